@@ -164,9 +164,15 @@ cd - >/dev/null
 mkdir steps
 cat >steps/step <<'END'
 #!/bin/sh
-count=$(($(cat "$STEPS") + 1))
-echo $count >"$STEPS"
-[ $count -ne "$KILL_AT" ] || kill -KILL $PPID
+read -r parent </proc/$PPID/cmdline
+case $parent in
+*scripts/kernel*)	# Not those of quilt
+	read -r count <"$STEPS"
+	count=$((count + 1))
+	echo $count >"$STEPS"
+	[ $count -ne "$KILL_AT" ] || kill -KILL $PPID
+	;;
+esac
 exec /bin/"${0##*/}" "$@"
 END
 chmod +x steps/step
