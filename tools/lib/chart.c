@@ -154,8 +154,8 @@ static const u32 exp2_bit[CTLCHART_LOG_SHIFT] = {
  * ctlchart_exp2 - integer part of the power of two
  * @l: exponent in units of 2^-CTLCHART_LOG_SHIFT
  *
- * Exact for whole exponents and never decreasing. Otherwise the power is taken
- * at most 2^-31 of itself too small before the fraction is cut off.
+ * Exact for whole exponents and never decreasing. Otherwise the power is off by
+ * at most 2^-31 of itself before the fraction is cut off.
  *
  * Return: 2^(@l / 2^CTLCHART_LOG_SHIFT), U64_MAX from 2^64 on.
  */
