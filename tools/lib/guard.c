@@ -7,7 +7,6 @@
  * when the child has given none of its own. What libraries print to standard
  * output goes the same way; results have a stream of their own.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
