@@ -407,6 +407,7 @@ static bool take_before(struct parser *p, const char *call)
 			"Only TERMS && ctlchart(...) && TERMS is understood here",
 			end[-1] == '!' || end[-1] == '(' ? end - 1 : call);
 	p->call->before = strndup(from, end - 2 - from);
+	p->call->before_at = from;
 	return check_terms(p, from, end - 2);
 }
 
@@ -425,6 +426,7 @@ static bool take_after(struct parser *p, const char *s)
 		return fail(p, "One ctlchart() is all that is understood here",
 			    find_call(s));
 	p->call->after = strdup(s);
+	p->call->after_at = s;
 	return check_terms(p, s, s + strlen(s));
 }
 

@@ -7,10 +7,7 @@
 #include <unistd.h>
 
 #include "ctlchart.h"
-
-#ifndef VERSION
-#define VERSION "unknown"
-#endif
+#include "version.h"
 
 #define MAX_WORST 100000
 
@@ -33,7 +30,7 @@ struct options {
 	const char *event;
 };
 
-const char *argp_program_version = PROGRAM " " VERSION;
+const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
 error_t argp_err_exit_status = 2;
 
 enum {
@@ -74,14 +71,18 @@ static const char doc[] =
 	"\v"
 	"Examples:\n"
 	"  # what the filter caught\n"
-	"  trace-cmd record -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector)' -e ctlchart sleep 60\n"
+	"  trace-cmd record -e block:block_rq_complete \\\n"
+	"    -f 'ctlchart(block_bio_queue, dev, sector)' -e ctlchart sleep 60\n"
 	"  ctlchart trace.dat\n"
 	"\n"
 	"  # what it would have caught in an ordinary trace\n"
-	"  ctlchart -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector)' trace.dat\n"
+	"  ctlchart -e block:block_rq_complete \\\n"
+	"    -f 'ctlchart(block_bio_queue, dev, sector)' trace.dat\n"
 	"\n"
-	"  # the chart as a picture, with the paper's median chart\n"
-	"  ctlchart -e block:block_rq_complete -f 'ctlchart(block_rq_issue, dev, sector, limit=median, scale=linear, learn=0)' --format=svg -o chart.svg trace.dat\n"
+	"  # the same as a picture, with the median chart on consecutive values\n"
+	"  ctlchart -e block:block_rq_complete -f 'ctlchart(block_bio_queue,\n"
+	"    dev, sector, limit=median, scale=linear, learn=0)' \\\n"
+	"    --format=svg -o chart.svg trace.dat\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
@@ -256,6 +257,7 @@ int main(int argc, char **argv)
 	int status;
 	size_t i;
 
+	argv[0] = PROGRAM; /* what getopt's messages begin with */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	o.report.color = shows_colors(&o);
 	job.file = o.report.file;

@@ -46,6 +46,8 @@ struct token {
  * @before:	terms left of ctlchart() and its &&, or NULL: they select what
  *		is charted
  * @after:	terms right of it, or NULL: they select what is kept
+ * @before_at:	where @before stands in @filter
+ * @after_at:	where @after does
  * @arg:	START and keys, or FIELD, as they stand in @filter
  * @nr_args:	number of them
  * @method:	limit=, scale=, group=, samples=
@@ -63,6 +65,8 @@ struct call {
 	const char *filter;
 	char *before;
 	char *after;
+	const char *before_at;
+	const char *after_at;
 	struct token arg[1 + MAX_KEYS];
 	unsigned int nr_args;
 	struct ctlchart_method method;

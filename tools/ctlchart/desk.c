@@ -4,6 +4,7 @@
  * ends before starts, pairing whatever the other terms say, and a value is not
  * judged by a limit that it helped to draw.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,14 +223,56 @@ static int find_field(struct input *in, struct desk_chart *d)
 	return 0;
 }
 
+/*
+ * libtraceevent takes a field that does not exist for a term that is never
+ * true. Look at all names that an operator follows.
+ */
+static int check_names(struct input *in, struct desk_chart *d, const char *s,
+		       const char *end)
+{
+	struct field f;
+	char quote = 0;
+	size_t len;
+
+	while (s < end) {
+		const char *name = s;
+
+		if (quote || *s == '\'' || *s == '"') {
+			if (!quote || *s == quote)
+				quote = quote ? 0 : *s;
+			s++;
+			continue;
+		}
+		while (s < end && (isalnum((unsigned char)*s) || *s == '_'))
+			s++;
+		len = s - name;
+		if (!len) {
+			s++;
+			continue;
+		}
+		while (s < end && isspace((unsigned char)*s))
+			s++;
+		if (isdigit((unsigned char)*name) || s == end ||
+		    !strchr("=!<>~&", *s) || (*s == '&' && s[1] == '&'))
+			continue;
+		if (!field_find(&f, d->end, name, len))
+			return fail_call(in, d->call,
+					 "Field not found in this event", name);
+	}
+	return 0;
+}
+
 static int make_filter(struct input *in, struct desk_chart *d,
-		       const char *terms, struct tep_event_filter **filter)
+		       const char *terms, const char *at,
+		       struct tep_event_filter **filter)
 {
 	char *string, why[256], text[1024];
 	enum tep_errno err;
 
 	if (!terms)
 		return 0;
+	if (check_names(in, d, at, at + strlen(terms)))
+		return EXIT_FAILURE;
 	*filter = tep_filter_alloc(in->tep);
 	if (!*filter || asprintf(&string, "%s/%s:%s", d->end->system,
 				 d->end->name, terms) < 0)
@@ -323,9 +366,11 @@ static int init_chart(struct input *in, struct desk_chart *d)
 		status = d->call->nr_args > 1 ? find_pair(in, d) :
 						find_field(in, d);
 	if (!status)
-		status = make_filter(in, d, d->call->before, &d->before);
+		status = make_filter(in, d, d->call->before, d->call->before_at,
+				     &d->before);
 	if (!status)
-		status = make_filter(in, d, d->call->after, &d->after);
+		status = make_filter(in, d, d->call->after, d->call->after_at,
+				     &d->after);
 	if (!status)
 		status = make_result(in, d);
 	if (!status)
