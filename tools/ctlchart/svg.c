@@ -547,8 +547,8 @@ static void draw_panel(struct report *r, const struct chart *c, double top,
 	draw_axes(&p);
 	draw_normal(&p, bytes / 2);
 	draw_line(&p, "centre", true);
-	draw_line(&p, "limit", false);
 	draw_alarms(&p, bytes / 2);
+	draw_line(&p, "limit", false);
 	label_worst(&p);
 	free(p.grid);
 }
