@@ -181,11 +181,11 @@ static void chart_limits_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	ctlchart_phase1_start(p, &m);
 	for (i = 0; i < samples; i++) {
+		u64 v = chart_value(c->data, i, &state);
+
 		KUNIT_EXPECT_EQ(test, ctlchart_phase1_taken(p), i);
-		KUNIT_EXPECT_EQ(
-			test,
-			ctlchart_phase1_add(p, chart_value(c->data, i, &state)),
-			i == samples - 1);
+		KUNIT_EXPECT_EQ(test, ctlchart_phase1_add(p, v),
+				i == samples - 1);
 	}
 	ctlchart_phase1_limits(p, &l);
 	expect_line(test, c, l.center, c->center);
