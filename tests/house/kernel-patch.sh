@@ -156,7 +156,7 @@ has dir/c '^ten$'
 echo edit >>dir/c
 expect 0 "$kernel" patch --discard
 ! grep -q '^edit$' dir/c || die "--discard kept an edit"
-has "$(ls -t ../discarded-*.diff | head -n 1)" '^\+edit$'
+has <(cat ../discarded-*.diff) '^\+edit$'
 cd - >/dev/null
 
 # --- Killed before any of its steps, the next run comes to the same end

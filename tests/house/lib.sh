@@ -4,6 +4,7 @@
 # expectation that does not hold.
 set -euo pipefail
 
+# shellcheck disable=SC2034 # for the tests
 vm=$TRACERIG_TOP/qemu/vm
 
 die() {

@@ -36,10 +36,10 @@ cd "$TRACERIG_TOP/tests"
 export TRACERIG_TEST=passed
 got=0
 "$vm" --cpus 3 --output "$here/output" --env MINE='a "b" $c' --timeout 60 -- \
-	bash "$here/output/job" "one  'quoted'" '$two \' >"$here/out" 2>"$here/err" || got=$?
+	bash "$here/output/job" "one  'quoted'" '$two'\\ >"$here/out" 2>"$here/err" || got=$?
 cd "$here"
 same 7 "$got" "exit status"
-has out "^arguments 2 one  'quoted'\|\\\$two \\\\$"
+has out "^arguments 2 one  'quoted'\|[\$]two[\\]$"
 has out "^cwd $TRACERIG_TOP/tests$"
 has out '^uid 0$'
 has out '^cpus 3$'

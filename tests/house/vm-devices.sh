@@ -33,6 +33,7 @@ expect 0 "$vm" --net $net,ip=2 --timeout 90 -- bash -c '
 	peer=$(ip -4 -o address show eth0 | sed "s/.*inet \([0-9.]*\)\.2\/.*/\1.1/")
 	for try in $(seq 60); do
 		ping -c 1 -W 1 "$peer" >/dev/null 2>&1 && break
+		[ "$try" -lt 60 ] || { echo "no answer from $peer"; exit 1; }
 	done
 	echo -n "hello from" >/dev/udp/$peer/7777'
 wait $server || { cat server.err; die "the receiving guest failed"; }
