@@ -305,6 +305,8 @@ END_TEST
 
 START_TEST(alarms)
 {
+	unsigned int i;
+
 	name_readers();
 	sc_formats(&td, true);
 	sc_alarms(&td, &sc_default_load, &truth);
@@ -317,6 +319,13 @@ START_TEST(alarms)
 	ck_assert_uint_eq(number(chart(0), "center"), (uint64_t)truth.center);
 	ck_assert_uint_eq(number(chart(0), "limit"), (uint64_t)truth.ucl);
 	check_worst();
+	/* all of them, sorted */
+	report("--worst=1000");
+	ck_assert_uint_eq(json_object_array_length(at(chart(0), "worst")),
+			  truth.alarms);
+	for (i = 0; i < truth.alarms; i++)
+		ck_assert_uint_eq(number(worst(i), "duration"),
+				  truth.alarm[i].duration);
 }
 END_TEST
 

@@ -23,6 +23,9 @@
 #define NAME_LEN 64
 #define COMM_LEN 16
 
+/* Charts that a picture shows */
+#define MAX_PANELS 16
+
 /* Bits of the alarm event's field "rules" */
 #define RULE_LIMIT 0x001u
 #define RULE_OVERDUE 0x100u
@@ -225,6 +228,7 @@ struct alarm {
  * @phase1_end:	when it was complete; 0 if it was not
  * @worst:	the largest alarms, largest first
  * @nr_worst:	number of them
+ * @max_worst:	room for as many
  * @series:	points for a picture, or NULL
  */
 struct chart {
@@ -251,6 +255,7 @@ struct chart {
 	u64 phase1_end;
 	struct alarm *worst;
 	size_t nr_worst;
+	size_t max_worst;
 	struct series *series;
 };
 
