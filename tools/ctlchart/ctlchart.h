@@ -358,13 +358,16 @@ struct reader {
  * @guard:	what watches over us
  * @report:	what comes of it
  * @tep:	its event formats
- * @has_instances: there are other buffers than the main one
+ * @instances:	names of other buffers than the main one, or ""
+ * @reader:	what is done with it
+ * @next_alive:	number of events at which to say that all is well
+ * @status:	what the reader made of the last event
  */
 struct input {
 	struct guard *guard;
 	struct report *report;
 	struct tep_handle *tep;
-	bool has_instances;
+	char instances[256];
 	const struct reader *reader;
 	u64 next_alive;
 	int status;
