@@ -463,7 +463,7 @@ static void draw_legend(struct panel *p)
 
 	if (c->call)
 		x = legend_entry(p, x, "<path class=\"normal\" d=\"M11 0v0\"/>",
-				 "in control");
+				 c->has_limit ? "in control" : "not judged");
 	if (c->alarms || c->overdue)
 		x = legend_entry(p, x,
 				 "<path class=\"alarm\" d=\"M11 -4l4 7h-8z\"/>",
