@@ -211,7 +211,7 @@ END_TEST
 START_TEST(deaths)
 {
 	expect(crash, 1,
-	       "prog: a.dat:4096: damaged: the trace libraries crash on it (Segmentation fault)\n");
+	       "prog: a.dat:4096: damaged: the process that reads it crashed (Segmentation fault)\n");
 	expect(killed, 1,
 	       "prog: a.dat: the process that reads it was killed (out of memory?)\n");
 }

@@ -295,16 +295,19 @@ START_TEST(instance)
 	ck_assert_str_eq(string(result, "instance"), "disk");
 	report(BLOCK "'ctlchart(block_bio_queue, dev, sector)'");
 	ck_assert_uint_eq(number(chart(0), "learnt"), 0);
-	ck_assert_ptr_nonnull(strstr(message(), "--instance chooses another"));
+	ck_assert_ptr_nonnull(
+		strstr(message(), "--instance chooses another: disk\n"));
 	run(&status, "--instance=disc " BLOCK "'ctlchart(pid)' '%s'", trace);
 	ck_assert_int_eq(status, 1);
-	ck_assert_ptr_nonnull(strstr(message(), "has no instance disc"));
-	ck_assert_ptr_nonnull(strstr(message(), "disk"));
+	ck_assert_ptr_nonnull(
+		strstr(message(), "has no instance disc, but: disk\n"));
 }
 END_TEST
 
 START_TEST(alarms)
 {
+	unsigned int i;
+
 	name_readers();
 	sc_formats(&td, true);
 	sc_alarms(&td, &sc_default_load, &truth);
@@ -317,6 +320,13 @@ START_TEST(alarms)
 	ck_assert_uint_eq(number(chart(0), "center"), (uint64_t)truth.center);
 	ck_assert_uint_eq(number(chart(0), "limit"), (uint64_t)truth.ucl);
 	check_worst();
+	/* all of them, sorted */
+	report("--worst=1000");
+	ck_assert_uint_eq(json_object_array_length(at(chart(0), "worst")),
+			  truth.alarms);
+	for (i = 0; i < truth.alarms; i++)
+		ck_assert_uint_eq(number(worst(i), "duration"),
+				  truth.alarm[i].duration);
 }
 END_TEST
 

@@ -165,11 +165,11 @@ static int end(struct input *in, void *arg)
 		return guard_fail(in->guard, GUARD_NOWHERE,
 				  "has no alarm of a chart %s",
 				  in->report->only);
-	if (!in->report->nr_charts && in->has_instances &&
-	    !*in->report->instance)
+	if (!in->report->nr_charts && *in->instances && !*in->report->instance)
 		guard_note(
 			in->guard,
-			"no alarms in its main buffer; --instance chooses another");
+			"no alarms in its main buffer; --instance chooses another: %s",
+			in->instances);
 	return 0;
 }
 

@@ -23,6 +23,9 @@
 #define NAME_LEN 64
 #define COMM_LEN 16
 
+/* Charts that a picture shows */
+#define MAX_PANELS 16
+
 /* Bits of the alarm event's field "rules" */
 #define RULE_LIMIT 0x001u
 #define RULE_OVERDUE 0x100u
@@ -225,6 +228,7 @@ struct alarm {
  * @phase1_end:	when it was complete; 0 if it was not
  * @worst:	the largest alarms, largest first
  * @nr_worst:	number of them
+ * @max_worst:	room for as many
  * @series:	points for a picture, or NULL
  */
 struct chart {
@@ -251,6 +255,7 @@ struct chart {
 	u64 phase1_end;
 	struct alarm *worst;
 	size_t nr_worst;
+	size_t max_worst;
 	struct series *series;
 };
 
@@ -353,13 +358,16 @@ struct reader {
  * @guard:	what watches over us
  * @report:	what comes of it
  * @tep:	its event formats
- * @has_instances: there are other buffers than the main one
+ * @instances:	names of other buffers than the main one, or ""
+ * @reader:	what is done with it
+ * @next_alive:	number of events at which to say that all is well
+ * @status:	what the reader made of the last event
  */
 struct input {
 	struct guard *guard;
 	struct report *report;
 	struct tep_handle *tep;
-	bool has_instances;
+	char instances[256];
 	const struct reader *reader;
 	u64 next_alive;
 	int status;

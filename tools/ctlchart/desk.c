@@ -689,11 +689,11 @@ static int end(struct input *in, void *arg)
 		d->result->accounts = *pairs_accounts(d->pairs);
 		d->result->in_flight = pairs_in_flight(d->pairs);
 	}
-	if (!in->report->log_events && in->has_instances &&
-	    !*in->report->instance)
+	if (!in->report->log_events && *in->instances && !*in->report->instance)
 		guard_note(
 			in->guard,
-			"none of the events in its main buffer; --instance chooses another");
+			"none of the events in its main buffer; --instance chooses another: %s",
+			in->instances);
 	return 0;
 }
 

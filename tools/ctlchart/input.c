@@ -93,32 +93,36 @@ static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 	return in->status;
 }
 
-static struct tracecmd_input *open_instance(struct input *in,
-					    struct tracecmd_input *handle)
+static void name_instances(struct input *in, struct tracecmd_input *top)
 {
-	int i, n = tracecmd_buffer_instances(handle);
-	char names[512] = "";
+	int i, n = tracecmd_buffer_instances(top);
 	size_t len = 0;
 
-	for (i = 0; i < n; i++) {
-		const char *name = tracecmd_buffer_instance_name(handle, i);
+	for (i = 0; i < n && len < sizeof(in->instances); i++) {
+		const char *name = tracecmd_buffer_instance_name(top, i);
 
-		if (!name)
-			continue;
-		if (!strcmp(name, in->report->instance))
-			return tracecmd_buffer_instance_handle(handle, i);
-		if (len < sizeof(names))
-			len += snprintf(names + len, sizeof(names) - len,
-					"%s %s", len ? "," : "", name);
+		if (name)
+			len += snprintf(in->instances + len,
+					sizeof(in->instances) - len, "%s%s",
+					len ? ", " : "", name);
 	}
-	if (*names)
-		guard_fail(in->guard, GUARD_NOWHERE,
-			   "has no instance %s, but:%s", in->report->instance,
-			   names);
-	else
-		guard_fail(in->guard, GUARD_NOWHERE,
-			   "has no instance %s, nor any other",
-			   in->report->instance);
+	clean_text(in->instances);
+}
+
+static struct tracecmd_input *open_instance(struct input *in,
+					    struct tracecmd_input *top)
+{
+	int i, n = tracecmd_buffer_instances(top);
+
+	for (i = 0; i < n; i++) {
+		const char *name = tracecmd_buffer_instance_name(top, i);
+
+		if (name && !strcmp(name, in->report->instance))
+			return tracecmd_buffer_instance_handle(top, i);
+	}
+	guard_fail(in->guard, GUARD_NOWHERE, "has no instance %s, %s%s",
+		   in->report->instance, *in->instances ? "but: " : "nor any",
+		   in->instances);
 	return NULL;
 }
 
@@ -143,7 +147,7 @@ static int read_instance(struct input *in, struct tracecmd_input *top)
 	int status;
 
 	in->tep = tracecmd_get_tep(top);
-	in->has_instances = tracecmd_buffer_instances(top) > 0;
+	name_instances(in, top);
 	if (*in->report->instance) {
 		handle = open_instance(in, top);
 		if (!handle)

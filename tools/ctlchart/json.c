@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The report for programs. All times are in ns; the man page lists the names. */
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctlchart.h"
@@ -12,7 +13,13 @@ static void add_number(struct json_object *o, const char *key, u64 n)
 
 static void add_string(struct json_object *o, const char *key, const char *s)
 {
-	json_object_object_add(o, key, json_object_new_string(s));
+	char *clean = strdup(s);
+
+	if (!clean)
+		abort();
+	clean_text(clean); /* the name of a file can be anything */
+	json_object_object_add(o, key, json_object_new_string(clean));
+	free(clean);
 }
 
 static struct json_object *method_object(const struct call *call)

@@ -49,11 +49,13 @@ struct chart *report_add_chart(struct report *r, const char *name)
 		abort();
 	r->chart[r->nr_charts++] = c;
 	c->name = strdup(name);
-	c->worst = calloc(r->max_worst + 1, sizeof(*c->worst));
-	if (r->format == FORMAT_SVG)
-		c->series = series_new();
-	if (!c->name || !c->worst || (r->format == FORMAT_SVG && !c->series))
+	if (!c->name)
 		abort();
+	if (r->format == FORMAT_SVG && r->nr_charts <= MAX_PANELS) {
+		c->series = series_new();
+		if (!c->series)
+			abort();
+	}
 	return c;
 }
 
@@ -65,6 +67,14 @@ static void rank(struct report *r, struct chart *c, const struct alarm *a)
 	if (!r->max_worst ||
 	    (i == r->max_worst && a->value <= c->worst[i - 1].value))
 		return;
+	if (i == c->max_worst) {
+		/* one more than is kept, for the moment of insertion */
+		c->max_worst = c->max_worst ? 2 * c->max_worst : 16;
+		c->worst = realloc(c->worst,
+				   (c->max_worst + 1) * sizeof(*c->worst));
+		if (!c->worst)
+			abort();
+	}
 	while (i > 0 && c->worst[i - 1].value < a->value)
 		i--;
 	memmove(&c->worst[i + 1], &c->worst[i],

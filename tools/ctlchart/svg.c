@@ -22,7 +22,6 @@
 #define MARGIN 12
 #define ROOM_ABOVE 28.0 /* above the largest value, for its label */
 #define ROOM_BELOW 10.0
-#define MAX_PANELS 16
 
 /* Bytes that the points of all panels may take */
 #define POINTS_BYTES 800000
@@ -464,7 +463,7 @@ static void draw_legend(struct panel *p)
 
 	if (c->call)
 		x = legend_entry(p, x, "<path class=\"normal\" d=\"M11 0v0\"/>",
-				 "in control");
+				 c->has_limit ? "in control" : "not judged");
 	if (c->alarms || c->overdue)
 		x = legend_entry(p, x,
 				 "<path class=\"alarm\" d=\"M11 -4l4 7h-8z\"/>",
@@ -591,7 +590,7 @@ void svg_report(struct report *r)
 	for (i = 0; i < r->nr_charts; i++) {
 		if (!report_wants(r, r->chart[i]->name))
 			continue;
-		if (n < MAX_PANELS)
+		if (n < MAX_PANELS && r->chart[i]->series)
 			panel[n++] = r->chart[i];
 		else
 			left_out++;

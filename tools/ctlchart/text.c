@@ -57,7 +57,7 @@ static void print_lines(struct report *r, const struct chart *c)
 
 	if (!c->has_limit && c->call) {
 		fprintf(r->out,
-			"  limit      none: %u of %u values for it were there\n",
+			"  limit      none: %u of %u values for it were there; learn=, samples= and ucl= ask for less\n",
 			c->phase1_taken,
 			ctlchart_method_samples(&c->call->method));
 		return;

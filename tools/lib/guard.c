@@ -315,7 +315,7 @@ static void explain_signal(struct watch *w, int sig)
 			"the process that reads it was killed (out of memory?)");
 	else
 		snprintf(text + len, sizeof(text) - len,
-			 "damaged: the trace libraries crash on it (%s)",
+			 "damaged: the process that reads it crashed (%s)",
 			 strsignal(sig));
 	complain(w, text);
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: --disk 1G,iops=500
+# timeout: 180
+#
+# The filter in the kernel and tools/ctlchart see the same moments: in one boot a
+# plain trace in the main buffer, charted on the desk, and the filter in an
+# instance.  Each buffer takes its own time stamps: microseconds apart, or what
+# the host of a virtual machine makes of it when it stops the guest in between.
+set -eu
+
+ctlchart=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ctlchart
+# ns: durations closer to the limit may be judged either way; the same read
+# does not start at times further apart
+margin=1000000
+apart=500000000
+
+# record FILTER: into rec.dat, with 4 readers and then 40 more
+record() {
+	trace-cmd record -o rec.dat -e block:block_bio_queue -e block:block_rq_complete \
+		-B kernel -e block:block_rq_complete -f "$1" -e ctlchart \
+		fio --filename=/dev/vda --direct=1 --rw=randread --bs=4k --ioengine=sync \
+		--time_based --thread --runtime=5 --name=calm --numjobs=4 \
+		--name=storm --startdelay=3 --runtime=2 --numjobs=40 >log 2>&1 || {
+		cat log
+		exit 1
+	}
+	"$ctlchart" --format=csv --instance=kernel rec.dat >kernel.csv
+	"$ctlchart" --format=csv -e block:block_rq_complete -f "$1" rec.dat >desk.csv
+}
+
+# missing A B LIMIT: alarms of A, clearly above LIMIT, that are not in B.  Fields:
+# 4 start, 5 duration, the last one keys.
+missing() {
+	awk -F , -v limit="$3" -v margin=$margin -v apart=$apart '
+		FNR == 1 { next }
+		NR == FNR { start[$NF] = start[$NF] " " $4; next }
+		$5 < limit + margin { next }
+		{
+			n = split(start[$NF], times, " ")
+			for (i = 1; i <= n; i++)
+				if (times[i] - $4 < apart && $4 - times[i] < apart)
+					next
+			print
+		}' "$2" "$1"
+}
+
+# A given limit: the same alarms, one by one, but for stops of the guest
+record 'ctlchart(block_bio_queue, dev, sector, ucl=20ms)'
+alarms=$(($(wc -l <kernel.csv) - 1))
+echo "$alarms alarms of the kernel, $(($(wc -l <desk.csv) - 1)) on the desk"
+[ "$alarms" -ge 100 ]
+for pair in "kernel.csv desk.csv" "desk.csv kernel.csv"; do
+	# shellcheck disable=SC2086 # two files
+	missing $pair 20000000 >lacking
+	echo "$pair: $(wc -l <lacking) of the first are not in the second"
+	if [ "$(wc -l <lacking)" -gt $((alarms / 100)) ]; then
+		head lacking
+		exit 1
+	fi
+done
+# The kernel says of all of them that the event was kept, and it is in the buffer.
+[ "$(awk -F , 'NR > 1 && $9 != 1' kernel.csv | wc -l)" -eq 0 ]
+kept=$(trace-cmd report rec.dat 2>/dev/null | grep -c '^kernel:.*block_rq_complete: ')
+[ "$kept" -eq "$alarms" ]
+
+# A learnt one: samples may differ by a value or two
+record 'ctlchart(block_bio_queue, dev, sector, learn=2s)'
+"$ctlchart" --instance=kernel rec.dat
+limit() {
+	awk -F , 'NR == 2 { print $7 }' "$1"
+}
+echo "learnt limits: kernel $(limit kernel.csv), desk $(limit desk.csv)"
+awk -v a="$(limit kernel.csv)" -v b="$(limit desk.csv)" \
+	'BEGIN { exit !(a > 0 && b > 0 && a / b < 1.25 && b / a < 1.25) }'
