@@ -2,8 +2,8 @@
 /*
  * Many processes read one disk synchronously: the load of the demo.
  *
- * Each process reads 4 KiB at a random place with O_DIRECT, waits for it, and
- * reads again, until the time is over.  It takes the time of each of its reads
+ * Each process reads 4 KiB at a random place with O_DIRECT, waits for it, pauses
+ * if it was told so, and reads again, until the time is over.  It takes the time of each of its reads
  * by itself, with the clock that trace-cmd records with (-C mono), so the log
  * of reads is a truth that no tracer had a part in.  Meanwhile the parent notes
  * the CPU shares of /proc/stat.
@@ -61,6 +61,7 @@ struct options {
 	uint64_t	readers;
 	uint64_t	seconds;
 	uint64_t	seed;
+	uint64_t	pause;	/* mean, ns */
 };
 
 static uint64_t now(void)
@@ -81,6 +82,25 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
+static void sleep_until(uint64_t at)
+{
+	struct timespec ts = { .tv_sec = at / NSEC_PER_SEC, .tv_nsec = at % NSEC_PER_SEC };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
+/* Pause for a random time of the mean asked for, but not past the deadline. */
+static void pause_reading(const struct log *log, const struct options *opt, uint64_t *state)
+{
+	uint64_t at;
+
+	if (!opt->pause)
+		return;
+	at = now() + next_random(state) % (2 * opt->pause);
+	sleep_until(at < log->deadline ? at : log->deadline);
+}
+
 /* The body of one process: returns its exit status. */
 static int reader(struct log *log, const struct options *opt, int fd, uint64_t places,
 		  uint64_t number)
@@ -93,6 +113,7 @@ static int reader(struct log *log, const struct options *opt, int fd, uint64_t p
 		fprintf(stderr, "readers: no memory\n");
 		return 1;
 	}
+	pause_reading(log, opt, &state);
 	while (!log->failed) {
 		uint64_t offset = next_random(&state) % places * STRIDE;
 		uint32_t i;
@@ -115,6 +136,7 @@ static int reader(struct log *log, const struct options *opt, int fd, uint64_t p
 			return 1;
 		}
 		log->reads[i] = one;
+		pause_reading(log, opt, &state);
 	}
 	free(buf);
 	return 0;
@@ -147,13 +169,7 @@ static int sample_cpus(const struct log *log, FILE *to)
 	if (sample_cpu(to))
 		return -1;
 	for (; at <= log->deadline; at += SAMPLE_NSEC) {
-		struct timespec ts = {
-			.tv_sec = at / NSEC_PER_SEC,
-			.tv_nsec = at % NSEC_PER_SEC,
-		};
-
-		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-			;
+		sleep_until(at);
 		if (sample_cpu(to))
 			return -1;
 	}
@@ -268,6 +284,9 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 't':
 		opt->seconds = parse_number(state, arg, 3600);
 		break;
+	case 'p':
+		opt->pause = parse_number(state, arg, 1000000) * 1000;
+		break;
 	case 's':
 		opt->seed = parse_number(state, arg, UINT32_MAX);
 		break;
@@ -295,6 +314,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "readers", 'n', "N", 0, "Processes that read (default: 32)", 0 },
 	{ "seconds", 't', "N", 0, "How long to start new reads (default: 10)", 0 },
+	{ "pause", 'p', "USEC", 0, "Mean pause of a process between its reads (default: none)", 0 },
 	{ "seed", 's', "N", 0, "Of the places that are read (default: 1)", 0 },
 	{ "reads", 'r', "FILE", 0, "Where to write each read", 0 },
 	{ "cpu", 'c', "FILE", 0, "Where to write the samples of /proc/stat", 0 },
