@@ -225,6 +225,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 		status = desk_report(g, r, o->call, o->nr_calls);
 	else
 		status = alarms_report(g, r);
+	guard_progress(g, NULL);
 	if (!status)
 		status = check_only(g, r);
 	if (!status && r->gaps && r->format != FORMAT_TEXT)

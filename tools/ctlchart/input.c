@@ -11,7 +11,6 @@
 #include "ctlchart.h"
 
 #define ALIVE_EVENTS 4096
-#define PROGRESS_EVENTS (ALIVE_EVENTS * 64)
 
 static int fail_errno(struct input *in)
 {
@@ -60,7 +59,8 @@ static void tell_progress(struct input *in, const struct tep_record *rec)
 
 	guard_alive(in->guard, rec->offset);
 	in->next_alive = r->events + ALIVE_EVENTS;
-	if (r->events && r->events % PROGRESS_EVENTS == 0)
+	/* alarms are written as they come, maybe to the same terminal */
+	if (r->format != FORMAT_CSV)
 		guard_progress(in->guard, "%.1f M events, %.1f s of trace",
 			       r->events / 1e6, (r->last - r->first) / 1e9);
 }

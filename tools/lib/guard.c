@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guard.h"
@@ -32,20 +33,37 @@ enum {
 	SAY_FAIL = 'F',
 	SAY_USAGE = 'U',
 	SAY_NOTE = 'N',
-	SAY_PROGRESS = 'P',
+};
+
+/* First sign of progress after so many ms, and the next ones */
+#define PROGRESS_FIRST 1000
+#define PROGRESS_NEXT 200
+
+/**
+ * struct shared - what parent and child both see
+ * @place:	where in the file the child is reading
+ * @progress:	there is a line of progress on the terminal
+ */
+struct shared {
+	volatile uint64_t place;
+	volatile bool progress;
 };
 
 /**
  * struct guard - the child's side
  * @job:	what is done
  * @messages:	socket to the parent
- * @place:	shared with the parent: where in the file the child is reading
+ * @terminal:	where progress is shown, or -1
+ * @progress_at: when it is shown next, ms
+ * @shared:	shared with the parent
  * @failed:	the reason is given already
  */
 struct guard {
 	const struct guard_job *job;
 	int messages;
-	volatile uint64_t *place;
+	int terminal;
+	uint64_t progress_at;
+	struct shared *shared;
 	bool failed;
 };
 
@@ -54,13 +72,11 @@ struct watch {
 	const struct guard_job *job;
 	int fd[2]; /* messages, standard error; -1 when closed */
 	pid_t pid;
-	volatile uint64_t *place;
+	struct shared *shared;
 	char noise[512];
 	size_t noise_len;
 	char reason[TEXT_MAX + 1];
 	int reason_kind;
-	bool terminal;
-	bool progress_shown;
 };
 
 /* A regular file that the result goes to; both NULL if it is none */
@@ -135,20 +151,43 @@ void guard_note(struct guard *g, const char *format, ...)
 	say(g, SAY_NOTE, text);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
 /**
  * guard_progress - tell how far the work is, if a person is watching
  * @g: the guard
- * @format: a few words
+ * @format: a few words, or NULL to take away those that are there, which is due
+ *	before a result is written
+ *
+ * Nothing is shown for work that is soon done.
  */
 void guard_progress(struct guard *g, const char *format, ...)
 {
 	char text[TEXT_MAX];
 	va_list ap;
 
+	if (g->terminal < 0)
+		return;
+	if (!format) {
+		if (g->shared->progress)
+			dprintf(g->terminal, "\r\033[K");
+		g->shared->progress = false;
+		return;
+	}
+	if (now_ms() < g->progress_at)
+		return;
+	g->progress_at = now_ms() + PROGRESS_NEXT;
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	say(g, SAY_PROGRESS, text);
+	g->shared->progress = true;
+	dprintf(g->terminal, "\r%s: %s\033[K", g->job->program, text);
 }
 
 /**
@@ -163,7 +202,7 @@ void guard_alive(struct guard *g, uint64_t offset)
 	struct rusage used;
 	struct rlimit limit;
 
-	*g->place = offset;
+	g->shared->place = offset;
 	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &limit))
 		return;
 	limit.rlim_cur = used.ru_utime.tv_sec + used.ru_stime.tv_sec +
@@ -174,9 +213,9 @@ void guard_alive(struct guard *g, uint64_t offset)
 
 static void clear_progress(struct watch *w)
 {
-	if (w->progress_shown)
+	if (w->shared->progress)
 		fputs("\r\033[K", stderr);
-	w->progress_shown = false;
+	w->shared->progress = false;
 }
 
 static void complain(struct watch *w, const char *text)
@@ -188,21 +227,12 @@ static void complain(struct watch *w, const char *text)
 
 static void hear(struct watch *w, int kind, const char *text)
 {
-	switch (kind) {
-	case SAY_PROGRESS:
-		if (w->terminal) {
-			fprintf(stderr, "\r%s: %s\033[K", w->job->program,
-				text);
-			w->progress_shown = true;
-		}
-		break;
-	case SAY_NOTE:
+	if (kind == SAY_NOTE) {
 		complain(w, text);
-		break;
-	default:
-		w->reason_kind = kind;
-		strcpy(w->reason, text);
+		return;
 	}
+	w->reason_kind = kind;
+	strcpy(w->reason, text);
 }
 
 static bool receive(struct watch *w, int i)
@@ -270,7 +300,7 @@ static void die_of(int sig)
 static void explain_signal(struct watch *w, int sig)
 {
 	char text[256];
-	uint64_t at = *w->place;
+	uint64_t at = w->shared->place;
 	size_t len = 0;
 
 	if (at != GUARD_NOWHERE)
@@ -352,11 +382,21 @@ static FILE *open_output(const struct guard_job *job, struct output *o)
 	return out;
 }
 
+static bool is_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
 static void child(struct guard *g, FILE *out, int noise)
 {
 	struct rlimit none = { 0, 0 };
 	int status;
 
+	g->terminal = is_terminal() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) :
+				      -1;
+	g->progress_at = now_ms() + PROGRESS_FIRST;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &none);
 	dup2(noise, STDOUT_FILENO);
@@ -371,16 +411,9 @@ static void child(struct guard *g, FILE *out, int noise)
 	exit(status);
 }
 
-static bool is_terminal(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
 static pid_t start(struct watch *w, FILE *out)
 {
-	struct guard g = { .job = w->job, .place = w->place };
+	struct guard g = { .job = w->job, .shared = w->shared };
 	int messages[2], noise[2];
 	pid_t pid;
 
@@ -436,8 +469,10 @@ static void on_signal(int sig)
  */
 int guard_run(const struct guard_job *job)
 {
-	static const int deadly[] = { SIGINT, SIGTERM, SIGHUP };
-	struct watch w = { .job = job, .terminal = is_terminal() };
+	enum { DEADLY = 3 };
+	static const int deadly[DEADLY] = { SIGINT, SIGTERM, SIGHUP };
+	void (*before[DEADLY])(int);
+	struct watch w = { .job = job };
 	struct output output;
 	int status = 0;
 	size_t i;
@@ -452,9 +487,9 @@ int guard_run(const struct guard_job *job)
 		free(output.path);
 		return EXIT_FAILURE;
 	}
-	w.place = mmap(NULL, sizeof(*w.place), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	w.pid = w.place == MAP_FAILED ? -1 : start(&w, out);
+	w.shared = mmap(NULL, sizeof(*w.shared), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	w.pid = w.shared == MAP_FAILED ? -1 : start(&w, out);
 	fclose(out);
 	if (w.pid < 0) {
 		fprintf(stderr, "%s: cannot start a process: %s\n",
@@ -462,15 +497,17 @@ int guard_run(const struct guard_job *job)
 		return finish_output(job, &output, EXIT_FAILURE);
 	}
 	doomed = output.temporary;
-	for (i = 0; i < sizeof(deadly) / sizeof(*deadly); i++)
-		signal(deadly[i], on_signal);
+	for (i = 0; i < DEADLY; i++)
+		before[i] = signal(deadly[i], on_signal);
 	listen_to(&w);
 	while (waitpid(w.pid, &status, 0) < 0 && errno == EINTR)
 		;
 	status = conclude(&w, status);
+	for (i = 0; i < DEADLY; i++)
+		signal(deadly[i], before[i]);
 	doomed = NULL;
 	status = finish_output(job, &output, status);
-	munmap((void *)w.place, sizeof(*w.place));
+	munmap(w.shared, sizeof(*w.shared));
 	if (status > 128)
 		die_of(status - 128);
 	return status;

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whatever becomes of the child, the user gets a result or one line. */
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guard.h"
+
+static char directory[64], result[80], messages[80];
+
+static void set_up(void)
+{
+	strcpy(directory, "/tmp/test_guard.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(result, sizeof(result), "%s/result", directory);
+	snprintf(messages, sizeof(messages), "%s/messages", directory);
+}
+
+static void tear_down(void)
+{
+	unlink(result);
+	unlink(messages);
+	/* fails if a temporary file was left */
+	ck_assert_int_eq(rmdir(directory), 0);
+}
+
+static const char *contents(const char *path)
+{
+	static char text[4096];
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		return "(none)";
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+/* guard_run() in a process of its own, with its messages in a file */
+static int run(int (*work)(struct guard *g, FILE *out, void *arg))
+{
+	struct guard_job job = { .program = "prog",
+				 .file = "a.dat",
+				 .output = result,
+				 .idle_cpu = 1,
+				 .work = work };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		int fd = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		dup2(fd, STDERR_FILENO);
+		close(fd);
+		_exit(guard_run(&job));
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static void expect(int (*work)(struct guard *g, FILE *out, void *arg),
+		   int exit_status, const char *message)
+{
+	int status = run(work);
+
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), exit_status);
+	ck_assert_str_eq(contents(messages), message);
+	ck_assert_str_eq(contents(result), exit_status ? "(none)" : "done\n");
+}
+
+static int good(struct guard *g, FILE *out, void *arg)
+{
+	(void)g;
+	(void)arg;
+	fputs("noise", stdout);
+	fputs("noise", stderr);
+	fputs("done\n", out);
+	return 0;
+}
+
+static int note(struct guard *g, FILE *out, void *arg)
+{
+	guard_note(g, "look: %d", 1);
+	guard_progress(g, "not for a file");
+	return good(g, out, arg);
+}
+
+static int reason(struct guard *g, FILE *out, void *arg)
+{
+	(void)arg;
+	fputs("partial", out);
+	fputs("noise", stderr);
+	guard_fail(g, 1234, "damaged: %s", "a");
+	return guard_fail(g, 5678, "the second does not count");
+}
+
+static int usage(struct guard *g, FILE *out, void *arg)
+{
+	(void)out;
+	(void)arg;
+	return guard_fail_usage(g, "what\n  that\n  ^");
+}
+
+static int noise(struct guard *g, FILE *out, void *arg)
+{
+	(void)g;
+	(void)out;
+	(void)arg;
+	fprintf(stderr, "\n  first \033 line\nsecond line\n");
+	return EXIT_FAILURE;
+}
+
+static int silence(struct guard *g, FILE *out, void *arg)
+{
+	(void)g;
+	(void)out;
+	(void)arg;
+	return EXIT_FAILURE;
+}
+
+static int crash(struct guard *g, FILE *out, void *arg)
+{
+	(void)arg;
+	fputs("partial", out);
+	guard_alive(g, 4096);
+	signal(SIGSEGV, SIG_DFL); /* even with sanitizers */
+	raise(SIGSEGV);
+	return 0;
+}
+
+static int killed(struct guard *g, FILE *out, void *arg)
+{
+	(void)g;
+	(void)out;
+	(void)arg;
+	raise(SIGKILL);
+	return 0;
+}
+
+static int loop(struct guard *g, FILE *out, void *arg)
+{
+	volatile int forever = 1;
+
+	(void)out;
+	(void)arg;
+	guard_alive(g, 77);
+	while (forever)
+		;
+	return 0;
+}
+
+/* Longer than idle_cpu, but with signs of life */
+static int busy(struct guard *g, FILE *out, void *arg)
+{
+	volatile unsigned long i;
+	int round;
+
+	for (round = 0; round < 30; round++) {
+		for (i = 0; i < 50000000; i++)
+			;
+		guard_alive(g, round);
+	}
+	return good(g, out, arg);
+}
+
+static int many_words(struct guard *g, FILE *out, void *arg)
+{
+	char text[10000];
+	int i;
+
+	(void)out;
+	(void)arg;
+	for (i = 0; i < 100000; i++) /* more than a pipe holds */
+		fputs("noise\n", stderr);
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	return guard_fail(g, GUARD_NOWHERE, "%s", text);
+}
+
+static int closed_pipe(struct guard *g, FILE *out, void *arg)
+{
+	(void)g;
+	(void)out;
+	(void)arg;
+	raise(SIGPIPE);
+	return 0;
+}
+
+START_TEST(success)
+{
+	expect(good, 0, "");
+	expect(note, 0, "prog: a.dat: look: 1\n");
+}
+END_TEST
+
+START_TEST(failures)
+{
+	expect(reason, 1, "prog: a.dat:1234: damaged: a\n");
+	expect(usage, 1, "prog: what\n  that\n  ^\n");
+	expect(noise, 1, "prog: a.dat: cannot be read: first ? line\n");
+	expect(silence, 1, "prog: a.dat: cannot be read\n");
+}
+END_TEST
+
+START_TEST(deaths)
+{
+	expect(crash, 1,
+	       "prog: a.dat:4096: damaged: the trace libraries crash on it (Segmentation fault)\n");
+	expect(killed, 1,
+	       "prog: a.dat: the process that reads it was killed (out of memory?)\n");
+}
+END_TEST
+
+START_TEST(idle)
+{
+	expect(loop, 1, "prog: a.dat:77: damaged: reading makes no progress\n");
+	expect(busy, 0, "");
+}
+END_TEST
+
+START_TEST(flood)
+{
+	int status = run(many_words);
+	const char *text = contents(messages);
+
+	ck_assert_int_eq(WEXITSTATUS(status), 1);
+	ck_assert_int_eq(strncmp(text, "prog: a.dat: xxx", 16), 0);
+	ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+}
+END_TEST
+
+START_TEST(pipe_is_closed)
+{
+	int status = run(closed_pipe);
+
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGPIPE);
+	ck_assert_str_eq(contents(messages), "");
+}
+END_TEST
+
+/* A result that is there already stays until there is a better one. */
+START_TEST(replaces)
+{
+	FILE *f = fopen(result, "w");
+	int status;
+
+	fputs("before\n", f);
+	fclose(f);
+	status = run(crash);
+	ck_assert_int_eq(WEXITSTATUS(status), 1);
+	ck_assert_str_eq(contents(result), "before\n");
+	status = run(good);
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_str_eq(contents(result), "done\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("guard");
+	TCase *tc = tcase_create("guard");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, success);
+	tcase_add_test(tc, failures);
+	tcase_add_test(tc, deaths);
+	tcase_add_test(tc, idle);
+	tcase_add_test(tc, flood);
+	tcase_add_test(tc, pipe_is_closed);
+	tcase_add_test(tc, replaces);
+	suite_add_tcase(s, tc);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
