@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Control chart limits in extended precision, written from the formulas of the
+ * standards and not from chart.c: whole groups, qsort(), floating point, and
+ * for integers on a linear scale exact 128-bit fractions.
+ */
+#ifndef TESTS_CHART_REF_H
+#define TESTS_CHART_REF_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* three sigma of a normal distribution from the range of n = 2..10 values */
+static const long double ref_d2[11] = { [2] = 1.128L, 1.693L, 2.059L,
+					2.326L,	      2.534L, 2.704L,
+					2.847L,	      2.970L, 3.078L };
+static const long double ref_a4[11] = { [2] = 1.880L, 1.187L, 0.796L,
+					0.691L,	      0.549L, 0.509L,
+					0.432L,	      0.412L, 0.363L };
+
+struct ref_limits {
+	long double center;
+	long double ucl;
+};
+
+static int ref_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static inline long double ref_log2(uint64_t v)
+{
+	return v ? log2l((long double)v) : 0;
+}
+
+static inline struct ref_limits ref_chart(const uint64_t *v, int n, int k,
+					  int is_median, int is_log)
+{
+	long double medians = 0, ranges = 0, f, c, u;
+	int i;
+
+	for (i = 0; i < k; i++) {
+		uint64_t g[10];
+		long double x[10];
+		int j;
+
+		memcpy(g, v + i * n, n * sizeof(*g));
+		qsort(g, n, sizeof(*g), ref_compare);
+		for (j = 0; j < n; j++)
+			x[j] = is_log ? ref_log2(g[j]) : (long double)g[j];
+		medians += n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+		ranges += x[n - 1] - x[0];
+	}
+	f = is_median ? ref_a4[n] : 3 / ref_d2[n];
+	c = medians / k;
+	u = c + f * ranges / k;
+	if (is_log) {
+		c = exp2l(c);
+		u = exp2l(u);
+	}
+	return (struct ref_limits){ c, u };
+}
+
+/* floor() of both lines on a linear scale, exactly; saturated to 64 bits */
+static inline void ref_exact(const uint64_t *v, int n, int k, int is_median,
+			     uint64_t *center, uint64_t *ucl)
+{
+	unsigned __int128 medians = 0, ranges = 0, num, den, c, u;
+	int i;
+
+	for (i = 0; i < k; i++) {
+		uint64_t g[10];
+
+		memcpy(g, v + i * n, n * sizeof(*g));
+		qsort(g, n, sizeof(*g), ref_compare);
+		medians += (unsigned __int128)g[(n - 1) / 2] + g[n / 2];
+		ranges += g[n - 1] - g[0];
+	}
+	num = is_median ? lroundl(ref_a4[n] * 1000) : 3000;
+	den = is_median ? 1000 : lroundl(ref_d2[n] * 1000);
+	c = medians / (2 * (unsigned)k);
+	u = (medians * den + ranges * 2 * num) / (den * 2 * (unsigned)k);
+	*center = c > UINT64_MAX ? UINT64_MAX : c;
+	*ucl = u > UINT64_MAX ? UINT64_MAX : u;
+}
+
+#endif

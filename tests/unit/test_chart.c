@@ -1,0 +1,649 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The chart arithmetic against an independent reference (chart_ref.h). */
+#include <check.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include <linux/kernel.h>
+
+#include "chart.h"
+#include "chart_ref.h"
+
+#define DATA_SETS 120000
+#define LOG_ONE (1u << CTLCHART_LOG_SHIFT)
+#define MSEC 1000000ULL
+#define SEC 1000000000ULL
+
+/* ck_assert() writes to its parent even on success: too slow for inner loops */
+#define expect(cond, ...)                                \
+	do {                                             \
+		if (!(cond))                             \
+			ck_abort_msg(#cond __VA_ARGS__); \
+	} while (0)
+
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+/* xorshift64*, so that every run has the same data */
+static uint64_t rnd(void)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return seed * 0x2545f4914f6cdd1dULL;
+}
+
+static double rnd1(void)
+{
+	return ((rnd() >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double rnd_normal(void)
+{
+	return sqrt(-2 * log(rnd1())) * cos(2 * M_PI * rnd1());
+}
+
+static uint64_t clamp64(double x)
+{
+	return x < 0 ? 0 : x >= 18446744073709551615.0 ? UINT64_MAX : x;
+}
+
+enum {
+	UNIFORM,
+	NORMAL,
+	LOG_NORMAL,
+	EXPONENTIAL,
+	PARETO,
+	BIMODAL,
+	ANY_BITS,
+	ANY_MAGNITUDE,
+	TINY,
+	NEAR_MAX,
+	DISTRIBUTIONS
+};
+
+static uint64_t draw(int distribution, double scale)
+{
+	unsigned int shift = rnd() % 64;
+
+	switch (distribution) {
+	case UNIFORM:
+		return clamp64(scale * rnd1());
+	case NORMAL:
+		return clamp64(scale * (1 + 0.1 * rnd_normal()));
+	case LOG_NORMAL:
+		return clamp64(scale * exp(rnd_normal()));
+	case EXPONENTIAL:
+		return clamp64(-scale * log(rnd1()));
+	case PARETO:
+		return clamp64(scale / sqrt(rnd1()));
+	case BIMODAL:
+		return clamp64(scale * (rnd() % 10 ? 1 : 100) * (1 + rnd1()));
+	case ANY_BITS:
+		return rnd();
+	case ANY_MAGNITUDE:
+		return rnd() >> shift;
+	case TINY:
+		return rnd() % 4;
+	default:
+		return UINT64_MAX - rnd() % 1000;
+	}
+}
+
+static struct ctlchart_limits estimate(const uint64_t *v, int n, int k,
+				       int limit, int scale)
+{
+	struct ctlchart_method m = {
+		.limit = limit, .scale = scale, .group = n, .groups = k
+	};
+	struct ctlchart_phase1 p;
+	struct ctlchart_limits l;
+	int i;
+
+	expect(ctlchart_method_valid(&m));
+	expect(ctlchart_method_samples(&m) == (u32)(n * k));
+	/* what was there before must not matter */
+	memset(&p, 0xa5, sizeof(p));
+	ctlchart_phase1_start(&p, &m);
+	for (i = 0; i < n * k; i++) {
+		expect(ctlchart_phase1_taken(&p) == (u32)i);
+		expect(ctlchart_phase1_add(&p, v[i]) == (i == n * k - 1));
+	}
+	/* a complete estimate does not change any more */
+	expect(ctlchart_phase1_add(&p, UINT64_MAX));
+	expect(ctlchart_phase1_taken(&p) == (u32)(n * k));
+	ctlchart_phase1_limits(&p, &l);
+	return l;
+}
+
+/* largest errors met, relative to the stated bounds; printed at the end */
+static long double worst_log, worst_log_ulp;
+
+/* Log scale: floor(ref) <= line <= ref * (1 + 2^-21), saturating. */
+static void check_log_line(uint64_t line, long double ref)
+{
+	const long double tiny = 1e-15L; /* the reference's own error */
+	long double high = ref * (1 + 0x1p-21L);
+
+	if (ref >= 0x1p64L) {
+		expect(line == UINT64_MAX);
+		return;
+	}
+	expect((long double)line >= floorl(ref * (1 - tiny)),
+	       ": "
+	       "%llu is below %.6Lf",
+	       (unsigned long long)line, ref);
+	expect((long double)line <= high,
+	       ": "
+	       "%llu is too far above %.6Lf",
+	       (unsigned long long)line, ref);
+	if (line < UINT64_MAX && ref > 1e9L && (line - ref) / ref > worst_log)
+		worst_log = (line - ref) / ref;
+}
+
+static void check_data_set(const uint64_t *v, int n, int k)
+{
+	int limit;
+
+	for (limit = CTLCHART_INDIVIDUALS; limit <= CTLCHART_MEDIAN; limit++) {
+		int is_median = limit == CTLCHART_MEDIAN;
+		struct ctlchart_limits l;
+		struct ref_limits ref;
+		uint64_t center, ucl;
+
+		l = estimate(v, n, k, limit, CTLCHART_LINEAR);
+		ref_exact(v, n, k, is_median, &center, &ucl);
+		expect(l.center == center);
+		expect(l.ucl == ucl);
+		ref = ref_chart(v, n, k, is_median, 0);
+		expect(fabsl(floorl(ref.center) - l.center) <=
+		       1 + ref.center * 0x1p-58L);
+		if (ref.ucl < 0x1p64L)
+			expect(fabsl(floorl(ref.ucl) - l.ucl) <=
+			       1 + ref.ucl * 0x1p-58L);
+
+		l = estimate(v, n, k, limit, CTLCHART_LOG);
+		ref = ref_chart(v, n, k, is_median, 1);
+		check_log_line(l.center, ref.center);
+		check_log_line(l.ucl, ref.ucl);
+		expect(l.center <= l.ucl);
+	}
+}
+
+START_TEST(by_hand)
+{
+	/* medians 11, 21; ranges 6, 6; 16 + 0.691 * 6 = 20.146;
+	 * 16 + 3 / 2.326 * 6 = 23.74
+	 */
+	static const uint64_t a[] = { 10, 12, 11, 15, 9, 20, 21, 22, 25, 19 };
+	/* logarithms: medians 2, 4; ranges 4, 4; 2^3 = 8;
+	 * 2^(3 + 2.764) = 54.3; 2^(3 + 5.1591) = 285.8
+	 */
+	static const uint64_t b[] = { 1, 2, 4, 8, 16, 64, 32, 16, 8, 4 };
+	/* even n: medians 2.5, 7; ranges 3, 4; 4.75 + 0.796 * 3.5 = 7.536 */
+	static const uint64_t c[] = { 4, 1, 3, 2, 5, 9, 6, 8 };
+	/* n = 2: medians 1.5, 3.5; ranges 1, 1; 2.5 + 1.88 = 4.38 */
+	static const uint64_t d[] = { 1, 2, 4, 3 };
+	struct ctlchart_limits l;
+
+	l = estimate(a, 5, 2, CTLCHART_MEDIAN, CTLCHART_LINEAR);
+	ck_assert_uint_eq(l.center, 16);
+	ck_assert_uint_eq(l.ucl, 20);
+	l = estimate(a, 5, 2, CTLCHART_INDIVIDUALS, CTLCHART_LINEAR);
+	ck_assert_uint_eq(l.center, 16);
+	ck_assert_uint_eq(l.ucl, 23);
+	l = estimate(b, 5, 2, CTLCHART_MEDIAN, CTLCHART_LOG);
+	ck_assert_uint_eq(l.center, 8);
+	ck_assert_uint_eq(l.ucl, 54);
+	l = estimate(b, 5, 2, CTLCHART_INDIVIDUALS, CTLCHART_LOG);
+	ck_assert_uint_eq(l.center, 8);
+	ck_assert_uint_eq(l.ucl, 285);
+	l = estimate(c, 4, 2, CTLCHART_MEDIAN, CTLCHART_LINEAR);
+	ck_assert_uint_eq(l.center, 4);
+	ck_assert_uint_eq(l.ucl, 7);
+	l = estimate(d, 2, 2, CTLCHART_MEDIAN, CTLCHART_LINEAR);
+	ck_assert_uint_eq(l.center, 2);
+	ck_assert_uint_eq(l.ucl, 4);
+}
+END_TEST
+
+START_TEST(random_data)
+{
+	uint64_t v[10 * 40];
+	int i, j;
+
+	for (i = 0; i < DATA_SETS; i++) {
+		int n = CTLCHART_GROUP_MIN + i % 9;
+		int k = i % 7 ? 2 + rnd() % 8 : 20 + rnd() % 21;
+		int distribution = rnd() % DISTRIBUTIONS;
+		double scale = pow(10, 1 + 10 * rnd1());
+
+		for (j = 0; j < n * k; j++)
+			v[j] = draw(distribution, scale);
+		check_data_set(v, n, k);
+	}
+	printf("test_chart: %d data sets, log lines at most %.3Lg above (bound %.3g)\n",
+	       DATA_SETS, worst_log, 0x1p-21);
+}
+END_TEST
+
+START_TEST(hostile_data)
+{
+	static const uint64_t same[] = { 0,
+					 1,
+					 2,
+					 3,
+					 4095,
+					 1000003,
+					 999999999,
+					 1ULL << 32,
+					 (1ULL << 53) + 1,
+					 1ULL << 63,
+					 (1ULL << 63) - 1,
+					 UINT64_MAX - 1,
+					 UINT64_MAX };
+	uint64_t v[10 * 20];
+	size_t s, o;
+	int n, i;
+
+	for (n = CTLCHART_GROUP_MIN; n <= CTLCHART_GROUP_MAX; n++) {
+		for (s = 0; s < ARRAY_SIZE(same); s++) {
+			int limit;
+
+			for (i = 0; i < n * 20; i++)
+				v[i] = same[s];
+			check_data_set(v, n, 20);
+			/* the same value again is in control, on any scale */
+			for (limit = 0; limit <= CTLCHART_MEDIAN; limit++) {
+				struct ctlchart_limits l;
+
+				l = estimate(v, n, 20, limit, CTLCHART_LOG);
+				ck_assert_uint_ge(l.ucl, same[s]);
+				l = estimate(v, n, 20, limit, CTLCHART_LINEAR);
+				ck_assert_uint_eq(l.ucl, same[s]);
+				ck_assert_uint_eq(l.center, same[s]);
+			}
+			/* one outlier, and every second value another */
+			for (o = 0; o < ARRAY_SIZE(same); o++) {
+				v[n * 7 + n / 2] = same[o];
+				check_data_set(v, n, 20);
+				for (i = 0; i < n * 20; i += 2)
+					v[i] = same[o];
+				check_data_set(v, n, 20);
+				for (i = 0; i < n * 20; i++)
+					v[i] = same[s];
+			}
+		}
+	}
+}
+END_TEST
+
+/* The largest Phase I there is, of the largest values: sums need 81 bits. */
+START_TEST(largest)
+{
+	struct ctlchart_method m = { .limit = CTLCHART_INDIVIDUALS,
+				     .scale = CTLCHART_LINEAR,
+				     .group = CTLCHART_GROUP_MAX,
+				     .groups = CTLCHART_GROUPS_MAX };
+	size_t count = (size_t)CTLCHART_GROUP_MAX * CTLCHART_GROUPS_MAX;
+	uint64_t *v = malloc(count * sizeof(*v));
+	int limit;
+	size_t i;
+
+	ck_assert_ptr_nonnull(v);
+	for (limit = 0; limit <= CTLCHART_MEDIAN; limit++) {
+		struct ctlchart_phase1 p;
+		struct ctlchart_limits l;
+		uint64_t center, ucl;
+
+		m.limit = limit;
+		ctlchart_phase1_start(&p, &m);
+		for (i = 0; i < count; i++) {
+			v[i] = UINT64_MAX - (rnd() >> 14);
+			ctlchart_phase1_add(&p, v[i]);
+		}
+		ck_assert(ctlchart_phase1_complete(&p));
+		ctlchart_phase1_limits(&p, &l);
+		ref_exact(v, m.group, m.groups, limit == CTLCHART_MEDIAN,
+			  &center, &ucl);
+		ck_assert_uint_eq(l.center, center);
+		ck_assert_uint_eq(l.ucl, ucl);
+	}
+	free(v);
+}
+END_TEST
+
+START_TEST(incomplete)
+{
+	struct ctlchart_method m = { .limit = CTLCHART_MEDIAN,
+				     .scale = CTLCHART_LINEAR,
+				     .group = 3,
+				     .groups = 20 };
+	struct ctlchart_phase1 p;
+	struct ctlchart_limits l;
+
+	ctlchart_phase1_start(&p, &m);
+	ctlchart_phase1_limits(&p, &l);
+	ck_assert_uint_eq(l.center, 0);
+	ck_assert_uint_eq(l.ucl, UINT64_MAX);
+	ck_assert(!ctlchart_phase1_add(&p, 10));
+	ck_assert(!ctlchart_phase1_add(&p, 30));
+	ctlchart_phase1_limits(&p, &l);
+	ck_assert_uint_eq(l.ucl, UINT64_MAX);
+	/* median 20, range 20, 20 + 1.187 * 20 = 43.74; the 1 is not in */
+	ck_assert(!ctlchart_phase1_add(&p, 20));
+	ck_assert(!ctlchart_phase1_add(&p, 1));
+	ctlchart_phase1_limits(&p, &l);
+	ck_assert_uint_eq(l.center, 20);
+	ck_assert_uint_eq(l.ucl, 43);
+}
+END_TEST
+
+START_TEST(valid)
+{
+	const struct ctlchart_method good = { .group = 5, .groups = 20 };
+	struct ctlchart_method m = good;
+
+	ck_assert(ctlchart_method_valid(&m));
+	m.group = 1;
+	ck_assert(!ctlchart_method_valid(&m));
+	m.group = 11;
+	ck_assert(!ctlchart_method_valid(&m));
+	m = good;
+	m.groups = 1;
+	ck_assert(!ctlchart_method_valid(&m));
+	m = good;
+	m.limit = 2;
+	ck_assert(!ctlchart_method_valid(&m));
+	m = good;
+	m.scale = 2;
+	ck_assert(!ctlchart_method_valid(&m));
+}
+END_TEST
+
+/*
+ * Order statistics of n standard normal values by numeric integration: the
+ * factors in chart.c must be those, to the three decimals of the tables.
+ */
+static double normal_cdf(double x)
+{
+	return erfc(-x / sqrt(2)) / 2;
+}
+
+static double normal_pdf(double x)
+{
+	return exp(-x * x / 2) / sqrt(2 * M_PI);
+}
+
+static double range_mean(int n)
+{
+	const double h = 0.001;
+	double sum = 0, x;
+
+	for (x = -9; x < 9; x += h) {
+		double p = normal_cdf(x);
+
+		sum += 1 - pow(1 - p, n) - pow(p, n);
+	}
+	return sum * h;
+}
+
+static double median_sigma(int n)
+{
+	const double h = 0.01;
+	int low = (n + 1) / 2, above = n / 2; /* ranks from below, above */
+	double c = tgamma(n + 1) / tgamma(low) / tgamma(above);
+	double s0 = 0, s1 = 0, s2 = 0, var = 0, x;
+
+	if (n % 2) {
+		c = tgamma(n + 1) / tgamma(low) / tgamma(low);
+		for (x = -8; x < 8; x += h)
+			var += x * x * normal_pdf(x) *
+			       pow(normal_cdf(x) * normal_cdf(-x), low - 1);
+		return sqrt(var * c * h);
+	}
+	/* E((x + y)^2) / 4 over the joint density of the middle two, x < y */
+	for (x = 8; x > -8; x -= h) {
+		double b = normal_pdf(x) * pow(normal_cdf(-x), above - 1);
+		double a = normal_pdf(x) * pow(normal_cdf(x), low - 1);
+		double t0 = s0 + b / 2, t1 = s1 + b * x / 2;
+		double t2 = s2 + b * x * x / 2;
+
+		var += a * (x * x * t0 + 2 * x * t1 + t2) / 4;
+		s0 += b;
+		s1 += b * x;
+		s2 += b * x * x;
+	}
+	return sqrt(var * c * h * h);
+}
+
+static double factor_of(int n, int limit)
+{
+	const uint64_t r = 1000000000000ULL;
+	uint64_t v[2 * CTLCHART_GROUP_MAX] = { 0 };
+	struct ctlchart_limits l;
+
+	v[0] = v[n] = r;
+	l = estimate(v, n, 2, limit, CTLCHART_LINEAR);
+	return (double)(l.ucl - l.center) / r;
+}
+
+START_TEST(factors)
+{
+	int n;
+
+	for (n = CTLCHART_GROUP_MIN; n <= CTLCHART_GROUP_MAX; n++) {
+		double d2 = range_mean(n);
+		double a4 = 3 * median_sigma(n) / d2;
+
+		ck_assert_double_eq_tol(3 / factor_of(n, CTLCHART_INDIVIDUALS),
+					d2, 0.00055);
+		ck_assert_double_eq_tol(factor_of(n, CTLCHART_MEDIAN), a4,
+					0.00055);
+	}
+}
+END_TEST
+
+static void check_log2(uint64_t v)
+{
+	long double ref = log2l((long double)v) * LOG_ONE;
+	long double error = ctlchart_log2(v) - ref;
+
+	expect(error >= -0.53L && error <= 0.5001L,
+	       ": "
+	       "log2(%llu): %Lf",
+	       (unsigned long long)v, error);
+	if (fabsl(error) > worst_log_ulp)
+		worst_log_ulp = fabsl(error);
+}
+
+START_TEST(logarithm)
+{
+	uint32_t before = 0;
+	int shift;
+	uint64_t v;
+	int i;
+
+	expect(ctlchart_log2(0) == 0);
+	expect(ctlchart_log2(UINT64_MAX) == 64 * LOG_ONE);
+	for (shift = 0; shift < 64; shift++) {
+		uint64_t one = 1ULL << shift;
+
+		expect(ctlchart_log2(one) == shift * LOG_ONE);
+		for (v = one - (one > 70000 ? 70000 : one - 1);
+		     v != one + 70000 && v >= one - (one > 70000 ? 70000 : 0);
+		     v++) {
+			check_log2(v);
+			if (v > 1)
+				expect(ctlchart_log2(v) >=
+				       ctlchart_log2(v - 1));
+		}
+	}
+	for (v = 1; v < 3000000; v++) {
+		uint32_t l = ctlchart_log2(v);
+
+		check_log2(v);
+		expect(l >= before);
+		before = l;
+	}
+	for (i = 0; i < 3000000; i++) {
+		v = draw(ANY_MAGNITUDE, 0);
+		check_log2(v ? v : 1);
+		if (v < UINT64_MAX)
+			expect(ctlchart_log2(v) <= ctlchart_log2(v + 1));
+	}
+	printf("test_chart: log2 at most %.4Lf units off (bound 0.53)\n",
+	       worst_log_ulp);
+}
+END_TEST
+
+static void check_exp2(uint32_t l)
+{
+	long double ref = exp2l((long double)l / LOG_ONE);
+	uint64_t v = ctlchart_exp2(l);
+
+	if (ref >= 0x1p64L) {
+		expect(v == UINT64_MAX);
+		return;
+	}
+	expect(v <= floorl(ref * (1 + 0x1p-31L)) &&
+		       v >= floorl(ref * (1 - 0x1p-31L)),
+	       ": "
+	       "exp2(%u): %llu, not %Lf",
+	       l, (unsigned long long)v, ref);
+	expect(v <= ctlchart_exp2(l + 1));
+}
+
+START_TEST(power)
+{
+	uint32_t l, i;
+
+	expect(ctlchart_exp2(64 * LOG_ONE) == UINT64_MAX);
+	expect(ctlchart_exp2(UINT32_MAX) == UINT64_MAX);
+	for (i = 0; i < 64; i++) {
+		expect(ctlchart_exp2(i * LOG_ONE) == 1ULL << i);
+		for (l = i * LOG_ONE; l < i * LOG_ONE + 5000; l++)
+			check_exp2(l);
+		for (l = (i + 1) * LOG_ONE - 5000; l < (i + 1) * LOG_ONE; l++)
+			check_exp2(l);
+	}
+	for (i = 0; i < LOG_ONE; i++) /* every fraction, at 62 bits */
+		check_exp2(62 * LOG_ONE + i);
+	for (i = 0; i < 3000000; i++)
+		check_exp2(rnd() >> 34);
+}
+END_TEST
+
+START_TEST(sampler_consecutive)
+{
+	struct ctlchart_sampler s;
+	int i;
+
+	ctlchart_sampler_start(&s, 0, 100);
+	for (i = 0; i < 1000; i++)
+		ck_assert(ctlchart_sampler_due(&s, rnd()));
+}
+END_TEST
+
+/* Dense values: exactly one in each hundredth of the time. */
+START_TEST(sampler_spread)
+{
+	uint64_t start = 12345 * SEC, now, last = 0;
+	struct ctlchart_sampler s;
+	int taken = 0;
+
+	ctlchart_sampler_start(&s, 10 * SEC, 100);
+	for (now = start; now < start + 10 * SEC; now += 100000) {
+		if (!ctlchart_sampler_due(&s, now))
+			continue;
+		if (taken)
+			ck_assert_uint_eq(now - last, 100 * MSEC);
+		last = now;
+		taken++;
+	}
+	ck_assert_int_eq(taken, 100);
+}
+END_TEST
+
+/* An irregular stream keeps to the grid: lateness does not add up. */
+START_TEST(sampler_grid)
+{
+	uint64_t start = 7 * SEC, now = start;
+	struct ctlchart_sampler s;
+	int taken = 0;
+
+	ctlchart_sampler_start(&s, 10 * SEC, 100);
+	while (now < start + 1000 * SEC) {
+		taken += ctlchart_sampler_due(&s, now);
+		now += rnd() % (20 * MSEC);
+	}
+	ck_assert_int_ge(taken, 9999);
+	ck_assert_int_le(taken, 10001);
+}
+END_TEST
+
+/* Values rarer than the grid are all taken, the rest of a burst is not. */
+START_TEST(sampler_sparse)
+{
+	struct ctlchart_sampler s;
+	uint64_t now = SEC;
+	int i, j, taken = 0;
+
+	ctlchart_sampler_start(&s, 10 * SEC, 100);
+	for (i = 0; i < 50; i++) {
+		for (j = 0; j < 30; j++)
+			taken += ctlchart_sampler_due(&s, now + j * MSEC);
+		now += SEC;
+	}
+	ck_assert_int_eq(taken, 50);
+}
+END_TEST
+
+START_TEST(sampler_clock)
+{
+	struct ctlchart_sampler s;
+
+	ctlchart_sampler_start(&s, 10 * SEC, 100);
+	ck_assert(ctlchart_sampler_due(&s, 1000 * SEC));
+	/* another CPU's clock is a little behind */
+	ck_assert(!ctlchart_sampler_due(&s, 1000 * SEC - 1000));
+	/* the clock was set back: it goes on from there */
+	ck_assert(ctlchart_sampler_due(&s, 3 * SEC));
+	ck_assert(!ctlchart_sampler_due(&s, 3 * SEC + 99 * MSEC));
+	ck_assert(ctlchart_sampler_due(&s, 3 * SEC + 100 * MSEC));
+	/* no overflow trouble at the end of time */
+	ctlchart_sampler_start(&s, UINT64_MAX, 4);
+	ck_assert(ctlchart_sampler_due(&s, UINT64_MAX));
+	ctlchart_sampler_due(&s, 0);
+	ctlchart_sampler_due(&s, UINT64_MAX);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("chart");
+	TCase *tc = tcase_create("chart");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(tc, 300);
+	tcase_add_test(tc, by_hand);
+	tcase_add_test(tc, random_data);
+	tcase_add_test(tc, hostile_data);
+	tcase_add_test(tc, largest);
+	tcase_add_test(tc, incomplete);
+	tcase_add_test(tc, valid);
+	tcase_add_test(tc, factors);
+	tcase_add_test(tc, logarithm);
+	tcase_add_test(tc, power);
+	tcase_add_test(tc, sampler_consecutive);
+	tcase_add_test(tc, sampler_spread);
+	tcase_add_test(tc, sampler_grid);
+	tcase_add_test(tc, sampler_sparse);
+	tcase_add_test(tc, sampler_clock);
+	suite_add_tcase(s, tc);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Control chart arithmetic: Phase I limits from a bounded running estimate.
+ *
+ * This file and chart.c are the same, byte for byte, in the kernel
+ * (kernel/trace/ctlchart/) and on the desk (tools/lib/): both must draw the
+ * same limit from the same values.
+ */
+#ifndef _CTLCHART_CHART_H
+#define _CTLCHART_CHART_H
+
+#include <linux/types.h>
+
+#define CTLCHART_GROUP_MIN	2
+#define CTLCHART_GROUP_MAX	10
+#define CTLCHART_GROUPS_MIN	2
+#define CTLCHART_GROUPS_MAX	65535
+
+/* The paper's Phase I: 20 groups of 5 values. */
+#define CTLCHART_GROUP_DEFAULT	5
+#define CTLCHART_GROUPS_DEFAULT	20
+
+/* Fraction bits of ctlchart_log2(). */
+#define CTLCHART_LOG_SHIFT	24
+
+/**
+ * enum ctlchart_limit - which upper control limit is drawn
+ * @CTLCHART_INDIVIDUALS: centre + 3 / d2(n) * mean range: three sigma of
+ *	single values, which is what gets judged. 0.135 % of normal values lie
+ *	above it.
+ * @CTLCHART_MEDIAN: centre + A4(n) * mean range: three sigma of medians of n,
+ *	as the paper uses it on single values. 5.7 % of normal values lie above
+ *	it for n = 5.
+ */
+enum ctlchart_limit {
+	CTLCHART_INDIVIDUALS,
+	CTLCHART_MEDIAN,
+};
+
+/**
+ * enum ctlchart_scale - the scale on which centre and range are taken
+ * @CTLCHART_LOG: the values' logarithms. Latencies are skewed; on this scale
+ *	an outlier among the Phase I values does not blind the chart. 0 counts
+ *	as 1.
+ * @CTLCHART_LINEAR: the values themselves.
+ */
+enum ctlchart_scale {
+	CTLCHART_LOG,
+	CTLCHART_LINEAR,
+};
+
+/**
+ * struct ctlchart_method - how limits are estimated
+ * @limit:	an enum ctlchart_limit
+ * @scale:	an enum ctlchart_scale
+ * @group:	n, values in a group: CTLCHART_GROUP_MIN..CTLCHART_GROUP_MAX
+ * @groups:	k, groups in Phase I: CTLCHART_GROUPS_MIN..CTLCHART_GROUPS_MAX
+ *
+ * Phase I takes @group * @groups values.
+ */
+struct ctlchart_method {
+	u8 limit;
+	u8 scale;
+	u8 group;
+	u16 groups;
+};
+
+/**
+ * struct ctlchart_wide - an unsigned 96-bit number
+ * @limb:	32-bit digits, the least significant first
+ */
+struct ctlchart_wide {
+	u32 limb[3];
+};
+
+/**
+ * struct ctlchart_phase1 - a running Phase I estimate, private to chart.c
+ * @method:	what is estimated
+ * @groups:	groups completed so far
+ * @filled:	values in the group being filled
+ * @group:	these values (their logarithms on a log scale), ascending
+ * @medians:	exact sum of twice the medians of the completed groups
+ * @ranges:	exact sum of the ranges of the completed groups
+ */
+struct ctlchart_phase1 {
+	struct ctlchart_method method;
+	u16 groups;
+	u8 filled;
+	u64 group[CTLCHART_GROUP_MAX];
+	struct ctlchart_wide medians;
+	struct ctlchart_wide ranges;
+};
+
+/**
+ * struct ctlchart_limits - the lines of a chart, in the values' own unit
+ * @center:	centre line: the mean of the groups' medians
+ * @ucl:	upper control limit: a value is out of control if it is greater
+ */
+struct ctlchart_limits {
+	u64 center;
+	u64 ucl;
+};
+
+/**
+ * struct ctlchart_sampler - takes Phase I values one by one over a time
+ * @next:	when the next value is due, in the unit of the caller's clock
+ * @step:	time from one value to the next; 0: every value is taken
+ */
+struct ctlchart_sampler {
+	u64 next;
+	u64 step;
+};
+
+bool ctlchart_method_valid(const struct ctlchart_method *m);
+u32 ctlchart_method_samples(const struct ctlchart_method *m);
+
+void ctlchart_phase1_start(struct ctlchart_phase1 *p,
+			   const struct ctlchart_method *m);
+bool ctlchart_phase1_add(struct ctlchart_phase1 *p, u64 value);
+bool ctlchart_phase1_complete(const struct ctlchart_phase1 *p);
+u32 ctlchart_phase1_taken(const struct ctlchart_phase1 *p);
+void ctlchart_phase1_limits(const struct ctlchart_phase1 *p,
+			    struct ctlchart_limits *l);
+
+void ctlchart_sampler_start(struct ctlchart_sampler *s, u64 time, u32 samples);
+bool ctlchart_sampler_due(struct ctlchart_sampler *s, u64 now);
+
+u32 ctlchart_log2(u64 v);
+u64 ctlchart_exp2(u32 l);
+
+#endif /* _CTLCHART_CHART_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _COMPAT_LINUX_BITOPS_H
+#define _COMPAT_LINUX_BITOPS_H
+
+#include <linux/types.h>
+
+#define BIT(nr) (1UL << (nr))
+
+/* position of the most significant bit set, counted from 1; 0 for 0 */
+static inline int fls64(u64 x)
+{
+	return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+#endif

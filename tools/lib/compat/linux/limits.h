@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _COMPAT_LINUX_LIMITS_H
+#define _COMPAT_LINUX_LIMITS_H
+
+#include_next <linux/limits.h>
+#include <linux/types.h>
+
+#define U32_MAX ((u32)~0U)
+#define U64_MAX ((u64)~0ULL)
+
+#endif
