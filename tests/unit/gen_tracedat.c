@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_tracedat KIND FILE [HEALTHY STORM [SEED]]
+ *
+ * Writes a made-up trace.dat and prints the truth about it, for tests in shell
+ * and for looking at pictures. KIND: block (events of reads), alarm (what the
+ * filter in the kernel leaves of them), big (block, big endian, 32-bit longs),
+ * instance (block events in an instance "disk").
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario.h"
+
+int main(int argc, char **argv)
+{
+	struct td_layout layout = { .page_size = 4096, .clock = "local" };
+	struct sc_load load = sc_default_load;
+	static char cmdlines[1 << 14];
+	struct sc_truth truth;
+	size_t len = 0;
+	struct td td;
+	int pid;
+
+	if (argc != 3 && argc != 5 && argc != 6) {
+		fprintf(stderr,
+			"usage: gen_tracedat block|alarm|big|instance FILE [HEALTHY STORM [SEED]]\n");
+		return 2;
+	}
+	if (argc >= 5) {
+		load.healthy = atoi(argv[3]);
+		load.storm = atoi(argv[4]);
+	}
+	if (argc == 6)
+		load.seed = atoi(argv[5]);
+	if (load.healthy < 12000) {
+		load.gap = load.step;
+		load.healthy = load.healthy < 100 ? 100 : load.healthy;
+	}
+	if (!strcmp(argv[1], "big")) {
+		layout.big_endian = true;
+		layout.long4 = true;
+	}
+	td_init(&td, &layout, 2);
+	for (pid = 1000; pid < 1300; pid++)
+		len += snprintf(cmdlines + len, sizeof(cmdlines) - len,
+				"%d reader-%d\n", pid, pid);
+	td.cmdlines = cmdlines;
+	sc_formats(&td, true);
+	if (!strcmp(argv[1], "alarm"))
+		sc_alarms(&td, &load, &truth);
+	else if (!strcmp(argv[1], "instance"))
+		sc_block(&td, td_add_buffer(&td, "disk"), &load, &truth);
+	else
+		sc_block(&td, 0, &load, &truth);
+	if (!td_save(&td, argv[2])) {
+		perror(argv[2]);
+		return 1;
+	}
+	printf("values=%u\nlearnt=%u\nalarms=%u\ncenter=%.0Lf\nlimit=%.0Lf\nworst=%llu\n",
+	       truth.values, truth.learnt, truth.alarms, truth.center,
+	       truth.ucl, (unsigned long long)truth.worst[0].duration);
+	sc_free(&truth);
+	td_free(&td);
+	return 0;
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart_ref.h"
+#include "scenario.h"
+
+#define COMMON                                                                         \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+enum {
+	ID_WAKING = 301,
+	ID_SWITCH = 302,
+	ID_BIO_QUEUE = 1001,
+	ID_RQ_COMPLETE = 1003,
+	ID_LAT = 1500,
+	ID_ALARM = 1600,
+};
+
+/* As in Linux 6.12; print formats are shortened. */
+static const char waking[] =
+	"name: sched_waking\nID: 301\nformat:\n" COMMON
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, REC->target_cpu\n";
+
+static const char sw[] =
+	"name: sched_switch\nID: 302\nformat:\n" COMMON
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"%d ==> %s:%d\", REC->prev_pid, REC->next_comm, REC->next_pid\n";
+
+static const char bio_queue[] =
+	"name: block_bio_queue\nID: 1001\nformat:\n" COMMON
+	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n"
+	"\tfield:char rwbs[8];\toffset:28;\tsize:8;\tsigned:0;\n"
+	"\tfield:char comm[16];\toffset:36;\tsize:16;\tsigned:0;\n"
+	"\nprint fmt: \"%d,%d %s %llu + %u [%s]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << 20) - 1))), REC->rwbs, (unsigned long long)REC->sector, REC->nr_sector, REC->comm\n";
+
+static const char rq_complete[] =
+	"name: block_rq_complete\nID: 1003\nformat:\n" COMMON
+	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n"
+	"\tfield:int error;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:unsigned short ioprio;\toffset:32;\tsize:2;\tsigned:0;\n"
+	"\tfield:char rwbs[8];\toffset:34;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc char[] cmd;\toffset:44;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%d,%d %s (%s) %llu + %u [%d]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << 20) - 1))), REC->rwbs, __get_str(cmd), (unsigned long long)REC->sector, REC->nr_sector, REC->error\n";
+
+static const char lat[] = "name: lat\nID: 1500\nformat:\n" COMMON
+			  "\tfield:s64 lat;\toffset:8;\tsize:8;\tsigned:1;\n"
+			  "\nprint fmt: \"lat=%lld\", REC->lat\n";
+
+static const char alarm_format[] =
+	"name: ctlchart_alarm\nID: 1600\nformat:\n" COMMON
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 center;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 limit;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 values;\toffset:40;\tsize:8;\tsigned:0;\n"
+	"\tfield:u32 rules;\toffset:48;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:52;\tsize:4;\tsigned:1;\n"
+	"\tfield:char comm[16];\toffset:56;\tsize:16;\tsigned:0;\n"
+	"\tfield:u8 kept;\toffset:72;\tsize:1;\tsigned:0;\n"
+	"\tfield:__data_loc char[] chart;\toffset:76;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] event;\toffset:80;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] keys;\toffset:84;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"chart=%s event=%s start=%llu duration=%llu center=%llu limit=%llu rules=%s kept=%u values=%llu pid=%d comm=%s keys=%s\", __get_str(chart), __get_str(event), REC->start, REC->duration, REC->center, REC->limit, __print_flags(REC->rules, \"|\", { 0x001, \"limit\" }, { 0x100, \"overdue\" }), REC->kept, REC->values, REC->pid, REC->comm, __get_str(keys)\n";
+
+const struct sc_load sc_default_load = {
+	.seed = 1,
+	.healthy = 12000,
+	.storm = 3000,
+	.gap = 1000000,
+	.step = 100000000, /* learn=10s, 100 samples */
+	.group = 5,
+	.groups = 20,
+};
+
+void sc_formats(struct td *td, bool with_alarms)
+{
+	td_add_event(td, "block", bio_queue);
+	td_add_event(td, "block", rq_complete);
+	td_add_event(td, "sched", waking);
+	td_add_event(td, "sched", sw);
+	td_add_event(td, "synthetic", lat);
+	if (with_alarms)
+		td_add_event(td, "ctlchart", alarm_format);
+}
+
+static void bio_queue_in(struct td *td, unsigned int buffer, unsigned int cpu,
+			 uint64_t ts, int pid, unsigned int dev,
+			 uint64_t sector)
+{
+	char comm[16];
+	struct td_record r;
+
+	snprintf(comm, sizeof(comm), "reader-%d", pid);
+	td_begin(&r, td, ID_BIO_QUEUE, pid, 56);
+	td_put(&r, 8, dev, 4);
+	td_put(&r, 16, sector, 8);
+	td_put(&r, 24, 8, 4);
+	td_put_bytes(&r, 28, "R", 8);
+	td_put_bytes(&r, 36, comm, 16);
+	td_write(td, buffer, cpu, ts, &r);
+}
+
+static void rq_complete_in(struct td *td, unsigned int buffer, unsigned int cpu,
+			   uint64_t ts, int pid, unsigned int dev,
+			   uint64_t sector)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_RQ_COMPLETE, pid, 48);
+	td_put(&r, 8, dev, 4);
+	td_put(&r, 16, sector, 8);
+	td_put(&r, 24, 8, 4);
+	td_put_bytes(&r, 34, "R", 8);
+	td_put_string(&r, 44, "");
+	td_write(td, buffer, cpu, ts, &r);
+}
+
+void sc_bio_queue(struct td *td, unsigned int cpu, uint64_t ts, int pid,
+		  unsigned int dev, uint64_t sector)
+{
+	bio_queue_in(td, 0, cpu, ts, pid, dev, sector);
+}
+
+void sc_rq_complete(struct td *td, unsigned int cpu, uint64_t ts, int pid,
+		    unsigned int dev, uint64_t sector)
+{
+	rq_complete_in(td, 0, cpu, ts, pid, dev, sector);
+}
+
+void sc_lat(struct td *td, unsigned int cpu, uint64_t ts, int pid, int64_t v)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_LAT, pid, 16);
+	td_put(&r, 8, v, 8);
+	td_write(td, 0, cpu, ts, &r);
+}
+
+void sc_waking(struct td *td, unsigned int cpu, uint64_t ts, int pid,
+	       const char *comm, int target)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_WAKING, pid, 36);
+	td_put_bytes(&r, 8, comm, 16);
+	td_put(&r, 24, target, 4);
+	td_put(&r, 28, 120, 4);
+	td_put(&r, 32, cpu, 4);
+	td_write(td, 0, cpu, ts, &r);
+}
+
+void sc_switch(struct td *td, unsigned int cpu, uint64_t ts, int prev,
+	       const char *next_comm, int next)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_SWITCH, prev, 64);
+	td_put(&r, 24, prev, 4);
+	td_put(&r, 28, 120, 4);
+	td_put_bytes(&r, 40, next_comm, 16);
+	td_put(&r, 56, next, 4);
+	td_put(&r, 60, 120, 4);
+	td_write(td, 0, cpu, ts, &r);
+}
+
+void sc_alarm_event(struct td *td, unsigned int cpu, uint64_t ts,
+		    const struct sc_alarm_event *a)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_ALARM, 0, 88);
+	td_put(&r, 8, a->start, 8);
+	td_put(&r, 16, a->duration, 8);
+	td_put(&r, 24, a->center, 8);
+	td_put(&r, 32, a->limit, 8);
+	td_put(&r, 40, a->values, 8);
+	td_put(&r, 48, a->rules, 4);
+	td_put(&r, 52, (uint32_t)a->pid, 4);
+	td_put_bytes(&r, 56, a->comm, 16);
+	td_put(&r, 72, a->kept, 1);
+	td_put_string(&r, 76, a->chart);
+	td_put_string(&r, 80, a->event);
+	td_put_string(&r, 84, a->keys);
+	td_write(td, 0, cpu, ts, &r);
+}
+
+/* xorshift64* */
+static double rnd(uint64_t *seed)
+{
+	*seed ^= *seed >> 12;
+	*seed ^= *seed << 25;
+	*seed ^= *seed >> 27;
+	return ((*seed * 0x2545f4914f6cdd1dULL >> 11) + 0.5) /
+	       9007199254740992.0;
+}
+
+static double rnd_normal(uint64_t *seed)
+{
+	double a = rnd(seed);
+
+	return sqrt(-2 * log(a)) * cos(2 * M_PI * rnd(seed));
+}
+
+struct read {
+	uint64_t start;
+	uint64_t end;
+	int pid;
+	uint64_t sector;
+};
+
+static struct read *make_reads(const struct sc_load *load)
+{
+	unsigned int n = load->healthy + load->storm, i;
+	struct read *reads = calloc(n, sizeof(*reads));
+	uint64_t seed = load->seed;
+
+	if (!reads)
+		abort();
+	for (i = 0; i < n; i++) {
+		double normal = rnd_normal(&seed), which = rnd(&seed);
+		double slow = rnd(&seed);
+		uint64_t ns = 14e6 * exp(0.25 * normal);
+
+		if (i >= load->healthy && which < 0.1)
+			ns = 5e8 + 7.5e9 * slow;
+		reads[i].end = SC_BASE + 10000000000ULL + i * load->gap;
+		reads[i].start = reads[i].end - ns;
+		reads[i].pid = 1000 + i % 300;
+		reads[i].sector = 8 * (uint64_t)i;
+	}
+	return reads;
+}
+
+static int by_duration(const void *a, const void *b)
+{
+	const struct sc_alarm *x = a, *y = b;
+
+	return (x->duration < y->duration) - (x->duration > y->duration);
+}
+
+static void find_truth(const struct sc_load *load, const struct read *reads,
+		       struct sc_truth *truth)
+{
+	unsigned int n = load->healthy + load->storm, i, taken = 0;
+	unsigned int every = load->step ? load->step / load->gap : 1;
+	unsigned int samples = load->group * load->groups;
+	uint64_t *value = calloc(samples, sizeof(*value)), ucl;
+	struct ref_limits l;
+
+	memset(truth, 0, sizeof(*truth));
+	truth->values = n;
+	truth->alarm = calloc(n, sizeof(*truth->alarm));
+	if (!value || !truth->alarm)
+		abort();
+	for (i = 0; i < n && taken < samples; i++) {
+		truth->learnt++;
+		if (i % every == 0)
+			value[taken++] = reads[i].end - reads[i].start;
+	}
+	if (taken < samples)
+		abort();
+	l = ref_chart(value, load->group, load->groups, load->median,
+		      !load->linear);
+	free(value);
+	truth->center = l.center;
+	truth->ucl = l.ucl;
+	ucl = l.ucl;
+	for (; i < n; i++) {
+		const struct read *r = &reads[i];
+
+		if (r->end - r->start <= ucl)
+			continue;
+		truth->alarm[truth->alarms++] =
+			(struct sc_alarm){ r->end, r->start, r->end - r->start,
+					   r->pid, r->sector };
+	}
+	if (truth->alarms < SC_WORST)
+		abort();
+	qsort(truth->alarm, truth->alarms, sizeof(*truth->alarm), by_duration);
+	memcpy(truth->worst, truth->alarm, sizeof(truth->worst));
+}
+
+void sc_free(struct sc_truth *truth)
+{
+	free(truth->alarm);
+}
+
+struct happening {
+	uint64_t ts;
+	const struct read *read;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct happening *x = a, *y = b;
+
+	return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+void sc_block(struct td *td, unsigned int buffer, const struct sc_load *load,
+	      struct sc_truth *truth)
+{
+	unsigned int n = load->healthy + load->storm, i;
+	struct read *reads = make_reads(load);
+	struct happening *h = calloc(2 * n, sizeof(*h));
+
+	if (!h)
+		abort();
+	find_truth(load, reads, truth);
+	for (i = 0; i < n; i++) {
+		h[2 * i] = (struct happening){ reads[i].start, &reads[i] };
+		h[2 * i + 1] = (struct happening){ reads[i].end, &reads[i] };
+	}
+	qsort(h, 2 * n, sizeof(*h), by_time);
+	for (i = 0; i < 2 * n; i++) {
+		const struct read *r = h[i].read;
+
+		if (h[i].ts == r->start)
+			bio_queue_in(td, buffer, r->pid % td->cpus, h[i].ts,
+				     r->pid, SC_BLOCK_DEV, r->sector);
+		else
+			rq_complete_in(td, buffer, r->sector / 8 % td->cpus,
+				       h[i].ts, 0, SC_BLOCK_DEV, r->sector);
+	}
+	free(h);
+	free(reads);
+}
+
+void sc_alarms(struct td *td, const struct sc_load *load,
+	       struct sc_truth *truth)
+{
+	struct read *reads = make_reads(load);
+	unsigned int n = load->healthy + load->storm, i;
+
+	find_truth(load, reads, truth);
+	for (i = truth->learnt; i < n; i++) {
+		const struct read *r = &reads[i];
+		unsigned int cpu = i % td->cpus;
+		char keys[64], comm[16];
+		struct sc_alarm_event a = {
+			.start = r->start,
+			.duration = r->end - r->start,
+			.center = truth->center,
+			.limit = truth->ucl,
+			.values = i - truth->learnt + 1,
+			.rules = 1,
+			.pid = r->pid,
+			.comm = comm,
+			.kept = true,
+			.chart = SC_BLOCK_CHART,
+			.event = SC_BLOCK_EVENT,
+			.keys = keys,
+		};
+
+		if (a.duration <= a.limit)
+			continue;
+		snprintf(comm, sizeof(comm), "reader-%d", r->pid);
+		snprintf(keys, sizeof(keys), "dev=%u sector=%llu", SC_BLOCK_DEV,
+			 (unsigned long long)r->sector);
+		rq_complete_in(td, 0, cpu, r->end, 0, SC_BLOCK_DEV, r->sector);
+		sc_alarm_event(td, cpu, r->end + 500, &a);
+	}
+	free(reads);
+}

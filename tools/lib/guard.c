@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads untrusted files in a child process. See guard.h.
+ *
+ * A socket carries messages from the child to its parent, each a letter and a
+ * text, and a pipe the child's standard error, whose first line is the reason
+ * when the child has given none of its own. What libraries print to standard
+ * output goes the same way; results have a stream of their own.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guard.h"
+
+#define TEXT_MAX 2048
+
+/* kinds of messages */
+enum {
+	SAY_FAIL = 'F',
+	SAY_USAGE = 'U',
+	SAY_NOTE = 'N',
+	SAY_PROGRESS = 'P',
+};
+
+/**
+ * struct guard - the child's side
+ * @job:	what is done
+ * @messages:	socket to the parent
+ * @place:	shared with the parent: where in the file the child is reading
+ * @failed:	the reason is given already
+ */
+struct guard {
+	const struct guard_job *job;
+	int messages;
+	volatile uint64_t *place;
+	bool failed;
+};
+
+/* The parent's side */
+struct watch {
+	const struct guard_job *job;
+	int fd[2]; /* messages, standard error; -1 when closed */
+	pid_t pid;
+	volatile uint64_t *place;
+	char noise[512];
+	size_t noise_len;
+	char reason[TEXT_MAX + 1];
+	int reason_kind;
+	bool terminal;
+	bool progress_shown;
+};
+
+/* A regular file that the result goes to; both NULL if it is none */
+struct output {
+	char *path;
+	char *temporary;
+};
+
+static void say(struct guard *g, char kind, const char *text)
+{
+	struct iovec part[2] = { { &kind, 1 }, { (void *)text, strlen(text) } };
+
+	while (writev(g->messages, part, 2) < 0 && errno == EINTR)
+		;
+}
+
+/**
+ * guard_fail - say why the work cannot be done
+ * @g: the guard
+ * @offset: where in the file, or GUARD_NOWHERE
+ * @format: the reason, one line; the first one counts
+ *
+ * Return: EXIT_FAILURE.
+ */
+int guard_fail(struct guard *g, uint64_t offset, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	size_t len = 0;
+	va_list ap;
+
+	if (g->failed)
+		return EXIT_FAILURE;
+	g->failed = true;
+	if (offset != GUARD_NOWHERE)
+		len = snprintf(text, sizeof(text),
+			       "%llu: ", (unsigned long long)offset);
+	va_start(ap, format);
+	vsnprintf(text + len, sizeof(text) - len, format, ap);
+	va_end(ap);
+	say(g, SAY_FAIL, text);
+	return EXIT_FAILURE;
+}
+
+/**
+ * guard_fail_usage - say what is wrong with what the user asked for
+ * @g: the guard
+ * @text: the reason; lines after the first are printed as they stand
+ *
+ * Return: EXIT_FAILURE.
+ */
+int guard_fail_usage(struct guard *g, const char *text)
+{
+	if (!g->failed)
+		say(g, SAY_USAGE, text);
+	g->failed = true;
+	return EXIT_FAILURE;
+}
+
+/**
+ * guard_note - tell the user something that is no failure
+ * @g: the guard
+ * @format: one line
+ */
+void guard_note(struct guard *g, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	say(g, SAY_NOTE, text);
+}
+
+/**
+ * guard_progress - tell how far the work is, if a person is watching
+ * @g: the guard
+ * @format: a few words
+ */
+void guard_progress(struct guard *g, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	say(g, SAY_PROGRESS, text);
+}
+
+/**
+ * guard_alive - the work makes progress
+ * @g: the guard
+ * @offset: where in the file it is, told if it crashes; or GUARD_NOWHERE
+ *
+ * Cheap enough to be called every few thousand records.
+ */
+void guard_alive(struct guard *g, uint64_t offset)
+{
+	struct rusage used;
+	struct rlimit limit;
+
+	*g->place = offset;
+	if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &limit))
+		return;
+	limit.rlim_cur = used.ru_utime.tv_sec + used.ru_stime.tv_sec +
+			 g->job->idle_cpu + 1;
+	if (limit.rlim_cur <= limit.rlim_max)
+		setrlimit(RLIMIT_CPU, &limit);
+}
+
+static void clear_progress(struct watch *w)
+{
+	if (w->progress_shown)
+		fputs("\r\033[K", stderr);
+	w->progress_shown = false;
+}
+
+static void complain(struct watch *w, const char *text)
+{
+	clear_progress(w);
+	fprintf(stderr, "%s: %s:%s%s\n", w->job->program, w->job->file,
+		text[strspn(text, "0123456789")] == ':' ? "" : " ", text);
+}
+
+static void hear(struct watch *w, int kind, const char *text)
+{
+	switch (kind) {
+	case SAY_PROGRESS:
+		if (w->terminal) {
+			fprintf(stderr, "\r%s: %s\033[K", w->job->program,
+				text);
+			w->progress_shown = true;
+		}
+		break;
+	case SAY_NOTE:
+		complain(w, text);
+		break;
+	default:
+		w->reason_kind = kind;
+		strcpy(w->reason, text);
+	}
+}
+
+static bool receive(struct watch *w, int i)
+{
+	char buf[TEXT_MAX + 2];
+	ssize_t n;
+
+	n = read(w->fd[i], buf, sizeof(buf) - 1);
+	if (n <= 0)
+		return n < 0 && errno == EINTR;
+	buf[n] = '\0';
+	if (i == 0) {
+		hear(w, buf[0], buf + 1);
+	} else {
+		if ((size_t)n > sizeof(w->noise) - 1 - w->noise_len)
+			n = sizeof(w->noise) - 1 - w->noise_len;
+		memcpy(w->noise + w->noise_len, buf, n);
+		w->noise_len += n;
+	}
+	return true;
+}
+
+static void listen_to(struct watch *w)
+{
+	struct pollfd p[2];
+	int i;
+
+	while (w->fd[0] >= 0 || w->fd[1] >= 0) {
+		for (i = 0; i < 2; i++)
+			p[i] = (struct pollfd){ w->fd[i], POLLIN, 0 };
+		if (poll(p, 2, -1) < 0)
+			continue;
+		for (i = 0; i < 2; i++) {
+			if (p[i].revents && !receive(w, i)) {
+				close(w->fd[i]);
+				w->fd[i] = -1;
+			}
+		}
+	}
+}
+
+/* First line of what the libraries printed, without unprintable characters */
+static const char *first_noise(struct watch *w)
+{
+	char *s = w->noise, *end;
+
+	s[w->noise_len] = '\0';
+	while (*s == '\n' || *s == ' ')
+		s++;
+	end = s + strcspn(s, "\n");
+	*end = '\0';
+	for (end = s; *end; end++) {
+		if (*end < ' ' || *end > '~')
+			*end = '?';
+	}
+	return s;
+}
+
+static void die_of(int sig)
+{
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void explain_signal(struct watch *w, int sig)
+{
+	char text[256];
+	uint64_t at = *w->place;
+	size_t len = 0;
+
+	if (at != GUARD_NOWHERE)
+		len = snprintf(text, sizeof(text),
+			       "%llu: ", (unsigned long long)at);
+	if (sig == SIGXCPU)
+		snprintf(text + len, sizeof(text) - len,
+			 "damaged: reading makes no progress");
+	else if (sig == SIGKILL)
+		snprintf(
+			text + len, sizeof(text) - len,
+			"the process that reads it was killed (out of memory?)");
+	else
+		snprintf(text + len, sizeof(text) - len,
+			 "damaged: the trace libraries crash on it (%s)",
+			 strsignal(sig));
+	complain(w, text);
+}
+
+/* What became of the child; returns the exit status */
+static int conclude(struct watch *w, int status)
+{
+	const char *noise;
+
+	clear_progress(w);
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return EXIT_SUCCESS;
+	if (w->reason_kind == SAY_USAGE) {
+		fprintf(stderr, "%s: %s\n", w->job->program, w->reason);
+		return EXIT_FAILURE;
+	}
+	if (w->reason_kind) {
+		complain(w, w->reason);
+		return EXIT_FAILURE;
+	}
+	if (WIFSIGNALED(status)) {
+		int sig = WTERMSIG(status);
+
+		if (sig == SIGPIPE || sig == SIGINT || sig == SIGTERM ||
+		    sig == SIGHUP)
+			return 128 + sig;
+		explain_signal(w, sig);
+		return EXIT_FAILURE;
+	}
+	noise = first_noise(w);
+	complain(w, *noise ? noise : "cannot be read");
+	return EXIT_FAILURE;
+}
+
+/*
+ * Where the result goes: to a temporary file that takes the place of a regular
+ * one when it is complete, or straight into whatever else is there.
+ */
+static FILE *open_output(const struct guard_job *job, struct output *o)
+{
+	mode_t mask = umask(0);
+	struct stat st;
+	FILE *out;
+	int fd;
+
+	umask(mask);
+	memset(o, 0, sizeof(*o));
+	if (!job->output)
+		return fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
+	if (!stat(job->output, &st) && !S_ISREG(st.st_mode))
+		return fopen(job->output, "we");
+	o->path = realpath(job->output, NULL);
+	if (!o->path)
+		o->path = strdup(job->output);
+	if (!o->path || asprintf(&o->temporary, "%s.XXXXXX", o->path) < 0)
+		return NULL;
+	fd = mkostemp(o->temporary, O_CLOEXEC);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (out)
+		fchmod(fd, 0666 & ~mask);
+	return out;
+}
+
+static void child(struct guard *g, FILE *out, int noise)
+{
+	struct rlimit none = { 0, 0 };
+	int status;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CORE, &none);
+	dup2(noise, STDOUT_FILENO);
+	dup2(noise, STDERR_FILENO);
+	close(noise);
+	guard_alive(g, GUARD_NOWHERE);
+	status = g->job->work(g, out, g->job->arg);
+	if (!status && (ferror(out) | fclose(out)))
+		status = guard_fail(g, GUARD_NOWHERE,
+				    "cannot write the result: %s",
+				    strerror(errno));
+	exit(status);
+}
+
+static bool is_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static pid_t start(struct watch *w, FILE *out)
+{
+	struct guard g = { .job = w->job, .place = w->place };
+	int messages[2], noise[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, messages) ||
+	    pipe2(noise, O_CLOEXEC))
+		return -1;
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		close(messages[0]);
+		close(noise[0]);
+		g.messages = messages[1];
+		child(&g, out, noise[1]);
+	}
+	close(messages[1]);
+	close(noise[1]);
+	w->fd[0] = messages[0];
+	w->fd[1] = noise[0];
+	return pid;
+}
+
+static int finish_output(const struct guard_job *job, struct output *o,
+			 int status)
+{
+	if (o->temporary && !status && rename(o->temporary, o->path)) {
+		fprintf(stderr, "%s: %s: %s\n", job->program, o->path,
+			strerror(errno));
+		status = EXIT_FAILURE;
+	}
+	if (o->temporary && status)
+		unlink(o->temporary);
+	free(o->temporary);
+	free(o->path);
+	return status;
+}
+
+/* Killed while waiting: the temporary file must not stay behind. */
+static char *volatile doomed;
+
+static void on_signal(int sig)
+{
+	if (doomed)
+		unlink(doomed);
+	die_of(sig);
+}
+
+/**
+ * guard_run - do a job in a child process, and explain what became of it
+ * @job: the job
+ *
+ * Return: the exit status for the program. Does not return when the child died
+ * of SIGPIPE, SIGINT, SIGTERM or SIGHUP, but dies likewise.
+ */
+int guard_run(const struct guard_job *job)
+{
+	static const int deadly[] = { SIGINT, SIGTERM, SIGHUP };
+	struct watch w = { .job = job, .terminal = is_terminal() };
+	struct output output;
+	int status = 0;
+	size_t i;
+	FILE *out;
+
+	out = open_output(job, &output);
+	if (!out) {
+		fprintf(stderr, "%s: %s: %s\n", job->program,
+			job->output ? job->output : "standard output",
+			strerror(errno));
+		free(output.temporary);
+		free(output.path);
+		return EXIT_FAILURE;
+	}
+	w.place = mmap(NULL, sizeof(*w.place), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	w.pid = w.place == MAP_FAILED ? -1 : start(&w, out);
+	fclose(out);
+	if (w.pid < 0) {
+		fprintf(stderr, "%s: cannot start a process: %s\n",
+			job->program, strerror(errno));
+		return finish_output(job, &output, EXIT_FAILURE);
+	}
+	doomed = output.temporary;
+	for (i = 0; i < sizeof(deadly) / sizeof(*deadly); i++)
+		signal(deadly[i], on_signal);
+	listen_to(&w);
+	while (waitpid(w.pid, &status, 0) < 0 && errno == EINTR)
+		;
+	status = conclude(&w, status);
+	doomed = NULL;
+	status = finish_output(job, &output, status);
+	munmap((void *)w.place, sizeof(*w.place));
+	if (status > 128)
+		die_of(status - 128);
+	return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reads untrusted files in a child process.
+ *
+ * libtracecmd and libtraceevent were written for files that trace-cmd wrote: on
+ * damaged ones they may crash, loop, or print what means nothing to the user.
+ * The work is therefore done in a child, and whatever becomes of it, the user
+ * sees the result, or one line that says what is wrong and where.
+ */
+#ifndef LIB_GUARD_H
+#define LIB_GUARD_H
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct guard;
+
+/**
+ * struct guard_job - what is to be done
+ * @program:	name that diagnostics begin with
+ * @file:	the file that is read, for diagnostics
+ * @output:	path to write to, NULL for standard output. It is replaced when
+ *		all went well, and left alone otherwise
+ * @idle_cpu:	CPU seconds that may pass between two calls of guard_alive()
+ * @work:	does it; returns 0, or EXIT_FAILURE after guard_fail()
+ * @arg:	passed to @work
+ */
+struct guard_job {
+	const char *program;
+	const char *file;
+	const char *output;
+	unsigned int idle_cpu;
+	int (*work)(struct guard *g, FILE *out, void *arg);
+	void *arg;
+};
+
+int guard_run(const struct guard_job *job);
+
+/* For the work: */
+#define GUARD_NOWHERE UINT64_MAX
+
+int guard_fail(struct guard *g, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int guard_fail_usage(struct guard *g, const char *text);
+void guard_note(struct guard *g, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void guard_alive(struct guard *g, uint64_t offset);
+void guard_progress(struct guard *g, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

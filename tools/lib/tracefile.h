@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Checks the outline of a trace.dat before libtracecmd reads it: every size and
+ * offset must lie within the file.
+ */
+#ifndef LIB_TRACEFILE_H
+#define LIB_TRACEFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACEFILE_NOWHERE UINT64_MAX
+
+/**
+ * struct tracefile_info - what the outline tells
+ * @version:	6 or 7
+ * @size:	of the file, in bytes
+ * @data:	bytes of ring buffer pages, as stored
+ * @clock:	trace clock of the main buffer, "" if the file does not tell
+ * @tsc:	the file tells how to convert the clock's ticks into ns
+ */
+struct tracefile_info {
+	int version;
+	uint64_t size;
+	uint64_t data;
+	char clock[32];
+	bool tsc;
+};
+
+/**
+ * struct tracefile_error - what is wrong with a file
+ * @offset:	where, or TRACEFILE_NOWHERE
+ * @reason:	what, one line
+ */
+struct tracefile_error {
+	uint64_t offset;
+	char reason[200];
+};
+
+bool tracefile_check(int fd, struct tracefile_info *info,
+		     struct tracefile_error *error);
+
+#endif
