@@ -94,7 +94,8 @@ static void __attribute__((noreturn)) down(void)
 	_exit(1);
 }
 
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
+static void __attribute__((noreturn, format(printf, 1, 2)))
+die(const char *format, ...)
 {
 	char text[PATH_MAX + 128], line[PATH_MAX + 160];
 	int error = errno;
@@ -103,8 +104,8 @@ static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *form
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	snprintf(line, sizeof(line), "tracerig-init: %s%s%s\n", text, error ? ": " : "",
-		 error ? strerror(error) : "");
+	snprintf(line, sizeof(line), "tracerig-init: %s%s%s\n", text,
+		 error ? ": " : "", error ? strerror(error) : "");
 	write_file("/dev/kmsg", line);
 	down();
 }
@@ -115,7 +116,8 @@ static void make_dirs(const char *path)
 	char *slash;
 
 	snprintf(dir, sizeof(dir), "%s", path);
-	for (slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (slash = strchr(dir + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		mkdir(dir, 0755);
 		*slash = '/';
@@ -130,7 +132,8 @@ static void mount_shares(char *list)
 
 	for (line = strtok(list, "\n"); line; line = strtok(NULL, "\n")) {
 		path = strchr(line, ' ');
-		if (!path || nr_shares == (int)(sizeof(shares) / sizeof(shares[0])))
+		if (!path ||
+		    nr_shares == (int)(sizeof(shares) / sizeof(shares[0])))
 			die("bad share %s", line);
 		*path++ = '\0';
 		if (access(path, F_OK))
@@ -175,8 +178,10 @@ static void set_up(const char *vm)
 	mkdir("/dev/shm", 0755);
 	read_shares(vm, list, sizeof(list));
 	for (i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++)
-		if (mount(mounts[i].type, mounts[i].dir, mounts[i].type, 0, mounts[i].options))
-			die("cannot mount %s on %s", mounts[i].type, mounts[i].dir);
+		if (mount(mounts[i].type, mounts[i].dir, mounts[i].type, 0,
+			  mounts[i].options))
+			die("cannot mount %s on %s", mounts[i].type,
+			    mounts[i].dir);
 	for (i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		if (symlink(links[i][0], links[i][1]) && errno != EEXIST)
 			die("cannot make %s", links[i][1]);
@@ -201,14 +206,16 @@ static const char *find_port(const char *name)
 	if (!dir)
 		die("there are no virtio ports");
 	while (!found && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", entry->d_name);
+		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name",
+			 entry->d_name);
 		file = fopen(path, "r");
 		if (!file)
 			continue;
 		if (fgets(text, sizeof(text), file)) {
 			text[strcspn(text, "\n")] = '\0';
 			if (!strcmp(text, name)) {
-				snprintf(dev, sizeof(dev), "/dev/%s", entry->d_name);
+				snprintf(dev, sizeof(dev), "/dev/%s",
+					 entry->d_name);
 				found = dev;
 			}
 		}
@@ -269,7 +276,8 @@ static bool reap(pid_t job, int *status)
 		if (pid != job)
 			continue;
 		ended = true;
-		*status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+		*status = WIFEXITED(how) ? WEXITSTATUS(how) :
+					   128 + WTERMSIG(how);
 	}
 	return ended;
 }

@@ -5,7 +5,8 @@
  * Writes a made-up trace.dat and prints the truth about it, for tests in shell
  * and for looking at pictures. KIND: block (events of reads), alarm (what the
  * filter in the kernel leaves of them), big (block, big endian, 32-bit longs),
- * instance (block events in an instance "disk").
+ * instance (block events in an instance "disk"), mixed (alarms of all sorts,
+ * without a truth).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +14,38 @@
 
 #include "scenario.h"
 
+static void mixed(struct td *td)
+{
+	static const struct sc_alarm_event a[] = {
+		{ SC_BASE, 7012345678, 14100000, 23412345, 1000, 1, 1234,
+		  "reader", true, SC_BLOCK_CHART, SC_BLOCK_EVENT,
+		  "dev=8388608 sector=1234" },
+		{ 0, 7000, 0, 99, 3, 1, 5, "five", false, "lat.lat",
+		  "synthetic:lat", "" },
+		{ SC_BASE + 1234567, 999, 0, UINT64_MAX, 0, 0x100, 6,
+		  "a-name-of-15-by", false, "named", "x:y", "k=-1" },
+		{ SC_BASE, 1500, 250, 1000, 77, 0x103, 7, "seven", true,
+		  "named", "x:y", "k=2" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(a) / sizeof(*a); i++)
+		sc_alarm_event(td, 0, SC_BASE + (8 + i) * 1000000000ULL, &a[i]);
+}
+
 int main(int argc, char **argv)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "local" };
 	struct sc_load load = sc_default_load;
 	static char cmdlines[1 << 14];
-	struct sc_truth truth;
+	struct sc_truth truth = { 0 };
 	size_t len = 0;
 	struct td td;
 	int pid;
 
 	if (argc != 3 && argc != 5 && argc != 6) {
 		fprintf(stderr,
-			"usage: gen_tracedat block|alarm|big|instance FILE [HEALTHY STORM [SEED]]\n");
+			"usage: gen_tracedat block|alarm|big|instance|mixed FILE [HEALTHY STORM [SEED]]\n");
 		return 2;
 	}
 	if (argc >= 5) {
@@ -50,6 +70,8 @@ int main(int argc, char **argv)
 	sc_formats(&td, true);
 	if (!strcmp(argv[1], "alarm"))
 		sc_alarms(&td, &load, &truth);
+	else if (!strcmp(argv[1], "mixed"))
+		mixed(&td);
 	else if (!strcmp(argv[1], "instance"))
 		sc_block(&td, td_add_buffer(&td, "disk"), &load, &truth);
 	else

@@ -618,6 +618,18 @@ START_TEST(sampler_clock)
 }
 END_TEST
 
+/*
+ * The reference needs the 64-bit mantissa of x86. Other machines have none, and
+ * valgrind computes with less.
+ */
+static bool is_precise(void)
+{
+	volatile long double tiny = 0x1p-60L;
+	volatile long double sum = 1 + tiny;
+
+	return sum != 1;
+}
+
 int main(void)
 {
 	Suite *s = suite_create("chart");
@@ -627,14 +639,16 @@ int main(void)
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, by_hand);
-	tcase_add_test(tc, random_data);
-	tcase_add_test(tc, hostile_data);
+	if (is_precise()) {
+		tcase_add_test(tc, random_data);
+		tcase_add_test(tc, hostile_data);
+		tcase_add_test(tc, logarithm);
+		tcase_add_test(tc, power);
+	}
 	tcase_add_test(tc, largest);
 	tcase_add_test(tc, incomplete);
 	tcase_add_test(tc, valid);
 	tcase_add_test(tc, factors);
-	tcase_add_test(tc, logarithm);
-	tcase_add_test(tc, power);
 	tcase_add_test(tc, sampler_consecutive);
 	tcase_add_test(tc, sampler_spread);
 	tcase_add_test(tc, sampler_grid);

@@ -70,7 +70,7 @@ static const struct factor limits[][CTLCHART_GROUP_MAX + 1] = {
  * too large. A limit is a median plus at most 2.66 times a range, which is the
  * difference of two of them: at most 0.53 + 2.66 * 1.03 < 4 too small.
  */
-#define LOG_SLACK	4
+#define LOG_SLACK 4
 
 /* w += v * mul; the caller sees to it that the sum stays below 2^96 */
 static void wide_add(struct ctlchart_wide *w, u64 v, u32 mul)
@@ -162,7 +162,7 @@ static const u32 exp2_bit[CTLCHART_LOG_SHIFT] = {
 u64 ctlchart_exp2(u32 l)
 {
 	unsigned int whole = l >> CTLCHART_LOG_SHIFT;
-	u64 x = 1ULL << 62;	/* 1 <= x < 2 with 62 fraction bits */
+	u64 x = 1ULL << 62; /* 1 <= x < 2 with 62 fraction bits */
 	int j;
 
 	if (whole > 63)

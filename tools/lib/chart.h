@@ -11,17 +11,17 @@
 
 #include <linux/types.h>
 
-#define CTLCHART_GROUP_MIN	2
-#define CTLCHART_GROUP_MAX	10
-#define CTLCHART_GROUPS_MIN	2
-#define CTLCHART_GROUPS_MAX	65535
+#define CTLCHART_GROUP_MIN 2
+#define CTLCHART_GROUP_MAX 10
+#define CTLCHART_GROUPS_MIN 2
+#define CTLCHART_GROUPS_MAX 65535
 
 /* The paper's Phase I: 20 groups of 5 values. */
-#define CTLCHART_GROUP_DEFAULT	5
-#define CTLCHART_GROUPS_DEFAULT	20
+#define CTLCHART_GROUP_DEFAULT 5
+#define CTLCHART_GROUPS_DEFAULT 20
 
 /* Fraction bits of ctlchart_log2(). */
-#define CTLCHART_LOG_SHIFT	24
+#define CTLCHART_LOG_SHIFT 24
 
 /**
  * enum ctlchart_limit - which upper control limit is drawn

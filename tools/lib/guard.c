@@ -7,7 +7,6 @@
  * when the child has given none of its own. What libraries print to standard
  * output goes the same way; results have a stream of their own.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -294,6 +293,7 @@ static void explain_signal(struct watch *w, int sig)
 /* What became of the child; returns the exit status */
 static int conclude(struct watch *w, int status)
 {
+	char text[sizeof(w->noise) + 32];
 	const char *noise;
 
 	clear_progress(w);
@@ -317,7 +317,9 @@ static int conclude(struct watch *w, int status)
 		return EXIT_FAILURE;
 	}
 	noise = first_noise(w);
-	complain(w, *noise ? noise : "cannot be read");
+	snprintf(text, sizeof(text), "cannot be read%s%s", *noise ? ": " : "",
+		 noise);
+	complain(w, text);
 	return EXIT_FAILURE;
 }
 

@@ -101,6 +101,20 @@ static bool skip(struct cursor *c, uint64_t len, const char *what)
 	return true;
 }
 
+/* Go to a place that the file tells of at @at */
+static bool go_to(struct cursor *c, uint64_t at, uint64_t place)
+{
+	if (c->failed)
+		return false;
+	if (place > c->size)
+		return fail(c, at,
+			    "truncated: points to %llu, the file ends at %llu",
+			    (unsigned long long)place,
+			    (unsigned long long)c->size);
+	c->at = place;
+	return true;
+}
+
 /* A string that ends with a zero; longer ones than the buffer are cut off */
 static bool get_string(struct cursor *c, char *to, size_t max, const char *what)
 {
@@ -232,8 +246,8 @@ static bool check_v6_instance(struct cursor *c, uint64_t len, unsigned int cpus)
 
 	if (len < 8)
 		return fail(c, c->at, "damaged: option too short");
-	buffer.at = get_number(&buffer, 8, "options");
-	good = check_flyrecord(&buffer, cpus);
+	good = go_to(&buffer, c->at, get_number(&buffer, 8, "options")) &&
+	       check_flyrecord(&buffer, cpus);
 	c->failed = buffer.failed;
 	return good;
 }
@@ -372,8 +386,7 @@ static bool check_v7_option(struct cursor *c, unsigned int id)
 		c->info->tsc = true;
 	if (id < OPTION_FIRST_SECTION || id > OPTION_LAST_SECTION)
 		return true;
-	c->at = get_number(c, 8, "options");
-	if (!get_section(c, &s))
+	if (!go_to(c, at, get_number(c, 8, "options")) || !get_section(c, &s))
 		return false;
 	if (s.id != id)
 		return fail(c, at, "damaged: section %u where %u is expected",
@@ -413,7 +426,7 @@ static bool check_v7(struct cursor *c)
 	char name[32], version[32];
 	struct section s;
 	struct cursor chain;
-	uint64_t next;
+	uint64_t next, at;
 	int n;
 
 	get_string(c, name, sizeof(name), "compression");
@@ -429,10 +442,11 @@ static bool check_v7(struct cursor *c)
 		c->failed = true;
 		return false;
 	}
+	at = c->at - 8;
 	for (n = 0; next && n < MAX_OPTIONS; n++) {
-		c->at = next;
-		if (!get_section(c, &s))
+		if (!go_to(c, at, next) || !get_section(c, &s))
 			return false;
+		at = next;
 		if (s.id != OPTION_DONE)
 			return fail(
 				c, next,

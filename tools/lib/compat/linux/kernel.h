@@ -4,14 +4,14 @@
 
 #include <linux/types.h>
 
-#define lower_32_bits(n) ((u32)((n) & 0xffffffff))
+#define lower_32_bits(n) ((u32)((n)&0xffffffff))
 #define upper_32_bits(n) ((u32)((u64)(n) >> 32))
 
-#define min_t(type, x, y)		\
-	({				\
-		type __x = (x);		\
-		type __y = (y);		\
-		__x < __y ? __x : __y;	\
+#define min_t(type, x, y)              \
+	({                             \
+		type __x = (x);        \
+		type __y = (y);        \
+		__x < __y ? __x : __y; \
 	})
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

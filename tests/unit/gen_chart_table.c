@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Prints the table of expected lines in chart_kunit.c, from the reference in
- * chart_ref.h. Run by hand when a case is added.
+ * chart_ref.h. Run by hand when a case is added there.
  */
 #include <stdio.h>
 

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+# The entry points.  `make` alone prints them; scripts/, qemu/ and tests/ do the work.
+
+.DEFAULT_GOAL := help
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: deps ## Reproduce a performance failure in a guest and show what ctlchart catches
+	@tests/demo/run
+
+check: deps ## Lint, unit tests, KUnit, selftests and guest tests: what CI runs
+	@tests/run
+
+check-full: deps ## check, and every prefix of the series, debug kernel, each option off, fuzzing, ARM
+	@scripts/deps full
+	@tests/run --full
+
+bench: deps ## Instructions per I/O of ctlchart and of its peers, in one run
+	@tests/bench/run
+
+tools: deps ## Build the analyzers and plugins in build/tools (SAN=1: with ASan and UBSan)
+	@$(MAKE) --no-print-directory -C tools
+
+kernel: deps ## Fetch, patch, configure and build the guest's kernel (KSRC=: from that source)
+	@scripts/kernel build
+
+kernel-deb: deps ## Debian packages of the patched kernel for a real rig (KCONFIG=/boot/config-...)
+	@scripts/deps deb
+	@scripts/kernel deb "$(KCONFIG)"
+
+refresh: deps ## Refresh all patches of the series
+	@scripts/kernel refresh
+
+lint: kernel ## Check patches, scripts and C sources; every new warning fails
+	@scripts/lint
+
+unit: deps ## Run the tools' unit tests, plain and with sanitizers
+	@tests/run unit
+
+kunit: kernel ## Run the kernel code's KUnit suites in a guest
+	@tests/run kunit
+
+guest: kernel tools ## Run the guest tests and ftrace selftests (TESTS=: only those)
+	@tests/run selftests guest
+
+install: tools ## Install tools, man pages, completions and plugins (DESTDIR=, prefix=)
+	@$(MAKE) --no-print-directory -C tools install
+
+uninstall: ## Remove what install installed
+	@$(MAKE) --no-print-directory -C tools uninstall
+
+clean: ## Remove everything built but the kernel
+	rm -rf build/tools build/tools-san build/tests build/vm build/init build/demo build/bench
+
+distclean: ## Remove build/ altogether (a tree with edits in it is kept)
+	@scripts/kernel clean
+
+# What is missing is installed before anything else is built.
+deps:
+	@scripts/deps
+
+.PHONY: help demo check check-full bench tools kernel kernel-deb refresh lint unit \
+	kunit guest install uninstall clean distclean deps

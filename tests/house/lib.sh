@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# For the tests of scripts/ and qemu/vm: sourced, and ends the test at the first
+# expectation that does not hold.
+set -euo pipefail
+
+vm=$TRACERIG_TOP/qemu/vm
+
+die() {
+	printf '%s\n' "$@" >&2
+	exit 1
+}
+
+# expect STATUS COMMAND...: its output goes to the files out and err.
+expect() {
+	local want=$1 got=0
+	shift
+	"$@" >out 2>err || got=$?
+	[ "$got" -eq "$want" ] || {
+		cat out err >&2
+		die "status $got, not $want: $*"
+	}
+}
+
+# has FILE PATTERN: a line of FILE matches it.
+has() {
+	grep -qE -e "$2" "$1" || {
+		cat "$1" >&2
+		die "no line of $1 matches: $2"
+	}
+}
+
+# same WANT GOT WHAT
+same() {
+	[ "$1" = "$2" ] || die "$3: $2 instead of $1"
+}
+
+# until_true SECONDS COMMAND...: fails when COMMAND still does after SECONDS.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || die "still not so: $*"
+		sleep 0.1
+	done
+}

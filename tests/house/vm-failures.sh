@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+# Each way for a guest to go wrong has a status and a message of its own.
+. "$TRACERIG_TOP/tests/house/lib.sh"
+crash=/sys/kernel/debug/provoke-crash/DIRECT
+
+expect 125 "$vm" --output panic --timeout 60 -- sh -c 'echo before; echo c >/proc/sysrq-trigger'
+same before "$(cat out)" "output before the panic"
+has err '^vm: the guest panicked: .*Kernel panic'
+has err '^vm: the console ends with:'
+has err 'sysrq triggered crash'
+
+expect 125 "$vm" --output warn --timeout 60 -- sh -c "echo WARNING >$crash; echo survived"
+[ ! -s out ] || die "a WARN did not end the guest"
+has err '^vm: the guest.*(WARNING|panic_on_warn)'
+
+# A complaint that the kernel survives, and a command that succeeds.
+expect 125 "$vm" --output complaint --timeout 60 -- sh -c \
+	'echo "BUG: sleeping function called from invalid context (a test)" >/dev/kmsg; exit 0'
+has err "^vm: the guest's kernel complained: .*BUG: sleeping"
+
+expect 124 "$vm" --output slow --timeout 15 -- sh -c 'echo started; sleep 1000'
+same started "$(cat out)" "output before the end of the time"
+has err '^vm: no end within 15 seconds'
+
+# All processors with interrupts off: only the NMI still finds out where.
+expect 124 "$vm" --cpus 1 --output hang --timeout 15 -- sh -c "echo HARDLOCKUP >$crash"
+has err '^vm: no end within 15 seconds'
+has hang/console.log 'lkdtm_HARDLOCKUP'
+
+expect 125 "$vm" --output noinit --append init=/bin/false --timeout 60 -- true
+has err '^vm: the guest panicked: .*Attempted to kill init'
+
+expect 125 "$vm" --output nosched --disk 1M,sched=none-such --timeout 60 -- true
+has err '^vm: the guest could not be set up: no I/O scheduler none-such'
+
+expect 125 "$vm" --output badsmp --cpus 100000 --timeout 60 -- true
+has err '^vm: QEMU ended with status'

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# The program ctlchart as a user meets it: help, files that are none, output
+# that cannot be written, colours, damage, completion.
+set -u
+
+failed=0
+ctlchart=$TOOLS/ctlchart
+block=(-e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector)')
+
+# wrong WHAT: what was expected did not come
+wrong() {
+	echo "wrong: $1"
+	[ ! -s err ] || sed 's/^/  stderr: /' err
+	failed=1
+}
+
+# expect STATUS PATTERN ARGUMENTS...: exit status, and one line of messages
+expect() {
+	local status=$1 pattern=$2 code
+	shift 2
+	"$ctlchart" "$@" >out 2>err
+	code=$?
+	[ "$code" -eq "$status" ] || wrong "ctlchart $*: status $code, not $status"
+	[ "$(wc -l <err)" -eq 1 ] || wrong "ctlchart $*: not one line of messages"
+	grep -qE -- "$pattern" err || wrong "ctlchart $*: no '$pattern'"
+	[ ! -s out ] || wrong "ctlchart $*: wrote a result"
+}
+
+"$UNIT/gen_tracedat" block block.dat 100 200 >truth || exit 1
+"$UNIT/gen_tracedat" alarm alarm.dat 100 200 >>truth || exit 1
+
+# --- help
+"$ctlchart" --help >out 2>err || wrong "--help fails"
+grep -q '^Examples:' out || wrong "--help has no examples"
+[ "$(awk 'length > 79' out)" = "" ] || wrong "--help is wider than 79 columns"
+"$ctlchart" --version | grep -qE '^ctlchart \(tracerig\) [0-9]' || wrong "--version"
+
+# --- what is no trace
+: >empty.dat
+echo "this is no trace at all" >text.dat
+head -c 5000 alarm.dat >short.dat
+mkdir dir.dat
+mkfifo fifo.dat
+printf '\027\010\104tracing9\0' >future.dat
+expect 1 '^ctlchart: missing.dat: No such file or directory$' missing.dat
+expect 1 '^ctlchart: empty.dat: empty file$' empty.dat
+expect 1 '^ctlchart: text.dat: not a trace.dat file$' text.dat
+expect 1 '^ctlchart: dir.dat: is a directory$' dir.dat
+expect 1 '^ctlchart: fifo.dat: is not a regular file' fifo.dat
+expect 1 '^ctlchart: short.dat:[0-9]+: truncated: ' short.dat
+expect 1 '^ctlchart: future.dat:10: trace.dat of a version' future.dat
+expect 1 '^ctlchart: alarm.dat: has no alarm of a chart x$' --chart=x alarm.dat
+expect 1 'Not a directory|cannot write' -o alarm.dat/x alarm.dat
+
+# --- output
+expect 1 'cannot write the result: No space left on device' -o /dev/full alarm.dat
+[ -c /dev/full ] || wrong "-o /dev/full replaced a device"
+echo before >result
+expect 1 'truncated' -o result short.dat
+grep -qx before result || wrong "a failure changed the output file"
+"$ctlchart" -o result alarm.dat || wrong "-o fails"
+"$ctlchart" alarm.dat | cmp - result || wrong "-o writes something else"
+(umask 077 && "$ctlchart" -o private alarm.dat)
+[ "$(stat -c %a private)" = 600 ] || wrong "-o does not obey the umask"
+ln -s result link
+"$ctlchart" --format=csv -o link alarm.dat
+[ -L link ] || wrong "-o replaced a link"
+grep -q '^chart,event' result || wrong "-o does not follow a link"
+[ -z "$(find . -name '*.??????' ! -name '*.dat')" ] || wrong "temporary files are left"
+"$ctlchart" alarm.dat >/dev/full 2>err && wrong "a full disk is success"
+"$ctlchart" --format=csv --worst=0 alarm.dat | head -n 1 >out
+[ "$(cat out)" = "$(head -n 1 result)" ] || wrong "the first line of CSV"
+"$ctlchart" --worst=100000 alarm.dat 2>err | true
+[ ! -s err ] || wrong "a closed pipe is worth a message"
+
+# --- colours: on a terminal only, and not with NO_COLOR
+esc=$(printf '\033')
+"$ctlchart" alarm.dat | grep -q "$esc" && wrong "colours in a pipe"
+TERM=xterm script -qec "'$ctlchart' alarm.dat" /dev/null | grep -q "$esc\[31m" ||
+	wrong "no colours on a terminal"
+TERM=xterm NO_COLOR=1 script -qec "'$ctlchart' alarm.dat 2>/dev/null" /dev/null | grep -q "$esc" &&
+	wrong "colours in spite of NO_COLOR"
+
+# --- formats
+"$ctlchart" "${block[@]}" --format=svg block.dat >out 2>err || wrong "svg"
+if command -v rsvg-convert >/dev/null; then
+	rsvg-convert out -o chart.png || wrong "the SVG does not render"
+fi
+"$ctlchart" report "${block[@]}" block.dat >out 2>err || wrong "report"
+alarms=$(sed -n 's/^alarms=//p' truth | head -n 1)
+grep -q "^  alarms     $alarms (" out || wrong "not $alarms alarms"
+for count in 0 1 5; do
+	"$ctlchart" --worst=$count alarm.dat >out
+	[ "$(grep -c ' limit  ' out)" -eq $((count + 1)) ] || # and the limit's line
+		wrong "--worst=$count"
+done
+
+# --- damage, a little of it; tests/fuzz/ctlchart does much
+TOOLS=$TOOLS UNIT=$UNIT TRACERIG_BUILD=$PWD "$TRACERIG_TOP/tests/fuzz/ctlchart" 40 4711 ||
+	wrong "damaged files"
+
+# --- completion
+if [ -r /usr/share/bash-completion/bash_completion ]; then
+	complete_to() {
+		bash -c '
+			. /usr/share/bash-completion/bash_completion
+			. "$1/tools/ctlchart/ctlchart.bash"
+			COMP_LINE=$2 COMP_POINT=${#2}
+			read -ra COMP_WORDS <<<"$2"
+			COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+			_ctlchart ctlchart
+			echo "${COMPREPLY[*]}"' - "$TRACERIG_TOP" "$1" 2>/dev/null
+	}
+	[ "$(complete_to 'ctlchart --format s')" = svg ] || wrong "completion of --format"
+	[ "$(complete_to 'ctlchart al')" = alarm.dat ] || wrong "completion of a file"
+	[ "$(complete_to 'ctlchart --wo')" = --worst= ] || wrong "completion of an option"
+fi
+# Options and completion know of each other.
+for option in $("$ctlchart" --help | grep -oE -- '--[a-z]+' | sort -u); do
+	case $option in --help | --version) continue ;; esac
+	grep -q -- "$option" "$TRACERIG_TOP/tools/ctlchart/ctlchart.bash" || wrong "completion lacks $option"
+	[ "$option" = --usage ] || grep -q -- "${option//-/\\\\-}" "$TRACERIG_TOP/tools/ctlchart/ctlchart.1" ||
+		wrong "the man page lacks $option"
+done
+
+exit $failed

@@ -1,0 +1,833 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The program ctlchart on traces of which every event is known. It is run as a
+ * user would, and its JSON compared with the truth.
+ */
+#include <check.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scenario.h"
+
+#define MSEC 1000000ULL
+#define SEC 1000000000ULL
+#define BLOCK "-e block:block_rq_complete -f "
+
+static char directory[64], trace[80], messages[80];
+static struct td td;
+static struct sc_truth truth;
+static struct json_object *result;
+
+static const struct td_layout native = { .page_size = 4096, .clock = "local" };
+
+static void set_up(void)
+{
+	strcpy(directory, "/tmp/test_traces.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(trace, sizeof(trace), "%s/trace.dat", directory);
+	snprintf(messages, sizeof(messages), "%s/messages", directory);
+	td_init(&td, &native, 2);
+	memset(&truth, 0, sizeof(truth));
+	result = NULL;
+}
+
+static void tear_down(void)
+{
+	json_object_put(result);
+	td_free(&td);
+	sc_free(&truth);
+	unlink(trace);
+	unlink(messages);
+	rmdir(directory);
+}
+
+static char *__attribute__((format(printf, 2, 3)))
+run(int *status, const char *format, ...)
+{
+	const char *tools = getenv("TOOLS");
+	static char output[1 << 22];
+	char arguments[4096], command[8192];
+	va_list ap;
+	size_t len;
+	FILE *f;
+
+	va_start(ap, format);
+	vsnprintf(arguments, sizeof(arguments), format, ap);
+	va_end(ap);
+	snprintf(command, sizeof(command), "'%s'/ctlchart %s 2>'%s'",
+		 tools ? tools : "build/tools/bin", arguments, messages);
+	f = popen(command, "r");
+	ck_assert_ptr_nonnull(f);
+	len = fread(output, 1, sizeof(output) - 1, f);
+	output[len] = '\0';
+	*status = pclose(f);
+	*status = WIFEXITED(*status) ? WEXITSTATUS(*status) : 255;
+	return output;
+}
+
+static const char *message(void)
+{
+	static char text[4096];
+	FILE *f = fopen(messages, "r");
+
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+/* Run with --format=json on the trace, which is saved before */
+static void report(const char *arguments)
+{
+	char *output;
+	int status;
+
+	ck_assert(td_save(&td, trace));
+	output = run(&status, "--format=json %s '%s'", arguments, trace);
+	ck_assert_msg(!status, "%s: %s", arguments, message());
+	json_object_put(result);
+	result = json_tokener_parse(output);
+	ck_assert_msg(result, "no JSON: %s", output);
+}
+
+static struct json_object *at(struct json_object *o, const char *key)
+{
+	struct json_object *value;
+
+	ck_assert_msg(json_object_object_get_ex(o, key, &value), "no %s", key);
+	return value;
+}
+
+static uint64_t number(struct json_object *o, const char *key)
+{
+	return json_object_get_uint64(at(o, key));
+}
+
+static const char *string(struct json_object *o, const char *key)
+{
+	return json_object_get_string(at(o, key));
+}
+
+static struct json_object *chart(size_t i)
+{
+	struct json_object *charts = at(result, "charts");
+
+	ck_assert_uint_gt(json_object_array_length(charts), i);
+	return json_object_array_get_idx(charts, i);
+}
+
+static uint64_t account(const char *key)
+{
+	return number(at(chart(0), "accounts"), key);
+}
+
+static struct json_object *worst(size_t i)
+{
+	struct json_object *list = at(chart(0), "worst");
+
+	ck_assert_uint_gt(json_object_array_length(list), i);
+	return json_object_array_get_idx(list, i);
+}
+
+static void check_worst(void)
+{
+	char keys[64], comm[32];
+	int i;
+
+	ck_assert_uint_eq(json_object_array_length(at(chart(0), "worst")),
+			  SC_WORST);
+	for (i = 0; i < SC_WORST; i++) {
+		const struct sc_alarm *a = &truth.worst[i];
+
+		snprintf(keys, sizeof(keys), "dev=%u sector=%llu", SC_BLOCK_DEV,
+			 (unsigned long long)a->sector);
+		snprintf(comm, sizeof(comm), "reader-%d", a->pid);
+		ck_assert_uint_eq(number(worst(i), "duration"), a->duration);
+		ck_assert_uint_eq(number(worst(i), "start"), a->start);
+		ck_assert_uint_eq(number(worst(i), "pid"), a->pid);
+		ck_assert_str_eq(string(worst(i), "comm"), comm);
+		ck_assert_str_eq(string(worst(i), "keys"), keys);
+		ck_assert_str_eq(string(worst(i), "rules"), "limit");
+	}
+}
+
+/* A line is the truth's, or on a log scale at most 2^-21 of itself above */
+static void check_line(uint64_t line, long double ref, bool linear)
+{
+	ck_assert_msg(line >= (uint64_t)ref &&
+			      line <= ref * (linear ? 1 : 1 + 0x1p-21L),
+		      "%llu is not %.3Lf", (unsigned long long)line, ref);
+}
+
+static void name_readers(void)
+{
+	static char cmdlines[1 << 14];
+	size_t len = 0;
+	int pid;
+
+	for (pid = 1000; pid < 1300; pid++)
+		len += snprintf(cmdlines + len, sizeof(cmdlines) - len,
+				"%d reader-%d\n", pid, pid);
+	td.cmdlines = cmdlines;
+}
+
+static void check_load(const struct sc_load *load)
+{
+	struct json_object *c = chart(0);
+
+	ck_assert_str_eq(string(c, "name"), SC_BLOCK_CHART);
+	ck_assert_str_eq(string(c, "event"), SC_BLOCK_EVENT);
+	ck_assert_str_eq(string(c, "start"), "block:block_bio_queue");
+	ck_assert_uint_eq(number(c, "learnt"), truth.learnt);
+	ck_assert_uint_eq(number(c, "values"), truth.values - truth.learnt);
+	check_line(number(c, "center"), truth.center, load->linear);
+	check_line(number(c, "limit"), truth.ucl, load->linear);
+	ck_assert_uint_eq(number(c, "alarms"), truth.alarms);
+	ck_assert_uint_eq(number(c, "kept"), truth.alarms);
+	ck_assert_uint_eq(account("starts"), truth.values);
+	ck_assert_uint_eq(account("ends"), truth.values);
+	ck_assert_uint_eq(account("paired"), truth.values);
+	ck_assert_uint_eq(account("unmatched"), 0);
+	ck_assert_uint_eq(account("in_flight"), 0);
+	ck_assert_uint_eq(number(at(result, "log"), "events"),
+			  2 * truth.values);
+	ck_assert_uint_eq(number(at(result, "log"), "kept_events"),
+			  truth.alarms);
+	check_worst();
+}
+
+static const struct {
+	bool big_endian, long4;
+	unsigned int page_size;
+	struct sc_load load;
+	const char *options;
+} loads[] = {
+	{ false,
+	  false,
+	  4096,
+	  { 1, 12000, 3000, MSEC, 100 * MSEC, 5, 20, false, false },
+	  "" },
+	{ false,
+	  false,
+	  65536,
+	  { 2, 500, 5000, MSEC, 0, 5, 20, true, true },
+	  ", limit=median, scale=linear, learn=0" },
+	{ true,
+	  false,
+	  4096,
+	  { 3, 500, 5000, MSEC, 0, 5, 20, true, false },
+	  ",limit=median,learn=0" },
+	{ true,
+	  true,
+	  4096,
+	  { 4, 3000, 3000, MSEC, 50 * MSEC, 10, 4, false, true },
+	  ",learn=2s,group=10,samples=40,scale=linear" },
+	{ false,
+	  true,
+	  16384,
+	  { 5, 3000, 3000, MSEC, 10 * MSEC, 2, 100, false, false },
+	  ",samples=200,learn=2s,group=2" },
+};
+
+START_TEST(load)
+{
+	struct td_layout layout = { .big_endian = loads[_i].big_endian,
+				    .long4 = loads[_i].long4,
+				    .page_size = loads[_i].page_size };
+	char arguments[256];
+
+	td_free(&td);
+	td_init(&td, &layout, 4);
+	name_readers();
+	sc_formats(&td, false);
+	sc_block(&td, 0, &loads[_i].load, &truth);
+	snprintf(arguments, sizeof(arguments),
+		 BLOCK "'ctlchart(block_bio_queue, dev, sector%s)'",
+		 loads[_i].options);
+	report(arguments);
+	check_load(&loads[_i].load);
+}
+END_TEST
+
+/* The same trace in version 7, as trace-cmd itself writes it, compressed too */
+START_TEST(version7)
+{
+	const char *compression = _i ? "any" : "none";
+	char command[512], *output;
+	int status;
+
+	name_readers();
+	sc_formats(&td, false);
+	sc_block(&td, 0, &sc_default_load, &truth);
+	ck_assert(td_save(&td, trace));
+	snprintf(
+		command, sizeof(command),
+		"trace-cmd convert --file-version 7 --compression %s -i '%s' -o '%s.7' >/dev/null 2>&1 && mv '%s.7' '%s'",
+		compression, trace, trace, trace, trace);
+	ck_assert_int_eq(system(command), 0);
+	output = run(&status,
+		     "--format=json " BLOCK
+		     "'ctlchart(block_bio_queue, dev, sector)' '%s'",
+		     trace);
+	ck_assert_msg(!status, "%s", message());
+	result = json_tokener_parse(output);
+	ck_assert_ptr_nonnull(result);
+	check_load(&sc_default_load);
+}
+END_TEST
+
+START_TEST(instance)
+{
+	int status;
+
+	name_readers();
+	sc_formats(&td, false);
+	sc_block(&td, td_add_buffer(&td, "disk"), &sc_default_load, &truth);
+	report("--instance=disk " BLOCK
+	       "'ctlchart(block_bio_queue, dev, sector)'");
+	check_load(&sc_default_load);
+	ck_assert_str_eq(string(result, "instance"), "disk");
+	report(BLOCK "'ctlchart(block_bio_queue, dev, sector)'");
+	ck_assert_uint_eq(number(chart(0), "learnt"), 0);
+	ck_assert_ptr_nonnull(strstr(message(), "--instance chooses another"));
+	run(&status, "--instance=disc " BLOCK "'ctlchart(pid)' '%s'", trace);
+	ck_assert_int_eq(status, 1);
+	ck_assert_ptr_nonnull(strstr(message(), "has no instance disc"));
+	ck_assert_ptr_nonnull(strstr(message(), "disk"));
+}
+END_TEST
+
+START_TEST(alarms)
+{
+	name_readers();
+	sc_formats(&td, true);
+	sc_alarms(&td, &sc_default_load, &truth);
+	report("");
+	ck_assert_str_eq(string(chart(0), "name"), SC_BLOCK_CHART);
+	ck_assert_str_eq(string(chart(0), "event"), SC_BLOCK_EVENT);
+	ck_assert_uint_eq(number(chart(0), "alarms"), truth.alarms);
+	ck_assert_uint_eq(number(chart(0), "kept"), truth.alarms);
+	ck_assert_uint_eq(number(chart(0), "overdue"), 0);
+	ck_assert_uint_eq(number(chart(0), "center"), (uint64_t)truth.center);
+	ck_assert_uint_eq(number(chart(0), "limit"), (uint64_t)truth.ucl);
+	check_worst();
+}
+END_TEST
+
+/* What the desk says of a plain trace is what the kernel's alarms say. */
+START_TEST(two_charts)
+{
+	const struct sc_alarm_event a = {
+		.duration = 900, .limit = 500, .values = 42, .rules = 1,
+		.pid = 7, .comm = "seven", .kept = false, .chart = "lat.lat",
+		.event = "synthetic:lat", .keys = "",
+	}, b = {
+		.start = SC_BASE, .duration = 4 * SEC, .center = MSEC,
+		.limit = 2 * MSEC, .values = 99, .rules = 0x100, .pid = 8,
+		.comm = "eight", .chart = "mine", .event = "x:y",
+		.keys = "k=-1",
+	};
+	int status;
+
+	sc_formats(&td, true);
+	sc_alarm_event(&td, 0, SC_BASE + SEC, &a);
+	sc_alarm_event(&td, 1, SC_BASE + 4 * SEC, &b);
+	report("");
+	ck_assert_str_eq(string(chart(0), "name"), "lat.lat");
+	ck_assert_uint_eq(number(chart(0), "values"), 42);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(number(chart(0), "kept"), 0);
+	ck_assert(!json_object_object_get_ex(chart(0), "center", NULL));
+	ck_assert(!json_object_object_get_ex(chart(0), "unit", NULL));
+	ck_assert_str_eq(string(chart(1), "name"), "mine");
+	ck_assert_uint_eq(number(chart(1), "alarms"), 0);
+	ck_assert_uint_eq(number(chart(1), "overdue"), 1);
+	ck_assert_str_eq(string(chart(1), "unit"), "ns");
+	report("--chart=mine");
+	ck_assert_uint_eq(json_object_array_length(at(result, "charts")), 1);
+	ck_assert_str_eq(string(worst(0), "keys"), "k=-1");
+	ck_assert_str_eq(string(worst(0), "rules"), "overdue");
+	run(&status, "--chart=yours '%s'", trace);
+	ck_assert_int_eq(status, 1);
+}
+END_TEST
+
+static void start(uint64_t ms, unsigned int dev, uint64_t sector)
+{
+	sc_bio_queue(&td, 0, SC_BASE + ms * MSEC, 1001, dev, sector);
+}
+
+static void end(uint64_t ms, unsigned int dev, uint64_t sector)
+{
+	sc_rq_complete(&td, 0, SC_BASE + ms * MSEC, 0, dev, sector);
+}
+
+/* A key in flight twice: first in, first out, or the last one alone */
+START_TEST(duplicates)
+{
+	sc_formats(&td, false);
+	start(0, 1, 8);
+	start(10, 1, 8);
+	start(11, 2, 8); /* another key */
+	end(30, 1, 8);
+	end(50, 1, 8);
+	end(51, 1, 8); /* no start */
+	report(BLOCK "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)'");
+	ck_assert_uint_eq(number(chart(0), "alarms"), 2);
+	ck_assert_uint_eq(number(worst(0), "duration"), 40 * MSEC);
+	ck_assert_uint_eq(number(worst(1), "duration"), 30 * MSEC);
+	ck_assert_uint_eq(account("unmatched"), 1);
+	ck_assert_uint_eq(account("in_flight"), 1);
+	report(BLOCK
+	       "'ctlchart(block_bio_queue, dev, sector, ucl=1ms, dup=last)'");
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(number(worst(0), "duration"), 20 * MSEC);
+	ck_assert_uint_eq(account("replaced"), 1);
+	ck_assert_uint_eq(account("unmatched"), 2);
+}
+END_TEST
+
+/* START by its bare name, with . or with :, and keys of different names */
+START_TEST(names)
+{
+	static const char *const calls[] = {
+		"ctlchart(sched_waking, pid:next_pid, ucl=1ms, dup=last)",
+		"ctlchart(sched.sched_waking, pid:next_pid, ucl=1ms, dup=last)",
+		"ctlchart(sched:sched_waking, comm:next_comm, ucl=1ms, dup=last)",
+		"ctlchart(sched_waking,pid:next_pid,comm:next_comm,ucl=1ms,dup=last)",
+		"ctlchart(sched_waking,target_cpu:cpu,pid:next_pid,ucl=1ms,dup=last)",
+	};
+	char arguments[256];
+
+	sc_formats(&td, false);
+	td.cmdlines = "5 waker\n6 wakee\n";
+	sc_waking(&td, 1, SC_BASE, 5, "wakee", 6);
+	sc_waking(&td, 1, SC_BASE + 1000, 5, "wakee", 6);
+	sc_switch(&td, 1, SC_BASE + 5 * MSEC + 1000, 4, "wakee", 6);
+	sc_switch(&td, 1, SC_BASE + 6 * MSEC, 6, "other", 4);
+	snprintf(arguments, sizeof(arguments), "-e sched:sched_switch -f '%s'",
+		 calls[_i]);
+	report(arguments);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(number(worst(0), "duration"), 5 * MSEC);
+	ck_assert_str_eq(string(worst(0), "comm"), "waker");
+	ck_assert_uint_eq(account("replaced"), 1);
+	ck_assert_uint_eq(account("unmatched"), 1);
+	if (_i == 2)
+		ck_assert_str_eq(string(worst(0), "keys"), "next_comm=wakee");
+	if (_i == 3)
+		ck_assert_str_eq(string(worst(0), "keys"),
+				 "next_pid=6 next_comm=wakee");
+}
+END_TEST
+
+START_TEST(field)
+{
+	int i;
+
+	sc_formats(&td, false);
+	td.cmdlines = "5 five\n";
+	for (i = 0; i < 100; i++)
+		sc_lat(&td, i % 2, SC_BASE + i * MSEC, 5, 100);
+	sc_lat(&td, 0, SC_BASE + 200 * MSEC, 5, 101);
+	sc_lat(&td, 0, SC_BASE + 201 * MSEC, 5, -5); /* counts as 0 */
+	sc_lat(&td, 0, SC_BASE + 202 * MSEC, 5, 7000);
+	report("-e synthetic:lat -f 'ctlchart(lat, learn=0)'");
+	ck_assert_str_eq(string(chart(0), "name"), "lat.lat");
+	ck_assert_str_eq(string(chart(0), "field"), "lat");
+	ck_assert_uint_eq(number(chart(0), "center"), 100);
+	ck_assert_uint_eq(number(chart(0), "limit"), 100);
+	ck_assert_uint_eq(number(chart(0), "values"), 3);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 2);
+	ck_assert_uint_eq(number(worst(0), "duration"), 7000);
+	ck_assert_uint_eq(number(worst(1), "duration"), 101);
+	ck_assert_str_eq(string(worst(0), "comm"), "five");
+	ck_assert_str_eq(string(worst(0), "keys"), "");
+}
+END_TEST
+
+/* Terms left of the call select what is charted, right of it what is kept. */
+START_TEST(terms)
+{
+	sc_formats(&td, false);
+	start(0, 1, 8);
+	start(0, 2, 8);
+	start(0, 2, 16);
+	end(10, 1, 8);
+	end(20, 2, 8);
+	end(30, 2, 16);
+	report(BLOCK
+	       "'dev == 2 && ctlchart(block_bio_queue, dev, sector, ucl=1ms) && sector > 8'");
+	ck_assert_uint_eq(account("paired"), 3);
+	ck_assert_uint_eq(number(chart(0), "uncharted"), 1);
+	ck_assert_uint_eq(number(chart(0), "values"), 2);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 2);
+	ck_assert_uint_eq(number(chart(0), "kept"), 1);
+	ck_assert(json_object_get_boolean(at(worst(0), "kept")));
+	ck_assert(!json_object_get_boolean(at(worst(1), "kept")));
+}
+END_TEST
+
+START_TEST(overdue)
+{
+	sc_formats(&td, false);
+	td.cmdlines = "1001 hung\n";
+	start(0, 1, 8);
+	start(1, 1, 16);
+	end(500, 1, 16);
+	end(1500, 1, 24); /* only its time counts */
+	end(3000, 1, 24);
+	end(4000, 1, 8); /* comes in the end */
+	report(BLOCK
+	       "'ctlchart(block_bio_queue, dev, sector, ucl=10s, overdue=1s)'");
+	ck_assert_uint_eq(number(chart(0), "overdue"), 1);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 0);
+	ck_assert_uint_eq(number(worst(0), "duration"), 1500 * MSEC);
+	ck_assert_uint_eq(number(worst(0), "start"), SC_BASE);
+	ck_assert_str_eq(string(worst(0), "keys"), "dev=1 sector=8");
+	ck_assert_str_eq(string(worst(0), "comm"), "hung");
+	ck_assert_uint_eq(account("paired"), 2);
+}
+END_TEST
+
+START_TEST(bounded)
+{
+	int i;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 20; i++)
+		start(i, 1, i);
+	start(61000, 1, 100); /* all others are stale by now */
+	end(61005, 1, 0);
+	end(61010, 1, 9);
+	end(61010, 1, 19);
+	report(BLOCK
+	       "'ctlchart(block_bio_queue, dev, sector, ucl=10s, size=10)'");
+	ck_assert_uint_eq(account("starts"), 21);
+	ck_assert_uint_eq(account("refused"), 10);
+	ck_assert_uint_eq(account("evicted"), 1);
+	ck_assert_uint_eq(account("paired"), 1);
+	ck_assert_uint_eq(account("unmatched"), 2);
+	ck_assert_uint_eq(account("in_flight"), 9);
+	ck_assert_uint_eq(number(worst(0), "duration"), 61001 * MSEC);
+}
+END_TEST
+
+START_TEST(rate)
+{
+	int i;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 30; i++)
+		sc_lat(&td, 0, SC_BASE + i * 100 * MSEC, 5, 100);
+	report("-e lat -f 'ctlchart(lat, ucl=99, rate=4)'");
+	ck_assert_uint_eq(number(chart(0), "alarms"), 30);
+	ck_assert_uint_eq(number(chart(0), "suppressed"), 18);
+	ck_assert_uint_eq(number(at(result, "log"), "alarm_events"), 12);
+	ck_assert_uint_eq(number(at(result, "log"), "kept_events"), 30);
+}
+END_TEST
+
+/* A start whose end was lost does not pair with the end of a later one. */
+START_TEST(lost)
+{
+	int status;
+
+	sc_formats(&td, false);
+	start(0, 1, 8);
+	td_lose(&td, 0, 0);
+	start(100, 1, 8);
+	end(110, 1, 8);
+	report(BLOCK "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)'");
+	ck_assert_uint_eq(number(result, "gaps"), 1);
+	ck_assert_ptr_nonnull(strstr(message(), "events were lost"));
+	ck_assert_uint_eq(number(worst(0), "duration"), 10 * MSEC);
+	ck_assert_uint_eq(account("replaced"), 1);
+	ck_assert_ptr_nonnull(strstr(
+		run(&status,
+		    BLOCK
+		    "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)' '%s'",
+		    trace),
+		"events were lost 1 time"));
+}
+END_TEST
+
+/* The clock of an end's CPU is behind: libtracecmd gives the end first. */
+START_TEST(too_short)
+{
+	sc_formats(&td, false);
+	sc_bio_queue(&td, 0, SC_BASE + 10 * MSEC, 1, 1, 8);
+	sc_rq_complete(&td, 1, SC_BASE + 9 * MSEC, 0, 1, 8);
+	report(BLOCK "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)'");
+	ck_assert_uint_eq(account("unmatched"), 1);
+	ck_assert_uint_eq(account("in_flight"), 1);
+}
+END_TEST
+
+/* Two charts of one event; both see it */
+START_TEST(several)
+{
+	sc_formats(&td, false);
+	start(0, 1, 8);
+	end(10, 1, 8);
+	end(11, 1, 16);
+	report(BLOCK "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)' " BLOCK
+		     "'ctlchart(sector, ucl=12)'");
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(number(chart(1), "alarms"), 1);
+	ck_assert_uint_eq(number(chart(1), "values"), 2);
+	ck_assert_str_eq(string(chart(1), "name"), "block_rq_complete.sector");
+	ck_assert_uint_eq(number(at(result, "log"), "kept_events"), 2);
+}
+END_TEST
+
+/* All alarms are in the CSV, one line each, in order of time. */
+START_TEST(csv)
+{
+	char *output, *line, *save;
+	unsigned int lines = 0;
+	int status;
+
+	name_readers();
+	sc_formats(&td, false);
+	sc_block(&td, 0, &sc_default_load, &truth);
+	ck_assert(td_save(&td, trace));
+	output = run(&status,
+		     "--format=csv " BLOCK
+		     "'ctlchart(block_bio_queue, dev, sector)' '%s'",
+		     trace);
+	ck_assert_msg(!status, "%s", message());
+	line = strtok_r(output, "\n", &save);
+	ck_assert_str_eq(
+		line,
+		"chart,event,time,start,duration,center,limit,rules,kept,pid,comm,keys");
+	while ((line = strtok_r(NULL, "\n", &save)) != NULL) {
+		unsigned long long time, start, duration, center, limit, sector;
+		unsigned int i;
+		int pid, kept;
+
+		ck_assert_int_eq(
+			sscanf(line,
+			       SC_BLOCK_CHART
+			       "," SC_BLOCK_EVENT
+			       ",%llu,%llu,%llu,%llu,%llu,limit,%d,%d,reader-%*d,dev=8388608 sector=%llu",
+			       &time, &start, &duration, &center, &limit, &kept,
+			       &pid, &sector),
+			8);
+		for (i = 0; i < truth.alarms; i++) {
+			const struct sc_alarm *a = &truth.alarm[i];
+
+			if (a->sector == sector)
+				break;
+		}
+		ck_assert_uint_lt(i, truth.alarms);
+		ck_assert_uint_eq(duration, truth.alarm[i].duration);
+		ck_assert_uint_eq(time, truth.alarm[i].time);
+		ck_assert_uint_eq(start, truth.alarm[i].start);
+		ck_assert_int_eq(pid, truth.alarm[i].pid);
+		ck_assert_int_eq(kept, 1);
+		lines++;
+	}
+	ck_assert_uint_eq(lines, truth.alarms);
+}
+END_TEST
+
+/* Triangles of the picture: as many as there are alarms far apart */
+START_TEST(svg)
+{
+	unsigned int i, triangles = 0;
+	char *output, *s;
+	int status;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 200; i++)
+		sc_lat(&td, 0, SC_BASE + i * 10 * MSEC, 5,
+		       i % 20 == 10 ? 5000 + 500 * i : 10);
+	ck_assert(td_save(&td, trace));
+	output = run(&status,
+		     "--format=svg -e lat -f 'ctlchart(lat, ucl=99)' '%s'",
+		     trace);
+	ck_assert_msg(!status, "%s", message());
+	ck_assert_int_eq(strncmp(output, "<svg ", 5), 0);
+	ck_assert_str_eq(output + strlen(output) - 7, "</svg>\n");
+	s = strstr(output, "<path class=\"alarm\" d=\"M84");
+	ck_assert_ptr_null(s); /* nothing at the left end */
+	for (s = output; (s = strstr(s, "l4 7h-8z")) != NULL; s++)
+		triangles++;
+	ck_assert_uint_eq(triangles, 10 + 1); /* and the legend's */
+	ck_assert_ptr_nonnull(
+		strstr(output, ">10 of 200 values out of control (5 %)<"));
+	ck_assert_ptr_nonnull(strstr(output, ">100000 "));
+	ck_assert_ptr_nonnull(strstr(output, ">limit 99<"));
+}
+END_TEST
+
+/* A million values make a picture that can be mailed. */
+START_TEST(large_svg)
+{
+	struct sc_load many = sc_default_load;
+	char picture[128];
+	struct stat st;
+	int status;
+
+	many.healthy = 500000;
+	many.gap = 100000;
+	sc_formats(&td, false);
+	sc_block(&td, 0, &many, &truth);
+	ck_assert(td_save(&td, trace));
+	snprintf(picture, sizeof(picture), "%s/chart.svg", directory);
+	run(&status,
+	    "--format=svg -o '%s' " BLOCK
+	    "'ctlchart(block_bio_queue, dev, sector, size=100000)' '%s'",
+	    picture, trace);
+	ck_assert_msg(!status, "%s", message());
+	ck_assert_int_eq(stat(picture, &st), 0);
+	ck_assert_int_le(st.st_size, 1000000);
+	ck_assert_int_eq(st.st_mode & 0777, 0644);
+	unlink(picture);
+}
+END_TEST
+
+static const struct {
+	const char *arguments;
+	const char *says;
+	int status;
+} mistakes[] = {
+	{ "", "has no alarms of the ctlchart filter", 1 },
+	{ "-e nothing -f 'ctlchart(a)'", "has no event nothing", 1 },
+	{ "-e block:nothing -f 'ctlchart(a)'", "has no event block:nothing",
+	  1 },
+	{ BLOCK "'ctlchart(devil)'",
+	  "Field not found in this event\n  ctlchart(devil)\n           ^\n",
+	  1 },
+	{ BLOCK "'ctlchart(block_bio_q, dev)'",
+	  "Start event not found\n  ctlchart(block_bio_q, dev)\n           ^\n",
+	  1 },
+	{ BLOCK "'ctlchart(block_bio_queue, de)'",
+	  "Field not found in the start event\n  ctlchart(block_bio_queue, de)\n                            ^\n",
+	  1 },
+	{ BLOCK "'ctlchart(block_bio_queue, dev:de)'",
+	  "Field not found in this event\n", 1 },
+	{ BLOCK "'ctlchart(block_bio_queue, comm:dev)'",
+	  "Start and end keys must both", 1 },
+	{ BLOCK "'ctlchart(rwbs)'", "Only a number can be charted\n", 1 },
+	{ BLOCK "'ctlchart(block_bio_queue, dev' ",
+	  "Expecting ',' or ')' in ctlchart()\n", 2 },
+	{ BLOCK "'dev == 1 && devil==1 && ctlchart(sector)'",
+	  "Field not found in this event\n  dev == 1 && devil==1 && ctlchart(sector)\n              ^\n",
+	  1 },
+	{ BLOCK
+	  "'ctlchart(sector) && (dev & 3 || rwbs == \"a == b\" || kind > 2)'",
+	  "Field not found in this event\n  ctlchart(sector) && (dev & 3 || rwbs == \"a == b\" || kind > 2)\n                                                      ^\n",
+	  1 },
+	{ BLOCK "'dev === 1 && ctlchart(sector)'",
+	  "in the terms \"dev === 1 \"", 1 },
+	{ BLOCK "'ctlchart(sector)' " BLOCK "'ctlchart(sector)'",
+	  "Another chart has this name", 1 },
+	{ "-e lat", "-e lat has no -f", 2 },
+	{ "-f 'ctlchart(a)'", "-f must follow", 2 },
+	{ "--worst=-1", "--worst=-1 is no number", 2 },
+	{ "--format=html", "unknown format html", 2 },
+	{ "--linear", "--linear is for --format=svg", 2 },
+	{ "--frobnicate", "unrecognized option", 2 },
+	{ "another.dat", "one FILE at a time", 2 },
+	{ "--output=/nonexistent/x " BLOCK "'ctlchart(sector)'",
+	  "/nonexistent/x: No such file", 1 },
+};
+
+START_TEST(errors)
+{
+	char *output;
+	int status;
+
+	sc_formats(&td, false);
+	sc_lat(&td, 0, SC_BASE, 5, 1);
+	ck_assert(td_save(&td, trace));
+	output = run(&status, "%s '%s'", mistakes[_i].arguments, trace);
+	ck_assert_msg(status == mistakes[_i].status, "%s: %d",
+		      mistakes[_i].arguments, status);
+	ck_assert_str_eq(output, "");
+	ck_assert_int_eq(strncmp(message(), "ctlchart: ", 10), 0);
+	ck_assert_msg(strstr(message(), mistakes[_i].says), "%s: %s",
+		      mistakes[_i].arguments, message());
+}
+END_TEST
+
+START_TEST(no_field)
+{
+	static const char format[] =
+		"name: ctlchart_alarm\nID: 1600\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+		"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\nprint fmt: \"%llu\", REC->start\n";
+	int status;
+
+	td_add_event(&td, "ctlchart", format);
+	ck_assert(td_save(&td, trace));
+	run(&status, "'%s'", trace);
+	ck_assert_int_eq(status, 1);
+	ck_assert_ptr_nonnull(strstr(
+		message(), "ctlchart_alarm has no field \"duration\"\n"));
+}
+END_TEST
+
+START_TEST(wrong_clock)
+{
+	int status;
+
+	td.layout.clock = "counter";
+	sc_formats(&td, true);
+	sc_lat(&td, 0, SC_BASE, 5, 1);
+	ck_assert(td_save(&td, trace));
+	run(&status, "'%s'", trace);
+	ck_assert_int_eq(status, 1);
+	ck_assert_ptr_nonnull(
+		strstr(message(), "counter, does not count nanoseconds\n"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("traces");
+	TCase *tc = tcase_create("traces");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, load, 0, sizeof(loads) / sizeof(*loads));
+	tcase_add_loop_test(tc, version7, 0, 2);
+	tcase_add_test(tc, instance);
+	tcase_add_test(tc, alarms);
+	tcase_add_test(tc, two_charts);
+	tcase_add_test(tc, duplicates);
+	tcase_add_loop_test(tc, names, 0, 5);
+	tcase_add_test(tc, field);
+	tcase_add_test(tc, terms);
+	tcase_add_test(tc, overdue);
+	tcase_add_test(tc, bounded);
+	tcase_add_test(tc, rate);
+	tcase_add_test(tc, lost);
+	tcase_add_test(tc, too_short);
+	tcase_add_test(tc, several);
+	tcase_add_test(tc, csv);
+	tcase_add_test(tc, svg);
+	tcase_add_test(tc, large_svg);
+	tcase_add_loop_test(tc, errors, 0,
+			    sizeof(mistakes) / sizeof(*mistakes));
+	tcase_add_test(tc, no_field);
+	tcase_add_test(tc, wrong_clock);
+	suite_add_tcase(s, tc);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

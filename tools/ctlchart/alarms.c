@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A trace that the kernel's filter made: its alarm events tell of the charts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctlchart.h"
+
+enum {
+	START,
+	DURATION,
+	CENTER,
+	LIMIT,
+	VALUES,
+	RULES,
+	PID,
+	KEPT,
+	COMM,
+	CHART,
+	EVENT,
+	KEYS,
+	FIELDS
+};
+
+static const struct {
+	const char *name;
+	bool string;
+} fields[FIELDS] = {
+	[START] = { "start", false },	[DURATION] = { "duration", false },
+	[CENTER] = { "center", false }, [LIMIT] = { "limit", false },
+	[VALUES] = { "values", false }, [RULES] = { "rules", false },
+	[PID] = { "pid", false },	[KEPT] = { "kept", false },
+	[COMM] = { "comm", true },	[CHART] = { "chart", true },
+	[EVENT] = { "event", true },	[KEYS] = { "keys", true },
+};
+
+/* Charts in one trace: more than this is no trace of ours */
+#define MAX_CHARTS 1000
+
+struct alarms {
+	int id;
+	struct field field[FIELDS];
+	struct chart *last; /* the chart of the alarm before */
+};
+
+static int init(struct input *in, void *arg)
+{
+	struct alarms *a = arg;
+	struct tep_event *event;
+	int i;
+
+	event = tep_find_event_by_name(in->tep, "ctlchart", "ctlchart_alarm");
+	if (!event)
+		return guard_fail(
+			in->guard, GUARD_NOWHERE,
+			"has no alarms of the ctlchart filter (event ctlchart:ctlchart_alarm, recorded with -e ctlchart); give -e EVENT -f 'ctlchart(...)' to chart the events it has");
+	a->id = event->id;
+	for (i = 0; i < FIELDS; i++) {
+		const char *name = fields[i].name;
+		struct field *f = &a->field[i];
+
+		if (!tep_find_field(event, name) ||
+		    !field_find(f, event, name, strlen(name)))
+			return guard_fail(
+				in->guard, GUARD_NOWHERE,
+				"its event ctlchart:ctlchart_alarm has no field \"%s\"",
+				name);
+		if (f->type != (fields[i].string ? FIELD_STRING : FIELD_NUMBER))
+			return guard_fail(
+				in->guard, GUARD_NOWHERE,
+				"field \"%s\" of its event ctlchart:ctlchart_alarm is no %s",
+				name, fields[i].string ? "string" : "number");
+	}
+	return 0;
+}
+
+static struct chart *find_chart(struct input *in, struct alarms *a,
+				const char *name, const char *event)
+{
+	struct chart *c = a->last;
+
+	if (c && !strcmp(c->name, name))
+		return c;
+	c = report_find_chart(in->report, name);
+	if (!c) {
+		if (in->report->nr_charts == MAX_CHARTS)
+			return NULL;
+		c = report_add_chart(in->report, name);
+		c->event = strdup(event);
+		if (!c->event)
+			abort();
+	}
+	a->last = c;
+	return c;
+}
+
+static void take(struct input *in, struct chart *c, const struct alarm *alarm,
+		 u64 values)
+{
+	c->is_time |= alarm->start != 0;
+	if (values > c->values)
+		c->values = values;
+	if (alarm->limits.ucl != U64_MAX) {
+		c->limits = alarm->limits;
+		c->has_limit = true;
+		c->has_center = alarm->limits.center != 0;
+		if (c->series)
+			series_limits(c->series, alarm->time, &alarm->limits,
+				      c->has_center);
+	}
+	report_alarm(in->report, c, alarm);
+}
+
+static int on_alarm(struct input *in, struct tep_record *rec, void *arg)
+{
+	struct alarms *a = arg;
+	char text[FIELDS][256] = { 0 };
+	u64 number[FIELDS] = { 0 };
+	struct alarm alarm;
+	struct chart *c;
+	int i;
+
+	if (tep_data_type(in->tep, rec) != a->id)
+		return 0;
+	for (i = 0; i < FIELDS; i++) {
+		const char *s = "";
+		size_t len = 0;
+
+		if (!fields[i].string) {
+			if (!field_number(&a->field[i], in, rec, &number[i]))
+				return input_damaged(in, rec, "ctlchart_alarm");
+			continue;
+		}
+		if (!field_string(&a->field[i], in, rec, &s, &len))
+			return input_damaged(in, rec, "ctlchart_alarm");
+		snprintf(text[i], sizeof(text[i]), "%.*s", (int)len, s);
+		clean_text(text[i]);
+	}
+	if (!report_wants(in->report, text[CHART]))
+		return 0;
+	alarm = (struct alarm){
+		.time = rec->ts,
+		.start = number[START],
+		.value = number[DURATION],
+		.limits = { number[CENTER], number[LIMIT] },
+		.rules = number[RULES],
+		.kept = number[KEPT],
+		.pid = number[PID],
+		.keys = text[KEYS],
+	};
+	snprintf(alarm.comm, sizeof(alarm.comm), "%.*s", COMM_LEN, text[COMM]);
+	c = find_chart(in, a, text[CHART], text[EVENT]);
+	if (!c)
+		return guard_fail(in->guard, rec->offset,
+				  "damaged: alarms of more than %d charts",
+				  MAX_CHARTS);
+	in->report->alarm_events++;
+	take(in, c, &alarm, number[VALUES]);
+	return 0;
+}
+
+static int end(struct input *in, void *arg)
+{
+	(void)arg;
+	if (!in->report->nr_charts && in->report->only)
+		return guard_fail(in->guard, GUARD_NOWHERE,
+				  "has no alarm of a chart %s",
+				  in->report->only);
+	if (!in->report->nr_charts && in->has_instances &&
+	    !*in->report->instance)
+		guard_note(
+			in->guard,
+			"no alarms in its main buffer; --instance chooses another");
+	return 0;
+}
+
+/**
+ * alarms_report - report the charts of a trace's alarm events
+ * @g: the guard
+ * @r: the report
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int alarms_report(struct guard *g, struct report *r)
+{
+	struct alarms a = { 0 };
+	const struct reader reader = {
+		.init = init, .event = on_alarm, .end = end, .arg = &a
+	};
+
+	return input_read(g, r, &reader);
+}

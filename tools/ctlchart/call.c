@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The call in a filter, in the kernel filter's syntax and words:
+ *
+ *   [TERMS &&] ctlchart(FIELD [, option=value]...) [&& TERMS]
+ *   [TERMS &&] ctlchart(START, KEY... [, option=value]...) [&& TERMS]
+ *
+ * Whether events and fields exist is found out when the file is open.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+#include <linux/limits.h>
+
+#include "ctlchart.h"
+
+#define CALL_NAME "ctlchart"
+
+#define NSEC_PER_SEC 1000000000ULL
+
+#define DEFAULT_LEARN (10 * NSEC_PER_SEC)
+#define DEFAULT_STALE (60 * NSEC_PER_SEC)
+#define DEFAULT_SIZE 4096
+#define MAX_SIZE (1u << 20)
+
+/**
+ * struct parser - the state of parsing
+ * @call:	what was found so far
+ * @seen:	options seen, bits as in options[]
+ * @pair:	the first option that needs a start event
+ * @ucl:	the value of ucl=, whose unit depends on the arguments
+ * @count:	the value of samples= or group=, whichever came last
+ * @samples:	values of Phase I
+ * @error:	what is wrong
+ */
+struct parser {
+	struct call *call;
+	unsigned long seen;
+	struct token pair;
+	struct token ucl;
+	struct token count;
+	u64 samples;
+	struct call_error *error;
+};
+
+static bool fail(struct parser *p, const char *what, const char *at)
+{
+	p->error->what = what;
+	p->error->at = at;
+	return false;
+}
+
+static const char *skip_spaces(const char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	return s;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool token_is(const struct token *t, const char *s)
+{
+	return strlen(s) == t->len && !strncmp(t->str, s, t->len);
+}
+
+static bool get_number(const struct token *t, u64 min, u64 max, u64 *val)
+{
+	char buf[32], *end;
+
+	if (!t->len || t->len >= sizeof(buf) ||
+	    !isdigit((unsigned char)*t->str))
+		return false;
+	memcpy(buf, t->str, t->len);
+	buf[t->len] = '\0';
+	errno = 0;
+	*val = strtoull(buf, &end, 0);
+	return !*end && !errno && *val >= min && *val <= max;
+}
+
+/* A number with a unit of time; without one it stands as it is */
+static bool get_scaled(const struct token *t, bool unit, u64 *val)
+{
+	static const struct {
+		const char *name;
+		u64 ns;
+	} units[] = {
+		{ "ns", 1 },
+		{ "us", 1000 },
+		{ "ms", 1000000 },
+		{ "s", NSEC_PER_SEC },
+		{ "m", 60 * NSEC_PER_SEC },
+		{ "h", 3600 * NSEC_PER_SEC },
+	};
+	const char *s = t->str, *end = t->str + t->len;
+	struct token name;
+	u64 num = 0;
+	size_t i;
+
+	for (; s < end && isdigit((unsigned char)*s); s++) {
+		if (__builtin_mul_overflow(num, 10, &num) ||
+		    __builtin_add_overflow(num, *s - '0', &num))
+			return false;
+	}
+	if (s == t->str)
+		return false;
+	*val = num;
+	if (s == end)
+		return !unit || !num;
+	name = (struct token){ s, end - s };
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		if (token_is(&name, units[i].name))
+			return !__builtin_mul_overflow(num, units[i].ns, val);
+	}
+	return false;
+}
+
+static bool get_time(const struct token *t, u64 min, u64 *val)
+{
+	return get_scaled(t, true, val) && *val >= min;
+}
+
+static bool set_name(struct parser *p, const struct token *t)
+{
+	size_t i;
+
+	if (!t->len || t->len >= sizeof(p->call->name))
+		return false;
+	for (i = 0; i < t->len; i++) {
+		if (!is_word(t->str[i]) && !strchr("-.", t->str[i]))
+			return false;
+	}
+	memcpy(p->call->name, t->str, t->len);
+	p->call->name[t->len] = '\0';
+	return true;
+}
+
+static bool set_dup(struct parser *p, const struct token *t)
+{
+	p->call->last = token_is(t, "last");
+	return p->call->last || token_is(t, "fifo");
+}
+
+static bool set_limit(struct parser *p, const struct token *t)
+{
+	p->call->method.limit = token_is(t, "median") ? CTLCHART_MEDIAN :
+							CTLCHART_INDIVIDUALS;
+	return token_is(t, "median") || token_is(t, "individuals");
+}
+
+static bool set_scale(struct parser *p, const struct token *t)
+{
+	p->call->method.scale = token_is(t, "linear") ? CTLCHART_LINEAR :
+							CTLCHART_LOG;
+	return token_is(t, "linear") || token_is(t, "log");
+}
+
+static bool set_learn(struct parser *p, const struct token *t)
+{
+	return get_time(t, 0, &p->call->learn);
+}
+
+static bool set_samples(struct parser *p, const struct token *t)
+{
+	p->count = *t;
+	return get_number(t, 1, U32_MAX, &p->samples);
+}
+
+static bool set_group(struct parser *p, const struct token *t)
+{
+	u64 val;
+
+	if (!get_number(t, CTLCHART_GROUP_MIN, CTLCHART_GROUP_MAX, &val))
+		return false;
+	p->count = *t;
+	p->call->method.group = val;
+	return true;
+}
+
+static bool set_ucl(struct parser *p, const struct token *t)
+{
+	u64 val;
+
+	p->ucl = *t;
+	return get_scaled(t, false, &val);
+}
+
+static bool set_size(struct parser *p, const struct token *t)
+{
+	u64 val;
+
+	if (!get_number(t, 1, MAX_SIZE, &val))
+		return false;
+	p->call->size = val;
+	return true;
+}
+
+static bool set_stale(struct parser *p, const struct token *t)
+{
+	return get_time(t, 1, &p->call->stale);
+}
+
+static bool set_overdue(struct parser *p, const struct token *t)
+{
+	return get_time(t, 1, &p->call->overdue);
+}
+
+static bool set_rate(struct parser *p, const struct token *t)
+{
+	u64 val;
+
+	if (!get_number(t, 0, U32_MAX, &val))
+		return false;
+	p->call->rate = val;
+	return true;
+}
+
+static const struct {
+	const char *name;
+	bool pair; /* makes sense with a start event only */
+	bool (*set)(struct parser *p, const struct token *value);
+} options[] = {
+	{ "name", false, set_name },	  { "dup", true, set_dup },
+	{ "limit", false, set_limit },	  { "scale", false, set_scale },
+	{ "learn", false, set_learn },	  { "samples", false, set_samples },
+	{ "group", false, set_group },	  { "ucl", false, set_ucl },
+	{ "size", true, set_size },	  { "stale", true, set_stale },
+	{ "overdue", true, set_overdue }, { "rate", false, set_rate },
+};
+
+static bool parse_option(struct parser *p, const struct token *t,
+			 const char *eq)
+{
+	struct token name = { t->str, eq - t->str };
+	struct token value;
+	const char *end = t->str + t->len;
+	size_t i;
+
+	while (name.len && isspace((unsigned char)name.str[name.len - 1]))
+		name.len--;
+	value.str = skip_spaces(eq + 1);
+	value.len = end > value.str ? end - value.str : 0;
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		if (token_is(&name, options[i].name))
+			break;
+	}
+	if (i == ARRAY_SIZE(options))
+		return fail(p, "Unknown ctlchart option", t->str);
+	if (p->seen & (1ul << i))
+		return fail(p, "Option given twice", t->str);
+	p->seen |= 1ul << i;
+	if (options[i].pair && !p->pair.str)
+		p->pair = *t;
+	if (!options[i].set(p, &value))
+		return fail(p, "Bad value for this option", value.str);
+	return true;
+}
+
+static bool take_arg(struct parser *p, const struct token *t)
+{
+	const char *eq = memchr(t->str, '=', t->len);
+	size_t i;
+
+	if (eq)
+		return parse_option(p, t, eq);
+	for (i = 0; i < t->len; i++) {
+		if (!is_word(t->str[i]) && !strchr(".:", t->str[i]))
+			return fail(p, "Expecting ',' or ')' in ctlchart()",
+				    t->str + i);
+	}
+	if (p->call->nr_args == ARRAY_SIZE(p->call->arg))
+		return fail(p, "Too many keys", t->str);
+	p->call->arg[p->call->nr_args++] = *t;
+	return true;
+}
+
+/* Split at commas, up to the closing parenthesis, and return its place */
+static const char *split_args(struct parser *p, const char *s)
+{
+	static const char no_arg[] =
+		"ctlchart() needs a field, or a start event and keys";
+	static const char syntax[] = "Expecting ',' or ')' in ctlchart()";
+	struct token t;
+
+	for (;; s++) {
+		s = skip_spaces(s);
+		t.str = s;
+		s += strcspn(s, ",()'\"&|");
+		for (t.len = s - t.str; t.len; t.len--) {
+			if (!isspace((unsigned char)t.str[t.len - 1]))
+				break;
+		}
+		if (*s != ',' && *s != ')') {
+			fail(p, syntax, s);
+			return NULL;
+		}
+		if (!t.len) {
+			fail(p,
+			     *s == ')' && !p->call->nr_args ? no_arg : syntax,
+			     s);
+			return NULL;
+		}
+		if (!take_arg(p, &t))
+			return NULL;
+		if (*s == ')')
+			break;
+	}
+	if (!p->call->nr_args) {
+		fail(p, no_arg, s);
+		return NULL;
+	}
+	return s;
+}
+
+/* Options that depend on others */
+static bool finish_options(struct parser *p)
+{
+	struct call *call = p->call;
+	u64 groups = p->samples / call->method.group;
+
+	if (call->nr_args == 1 && p->pair.str)
+		return fail(p, "Option needs a start event", p->pair.str);
+	if (groups * call->method.group != p->samples ||
+	    groups < CTLCHART_GROUPS_MIN || groups > CTLCHART_GROUPS_MAX)
+		return fail(p, "Bad value for this option", p->count.str);
+	call->method.groups = groups;
+	if (p->ucl.str &&
+	    (!get_scaled(&p->ucl, call->nr_args > 1, &call->ucl) ||
+	     !call->ucl || call->ucl == U64_MAX))
+		return fail(p, "Bad value for this option", p->ucl.str);
+	return true;
+}
+
+/* The call outside quotes, or NULL */
+static const char *find_call(const char *s)
+{
+	char quote = 0;
+	size_t len;
+
+	for (; *s; s++) {
+		if (quote) {
+			if (*s == quote)
+				quote = 0;
+		} else if (*s == '\'' || *s == '"') {
+			quote = *s;
+		} else if (is_word(*s)) {
+			for (len = 1; is_word(s[len]); len++)
+				;
+			if (len == strlen(CALL_NAME) &&
+			    !strncmp(s, CALL_NAME, len) &&
+			    *skip_spaces(s + len) == '(')
+				return s;
+			s += len - 1;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Terms beside the call must be joined to it by && at the outermost level, or
+ * they would not be what selects.
+ */
+static bool check_terms(struct parser *p, const char *from, const char *end)
+{
+	static const char what[] =
+		"Only TERMS && ctlchart(...) && TERMS is understood here";
+	const char *s = from;
+	char quote = 0;
+	int depth = 0;
+
+	for (; s < end; s++) {
+		if (quote) {
+			if (*s == quote)
+				quote = 0;
+		} else if (*s == '\'' || *s == '"') {
+			quote = *s;
+		} else if (*s == '(') {
+			depth++;
+		} else if (*s == ')' && --depth < 0) {
+			return fail(p, what, s);
+		} else if (*s == '|' && s[1] == '|' && !depth) {
+			return fail(p, what, s);
+		}
+	}
+	if (depth || quote)
+		return fail(p, what, from);
+	return true;
+}
+
+static bool take_before(struct parser *p, const char *call)
+{
+	const char *from = skip_spaces(p->call->filter), *end = call;
+
+	while (end > from && isspace((unsigned char)end[-1]))
+		end--;
+	if (end == from)
+		return true;
+	if (end - from < 3 || strncmp(end - 2, "&&", 2))
+		return fail(
+			p,
+			"Only TERMS && ctlchart(...) && TERMS is understood here",
+			end[-1] == '!' || end[-1] == '(' ? end - 1 : call);
+	p->call->before = strndup(from, end - 2 - from);
+	p->call->before_at = from;
+	return check_terms(p, from, end - 2);
+}
+
+static bool take_after(struct parser *p, const char *s)
+{
+	s = skip_spaces(s);
+	if (!*s)
+		return true;
+	if (strncmp(s, "&&", 2) || !*skip_spaces(s + 2))
+		return fail(
+			p,
+			"Only TERMS && ctlchart(...) && TERMS is understood here",
+			s);
+	s = skip_spaces(s + 2);
+	if (find_call(s))
+		return fail(p, "One ctlchart() is all that is understood here",
+			    find_call(s));
+	p->call->after = strdup(s);
+	p->call->after_at = s;
+	return check_terms(p, s, s + strlen(s));
+}
+
+/**
+ * call_parse - parse a filter that calls ctlchart()
+ * @call: where to put it; refers to @event and @filter
+ * @event: the judged event, as the user gave it
+ * @filter: the filter
+ * @error: what is wrong with it
+ *
+ * Return: true if it is good as far as one can say without the trace.
+ * call_free() is due in any case.
+ */
+bool call_parse(struct call *call, const char *event, const char *filter,
+		struct call_error *error)
+{
+	struct parser p = {
+		.call = call,
+		.samples = CTLCHART_GROUP_DEFAULT * CTLCHART_GROUPS_DEFAULT,
+		.error = error,
+	};
+	const char *s;
+
+	*call = (struct call){
+		.event = event,
+		.filter = filter,
+		.method = { .group = CTLCHART_GROUP_DEFAULT },
+		.learn = DEFAULT_LEARN,
+		.stale = DEFAULT_STALE,
+		.size = DEFAULT_SIZE,
+	};
+	p.count.str = filter;
+	s = find_call(filter);
+	if (!s)
+		return fail(&p, "No ctlchart() in this filter", filter);
+	if (!take_before(&p, s))
+		return false;
+	s = split_args(&p, skip_spaces(s + strlen(CALL_NAME)) + 1);
+	return s && finish_options(&p) && take_after(&p, s + 1);
+}
+
+/**
+ * call_free - free what call_parse() allocated
+ * @call: the call
+ */
+void call_free(struct call *call)
+{
+	free(call->before);
+	free(call->after);
+}
+
+/**
+ * call_explain - an error in the manner of the kernel's error_log
+ * @filter: the filter
+ * @error: what is wrong with it
+ *
+ * Return: three lines without a final newline, the last one with a caret under
+ * the place; to be freed.
+ */
+char *call_explain(const char *filter, const struct call_error *error)
+{
+	char *text;
+
+	if (asprintf(&text, "%s\n  %s\n  %*s^", error->what, filter,
+		     (int)(error->at - filter), "") < 0)
+		abort();
+	return text;
+}

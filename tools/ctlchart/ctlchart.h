@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ctlchart: control charts of trace.dat files. What its own files share.
+ */
+#ifndef CTLCHART_H
+#define CTLCHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/limits.h>
+#include <stdio.h>
+
+#include <event-parse.h>
+
+#include "chart.h"
+#include "guard.h"
+#include "tracefile.h"
+
+#define PROGRAM "ctlchart"
+
+#define MAX_KEYS 4
+#define MAX_CALLS 16
+#define NAME_LEN 64
+#define COMM_LEN 16
+
+/* Bits of the alarm event's field "rules" */
+#define RULE_LIMIT 0x001u
+#define RULE_OVERDUE 0x100u
+
+/* ---- call.c: the call in a filter ---- */
+
+/**
+ * struct token - a part of the filter string
+ * @str: its first character
+ * @len: its length
+ */
+struct token {
+	const char *str;
+	size_t len;
+};
+
+/**
+ * struct call - one -e SYSTEM:EVENT -f FILTER
+ * @event:	what -e gave
+ * @filter:	what -f gave
+ * @before:	terms left of ctlchart() and its &&, or NULL: they select what
+ *		is charted
+ * @after:	terms right of it, or NULL: they select what is kept
+ * @before_at:	where @before stands in @filter
+ * @after_at:	where @after does
+ * @arg:	START and keys, or FIELD, as they stand in @filter
+ * @nr_args:	number of them
+ * @method:	limit=, scale=, group=, samples=
+ * @name:	name=, or ""
+ * @learn:	learn=, ns
+ * @ucl:	ucl=, ns or the field's unit; 0 if not given
+ * @stale:	stale=, ns
+ * @overdue:	overdue=, ns; 0 if not given
+ * @size:	size=
+ * @rate:	rate=, alarms a second; 0 for any number
+ * @last:	dup=last
+ */
+struct call {
+	const char *event;
+	const char *filter;
+	char *before;
+	char *after;
+	const char *before_at;
+	const char *after_at;
+	struct token arg[1 + MAX_KEYS];
+	unsigned int nr_args;
+	struct ctlchart_method method;
+	char name[NAME_LEN];
+	u64 learn;
+	u64 ucl;
+	u64 stale;
+	u64 overdue;
+	u32 size;
+	u32 rate;
+	bool last;
+};
+
+/**
+ * struct call_error - what is wrong with a call
+ * @what: one line, in the words of the kernel's error_log
+ * @at: where in the filter
+ */
+struct call_error {
+	const char *what;
+	const char *at;
+};
+
+bool call_parse(struct call *call, const char *event, const char *filter,
+		struct call_error *error);
+void call_free(struct call *call);
+char *call_explain(const char *filter, const struct call_error *error);
+
+/* ---- pairs.c: starts in flight ---- */
+
+/**
+ * struct start - a start event that waits for its end
+ * @key:	values of the key fields, unused ones are zero
+ * @time:	trace clock
+ * @pid:	the task that was current
+ * @epoch:	events were lost this many times before it
+ * @overdue:	it was reported as overdue
+ * @keys:	the keys as text, if asked for
+ * @next:	next entry of the bucket, or of the free ones
+ * @older:	neighbours in order of arrival
+ * @younger:	the same
+ */
+struct start {
+	u64 key[MAX_KEYS];
+	u64 time;
+	int pid;
+	unsigned int epoch;
+	bool overdue;
+	char *keys;
+	u32 next, older, younger;
+};
+
+/**
+ * struct accounts - where every start and end went
+ *
+ * starts = paired + replaced + evicted + refused + in flight;
+ * ends = paired + unmatched.
+ */
+struct accounts {
+	u64 starts;
+	u64 paired;
+	u64 replaced;
+	u64 evicted;
+	u64 refused;
+	u64 ends;
+	u64 unmatched;
+};
+
+struct pairs;
+
+struct pairs *pairs_new(u32 size, u64 stale, bool last);
+void pairs_free(struct pairs *p);
+void pairs_put(struct pairs *p, struct start *s);
+bool pairs_take(struct pairs *p, const u64 *key, struct start *s);
+const struct start *pairs_overdue(struct pairs *p, u64 before);
+u32 pairs_in_flight(const struct pairs *p);
+const struct accounts *pairs_accounts(const struct pairs *p);
+
+/* ---- series.c: the points of a picture ---- */
+
+struct series;
+
+struct series *series_new(void);
+void series_free(struct series *s);
+void series_add(struct series *s, u64 time, u64 value, bool alarm);
+void series_limits(struct series *s, u64 time, const struct ctlchart_limits *l,
+		   bool has_center);
+
+/**
+ * struct series_step - lines that are in force from a time on
+ */
+struct series_step {
+	u64 time;
+	struct ctlchart_limits limits;
+	bool has_center;
+};
+
+bool series_range(const struct series *s, u64 *from, u64 *to);
+u64 series_max(const struct series *s);
+u64 series_min(const struct series *s);
+size_t series_steps(const struct series *s, const struct series_step **step);
+void series_each(const struct series *s, bool alarms,
+		 void (*point)(void *arg, double time, double value),
+		 void *arg);
+
+/* ---- result.c: what a chart says ---- */
+
+/**
+ * struct alarm - a value out of control
+ * @time:	of the judged event, trace clock
+ * @start:	of the start event; 0 for a field's chart
+ * @value:	duration in ns, or the field's value
+ * @limits:	the lines it was judged by
+ * @rules:	RULE_* that it broke
+ * @kept:	the judged event is in the log
+ * @suppressed:	it has no alarm event, because of rate=
+ * @pid:	process, at the start
+ * @comm:	its name
+ * @keys:	"dev=8388608 sector=1234"
+ */
+struct alarm {
+	u64 time;
+	u64 start;
+	u64 value;
+	struct ctlchart_limits limits;
+	u32 rules;
+	bool kept;
+	bool suppressed;
+	int pid;
+	char comm[COMM_LEN + 1];
+	const char *keys;
+};
+
+/**
+ * struct chart - what is known of one chart
+ * @name:	of the chart
+ * @event:	judged event, system:event
+ * @start:	start event, system:event, or NULL
+ * @field:	the field that is judged, or NULL
+ * @is_time:	values are times in ns
+ * @call:	what was asked for; NULL for alarms that the kernel wrote
+ * @learnt:	values seen while there was no limit
+ * @values:	values judged
+ * @alarms:	of these, out of control
+ * @kept:	of these, those whose event is in the log
+ * @suppressed:	alarms without an event of their own, because of rate=
+ * @overdue:	starts reported as overdue
+ * @uncharted:	pairs that terms left of ctlchart() kept out
+ * @backwards:	ends whose clock was behind their start's
+ * @accounts:	of the starts
+ * @in_flight:	starts without an end when the trace ended
+ * @limits:	lines in force at the end
+ * @has_limit:	there are any
+ * @has_center:	a centre line, too
+ * @phase1_taken: values that Phase I took
+ * @phase1_end:	when it was complete; 0 if it was not
+ * @worst:	the largest alarms, largest first
+ * @nr_worst:	number of them
+ * @series:	points for a picture, or NULL
+ */
+struct chart {
+	char *name;
+	char *event;
+	char *start;
+	char *field;
+	bool is_time;
+	const struct call *call;
+	u64 learnt;
+	u64 values;
+	u64 alarms;
+	u64 kept;
+	u64 suppressed;
+	u64 overdue;
+	u64 uncharted;
+	u64 backwards;
+	struct accounts accounts;
+	u32 in_flight;
+	struct ctlchart_limits limits;
+	bool has_limit;
+	bool has_center;
+	u32 phase1_taken;
+	u64 phase1_end;
+	struct alarm *worst;
+	size_t nr_worst;
+	struct series *series;
+};
+
+enum format {
+	FORMAT_TEXT,
+	FORMAT_CSV,
+	FORMAT_JSON,
+	FORMAT_SVG,
+};
+
+/**
+ * struct report - everything there is to say
+ * @file:	the trace file
+ * @instance:	trace instance, "" for the main buffer
+ * @format:	how it is said
+ * @max_worst:	alarms to list per chart
+ * @only:	report the chart of this name alone, or NULL
+ * @linear:	linear axis in a picture
+ * @color:	the output is a terminal that shows colours
+ * @out:	where it is written
+ * @chart:	the charts
+ * @nr_charts:	number of them
+ * @events:	events in the file
+ * @lost:	events lost, as far as their number is known
+ * @gaps:	times that events were lost
+ * @first:	time of the first event
+ * @last:	time of the last event
+ * @log_events:	start and judged events of the charts in the file
+ * @log_bytes:	their size in the ring buffer
+ * @kept_events: of these, what the filters would have kept
+ * @kept_bytes:	their size, with that of the alarm events
+ * @alarm_events: alarm events
+ */
+struct report {
+	const char *file;
+	const char *instance;
+	enum format format;
+	size_t max_worst;
+	const char *only;
+	bool linear;
+	bool color;
+	FILE *out;
+	struct chart **chart;
+	size_t nr_charts;
+	u64 events;
+	u64 lost;
+	u64 gaps;
+	u64 first;
+	u64 last;
+	u64 log_events;
+	u64 log_bytes;
+	u64 kept_events;
+	u64 kept_bytes;
+	u64 alarm_events;
+};
+
+struct chart *report_add_chart(struct report *r, const char *name);
+struct chart *report_find_chart(struct report *r, const char *name);
+bool report_wants(const struct report *r, const char *name);
+void report_alarm(struct report *r, struct chart *c, const struct alarm *a);
+void report_free(struct report *r);
+
+void report_begin(struct report *r);
+void report_end(struct report *r);
+
+void csv_begin(struct report *r);
+void csv_alarm(struct report *r, const struct chart *c, const struct alarm *a);
+void text_report(struct report *r);
+void json_report(struct report *r);
+void svg_report(struct report *r);
+
+void clean_text(char *s);
+
+/* "7.01 s", "23.4 ms"; plain numbers if it is no time */
+const char *format_value(char *buf, size_t size, u64 value, bool is_time);
+const char *format_rules(char *buf, size_t size, u32 rules);
+
+/* ---- input.c: reading the trace ---- */
+
+struct input;
+
+/**
+ * struct reader - what is done with a trace
+ * @init:	before the first event; returns 0 or EXIT_FAILURE
+ * @event:	for each event, in order of time; the same
+ * @lost:	events were lost before the next one
+ * @end:	after the last one
+ * @arg:	passed to all of them
+ */
+struct reader {
+	int (*init)(struct input *in, void *arg);
+	int (*event)(struct input *in, struct tep_record *rec, void *arg);
+	void (*lost)(struct input *in, void *arg);
+	int (*end)(struct input *in, void *arg);
+	void *arg;
+};
+
+/**
+ * struct input - a trace that is being read
+ * @guard:	what watches over us
+ * @report:	what comes of it
+ * @tep:	its event formats
+ * @has_instances: there are other buffers than the main one
+ */
+struct input {
+	struct guard *guard;
+	struct report *report;
+	struct tep_handle *tep;
+	bool has_instances;
+	const struct reader *reader;
+	u64 next_alive;
+	int status;
+};
+
+int input_read(struct guard *g, struct report *r, const struct reader *reader);
+
+/**
+ * struct field - a field of an event, whose reads are checked for size
+ */
+struct field {
+	struct tep_format_field *format;
+	enum {
+		FIELD_NUMBER,
+		FIELD_STRING,
+		FIELD_CPU,
+		FIELD_COMM,
+		FIELD_OTHER,
+	} type;
+};
+
+bool field_find(struct field *f, struct tep_event *event, const char *name,
+		size_t len);
+const char *field_name(const struct field *f);
+bool field_number(const struct field *f, struct input *in,
+		  struct tep_record *rec, u64 *value);
+bool field_string(const struct field *f, struct input *in,
+		  struct tep_record *rec, const char **s, size_t *len);
+int input_damaged(struct input *in, struct tep_record *rec, const char *event);
+
+/* ---- alarms.c, desk.c: the two things that are done with a trace ---- */
+
+int alarms_report(struct guard *g, struct report *r);
+int desk_report(struct guard *g, struct report *r, const struct call *call,
+		size_t nr_calls);
+
+#endif

@@ -1,0 +1,737 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A trace of ordinary events, charted as the kernel's filter would have done:
+ * ends before starts, pairing whatever the other terms say, and a value is not
+ * judged by a limit that it helped to draw.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctlchart.h"
+
+#define KEYS_LEN 192
+#define NSEC_PER_SEC 1000000000ULL
+
+/**
+ * struct desk_chart - a chart at work
+ * @call:	what was asked for
+ * @result:	what comes of it
+ * @end:	judged event
+ * @start:	start event, or NULL
+ * @end_key:	keys in the judged event; the first is the field of a field's
+ *		chart
+ * @start_key:	keys in the start event
+ * @nr_keys:	number of them
+ * @before:	terms left of the call, or NULL
+ * @after:	terms right of it, or NULL
+ * @pairs:	starts in flight, or NULL
+ * @phase1:	the limit to be
+ * @sampler:	which values are taken for it
+ * @learning:	there is no limit yet
+ * @window:	when the current second of alarms began
+ * @in_window:	alarms in it
+ */
+struct desk_chart {
+	const struct call *call;
+	struct chart *result;
+	struct tep_event *end;
+	struct tep_event *start;
+	struct field end_key[MAX_KEYS];
+	struct field start_key[MAX_KEYS];
+	unsigned int nr_keys;
+	struct tep_event_filter *before;
+	struct tep_event_filter *after;
+	struct pairs *pairs;
+	struct ctlchart_phase1 phase1;
+	struct ctlchart_sampler sampler;
+	bool learning;
+	u64 window;
+	u32 in_window;
+};
+
+struct desk {
+	const struct call *call;
+	size_t nr_calls;
+	struct desk_chart *chart;
+	unsigned int epoch;
+};
+
+static int fail_call(struct input *in, const struct call *call,
+		     const char *what, const char *at)
+{
+	struct call_error error = { what, at };
+	char *text = call_explain(call->filter, &error);
+	int status = guard_fail_usage(in->guard, text);
+
+	free(text);
+	return status;
+}
+
+/* "system:event" of "system.event", "system/event" or "system:event" */
+static struct tep_event *find_full(struct input *in, const char *name,
+				   size_t len, size_t split)
+{
+	char *system = strndup(name, split);
+	char *event = strndup(name + split + 1, len - split - 1);
+	struct tep_event *found = NULL;
+
+	if (system && event)
+		found = tep_find_event_by_name(in->tep, system, event);
+	free(system);
+	free(event);
+	return found;
+}
+
+/* By its name alone: of the judged event's system, or the only one */
+static struct tep_event *find_bare(struct input *in, const char *name,
+				   size_t len, const struct tep_event *judged,
+				   bool *several)
+{
+	int i, n = tep_get_events_count(in->tep);
+	struct tep_event *found = NULL;
+
+	*several = false;
+	for (i = 0; i < n; i++) {
+		struct tep_event *e = tep_get_event(in->tep, i);
+
+		if (!e || strlen(e->name) != len || strncmp(e->name, name, len))
+			continue;
+		if (judged && !strcmp(e->system, judged->system)) {
+			*several = false;
+			return e;
+		}
+		*several = found;
+		found = e;
+	}
+	return found;
+}
+
+static struct tep_event *find_event(struct input *in, const char *name,
+				    size_t len, const struct tep_event *judged,
+				    bool *several)
+{
+	size_t split = strcspn(name, ".:/");
+
+	*several = false;
+	if (split < len)
+		return find_full(in, name, len, split);
+	return find_bare(in, name, len, judged, several);
+}
+
+static int find_judged(struct input *in, struct desk_chart *d)
+{
+	const char *name = d->call->event;
+	bool several;
+	char text[512];
+
+	d->end = find_event(in, name, strlen(name), NULL, &several);
+	if (several)
+		snprintf(text, sizeof(text),
+			 "several systems have an event %s: write system:event",
+			 name);
+	else
+		snprintf(
+			text, sizeof(text),
+			"%s has no event %s (a trace knows the events it was recorded with only)",
+			in->report->file, name);
+	if (!d->end || several)
+		return guard_fail_usage(in->guard, text);
+	return 0;
+}
+
+static int find_key(struct input *in, struct desk_chart *d,
+		    struct tep_event *event, const struct token *t,
+		    const char *not_found, struct field *f)
+{
+	if (!field_find(f, event, t->str, t->len))
+		return fail_call(in, d->call, not_found, t->str);
+	if (f->type == FIELD_OTHER)
+		return fail_call(in, d->call, "Field cannot be a key", t->str);
+	return 0;
+}
+
+static bool is_string(const struct field *f)
+{
+	return f->type == FIELD_STRING || f->type == FIELD_COMM;
+}
+
+static int find_keys(struct input *in, struct desk_chart *d,
+		     const struct token *t, unsigned int i)
+{
+	const char *colon = memchr(t->str, ':', t->len);
+	struct token start = *t, end = *t;
+	int status;
+
+	if (colon) {
+		start.len = colon - t->str;
+		end.str = colon + 1;
+		end.len = t->len - start.len - 1;
+	}
+	status = find_key(in, d, d->start, &start,
+			  "Field not found in the start event",
+			  &d->start_key[i]);
+	if (!status)
+		status = find_key(in, d, d->end, &end,
+				  "Field not found in this event",
+				  &d->end_key[i]);
+	if (!status && is_string(&d->start_key[i]) != is_string(&d->end_key[i]))
+		status = fail_call(
+			in, d->call,
+			"Start and end keys must both be numbers or both strings",
+			t->str);
+	return status;
+}
+
+static int find_pair(struct input *in, struct desk_chart *d)
+{
+	const struct token *t = &d->call->arg[0];
+	bool several;
+	unsigned int i;
+	int status;
+
+	d->start = find_event(in, t->str, t->len, d->end, &several);
+	if (!d->start)
+		return fail_call(in, d->call, "Start event not found", t->str);
+	if (several)
+		return fail_call(
+			in, d->call,
+			"Several systems have this event: write system.event",
+			t->str);
+	d->nr_keys = d->call->nr_args - 1;
+	for (i = 0; i < d->nr_keys; i++) {
+		status = find_keys(in, d, &d->call->arg[i + 1], i);
+		if (status)
+			return status;
+	}
+	d->pairs = pairs_new(d->call->size, d->call->stale, d->call->last);
+	if (!d->pairs)
+		abort();
+	return 0;
+}
+
+static int find_field(struct input *in, struct desk_chart *d)
+{
+	const struct token *t = &d->call->arg[0];
+
+	if (!field_find(&d->end_key[0], d->end, t->str, t->len))
+		return fail_call(in, d->call, "Field not found in this event",
+				 t->str);
+	if (d->end_key[0].type != FIELD_NUMBER)
+		return fail_call(in, d->call, "Only a number can be charted",
+				 t->str);
+	return 0;
+}
+
+/*
+ * libtraceevent takes a field that does not exist for a term that is never
+ * true. Look at all names that an operator follows.
+ */
+static int check_names(struct input *in, struct desk_chart *d, const char *s,
+		       const char *end)
+{
+	struct field f;
+	char quote = 0;
+	size_t len;
+
+	while (s < end) {
+		const char *name = s;
+
+		if (quote || *s == '\'' || *s == '"') {
+			if (!quote || *s == quote)
+				quote = quote ? 0 : *s;
+			s++;
+			continue;
+		}
+		while (s < end && (isalnum((unsigned char)*s) || *s == '_'))
+			s++;
+		len = s - name;
+		if (!len) {
+			s++;
+			continue;
+		}
+		while (s < end && isspace((unsigned char)*s))
+			s++;
+		if (isdigit((unsigned char)*name) || s == end ||
+		    !strchr("=!<>~&", *s) || (*s == '&' && s[1] == '&'))
+			continue;
+		if (!field_find(&f, d->end, name, len))
+			return fail_call(in, d->call,
+					 "Field not found in this event", name);
+	}
+	return 0;
+}
+
+static int make_filter(struct input *in, struct desk_chart *d,
+		       const char *terms, const char *at,
+		       struct tep_event_filter **filter)
+{
+	char *string, why[256], text[1024];
+	enum tep_errno err;
+
+	if (!terms)
+		return 0;
+	if (check_names(in, d, at, at + strlen(terms)))
+		return EXIT_FAILURE;
+	*filter = tep_filter_alloc(in->tep);
+	if (!*filter || asprintf(&string, "%s/%s:%s", d->end->system,
+				 d->end->name, terms) < 0)
+		abort();
+	err = tep_filter_add_filter_str(*filter, string);
+	free(string);
+	if (err >= 0)
+		return 0;
+	tep_filter_strerror(*filter, err, why, sizeof(why));
+	snprintf(text, sizeof(text), "in the terms \"%s\": %s", terms, why);
+	return guard_fail_usage(in->guard, text);
+}
+
+static char *event_name(const struct tep_event *event)
+{
+	char *s;
+
+	if (asprintf(&s, "%s:%s", event->system, event->name) < 0)
+		abort();
+	clean_text(s);
+	return s;
+}
+
+static char *field_label(const struct field *f)
+{
+	char *s = strdup(field_name(f));
+
+	if (!s)
+		abort();
+	clean_text(s);
+	return s;
+}
+
+static int make_result(struct input *in, struct desk_chart *d)
+{
+	char name[256];
+
+	if (*d->call->name)
+		snprintf(name, sizeof(name), "%s", d->call->name);
+	else if (d->start)
+		snprintf(name, sizeof(name), "%s->%s", d->start->name,
+			 d->end->name);
+	else
+		snprintf(name, sizeof(name), "%s.%s", d->end->name,
+			 field_name(&d->end_key[0]));
+	if (report_find_chart(in->report, name))
+		return fail_call(
+			in, d->call,
+			"Another chart has this name: give one of them name=",
+			d->call->filter);
+	d->result = report_add_chart(in->report, name);
+	d->result->call = d->call;
+	d->result->event = event_name(d->end);
+	d->result->is_time = d->start;
+	if (d->start)
+		d->result->start = event_name(d->start);
+	else
+		d->result->field = field_label(&d->end_key[0]);
+	return 0;
+}
+
+static void set_limits(struct desk_chart *d, u64 now)
+{
+	struct chart *c = d->result;
+
+	c->has_limit = true;
+	if (c->series)
+		series_limits(c->series, now, &c->limits, c->has_center);
+}
+
+static void start_chart(struct desk_chart *d)
+{
+	struct chart *c = d->result;
+
+	c->limits.ucl = U64_MAX;
+	if (d->call->ucl) {
+		c->limits.ucl = d->call->ucl;
+		return;
+	}
+	d->learning = true;
+	ctlchart_phase1_start(&d->phase1, &d->call->method);
+	ctlchart_sampler_start(&d->sampler, d->call->learn,
+			       ctlchart_method_samples(&d->call->method));
+}
+
+static int init_chart(struct input *in, struct desk_chart *d)
+{
+	int status = find_judged(in, d);
+
+	if (!status)
+		status = d->call->nr_args > 1 ? find_pair(in, d) :
+						find_field(in, d);
+	if (!status)
+		status = make_filter(in, d, d->call->before, d->call->before_at,
+				     &d->before);
+	if (!status)
+		status = make_filter(in, d, d->call->after, d->call->after_at,
+				     &d->after);
+	if (!status)
+		status = make_result(in, d);
+	if (!status)
+		start_chart(d);
+	return status;
+}
+
+static int init(struct input *in, void *arg)
+{
+	struct desk *desk = arg;
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < desk->nr_calls && !status; i++) {
+		desk->chart[i].call = &desk->call[i];
+		status = init_chart(in, &desk->chart[i]);
+	}
+	return status;
+}
+
+/* FNV-1a */
+static u64 hash_string(const char *s, size_t len)
+{
+	u64 hash = 0xcbf29ce484222325ULL;
+
+	while (len--)
+		hash = (hash ^ (unsigned char)*s++) * 0x100000001b3ULL;
+	return hash;
+}
+
+static bool read_keys(struct input *in, const struct desk_chart *d,
+		      const struct field *key, struct tep_record *rec,
+		      u64 *value)
+{
+	unsigned int i;
+
+	memset(value, 0, MAX_KEYS * sizeof(*value));
+	for (i = 0; i < d->nr_keys; i++) {
+		const char *s;
+		size_t len;
+
+		if (!is_string(&key[i])) {
+			if (!field_number(&key[i], in, rec, &value[i]))
+				return false;
+			continue;
+		}
+		if (!field_string(&key[i], in, rec, &s, &len))
+			return false;
+		value[i] = hash_string(s, len);
+	}
+	return true;
+}
+
+/* Keys as text; they could be read before */
+static void print_keys(struct input *in, const struct desk_chart *d,
+		       const struct field *key, struct tep_record *rec,
+		       char *buf, size_t size)
+{
+	size_t pos = 0;
+	unsigned int i;
+
+	*buf = '\0';
+	for (i = 0; i < d->nr_keys && pos < size; i++) {
+		const char *name = field_name(&key[i]), *s = "";
+		const char *space = i ? " " : "";
+		u64 value = 0;
+		size_t len = 0;
+
+		if (is_string(&key[i])) {
+			field_string(&key[i], in, rec, &s, &len);
+			pos += snprintf(buf + pos, size - pos, "%s%s=%.*s",
+					space, name, (int)len, s);
+			continue;
+		}
+		field_number(&key[i], in, rec, &value);
+		if (key[i].format && key[i].format->flags & TEP_FIELD_IS_SIGNED)
+			pos += snprintf(buf + pos, size - pos, "%s%s=%lld",
+					space, name, (s64)value);
+		else
+			pos += snprintf(buf + pos, size - pos, "%s%s=%llu",
+					space, name, value);
+	}
+	clean_text(buf);
+}
+
+static void set_process(struct input *in, struct alarm *a, int pid)
+{
+	a->pid = pid;
+	snprintf(a->comm, sizeof(a->comm), "%.*s", COMM_LEN,
+		 tep_data_comm_from_pid(in->tep, pid));
+	clean_text(a->comm);
+}
+
+static bool matches(struct tep_event_filter *filter, struct tep_record *rec)
+{
+	return !filter ||
+	       tep_filter_match(filter, rec) == TEP_ERRNO__FILTER_MATCH;
+}
+
+static void learn(struct desk_chart *d, u64 value, u64 now)
+{
+	struct chart *c = d->result;
+
+	if (!ctlchart_sampler_due(&d->sampler, now))
+		return;
+	if (ctlchart_phase1_add(&d->phase1, value)) {
+		ctlchart_phase1_limits(&d->phase1, &c->limits);
+		c->has_center = true;
+		c->phase1_end = now;
+		d->learning = false;
+		set_limits(d, now);
+	}
+	c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
+}
+
+/* rate=: would another alarm event be written? */
+static bool within_rate(struct desk_chart *d, u64 now)
+{
+	if (!d->call->rate)
+		return true;
+	if (now < d->window || now - d->window >= NSEC_PER_SEC) {
+		d->window = now;
+		d->in_window = 0;
+	}
+	if (d->in_window >= d->call->rate)
+		return false;
+	d->in_window++;
+	return true;
+}
+
+/* Room for an alarm event in the ring buffer: its fields and its strings */
+static size_t alarm_size(const struct chart *c, const struct alarm *a)
+{
+	size_t len =
+		88 + strlen(c->name) + strlen(c->event) + strlen(a->keys) + 3;
+
+	len = (len + 3) & ~(size_t)3;
+	return len + (len > 112 ? 8 : 4);
+}
+
+static void raise(struct input *in, struct desk_chart *d, struct alarm *a)
+{
+	struct report *r = in->report;
+
+	a->suppressed = !within_rate(d, a->time);
+	if (!a->suppressed) {
+		r->alarm_events++;
+		r->kept_bytes += alarm_size(d->result, a);
+	}
+	report_alarm(r, d->result, a);
+}
+
+/* The verdict on a value; returns whether its event is kept */
+static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
+		  struct tep_record *rec)
+{
+	struct chart *c = d->result;
+	char keys[KEYS_LEN];
+
+	a->limits = c->limits;
+	if (d->learning)
+		learn(d, a->value, a->time);
+	if (a->limits.ucl == U64_MAX) {
+		c->learnt++;
+	} else {
+		c->values++;
+		if (a->value > a->limits.ucl) {
+			print_keys(in, d, d->end_key, rec, keys, sizeof(keys));
+			a->keys = d->start ? keys : "";
+			a->rules = RULE_LIMIT;
+			a->kept = matches(d->after, rec);
+			raise(in, d, a);
+			return a->kept;
+		}
+	}
+	if (c->series)
+		series_add(c->series, a->time, a->value, false);
+	return false;
+}
+
+/* Returns false if the record is too short */
+static bool take_end(struct input *in, struct desk_chart *d,
+		     struct tep_record *rec, bool *kept)
+{
+	struct alarm a = { .time = rec->ts };
+	u64 key[MAX_KEYS];
+	struct start s;
+
+	if (!d->pairs) {
+		if (!field_number(&d->end_key[0], in, rec, &a.value))
+			return false;
+		if (d->end_key[0].format->flags & TEP_FIELD_IS_SIGNED &&
+		    (s64)a.value < 0)
+			a.value = 0;
+		set_process(in, &a, tep_data_pid(in->tep, rec));
+	} else {
+		if (!read_keys(in, d, d->end_key, rec, key))
+			return false;
+		if (!pairs_take(d->pairs, key, &s))
+			return true;
+		free(s.keys);
+		set_process(in, &a, s.pid);
+		a.start = s.time;
+		if (rec->ts < s.time)
+			d->result->backwards++;
+		else
+			a.value = rec->ts - s.time;
+	}
+	if (!matches(d->before, rec))
+		d->result->uncharted++;
+	else if (judge(in, d, &a, rec))
+		*kept = true;
+	return true;
+}
+
+static bool put_start(struct input *in, struct desk *desk, struct desk_chart *d,
+		      struct tep_record *rec)
+{
+	struct start s = {
+		.time = rec->ts,
+		.pid = tep_data_pid(in->tep, rec),
+		.epoch = desk->epoch,
+	};
+	char keys[KEYS_LEN];
+
+	if (!read_keys(in, d, d->start_key, rec, s.key))
+		return false;
+	if (d->call->overdue) {
+		print_keys(in, d, d->start_key, rec, keys, sizeof(keys));
+		s.keys = strdup(keys);
+		if (!s.keys)
+			abort();
+	}
+	pairs_put(d->pairs, &s);
+	return true;
+}
+
+static void find_overdue(struct input *in, struct desk_chart *d, u64 now)
+{
+	const struct start *s;
+
+	if (!d->call->overdue || now <= d->call->overdue)
+		return;
+	while ((s = pairs_overdue(d->pairs, now - d->call->overdue)) != NULL) {
+		struct alarm a = {
+			.time = now,
+			.start = s->time,
+			.value = now - s->time,
+			.limits = d->result->limits,
+			.rules = RULE_OVERDUE,
+			.keys = s->keys,
+		};
+
+		set_process(in, &a, s->pid);
+		raise(in, d, &a);
+	}
+}
+
+static int on_event(struct input *in, struct tep_record *rec, void *arg)
+{
+	struct desk *desk = arg;
+	int id = tep_data_type(in->tep, rec);
+	bool ours = false, kept = false;
+	size_t i;
+
+	for (i = 0; i < desk->nr_calls; i++) {
+		struct desk_chart *d = &desk->chart[i];
+
+		find_overdue(in, d, rec->ts);
+		if (d->call->ucl && !d->result->has_limit)
+			set_limits(d, rec->ts);
+		if (d->end->id != id)
+			continue;
+		ours = true;
+		if (!take_end(in, d, rec, &kept))
+			return input_damaged(in, rec, d->end->name);
+	}
+	for (i = 0; i < desk->nr_calls; i++) {
+		struct desk_chart *d = &desk->chart[i];
+
+		if (!d->start || d->start->id != id)
+			continue;
+		ours = true;
+		if (!put_start(in, desk, d, rec))
+			return input_damaged(in, rec, d->start->name);
+	}
+	if (ours) {
+		in->report->log_events++;
+		in->report->log_bytes += rec->record_size;
+	}
+	if (kept) {
+		in->report->kept_events++;
+		in->report->kept_bytes += rec->record_size;
+	}
+	return 0;
+}
+
+static void on_lost(struct input *in, void *arg)
+{
+	struct desk *desk = arg;
+
+	(void)in;
+	desk->epoch++;
+}
+
+static int end(struct input *in, void *arg)
+{
+	struct desk *desk = arg;
+	size_t i;
+
+	for (i = 0; i < desk->nr_calls; i++) {
+		struct desk_chart *d = &desk->chart[i];
+
+		if (!d->pairs)
+			continue;
+		d->result->accounts = *pairs_accounts(d->pairs);
+		d->result->in_flight = pairs_in_flight(d->pairs);
+	}
+	if (!in->report->log_events && in->has_instances &&
+	    !*in->report->instance)
+		guard_note(
+			in->guard,
+			"none of the events in its main buffer; --instance chooses another");
+	return 0;
+}
+
+/**
+ * desk_report - chart a trace's ordinary events
+ * @g: the guard
+ * @r: the report
+ * @call: the calls
+ * @nr_calls: number of them
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int desk_report(struct guard *g, struct report *r, const struct call *call,
+		size_t nr_calls)
+{
+	struct desk desk = {
+		.call = call,
+		.nr_calls = nr_calls,
+		.chart = calloc(nr_calls, sizeof(*desk.chart)),
+	};
+	const struct reader reader = { .init = init,
+				       .event = on_event,
+				       .lost = on_lost,
+				       .end = end,
+				       .arg = &desk };
+	int status;
+	size_t i;
+
+	if (!desk.chart)
+		abort();
+	status = input_read(g, r, &reader);
+	for (i = 0; i < nr_calls; i++) {
+		if (desk.chart[i].before)
+			tep_filter_free(desk.chart[i].before);
+		if (desk.chart[i].after)
+			tep_filter_free(desk.chart[i].after);
+		pairs_free(desk.chart[i].pairs);
+	}
+	free(desk.chart);
+	return status;
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reading the trace with libtracecmd, and fields with their bounds checked. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trace-cmd.h>
+
+#include "ctlchart.h"
+
+#define ALIVE_EVENTS 4096
+#define PROGRESS_EVENTS (ALIVE_EVENTS * 64)
+
+static int fail_errno(struct input *in)
+{
+	return guard_fail(in->guard, GUARD_NOWHERE, "%s", strerror(errno));
+}
+
+/* Only clocks that count ns make durations */
+static int check_clock(struct input *in, const struct tracefile_info *info)
+{
+	static const char *const other[] = { "counter", "x86-tsc", "ppc-tb" };
+	size_t i;
+
+	if (info->tsc)
+		return 0;
+	for (i = 0; i < sizeof(other) / sizeof(*other); i++) {
+		if (!strcmp(info->clock, other[i]))
+			return guard_fail(
+				in->guard, GUARD_NOWHERE,
+				"its trace clock, %s, does not count nanoseconds",
+				other[i]);
+	}
+	return 0;
+}
+
+static int check_outline(struct input *in)
+{
+	struct tracefile_error error;
+	struct tracefile_info info;
+	int fd, status = 0;
+
+	fd = open(in->report->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return fail_errno(in);
+	if (!tracefile_check(fd, &info, &error))
+		status =
+			guard_fail(in->guard, error.offset, "%s", error.reason);
+	else
+		status = check_clock(in, &info);
+	close(fd);
+	return status;
+}
+
+static void tell_progress(struct input *in, const struct tep_record *rec)
+{
+	struct report *r = in->report;
+
+	guard_alive(in->guard, rec->offset);
+	in->next_alive = r->events + ALIVE_EVENTS;
+	if (r->events && r->events % PROGRESS_EVENTS == 0)
+		guard_progress(in->guard, "%.1f M events, %.1f s of trace",
+			       r->events / 1e6, (r->last - r->first) / 1e9);
+}
+
+static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
+		    int cpu, void *arg)
+{
+	struct input *in = arg;
+	struct report *r = in->report;
+
+	(void)handle;
+	(void)cpu;
+	if (r->events == in->next_alive)
+		tell_progress(in, rec);
+	if (!r->events)
+		r->first = rec->ts;
+	r->events++;
+	if (rec->ts > r->last)
+		r->last = rec->ts;
+	if (rec->missed_events) {
+		r->gaps++;
+		if (rec->missed_events > 0)
+			r->lost += rec->missed_events;
+		if (in->reader->lost)
+			in->reader->lost(in, in->reader->arg);
+	}
+	if (rec->size < 8 || rec->cpu < 0)
+		return 0;
+	in->status = in->reader->event(in, rec, in->reader->arg);
+	return in->status;
+}
+
+static struct tracecmd_input *open_instance(struct input *in,
+					    struct tracecmd_input *handle)
+{
+	int i, n = tracecmd_buffer_instances(handle);
+	char names[512] = "";
+	size_t len = 0;
+
+	for (i = 0; i < n; i++) {
+		const char *name = tracecmd_buffer_instance_name(handle, i);
+
+		if (!name)
+			continue;
+		if (!strcmp(name, in->report->instance))
+			return tracecmd_buffer_instance_handle(handle, i);
+		if (len < sizeof(names))
+			len += snprintf(names + len, sizeof(names) - len,
+					"%s %s", len ? "," : "", name);
+	}
+	if (*names)
+		guard_fail(in->guard, GUARD_NOWHERE,
+			   "has no instance %s, but:%s", in->report->instance,
+			   names);
+	else
+		guard_fail(in->guard, GUARD_NOWHERE,
+			   "has no instance %s, nor any other",
+			   in->report->instance);
+	return NULL;
+}
+
+static int read_events(struct input *in, struct tracecmd_input *handle)
+{
+	int status = in->reader->init(in, in->reader->arg);
+
+	if (status)
+		return status;
+	if (tracecmd_iterate_events(handle, NULL, 0, on_event, in) &&
+	    !in->status)
+		in->status = guard_fail(in->guard, GUARD_NOWHERE,
+					"damaged: its events cannot be read");
+	if (in->status)
+		return in->status;
+	return in->reader->end(in, in->reader->arg);
+}
+
+static int read_instance(struct input *in, struct tracecmd_input *top)
+{
+	struct tracecmd_input *handle = top;
+	int status;
+
+	in->tep = tracecmd_get_tep(top);
+	in->has_instances = tracecmd_buffer_instances(top) > 0;
+	if (*in->report->instance) {
+		handle = open_instance(in, top);
+		if (!handle)
+			return guard_fail(in->guard, GUARD_NOWHERE,
+					  "damaged: instance %s cannot be read",
+					  in->report->instance);
+	}
+	status = read_events(in, handle);
+	if (handle != top)
+		tracecmd_close(handle);
+	return status;
+}
+
+/**
+ * input_read - read a trace
+ * @g: the guard
+ * @r: the report; its file, instance and counts of events are used here
+ * @reader: what is done with the trace
+ *
+ * Plugins are not loaded: nothing is printed by them, and they see hostile
+ * records.
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int input_read(struct guard *g, struct report *r, const struct reader *reader)
+{
+	struct input in = { .guard = g, .report = r, .reader = reader };
+	struct tracecmd_input *top;
+	int status = check_outline(&in);
+
+	if (status)
+		return status;
+	top = tracecmd_open(r->file, TRACECMD_FL_LOAD_NO_PLUGINS);
+	if (!top)
+		return EXIT_FAILURE; /* the library has said why */
+	status = read_instance(&in, top);
+	tracecmd_close(top);
+	return status;
+}
+
+static struct tep_format_field *find_format(struct tep_event *event,
+					    const char *name)
+{
+	struct tep_format_field *f = tep_find_field(event, name);
+
+	return f ? f : tep_find_common_field(event, name);
+}
+
+/**
+ * field_find - find a field by name, as the kernel's filter does
+ * @f: where to put it
+ * @event: the event
+ * @name: the name, not terminated
+ * @len: its length
+ *
+ * "cpu" and "comm" are fields of every event, unless it has one of that name.
+ *
+ * Return: true if there is one.
+ */
+bool field_find(struct field *f, struct tep_event *event, const char *name,
+		size_t len)
+{
+	struct field none = { 0 };
+	char *s = strndup(name, len);
+
+	*f = none;
+	if (!s)
+		return false;
+	f->format = find_format(event, s);
+	if (f->format) {
+		unsigned long flags = f->format->flags;
+
+		if (flags & TEP_FIELD_IS_STRING)
+			f->type = FIELD_STRING;
+		else if (flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC))
+			f->type = FIELD_OTHER;
+		else if (f->format->size == 1 || f->format->size == 2 ||
+			 f->format->size == 4 || f->format->size == 8)
+			f->type = FIELD_NUMBER;
+		else
+			f->type = FIELD_OTHER;
+	} else if (!strcmp(s, "cpu") || !strcmp(s, "CPU") ||
+		   !strcmp(s, "common_cpu")) {
+		f->type = FIELD_CPU;
+	} else if (!strcmp(s, "comm") || !strcmp(s, "COMM")) {
+		f->type = FIELD_COMM;
+	} else {
+		free(s);
+		return false;
+	}
+	free(s);
+	return true;
+}
+
+/**
+ * field_name - the name of a field
+ * @f: the field
+ */
+const char *field_name(const struct field *f)
+{
+	if (f->type == FIELD_CPU)
+		return "cpu";
+	return f->type == FIELD_COMM ? "comm" : f->format->name;
+}
+
+static bool within(const struct tep_record *rec, u64 offset, u64 size)
+{
+	return offset <= (u64)rec->size && size <= (u64)rec->size - offset;
+}
+
+/**
+ * field_number - read a number
+ * @f: a FIELD_NUMBER or FIELD_CPU
+ * @in: the input
+ * @rec: the record
+ * @value: where to put it, sign-extended if it is signed
+ *
+ * Return: false if it lies beyond the record.
+ */
+bool field_number(const struct field *f, struct input *in,
+		  struct tep_record *rec, u64 *value)
+{
+	unsigned int size;
+
+	if (f->type == FIELD_CPU) {
+		*value = rec->cpu;
+		return true;
+	}
+	size = f->format->size;
+	if (f->format->offset < 0 || !within(rec, f->format->offset, size))
+		return false;
+	*value = tep_read_number(in->tep, (char *)rec->data + f->format->offset,
+				 size);
+	if (f->format->flags & TEP_FIELD_IS_SIGNED && size < 8) {
+		unsigned int shift = 64 - 8 * size;
+
+		*value = (u64)((s64)(*value << shift) >> shift);
+	}
+	return true;
+}
+
+/**
+ * field_string - read a string
+ * @f: a FIELD_STRING or FIELD_COMM
+ * @in: the input
+ * @rec: the record
+ * @s: where to put it; not terminated
+ * @len: its length
+ *
+ * Return: false if it lies beyond the record.
+ */
+bool field_string(const struct field *f, struct input *in,
+		  struct tep_record *rec, const char **s, size_t *len)
+{
+	u64 offset, size, loc;
+
+	if (f->type == FIELD_COMM) {
+		int pid = tep_data_pid(in->tep, rec);
+
+		*s = tep_data_comm_from_pid(in->tep, pid);
+		*len = strlen(*s);
+		return true;
+	}
+	offset = f->format->offset;
+	size = f->format->size;
+	if (!within(rec, offset, size))
+		return false;
+	if (f->format->flags & TEP_FIELD_IS_DYNAMIC) {
+		loc = tep_read_number(in->tep, (char *)rec->data + offset, 4);
+		if (f->format->flags & TEP_FIELD_IS_RELATIVE)
+			offset += size + (loc & 0xffff);
+		else
+			offset = loc & 0xffff;
+		size = loc >> 16 & 0xffff;
+		if (!within(rec, offset, size))
+			return false;
+	}
+	*s = (char *)rec->data + offset;
+	*len = strnlen(*s, size);
+	return true;
+}
+
+/**
+ * input_damaged - a record is not what its format says
+ * @in: the input
+ * @rec: the record
+ * @event: name of its event
+ *
+ * Return: EXIT_FAILURE.
+ */
+int input_damaged(struct input *in, struct tep_record *rec, const char *event)
+{
+	return guard_fail(in->guard, rec->offset,
+			  "damaged: a %s is shorter than its format says",
+			  event);
+}

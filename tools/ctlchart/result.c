@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What charts say, and what all ways of writing it have in common. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctlchart.h"
+
+/**
+ * report_find_chart - find a chart by its name
+ * @r: the report
+ * @name: the name
+ *
+ * Return: the chart, or NULL.
+ */
+struct chart *report_find_chart(struct report *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_charts; i++) {
+		if (!strcmp(r->chart[i]->name, name))
+			return r->chart[i];
+	}
+	return NULL;
+}
+
+/**
+ * report_wants - whether the user wants to see a chart
+ * @r: the report
+ * @name: its name
+ */
+bool report_wants(const struct report *r, const char *name)
+{
+	return !r->only || !strcmp(r->only, name);
+}
+
+/**
+ * report_add_chart - add a chart
+ * @r: the report
+ * @name: its name, copied
+ *
+ * Return: the chart, empty.
+ */
+struct chart *report_add_chart(struct report *r, const char *name)
+{
+	struct chart *c = calloc(1, sizeof(*c));
+
+	r->chart = realloc(r->chart, (r->nr_charts + 1) * sizeof(*r->chart));
+	if (!c || !r->chart)
+		abort();
+	r->chart[r->nr_charts++] = c;
+	c->name = strdup(name);
+	c->worst = calloc(r->max_worst + 1, sizeof(*c->worst));
+	if (r->format == FORMAT_SVG)
+		c->series = series_new();
+	if (!c->name || !c->worst || (r->format == FORMAT_SVG && !c->series))
+		abort();
+	return c;
+}
+
+/* Keep the largest ones in order; of equal ones the first */
+static void rank(struct report *r, struct chart *c, const struct alarm *a)
+{
+	size_t i = c->nr_worst;
+
+	if (!r->max_worst ||
+	    (i == r->max_worst && a->value <= c->worst[i - 1].value))
+		return;
+	while (i > 0 && c->worst[i - 1].value < a->value)
+		i--;
+	memmove(&c->worst[i + 1], &c->worst[i],
+		(c->nr_worst - i) * sizeof(*c->worst));
+	c->worst[i] = *a;
+	c->worst[i].keys = strdup(a->keys);
+	if (!c->worst[i].keys)
+		abort();
+	if (c->nr_worst == r->max_worst)
+		free((char *)c->worst[c->nr_worst].keys);
+	else
+		c->nr_worst++;
+}
+
+/**
+ * report_alarm - take an alarm into the report
+ * @r: the report
+ * @c: its chart
+ * @a: the alarm; its keys are copied
+ *
+ * Counts kept, overdue and all others; c->alarms counts verdicts on values.
+ */
+void report_alarm(struct report *r, struct chart *c, const struct alarm *a)
+{
+	if (a->rules & RULE_OVERDUE)
+		c->overdue++;
+	else
+		c->alarms++;
+	if (a->kept)
+		c->kept++;
+	if (a->suppressed)
+		c->suppressed++;
+	rank(r, c, a);
+	if (c->series)
+		series_add(c->series, a->time, a->value, true);
+	if (r->format == FORMAT_CSV && !a->suppressed)
+		csv_alarm(r, c, a);
+}
+
+/**
+ * report_begin - before the first alarm
+ * @r: the report
+ */
+void report_begin(struct report *r)
+{
+	if (r->format == FORMAT_CSV)
+		csv_begin(r);
+}
+
+/**
+ * report_end - after the last one
+ * @r: the report
+ */
+void report_end(struct report *r)
+{
+	if (r->format == FORMAT_TEXT)
+		text_report(r);
+	else if (r->format == FORMAT_JSON)
+		json_report(r);
+	else if (r->format == FORMAT_SVG)
+		svg_report(r);
+}
+
+static void chart_free(struct chart *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->nr_worst; i++)
+		free((char *)c->worst[i].keys);
+	free(c->worst);
+	free(c->name);
+	free(c->event);
+	free(c->start);
+	free(c->field);
+	series_free(c->series);
+	free(c);
+}
+
+/**
+ * report_free - free the charts
+ * @r: the report
+ */
+void report_free(struct report *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_charts; i++)
+		chart_free(r->chart[i]);
+	free(r->chart);
+}
+
+/* Length of the valid UTF-8 sequence of several bytes at @s, or 0 */
+static size_t utf8_len(const unsigned char *s)
+{
+	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2, i;
+	u32 c = *s & (0x7f >> len);
+
+	if (*s < 0xc2 || *s > 0xf4)
+		return 0;
+	for (i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	return len;
+}
+
+/**
+ * clean_text - make a text of a trace fit for terminals, JSON and XML
+ * @s: the text: control characters and what is not UTF-8 become '?'
+ */
+void clean_text(char *s)
+{
+	unsigned char *c = (unsigned char *)s;
+
+	while (*c) {
+		size_t len = *c < 0x80 ? 1 : utf8_len(c);
+
+		if (!len || *c < ' ' || *c == 0x7f) {
+			*c++ = '?';
+			continue;
+		}
+		c += len;
+	}
+}
+
+/* Four significant digits */
+const char *format_value(char *buf, size_t size, u64 value, bool is_time)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 } };
+	size_t i;
+
+	if (!is_time) {
+		snprintf(buf, size, "%llu", value);
+		return buf;
+	}
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		double v = value / units[i].ns;
+
+		if (v < 1 && i + 1 < sizeof(units) / sizeof(*units))
+			continue;
+		if (v < 1)
+			break;
+		snprintf(buf, size, "%.*f %s",
+			 v < 10	 ? 3 :
+			 v < 100 ? 2 :
+				   1,
+			 v, units[i].name);
+		return buf;
+	}
+	snprintf(buf, size, "%llu ns", value);
+	return buf;
+}
+
+const char *format_rules(char *buf, size_t size, u32 rules)
+{
+	size_t len = 0;
+	int i;
+
+	snprintf(buf, size, "%s%s", rules & RULE_LIMIT ? "limit" : "",
+		 rules & RULE_OVERDUE ?
+			 (rules & RULE_LIMIT ? "+overdue" : "overdue") :
+			 "");
+	for (i = 1; i < 8; i++) {
+		len = strlen(buf);
+		if (rules & 1u << i)
+			snprintf(buf + len, size - len, "%srule%d",
+				 len ? "+" : "", i + 1);
+	}
+	return buf;
+}
