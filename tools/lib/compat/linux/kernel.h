@@ -2,6 +2,7 @@
 #ifndef _COMPAT_LINUX_KERNEL_H
 #define _COMPAT_LINUX_KERNEL_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 #define lower_32_bits(n) ((u32)((n)&0xffffffff))
@@ -13,6 +14,8 @@
 		type __y = (y);        \
 		__x < __y ? __x : __y; \
 	})
+
+#define min(x, y) min_t(__typeof__(x), x, y)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

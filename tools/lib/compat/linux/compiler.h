@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _COMPAT_LINUX_COMPILER_H
+#define _COMPAT_LINUX_COMPILER_H
+
+/* one access, never torn, repeated or left out; no order */
+#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+
+#endif
