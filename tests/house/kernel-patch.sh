@@ -103,61 +103,86 @@ expect 0 "$kernel" patch
 
 # --- quilt in the tree
 
-cd "$linux"
 has <("$kernel" quilt applied) '^topic/new.patch$'
 expect 0 "$kernel" refresh
-! find "$PWD/../../patches" -newer dir/b -name '*.patch' -exec grep -l '^Index' {} + | grep . || exit 1
+! grep -rl '^Index' repo/patches || die "refreshed with an index"
 expect 0 "$kernel" refresh
 [ ! -s out ] || die "a second refresh changed something: $(cat out)"
 expect 0 "$kernel" refresh --check
+sed -i 's/^ b 10$/ b 10/; s/^@@.*/& context/' repo/patches/topic/two.patch
+expect 1 "$kernel" refresh --check
+expect 0 "$kernel" refresh
+expect 0 "$kernel" refresh --check
 
-# Edits that are in no patch are protected, in files of patches and in others.
-cp dir/b saved
-echo edit >>dir/b
-make_patch2() { (cd ../../.. && make_patch "$@"); }
-make_patch2 two b 9 third
+# Edits that are in no patch are protected, in a file of a patch,
+cp "$linux/dir/b" saved
+echo edit >>"$linux/dir/b"
+make_patch two b 9 third
 expect 1 "$kernel" patch
 has err '^kernel: dir/b$'
-has dir/b '^edit$'
-cp saved dir/b
-rm -f saved
+has "$linux/dir/b" '^edit$'
+cp saved "$linux/dir/b"
 expect 0 "$kernel" patch
-has dir/b '^third$'
+has "$linux/dir/b" '^third$'
 
-echo edit >>dir/c
-make_patch2 three c 2 changed
-echo topic/three.patch >>patches/series
+# in one that a patch is about to touch,
+echo edit >>"$linux/dir/c"
+make_patch three c 2 changed
+echo topic/three.patch >>repo/patches/series
 expect 1 "$kernel" patch
 has err '^kernel: dir/c$'
-cp "$KSRC/dir/c" dir/c
-expect 0 "$kernel" patch
+has "$linux/dir/c" '^edit$'
+expect 0 "$kernel" patch --discard
+! grep -q '^edit$' "$linux/dir/c" || die "--discard kept an edit"
+has <(cat repo/build/discarded-*.diff) '^\+edit$'
+rm repo/build/discarded-*.diff
 
-# Also in a file that no patch touches.
-echo edit >>dir/d
+# and in one that no patch touches.
+echo edit >>"$linux/dir/d"
 expect 1 "$kernel" patch
 has err '^kernel: dir/d$'
 expect 0 "$kernel" patch --discard
-cmp dir/d "$KSRC/dir/d"
+cmp "$linux/dir/d" source/dir/d
+has <(cat repo/build/discarded-*.diff) '^\+edit$'
 
 # An edit and a refresh, as a developer does it: nothing to refuse, nothing to do.
-sed -i 's/^c 10$/ten/' dir/c
+sed -i 's/^c 10$/ten/' "$linux/dir/c"
 expect 1 "$kernel" patch
 expect 0 "$kernel" quilt refresh
-has patches/topic/three.patch '^\+ten$'
+has repo/patches/topic/three.patch '^\+ten$'
+touch -d 2020-01-01 "$linux/dir/c"
 expect 0 "$kernel" patch
-has dir/c '^ten$'
+has "$linux/dir/c" '^ten$'
+[ ! "$linux/dir/c" -nt source/dir/c ] || die "a refreshed edit was written again"
 
 # Popped patches are somebody's work.
 expect 0 "$kernel" quilt pop
 expect 1 "$kernel" patch
 has err 'applied, by quilt'
 expect 0 "$kernel" patch --discard
-has dir/c '^ten$'
-echo edit >>dir/c
-expect 0 "$kernel" patch --discard
-! grep -q '^edit$' dir/c || die "--discard kept an edit"
-has <(cat ../discarded-*.diff) '^\+edit$'
-cd - >/dev/null
+has "$linux/dir/c" '^ten$'
+
+# With another source the tree goes, even when the series is for the new source
+# only; but not when somebody worked in it.
+mv source source.old
+cp -r source.old source
+sed -i 's/^b 8$/b eight/' source/dir/b
+make_patch two b 9 fourth
+mv source newer
+mv source.old source
+echo new >"$linux/dir/mine"
+expect 1 env KSRC="$PWD/newer" "$kernel" patch
+has err '^kernel: dir/mine$'
+rm "$linux/dir/mine"
+echo edit >>"$linux/dir/b"
+expect 1 env KSRC="$PWD/newer" "$kernel" patch
+has err '^kernel: dir/b$'
+sed -i /edit/d "$linux/dir/b"
+expect 0 env KSRC="$PWD/newer" "$kernel" patch
+has "$linux/dir/b" '^fourth$'
+make_patch two b 9 third
+expect 0 "$kernel" patch
+has "$linux/dir/b" '^third$'
 
 # --- Killed before any of its steps, the next run comes to the same end
 
@@ -189,7 +214,6 @@ killed_at() {
 	[ "$(cat "$STEPS")" -ge "$1" ]
 }
 
-rm "$linux"/out "$linux"/err
 mv "$linux" want
 for ((i = 1; ; i++)); do
 	rm -rf repo/build

@@ -22,22 +22,38 @@ same hello "$(head -c 5 kept)" "what the guest wrote to its disk"
 # Two guests that name a network reach each other, by the addresses asked for.
 # The name is ours alone: other tests may run at the same time.
 net=test$$
-"$vm" --net $net,ip=1 --timeout 90 -- python3 -c '
-import socket
+cat >peer.py <<'END'
+import socket, sys
+me, peer = sys.argv[1:]
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("", 7777))
-data, peer = s.recvfrom(100)
-print(data.decode(), peer[0].split(".")[3])' >server.out 2>server.err &
-server=$!
-expect 0 "$vm" --net $net,ip=2 --timeout 90 -- bash -c '
-	peer=$(ip -4 -o address show eth0 | sed "s/.*inet \([0-9.]*\)\.2\/.*/\1.1/")
-	for try in $(seq 60); do
-		ping -c 1 -W 1 "$peer" >/dev/null 2>&1 && break
-		[ "$try" -lt 60 ] || { echo "no answer from $peer"; exit 1; }
-	done
-	echo -n "hello from" >/dev/udp/$peer/7777'
-wait $server || { cat server.err; die "the receiving guest failed"; }
-same "hello from 2" "$(cat server.out)" "what the other guest received"
+s.settimeout(1)
+# Until the other one is there: say something to it, and stop at its answer.
+address = socket.gethostbyname(peer)
+for i in range(80):
+    s.sendto(b"hello from " + me.encode(), (address, 7777))
+    try:
+        data, source = s.recvfrom(100)
+    except TimeoutError:
+        continue
+    assert source == (address, 7777), source
+    s.sendto(b"hello from " + me.encode(), (address, 7777))
+    print(data.decode())
+    break
+END
+peer() { # NUMBER OTHER
+	mkdir "peer$1"
+	cp peer.py "peer$1"
+	"$vm" --net "$net,ip=$1" --output "peer$1" --timeout 90 -- sh -c '
+		net=$(ip -4 -o address show eth0 | sed "s/.*inet \(.*\)\.[0-9]*\/.*/\1/")
+		python3 "$TRACERIG_OUTPUT/peer.py" "$0" "$net.$1"' "$1" "$2"
+}
+peer 1 2 >out1 2>err1 &
+first=$!
+peer 2 1 >out2 2>err2 || { cat err2; die "the second guest failed"; }
+wait $first || { cat err1; die "the first guest failed"; }
+same "hello from 2" "$(cat out1)" "what the first guest received"
+same "hello from 1" "$(cat out2)" "what the second guest received"
 
 expect 125 bash -c "exec 9>/dev/null
 	mkdir -p \"\${TMPDIR:-/tmp}/tracerig-net-\$(id -u)\"
@@ -58,7 +74,7 @@ expect 0 "$vm" --net host --timeout 90 -- bash -c "echo -n hello >/dev/tcp/10.0.
 wait $host
 same hello "$(tail -n 1 host.out)" "what the host received"
 
-# Under --icount the same work takes the same time, to a fraction of a percent.
+# Under --icount the same work takes the same time, to a percent: the least of some, since interrupts come as well.
 expect 0 "$vm" --icount --timeout 90 -- python3 -c '
 import time
 def work():
@@ -66,7 +82,7 @@ def work():
     for i in range(200000):
         pass
     return time.perf_counter_ns() - start
-work()
-a, b = work(), work()
+a = min(work() for i in range(5))
+b = min(work() for i in range(5))
 print(a, b)
-assert abs(a - b) < a / 50, "not repeatable"'
+assert abs(a - b) < a / 100, "not repeatable"'
