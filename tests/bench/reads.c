@@ -20,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_SIZE	4096
-#define SLOW_SIZE	65536
-#define SLOW_EVERY	100
-#define MAX_COUNT	100000000
+#define READ_SIZE 4096
+#define SLOW_SIZE 65536
+#define SLOW_EVERY 100
+#define MAX_COUNT 100000000
 /* Reads before those that are counted: caches and tables fill. */
-#define WARM_UP		1000
+#define WARM_UP 1000
 
 static uint64_t now(void)
 {
@@ -64,13 +64,15 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (i = -WARM_UP; i < count; i++) {
-		uint64_t place = next_random(&state) % ((size - SLOW_SIZE) / READ_SIZE);
+		uint64_t place =
+			next_random(&state) % ((size - SLOW_SIZE) / READ_SIZE);
 		ssize_t len = i % SLOW_EVERY ? READ_SIZE : SLOW_SIZE;
 
 		if (!i)
 			start = now();
 		if (pread(fd, buf, len, place * READ_SIZE) != len) {
-			fprintf(stderr, "reads: %s: %s\n", argv[1], strerror(errno));
+			fprintf(stderr, "reads: %s: %s\n", argv[1],
+				strerror(errno));
 			return 1;
 		}
 	}

@@ -113,13 +113,15 @@ struct cpu_log {
 	struct cpu_shares all;
 	size_t nr;
 	double *at;
+	double *busy; /* user and system */
 	double *iowait;
 	double *idle;
 };
 
 static const char *dir;
 
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
+static void __attribute__((noreturn, format(printf, 1, 2)))
+die(const char *format, ...)
 {
 	va_list ap;
 
@@ -192,8 +194,9 @@ static struct reads load_reads(const char *name)
 		number++;
 		if (line[0] == '#')
 			continue;
-		if (sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64, &r.pid, &r.start, &r.end,
-			   &r.sector) != 4 || r.end < r.start)
+		if (sscanf(line, "%d %" SCNu64 " %" SCNu64 " %" SCNu64, &r.pid,
+			   &r.start, &r.end, &r.sector) != 4 ||
+		    r.end < r.start)
 			die("%s:%zu: not a read", path, number);
 		reads.read = grow(reads.read, reads.nr, sizeof(r));
 		reads.read[reads.nr++] = r;
@@ -208,7 +211,8 @@ static struct reads load_reads(const char *name)
 	free(path);
 	qsort(reads.read, reads.nr, sizeof(*reads.read), by_wait);
 	while (reads.slow < reads.nr &&
-	       reads.read[reads.slow].end - reads.read[reads.slow].start > NSEC_PER_SEC)
+	       reads.read[reads.slow].end - reads.read[reads.slow].start >
+		       NSEC_PER_SEC)
 		reads.slow++;
 	return reads;
 }
@@ -250,9 +254,11 @@ static struct cpu_log load_cpu(const char *name)
 		if (line[0] == '#')
 			continue;
 		if (sscanf(line,
-			   "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-			   " %" SCNu64 " %" SCNu64 " %" SCNu64, &at, &t[0], &t[1], &t[2], &t[3],
-			   &t[4], &t[5], &t[6], &t[7]) != 1 + NR_TIMES)
+			   "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+			   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+			   " %" SCNu64,
+			   &at, &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6],
+			   &t[7]) != 1 + NR_TIMES)
 			die("%s: not CPU times: %s", path, line);
 		if (!samples++) {
 			memcpy(first, t, sizeof(t));
@@ -260,9 +266,11 @@ static struct cpu_log load_cpu(const char *name)
 		} else {
 			s = shares(last, t);
 			log.at = grow(log.at, log.nr, sizeof(double));
+			log.busy = grow(log.busy, log.nr, sizeof(double));
 			log.iowait = grow(log.iowait, log.nr, sizeof(double));
 			log.idle = grow(log.idle, log.nr, sizeof(double));
 			log.at[log.nr] = (double)(at - begin) / NSEC_PER_SEC;
+			log.busy[log.nr] = s.user + s.system;
 			log.iowait[log.nr] = s.iowait;
 			log.idle[log.nr++] = s.idle;
 		}
@@ -279,19 +287,22 @@ static struct cpu_log load_cpu(const char *name)
 /* ------------------------------------------------------------------------- */
 /* What was recorded */
 
-static void add_completion(struct log *log, struct tep_event *event, struct tep_record *rec)
+static void add_completion(struct log *log, struct tep_event *event,
+			   struct tep_record *rec)
 {
 	unsigned long long sector;
 
 	if (tep_get_field_val(NULL, event, "sector", rec, &sector, 0))
 		die("block_rq_complete has no sector");
 	log->done = grow(log->done, log->nr_done, sizeof(*log->done));
-	log->done[log->nr_done++] = (struct completion){ .ts = rec->ts, .sector = sector };
+	log->done[log->nr_done++] =
+		(struct completion){ .ts = rec->ts, .sector = sector };
 	log->last_done[rec->cpu] = log->nr_done;
 }
 
 /* An alarm comes right after its completion on the same CPU, if that was kept. */
-static void add_alarm(struct log *log, struct tep_event *event, struct tep_record *rec)
+static void add_alarm(struct log *log, struct tep_event *event,
+		      struct tep_record *rec)
 {
 	unsigned long long duration, kept;
 
@@ -307,9 +318,11 @@ static void add_alarm(struct log *log, struct tep_event *event, struct tep_recor
 	log->last_done[rec->cpu] = 0;
 }
 
-static int add_event(struct tracecmd_input *in, struct tep_record *rec, int cpu, void *data)
+static int add_event(struct tracecmd_input *in, struct tep_record *rec, int cpu,
+		     void *data)
 {
-	struct tep_event *event = tep_find_event_by_record(tracecmd_get_tep(in), rec);
+	struct tep_event *event =
+		tep_find_event_by_record(tracecmd_get_tep(in), rec);
 	uint64_t page = rec->offset / PAGE;
 	struct log *log = data;
 
@@ -334,8 +347,8 @@ static int add_event(struct tracecmd_input *in, struct tep_record *rec, int cpu,
 }
 
 /* load_log - read one buffer of a file; NULL is the main one */
-static void load_log(struct tracecmd_input *in, const char *path, const char *instance,
-		     struct log *log)
+static void load_log(struct tracecmd_input *in, const char *path,
+		     const char *instance, struct log *log)
 {
 	struct tracecmd_input *buffer = in;
 	int i;
@@ -343,7 +356,8 @@ static void load_log(struct tracecmd_input *in, const char *path, const char *in
 	*log = (struct log){ 0 };
 	if (instance) {
 		for (i = 0; i < tracecmd_buffer_instances(in); i++) {
-			if (!strcmp(tracecmd_buffer_instance_name(in, i), instance))
+			if (!strcmp(tracecmd_buffer_instance_name(in, i),
+				    instance))
 				break;
 		}
 		buffer = tracecmd_buffer_instance_handle(in, i);
@@ -362,8 +376,8 @@ static void load_log(struct tracecmd_input *in, const char *path, const char *in
 	free(log->page);
 	free(log->last_done);
 	if (log->lost)
-		die("%s: events were lost while recording%s%s", path, instance ? ", in " : "",
-		    instance ? instance : "");
+		die("%s: events were lost while recording%s%s", path,
+		    instance ? ", in " : "", instance ? instance : "");
 }
 
 /**
@@ -408,7 +422,8 @@ static struct file load_file(const char *name, bool paper, bool plain)
 	/* Pages are counted by the events in them, and once by the file's index. */
 	sum = file.main.bytes + file.paper.bytes + file.plain.bytes;
 	if (sum != info.data)
-		die("%s: %" PRIu64 " bytes of pages with events, but %" PRIu64 " bytes of pages",
+		die("%s: %" PRIu64 " bytes of pages with events, but %" PRIu64
+		    " bytes of pages",
 		    path, sum, info.data);
 	file.metadata = info.size - info.data;
 	free(path);
@@ -416,7 +431,8 @@ static struct file load_file(const char *name, bool paper, bool plain)
 }
 
 /* number_of - the number after @before in what the chart said of itself */
-static uint64_t number_of(const char *name, const char *chart, const char *before)
+static uint64_t number_of(const char *name, const char *chart,
+			  const char *before)
 {
 	char *path = path_of(name, chart), line[300];
 	FILE *file = open_file(path, "r");
@@ -425,7 +441,8 @@ static uint64_t number_of(const char *name, const char *chart, const char *befor
 	while (fgets(line, sizeof(line), file)) {
 		char *at = strstr(line, before);
 
-		if (at && sscanf(at + strlen(before), "%" SCNu64, &value) == 1) {
+		if (at &&
+		    sscanf(at + strlen(before), "%" SCNu64, &value) == 1) {
 			fclose(file);
 			free(path);
 			return value;
@@ -435,17 +452,19 @@ static uint64_t number_of(const char *name, const char *chart, const char *befor
 }
 
 /* The log and the chart's own account must tell the same number of alarms. */
-static void check_alarms(const char *name, const char *chart, const struct log *log)
+static void check_alarms(const char *name, const char *chart,
+			 const struct log *log)
 {
 	uint64_t account = number_of(name, chart, "alarms: ");
 
 	if (account != log->alarms)
-		die("%s%s counts %" PRIu64 " alarms, and %zu are in the log", name, chart, account,
-		    log->alarms);
+		die("%s%s counts %" PRIu64 " alarms, and %zu are in the log",
+		    name, chart, account, log->alarms);
 }
 
 /* A read's completion: of its sector, between its start and its end. */
-static struct completion *find_completion(struct log *log, const struct one_read *r)
+static struct completion *find_completion(struct log *log,
+					  const struct one_read *r)
 {
 	size_t low = 0, high = log->nr_done, i;
 
@@ -467,7 +486,8 @@ static struct completion *find_completion(struct log *log, const struct one_read
 }
 
 /* Sets which of the slow reads are in the logs; returns how many. */
-static void match(struct reads *reads, struct file *file, size_t *whole, size_t *device)
+static void match(struct reads *reads, struct file *file, size_t *whole,
+		  size_t *device)
 {
 	size_t i;
 
@@ -510,19 +530,21 @@ static void print_ratio(uint64_t plain, uint64_t log)
 		printf("  %11s", "nothing");
 }
 
-static void print_row(const char *what, const struct log *plain, const struct log *log)
+static void print_row(const char *what, const struct log *plain,
+		      const struct log *log)
 {
-	printf("  %-42s %7zu %8zu %11" PRIu64, what, log->events, log->alarms, log->bytes);
+	printf("  %-42s %7zu %8zu %11" PRIu64, what, log->events, log->alarms,
+	       log->bytes);
 	print_ratio(plain->bytes, log->bytes);
 	print_ratio(plain->event_bytes, log->event_bytes);
 	putchar('\n');
 }
 
-static void print_logs(const char *title, const struct log *plain, const struct log *whole,
-		       const struct log *paper)
+static void print_logs(const char *title, const struct log *plain,
+		       const struct log *whole, const struct log *paper)
 {
-	printf("\n%s\n  %-42s %7s %8s %11s  %11s  %11s\n", title, "", "events", "alarms",
-	       "ring bytes", "smaller", "by events");
+	printf("\n%s\n  %-42s %7s %8s %11s  %11s  %11s\n", title, "", "events",
+	       "alarms", "ring bytes", "smaller", "by events");
 	print_row("plain ftrace", plain, plain);
 	print_row("ctlchart, defaults, whole time", plain, whole);
 	print_row("ctlchart, paper's settings, device time", plain, paper);
@@ -530,8 +552,8 @@ static void print_logs(const char *title, const struct log *plain, const struct 
 
 static void print_cpu(const char *what, const struct cpu_shares *c)
 {
-	printf("  %-42s %6.1f%% %7.1f%% %7.1f%% %7.1f%%\n", what, c->user, c->system, c->iowait,
-	       c->idle);
+	printf("  %-42s %6.1f%% %7.1f%% %7.1f%% %7.1f%%\n", what, c->user,
+	       c->system, c->iowait, c->idle);
 }
 
 static void print_worst(const struct result *r)
@@ -539,8 +561,9 @@ static void print_worst(const struct result *r)
 	size_t i;
 
 	printf("\nthe worst reads of that storm, as their processes measured them\n"
-	       "  %7s %10s %12s %14s %12s %15s\n", "pid", "at s", "waited s", "alarm says s",
-	       "in the log", "paper's log");
+	       "  %7s %10s %12s %14s %12s %15s\n",
+	       "pid", "at s", "waited s", "alarm says s", "in the log",
+	       "paper's log");
 	for (i = 0; i < WORST && i < r->reads.slow; i++) {
 		const struct one_read *one = &r->reads.read[i];
 
@@ -551,7 +574,8 @@ static void print_worst(const struct result *r)
 			printf(" %14.3f", (double)one->duration / NSEC_PER_SEC);
 		else
 			printf(" %14s", "-");
-		printf(" %12s %15s\n", one->logged ? "yes" : "NO", one->device ? "yes" : "no");
+		printf(" %12s %15s\n", one->logged ? "yes" : "NO",
+		       one->device ? "yes" : "no");
 	}
 }
 
@@ -559,23 +583,26 @@ static void print_result(const struct result *r)
 {
 	char title[200];
 
-	snprintf(title, sizeof(title), "healthy load: %zu reads, %zu of more than a second",
+	snprintf(title, sizeof(title),
+		 "healthy load: %zu reads, %zu of more than a second",
 		 r->calm_reads.nr, r->calm_reads.slow);
 	print_logs(title, &r->calm.plain, &r->calm.main, &r->calm.paper);
-	snprintf(title, sizeof(title),
-		 "storm: %zu reads, %zu of more than a second (plain ftrace's: %zu, %zu)",
-		 r->reads.nr, r->reads.slow, r->plain_reads.nr, r->plain_reads.slow);
+	snprintf(
+		title, sizeof(title),
+		"storm: %zu reads, %zu of more than a second (plain ftrace's: %zu, %zu)",
+		r->reads.nr, r->reads.slow, r->plain_reads.nr,
+		r->plain_reads.slow);
 	print_logs(title, &r->plain.main, &r->chart.main, &r->chart.paper);
-	printf("\n  %-42s %7s %8s %8s %8s\n", "CPUs in the storm", "user", "system", "iowait",
-	       "idle");
+	printf("\n  %-42s %7s %8s %8s %8s\n", "CPUs in the storm", "user",
+	       "system", "iowait", "idle");
 	print_cpu("plain ftrace", &r->cpu_plain.all);
 	print_cpu("ctlchart (both charts)", &r->cpu_chart.all);
 	printf("\n  a trace.dat's fixed metadata, not counted above: %.1f MB\n",
 	       r->chart.metadata / 1e6);
 	print_worst(r);
 	printf("\nwhole time, defaults (limit %.1f ms): caught %zu of the %zu reads of more than a second in %zu alarms of %zu reads.\n",
-	       number_of("ctlchart", ".whole", "limit: ") / 1e6, r->found, r->reads.slow,
-	       r->chart.main.alarms, r->reads.nr);
+	       number_of("ctlchart", ".whole", "limit: ") / 1e6, r->found,
+	       r->reads.slow, r->chart.main.alarms, r->reads.nr);
 	printf("device time, paper's settings (limit %.1f ms): caught %zu of them, missed %zu, in %zu alarms: a read waits before the device gets it.\n",
 	       number_of("ctlchart", ".paper", "limit: ") / 1e6, r->found_paper,
 	       r->reads.slow - r->found_paper, r->chart.paper.alarms);
@@ -586,11 +613,17 @@ static void add_int(struct json_object *o, const char *key, uint64_t value)
 	json_object_object_add(o, key, json_object_new_int64(value));
 }
 
-static void add_cpu(struct json_object *o, const char *key, const struct cpu_shares *c)
+static void add_cpu(struct json_object *o, const char *key,
+		    const struct cpu_shares *c)
 {
-	const struct { const char *name; double value; } share[] = {
-		{ "user", c->user }, { "system", c->system },
-		{ "iowait", c->iowait }, { "idle", c->idle },
+	const struct {
+		const char *name;
+		double value;
+	} share[] = {
+		{ "user", c->user },
+		{ "system", c->system },
+		{ "iowait", c->iowait },
+		{ "idle", c->idle },
 	};
 	struct json_object *cpu = json_object_new_object();
 	size_t i;
@@ -599,7 +632,8 @@ static void add_cpu(struct json_object *o, const char *key, const struct cpu_sha
 	for (i = 0; i < sizeof(share) / sizeof(*share); i++) {
 		snprintf(text, sizeof(text), "%.2f", share[i].value);
 		json_object_object_add(cpu, share[i].name,
-				       json_object_new_double_s(share[i].value, text));
+				       json_object_new_double_s(share[i].value,
+								text));
 	}
 	json_object_object_add(o, key, cpu);
 }
@@ -623,7 +657,8 @@ static void write_summary(const struct result *r)
 	add_int(o, "alarms", r->chart.main.alarms);
 	add_int(o, "paper_alarms", r->chart.paper.alarms);
 	add_int(o, "limit_ns", number_of("ctlchart", ".whole", "limit: "));
-	add_int(o, "paper_limit_ns", number_of("ctlchart", ".paper", "limit: "));
+	add_int(o, "paper_limit_ns",
+		number_of("ctlchart", ".paper", "limit: "));
 	add_int(o, "slow_reads", r->reads.slow);
 	add_int(o, "slow_reads_found", r->found);
 	add_int(o, "paper_slow_reads_found", r->found_paper);
@@ -634,22 +669,27 @@ static void write_summary(const struct result *r)
 	add_int(o, "metadata_bytes", r->chart.metadata);
 	add_cpu(o, "cpu_plain", &r->cpu_plain.all);
 	add_cpu(o, "cpu_ctlchart", &r->cpu_chart.all);
-	if (json_object_to_file_ext(path, o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED))
+	if (json_object_to_file_ext(
+		    path, o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED))
 		die("%s: %s", path, json_util_get_last_err());
 	json_object_put(o);
 	free(path);
 }
 
 /* The sizes of a log over time, in MB, as a line. */
-static struct plot_line size_line(const char *label, const struct log *log, uint64_t begin)
+static struct plot_line size_line(const char *label, const struct log *log,
+				  uint64_t begin)
 {
-	double *x = calloc(log->events + 1, sizeof(*x)), *y = calloc(log->events + 1, sizeof(*y));
+	double *x = calloc(log->events + 1, sizeof(*x)),
+	       *y = calloc(log->events + 1, sizeof(*y));
 	size_t i, nr = 1;
 
 	if (!x || !y)
 		die("no memory");
 	for (i = 0; i < log->events; i++) {
-		double at = log->ts[i] > begin ? (double)(log->ts[i] - begin) / NSEC_PER_SEC : 0;
+		double at = log->ts[i] > begin ? (double)(log->ts[i] - begin) /
+							 NSEC_PER_SEC :
+						 0;
 
 		/* A twentieth of a second is less than a pixel. */
 		if (i + 1 < log->events && at < x[nr - 1] + 0.05)
@@ -660,7 +700,8 @@ static struct plot_line size_line(const char *label, const struct log *log, uint
 	return (struct plot_line){ label, nr, x, y };
 }
 
-static void write_plot(const char *name, const struct plot_panel *panel, size_t nr)
+static void write_plot(const char *name, const struct plot_panel *panel,
+		       size_t nr)
 {
 	char *path = path_of(name, ".svg");
 	FILE *file = open_file(path, "w");
@@ -684,19 +725,32 @@ static void write_plots(const struct result *r)
 		.nr = 3,
 	};
 	struct plot_panel cpu[] = {
-		{ "CPUs waiting for I/O in the storm", "%", 100,
+		{ "CPUs waiting for I/O in the storm",
+		  "%",
+		  100,
 		  { { "plain ftrace", p->nr, p->at, p->iowait },
-		    { "ctlchart", c->nr, c->at, c->iowait } }, 2 },
-		{ "CPUs idle in the storm", "%", 100,
+		    { "ctlchart", c->nr, c->at, c->iowait } },
+		  2 },
+		{ "CPUs idle in the storm",
+		  "%",
+		  100,
 		  { { "plain ftrace", p->nr, p->at, p->idle },
-		    { "ctlchart", c->nr, c->at, c->idle } }, 2 },
+		    { "ctlchart", c->nr, c->at, c->idle } },
+		  2 },
+		{ "CPUs busy (user and system) in the storm",
+		  "%",
+		  100,
+		  { { "plain ftrace", p->nr, p->at, p->busy },
+		    { "ctlchart", c->nr, c->at, c->busy } },
+		  2 },
 	};
 
 	write_plot("log-size", &size, 1);
-	write_plot("cpu", cpu, 2);
+	write_plot("cpu", cpu, sizeof(cpu) / sizeof(*cpu));
 }
 
-static int broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int broken(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
 static int broken(const char *format, ...)
 {
 	va_list ap;
@@ -715,17 +769,23 @@ static int check(const struct result *r)
 	int bad = 0;
 
 	if (!r->reads.slow || !r->plain_reads.slow)
-		bad += broken("no read took more than a second: there was no storm");
+		bad += broken(
+			"no read took more than a second: there was no storm");
 	if (r->calm_reads.slow)
-		bad += broken("%zu reads of the healthy load took more than a second: this machine is too busy",
-			      r->calm_reads.slow);
+		bad += broken(
+			"%zu reads of the healthy load took more than a second: this machine is too busy",
+			r->calm_reads.slow);
 	if (r->found < r->reads.slow)
-		bad += broken("%zu of %zu reads of more than a second are not in the log",
-			      r->reads.slow - r->found, r->reads.slow);
+		bad += broken(
+			"%zu of %zu reads of more than a second are not in the log",
+			r->reads.slow - r->found, r->reads.slow);
 	if (r->chart.main.bytes * STORM_RATIO > r->plain.main.bytes)
-		bad += broken("the storm's log is less than %d times smaller", STORM_RATIO);
+		bad += broken("the storm's log is less than %d times smaller",
+			      STORM_RATIO);
 	if (r->calm.main.bytes * CALM_RATIO > r->calm.plain.bytes)
-		bad += broken("the healthy load's log is less than %d times smaller", CALM_RATIO);
+		bad += broken(
+			"the healthy load's log is less than %d times smaller",
+			CALM_RATIO);
 	return bad;
 }
 

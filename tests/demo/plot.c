@@ -34,7 +34,10 @@ static double nice_step(double range, int parts)
 	double least = range / parts, power = pow(10, floor(log10(least)));
 	double factor = least / power;
 
-	return power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
+	return power * (factor <= 1 ? 1 :
+			factor <= 2 ? 2 :
+			factor <= 5 ? 5 :
+				      10);
 }
 
 /* The largest x or y of a panel */
@@ -45,7 +48,8 @@ static double largest(const struct plot_panel *p, int of_y)
 
 	for (i = 0; i < p->nr; i++) {
 		for (j = 0; j < p->line[i].nr; j++)
-			max = fmax(max, of_y ? p->line[i].y[j] : p->line[i].x[j]);
+			max = fmax(max,
+				   of_y ? p->line[i].y[j] : p->line[i].x[j]);
 	}
 	return max > 0 ? max : 1;
 }
@@ -60,18 +64,18 @@ static double y_of(double y, double y_max, double top)
 	return top + HEIGHT * (1 - y / y_max);
 }
 
-static void write_axes(FILE *out, const struct plot_panel *p, double top, double x_max,
-		       double y_max)
+static void write_axes(FILE *out, const struct plot_panel *p, double top,
+		       double x_max, double y_max)
 {
 	double step = nice_step(y_max, 6), v;
 
-	fprintf(out, "<text class=\"title\" x=\"%d\" y=\"%.0f\">%s</text>\n", LEFT, top - 16,
-		p->title);
+	fprintf(out, "<text class=\"title\" x=\"%d\" y=\"%.0f\">%s</text>\n",
+		LEFT, top - 16, p->title);
 	for (v = 0; v <= y_max * 1.0001; v += step) {
 		double y = y_of(v, y_max, top);
 
-		fprintf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y,
-			WIDTH - RIGHT);
+		fprintf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT,
+			y, WIDTH - RIGHT);
 		fprintf(out,
 			"<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g%s</text>\n",
 			LEFT - 8, y + 4, v, p->unit);
@@ -82,15 +86,16 @@ static void write_axes(FILE *out, const struct plot_panel *p, double top, double
 			"<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%g</text>\n",
 			x_of(v, x_max), top + HEIGHT + 18, v);
 	}
-	fprintf(out, "<path class=\"axis\" d=\"M%d %.1fV%.1fH%d\"/>\n", LEFT, top, top + HEIGHT,
-		WIDTH - RIGHT);
+	fprintf(out, "<path class=\"axis\" d=\"M%d %.1fV%.1fH%d\"/>\n", LEFT,
+		top, top + HEIGHT, WIDTH - RIGHT);
 	fprintf(out,
 		"<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"middle\">seconds since the storm began</text>\n",
 		(LEFT + WIDTH - RIGHT) / 2, top + HEIGHT + 36);
 }
 
 /* Labels stand where their lines end, moved down where they would overlap. */
-static void write_labels(FILE *out, const struct plot_panel *p, double top, double y_max)
+static void write_labels(FILE *out, const struct plot_panel *p, double top,
+			 double y_max)
 {
 	double at[PLOT_LINES];
 	size_t order[PLOT_LINES], i, j;
@@ -104,16 +109,19 @@ static void write_labels(FILE *out, const struct plot_panel *p, double top, doub
 		order[j] = i;
 	}
 	for (i = 1; i < p->nr; i++)
-		at[order[i]] = fmax(at[order[i]], at[order[i - 1]] + LABEL_STEP);
+		at[order[i]] =
+			fmax(at[order[i]], at[order[i - 1]] + LABEL_STEP);
 	for (i = 0; i < p->nr; i++) {
-		fprintf(out, "<text class=\"label%zu\" x=\"%d\" y=\"%.1f\">%s</text>\n", i,
-			WIDTH - RIGHT + 8, at[i], p->line[i].label);
+		fprintf(out,
+			"<text class=\"label%zu\" x=\"%d\" y=\"%.1f\">%s</text>\n",
+			i, WIDTH - RIGHT + 8, at[i], p->line[i].label);
 	}
 }
 
 static void write_panel(FILE *out, const struct plot_panel *p, double top)
 {
-	double x_max = largest(p, 0), y_max = p->top > 0 ? p->top : largest(p, 1);
+	double x_max = largest(p, 0),
+	       y_max = p->top > 0 ? p->top : largest(p, 1);
 	size_t i, j;
 
 	write_axes(out, p, top, x_max, y_max);
@@ -124,7 +132,8 @@ static void write_panel(FILE *out, const struct plot_panel *p, double top)
 			continue;
 		fprintf(out, "<path class=\"line%zu\" d=\"", i);
 		for (j = 0; j < l->nr; j++) {
-			fprintf(out, "%s%.1f %.1f", j ? "L" : "M", x_of(l->x[j], x_max),
+			fprintf(out, "%s%.1f %.1f", j ? "L" : "M",
+				x_of(l->x[j], x_max),
 				y_of(l->y[j], y_max, top));
 		}
 		fprintf(out, "\"/>\n");

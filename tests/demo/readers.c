@@ -11,7 +11,6 @@
  * The places are 16 KiB apart, as a database's pages are, so that no two reads
  * are adjacent and the block layer never merges them: one read is one request.
  */
-#define _GNU_SOURCE
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,38 +29,38 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NSEC_PER_SEC	1000000000ull
-#define READ_SIZE	4096
-#define STRIDE		16384
-#define SECTOR_SIZE	512
-#define MAX_READS	(1u << 20)
-#define MAX_READERS	10000
-#define SAMPLE_NSEC	(NSEC_PER_SEC / 2)
+#define NSEC_PER_SEC 1000000000ull
+#define READ_SIZE 4096
+#define STRIDE 16384
+#define SECTOR_SIZE 512
+#define MAX_READS (1u << 20)
+#define MAX_READERS 10000
+#define SAMPLE_NSEC (NSEC_PER_SEC / 2)
 
 /* One read as its process saw it. */
 struct one_read {
-	uint64_t	start;	/* CLOCK_MONOTONIC, ns */
-	uint64_t	end;
-	uint64_t	sector;	/* of 512 bytes */
-	pid_t		pid;
+	uint64_t start; /* CLOCK_MONOTONIC, ns */
+	uint64_t end;
+	uint64_t sector; /* of 512 bytes */
+	pid_t pid;
 };
 
 /* Shared by all processes: reads are logged to memory and written at the end. */
 struct log {
-	_Atomic uint32_t	nr;
-	_Atomic bool		failed;
-	uint64_t		deadline;
-	struct one_read		reads[MAX_READS];
+	_Atomic uint32_t nr;
+	_Atomic bool failed;
+	uint64_t deadline;
+	struct one_read reads[MAX_READS];
 };
 
 struct options {
-	const char	*disk;
-	const char	*reads_file;
-	const char	*cpu_file;
-	uint64_t	readers;
-	uint64_t	seconds;
-	uint64_t	seed;
-	uint64_t	pause;	/* mean, ns */
+	const char *disk;
+	const char *reads_file;
+	const char *cpu_file;
+	uint64_t readers;
+	uint64_t seconds;
+	uint64_t seed;
+	uint64_t pause; /* mean, ns */
 };
 
 static uint64_t now(void)
@@ -84,14 +83,17 @@ static uint64_t next_random(uint64_t *state)
 
 static void sleep_until(uint64_t at)
 {
-	struct timespec ts = { .tv_sec = at / NSEC_PER_SEC, .tv_nsec = at % NSEC_PER_SEC };
+	struct timespec ts = { .tv_sec = at / NSEC_PER_SEC,
+			       .tv_nsec = at % NSEC_PER_SEC };
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) ==
+	       EINTR)
 		;
 }
 
 /* Pause for a random time of the mean asked for, but not past the deadline. */
-static void pause_reading(const struct log *log, const struct options *opt, uint64_t *state)
+static void pause_reading(const struct log *log, const struct options *opt,
+			  uint64_t *state)
 {
 	uint64_t at;
 
@@ -102,8 +104,8 @@ static void pause_reading(const struct log *log, const struct options *opt, uint
 }
 
 /* The body of one process: returns its exit status. */
-static int reader(struct log *log, const struct options *opt, int fd, uint64_t places,
-		  uint64_t number)
+static int reader(struct log *log, const struct options *opt, int fd,
+		  uint64_t places, uint64_t number)
 {
 	uint64_t state = opt->seed << 32 | number;
 	struct one_read one = { .pid = getpid() };
@@ -126,13 +128,15 @@ static int reader(struct log *log, const struct options *opt, int fd, uint64_t p
 		got = pread(fd, buf, READ_SIZE, offset);
 		one.end = now();
 		if (got != READ_SIZE) {
-			fprintf(stderr, "readers: %s: at %" PRIu64 ": %s\n", opt->disk, offset,
+			fprintf(stderr, "readers: %s: at %" PRIu64 ": %s\n",
+				opt->disk, offset,
 				got < 0 ? strerror(errno) : "short read");
 			return 1;
 		}
 		i = atomic_fetch_add(&log->nr, 1);
 		if (i >= MAX_READS) {
-			fprintf(stderr, "readers: more than %u reads\n", MAX_READS);
+			fprintf(stderr, "readers: more than %u reads\n",
+				MAX_READS);
 			return 1;
 		}
 		log->reads[i] = one;
@@ -148,7 +152,8 @@ static int sample_cpu(FILE *to)
 	char line[256];
 	FILE *stat = fopen("/proc/stat", "re");
 
-	if (!stat || !fgets(line, sizeof(line), stat) || strncmp(line, "cpu ", 4)) {
+	if (!stat || !fgets(line, sizeof(line), stat) ||
+	    strncmp(line, "cpu ", 4)) {
 		fprintf(stderr, "readers: /proc/stat: cannot be read\n");
 		if (stat)
 			fclose(stat);
@@ -207,19 +212,21 @@ static int write_reads(const struct log *log, const char *name)
 	for (i = 0; i < log->nr; i++) {
 		const struct one_read *one = &log->reads[i];
 
-		fprintf(to, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", one->pid, one->start,
-			one->end, one->sector);
+		fprintf(to, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			one->pid, one->start, one->end, one->sector);
 	}
 	return close_output(to, name);
 }
 
-static int run(struct log *log, const struct options *opt, int fd, uint64_t places)
+static int run(struct log *log, const struct options *opt, int fd,
+	       uint64_t places)
 {
 	FILE *cpu = open_output(opt->cpu_file);
 	int gate[2], status, ret = 0;
 	uint64_t i, started = 0;
 
-	fprintf(cpu, "# time_ns user nice system idle iowait irq softirq steal guest guest_nice\n");
+	fprintf(cpu,
+		"# time_ns user nice system idle iowait irq softirq steal guest guest_nice\n");
 	/* The children start together, when the parent closes the gate. */
 	if (pipe2(gate, O_CLOEXEC)) {
 		perror("readers: pipe");
@@ -253,7 +260,8 @@ static int run(struct log *log, const struct options *opt, int fd, uint64_t plac
 		ret = -1;
 	}
 	for (i = 0; i < started; i++) {
-		if (wait(&status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
+		if (wait(&status) < 0 || !WIFEXITED(status) ||
+		    WEXITSTATUS(status)) {
 			log->failed = true;
 			ret = -1;
 		}
@@ -261,7 +269,8 @@ static int run(struct log *log, const struct options *opt, int fd, uint64_t plac
 	return close_output(cpu, opt->cpu_file) ? -1 : ret;
 }
 
-static uint64_t parse_number(struct argp_state *state, const char *arg, uint64_t max)
+static uint64_t parse_number(struct argp_state *state, const char *arg,
+			     uint64_t max)
 {
 	char *end;
 	unsigned long long value;
@@ -269,7 +278,8 @@ static uint64_t parse_number(struct argp_state *state, const char *arg, uint64_t
 	errno = 0;
 	value = strtoull(arg, &end, 10);
 	if (errno || *end || end == arg || *arg == '-' || !value || value > max)
-		argp_error(state, "%s: not a number from 1 to %" PRIu64, arg, max);
+		argp_error(state, "%s: not a number from 1 to %" PRIu64, arg,
+			   max);
 	return value;
 }
 
@@ -313,11 +323,14 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "readers", 'n', "N", 0, "Processes that read (default: 32)", 0 },
-	{ "seconds", 't', "N", 0, "How long to start new reads (default: 10)", 0 },
-	{ "pause", 'p', "USEC", 0, "Mean pause of a process between its reads (default: none)", 0 },
+	{ "seconds", 't', "N", 0, "How long to start new reads (default: 10)",
+	  0 },
+	{ "pause", 'p', "USEC", 0,
+	  "Mean pause of a process between its reads (default: none)", 0 },
 	{ "seed", 's', "N", 0, "Of the places that are read (default: 1)", 0 },
 	{ "reads", 'r', "FILE", 0, "Where to write each read", 0 },
-	{ "cpu", 'c', "FILE", 0, "Where to write the samples of /proc/stat", 0 },
+	{ "cpu", 'c', "FILE", 0, "Where to write the samples of /proc/stat",
+	  0 },
 	{ 0 }
 };
 
@@ -352,7 +365,8 @@ int main(int argc, char **argv)
 		perror("readers: mmap");
 		return 1;
 	}
-	if (run(log, &opt, fd, size / STRIDE) || write_reads(log, opt.reads_file))
+	if (run(log, &opt, fd, size / STRIDE) ||
+	    write_reads(log, opt.reads_file))
 		return 1;
 	close(fd);
 	return 0;
