@@ -101,7 +101,7 @@ static void write_labels(FILE *out, const struct plot_panel *p, double top,
 			 double y_max)
 {
 	double at[PLOT_LINES];
-	size_t order[PLOT_LINES], i, j;
+	size_t order[PLOT_LINES] = { 0 }, i, j;
 
 	for (i = 0; i < p->nr; i++) {
 		const struct plot_line *l = &p->line[i];
