@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	fd = open(argv[1], O_RDONLY | O_DIRECT | O_CLOEXEC);
-	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &size) || size <= SLOW_SIZE ||
+	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &size) || size < 2 * SLOW_SIZE ||
 	    posix_memalign(&buf, READ_SIZE, SLOW_SIZE)) {
 		fprintf(stderr, "reads: %s: %s\n", argv[1], strerror(errno));
 		return 1;

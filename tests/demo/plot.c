@@ -93,12 +93,15 @@ static void write_axes(FILE *out, const struct plot_panel *p, double top,
 		(LEFT + WIDTH - RIGHT) / 2, top + HEIGHT + 36);
 }
 
-/* Labels stand where their lines end, moved down where they would overlap. */
+/*
+ * Labels stand where their lines end, moved where they would overlap or stand
+ * below the axis.
+ */
 static void write_labels(FILE *out, const struct plot_panel *p, double top,
 			 double y_max)
 {
 	double at[PLOT_LINES];
-	size_t order[PLOT_LINES], i, j;
+	size_t order[PLOT_LINES] = { 0 }, i, j;
 
 	for (i = 0; i < p->nr; i++) {
 		const struct plot_line *l = &p->line[i];
@@ -111,6 +114,12 @@ static void write_labels(FILE *out, const struct plot_panel *p, double top,
 	for (i = 1; i < p->nr; i++)
 		at[order[i]] =
 			fmax(at[order[i]], at[order[i - 1]] + LABEL_STEP);
+	for (i = p->nr; i-- > 0;) {
+		double lowest = i + 1 < p->nr ? at[order[i + 1]] - LABEL_STEP :
+						top + HEIGHT;
+
+		at[order[i]] = fmin(at[order[i]], lowest);
+	}
 	for (i = 0; i < p->nr; i++) {
 		fprintf(out,
 			"<text class=\"label%zu\" x=\"%d\" y=\"%.1f\">%s</text>\n",
