@@ -106,8 +106,10 @@ expect 0 "$kernel" patch
 has <("$kernel" quilt applied) '^topic/new.patch$'
 expect 0 "$kernel" refresh
 ! grep -rl '^Index' repo/patches || die "refreshed with an index"
+cp -a repo/patches refreshed
 expect 0 "$kernel" refresh
-[ ! -s out ] || die "a second refresh changed something: $(cat out)"
+! grep -q ' refreshed ' out || die "a second refresh changed something: $(cat out)"
+diff -r refreshed repo/patches || die "a second refresh changed the patches"
 expect 0 "$kernel" refresh --check
 sed -i 's/^ b 10$/ b 10/; s/^@@.*/& context/' repo/patches/topic/two.patch
 expect 1 "$kernel" refresh --check
