@@ -32,8 +32,6 @@ has hang/console.log 'lkdtm_HARDLOCKUP'
 expect 125 "$vm" --output noinit --append init=/bin/false --timeout 60 -- true
 has err '^vm: the guest panicked: .*Attempted to kill init'
 
-expect 125 "$vm" --output nosched --disk 1M,sched=none-such --timeout 60 -- true
-has err '^vm: the guest could not be set up: no I/O scheduler none-such'
 
 expect 125 "$vm" --output badsmp --cpus 100000 --timeout 60 -- true
 has err '^vm: QEMU ended with status'
