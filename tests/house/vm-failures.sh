@@ -32,6 +32,10 @@ has hang/console.log 'lkdtm_HARDLOCKUP'
 expect 125 "$vm" --output noinit --append init=/bin/false --timeout 60 -- true
 has err '^vm: the guest panicked: .*Attempted to kill init'
 
+for name in wrong none-such; do
+	expect 125 "$vm" --disk 1M,sched=$name --timeout 60 -- true
+	has err "no I/O scheduler $name"
+done
 
 expect 125 "$vm" --output badsmp --cpus 100000 --timeout 60 -- true
 has err '^vm: QEMU ended with status'
