@@ -23,9 +23,9 @@ static void mixed(struct td *td)
 		{ 0, 7000, 0, 99, 3, 1, 5, "five", false, "lat.lat",
 		  "synthetic:lat", "" },
 		{ SC_BASE + 1234567, 999, 0, UINT64_MAX, 0, 0x100, 6,
-		  "a-name-of-15-by", false, "named", "x:y", "k=-1" },
+		  "a-name-of-15-by", false, "named", "#77", "k=-1" },
 		{ SC_BASE, 1500, 250, 1000, 77, 0x103, 7, "seven", true,
-		  "named", "x:y", "k=2" },
+		  "named", "#77", "k=2" },
 	};
 	size_t i;
 

@@ -76,11 +76,11 @@ static const char alarm_format[] =
 	"\tfield:u32 rules;\toffset:48;\tsize:4;\tsigned:0;\n"
 	"\tfield:pid_t pid;\toffset:52;\tsize:4;\tsigned:1;\n"
 	"\tfield:char comm[16];\toffset:56;\tsize:16;\tsigned:0;\n"
-	"\tfield:u8 kept;\toffset:72;\tsize:1;\tsigned:0;\n"
+	"\tfield:u16 event;\toffset:72;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 kept;\toffset:74;\tsize:1;\tsigned:0;\n"
 	"\tfield:__data_loc char[] chart;\toffset:76;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] event;\toffset:80;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] keys;\toffset:84;\tsize:4;\tsigned:0;\n"
-	"\nprint fmt: \"chart=%s event=%s start=%llu duration=%llu center=%llu limit=%llu rules=%s kept=%u values=%llu pid=%d comm=%s keys=%s\", __get_str(chart), __get_str(event), REC->start, REC->duration, REC->center, REC->limit, __print_flags(REC->rules, \"|\", { 0x001, \"limit\" }, { 0x100, \"overdue\" }), REC->kept, REC->values, REC->pid, REC->comm, __get_str(keys)\n";
+	"\tfield:__data_loc char[] keys;\toffset:80;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"chart=%s start=%llu duration=%llu center=%llu limit=%llu rules=%s kept=%u values=%llu pid=%d comm=%s keys=%s\", __get_str(chart), REC->start, REC->duration, REC->center, REC->limit, __print_flags(REC->rules, \"|\", { 0x001, \"limit\" }, { 0x100, \"overdue\" }), REC->kept, REC->values, REC->pid, REC->comm, __get_str(keys)\n";
 
 const struct sc_load sc_default_load = {
 	.seed = 1,
@@ -183,6 +183,16 @@ void sc_switch(struct td *td, unsigned int cpu, uint64_t ts, int prev,
 	td_write(td, 0, cpu, ts, &r);
 }
 
+/* "system:event", or "#id" of one that the trace does not describe */
+static unsigned int event_id(const char *name)
+{
+	if (!strcmp(name, SC_BLOCK_EVENT))
+		return ID_RQ_COMPLETE;
+	if (!strcmp(name, "synthetic:lat"))
+		return ID_LAT;
+	return strtoul(name + 1, NULL, 10);
+}
+
 void sc_alarm_event(struct td *td, unsigned int cpu, uint64_t ts,
 		    const struct sc_alarm_event *a)
 {
@@ -197,10 +207,10 @@ void sc_alarm_event(struct td *td, unsigned int cpu, uint64_t ts,
 	td_put(&r, 48, a->rules, 4);
 	td_put(&r, 52, (uint32_t)a->pid, 4);
 	td_put_bytes(&r, 56, a->comm, 16);
-	td_put(&r, 72, a->kept, 1);
+	td_put(&r, 72, event_id(a->event), 2);
+	td_put(&r, 74, a->kept, 1);
 	td_put_string(&r, 76, a->chart);
-	td_put_string(&r, 80, a->event);
-	td_put_string(&r, 84, a->keys);
+	td_put_string(&r, 80, a->keys);
 	td_write(td, 0, cpu, ts, &r);
 }
 

@@ -340,7 +340,7 @@ START_TEST(two_charts)
 	}, b = {
 		.start = SC_BASE, .duration = 4 * SEC, .center = MSEC,
 		.limit = 2 * MSEC, .values = 99, .rules = 0x100, .pid = 8,
-		.comm = "eight", .chart = "mine", .event = "x:y",
+		.comm = "eight", .chart = "mine", .event = "#77",
 		.keys = "k=-1",
 	};
 	int status;

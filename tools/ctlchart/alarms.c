@@ -14,9 +14,9 @@ enum {
 	RULES,
 	PID,
 	KEPT,
+	EVENT,
 	COMM,
 	CHART,
-	EVENT,
 	KEYS,
 	FIELDS
 };
@@ -29,8 +29,9 @@ static const struct {
 	[CENTER] = { "center", false }, [LIMIT] = { "limit", false },
 	[VALUES] = { "values", false }, [RULES] = { "rules", false },
 	[PID] = { "pid", false },	[KEPT] = { "kept", false },
+	[EVENT] = { "event", false },
 	[COMM] = { "comm", true },	[CHART] = { "chart", true },
-	[EVENT] = { "event", true },	[KEYS] = { "keys", true },
+	[KEYS] = { "keys", true },
 };
 
 /* Charts in one trace: more than this is no trace of ours */
@@ -74,7 +75,7 @@ static int init(struct input *in, void *arg)
 }
 
 static struct chart *find_chart(struct input *in, struct alarms *a,
-				const char *name, const char *event)
+				const char *name, unsigned int id)
 {
 	struct chart *c = a->last;
 
@@ -85,9 +86,7 @@ static struct chart *find_chart(struct input *in, struct alarms *a,
 		if (in->report->nr_charts == MAX_CHARTS)
 			return NULL;
 		c = report_add_chart(in->report, name);
-		c->event = strdup(event);
-		if (!c->event)
-			abort();
+		c->event = input_event_name(in, id);
 	}
 	a->last = c;
 	return c;
@@ -148,7 +147,7 @@ static int on_alarm(struct input *in, struct tep_record *rec, void *arg)
 		.keys = text[KEYS],
 	};
 	snprintf(alarm.comm, sizeof(alarm.comm), "%.*s", COMM_LEN, text[COMM]);
-	c = find_chart(in, a, text[CHART], text[EVENT]);
+	c = find_chart(in, a, text[CHART], number[EVENT]);
 	if (!c)
 		return guard_fail(in->guard, rec->offset,
 				  "damaged: alarms of more than %d charts",

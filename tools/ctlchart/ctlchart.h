@@ -396,6 +396,7 @@ bool field_number(const struct field *f, struct input *in,
 		  struct tep_record *rec, u64 *value);
 bool field_string(const struct field *f, struct input *in,
 		  struct tep_record *rec, const char **s, size_t *len);
+char *input_event_name(struct input *in, int id);
 int input_damaged(struct input *in, struct tep_record *rec, const char *event);
 
 /* ---- alarms.c, desk.c: the two things that are done with a trace ---- */

@@ -286,16 +286,6 @@ static int make_filter(struct input *in, struct desk_chart *d,
 	return guard_fail_usage(in->guard, text);
 }
 
-static char *event_name(const struct tep_event *event)
-{
-	char *s;
-
-	if (asprintf(&s, "%s:%s", event->system, event->name) < 0)
-		abort();
-	clean_text(s);
-	return s;
-}
-
 static char *field_label(const struct field *f)
 {
 	char *s = strdup(field_name(f));
@@ -325,10 +315,10 @@ static int make_result(struct input *in, struct desk_chart *d)
 			d->call->filter);
 	d->result = report_add_chart(in->report, name);
 	d->result->call = d->call;
-	d->result->event = event_name(d->end);
+	d->result->event = input_event_name(in, d->end->id);
 	d->result->is_time = d->start;
 	if (d->start)
-		d->result->start = event_name(d->start);
+		d->result->start = input_event_name(in, d->start->id);
 	else
 		d->result->field = field_label(&d->end_key[0]);
 	return 0;
@@ -504,8 +494,7 @@ static bool within_rate(struct desk_chart *d, u64 now)
 /* Room for an alarm event in the ring buffer: its fields and its strings */
 static size_t alarm_size(const struct chart *c, const struct alarm *a)
 {
-	size_t len =
-		88 + strlen(c->name) + strlen(c->event) + strlen(a->keys) + 3;
+	size_t len = 88 + strlen(c->name) + strlen(a->keys) + 2;
 
 	len = (len + 3) & ~(size_t)3;
 	return len + (len > 112 ? 8 : 4);

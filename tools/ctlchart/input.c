@@ -331,6 +331,26 @@ bool field_string(const struct field *f, struct input *in,
 }
 
 /**
+ * input_event_name - an event's name, system:event
+ * @in: the input
+ * @id: its id, of a record's common_type
+ *
+ * Return: the name, for free(); "#id" of an event that the trace does not
+ * describe.
+ */
+char *input_event_name(struct input *in, int id)
+{
+	struct tep_event *event = tep_find_event(in->tep, id);
+	char *s;
+
+	if (event ? asprintf(&s, "%s:%s", event->system, event->name) < 0 :
+		    asprintf(&s, "#%d", id) < 0)
+		abort();
+	clean_text(s);
+	return s;
+}
+
+/**
  * input_damaged - a record is not what its format says
  * @in: the input
  * @rec: the record

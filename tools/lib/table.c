@@ -36,7 +36,7 @@ static u64 make_top(u64 old, u32 index)
 	return ((old >> 32) + 1) << 32 | index;
 }
 
-static u32 free_pop(struct ctlchart_table *table)
+static __always_inline u32 free_pop(struct ctlchart_table *table)
 {
 	s64 top = atomic64_read(&table->free);
 	u32 index;
@@ -56,7 +56,7 @@ static u32 free_pop(struct ctlchart_table *table)
 	return index;
 }
 
-static void free_push(struct ctlchart_table *table, u32 index)
+static __always_inline void free_push(struct ctlchart_table *table, u32 index)
 {
 	s64 top = atomic64_read(&table->free);
 
@@ -126,8 +126,8 @@ static void chain_unlink(struct ctlchart_table *table,
 }
 
 /* The first entry of the key from @index on, and the one before it */
-static u32 chain_find(struct ctlchart_table *table, u32 index, const u64 *key,
-		      u32 *prev)
+static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
+				      const u64 *key, u32 *prev)
 {
 	while (index && !same_key(table, index, key)) {
 		*prev = index;
@@ -344,7 +344,7 @@ static u32 chain_take(struct ctlchart_table *table,
  * @key: the end's key
  * @now: trace clock at the end
  * @stale: age above which a start gives way to a younger one of its key
- * @start: where to put the oldest start of that key
+ * @start: where to put the oldest start of that key: its time and task
  *
  * Context: any, NMI included, with interrupts off.
  * Return: true if there was one.
@@ -354,6 +354,7 @@ bool ctlchart_table_take(struct ctlchart_table *table,
 			 u64 now, u64 stale, struct ctlchart_start *start)
 {
 	struct ctlchart_bucket *bucket = find_bucket(table, key);
+	const struct ctlchart_start *entry;
 	u32 index;
 
 	local64_inc(&who->accounts->ends);
@@ -376,7 +377,10 @@ bool ctlchart_table_take(struct ctlchart_table *table,
 		local64_inc(&who->accounts->unmatched);
 		return false;
 	}
-	*start = table->entry[index - 1];
+	entry = &table->entry[index - 1];
+	start->time = entry->time;
+	start->pid = entry->pid;
+	memcpy(start->comm, entry->comm, sizeof(start->comm));
 	free_push(table, index);
 	local64_inc(&who->accounts->paired);
 	return true;

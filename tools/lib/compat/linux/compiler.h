@@ -2,6 +2,10 @@
 #ifndef _COMPAT_LINUX_COMPILER_H
 #define _COMPAT_LINUX_COMPILER_H
 
+#ifndef __always_inline
+#define __always_inline inline __attribute__((__always_inline__))
+#endif
+
 /* one access, never torn, repeated or left out; no order */
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
