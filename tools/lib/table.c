@@ -60,6 +60,8 @@ static __always_inline void free_push(struct ctlchart_table *table, u32 index)
 {
 	s64 top = atomic64_read(&table->free);
 
+	/* For those who look for the oldest start */
+	WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
 	do {
 		WRITE_ONCE(table->entry[index - 1].next, top_index(top));
 	} while (!atomic64_try_cmpxchg(&table->free, &top,
@@ -243,8 +245,10 @@ void ctlchart_table_init(struct ctlchart_table *table,
 		bucket[i].head = NONE;
 		bucket[i].tail = NONE;
 	}
-	for (i = 0; i < size; i++)
+	for (i = 0; i < size; i++) {
 		entry[i].next = i + 1 < size ? i + 2 : NONE;
+		entry[i].time = U64_MAX;
+	}
 	atomic64_set(&table->free, 1);
 }
 

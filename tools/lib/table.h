@@ -19,7 +19,7 @@
 /**
  * struct ctlchart_start - a start event that waits for its end
  * @key: values of the key fields; only those in use are looked at
- * @time: trace clock at the start event
+ * @time: trace clock at the start event; U64_MAX on the free stack
  * @next: index plus one of the next entry in the bucket or on the free stack
  * @pid: the task that was current at the start event, and CTLCHART_OVERDUE
  * @comm: that task's name

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Is what readers get behind pre=, post= and from= what the alarms ask for?
+
+usage: context.py truth OPTIONS...	the same ring, read with the gate and without
+       context.py live OPTIONS...	trace-cmd record, by serial numbers
+
+OPTIONS are pre=, post= and from=, for the call.  An independent reader of the
+traces: windows are worked out from the alarm events alone.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+
+TRACING = "/sys/kernel/tracing"
+START = TRACING + "/events/sched/sched_pi_setprio"
+END = TRACING + "/events/sched/sched_process_hang"
+# An alarm's window ends a moment after its event: nobody but the kernel knows when.
+MOMENT = 20_000_000
+UCL = 5_000_000
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
+def die(text):
+    sys.stderr.write(text + "\n" + read(END + "/ctlchart"))
+    sys.exit(1)
+
+
+def nanoseconds(text):
+    number, unit = re.fullmatch(r"(\d+)(ns|us|ms|s)", text).groups()
+    return int(number) * {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}[unit]
+
+
+class Windows:
+    def __init__(self, options):
+        settings = dict(o.split("=") for o in options)
+        self.pre = nanoseconds(settings.get("pre", "0ns"))
+        self.post = nanoseconds(settings.get("post", "0ns"))
+        self.from_start = settings.get("from") == "start"
+        self.sure, self.perhaps = [], []
+
+    def add(self, stamp, start, duration):
+        """The window of an alarm event that has this time stamp."""
+        begin = (start if self.from_start else start + duration) - self.pre
+        self.sure.append((begin, stamp + self.post))
+        self.perhaps.append((begin, stamp + self.post + MOMENT))
+
+    @staticmethod
+    def inside(windows, stamp):
+        return any(lo <= stamp <= hi for lo, hi in windows)
+
+
+def start_writers(cpus, seconds):
+    """A process on each CPU that writes serial numbers as fast as it can."""
+    pids = []
+    for cpu in cpus:
+        pid = os.fork()
+        if pid == 0:
+            os.sched_setaffinity(0, {cpu})
+            marker = os.open(TRACING + "/trace_marker", os.O_WRONLY)
+            stop = time.monotonic() + seconds
+            n = 0
+            while time.monotonic() < stop:
+                os.write(marker, b"serial %d %d" % (cpu, n))
+                n += 1
+            os._exit(0)
+        pids.append(pid)
+    return pids
+
+
+def make_intervals(seconds, pause):
+    """Short intervals, and some above the limit; their number is returned."""
+    start = os.open(START + "/inject", os.O_WRONLY)
+    end = os.open(END + "/inject", os.O_WRONLY)
+    stop = time.monotonic() + seconds
+    slow = key = 0
+    while time.monotonic() < stop:
+        key += 1
+        os.write(start, b"pid=%d" % key)
+        if key % 8 == 0:
+            time.sleep(UCL * 1.2e-9)
+            slow += 1
+        os.write(end, b"pid=%d" % key)
+        time.sleep(pause)
+    return slow
+
+
+def stamps(path):
+    """(cpu, time stamp) of every event, in the order of each CPU."""
+    write(TRACING + "/trace_options", "raw")
+    events = [(int(f[1]), int(f[2])) for f in
+              (line.split(None, 3) for line in read(path).splitlines()
+               if not line.startswith("#")) if len(f) > 3]
+    write(TRACING + "/trace_options", "noraw")
+    return events
+
+
+def alarms_in(path, events):
+    """(time stamp, start, duration) of the alarms among the events."""
+    found = []
+    lines = [line for line in read(path).splitlines() if line and not line.startswith("#")]
+    if len(lines) != len(events):
+        die(f"{len(lines)} lines and {len(events)} time stamps of one trace")
+    for line, (_, stamp) in zip(lines, events):
+        m = re.search(r" ctlchart_alarm: .* start=(\d+) duration=(\d+) ", line)
+        if m:
+            found.append((stamp, int(m[1]), int(m[2])))
+    return found
+
+
+def truth(options):
+    seconds = 3
+    write(TRACING + "/buffer_size_kb", "16384")
+    for event in "sched/sched_switch", "sched/sched_waking", "irq", "timer/hrtimer_start":
+        write(f"{TRACING}/events/{event}/enable", "1")
+    write(END + "/filter", ", ".join(["ctlchart(sched_pi_setprio", "pid", f"ucl={UCL}ns"] + options) + ")")
+    write(TRACING + "/events/ctlchart/enable", "1")
+    write(END + "/enable", "1")
+    write(TRACING + "/trace", "\n")
+    pids = start_writers(sorted(os.sched_getaffinity(0)), seconds + 1)
+    slow = make_intervals(seconds, 0.05)
+    for pid in pids:
+        os.waitpid(pid, 0)
+    write(TRACING + "/tracing_on", "0")
+
+    gated = stamps(TRACING + "/trace")
+    alarms = alarms_in(TRACING + "/trace", gated)
+    write(END + "/filter", "0")
+    # The gate goes for a snapshot, as no chart needs it any more
+    write(TRACING + "/snapshot", "1")
+    everything = stamps(TRACING + "/snapshot")
+    lost = sum(int(re.search(r"overrun: (\d+)", read(f"{TRACING}/per_cpu/{d}/stats"))[1])
+               for d in os.listdir(TRACING + "/per_cpu"))
+    if lost:
+        die(f"{lost} events overwritten: this was to be the case without")
+    if len(alarms) < slow or len(alarms_in(TRACING + "/snapshot", everything)) != len(alarms):
+        die(f"{len(alarms)} alarms were shown, of {slow} slow intervals")
+
+    windows = Windows(options)
+    for alarm in alarms:
+        windows.add(*alarm)
+    got = set(gated)
+    if len(got) != len(gated) or not got <= set(everything):
+        die("events twice, or events that were never there")
+    if gated != [e for e in everything if e in got]:
+        die("not in order")
+    lacking = [e for e in everything if e not in got and windows.inside(windows.sure, e[1])]
+    excess = [e for e in got if not windows.inside(windows.perhaps, e[1])]
+    print(f"{' '.join(options)}: {len(everything)} events, {len(got)} shown, {len(alarms)} alarms, "
+          f"{len(lacking)} lacking, {len(excess)} in excess")
+    if lacking or excess:
+        die(f"lacking {lacking[:5]}\nexcess {sorted(excess)[:5]}\nwindows {windows.sure[:5]}")
+    if not 2 * len(got) < len(everything):
+        die("the windows cover more than half: this proves little")
+
+
+def live(options):
+    call = ", ".join(["ctlchart(sched_pi_setprio", "pid", f"ucl={UCL}ns"] + options) + ")"
+    recorder = subprocess.Popen(
+        ["trace-cmd", "record", "-o", "live.dat", "-b", "2048", "-e", "sched:sched_process_hang",
+         "-f", call, "-e", "ctlchart", "sleep", "10"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not read(END + "/ctlchart").startswith("chart:") or read(TRACING + "/tracing_on") == "0\n" \
+            or not read(END + "/enable").startswith("1"):
+        time.sleep(0.05)
+    cpus = sorted(os.sched_getaffinity(0))
+    pids = start_writers(cpus, 6)
+    slow = make_intervals(5, 0.1)
+    for pid in pids:
+        os.waitpid(pid, 0)
+    if recorder.wait():
+        die("trace-cmd record failed")
+
+    report = subprocess.run(["trace-cmd", "report", "-t", "-N", "live.dat"], check=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    windows = Windows(options)
+    serials = {cpu: [] for cpu in cpus}
+    dropped = alarms = 0
+    for line in report.splitlines():
+        dropped += "EVENTS DROPPED" in line
+        m = re.search(r" (\d+)\.(\d{9}): +(\S+): +(.*)", line)
+        if not m:
+            continue
+        stamp = int(m[1]) * 10**9 + int(m[2])
+        if m[3] == "ctlchart_alarm":
+            a = re.search(r" start=(\d+) duration=(\d+) ", " " + m[4])
+            windows.add(stamp, int(a[1]), int(a[2]))
+            alarms += 1
+        elif m[3] == "print":
+            s = re.search(r"serial (\d+) (\d+)", m[4])
+            serials[int(s[1])].append((int(s[2]), stamp))
+    events = sum(map(len, serials.values()))
+    written = sum(s[-1][0] for s in serials.values() if s)
+    print(f"{' '.join(options)}: about {written} serials written, {events} recorded, {alarms} alarms, "
+          f"{dropped} times dropped")
+    if alarms < slow or not events:
+        die(f"{alarms} alarms of {slow} slow intervals")
+    if dropped:
+        die("events were dropped")
+    for cpu, seen in serials.items():
+        for (n, t), (m, u) in zip(seen, seen[1:]):
+            if m <= n or u < t:
+                die(f"cpu {cpu}: serial {m} at {u} comes after {n} at {t}")
+            # A window that holds both holds what is between them
+            if m > n + 1 and any(lo <= t and u <= hi for lo, hi in windows.sure):
+                die(f"cpu {cpu}: serials {n + 1} to {m - 1} are lacking between {t} and {u}")
+        for n, t in seen:
+            if not windows.inside(windows.perhaps, t):
+                die(f"cpu {cpu}: serial {n} at {t} is in no window")
+    # At the edges: a CPU that writes all the time has a serial near each begin
+    for lo, _ in windows.sure:
+        for cpu, seen in serials.items():
+            if seen and seen[0][1] < lo < seen[-1][1]:
+                first = min(t for _, t in seen if t >= lo)
+                if first - lo > 500_000_000:
+                    die(f"cpu {cpu}: nothing for {first - lo} ns after {lo}")
+
+
+{"truth": truth, "live": live}[sys.argv[1]](sys.argv[2:])
