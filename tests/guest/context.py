@@ -4,6 +4,7 @@
 
 usage: context.py truth OPTIONS...	the same ring, read with the gate and without
        context.py live OPTIONS...	trace-cmd record, by serial numbers
+       context.py storm OPTIONS...	the same, where everything alarms
 
 OPTIONS are pre=, post= and from=, for the call.  An independent reader of the
 traces: windows are worked out from the alarm events alone.
@@ -59,6 +60,12 @@ class Windows:
     @staticmethod
     def inside(windows, stamp):
         return any(lo <= stamp <= hi for lo, hi in windows)
+
+
+def check_late():
+    """No window reached back behind what readers had passed."""
+    if not re.search(r"^windows: .* late 0, given up 0, refused 0$", read(END + "/ctlchart"), re.M):
+        die("windows came late, or were given up")
 
 
 def start_writers(cpus, seconds):
@@ -134,6 +141,7 @@ def truth(options):
         os.waitpid(pid, 0)
     write(TRACING + "/tracing_on", "0")
 
+    check_late()
     gated = stamps(TRACING + "/trace")
     alarms = alarms_in(TRACING + "/trace", gated)
     write(END + "/filter", "0")
@@ -165,8 +173,9 @@ def truth(options):
         die("the windows cover more than half: this proves little")
 
 
-def live(options):
-    call = ", ".join(["ctlchart(sched_pi_setprio", "pid", f"ucl={UCL}ns"] + options) + ")"
+def start_recording(ucl, options):
+    """Stock trace-cmd, until it really records."""
+    call = ", ".join(["ctlchart(sched_pi_setprio", "pid", f"ucl={ucl}ns"] + options) + ")"
     recorder = subprocess.Popen(
         ["trace-cmd", "record", "-o", "live.dat", "-b", "2048", "-e", "sched:sched_process_hang",
          "-f", call, "-e", "ctlchart", "sleep", "10"],
@@ -174,16 +183,57 @@ def live(options):
     while not read(END + "/ctlchart").startswith("chart:") or read(TRACING + "/tracing_on") == "0\n" \
             or not read(END + "/enable").startswith("1"):
         time.sleep(0.05)
+    return recorder
+
+
+def recorded(recorder):
+    if recorder.wait():
+        die("trace-cmd record failed")
+    return subprocess.run(["trace-cmd", "report", "-t", "-N", "live.dat"], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+
+
+def storm(options):
+    """Every interval alarms, on every CPU, as fast as it goes."""
+    recorder = start_recording(1, options)
+    pids = []
+    for cpu in sorted(os.sched_getaffinity(0)):
+        pid = os.fork()
+        if pid == 0:
+            os.sched_setaffinity(0, {cpu})
+            start = os.open(START + "/inject", os.O_WRONLY)
+            end = os.open(END + "/inject", os.O_WRONLY)
+            stop = time.monotonic() + 4
+            key = cpu << 24
+            while time.monotonic() < stop:
+                key += 1
+                os.write(start, b"pid=%d" % key)
+                os.write(end, b"pid=%d" % key)
+            os._exit(0)
+        pids.append(pid)
+    for pid in pids:
+        os.waitpid(pid, 0)
+    check_late()
+    account = int(re.search(r"^alarms: (\d+)", read(END + "/ctlchart"), re.M)[1])
+    report = recorded(recorder)
+    alarms = report.count(" ctlchart_alarm: ")
+    events = report.count(" sched_process_hang: ")
+    dropped = report.count("EVENTS DROPPED")
+    print(f"{' '.join(options)}: {account} alarms, {alarms} recorded, with {events} events, "
+          f"{dropped} times dropped")
+    if account < 1000 or alarms != account or events != account or dropped:
+        die("not all of them were recorded")
+
+
+def live(options):
+    recorder = start_recording(UCL, options)
     cpus = sorted(os.sched_getaffinity(0))
     pids = start_writers(cpus, 6)
     slow = make_intervals(5, 0.1)
     for pid in pids:
         os.waitpid(pid, 0)
-    if recorder.wait():
-        die("trace-cmd record failed")
-
-    report = subprocess.run(["trace-cmd", "report", "-t", "-N", "live.dat"], check=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    check_late()
+    report = recorded(recorder)
     windows = Windows(options)
     serials = {cpu: [] for cpu in cpus}
     dropped = alarms = 0
@@ -227,4 +277,4 @@ def live(options):
                     die(f"cpu {cpu}: nothing for {first - lo} ns after {lo}")
 
 
-{"truth": truth, "live": live}[sys.argv[1]](sys.argv[2:])
+{"truth": truth, "live": live, "storm": storm}[sys.argv[1]](sys.argv[2:])

@@ -9,9 +9,9 @@
 need_ctlchart
 # On four processors by way of ctlchart-context-4.sh, with other options.
 case ${1-two} in
-two) set -- pre=20ms; context=(live pre=20ms post=5ms) ;;
-four) set -- from=start pre=2ms; context=(live from=start pre=5ms) ;;
+two) set -- pre=20ms; recorded=(live pre=20ms post=5ms) ;;
+four) set -- from=start pre=2ms; recorded=(storm from=start pre=1us) ;;
 esac
 python3 "$TRACERIG_TOP/tests/guest/context.py" truth "$@"
 "$TRACERIG_TOP/tests/guest/reset"
-python3 "$TRACERIG_TOP/tests/guest/context.py" "${context[@]}"
+python3 "$TRACERIG_TOP/tests/guest/context.py" "${recorded[@]}"
