@@ -354,28 +354,6 @@ struct reader {
 };
 
 /**
- * struct input - a trace that is being read
- * @guard:	what watches over us
- * @report:	what comes of it
- * @tep:	its event formats
- * @instances:	names of other buffers than the main one, or ""
- * @reader:	what is done with it
- * @next_alive:	number of events at which to say that all is well
- * @status:	what the reader made of the last event
- */
-struct input {
-	struct guard *guard;
-	struct report *report;
-	struct tep_handle *tep;
-	char instances[256];
-	const struct reader *reader;
-	u64 next_alive;
-	int status;
-};
-
-int input_read(struct guard *g, struct report *r, const struct reader *reader);
-
-/**
  * struct field - a field of an event, whose reads are checked for size
  */
 struct field {
@@ -389,6 +367,34 @@ struct field {
 	} type;
 };
 
+/**
+ * struct input - a trace that is being read
+ * @guard:	what watches over us
+ * @report:	what comes of it
+ * @tep:	its event formats
+ * @instances:	names of other buffers than the main one, or ""
+ * @reader:	what is done with it
+ * @swap:	its byte order is not ours
+ * @type:	where records tell their event
+ * @pid:	where they tell the task that was current
+ * @next_alive:	number of events at which to say that all is well
+ * @status:	what the reader made of the last event
+ */
+struct input {
+	struct guard *guard;
+	struct report *report;
+	struct tep_handle *tep;
+	char instances[256];
+	const struct reader *reader;
+	bool swap;
+	struct field type;
+	struct field pid;
+	u64 next_alive;
+	int status;
+};
+
+int input_read(struct guard *g, struct report *r, const struct reader *reader);
+
 bool field_find(struct field *f, struct tep_event *event, const char *name,
 		size_t len);
 const char *field_name(const struct field *f);
@@ -396,6 +402,8 @@ bool field_number(const struct field *f, struct input *in,
 		  struct tep_record *rec, u64 *value);
 bool field_string(const struct field *f, struct input *in,
 		  struct tep_record *rec, const char **s, size_t *len);
+int input_type(struct input *in, struct tep_record *rec);
+int input_pid(struct input *in, struct tep_record *rec);
 char *input_event_name(struct input *in, int id);
 int input_damaged(struct input *in, struct tep_record *rec, const char *event);
 

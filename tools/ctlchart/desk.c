@@ -446,11 +446,10 @@ static void print_keys(struct input *in, const struct desk_chart *d,
 	clean_text(buf);
 }
 
-static void set_process(struct input *in, struct alarm *a, int pid)
+static void set_comm(struct input *in, struct alarm *a)
 {
-	a->pid = pid;
 	snprintf(a->comm, sizeof(a->comm), "%.*s", COMM_LEN,
-		 tep_data_comm_from_pid(in->tep, pid));
+		 tep_data_comm_from_pid(in->tep, a->pid));
 	clean_text(a->comm);
 }
 
@@ -504,6 +503,7 @@ static void raise(struct input *in, struct desk_chart *d, struct alarm *a)
 {
 	struct report *r = in->report;
 
+	set_comm(in, a);
 	a->suppressed = !within_rate(d, a->time);
 	if (!a->suppressed) {
 		r->alarm_events++;
@@ -554,14 +554,14 @@ static bool take_end(struct input *in, struct desk_chart *d,
 		if (d->end_key[0].format->flags & TEP_FIELD_IS_SIGNED &&
 		    (s64)a.value < 0)
 			a.value = 0;
-		set_process(in, &a, tep_data_pid(in->tep, rec));
+		a.pid = input_pid(in, rec);
 	} else {
 		if (!read_keys(in, d, d->end_key, rec, key))
 			return false;
 		if (!pairs_take(d->pairs, key, &s))
 			return true;
 		free(s.keys);
-		set_process(in, &a, s.pid);
+		a.pid = s.pid;
 		a.start = s.time;
 		if (rec->ts < s.time)
 			d->result->backwards++;
@@ -580,7 +580,7 @@ static bool put_start(struct input *in, struct desk *desk, struct desk_chart *d,
 {
 	struct start s = {
 		.time = rec->ts,
-		.pid = tep_data_pid(in->tep, rec),
+		.pid = input_pid(in, rec),
 		.epoch = desk->epoch,
 	};
 	char keys[KEYS_LEN];
@@ -610,10 +610,10 @@ static void find_overdue(struct input *in, struct desk_chart *d, u64 now)
 			.value = now - s->time,
 			.limits = d->result->limits,
 			.rules = RULE_OVERDUE,
+			.pid = s->pid,
 			.keys = s->keys,
 		};
 
-		set_process(in, &a, s->pid);
 		raise(in, d, &a);
 	}
 }
@@ -621,7 +621,7 @@ static void find_overdue(struct input *in, struct desk_chart *d, u64 now)
 static int on_event(struct input *in, struct tep_record *rec, void *arg)
 {
 	struct desk *desk = arg;
-	int id = tep_data_type(in->tep, rec);
+	int id = input_type(in, rec);
 	bool ours = false, kept = false;
 	size_t i;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reading the trace with libtracecmd, and fields with their bounds checked. */
+#include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -126,10 +127,32 @@ static struct tracecmd_input *open_instance(struct input *in,
 	return NULL;
 }
 
+/* All events have these in the same place: take it from one of them. */
+static int find_common(struct input *in)
+{
+	struct tep_event *event = tep_get_event(in->tep, 0);
+
+	in->swap = tep_is_file_bigendian(in->tep) !=
+		   tep_is_local_bigendian(in->tep);
+	if (!event)
+		return guard_fail(in->guard, GUARD_NOWHERE,
+				  "describes no events");
+	if (!field_find(&in->type, event, "common_type", 11) ||
+	    in->type.type != FIELD_NUMBER ||
+	    !field_find(&in->pid, event, "common_pid", 10) ||
+	    in->pid.type != FIELD_NUMBER)
+		return guard_fail(
+			in->guard, GUARD_NOWHERE,
+			"damaged: its events do not tell their type and process");
+	return 0;
+}
+
 static int read_events(struct input *in, struct tracecmd_input *handle)
 {
-	int status = in->reader->init(in, in->reader->arg);
+	int status = find_common(in);
 
+	if (!status)
+		status = in->reader->init(in, in->reader->arg);
 	if (status)
 		return status;
 	if (tracecmd_iterate_events(handle, NULL, 0, on_event, in) &&
@@ -258,6 +281,28 @@ static bool within(const struct tep_record *rec, u64 offset, u64 size)
 	return offset <= (u64)rec->size && size <= (u64)rec->size - offset;
 }
 
+/* What tep_read_number() does, inline: most of the reading is this */
+static u64 load(const struct input *in, const void *from, unsigned int size)
+{
+	u16 half;
+	u32 word;
+	u64 wide;
+
+	switch (size) {
+	case 1:
+		return *(const u8 *)from;
+	case 2:
+		memcpy(&half, from, sizeof(half));
+		return in->swap ? bswap_16(half) : half;
+	case 4:
+		memcpy(&word, from, sizeof(word));
+		return in->swap ? bswap_32(word) : word;
+	default:
+		memcpy(&wide, from, sizeof(wide));
+		return in->swap ? bswap_64(wide) : wide;
+	}
+}
+
 /**
  * field_number - read a number
  * @f: a FIELD_NUMBER or FIELD_CPU
@@ -279,8 +324,7 @@ bool field_number(const struct field *f, struct input *in,
 	size = f->format->size;
 	if (f->format->offset < 0 || !within(rec, f->format->offset, size))
 		return false;
-	*value = tep_read_number(in->tep, (char *)rec->data + f->format->offset,
-				 size);
+	*value = load(in, (char *)rec->data + f->format->offset, size);
 	if (f->format->flags & TEP_FIELD_IS_SIGNED && size < 8) {
 		unsigned int shift = 64 - 8 * size;
 
@@ -305,7 +349,7 @@ bool field_string(const struct field *f, struct input *in,
 	u64 offset, size, loc;
 
 	if (f->type == FIELD_COMM) {
-		int pid = tep_data_pid(in->tep, rec);
+		int pid = input_pid(in, rec);
 
 		*s = tep_data_comm_from_pid(in->tep, pid);
 		*len = strlen(*s);
@@ -316,7 +360,9 @@ bool field_string(const struct field *f, struct input *in,
 	if (!within(rec, offset, size))
 		return false;
 	if (f->format->flags & TEP_FIELD_IS_DYNAMIC) {
-		loc = tep_read_number(in->tep, (char *)rec->data + offset, 4);
+		if (size != 4)
+			return false;
+		loc = load(in, (char *)rec->data + offset, 4);
 		if (f->format->flags & TEP_FIELD_IS_RELATIVE)
 			offset += size + (loc & 0xffff);
 		else
@@ -328,6 +374,34 @@ bool field_string(const struct field *f, struct input *in,
 	*s = (char *)rec->data + offset;
 	*len = strnlen(*s, size);
 	return true;
+}
+
+/**
+ * input_type - the event that a record is of
+ * @in: the input
+ * @rec: the record
+ *
+ * Return: its id, or -1 if the record does not tell.
+ */
+int input_type(struct input *in, struct tep_record *rec)
+{
+	u64 id;
+
+	return field_number(&in->type, in, rec, &id) ? (int)id : -1;
+}
+
+/**
+ * input_pid - the task that was current at an event
+ * @in: the input
+ * @rec: the record
+ *
+ * Return: its pid, or -1 if the record does not tell.
+ */
+int input_pid(struct input *in, struct tep_record *rec)
+{
+	u64 pid;
+
+	return field_number(&in->pid, in, rec, &pid) ? (int)pid : -1;
 }
 
 /**
