@@ -97,6 +97,7 @@ bool call_parse(struct call *call, const char *event, const char *filter,
 		struct call_error *error);
 void call_free(struct call *call);
 char *call_explain(const char *filter, const struct call_error *error);
+char *call_with(const char *filter, const char *option, const char *value);
 
 /* ---- pairs.c: starts in flight ---- */
 
@@ -226,6 +227,10 @@ struct alarm {
  * @has_center:	a centre line, too
  * @phase1_taken: values that Phase I took
  * @phase1_end:	when it was complete; 0 if it was not
+ * @events:	start and judged events in the file
+ * @bytes:	their size in the ring buffer
+ * @alarm_events: alarm events that this chart alone would have written
+ * @kept_bytes:	their size and that of its events kept
  * @worst:	the largest alarms, largest first
  * @nr_worst:	number of them
  * @max_worst:	room for as many
@@ -253,6 +258,10 @@ struct chart {
 	bool has_center;
 	u32 phase1_taken;
 	u64 phase1_end;
+	u64 events;
+	u64 bytes;
+	u64 alarm_events;
+	u64 kept_bytes;
 	struct alarm *worst;
 	size_t nr_worst;
 	size_t max_worst;
@@ -273,12 +282,14 @@ enum format {
  * @format:	how it is said
  * @max_worst:	alarms to list per chart
  * @only:	report the chart of this name alone, or NULL
+ * @sim:	charts are settings to be compared, whatever their names
  * @linear:	linear axis in a picture
  * @color:	the output is a terminal that shows colours
  * @out:	where it is written
  * @chart:	the charts
  * @nr_charts:	number of them
  * @events:	events in the file
+ * @bytes:	their size in the ring buffer
  * @lost:	events lost, as far as their number is known
  * @gaps:	times that events were lost
  * @first:	time of the first event
@@ -295,12 +306,14 @@ struct report {
 	enum format format;
 	size_t max_worst;
 	const char *only;
+	bool sim;
 	bool linear;
 	bool color;
 	FILE *out;
 	struct chart **chart;
 	size_t nr_charts;
 	u64 events;
+	u64 bytes;
 	u64 lost;
 	u64 gaps;
 	u64 first;
@@ -321,14 +334,24 @@ void report_free(struct report *r);
 void report_begin(struct report *r);
 void report_end(struct report *r);
 
+void csv_string(FILE *out, const char *s);
 void csv_begin(struct report *r);
 void csv_alarm(struct report *r, const struct chart *c, const struct alarm *a);
 void text_report(struct report *r);
+struct json_object;
+void json_number(struct json_object *o, const char *key, u64 n);
+void json_string(struct json_object *o, const char *key, const char *s);
+void json_head(struct json_object *o, const struct report *r);
+void json_write(struct json_object *o, FILE *out);
 void json_report(struct report *r);
 void svg_report(struct report *r);
 
 void clean_text(char *s);
 
+/* 1234567 as 1,234,567 */
+const char *format_count(char *buf, size_t size, u64 n);
+/* "779.1 KB" */
+const char *format_bytes(char *buf, size_t size, u64 n);
 /* "7.01 s", "23.4 ms"; plain numbers if it is no time */
 const char *format_value(char *buf, size_t size, u64 value, bool is_time);
 const char *format_rules(char *buf, size_t size, u32 rules);

@@ -79,6 +79,7 @@ static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 	if (!r->events)
 		r->first = rec->ts;
 	r->events++;
+	r->bytes += rec->record_size;
 	if (rec->ts > r->last)
 		r->last = rec->ts;
 	if (rec->missed_events) {

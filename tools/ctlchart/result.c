@@ -204,6 +204,31 @@ void clean_text(char *s)
 	}
 }
 
+const char *format_count(char *buf, size_t size, u64 n)
+{
+	char digits[24], *to = buf;
+	int len = snprintf(digits, sizeof(digits), "%llu", n), i;
+
+	for (i = 0; i < len && to + 2 < buf + size; i++) {
+		if (i && (len - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+	return buf;
+}
+
+const char *format_bytes(char *buf, size_t size, u64 n)
+{
+	if (n < 10000)
+		snprintf(buf, size, "%llu bytes", n);
+	else if (n < 1000000)
+		snprintf(buf, size, "%.1f KB", n / 1e3);
+	else
+		snprintf(buf, size, "%.1f MB", n / 1e6);
+	return buf;
+}
+
 /* Four significant digits */
 const char *format_value(char *buf, size_t size, u64 value, bool is_time)
 {
