@@ -36,8 +36,7 @@ enum {
 	OPT_LINEAR,
 	OPT_GRID,
 	OPT_AROUND,
-	OPT_TRACING,
-	OPT_DRY_RUN,
+	OPT_TRACEFS,
 };
 
 /* struct argp_option of -e and -f */
