@@ -19,6 +19,7 @@
  * @call:	the charts of -e and -f
  * @nr_calls:	number of them
  * @event:	the last -e, if its -f has not come yet
+ * @around:	of the report as a page, events on each side of an alarm
  */
 struct options {
 	struct report report;
@@ -26,6 +27,7 @@ struct options {
 	struct call call[MAX_CALLS];
 	size_t nr_calls;
 	const char *event;
+	size_t around;
 };
 
 enum {

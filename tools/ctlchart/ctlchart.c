@@ -9,6 +9,8 @@
 #include "version.h"
 
 #define MAX_WORST 100000
+#define MAX_AROUND 1000
+#define NOT_GIVEN SIZE_MAX
 
 const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
 error_t argp_err_exit_status = 2;
@@ -18,12 +20,16 @@ static const struct argp_option options[] = {
 	{ "instance", OPT_INSTANCE, "NAME", 0,
 	  "Read the buffer of this trace instance instead of the main one", 2 },
 	{ "chart", OPT_CHART, "NAME", 0, "Report this chart alone", 2 },
-	{ "format", OPT_FORMAT, "text|csv|json|svg", 0,
-	  "text (default), csv: a line per alarm, json, svg: the charts drawn",
+	{ "format", OPT_FORMAT, "text|csv|json|svg|html", 0,
+	  "text (default), csv: a line per alarm, json, svg: the charts drawn, html: a page with the charts to look into, the alarms, and the events around each",
 	  3 },
-	{ "worst", OPT_WORST, "N", 0, "List the N worst alarms (10)", 3 },
+	{ "worst", OPT_WORST, "N", 0,
+	  "List the N worst alarms (10, in html 100)", 3 },
+	{ "around", OPT_AROUND, "N", 0,
+	  "In html, show N events before and after each of the worst alarms (20)",
+	  3 },
 	{ "linear", OPT_LINEAR, NULL, 0,
-	  "Linear instead of logarithmic durations in svg", 3 },
+	  "Linear instead of logarithmic durations in svg and html", 3 },
 	{ "output", 'o', "FILE", 0,
 	  "Write to FILE, which is replaced when all went well", 3 },
 	{ 0 }
@@ -81,18 +87,18 @@ int options_format(const char *const *names, size_t nr, const char *arg,
 	return 0;
 }
 
-static void set_worst(struct options *o, const char *arg,
-		      struct argp_state *state)
+static size_t get_number(const char *option, const char *arg,
+			 unsigned long max, struct argp_state *state)
 {
 	unsigned long n;
 	char *end;
 
 	errno = 0;
 	n = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || n > MAX_WORST)
-		argp_error(state, "--worst=%s is no number from 0 to %d", arg,
-			   MAX_WORST);
-	o->report.max_worst = n;
+	if (errno || end == arg || *end || *arg == '-' || n > max)
+		argp_error(state, "--%s=%s is no number from 0 to %lu", option,
+			   arg, max);
+	return n;
 }
 
 /**
@@ -186,8 +192,16 @@ static void check(struct options *o, struct argp_state *state)
 {
 	if (!o->report.file)
 		argp_error(state, "which FILE?");
-	if (o->report.linear && o->report.format != FORMAT_SVG)
-		argp_error(state, "--linear is for --format=svg");
+	if (o->report.linear && o->report.format != FORMAT_SVG &&
+	    o->report.format != FORMAT_HTML)
+		argp_error(state, "--linear is for --format=svg and html");
+	if (o->around != NOT_GIVEN && o->report.format != FORMAT_HTML)
+		argp_error(state, "--around is for --format=html");
+	if (o->around == NOT_GIVEN)
+		o->around = 20;
+	if (o->report.max_worst == NOT_GIVEN)
+		o->report.max_worst = o->report.format == FORMAT_HTML ? 100 :
+									10;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -197,6 +211,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		[FORMAT_CSV] = "csv",
 		[FORMAT_JSON] = "json",
 		[FORMAT_SVG] = "svg",
+		[FORMAT_HTML] = "html",
 	};
 	struct options *o = state->input;
 
@@ -207,7 +222,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			state);
 		break;
 	case OPT_WORST:
-		set_worst(o, arg, state);
+		o->report.max_worst =
+			get_number("worst", arg, MAX_WORST, state);
+		break;
+	case OPT_AROUND:
+		o->around = get_number("around", arg, MAX_AROUND, state);
 		break;
 	case OPT_CHART:
 		o->report.only = arg;
@@ -258,6 +277,9 @@ static int work(struct guard *g, FILE *out, void *arg)
 	guard_progress(g, NULL);
 	if (!status)
 		status = check_only(g, r);
+	if (!status && r->format == FORMAT_HTML)
+		status = around_collect(g, r, o->around);
+	guard_progress(g, NULL);
 	if (!status && r->gaps && r->format != FORMAT_TEXT)
 		guard_note(g, "events were lost %llu times",
 			   (unsigned long long)r->gaps);
@@ -280,7 +302,9 @@ static int report_main(int argc, char **argv)
 	static const struct argp argp = { options, parse, "[report] FILE",
 					  doc,	   NULL,  NULL,
 					  NULL };
-	struct options o = { .report = { .instance = "", .max_worst = 10 } };
+	struct options o = { .report = { .instance = "",
+					 .max_worst = NOT_GIVEN },
+			     .around = NOT_GIVEN };
 	struct guard_job job = { .program = PROGRAM,
 				 .idle_cpu = IDLE_CPU,
 				 .work = work,

@@ -176,6 +176,69 @@ void series_each(const struct series *s, bool alarms,
 		 void (*point)(void *arg, double time, double value),
 		 void *arg);
 
+/* ---- points.c: the values of a page ---- */
+
+/**
+ * struct point - a value
+ * @time:	of the judged event
+ * @value:	ns, or in the field's unit
+ * @pid:	process, at the start
+ * @comm:	its name
+ * @keys:	"dev=8388608 sector=1234"
+ */
+struct point {
+	u64 time;
+	u64 value;
+	int pid;
+	char comm[COMM_LEN + 1];
+	const char *keys;
+};
+
+struct points;
+
+struct points *points_new(void);
+void points_free(struct points *p);
+bool points_due(struct points *p);
+void points_add(struct points *p, bool alarm, const struct point *point);
+size_t points_get(const struct points *p, bool alarms,
+		  const struct point **point);
+u64 points_step(const struct points *p);
+
+/* ---- around.c: the events around an alarm ---- */
+
+/**
+ * struct around_event - one of them
+ * @time:	trace clock
+ * @cpu:	where it happened
+ * @name:	of the event
+ * @who:	process, COMM-PID
+ * @text:	what the event says
+ */
+struct around_event {
+	u64 time;
+	int cpu;
+	char *name;
+	char *who;
+	char *text;
+};
+
+/**
+ * struct around - all of them
+ * @event:	in order of time
+ * @nr:		number of them
+ * @before:	of these, those up to the judged event
+ */
+struct around {
+	struct around_event *event;
+	size_t nr;
+	size_t before;
+};
+
+struct report;
+
+int around_collect(struct guard *g, struct report *r, size_t size);
+void around_free(struct around *r);
+
 /* ---- result.c: what a chart says ---- */
 
 /**
@@ -190,6 +253,7 @@ void series_each(const struct series *s, bool alarms,
  * @pid:	process, at the start
  * @comm:	its name
  * @keys:	"dev=8388608 sector=1234"
+ * @around:	the events around it, or NULL
  */
 struct alarm {
 	u64 time;
@@ -202,6 +266,7 @@ struct alarm {
 	int pid;
 	char comm[COMM_LEN + 1];
 	const char *keys;
+	struct around *around;
 };
 
 /**
@@ -235,6 +300,7 @@ struct alarm {
  * @nr_worst:	number of them
  * @max_worst:	room for as many
  * @series:	points for a picture, or NULL
+ * @points:	values for a page, or NULL
  */
 struct chart {
 	char *name;
@@ -266,6 +332,7 @@ struct chart {
 	size_t nr_worst;
 	size_t max_worst;
 	struct series *series;
+	struct points *points;
 };
 
 enum format {
@@ -273,6 +340,7 @@ enum format {
 	FORMAT_CSV,
 	FORMAT_JSON,
 	FORMAT_SVG,
+	FORMAT_HTML,
 };
 
 /**
@@ -329,6 +397,7 @@ struct chart *report_add_chart(struct report *r, const char *name);
 struct chart *report_find_chart(struct report *r, const char *name);
 bool report_wants(const struct report *r, const char *name);
 void report_alarm(struct report *r, struct chart *c, const struct alarm *a);
+void report_normal(struct chart *c, const struct alarm *a);
 void report_free(struct report *r);
 
 void report_begin(struct report *r);
@@ -345,6 +414,7 @@ void json_head(struct json_object *o, const struct report *r);
 void json_write(struct json_object *o, FILE *out);
 void json_report(struct report *r);
 void svg_report(struct report *r);
+void html_report(struct report *r);
 
 void clean_text(char *s);
 

@@ -585,6 +585,12 @@ static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 	}
 	if (c->series)
 		series_add(c->series, a->time, a->value, false);
+	if (c->points && points_due(c->points)) {
+		print_keys(in, d, d->end_key, rec, keys, sizeof(keys));
+		a->keys = d->start ? keys : "";
+		set_comm(in, a);
+		report_normal(c, a);
+	}
 	return false;
 }
 
