@@ -107,26 +107,35 @@ static void print_command(char *buf, size_t size, const struct limits *l)
 			 l->chart);
 }
 
-/* An event has one filter. Returns whether it is the first chart of it */
-static int check_filters(struct guard *g, const struct load *load, size_t i,
-			 bool *first)
+/* Is it the first chart of its event that has the filter? */
+static bool makes_filter(const struct load *load, size_t i)
 {
 	const struct limits *l = &load->file.entry[i], *other;
-	size_t k;
 
-	*first = l->filter;
-	for (k = 0; k < i; k++) {
-		other = &load->file.entry[k];
+	for (other = load->file.entry; other < l; other++) {
+		if (wanted(load, other) && other->filter &&
+		    same_file(load, l, other))
+			return false;
+	}
+	return l->filter;
+}
+
+/* An event has one filter, and a chart one stanza */
+static int check_filters(struct guard *g, const struct load *load, size_t i)
+{
+	const struct limits *l = &load->file.entry[i], *other;
+
+	if (!wanted(load, l))
+		return 0;
+	for (other = load->file.entry; other < l; other++) {
 		if (!wanted(load, other) || !same_file(load, l, other))
 			continue;
 		if (!strcmp(l->chart, other->chart))
 			return guard_fail(g, l->line,
 					  "line %u has limits of %s as well",
 					  other->line, l->chart);
-		if (!l->filter || !other->filter)
-			continue;
-		*first = false;
-		if (strcmp(l->filter, other->filter))
+		if (l->filter && other->filter &&
+		    strcmp(l->filter, other->filter))
 			return guard_fail(
 				g, l->line,
 				"line %u has another filter for %s: an event has one",
@@ -174,10 +183,9 @@ static void print_write(struct load *load, const struct limits *l,
 	free(path);
 }
 
-static int print_all(struct guard *g, struct load *load)
+static void print_all(struct load *load)
 {
 	char command[256];
-	bool first;
 	size_t i;
 
 	for (i = 0; i < load->file.nr; i++) {
@@ -185,14 +193,11 @@ static int print_all(struct guard *g, struct load *load)
 
 		if (!wanted(load, l))
 			continue;
-		if (check_filters(g, load, i, &first))
-			return EXIT_FAILURE;
-		if (first)
+		if (makes_filter(load, i))
 			print_write(load, l, l->filter, "filter");
 		print_command(command, sizeof(command), l);
 		print_write(load, l, command, "ctlchart");
 	}
-	return 0;
 }
 
 /* ---- into the kernel ---- */
@@ -261,8 +266,8 @@ static int write_filter(struct guard *g, struct tracefs_instance *instance,
 	if (errno != EINVAL)
 		return fail_write(g, l, "filter", errno);
 	why = tracefs_error_last(instance);
-	if (why && *why)
-		why[strlen(why) - 1] = '\0'; /* its last newline */
+	if (why && *why && why[strlen(why) - 1] == '\n')
+		why[strlen(why) - 1] = '\0';
 	if (asprintf(&text, "line %u: the kernel refuses the filter of %s%s%s",
 		     l->line, l->event, why ? ":\n" : "", why ? why : "") < 0)
 		abort();
@@ -327,7 +332,7 @@ static int check_event(struct guard *g, struct load *load,
 }
 
 static int load_event(struct guard *g, struct load *load,
-		      const struct limits *l, bool first)
+		      const struct limits *l)
 {
 	const char *name = instance_of(load, l), *event;
 	struct tracefs_instance *instance = NULL;
@@ -337,7 +342,7 @@ static int load_event(struct guard *g, struct load *load,
 	event = event_of(l, system, sizeof(system));
 	if (name)
 		instance = tracefs_instance_alloc(load->tracefs, name);
-	if (first && !has_chart(instance, system, event, l))
+	if (l->filter && !has_chart(instance, system, event, l))
 		status = write_filter(g, instance, system, event, l);
 	if (!status)
 		status = write_limits(g, instance, system, event, l);
@@ -352,33 +357,32 @@ static int load_event(struct guard *g, struct load *load,
 
 static int load_all(struct guard *g, struct load *load)
 {
-	bool first;
 	size_t i;
 	int status = kernel_check(g, load->tracefs);
 
 	for (i = 0; i < load->file.nr && !status; i++) {
 		if (wanted(load, &load->file.entry[i]))
-			status = check_filters(g, load, i, &first);
-		if (!status && wanted(load, &load->file.entry[i]))
 			status = check_event(g, load, &load->file.entry[i]);
 	}
 	for (i = 0; i < load->file.nr && !status; i++) {
-		if (!wanted(load, &load->file.entry[i]))
-			continue;
-		check_filters(g, load, i, &first);
-		status = load_event(g, load, &load->file.entry[i], first);
+		if (wanted(load, &load->file.entry[i]))
+			status = load_event(g, load, &load->file.entry[i]);
 	}
 	return status;
 }
 
-static int check_only(struct guard *g, const struct load *load)
+static int check_file(struct guard *g, const struct load *load)
 {
+	bool any = false;
 	size_t i;
 
 	for (i = 0; i < load->file.nr; i++) {
-		if (wanted(load, &load->file.entry[i]))
-			return 0;
+		any |= wanted(load, &load->file.entry[i]);
+		if (check_filters(g, load, i))
+			return EXIT_FAILURE;
 	}
+	if (any)
+		return 0;
 	return guard_fail(g, GUARD_NOWHERE, "has no chart %s", load->only);
 }
 
@@ -390,9 +394,9 @@ static int work(struct guard *g, FILE *out, void *arg)
 	load->out = out;
 	status = limits_read(g, load->path, &load->file);
 	if (!status)
-		status = check_only(g, load);
+		status = check_file(g, load);
 	if (!status && load->dry_run)
-		status = print_all(g, load);
+		print_all(load);
 	else if (!status)
 		status = load_all(g, load);
 	limits_free(&load->file);

@@ -217,7 +217,10 @@ static const char *const heads[] = { "centre", "limit", "judged", "alarms",
 
 static void make_row(const struct chart *c, char cell[COLUMNS][CELL])
 {
-	memset(cell, 0, COLUMNS * CELL);
+	size_t k;
+
+	for (k = 0; k < COLUMNS; k++)
+		strcpy(cell[k], "-");
 	if (c->has_limit && c->has_center)
 		format_value(cell[0], CELL, c->limits.center, c->is_time);
 	if (c->has_limit)
