@@ -114,8 +114,9 @@ refused() { # pattern line...
 refused '^ctlchart: line 1: the kernel refuses the filter of sched:sched_stat_iowait:$' \
 	'event: sched:sched_stat_iowait' 'filter: ctlchart(nosuch)' 'chart: x' 'limit: 5'
 grep -q '^ *^$' err || die "no caret: $(cat err)"
-refused '^ctlchart: bad.limits:1: the kernel refuses "ucl=5ns sched_stat_iowait.delay" \(times have a unit' \
-	'event: sched:sched_stat_iowait' 'filter: ctlchart(delay)' 'chart: sched_stat_iowait.delay' 'limit: 5 ns'
+refused '^ctlchart: bad.limits:1: the kernel refuses "ucl=5 pairs" \(times have a unit' \
+	'event: block:block_rq_complete' 'filter: ctlchart(block_bio_queue, dev, name=pairs)' 'chart: pairs' 'limit: 5'
+echo 0 >$complete/filter
 refused 'bad.limits:1: sched:sched_stat_iowait has no chart x$' \
 	'event: sched:sched_stat_iowait' 'filter: ctlchart(delay)' 'chart: x' 'limit: 5'
 echo 0 >$tracing/events/$wait/filter
@@ -148,7 +149,7 @@ values() {
 	python3 -c '
 import random
 random.seed(4)
-for i in range(400):
+for i in range(200):
 	print(int(random.lognormvariate(12, 0.7) * (20 if random.random() < 0.03 else 1)))'
 }
 echo 1 >$tracing/tracing_on

@@ -470,7 +470,9 @@ struct field {
  * @swap:	its byte order is not ours
  * @type:	where records tell their event
  * @pid:	where they tell the task that was current
+ * @inode:	of the file
  * @next_alive:	number of events at which to say that all is well
+ * @next_drop:	bytes of events at which to let go of what was read
  * @status:	what the reader made of the last event
  */
 struct input {
@@ -482,7 +484,9 @@ struct input {
 	bool swap;
 	struct field type;
 	struct field pid;
+	u64 inode;
 	u64 next_alive;
+	u64 next_drop;
 	int status;
 };
 

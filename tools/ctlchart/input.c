@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <trace-cmd.h>
@@ -12,6 +14,9 @@
 #include "ctlchart.h"
 
 #define ALIVE_EVENTS 4096
+
+/* Events of so many bytes may stay in memory behind the reader */
+#define DROP_BYTES (32ull << 20)
 
 static int fail_errno(struct input *in)
 {
@@ -40,6 +45,7 @@ static int check_outline(struct input *in)
 {
 	struct tracefile_error error;
 	struct tracefile_info info;
+	struct stat st;
 	int fd, status = 0;
 
 	fd = open(in->report->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -50,8 +56,37 @@ static int check_outline(struct input *in)
 			guard_fail(in->guard, error.offset, "%s", error.reason);
 	else
 		status = check_clock(in, &info);
+	if (!fstat(fd, &st))
+		in->inode = st.st_ino;
+	in->next_drop = DROP_BYTES;
 	close(fd);
 	return status;
+}
+
+/*
+ * libtracecmd maps as much of the file as it can at once, and so what was read
+ * stays resident, up to all of it. Let go of it: these mappings are private,
+ * read-only ones of a file, and what is still needed comes back from it.
+ */
+static void drop_mapped(struct input *in)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long from, to;
+	char line[256], access[8];
+	unsigned long long inode;
+	int c;
+
+	in->next_drop = in->report->bytes + DROP_BYTES;
+	while (maps && fgets(line, sizeof(line), maps)) {
+		for (c = line[strlen(line) - 1]; c != '\n' && c != EOF;)
+			c = fgetc(maps); /* a long path */
+		if (sscanf(line, "%lx-%lx %7s %*x %*s %llu", &from, &to, access,
+			   &inode) == 4 &&
+		    inode == in->inode && !strcmp(access, "r--p"))
+			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+	if (maps)
+		fclose(maps);
 }
 
 static void tell_progress(struct input *in, const struct tep_record *rec)
@@ -60,6 +95,8 @@ static void tell_progress(struct input *in, const struct tep_record *rec)
 
 	guard_alive(in->guard, rec->offset);
 	in->next_alive = r->events + ALIVE_EVENTS;
+	if (r->bytes >= in->next_drop)
+		drop_mapped(in);
 	/* alarms are written as they come, maybe to the same terminal */
 	if (r->format != FORMAT_CSV)
 		guard_progress(in->guard, "%.1f M events, %.1f s of trace",
