@@ -31,7 +31,7 @@ grep -q 'sched_stat_iowait.delay of sched:sched_stat_iowait has no limit yet (le
 	die "$(cat err)"
 inject 700 701 702 703 704 710 711 712 713 714
 center=$(line center) limit=$(line limit)
-[ "$limit" -gt "$center" ] && [ "$center" -gt 700 ] || die "learnt $center, $limit"
+if [ "$limit" -le "$center" ] || [ "$center" -lt 700 ]; then die "learnt $center, $limit"; fi
 "$ctlchart" save -o good.limits
 cat good.limits
 grep -qx "filter: $filter" good.limits || die "no filter"
@@ -170,11 +170,11 @@ for i in "${!settings[@]}"; do
 		python3 -c '
 import csv, sys
 r = next(csv.DictReader(sys.stdin))
-print(r["center"], r["limit"], "learnt", r["learnt"], "judged", r["values"], "alarms", r["alarms"])' >sim
+print(r["center"], r["limit"], "learnt", r["learnt"], "judged", r["values"], "alarms", r["alarms"])' >by-sim
 	dir=$tracing/instances/s$i
 	echo "$(line center "$dir") $(line limit "$dir") $(line values "$dir" | sed 's/,//g; s/ not charted.*//') $(line alarms "$dir" | sed 's/^/alarms /; s/,.*//')" >kernel
 	echo "${settings[i]}: $(cat kernel)"
-	diff kernel sim || die "${settings[i]}: the kernel and sim differ"
+	diff kernel by-sim || die "${settings[i]}: the kernel and sim differ"
 	rmdir "$dir"
 done
 awk '{ exit !($NF > 0) }' kernel || die "no alarms to compare"

@@ -216,6 +216,7 @@ mistake 3 'center and limit are both times' "$e" 'center: 5' "$l"
 mistake 1 'the limit of c is below its centre' "$e" "$c" "$l" 'center: 6ms'
 mistake 1 'the limit of c is 0' "$e" "$c" 'limit: 0'
 mistake 1 'this is no text' "$(printf 'event: a\033:b')"
+mistake 2 'this is no text' "$e" "$(printf 'filter: \xff')"
 printf 'event: a:b\n\0' >bad
 expect 1 '^ctlchart: bad:2: this is no text$' load bad
 printf '%s\n' "$e" "$c" "$l" "$f" "$e" 'chart: d' "$l" 'filter: ctlchart(z)' >bad

@@ -658,8 +658,7 @@ START_TEST(sim_load)
 	ck_assert_uint_eq(number(setting(0), "bytes"),
 			  truth.values * (BIO_QUEUE_BYTES + RQ_COMPLETE_BYTES));
 	ck_assert_uint_eq(number(result, "events"), 2 * truth.values);
-	ck_assert_uint_eq(number(result, "bytes"),
-			  number(setting(0), "bytes"));
+	ck_assert_uint_eq(number(result, "bytes"), number(setting(0), "bytes"));
 	/* an alarm event: fixed fields, two strings, a header of one or two words */
 	alarms = number(setting(0), "kept_bytes") -
 		 truth.alarms * RQ_COMPLETE_BYTES;
@@ -694,11 +693,12 @@ START_TEST(sim_grid)
 		start(100010 + 50 * i, 1, 8);
 		end(100030 + 50 * i, 1, 8);
 	}
-	snprintf(arguments, sizeof(arguments),
-		 BLOCK
-		 "'nr_sector > 0 && ctlchart(block_bio_queue, dev, sector, learn=0) && dev != 7' " BLOCK
-		 "'ctlchart(block_bio_queue, dev, sector, learn=0, ucl=1ms, name=x)' %s",
-		 grids[_i]);
+	snprintf(
+		arguments, sizeof(arguments),
+		BLOCK
+		"'nr_sector > 0 && ctlchart(block_bio_queue, dev, sector, learn=0) && dev != 7' " BLOCK
+		"'ctlchart(block_bio_queue, dev, sector, learn=0, ucl=1ms, name=x)' %s",
+		grids[_i]);
 	sim(arguments);
 	all = result;
 	result = NULL;
@@ -709,22 +709,24 @@ START_TEST(sim_grid)
 		snprintf(filter, sizeof(filter), "%s", string(s, "filter"));
 		snprintf(arguments, sizeof(arguments), BLOCK "'%s'", filter);
 		report(arguments);
-		ck_assert_msg(number(s, "values") ==
-				      number(chart(0), "values") &&
-			      number(s, "alarms") ==
-				      number(chart(0), "alarms") &&
-			      number(s, "overdue") ==
-				      number(chart(0), "overdue") &&
-			      number(s, "kept_events") ==
-				      number(at(result, "log"), "kept_events") &&
-			      number(s, "alarm_events") ==
-				      number(at(result, "log"),
-					     "alarm_events") &&
-			      number(s, "kept_bytes") ==
-				      number(at(result, "log"), "kept_bytes") &&
-			      number(s, "bytes") ==
-				      number(at(result, "log"), "bytes"),
-			      "%s: not what it says alone", filter);
+		ck_assert_msg(
+			number(s, "values") == number(chart(0), "values") &&
+				number(s, "alarms") ==
+					number(chart(0), "alarms") &&
+				number(s, "overdue") ==
+					number(chart(0), "overdue") &&
+				number(s, "kept_events") ==
+					number(at(result, "log"),
+					       "kept_events") &&
+				number(s, "alarm_events") ==
+					number(at(result, "log"),
+					       "alarm_events") &&
+				number(s, "kept_bytes") ==
+					number(at(result, "log"),
+					       "kept_bytes") &&
+				number(s, "bytes") ==
+					number(at(result, "log"), "bytes"),
+			"%s: not what it says alone", filter);
 	}
 	json_object_put(all);
 }
@@ -756,16 +758,17 @@ START_TEST(sim_settings)
 	ck_assert_uint_eq(number(setting(0), "alarm_events"), 1);
 	ck_assert_uint_eq(number(setting(1), "alarm_events"), 4);
 	ck_assert_uint_eq(number(setting(2), "taken"), 1);
-	output = run(&status,
-		     "sim --format=csv -e lat -f 'ctlchart(lat)' --grid ucl=5, '%s'",
-		     trace);
+	output = run(
+		&status,
+		"sim --format=csv -e lat -f 'ctlchart(lat)' --grid ucl=5, '%s'",
+		trace);
 	ck_assert_str_eq(
 		output,
 		"event,filter,setting,center,limit,taken,learnt,values,alarms,overdue,kept_events,alarm_events,kept_bytes,events,bytes\n"
 		"synthetic:lat,\"ctlchart(lat, ucl=5)\",ucl=5,,5,0,0,10,4,0,4,4,496,10,200\n"
 		"synthetic:lat,ctlchart(lat),no ucl,,,1,10,0,0,0,0,0,0,10,200\n");
-	output = run(&status, "sim -e lat -f 'ctlchart(lat)' --grid ucl=5, '%s'",
-		     trace);
+	output = run(&status,
+		     "sim -e lat -f 'ctlchart(lat)' --grid ucl=5, '%s'", trace);
 	ck_assert_msg(
 		strstr(output,
 		       "  ucl=5         -         5      10       4  40     4  496 bytes  0.4032 x\n"),
@@ -921,8 +924,8 @@ static const struct {
 	{ "-e lat", "-e lat has no -f", 2 },
 	{ "-f 'ctlchart(a)'", "-f must follow", 2 },
 	{ "--worst=-1", "--worst=-1 is no number", 2 },
-	{ "--format=pdf",
-	  "unknown format pdf: text, csv, json, svg or html\n", 2 },
+	{ "--format=pdf", "unknown format pdf: text, csv, json, svg or html\n",
+	  2 },
 	{ "--linear", "--linear is for --format=svg and html", 2 },
 	{ "--around=5", "--around is for --format=html", 2 },
 	{ "--format=html --around=1001",

@@ -29,9 +29,8 @@ static const struct {
 	[CENTER] = { "center", false }, [LIMIT] = { "limit", false },
 	[VALUES] = { "values", false }, [RULES] = { "rules", false },
 	[PID] = { "pid", false },	[KEPT] = { "kept", false },
-	[EVENT] = { "event", false },
-	[COMM] = { "comm", true },	[CHART] = { "chart", true },
-	[KEYS] = { "keys", true },
+	[EVENT] = { "event", false },	[COMM] = { "comm", true },
+	[CHART] = { "chart", true },	[KEYS] = { "keys", true },
 };
 
 /* Charts in one trace: more than this is no trace of ours */

@@ -41,19 +41,15 @@ enum {
 	OPT_TRACEFS,
 };
 
-/* struct argp_option of -e and -f */
-#define OPTIONS_CALL                                                              \
-	{ "event",                                                                \
-	  'e',                                                                    \
-	  "EVENT",                                                                \
-	  0,                                                                      \
-	  "Chart EVENT (system:event) of an ordinary trace, by the filter of the -f after it", \
-	  1 },                                                                    \
-	{                                                                         \
-		"filter", 'f', "FILTER", 0,                                       \
-			"The filter, as one would give it to trace-cmd record: 'ctlchart(START, KEY..., option=value...)' or 'ctlchart(FIELD, ...)', with TERMS && before it and && TERMS after it as far as libtraceevent knows them", \
-			1                                                         \
-	}
+/* What the commands say of -e and -f */
+#define HELP_EVENT                                             \
+	"Chart EVENT (system:event) of an ordinary trace, by " \
+	"the filter of the -f after it"
+#define HELP_FILTER                                               \
+	"The filter, as one would give it to trace-cmd record: "  \
+	"'ctlchart(START, KEY..., option=value...)' or "          \
+	"'ctlchart(FIELD, ...)', with TERMS && before it and && " \
+	"TERMS after it as far as libtraceevent knows them"
 
 error_t options_parse(int key, char *arg, struct argp_state *state,
 		      struct options *o);

@@ -16,7 +16,8 @@ const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
 error_t argp_err_exit_status = 2;
 
 static const struct argp_option options[] = {
-	OPTIONS_CALL,
+	{ "event", 'e', "EVENT", 0, HELP_EVENT, 1 },
+	{ "filter", 'f', "FILTER", 0, HELP_FILTER, 1 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
 	  "Read the buffer of this trace instance instead of the main one", 2 },
 	{ "chart", OPT_CHART, "NAME", 0, "Report this chart alone", 2 },
@@ -40,7 +41,11 @@ static const char doc[] =
 	"Without -e, FILE is what trace-cmd recorded with a ctlchart() filter "
 	"and -e ctlchart: its alarms are reported. With -e and -f, FILE is any "
 	"trace, of any kernel, and the same charts are computed from its "
-	"events."
+	"events.\n\n"
+	"Other commands, which have a --help of their own:\n"
+	"  ctlchart sim    compare settings of the filter over an ordinary trace\n"
+	"  ctlchart save   save limits, from the running kernel or a trace\n"
+	"  ctlchart load   put saved limits into force\n"
 	"\v"
 	"Examples:\n"
 	"  # what the filter caught\n"
@@ -56,6 +61,9 @@ static const char doc[] =
 	"  ctlchart -e block:block_rq_complete -f 'ctlchart(block_bio_queue,\n"
 	"    dev, sector, limit=median, scale=linear, learn=0)' \\\n"
 	"    --format=svg -o chart.svg trace.dat\n"
+	"\n"
+	"  # a page to look into, with the events around each of the worst alarms\n"
+	"  ctlchart --format=html -o chart.html trace.dat\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
@@ -87,8 +95,8 @@ int options_format(const char *const *names, size_t nr, const char *arg,
 	return 0;
 }
 
-static size_t get_number(const char *option, const char *arg,
-			 unsigned long max, struct argp_state *state)
+static size_t get_number(const char *option, const char *arg, unsigned long max,
+			 struct argp_state *state)
 {
 	unsigned long n;
 	char *end;
@@ -207,10 +215,8 @@ static void check(struct options *o, struct argp_state *state)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const formats[] = {
-		[FORMAT_TEXT] = "text",
-		[FORMAT_CSV] = "csv",
-		[FORMAT_JSON] = "json",
-		[FORMAT_SVG] = "svg",
+		[FORMAT_TEXT] = "text", [FORMAT_CSV] = "csv",
+		[FORMAT_JSON] = "json", [FORMAT_SVG] = "svg",
 		[FORMAT_HTML] = "html",
 	};
 	struct options *o = state->input;

@@ -39,10 +39,10 @@ static struct json_object *method_object(const struct call *call)
 	struct json_object *o = json_object_new_object();
 
 	json_string(o, "limit",
-		   call->method.limit == CTLCHART_MEDIAN ? "median" :
-							   "individuals");
+		    call->method.limit == CTLCHART_MEDIAN ? "median" :
+							    "individuals");
 	json_string(o, "scale",
-		   call->method.scale == CTLCHART_LOG ? "log" : "linear");
+		    call->method.scale == CTLCHART_LOG ? "log" : "linear");
 	json_number(o, "group", call->method.group);
 	json_number(o, "samples", ctlchart_method_samples(&call->method));
 	json_number(o, "learn", call->learn);

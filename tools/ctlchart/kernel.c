@@ -148,6 +148,7 @@ bool kernel_next_chart(char **text, struct kernel_chart *c)
 			continue;
 		*value = '\0';
 		value += 2;
+		clean_text(value);
 		if (!strcmp(line, "chart"))
 			c->name = value;
 		else if (c->name)
@@ -167,8 +168,8 @@ bool kernel_next_chart(char **text, struct kernel_chart *c)
  *
  * Return: the filter, for free(); NULL if it has none.
  */
-char *kernel_filter(struct tracefs_instance *instance,
-			   const char *system, const char *event)
+char *kernel_filter(struct tracefs_instance *instance, const char *system,
+		    const char *event)
 {
 	static const char own[] =
 		"^\\(\\((.*)\\)\\)&&\\(((&&|\\|\\||\\(|\\)|common_pid(<|>|!=|==)[0-9]+)+)\\)$";

@@ -38,7 +38,7 @@ struct kernel_chart {
 };
 
 bool kernel_next_chart(char **text, struct kernel_chart *c);
-char *kernel_filter(struct tracefs_instance *instance,
-			   const char *system, const char *event);
+char *kernel_filter(struct tracefs_instance *instance, const char *system,
+		    const char *event);
 
 #endif

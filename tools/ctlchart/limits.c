@@ -208,8 +208,8 @@ static int set_value(struct parser *p, const char *text, u64 *value)
 		const char *name;
 		u64 ns;
 	} units[] = {
-		{ "", 1 },	    { "ns", 1 },	 { "us", 1000 },
-		{ "ms", 1000000 },  { "s", 1000000000 },
+		{ "", 1 },	   { "ns", 1 },		{ "us", 1000 },
+		{ "ms", 1000000 }, { "s", 1000000000 },
 	};
 	const char *unit;
 	size_t i = ARRAY_SIZE(units);
@@ -291,10 +291,9 @@ static int end_stanza(struct parser *p)
 		return guard_fail(p->g, l->line, "%s has no %s: line", l->event,
 				  missing);
 	if (!l->limits.ucl || l->limits.center > l->limits.ucl)
-		return guard_fail(p->g, l->line,
-				  "the limit of %s is %s", l->chart,
-				  l->limits.ucl ? "below its centre line" :
-						  "0");
+		return guard_fail(
+			p->g, l->line, "the limit of %s is %s", l->chart,
+			l->limits.ucl ? "below its centre line" : "0");
 	return 0;
 }
 
@@ -312,13 +311,24 @@ static int begin_stanza(struct parser *p)
 	return 0;
 }
 
-static bool has_control(const char *s)
+/* UTF-8 without control characters: lines are shown in messages and filters */
+static bool is_text(const char *line, size_t len)
 {
-	for (; *s; s++) {
-		if ((unsigned char)*s < ' ' && !strchr("\t\r\n", *s))
-			return true;
+	char *copy = strdup(line), *clean = strdup(line), *c;
+	bool good;
+
+	if (!copy || !clean)
+		abort();
+	for (c = copy; *c; c++) {
+		if (strchr("\t\r\n", *c))
+			*c = ' ';
 	}
-	return false;
+	strcpy(clean, copy);
+	clean_text(clean);
+	good = strlen(line) == len && !strcmp(copy, clean);
+	free(copy);
+	free(clean);
+	return good;
 }
 
 static int take_line(struct parser *p, char *s)
@@ -372,7 +382,7 @@ int limits_read(struct guard *g, const char *path, struct limits_file *f)
 		return guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
 	while (!status && (len = getline(&line, &size, in)) >= 0) {
 		p.line++;
-		if (strlen(line) != (size_t)len || has_control(line))
+		if (!is_text(line, len))
 			status = guard_fail(g, p.line, "this is no text");
 		else
 			status = take_line(&p, line);

@@ -89,8 +89,7 @@ static bool same_file(const struct load *load, const struct limits *a,
 {
 	const char *x = instance_of(load, a), *y = instance_of(load, b);
 
-	return !strcmp(a->event, b->event) && !x == !y &&
-	       (!x || !strcmp(x, y));
+	return !strcmp(a->event, b->event) && !x == !y && (!x || !strcmp(x, y));
 }
 
 /* What the event's file "ctlchart" is told */
@@ -100,8 +99,7 @@ static void print_command(char *buf, size_t size, const struct limits *l)
 
 	if (l->has_center)
 		snprintf(buf, size, "limits center=%llu%s ucl=%llu%s %s",
-			 l->limits.center, unit, l->limits.ucl, unit,
-			 l->chart);
+			 l->limits.center, unit, l->limits.ucl, unit, l->chart);
 	else
 		snprintf(buf, size, "ucl=%llu%s %s", l->limits.ucl, unit,
 			 l->chart);
@@ -174,8 +172,9 @@ static void print_write(struct load *load, const struct limits *l,
 	fputs("printf '%s\\n' ", load->out);
 	quote(load->out, text);
 	fputs(" > ", load->out);
-	if (path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			      "0123456789/._-")])
+	if (path[strspn(path,
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			"0123456789/._-")])
 		quote(load->out, path);
 	else
 		fputs(path, load->out);
@@ -240,11 +239,10 @@ static bool has_chart(struct tracefs_instance *instance, const char *system,
 static int fail_write(struct guard *g, const struct limits *l, const char *file,
 		      int error)
 {
-	return guard_fail(g, l->line, "%s: its file \"%s\": %s%s", l->event,
-			  file, strerror(error),
-			  error == EACCES || error == EPERM ?
-				  ": run this as root" :
-				  "");
+	return guard_fail(
+		g, l->line, "%s: its file \"%s\": %s%s", l->event, file,
+		strerror(error),
+		error == EACCES || error == EPERM ? ": run this as root" : "");
 }
 
 static int write_filter(struct guard *g, struct tracefs_instance *instance,
@@ -444,8 +442,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
  */
 int load_main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "LIMITS", doc, NULL,
-					  NULL,	   NULL };
+	static const struct argp argp = { options, parse, "LIMITS", doc,
+					  NULL,	   NULL,  NULL };
 	struct load load = { 0 };
 	struct guard_job job = { .program = PROGRAM,
 				 .idle_cpu = IDLE_CPU,

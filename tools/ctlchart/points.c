@@ -71,8 +71,8 @@ static void halve(struct point_set *s, bool larger)
 	size_t i, to = 0;
 
 	for (i = 0; i + 1 < s->nr; i += 2) {
-		size_t stay = larger && s->point[i + 1].value >
-						s->point[i].value;
+		size_t stay = larger &&
+			      s->point[i + 1].value > s->point[i].value;
 
 		point_free(&s->point[i + !stay]);
 		s->point[to++] = s->point[i + stay];

@@ -30,7 +30,8 @@ struct save {
 };
 
 static const struct argp_option options[] = {
-	OPTIONS_CALL,
+	{ "event", 'e', "EVENT", 0, HELP_EVENT, 1 },
+	{ "filter", 'f', "FILTER", 0, HELP_FILTER, 1 },
 	{ "chart", OPT_CHART, "NAME", 0, "Save the limits of this chart alone",
 	  2 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
@@ -309,8 +310,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
  */
 int save_main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "[FILE]", doc, NULL,
-					  NULL,	   NULL };
+	static const struct argp argp = { options, parse, "[FILE]", doc,
+					  NULL,	   NULL,  NULL };
 	struct save s = { .options.report.instance = "" };
 	struct guard_job job = { .program = PROGRAM,
 				 .idle_cpu = IDLE_CPU,

@@ -54,7 +54,8 @@ struct sim {
 };
 
 static const struct argp_option options[] = {
-	OPTIONS_CALL,
+	{ "event", 'e', "EVENT", 0, HELP_EVENT, 1 },
+	{ "filter", 'f', "FILTER", 0, HELP_FILTER, 1 },
 	{ "grid", OPT_GRID, "OPTION=V1,V2,...", 0,
 	  "Try the filters with each of these values of an option of ctlchart(); nothing before a comma is the filter without it. With several --grid, all combinations",
 	  2 },
@@ -194,9 +195,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_grid(sim, arg, state);
 		return 0;
 	case OPT_FORMAT:
-		sim->format = options_format(
-			formats, sizeof(formats) / sizeof(*formats), arg,
-			state);
+		sim->format = options_format(formats,
+					     sizeof(formats) / sizeof(*formats),
+					     arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		check(sim, state);
@@ -340,7 +341,8 @@ static void print_csv(struct sim *sim)
 		fputc(',', r->out);
 		if (c->has_limit)
 			fprintf(r->out, "%llu", c->limits.ucl);
-		fprintf(r->out, ",%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n",
+		fprintf(r->out,
+			",%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n",
 			c->phase1_taken, c->learnt, c->values, c->alarms,
 			c->overdue, c->kept, c->alarm_events, c->kept_bytes,
 			c->events, c->bytes);

@@ -12,8 +12,8 @@ static void count(struct report *r, const char *what, u64 n, const char *note)
 {
 	char buf[32];
 
-	fprintf(r->out, "  %-10s %s%s\n", what, format_count(buf, sizeof(buf), n),
-		note);
+	fprintf(r->out, "  %-10s %s%s\n", what,
+		format_count(buf, sizeof(buf), n), note);
 }
 
 static void print_method(struct report *r, const struct call *call)
