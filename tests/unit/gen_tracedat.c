@@ -6,7 +6,7 @@
  * and for looking at pictures. KIND: block (events of reads), alarm (what the
  * filter in the kernel leaves of them), big (block, big endian, 32-bit longs),
  * instance (block events in an instance "disk"), mixed (alarms of all sorts,
- * without a truth).
+ * without a truth), hostile (names that are markup, without a truth).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +33,36 @@ static void mixed(struct td *td)
 		sc_alarm_event(td, 0, SC_BASE + (8 + i) * 1000000000ULL, &a[i]);
 }
 
+/* Alarms, and reads of 1 ms and of 1 s by a process with such a name */
+static void hostile(struct td *td)
+{
+	static const struct sc_alarm_event a = {
+		.start = SC_BASE,
+		.duration = 7000000,
+		.limit = 5000000,
+		.values = 9,
+		.rules = 1,
+		.pid = 1000,
+		.comm = "</script><u>",
+		.kept = true,
+		.chart = "\"<img src=x onerror=document.title='owned'>&amp;",
+		.event = SC_BLOCK_EVENT,
+		.keys = "k=</script><script>document.title='owned'</script>"
+			"<!--\\u003c\xe2\x80\xa8\xff",
+	};
+	int i;
+
+	td->cmdlines = "1000 </script><u>\n";
+	for (i = 0; i < 10; i++) {
+		uint64_t start = SC_BASE + i * 2000000000ULL;
+
+		sc_bio_queue(td, 0, start, 1000, SC_BLOCK_DEV, 8 * i);
+		sc_rq_complete(td, 0, start + (i == 7 ? 1000000000 : 1000000),
+			       0, SC_BLOCK_DEV, 8 * i);
+	}
+	sc_alarm_event(td, 0, SC_BASE + 30000000000ULL, &a);
+}
+
 int main(int argc, char **argv)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "local" };
@@ -45,7 +75,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 && argc != 5 && argc != 6) {
 		fprintf(stderr,
-			"usage: gen_tracedat block|alarm|big|instance|mixed FILE [HEALTHY STORM [SEED]]\n");
+			"usage: gen_tracedat block|alarm|big|instance|mixed|hostile FILE [HEALTHY STORM [SEED]]\n");
 		return 2;
 	}
 	if (argc >= 5) {
@@ -72,6 +102,8 @@ int main(int argc, char **argv)
 		sc_alarms(&td, &load, &truth);
 	else if (!strcmp(argv[1], "mixed"))
 		mixed(&td);
+	else if (!strcmp(argv[1], "hostile"))
+		hostile(&td);
 	else if (!strcmp(argv[1], "instance"))
 		sc_block(&td, td_add_buffer(&td, "disk"), &load, &truth);
 	else

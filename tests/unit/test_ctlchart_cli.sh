@@ -34,8 +34,15 @@ expect() {
 
 # --- help
 "$ctlchart" --help >out 2>err || wrong "--help fails"
-grep -q '^Examples:' out || wrong "--help has no examples"
-[ "$(awk 'length > 79' out)" = "" ] || wrong "--help is wider than 79 columns"
+for command in "" sim save load; do
+	# shellcheck disable=SC2086 # a command or nothing
+	"$ctlchart" $command --help >out 2>err || wrong "$command --help fails"
+	grep -q '^Examples:' out || wrong "$command --help has no examples"
+	[ "$(awk 'length > 79' out)" = "" ] || wrong "$command --help is wider than 79 columns"
+	[ "$(head -n 1 out | cut -d ' ' -f 1-3)" = "Usage: ctlchart ${command:-[OPTION...]}" ] ||
+		wrong "$command --help: $(head -n 1 out)"
+	[ -z "$command" ] || "$ctlchart" --help | grep -q "^  ctlchart $command " || wrong "--help does not name $command"
+done
 "$ctlchart" --version | grep -qE '^ctlchart \(tracerig\) [0-9]' || wrong "--version"
 
 # --- what is no trace
@@ -117,9 +124,18 @@ if [ -r /usr/share/bash-completion/bash_completion ]; then
 	[ "$(complete_to 'ctlchart --format s')" = svg ] || wrong "completion of --format"
 	[ "$(complete_to 'ctlchart al')" = alarm.dat ] || wrong "completion of a file"
 	[ "$(complete_to 'ctlchart --wo')" = --worst= ] || wrong "completion of an option"
+	[ "$(complete_to 'ctlchart sim --gr')" = --grid= ] || wrong "completion of an option of sim"
+	[ "$(complete_to 'ctlchart sim --wo')" = "" ] || wrong "completion of an option that sim has not"
+	[ "$(complete_to 'ctlchart sim --format s')" = "" ] || wrong "completion of a format that sim has not"
+	[ "$(complete_to 'ctlchart sim al')" = alarm.dat ] || wrong "completion of a file of sim"
+	[ "$(complete_to 'ctlchart sa')" = save ] || wrong "completion of a command"
+	[ "$(complete_to 'ctlchart load --dr')" = --dry-run ] || wrong "completion of an option of load"
+	[ "$(complete_to 'ctlchart load te')" = text.dat ] || wrong "completion of a file of load"
+	[ "$(complete_to 'ctlchart sim --grid gr')" = group= ] || wrong "completion of a grid"
 fi
 # Options and completion know of each other.
-for option in $("$ctlchart" --help | grep -oE -- '--[a-z]+' | sort -u); do
+for option in $(for command in report sim save load; do "$ctlchart" $command --help; done |
+	grep -oE -- '--[a-z-]+' | sort -u); do
 	case $option in --help | --version) continue ;; esac
 	grep -q -- "$option" "$TRACERIG_TOP/tools/ctlchart/ctlchart.bash" || wrong "completion lacks $option"
 	[ "$option" = --usage ] || grep -q -- "${option//-/\\\\-}" "$TRACERIG_TOP/tools/ctlchart/ctlchart.1" ||

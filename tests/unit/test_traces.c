@@ -597,6 +597,187 @@ START_TEST(several)
 }
 END_TEST
 
+/* Run "ctlchart sim" with --format=json on the trace, which is saved before */
+static void sim(const char *arguments)
+{
+	char *output;
+	int status;
+
+	ck_assert(td_save(&td, trace));
+	output = run(&status, "sim --format=json %s '%s'", arguments, trace);
+	ck_assert_msg(!status, "%s: %s", arguments, message());
+	json_object_put(result);
+	result = json_tokener_parse(output);
+	ck_assert_msg(result, "no JSON: %s", output);
+}
+
+static struct json_object *setting(size_t i)
+{
+	struct json_object *settings = at(result, "settings");
+
+	ck_assert_uint_gt(json_object_array_length(settings), i);
+	return json_object_array_get_idx(settings, i);
+}
+
+/* Bytes of an event in the ring: its fields, and the word before them */
+#define BIO_QUEUE_BYTES (56 + 4)
+#define RQ_COMPLETE_BYTES (52 + 4)
+
+/* Each of the loads as one setting: what it says is the truth */
+START_TEST(sim_load)
+{
+	const struct sc_load *load = &loads[_i].load;
+	struct td_layout layout = { .big_endian = loads[_i].big_endian,
+				    .long4 = loads[_i].long4,
+				    .page_size = loads[_i].page_size };
+	char arguments[256];
+	uint64_t alarms;
+
+	td_free(&td);
+	td_init(&td, &layout, 4);
+	sc_formats(&td, false);
+	sc_block(&td, 0, load, &truth);
+	snprintf(arguments, sizeof(arguments),
+		 BLOCK "'ctlchart(block_bio_queue, dev, sector%s)'",
+		 loads[_i].options);
+	sim(arguments);
+	ck_assert_uint_eq(json_object_array_length(at(result, "settings")), 1);
+	ck_assert_str_eq(string(setting(0), "setting"), "");
+	ck_assert_str_eq(string(setting(0), "unit"), "ns");
+	check_line(number(setting(0), "center"), truth.center, load->linear);
+	check_line(number(setting(0), "limit"), truth.ucl, load->linear);
+	ck_assert_uint_eq(number(setting(0), "taken"),
+			  load->group * load->groups);
+	ck_assert_uint_eq(number(setting(0), "learnt"), truth.learnt);
+	ck_assert_uint_eq(number(setting(0), "values"),
+			  truth.values - truth.learnt);
+	ck_assert_uint_eq(number(setting(0), "alarms"), truth.alarms);
+	ck_assert_uint_eq(number(setting(0), "kept_events"), truth.alarms);
+	ck_assert_uint_eq(number(setting(0), "alarm_events"), truth.alarms);
+	ck_assert_uint_eq(number(setting(0), "events"), 2 * truth.values);
+	ck_assert_uint_eq(number(setting(0), "bytes"),
+			  truth.values * (BIO_QUEUE_BYTES + RQ_COMPLETE_BYTES));
+	ck_assert_uint_eq(number(result, "events"), 2 * truth.values);
+	ck_assert_uint_eq(number(result, "bytes"), number(setting(0), "bytes"));
+	/* an alarm event: fixed fields, two strings, a header of one or two words */
+	alarms = number(setting(0), "kept_bytes") -
+		 truth.alarms * RQ_COMPLETE_BYTES;
+	ck_assert_uint_ge(alarms, truth.alarms * (88 + 4 + 30));
+	ck_assert_uint_le(alarms, truth.alarms * (88 + 8 + 80));
+}
+END_TEST
+
+/*
+ * A grid: each setting says what it says alone, whatever is beside it. Reads
+ * that start twice tell dup=fifo from dup=last, and a filter's other terms,
+ * tables of their own and overdue starts are mixed in.
+ */
+static const char *const grids[] = {
+	"--grid limit=individuals,median --grid 'scale=log,linear'",
+	"--grid dup=fifo,last --grid ucl=20ms,40ms,",
+	"--grid overdue=,100ms --grid ucl=20ms,40ms",
+	"--grid size=4,4096 --grid dup=last,fifo",
+	"--grid rate=,1 --grid stale=1s,60s",
+};
+
+START_TEST(sim_grid)
+{
+	struct json_object *all, *s;
+	char filter[512], arguments[1024];
+	size_t i, n;
+
+	sc_formats(&td, false);
+	sc_block(&td, 0, &loads[1].load, &truth);
+	for (i = 0; i < 40; i++) {
+		start(100000 + 50 * i, 1, 8);
+		start(100010 + 50 * i, 1, 8);
+		end(100030 + 50 * i, 1, 8);
+	}
+	snprintf(
+		arguments, sizeof(arguments),
+		BLOCK
+		"'nr_sector > 0 && ctlchart(block_bio_queue, dev, sector, learn=0) && dev != 7' " BLOCK
+		"'ctlchart(block_bio_queue, dev, sector, learn=0, ucl=1ms, name=x)' %s",
+		grids[_i]);
+	sim(arguments);
+	all = result;
+	result = NULL;
+	n = json_object_array_length(at(all, "settings"));
+	ck_assert_uint_ge(n, 8);
+	for (i = 0; i < n; i++) {
+		s = json_object_array_get_idx(at(all, "settings"), i);
+		snprintf(filter, sizeof(filter), "%s", string(s, "filter"));
+		snprintf(arguments, sizeof(arguments), BLOCK "'%s'", filter);
+		report(arguments);
+		ck_assert_msg(
+			number(s, "values") == number(chart(0), "values") &&
+				number(s, "alarms") ==
+					number(chart(0), "alarms") &&
+				number(s, "overdue") ==
+					number(chart(0), "overdue") &&
+				number(s, "kept_events") ==
+					number(at(result, "log"),
+					       "kept_events") &&
+				number(s, "alarm_events") ==
+					number(at(result, "log"),
+					       "alarm_events") &&
+				number(s, "kept_bytes") ==
+					number(at(result, "log"),
+					       "kept_bytes") &&
+				number(s, "bytes") ==
+					number(at(result, "log"), "bytes"),
+			"%s: not what it says alone", filter);
+	}
+	json_object_put(all);
+}
+END_TEST
+
+/* The settings are what the grids say, in their order. */
+START_TEST(sim_settings)
+{
+	static const char *const want[][2] = {
+		{ "ucl=5 rate=1", "ctlchart(lat ,name=a, ucl=5, rate=1)" },
+		{ "ucl=5 no rate", "ctlchart(lat ,name=a, ucl=5)" },
+		{ "no ucl rate=1", "ctlchart(lat ,name=a, rate=1)" },
+		{ "no ucl no rate", "ctlchart(lat ,name=a)" },
+	};
+	char *output;
+	int status;
+	size_t i;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 10; i++)
+		sc_lat(&td, 0, SC_BASE + i * MSEC, 5, i);
+	sim("-e lat -f 'ctlchart(lat , ucl = 3,name=a,rate=2)' --grid ucl=5, --grid rate=1,");
+	for (i = 0; i < 4; i++) {
+		ck_assert_str_eq(string(setting(i), "setting"), want[i][0]);
+		ck_assert_str_eq(string(setting(i), "filter"), want[i][1]);
+		ck_assert_str_eq(string(setting(i), "event"), "synthetic:lat");
+	}
+	ck_assert_uint_eq(number(setting(0), "alarms"), 4);
+	ck_assert_uint_eq(number(setting(0), "alarm_events"), 1);
+	ck_assert_uint_eq(number(setting(1), "alarm_events"), 4);
+	ck_assert_uint_eq(number(setting(2), "taken"), 1);
+	output = run(
+		&status,
+		"sim --format=csv -e lat -f 'ctlchart(lat)' --grid ucl=5, '%s'",
+		trace);
+	ck_assert_str_eq(
+		output,
+		"event,filter,setting,center,limit,taken,learnt,values,alarms,overdue,kept_events,alarm_events,kept_bytes,events,bytes\n"
+		"synthetic:lat,\"ctlchart(lat, ucl=5)\",ucl=5,,5,0,0,10,4,0,4,4,496,10,200\n"
+		"synthetic:lat,ctlchart(lat),no ucl,,,1,10,0,0,0,0,0,0,10,200\n");
+	output = run(&status,
+		     "sim -e lat -f 'ctlchart(lat)' --grid ucl=5, '%s'", trace);
+	ck_assert_msg(
+		strstr(output,
+		       "  ucl=5         -         5      10       4  40     4  496 bytes  0.4032 x\n"),
+		"%s", output);
+	ck_assert_ptr_nonnull(strstr(output, "  no ucl        -  1 of 100 "));
+	ck_assert_ptr_nonnull(strstr(output, "  No limit where"));
+}
+END_TEST
+
 /* All alarms are in the CSV, one line each, in order of time. */
 START_TEST(csv)
 {
@@ -743,8 +924,12 @@ static const struct {
 	{ "-e lat", "-e lat has no -f", 2 },
 	{ "-f 'ctlchart(a)'", "-f must follow", 2 },
 	{ "--worst=-1", "--worst=-1 is no number", 2 },
-	{ "--format=html", "unknown format html", 2 },
-	{ "--linear", "--linear is for --format=svg", 2 },
+	{ "--format=pdf", "unknown format pdf: text, csv, json, svg or html\n",
+	  2 },
+	{ "--linear", "--linear is for --format=svg and html", 2 },
+	{ "--around=5", "--around is for --format=html", 2 },
+	{ "--format=html --around=1001",
+	  "--around=1001 is no number from 0 to 1000", 2 },
 	{ "--frobnicate", "unrecognized option", 2 },
 	{ "another.dat", "one FILE at a time", 2 },
 	{ "--output=/nonexistent/x " BLOCK "'ctlchart(sector)'",
@@ -766,6 +951,56 @@ START_TEST(errors)
 	ck_assert_int_eq(strncmp(message(), "ctlchart: ", 10), 0);
 	ck_assert_msg(strstr(message(), mistakes[_i].says), "%s: %s",
 		      mistakes[_i].arguments, message());
+}
+END_TEST
+
+static const struct {
+	const char *arguments;
+	const char *says;
+	int status;
+} sim_mistakes[] = {
+	{ "", "which setting? -e EVENT -f", 2 },
+	{ "-e lat", "-e lat has no -f", 2 },
+	{ "-e lat -f 'ctlchart(lat'", "Expecting ',' or ')'", 2 },
+	{ "-e lat -f 'lat > 5'", "No ctlchart() in this filter", 2 },
+	{ "-e lat -f 'ctlchart(devil)'", "Field not found in this event", 1 },
+	{ "-e lat -f 'ctlchart(lat)' --grid ucl",
+	  "--grid=ucl is not OPTION=VALUE", 2 },
+	{ "-e lat -f 'ctlchart(lat)' --grid =5",
+	  "--grid==5 is not OPTION=VALUE", 2 },
+	{ "-e lat -f 'ctlchart(lat)' --grid 'ucl=5) && (1'",
+	  "is not OPTION=VALUE", 2 },
+	{ "-e lat -f 'ctlchart(lat)' --grid ucl=5 --grid ucl=6",
+	  "--grid=ucl=... given twice", 2 },
+	{ "-e lat -f 'ctlchart(lat)' --grid lcu=5",
+	  "Unknown ctlchart option\n  ctlchart(lat, lcu=5)\n                ^\n",
+	  2 },
+	{ "-e lat -f 'ctlchart(lat)' --grid ucl=5,x",
+	  "Bad value for this option\n  ctlchart(lat, ucl=x)\n                    ^\n",
+	  2 },
+	{ "-e lat -f 'ctlchart(lat)' --grid size=5",
+	  "Option needs a start event", 2 },
+	{ "-e lat -f 'ctlchart(lat)' --grid ucl=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17 --grid samples=10,20,30,40,50,60,70,80,90,100,110,120,130,140,150,160",
+	  "more than 256 settings", 2 },
+	{ "-e lat -f 'ctlchart(lat)' --format=svg",
+	  "unknown format svg: text, csv or json", 2 },
+	{ "-e lat -f 'ctlchart(lat)' another.dat", "one FILE at a time", 2 },
+};
+
+START_TEST(sim_errors)
+{
+	char *output;
+	int status;
+
+	sc_formats(&td, false);
+	sc_lat(&td, 0, SC_BASE, 5, 1);
+	ck_assert(td_save(&td, trace));
+	output = run(&status, "sim %s '%s'", sim_mistakes[_i].arguments, trace);
+	ck_assert_msg(status == sim_mistakes[_i].status, "%s: %d",
+		      sim_mistakes[_i].arguments, status);
+	ck_assert_str_eq(output, "");
+	ck_assert_msg(strstr(message(), sim_mistakes[_i].says), "%s: %s",
+		      sim_mistakes[_i].arguments, message());
 }
 END_TEST
 
@@ -827,6 +1062,11 @@ int main(void)
 	tcase_add_test(tc, lost);
 	tcase_add_test(tc, too_short);
 	tcase_add_test(tc, several);
+	tcase_add_loop_test(tc, sim_load, 0, sizeof(loads) / sizeof(*loads));
+	tcase_add_loop_test(tc, sim_grid, 0, sizeof(grids) / sizeof(*grids));
+	tcase_add_test(tc, sim_settings);
+	tcase_add_loop_test(tc, sim_errors, 0,
+			    sizeof(sim_mistakes) / sizeof(*sim_mistakes));
 	tcase_add_test(tc, csv);
 	tcase_add_test(tc, svg);
 	tcase_add_test(tc, large_svg);

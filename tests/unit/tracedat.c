@@ -88,11 +88,36 @@ static size_t page_header(const struct td_layout *layout)
 	return 8 + (layout->long4 ? 4 : 8);
 }
 
+static void write_page(const struct td *td, FILE *f, struct td_page *page)
+{
+	size_t header = page_header(&td->layout);
+	uint32_t commit = page->used - header;
+
+	if (page->missed)
+		commit |= MISSED_EVENTS;
+	put_number(&td->layout, page->data + 8, commit, header - 8);
+	fwrite(page->data, 1, td->layout.page_size, f);
+}
+
+/* Pages that are in the stream need not be in memory. */
+static void flush_ring(struct td *td, struct td_ring *ring)
+{
+	size_t i;
+
+	for (i = 0; i < ring->pages; i++) {
+		write_page(td, td->stream, &ring->page[i]);
+		free(ring->page[i].data);
+	}
+	ring->pages = 0;
+}
+
 static struct td_page *new_page(struct td *td, struct td_ring *ring,
 				uint64_t ts)
 {
 	struct td_page *page;
 
+	if (td->stream)
+		flush_ring(td, ring);
 	ring->page =
 		realloc(ring->page, (ring->pages + 1) * sizeof(*ring->page));
 	if (!ring->page)
@@ -271,20 +296,21 @@ static void out_tables(struct out *o, const struct td *td, long *table,
 	}
 }
 
-static void out_ring(struct out *o, const struct td *td,
-		     const struct td_ring *ring)
+static void pad_to_page(struct out *o)
 {
-	size_t header = page_header(&td->layout), i;
+	while (ftell(o->f) % o->layout->page_size)
+		fputc(0, o->f);
+}
 
-	for (i = 0; i < ring->pages; i++) {
-		struct td_page *page = &ring->page[i];
-		uint32_t commit = page->used - header;
+/* A CPU's entry in the table: its pages from @at to here */
+static void out_extent(struct out *o, long table, unsigned int cpu, long at)
+{
+	long end = ftell(o->f);
 
-		if (page->missed)
-			commit |= MISSED_EVENTS;
-		put_number(&td->layout, page->data + 8, commit, header - 8);
-		fwrite(page->data, 1, td->layout.page_size, o->f);
-	}
+	fseek(o->f, table + 10 + 16 * cpu, SEEK_SET);
+	out_number(o, at, 8);
+	out_number(o, end - at, 8);
+	fseek(o->f, 0, SEEK_END);
 }
 
 bool td_save(struct td *td, const char *path)
@@ -302,16 +328,14 @@ bool td_save(struct td *td, const char *path)
 	for (b = 0; b < td->buffers; b++) {
 		for (cpu = 0; cpu < td->cpus; cpu++) {
 			const struct td_ring *ring = &td->buffer[b].ring[cpu];
-			long page = td->layout.page_size, at;
+			size_t i;
+			long at;
 
-			while (ftell(o.f) % page)
-				fputc(0, o.f);
+			pad_to_page(&o);
 			at = ftell(o.f);
-			out_ring(&o, td, ring);
-			fseek(o.f, table[b] + 10 + 16 * cpu, SEEK_SET);
-			out_number(&o, at, 8);
-			out_number(&o, ring->pages * page, 8);
-			fseek(o.f, 0, SEEK_END);
+			for (i = 0; i < ring->pages; i++)
+				write_page(td, o.f, &ring->page[i]);
+			out_extent(&o, table[b], cpu, at);
 		}
 		if (b) {
 			fseek(o.f, option[b], SEEK_SET);
@@ -321,6 +345,40 @@ bool td_save(struct td *td, const char *path)
 	}
 	good = !ferror(o.f);
 	return !fclose(o.f) && good;
+}
+
+bool td_stream(struct td *td, const char *path)
+{
+	struct out o = { .f = fopen(path, "wb"), .layout = &td->layout };
+	long option[TD_MAX_BUFFERS];
+
+	if (!o.f || td->buffers != 1)
+		return false;
+	out_header(&o, td);
+	out_formats(&o, td);
+	out_tables(&o, td, &td->table, option);
+	pad_to_page(&o);
+	td->stream = o.f;
+	td->pages_at = ftell(o.f);
+	return !ferror(o.f);
+}
+
+void td_stream_cpu(struct td *td, unsigned int cpu)
+{
+	struct out o = { .f = td->stream, .layout = &td->layout };
+
+	flush_ring(td, &td->buffer[0].ring[cpu]);
+	out_extent(&o, td->table, cpu, td->pages_at);
+	td->pages_at = ftell(td->stream);
+}
+
+bool td_stream_end(struct td *td)
+{
+	bool good = !ferror(td->stream);
+
+	good = !fclose(td->stream) && good;
+	td->stream = NULL;
+	return good;
 }
 
 void td_free(struct td *td)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define TD_MAX_CPUS 8
 #define TD_MAX_EVENTS 16
@@ -51,6 +52,9 @@ struct td {
 	struct td_buffer buffer[TD_MAX_BUFFERS];
 	unsigned int buffers;
 	const char *cmdlines; /* "PID COMM\n" lines */
+	FILE *stream; /* pages go here as they are full; see td_stream() */
+	long table; /* where its table of CPUs stands in it */
+	long pages_at; /* and the pages of the CPU at hand begin */
 };
 
 /* a record being put together, in the file's byte order */
@@ -78,6 +82,15 @@ void td_write(struct td *td, unsigned int buffer, unsigned int cpu, uint64_t ts,
 void td_lose(struct td *td, unsigned int buffer, unsigned int cpu);
 
 bool td_save(struct td *td, const char *path);
+
+/*
+ * Instead of td_save(), a file larger than memory: td_stream(), then for each CPU
+ * in turn all of its td_write() and td_stream_cpu(), then td_stream_end(). Main
+ * buffer only.
+ */
+bool td_stream(struct td *td, const char *path);
+void td_stream_cpu(struct td *td, unsigned int cpu);
+bool td_stream_end(struct td *td);
 void td_free(struct td *td);
 
 #endif

@@ -117,7 +117,7 @@ static int on_alarm(struct input *in, struct tep_record *rec, void *arg)
 	struct chart *c;
 	int i;
 
-	if (tep_data_type(in->tep, rec) != a->id)
+	if (input_type(in, rec) != a->id)
 		return 0;
 	for (i = 0; i < FIELDS; i++) {
 		const char *s = "";

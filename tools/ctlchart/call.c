@@ -479,6 +479,44 @@ void call_free(struct call *call)
 }
 
 /**
+ * call_with - a filter with an option of its call set
+ * @filter: the filter
+ * @option: the option's name
+ * @value: its value, instead of the one it has; "" takes the option out
+ *
+ * Return: the filter, for free(); as it was if there is no call in it.
+ */
+char *call_with(const char *filter, const char *option, const char *value)
+{
+	const char *s = find_call(filter), *comma = s;
+	size_t len = strlen(option), size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	fwrite(filter, 1, s ? (size_t)(s - filter) : strlen(filter), out);
+	/* from comma to comma: START and keys, or the other options, stay */
+	while (s && *s && *s != ')') {
+		const char *name;
+
+		s += strcspn(s + 1, ",)") + 1;
+		name = skip_spaces(comma + 1);
+		if (*comma != ',' || strncmp(name, option, len) ||
+		    *skip_spaces(name + len) != '=')
+			fwrite(comma, 1, s - comma, out);
+		comma = s;
+	}
+	if (s && *value)
+		fprintf(out, ", %s=%s", option, value);
+	if (s)
+		fputs(s, out);
+	if (fclose(out))
+		abort();
+	return text;
+}
+
+/**
  * call_explain - an error in the manner of the kernel's error_log
  * @filter: the filter
  * @error: what is wrong with it

@@ -4,7 +4,12 @@
 
 #include "ctlchart.h"
 
-static void quote(FILE *out, const char *s)
+/**
+ * csv_string - write a field
+ * @out: where to
+ * @s: the field, quoted if it must be
+ */
+void csv_string(FILE *out, const char *s)
 {
 	if (!s[strcspn(s, ",\"\r\n")]) {
 		fputs(s, out);
@@ -41,9 +46,9 @@ void csv_alarm(struct report *r, const struct chart *c, const struct alarm *a)
 
 	if (!report_wants(r, c->name))
 		return;
-	quote(r->out, c->name);
+	csv_string(r->out, c->name);
 	fputc(',', r->out);
-	quote(r->out, c->event);
+	csv_string(r->out, c->event);
 	fprintf(r->out, ",%llu,", a->time);
 	if (a->start)
 		fprintf(r->out, "%llu", a->start);
@@ -55,8 +60,8 @@ void csv_alarm(struct report *r, const struct chart *c, const struct alarm *a)
 		fprintf(r->out, "%llu", a->limits.ucl);
 	fprintf(r->out, ",%s,%d,%d,",
 		format_rules(rules, sizeof(rules), a->rules), a->kept, a->pid);
-	quote(r->out, a->comm);
+	csv_string(r->out, a->comm);
 	fputc(',', r->out);
-	quote(r->out, a->keys);
+	csv_string(r->out, a->keys);
 	fputc('\n', r->out);
 }

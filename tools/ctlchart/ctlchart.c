@@ -1,62 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ctlchart: control charts of trace.dat files */
-#include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ctlchart.h"
+#include "command.h"
 #include "version.h"
 
 #define MAX_WORST 100000
-
-/* CPU seconds in which reading must make progress */
-#define IDLE_CPU 60
-
-/**
- * struct options - the command line
- * @report:	what is asked for
- * @output:	file to write to, or NULL
- * @call:	the charts of -e and -f
- * @nr_calls:	number of them
- * @event:	the last -e, if its -f has not come yet
- */
-struct options {
-	struct report report;
-	const char *output;
-	struct call call[MAX_CALLS];
-	size_t nr_calls;
-	const char *event;
-};
+#define MAX_AROUND 1000
+#define NOT_GIVEN SIZE_MAX
 
 const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
 error_t argp_err_exit_status = 2;
 
-enum {
-	OPT_FORMAT = 0x100,
-	OPT_WORST,
-	OPT_INSTANCE,
-	OPT_CHART,
-	OPT_LINEAR,
-};
-
 static const struct argp_option options[] = {
-	{ "event", 'e', "EVENT", 0,
-	  "Chart EVENT (system:event) of an ordinary trace, by the filter of the -f after it",
-	  1 },
-	{ "filter", 'f', "FILTER", 0,
-	  "The filter, as one would give it to trace-cmd record: 'ctlchart(START, KEY..., option=value...)' or 'ctlchart(FIELD, ...)', with TERMS && before it and && TERMS after it as far as libtraceevent knows them",
-	  1 },
+	{ "event", 'e', "EVENT", 0, HELP_EVENT, 1 },
+	{ "filter", 'f', "FILTER", 0, HELP_FILTER, 1 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
 	  "Read the buffer of this trace instance instead of the main one", 2 },
 	{ "chart", OPT_CHART, "NAME", 0, "Report this chart alone", 2 },
-	{ "format", OPT_FORMAT, "text|csv|json|svg", 0,
-	  "text (default), csv: a line per alarm, json, svg: the charts drawn",
+	{ "format", OPT_FORMAT, "text|csv|json|svg|html", 0,
+	  "text (default), csv: a line per alarm, json, svg: the charts drawn, html: a page with the charts to look into, the alarms, and the events around each",
 	  3 },
-	{ "worst", OPT_WORST, "N", 0, "List the N worst alarms (10)", 3 },
+	{ "worst", OPT_WORST, "N", 0,
+	  "List the N worst alarms (10, in html 100)", 3 },
+	{ "around", OPT_AROUND, "N", 0,
+	  "In html, show N events before and after each of the worst alarms (20)",
+	  3 },
 	{ "linear", OPT_LINEAR, NULL, 0,
-	  "Linear instead of logarithmic durations in svg", 3 },
+	  "Linear instead of logarithmic durations in svg and html", 3 },
 	{ "output", 'o', "FILE", 0,
 	  "Write to FILE, which is replaced when all went well", 3 },
 	{ 0 }
@@ -67,7 +41,11 @@ static const char doc[] =
 	"Without -e, FILE is what trace-cmd recorded with a ctlchart() filter "
 	"and -e ctlchart: its alarms are reported. With -e and -f, FILE is any "
 	"trace, of any kernel, and the same charts are computed from its "
-	"events."
+	"events.\n\n"
+	"Other commands, which have a --help of their own:\n"
+	"  ctlchart sim    compare settings of the filter over an ordinary trace\n"
+	"  ctlchart save   save limits, from the running kernel or a trace\n"
+	"  ctlchart load   put saved limits into force\n"
 	"\v"
 	"Examples:\n"
 	"  # what the filter caught\n"
@@ -84,76 +62,96 @@ static const char doc[] =
 	"    dev, sector, limit=median, scale=linear, learn=0)' \\\n"
 	"    --format=svg -o chart.svg trace.dat\n"
 	"\n"
+	"  # a page to look into, with the events around each of the worst alarms\n"
+	"  ctlchart --format=html -o chart.html trace.dat\n"
+	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
-static void set_format(struct options *o, const char *arg,
-		       struct argp_state *state)
+/**
+ * options_format - which of the formats is meant
+ * @names: their names
+ * @nr: number of them
+ * @arg: what the user wrote
+ * @state: argp's; a format that is none ends the program
+ *
+ * Return: its number.
+ */
+int options_format(const char *const *names, size_t nr, const char *arg,
+		   struct argp_state *state)
 {
-	static const char *const names[] = {
-		[FORMAT_TEXT] = "text",
-		[FORMAT_CSV] = "csv",
-		[FORMAT_JSON] = "json",
-		[FORMAT_SVG] = "svg",
-	};
-	size_t i;
+	char known[128] = "";
+	size_t i, len = 0;
 
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!strcmp(arg, names[i])) {
-			o->report.format = i;
-			return;
-		}
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(arg, names[i]))
+			return i;
+		len += snprintf(known + len, sizeof(known) - len, "%s%s",
+				!i	    ? "" :
+				i == nr - 1 ? " or " :
+					      ", ",
+				names[i]);
 	}
-	argp_error(state, "unknown format %s: text, csv, json or svg", arg);
+	argp_error(state, "unknown format %s: %s", arg, known);
+	return 0;
 }
 
-static void set_worst(struct options *o, const char *arg,
-		      struct argp_state *state)
+static size_t get_number(const char *option, const char *arg, unsigned long max,
+			 struct argp_state *state)
 {
 	unsigned long n;
 	char *end;
 
 	errno = 0;
 	n = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || n > MAX_WORST)
-		argp_error(state, "--worst=%s is no number from 0 to %d", arg,
-			   MAX_WORST);
-	o->report.max_worst = n;
+	if (errno || end == arg || *end || *arg == '-' || n > max)
+		argp_error(state, "--%s=%s is no number from 0 to %lu", option,
+			   arg, max);
+	return n;
+}
+
+/**
+ * options_call - parse the filter of an event
+ * @call: where to put it; call_free() is due
+ * @event: the event
+ * @filter: its filter; one with a mistake ends the program
+ */
+void options_call(struct call *call, const char *event, const char *filter)
+{
+	struct call_error error;
+	char *text;
+
+	if (call_parse(call, event, filter, &error))
+		return;
+	text = call_explain(filter, &error);
+	fprintf(stderr, PROGRAM ": %s\n", text);
+	free(text);
+	exit(2);
 }
 
 static void add_call(struct options *o, const char *filter,
 		     struct argp_state *state)
 {
-	struct call_error error;
-	char *text;
-
 	if (!o->event)
 		argp_error(state, "-f must follow the -e that it belongs to");
 	if (o->nr_calls == MAX_CALLS)
 		argp_error(state, "more than %d charts", MAX_CALLS);
-	if (!call_parse(&o->call[o->nr_calls], o->event, filter, &error)) {
-		text = call_explain(filter, &error);
-		fprintf(stderr, PROGRAM ": %s\n", text);
-		free(text);
-		exit(2);
-	}
+	options_call(&o->call[o->nr_calls], o->event, filter);
 	o->nr_calls++;
 	o->event = NULL;
 }
 
-static void check(struct options *o, struct argp_state *state)
+/**
+ * options_parse - parse the options that several commands have
+ * @key: as argp calls its parsers
+ * @arg: the same
+ * @state: the same
+ * @o: where to put them
+ *
+ * Return: 0, or ARGP_ERR_UNKNOWN. Mistakes end the program.
+ */
+error_t options_parse(int key, char *arg, struct argp_state *state,
+		      struct options *o)
 {
-	if (!o->report.file)
-		argp_error(state, "which FILE?");
-	if (o->event)
-		argp_error(state, "-e %s has no -f 'ctlchart(...)'", o->event);
-	if (o->report.linear && o->report.format != FORMAT_SVG)
-		argp_error(state, "--linear is for --format=svg");
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
 	switch (key) {
 	case 'e':
 		if (o->event)
@@ -167,14 +165,74 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		o->output = arg;
 		break;
-	case OPT_FORMAT:
-		set_format(o, arg, state);
-		break;
-	case OPT_WORST:
-		set_worst(o, arg, state);
-		break;
 	case OPT_INSTANCE:
 		o->report.instance = arg;
+		break;
+	case ARGP_KEY_ARG:
+		if (o->report.file)
+			argp_error(state, "one FILE at a time");
+		o->report.file = arg;
+		break;
+	case ARGP_KEY_END:
+		if (o->event)
+			argp_error(state, "-e %s has no -f 'ctlchart(...)'",
+				   o->event);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/**
+ * options_free - free the calls
+ * @o: the options
+ */
+void options_free(struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->nr_calls; i++)
+		call_free(&o->call[i]);
+}
+
+static void check(struct options *o, struct argp_state *state)
+{
+	if (!o->report.file)
+		argp_error(state, "which FILE?");
+	if (o->report.linear && o->report.format != FORMAT_SVG &&
+	    o->report.format != FORMAT_HTML)
+		argp_error(state, "--linear is for --format=svg and html");
+	if (o->around != NOT_GIVEN && o->report.format != FORMAT_HTML)
+		argp_error(state, "--around is for --format=html");
+	if (o->around == NOT_GIVEN)
+		o->around = 20;
+	if (o->report.max_worst == NOT_GIVEN)
+		o->report.max_worst = o->report.format == FORMAT_HTML ? 100 :
+									10;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const formats[] = {
+		[FORMAT_TEXT] = "text", [FORMAT_CSV] = "csv",
+		[FORMAT_JSON] = "json", [FORMAT_SVG] = "svg",
+		[FORMAT_HTML] = "html",
+	};
+	struct options *o = state->input;
+
+	switch (key) {
+	case OPT_FORMAT:
+		o->report.format = options_format(
+			formats, sizeof(formats) / sizeof(*formats), arg,
+			state);
+		break;
+	case OPT_WORST:
+		o->report.max_worst =
+			get_number("worst", arg, MAX_WORST, state);
+		break;
+	case OPT_AROUND:
+		o->around = get_number("around", arg, MAX_AROUND, state);
 		break;
 	case OPT_CHART:
 		o->report.only = arg;
@@ -186,15 +244,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!state->arg_num && !strcmp(arg, "report") &&
 		    state->next < state->argc)
 			break;
-		if (o->report.file)
-			argp_error(state, "one FILE at a time");
-		o->report.file = arg;
-		break;
+		return options_parse(key, arg, state, o);
 	case ARGP_KEY_END:
 		check(o, state);
-		break;
+		return options_parse(key, arg, state, o);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return options_parse(key, arg, state, o);
 	}
 	return 0;
 }
@@ -228,6 +283,9 @@ static int work(struct guard *g, FILE *out, void *arg)
 	guard_progress(g, NULL);
 	if (!status)
 		status = check_only(g, r);
+	if (!status && r->format == FORMAT_HTML)
+		status = around_collect(g, r, o->around);
+	guard_progress(g, NULL);
 	if (!status && r->gaps && r->format != FORMAT_TEXT)
 		guard_note(g, "events were lost %llu times",
 			   (unsigned long long)r->gaps);
@@ -245,18 +303,19 @@ static bool shows_colors(const struct options *o)
 	       !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
-int main(int argc, char **argv)
+static int report_main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "[report] FILE",
 					  doc,	   NULL,  NULL,
 					  NULL };
-	struct options o = { .report = { .instance = "", .max_worst = 10 } };
+	struct options o = { .report = { .instance = "",
+					 .max_worst = NOT_GIVEN },
+			     .around = NOT_GIVEN };
 	struct guard_job job = { .program = PROGRAM,
 				 .idle_cpu = IDLE_CPU,
 				 .work = work,
 				 .arg = &o };
 	int status;
-	size_t i;
 
 	argv[0] = PROGRAM; /* what getopt's messages begin with */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -264,7 +323,28 @@ int main(int argc, char **argv)
 	job.file = o.report.file;
 	job.output = o.output;
 	status = guard_run(&job);
-	for (i = 0; i < o.nr_calls; i++)
-		call_free(&o.call[i]);
+	options_free(&o);
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		char *program; /* in messages */
+		int (*main)(int argc, char **argv);
+	} commands[] = {
+		{ "sim", PROGRAM " sim", sim_main },
+		{ "save", PROGRAM " save", save_main },
+		{ "load", PROGRAM " load", load_main },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(*commands) && argc > 1; i++) {
+		if (strcmp(argv[1], commands[i].name))
+			continue;
+		argv[1] = commands[i].program;
+		return commands[i].main(argc - 1, argv + 1);
+	}
+	return report_main(argc, argv);
 }

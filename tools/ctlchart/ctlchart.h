@@ -97,6 +97,7 @@ bool call_parse(struct call *call, const char *event, const char *filter,
 		struct call_error *error);
 void call_free(struct call *call);
 char *call_explain(const char *filter, const struct call_error *error);
+char *call_with(const char *filter, const char *option, const char *value);
 
 /* ---- pairs.c: starts in flight ---- */
 
@@ -175,6 +176,69 @@ void series_each(const struct series *s, bool alarms,
 		 void (*point)(void *arg, double time, double value),
 		 void *arg);
 
+/* ---- points.c: the values of a page ---- */
+
+/**
+ * struct point - a value
+ * @time:	of the judged event
+ * @value:	ns, or in the field's unit
+ * @pid:	process, at the start
+ * @comm:	its name
+ * @keys:	"dev=8388608 sector=1234"
+ */
+struct point {
+	u64 time;
+	u64 value;
+	int pid;
+	char comm[COMM_LEN + 1];
+	const char *keys;
+};
+
+struct points;
+
+struct points *points_new(void);
+void points_free(struct points *p);
+bool points_due(struct points *p);
+void points_add(struct points *p, bool alarm, const struct point *point);
+size_t points_get(const struct points *p, bool alarms,
+		  const struct point **point);
+u64 points_step(const struct points *p);
+
+/* ---- around.c: the events around an alarm ---- */
+
+/**
+ * struct around_event - one of them
+ * @time:	trace clock
+ * @cpu:	where it happened
+ * @name:	of the event
+ * @who:	process, COMM-PID
+ * @text:	what the event says
+ */
+struct around_event {
+	u64 time;
+	int cpu;
+	char *name;
+	char *who;
+	char *text;
+};
+
+/**
+ * struct around - all of them
+ * @event:	in order of time
+ * @nr:		number of them
+ * @before:	of these, those up to the judged event
+ */
+struct around {
+	struct around_event *event;
+	size_t nr;
+	size_t before;
+};
+
+struct report;
+
+int around_collect(struct guard *g, struct report *r, size_t size);
+void around_free(struct around *r);
+
 /* ---- result.c: what a chart says ---- */
 
 /**
@@ -189,6 +253,7 @@ void series_each(const struct series *s, bool alarms,
  * @pid:	process, at the start
  * @comm:	its name
  * @keys:	"dev=8388608 sector=1234"
+ * @around:	the events around it, or NULL
  */
 struct alarm {
 	u64 time;
@@ -201,6 +266,7 @@ struct alarm {
 	int pid;
 	char comm[COMM_LEN + 1];
 	const char *keys;
+	struct around *around;
 };
 
 /**
@@ -226,10 +292,15 @@ struct alarm {
  * @has_center:	a centre line, too
  * @phase1_taken: values that Phase I took
  * @phase1_end:	when it was complete; 0 if it was not
+ * @events:	start and judged events in the file
+ * @bytes:	their size in the ring buffer
+ * @alarm_events: alarm events that this chart alone would have written
+ * @kept_bytes:	their size and that of its events kept
  * @worst:	the largest alarms, largest first
  * @nr_worst:	number of them
  * @max_worst:	room for as many
  * @series:	points for a picture, or NULL
+ * @points:	values for a page, or NULL
  */
 struct chart {
 	char *name;
@@ -253,10 +324,15 @@ struct chart {
 	bool has_center;
 	u32 phase1_taken;
 	u64 phase1_end;
+	u64 events;
+	u64 bytes;
+	u64 alarm_events;
+	u64 kept_bytes;
 	struct alarm *worst;
 	size_t nr_worst;
 	size_t max_worst;
 	struct series *series;
+	struct points *points;
 };
 
 enum format {
@@ -264,6 +340,7 @@ enum format {
 	FORMAT_CSV,
 	FORMAT_JSON,
 	FORMAT_SVG,
+	FORMAT_HTML,
 };
 
 /**
@@ -273,12 +350,14 @@ enum format {
  * @format:	how it is said
  * @max_worst:	alarms to list per chart
  * @only:	report the chart of this name alone, or NULL
+ * @sim:	charts are settings to be compared, whatever their names
  * @linear:	linear axis in a picture
  * @color:	the output is a terminal that shows colours
  * @out:	where it is written
  * @chart:	the charts
  * @nr_charts:	number of them
  * @events:	events in the file
+ * @bytes:	their size in the ring buffer
  * @lost:	events lost, as far as their number is known
  * @gaps:	times that events were lost
  * @first:	time of the first event
@@ -295,12 +374,14 @@ struct report {
 	enum format format;
 	size_t max_worst;
 	const char *only;
+	bool sim;
 	bool linear;
 	bool color;
 	FILE *out;
 	struct chart **chart;
 	size_t nr_charts;
 	u64 events;
+	u64 bytes;
 	u64 lost;
 	u64 gaps;
 	u64 first;
@@ -316,19 +397,31 @@ struct chart *report_add_chart(struct report *r, const char *name);
 struct chart *report_find_chart(struct report *r, const char *name);
 bool report_wants(const struct report *r, const char *name);
 void report_alarm(struct report *r, struct chart *c, const struct alarm *a);
+void report_normal(struct chart *c, const struct alarm *a);
 void report_free(struct report *r);
 
 void report_begin(struct report *r);
 void report_end(struct report *r);
 
+void csv_string(FILE *out, const char *s);
 void csv_begin(struct report *r);
 void csv_alarm(struct report *r, const struct chart *c, const struct alarm *a);
 void text_report(struct report *r);
+struct json_object;
+void json_number(struct json_object *o, const char *key, u64 n);
+void json_string(struct json_object *o, const char *key, const char *s);
+void json_head(struct json_object *o, const struct report *r);
+void json_write(struct json_object *o, FILE *out);
 void json_report(struct report *r);
 void svg_report(struct report *r);
+void html_report(struct report *r);
 
 void clean_text(char *s);
 
+/* 1234567 as 1,234,567 */
+const char *format_count(char *buf, size_t size, u64 n);
+/* "779.1 KB" */
+const char *format_bytes(char *buf, size_t size, u64 n);
 /* "7.01 s", "23.4 ms"; plain numbers if it is no time */
 const char *format_value(char *buf, size_t size, u64 value, bool is_time);
 const char *format_rules(char *buf, size_t size, u32 rules);
@@ -354,28 +447,6 @@ struct reader {
 };
 
 /**
- * struct input - a trace that is being read
- * @guard:	what watches over us
- * @report:	what comes of it
- * @tep:	its event formats
- * @instances:	names of other buffers than the main one, or ""
- * @reader:	what is done with it
- * @next_alive:	number of events at which to say that all is well
- * @status:	what the reader made of the last event
- */
-struct input {
-	struct guard *guard;
-	struct report *report;
-	struct tep_handle *tep;
-	char instances[256];
-	const struct reader *reader;
-	u64 next_alive;
-	int status;
-};
-
-int input_read(struct guard *g, struct report *r, const struct reader *reader);
-
-/**
  * struct field - a field of an event, whose reads are checked for size
  */
 struct field {
@@ -389,6 +460,38 @@ struct field {
 	} type;
 };
 
+/**
+ * struct input - a trace that is being read
+ * @guard:	what watches over us
+ * @report:	what comes of it
+ * @tep:	its event formats
+ * @instances:	names of other buffers than the main one, or ""
+ * @reader:	what is done with it
+ * @swap:	its byte order is not ours
+ * @type:	where records tell their event
+ * @pid:	where they tell the task that was current
+ * @inode:	of the file
+ * @next_alive:	number of events at which to say that all is well
+ * @next_drop:	bytes of events at which to let go of what was read
+ * @status:	what the reader made of the last event
+ */
+struct input {
+	struct guard *guard;
+	struct report *report;
+	struct tep_handle *tep;
+	char instances[256];
+	const struct reader *reader;
+	bool swap;
+	struct field type;
+	struct field pid;
+	u64 inode;
+	u64 next_alive;
+	u64 next_drop;
+	int status;
+};
+
+int input_read(struct guard *g, struct report *r, const struct reader *reader);
+
 bool field_find(struct field *f, struct tep_event *event, const char *name,
 		size_t len);
 const char *field_name(const struct field *f);
@@ -396,6 +499,8 @@ bool field_number(const struct field *f, struct input *in,
 		  struct tep_record *rec, u64 *value);
 bool field_string(const struct field *f, struct input *in,
 		  struct tep_record *rec, const char **s, size_t *len);
+int input_type(struct input *in, struct tep_record *rec);
+int input_pid(struct input *in, struct tep_record *rec);
 char *input_event_name(struct input *in, int id);
 int input_damaged(struct input *in, struct tep_record *rec, const char *event);
 

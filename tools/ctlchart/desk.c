@@ -26,6 +26,9 @@
  * @before:	terms left of the call, or NULL
  * @after:	terms right of it, or NULL
  * @pairs:	starts in flight, or NULL
+ * @lead:	an earlier chart that pairs the same way: its pairs are taken
+ * @paired:	the end at hand had a start, or is a field's value
+ * @value:	what that made
  * @phase1:	the limit to be
  * @sampler:	which values are taken for it
  * @learning:	there is no limit yet
@@ -43,6 +46,9 @@ struct desk_chart {
 	struct tep_event_filter *before;
 	struct tep_event_filter *after;
 	struct pairs *pairs;
+	struct desk_chart *lead;
+	bool paired;
+	struct alarm value;
 	struct ctlchart_phase1 phase1;
 	struct ctlchart_sampler sampler;
 	bool learning;
@@ -183,7 +189,40 @@ static int find_keys(struct input *in, struct desk_chart *d,
 	return status;
 }
 
-static int find_pair(struct input *in, struct desk_chart *d)
+static bool same_fields(const struct field *a, const struct field *b)
+{
+	return a->format == b->format && a->type == b->type;
+}
+
+static bool pairs_alike(const struct desk_chart *a, const struct desk_chart *b)
+{
+	unsigned int i;
+
+	if (a->end != b->end || a->start != b->start ||
+	    a->nr_keys != b->nr_keys || a->call->size != b->call->size ||
+	    a->call->stale != b->call->stale || a->call->last != b->call->last)
+		return false;
+	for (i = 0; i < a->nr_keys; i++) {
+		if (!same_fields(&a->start_key[i], &b->start_key[i]) ||
+		    !same_fields(&a->end_key[i], &b->end_key[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Each table reports an overdue start once: such a chart has its own. */
+static struct desk_chart *find_lead(struct desk *desk, struct desk_chart *d)
+{
+	struct desk_chart *c;
+
+	for (c = desk->chart; c < d && !d->call->overdue; c++) {
+		if (c->pairs && !c->call->overdue && pairs_alike(c, d))
+			return c;
+	}
+	return NULL;
+}
+
+static int find_pair(struct input *in, struct desk *desk, struct desk_chart *d)
 {
 	const struct token *t = &d->call->arg[0];
 	bool several;
@@ -204,6 +243,9 @@ static int find_pair(struct input *in, struct desk_chart *d)
 		if (status)
 			return status;
 	}
+	d->lead = find_lead(desk, d);
+	if (d->lead)
+		return 0;
 	d->pairs = pairs_new(d->call->size, d->call->stale, d->call->last);
 	if (!d->pairs)
 		abort();
@@ -308,7 +350,7 @@ static int make_result(struct input *in, struct desk_chart *d)
 	else
 		snprintf(name, sizeof(name), "%s.%s", d->end->name,
 			 field_name(&d->end_key[0]));
-	if (report_find_chart(in->report, name))
+	if (!in->report->sim && report_find_chart(in->report, name))
 		return fail_call(
 			in, d->call,
 			"Another chart has this name: give one of them name=",
@@ -348,12 +390,12 @@ static void start_chart(struct desk_chart *d)
 			       ctlchart_method_samples(&d->call->method));
 }
 
-static int init_chart(struct input *in, struct desk_chart *d)
+static int init_chart(struct input *in, struct desk *desk, struct desk_chart *d)
 {
 	int status = find_judged(in, d);
 
 	if (!status)
-		status = d->call->nr_args > 1 ? find_pair(in, d) :
+		status = d->call->nr_args > 1 ? find_pair(in, desk, d) :
 						find_field(in, d);
 	if (!status)
 		status = make_filter(in, d, d->call->before, d->call->before_at,
@@ -376,7 +418,7 @@ static int init(struct input *in, void *arg)
 
 	for (i = 0; i < desk->nr_calls && !status; i++) {
 		desk->chart[i].call = &desk->call[i];
-		status = init_chart(in, &desk->chart[i]);
+		status = init_chart(in, desk, &desk->chart[i]);
 	}
 	return status;
 }
@@ -446,11 +488,10 @@ static void print_keys(struct input *in, const struct desk_chart *d,
 	clean_text(buf);
 }
 
-static void set_process(struct input *in, struct alarm *a, int pid)
+static void set_comm(struct input *in, struct alarm *a)
 {
-	a->pid = pid;
 	snprintf(a->comm, sizeof(a->comm), "%.*s", COMM_LEN,
-		 tep_data_comm_from_pid(in->tep, pid));
+		 tep_data_comm_from_pid(in->tep, a->pid));
 	clean_text(a->comm);
 }
 
@@ -504,10 +545,15 @@ static void raise(struct input *in, struct desk_chart *d, struct alarm *a)
 {
 	struct report *r = in->report;
 
+	set_comm(in, a);
 	a->suppressed = !within_rate(d, a->time);
 	if (!a->suppressed) {
+		size_t size = alarm_size(d->result, a);
+
 		r->alarm_events++;
-		r->kept_bytes += alarm_size(d->result, a);
+		r->kept_bytes += size;
+		d->result->alarm_events++;
+		d->result->kept_bytes += size;
 	}
 	report_alarm(r, d->result, a);
 }
@@ -531,43 +577,70 @@ static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 			a->keys = d->start ? keys : "";
 			a->rules = RULE_LIMIT;
 			a->kept = matches(d->after, rec);
+			if (a->kept)
+				c->kept_bytes += rec->record_size;
 			raise(in, d, a);
 			return a->kept;
 		}
 	}
 	if (c->series)
 		series_add(c->series, a->time, a->value, false);
+	if (c->points && points_due(c->points)) {
+		print_keys(in, d, d->end_key, rec, keys, sizeof(keys));
+		a->keys = d->start ? keys : "";
+		set_comm(in, a);
+		report_normal(c, a);
+	}
 	return false;
+}
+
+/* A field's value, or a pair's; returns false if the record is too short */
+static bool take_value(struct input *in, struct desk_chart *d,
+		       struct tep_record *rec)
+{
+	struct alarm *a = &d->value;
+	u64 key[MAX_KEYS];
+	struct start s;
+
+	*a = (struct alarm){ .time = rec->ts };
+	d->paired = false;
+	if (!d->start) {
+		if (!field_number(&d->end_key[0], in, rec, &a->value))
+			return false;
+		if (d->end_key[0].format->flags & TEP_FIELD_IS_SIGNED &&
+		    (s64)a->value < 0)
+			a->value = 0;
+		a->pid = input_pid(in, rec);
+		d->paired = true;
+		return true;
+	}
+	if (!read_keys(in, d, d->end_key, rec, key))
+		return false;
+	if (!pairs_take(d->pairs, key, &s))
+		return true;
+	free(s.keys);
+	d->paired = true;
+	a->pid = s.pid;
+	a->start = s.time;
+	if (rec->ts >= s.time)
+		a->value = rec->ts - s.time;
+	return true;
 }
 
 /* Returns false if the record is too short */
 static bool take_end(struct input *in, struct desk_chart *d,
 		     struct tep_record *rec, bool *kept)
 {
-	struct alarm a = { .time = rec->ts };
-	u64 key[MAX_KEYS];
-	struct start s;
+	const struct desk_chart *lead = d->lead ? d->lead : d;
+	struct alarm a;
 
-	if (!d->pairs) {
-		if (!field_number(&d->end_key[0], in, rec, &a.value))
-			return false;
-		if (d->end_key[0].format->flags & TEP_FIELD_IS_SIGNED &&
-		    (s64)a.value < 0)
-			a.value = 0;
-		set_process(in, &a, tep_data_pid(in->tep, rec));
-	} else {
-		if (!read_keys(in, d, d->end_key, rec, key))
-			return false;
-		if (!pairs_take(d->pairs, key, &s))
-			return true;
-		free(s.keys);
-		set_process(in, &a, s.pid);
-		a.start = s.time;
-		if (rec->ts < s.time)
-			d->result->backwards++;
-		else
-			a.value = rec->ts - s.time;
-	}
+	if (!d->lead && !take_value(in, d, rec))
+		return false;
+	if (!lead->paired)
+		return true;
+	a = lead->value;
+	if (rec->ts < a.start)
+		d->result->backwards++;
 	if (!matches(d->before, rec))
 		d->result->uncharted++;
 	else if (judge(in, d, &a, rec))
@@ -580,7 +653,7 @@ static bool put_start(struct input *in, struct desk *desk, struct desk_chart *d,
 {
 	struct start s = {
 		.time = rec->ts,
-		.pid = tep_data_pid(in->tep, rec),
+		.pid = input_pid(in, rec),
 		.epoch = desk->epoch,
 	};
 	char keys[KEYS_LEN];
@@ -610,18 +683,24 @@ static void find_overdue(struct input *in, struct desk_chart *d, u64 now)
 			.value = now - s->time,
 			.limits = d->result->limits,
 			.rules = RULE_OVERDUE,
+			.pid = s->pid,
 			.keys = s->keys,
 		};
 
-		set_process(in, &a, s->pid);
 		raise(in, d, &a);
 	}
+}
+
+static void count_event(struct chart *c, const struct tep_record *rec)
+{
+	c->events++;
+	c->bytes += rec->record_size;
 }
 
 static int on_event(struct input *in, struct tep_record *rec, void *arg)
 {
 	struct desk *desk = arg;
-	int id = tep_data_type(in->tep, rec);
+	int id = input_type(in, rec);
 	bool ours = false, kept = false;
 	size_t i;
 
@@ -634,6 +713,7 @@ static int on_event(struct input *in, struct tep_record *rec, void *arg)
 		if (d->end->id != id)
 			continue;
 		ours = true;
+		count_event(d->result, rec);
 		if (!take_end(in, d, rec, &kept))
 			return input_damaged(in, rec, d->end->name);
 	}
@@ -643,7 +723,9 @@ static int on_event(struct input *in, struct tep_record *rec, void *arg)
 		if (!d->start || d->start->id != id)
 			continue;
 		ours = true;
-		if (!put_start(in, desk, d, rec))
+		if (d->end->id != id)
+			count_event(d->result, rec);
+		if (!d->lead && !put_start(in, desk, d, rec))
 			return input_damaged(in, rec, d->start->name);
 	}
 	if (ours) {
@@ -672,11 +754,12 @@ static int end(struct input *in, void *arg)
 
 	for (i = 0; i < desk->nr_calls; i++) {
 		struct desk_chart *d = &desk->chart[i];
+		const struct pairs *pairs = d->lead ? d->lead->pairs : d->pairs;
 
-		if (!d->pairs)
+		if (!pairs)
 			continue;
-		d->result->accounts = *pairs_accounts(d->pairs);
-		d->result->in_flight = pairs_in_flight(d->pairs);
+		d->result->accounts = *pairs_accounts(pairs);
+		d->result->in_flight = pairs_in_flight(pairs);
 	}
 	if (!in->report->log_events && *in->instances && !*in->report->instance)
 		guard_note(

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reading the trace with libtracecmd, and fields with their bounds checked. */
+#include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <trace-cmd.h>
@@ -11,6 +14,9 @@
 #include "ctlchart.h"
 
 #define ALIVE_EVENTS 4096
+
+/* Events of so many bytes may stay in memory behind the reader */
+#define DROP_BYTES (32ull << 20)
 
 static int fail_errno(struct input *in)
 {
@@ -39,6 +45,7 @@ static int check_outline(struct input *in)
 {
 	struct tracefile_error error;
 	struct tracefile_info info;
+	struct stat st;
 	int fd, status = 0;
 
 	fd = open(in->report->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -49,8 +56,37 @@ static int check_outline(struct input *in)
 			guard_fail(in->guard, error.offset, "%s", error.reason);
 	else
 		status = check_clock(in, &info);
+	if (!fstat(fd, &st))
+		in->inode = st.st_ino;
+	in->next_drop = DROP_BYTES;
 	close(fd);
 	return status;
+}
+
+/*
+ * libtracecmd maps as much of the file as it can at once, and so what was read
+ * stays resident, up to all of it. Let go of it: these mappings are private,
+ * read-only ones of a file, and what is still needed comes back from it.
+ */
+static void drop_mapped(struct input *in)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long from, to;
+	char line[256], access[8];
+	unsigned long long inode;
+	int c;
+
+	in->next_drop = in->report->bytes + DROP_BYTES;
+	while (maps && fgets(line, sizeof(line), maps)) {
+		for (c = line[strlen(line) - 1]; c != '\n' && c != EOF;)
+			c = fgetc(maps); /* a long path */
+		if (sscanf(line, "%lx-%lx %7s %*x %*s %llu", &from, &to, access,
+			   &inode) == 4 &&
+		    inode == in->inode && !strcmp(access, "r--p"))
+			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+	if (maps)
+		fclose(maps);
 }
 
 static void tell_progress(struct input *in, const struct tep_record *rec)
@@ -59,6 +95,8 @@ static void tell_progress(struct input *in, const struct tep_record *rec)
 
 	guard_alive(in->guard, rec->offset);
 	in->next_alive = r->events + ALIVE_EVENTS;
+	if (r->bytes >= in->next_drop)
+		drop_mapped(in);
 	/* alarms are written as they come, maybe to the same terminal */
 	if (r->format != FORMAT_CSV)
 		guard_progress(in->guard, "%.1f M events, %.1f s of trace",
@@ -78,6 +116,7 @@ static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 	if (!r->events)
 		r->first = rec->ts;
 	r->events++;
+	r->bytes += rec->record_size;
 	if (rec->ts > r->last)
 		r->last = rec->ts;
 	if (rec->missed_events) {
@@ -126,10 +165,32 @@ static struct tracecmd_input *open_instance(struct input *in,
 	return NULL;
 }
 
+/* All events have these in the same place: take it from one of them. */
+static int find_common(struct input *in)
+{
+	struct tep_event *event = tep_get_event(in->tep, 0);
+
+	in->swap = tep_is_file_bigendian(in->tep) !=
+		   tep_is_local_bigendian(in->tep);
+	if (!event)
+		return guard_fail(in->guard, GUARD_NOWHERE,
+				  "describes no events");
+	if (!field_find(&in->type, event, "common_type", 11) ||
+	    in->type.type != FIELD_NUMBER ||
+	    !field_find(&in->pid, event, "common_pid", 10) ||
+	    in->pid.type != FIELD_NUMBER)
+		return guard_fail(
+			in->guard, GUARD_NOWHERE,
+			"damaged: its events do not tell their type and process");
+	return 0;
+}
+
 static int read_events(struct input *in, struct tracecmd_input *handle)
 {
-	int status = in->reader->init(in, in->reader->arg);
+	int status = find_common(in);
 
+	if (!status)
+		status = in->reader->init(in, in->reader->arg);
 	if (status)
 		return status;
 	if (tracecmd_iterate_events(handle, NULL, 0, on_event, in) &&
@@ -258,6 +319,28 @@ static bool within(const struct tep_record *rec, u64 offset, u64 size)
 	return offset <= (u64)rec->size && size <= (u64)rec->size - offset;
 }
 
+/* What tep_read_number() does, inline: most of the reading is this */
+static u64 load(const struct input *in, const void *from, unsigned int size)
+{
+	u16 half;
+	u32 word;
+	u64 wide;
+
+	switch (size) {
+	case 1:
+		return *(const u8 *)from;
+	case 2:
+		memcpy(&half, from, sizeof(half));
+		return in->swap ? bswap_16(half) : half;
+	case 4:
+		memcpy(&word, from, sizeof(word));
+		return in->swap ? bswap_32(word) : word;
+	default:
+		memcpy(&wide, from, sizeof(wide));
+		return in->swap ? bswap_64(wide) : wide;
+	}
+}
+
 /**
  * field_number - read a number
  * @f: a FIELD_NUMBER or FIELD_CPU
@@ -279,8 +362,7 @@ bool field_number(const struct field *f, struct input *in,
 	size = f->format->size;
 	if (f->format->offset < 0 || !within(rec, f->format->offset, size))
 		return false;
-	*value = tep_read_number(in->tep, (char *)rec->data + f->format->offset,
-				 size);
+	*value = load(in, (char *)rec->data + f->format->offset, size);
 	if (f->format->flags & TEP_FIELD_IS_SIGNED && size < 8) {
 		unsigned int shift = 64 - 8 * size;
 
@@ -305,7 +387,7 @@ bool field_string(const struct field *f, struct input *in,
 	u64 offset, size, loc;
 
 	if (f->type == FIELD_COMM) {
-		int pid = tep_data_pid(in->tep, rec);
+		int pid = input_pid(in, rec);
 
 		*s = tep_data_comm_from_pid(in->tep, pid);
 		*len = strlen(*s);
@@ -316,7 +398,9 @@ bool field_string(const struct field *f, struct input *in,
 	if (!within(rec, offset, size))
 		return false;
 	if (f->format->flags & TEP_FIELD_IS_DYNAMIC) {
-		loc = tep_read_number(in->tep, (char *)rec->data + offset, 4);
+		if (size != 4)
+			return false;
+		loc = load(in, (char *)rec->data + offset, 4);
 		if (f->format->flags & TEP_FIELD_IS_RELATIVE)
 			offset += size + (loc & 0xffff);
 		else
@@ -328,6 +412,34 @@ bool field_string(const struct field *f, struct input *in,
 	*s = (char *)rec->data + offset;
 	*len = strnlen(*s, size);
 	return true;
+}
+
+/**
+ * input_type - the event that a record is of
+ * @in: the input
+ * @rec: the record
+ *
+ * Return: its id, or -1 if the record does not tell.
+ */
+int input_type(struct input *in, struct tep_record *rec)
+{
+	u64 id;
+
+	return field_number(&in->type, in, rec, &id) ? (int)id : -1;
+}
+
+/**
+ * input_pid - the task that was current at an event
+ * @in: the input
+ * @rec: the record
+ *
+ * Return: its pid, or -1 if the record does not tell.
+ */
+int input_pid(struct input *in, struct tep_record *rec)
+{
+	u64 pid;
+
+	return field_number(&in->pid, in, rec, &pid) ? (int)pid : -1;
 }
 
 /**

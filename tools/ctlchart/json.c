@@ -6,12 +6,24 @@
 
 #include "ctlchart.h"
 
-static void add_number(struct json_object *o, const char *key, u64 n)
+/**
+ * json_number - add a member
+ * @o: the object
+ * @key: the member's name
+ * @n: its value
+ */
+void json_number(struct json_object *o, const char *key, u64 n)
 {
 	json_object_object_add(o, key, json_object_new_uint64(n));
 }
 
-static void add_string(struct json_object *o, const char *key, const char *s)
+/**
+ * json_string - add a member
+ * @o: the object
+ * @key: the member's name
+ * @s: its value; what is not fit for JSON is replaced
+ */
+void json_string(struct json_object *o, const char *key, const char *s)
 {
 	char *clean = strdup(s);
 
@@ -26,14 +38,14 @@ static struct json_object *method_object(const struct call *call)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_string(o, "limit",
-		   call->method.limit == CTLCHART_MEDIAN ? "median" :
-							   "individuals");
-	add_string(o, "scale",
-		   call->method.scale == CTLCHART_LOG ? "log" : "linear");
-	add_number(o, "group", call->method.group);
-	add_number(o, "samples", ctlchart_method_samples(&call->method));
-	add_number(o, "learn", call->learn);
+	json_string(o, "limit",
+		    call->method.limit == CTLCHART_MEDIAN ? "median" :
+							    "individuals");
+	json_string(o, "scale",
+		    call->method.scale == CTLCHART_LOG ? "log" : "linear");
+	json_number(o, "group", call->method.group);
+	json_number(o, "samples", ctlchart_method_samples(&call->method));
+	json_number(o, "learn", call->learn);
 	return o;
 }
 
@@ -41,14 +53,14 @@ static struct json_object *accounts_object(const struct chart *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_number(o, "starts", c->accounts.starts);
-	add_number(o, "paired", c->accounts.paired);
-	add_number(o, "replaced", c->accounts.replaced);
-	add_number(o, "evicted", c->accounts.evicted);
-	add_number(o, "refused", c->accounts.refused);
-	add_number(o, "in_flight", c->in_flight);
-	add_number(o, "ends", c->accounts.ends);
-	add_number(o, "unmatched", c->accounts.unmatched);
+	json_number(o, "starts", c->accounts.starts);
+	json_number(o, "paired", c->accounts.paired);
+	json_number(o, "replaced", c->accounts.replaced);
+	json_number(o, "evicted", c->accounts.evicted);
+	json_number(o, "refused", c->accounts.refused);
+	json_number(o, "in_flight", c->in_flight);
+	json_number(o, "ends", c->accounts.ends);
+	json_number(o, "unmatched", c->accounts.unmatched);
 	return o;
 }
 
@@ -57,19 +69,19 @@ static struct json_object *alarm_object(const struct alarm *a)
 	struct json_object *o = json_object_new_object();
 	char rules[64];
 
-	add_number(o, "time", a->time);
+	json_number(o, "time", a->time);
 	if (a->start)
-		add_number(o, "start", a->start);
-	add_number(o, "duration", a->value);
+		json_number(o, "start", a->start);
+	json_number(o, "duration", a->value);
 	if (a->limits.center)
-		add_number(o, "center", a->limits.center);
+		json_number(o, "center", a->limits.center);
 	if (a->limits.ucl != U64_MAX)
-		add_number(o, "limit", a->limits.ucl);
-	add_string(o, "rules", format_rules(rules, sizeof(rules), a->rules));
+		json_number(o, "limit", a->limits.ucl);
+	json_string(o, "rules", format_rules(rules, sizeof(rules), a->rules));
 	json_object_object_add(o, "kept", json_object_new_boolean(a->kept));
 	json_object_object_add(o, "pid", json_object_new_int(a->pid));
-	add_string(o, "comm", a->comm);
-	add_string(o, "keys", a->keys);
+	json_string(o, "comm", a->comm);
+	json_string(o, "keys", a->keys);
 	return o;
 }
 
@@ -79,31 +91,31 @@ static struct json_object *chart_object(const struct chart *c)
 	struct json_object *worst = json_object_new_array();
 	size_t i;
 
-	add_string(o, "name", c->name);
-	add_string(o, "event", c->event);
+	json_string(o, "name", c->name);
+	json_string(o, "event", c->event);
 	if (c->start)
-		add_string(o, "start", c->start);
+		json_string(o, "start", c->start);
 	if (c->field)
-		add_string(o, "field", c->field);
+		json_string(o, "field", c->field);
 	if (c->is_time)
-		add_string(o, "unit", "ns");
+		json_string(o, "unit", "ns");
 	if (c->call)
 		json_object_object_add(o, "method", method_object(c->call));
-	add_number(o, "values", c->values);
+	json_number(o, "values", c->values);
 	if (c->has_limit && c->has_center)
-		add_number(o, "center", c->limits.center);
+		json_number(o, "center", c->limits.center);
 	if (c->has_limit)
-		add_number(o, "limit", c->limits.ucl);
-	add_number(o, "alarms", c->alarms);
-	add_number(o, "kept", c->kept);
-	add_number(o, "overdue", c->overdue);
+		json_number(o, "limit", c->limits.ucl);
+	json_number(o, "alarms", c->alarms);
+	json_number(o, "kept", c->kept);
+	json_number(o, "overdue", c->overdue);
 	if (c->call) {
-		add_number(o, "learnt", c->learnt);
-		add_number(o, "suppressed", c->suppressed);
-		add_number(o, "uncharted", c->uncharted);
+		json_number(o, "learnt", c->learnt);
+		json_number(o, "suppressed", c->suppressed);
+		json_number(o, "uncharted", c->uncharted);
 	}
 	if (c->start) {
-		add_number(o, "backwards", c->backwards);
+		json_number(o, "backwards", c->backwards);
 		json_object_object_add(o, "accounts", accounts_object(c));
 	}
 	for (i = 0; i < c->nr_worst; i++)
@@ -116,12 +128,43 @@ static struct json_object *log_object(const struct report *r)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_number(o, "events", r->log_events);
-	add_number(o, "bytes", r->log_bytes);
-	add_number(o, "kept_events", r->kept_events);
-	add_number(o, "alarm_events", r->alarm_events);
-	add_number(o, "kept_bytes", r->kept_bytes);
+	json_number(o, "events", r->log_events);
+	json_number(o, "bytes", r->log_bytes);
+	json_number(o, "kept_events", r->kept_events);
+	json_number(o, "alarm_events", r->alarm_events);
+	json_number(o, "kept_bytes", r->kept_bytes);
 	return o;
+}
+
+/**
+ * json_head - add what is known of the trace
+ * @o: the object
+ * @r: the report
+ */
+void json_head(struct json_object *o, const struct report *r)
+{
+	json_string(o, "file", r->file);
+	if (*r->instance)
+		json_string(o, "instance", r->instance);
+	json_number(o, "events", r->events);
+	json_number(o, "first", r->first);
+	json_number(o, "last", r->last);
+	json_number(o, "gaps", r->gaps);
+	json_number(o, "lost", r->lost);
+}
+
+/**
+ * json_write - write an object, and free it
+ * @o: the object
+ * @out: where to
+ */
+void json_write(struct json_object *o, FILE *out)
+{
+	fprintf(out, "%s\n",
+		json_object_to_json_string_ext(
+			o, JSON_C_TO_STRING_PRETTY |
+				   JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
 }
 
 /**
@@ -134,14 +177,7 @@ void json_report(struct report *r)
 	struct json_object *charts = json_object_new_array();
 	size_t i;
 
-	add_string(o, "file", r->file);
-	if (*r->instance)
-		add_string(o, "instance", r->instance);
-	add_number(o, "events", r->events);
-	add_number(o, "first", r->first);
-	add_number(o, "last", r->last);
-	add_number(o, "gaps", r->gaps);
-	add_number(o, "lost", r->lost);
+	json_head(o, r);
 	for (i = 0; i < r->nr_charts; i++) {
 		if (report_wants(r, r->chart[i]->name))
 			json_object_array_add(charts,
@@ -150,9 +186,5 @@ void json_report(struct report *r)
 	json_object_object_add(o, "charts", charts);
 	if (r->log_events)
 		json_object_object_add(o, "log", log_object(r));
-	fprintf(r->out, "%s\n",
-		json_object_to_json_string_ext(
-			o, JSON_C_TO_STRING_PRETTY |
-				   JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
+	json_write(o, r->out);
 }

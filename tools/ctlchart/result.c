@@ -51,9 +51,15 @@ struct chart *report_add_chart(struct report *r, const char *name)
 	c->name = strdup(name);
 	if (!c->name)
 		abort();
-	if (r->format == FORMAT_SVG && r->nr_charts <= MAX_PANELS) {
+	if ((r->format == FORMAT_SVG || r->format == FORMAT_HTML) &&
+	    r->nr_charts <= MAX_PANELS) {
 		c->series = series_new();
 		if (!c->series)
+			abort();
+	}
+	if (c->series && r->format == FORMAT_HTML) {
+		c->points = points_new();
+		if (!c->points)
 			abort();
 	}
 	return c;
@@ -89,6 +95,17 @@ static void rank(struct report *r, struct chart *c, const struct alarm *a)
 		c->nr_worst++;
 }
 
+static void add_point(struct chart *c, bool alarm, const struct alarm *a)
+{
+	struct point p = { .time = a->time,
+			   .value = a->value,
+			   .pid = a->pid,
+			   .keys = a->keys };
+
+	memcpy(p.comm, a->comm, sizeof(p.comm));
+	points_add(c->points, alarm, &p);
+}
+
 /**
  * report_alarm - take an alarm into the report
  * @r: the report
@@ -110,8 +127,20 @@ void report_alarm(struct report *r, struct chart *c, const struct alarm *a)
 	rank(r, c, a);
 	if (c->series)
 		series_add(c->series, a->time, a->value, true);
+	if (c->points)
+		add_point(c, true, a);
 	if (r->format == FORMAT_CSV && !a->suppressed)
 		csv_alarm(r, c, a);
+}
+
+/**
+ * report_normal - take a value that is in control, or not judged, into the page
+ * @c: its chart, whose points_due() it is
+ * @a: the value, as if it were an alarm
+ */
+void report_normal(struct chart *c, const struct alarm *a)
+{
+	add_point(c, false, a);
 }
 
 /**
@@ -136,20 +165,25 @@ void report_end(struct report *r)
 		json_report(r);
 	else if (r->format == FORMAT_SVG)
 		svg_report(r);
+	else if (r->format == FORMAT_HTML)
+		html_report(r);
 }
 
 static void chart_free(struct chart *c)
 {
 	size_t i;
 
-	for (i = 0; i < c->nr_worst; i++)
+	for (i = 0; i < c->nr_worst; i++) {
 		free((char *)c->worst[i].keys);
+		around_free(c->worst[i].around);
+	}
 	free(c->worst);
 	free(c->name);
 	free(c->event);
 	free(c->start);
 	free(c->field);
 	series_free(c->series);
+	points_free(c->points);
 	free(c);
 }
 
@@ -202,6 +236,31 @@ void clean_text(char *s)
 		}
 		c += len;
 	}
+}
+
+const char *format_count(char *buf, size_t size, u64 n)
+{
+	char digits[24], *to = buf;
+	int len = snprintf(digits, sizeof(digits), "%llu", n), i;
+
+	for (i = 0; i < len && to + 2 < buf + size; i++) {
+		if (i && (len - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+	return buf;
+}
+
+const char *format_bytes(char *buf, size_t size, u64 n)
+{
+	if (n < 10000)
+		snprintf(buf, size, "%llu bytes", n);
+	else if (n < 1000000)
+		snprintf(buf, size, "%.1f KB", n / 1e3);
+	else
+		snprintf(buf, size, "%.1f MB", n / 1e6);
+	return buf;
 }
 
 /* Four significant digits */

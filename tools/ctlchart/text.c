@@ -8,38 +8,12 @@
 #define RED "\033[31m"
 #define PLAIN "\033[m"
 
-/* 1234567 as 1,234,567 */
-static const char *grouped(char *buf, size_t size, u64 n)
-{
-	char digits[24], *to = buf;
-	int len = snprintf(digits, sizeof(digits), "%llu", n), i;
-
-	for (i = 0; i < len && to + 2 < buf + size; i++) {
-		if (i && (len - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = '\0';
-	return buf;
-}
-
-static const char *bytes(char *buf, size_t size, u64 n)
-{
-	if (n < 10000)
-		snprintf(buf, size, "%llu bytes", n);
-	else if (n < 1000000)
-		snprintf(buf, size, "%.1f KB", n / 1e3);
-	else
-		snprintf(buf, size, "%.1f MB", n / 1e6);
-	return buf;
-}
-
 static void count(struct report *r, const char *what, u64 n, const char *note)
 {
 	char buf[32];
 
-	fprintf(r->out, "  %-10s %s%s\n", what, grouped(buf, sizeof(buf), n),
-		note);
+	fprintf(r->out, "  %-10s %s%s\n", what,
+		format_count(buf, sizeof(buf), n), note);
 }
 
 static void print_method(struct report *r, const struct call *call)
@@ -86,7 +60,7 @@ static void print_values(struct report *r, const struct chart *c)
 	else if (c->learnt)
 		snprintf(note, sizeof(note),
 			 " judged, %s before there was a limit",
-			 grouped(buf, sizeof(buf), c->learnt));
+			 format_count(buf, sizeof(buf), c->learnt));
 	else
 		snprintf(note, sizeof(note), " judged");
 	count(r, "values", c->values, note);
@@ -190,11 +164,11 @@ static void print_saving(struct report *r)
 
 	if (!r->log_events)
 		return;
-	grouped(events, sizeof(events), r->log_events);
-	bytes(size, sizeof(size), r->log_bytes);
-	grouped(kept, sizeof(kept), r->kept_events);
-	grouped(alarms, sizeof(alarms), r->alarm_events);
-	bytes(small, sizeof(small), r->kept_bytes);
+	format_count(events, sizeof(events), r->log_events);
+	format_bytes(size, sizeof(size), r->log_bytes);
+	format_count(kept, sizeof(kept), r->kept_events);
+	format_count(alarms, sizeof(alarms), r->alarm_events);
+	format_bytes(small, sizeof(small), r->kept_bytes);
 	fprintf(r->out,
 		"\nlog: %s events, %s of ring data; with the filter %s and %s alarms, %s",
 		events, size, kept, alarms, small);
@@ -214,7 +188,7 @@ void text_report(struct report *r)
 	size_t i;
 
 	fprintf(r->out, "%s: %s events in %.3f s%s%s\n", r->file,
-		grouped(buf, sizeof(buf), r->events),
+		format_count(buf, sizeof(buf), r->events),
 		(r->last - r->first) / 1e9, *r->instance ? " of instance " : "",
 		r->instance);
 	if (r->gaps) {
@@ -222,7 +196,7 @@ void text_report(struct report *r)
 			r->color ? RED : "", r->color ? PLAIN : "", r->gaps);
 		if (r->lost)
 			fprintf(r->out, ", %s of them counted",
-				grouped(buf, sizeof(buf), r->lost));
+				format_count(buf, sizeof(buf), r->lost));
 		fprintf(r->out,
 			": alarms may be missing, and pairs across a gap wrong\n");
 	}

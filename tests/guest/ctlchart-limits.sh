@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# ctlchart save and load on a running kernel, and ctlchart sim against the
+# kernel's filter on the very same values: a field's, which are injected.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+ctlchart=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ctlchart
+wait=sched/sched_stat_iowait
+need_ctlchart
+[ -e $tracing/events/$wait/inject ] || die "this kernel cannot inject events"
+
+inject() { # value...
+	for value; do
+		echo "delay=$value" >$tracing/events/$wait/inject
+	done
+}
+
+# line WORD [DIRECTORY]: what the event's file says of its one chart
+line() {
+	sed -n "s/^$1: //p" "${2-$tracing}/events/$wait/ctlchart"
+}
+
+# --- a limit learnt here, saved, forgotten, loaded: the same chart
+filter='ctlchart(delay, learn=0, samples=10, group=5)'
+echo "$filter" >$tracing/events/$wait/filter
+echo 1 >$tracing/events/$wait/enable
+if "$ctlchart" save >out 2>err; then die "a chart without a limit was saved"; fi
+grep -q 'sched_stat_iowait.delay of sched:sched_stat_iowait has no limit yet (learning 0 of 10 values)' err ||
+	die "$(cat err)"
+inject 700 701 702 703 704 710 711 712 713 714
+center=$(line center) limit=$(line limit)
+if [ "$limit" -le "$center" ] || [ "$center" -lt 700 ]; then die "learnt $center, $limit"; fi
+"$ctlchart" save -o good.limits
+cat good.limits
+grep -qx "filter: $filter" good.limits || die "no filter"
+echo 0 >$tracing/events/$wait/filter
+"$ctlchart" load good.limits
+same "$filter" "$(cat $tracing/events/$wait/filter)" filter
+same judging "$(line state)" state
+same "$center $limit" "$(line center) $(line limit)" "centre and limit"
+"$ctlchart" save | grep -v -e '^from:' -e '^values:' >again
+grep -v -e '^from:' -e '^values:' good.limits | diff - again
+# The chart is there: its limits alone are written, its counts go on
+inject 5 5
+counts=$(line values)
+sed -i 's/^limit: .*/limit: 100000/' good.limits
+"$ctlchart" load good.limits
+same "$counts" "$(line values)" "values after a load"
+same 100000 "$(line limit)" "an edited limit"
+echo 1 >$tracing/events/ctlchart/enable
+echo >$tracing/trace
+inject 100000 100001
+same 1 "$(grep -c "ctlchart_alarm: .*duration=100001 center=$center limit=100000 " $tracing/trace)" alarms
+echo 0 >$tracing/events/ctlchart/enable
+
+# --- a named chart: trace-cmd finds the limits again that were loaded before
+named='ctlchart(delay, learn=0, samples=10, group=5, name=waits)'
+sed -i "s/^chart:.*/chart: waits/; s/^filter:.*/filter: $named/" good.limits
+"$ctlchart" load good.limits
+trace-cmd record -o rec.dat -e sched:sched_stat_iowait -f "$named" -e ctlchart \
+	sh -c "grep -A 2 '^state' $tracing/events/$wait/ctlchart >state
+		echo delay=99999 >$tracing/events/$wait/inject
+		echo delay=100001 >$tracing/events/$wait/inject
+		'$ctlchart' save >recording.limits" >log 2>&1 || die "$(cat log)"
+printf '%s\n' "state: judging" "center: $center" "limit: 100000" | diff - state
+# and the terms that trace-cmd puts around a filter are not saved
+grep -qx "filter: $named" recording.limits || die "saved while recording: $(cat recording.limits)"
+same 1 "$("$ctlchart" --format=csv rec.dat | grep -c '^waits,')" "alarms under trace-cmd"
+# what the alarms of that trace tell is the same again
+same "limit: 100000" "$("$ctlchart" save rec.dat | grep '^limit:')" "limit of a trace's alarms"
+echo 0 >$tracing/events/$wait/filter
+
+# --- times, instances, given limits, and a dry run in a shell
+mkdir $tracing/instances/disk
+cat >pairs.limits <<'END'
+event: block:block_rq_complete
+instance: disk
+filter: ctlchart(block_bio_queue, dev, sector)
+chart: block_bio_queue->block_rq_complete
+limit: 5 ms
+center: 800 us
+
+event: sched:sched_stat_iowait
+filter: ctlchart(delay)
+chart: sched_stat_iowait.delay
+limit: 77
+END
+disk=$tracing/instances/disk/events/block/block_rq_complete/ctlchart
+for way in direct shell; do
+	if [ $way = direct ]; then
+		"$ctlchart" load pairs.limits
+	else
+		"$ctlchart" load --dry-run pairs.limits | sh -e
+	fi
+	grep -qx 'limit: 5000000 ns' "$disk" || die "$(cat "$disk")"
+	grep -qx 'center: 800000 ns' "$disk" || die "$(cat "$disk")"
+	same 'fixed limit' "$(line state)" "state of a given limit"
+	same 77 "$(line limit)" "a given limit"
+	[ $way = shell ] || "$ctlchart" save --instance disk | grep -qx 'instance: disk' || die "no instance"
+	echo 0 >"${disk%/*}/filter"
+	echo 0 >$tracing/events/$wait/filter
+done
+
+# --- what the kernel refuses
+refused() { # pattern line...
+	local pattern=$1
+	shift
+	printf '%s\n' "$@" >bad.limits
+	if "$ctlchart" load bad.limits >out 2>err; then die "loaded: $*"; fi
+	grep -qE "$pattern" err || die "no '$pattern': $(cat err)"
+}
+refused '^ctlchart: line 1: the kernel refuses the filter of sched:sched_stat_iowait:$' \
+	'event: sched:sched_stat_iowait' 'filter: ctlchart(nosuch)' 'chart: x' 'limit: 5'
+grep -q '^ *^$' err || die "no caret: $(cat err)"
+refused '^ctlchart: bad.limits:1: the kernel refuses "ucl=5 pairs" \(times have a unit' \
+	'event: block:block_rq_complete' 'filter: ctlchart(block_bio_queue, dev, name=pairs)' 'chart: pairs' 'limit: 5'
+echo 0 >$complete/filter
+refused 'bad.limits:1: sched:sched_stat_iowait has no chart x$' \
+	'event: sched:sched_stat_iowait' 'filter: ctlchart(delay)' 'chart: x' 'limit: 5'
+echo 0 >$tracing/events/$wait/filter
+refused 'bad.limits:1: sched:sched_stat_iowait has no chart x, and no filter' \
+	'event: sched:sched_stat_iowait' 'chart: x' 'limit: 5'
+refused 'this kernel has no event no:such$' 'event: no:such' 'filter: x' 'chart: x' 'limit: 5'
+refused "no trace instance none: mkdir $tracing/instances/none" \
+	'event: sched:sched_stat_iowait' 'instance: none' 'filter: x' 'chart: x' 'limit: 5'
+cp pairs.limits /tmp/pairs.limits
+chmod 644 /tmp/pairs.limits
+if setpriv --reuid=65534 --regid=65534 --clear-groups "$ctlchart" load /tmp/pairs.limits >out 2>err; then
+	die "loaded without root"
+fi
+grep -q 'Permission denied: run this as root$' err || die "$(cat err)"
+rmdir $tracing/instances/disk
+
+# --- sim: the same values, so exactly the same limit and alarms, setting by setting
+settings=("limit=individuals scale=log" "limit=median scale=log"
+	"limit=individuals scale=linear" "limit=median scale=linear")
+call() { # setting
+	echo "ctlchart(delay, learn=0, samples=50, ${1// /, })"
+}
+for i in "${!settings[@]}"; do
+	mkdir "$tracing/instances/s$i"
+	call "${settings[i]}" >"$tracing/instances/s$i/events/$wait/filter"
+done
+# An injected event is in the instance whose file is written: each value goes to all.
+echo 1 >$tracing/tracing_on
+: >$tracing/trace
+echo 1 >$tracing/events/$wait/enable
+for i in "${!settings[@]}"; do
+	echo 1 >"$tracing/instances/s$i/events/$wait/enable"
+done
+python3 - $tracing $tracing/instances/s? <<END
+import random, sys
+
+random.seed(4)
+for i in range(300):
+	value = int(random.lognormvariate(12, 0.7) * (20 if random.random() < 0.03 else 1))
+	for directory in sys.argv[1:]:
+		with open(directory + "/events/$wait/inject", "w") as inject:
+			inject.write("delay=%d\\n" % value)
+END
+trace-cmd extract -o plain.dat >log 2>&1 || die "$(cat log)"
+"$ctlchart" sim -e sched:sched_stat_iowait -f 'ctlchart(delay, learn=0, samples=50)' \
+	--grid limit=individuals,median --grid scale=log,linear plain.dat
+for i in "${!settings[@]}"; do
+	"$ctlchart" sim -e sched:sched_stat_iowait -f "$(call "${settings[i]}")" --format=csv plain.dat |
+		python3 -c '
+import csv, sys
+r = next(csv.DictReader(sys.stdin))
+print(r["center"], r["limit"], "learnt", r["learnt"], "judged", r["values"], "alarms", r["alarms"])' >by-sim
+	dir=$tracing/instances/s$i
+	echo "$(line center "$dir") $(line limit "$dir") $(line values "$dir" | sed 's/,//g; s/ not charted.*//') $(line alarms "$dir" | sed 's/^/alarms /; s/,.*//')" >kernel
+	echo "${settings[i]}: $(cat kernel)"
+	diff kernel by-sim || die "${settings[i]}: the kernel and sim differ"
+	rmdir "$dir"
+done
+awk '{ exit !($NF > 0) }' kernel || die "no alarms to compare"

@@ -1,0 +1,256 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 120
+#
+# ctlchart save and load: the file of limits, mistakes in it, and what is written
+# into a directory that looks like tracefs.  (tests/guest/ctlchart-limits.sh does
+# it with a kernel.)
+set -u
+
+failed=0
+ctlchart=$TOOLS/ctlchart
+block=(-e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector, name=reads)')
+
+wrong() {
+	echo "wrong: $1"
+	[ ! -s err ] || sed 's/^/  stderr: /' err
+	failed=1
+}
+
+# expect STATUS PATTERN ARGUMENTS...: exit status, and one line of messages
+expect() {
+	local status=$1 pattern=$2 code
+	shift 2
+	"$ctlchart" "$@" >out 2>err
+	code=$?
+	[ "$code" -eq "$status" ] || wrong "ctlchart $*: status $code, not $status"
+	[ "$(grep -vc '^ ' err)" -eq 1 ] || wrong "ctlchart $*: not one line of messages"
+	grep -qE -- "$pattern" err || wrong "ctlchart $*: no '$pattern'"
+	[ ! -s out ] || wrong "ctlchart $*: wrote a result"
+}
+
+# same FILE WANTED-FILE WHAT
+same() {
+	diff "$2" "$1" || wrong "$3"
+}
+
+# A tracefs as far as it matters: the file "ctlchart" takes what is written
+make_tracefs() {
+	local dir event
+	rm -rf tracefs
+	for dir in tracefs tracefs/instances/disk; do
+		for event in block/block_rq_complete synthetic/lat sched/sched_switch; do
+			mkdir -p "$dir/events/$event"
+			echo "# No chart: write ctlchart(START, KEY...)" >"$dir/events/$event/ctlchart"
+			echo none >"$dir/events/$event/filter"
+			touch "$dir/events/${event%/*}/enable"
+		done
+	done
+	cat >tracefs/events/block/block_rq_complete/ctlchart <<'END'
+chart: reads
+call: ctlchart(block_bio_queue,dev,sector,name=reads)
+state: relearning 3 of 100 values
+center: 14100000 ns
+limit: 23412345 ns
+method: limit=individuals scale=log samples=100 group=5 learn=10000000000ns
+a line: that is not known yet
+values: learnt 9900, judged 1234, not charted 0
+alarms: 7, kept 7, not written 0
+
+chart: new
+call: ctlchart(block_bio_queue,dev,sector,name=new,learn=1s)
+state: learning 3 of 100 values
+values: learnt 3, judged 0, not charted 0
+END
+	# as trace-cmd writes it while it records
+	echo '((dev == 8388608 && ctlchart(block_bio_queue, dev, sector, name=reads) || ctlchart(block_bio_queue, dev, sector, name=new, learn=1s)))&&((common_pid<57||common_pid>58)&&(common_pid!=60))' \
+		>tracefs/events/block/block_rq_complete/filter
+	cat >tracefs/instances/disk/events/synthetic/lat/ctlchart <<'END'
+chart: lat.lat
+call: ctlchart(lat,ucl=500)
+state: fixed limit
+limit: 500
+values: learnt 0, judged 0, not charted 0
+END
+	echo 'ctlchart(lat, ucl=500)' >tracefs/instances/disk/events/synthetic/lat/filter
+}
+
+# --- save, from a kernel
+make_tracefs
+"$ctlchart" save --tracefs=tracefs -o saved 2>err || wrong "save"
+grep -q 'not saved: new of block:block_rq_complete has no limit yet (learning 3 of 100 values)' err || wrong "no word of what is not saved"
+from="from: Linux $(uname -r) on $(uname -n), "
+grep -c "^$from" saved | grep -qx 2 || wrong "no word of where it comes from"
+grep -v '^from:' saved >got
+cat >wanted <<'END'
+# Limits of control charts, saved by ctlchart(1). "ctlchart load" of this file
+# puts them into force. Edit it at will: limits may have a unit ns, us, ms or s.
+
+# limit 23.41 ms, centre 14.10 ms
+event: block:block_rq_complete
+filter: dev == 8388608 && ctlchart(block_bio_queue, dev, sector, name=reads) || ctlchart(block_bio_queue, dev, sector, name=new, learn=1s)
+chart: reads
+center: 14100000 ns
+limit: 23412345 ns
+values: 1234
+
+# limit 500
+event: synthetic:lat
+instance: disk
+filter: ctlchart(lat, ucl=500)
+chart: lat.lat
+limit: 500
+END
+same got wanted "what is saved"
+"$ctlchart" save --tracefs=tracefs --instance=disk 2>err | grep -c '^event:' | grep -qx 1 || wrong "one instance"
+"$ctlchart" save --tracefs=tracefs --chart=lat.lat 2>err | grep -c '^event:' | grep -qx 1 || wrong "one chart"
+[ ! -s err ] || wrong "a chart that nobody asked for is worth a message"
+expect 1 '^ctlchart: tracefs: no chart nosuch has a limit$' save --tracefs=tracefs --chart=nosuch
+expect 1 '^ctlchart: tracefs: there is no trace instance nosuch$' save --tracefs=tracefs --instance=nosuch
+expect 1 'is no tracefs' save --tracefs=/nonexistent
+rm tracefs/events/*/*/ctlchart tracefs/instances/*/events/*/*/ctlchart
+expect 1 '^ctlchart: tracefs: this kernel has no ctlchart filter' save --tracefs=tracefs
+expect 1 '^ctlchart: saved:5: this kernel has no ctlchart filter' load --tracefs=tracefs saved
+
+# --- load
+# Its chart is there: the limits alone. Not there: the filter as well.
+make_tracefs
+"$ctlchart" load --tracefs=tracefs saved >out 2>err || wrong "load"
+printf '%s\n' 'block:block_rq_complete  reads: limit 23.41 ms' 'disk/synthetic:lat  lat.lat: limit 500' >wanted
+same out wanted "what load says"
+[ "$(cat tracefs/events/block/block_rq_complete/ctlchart)" = 'limits center=14100000ns ucl=23412345ns reads' ] || wrong "limits"
+[ "$(cat tracefs/instances/disk/events/synthetic/lat/ctlchart)" = 'ucl=500 lat.lat' ] || wrong "a given limit"
+grep -q common_pid tracefs/events/block/block_rq_complete/filter || wrong "the filter was written without need"
+make_tracefs
+filter='dev == 8388608 && ctlchart(block_bio_queue, dev, sector, name=reads) || ctlchart(block_bio_queue, dev, sector, name=new, learn=1s)'
+echo 'nr_sector > 8' >tracefs/instances/disk/events/block/block_rq_complete/filter
+expect_note() {
+	"$ctlchart" "$@" >out 2>err || wrong "ctlchart $*"
+}
+expect_note load --tracefs=tracefs --instance=disk --chart=reads saved
+grep -q 'block:block_rq_complete had another filter: nr_sector > 8$' err || wrong "no word of the filter that was there"
+[ "$(cat tracefs/instances/disk/events/block/block_rq_complete/filter)" = "$filter" ] || wrong "filter"
+[ "$(cat tracefs/instances/disk/events/synthetic/lat/filter)" = 'ctlchart(lat, ucl=500)' ] || wrong "a chart that was not asked for"
+grep -q '^chart: reads' tracefs/events/block/block_rq_complete/ctlchart || wrong "the main buffer was written to"
+# Spaces in a call make no difference
+make_tracefs
+sed 's/dev, sector/dev ,sector/' saved >spaced
+"$ctlchart" load --tracefs=tracefs spaced >out 2>err || wrong "load"
+grep -q common_pid tracefs/events/block/block_rq_complete/filter || wrong "the same call is another one"
+# units, comments, order, spaces, CRLF
+printf '%s\r\n' '  # x' '' ' event:synthetic:lat' 'limit:  7' 'chart: lat.lat' 'filter: ctlchart(lat)' '' \
+	'event: block:block_rq_complete' 'limit: 3s' 'center: 20 ms' 'chart: a->b.c-d_e' 'filter: ctlchart(block_bio_queue, dev)' >edited
+make_tracefs
+"$ctlchart" load --tracefs=tracefs - <edited >out 2>err || wrong "an edited file"
+[ "$(cat tracefs/events/block/block_rq_complete/ctlchart)" = 'limits center=20000000ns ucl=3000000000ns a->b.c-d_e' ] || wrong "units"
+[ "$(cat tracefs/events/synthetic/lat/ctlchart)" = 'ucl=7 lat.lat' ] || wrong "a number without a unit"
+
+# Nothing is written unless all can be
+make_tracefs
+{ cat saved; printf '%s\n' 'event: block:nosuch' 'chart: x' 'limit: 5 ns' 'filter: ctlchart(a)'; } >partly
+expect 1 '^ctlchart: partly:[0-9]+: this kernel has no event block:nosuch$' load --tracefs=tracefs partly
+grep -q '^chart: reads' tracefs/events/block/block_rq_complete/ctlchart || wrong "half a file was loaded"
+printf '%s\n' 'event: sched:sched_switch' 'chart: x' 'limit: 5 ns' >unknown
+expect 1 '^ctlchart: unknown:1: sched:sched_switch has no chart x, and no filter: line' load --tracefs=tracefs unknown
+expect 1 'no trace instance nosuch: mkdir tracefs/instances/nosuch makes it' load --tracefs=tracefs --instance=nosuch saved
+expect 1 '^ctlchart: saved: has no chart nosuch$' load --tracefs=tracefs --chart=nosuch saved
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 . && chmod 700 tracefs
+	as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+	as_user true 2>/dev/null && [ -x "$ctlchart" ] && as_user test -x "$ctlchart" && {
+		as_user "$ctlchart" load --tracefs="$PWD/tracefs" saved >out 2>err && wrong "load as nobody"
+		grep -q 'Permission denied: run this as root$' err || wrong "no word of root"
+		as_user "$ctlchart" save --tracefs="$PWD/tracefs" >out 2>err && wrong "save as nobody"
+		grep -q 'Permission denied: run this as root$' err || wrong "no word of root"
+	}
+	chmod 755 tracefs
+fi
+
+# --- a dry run is a script that does the same
+make_tracefs
+printf '%s\n' 'event: synthetic:lat' "filter: ctlchart(lat) && comm != \"it's\\\\n\"" 'chart: lat.lat' 'limit: 9' >>saved
+sed '/^instance: disk/d' saved >quoted
+sed -i '/^limit: 500/,$d' quoted
+printf '%s\n' 'limit: 500' 'event: sched:sched_switch' "filter: ctlchart(x) && comm != \"it's\\\\n\$(date)\"" 'chart: q' 'limit: 9' >>quoted
+"$ctlchart" load -n --tracefs=tracefs quoted >script 2>err || wrong "dry run"
+grep -q '^chart: reads' tracefs/events/block/block_rq_complete/ctlchart || wrong "a dry run writes"
+sh -e script || wrong "its script fails"
+cp -r tracefs by-script
+make_tracefs
+for file in tracefs/events/*/*/ctlchart; do : >"$file"; done
+"$ctlchart" load --tracefs=tracefs quoted >out 2>err || wrong "load of what the script loaded"
+for file in events/{block/block_rq_complete,synthetic/lat,sched/sched_switch}/{filter,ctlchart}; do
+	[ "$(cat "tracefs/$file")" = "$(cat "by-script/$file")" ] || wrong "the script writes something else into $file"
+done
+"$ctlchart" load -n --instance=x quoted | grep -q "> /sys/kernel/tracing/instances/x/events/" || wrong "paths of a dry run"
+
+# --- mistakes
+mistake() {
+	local at=$1 pattern=$2
+	shift 2
+	printf '%s\n' "$@" >bad
+	expect 1 "^ctlchart: bad:${at:+$at:} $pattern" load --tracefs=tracefs bad
+}
+e='event: a:b' c='chart: c' l='limit: 5 ms' f='filter: ctlchart(x, y)'
+mistake '' 'has no limits in it' '# nothing'
+mistake 1 'a chart begins with its event: line' "$c"
+mistake 1 'a line begins with event:' 'limits of today'
+mistake 1 'a line begins with event:' 'even: a:b'
+mistake 1 'an event is written system:event' 'event: a'
+mistake 1 'an event is written system:event' 'event: ../../x:y'
+mistake 1 'an event is written system:event' 'event: a:..'
+mistake 1 'an event is written system:event' 'event: a:b:c'
+mistake 1 'a:b has no chart: line' "$e" "$l"
+mistake 2 'a:b has no limit: line' '' "$e" "$c" '' "$e" "$c" "$l"
+mistake 2 'this cannot be the name' "$e" 'chart: a b'
+mistake 2 'this cannot be the name' "$e" "chart: $(printf 'x%.0s' $(seq 64))"
+mistake 2 'this cannot be a trace instance' "$e" 'instance: ../x'
+mistake 3 'given twice' "$e" "$c" "$c"
+mistake 3 'given twice' "$e" "$l" "$l"
+mistake 3 'given twice' "$e" 'center: 1 ms' 'center: 1 ms'
+for number in '' x -5 '5 m' '5ms x' 1.5ms 18446744073709551616 '18446744073709551615 s' 18446744073709551615 0x10; do
+	mistake 2 ".*is no number" "$e" "limit: $number"
+done
+mistake 2 '.* is no number' "$e" 'values: many'
+mistake 3 'center and limit are both times' "$e" 'center: 5' "$l"
+mistake 1 'the limit of c is below its centre' "$e" "$c" "$l" 'center: 6ms'
+mistake 1 'the limit of c is 0' "$e" "$c" 'limit: 0'
+mistake 1 'this is no text' "$(printf 'event: a\033:b')"
+mistake 2 'this is no text' "$e" "$(printf 'filter: \xff')"
+printf 'event: a:b\n\0' >bad
+expect 1 '^ctlchart: bad:2: this is no text$' load bad
+printf '%s\n' "$e" "$c" "$l" "$f" "$e" 'chart: d' "$l" 'filter: ctlchart(z)' >bad
+expect 1 '^ctlchart: bad:5: line 1 has another filter for a:b' load -n bad
+printf '%s\n' "$e" "$c" "$l" "$f" "$e" "$c" "$l" >bad
+expect 1 '^ctlchart: bad:5: line 1 has limits of c as well' load -n bad
+expect 1 '^ctlchart: missing: No such file' load missing
+
+# --- save, from a trace: what its alarms tell, and what is learnt from its events
+"$UNIT/gen_tracedat" block block.dat 12000 3000 >truth || exit 1
+limit=$(sed -n 's/^limit=//p' truth)
+"$ctlchart" save "${block[@]}" -o saved block.dat 2>err || wrong "save of a trace"
+awk -v want="$limit" '/^limit:/ { n++; if ($2 < want * 0.999 || $2 > want * 1.001 || $3 != "ns") exit 1 } END { exit n != 1 }' saved ||
+	wrong "not the limit $limit"
+grep -qx 'filter: ctlchart(block_bio_queue, dev, sector, name=reads)' saved || wrong "no filter"
+grep -qE '^from: block.dat, [0-9]{4}-' saved || wrong "no from"
+# The desk judges a trace by what was saved as the kernel would
+ucl=$(sed -n 's/^limit: \([0-9]*\) ns/\1ns/p' saved)
+want=$("$ctlchart" --format=csv "${block[@]}" block.dat | wc -l)
+got=$("$ctlchart" --format=csv -e block:block_rq_complete -f "ctlchart(block_bio_queue, dev, sector, ucl=$ucl)" block.dat |
+	awk -F , -v after="$("$ctlchart" --format=csv "${block[@]}" block.dat | sed -n 2p | cut -d , -f 3)" 'NR == 1 || $3 >= after' | wc -l)
+[ "$want" = "$got" ] || wrong "the saved limit makes $got alarms, the learnt one $want"
+"$UNIT/gen_tracedat" alarm alarm.dat 100 200 >truth || exit 1
+limit=$(sed -n 's/^limit=//p' truth)
+"$ctlchart" save alarm.dat >saved 2>err || wrong "save of alarms"
+grep -qx "limit: $limit ns" saved || wrong "not the limit $limit of the alarms"
+grep -q '^filter:' saved && wrong "a filter that nobody can know"
+"$UNIT/gen_tracedat" mixed mixed.dat >truth || exit 1
+"$ctlchart" save mixed.dat >saved 2>err || wrong "save of mixed alarms"
+grep -q 'does not describe the event of named' err || wrong "no word of what is not saved"
+expect 1 'no chart nosuch in it|has no alarm of a chart nosuch' save --chart=nosuch alarm.dat
+"$ctlchart" save -e block:block_rq_complete \
+	-f 'ctlchart(block_bio_queue, dev, sector, samples=100000)' block.dat >out 2>err && wrong "save of no limit"
+grep -q 'no chart in it has a limit$' err || wrong "no word of why nothing is saved"
+[ ! -s out ] || wrong "a file of no limits"
+
+exit $failed

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The events around the worst alarms, of a second pass over the trace: which
+ * alarms are the worst ones is known after the first one.
+ *
+ * The last events are kept in a ring; an alarm takes them when its time is
+ * over, and then the next events as they come.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctlchart.h"
+
+/* Alarms that are given their events, and the length of one's text */
+#define MAX_ALARMS 1000
+#define TEXT_LEN 400
+
+/**
+ * struct kept - a record in the ring
+ * @rec:	the record; its data are our own
+ * @room:	bytes allocated for them
+ */
+struct kept {
+	struct tep_record rec;
+	size_t room;
+};
+
+/**
+ * struct work - what is going on
+ * @alarm:	the alarms, in order of time
+ * @nr:		number of them
+ * @next:	the first one whose time is not over
+ * @open:	the first one that still takes events
+ * @ring:	the last events
+ * @size:	of the ring: events wanted on each side
+ * @filled:	records in it since the beginning
+ */
+struct work {
+	struct alarm **alarm;
+	size_t nr;
+	size_t next;
+	size_t open;
+	struct kept *ring;
+	size_t size;
+	u64 filled;
+};
+
+static int init(struct input *in, void *arg)
+{
+	(void)in;
+	(void)arg;
+	return 0;
+}
+
+static void keep(struct work *w, const struct tep_record *rec)
+{
+	struct kept *k = &w->ring[w->filled++ % w->size];
+	void *data = k->rec.data;
+
+	if (rec->size > (int)k->room || !data) {
+		k->room = rec->size > 64 ? rec->size : 64;
+		data = realloc(data, k->room);
+		if (!data)
+			abort();
+	}
+	memcpy(data, rec->data, rec->size);
+	k->rec = *rec;
+	k->rec.data = data;
+	k->rec.priv = NULL;
+}
+
+static char *clean_copy(const char *s, size_t len)
+{
+	char *c = strndup(s, len);
+
+	if (!c)
+		abort();
+	clean_text(c);
+	return c;
+}
+
+static void add_event(struct input *in, struct alarm *a, struct tep_record *rec)
+{
+	struct around *r = a->around;
+	struct tep_event *event = tep_find_event(in->tep, input_type(in, rec));
+	int pid = input_pid(in, rec);
+	struct around_event *e;
+	struct trace_seq text;
+	char who[64];
+
+	r->event = realloc(r->event, (r->nr + 1) * sizeof(*r->event));
+	if (!r->event)
+		abort();
+	e = &r->event[r->nr++];
+	e->time = rec->ts;
+	e->cpu = rec->cpu;
+	e->name = event ? clean_copy(event->name, TEXT_LEN) :
+			  input_event_name(in, input_type(in, rec));
+	snprintf(who, sizeof(who), "%.*s-%d", COMM_LEN,
+		 tep_data_comm_from_pid(in->tep, pid), pid);
+	e->who = clean_copy(who, sizeof(who));
+	trace_seq_init(&text);
+	if (event)
+		tep_print_event(in->tep, &text, rec, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&text);
+	e->text = clean_copy(text.buffer, TEXT_LEN);
+	trace_seq_destroy(&text);
+}
+
+/* Its time is over: the ring holds what came before */
+static void begin(struct input *in, struct work *w, struct alarm *a)
+{
+	u64 i = w->filled > w->size ? w->filled - w->size : 0;
+
+	a->around = calloc(1, sizeof(*a->around));
+	if (!a->around)
+		abort();
+	for (; i < w->filled; i++)
+		add_event(in, a, &w->ring[i % w->size].rec);
+	a->around->before = a->around->nr;
+}
+
+static int on_event(struct input *in, struct tep_record *rec, void *arg)
+{
+	struct work *w = arg;
+	size_t i;
+
+	while (w->next < w->nr && w->alarm[w->next]->time < rec->ts)
+		begin(in, w, w->alarm[w->next++]);
+	for (i = w->open; i < w->next; i++) {
+		struct around *r = w->alarm[i]->around;
+
+		if (r->nr - r->before < w->size)
+			add_event(in, w->alarm[i], rec);
+		/* they began in order, and so they end */
+		if (r->nr - r->before >= w->size && i == w->open)
+			w->open++;
+	}
+	keep(w, rec);
+	return 0;
+}
+
+static int end(struct input *in, void *arg)
+{
+	struct work *w = arg;
+
+	while (w->next < w->nr)
+		begin(in, w, w->alarm[w->next++]);
+	return 0;
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const struct alarm *a = *(struct alarm *const *)x;
+	const struct alarm *b = *(struct alarm *const *)y;
+
+	return (a->time > b->time) - (a->time < b->time);
+}
+
+/* The worst ones of each chart, as many of each */
+static void choose(struct report *r, struct work *w)
+{
+	size_t rank, i;
+	bool any = true;
+
+	w->alarm = calloc(MAX_ALARMS, sizeof(struct alarm *));
+	if (!w->alarm)
+		abort();
+	for (rank = 0; any; rank++) {
+		any = false;
+		for (i = 0; i < r->nr_charts && w->nr < MAX_ALARMS; i++) {
+			struct chart *c = r->chart[i];
+
+			if (rank >= c->nr_worst || !report_wants(r, c->name))
+				continue;
+			w->alarm[w->nr++] = &c->worst[rank];
+			any = true;
+		}
+	}
+	qsort(w->alarm, w->nr, sizeof(struct alarm *), by_time);
+}
+
+/**
+ * around_collect - give the worst alarms the events around them
+ * @g: the guard
+ * @r: the report, whose counts of events stay as they are
+ * @size: events on each side
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int around_collect(struct guard *g, struct report *r, size_t size)
+{
+	struct work w = { .size = size };
+	const struct reader reader = {
+		.init = init, .event = on_event, .end = end, .arg = &w
+	};
+	struct report again = { .file = r->file,
+				.instance = r->instance,
+				.format = r->format };
+	size_t i;
+	int status = 0;
+
+	if (!size)
+		return 0;
+	choose(r, &w);
+	w.ring = calloc(size, sizeof(*w.ring));
+	if (!w.ring)
+		abort();
+	if (w.nr)
+		status = input_read(g, &again, &reader);
+	for (i = 0; i < size; i++)
+		free(w.ring[i].rec.data);
+	free(w.ring);
+	free(w.alarm);
+	return status;
+}
+
+/**
+ * around_free - free the events around an alarm
+ * @r: the events, or NULL
+ */
+void around_free(struct around *r)
+{
+	size_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->nr; i++) {
+		free(r->event[i].name);
+		free(r->event[i].who);
+		free(r->event[i].text);
+	}
+	free(r->event);
+	free(r);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ctlchart: its commands, and what their command lines have in common.
+ */
+#ifndef CTLCHART_COMMAND_H
+#define CTLCHART_COMMAND_H
+
+#include <argp.h>
+
+#include "ctlchart.h"
+
+/* CPU seconds in which reading must make progress */
+#define IDLE_CPU 60
+
+/**
+ * struct options - the command line
+ * @report:	what is asked for
+ * @output:	file to write to, or NULL
+ * @call:	the charts of -e and -f
+ * @nr_calls:	number of them
+ * @event:	the last -e, if its -f has not come yet
+ * @around:	of the report as a page, events on each side of an alarm
+ */
+struct options {
+	struct report report;
+	const char *output;
+	struct call call[MAX_CALLS];
+	size_t nr_calls;
+	const char *event;
+	size_t around;
+};
+
+enum {
+	OPT_FORMAT = 0x100,
+	OPT_WORST,
+	OPT_INSTANCE,
+	OPT_CHART,
+	OPT_LINEAR,
+	OPT_GRID,
+	OPT_AROUND,
+	OPT_TRACEFS,
+};
+
+/* What the commands say of -e and -f */
+#define HELP_EVENT                                             \
+	"Chart EVENT (system:event) of an ordinary trace, by " \
+	"the filter of the -f after it"
+#define HELP_FILTER                                               \
+	"The filter, as one would give it to trace-cmd record: "  \
+	"'ctlchart(START, KEY..., option=value...)' or "          \
+	"'ctlchart(FIELD, ...)', with TERMS && before it and && " \
+	"TERMS after it as far as libtraceevent knows them"
+
+error_t options_parse(int key, char *arg, struct argp_state *state,
+		      struct options *o);
+int options_format(const char *const *names, size_t nr, const char *arg,
+		   struct argp_state *state);
+void options_call(struct call *call, const char *event, const char *filter);
+void options_free(struct options *o);
+
+int sim_main(int argc, char **argv);
+int save_main(int argc, char **argv);
+int load_main(int argc, char **argv);
+
+#endif

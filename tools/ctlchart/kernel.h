@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The charts of the running kernel, by libtracefs.
+ */
+#ifndef CTLCHART_KERNEL_H
+#define CTLCHART_KERNEL_H
+
+#include <tracefs.h>
+
+#include "limits.h"
+
+int kernel_check(struct guard *g, const char *dir);
+const char *kernel_tracefs(void);
+bool kernel_has_instance(const char *name);
+bool kernel_has_file(struct tracefs_instance *instance, const char *system,
+		     const char *event, const char *file);
+
+/**
+ * struct kernel_chart - what an event's file "ctlchart" says of a chart
+ * @name:	its name, in the text that was parsed
+ * @call:	its call, without spaces
+ * @state:	"judging" and so on
+ * @limits:	the lines
+ * @is_time:	they are times
+ * @has_limit:	there is a limit
+ * @has_center:	and a centre line
+ * @values:	values judged
+ */
+struct kernel_chart {
+	char *name;
+	char *call;
+	char *state;
+	struct ctlchart_limits limits;
+	bool is_time;
+	bool has_limit;
+	bool has_center;
+	u64 values;
+};
+
+bool kernel_next_chart(char **text, struct kernel_chart *c);
+char *kernel_filter(struct tracefs_instance *instance, const char *system,
+		    const char *event);
+
+#endif

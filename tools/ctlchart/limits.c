@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files of limits: text that people read and edit. "#" begins a comment line,
+ * "event:" the stanza of a chart, in which each of the other words stands at
+ * most once:
+ *
+ *   event: block:block_rq_complete
+ *   filter: ctlchart(block_bio_queue, dev, sector, name=reads)
+ *   chart: reads
+ *   center: 14100000 ns
+ *   limit: 23412345 ns
+ *   values: 12000
+ *   from: Linux 6.12.117 on rig7, 2026-11-21 16:03:12 UTC
+ *
+ * and instance: of a chart that is not in the main trace buffer. event:, chart:
+ * and limit: must be there. Numbers have a unit of time, or none for the chart
+ * of a field.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+
+#include "limits.h"
+
+/**
+ * limits_add - one more chart
+ * @f: the file
+ *
+ * Return: the chart, empty; valid until the next one is added.
+ */
+struct limits *limits_add(struct limits_file *f)
+{
+	f->entry = realloc(f->entry, (f->nr + 1) * sizeof(*f->entry));
+	if (!f->entry)
+		abort();
+	memset(&f->entry[f->nr], 0, sizeof(*f->entry));
+	return &f->entry[f->nr++];
+}
+
+/**
+ * limits_free - free the charts
+ * @f: the file
+ */
+void limits_free(struct limits_file *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->nr; i++) {
+		free(f->entry[i].instance);
+		free(f->entry[i].event);
+		free(f->entry[i].filter);
+		free(f->entry[i].chart);
+		free(f->entry[i].from);
+	}
+	free(f->entry);
+	f->entry = NULL;
+	f->nr = 0;
+}
+
+static void put_line(FILE *out, const char *word, const char *text)
+{
+	if (text)
+		fprintf(out, "%s: %s\n", word, text);
+}
+
+static void put_value(FILE *out, const char *word, u64 value, bool is_time)
+{
+	fprintf(out, "%s: %llu%s\n", word, value, is_time ? " ns" : "");
+}
+
+static void put_entry(FILE *out, const struct limits *l)
+{
+	char center[32], limit[32];
+
+	fprintf(out, "\n# limit %s",
+		format_value(limit, sizeof(limit), l->limits.ucl, l->is_time));
+	if (l->has_center)
+		fprintf(out, ", centre %s",
+			format_value(center, sizeof(center), l->limits.center,
+				     l->is_time));
+	fputc('\n', out);
+	put_line(out, "event", l->event);
+	put_line(out, "instance", l->instance);
+	put_line(out, "filter", l->filter);
+	put_line(out, "chart", l->chart);
+	if (l->has_center)
+		put_value(out, "center", l->limits.center, l->is_time);
+	put_value(out, "limit", l->limits.ucl, l->is_time);
+	if (l->values)
+		put_value(out, "values", l->values, false);
+	put_line(out, "from", l->from);
+}
+
+/**
+ * limits_write - write a file
+ * @out: where to
+ * @f: the charts
+ */
+void limits_write(FILE *out, const struct limits_file *f)
+{
+	size_t i;
+
+	fputs("# Limits of control charts, saved by ctlchart(1). \"ctlchart load\" of this file\n"
+	      "# puts them into force. Edit it at will: limits may have a unit ns, us, ms or s.\n",
+	      out);
+	for (i = 0; i < f->nr; i++)
+		put_entry(out, &f->entry[i]);
+}
+
+/**
+ * struct parser - a file being read
+ * @g:		the guard
+ * @f:		what was read
+ * @entry:	the stanza, or NULL before the first one
+ * @line:	number of the line
+ * @has_limit:	the stanza has a limit
+ * @unit:	and this unit of time, or ""; NULL if it has no number yet
+ */
+struct parser {
+	struct guard *g;
+	struct limits_file *f;
+	struct limits *entry;
+	unsigned int line;
+	bool has_limit;
+	const char *unit;
+};
+
+static bool all_of(const char *s, const char *also)
+{
+	for (; *s; s++) {
+		if (!isalnum((unsigned char)*s) && !strchr(also, *s))
+			return false;
+	}
+	return true;
+}
+
+/* Part of a path: nothing that leads elsewhere */
+static bool is_path_part(const char *s)
+{
+	return *s && *s != '.' && !strchr(s, '/');
+}
+
+static int set_text(struct parser *p, char **to, const char *value)
+{
+	if (*to)
+		return guard_fail(p->g, p->line,
+				  "given twice for the same chart");
+	*to = strdup(value);
+	if (!*to)
+		abort();
+	return 0;
+}
+
+static int set_event(struct parser *p, const char *value)
+{
+	const char *colon = strchr(value, ':');
+
+	if (!colon || !is_path_part(value) || !is_path_part(colon + 1) ||
+	    strchr(colon + 1, ':') || !all_of(value, "_-.:"))
+		return guard_fail(p->g, p->line,
+				  "an event is written system:event");
+	return set_text(p, &p->entry->event, value);
+}
+
+static int set_instance(struct parser *p, const char *value)
+{
+	if (!is_path_part(value))
+		return guard_fail(p->g, p->line,
+				  "this cannot be a trace instance");
+	return set_text(p, &p->entry->instance, value);
+}
+
+static int set_filter(struct parser *p, const char *value)
+{
+	return set_text(p, &p->entry->filter, value);
+}
+
+static int set_chart(struct parser *p, const char *value)
+{
+	if (!*value || strlen(value) >= NAME_LEN || !all_of(value, "_-.>"))
+		return guard_fail(p->g, p->line,
+				  "this cannot be the name of a chart");
+	return set_text(p, &p->entry->chart, value);
+}
+
+static int set_from(struct parser *p, const char *value)
+{
+	return set_text(p, &p->entry->from, value);
+}
+
+static bool get_number(const char *s, const char **end, u64 *value)
+{
+	char *stop;
+
+	errno = 0;
+	*value = strtoull(s, &stop, 10);
+	*end = stop;
+	return isdigit((unsigned char)*s) && !errno;
+}
+
+/* "23412345 ns", "23ms", or a number without a unit */
+static int set_value(struct parser *p, const char *text, u64 *value)
+{
+	static const struct {
+		const char *name;
+		u64 ns;
+	} units[] = {
+		{ "", 1 },	   { "ns", 1 },		{ "us", 1000 },
+		{ "ms", 1000000 }, { "s", 1000000000 },
+	};
+	const char *unit;
+	size_t i = ARRAY_SIZE(units);
+	u64 number = 0;
+
+	if (get_number(text, &unit, &number)) {
+		unit += strspn(unit, " \t");
+		for (i = 0; i < ARRAY_SIZE(units); i++) {
+			if (!strcmp(unit, units[i].name))
+				break;
+		}
+	}
+	if (i == ARRAY_SIZE(units) ||
+	    __builtin_mul_overflow(number, units[i].ns, value) ||
+	    *value == U64_MAX)
+		return guard_fail(
+			p->g, p->line,
+			"%s is no number (whole, and of ns, us, ms or s if it is a time)",
+			text);
+	if (p->unit && !*p->unit != !i)
+		return guard_fail(
+			p->g, p->line,
+			"center and limit are both times, with a unit, or both plain numbers");
+	p->unit = units[i].name;
+	p->entry->is_time = i > 0;
+	return 0;
+}
+
+static int set_center(struct parser *p, const char *value)
+{
+	if (p->entry->has_center)
+		return guard_fail(p->g, p->line,
+				  "given twice for the same chart");
+	p->entry->has_center = true;
+	return set_value(p, value, &p->entry->limits.center);
+}
+
+static int set_limit(struct parser *p, const char *value)
+{
+	if (p->has_limit)
+		return guard_fail(p->g, p->line,
+				  "given twice for the same chart");
+	p->has_limit = true;
+	return set_value(p, value, &p->entry->limits.ucl);
+}
+
+static int set_values(struct parser *p, const char *value)
+{
+	const char *end;
+
+	if (!get_number(value, &end, &p->entry->values) || *end)
+		return guard_fail(p->g, p->line, "%s is no number", value);
+	return 0;
+}
+
+static const struct {
+	const char *word;
+	int (*set)(struct parser *p, const char *value);
+} words[] = {
+	{ "event", set_event },	  { "instance", set_instance },
+	{ "filter", set_filter }, { "chart", set_chart },
+	{ "center", set_center }, { "limit", set_limit },
+	{ "values", set_values }, { "from", set_from },
+};
+
+/* The stanza is complete */
+static int end_stanza(struct parser *p)
+{
+	const struct limits *l = p->entry;
+	const char *missing = NULL;
+
+	if (!l)
+		return 0;
+	if (!l->chart)
+		missing = "chart";
+	else if (!p->has_limit)
+		missing = "limit";
+	if (missing)
+		return guard_fail(p->g, l->line, "%s has no %s: line", l->event,
+				  missing);
+	if (!l->limits.ucl || l->limits.center > l->limits.ucl)
+		return guard_fail(
+			p->g, l->line, "the limit of %s is %s", l->chart,
+			l->limits.ucl ? "below its centre line" : "0");
+	return 0;
+}
+
+static int begin_stanza(struct parser *p)
+{
+	if (end_stanza(p))
+		return EXIT_FAILURE;
+	if (p->f->nr == LIMITS_MAX)
+		return guard_fail(p->g, p->line, "more than %d charts",
+				  LIMITS_MAX);
+	p->entry = limits_add(p->f);
+	p->entry->line = p->line;
+	p->has_limit = false;
+	p->unit = NULL;
+	return 0;
+}
+
+/* UTF-8 without control characters: lines are shown in messages and filters */
+static bool is_text(const char *line, size_t len)
+{
+	char *copy = strdup(line), *clean = strdup(line), *c;
+	bool good;
+
+	if (!copy || !clean)
+		abort();
+	for (c = copy; *c; c++) {
+		if (strchr("\t\r\n", *c))
+			*c = ' ';
+	}
+	strcpy(clean, copy);
+	clean_text(clean);
+	good = strlen(line) == len && !strcmp(copy, clean);
+	free(copy);
+	free(clean);
+	return good;
+}
+
+static int take_line(struct parser *p, char *s)
+{
+	char *value, *end;
+	size_t i;
+
+	s += strspn(s, " \t");
+	for (end = s + strlen(s); end > s && isspace((unsigned char)end[-1]);)
+		end--;
+	*end = '\0';
+	if (!*s || *s == '#')
+		return 0;
+	value = strchr(s, ':');
+	for (i = 0; value && i < ARRAY_SIZE(words); i++) {
+		if (!strncmp(s, words[i].word, value - s) &&
+		    !words[i].word[value - s])
+			break;
+	}
+	if (!value || i == ARRAY_SIZE(words))
+		return guard_fail(
+			p->g, p->line,
+			"a line begins with event:, instance:, filter:, chart:, center:, limit:, values:, from: or #");
+	value += 1 + strspn(value + 1, " \t");
+	if (!i && begin_stanza(p))
+		return EXIT_FAILURE;
+	if (!p->entry)
+		return guard_fail(p->g, p->line,
+				  "a chart begins with its event: line");
+	return words[i].set(p, value);
+}
+
+/**
+ * limits_read - read a file
+ * @g: the guard; what is wrong is told with the number of the line
+ * @path: the file, or "-" for standard input
+ * @f: where to put it; limits_free() is due in any case
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int limits_read(struct guard *g, const char *path, struct limits_file *f)
+{
+	struct parser p = { .g = g, .f = f };
+	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	char *line = NULL;
+	size_t size = 0;
+	int status = 0;
+	ssize_t len;
+
+	if (!in)
+		return guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
+	while (!status && (len = getline(&line, &size, in)) >= 0) {
+		p.line++;
+		if (!is_text(line, len))
+			status = guard_fail(g, p.line, "this is no text");
+		else
+			status = take_line(&p, line);
+	}
+	if (!status && ferror(in))
+		status = guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
+	if (!status)
+		status = end_stanza(&p);
+	if (!status && !f->nr)
+		status = guard_fail(g, GUARD_NOWHERE, "has no limits in it");
+	free(line);
+	if (in != stdin)
+		fclose(in);
+	return status;
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctlchart save: the limits of the running kernel's charts, or those of a trace,
+ * into a file that ctlchart load reads.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "command.h"
+#include "kernel.h"
+
+/**
+ * struct save - the command
+ * @options:	what the commands have in common
+ * @has_instance: --instance was given
+ * @tracefs:	where tracefs is, or NULL
+ * @file:	what is saved
+ * @from:	where and when it was learnt
+ * @seen:	events that can have charts
+ */
+struct save {
+	struct options options;
+	bool has_instance;
+	const char *tracefs;
+	struct limits_file file;
+	char from[256];
+	size_t seen;
+};
+
+static const struct argp_option options[] = {
+	{ "event", 'e', "EVENT", 0, HELP_EVENT, 1 },
+	{ "filter", 'f', "FILTER", 0, HELP_FILTER, 1 },
+	{ "chart", OPT_CHART, "NAME", 0, "Save the limits of this chart alone",
+	  2 },
+	{ "instance", OPT_INSTANCE, "NAME", 0,
+	  "Those of this trace instance, instead of all (of a FILE: instead of the main buffer)",
+	  2 },
+	{ "tracefs", OPT_TRACEFS, "DIR", 0,
+	  "Where tracefs is mounted, if not at the usual place", 2 },
+	{ "output", 'o', "LIMITS", 0,
+	  "Write to LIMITS, which is replaced when all went well", 3 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Save the limits of control charts for ctlchart load.\n\n"
+	"Without FILE the limits in force in the running kernel are saved, of "
+	"all trace instances; as root. Of FILE, a trace.dat, those that its "
+	"alarms tell, or with -e and -f those that are learnt from its "
+	"events. The result is text to be read and edited."
+	"\v"
+	"Examples:\n"
+	"  # on a rig, while a good build is being traced\n"
+	"  ctlchart save -o good.limits\n"
+	"\n"
+	"  # from a plain trace of a good build\n"
+	"  ctlchart save -e block:block_rq_complete \\\n"
+	"    -f 'ctlchart(block_bio_queue, dev, sector, name=reads)' \\\n"
+	"    -o good.limits good.dat\n"
+	"\n"
+	"  # on the next rig\n"
+	"  ctlchart load good.limits\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static char *copy(const char *s)
+{
+	char *c = s ? strdup(s) : NULL;
+
+	if (s && !c)
+		abort();
+	return c;
+}
+
+/* Where and when */
+static void set_from(struct save *s, const char *where)
+{
+	char when[64];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC",
+		 gmtime_r(&now, &tm));
+	snprintf(s->from, sizeof(s->from), "%s, %s", where, when);
+	clean_text(s->from);
+}
+
+/* ---- from the kernel ---- */
+
+static void save_chart(struct guard *g, struct save *s, const char *instance,
+		       const char *event, const char *filter,
+		       const struct kernel_chart *c)
+{
+	struct limits *l;
+
+	if (!report_wants(&s->options.report, c->name))
+		return;
+	if (!c->has_limit) {
+		guard_note(g, "not saved: %s of %s has no limit yet (%s)",
+			   c->name, event, c->state ? c->state : "no state");
+		return;
+	}
+	l = limits_add(&s->file);
+	l->instance = copy(instance);
+	l->event = copy(event);
+	l->filter = copy(filter);
+	l->chart = copy(c->name);
+	l->from = copy(s->from);
+	l->limits = c->limits;
+	l->is_time = c->is_time;
+	l->has_center = c->has_center;
+	l->values = c->values;
+}
+
+static void save_event(struct guard *g, struct save *s,
+		       struct tracefs_instance *instance, const char *system,
+		       const char *event)
+{
+	char *text = tracefs_event_file_read(instance, system, event,
+					     "ctlchart", NULL);
+	char *rest = text, *filter, name[256];
+	struct kernel_chart chart;
+
+	if (!text)
+		return;
+	s->seen++;
+	filter = NULL;
+	snprintf(name, sizeof(name), "%s:%s", system, event);
+	while (kernel_next_chart(&rest, &chart)) {
+		if (!filter)
+			filter = kernel_filter(instance, system, event);
+		save_chart(g, s, tracefs_instance_get_name(instance), name,
+			   filter, &chart);
+	}
+	free(filter);
+	free(text);
+}
+
+static void save_instance(struct guard *g, struct save *s,
+			  struct tracefs_instance *instance)
+{
+	char *dir = instance ? tracefs_instance_get_dir(instance) :
+			       copy(kernel_tracefs());
+	char **systems = tracefs_event_systems(dir), **events;
+	int i, k;
+
+	for (i = 0; systems && systems[i]; i++) {
+		events = tracefs_system_events(dir, systems[i]);
+		for (k = 0; events && events[k]; k++)
+			save_event(g, s, instance, systems[i], events[k]);
+		tracefs_list_free(events);
+	}
+	tracefs_list_free(systems);
+	tracefs_put_tracing_file(dir);
+}
+
+/* An instance that has gone meanwhile has no charts to save */
+static void save_named(struct guard *g, struct save *s, const char *name)
+{
+	struct tracefs_instance *instance;
+
+	if (!kernel_has_instance(name))
+		return;
+	instance = tracefs_instance_alloc(s->tracefs, name);
+	if (!instance)
+		abort();
+	save_instance(g, s, instance);
+	tracefs_instance_free(instance);
+}
+
+static int save_kernel(struct guard *g, struct save *s)
+{
+	struct utsname u;
+	char where[200];
+	char **names;
+	int i, status;
+
+	status = kernel_check(g, s->tracefs);
+	if (status)
+		return status;
+	uname(&u);
+	snprintf(where, sizeof(where), "Linux %s on %s", u.release, u.nodename);
+	set_from(s, where);
+	if (s->has_instance) {
+		save_named(g, s, s->options.report.instance);
+		if (!kernel_has_instance(s->options.report.instance))
+			status = guard_fail(g, GUARD_NOWHERE,
+					    "there is no trace instance %s",
+					    s->options.report.instance);
+	} else {
+		save_instance(g, s, NULL);
+		names = tracefs_instances(NULL);
+		for (i = 0; names && names[i]; i++)
+			save_named(g, s, names[i]);
+		tracefs_list_free(names);
+	}
+	if (!status && !s->seen)
+		status = guard_fail(
+			g, GUARD_NOWHERE,
+			"this kernel has no ctlchart filter (no event has a file \"ctlchart\")");
+	if (!status && !s->file.nr)
+		status = guard_fail(
+			g, GUARD_NOWHERE, "no chart%s%s has a limit",
+			s->options.report.only ? " " : "",
+			s->options.report.only ? s->options.report.only : "");
+	return status;
+}
+
+/* ---- from a trace ---- */
+
+static int save_trace(struct guard *g, struct save *s)
+{
+	struct options *o = &s->options;
+	struct report *r = &o->report;
+	size_t i;
+	int status;
+
+	set_from(s, r->file);
+	if (o->nr_calls)
+		status = desk_report(g, r, o->call, o->nr_calls);
+	else
+		status = alarms_report(g, r);
+	guard_progress(g, NULL);
+	for (i = 0; i < r->nr_charts && !status; i++) {
+		const struct chart *c = r->chart[i];
+		struct limits *l;
+
+		if (!report_wants(r, c->name))
+			continue;
+		if (!c->has_limit) {
+			guard_note(
+				g,
+				"not saved: %s has no limit: %u values for it were there",
+				c->name, c->phase1_taken);
+			continue;
+		}
+		if (!strchr(c->event, ':')) {
+			guard_note(
+				g,
+				"not saved: the trace does not describe the event of %s (%s)",
+				c->name, c->event);
+			continue;
+		}
+		l = limits_add(&s->file);
+		l->instance = *r->instance ? copy(r->instance) : NULL;
+		l->event = copy(c->event);
+		l->filter = c->call ? copy(c->call->filter) : NULL;
+		l->chart = copy(c->name);
+		l->from = copy(s->from);
+		l->limits = c->limits;
+		l->is_time = c->is_time;
+		l->has_center = c->has_center;
+		l->values = c->values;
+	}
+	if (!status && !s->file.nr)
+		status = guard_fail(g, GUARD_NOWHERE,
+				    "no chart%s%s in it has a limit",
+				    r->only ? " " : "", r->only ? r->only : "");
+	report_free(r);
+	return status;
+}
+
+static int work(struct guard *g, FILE *out, void *arg)
+{
+	struct save *s = arg;
+	int status;
+
+	if (s->options.report.file)
+		status = save_trace(g, s);
+	else
+		status = save_kernel(g, s);
+	if (!status)
+		limits_write(out, &s->file);
+	limits_free(&s->file);
+	return status;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct save *s = state->input;
+	struct options *o = &s->options;
+
+	switch (key) {
+	case OPT_TRACEFS:
+		s->tracefs = arg;
+		return 0;
+	case OPT_CHART:
+		o->report.only = arg;
+		return 0;
+	case OPT_INSTANCE:
+		s->has_instance = true;
+		break;
+	case ARGP_KEY_END:
+		if (o->nr_calls && !o->report.file)
+			argp_error(state,
+				   "-e and -f are for a FILE: which one?");
+		break;
+	}
+	return options_parse(key, arg, state, o);
+}
+
+/**
+ * save_main - the command save
+ * @argc: as of main()
+ * @argv: the same, the first one a name for messages
+ *
+ * Return: the exit status.
+ */
+int save_main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "[FILE]", doc,
+					  NULL,	   NULL,  NULL };
+	struct save s = { .options.report.instance = "" };
+	struct guard_job job = { .program = PROGRAM,
+				 .idle_cpu = IDLE_CPU,
+				 .work = work,
+				 .arg = &s };
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &s);
+	job.file = s.options.report.file;
+	if (!job.file)
+		job.file = s.tracefs ? s.tracefs : "tracefs";
+	job.output = s.options.output;
+	status = guard_run(&job);
+	options_free(&s.options);
+	return status;
+}
