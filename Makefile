@@ -10,10 +10,11 @@ demo: deps ## Reproduce a performance failure in a guest and show what ctlchart 
 	@tests/demo/run
 
 check: deps ## Lint, unit tests, KUnit, selftests and guest tests: what CI runs
+	@scripts/deps check
 	@tests/run
 
 check-full: deps ## check, and every prefix of the series, debug kernel, each option off, fuzzing, ARM
-	@scripts/deps full
+	@scripts/deps check full
 	@tests/run --full
 
 bench: deps ## Instructions per I/O of ctlchart and of its peers, in one run
