@@ -80,6 +80,11 @@ START_TEST(call_options)
 	ck_assert_uint_eq(call.overdue, 3600 * SEC);
 	ck_assert_uint_eq(call.rate, 9);
 	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, limit=quantile)",
+			     &error));
+	ck_assert_uint_eq(call.method.limit, CTLCHART_QUANTILE);
+	ck_assert_uint_eq(call.method.groups, 600);
+	call_free(&call);
 	/* a field's limit is in the field's unit */
 	ck_assert(call_parse(&call, "e", "ctlchart(lat, ucl=500)", &error));
 	ck_assert_uint_eq(call.ucl, 500);
@@ -120,6 +125,11 @@ static const struct {
 	{ "ctlchart(a, samples=99)", "Bad value for this option", 20 },
 	{ "ctlchart(a, samples=5)", "Bad value for this option", 20 },
 	{ "ctlchart(a, group=11)", "Bad value for this option", 18 },
+	{ "ctlchart(a, limit=quantile, samples=2995)",
+	  "Bad value for this option", 36 },
+	{ "ctlchart(a, samples=100, limit=quantile)",
+	  "Bad value for this option", 20 },
+	{ "ctlchart(a, limit=)", "Bad value for this option", 18 },
 	{ "ctlchart(a, samples=100, group=3)", "Bad value for this option",
 	  31 },
 	{ "ctlchart(a, scale=logs)", "Bad value for this option", 18 },

@@ -462,6 +462,47 @@ START_TEST(field)
 }
 END_TEST
 
+/* A tenth of the values is of another kind, and the report says so. */
+START_TEST(shape)
+{
+	char *text;
+	int i, status;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 100; i++)
+		sc_lat(&td, 0, SC_BASE + i * MSEC, 5,
+		       (95 + i * 7 % 11) * (i * 13 % 10 ? 1 : 100));
+	report("-e lat -f 'ctlchart(lat, learn=0)'");
+	ck_assert_str_eq(string(chart(0), "shape"), "bimodal");
+	text = run(&status, "-e lat -f 'ctlchart(lat, learn=0)' '%s'", trace);
+	ck_assert_int_eq(status, 0);
+	ck_assert_ptr_nonnull(strstr(text, "bimodal, and false alarms"));
+	for (; i < 3100; i++)
+		sc_lat(&td, 0, SC_BASE + i * MSEC, 5, 100 + i * 7 % 3000);
+	report("-e lat -f 'ctlchart(lat, learn=0)'");
+	ck_assert_str_eq(string(chart(0), "shape"), "bimodal");
+}
+END_TEST
+
+/* 3000 values of which four lie above the limit, then one above it */
+START_TEST(quantile)
+{
+	int i;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 3000; i++)
+		sc_lat(&td, 0, SC_BASE + i * MSEC, 5, 100 + i * 7 % 3000);
+	sc_lat(&td, 0, SC_BASE + 4000 * MSEC, 5, 3095);
+	sc_lat(&td, 0, SC_BASE + 4001 * MSEC, 5, 3096);
+	report("-e lat -f 'ctlchart(lat, learn=0, limit=quantile)'");
+	ck_assert_uint_eq(number(chart(0), "limit"), 3095);
+	ck_assert_str_eq(string(at(chart(0), "method"), "limit"), "quantile");
+	ck_assert_uint_eq(number(chart(0), "values"), 2);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert(!json_object_object_get_ex(chart(0), "shape", NULL));
+}
+END_TEST
+
 /* Terms left of the call select what is charted, right of it what is kept. */
 START_TEST(terms)
 {
@@ -830,6 +871,8 @@ int main(void)
 	tcase_add_test(tc, csv);
 	tcase_add_test(tc, svg);
 	tcase_add_test(tc, large_svg);
+	tcase_add_test(tc, shape);
+	tcase_add_test(tc, quantile);
 	tcase_add_loop_test(tc, errors, 0,
 			    sizeof(mistakes) / sizeof(*mistakes));
 	tcase_add_test(tc, no_field);

@@ -26,6 +26,12 @@
 #define DEFAULT_SIZE 4096
 #define MAX_SIZE (1u << 20)
 
+const char *const limit_names[] = {
+	[CTLCHART_INDIVIDUALS] = "individuals",
+	[CTLCHART_MEDIAN] = "median",
+	[CTLCHART_QUANTILE] = "quantile",
+};
+
 /**
  * struct parser - the state of parsing
  * @call:	what was found so far
@@ -33,7 +39,7 @@
  * @pair:	the first option that needs a start event
  * @ucl:	the value of ucl=, whose unit depends on the arguments
  * @count:	the value of samples= or group=, whichever came last
- * @samples:	values of Phase I
+ * @samples:	the value of samples=; 0 if not given
  * @error:	what is wrong
  */
 struct parser {
@@ -149,9 +155,15 @@ static bool set_dup(struct parser *p, const struct token *t)
 
 static bool set_limit(struct parser *p, const struct token *t)
 {
-	p->call->method.limit = token_is(t, "median") ? CTLCHART_MEDIAN :
-							CTLCHART_INDIVIDUALS;
-	return token_is(t, "median") || token_is(t, "individuals");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(limit_names); i++) {
+		if (!token_is(t, limit_names[i]))
+			continue;
+		p->call->method.limit = i;
+		return true;
+	}
+	return false;
 }
 
 static bool set_scale(struct parser *p, const struct token *t)
@@ -322,14 +334,23 @@ static const char *split_args(struct parser *p, const char *s)
 static bool finish_options(struct parser *p)
 {
 	struct call *call = p->call;
-	u64 groups = p->samples / call->method.group;
+	u64 groups;
 
+	if (!p->samples)
+		p->samples = call->method.limit == CTLCHART_QUANTILE ?
+				     CTLCHART_QUANTILE_MIN :
+				     CTLCHART_GROUP_DEFAULT *
+					     CTLCHART_GROUPS_DEFAULT;
+	groups = p->samples / call->method.group;
 	if (call->nr_args == 1 && p->pair.str)
 		return fail(p, "Option needs a start event", p->pair.str);
 	if (groups * call->method.group != p->samples ||
 	    groups < CTLCHART_GROUPS_MIN || groups > CTLCHART_GROUPS_MAX)
 		return fail(p, "Bad value for this option", p->count.str);
 	call->method.groups = groups;
+	/* All else was checked one by one: these are too few for a quantile */
+	if (!ctlchart_method_valid(&call->method))
+		return fail(p, "Bad value for this option", p->count.str);
 	if (p->ucl.str &&
 	    (!get_scaled(&p->ucl, call->nr_args > 1, &call->ucl) ||
 	     !call->ucl || call->ucl == U64_MAX))
@@ -445,7 +466,6 @@ bool call_parse(struct call *call, const char *event, const char *filter,
 {
 	struct parser p = {
 		.call = call,
-		.samples = CTLCHART_GROUP_DEFAULT * CTLCHART_GROUPS_DEFAULT,
 		.error = error,
 	};
 	const char *s;

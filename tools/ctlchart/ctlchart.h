@@ -93,6 +93,9 @@ struct call_error {
 	const char *at;
 };
 
+/* The names of enum ctlchart_limit */
+extern const char *const limit_names[CTLCHART_QUANTILE + 1];
+
 bool call_parse(struct call *call, const char *event, const char *filter,
 		struct call_error *error);
 void call_free(struct call *call);
@@ -224,6 +227,7 @@ struct alarm {
  * @limits:	lines in force at the end
  * @has_limit:	there are any
  * @has_center:	a centre line, too
+ * @shape:	what the values of Phase I looked like
  * @phase1_taken: values that Phase I took
  * @phase1_end:	when it was complete; 0 if it was not
  * @worst:	the largest alarms, largest first
@@ -251,6 +255,7 @@ struct chart {
 	struct ctlchart_limits limits;
 	bool has_limit;
 	bool has_center;
+	enum ctlchart_shape shape;
 	u32 phase1_taken;
 	u64 phase1_end;
 	struct alarm *worst;
@@ -331,6 +336,7 @@ void clean_text(char *s);
 
 /* "7.01 s", "23.4 ms"; plain numbers if it is no time */
 const char *format_value(char *buf, size_t size, u64 value, bool is_time);
+const char *shape_name(enum ctlchart_shape shape);
 const char *format_rules(char *buf, size_t size, u32 rules);
 
 /* ---- input.c: reading the trace ---- */

@@ -27,6 +27,7 @@
  * @after:	terms right of it, or NULL
  * @pairs:	starts in flight, or NULL
  * @phase1:	the limit to be
+ * @room:	its memory
  * @sampler:	which values are taken for it
  * @learning:	there is no limit yet
  * @window:	when the current second of alarms began
@@ -44,6 +45,7 @@ struct desk_chart {
 	struct tep_event_filter *after;
 	struct pairs *pairs;
 	struct ctlchart_phase1 phase1;
+	u64 *room;
 	struct ctlchart_sampler sampler;
 	bool learning;
 	u64 window;
@@ -343,7 +345,10 @@ static void start_chart(struct desk_chart *d)
 		return;
 	}
 	d->learning = true;
-	ctlchart_phase1_start(&d->phase1, &d->call->method);
+	d->room = calloc(ctlchart_phase1_room(&d->call->method), sizeof(u64));
+	if (!d->room)
+		abort();
+	ctlchart_phase1_start(&d->phase1, &d->call->method, d->room);
 	ctlchart_sampler_start(&d->sampler, d->call->learn,
 			       ctlchart_method_samples(&d->call->method));
 }
@@ -468,6 +473,7 @@ static void learn(struct desk_chart *d, u64 value, u64 now)
 		return;
 	if (ctlchart_phase1_add(&d->phase1, value)) {
 		ctlchart_phase1_limits(&d->phase1, &c->limits);
+		c->shape = ctlchart_phase1_shape(&d->phase1);
 		c->has_center = true;
 		c->phase1_end = now;
 		d->learning = false;
@@ -720,6 +726,7 @@ int desk_report(struct guard *g, struct report *r, const struct call *call,
 		if (desk.chart[i].after)
 			tep_filter_free(desk.chart[i].after);
 		pairs_free(desk.chart[i].pairs);
+		free(desk.chart[i].room);
 	}
 	free(desk.chart);
 	return status;

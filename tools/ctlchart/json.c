@@ -26,9 +26,7 @@ static struct json_object *method_object(const struct call *call)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_string(o, "limit",
-		   call->method.limit == CTLCHART_MEDIAN ? "median" :
-							   "individuals");
+	add_string(o, "limit", limit_names[call->method.limit]);
 	add_string(o, "scale",
 		   call->method.scale == CTLCHART_LOG ? "log" : "linear");
 	add_number(o, "group", call->method.group);
@@ -94,6 +92,8 @@ static struct json_object *chart_object(const struct chart *c)
 		add_number(o, "center", c->limits.center);
 	if (c->has_limit)
 		add_number(o, "limit", c->limits.ucl);
+	if (shape_name(c->shape))
+		add_string(o, "shape", shape_name(c->shape));
 	add_number(o, "alarms", c->alarms);
 	add_number(o, "kept", c->kept);
 	add_number(o, "overdue", c->overdue);

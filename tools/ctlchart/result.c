@@ -235,6 +235,23 @@ const char *format_value(char *buf, size_t size, u64 value, bool is_time)
 	return buf;
 }
 
+/**
+ * shape_name - what the values of Phase I look like
+ * @shape: the shape
+ *
+ * Return: its name, or NULL if nothing speaks against a limit drawn from ranges.
+ */
+const char *shape_name(enum ctlchart_shape shape)
+{
+	static const char *const name[] = {
+		[CTLCHART_SHAPE_PLAIN] = NULL,
+		[CTLCHART_SHAPE_HEAVY] = "heavy-tailed",
+		[CTLCHART_SHAPE_BIMODAL] = "bimodal",
+	};
+
+	return name[shape];
+}
+
 const char *format_rules(char *buf, size_t size, u32 rules)
 {
 	size_t len = 0;

@@ -45,8 +45,7 @@ static void count(struct report *r, const char *what, u64 n, const char *note)
 static void print_method(struct report *r, const struct call *call)
 {
 	fprintf(r->out, "  (%s, %s scale, %u groups of %u)",
-		call->method.limit == CTLCHART_MEDIAN ? "median" :
-							"individuals",
+		limit_names[call->method.limit],
 		call->method.scale == CTLCHART_LOG ? "log" : "linear",
 		call->method.groups, call->method.group);
 }
@@ -75,6 +74,11 @@ static void print_lines(struct report *r, const struct chart *c)
 	else if (c->call)
 		print_method(r, c->call);
 	fputc('\n', r->out);
+	if (shape_name(c->shape))
+		fprintf(r->out, "  shape      %s%s\n", shape_name(c->shape),
+			c->call->method.limit == CTLCHART_QUANTILE ?
+				"" :
+				", and false alarms are many: limit=quantile is for such");
 }
 
 static void print_values(struct report *r, const struct chart *c)
