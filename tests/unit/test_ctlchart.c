@@ -85,6 +85,19 @@ START_TEST(call_options)
 	ck_assert_uint_eq(call.method.limit, CTLCHART_QUANTILE);
 	ck_assert_uint_eq(call.method.groups, 600);
 	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, rules=1, 2,5 ,rate=3)",
+			     &error));
+	ck_assert_uint_eq(call.rules, 0x13);
+	ck_assert_uint_eq(call.rate, 3);
+	ck_assert_uint_eq(call.nr_args, 1);
+	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, rules=all)", &error));
+	ck_assert_uint_eq(call.rules, 0xff);
+	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, rules=limit, ucl=1)",
+			     &error));
+	ck_assert_uint_eq(call.rules, 0);
+	call_free(&call);
 	/* a field's limit is in the field's unit */
 	ck_assert(call_parse(&call, "e", "ctlchart(lat, ucl=500)", &error));
 	ck_assert_uint_eq(call.ucl, 500);
@@ -125,6 +138,13 @@ static const struct {
 	{ "ctlchart(a, samples=99)", "Bad value for this option", 20 },
 	{ "ctlchart(a, samples=5)", "Bad value for this option", 20 },
 	{ "ctlchart(a, group=11)", "Bad value for this option", 18 },
+	{ "ctlchart(a, rules=)", "Bad value for this option", 18 },
+	{ "ctlchart(a, rules=9)", "Bad value for this option", 18 },
+	{ "ctlchart(a, rules=1,1)", "Bad value for this option", 20 },
+	{ "ctlchart(a, rules=1, 2, 30)", "Bad value for this option", 24 },
+	{ "ctlchart(a, rules=none)", "Bad value for this option", 18 },
+	{ "ctlchart(a, rules=1, ucl=5)", "Option needs a limit", 12 },
+	{ "ctlchart(a, rules=1, rules=2)", "Option given twice", 21 },
 	{ "ctlchart(a, limit=quantile, samples=2995)",
 	  "Bad value for this option", 36 },
 	{ "ctlchart(a, samples=100, limit=quantile)",
@@ -517,7 +537,7 @@ START_TEST(values)
 		{ 7012345678, false, "7012345678" },
 		{ U64_MAX, false, "18446744073709551615" },
 	};
-	char buf[32];
+	char buf[96];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
@@ -527,6 +547,11 @@ START_TEST(values)
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 1), "limit");
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 0x100), "overdue");
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 0x3), "limit+rule2");
+	ck_assert_str_eq(format_rules(buf, sizeof(buf), 0x680),
+			 "rule1+rule8+below");
+	ck_assert_str_eq(
+		format_rules(buf, sizeof(buf), 0x7ff),
+		"limit+overdue+rule1+rule2+rule3+rule4+rule5+rule6+rule7+rule8+below");
 }
 END_TEST
 

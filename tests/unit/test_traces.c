@@ -484,6 +484,45 @@ START_TEST(shape)
 }
 END_TEST
 
+/* Groups of five around these medians, one value a millisecond */
+static void groups(int *at, const int *median, int n)
+{
+	static const int around[] = { 1, -1, 0, 2, -2 };
+	int i;
+
+	for (i = 0; i < 5 * n; i++)
+		sc_lat(&td, 0, SC_BASE + (*at)++ * MSEC, 5,
+		       median[i / 5] + around[i % 5]);
+}
+
+/* Centre 100, limit 126.6, sigma of medians 4.75, all by hand */
+START_TEST(rules)
+{
+	static const int phase1[] = { 90,  95,	100, 105, 110,
+				      110, 105, 100, 95,  90 };
+	static const int beyond[] = { 115, 110, 100, 85 };
+	static const int run[] = { 101, 102, 101, 103, 101, 102, 103, 101, 102 };
+	int i, at = 0;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 10; i++)
+		sc_lat(&td, 0, SC_BASE + at++ * MSEC, 5, phase1[i]);
+	groups(&at, beyond, 4);
+	groups(&at, run, 9);
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, rules=1,2,5)'");
+	ck_assert_uint_eq(number(chart(0), "center"), 100);
+	ck_assert_uint_eq(number(chart(0), "limit"), 126);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 4);
+	ck_assert_str_eq(string(worst(0), "rules"), "rule1");
+	ck_assert_uint_eq(number(worst(0), "duration"), 113);
+	ck_assert_str_eq(string(worst(1), "rules"), "rule5");
+	ck_assert_str_eq(string(worst(2), "rules"), "rule2");
+	ck_assert_str_eq(string(worst(3), "rules"), "rule1+below");
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear)'");
+	ck_assert_uint_eq(number(chart(0), "alarms"), 0);
+}
+END_TEST
+
 /* 3000 values of which four lie above the limit, then one above it */
 START_TEST(quantile)
 {
@@ -873,6 +912,7 @@ int main(void)
 	tcase_add_test(tc, large_svg);
 	tcase_add_test(tc, shape);
 	tcase_add_test(tc, quantile);
+	tcase_add_test(tc, rules);
 	tcase_add_loop_test(tc, errors, 0,
 			    sizeof(mistakes) / sizeof(*mistakes));
 	tcase_add_test(tc, no_field);

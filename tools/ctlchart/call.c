@@ -37,6 +37,8 @@ const char *const limit_names[] = {
  * @call:	what was found so far
  * @seen:	options seen, bits as in options[]
  * @pair:	the first option that needs a start event
+ * @learnt:	the first option that needs a limit that is learnt
+ * @in_rules:	a number is another one of rules=
  * @ucl:	the value of ucl=, whose unit depends on the arguments
  * @count:	the value of samples= or group=, whichever came last
  * @samples:	the value of samples=; 0 if not given
@@ -46,6 +48,8 @@ struct parser {
 	struct call *call;
 	unsigned long seen;
 	struct token pair;
+	struct token learnt;
+	bool in_rules;
 	struct token ucl;
 	struct token count;
 	u64 samples;
@@ -233,6 +237,32 @@ static bool set_rate(struct parser *p, const struct token *t)
 	return true;
 }
 
+static bool add_rule(struct parser *p, const struct token *t)
+{
+	u32 rule;
+
+	if (t->len != 1 || *t->str < '1' || *t->str > '0' + CTLCHART_RULES)
+		return false;
+	rule = CTLCHART_NELSON(*t->str - '0');
+	if (p->call->rules & rule)
+		return false;
+	p->call->rules |= rule;
+	return true;
+}
+
+/* The first of a list, whose commas end a token like all others */
+static bool set_rules(struct parser *p, const struct token *t)
+{
+	if (token_is(t, "limit"))
+		return true;
+	if (token_is(t, "all")) {
+		p->call->rules = CTLCHART_NELSON_ALL;
+		return true;
+	}
+	p->in_rules = true;
+	return add_rule(p, t);
+}
+
 static const struct {
 	const char *name;
 	bool pair; /* makes sense with a start event only */
@@ -244,6 +274,7 @@ static const struct {
 	{ "group", false, set_group },	  { "ucl", false, set_ucl },
 	{ "size", true, set_size },	  { "stale", true, set_stale },
 	{ "overdue", true, set_overdue }, { "rate", false, set_rate },
+	{ "rules", false, set_rules },
 };
 
 static bool parse_option(struct parser *p, const struct token *t,
@@ -271,6 +302,8 @@ static bool parse_option(struct parser *p, const struct token *t,
 		p->pair = *t;
 	if (!options[i].set(p, &value))
 		return fail(p, "Bad value for this option", value.str);
+	if (p->call->rules && !p->learnt.str)
+		p->learnt = *t;
 	return true;
 }
 
@@ -279,6 +312,10 @@ static bool take_arg(struct parser *p, const struct token *t)
 	const char *eq = memchr(t->str, '=', t->len);
 	size_t i;
 
+	if (p->in_rules && !eq && isdigit((unsigned char)*t->str))
+		return add_rule(p, t) ||
+		       fail(p, "Bad value for this option", t->str);
+	p->in_rules = false;
 	if (eq)
 		return parse_option(p, t, eq);
 	for (i = 0; i < t->len; i++) {
@@ -355,6 +392,9 @@ static bool finish_options(struct parser *p)
 	    (!get_scaled(&p->ucl, call->nr_args > 1, &call->ucl) ||
 	     !call->ucl || call->ucl == U64_MAX))
 		return fail(p, "Bad value for this option", p->ucl.str);
+	if (p->ucl.str && p->learnt.str)
+		return fail(p, "Option needs a limit that is learnt",
+			    p->learnt.str);
 	return true;
 }
 

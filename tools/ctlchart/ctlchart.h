@@ -14,6 +14,7 @@
 
 #include "chart.h"
 #include "guard.h"
+#include "rules.h"
 #include "tracefile.h"
 
 #define PROGRAM "ctlchart"
@@ -26,9 +27,15 @@
 /* Charts that a picture shows */
 #define MAX_PANELS 16
 
-/* Bits of the alarm event's field "rules" */
+/*
+ * Bits of the alarm event's field "rules": Nelson's number less one, or our own;
+ * rule 1 is RULE_LIMIT of a single value and RULE_FIRST of a group's median.
+ * RULE_BELOW: the group lies below the centre.
+ */
 #define RULE_LIMIT 0x001u
 #define RULE_OVERDUE 0x100u
+#define RULE_FIRST 0x200u
+#define RULE_BELOW 0x400u
 
 /* ---- call.c: the call in a filter ---- */
 
@@ -54,6 +61,7 @@ struct token {
  * @arg:	START and keys, or FIELD, as they stand in @filter
  * @nr_args:	number of them
  * @method:	limit=, scale=, group=, samples=
+ * @rules:	rules=, CTLCHART_NELSON() of those wanted beside the limit
  * @name:	name=, or ""
  * @learn:	learn=, ns
  * @ucl:	ucl=, ns or the field's unit; 0 if not given
@@ -73,6 +81,7 @@ struct call {
 	struct token arg[1 + MAX_KEYS];
 	unsigned int nr_args;
 	struct ctlchart_method method;
+	u32 rules;
 	char name[NAME_LEN];
 	u64 learn;
 	u64 ucl;
@@ -218,6 +227,7 @@ struct alarm {
  * @values:	values judged
  * @alarms:	of these, out of control
  * @kept:	of these, those whose event is in the log
+ * @broken:	alarms of each of Nelson's rules
  * @suppressed:	alarms without an event of their own, because of rate=
  * @overdue:	starts reported as overdue
  * @uncharted:	pairs that terms left of ctlchart() kept out
@@ -246,6 +256,7 @@ struct chart {
 	u64 values;
 	u64 alarms;
 	u64 kept;
+	u64 broken[CTLCHART_RULES];
 	u64 suppressed;
 	u64 overdue;
 	u64 uncharted;

@@ -29,6 +29,8 @@
  * @phase1:	the limit to be
  * @room:	its memory
  * @sampler:	which values are taken for it
+ * @zones:	lines for groups
+ * @rules:	the groups
  * @learning:	there is no limit yet
  * @window:	when the current second of alarms began
  * @in_window:	alarms in it
@@ -47,6 +49,8 @@ struct desk_chart {
 	struct ctlchart_phase1 phase1;
 	u64 *room;
 	struct ctlchart_sampler sampler;
+	struct ctlchart_zones zones;
+	struct ctlchart_rules rules;
 	bool learning;
 	u64 window;
 	u32 in_window;
@@ -473,6 +477,8 @@ static void learn(struct desk_chart *d, u64 value, u64 now)
 		return;
 	if (ctlchart_phase1_add(&d->phase1, value)) {
 		ctlchart_phase1_limits(&d->phase1, &c->limits);
+		ctlchart_phase1_zones(&d->phase1, &d->zones);
+		ctlchart_rules_start(&d->rules, &d->call->method);
 		c->shape = ctlchart_phase1_shape(&d->phase1);
 		c->has_center = true;
 		c->phase1_end = now;
@@ -480,6 +486,26 @@ static void learn(struct desk_chart *d, u64 value, u64 now)
 		set_limits(d, now);
 	}
 	c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
+}
+
+/* Nelson's rules; returns RULE_* */
+static u32 check_rules(struct desk_chart *d, u64 value)
+{
+	struct ctlchart_verdict verdict;
+	u32 broken;
+	int i;
+
+	if (!d->call->rules || !d->result->has_center ||
+	    !ctlchart_rules_add(&d->rules, &d->zones, value, &verdict))
+		return 0;
+	broken = verdict.rules & d->call->rules;
+	if (!broken)
+		return 0;
+	for (i = 0; i < CTLCHART_RULES; i++)
+		d->result->broken[i] += !!(broken & CTLCHART_NELSON(i + 1));
+	if (broken & CTLCHART_NELSON(1))
+		broken += RULE_FIRST - CTLCHART_NELSON(1);
+	return verdict.below ? broken | RULE_BELOW : broken;
 }
 
 /* rate=: would another alarm event be written? */
@@ -526,16 +552,18 @@ static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 	char keys[KEYS_LEN];
 
 	a->limits = c->limits;
+	a->rules = check_rules(d, a->value);
 	if (d->learning)
 		learn(d, a->value, a->time);
 	if (a->limits.ucl == U64_MAX) {
 		c->learnt++;
 	} else {
 		c->values++;
-		if (a->value > a->limits.ucl) {
+		if (a->value > a->limits.ucl)
+			a->rules |= RULE_LIMIT;
+		if (a->rules) {
 			print_keys(in, d, d->end_key, rec, keys, sizeof(keys));
 			a->keys = d->start ? keys : "";
-			a->rules = RULE_LIMIT;
 			a->kept = matches(d->after, rec);
 			raise(in, d, a);
 			return a->kept;

@@ -53,7 +53,7 @@ static struct json_object *accounts_object(const struct chart *c)
 static struct json_object *alarm_object(const struct alarm *a)
 {
 	struct json_object *o = json_object_new_object();
-	char rules[64];
+	char rules[96];
 
 	add_number(o, "time", a->time);
 	if (a->start)

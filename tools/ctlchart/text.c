@@ -98,8 +98,9 @@ static void print_values(struct report *r, const struct chart *c)
 
 static void print_alarms(struct report *r, const struct chart *c)
 {
-	char note[128] = "";
+	char note[128] = "", what[16];
 	size_t len = 0;
+	int i;
 
 	if (c->values && c->alarms)
 		len = snprintf(note, sizeof(note), " (%.3g %%)",
@@ -112,6 +113,12 @@ static void print_alarms(struct report *r, const struct chart *c)
 			 ", %llu without an alarm event (rate=)",
 			 c->suppressed);
 	count(r, "alarms", c->alarms, note);
+	for (i = 0; i < CTLCHART_RULES; i++) {
+		if (!c->call || !(c->call->rules & CTLCHART_NELSON(i + 1)))
+			continue;
+		snprintf(what, sizeof(what), "rule %d", i + 1);
+		count(r, what, c->broken[i], " of them");
+	}
 	if (c->overdue)
 		count(r, "overdue", c->overdue, " starts reported unpaired");
 	if (c->uncharted)
@@ -143,7 +150,7 @@ static void print_accounts(struct report *r, const struct chart *c)
 
 static void print_worst(struct report *r, const struct chart *c)
 {
-	char value[32], rules[64], process[32];
+	char value[32], rules[96], process[32];
 	size_t i, width = 7;
 
 	if (!c->nr_worst)

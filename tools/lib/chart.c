@@ -116,6 +116,21 @@ static void wide_add_wide(struct ctlchart_wide *w,
 	w->limb[2] += v->limb[2] * mul;
 }
 
+/* w -= v, or 0 if that is negative */
+static void wide_sub(struct ctlchart_wide *w, const struct ctlchart_wide *v)
+{
+	s64 limb = 0;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		limb += (s64)w->limb[i] - v->limb[i];
+		w->limb[i] = lower_32_bits(limb);
+		limb >>= 32;
+	}
+	if (limb < 0)
+		memset(w, 0, sizeof(*w));
+}
+
 /* floor(w / div), or U64_MAX if that is more than 64 bits */
 static u64 wide_div(const struct ctlchart_wide *w, u32 div)
 {
@@ -505,7 +520,7 @@ static struct factor factor_of(const struct ctlchart_phase1 *p)
 
 /*
  * sum += mul * k * 2 R, for k groups so far: twice the sum of the ranges, or k
- * times the middle two of them. Below 2^93 with mul < 2^12.
+ * times the middle two of them. Below 2^94 with mul < 2^13.
  */
 static void add_spread(const struct ctlchart_phase1 *p,
 		       struct ctlchart_wide *sum, u32 mul)
@@ -565,6 +580,38 @@ void ctlchart_phase1_limits(const struct ctlchart_phase1 *p,
 	}
 	f = factor_of(p);
 	l->ucl = phase1_line(p, f.num, f.den);
+}
+
+/**
+ * ctlchart_phase1_zones - draw lines for the medians of groups
+ * @p: estimate with at least one group filled, usually complete
+ * @z: the lines
+ *
+ * Sigma of medians is a third of what CTLCHART_MEDIAN puts its limit above the
+ * centre, whatever the limit of the method. The lines are exact, rounded away
+ * from the numbers that are beyond them. Above 2^64 - 1 they are that, and 0
+ * below 0.
+ */
+void ctlchart_phase1_zones(const struct ctlchart_phase1 *p,
+			   struct ctlchart_zones *z)
+{
+	struct factor f = is_paper(&p->method) ? paper[p->method.group] :
+						 medians[p->method.group];
+	u32 div = 3 * (u32)p->groups * f.den;
+	int k;
+
+	for (k = 0; k < 4; k++) {
+		struct ctlchart_wide sum = {}, spread = {}, low;
+
+		wide_add_wide(&sum, &p->medians, 3 * f.den);
+		add_spread(p, &spread, k * f.num);
+		low = sum;
+		wide_sub(&low, &spread);
+		wide_add(&low, div - 1, 1);
+		z->below[k] = wide_div(&low, div);
+		wide_add_wide(&sum, &spread, 1);
+		z->above[k] = wide_div(&sum, div);
+	}
 }
 
 /**

@@ -144,6 +144,17 @@ struct ctlchart_limits {
 };
 
 /**
+ * struct ctlchart_zones - lines for the medians of groups, see rules.c
+ * @above:	twice (centre + 0, 1, 2, 3 sigma of medians), on the method's
+ *		scale: a number is above the line if it is greater
+ * @below:	twice (centre - 0, 1, 2, 3 sigma): it is below if it is less
+ */
+struct ctlchart_zones {
+	u64 above[4];
+	u64 below[4];
+};
+
+/**
  * struct ctlchart_sampler - takes Phase I values one by one over a time
  * @next:	when the next value is due, in the unit of the caller's clock
  * @step:	time from one value to the next; 0: every value is taken
@@ -165,6 +176,8 @@ bool ctlchart_phase1_complete(const struct ctlchart_phase1 *p);
 u32 ctlchart_phase1_taken(const struct ctlchart_phase1 *p);
 void ctlchart_phase1_limits(const struct ctlchart_phase1 *p,
 			    struct ctlchart_limits *l);
+void ctlchart_phase1_zones(const struct ctlchart_phase1 *p,
+			   struct ctlchart_zones *z);
 enum ctlchart_shape ctlchart_phase1_shape(const struct ctlchart_phase1 *p);
 
 void ctlchart_sampler_start(struct ctlchart_sampler *s, u64 time, u32 samples);
