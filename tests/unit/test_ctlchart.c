@@ -98,6 +98,14 @@ START_TEST(call_options)
 			     &error));
 	ck_assert_uint_eq(call.rules, 0);
 	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, relearn=1h)", &error));
+	ck_assert(call.relearn_time);
+	ck_assert_uint_eq(call.relearn, 3600 * SEC);
+	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, relearn=100)", &error));
+	ck_assert(!call.relearn_time);
+	ck_assert_uint_eq(call.relearn, 100);
+	call_free(&call);
 	/* a field's limit is in the field's unit */
 	ck_assert(call_parse(&call, "e", "ctlchart(lat, ucl=500)", &error));
 	ck_assert_uint_eq(call.ucl, 500);
@@ -138,6 +146,10 @@ static const struct {
 	{ "ctlchart(a, samples=99)", "Bad value for this option", 20 },
 	{ "ctlchart(a, samples=5)", "Bad value for this option", 20 },
 	{ "ctlchart(a, group=11)", "Bad value for this option", 18 },
+	{ "ctlchart(a, relearn=)", "Bad value for this option", 20 },
+	{ "ctlchart(a, relearn=99)", "Bad value for this option", 20 },
+	{ "ctlchart(a, relearn=0s)", "Bad value for this option", 20 },
+	{ "ctlchart(a, ucl=5, relearn=1h)", "Option needs a limit", 19 },
 	{ "ctlchart(a, rules=)", "Bad value for this option", 18 },
 	{ "ctlchart(a, rules=9)", "Bad value for this option", 18 },
 	{ "ctlchart(a, rules=1,1)", "Bad value for this option", 20 },

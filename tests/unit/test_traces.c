@@ -523,6 +523,31 @@ START_TEST(rules)
 }
 END_TEST
 
+/* A shift alarms for ever, or until it is learnt */
+START_TEST(relearn)
+{
+	static const int median[] = { 100, 100 };
+	int shifted[80], i, at = 0;
+
+	for (i = 0; i < 80; i++)
+		shifted[i] = 1000;
+	sc_formats(&td, false);
+	groups(&at, median, 2);
+	groups(&at, shifted, 80);
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, relearn=130)'");
+	ck_assert_uint_ge(number(chart(0), "center"), 999);
+	ck_assert_uint_le(number(chart(0), "center"), 1001);
+	/* the 101st shows that it is a shift, and is the first of ten, of
+	 * which there is one in thirteen
+	 */
+	ck_assert_uint_eq(number(chart(0), "alarms"), 101 + 9 * 13);
+	ck_assert_uint_ge(number(chart(0), "relearnt"), 2);
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10)'");
+	ck_assert_uint_eq(number(chart(0), "center"), 100);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 400);
+}
+END_TEST
+
 /* 3000 values of which four lie above the limit, then one above it */
 START_TEST(quantile)
 {
@@ -913,6 +938,7 @@ int main(void)
 	tcase_add_test(tc, shape);
 	tcase_add_test(tc, quantile);
 	tcase_add_test(tc, rules);
+	tcase_add_test(tc, relearn);
 	tcase_add_loop_test(tc, errors, 0,
 			    sizeof(mistakes) / sizeof(*mistakes));
 	tcase_add_test(tc, no_field);

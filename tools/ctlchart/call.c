@@ -39,6 +39,7 @@ const char *const limit_names[] = {
  * @pair:	the first option that needs a start event
  * @learnt:	the first option that needs a limit that is learnt
  * @in_rules:	a number is another one of rules=
+ * @relearn:	the value of relearn=
  * @ucl:	the value of ucl=, whose unit depends on the arguments
  * @count:	the value of samples= or group=, whichever came last
  * @samples:	the value of samples=; 0 if not given
@@ -50,6 +51,7 @@ struct parser {
 	struct token pair;
 	struct token learnt;
 	bool in_rules;
+	struct token relearn;
 	struct token ucl;
 	struct token count;
 	u64 samples;
@@ -263,6 +265,18 @@ static bool set_rules(struct parser *p, const struct token *t)
 	return add_rule(p, t);
 }
 
+/* Values, or a time */
+static bool set_relearn(struct parser *p, const struct token *t)
+{
+	struct call *call = p->call;
+
+	p->relearn = *t;
+	call->relearn_time = t->len &&
+			     !isdigit((unsigned char)t->str[t->len - 1]);
+	return get_scaled(t, call->relearn_time, &call->relearn) &&
+	       call->relearn;
+}
+
 static const struct {
 	const char *name;
 	bool pair; /* makes sense with a start event only */
@@ -274,7 +288,7 @@ static const struct {
 	{ "group", false, set_group },	  { "ucl", false, set_ucl },
 	{ "size", true, set_size },	  { "stale", true, set_stale },
 	{ "overdue", true, set_overdue }, { "rate", false, set_rate },
-	{ "rules", false, set_rules },
+	{ "rules", false, set_rules },	  { "relearn", false, set_relearn },
 };
 
 static bool parse_option(struct parser *p, const struct token *t,
@@ -302,7 +316,7 @@ static bool parse_option(struct parser *p, const struct token *t,
 		p->pair = *t;
 	if (!options[i].set(p, &value))
 		return fail(p, "Bad value for this option", value.str);
-	if (p->call->rules && !p->learnt.str)
+	if ((p->call->rules || p->relearn.str) && !p->learnt.str)
 		p->learnt = *t;
 	return true;
 }
@@ -388,6 +402,8 @@ static bool finish_options(struct parser *p)
 	/* All else was checked one by one: these are too few for a quantile */
 	if (!ctlchart_method_valid(&call->method))
 		return fail(p, "Bad value for this option", p->count.str);
+	if (call->relearn && !call->relearn_time && call->relearn < p->samples)
+		return fail(p, "Bad value for this option", p->relearn.str);
 	if (p->ucl.str &&
 	    (!get_scaled(&p->ucl, call->nr_args > 1, &call->ucl) ||
 	     !call->ucl || call->ucl == U64_MAX))

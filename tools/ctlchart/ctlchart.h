@@ -14,6 +14,7 @@
 
 #include "chart.h"
 #include "guard.h"
+#include "relearn.h"
 #include "rules.h"
 #include "tracefile.h"
 
@@ -64,6 +65,8 @@ struct token {
  * @rules:	rules=, CTLCHART_NELSON() of those wanted beside the limit
  * @name:	name=, or ""
  * @learn:	learn=, ns
+ * @relearn:	relearn=, values or ns; 0 if not given
+ * @relearn_time: it is in ns
  * @ucl:	ucl=, ns or the field's unit; 0 if not given
  * @stale:	stale=, ns
  * @overdue:	overdue=, ns; 0 if not given
@@ -84,6 +87,8 @@ struct call {
 	u32 rules;
 	char name[NAME_LEN];
 	u64 learn;
+	u64 relearn;
+	bool relearn_time;
 	u64 ucl;
 	u64 stale;
 	u64 overdue;
@@ -237,6 +242,7 @@ struct alarm {
  * @limits:	lines in force at the end
  * @has_limit:	there are any
  * @has_center:	a centre line, too
+ * @relearnt:	limits drawn after the first one
  * @shape:	what the values of Phase I looked like
  * @phase1_taken: values that Phase I took
  * @phase1_end:	when it was complete; 0 if it was not
@@ -266,6 +272,7 @@ struct chart {
 	struct ctlchart_limits limits;
 	bool has_limit;
 	bool has_center;
+	u64 relearnt;
 	enum ctlchart_shape shape;
 	u32 phase1_taken;
 	u64 phase1_end;

@@ -29,6 +29,7 @@
  * @phase1:	the limit to be
  * @room:	its memory
  * @sampler:	which values are taken for it
+ * @relearn:	which values are taken for the next one
  * @zones:	lines for groups
  * @rules:	the groups
  * @learning:	there is no limit yet
@@ -49,6 +50,7 @@ struct desk_chart {
 	struct ctlchart_phase1 phase1;
 	u64 *room;
 	struct ctlchart_sampler sampler;
+	struct ctlchart_relearn relearn;
 	struct ctlchart_zones zones;
 	struct ctlchart_rules rules;
 	bool learning;
@@ -469,23 +471,38 @@ static bool matches(struct tep_event_filter *filter, struct tep_record *rec)
 	       tep_filter_match(filter, rec) == TEP_ERRNO__FILTER_MATCH;
 }
 
-static void learn(struct desk_chart *d, u64 value, u64 now)
+/* Give a value to Phase I; returns true if it is complete */
+static bool learn(struct desk_chart *d, u64 value, u64 now)
+{
+	if (d->learning)
+		return ctlchart_sampler_due(&d->sampler, now) &&
+		       ctlchart_phase1_add(&d->phase1, value);
+	return d->call->relearn &&
+	       ctlchart_relearn_add(&d->relearn, value, d->result->limits.ucl,
+				    now);
+}
+
+static void draw_limits(struct desk_chart *d, u64 now)
 {
 	struct chart *c = d->result;
 
-	if (!ctlchart_sampler_due(&d->sampler, now))
+	ctlchart_phase1_limits(&d->phase1, &c->limits);
+	ctlchart_phase1_zones(&d->phase1, &d->zones);
+	ctlchart_rules_start(&d->rules, &d->call->method);
+	c->shape = ctlchart_phase1_shape(&d->phase1);
+	c->has_center = true;
+	c->phase1_end = now;
+	set_limits(d, now);
+	if (!d->learning) {
+		c->relearnt++;
+		ctlchart_relearn_again(&d->relearn);
 		return;
-	if (ctlchart_phase1_add(&d->phase1, value)) {
-		ctlchart_phase1_limits(&d->phase1, &c->limits);
-		ctlchart_phase1_zones(&d->phase1, &d->zones);
-		ctlchart_rules_start(&d->rules, &d->call->method);
-		c->shape = ctlchart_phase1_shape(&d->phase1);
-		c->has_center = true;
-		c->phase1_end = now;
-		d->learning = false;
-		set_limits(d, now);
 	}
-	c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
+	d->learning = false;
+	if (d->call->relearn)
+		ctlchart_relearn_start(&d->relearn, &d->phase1,
+				       &d->call->method, d->room,
+				       d->call->relearn, d->call->relearn_time);
 }
 
 /* Nelson's rules; returns RULE_* */
@@ -553,8 +570,10 @@ static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 
 	a->limits = c->limits;
 	a->rules = check_rules(d, a->value);
-	if (d->learning)
-		learn(d, a->value, a->time);
+	if (learn(d, a->value, a->time))
+		draw_limits(d, a->time);
+	if (!c->has_limit)
+		c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
 	if (a->limits.ucl == U64_MAX) {
 		c->learnt++;
 	} else {

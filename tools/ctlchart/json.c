@@ -92,6 +92,8 @@ static struct json_object *chart_object(const struct chart *c)
 		add_number(o, "center", c->limits.center);
 	if (c->has_limit)
 		add_number(o, "limit", c->limits.ucl);
+	if (c->call && c->call->relearn)
+		add_number(o, "relearnt", c->relearnt);
 	if (shape_name(c->shape))
 		add_string(o, "shape", shape_name(c->shape));
 	add_number(o, "alarms", c->alarms);

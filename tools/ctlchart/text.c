@@ -74,6 +74,10 @@ static void print_lines(struct report *r, const struct chart *c)
 	else if (c->call)
 		print_method(r, c->call);
 	fputc('\n', r->out);
+	if (c->relearnt)
+		fprintf(r->out,
+			"  relearnt   %llu times; this is the last limit\n",
+			c->relearnt);
 	if (shape_name(c->shape))
 		fprintf(r->out, "  shape      %s%s\n", shape_name(c->shape),
 			c->call->method.limit == CTLCHART_QUANTILE ?
