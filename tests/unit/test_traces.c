@@ -548,6 +548,46 @@ START_TEST(relearn)
 }
 END_TEST
 
+static void lat_of(int *ms, int pid, const int *value, int n, int times)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		sc_lat(&td, 0, SC_BASE + (*ms)++ * MSEC, pid, value[i] * times);
+}
+
+/* A chart for each process, and one for the third and fourth */
+START_TEST(by)
+{
+	static const int phase1[] = { 90,  95,	100, 105, 110,
+				      110, 105, 100, 95,  90 };
+	static const int over[] = { 126, 127 };
+	int ms = 0;
+
+	sc_formats(&td, false);
+	lat_of(&ms, 1, phase1, 10, 1);
+	lat_of(&ms, 2, phase1, 10, 100);
+	lat_of(&ms, 3, phase1, 5, 2);
+	lat_of(&ms, 4, phase1 + 5, 5, 2);
+	lat_of(&ms, 1, over, 2, 1);
+	lat_of(&ms, 2, over, 2, 100);
+	lat_of(&ms, 4, over, 2, 2);
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, by=common_pid, charts=2)'");
+	ck_assert_uint_eq(json_object_array_length(at(result, "charts")), 3);
+	ck_assert_str_eq(string(chart(0), "name"), "lat.lat");
+	ck_assert_uint_eq(number(chart(0), "limit"), 253);
+	ck_assert_uint_eq(number(chart(0), "learnt"), 10);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_str_eq(string(chart(1), "name"), "lat.lat[common_pid=1]");
+	ck_assert_uint_eq(number(chart(1), "limit"), 126);
+	ck_assert_uint_eq(number(chart(1), "alarms"), 1);
+	ck_assert_str_eq(string(chart(2), "name"), "lat.lat[common_pid=2]");
+	ck_assert_uint_eq(number(chart(2), "limit"), 12658);
+	ck_assert_uint_eq(number(chart(2), "values"), 2);
+	ck_assert_uint_eq(number(chart(2), "alarms"), 1);
+}
+END_TEST
+
 /* 3000 values of which four lie above the limit, then one above it */
 START_TEST(quantile)
 {
@@ -939,6 +979,7 @@ int main(void)
 	tcase_add_test(tc, quantile);
 	tcase_add_test(tc, rules);
 	tcase_add_test(tc, relearn);
+	tcase_add_test(tc, by);
 	tcase_add_loop_test(tc, errors, 0,
 			    sizeof(mistakes) / sizeof(*mistakes));
 	tcase_add_test(tc, no_field);

@@ -39,6 +39,7 @@ const char *const limit_names[] = {
  * @pair:	the first option that needs a start event
  * @learnt:	the first option that needs a limit that is learnt
  * @in_rules:	a number is another one of rules=
+ * @charts:	the value of charts=
  * @relearn:	the value of relearn=
  * @ucl:	the value of ucl=, whose unit depends on the arguments
  * @count:	the value of samples= or group=, whichever came last
@@ -51,6 +52,7 @@ struct parser {
 	struct token pair;
 	struct token learnt;
 	bool in_rules;
+	struct token charts;
 	struct token relearn;
 	struct token ucl;
 	struct token count;
@@ -277,6 +279,23 @@ static bool set_relearn(struct parser *p, const struct token *t)
 	       call->relearn;
 }
 
+static bool set_by(struct parser *p, const struct token *t)
+{
+	p->call->by = *t;
+	return t->len;
+}
+
+static bool set_charts(struct parser *p, const struct token *t)
+{
+	u64 val;
+
+	p->charts = *t;
+	if (!get_number(t, 1, CHARTS_MAX, &val))
+		return false;
+	p->call->charts = val;
+	return true;
+}
+
 static const struct {
 	const char *name;
 	bool pair; /* makes sense with a start event only */
@@ -289,6 +308,7 @@ static const struct {
 	{ "size", true, set_size },	  { "stale", true, set_stale },
 	{ "overdue", true, set_overdue }, { "rate", false, set_rate },
 	{ "rules", false, set_rules },	  { "relearn", false, set_relearn },
+	{ "by", false, set_by },	  { "charts", false, set_charts },
 };
 
 static bool parse_option(struct parser *p, const struct token *t,
@@ -402,6 +422,10 @@ static bool finish_options(struct parser *p)
 	/* All else was checked one by one: these are too few for a quantile */
 	if (!ctlchart_method_valid(&call->method))
 		return fail(p, "Bad value for this option", p->count.str);
+	if (p->charts.str && !call->by.len)
+		return fail(p, "Bad value for this option", p->charts.str);
+	if (call->by.len && !call->charts)
+		call->charts = CHARTS_DEFAULT;
 	if (call->relearn && !call->relearn_time && call->relearn < p->samples)
 		return fail(p, "Bad value for this option", p->relearn.str);
 	if (p->ucl.str &&

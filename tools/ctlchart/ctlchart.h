@@ -25,6 +25,10 @@
 #define NAME_LEN 64
 #define COMM_LEN 16
 
+/* Charts of by=FIELD: default and bound of charts= */
+#define CHARTS_DEFAULT 64
+#define CHARTS_MAX 4096
+
 /* Charts that a picture shows */
 #define MAX_PANELS 16
 
@@ -72,6 +76,8 @@ struct token {
  * @overdue:	overdue=, ns; 0 if not given
  * @size:	size=
  * @rate:	rate=, alarms a second; 0 for any number
+ * @by:	by=, or an empty token
+ * @charts:	charts=, or its default; 0 without by=
  * @last:	dup=last
  */
 struct call {
@@ -94,6 +100,8 @@ struct call {
 	u64 overdue;
 	u32 size;
 	u32 rate;
+	struct token by;
+	u32 charts;
 	bool last;
 };
 

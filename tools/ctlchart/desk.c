@@ -33,6 +33,10 @@
  * @zones:	lines for groups
  * @rules:	the groups
  * @learning:	there is no limit yet
+ * @by:		field of by=
+ * @by_value:	of a part, its value
+ * @part:	charts of the field's values, in the order in which they came
+ * @nr_parts:	number of them
  * @window:	when the current second of alarms began
  * @in_window:	alarms in it
  */
@@ -54,6 +58,10 @@ struct desk_chart {
 	struct ctlchart_zones zones;
 	struct ctlchart_rules rules;
 	bool learning;
+	struct field by;
+	u64 by_value;
+	struct desk_chart **part;
+	u32 nr_parts;
 	u64 window;
 	u32 in_window;
 };
@@ -359,6 +367,17 @@ static void start_chart(struct desk_chart *d)
 			       ctlchart_method_samples(&d->call->method));
 }
 
+static int find_by(struct input *in, struct desk_chart *d)
+{
+	if (!d->call->charts)
+		return 0;
+	d->part = calloc(d->call->charts, sizeof(*d->part));
+	if (!d->part)
+		abort();
+	return find_key(in, d, d->end, &d->call->by,
+			"Field not found in this event", &d->by);
+}
+
 static int init_chart(struct input *in, struct desk_chart *d)
 {
 	int status = find_judged(in, d);
@@ -366,6 +385,8 @@ static int init_chart(struct input *in, struct desk_chart *d)
 	if (!status)
 		status = d->call->nr_args > 1 ? find_pair(in, d) :
 						find_field(in, d);
+	if (!status)
+		status = find_by(in, d);
 	if (!status)
 		status = make_filter(in, d, d->call->before, d->call->before_at,
 				     &d->before);
@@ -426,15 +447,15 @@ static bool read_keys(struct input *in, const struct desk_chart *d,
 }
 
 /* Keys as text; they could be read before */
-static void print_keys(struct input *in, const struct desk_chart *d,
-		       const struct field *key, struct tep_record *rec,
-		       char *buf, size_t size)
+static void print_fields(struct input *in, const struct field *key,
+			 unsigned int nr_keys, struct tep_record *rec,
+			 char *buf, size_t size)
 {
 	size_t pos = 0;
 	unsigned int i;
 
 	*buf = '\0';
-	for (i = 0; i < d->nr_keys && pos < size; i++) {
+	for (i = 0; i < nr_keys && pos < size; i++) {
 		const char *name = field_name(&key[i]), *s = "";
 		const char *space = i ? " " : "";
 		u64 value = 0;
@@ -455,6 +476,13 @@ static void print_keys(struct input *in, const struct desk_chart *d,
 					space, name, value);
 	}
 	clean_text(buf);
+}
+
+static void print_keys(struct input *in, const struct desk_chart *d,
+		       const struct field *key, struct tep_record *rec,
+		       char *buf, size_t size)
+{
+	print_fields(in, key, d->nr_keys, rec, buf, size);
 }
 
 static void set_process(struct input *in, struct alarm *a, int pid)
@@ -561,6 +589,65 @@ static void raise(struct input *in, struct desk_chart *d, struct alarm *a)
 	report_alarm(r, d->result, a);
 }
 
+/* A chart as the whole one, under its name with the field's value */
+static struct desk_chart *add_part(struct input *in, struct desk_chart *d,
+				   u64 value, struct tep_record *rec)
+{
+	struct desk_chart *part = calloc(1, sizeof(*part));
+	struct chart *c = d->result;
+	char key[KEYS_LEN], name[256 + KEYS_LEN];
+
+	if (!part)
+		abort();
+	d->part[d->nr_parts++] = part;
+	part->call = d->call;
+	part->end = d->end;
+	part->start = d->start;
+	memcpy(part->end_key, d->end_key, sizeof(part->end_key));
+	part->nr_keys = d->nr_keys;
+	part->after = d->after;
+	part->by_value = value;
+	print_fields(in, &d->by, 1, rec, key, sizeof(key));
+	snprintf(name, sizeof(name), "%s[%s]", c->name, key);
+	part->result = report_add_chart(in->report, name);
+	part->result->call = c->call;
+	part->result->is_time = c->is_time;
+	part->result->event = strdup(c->event);
+	part->result->field = c->field ? strdup(c->field) : NULL;
+	if (!part->result->event || (c->field && !part->result->field))
+		abort();
+	start_chart(part);
+	if (part->call->ucl)
+		set_limits(part, rec->ts);
+	return part;
+}
+
+/* by=: the chart of the field's value, or the one that the rest shares */
+static struct desk_chart *part_of(struct input *in, struct desk_chart *d,
+				  struct tep_record *rec)
+{
+	u64 value;
+	u32 i;
+
+	if (!d->part)
+		return d;
+	if (is_string(&d->by)) {
+		const char *s;
+		size_t len;
+
+		if (!field_string(&d->by, in, rec, &s, &len))
+			return d;
+		value = hash_string(s, len);
+	} else if (!field_number(&d->by, in, rec, &value)) {
+		return d;
+	}
+	for (i = 0; i < d->nr_parts; i++) {
+		if (d->part[i]->by_value == value)
+			return d->part[i];
+	}
+	return i == d->call->charts ? d : add_part(in, d, value, rec);
+}
+
 /* The verdict on a value; returns whether its event is kept */
 static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 		  struct tep_record *rec)
@@ -623,7 +710,7 @@ static bool take_end(struct input *in, struct desk_chart *d,
 	}
 	if (!matches(d->before, rec))
 		d->result->uncharted++;
-	else if (judge(in, d, &a, rec))
+	else if (judge(in, part_of(in, d, rec), &a, rec))
 		*kept = true;
 	return true;
 }
@@ -774,6 +861,14 @@ int desk_report(struct guard *g, struct report *r, const struct call *call,
 			tep_filter_free(desk.chart[i].after);
 		pairs_free(desk.chart[i].pairs);
 		free(desk.chart[i].room);
+		while (desk.chart[i].nr_parts) {
+			struct desk_chart *part =
+				desk.chart[i].part[--desk.chart[i].nr_parts];
+
+			free(part->room);
+			free(part);
+		}
+		free(desk.chart[i].part);
 	}
 	free(desk.chart);
 	return status;
