@@ -19,6 +19,13 @@ static const long double ref_d2[11] = { [2] = 1.128L, 1.693L, 2.059L,
 static const long double ref_a4[11] = { [2] = 1.880L, 1.187L, 0.796L,
 					0.691L,	      0.549L, 0.509L,
 					0.432L,	      0.412L, 0.363L };
+/* the median of the range, and three sigma of the median divided by it */
+static const long double ref_d4[11] = { [2] = 0.954L, 1.588L, 1.978L,
+					2.257L,	      2.472L, 2.645L,
+					2.791L,	      2.915L, 3.024L };
+static const long double ref_m4[11] = { [2] = 2.224L, 1.266L, 0.828L,
+					0.712L,	      0.563L, 0.520L,
+					0.441L,	      0.419L, 0.369L };
 
 struct ref_limits {
 	long double center;
@@ -37,11 +44,56 @@ static inline long double ref_log2(uint64_t v)
 	return v ? log2l((long double)v) : 0;
 }
 
-static inline struct ref_limits ref_chart(const uint64_t *v, int n, int k,
-					  int is_median, int is_log)
+static int ref_compare_ld(const void *a, const void *b)
 {
-	long double medians = 0, ranges = 0, f, c, u;
-	int i;
+	long double x = *(const long double *)a, y = *(const long double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * L-skewness of the logarithms, without the hundredth at either end, by the
+ * definition of the sample L-moments (Hosking 1990, unbiased estimators); 0 for
+ * fewer than 50. Of many values every so many, so that there are 512 at most.
+ */
+static inline long double ref_skew(const uint64_t *v, int count)
+{
+	int every = (count + 511) / 512, n = 0, cut, i;
+	long double x[512], b0 = 0, b1 = 0, b2 = 0, l2;
+
+	for (i = 0; i < count; i += every)
+		x[n++] = ref_log2(v[i]);
+	if (n < 50)
+		return 0;
+	qsort(x, n, sizeof(*x), ref_compare_ld);
+	cut = (n + 99) / 100;
+	n -= 2 * cut;
+	for (i = 0; i < n; i++) {
+		long double y = x[cut + i];
+
+		b0 += y / n;
+		b1 += y / n * i / (n - 1);
+		b2 += y / n * i / (n - 1) * (i - 1) / (n - 2);
+	}
+	l2 = 2 * b1 - b0;
+	return l2 > 1e-9L ? (6 * b2 - 6 * b1 + b0) / l2 : 0;
+}
+
+/* what is left of three sigma of individuals' logarithms that are skewed */
+static inline long double ref_guard(const uint64_t *v, int count)
+{
+	long double excess = -ref_skew(v, count) - 1 / 16.0L;
+
+	return excess <= 0 ? 1 : excess >= 0.2L ? 0.5L : 1 - 2.5L * excess;
+}
+
+/* @guard: ref_guard(), or 1 */
+static inline struct ref_limits ref_chart(const uint64_t *v, int n, int k,
+					  int is_median, int is_log,
+					  long double guard)
+{
+	int every = (k + 511) / 512, kept = 0, i;
+	long double medians = 0, ranges = 0, range[512], r, f, c, u;
 
 	for (i = 0; i < k; i++) {
 		uint64_t g[10];
@@ -54,10 +106,19 @@ static inline struct ref_limits ref_chart(const uint64_t *v, int n, int k,
 			x[j] = is_log ? ref_log2(g[j]) : (long double)g[j];
 		medians += n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 		ranges += x[n - 1] - x[0];
+		if (i % every == 0)
+			range[kept++] = x[n - 1] - x[0];
 	}
-	f = is_median ? ref_a4[n] : 3 / ref_d2[n];
+	qsort(range, kept, sizeof(*range), ref_compare_ld);
+	r = kept % 2 ? range[kept / 2] :
+		       (range[kept / 2 - 1] + range[kept / 2]) / 2;
+	f = is_median ? ref_m4[n] : 3 / ref_d4[n];
+	if (is_median && !is_log) {
+		r = ranges / k;
+		f = ref_a4[n];
+	}
 	c = medians / k;
-	u = c + f * ranges / k;
+	u = c + f * guard * r;
 	if (is_log) {
 		c = exp2l(c);
 		u = exp2l(u);
@@ -70,7 +131,8 @@ static inline void ref_exact(const uint64_t *v, int n, int k, int is_median,
 			     uint64_t *center, uint64_t *ucl)
 {
 	unsigned __int128 medians = 0, ranges = 0, num, den, c, u;
-	int i;
+	int every = (k + 511) / 512, kept = 0, i;
+	uint64_t range[512];
 
 	for (i = 0; i < k; i++) {
 		uint64_t g[10];
@@ -79,11 +141,19 @@ static inline void ref_exact(const uint64_t *v, int n, int k, int is_median,
 		qsort(g, n, sizeof(*g), ref_compare);
 		medians += (unsigned __int128)g[(n - 1) / 2] + g[n / 2];
 		ranges += g[n - 1] - g[0];
+		if (i % every == 0)
+			range[kept++] = g[n - 1] - g[0];
 	}
+	qsort(range, kept, sizeof(*range), ref_compare);
 	num = is_median ? lroundl(ref_a4[n] * 1000) : 3000;
-	den = is_median ? 1000 : lroundl(ref_d2[n] * 1000);
+	den = is_median ? 1000 : lroundl(ref_d4[n] * 1000);
+	ranges *= 2;
+	if (!is_median) {
+		ranges = (unsigned __int128)range[(kept - 1) / 2];
+		ranges = (ranges + range[kept / 2]) * k;
+	}
 	c = medians / (2 * (unsigned)k);
-	u = (medians * den + ranges * 2 * num) / (den * 2 * (unsigned)k);
+	u = (medians * den + ranges * num) / (den * 2 * (unsigned)k);
 	*center = c > UINT64_MAX ? UINT64_MAX : c;
 	*ucl = u > UINT64_MAX ? UINT64_MAX : u;
 }

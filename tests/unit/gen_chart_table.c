@@ -46,7 +46,8 @@ static uint64_t value(int kind, int i)
 static void print_row(int kind, const uint64_t *v, int n, int k, int median,
 		      int linear)
 {
-	struct ref_limits l = ref_chart(v, n, k, median, !linear);
+	long double guard = median || linear ? 1 : ref_guard(v, n * k);
+	struct ref_limits l = ref_chart(v, n, k, median, !linear, guard);
 	uint64_t center = l.center;
 	uint64_t ucl = l.ucl < 0x1p64L ? (uint64_t)l.ucl : UINT64_MAX;
 

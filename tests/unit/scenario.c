@@ -289,8 +289,9 @@ static void find_truth(const struct sc_load *load, const struct read *reads,
 	}
 	if (taken < samples)
 		abort();
-	l = ref_chart(value, load->group, load->groups, load->median,
-		      !load->linear);
+	l = ref_chart(
+		value, load->group, load->groups, load->median, !load->linear,
+		load->median || load->linear ? 1 : ref_guard(value, samples));
 	free(value);
 	truth->center = l.center;
 	truth->ucl = l.ucl;

@@ -10,6 +10,8 @@
 #include "chart_ref.h"
 
 #define DATA_SETS 120000
+/* of two times 400 values; the largest there is has 1909 */
+#define ROOM 2048
 #define LOG_ONE (1u << CTLCHART_LOG_SHIFT)
 #define MSEC 1000000ULL
 #define SEC 1000000000ULL
@@ -95,15 +97,19 @@ static struct ctlchart_limits estimate(const uint64_t *v, int n, int k,
 	struct ctlchart_method m = {
 		.limit = limit, .scale = scale, .group = n, .groups = k
 	};
+	u64 room[ROOM + 1];
+	u32 used = ctlchart_phase1_room(&m);
 	struct ctlchart_phase1 p;
 	struct ctlchart_limits l;
 	int i;
 
 	expect(ctlchart_method_valid(&m));
 	expect(ctlchart_method_samples(&m) == (u32)(n * k));
+	expect(used <= ROOM);
 	/* what was there before must not matter */
 	memset(&p, 0xa5, sizeof(p));
-	ctlchart_phase1_start(&p, &m);
+	memset(room, 0xa5, sizeof(room));
+	ctlchart_phase1_start(&p, &m, room);
 	for (i = 0; i < n * k; i++) {
 		expect(ctlchart_phase1_taken(&p) == (u32)i);
 		expect(ctlchart_phase1_add(&p, v[i]) == (i == n * k - 1));
@@ -112,6 +118,7 @@ static struct ctlchart_limits estimate(const uint64_t *v, int n, int k,
 	expect(ctlchart_phase1_add(&p, UINT64_MAX));
 	expect(ctlchart_phase1_taken(&p) == (u32)(n * k));
 	ctlchart_phase1_limits(&p, &l);
+	expect(room[used] == 0xa5a5a5a5a5a5a5a5ULL);
 	return l;
 }
 
@@ -140,6 +147,27 @@ static void check_log_line(uint64_t line, long double ref)
 		worst_log = (line - ref) / ref;
 }
 
+/*
+ * Individuals on a log scale, as far as skewness moves the limit: it is known
+ * to a thousandth.
+ */
+static void check_guarded(const uint64_t *v, int n, int k, uint64_t ucl)
+{
+	const long double guard = ref_guard(v, n * k), tiny = 1e-15L;
+	long double low, high;
+
+	if (ref_skew(v, n * k) > -1 / 16.0L + 0.002L) {
+		check_log_line(ucl, ref_chart(v, n, k, 0, 1, 1).ucl);
+		return;
+	}
+	low = ref_chart(v, n, k, 0, 1, guard - 0.005L).ucl;
+	high = ref_chart(v, n, k, 0, 1, guard + 0.005L).ucl;
+	expect((long double)ucl >= floorl(low * (1 - tiny)) ||
+	       ucl == UINT64_MAX);
+	expect((long double)ucl <= high * (1 + 0x1p-21L),
+	       ": %llu is too far above %.6Lf", (unsigned long long)ucl, high);
+}
+
 static void check_data_set(const uint64_t *v, int n, int k)
 {
 	int limit;
@@ -154,7 +182,7 @@ static void check_data_set(const uint64_t *v, int n, int k)
 		ref_exact(v, n, k, is_median, &center, &ucl);
 		expect(l.center == center);
 		expect(l.ucl == ucl);
-		ref = ref_chart(v, n, k, is_median, 0);
+		ref = ref_chart(v, n, k, is_median, 0, 1);
 		expect(fabsl(floorl(ref.center) - l.center) <=
 		       1 + ref.center * 0x1p-58L);
 		if (ref.ucl < 0x1p64L)
@@ -162,9 +190,12 @@ static void check_data_set(const uint64_t *v, int n, int k)
 			       1 + ref.ucl * 0x1p-58L);
 
 		l = estimate(v, n, k, limit, CTLCHART_LOG);
-		ref = ref_chart(v, n, k, is_median, 1);
+		ref = ref_chart(v, n, k, is_median, 1, 1);
 		check_log_line(l.center, ref.center);
-		check_log_line(l.ucl, ref.ucl);
+		if (is_median)
+			check_log_line(l.ucl, ref.ucl);
+		else
+			check_guarded(v, n, k, l.ucl);
 		expect(l.center <= l.ucl);
 	}
 }
@@ -172,11 +203,11 @@ static void check_data_set(const uint64_t *v, int n, int k)
 START_TEST(by_hand)
 {
 	/* medians 11, 21; ranges 6, 6; 16 + 0.691 * 6 = 20.146;
-	 * 16 + 3 / 2.326 * 6 = 23.74
+	 * 16 + 3 / 2.257 * 6 = 23.975
 	 */
 	static const uint64_t a[] = { 10, 12, 11, 15, 9, 20, 21, 22, 25, 19 };
 	/* logarithms: medians 2, 4; ranges 4, 4; 2^3 = 8;
-	 * 2^(3 + 2.764) = 54.3; 2^(3 + 5.1591) = 285.8
+	 * 2^(3 + 2.848) = 57.6; 2^(3 + 5.3168) = 318.8
 	 */
 	static const uint64_t b[] = { 1, 2, 4, 8, 16, 64, 32, 16, 8, 4 };
 	/* even n: medians 2.5, 7; ranges 3, 4; 4.75 + 0.796 * 3.5 = 7.536 */
@@ -193,10 +224,10 @@ START_TEST(by_hand)
 	ck_assert_uint_eq(l.ucl, 23);
 	l = estimate(b, 5, 2, CTLCHART_MEDIAN, CTLCHART_LOG);
 	ck_assert_uint_eq(l.center, 8);
-	ck_assert_uint_eq(l.ucl, 54);
+	ck_assert_uint_eq(l.ucl, 57);
 	l = estimate(b, 5, 2, CTLCHART_INDIVIDUALS, CTLCHART_LOG);
 	ck_assert_uint_eq(l.center, 8);
-	ck_assert_uint_eq(l.ucl, 285);
+	ck_assert_uint_eq(l.ucl, 318);
 	l = estimate(c, 4, 2, CTLCHART_MEDIAN, CTLCHART_LINEAR);
 	ck_assert_uint_eq(l.center, 4);
 	ck_assert_uint_eq(l.ucl, 7);
@@ -286,6 +317,7 @@ START_TEST(largest)
 				     .groups = CTLCHART_GROUPS_MAX };
 	size_t count = (size_t)CTLCHART_GROUP_MAX * CTLCHART_GROUPS_MAX;
 	uint64_t *v = malloc(count * sizeof(*v));
+	u64 room[ROOM];
 	int limit;
 	size_t i;
 
@@ -296,7 +328,8 @@ START_TEST(largest)
 		uint64_t center, ucl;
 
 		m.limit = limit;
-		ctlchart_phase1_start(&p, &m);
+		ck_assert_uint_le(ctlchart_phase1_room(&m), ROOM);
+		ctlchart_phase1_start(&p, &m, room);
 		for (i = 0; i < count; i++) {
 			v[i] = UINT64_MAX - (rnd() >> 14);
 			ctlchart_phase1_add(&p, v[i]);
@@ -318,10 +351,11 @@ START_TEST(incomplete)
 				     .scale = CTLCHART_LINEAR,
 				     .group = 3,
 				     .groups = 20 };
+	u64 room[ROOM];
 	struct ctlchart_phase1 p;
 	struct ctlchart_limits l;
 
-	ctlchart_phase1_start(&p, &m);
+	ctlchart_phase1_start(&p, &m, room);
 	ctlchart_phase1_limits(&p, &l);
 	ck_assert_uint_eq(l.center, 0);
 	ck_assert_uint_eq(l.ucl, UINT64_MAX);
@@ -352,8 +386,14 @@ START_TEST(valid)
 	m.groups = 1;
 	ck_assert(!ctlchart_method_valid(&m));
 	m = good;
-	m.limit = 2;
+	m.limit = 3;
 	ck_assert(!ctlchart_method_valid(&m));
+	m.limit = CTLCHART_QUANTILE;
+	ck_assert(!ctlchart_method_valid(&m));
+	m.groups = 599;
+	ck_assert(!ctlchart_method_valid(&m));
+	m.groups = 600;
+	ck_assert(ctlchart_method_valid(&m));
 	m = good;
 	m.scale = 2;
 	ck_assert(!ctlchart_method_valid(&m));
@@ -416,6 +456,39 @@ static double median_sigma(int n)
 	return sqrt(var * c * h * h);
 }
 
+static double range_median(int n)
+{
+	const double h = 0.002;
+	double low = 0, high = 8, x;
+
+	while (high - low > 1e-6) {
+		double w = (low + high) / 2, below = 0;
+
+		for (x = -8; x < 8; x += h)
+			below += normal_pdf(x) * n * h *
+				 pow(normal_cdf(x + w) - normal_cdf(x), n - 1);
+		if (below < 0.5)
+			low = w;
+		else
+			high = w;
+	}
+	return low;
+}
+
+/* the robust factor of medians shows on a log scale */
+static double log_factor(int n)
+{
+	uint64_t v[2 * CTLCHART_GROUP_MAX];
+	struct ctlchart_limits l;
+	int i;
+
+	for (i = 0; i < 2 * n; i++)
+		v[i] = 1;
+	v[0] = v[n] = 1 << 20;
+	l = estimate(v, n, 2, CTLCHART_MEDIAN, CTLCHART_LOG);
+	return (log2(l.ucl) - log2(l.center)) / 20;
+}
+
 static double factor_of(int n, int limit)
 {
 	const uint64_t r = 1000000000000ULL;
@@ -435,11 +508,135 @@ START_TEST(factors)
 		double d2 = range_mean(n);
 		double a4 = 3 * median_sigma(n) / d2;
 
+		double d4 = range_median(n);
+
 		ck_assert_double_eq_tol(3 / factor_of(n, CTLCHART_INDIVIDUALS),
-					d2, 0.00055);
+					d4, 0.00055);
+		ck_assert_double_eq_tol(log_factor(n), 3 * median_sigma(n) / d4,
+					0.0012);
 		ck_assert_double_eq_tol(factor_of(n, CTLCHART_MEDIAN), a4,
 					0.00055);
 	}
+}
+END_TEST
+
+/* The limit is the value that 0.135 % of them exceed, exactly. */
+START_TEST(quantile)
+{
+	struct ctlchart_method m = { .limit = CTLCHART_QUANTILE };
+	static uint64_t v[65535 * 2];
+	u64 room[ROOM];
+	int i, j;
+
+	for (i = 0; i < 400; i++) {
+		double scale = pow(10, 1 + 10 * rnd1());
+		int distribution = i % DISTRIBUTIONS;
+		struct ctlchart_phase1 p;
+		struct ctlchart_limits l;
+		int count, above = 0;
+
+		m.group = 2 + rnd() % 9;
+		m.groups = (3000 + (i % 20 ? rnd() % 1000 : rnd() % 120000)) /
+				   m.group +
+			   1;
+		count = ctlchart_method_samples(&m);
+		expect(ctlchart_method_valid(&m));
+		ctlchart_phase1_start(&p, &m, room);
+		for (j = 0; j < count; j++) {
+			v[j] = draw(distribution, scale);
+			ctlchart_phase1_add(&p, v[j]);
+		}
+		ctlchart_phase1_limits(&p, &l);
+		for (j = 0; j < count; j++)
+			above += v[j] > l.ucl;
+		expect(above <= count * 0.00135);
+		qsort(v, count, sizeof(*v), ref_compare);
+		expect(l.ucl == v[count - 1 - (int)(count * 0.00135)]);
+		/* what is judged otherwise has no part in it */
+		m.scale = !m.scale;
+	}
+}
+END_TEST
+
+/*
+ * One value a hundred times too large must not blind the chart, in any of its
+ * places. At the very most the median of twenty ranges moves by one rank.
+ */
+START_TEST(outlier)
+{
+	uint64_t v[100], scale = 1000000;
+	struct ctlchart_limits clean, dirty;
+	double worst[2] = { 0 };
+	int set, at, i, s;
+
+	for (set = 0; set < 200; set++) {
+		for (i = 0; i < 100; i++)
+			v[i] = draw(LOG_NORMAL, scale);
+		for (s = CTLCHART_LOG; s <= CTLCHART_LINEAR; s++) {
+			clean = estimate(v, 5, 20, CTLCHART_INDIVIDUALS, s);
+			for (at = 0; at < 100; at++) {
+				v[at] *= 100;
+				dirty = estimate(v, 5, 20, CTLCHART_INDIVIDUALS,
+						 s);
+				worst[s] = fmax(worst[s],
+						(double)dirty.ucl / clean.ucl);
+				v[at] /= 100;
+			}
+		}
+	}
+	printf("test_chart: an outlier raises the limit by a factor of %.2f on a log scale, %.2f on a linear one\n",
+	       worst[CTLCHART_LOG], worst[CTLCHART_LINEAR]);
+	ck_assert_double_lt(worst[CTLCHART_LOG], 2.5);
+	ck_assert_double_lt(worst[CTLCHART_LINEAR], 1.6);
+}
+END_TEST
+
+static int shape_of(int distribution, int samples)
+{
+	struct ctlchart_method m = { .group = 5, .groups = samples / 5 };
+	struct ctlchart_phase1 p;
+	u64 room[ROOM];
+
+	ctlchart_phase1_start(&p, &m, room);
+	while (!ctlchart_phase1_add(&p, draw(distribution, 1e6)))
+		;
+	return ctlchart_phase1_shape(&p);
+}
+
+/* What was drawn is known; how often it is told wrongly is bounded. */
+START_TEST(shape)
+{
+	static const struct {
+		int distribution;
+		int shape;
+		int wrong_100, wrong_1000; /* of 1000 */
+	} cases[] = {
+		{ NORMAL, CTLCHART_SHAPE_PLAIN, 1, 0 },
+		{ LOG_NORMAL, CTLCHART_SHAPE_PLAIN, 1, 0 },
+		{ EXPONENTIAL, CTLCHART_SHAPE_PLAIN, 1, 0 },
+		{ UNIFORM, CTLCHART_SHAPE_PLAIN, 1, 0 },
+		{ PARETO, CTLCHART_SHAPE_HEAVY, 80, 0 },
+		{ BIMODAL, CTLCHART_SHAPE_BIMODAL, 50, 0 },
+	};
+	size_t c;
+	int i;
+
+	for (c = 0; c < ARRAY_SIZE(cases); c++) {
+		int wrong_100 = 0, wrong_1000 = 0;
+
+		for (i = 0; i < 1000; i++) {
+			int d = cases[c].distribution;
+
+			wrong_100 += shape_of(d, 100) != cases[c].shape;
+			wrong_1000 += shape_of(d, 1000) != cases[c].shape;
+		}
+		printf("test_chart: distribution %d: shape told wrongly %d and %d times of 1000\n",
+		       cases[c].distribution, wrong_100, wrong_1000);
+		ck_assert_int_le(wrong_100, cases[c].wrong_100);
+		ck_assert_int_le(wrong_1000, cases[c].wrong_1000);
+	}
+	/* too few values show nothing */
+	ck_assert_int_eq(shape_of(BIMODAL, 45), CTLCHART_SHAPE_PLAIN);
 }
 END_TEST
 
@@ -646,6 +843,9 @@ int main(void)
 		tcase_add_test(tc, power);
 	}
 	tcase_add_test(tc, largest);
+	tcase_add_test(tc, quantile);
+	tcase_add_test(tc, outlier);
+	tcase_add_test(tc, shape);
 	tcase_add_test(tc, incomplete);
 	tcase_add_test(tc, valid);
 	tcase_add_test(tc, factors);

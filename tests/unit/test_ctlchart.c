@@ -80,6 +80,32 @@ START_TEST(call_options)
 	ck_assert_uint_eq(call.overdue, 3600 * SEC);
 	ck_assert_uint_eq(call.rate, 9);
 	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, limit=quantile)",
+			     &error));
+	ck_assert_uint_eq(call.method.limit, CTLCHART_QUANTILE);
+	ck_assert_uint_eq(call.method.groups, 600);
+	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, rules=1, 2,5 ,rate=3)",
+			     &error));
+	ck_assert_uint_eq(call.rules, 0x13);
+	ck_assert_uint_eq(call.rate, 3);
+	ck_assert_uint_eq(call.nr_args, 1);
+	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, rules=all)", &error));
+	ck_assert_uint_eq(call.rules, 0xff);
+	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, rules=limit, ucl=1)",
+			     &error));
+	ck_assert_uint_eq(call.rules, 0);
+	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, relearn=1h)", &error));
+	ck_assert(call.relearn_time);
+	ck_assert_uint_eq(call.relearn, 3600 * SEC);
+	call_free(&call);
+	ck_assert(call_parse(&call, "e", "ctlchart(lat, relearn=100)", &error));
+	ck_assert(!call.relearn_time);
+	ck_assert_uint_eq(call.relearn, 100);
+	call_free(&call);
 	/* a field's limit is in the field's unit */
 	ck_assert(call_parse(&call, "e", "ctlchart(lat, ucl=500)", &error));
 	ck_assert_uint_eq(call.ucl, 500);
@@ -120,6 +146,25 @@ static const struct {
 	{ "ctlchart(a, samples=99)", "Bad value for this option", 20 },
 	{ "ctlchart(a, samples=5)", "Bad value for this option", 20 },
 	{ "ctlchart(a, group=11)", "Bad value for this option", 18 },
+	{ "ctlchart(a, relearn=)", "Bad value for this option", 20 },
+	{ "ctlchart(a, relearn=99)", "Bad value for this option", 20 },
+	{ "ctlchart(a, relearn=0s)", "Bad value for this option", 20 },
+	{ "ctlchart(a, ucl=5, relearn=1h)", "Option needs a limit", 19 },
+	{ "ctlchart(a, by=)", "Bad value for this option", 15 },
+	{ "ctlchart(a, charts=4)", "Bad value for this option", 19 },
+	{ "ctlchart(a, by=b, charts=4097)", "Bad value for this option", 25 },
+	{ "ctlchart(a, rules=)", "Bad value for this option", 18 },
+	{ "ctlchart(a, rules=9)", "Bad value for this option", 18 },
+	{ "ctlchart(a, rules=1,1)", "Bad value for this option", 20 },
+	{ "ctlchart(a, rules=1, 2, 30)", "Bad value for this option", 24 },
+	{ "ctlchart(a, rules=none)", "Bad value for this option", 18 },
+	{ "ctlchart(a, rules=1, ucl=5)", "Option needs a limit", 12 },
+	{ "ctlchart(a, rules=1, rules=2)", "Option given twice", 21 },
+	{ "ctlchart(a, limit=quantile, samples=2995)",
+	  "Bad value for this option", 36 },
+	{ "ctlchart(a, samples=100, limit=quantile)",
+	  "Bad value for this option", 20 },
+	{ "ctlchart(a, limit=)", "Bad value for this option", 18 },
 	{ "ctlchart(a, samples=100, group=3)", "Bad value for this option",
 	  31 },
 	{ "ctlchart(a, scale=logs)", "Bad value for this option", 18 },
@@ -507,7 +552,7 @@ START_TEST(values)
 		{ 7012345678, false, "7012345678" },
 		{ U64_MAX, false, "18446744073709551615" },
 	};
-	char buf[32];
+	char buf[96];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
@@ -517,6 +562,11 @@ START_TEST(values)
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 1), "limit");
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 0x100), "overdue");
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 0x3), "limit+rule2");
+	ck_assert_str_eq(format_rules(buf, sizeof(buf), 0x680),
+			 "rule1+rule8+below");
+	ck_assert_str_eq(
+		format_rules(buf, sizeof(buf), 0x7ff),
+		"limit+overdue+rule1+rule2+rule3+rule4+rule5+rule6+rule7+rule8+below");
 }
 END_TEST
 

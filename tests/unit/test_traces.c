@@ -462,6 +462,151 @@ START_TEST(field)
 }
 END_TEST
 
+/* A tenth of the values is of another kind, and the report says so. */
+START_TEST(shape)
+{
+	char *text;
+	int i, status;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 100; i++)
+		sc_lat(&td, 0, SC_BASE + i * MSEC, 5,
+		       (95 + i * 7 % 11) * (i * 13 % 10 ? 1 : 100));
+	report("-e lat -f 'ctlchart(lat, learn=0)'");
+	ck_assert_str_eq(string(chart(0), "shape"), "bimodal");
+	text = run(&status, "-e lat -f 'ctlchart(lat, learn=0)' '%s'", trace);
+	ck_assert_int_eq(status, 0);
+	ck_assert_ptr_nonnull(strstr(text, "bimodal, and false alarms"));
+	for (; i < 3100; i++)
+		sc_lat(&td, 0, SC_BASE + i * MSEC, 5, 100 + i * 7 % 3000);
+	report("-e lat -f 'ctlchart(lat, learn=0)'");
+	ck_assert_str_eq(string(chart(0), "shape"), "bimodal");
+}
+END_TEST
+
+/* Groups of five around these medians, one value a millisecond */
+static void groups(int *at, const int *median, int n)
+{
+	static const int around[] = { 1, -1, 0, 2, -2 };
+	int i;
+
+	for (i = 0; i < 5 * n; i++)
+		sc_lat(&td, 0, SC_BASE + (*at)++ * MSEC, 5,
+		       median[i / 5] + around[i % 5]);
+}
+
+/* Centre 100, limit 126.6, sigma of medians 4.75, all by hand */
+START_TEST(rules)
+{
+	static const int phase1[] = { 90,  95,	100, 105, 110,
+				      110, 105, 100, 95,  90 };
+	static const int beyond[] = { 115, 110, 100, 85 };
+	static const int run[] = { 101, 102, 101, 103, 101, 102, 103, 101, 102 };
+	int i, at = 0;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 10; i++)
+		sc_lat(&td, 0, SC_BASE + at++ * MSEC, 5, phase1[i]);
+	groups(&at, beyond, 4);
+	groups(&at, run, 9);
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, rules=1,2,5)'");
+	ck_assert_uint_eq(number(chart(0), "center"), 100);
+	ck_assert_uint_eq(number(chart(0), "limit"), 126);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 4);
+	ck_assert_str_eq(string(worst(0), "rules"), "rule1");
+	ck_assert_uint_eq(number(worst(0), "duration"), 113);
+	ck_assert_str_eq(string(worst(1), "rules"), "rule5");
+	ck_assert_str_eq(string(worst(2), "rules"), "rule2");
+	ck_assert_str_eq(string(worst(3), "rules"), "rule1+below");
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear)'");
+	ck_assert_uint_eq(number(chart(0), "alarms"), 0);
+}
+END_TEST
+
+/* A shift alarms for ever, or until it is learnt */
+START_TEST(relearn)
+{
+	static const int median[] = { 100, 100 };
+	int shifted[80], i, at = 0;
+
+	for (i = 0; i < 80; i++)
+		shifted[i] = 1000;
+	sc_formats(&td, false);
+	groups(&at, median, 2);
+	groups(&at, shifted, 80);
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, relearn=130)'");
+	ck_assert_uint_ge(number(chart(0), "center"), 999);
+	ck_assert_uint_le(number(chart(0), "center"), 1001);
+	/* the 101st shows that it is a shift, and is the first of ten, of
+	 * which there is one in thirteen
+	 */
+	ck_assert_uint_eq(number(chart(0), "alarms"), 101 + 9 * 13);
+	ck_assert_uint_ge(number(chart(0), "relearnt"), 2);
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10)'");
+	ck_assert_uint_eq(number(chart(0), "center"), 100);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 400);
+}
+END_TEST
+
+static void lat_of(int *ms, int pid, const int *value, int n, int times)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		sc_lat(&td, 0, SC_BASE + (*ms)++ * MSEC, pid, value[i] * times);
+}
+
+/* A chart for each process, and one for the third and fourth */
+START_TEST(by)
+{
+	static const int phase1[] = { 90,  95,	100, 105, 110,
+				      110, 105, 100, 95,  90 };
+	static const int over[] = { 126, 127 };
+	int ms = 0;
+
+	sc_formats(&td, false);
+	lat_of(&ms, 1, phase1, 10, 1);
+	lat_of(&ms, 2, phase1, 10, 100);
+	lat_of(&ms, 3, phase1, 5, 2);
+	lat_of(&ms, 4, phase1 + 5, 5, 2);
+	lat_of(&ms, 1, over, 2, 1);
+	lat_of(&ms, 2, over, 2, 100);
+	lat_of(&ms, 4, over, 2, 2);
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, by=common_pid, charts=2)'");
+	ck_assert_uint_eq(json_object_array_length(at(result, "charts")), 3);
+	ck_assert_str_eq(string(chart(0), "name"), "lat.lat");
+	ck_assert_uint_eq(number(chart(0), "limit"), 253);
+	ck_assert_uint_eq(number(chart(0), "learnt"), 10);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_str_eq(string(chart(1), "name"), "lat.lat[common_pid=1]");
+	ck_assert_uint_eq(number(chart(1), "limit"), 126);
+	ck_assert_uint_eq(number(chart(1), "alarms"), 1);
+	ck_assert_str_eq(string(chart(2), "name"), "lat.lat[common_pid=2]");
+	ck_assert_uint_eq(number(chart(2), "limit"), 12658);
+	ck_assert_uint_eq(number(chart(2), "values"), 2);
+	ck_assert_uint_eq(number(chart(2), "alarms"), 1);
+}
+END_TEST
+
+/* 3000 values of which four lie above the limit, then one above it */
+START_TEST(quantile)
+{
+	int i;
+
+	sc_formats(&td, false);
+	for (i = 0; i < 3000; i++)
+		sc_lat(&td, 0, SC_BASE + i * MSEC, 5, 100 + i * 7 % 3000);
+	sc_lat(&td, 0, SC_BASE + 4000 * MSEC, 5, 3095);
+	sc_lat(&td, 0, SC_BASE + 4001 * MSEC, 5, 3096);
+	report("-e lat -f 'ctlchart(lat, learn=0, limit=quantile)'");
+	ck_assert_uint_eq(number(chart(0), "limit"), 3095);
+	ck_assert_str_eq(string(at(chart(0), "method"), "limit"), "quantile");
+	ck_assert_uint_eq(number(chart(0), "values"), 2);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert(!json_object_object_get_ex(chart(0), "shape", NULL));
+}
+END_TEST
+
 /* Terms left of the call select what is charted, right of it what is kept. */
 START_TEST(terms)
 {
@@ -1070,6 +1215,11 @@ int main(void)
 	tcase_add_test(tc, csv);
 	tcase_add_test(tc, svg);
 	tcase_add_test(tc, large_svg);
+	tcase_add_test(tc, shape);
+	tcase_add_test(tc, quantile);
+	tcase_add_test(tc, rules);
+	tcase_add_test(tc, relearn);
+	tcase_add_test(tc, by);
 	tcase_add_loop_test(tc, errors, 0,
 			    sizeof(mistakes) / sizeof(*mistakes));
 	tcase_add_test(tc, no_field);

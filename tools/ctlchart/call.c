@@ -26,20 +26,34 @@
 #define DEFAULT_SIZE 4096
 #define MAX_SIZE (1u << 20)
 
+const char *const limit_names[] = {
+	[CTLCHART_INDIVIDUALS] = "individuals",
+	[CTLCHART_MEDIAN] = "median",
+	[CTLCHART_QUANTILE] = "quantile",
+};
+
 /**
  * struct parser - the state of parsing
  * @call:	what was found so far
  * @seen:	options seen, bits as in options[]
  * @pair:	the first option that needs a start event
+ * @learnt:	the first option that needs a limit that is learnt
+ * @in_rules:	a number is another one of rules=
+ * @charts:	the value of charts=
+ * @relearn:	the value of relearn=
  * @ucl:	the value of ucl=, whose unit depends on the arguments
  * @count:	the value of samples= or group=, whichever came last
- * @samples:	values of Phase I
+ * @samples:	the value of samples=; 0 if not given
  * @error:	what is wrong
  */
 struct parser {
 	struct call *call;
 	unsigned long seen;
 	struct token pair;
+	struct token learnt;
+	bool in_rules;
+	struct token charts;
+	struct token relearn;
 	struct token ucl;
 	struct token count;
 	u64 samples;
@@ -149,9 +163,15 @@ static bool set_dup(struct parser *p, const struct token *t)
 
 static bool set_limit(struct parser *p, const struct token *t)
 {
-	p->call->method.limit = token_is(t, "median") ? CTLCHART_MEDIAN :
-							CTLCHART_INDIVIDUALS;
-	return token_is(t, "median") || token_is(t, "individuals");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(limit_names); i++) {
+		if (!token_is(t, limit_names[i]))
+			continue;
+		p->call->method.limit = i;
+		return true;
+	}
+	return false;
 }
 
 static bool set_scale(struct parser *p, const struct token *t)
@@ -221,6 +241,61 @@ static bool set_rate(struct parser *p, const struct token *t)
 	return true;
 }
 
+static bool add_rule(struct parser *p, const struct token *t)
+{
+	u32 rule;
+
+	if (t->len != 1 || *t->str < '1' || *t->str > '0' + CTLCHART_RULES)
+		return false;
+	rule = CTLCHART_NELSON(*t->str - '0');
+	if (p->call->rules & rule)
+		return false;
+	p->call->rules |= rule;
+	return true;
+}
+
+/* The first of a list, whose commas end a token like all others */
+static bool set_rules(struct parser *p, const struct token *t)
+{
+	if (token_is(t, "limit"))
+		return true;
+	if (token_is(t, "all")) {
+		p->call->rules = CTLCHART_NELSON_ALL;
+		return true;
+	}
+	p->in_rules = true;
+	return add_rule(p, t);
+}
+
+/* Values, or a time */
+static bool set_relearn(struct parser *p, const struct token *t)
+{
+	struct call *call = p->call;
+
+	p->relearn = *t;
+	call->relearn_time = t->len &&
+			     !isdigit((unsigned char)t->str[t->len - 1]);
+	return get_scaled(t, call->relearn_time, &call->relearn) &&
+	       call->relearn;
+}
+
+static bool set_by(struct parser *p, const struct token *t)
+{
+	p->call->by = *t;
+	return t->len;
+}
+
+static bool set_charts(struct parser *p, const struct token *t)
+{
+	u64 val;
+
+	p->charts = *t;
+	if (!get_number(t, 1, CHARTS_MAX, &val))
+		return false;
+	p->call->charts = val;
+	return true;
+}
+
 static const struct {
 	const char *name;
 	bool pair; /* makes sense with a start event only */
@@ -232,6 +307,8 @@ static const struct {
 	{ "group", false, set_group },	  { "ucl", false, set_ucl },
 	{ "size", true, set_size },	  { "stale", true, set_stale },
 	{ "overdue", true, set_overdue }, { "rate", false, set_rate },
+	{ "rules", false, set_rules },	  { "relearn", false, set_relearn },
+	{ "by", false, set_by },	  { "charts", false, set_charts },
 };
 
 static bool parse_option(struct parser *p, const struct token *t,
@@ -259,6 +336,8 @@ static bool parse_option(struct parser *p, const struct token *t,
 		p->pair = *t;
 	if (!options[i].set(p, &value))
 		return fail(p, "Bad value for this option", value.str);
+	if ((p->call->rules || p->relearn.str) && !p->learnt.str)
+		p->learnt = *t;
 	return true;
 }
 
@@ -267,6 +346,10 @@ static bool take_arg(struct parser *p, const struct token *t)
 	const char *eq = memchr(t->str, '=', t->len);
 	size_t i;
 
+	if (p->in_rules && !eq && isdigit((unsigned char)*t->str))
+		return add_rule(p, t) ||
+		       fail(p, "Bad value for this option", t->str);
+	p->in_rules = false;
 	if (eq)
 		return parse_option(p, t, eq);
 	for (i = 0; i < t->len; i++) {
@@ -322,18 +405,36 @@ static const char *split_args(struct parser *p, const char *s)
 static bool finish_options(struct parser *p)
 {
 	struct call *call = p->call;
-	u64 groups = p->samples / call->method.group;
+	u64 groups;
 
+	if (!p->samples)
+		p->samples = call->method.limit == CTLCHART_QUANTILE ?
+				     CTLCHART_QUANTILE_MIN :
+				     CTLCHART_GROUP_DEFAULT *
+					     CTLCHART_GROUPS_DEFAULT;
+	groups = p->samples / call->method.group;
 	if (call->nr_args == 1 && p->pair.str)
 		return fail(p, "Option needs a start event", p->pair.str);
 	if (groups * call->method.group != p->samples ||
 	    groups < CTLCHART_GROUPS_MIN || groups > CTLCHART_GROUPS_MAX)
 		return fail(p, "Bad value for this option", p->count.str);
 	call->method.groups = groups;
+	/* All else was checked one by one: these are too few for a quantile */
+	if (!ctlchart_method_valid(&call->method))
+		return fail(p, "Bad value for this option", p->count.str);
+	if (p->charts.str && !call->by.len)
+		return fail(p, "Bad value for this option", p->charts.str);
+	if (call->by.len && !call->charts)
+		call->charts = CHARTS_DEFAULT;
+	if (call->relearn && !call->relearn_time && call->relearn < p->samples)
+		return fail(p, "Bad value for this option", p->relearn.str);
 	if (p->ucl.str &&
 	    (!get_scaled(&p->ucl, call->nr_args > 1, &call->ucl) ||
 	     !call->ucl || call->ucl == U64_MAX))
 		return fail(p, "Bad value for this option", p->ucl.str);
+	if (p->ucl.str && p->learnt.str)
+		return fail(p, "Option needs a limit that is learnt",
+			    p->learnt.str);
 	return true;
 }
 
@@ -445,7 +546,6 @@ bool call_parse(struct call *call, const char *event, const char *filter,
 {
 	struct parser p = {
 		.call = call,
-		.samples = CTLCHART_GROUP_DEFAULT * CTLCHART_GROUPS_DEFAULT,
 		.error = error,
 	};
 	const char *s;

@@ -42,7 +42,7 @@ void csv_begin(struct report *r)
  */
 void csv_alarm(struct report *r, const struct chart *c, const struct alarm *a)
 {
-	char rules[64];
+	char rules[96];
 
 	if (!report_wants(r, c->name))
 		return;

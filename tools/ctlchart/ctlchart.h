@@ -14,6 +14,8 @@
 
 #include "chart.h"
 #include "guard.h"
+#include "relearn.h"
+#include "rules.h"
 #include "tracefile.h"
 
 #define PROGRAM "ctlchart"
@@ -23,12 +25,22 @@
 #define NAME_LEN 64
 #define COMM_LEN 16
 
+/* Charts of by=FIELD: default and bound of charts= */
+#define CHARTS_DEFAULT 64
+#define CHARTS_MAX 4096
+
 /* Charts that a picture shows */
 #define MAX_PANELS 16
 
-/* Bits of the alarm event's field "rules" */
+/*
+ * Bits of the alarm event's field "rules": Nelson's number less one, or our own;
+ * rule 1 is RULE_LIMIT of a single value and RULE_FIRST of a group's median.
+ * RULE_BELOW: the group lies below the centre.
+ */
 #define RULE_LIMIT 0x001u
 #define RULE_OVERDUE 0x100u
+#define RULE_FIRST 0x200u
+#define RULE_BELOW 0x400u
 
 /* ---- call.c: the call in a filter ---- */
 
@@ -54,13 +66,18 @@ struct token {
  * @arg:	START and keys, or FIELD, as they stand in @filter
  * @nr_args:	number of them
  * @method:	limit=, scale=, group=, samples=
+ * @rules:	rules=, CTLCHART_NELSON() of those wanted beside the limit
  * @name:	name=, or ""
  * @learn:	learn=, ns
+ * @relearn:	relearn=, values or ns; 0 if not given
+ * @relearn_time: it is in ns
  * @ucl:	ucl=, ns or the field's unit; 0 if not given
  * @stale:	stale=, ns
  * @overdue:	overdue=, ns; 0 if not given
  * @size:	size=
  * @rate:	rate=, alarms a second; 0 for any number
+ * @by:	by=, or an empty token
+ * @charts:	charts=, or its default; 0 without by=
  * @last:	dup=last
  */
 struct call {
@@ -73,13 +90,18 @@ struct call {
 	struct token arg[1 + MAX_KEYS];
 	unsigned int nr_args;
 	struct ctlchart_method method;
+	u32 rules;
 	char name[NAME_LEN];
 	u64 learn;
+	u64 relearn;
+	bool relearn_time;
 	u64 ucl;
 	u64 stale;
 	u64 overdue;
 	u32 size;
 	u32 rate;
+	struct token by;
+	u32 charts;
 	bool last;
 };
 
@@ -92,6 +114,9 @@ struct call_error {
 	const char *what;
 	const char *at;
 };
+
+/* The names of enum ctlchart_limit */
+extern const char *const limit_names[CTLCHART_QUANTILE + 1];
 
 bool call_parse(struct call *call, const char *event, const char *filter,
 		struct call_error *error);
@@ -281,6 +306,7 @@ struct alarm {
  * @values:	values judged
  * @alarms:	of these, out of control
  * @kept:	of these, those whose event is in the log
+ * @broken:	alarms of each of Nelson's rules
  * @suppressed:	alarms without an event of their own, because of rate=
  * @overdue:	starts reported as overdue
  * @uncharted:	pairs that terms left of ctlchart() kept out
@@ -290,6 +316,8 @@ struct alarm {
  * @limits:	lines in force at the end
  * @has_limit:	there are any
  * @has_center:	a centre line, too
+ * @relearnt:	limits drawn after the first one
+ * @shape:	what the values of Phase I looked like
  * @phase1_taken: values that Phase I took
  * @phase1_end:	when it was complete; 0 if it was not
  * @events:	start and judged events in the file
@@ -313,6 +341,7 @@ struct chart {
 	u64 values;
 	u64 alarms;
 	u64 kept;
+	u64 broken[CTLCHART_RULES];
 	u64 suppressed;
 	u64 overdue;
 	u64 uncharted;
@@ -322,6 +351,8 @@ struct chart {
 	struct ctlchart_limits limits;
 	bool has_limit;
 	bool has_center;
+	u64 relearnt;
+	enum ctlchart_shape shape;
 	u32 phase1_taken;
 	u64 phase1_end;
 	u64 events;
@@ -424,6 +455,7 @@ const char *format_count(char *buf, size_t size, u64 n);
 const char *format_bytes(char *buf, size_t size, u64 n);
 /* "7.01 s", "23.4 ms"; plain numbers if it is no time */
 const char *format_value(char *buf, size_t size, u64 value, bool is_time);
+const char *shape_name(enum ctlchart_shape shape);
 const char *format_rules(char *buf, size_t size, u32 rules);
 
 /* ---- input.c: reading the trace ---- */

@@ -30,8 +30,16 @@
  * @paired:	the end at hand had a start, or is a field's value
  * @value:	what that made
  * @phase1:	the limit to be
+ * @room:	its memory
  * @sampler:	which values are taken for it
+ * @relearn:	which values are taken for the next one
+ * @zones:	lines for groups
+ * @rules:	the groups
  * @learning:	there is no limit yet
+ * @by:		field of by=
+ * @by_value:	of a part, its value
+ * @part:	charts of the field's values, in the order in which they came
+ * @nr_parts:	number of them
  * @window:	when the current second of alarms began
  * @in_window:	alarms in it
  */
@@ -50,8 +58,16 @@ struct desk_chart {
 	bool paired;
 	struct alarm value;
 	struct ctlchart_phase1 phase1;
+	u64 *room;
 	struct ctlchart_sampler sampler;
+	struct ctlchart_relearn relearn;
+	struct ctlchart_zones zones;
+	struct ctlchart_rules rules;
 	bool learning;
+	struct field by;
+	u64 by_value;
+	struct desk_chart **part;
+	u32 nr_parts;
 	u64 window;
 	u32 in_window;
 };
@@ -385,9 +401,23 @@ static void start_chart(struct desk_chart *d)
 		return;
 	}
 	d->learning = true;
-	ctlchart_phase1_start(&d->phase1, &d->call->method);
+	d->room = calloc(ctlchart_phase1_room(&d->call->method), sizeof(u64));
+	if (!d->room)
+		abort();
+	ctlchart_phase1_start(&d->phase1, &d->call->method, d->room);
 	ctlchart_sampler_start(&d->sampler, d->call->learn,
 			       ctlchart_method_samples(&d->call->method));
+}
+
+static int find_by(struct input *in, struct desk_chart *d)
+{
+	if (!d->call->charts)
+		return 0;
+	d->part = calloc(d->call->charts, sizeof(*d->part));
+	if (!d->part)
+		abort();
+	return find_key(in, d, d->end, &d->call->by,
+			"Field not found in this event", &d->by);
 }
 
 static int init_chart(struct input *in, struct desk *desk, struct desk_chart *d)
@@ -397,6 +427,8 @@ static int init_chart(struct input *in, struct desk *desk, struct desk_chart *d)
 	if (!status)
 		status = d->call->nr_args > 1 ? find_pair(in, desk, d) :
 						find_field(in, d);
+	if (!status)
+		status = find_by(in, d);
 	if (!status)
 		status = make_filter(in, d, d->call->before, d->call->before_at,
 				     &d->before);
@@ -457,15 +489,15 @@ static bool read_keys(struct input *in, const struct desk_chart *d,
 }
 
 /* Keys as text; they could be read before */
-static void print_keys(struct input *in, const struct desk_chart *d,
-		       const struct field *key, struct tep_record *rec,
-		       char *buf, size_t size)
+static void print_fields(struct input *in, const struct field *key,
+			 unsigned int nr_keys, struct tep_record *rec,
+			 char *buf, size_t size)
 {
 	size_t pos = 0;
 	unsigned int i;
 
 	*buf = '\0';
-	for (i = 0; i < d->nr_keys && pos < size; i++) {
+	for (i = 0; i < nr_keys && pos < size; i++) {
 		const char *name = field_name(&key[i]), *s = "";
 		const char *space = i ? " " : "";
 		u64 value = 0;
@@ -488,6 +520,13 @@ static void print_keys(struct input *in, const struct desk_chart *d,
 	clean_text(buf);
 }
 
+static void print_keys(struct input *in, const struct desk_chart *d,
+		       const struct field *key, struct tep_record *rec,
+		       char *buf, size_t size)
+{
+	print_fields(in, key, d->nr_keys, rec, buf, size);
+}
+
 static void set_comm(struct input *in, struct alarm *a)
 {
 	snprintf(a->comm, sizeof(a->comm), "%.*s", COMM_LEN,
@@ -501,20 +540,58 @@ static bool matches(struct tep_event_filter *filter, struct tep_record *rec)
 	       tep_filter_match(filter, rec) == TEP_ERRNO__FILTER_MATCH;
 }
 
-static void learn(struct desk_chart *d, u64 value, u64 now)
+/* Give a value to Phase I; returns true if it is complete */
+static bool learn(struct desk_chart *d, u64 value, u64 now)
+{
+	if (d->learning)
+		return ctlchart_sampler_due(&d->sampler, now) &&
+		       ctlchart_phase1_add(&d->phase1, value);
+	return d->call->relearn &&
+	       ctlchart_relearn_add(&d->relearn, value, d->result->limits.ucl,
+				    now);
+}
+
+static void draw_limits(struct desk_chart *d, u64 now)
 {
 	struct chart *c = d->result;
 
-	if (!ctlchart_sampler_due(&d->sampler, now))
+	ctlchart_phase1_limits(&d->phase1, &c->limits);
+	ctlchart_phase1_zones(&d->phase1, &d->zones);
+	ctlchart_rules_start(&d->rules, &d->call->method);
+	c->shape = ctlchart_phase1_shape(&d->phase1);
+	c->has_center = true;
+	c->phase1_end = now;
+	set_limits(d, now);
+	if (!d->learning) {
+		c->relearnt++;
+		ctlchart_relearn_again(&d->relearn);
 		return;
-	if (ctlchart_phase1_add(&d->phase1, value)) {
-		ctlchart_phase1_limits(&d->phase1, &c->limits);
-		c->has_center = true;
-		c->phase1_end = now;
-		d->learning = false;
-		set_limits(d, now);
 	}
-	c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
+	d->learning = false;
+	if (d->call->relearn)
+		ctlchart_relearn_start(&d->relearn, &d->phase1,
+				       &d->call->method, d->room,
+				       d->call->relearn, d->call->relearn_time);
+}
+
+/* Nelson's rules; returns RULE_* */
+static u32 check_rules(struct desk_chart *d, u64 value)
+{
+	struct ctlchart_verdict verdict;
+	u32 broken;
+	int i;
+
+	if (!d->call->rules || !d->result->has_center ||
+	    !ctlchart_rules_add(&d->rules, &d->zones, value, &verdict))
+		return 0;
+	broken = verdict.rules & d->call->rules;
+	if (!broken)
+		return 0;
+	for (i = 0; i < CTLCHART_RULES; i++)
+		d->result->broken[i] += !!(broken & CTLCHART_NELSON(i + 1));
+	if (broken & CTLCHART_NELSON(1))
+		broken += RULE_FIRST - CTLCHART_NELSON(1);
+	return verdict.below ? broken | RULE_BELOW : broken;
 }
 
 /* rate=: would another alarm event be written? */
@@ -558,6 +635,65 @@ static void raise(struct input *in, struct desk_chart *d, struct alarm *a)
 	report_alarm(r, d->result, a);
 }
 
+/* A chart as the whole one, under its name with the field's value */
+static struct desk_chart *add_part(struct input *in, struct desk_chart *d,
+				   u64 value, struct tep_record *rec)
+{
+	struct desk_chart *part = calloc(1, sizeof(*part));
+	struct chart *c = d->result;
+	char key[KEYS_LEN], name[256 + KEYS_LEN];
+
+	if (!part)
+		abort();
+	d->part[d->nr_parts++] = part;
+	part->call = d->call;
+	part->end = d->end;
+	part->start = d->start;
+	memcpy(part->end_key, d->end_key, sizeof(part->end_key));
+	part->nr_keys = d->nr_keys;
+	part->after = d->after;
+	part->by_value = value;
+	print_fields(in, &d->by, 1, rec, key, sizeof(key));
+	snprintf(name, sizeof(name), "%s[%s]", c->name, key);
+	part->result = report_add_chart(in->report, name);
+	part->result->call = c->call;
+	part->result->is_time = c->is_time;
+	part->result->event = strdup(c->event);
+	part->result->field = c->field ? strdup(c->field) : NULL;
+	if (!part->result->event || (c->field && !part->result->field))
+		abort();
+	start_chart(part);
+	if (part->call->ucl)
+		set_limits(part, rec->ts);
+	return part;
+}
+
+/* by=: the chart of the field's value, or the one that the rest shares */
+static struct desk_chart *part_of(struct input *in, struct desk_chart *d,
+				  struct tep_record *rec)
+{
+	u64 value;
+	u32 i;
+
+	if (!d->part)
+		return d;
+	if (is_string(&d->by)) {
+		const char *s;
+		size_t len;
+
+		if (!field_string(&d->by, in, rec, &s, &len))
+			return d;
+		value = hash_string(s, len);
+	} else if (!field_number(&d->by, in, rec, &value)) {
+		return d;
+	}
+	for (i = 0; i < d->nr_parts; i++) {
+		if (d->part[i]->by_value == value)
+			return d->part[i];
+	}
+	return i == d->call->charts ? d : add_part(in, d, value, rec);
+}
+
 /* The verdict on a value; returns whether its event is kept */
 static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 		  struct tep_record *rec)
@@ -566,16 +702,20 @@ static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 	char keys[KEYS_LEN];
 
 	a->limits = c->limits;
-	if (d->learning)
-		learn(d, a->value, a->time);
+	a->rules = check_rules(d, a->value);
+	if (learn(d, a->value, a->time))
+		draw_limits(d, a->time);
+	if (!c->has_limit)
+		c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
 	if (a->limits.ucl == U64_MAX) {
 		c->learnt++;
 	} else {
 		c->values++;
-		if (a->value > a->limits.ucl) {
+		if (a->value > a->limits.ucl)
+			a->rules |= RULE_LIMIT;
+		if (a->rules) {
 			print_keys(in, d, d->end_key, rec, keys, sizeof(keys));
 			a->keys = d->start ? keys : "";
-			a->rules = RULE_LIMIT;
 			a->kept = matches(d->after, rec);
 			if (a->kept)
 				c->kept_bytes += rec->record_size;
@@ -643,7 +783,7 @@ static bool take_end(struct input *in, struct desk_chart *d,
 		d->result->backwards++;
 	if (!matches(d->before, rec))
 		d->result->uncharted++;
-	else if (judge(in, d, &a, rec))
+	else if (judge(in, part_of(in, d, rec), &a, rec))
 		*kept = true;
 	return true;
 }
@@ -803,6 +943,15 @@ int desk_report(struct guard *g, struct report *r, const struct call *call,
 		if (desk.chart[i].after)
 			tep_filter_free(desk.chart[i].after);
 		pairs_free(desk.chart[i].pairs);
+		free(desk.chart[i].room);
+		while (desk.chart[i].nr_parts) {
+			struct desk_chart *part =
+				desk.chart[i].part[--desk.chart[i].nr_parts];
+
+			free(part->room);
+			free(part);
+		}
+		free(desk.chart[i].part);
 	}
 	free(desk.chart);
 	return status;

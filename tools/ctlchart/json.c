@@ -38,9 +38,7 @@ static struct json_object *method_object(const struct call *call)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_string(o, "limit",
-		    call->method.limit == CTLCHART_MEDIAN ? "median" :
-							    "individuals");
+	json_string(o, "limit", limit_names[call->method.limit]);
 	json_string(o, "scale",
 		    call->method.scale == CTLCHART_LOG ? "log" : "linear");
 	json_number(o, "group", call->method.group);
@@ -67,7 +65,7 @@ static struct json_object *accounts_object(const struct chart *c)
 static struct json_object *alarm_object(const struct alarm *a)
 {
 	struct json_object *o = json_object_new_object();
-	char rules[64];
+	char rules[96];
 
 	json_number(o, "time", a->time);
 	if (a->start)
@@ -106,6 +104,10 @@ static struct json_object *chart_object(const struct chart *c)
 		json_number(o, "center", c->limits.center);
 	if (c->has_limit)
 		json_number(o, "limit", c->limits.ucl);
+	if (c->call && c->call->relearn)
+		json_number(o, "relearnt", c->relearnt);
+	if (shape_name(c->shape))
+		json_string(o, "shape", shape_name(c->shape));
 	json_number(o, "alarms", c->alarms);
 	json_number(o, "kept", c->kept);
 	json_number(o, "overdue", c->overdue);

@@ -294,20 +294,51 @@ const char *format_value(char *buf, size_t size, u64 value, bool is_time)
 	return buf;
 }
 
+/**
+ * shape_name - what the values of Phase I look like
+ * @shape: the shape
+ *
+ * Return: its name, or NULL if nothing speaks against a limit drawn from ranges.
+ */
+const char *shape_name(enum ctlchart_shape shape)
+{
+	static const char *const name[] = {
+		[CTLCHART_SHAPE_PLAIN] = NULL,
+		[CTLCHART_SHAPE_HEAVY] = "heavy-tailed",
+		[CTLCHART_SHAPE_BIMODAL] = "bimodal",
+	};
+
+	return name[shape];
+}
+
+/**
+ * format_rules - the rules that an alarm broke, by name
+ * @buf:   where to put it, 80 characters at least
+ * @size:  its size
+ * @rules: RULE_*, and Nelson's
+ *
+ * Return: @buf, as "limit+rule2+below".
+ */
 const char *format_rules(char *buf, size_t size, u32 rules)
 {
-	size_t len = 0;
-	int i;
+	static const struct {
+		u32 bit;
+		const char *name;
+	} names[] = {
+		{ RULE_LIMIT, "limit" }, { RULE_OVERDUE, "overdue" },
+		{ RULE_FIRST, "rule1" }, { 0x02, "rule2" },
+		{ 0x04, "rule3" },	 { 0x08, "rule4" },
+		{ 0x10, "rule5" },	 { 0x20, "rule6" },
+		{ 0x40, "rule7" },	 { 0x80, "rule8" },
+		{ RULE_BELOW, "below" },
+	};
+	size_t i, len = 0;
 
-	snprintf(buf, size, "%s%s", rules & RULE_LIMIT ? "limit" : "",
-		 rules & RULE_OVERDUE ?
-			 (rules & RULE_LIMIT ? "+overdue" : "overdue") :
-			 "");
-	for (i = 1; i < 8; i++) {
-		len = strlen(buf);
-		if (rules & 1u << i)
-			snprintf(buf + len, size - len, "%srule%d",
-				 len ? "+" : "", i + 1);
+	*buf = '\0';
+	for (i = 0; i < sizeof(names) / sizeof(*names) && len < size; i++) {
+		if (rules & names[i].bit)
+			len += snprintf(buf + len, size - len, "%s%s",
+					len ? "+" : "", names[i].name);
 	}
 	return buf;
 }

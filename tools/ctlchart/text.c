@@ -19,8 +19,7 @@ static void count(struct report *r, const char *what, u64 n, const char *note)
 static void print_method(struct report *r, const struct call *call)
 {
 	fprintf(r->out, "  (%s, %s scale, %u groups of %u)",
-		call->method.limit == CTLCHART_MEDIAN ? "median" :
-							"individuals",
+		limit_names[call->method.limit],
 		call->method.scale == CTLCHART_LOG ? "log" : "linear",
 		call->method.groups, call->method.group);
 }
@@ -49,6 +48,15 @@ static void print_lines(struct report *r, const struct chart *c)
 	else if (c->call)
 		print_method(r, c->call);
 	fputc('\n', r->out);
+	if (c->relearnt)
+		fprintf(r->out,
+			"  relearnt   %llu times; this is the last limit\n",
+			c->relearnt);
+	if (shape_name(c->shape))
+		fprintf(r->out, "  shape      %s%s\n", shape_name(c->shape),
+			c->call->method.limit == CTLCHART_QUANTILE ?
+				"" :
+				", and false alarms are many: limit=quantile is for such");
 }
 
 static void print_values(struct report *r, const struct chart *c)
@@ -68,8 +76,9 @@ static void print_values(struct report *r, const struct chart *c)
 
 static void print_alarms(struct report *r, const struct chart *c)
 {
-	char note[128] = "";
+	char note[128] = "", what[16];
 	size_t len = 0;
+	int i;
 
 	if (c->values && c->alarms)
 		len = snprintf(note, sizeof(note), " (%.3g %%)",
@@ -82,6 +91,12 @@ static void print_alarms(struct report *r, const struct chart *c)
 			 ", %llu without an alarm event (rate=)",
 			 c->suppressed);
 	count(r, "alarms", c->alarms, note);
+	for (i = 0; i < CTLCHART_RULES; i++) {
+		if (!c->call || !(c->call->rules & CTLCHART_NELSON(i + 1)))
+			continue;
+		snprintf(what, sizeof(what), "rule %d", i + 1);
+		count(r, what, c->broken[i], " of them");
+	}
 	if (c->overdue)
 		count(r, "overdue", c->overdue, " starts reported unpaired");
 	if (c->uncharted)
@@ -113,7 +128,7 @@ static void print_accounts(struct report *r, const struct chart *c)
 
 static void print_worst(struct report *r, const struct chart *c)
 {
-	char value[32], rules[64], process[32];
+	char value[32], rules[96], process[32];
 	size_t i, width = 7;
 
 	if (!c->nr_worst)

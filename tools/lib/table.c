@@ -17,6 +17,7 @@
  * The same file is compiled in user space, where it is tested natively.
  */
 #include <linux/kernel.h>
+#include <linux/limits.h>
 #include <linux/log2.h>
 #include <linux/string.h>
 #include "table.h"

@@ -112,6 +112,10 @@ static void put_rules(struct trace_seq *s, unsigned int rules)
 			trace_seq_puts(s, "limit");
 		else if (i == 8)
 			trace_seq_puts(s, "overdue");
+		else if (i == 9) /* a group's median; bit 0 is a single value */
+			trace_seq_puts(s, "1");
+		else if (i == 10)
+			trace_seq_puts(s, "below the centre");
 		else
 			trace_seq_printf(s, "%d", i + 1);
 		comma = ", ";

@@ -15,7 +15,16 @@
 		__x < __y ? __x : __y; \
 	})
 
+#define max_t(type, x, y)              \
+	({                             \
+		type __x = (x);        \
+		type __y = (y);        \
+		__x > __y ? __x : __y; \
+	})
+
 #define min(x, y) min_t(__typeof__(x), x, y)
+
+#define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -5,6 +5,8 @@
 #include_next <linux/limits.h>
 #include <linux/types.h>
 
+#define U8_MAX ((u8)~0U)
+#define S64_MAX ((s64)(~0ULL >> 1))
 #define U32_MAX ((u32)~0U)
 #define U64_MAX ((u64)~0ULL)
 

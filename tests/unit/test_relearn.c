@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Relearning on values whose distribution is known: what share of them lies above
+ * the limit in force is computed, not counted.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/kernel.h>
+
+#include "relearn.h"
+
+#define SEC 1000000000ULL
+#define UNIT 1e6
+
+static unsigned long long seed = 0x9e3779b97f4a7c15;
+
+static double rnd(void)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return ((seed * 0x2545f4914f6cdd1dULL >> 11) + 0.5) / 0x1p53;
+}
+
+static double rnd_normal(void)
+{
+	return sqrt(-2 * log(rnd())) * cos(2 * M_PI * rnd());
+}
+
+struct chart {
+	struct ctlchart_method method;
+	struct ctlchart_phase1 phase1;
+	struct ctlchart_relearn relearn;
+	struct ctlchart_limits limits;
+	u64 room[2048];
+	u64 span, now;
+	bool by_time;
+	int relearnt;
+	double sigma, factor;
+};
+
+/* Log-normal values times @factor; the share of them above the limit */
+static u64 draw(struct chart *c)
+{
+	return c->factor * exp(c->sigma * rnd_normal()) * UNIT;
+}
+
+static double alarms(const struct chart *c)
+{
+	return erfc(log(c->limits.ucl / UNIT / c->factor) / c->sigma /
+		    sqrt(2)) /
+	       2;
+}
+
+static void put_into_force(struct chart *c)
+{
+	ctlchart_phase1_limits(&c->phase1, &c->limits);
+	ctlchart_relearn_start(&c->relearn, &c->phase1, &c->method, c->room,
+			       c->span, c->by_time);
+}
+
+static void start(struct chart *c, int limit, double sigma, u64 span,
+		  bool by_time)
+{
+	*c = (struct chart){
+		.sigma = sigma, .factor = 1, .span = span, .by_time = by_time
+	};
+	c->method.limit = limit;
+	c->method.group = 5;
+	c->method.groups = limit == CTLCHART_QUANTILE ? 600 : 20;
+	ck_assert(ctlchart_phase1_room(&c->method) <= ARRAY_SIZE(c->room));
+	ctlchart_phase1_start(&c->phase1, &c->method, c->room);
+	while (!ctlchart_phase1_add(&c->phase1, draw(c)))
+		;
+	put_into_force(c);
+}
+
+static void judge(struct chart *c, u64 value)
+{
+	c->now += SEC / 1000;
+	if (ctlchart_relearn_add(&c->relearn, value, c->limits.ucl, c->now)) {
+		ctlchart_phase1_limits(&c->phase1, &c->limits);
+		ctlchart_relearn_again(&c->relearn);
+		c->relearnt++;
+	}
+}
+
+static void run(struct chart *c, int values)
+{
+	while (values--)
+		judge(c, draw(c));
+}
+
+/*
+ * All values double for good. Whether that puts nearly none or nearly all of them
+ * out of control, 1000 values later the limit is the one of the doubled values.
+ */
+START_TEST(shift)
+{
+	static const double sigmas[] = { 0.05, 0.1, 0.2, 0.3, 0.35, 0.5, 1 };
+	static const u64 spans[] = { 100, 300, 500 };
+	double sigma = sigmas[_i / 3];
+	u64 span = spans[_i % 3];
+	double before = 0, at_once = 0, after = 0, worst = 0;
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		struct chart c;
+
+		start(&c, CTLCHART_INDIVIDUALS, sigma, span, false);
+		run(&c, 1700 + i);
+		ck_assert_int_ge(c.relearnt, (1700 + i) * 95 / 100 / span - 1);
+		before += alarms(&c) / 300;
+		c.factor = 2;
+		at_once += alarms(&c) / 300;
+		run(&c, 1000);
+		after += alarms(&c) / 300;
+		worst = fmax(worst, alarms(&c));
+	}
+	printf("test_relearn: sigma %g, relearn=%llu: alarms %.2f %% before, %.2f %% at once, %.2f %% (at most %.1f %%) 1000 values later\n",
+	       sigma, span, 100 * before, 100 * at_once, 100 * after,
+	       100 * worst);
+	ck_assert_double_lt(before, 0.005);
+	ck_assert_double_lt(after, 0.015);
+	ck_assert_double_lt(worst, 0.15);
+}
+END_TEST
+
+/* A span of many values or of a long time is no reason to wait */
+START_TEST(shift_soon)
+{
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		struct chart c;
+
+		start(&c, CTLCHART_INDIVIDUALS, 0.1,
+		      i % 2 ? 1000000 : 3600 * SEC, i % 2 == 0);
+		run(&c, 3000);
+		ck_assert_int_eq(c.relearnt, 0);
+		c.factor = 2;
+		run(&c, 700);
+		ck_assert_int_eq(c.relearnt, 1);
+		ck_assert_double_lt(alarms(&c), 0.03);
+		run(&c, 10000);
+		ck_assert_int_eq(c.relearnt, 1);
+	}
+}
+END_TEST
+
+/* A failure that passes leaves the limit as it was */
+START_TEST(failure)
+{
+	struct chart c;
+	u64 ucl;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		start(&c, CTLCHART_INDIVIDUALS, 0.5, 1000000, false);
+		ucl = c.limits.ucl;
+		run(&c, 500 + i);
+		c.factor = 100;
+		run(&c, 101 + i);
+		ck_assert(c.relearn.mode == CTLCHART_RELEARN_SHIFTED);
+		c.factor = 1;
+		run(&c, 1000);
+		ck_assert(c.relearn.mode == CTLCHART_RELEARN_STEADY);
+		ck_assert_uint_eq(c.limits.ucl, ucl);
+	}
+	/* nor does a third of the values, for however long */
+	start(&c, CTLCHART_INDIVIDUALS, 0.5, 500, false);
+	for (i = 0; i < 100000; i++)
+		judge(&c, i % 3 ? draw(&c) : 100 * draw(&c));
+	ck_assert_int_gt(c.relearnt, 100);
+	ck_assert_double_gt(alarms(&c), 0.00001);
+	ck_assert_double_lt(alarms(&c), 0.02);
+}
+END_TEST
+
+/* Learning a thousand times from what the last limit let through */
+START_TEST(steady)
+{
+	static const struct {
+		int limit;
+		u64 span;
+		double most;
+	} cases[] = { { CTLCHART_INDIVIDUALS, 100, 0.006 },
+		      { CTLCHART_INDIVIDUALS, 1000, 0.006 },
+		      { CTLCHART_QUANTILE, 3000, 0.003 } };
+	double sum = 0, last = 0;
+	struct chart c;
+	int rounds = 1000, i;
+
+	start(&c, cases[_i].limit, 1, cases[_i].span, false);
+	for (i = 0; i < rounds; i++) {
+		run(&c, cases[_i].span);
+		sum += alarms(&c) / rounds;
+		if (i >= rounds / 2)
+			last += alarms(&c) / (rounds / 2);
+	}
+	printf("test_relearn: limit %d, relearn=%llu: alarms %.3f %%, in the second half of %d limits %.3f %%\n",
+	       cases[_i].limit, cases[_i].span, 100 * sum, c.relearnt,
+	       100 * last);
+	ck_assert_int_gt(c.relearnt, 900);
+	ck_assert_double_lt(sum, cases[_i].most);
+	ck_assert_double_lt(last, cases[_i].most);
+	ck_assert_double_gt(last, 0.0005);
+}
+END_TEST
+
+/* By time: one limit each span, from values all over it */
+START_TEST(by_time)
+{
+	struct chart c;
+
+	start(&c, CTLCHART_INDIVIDUALS, 0.5, 10 * SEC, true);
+	run(&c, 9890);
+	ck_assert_int_eq(c.relearnt, 0);
+	run(&c, 60);
+	ck_assert_int_eq(c.relearnt, 1);
+	run(&c, 90050);
+	ck_assert_int_eq(c.relearnt, 10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("relearn");
+	TCase *tc = tcase_create("relearn");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(tc, 300);
+	tcase_add_loop_test(tc, shift, 0, 21);
+	tcase_add_test(tc, shift_soon);
+	tcase_add_test(tc, failure);
+	tcase_add_loop_test(tc, steady, 0, 3);
+	tcase_add_test(tc, by_time);
+	suite_add_tcase(s, tc);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
