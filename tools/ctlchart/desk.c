@@ -700,13 +700,15 @@ static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 {
 	struct chart *c = d->result;
 	char keys[KEYS_LEN];
+	bool complete;
 
 	a->limits = c->limits;
 	a->rules = check_rules(d, a->value);
-	if (learn(d, a->value, a->time))
-		draw_limits(d, a->time);
-	if (!c->has_limit)
+	complete = learn(d, a->value, a->time);
+	if (d->learning)
 		c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
+	if (complete)
+		draw_limits(d, a->time);
 	if (a->limits.ucl == U64_MAX) {
 		c->learnt++;
 	} else {
