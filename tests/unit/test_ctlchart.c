@@ -42,8 +42,8 @@ START_TEST(call_defaults)
 	ck_assert_uint_eq(call.method.group, 5);
 	ck_assert_uint_eq(call.method.groups, 20);
 	ck_assert_uint_eq(call.learn, 10 * SEC);
-	ck_assert_uint_eq(call.stale, 60 * SEC);
-	ck_assert_uint_eq(call.size, 4096);
+	ck_assert_uint_eq(call.stale, 30 * SEC);
+	ck_assert_uint_eq(call.size, 16384);
 	ck_assert_uint_eq(call.ucl, 0);
 	ck_assert_uint_eq(call.overdue, 0);
 	ck_assert(!call.last);
@@ -62,11 +62,12 @@ START_TEST(call_options)
 		&call, "e",
 		" a == \"ctlchart(\" && ( b || c ) && ctlchart ( s.start , k , name = x-1.y_ , dup=last,"
 		"limit=median,scale=linear,learn=3s,samples=0x3c,group=6,ucl=20ms,"
-		"size=7,stale=2m,overdue=1h,rate=9 ) && d != 1 ",
+		"size=7,stale=2m,overdue=1h,rate=9,pre=50ms,post=0,from=start ) && d != 1 ",
 		&error));
 	ck_assert_str_eq(call.before, "a == \"ctlchart(\" && ( b || c ) ");
 	ck_assert_str_eq(call.after, "d != 1 ");
 	ck_assert_uint_eq(call.nr_args, 2);
+	ck_assert(call.context);
 	ck_assert_str_eq(call.name, "x-1.y_");
 	ck_assert(call.last);
 	ck_assert_uint_eq(call.method.limit, CTLCHART_MEDIAN);
@@ -171,6 +172,9 @@ static const struct {
 	{ "ctlchart(a, name=a/b)", "Bad value for this option", 17 },
 	{ "ctlchart(a, rate=18446744073709551616)", "Bad value for this option",
 	  17 },
+	{ "ctlchart(a, pre=5)", "Bad value for this option", 16 },
+	{ "ctlchart(a, from=start)", "Option needs a start event", 12 },
+	{ "ctlchart(a, k, from=begin)", "Bad value for this option", 20 },
 	{ "!ctlchart(a)", "Only TERMS && ctlchart(...)", 0 },
 	{ "(ctlchart(a))", "Only TERMS && ctlchart(...)", 0 },
 	{ "b || ctlchart(a)", "Only TERMS && ctlchart(...)", 5 },

@@ -22,8 +22,8 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 #define DEFAULT_LEARN (10 * NSEC_PER_SEC)
-#define DEFAULT_STALE (60 * NSEC_PER_SEC)
-#define DEFAULT_SIZE 4096
+#define DEFAULT_STALE (30 * NSEC_PER_SEC)
+#define DEFAULT_SIZE 16384
 #define MAX_SIZE (1u << 20)
 
 const char *const limit_names[] = {
@@ -296,6 +296,21 @@ static bool set_charts(struct parser *p, const struct token *t)
 	return true;
 }
 
+/* Context that the kernel keeps besides: checked, and told of by desk.c */
+static bool set_context(struct parser *p, const struct token *t)
+{
+	u64 val;
+
+	p->call->context = true;
+	return get_time(t, 0, &val);
+}
+
+static bool set_from(struct parser *p, const struct token *t)
+{
+	p->call->context = true;
+	return token_is(t, "start") || token_is(t, "end");
+}
+
 static const struct {
 	const char *name;
 	bool pair; /* makes sense with a start event only */
@@ -309,6 +324,8 @@ static const struct {
 	{ "overdue", true, set_overdue }, { "rate", false, set_rate },
 	{ "rules", false, set_rules },	  { "relearn", false, set_relearn },
 	{ "by", false, set_by },	  { "charts", false, set_charts },
+	{ "pre", false, set_context },	  { "post", false, set_context },
+	{ "from", true, set_from },
 };
 
 static bool parse_option(struct parser *p, const struct token *t,

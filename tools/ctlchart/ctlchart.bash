@@ -57,7 +57,7 @@ _ctlchart() {
 		;;
 	--grid)
 		mapfile -t COMPREPLY < <(compgen -W "limit= scale= learn= samples= group= ucl=
-			dup= size= stale= overdue= rate=" -- "$cur")
+			dup= size= stale= overdue= rate= rules= relearn= by= charts=" -- "$cur")
 		compopt -o nospace
 		return
 		;;

@@ -73,6 +73,7 @@ struct token {
  * @relearn_time: it is in ns
  * @ucl:	ucl=, ns or the field's unit; 0 if not given
  * @stale:	stale=, ns
+ * @context:	pre=, post= or from= was given
  * @overdue:	overdue=, ns; 0 if not given
  * @size:	size=
  * @rate:	rate=, alarms a second; 0 for any number
@@ -97,6 +98,7 @@ struct call {
 	bool relearn_time;
 	u64 ucl;
 	u64 stale;
+	bool context;
 	u64 overdue;
 	u32 size;
 	u32 rate;

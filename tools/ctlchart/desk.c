@@ -898,6 +898,11 @@ static int end(struct input *in, void *arg)
 		struct desk_chart *d = &desk->chart[i];
 		const struct pairs *pairs = d->lead ? d->lead->pairs : d->pairs;
 
+		if (d->call->context)
+			guard_note(
+				in->guard,
+				"%s: the context of pre=, post= and from= is not counted",
+				d->result->name);
 		if (!pairs)
 			continue;
 		d->result->accounts = *pairs_accounts(pairs);
