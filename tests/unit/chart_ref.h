@@ -19,13 +19,6 @@ static const long double ref_d2[11] = { [2] = 1.128L, 1.693L, 2.059L,
 static const long double ref_a4[11] = { [2] = 1.880L, 1.187L, 0.796L,
 					0.691L,	      0.549L, 0.509L,
 					0.432L,	      0.412L, 0.363L };
-/* the median of the range, and three sigma of the median divided by it */
-static const long double ref_d4[11] = { [2] = 0.954L, 1.588L, 1.978L,
-					2.257L,	      2.472L, 2.645L,
-					2.791L,	      2.915L, 3.024L };
-static const long double ref_m4[11] = { [2] = 2.224L, 1.266L, 0.828L,
-					0.712L,	      0.563L, 0.520L,
-					0.441L,	      0.419L, 0.369L };
 
 struct ref_limits {
 	long double center;
@@ -92,8 +85,8 @@ static inline struct ref_limits ref_chart(const uint64_t *v, int n, int k,
 					  int is_median, int is_log,
 					  long double guard)
 {
-	int every = (k + 511) / 512, kept = 0, i;
-	long double medians = 0, ranges = 0, range[512], r, f, c, u;
+	long double medians = 0, ranges = 0, largest = 0, second = 0, f, c, u;
+	int i;
 
 	for (i = 0; i < k; i++) {
 		uint64_t g[10];
@@ -105,20 +98,17 @@ static inline struct ref_limits ref_chart(const uint64_t *v, int n, int k,
 		for (j = 0; j < n; j++)
 			x[j] = is_log ? ref_log2(g[j]) : (long double)g[j];
 		medians += n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
-		ranges += x[n - 1] - x[0];
-		if (i % every == 0)
-			range[kept++] = x[n - 1] - x[0];
+		x[0] = x[n - 1] - x[0];
+		ranges += x[0];
+		second = fmaxl(second, fminl(x[0], largest));
+		largest = fmaxl(largest, x[0]);
 	}
-	qsort(range, kept, sizeof(*range), ref_compare_ld);
-	r = kept % 2 ? range[kept / 2] :
-		       (range[kept / 2 - 1] + range[kept / 2]) / 2;
-	f = is_median ? ref_m4[n] : 3 / ref_d4[n];
-	if (is_median && !is_log) {
-		r = ranges / k;
-		f = ref_a4[n];
-	}
+	/* Winsorized: the largest counts as the second largest */
+	if (k > 1 && !(is_median && !is_log))
+		ranges -= largest - second;
+	f = is_median ? ref_a4[n] : 3 / ref_d2[n];
 	c = medians / k;
-	u = c + f * guard * r;
+	u = c + f * guard * ranges / k;
 	if (is_log) {
 		c = exp2l(c);
 		u = exp2l(u);
@@ -131,8 +121,8 @@ static inline void ref_exact(const uint64_t *v, int n, int k, int is_median,
 			     uint64_t *center, uint64_t *ucl)
 {
 	unsigned __int128 medians = 0, ranges = 0, num, den, c, u;
-	int every = (k + 511) / 512, kept = 0, i;
-	uint64_t range[512];
+	uint64_t largest = 0, second = 0;
+	int i;
 
 	for (i = 0; i < k; i++) {
 		uint64_t g[10];
@@ -140,18 +130,20 @@ static inline void ref_exact(const uint64_t *v, int n, int k, int is_median,
 		memcpy(g, v + i * n, n * sizeof(*g));
 		qsort(g, n, sizeof(*g), ref_compare);
 		medians += (unsigned __int128)g[(n - 1) / 2] + g[n / 2];
-		ranges += g[n - 1] - g[0];
-		if (i % every == 0)
-			range[kept++] = g[n - 1] - g[0];
+		g[0] = g[n - 1] - g[0];
+		ranges += g[0];
+		if (g[0] > largest) {
+			second = largest;
+			largest = g[0];
+		} else if (g[0] > second) {
+			second = g[0];
+		}
 	}
-	qsort(range, kept, sizeof(*range), ref_compare);
+	if (k > 1 && !is_median)
+		ranges -= largest - second;
 	num = is_median ? lroundl(ref_a4[n] * 1000) : 3000;
-	den = is_median ? 1000 : lroundl(ref_d4[n] * 1000);
+	den = is_median ? 1000 : lroundl(ref_d2[n] * 1000);
 	ranges *= 2;
-	if (!is_median) {
-		ranges = (unsigned __int128)range[(kept - 1) / 2];
-		ranges = (ranges + range[kept / 2]) * k;
-	}
 	c = medians / (2 * (unsigned)k);
 	u = (medians * den + ranges * num) / (den * 2 * (unsigned)k);
 	*center = c > UINT64_MAX ? UINT64_MAX : c;

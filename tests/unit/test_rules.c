@@ -433,13 +433,11 @@ START_TEST(zones)
 		/* twice the spread, times the number of groups */
 		spread = 2 * ranges;
 		if (!paper)
-			spread = ((__int128)range[(m.groups - 1) / 2] +
-				  range[m.groups / 2]) *
-				 m.groups;
+			spread -= 2 * (__int128)(range[m.groups - 1] -
+						 range[m.groups - 2]);
 		den = (__int128)m.groups * 3000;
 		for (k = 0; k < 4; k++) {
-			__int128 f =
-				lroundl((paper ? ref_a4 : ref_m4)[n] * 1000);
+			__int128 f = lroundl(ref_a4[n] * 1000);
 			__int128 high = (medians * 3000 + k * f * spread) / den;
 
 			if (high > UINT64_MAX)

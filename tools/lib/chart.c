@@ -16,12 +16,14 @@
  * With R the mean, k = 20, n = 5 and f = A4(5) = 0.691 this is the method of
  * Nakamura et al., "Log reduction by control charts for performance failures"
  * (in Japanese), which writes A4 as A2 = 0.69. The mean range divided by d2(n)
- * estimates sigma of a normal distribution, and so does the median range
- * divided by d4(n), the median of the range of n standard normal values (Ferrell,
- * "Control Charts Using Midranges and Medians", Industrial Quality Control,
- * 1953). One outlier in Phase I moves the mean range without bound, but not the
- * median: R is the median, except for the paper's method. f(n) is three sigma
- * of single values, or of medians of n.
+ * estimates sigma of a normal distribution. One outlier in Phase I moves the
+ * mean without bound; except for the paper's method, the largest range therefore
+ * counts as the second largest (Winsorized mean: Dixon, "Simplified Estimation
+ * from Censored Normal Samples", Annals of Mathematical Statistics, 1960). That is
+ * 1 % less than the mean of 20 ranges of normal values. The median range would
+ * be robust against more, but where some groups vary more than others, as with
+ * bursts of load, it ignores that. f(n) is three sigma of single values, or of
+ * medians of n.
  *
  * On a log scale all of this happens to log2(value), and both lines are
  * converted back, so that judging is one comparison of integers in any case.
@@ -34,8 +36,9 @@
  * (r + 1) / (N + 1).
  *
  * Invariants:
- * - No array of all values: the group being filled is kept, and in memory that
- *   the caller gives up to 512 ranges, 512 values and 0.135 % of all values.
+ * - No array of all values: the group being filled is kept, the two largest
+ *   ranges, and in memory that the caller gives up to 512 values and 0.135 % of
+ *   all values.
  * - medians and ranges are exact sums. With k < 2^16 and values < 2^64 they
  *   stay below 2^82, and below 2^95 when multiplied by a factor of limits[]:
  *   96 bits hold every intermediate number, and division is by 32 bits.
@@ -56,31 +59,24 @@
 #include "chart.h"
 
 /*
- * f(n) = num / den for n = 2..10. d2(n): mean range of n standard normal values,
- * d4(n): median range. s(n): standard deviation of their median; A4(n) = 3 s(n)
- * / d2(n) from the tables of factors in the standards above.
+ * f(n) = num / den for n = 2..10. d2(n): mean range of n standard normal values.
+ * s(n): standard deviation of their median; A4(n) = 3 s(n) / d2(n) from the
+ * tables of factors in the standards above.
  */
 struct factor {
 	u16 num;
 	u16 den;
 };
 
-/* 3 / d4(n) */
+/* 3 / d2(n) */
 static const struct factor individuals[CTLCHART_GROUP_MAX + 1] = {
-	[2] = { 3000, 954 },  [3] = { 3000, 1588 }, [4] = { 3000, 1978 },
-	[5] = { 3000, 2257 }, [6] = { 3000, 2472 }, [7] = { 3000, 2645 },
-	[8] = { 3000, 2791 }, [9] = { 3000, 2915 }, [10] = { 3000, 3024 },
+	[2] = { 3000, 1128 }, [3] = { 3000, 1693 }, [4] = { 3000, 2059 },
+	[5] = { 3000, 2326 }, [6] = { 3000, 2534 }, [7] = { 3000, 2704 },
+	[8] = { 3000, 2847 }, [9] = { 3000, 2970 }, [10] = { 3000, 3078 },
 };
 
-/* 3 s(n) / d4(n) */
+/* A4(n) */
 static const struct factor medians[CTLCHART_GROUP_MAX + 1] = {
-	[2] = { 2224, 1000 }, [3] = { 1266, 1000 }, [4] = { 828, 1000 },
-	[5] = { 712, 1000 },  [6] = { 563, 1000 },  [7] = { 520, 1000 },
-	[8] = { 441, 1000 },  [9] = { 419, 1000 },  [10] = { 369, 1000 },
-};
-
-/* A4(n), for the mean range */
-static const struct factor paper[CTLCHART_GROUP_MAX + 1] = {
 	[2] = { 1880, 1000 }, [3] = { 1187, 1000 }, [4] = { 796, 1000 },
 	[5] = { 691, 1000 },  [6] = { 549, 1000 },  [7] = { 509, 1000 },
 	[8] = { 432, 1000 },  [9] = { 412, 1000 },  [10] = { 363, 1000 },
@@ -88,8 +84,8 @@ static const struct factor paper[CTLCHART_GROUP_MAX + 1] = {
 
 /*
  * In units of ctlchart_log2(), a logarithm is at most 0.53 too small and 0.50
- * too large. A limit is a median plus at most 3.15 times a range, which is the
- * difference of two of them: at most 0.53 + 3.15 * 1.03 < 4 too small.
+ * too large. A limit is a median plus at most 2.66 times a range, which is the
+ * difference of two of them: at most 0.53 + 2.66 * 1.03 < 4 too small.
  */
 #define LOG_SLACK 4
 
@@ -273,12 +269,11 @@ static u32 kept(u32 count)
  * ctlchart_phase1_room - memory that Phase I needs
  * @m: valid method
  *
- * Return: in numbers of 64 bits: 120 by default, 1909 at most.
+ * Return: in numbers of 64 bits: 100 by default, 1397 at most.
  */
 u32 ctlchart_phase1_room(const struct ctlchart_method *m)
 {
-	return kept(m->groups) + kept(ctlchart_method_samples(m)) +
-	       tail_size(m);
+	return kept(ctlchart_method_samples(m)) + tail_size(m);
 }
 
 /**
@@ -292,10 +287,8 @@ void ctlchart_phase1_start(struct ctlchart_phase1 *p,
 {
 	memset(p, 0, sizeof(*p));
 	p->method = *m;
-	p->spread.max = kept(m->groups);
-	p->spread.v = room;
 	p->sample.max = kept(ctlchart_method_samples(m));
-	p->sample.v = p->spread.v + p->spread.max;
+	p->sample.v = room;
 	p->tail.max = tail_size(m);
 	p->tail.v = p->sample.v + p->sample.max;
 }
@@ -326,9 +319,14 @@ static void phase1_close_group(struct ctlchart_phase1 *p)
 
 	wide_add(&p->medians, p->group[(n - 1) / 2], 1);
 	wide_add(&p->medians, p->group[n / 2], 1);
+	if (range > p->largest) {
+		p->second = p->largest;
+		p->largest = range;
+		range = p->second;
+	} else if (range > p->second) {
+		p->second = range;
+	}
 	wide_add(&p->ranges, range, 1);
-	if (p->groups % stride(p->method.groups) == 0)
-		offer(&p->spread, range);
 	p->filled = 0;
 	p->groups++;
 }
@@ -508,8 +506,6 @@ static struct factor factor_of(const struct ctlchart_phase1 *p)
 	const struct ctlchart_method *m = &p->method;
 	struct factor f;
 
-	if (is_paper(m))
-		return paper[m->group];
 	if (m->limit == CTLCHART_MEDIAN)
 		return medians[m->group];
 	f = individuals[m->group];
@@ -519,20 +515,16 @@ static struct factor factor_of(const struct ctlchart_phase1 *p)
 }
 
 /*
- * sum += mul * k * 2 R, for k groups so far: twice the sum of the ranges, or k
- * times the middle two of them. Below 2^94 with mul < 2^13.
+ * sum += mul * k * 2 R, for k groups so far: twice the sum of the ranges. Below
+ * 2^94 with mul < 2^13.
  */
 static void add_spread(const struct ctlchart_phase1 *p,
 		       struct ctlchart_wide *sum, u32 mul)
 {
-	const struct ctlchart_largest *s = &p->spread;
+	bool all = is_paper(&p->method) || p->groups == 1;
 
-	if (is_paper(&p->method)) {
-		wide_add_wide(sum, &p->ranges, 2 * mul);
-		return;
-	}
-	wide_add(sum, s->v[(s->nr - 1) / 2], mul * p->groups);
-	wide_add(sum, s->v[s->nr / 2], mul * p->groups);
+	wide_add_wide(sum, &p->ranges, 2 * mul);
+	wide_add(sum, all ? p->largest : p->second, 2 * mul);
 }
 
 /* mean of twice-the-medians / 2 + num / den * R, on the values' scale */
@@ -595,8 +587,7 @@ void ctlchart_phase1_limits(const struct ctlchart_phase1 *p,
 void ctlchart_phase1_zones(const struct ctlchart_phase1 *p,
 			   struct ctlchart_zones *z)
 {
-	struct factor f = is_paper(&p->method) ? paper[p->method.group] :
-						 medians[p->method.group];
+	struct factor f = medians[p->method.group];
 	u32 div = 3 * (u32)p->groups * f.den;
 	int k;
 

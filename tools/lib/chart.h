@@ -116,8 +116,9 @@ struct ctlchart_largest {
  * @filled:	values in the group being filled
  * @group:	these values (their logarithms on a log scale), ascending
  * @medians:	exact sum of twice the medians of the completed groups
- * @ranges:	exact sum of the ranges of the completed groups
- * @spread:	ranges of the groups, of every so many if there are many
+ * @ranges:	exact sum of the ranges of the completed groups, less @largest
+ * @largest:	the largest of them
+ * @second:	the second largest
  * @sample:	logarithms of the values, of every so many if there are many
  * @tail:	the largest values, for CTLCHART_QUANTILE
  */
@@ -128,7 +129,8 @@ struct ctlchart_phase1 {
 	u64 group[CTLCHART_GROUP_MAX];
 	struct ctlchart_wide medians;
 	struct ctlchart_wide ranges;
-	struct ctlchart_largest spread;
+	u64 largest;
+	u64 second;
 	struct ctlchart_largest sample;
 	struct ctlchart_largest tail;
 };

@@ -67,7 +67,7 @@ static void begin(struct ctlchart_relearn *r, enum ctlchart_relearn_mode mode)
 	r->mode = mode;
 	if (mode && (r->by_time || span > modes[mode].span))
 		span = modes[mode].span;
-	ctlchart_phase1_start(r->phase1, &m, r->phase1->spread.v);
+	ctlchart_phase1_start(r->phase1, &m, r->phase1->sample.v);
 	ctlchart_sampler_start(&r->sampler, span, ctlchart_method_samples(&m));
 }
 
