@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # vm: --cpus 4
-# timeout: 120
+# timeout: 300
 exec "$TRACERIG_TOP/tests/guest/ctlchart-context.sh" four

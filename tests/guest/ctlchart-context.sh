@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 120
+# timeout: 300
 #
 # pre=, post= and from=: readers get the events of the alarms' windows on all CPUs,
 # all of them, in order, and no others.

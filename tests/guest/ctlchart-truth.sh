@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 120
+# timeout: 300
 #
 # A disk that is fast and one that takes 200 ms for everything: each slow read
 # alarms, and no read alarms that by its reader's own clock, which sees more than
