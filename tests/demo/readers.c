@@ -2,11 +2,11 @@
 /*
  * Many processes read one disk synchronously: the load of the demo.
  *
- * Each process reads 4 KiB at a random place with O_DIRECT, waits for it, pauses
- * if it was told so, and reads again, until the time is over.  It takes the time of each of its reads
- * by itself, with the clock that trace-cmd records with (-C mono), so the log
- * of reads is a truth that no tracer had a part in.  Meanwhile the parent notes
- * the CPU shares of /proc/stat.
+ * Each process reads 4 KiB at a random place with O_DIRECT, waits for it, and
+ * reads again, at once or at the next tick of a timer that all share, until the
+ * time is over.  It takes the time of each of its reads by itself, with the clock
+ * that trace-cmd records with (-C mono), so the log of reads is a truth that no
+ * tracer had a part in.  Meanwhile the parent notes the CPU shares of /proc/stat.
  *
  * The places are 16 KiB apart, as a database's pages are, so that no two reads
  * are adjacent and the block layer never merges them: one read is one request.
@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #define NSEC_PER_SEC 1000000000ull
+#define NSEC_PER_MSEC 1000000ull
 #define READ_SIZE 4096
 #define STRIDE 16384
 #define SECTOR_SIZE 512
@@ -60,7 +61,7 @@ struct options {
 	uint64_t readers;
 	uint64_t seconds;
 	uint64_t seed;
-	uint64_t pause; /* mean, ns */
+	uint64_t tick; /* ns; 0: none */
 };
 
 static uint64_t now(void)
@@ -91,15 +92,14 @@ static void sleep_until(uint64_t at)
 		;
 }
 
-/* Pause for a random time of the mean asked for, but not past the deadline. */
-static void pause_reading(const struct log *log, const struct options *opt,
-			  uint64_t *state)
+/* Wait for the next tick, but not past the deadline. */
+static void wait_for_tick(const struct log *log, const struct options *opt)
 {
 	uint64_t at;
 
-	if (!opt->pause)
+	if (!opt->tick)
 		return;
-	at = now() + next_random(state) % (2 * opt->pause);
+	at = (now() / opt->tick + 1) * opt->tick;
 	sleep_until(at < log->deadline ? at : log->deadline);
 }
 
@@ -115,7 +115,7 @@ static int reader(struct log *log, const struct options *opt, int fd,
 		fprintf(stderr, "readers: no memory\n");
 		return 1;
 	}
-	pause_reading(log, opt, &state);
+	wait_for_tick(log, opt);
 	while (!log->failed) {
 		uint64_t offset = next_random(&state) % places * STRIDE;
 		uint32_t i;
@@ -140,7 +140,7 @@ static int reader(struct log *log, const struct options *opt, int fd,
 			return 1;
 		}
 		log->reads[i] = one;
-		pause_reading(log, opt, &state);
+		wait_for_tick(log, opt);
 	}
 	free(buf);
 	return 0;
@@ -294,8 +294,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 't':
 		opt->seconds = parse_number(state, arg, 3600);
 		break;
-	case 'p':
-		opt->pause = parse_number(state, arg, 1000000) * 1000;
+	case 'k':
+		opt->tick = parse_number(state, arg, 60000) * NSEC_PER_MSEC;
 		break;
 	case 's':
 		opt->seed = parse_number(state, arg, UINT32_MAX);
@@ -325,8 +325,8 @@ static const struct argp_option options[] = {
 	{ "readers", 'n', "N", 0, "Processes that read (default: 32)", 0 },
 	{ "seconds", 't', "N", 0, "How long to start new reads (default: 10)",
 	  0 },
-	{ "pause", 'p', "USEC", 0,
-	  "Mean pause of a process between its reads (default: none)", 0 },
+	{ "tick", 'k', "MSEC", 0,
+	  "Start reads at multiples of MSEC only (default: at once)", 0 },
 	{ "seed", 's', "N", 0, "Of the places that are read (default: 1)", 0 },
 	{ "reads", 'r', "FILE", 0, "Where to write each read", 0 },
 	{ "cpu", 'c', "FILE", 0, "Where to write the samples of /proc/stat",

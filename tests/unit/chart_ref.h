@@ -45,7 +45,7 @@ static int ref_compare_ld(const void *a, const void *b)
 }
 
 /*
- * L-skewness of the logarithms, without the hundredth at either end, by the
+ * L-skewness of the logarithms, without the twentieth at either end, by the
  * definition of the sample L-moments (Hosking 1990, unbiased estimators); 0 for
  * fewer than 50. Of many values every so many, so that there are 512 at most.
  */
@@ -59,7 +59,7 @@ static inline long double ref_skew(const uint64_t *v, int count)
 	if (n < 50)
 		return 0;
 	qsort(x, n, sizeof(*x), ref_compare_ld);
-	cut = (n + 99) / 100;
+	cut = (n + 19) / 20;
 	n -= 2 * cut;
 	for (i = 0; i < n; i++) {
 		long double y = x[cut + i];
@@ -77,7 +77,7 @@ static inline long double ref_guard(const uint64_t *v, int count)
 {
 	long double excess = -ref_skew(v, count) - 1 / 16.0L;
 
-	return excess <= 0 ? 1 : excess >= 0.2L ? 0.5L : 1 - 2.5L * excess;
+	return excess <= 0 ? 1 : excess >= 1 / 6.0L ? 0.5L : 1 - 3 * excess;
 }
 
 /* @guard: ref_guard(), or 1 */

@@ -8,6 +8,7 @@
  * instance (block events in an instance "disk"), mixed (alarms of all sorts,
  * without a truth), hostile (names that are markup, without a truth).
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
 		load.seed = atoi(argv[5]);
 	if (load.healthy < 12000) {
 		load.gap = load.step;
-		load.healthy = load.healthy < 100 ? 100 : load.healthy;
+		load.healthy = load.healthy < 110 ? 110 : load.healthy;
 	}
 	if (!strcmp(argv[1], "big")) {
 		layout.big_endian = true;
@@ -112,9 +113,10 @@ int main(int argc, char **argv)
 		perror(argv[2]);
 		return 1;
 	}
+	/* lines are whole ns, as in an alarm event */
 	printf("values=%u\nlearnt=%u\nalarms=%u\ncenter=%.0Lf\nlimit=%.0Lf\nworst=%llu\n",
-	       truth.values, truth.learnt, truth.alarms, truth.center,
-	       truth.ucl, (unsigned long long)truth.worst[0].duration);
+	       truth.values, truth.learnt, truth.alarms, floorl(truth.center),
+	       floorl(truth.ucl), (unsigned long long)truth.worst[0].duration);
 	sc_free(&truth);
 	td_free(&td);
 	return 0;

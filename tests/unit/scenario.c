@@ -268,14 +268,31 @@ static int by_duration(const void *a, const void *b)
 	return (x->duration < y->duration) - (x->duration > y->duration);
 }
 
+/*
+ * When the next value is to be taken, from the first one on: in the middle of a
+ * step, and from then on at a random point of each.
+ */
+static long double next_due(const struct sc_load *load, long double due,
+			    uint32_t *random)
+{
+	uint32_t before = *random;
+
+	*random = *random * 1664525 + 1013904223;
+	if (!due)
+		return load->step / 2.0L;
+	return due +
+	       load->step * (1 + ((long double)*random - before) / 0x1p32L);
+}
+
 static void find_truth(const struct sc_load *load, const struct read *reads,
 		       struct sc_truth *truth)
 {
 	unsigned int n = load->healthy + load->storm, i, taken = 0;
-	unsigned int every = load->step ? load->step / load->gap : 1;
 	unsigned int samples = load->group * load->groups;
 	uint64_t *value = calloc(samples, sizeof(*value)), ucl;
 	struct ref_limits l;
+	long double due = 0;
+	uint32_t random = 0;
 
 	memset(truth, 0, sizeof(*truth));
 	truth->values = n;
@@ -284,8 +301,10 @@ static void find_truth(const struct sc_load *load, const struct read *reads,
 		abort();
 	for (i = 0; i < n && taken < samples; i++) {
 		truth->learnt++;
-		if (i % every == 0)
-			value[taken++] = reads[i].end - reads[i].start;
+		if ((uint64_t)i * load->gap < due)
+			continue;
+		value[taken++] = reads[i].end - reads[i].start;
+		due = next_due(load, due, &random);
 	}
 	if (taken < samples)
 		abort();

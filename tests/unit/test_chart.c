@@ -8,6 +8,7 @@
 
 #include "chart.h"
 #include "chart_ref.h"
+#include "random.h"
 
 #define DATA_SETS 120000
 /* of two times 400 values; the largest there is has 1909 */
@@ -15,34 +16,6 @@
 #define LOG_ONE (1u << CTLCHART_LOG_SHIFT)
 #define MSEC 1000000ULL
 #define SEC 1000000000ULL
-
-/* ck_assert() writes to its parent even on success: too slow for inner loops */
-#define expect(cond, ...)                                \
-	do {                                             \
-		if (!(cond))                             \
-			ck_abort_msg(#cond __VA_ARGS__); \
-	} while (0)
-
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-/* xorshift64*, so that every run has the same data */
-static uint64_t rnd(void)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1dULL;
-}
-
-static double rnd1(void)
-{
-	return ((rnd() >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double rnd_normal(void)
-{
-	return sqrt(-2 * log(rnd1())) * cos(2 * M_PI * rnd1());
-}
 
 static uint64_t clamp64(double x)
 {
@@ -719,23 +692,43 @@ START_TEST(sampler_consecutive)
 }
 END_TEST
 
-/* Dense values: exactly one in each hundredth of the time. */
+/* Dense values: the first one, and from then on one in each hundredth of the time. */
 START_TEST(sampler_spread)
 {
-	uint64_t start = 12345 * SEC, now, last = 0;
+	uint64_t start = 12345 * SEC, step = 100 * MSEC, now, origin;
+	unsigned int taken[100] = { 0 }, i;
 	struct ctlchart_sampler s;
-	int taken = 0;
 
-	ctlchart_sampler_start(&s, 10 * SEC, 100);
-	for (now = start; now < start + 10 * SEC; now += 100000) {
-		if (!ctlchart_sampler_due(&s, now))
-			continue;
-		if (taken)
-			ck_assert_uint_eq(now - last, 100 * MSEC);
-		last = now;
-		taken++;
+	ctlchart_sampler_start(&s, 100 * step, 100);
+	ck_assert(ctlchart_sampler_due(&s, start));
+	ck_assert_uint_eq(s.next, start + step / 2);
+	origin = s.next - (uint64_t)(s.phase / 0x1p32 * step);
+	for (now = start; now < origin + 100 * step; now += 100000) {
+		if (ctlchart_sampler_due(&s, now))
+			taken[(now - origin) / step]++;
 	}
-	ck_assert_int_eq(taken, 100);
+	for (i = 0; i < 100; i++)
+		ck_assert_uint_eq(taken[i], 1);
+}
+END_TEST
+
+/* Of a load with any period, values are taken at all points of its cycle. */
+START_TEST(sampler_periodic)
+{
+	uint64_t start = 12345 * SEC, now, period;
+	struct ctlchart_sampler s;
+
+	for (period = 10 * MSEC; period <= SEC; period += 10 * MSEC) {
+		unsigned int fifths[5] = { 0 }, i;
+
+		ctlchart_sampler_start(&s, 10 * SEC, 100);
+		for (now = start; now < start + 10 * SEC; now += 100000) {
+			if (ctlchart_sampler_due(&s, now))
+				fifths[(now - start) % period * 5 / period]++;
+		}
+		for (i = 0; i < 5; i++)
+			ck_assert_uint_ge(fifths[i], 5);
+	}
 }
 END_TEST
 
@@ -751,8 +744,8 @@ START_TEST(sampler_grid)
 		taken += ctlchart_sampler_due(&s, now);
 		now += rnd() % (20 * MSEC);
 	}
-	ck_assert_int_ge(taken, 9999);
-	ck_assert_int_le(taken, 10001);
+	ck_assert_int_ge(taken, 9998);
+	ck_assert_int_le(taken, 10002);
 }
 END_TEST
 
@@ -783,8 +776,8 @@ START_TEST(sampler_clock)
 	ck_assert(!ctlchart_sampler_due(&s, 1000 * SEC - 1000));
 	/* the clock was set back: it goes on from there */
 	ck_assert(ctlchart_sampler_due(&s, 3 * SEC));
-	ck_assert(!ctlchart_sampler_due(&s, 3 * SEC + 99 * MSEC));
-	ck_assert(ctlchart_sampler_due(&s, 3 * SEC + 100 * MSEC));
+	ck_assert(!ctlchart_sampler_due(&s, 3 * SEC + 49 * MSEC));
+	ck_assert(ctlchart_sampler_due(&s, 3 * SEC + 50 * MSEC));
 	/* no overflow trouble at the end of time */
 	ctlchart_sampler_start(&s, UINT64_MAX, 4);
 	ck_assert(ctlchart_sampler_due(&s, UINT64_MAX));
@@ -829,6 +822,7 @@ int main(void)
 	tcase_add_test(tc, factors);
 	tcase_add_test(tc, sampler_consecutive);
 	tcase_add_test(tc, sampler_spread);
+	tcase_add_test(tc, sampler_periodic);
 	tcase_add_test(tc, sampler_grid);
 	tcase_add_test(tc, sampler_sparse);
 	tcase_add_test(tc, sampler_clock);

@@ -641,7 +641,7 @@ START_TEST(outline_truncated)
 	u64 size;
 
 	load.gap = load.step;
-	load.healthy = 100;
+	load.healthy = 110;
 	load.storm = 200;
 	td_init(&td, &layout, 2);
 	sc_formats(&td, true);

@@ -6,28 +6,11 @@
 # that cannot be written, colours, damage, completion.
 set -u
 
-failed=0
 ctlchart=$TOOLS/ctlchart
+program=$ctlchart
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
 block=(-e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector)')
-
-# wrong WHAT: what was expected did not come
-wrong() {
-	echo "wrong: $1"
-	[ ! -s err ] || sed 's/^/  stderr: /' err
-	failed=1
-}
-
-# expect STATUS PATTERN ARGUMENTS...: exit status, and one line of messages
-expect() {
-	local status=$1 pattern=$2 code
-	shift 2
-	"$ctlchart" "$@" >out 2>err
-	code=$?
-	[ "$code" -eq "$status" ] || wrong "ctlchart $*: status $code, not $status"
-	[ "$(wc -l <err)" -eq 1 ] || wrong "ctlchart $*: not one line of messages"
-	grep -qE -- "$pattern" err || wrong "ctlchart $*: no '$pattern'"
-	[ ! -s out ] || wrong "ctlchart $*: wrote a result"
-}
 
 "$UNIT/gen_tracedat" block block.dat 100 200 >truth || exit 1
 "$UNIT/gen_tracedat" alarm alarm.dat 100 200 >>truth || exit 1
@@ -142,4 +125,4 @@ for option in $(for command in report sim save load; do "$ctlchart" $command --h
 		wrong "the man page lacks $option"
 done
 
-exit $failed
+exit "$failed"

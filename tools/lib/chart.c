@@ -386,7 +386,7 @@ u32 ctlchart_phase1_taken(const struct ctlchart_phase1 *p)
 #define SHAPE_MIN 50
 
 /*
- * The sample of logarithms without its largest and smallest hundredth, where
+ * The sample of logarithms without its largest and smallest @part-th, where
  * outliers are; at() is in units of 2^-16 above the smallest, so that sums of up to
  * 512 squares and cubes of ranks fit into 63 bits.
  */
@@ -395,9 +395,9 @@ struct trimmed {
 	u32 nr;
 };
 
-static struct trimmed trim(const struct ctlchart_largest *l)
+static struct trimmed trim(const struct ctlchart_largest *l, u32 part)
 {
-	u32 cut = DIV_ROUND_UP(l->nr, 100);
+	u32 cut = DIV_ROUND_UP(l->nr, part);
 
 	if (l->nr < SHAPE_MIN)
 		return (struct trimmed){ l->v, 0 };
@@ -482,18 +482,19 @@ static int skew(const struct trimmed *t)
  * The logarithms of exponential and uniform values are skewed to the left: three
  * sigma above the centre is then far beyond anything that happens, and the chart
  * half blind. Beyond a skewness of -GUARD_FROM, which 100 normal values exceed
- * in one of ten cases, the distance shrinks by GUARD_SLOPE of the excess, to a
- * half of it at most. Both were chosen by measurement (tests/bench/limits.c of
- * the project tracerig): the false alarms of exponential values rise from 0 to
- * 0.14 %, and of delays of five times the value that find an alarm, from 2.5 to
- * 16 %.
+ * in one of twelve cases, the distance shrinks by GUARD_SLOPE of the excess, to a
+ * half of it at most. A twentieth of the values at either end does not count: the
+ * few quick ones of a load that is just starting must not make a skewed one of it.
+ * All were chosen by measurement (tests/bench/limits.c of the project tracerig):
+ * the false alarms of exponential values rise from 0 to 0.05 %, and of those that
+ * take five times as long 10 % are found, not 1.5 %.
  */
 #define GUARD_FROM (SKEW_ONE / 16)
-#define GUARD_SLOPE(x) (5 * (x) / 2)
+#define GUARD_SLOPE(x) (3 * (x))
 
 static u32 guard(const struct ctlchart_phase1 *p, u32 num)
 {
-	struct trimmed t = trim(&p->sample);
+	struct trimmed t = trim(&p->sample, 20);
 	int excess = t.nr ? -skew(&t) - GUARD_FROM : 0;
 
 	if (excess <= 0)
@@ -617,7 +618,7 @@ void ctlchart_phase1_zones(const struct ctlchart_phase1 *p,
  */
 enum ctlchart_shape ctlchart_phase1_shape(const struct ctlchart_phase1 *p)
 {
-	struct trimmed t = trim(&p->sample);
+	struct trimmed t = trim(&p->sample, 100);
 
 	if (!t.nr)
 		return CTLCHART_SHAPE_PLAIN;
@@ -639,7 +640,28 @@ enum ctlchart_shape ctlchart_phase1_shape(const struct ctlchart_phase1 *p)
 void ctlchart_sampler_start(struct ctlchart_sampler *s, u64 time, u32 samples)
 {
 	s->step = div_u64(time, samples);
+	s->phase = 0;
 	s->next = 0;
+}
+
+/* @phase of a step, in the unit of the clock */
+static u64 part(u64 step, u32 phase)
+{
+	return (step >> 32) * phase + ((step & U32_MAX) * phase >> 32);
+}
+
+/*
+ * One value is due in each step, at a random point of it (stratified sampling:
+ * Cochran, "Sampling Techniques", 1977, chapter 5), or a load that repeats itself
+ * every step would always be met at the same point of its cycle. Random enough is
+ * the generator of Knuth and Lewis (Press et al., "Numerical Recipes", 7.1).
+ */
+static u64 interval(struct ctlchart_sampler *s)
+{
+	u64 before = part(s->step, s->phase);
+
+	s->phase = s->phase * 1664525 + 1013904223;
+	return s->step + part(s->step, s->phase) - before;
 }
 
 /**
@@ -647,12 +669,13 @@ void ctlchart_sampler_start(struct ctlchart_sampler *s, u64 time, u32 samples)
  * @s: sampler
  * @now: the clock; need not be exactly monotonic across CPUs
  *
- * Values are due on a grid of @s->step, which makes their number independent
- * of how dense the values are. The grid starts again at @now when no value was
- * offered for longer than a step (so that a burst after a pause is not taken as
- * a run of neighbours), and when the clock was set back.
+ * One value is due in each @s->step, which makes their number independent of how
+ * dense the values are. The steps start again, half a step before @now, when no
+ * value was offered for so long that the next one is overdue by a step as well (so
+ * that a burst after a pause is not taken as a run of neighbours), and when the
+ * clock was set back.
  *
- * Return: true if the value is due; the next one is then due a step later.
+ * Return: true if the value is due.
  */
 bool ctlchart_sampler_due(struct ctlchart_sampler *s, u64 now)
 {
@@ -662,9 +685,9 @@ bool ctlchart_sampler_due(struct ctlchart_sampler *s, u64 now)
 		return true;
 	if (now < s->next && (s->next - now) / 2 <= s->step)
 		return false;
-	next = s->next + s->step;
-	if (next <= now || next - now > s->step)
-		next = now + s->step;
+	next = s->next + interval(s);
+	if (now - next >= s->step && (next - now) / 2 > s->step)
+		next = now + s->step / 2;
 	s->next = next;
 	return true;
 }

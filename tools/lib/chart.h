@@ -159,11 +159,13 @@ struct ctlchart_zones {
 /**
  * struct ctlchart_sampler - takes Phase I values one by one over a time
  * @next:	when the next value is due, in the unit of the caller's clock
- * @step:	time from one value to the next; 0: every value is taken
+ * @step:	mean time from one value to the next; 0: every value is taken
+ * @phase:	where in its step the next value is due, in 2^-32
  */
 struct ctlchart_sampler {
 	u64 next;
 	u64 step;
+	u32 phase;
 };
 
 bool ctlchart_method_valid(const struct ctlchart_method *m);

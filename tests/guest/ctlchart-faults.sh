@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# Real faults in disks, system calls, scheduling and the network: every delayed
+# operation alarms, and none that was not slow.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+need_ctlchart
+python3 "$TRACERIG_TOP/tests/guest/faults.py" "$@"

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Real faults, injected at known moments: what does ctlchart keep of them?
+
+usage: faults.py [FAULT...]
+
+For each fault a workload of one operation after the other, each timed by the
+process that waits for it.  The chart learns from operations that nobody delays;
+then some are delayed.  Of the alarms
+    every operation that was delayed must have one, and
+    every one must be of an operation that by its own clock took longer than the
+    limit: what is none of the injected ones, but slow, is a good alarm as well.
+"""
+import errno
+import glob
+import mmap
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+TRACING = "/sys/kernel/tracing"
+LEARN = "learn=2s"
+FAULTS = 20		# operations that are delayed
+BETWEEN = 15		# and those between two of them
+DELAY = 0.06		# seconds
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
+def run(*command):
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+
+
+class Chart:
+    """The filter of one event, and its alarms."""
+
+    def __init__(self, event, filter):
+        self.dir = f"{TRACING}/events/{event}"
+        write(TRACING + "/trace_clock", "mono")
+        write(TRACING + "/events/ctlchart/enable", "1")
+        write(self.dir + "/filter", filter)
+        write(self.dir + "/enable", "1")
+
+    def number(self, name):
+        return int(re.search(rf"^{name}: (\d+)", read(self.dir + "/ctlchart"), re.M).group(1))
+
+    def is_learning(self):
+        return not re.search(r"^state: judging", read(self.dir + "/ctlchart"), re.M)
+
+    def alarms(self):
+        """(a moment of it, duration) of each; every one must be there, and its event before it."""
+        found, event = [], 0
+        for line in read(TRACING + "/trace").splitlines():
+            if " ctlchart_alarm: " in line:
+                stamp, start, duration = re.search(
+                    r" (\d+\.\d{6}): .* start=(\d+) duration=(\d+) ", line).groups()
+                # Stamps of a process lie outside of those of the kernel.  A number
+                # that an event carries has no start: it was there with its alarm.
+                middle = int(start) + int(duration) // 2
+                at = middle if int(start) else int(stamp.replace(".", "")) * 1000
+                found.append((at, int(duration)))
+                event -= 1
+            elif not line.startswith("#"):
+                event += 1
+        if event or len(found) != self.number("alarms"):
+            sys.exit(f"{len(found)} alarms and {event} events more, of:\n" + read(self.dir + "/ctlchart"))
+        return found
+
+    def remove(self):
+        write(self.dir + "/enable", "0")
+        write(self.dir + "/filter", "0")
+        write(TRACING + "/trace", "")
+
+
+class Operation:
+    def __init__(self, begin, end, delayed):
+        self.begin, self.end, self.delayed = begin, end, delayed
+        self.alarms = 0
+
+
+def judge(name, chart, operations):
+    """Print the row of a fault; whether all is right."""
+    write(chart.dir + "/enable", "0")
+    limit, wrong = chart.number("limit"), []
+    others = 0
+    for at, duration in chart.alarms():
+        # what this program did before has no operation
+        if at < operations[0].begin:
+            continue
+        of = [o for o in operations if o.begin <= at <= o.end]
+        if len(of) != 1:
+            wrong.append(f"an alarm of {len(of)} operations: at {at}, {duration} ns")
+            continue
+        of[0].alarms += 1
+        others += not of[0].delayed
+        if of[0].end - of[0].begin <= limit:
+            wrong.append(f"an alarm, but it took {of[0].end - of[0].begin} ns")
+    delayed = [o for o in operations if o.delayed]
+    idle = sum(o.end - o.begin < DELAY * 0.8e9 for o in delayed)
+    if idle:
+        wrong.append(f"{idle} operations were not delayed")
+    found = [o for o in delayed if o.alarms == 1]
+    if len(found) < len(delayed):
+        wrong.append(f"{len(delayed) - len(found)} delayed operations without their alarm")
+    alarms = len(found) + others
+    print(f"{name:<16} {limit / 1e6:8.2f} {len(operations):6} {len(delayed):8} {alarms:7}"
+          f" {100 * len(found) / max(alarms, 1):9.1f} {100 * len(found) / max(len(delayed), 1):7.1f}")
+    for text in wrong:
+        print("  " + text)
+    if wrong:
+        print(read(chart.dir + "/ctlchart"))
+    return not wrong
+
+
+def operate(chart, operation, delay=lambda on: None):
+    """operation(whether it is to be slow), with delay() around those that are."""
+    operations = []
+    until = time.monotonic() + 30
+    while chart.is_learning():
+        if time.monotonic() > until:
+            sys.exit("the chart learnt nothing:\n" + read(chart.dir + "/ctlchart"))
+        for _ in range(20):
+            operation(False)
+    for i in range(FAULTS * (BETWEEN + 1)):
+        slow = i % (BETWEEN + 1) == BETWEEN
+        if slow:
+            delay(True)
+        begin = time.monotonic_ns()
+        operation(slow)
+        operations.append(Operation(begin, time.monotonic_ns(), slow))
+        if slow:
+            delay(False)
+    return operations
+
+
+# --- the faults -----------------------------------------------------------------
+
+class Disk:
+    """Reads of 4 KiB, past the page cache."""
+
+    def __init__(self, path):
+        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        self.buffer = mmap.mmap(-1, 4096)
+        rdev = os.fstat(self.fd).st_rdev
+        self.dev = os.major(rdev) << 20 | os.minor(rdev)
+
+    def read(self, block):
+        os.preadv(self.fd, [self.buffer], block * 4096)
+
+
+def dm_delay():
+    """A range of sectors that the device mapper serves late."""
+    base = "/sys/kernel/config/nullb/faults"
+    os.mkdir(base)
+    for attribute, value in (("size", "1024"), ("blocksize", "4096"), ("power", "1")):
+        write(f"{base}/{attribute}", value)
+    table = (f"0 1000000 linear /dev/faults 0\n"
+             f"1000000 80000 delay /dev/faults 1000000 {int(DELAY * 1000)}\n")
+    subprocess.run(["dmsetup", "create", "--noudevsync", "--noudevrules", "faults"], input=table, text=True, check=True)
+    # no udev in the guest: under the kernel's own name
+    name = [f for f in glob.glob("/sys/block/dm-*/dm/name") if read(f) == "faults\n"][0]
+    disk = Disk("/dev/" + name.split("/")[3])
+    chart = Chart("block/block_bio_complete",
+                  f"dev == {disk.dev} && ctlchart(block_bio_queue, dev, sector, {LEARN})")
+    block = [0]
+
+    def operation(slow):
+        block[0] += 1
+        disk.read(125000 + block[0] % 10000 if slow else block[0] % 100000)
+
+    yield chart, operate(chart, operation)
+    os.close(disk.fd)
+    run("dmsetup", "remove", "--noudevsync", "faults")
+    write(base + "/power", "0")
+    os.rmdir(base)
+
+
+def scsi_debug():
+    """A disk that is slow for a while."""
+    driver = "/sys/bus/pseudo/drivers/scsi_debug"
+    write(driver + "/add_host", "1")
+    disks = []
+    while not disks:	# the vm's timeout ends it
+        disks = glob.glob("/sys/bus/pseudo/devices/adapter*/host*/target*/*/block/*")
+    name = os.path.basename(disks[0])
+    before = read(driver + "/ndelay")
+
+    def take(nanoseconds):
+        # refused while there are commands, as of the search for partitions
+        while True:
+            try:
+                return write(driver + "/ndelay", nanoseconds)
+            except OSError as e:
+                if e.errno != errno.EBUSY:
+                    raise
+
+    take("300000")
+    disk = Disk("/dev/" + name)
+    chart = Chart("block/block_rq_complete",
+                  f"dev == {disk.dev} && ctlchart(block_rq_issue, dev, sector, {LEARN})")
+    block = [0]
+
+    def operation(slow):
+        block[0] = (block[0] + 1) % 1000
+        disk.read(block[0])
+
+    def delay(on):
+        take(str(int(DELAY * 1e9)) if on else "300000")
+
+    yield chart, operate(chart, operation, delay)
+    os.close(disk.fd)
+    take(before)
+    write(driver + "/add_host", "-1")
+
+
+class Pipe:
+    """read() of a pipe that another process writes to when it is told to."""
+
+    def __init__(self):
+        self.data, data = os.pipe()
+        tell, self.tell = os.pipe()
+        if os.fork() == 0:
+            os.close(self.data)
+            os.close(self.tell)
+            while True:
+                order = os.read(tell, 1)
+                if not order:
+                    os._exit(0)
+                time.sleep(DELAY if order == b"s" else 0.0005)
+                os.write(data, b"x")
+        os.close(data)
+        os.close(tell)
+
+    def operation(self, slow):
+        os.write(self.tell, b"s" if slow else b"-")
+        os.read(self.data, 1)
+
+    def close(self):
+        os.close(self.tell)
+        os.close(self.data)
+        os.wait()
+
+
+def syscall():
+    """A system call that waits for another process."""
+    pipe = Pipe()
+    chart = Chart("syscalls/sys_exit_read",
+                  f"common_pid == {os.getpid()} && ctlchart(sys_enter_read, common_pid, {LEARN})")
+    yield chart, operate(chart, pipe.operation)
+    pipe.close()
+
+
+def synthetic():
+    """The same, as a number in a synthetic event."""
+    pipe = Pipe()
+    write(TRACING + "/synthetic_events", "fault_read u64 lat")
+    enter, leave = (f"{TRACING}/events/syscalls/sys_{which}_read/trigger" for which in ("enter", "exit"))
+    only = f"if common_pid == {os.getpid()}"
+    begin = "hist:keys=common_pid:ts0=common_timestamp:clock=mono " + only
+    end = ("hist:keys=common_pid:lat=common_timestamp-$ts0:clock=mono:"
+           "onmatch(syscalls.sys_enter_read).trace(fault_read,$lat) " + only)
+    write(enter, begin)
+    write(leave, end)
+    chart = Chart("synthetic/fault_read", f"ctlchart(lat, {LEARN})")
+    yield chart, operate(chart, pipe.operation)
+    write(leave, "!" + end)
+    write(enter, "!" + begin)
+    pipe.close()
+
+
+def cpu_hog():
+    """A task that wants the processor while one of a higher class has it."""
+    os.sched_setaffinity(0, {0})
+    chart = Chart("sched/sched_switch",
+                  f"next_pid == {os.getpid()} && ctlchart(sched_waking, pid:next_pid, dup=last, {LEARN})")
+    go, told = os.pipe()
+    if os.fork() == 0:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+        os.close(told)
+        while os.read(go, 1):
+            time.sleep(0.001)
+            until = time.monotonic() + DELAY
+            while time.monotonic() < until:
+                pass
+        os._exit(0)
+    os.close(go)
+
+    def operation(slow):
+        # The hog takes over a millisecond after that, while this sleeps
+        if slow:
+            os.write(told, b"x")
+        time.sleep(0.004)
+
+    yield chart, operate(chart, operation)
+    os.close(told)
+    os.wait()
+    os.sched_setaffinity(0, range(os.cpu_count()))
+
+
+def network():
+    """A queue that holds packets for a while."""
+    run("ip", "link", "add", "faults0", "type", "veth", "peer", "name", "faults1")
+    for link in ("faults0", "faults1"):
+        run("ip", "link", "set", link, "up")
+    run("tc", "qdisc", "add", "dev", "faults0", "root", "netem", "delay", "0ms")
+    kind = 0x88b5  # for experiments
+    sender, receiver = (socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind)) for _ in "12")
+    sender.bind(("faults0", kind))
+    receiver.bind(("faults1", kind))
+    frame = b"\xff" * 6 + b"\x02" + b"\0" * 5 + kind.to_bytes(2, "big") + b"x" * 50
+    chart = Chart("net/net_dev_xmit", f"len == {len(frame)} && ctlchart(net_dev_queue, skbaddr, {LEARN})")
+
+    def operation(slow):
+        sender.send(frame)
+        receiver.recv(100)
+
+    def delay(on):
+        run("tc", "qdisc", "change", "dev", "faults0", "root", "netem", "delay",
+            f"{int(DELAY * 1000)}ms" if on else "0ms")
+
+    yield chart, operate(chart, operation, delay)
+    sender.close()
+    receiver.close()
+    run("ip", "link", "del", "faults0")
+
+
+FAULT = {f.__name__.replace("_", "-"): f for f in
+         (dm_delay, scsi_debug, syscall, synthetic, cpu_hog, network)}
+
+
+def main():
+    good = True
+    names = sys.argv[1:] or list(FAULT)
+    print(f"{'fault':<16} {'limit ms':>8} {'of':>6} {'injected':>8} {'alarms':>7} {'precision':>9} {'recall':>7}")
+    for name in names:
+        fault = FAULT[name]()
+        chart, operations = next(fault)
+        good = judge(name, chart, operations) and good
+        chart.remove()
+        for _ in fault:
+            pass
+    sys.exit(not good)
+
+
+main()

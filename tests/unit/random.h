@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Random numbers that are the same in every run, and assertions that are cheap
+ * enough for loops over them.
+ */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include <check.h>
+
+/* ck_assert() writes to its parent even on success: too slow for inner loops */
+#define expect(cond, ...)                                \
+	do {                                             \
+		if (!(cond))                             \
+			ck_abort_msg(#cond __VA_ARGS__); \
+	} while (0)
+
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+/* xorshift64* */
+static inline uint64_t rnd(void)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return seed * 0x2545f4914f6cdd1dULL;
+}
+
+/* uniform in (0, 1) */
+static inline double rnd1(void)
+{
+	return ((rnd() >> 11) + 0.5) / 0x1p53;
+}
+
+static inline double rnd_normal(void)
+{
+	return sqrt(-2 * log(rnd1())) * cos(2 * M_PI * rnd1());
+}
+
+#endif
