@@ -460,6 +460,9 @@ START_TEST(full_queue)
 	schedz_tap_init(&tap, small, ARRAY_SIZE(small));
 	schedz_encoder_init(&encoder, buf, sizeof(buf), 3);
 	for (i = 0; i < s.events; i++) {
+		expect(encoder.total + encoder.events +
+			       schedz_tap_waiting(&tap) ==
+		       i);
 		head = tap.head;
 		while (!schedz_tap_event(&tap, &s.in[i])) {
 			expect(tap.head == head);

@@ -310,6 +310,36 @@ bool schedz_tap_event(struct schedz_tap *tap, const struct schedz_event *event)
 }
 
 /**
+ * schedz_tap_waiting - count what waits to be encoded
+ * @tap: the tap
+ *
+ * Context: tap.h.
+ * Return: number of events.
+ */
+u32 schedz_tap_waiting(const struct schedz_tap *tap)
+{
+	static const u8 more[] = {
+		[SCHEDZ_W_TASK] = 3,	 [SCHEDZ_W_NAME] = 2,
+		[SCHEDZ_W_TIME] = 1,	 [SCHEDZ_W_EXTRA] = 1,
+		[SCHEDZ_W_FILENAME] = 0,
+	};
+	u32 at, events = 0;
+
+	for (at = tap->tail; at != tap->head; at++) {
+		u64 word = tap->word[at & tap->mask];
+		unsigned int kind = schedz_w_kind(word);
+
+		if (kind < SCHEDZ_KINDS)
+			events++;
+		else if (kind == SCHEDZ_W_FILENAME)
+			at += DIV_ROUND_UP(schedz_w_value(word), sizeof(word));
+		else
+			at += more[kind];
+	}
+	return events;
+}
+
+/**
  * schedz_tap_init - a tap that knows nothing
  * @tap: the tap
  * @word: its queue

@@ -131,6 +131,7 @@ bool schedz_tap_switch(struct schedz_tap *tap, u64 time, u16 context, u64 state,
 		       s32 common_pid, const struct schedz_source *prev,
 		       const struct schedz_source *next);
 bool schedz_tap_event(struct schedz_tap *tap, const struct schedz_event *event);
+u32 schedz_tap_waiting(const struct schedz_tap *tap);
 
 /**
  * schedz_tap_words - how much waits to be encoded
