@@ -30,21 +30,25 @@ typedef void (*print_fn)(struct printer *p, struct tep_record *rec);
 /* As trace-cmd report prints it */
 static void print_ftrace(struct printer *p, struct tep_record *rec)
 {
+	struct tep_event *event = tep_find_event_by_record(p->tep, rec);
 	struct trace_seq s;
+	char name[64];
 
+	if (rec->missed_events > 0)
+		fprintf(p->out, "CPU:%d [%lld EVENTS DROPPED]\n", rec->cpu,
+			rec->missed_events);
+	else if (rec->missed_events < 0)
+		fprintf(p->out, "CPU:%d [EVENTS DROPPED]\n", rec->cpu);
+	snprintf(name, sizeof(name), "%s:", event ? event->name : "[UNKNOWN]");
 	trace_seq_init(&s);
 	tep_print_event(p->tep, &s, rec,
 			"%16s-%-5d [%03d] %6.1000d: ", TEP_PRINT_COMM,
 			TEP_PRINT_PID, TEP_PRINT_CPU, TEP_PRINT_TIME);
-	tep_print_event(p->tep, &s, rec, "%s", TEP_PRINT_NAME);
-	trace_seq_terminate(&s);
-	fputs(s.buffer, p->out);
-	trace_seq_reset(&s);
+	trace_seq_printf(&s, "%-21s ", name);
 	tep_print_event(p->tep, &s, rec, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&s);
-	fputs(s.buffer, p->out);
+	fprintf(p->out, "%s\n", s.buffer);
 	trace_seq_destroy(&s);
-	fputc('\n', p->out);
 }
 
 static bool within(const struct tep_record *rec, unsigned int at,
@@ -206,8 +210,9 @@ static int print_file(struct printer *p, int fd, enum decode_format format)
 		[DECODE_CHROME] = print_chrome,
 	};
 	struct iteration i = { .p = p, .print = print[format] };
-	struct tracecmd_input *handle =
-		tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
+	/* Plugins print some events, such as sched_switch */
+	struct tracecmd_input *handle = tracecmd_open_fd(
+		fd, format == DECODE_FTRACE ? 0 : TRACECMD_FL_LOAD_NO_PLUGINS);
 	int status = 0;
 
 	if (!handle)
