@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* schedz decode: the events of a trace with blocks, as text or for programs. */
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,9 +257,9 @@ int decode(struct guard *g, FILE *out, const char *file,
 		return expand(g, out, file);
 	plain = tmpfile();
 	if (!plain)
-		return guard_fail(
-			g, GUARD_NOWHERE,
-			"no room for a temporary file; TMPDIR names the place for it");
+		return guard_fail(g, GUARD_NOWHERE,
+				  "needs room for a temporary file in /tmp: %s",
+				  strerror(errno));
 	status = expand(g, plain, file);
 	if (!status) {
 		lseek(fileno(plain), 0, SEEK_SET);
