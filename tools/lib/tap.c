@@ -52,8 +52,9 @@ static u64 load(const char *name)
 	return word;
 }
 
-static bool differs(const struct schedz_tap *tap, u16 slot,
-		    const struct schedz_source *s)
+/* The usual case is that it does not */
+static __always_inline bool differs(const struct schedz_tap *tap, u16 slot,
+				    const struct schedz_source *s)
 {
 	const struct schedz_task *task = &tap->task[slot];
 
@@ -63,8 +64,8 @@ static bool differs(const struct schedz_tap *tap, u16 slot,
 }
 
 /* Tell what changed of a slot's task; @has_prio: the source tells a priority */
-static void update(struct schedz_tap *tap, u16 slot,
-		   const struct schedz_source *s, bool has_prio)
+static noinline void update(struct schedz_tap *tap, u16 slot,
+			    const struct schedz_source *s, bool has_prio)
 {
 	struct schedz_task *task = &tap->task[slot];
 	u64 name[2] = { load(s->comm), load(s->comm + sizeof(u64)) };
@@ -127,12 +128,13 @@ static u16 get_slot(struct schedz_tap *tap, const struct schedz_source *s,
 	if (slot == SCHEDZ_NONE ||
 	    (unlikely(slot == keep) && differs(tap, slot, s)))
 		return new_slot(tap, s, keep);
-	update(tap, slot, s, has_prio);
+	if (unlikely(differs(tap, slot, s)))
+		update(tap, slot, s, has_prio);
 	return slot;
 }
 
-static void put_event(struct schedz_tap *tap, unsigned int kind, u64 time,
-		      u16 context, u16 slot, u32 arg)
+static __always_inline void put_event(struct schedz_tap *tap, unsigned int kind,
+				      u64 time, u16 context, u16 slot, u32 arg)
 {
 	u64 delta = time - tap->time;
 
@@ -170,7 +172,8 @@ static void expect_pid(struct schedz_tap *tap, s32 pid)
 static void set_cur(struct schedz_tap *tap, const struct schedz_source *prev)
 {
 	if (tap->cur != SCHEDZ_NONE && tap->task[tap->cur].pid == prev->pid) {
-		update(tap, tap->cur, prev, true);
+		if (unlikely(differs(tap, tap->cur, prev)))
+			update(tap, tap->cur, prev, true);
 		return;
 	}
 	tap->cur = get_slot(tap, prev, true, SCHEDZ_NONE);
