@@ -17,7 +17,8 @@ check-full: deps ## check, and every prefix of the series, debug kernel, each op
 	@scripts/deps check full
 	@tests/run --full
 
-bench: deps ## Instructions per I/O of ctlchart and of its peers, in one run
+bench: deps ## What ctlchart and schedz cost, and their peers, in one run
+	@scripts/deps bench
 	@tests/bench/run
 
 tools: deps ## Build the analyzers and plugins in build/tools (SAN=1: with ASan and UBSan)

@@ -2,6 +2,11 @@
 #ifndef _COMPAT_LINUX_COMPILER_H
 #define _COMPAT_LINUX_COMPILER_H
 
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define noinline __attribute__((__noinline__))
+
 #ifndef __always_inline
 #define __always_inline inline __attribute__((__always_inline__))
 #endif

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #define U8_MAX ((u8)~0U)
+#define S32_MIN ((s32)0x80000000)
 #define S64_MAX ((s64)(~0ULL >> 1))
 #define U32_MAX ((u32)~0U)
 #define U64_MAX ((u64)~0ULL)

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# The program schedz: what it restores is, event by event, what an independent
+# writer wrote; what is lost is told exactly; damage and wrong use are one line.
+set -u
+
+failed=0
+schedz=$TOOLS/schedz
+
+wrong() {
+	echo "wrong: $1"
+	[ ! -s err ] || sed 's/^/  stderr: /' err
+	failed=1
+}
+
+# expect STATUS PATTERN ARGUMENTS...: exit status, and the first line of messages
+expect() {
+	local status=$1 pattern=$2 code
+	shift 2
+	"$schedz" "$@" >out 2>err
+	code=$?
+	[ "$code" -eq "$status" ] || wrong "schedz $*: status $code, not $status"
+	head -n 1 err | grep -qE -- "$pattern" || wrong "schedz $*: no '$pattern'"
+	[ ! -s out ] || wrong "schedz $*: wrote a result"
+}
+
+report() {
+	trace-cmd report "$@" 2>/dev/null
+}
+
+# --- lossless: all fields, flags included, to the ns
+for seed in 1 2 3; do
+	"$UNIT/gen_schedz" blocks.dat plain.dat 5000 $seed || exit 1
+	"$schedz" expand blocks.dat -o expanded.dat 2>err || wrong "expand fails"
+	for how in "-t -R -l" ""; do
+		# shellcheck disable=SC2086 # options
+		report $how plain.dat >want
+		# shellcheck disable=SC2086
+		report $how expanded.dat >got
+		[ "$(wc -l <want)" -gt 10000 ] || wrong "seed $seed: the truth is short"
+		cmp want got || wrong "seed $seed: report $how differs"
+	done
+	"$schedz" decode blocks.dat >got 2>err || wrong "decode fails"
+	cmp want got || wrong "seed $seed: decode differs from trace-cmd report"
+done
+[ ! -s err ] || wrong "messages about a good file"
+
+# A file without blocks stays what it is
+"$schedz" expand plain.dat -o same.dat 2>err || wrong "expand of a plain file fails"
+grep -q 'has no blocks' err || wrong "nothing told about a file without blocks"
+report -t -R -l plain.dat >want
+report -t -R -l same.dat >got
+cmp want got || wrong "a file without blocks changed"
+
+# --- what is for programs
+"$schedz" decode --format=json blocks.dat >out 2>err || wrong "decode --format=json fails"
+python3 - out <<'END2' || wrong "the JSON is not right"
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+assert len(events) == sum(1 for line in open("want")) - 1
+times = [e["time"] for e in events]
+assert times == sorted(times)
+switch = [e for e in events if e["event"] == "sched_switch"]
+assert all(isinstance(e["next_comm"], str) and e["cpu"] in (0, 1) for e in switch)
+END2
+"$schedz" decode --format=chrome blocks.dat >out 2>err || wrong "decode --format=chrome fails"
+python3 - out <<'END2' || wrong "the slices overlap, or there are none"
+import json, sys
+slices = json.load(open(sys.argv[1]))["traceEvents"]
+assert len(slices) > 1000
+end = {}
+for s in slices:
+    assert s["ts"] >= end.get(s["tid"], 0) - 0.002
+    end[s["tid"]] = s["ts"] + s["dur"]
+END2
+"$schedz" decode --format=dat -o dat.dat blocks.dat 2>err || wrong "decode --format=dat fails"
+cmp dat.dat expanded.dat || wrong "decode --format=dat is not expand"
+"$schedz" stat --format=json blocks.dat >out 2>err || wrong "stat --format=json fails"
+python3 - out want <<'END2' || wrong "stat is not right"
+import json, re, sys
+stat = json.load(open(sys.argv[1]))
+names = [re.search(r": (\w+): ", line) for line in open(sys.argv[2])]
+names = [n[1] for n in names if n]
+assert stat["events"] == 10000 and stat["lost"] == 0
+for name, n in stat["kinds"].items():
+    assert n == names.count(name), name
+assert stat["others"] == names.count("other")
+END2
+
+# --- a block is missing: told, and told how much
+"$UNIT/gen_schedz" gap.dat plain.dat 5000 1 3 || exit 1
+"$schedz" stat --format=json gap.dat >out || wrong "stat of a gap fails"
+lost=$(python3 -c 'import json; print(json.load(open("out"))["lost"])')
+[ "$lost" -gt 100 ] || wrong "no events are missing: $lost"
+"$schedz" expand gap.dat -o gap-plain.dat 2>err
+grep -q "$lost events were lost" err || wrong "expand does not tell what is lost"
+report gap-plain.dat | grep -q "CPU:0 \[$lost EVENTS DROPPED\]" || wrong "report does not tell what is lost"
+report -t -R -l gap-plain.dat | grep -v DROPPED >got
+report -t -R -l plain.dat | wc -l >n
+[ "$(wc -l <got)" -eq $(($(cat n) - lost)) ] || wrong "not all that is not lost is there"
+
+# --- damage
+for seed in $(seq 60); do
+	"$UNIT/gen_damage" blocks.dat damaged.dat "$seed"
+	for command in "expand -o x.dat" "decode --format=json" stat; do
+		# shellcheck disable=SC2086 # command and options
+		timeout 60 "$schedz" $command damaged.dat >out 2>err
+		case $? in
+		0) ;;
+		1) [ "$(grep -c '^schedz: ' err)" -ge 1 ] || wrong "damage $seed: $command: no message" ;;
+		*) wrong "damage $seed: $command ends badly" ;;
+		esac
+	done
+done
+expect 1 '^schedz: missing.dat: No such file or directory$' stat missing.dat
+expect 1 '^schedz: plain.dat: has no blocks of schedz$' stat plain.dat
+head -c 5000 blocks.dat >short.dat
+expect 1 '^schedz: short.dat:[0-9]+: truncated: ' expand short.dat -o x.dat
+
+# --- wrong use
+expect 2 'which command'
+expect 2 'no command frobnicate' frobnicate
+expect 2 'which FILE' stat
+expect 2 '-o FILE is needed' expand blocks.dat
+expect 2 'unknown format xml: ftrace, json, dat or chrome' decode --format=xml blocks.dat
+expect 2 'one FILE at a time' stat blocks.dat plain.dat
+expect 1 'No such file or directory' expand blocks.dat -o no/such/place.dat
+for command in "" expand decode stat; do
+	# shellcheck disable=SC2086 # a command or nothing
+	"$schedz" $command --help >out 2>err || wrong "$command --help fails"
+	[ "$(awk 'length > 79' out)" = "" ] || wrong "$command --help is wider than 79 columns"
+done
+"$schedz" --version | grep -qE '^schedz \(tracerig\) [0-9]' || wrong "--version"
+
+exit $failed

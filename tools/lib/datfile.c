@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes a trace.dat of version 6. See datfile.h.
+ *
+ * The head of the new file, from the magic to the names of processes, is what
+ * libtracecmd makes of the old one, with formats and names put in.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <trace-cmd.h>
+
+#include "datfile.h"
+
+/* libtracecmd has these for trace-cmd, without a header */
+struct tracecmd_output;
+struct tracecmd_output *tracecmd_copy(struct tracecmd_input *ihandle,
+				      const char *file, int state,
+				      int file_version,
+				      const char *compression);
+void tracecmd_output_close(struct tracecmd_output *handle);
+int tracecmd_cpus(struct tracecmd_input *handle);
+
+#define FILE_CMD_LINES 7 /* its enum tracecmd_file_states */
+
+#define MISSED_EVENTS 0x80000000u
+#define MISSED_STORED 0x40000000u
+#define TYPE_TIME_EXTEND 30
+#define MAX_DELTA ((1u << 27) - 1)
+#define MAX_SMALL (28 * 4)
+
+/**
+ * struct datfile - a file being written
+ * @out: where to
+ * @big_endian: byte order of the file
+ * @long_size: bytes of a long
+ * @page_size: bytes of a page
+ * @cpus: number of CPUs
+ * @table: where the table of CPUs is in the file
+ * @cpu: the CPU at hand
+ * @begin: where its pages begin
+ * @page: the page at hand
+ * @used: bytes of it in use, 0 if there is none
+ * @last: time of the last event in it
+ * @missed: events were lost before it
+ * @nr_missed: how many, 0 if nobody knows
+ * @failed: writing failed
+ */
+struct datfile {
+	FILE *out;
+	bool big_endian;
+	unsigned int long_size;
+	unsigned int page_size;
+	unsigned int cpus;
+	long table;
+	unsigned int cpu;
+	long begin;
+	uint8_t *page;
+	unsigned int used;
+	uint64_t last;
+	bool missed;
+	uint64_t nr_missed;
+	bool failed;
+};
+
+/* The head of the old file, read from front to back */
+struct head {
+	const uint8_t *at;
+	const uint8_t *end;
+	bool big_endian;
+	bool failed;
+};
+
+static void put_number(bool big_endian, uint8_t *to, uint64_t value,
+		       unsigned int size)
+{
+	unsigned int i;
+
+	for (i = 0; i < size; i++)
+		to[big_endian ? size - 1 - i : i] = value >> (8 * i);
+}
+
+static void out_bytes(struct datfile *d, const void *from, size_t len)
+{
+	if (fwrite(from, 1, len, d->out) != len)
+		d->failed = true;
+}
+
+static void out_number(struct datfile *d, uint64_t value, unsigned int size)
+{
+	uint8_t b[8];
+
+	put_number(d->big_endian, b, value, size);
+	out_bytes(d, b, size);
+}
+
+static const uint8_t *take(struct head *h, uint64_t len)
+{
+	const uint8_t *at = h->at;
+
+	if (h->failed || len > (uint64_t)(h->end - h->at)) {
+		h->failed = true;
+		return NULL;
+	}
+	h->at += len;
+	return at;
+}
+
+static uint64_t take_number(struct head *h, unsigned int size)
+{
+	const uint8_t *b = take(h, size);
+	uint64_t v = 0;
+	unsigned int i;
+
+	for (i = 0; b && i < size; i++)
+		v = v << 8 | b[h->big_endian ? i : size - 1 - i];
+	return v;
+}
+
+/* The rest is a string with a zero at its end */
+static const char *take_string(struct head *h)
+{
+	const uint8_t *zero = memchr(h->at, 0, h->end - h->at);
+
+	if (!zero) {
+		h->failed = true;
+		return "";
+	}
+	return (const char *)take(h, zero + 1 - h->at);
+}
+
+static void skip_sized(struct head *h, unsigned int width)
+{
+	take(h, take_number(h, width));
+}
+
+static void read_initial(struct datfile *d, struct head *h)
+{
+	const uint8_t *b;
+
+	take(h, 10);
+	take_string(h);
+	b = take(h, 2);
+	if (!b)
+		return;
+	d->big_endian = h->big_endian = b[0];
+	d->long_size = b[1];
+	d->page_size = take_number(h, 4);
+	take_string(h); /* header_page */
+	skip_sized(h, 8);
+	take_string(h); /* header_event */
+	skip_sized(h, 8);
+	for (uint64_t n = take_number(h, 4); n && !h->failed; n--)
+		skip_sized(h, 8);
+}
+
+static unsigned int count_system(const struct datfile_extra *extra,
+				 const char *system)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < extra->nr_formats; i++)
+		n += !strcmp(extra->format[i].system, system);
+	return n;
+}
+
+static void out_formats(struct datfile *d, const struct datfile_extra *extra,
+			const char *system)
+{
+	unsigned int i;
+
+	for (i = 0; i < extra->nr_formats; i++) {
+		const struct datfile_format *f = &extra->format[i];
+
+		if (strcmp(f->system, system) != 0)
+			continue;
+		out_number(d, strlen(f->text), 8);
+		out_bytes(d, f->text, strlen(f->text));
+	}
+}
+
+/* Is it the first extra format of its system? */
+static bool leads(const struct datfile_extra *extra, unsigned int i)
+{
+	return !i || strcmp(extra->format[i].system,
+			    extra->format[i - 1].system) != 0;
+}
+
+/* The systems with their formats; extra ones join their system or follow */
+static void copy_formats(struct datfile *d, struct head *h,
+			 const struct datfile_extra *extra)
+{
+	uint64_t n, systems = take_number(h, 4), added = 0;
+	bool *seen = calloc(extra->nr_formats + 1, sizeof(*seen));
+	uint8_t count[4];
+	long at = ftell(d->out);
+	unsigned int i;
+
+	if (!seen)
+		abort();
+	out_number(d, systems, 4);
+	for (; systems && !h->failed; systems--) {
+		const char *system = take_string(h);
+		unsigned int more = count_system(extra, system);
+
+		for (i = 0; i < extra->nr_formats; i++)
+			seen[i] |= !strcmp(extra->format[i].system, system);
+		n = take_number(h, 4);
+		out_bytes(d, system, strlen(system) + 1);
+		out_number(d, n + more, 4);
+		for (; n && !h->failed; n--) {
+			const uint8_t *from = h->at;
+
+			skip_sized(h, 8);
+			out_bytes(d, from, h->at - from);
+		}
+		out_formats(d, extra, system);
+		added++;
+	}
+	for (i = 0; i < extra->nr_formats; i++) {
+		const char *system = extra->format[i].system;
+
+		if (seen[i] || !leads(extra, i))
+			continue;
+		out_bytes(d, system, strlen(system) + 1);
+		out_number(d, count_system(extra, system), 4);
+		out_formats(d, extra, system);
+		added++;
+	}
+	put_number(d->big_endian, count, added, sizeof(count));
+	fseek(d->out, at, SEEK_SET);
+	out_bytes(d, count, sizeof(count));
+	fseek(d->out, 0, SEEK_END);
+	free(seen);
+}
+
+static void copy_head(struct datfile *d, struct head *h,
+		      const struct datfile_extra *extra)
+{
+	const uint8_t *from = h->at, *names;
+	uint64_t len;
+
+	read_initial(d, h);
+	if (h->failed)
+		return;
+	out_bytes(d, from, h->at - from);
+	copy_formats(d, h, extra);
+	from = h->at;
+	skip_sized(h, 4); /* kallsyms */
+	skip_sized(h, 4); /* printk */
+	out_bytes(d, from, h->at - from);
+	len = take_number(h, 8);
+	names = take(h, len);
+	if (h->failed)
+		return;
+	/* Lines, some with a zero at the end of all */
+	while (len && !names[len - 1])
+		len--;
+	out_number(d, len + strlen(extra->cmdlines) + 1, 8);
+	out_bytes(d, names, len);
+	out_bytes(d, extra->cmdlines, strlen(extra->cmdlines) + 1);
+}
+
+static void out_table(struct datfile *d, const char *clock)
+{
+	unsigned int cpu;
+	char text[64];
+
+	out_number(d, d->cpus, 4);
+	out_bytes(d, "options  ", 10);
+	if (*clock) {
+		out_number(d, 4, 2); /* there is a trace clock */
+		out_number(d, 0, 4);
+	}
+	out_number(d, 0, 2);
+	out_bytes(d, "flyrecord", 10);
+	d->table = ftell(d->out);
+	for (cpu = 0; cpu < d->cpus; cpu++) {
+		out_number(d, 0, 8);
+		out_number(d, 0, 8);
+	}
+	if (*clock) {
+		snprintf(text, sizeof(text), "[%s]\n", clock);
+		out_number(d, strlen(text), 8);
+		out_bytes(d, text, strlen(text));
+	}
+}
+
+/* What libtracecmd makes of the old file's head, in memory; NULL on trouble */
+static uint8_t *get_head(struct tracecmd_input *from, size_t *len)
+{
+	int fd = memfd_create("head", MFD_CLOEXEC);
+	struct tracecmd_output *copy;
+	uint8_t *head = NULL;
+	char path[64];
+	off_t size;
+
+	if (fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	copy = tracecmd_copy(from, path, FILE_CMD_LINES, 6, NULL);
+	if (copy)
+		tracecmd_output_close(copy);
+	size = lseek(fd, 0, SEEK_END);
+	if (copy && size > 0)
+		head = malloc(size);
+	if (head && pread(fd, head, size, 0) != size) {
+		free(head);
+		head = NULL;
+	}
+	close(fd);
+	*len = size;
+	return head;
+}
+
+/**
+ * datfile_begin - begin a file
+ * @from: the file to be like
+ * @out: where to write to; can be positioned
+ * @extra: what it tells besides
+ *
+ * Then follow, for each CPU in turn, datfile_cpu() and its events.
+ *
+ * Return: the file for the other functions, or NULL if the head of the old one
+ * cannot be read.
+ */
+struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
+			      const struct datfile_extra *extra)
+{
+	struct datfile *d = calloc(1, sizeof(*d));
+	struct head h = { 0 };
+	uint8_t *head;
+	size_t len;
+
+	if (!d)
+		abort();
+	d->out = out;
+	d->cpus = tracecmd_cpus(from);
+	head = get_head(from, &len);
+	if (head) {
+		h.at = head;
+		h.end = head + len;
+		copy_head(d, &h, extra);
+	}
+	if (!head || h.failed || d->page_size < 1024 ||
+	    d->page_size > 1 << 20) {
+		free(head);
+		free(d);
+		return NULL;
+	}
+	free(head);
+	out_table(d, extra->clock);
+	d->page = calloc(1, d->page_size);
+	if (!d->page)
+		abort();
+	d->cpu = d->cpus;
+	return d;
+}
+
+bool datfile_big_endian(const struct datfile *d)
+{
+	return d->big_endian;
+}
+
+unsigned int datfile_long_size(const struct datfile *d)
+{
+	return d->long_size;
+}
+
+static unsigned int page_header(const struct datfile *d)
+{
+	return 8 + d->long_size;
+}
+
+static void end_page(struct datfile *d)
+{
+	uint32_t commit = d->used - page_header(d);
+
+	if (!d->used)
+		return;
+	if (d->missed) {
+		commit |= MISSED_EVENTS;
+		if (d->nr_missed && d->used + d->long_size <= d->page_size) {
+			commit |= MISSED_STORED;
+			put_number(d->big_endian, d->page + d->used,
+				   d->nr_missed, d->long_size);
+		}
+	}
+	put_number(d->big_endian, d->page + 8, commit, d->long_size);
+	out_bytes(d, d->page, d->page_size);
+	d->used = 0;
+	d->missed = false;
+	d->nr_missed = 0;
+}
+
+static void begin_page(struct datfile *d, uint64_t ts)
+{
+	memset(d->page, 0, d->page_size);
+	put_number(d->big_endian, d->page, ts, 8);
+	d->used = page_header(d);
+	d->last = ts;
+}
+
+static void end_cpu(struct datfile *d)
+{
+	long end;
+
+	if (d->cpu == d->cpus)
+		return;
+	end_page(d);
+	end = ftell(d->out);
+	fseek(d->out, d->table + 16 * d->cpu, SEEK_SET);
+	out_number(d, d->begin, 8);
+	out_number(d, end - d->begin, 8);
+	fseek(d->out, 0, SEEK_END);
+}
+
+/**
+ * datfile_cpu - the events that follow are of another CPU
+ * @d: the file
+ * @cpu: the CPU, below the number of those in the old file
+ */
+void datfile_cpu(struct datfile *d, unsigned int cpu)
+{
+	static const char zero[4096];
+	size_t gap;
+
+	end_cpu(d);
+	while ((gap = ftell(d->out) % d->page_size)) {
+		gap = d->page_size - gap;
+		out_bytes(d, zero, gap < sizeof(zero) ? gap : sizeof(zero));
+	}
+	d->cpu = cpu;
+	d->begin = ftell(d->out);
+	d->missed = false;
+	d->nr_missed = 0;
+}
+
+/**
+ * datfile_lost - events were lost before the next one
+ * @d: the file
+ * @events: how many, 0 if nobody knows
+ */
+void datfile_lost(struct datfile *d, uint64_t events)
+{
+	end_page(d);
+	d->missed = true;
+	d->nr_missed = events;
+}
+
+static void put_word(struct datfile *d, uint32_t type, uint32_t delta)
+{
+	/* A bit field begins at the low end of the word, or at the high end */
+	put_number(d->big_endian, d->page + d->used,
+		   d->big_endian ? type << 27 | delta : delta << 5 | type, 4);
+	d->used += 4;
+}
+
+static void put_length(struct datfile *d, uint32_t value)
+{
+	put_number(d->big_endian, d->page + d->used, value, 4);
+	d->used += 4;
+}
+
+/**
+ * datfile_event - an event of the CPU at hand
+ * @d: the file
+ * @ts: its time
+ * @data: its record
+ * @len: bytes of it; one that no page holds counts as lost
+ */
+void datfile_event(struct datfile *d, uint64_t ts, const void *data,
+		   unsigned int len)
+{
+	unsigned int room = (len + 3) & ~3u;
+	uint64_t delta;
+
+	if (page_header(d) + room + 16 + d->long_size > d->page_size) {
+		datfile_lost(d, 1);
+		return;
+	}
+	/* Event word, length word, time extension; the count of lost ones */
+	if (d->used && (ts < d->last || ts - d->last >= 1ULL << 59 ||
+			d->used + room + 16 + (d->missed ? d->long_size : 0) >
+				d->page_size))
+		end_page(d);
+	if (!d->used)
+		begin_page(d, ts);
+	delta = ts - d->last;
+	if (delta > MAX_DELTA) {
+		put_word(d, TYPE_TIME_EXTEND, delta & MAX_DELTA);
+		put_length(d, delta >> 27);
+		delta = 0;
+	}
+	if (room && room <= MAX_SMALL) {
+		put_word(d, room / 4, delta);
+	} else {
+		put_word(d, 0, delta);
+		put_length(d, room + 4);
+	}
+	memcpy(d->page + d->used, data, len);
+	d->used += room;
+	d->last = ts;
+}
+
+/**
+ * datfile_end - finish the file
+ * @d: the file; freed
+ *
+ * Return: false if it could not be written.
+ */
+bool datfile_end(struct datfile *d)
+{
+	bool good;
+
+	end_cpu(d);
+	good = !d->failed && !fflush(d->out);
+	free(d->page);
+	free(d);
+	return good;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Writes a trace.dat (version 6, trace-cmd.dat.v6(5)) that tells all that another
+ * one tells, but for the events, which come from the caller.
+ */
+#ifndef LIB_DATFILE_H
+#define LIB_DATFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct tracecmd_input;
+struct datfile;
+
+/**
+ * struct datfile_format - an event format that the new file tells besides
+ * @system: its system
+ * @text: what its format file would say
+ */
+struct datfile_format {
+	const char *system;
+	const char *text;
+};
+
+/**
+ * struct datfile_extra - what the new file tells besides
+ * @format: event formats, those of a system next to each other
+ * @nr_formats: number of these
+ * @cmdlines: lines "PID COMM", or ""
+ * @clock: trace clock, or ""
+ */
+struct datfile_extra {
+	const struct datfile_format *format;
+	unsigned int nr_formats;
+	const char *cmdlines;
+	const char *clock;
+};
+
+struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
+			      const struct datfile_extra *extra);
+void datfile_cpu(struct datfile *d, unsigned int cpu);
+void datfile_event(struct datfile *d, uint64_t ts, const void *data,
+		   unsigned int len);
+void datfile_lost(struct datfile *d, uint64_t events);
+bool datfile_end(struct datfile *d);
+
+/* What the layout of records depends on */
+bool datfile_big_endian(const struct datfile *d);
+unsigned int datfile_long_size(const struct datfile *d);
+
+#endif

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * schedz: the tap, what runs inside the tracepoints.
+ *
+ * sched_switch fires with the run-queue lock held and interrupts off, up to
+ * hundreds of thousands of times a second, so the tap does as little as it can:
+ * it takes the time and writes one word of 64 bits into memory of its CPU. The
+ * expensive part, an adaptive arithmetic code, is for encode.c, which runs
+ * outside of the scheduler over many events at a time.
+ *
+ * The word names a task by a slot of 10 bits. Invariant: the slots' tasks are as
+ * the encoder will see them when it comes to the word, because whatever is not
+ * as the tap expects - another name or priority, a task without a slot, a prev
+ * that is not the last next, other flags - goes into the queue as words of its
+ * own before the event. Nothing is ever lost but by a queue without room, and
+ * that is the caller's to see: nothing of the event is put in then.
+ *
+ * Slots are given out set-associatively by the low bits of the pid, so the
+ * search is bounded by SCHEDZ_WAYS.
+ */
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include "tap.h"
+
+/* Words of any event but the name of a file */
+#define EVENT_WORDS 20
+
+static void put(struct schedz_tap *tap, u64 word)
+{
+	tap->word[tap->head++ & tap->mask] = word;
+}
+
+static void put_value(struct schedz_tap *tap, unsigned int kind, u16 slot,
+		      u32 value)
+{
+	put(tap, kind | (u64)slot << SCHEDZ_W_SLOT_SHIFT |
+			 (u64)value << SCHEDZ_W_VALUE_SHIFT);
+}
+
+static bool has_room(const struct schedz_tap *tap, u32 words)
+{
+	return tap->mask + 1 - schedz_tap_words(tap) >= words;
+}
+
+static u64 load(const char *name)
+{
+	u64 word;
+
+	memcpy(&word, name, sizeof(word));
+	return word;
+}
+
+/* The usual case is that it does not */
+static __always_inline bool differs(const struct schedz_tap *tap, u16 slot,
+				    const struct schedz_source *s)
+{
+	const struct schedz_task *task = &tap->task[slot];
+
+	return load(s->comm) != task->name[0] ||
+	       load(s->comm + sizeof(u64)) != task->name[1] ||
+	       s->prio != task->prio;
+}
+
+/* Tell what changed of a slot's task; @has_prio: the source tells a priority */
+static noinline void update(struct schedz_tap *tap, u16 slot,
+			    const struct schedz_source *s, bool has_prio)
+{
+	struct schedz_task *task = &tap->task[slot];
+	u64 name[2] = { load(s->comm), load(s->comm + sizeof(u64)) };
+
+	if (name[0] != task->name[0] || name[1] != task->name[1]) {
+		task->name[0] = name[0];
+		task->name[1] = name[1];
+		put_value(tap, SCHEDZ_W_NAME, slot, 0);
+		put(tap, name[0]);
+		put(tap, name[1]);
+	}
+	if (has_prio && s->prio != task->prio) {
+		task->prio = s->prio;
+		put_value(tap, SCHEDZ_W_PRIO, slot, s->prio);
+	}
+}
+
+/* The running task keeps its slot, and so does @keep */
+static u16 new_slot(struct schedz_tap *tap, const struct schedz_source *s,
+		    u16 keep)
+{
+	unsigned int set = s->pid & (SCHEDZ_SETS - 1);
+	struct schedz_task *task;
+	u16 slot;
+
+	do {
+		slot = set * SCHEDZ_WAYS + tap->victim[set]++ % SCHEDZ_WAYS;
+	} while (slot == tap->cur || slot == keep);
+	task = &tap->task[slot];
+	task->pid = s->pid;
+	task->prio = s->prio;
+	task->name[0] = load(s->comm);
+	task->name[1] = load(s->comm + sizeof(u64));
+	put_value(tap, SCHEDZ_W_TASK, slot, s->prio);
+	put(tap, (u32)s->pid);
+	put(tap, task->name[0]);
+	put(tap, task->name[1]);
+	return slot;
+}
+
+/* The slot of a pid, or SCHEDZ_NONE */
+static u16 find_slot(const struct schedz_tap *tap, s32 pid)
+{
+	u16 slot = (pid & (SCHEDZ_SETS - 1)) * SCHEDZ_WAYS;
+	unsigned int i;
+
+	for (i = 0; i < SCHEDZ_WAYS; i++, slot++) {
+		if (tap->task[slot].pid == pid)
+			return slot;
+	}
+	return SCHEDZ_NONE;
+}
+
+/* @keep: slot of the event's other task, which stays what it is */
+static u16 get_slot(struct schedz_tap *tap, const struct schedz_source *s,
+		    bool has_prio, u16 keep)
+{
+	u16 slot = find_slot(tap, s->pid);
+
+	if (slot == SCHEDZ_NONE ||
+	    (unlikely(slot == keep) && differs(tap, slot, s)))
+		return new_slot(tap, s, keep);
+	if (unlikely(differs(tap, slot, s)))
+		update(tap, slot, s, has_prio);
+	return slot;
+}
+
+static __always_inline void put_event(struct schedz_tap *tap, unsigned int kind,
+				      u64 time, u16 context, u16 slot, u32 arg)
+{
+	u64 delta = time - tap->time;
+
+	if (unlikely(context != tap->context[kind])) {
+		tap->context[kind] = context;
+		put_value(tap, SCHEDZ_W_CONTEXT, kind, context);
+	}
+	if (unlikely(delta >> SCHEDZ_W_DELTA_BITS)) {
+		put(tap, SCHEDZ_W_TIME);
+		put(tap, time);
+		delta = 0;
+	}
+	tap->time = time;
+	put(tap, kind | (u64)slot << SCHEDZ_W_SLOT_SHIFT |
+			 (u64)arg << SCHEDZ_W_ARG_SHIFT |
+			 delta << SCHEDZ_W_DELTA_SHIFT);
+}
+
+static void put_extra(struct schedz_tap *tap, u16 slot, u64 value)
+{
+	put_value(tap, SCHEDZ_W_EXTRA, slot, 0);
+	put(tap, value);
+}
+
+static void expect_pid(struct schedz_tap *tap, s32 pid)
+{
+	if (likely(tap->has_pid && tap->pid == pid))
+		return;
+	tap->has_pid = true;
+	tap->pid = pid;
+	put_value(tap, SCHEDZ_W_PID, 0, pid);
+}
+
+/* The running task is not the one that was switched to, or has changed */
+static void set_cur(struct schedz_tap *tap, const struct schedz_source *prev)
+{
+	if (tap->cur != SCHEDZ_NONE && tap->task[tap->cur].pid == prev->pid) {
+		if (unlikely(differs(tap, tap->cur, prev)))
+			update(tap, tap->cur, prev, true);
+		return;
+	}
+	tap->cur = get_slot(tap, prev, true, SCHEDZ_NONE);
+	tap->has_pid = true;
+	tap->pid = prev->pid;
+	put_value(tap, SCHEDZ_W_CUR, tap->cur, 0);
+}
+
+/* 0 for 0, n + 1 for 1 << n if that is below the code for all others */
+static u32 state_code(u64 state)
+{
+	u32 code = fls64(state);
+
+	if (!(state & (state - 1)) && code < SCHEDZ_STATE_RAW)
+		return code;
+	return SCHEDZ_W_ARG_EXTRA;
+}
+
+/**
+ * schedz_tap_switch - note a sched_switch
+ * @tap: the CPU's tap
+ * @time: trace clock
+ * @context: common_flags | common_preempt_count << 8
+ * @state: prev_state
+ * @common_pid: common_pid
+ * @prev: task that ran
+ * @next: task that will run
+ *
+ * Context: tap.h.
+ * Return: false if the queue has no room; nothing was noted then.
+ */
+bool schedz_tap_switch(struct schedz_tap *tap, u64 time, u16 context, u64 state,
+		       s32 common_pid, const struct schedz_source *prev,
+		       const struct schedz_source *next)
+{
+	u32 code = state_code(state);
+	u16 slot;
+
+	if (unlikely(!has_room(tap, EVENT_WORDS)))
+		return false;
+	set_cur(tap, prev);
+	expect_pid(tap, common_pid);
+	slot = get_slot(tap, next, true, tap->cur);
+	if (unlikely(code == SCHEDZ_W_ARG_EXTRA))
+		put_extra(tap, 0, state);
+	put_event(tap, SCHEDZ_SWITCH, time, context, slot, code);
+	tap->cur = slot;
+	tap->pid = next->pid;
+	return true;
+}
+
+static struct schedz_source source(const struct schedz_task *task)
+{
+	return (struct schedz_source){ task->pid, task->prio,
+				       (const char *)task->name };
+}
+
+static void put_filename(struct schedz_tap *tap, const struct schedz_event *e)
+{
+	u32 i, n;
+	u64 word;
+
+	put_value(tap, SCHEDZ_W_FILENAME, 0, e->filename_len);
+	for (i = 0; i < e->filename_len; i += n) {
+		n = min_t(u32, sizeof(word), e->filename_len - i);
+		word = 0;
+		memcpy(&word, e->filename + i, n);
+		put(tap, word);
+	}
+}
+
+static void put_other(struct schedz_tap *tap, const struct schedz_event *e,
+		      u16 context)
+{
+	struct schedz_source task = source(&e->task), other;
+	u32 arg = 0;
+	u16 slot;
+
+	expect_pid(tap, e->common_pid);
+	/* Of a task that executes, only the pid is known: the name stays */
+	slot = e->kind == SCHEDZ_EXEC ? find_slot(tap, task.pid) : SCHEDZ_NONE;
+	if (slot == SCHEDZ_NONE)
+		slot = get_slot(tap, &task, e->kind != SCHEDZ_FORK,
+				SCHEDZ_NONE);
+	switch (e->kind) {
+	case SCHEDZ_WAKING:
+	case SCHEDZ_WAKEUP:
+	case SCHEDZ_WAKEUP_NEW:
+		arg = min_t(u32, e->cpu, SCHEDZ_W_ARG_EXTRA);
+		if (arg == SCHEDZ_W_ARG_EXTRA)
+			put_extra(tap, 0, (u32)e->cpu);
+		break;
+	case SCHEDZ_MIGRATE:
+		put_extra(tap, 0, (u64)(u32)e->dest_cpu << 32 | (u32)e->cpu);
+		break;
+	case SCHEDZ_FORK:
+		other = source(&e->other);
+		/* A new task has its parent's priority, most of the time */
+		other.prio = tap->task[slot].prio;
+		put_extra(tap, get_slot(tap, &other, false, slot), 0);
+		break;
+	case SCHEDZ_EXEC:
+		put_filename(tap, e);
+		put_extra(tap, 0, (u32)e->old_pid);
+		break;
+	}
+	put_event(tap, e->kind, e->time, context, slot, arg);
+}
+
+/**
+ * schedz_tap_event - note an event of any kind
+ * @tap: the CPU's tap
+ * @event: the event; its kind and the length of its file name are in range
+ *
+ * Context: tap.h.
+ * Return: false if the queue has no room; nothing was noted then.
+ */
+bool schedz_tap_event(struct schedz_tap *tap, const struct schedz_event *event)
+{
+	u16 context = event->flags | event->preempt_count << 8;
+	u32 words = EVENT_WORDS;
+
+	if (event->kind == SCHEDZ_SWITCH) {
+		struct schedz_source prev = source(&event->task);
+		struct schedz_source next = source(&event->other);
+
+		return schedz_tap_switch(tap, event->time, context,
+					 event->state, event->common_pid, &prev,
+					 &next);
+	}
+	if (event->kind == SCHEDZ_EXEC)
+		words += DIV_ROUND_UP(event->filename_len, sizeof(u64));
+	if (!has_room(tap, words))
+		return false;
+	put_other(tap, event, context);
+	return true;
+}
+
+/**
+ * schedz_tap_waiting - count what waits to be encoded
+ * @tap: the tap
+ *
+ * Context: tap.h.
+ * Return: number of events.
+ */
+u32 schedz_tap_waiting(const struct schedz_tap *tap)
+{
+	static const u8 more[] = {
+		[SCHEDZ_W_TASK] = 3,	 [SCHEDZ_W_NAME] = 2,
+		[SCHEDZ_W_TIME] = 1,	 [SCHEDZ_W_EXTRA] = 1,
+		[SCHEDZ_W_FILENAME] = 0,
+	};
+	u32 at, events = 0;
+
+	for (at = tap->tail; at != tap->head; at++) {
+		u64 word = tap->word[at & tap->mask];
+		unsigned int kind = schedz_w_kind(word);
+
+		if (kind < SCHEDZ_KINDS)
+			events++;
+		else if (kind == SCHEDZ_W_FILENAME)
+			at += DIV_ROUND_UP(schedz_w_value(word), sizeof(word));
+		else
+			at += more[kind];
+	}
+	return events;
+}
+
+/**
+ * schedz_tap_init - a tap that knows nothing
+ * @tap: the tap
+ * @word: its queue
+ * @size: number of words in it, a power of two from SCHEDZ_QUEUE_MIN on
+ *
+ * The encoder that reads it has to be initialised as well.
+ */
+void schedz_tap_init(struct schedz_tap *tap, u64 *word, u32 size)
+{
+	unsigned int i;
+
+	memset(tap, 0, sizeof(*tap));
+	tap->word = word;
+	tap->mask = size - 1;
+	tap->cur = SCHEDZ_NONE;
+	for (i = 0; i < SCHEDZ_SLOTS; i++)
+		tap->task[i].pid = SCHEDZ_NO_PID;
+}

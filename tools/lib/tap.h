@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * schedz: from the tracepoints to blocks. Both sides run on one CPU with
+ * interrupts off and never in an NMI, or under the caller's lock.
+ */
+#ifndef _SCHEDZ_TAP_H
+#define _SCHEDZ_TAP_H
+
+#include <linux/limits.h>
+
+#include "codec.h"
+#include "model.h"
+
+/* Tasks that a tap knows: sets of slots */
+#define SCHEDZ_WAYS 4
+#define SCHEDZ_SETS 256
+#define SCHEDZ_SLOTS (SCHEDZ_WAYS * SCHEDZ_SETS)
+
+/* A slot without a task: no thread has this id */
+#define SCHEDZ_NO_PID S32_MIN
+
+/* Words of a tap's queue: a power of two with room for the longest event */
+#define SCHEDZ_QUEUE_MIN 256
+
+/**
+ * struct schedz_source - a task at an event
+ * @pid: thread id
+ * @prio: kernel priority
+ * @comm: its name, SCHEDZ_COMM_LEN bytes
+ */
+struct schedz_source {
+	s32 pid;
+	s32 prio;
+	const char *comm;
+};
+
+/**
+ * struct schedz_tap - events of a CPU that wait to be encoded
+ * @word: the queue
+ * @mask: its size, minus one
+ * @head: words ever put in
+ * @tail: words ever taken out
+ * @time: of the last event
+ * @cur: slot of the running task, or SCHEDZ_NONE
+ * @has_pid: @pid is known
+ * @pid: expected common_pid
+ * @context: flags and preempt_count of the last event of a kind
+ * @victim: way of each set that is given away next
+ * @task: the tasks, a set's ways next to each other
+ */
+struct schedz_tap {
+	u64 *word;
+	u32 mask;
+	u32 head;
+	u32 tail;
+	u64 time;
+	u16 cur;
+	bool has_pid;
+	s32 pid;
+	u16 context[SCHEDZ_KINDS];
+	u8 victim[SCHEDZ_SETS];
+	struct schedz_task task[SCHEDZ_SLOTS];
+};
+
+/**
+ * struct schedz_coder - output of a block; a copy is all that a step back needs
+ * @low: low end of the range, with a carry in bit 32
+ * @range: its size
+ * @pending: bytes of 0xff behind @cache that a carry would change
+ * @pos: where the arithmetic code goes on
+ * @end: where the raw bits begin, which grow towards the front
+ * @bits: raw bits that are not yet a word
+ * @nr_bits: number of these
+ * @cache: byte that a carry may change
+ * @started: @cache is in use
+ * @full: something did not fit
+ */
+struct schedz_coder {
+	u64 low;
+	u32 range;
+	u32 pending;
+	u32 pos;
+	u32 end;
+	u64 bits;
+	u8 nr_bits;
+	u8 cache;
+	bool started;
+	bool full;
+};
+
+/**
+ * struct schedz_encoder - makes blocks of what a tap has
+ * @c: output
+ * @buf: the block
+ * @size: of it
+ * @cpu: CPU of the stream
+ * @seq: number of the block
+ * @events: events in it
+ * @before: events before it
+ * @total: events of the stream in finished blocks, and lost ones
+ * @begin: time of its first event
+ * @time: of the last event
+ * @cur: slot of the running task, or SCHEDZ_NONE
+ * @pid: expected common_pid
+ * @context: flags and preempt_count that events of a kind have
+ * @number: number of a slot's task in the block, plus one
+ * @task: tasks by slot
+ * @b: what the decoder knows as well
+ */
+struct schedz_encoder {
+	struct schedz_coder c;
+	u8 *buf;
+	u32 size;
+	u16 cpu;
+	u32 seq;
+	u32 events;
+	u64 before;
+	u64 total;
+	u64 begin;
+	u64 time;
+	u16 cur;
+	s32 pid;
+	u16 context[SCHEDZ_KINDS];
+	u16 number[SCHEDZ_SLOTS];
+	struct schedz_task task[SCHEDZ_SLOTS];
+	struct schedz_block b;
+};
+
+void schedz_tap_init(struct schedz_tap *tap, u64 *word, u32 size);
+bool schedz_tap_switch(struct schedz_tap *tap, u64 time, u16 context, u64 state,
+		       s32 common_pid, const struct schedz_source *prev,
+		       const struct schedz_source *next);
+bool schedz_tap_event(struct schedz_tap *tap, const struct schedz_event *event);
+u32 schedz_tap_waiting(const struct schedz_tap *tap);
+
+/**
+ * schedz_tap_words - how much waits to be encoded
+ * @tap: the tap
+ *
+ * Return: number of words, one for most events.
+ */
+static inline u32 schedz_tap_words(const struct schedz_tap *tap)
+{
+	return tap->head - tap->tail;
+}
+
+void schedz_encoder_init(struct schedz_encoder *e, u8 *buf, u32 size, u16 cpu);
+bool schedz_encode(struct schedz_encoder *e, struct schedz_tap *tap, u32 words);
+void schedz_encoder_lost(struct schedz_encoder *e, u64 events);
+u32 schedz_finish(struct schedz_encoder *e);
+
+/* The words of the queue; for tap.c and encode.c */
+enum {
+	/* enum schedz_kind: an event; then what changes before it does */
+	SCHEDZ_W_TASK = SCHEDZ_KINDS, /* a slot's task; three words follow */
+	SCHEDZ_W_PRIO, /* a slot's priority, in the value */
+	SCHEDZ_W_NAME, /* a slot's name; two words follow */
+	SCHEDZ_W_CUR, /* the running task */
+	SCHEDZ_W_PID, /* common_pid, in the value */
+	SCHEDZ_W_CONTEXT, /* slot: kind; value: flags and preempt_count */
+	SCHEDZ_W_TIME, /* of the last event; a word follows */
+	SCHEDZ_W_EXTRA, /* the event's second slot; a word follows */
+	SCHEDZ_W_FILENAME, /* value: length; words follow */
+};
+
+#define SCHEDZ_W_SLOT_SHIFT 5
+#define SCHEDZ_W_ARG_SHIFT 15
+#define SCHEDZ_W_ARG_BITS 13
+#define SCHEDZ_W_ARG_EXTRA \
+	((1U << SCHEDZ_W_ARG_BITS) - 1) /* it is in W_EXTRA */
+#define SCHEDZ_W_VALUE_SHIFT 15
+#define SCHEDZ_W_DELTA_SHIFT 28
+#define SCHEDZ_W_DELTA_BITS (64 - SCHEDZ_W_DELTA_SHIFT)
+
+static inline unsigned int schedz_w_kind(u64 word)
+{
+	return word & ((1 << SCHEDZ_W_SLOT_SHIFT) - 1);
+}
+
+static inline u16 schedz_w_slot(u64 word)
+{
+	return word >> SCHEDZ_W_SLOT_SHIFT & (SCHEDZ_SLOTS - 1);
+}
+
+static inline u32 schedz_w_arg(u64 word)
+{
+	return word >> SCHEDZ_W_ARG_SHIFT & SCHEDZ_W_ARG_EXTRA;
+}
+
+static inline u32 schedz_w_value(u64 word)
+{
+	return word >> SCHEDZ_W_VALUE_SHIFT;
+}
+
+#endif /* _SCHEDZ_TAP_H */

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/* schedz decode: the events of a trace with blocks, as text or for programs. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schedz.h"
+
+/* A task on a CPU, for chrome */
+struct running {
+	bool known;
+	int pid;
+	char comm[SCHEDZ_COMM_LEN + 1];
+	unsigned long long since;
+};
+
+struct printer {
+	struct guard *guard;
+	FILE *out;
+	struct tep_handle *tep;
+	struct running *running;
+	unsigned int cpus;
+	bool first;
+	uint64_t events;
+};
+
+typedef void (*print_fn)(struct printer *p, struct tep_record *rec);
+
+/* As trace-cmd report prints it */
+static void print_ftrace(struct printer *p, struct tep_record *rec)
+{
+	struct tep_event *event = tep_find_event_by_record(p->tep, rec);
+	struct trace_seq s;
+	char name[64];
+
+	if (rec->missed_events > 0)
+		fprintf(p->out, "CPU:%d [%lld EVENTS DROPPED]\n", rec->cpu,
+			rec->missed_events);
+	else if (rec->missed_events < 0)
+		fprintf(p->out, "CPU:%d [EVENTS DROPPED]\n", rec->cpu);
+	snprintf(name, sizeof(name), "%s:", event ? event->name : "[UNKNOWN]");
+	trace_seq_init(&s);
+	tep_print_event(p->tep, &s, rec,
+			"%16s-%-5d [%03d] %6.1000d: ", TEP_PRINT_COMM,
+			TEP_PRINT_PID, TEP_PRINT_CPU, TEP_PRINT_TIME);
+	trace_seq_printf(&s, "%-21s ", name);
+	tep_print_event(p->tep, &s, rec, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&s);
+	fprintf(p->out, "%s\n", s.buffer);
+	trace_seq_destroy(&s);
+}
+
+static bool within(const struct tep_record *rec, unsigned int at,
+		   unsigned int size)
+{
+	return at <= (unsigned int)rec->size &&
+	       size <= (unsigned int)rec->size - at;
+}
+
+/* JSON is UTF-8, names of tasks are bytes */
+static struct json_object *string(const char *s, size_t max)
+{
+	char clean[RECORD_MAX];
+	size_t i, len = strnlen(s, max < sizeof(clean) ? max : sizeof(clean));
+
+	for (i = 0; i < len; i++)
+		clean[i] = (unsigned char)s[i] < 0x80 ? s[i] : '?';
+	return json_object_new_string_len(clean, len);
+}
+
+static void add_field(struct printer *p, struct json_object *o,
+		      struct tep_record *rec, struct tep_format_field *f)
+{
+	const char *data = rec->data;
+	unsigned int at = f->offset, size = f->size;
+	unsigned long long v;
+
+	if (!within(rec, at, size))
+		return;
+	if (f->flags & TEP_FIELD_IS_DYNAMIC) {
+		unsigned int loc = tep_read_number(p->tep, data + at, 4);
+
+		at = loc & 0xffff;
+		size = loc >> 16;
+		if (!within(rec, at, size))
+			return;
+	}
+	if (f->flags & TEP_FIELD_IS_STRING) {
+		json_object_object_add(o, f->name, string(data + at, size));
+	} else if (!(f->flags & TEP_FIELD_IS_ARRAY) && size <= 8) {
+		v = tep_read_number(p->tep, data + at, size);
+		if (!(f->flags & TEP_FIELD_IS_SIGNED))
+			json_object_object_add(o, f->name,
+					       json_object_new_uint64(v));
+		else if (size < 8) /* the sign is not extended */
+			json_object_object_add(
+				o, f->name,
+				json_object_new_int64(
+					(long long)(v << (64 - 8 * size)) >>
+					(64 - 8 * size)));
+		else
+			json_object_object_add(o, f->name,
+					       json_object_new_int64(v));
+	}
+}
+
+static void print_json(struct printer *p, struct tep_record *rec)
+{
+	struct tep_event *event = tep_find_event_by_record(p->tep, rec);
+	struct json_object *o = json_object_new_object();
+	struct tep_format_field *f;
+
+	json_object_object_add(o, "time", json_object_new_uint64(rec->ts));
+	json_object_object_add(o, "cpu", json_object_new_int(rec->cpu));
+	json_object_object_add(
+		o, "event", json_object_new_string(event ? event->name : "?"));
+	if (event) {
+		for (f = event->format.common_fields; f; f = f->next) {
+			if (strcmp(f->name, "common_type") != 0)
+				add_field(p, o, rec, f);
+		}
+		for (f = event->format.fields; f; f = f->next)
+			add_field(p, o, rec, f);
+	}
+	fprintf(p->out, "%s\n",
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	json_object_put(o);
+}
+
+static bool get_number(struct tep_event *event, struct tep_record *rec,
+		       const char *name, unsigned long long *v)
+{
+	struct tep_format_field *f = tep_find_field(event, name);
+
+	if (!f || f->size > 8 || !within(rec, f->offset, f->size))
+		return false;
+	*v = tep_read_number(event->tep, (char *)rec->data + f->offset,
+			     f->size);
+	return true;
+}
+
+static void chrome_slice(struct printer *p, unsigned int cpu,
+			 unsigned long long end)
+{
+	struct running *r = &p->running[cpu];
+	struct json_object *name;
+
+	if (!r->known || !r->pid)
+		return;
+	name = string(r->comm, sizeof(r->comm));
+	fprintf(p->out,
+		"%s{\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":%s,\"args\":{\"pid\":%d}}",
+		p->first ? "" : ",\n", cpu, r->since / 1e3,
+		(end - r->since) / 1e3, json_object_to_json_string(name),
+		r->pid);
+	p->first = false;
+	json_object_put(name);
+}
+
+/* A row for each CPU, with what ran on it */
+static void print_chrome(struct printer *p, struct tep_record *rec)
+{
+	struct tep_event *event = tep_find_event_by_record(p->tep, rec);
+	struct tep_format_field *comm;
+	struct running *r;
+	unsigned long long pid;
+
+	if (!event || strcmp(event->name, "sched_switch") != 0 ||
+	    (unsigned int)rec->cpu >= p->cpus)
+		return;
+	comm = tep_find_field(event, "next_comm");
+	if (!comm || comm->size != SCHEDZ_COMM_LEN ||
+	    !within(rec, comm->offset, comm->size) ||
+	    !get_number(event, rec, "next_pid", &pid))
+		return;
+	r = &p->running[rec->cpu];
+	chrome_slice(p, rec->cpu, rec->ts);
+	r->known = true;
+	r->pid = pid;
+	memcpy(r->comm, (char *)rec->data + comm->offset, SCHEDZ_COMM_LEN);
+	r->since = rec->ts;
+}
+
+struct iteration {
+	struct printer *p;
+	print_fn print;
+};
+
+static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
+		    int cpu, void *arg)
+{
+	struct iteration *i = arg;
+
+	(void)handle;
+	(void)cpu;
+	if (!(i->p->events++ % 4096))
+		guard_alive(i->p->guard, rec->offset);
+	i->print(i->p, rec);
+	return 0;
+}
+
+int tracecmd_cpus(struct tracecmd_input *handle); /* has no header */
+
+static int print_file(struct printer *p, int fd, enum decode_format format)
+{
+	static const print_fn print[] = {
+		[DECODE_FTRACE] = print_ftrace,
+		[DECODE_JSON] = print_json,
+		[DECODE_CHROME] = print_chrome,
+	};
+	struct iteration i = { .p = p, .print = print[format] };
+	/* Plugins print some events, such as sched_switch */
+	struct tracecmd_input *handle = tracecmd_open_fd(
+		fd, format == DECODE_FTRACE ? 0 : TRACECMD_FL_LOAD_NO_PLUGINS);
+	int status = 0;
+
+	if (!handle)
+		return EXIT_FAILURE; /* the library has said why */
+	p->tep = tracecmd_get_tep(handle);
+	p->cpus = tracecmd_cpus(handle);
+	p->running = calloc(p->cpus + 1, sizeof(*p->running));
+	if (!p->running)
+		abort();
+	if (format == DECODE_FTRACE)
+		fprintf(p->out, "cpus=%u\n", p->cpus);
+	if (format == DECODE_CHROME)
+		fputs("{\"traceEvents\":[\n", p->out);
+	if (tracecmd_iterate_events(handle, NULL, 0, on_event, &i))
+		status = guard_fail(p->guard, GUARD_NOWHERE,
+				    "damaged: its events cannot be read");
+	if (format == DECODE_CHROME)
+		fputs("\n]}\n", p->out);
+	free(p->running);
+	tracecmd_close(handle);
+	return status;
+}
+
+/**
+ * decode - print the events of a trace with blocks
+ * @g: the guard
+ * @out: where to
+ * @file: the trace
+ * @format: how
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int decode(struct guard *g, FILE *out, const char *file,
+	   enum decode_format format)
+{
+	struct printer p = { .guard = g, .out = out, .first = true };
+	FILE *plain;
+	int status;
+
+	if (format == DECODE_DAT)
+		return expand(g, out, file);
+	plain = tmpfile();
+	if (!plain)
+		return guard_fail(g, GUARD_NOWHERE,
+				  "needs room for a temporary file in /tmp: %s",
+				  strerror(errno));
+	status = expand(g, plain, file);
+	if (!status) {
+		lseek(fileno(plain), 0, SEEK_SET);
+		status = print_file(&p, dup(fileno(plain)), format);
+	}
+	fclose(plain);
+	return status;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/* schedz expand: a trace.dat with ordinary events in the place of blocks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedz.h"
+
+int tracecmd_long_size(struct tracecmd_input *handle); /* has no header */
+
+/**
+ * struct queue - decoded events of a block, as records, to be merged
+ * @layouts: what they look like
+ * @data: the records
+ * @len: bytes of it
+ * @room: that there is memory for
+ * @at: where the next one begins
+ */
+struct queue {
+	const struct layouts *layouts;
+	uint8_t *data;
+	size_t len;
+	size_t room;
+	size_t at;
+};
+
+struct entry {
+	uint64_t ts;
+	uint32_t len;
+};
+
+static void put_record(const struct schedz_event *event, void *arg)
+{
+	struct queue *q = arg;
+	struct entry e = { .ts = event->time };
+
+	if (q->len + sizeof(e) + RECORD_MAX > q->room) {
+		q->room = 2 * q->room + sizeof(e) + RECORD_MAX;
+		q->data = realloc(q->data, q->room);
+		if (!q->data)
+			abort();
+	}
+	e.len = record_make(q->layouts, q->data + q->len + sizeof(e), event);
+	memcpy(q->data + q->len, &e, sizeof(e));
+	q->len += sizeof(e) + e.len;
+}
+
+/* ---- names of tasks, which trace-cmd knows only of tasks with records ---- */
+
+/**
+ * struct names - comm of each pid
+ * @name: by hash of the pid
+ * @mask: number of places minus one
+ * @nr: places in use
+ */
+struct names {
+	struct schedz_task *name;
+	size_t mask;
+	size_t nr;
+};
+
+static struct schedz_task *find_name(const struct names *n, int32_t pid)
+{
+	size_t i = (uint32_t)pid * 2654435761u;
+
+	for (;; i++) {
+		struct schedz_task *t = &n->name[i & n->mask];
+
+		/* prio says whether it is in use */
+		if (!t->prio || t->pid == pid)
+			return t;
+	}
+}
+
+static void grow_names(struct names *n)
+{
+	struct names old = *n;
+	size_t i;
+
+	n->mask = 2 * n->mask + 1;
+	n->name = calloc(n->mask + 1, sizeof(*n->name));
+	if (!n->name)
+		abort();
+	for (i = 0; old.name && i <= old.mask; i++) {
+		if (old.name[i].prio)
+			*find_name(n, old.name[i].pid) = old.name[i];
+	}
+	free(old.name);
+}
+
+static void keep_name(struct names *n, const struct schedz_task *task)
+{
+	struct schedz_task *t;
+
+	/* Idle tasks of all CPUs have pid 0, for which trace-cmd has a name */
+	if (task->pid <= 0)
+		return;
+	if (!n->name || 2 * n->nr > n->mask) {
+		n->mask = n->name ? n->mask : 511;
+		grow_names(n);
+	}
+	t = find_name(n, task->pid);
+	n->nr += !t->prio;
+	*t = *task;
+	t->prio = 1;
+}
+
+static void keep_names(const struct schedz_event *event, void *arg)
+{
+	if (event->kind == SCHEDZ_EXEC)
+		return;
+	keep_name(arg, &event->task);
+	if (event->kind == SCHEDZ_SWITCH || event->kind == SCHEDZ_FORK)
+		keep_name(arg, &event->other);
+}
+
+/* Lines for those that the file has no name of */
+static char *cmdlines(struct trace *t, const struct names *n)
+{
+	char *text = NULL;
+	size_t i, len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		abort();
+	for (i = 0; n->name && i <= n->mask; i++) {
+		const struct schedz_task *task = &n->name[i];
+		const char *name = (const char *)task->name;
+
+		if (!task->prio || tep_is_pid_registered(t->tep, task->pid) ||
+		    !*name || strpbrk(name, "\n") ||
+		    strnlen(name, SCHEDZ_COMM_LEN) == SCHEDZ_COMM_LEN)
+			continue;
+		fprintf(out, "%d %s\n", task->pid, name);
+	}
+	if (fclose(out))
+		abort();
+	return text;
+}
+
+/* ---- */
+
+struct expansion {
+	struct trace trace;
+	struct layouts layouts;
+	struct datfile *file;
+	struct schedz_decoder *decoder;
+	struct queue queue;
+	struct names names;
+};
+
+static int collect_names(struct expansion *x)
+{
+	struct trace *t = &x->trace;
+	unsigned int cpu;
+	size_t i;
+	int status = 0;
+
+	for (cpu = 0; cpu < t->cpus; cpu++) {
+		const struct stream *s = &t->stream[cpu];
+
+		for (i = 0; i < s->nr && !status; i++)
+			status = trace_decode(t, x->decoder, &s->block[i],
+					      keep_names, &x->names);
+	}
+	return status;
+}
+
+static int begin(struct expansion *x, FILE *out)
+{
+	struct datfile_format format[SCHEDZ_KINDS];
+	struct trace *t = &x->trace;
+	struct datfile_extra extra = { .format = format, .clock = t->clock };
+	const char *wrong;
+	unsigned int kind;
+	char *names;
+
+	wrong = layouts_init(&x->layouts, t->tep, t->max_id + 1,
+			     tracecmd_long_size(t->handle) == 4 ? 4 : 8);
+	if (wrong)
+		return guard_fail(
+			t->guard, GUARD_NOWHERE,
+			"has events %s with other fields than Linux 6.12",
+			wrong);
+	for (kind = 0; kind < SCHEDZ_KINDS; kind++) {
+		if (!x->layouts.missing[kind])
+			continue;
+		format[extra.nr_formats].system = "sched";
+		format[extra.nr_formats++].text = x->layouts.format[kind];
+	}
+	names = cmdlines(t, &x->names);
+	extra.cmdlines = names;
+	x->file = datfile_begin(t->handle, out, &extra);
+	free(names);
+	x->queue.layouts = &x->layouts;
+	if (!x->file)
+		return guard_fail(t->guard, GUARD_NOWHERE,
+				  "damaged: its head cannot be read");
+	return 0;
+}
+
+/* Events of blocks up to a time, and of blocks that begin before it */
+static int put_until(struct expansion *x, const struct stream *s, size_t *next,
+		     uint64_t ts)
+{
+	struct queue *q = &x->queue;
+	struct entry e;
+	int status;
+
+	for (;;) {
+		if (q->at == q->len) {
+			if (*next == s->nr || s->block[*next].header.time > ts)
+				return 0;
+			if (trace_gap(s, *next))
+				datfile_lost(x->file, trace_gap(s, *next));
+			q->at = q->len = 0;
+			status = trace_decode(&x->trace, x->decoder,
+					      &s->block[(*next)++], put_record,
+					      q);
+			if (status)
+				return status;
+		}
+		memcpy(&e, q->data + q->at, sizeof(e));
+		if (e.ts > ts)
+			return 0;
+		datfile_event(x->file, e.ts, q->data + q->at + sizeof(e),
+			      e.len);
+		q->at += sizeof(e) + e.len;
+	}
+}
+
+static int expand_cpu(struct expansion *x, unsigned int cpu)
+{
+	struct trace *t = &x->trace;
+	const struct stream *s = &t->stream[cpu];
+	struct tep_record *rec;
+	size_t next = 0;
+	int status = 0;
+
+	datfile_cpu(x->file, cpu);
+	x->queue.at = x->queue.len = 0;
+	for (rec = tracecmd_read_cpu_first(t->handle, cpu); rec;
+	     rec = tracecmd_read_data(t->handle, cpu)) {
+		guard_alive(t->guard, rec->offset);
+		if (!trace_is_block(t, rec)) {
+			status = put_until(x, s, &next, rec->ts);
+			if (rec->missed_events)
+				datfile_lost(x->file,
+					     rec->missed_events > 0 ?
+						     rec->missed_events :
+						     0);
+			datfile_event(x->file, rec->ts, rec->data, rec->size);
+		}
+		tracecmd_free_record(rec);
+		if (status)
+			return status;
+	}
+	return put_until(x, s, &next, UINT64_MAX);
+}
+
+static int run(struct expansion *x, FILE *out)
+{
+	struct trace *t = &x->trace;
+	unsigned int cpu;
+	int status = collect_names(x);
+
+	if (!status)
+		status = begin(x, out);
+	for (cpu = 0; cpu < t->cpus && !status; cpu++) {
+		guard_progress(t->guard, "CPU %u of %u", cpu, t->cpus);
+		status = expand_cpu(x, cpu);
+	}
+	guard_progress(t->guard, NULL);
+	if (x->file && !datfile_end(x->file) && !status)
+		status = guard_fail(t->guard, GUARD_NOWHERE,
+				    "the result could not be written");
+	return status;
+}
+
+/**
+ * expand - write a trace with ordinary events
+ * @g: the guard
+ * @out: where to; can be positioned
+ * @file: a trace with blocks
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int expand(struct guard *g, FILE *out, const char *file)
+{
+	struct expansion x = { .decoder = malloc(schedz_decoder_size()) };
+	int status;
+
+	if (!x.decoder)
+		abort();
+	status = trace_open(&x.trace, g, file);
+	if (!status)
+		status = run(&x, out);
+	if (!status && !x.trace.blocks)
+		guard_note(
+			g,
+			"has no blocks of schedz; its events are as they were");
+	if (!status && x.trace.lost)
+		guard_note(g, "%llu events were lost between blocks",
+			   (unsigned long long)x.trace.lost);
+	trace_close(&x.trace);
+	layouts_free(&x.layouts);
+	free(x.names.name);
+	free(x.queue.data);
+	free(x.decoder);
+	return status;
+}

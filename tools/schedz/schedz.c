@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/* schedz: traces with scheduling events in blocks */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schedz.h"
+#include "version.h"
+
+/* CPU seconds that the trace libraries may take for an event */
+#define IDLE_CPU 10
+
+#define OPT_FORMAT 256
+
+const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
+error_t argp_err_exit_status = 2;
+
+static const char doc[] =
+	"Read traces with blocks of scheduling events.\n\n"
+	"Commands:\n"
+	"  schedz expand  restore the ordinary events\n"
+	"  schedz decode  print the events\n"
+	"  schedz stat    print what the blocks hold, and how small they are\n"
+	"\v"
+	"Each command has a --help of its own.\n"
+	"\n"
+	"Example:\n"
+	"  trace-cmd record -e sched -O schedz sleep 60\n"
+	"  schedz stat trace.dat\n"
+	"  schedz expand trace.dat -o plain.dat\n"
+	"  trace-cmd report plain.dat\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static const char expand_doc[] =
+	"Write a trace with ordinary events in the place of blocks of "
+	"scheduling events.\n"
+	"\v"
+	"trace-cmd, KernelShark and all who read trace.dat read the result; "
+	"all fields and times of the events are as they were in the kernel.\n"
+	"\n"
+	"Example:\n"
+	"  schedz expand trace.dat -o plain.dat\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static const char decode_doc[] =
+	"Print the events of a trace with blocks of scheduling events, in the "
+	"order of their times.\n"
+	"\v"
+	"Examples:\n"
+	"  schedz decode trace.dat | less\n"
+	"  schedz decode --format=json trace.dat | jq 'select(.next_prio < 100)'\n"
+	"  schedz decode --format=chrome -o trace.json trace.dat    # for Perfetto\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static const char stat_doc[] =
+	"Print what the blocks of scheduling events in a trace hold.\n"
+	"\v"
+	"\"smaller\" compares with what ftrace would have written to the ring "
+	"for the same events; \"lost\" counts events that are missing between "
+	"blocks, exactly.\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static const struct argp_option output_option = {
+	"output",
+	'o',
+	"FILE",
+	0,
+	"Write to FILE, which is replaced when all went well",
+	2
+};
+
+enum command { EXPAND, DECODE, STAT };
+
+struct options {
+	enum command command;
+	const char *file;
+	const char *output;
+	enum decode_format format;
+	bool json;
+};
+
+static void set_format(struct options *o, const char *arg,
+		       struct argp_state *state)
+{
+	static const char *const formats[] = {
+		[DECODE_FTRACE] = "ftrace",
+		[DECODE_JSON] = "json",
+		[DECODE_DAT] = "dat",
+		[DECODE_CHROME] = "chrome",
+	};
+	unsigned int i;
+
+	if (o->command == STAT) {
+		o->json = !strcmp(arg, "json");
+		if (!o->json && strcmp(arg, "text") != 0)
+			argp_error(state, "unknown format %s: text or json",
+				   arg);
+		return;
+	}
+	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		if (!strcmp(arg, formats[i])) {
+			o->format = i;
+			return;
+		}
+	}
+	argp_error(state, "unknown format %s: ftrace, json, dat or chrome",
+		   arg);
+}
+
+static void check(const struct options *o, struct argp_state *state)
+{
+	bool dat = o->command == EXPAND ||
+		   (o->command == DECODE && o->format == DECODE_DAT);
+
+	if (!o->file)
+		argp_error(state, "which FILE?");
+	if (dat && !o->output)
+		argp_error(state, "-o FILE is needed: a trace.dat is not for a "
+				  "terminal or a pipe");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'o':
+		o->output = arg;
+		return 0;
+	case OPT_FORMAT:
+		set_format(o, arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->file)
+			argp_error(state, "one FILE at a time");
+		o->file = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check(o, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int work(struct guard *g, FILE *out, void *arg)
+{
+	const struct options *o = arg;
+
+	switch (o->command) {
+	case EXPAND:
+		return expand(g, out, o->file);
+	case DECODE:
+		return decode(g, out, o->file, o->format);
+	default:
+		return stat_print(g, out, o->file, o->json);
+	}
+}
+
+static int run(struct options *o, const struct argp *argp, const char *name,
+	       int argc, char **argv)
+{
+	struct guard_job job = {
+		.program = PROGRAM,
+		.idle_cpu = IDLE_CPU,
+		.work = work,
+		.arg = o,
+	};
+	char *was = argv[0];
+
+	argv[0] = (char *)name; /* what getopt's messages begin with */
+	argp_parse(argp, argc, argv, 0, NULL, o);
+	argv[0] = was;
+	job.file = o->file;
+	job.output = o->output;
+	return guard_run(&job);
+}
+
+static int expand_main(int argc, char **argv)
+{
+	const struct argp_option options[] = { output_option, { 0 } };
+	const struct argp argp = { options, parse, "FILE", expand_doc,
+				   NULL,    NULL,  NULL };
+	struct options o = { .command = EXPAND };
+
+	return run(&o, &argp, PROGRAM " expand", argc, argv);
+}
+
+static int decode_main(int argc, char **argv)
+{
+	const struct argp_option options[] = {
+		{ "format", OPT_FORMAT, "ftrace|json|dat|chrome", 0,
+		  "ftrace (default): as trace-cmd report prints them, json: an object per event, dat: as schedz expand, chrome: what ran on each CPU, for Perfetto",
+		  1 },
+		output_option,
+		{ 0 }
+	};
+	const struct argp argp = { options, parse, "FILE", decode_doc,
+				   NULL,    NULL,  NULL };
+	struct options o = { .command = DECODE };
+
+	return run(&o, &argp, PROGRAM " decode", argc, argv);
+}
+
+static int stat_main(int argc, char **argv)
+{
+	const struct argp_option options[] = { { "format", OPT_FORMAT,
+						 "text|json", 0,
+						 "text (default) or json", 1 },
+					       output_option,
+					       { 0 } };
+	const struct argp argp = { options, parse, "FILE", stat_doc,
+				   NULL,    NULL,  NULL };
+	struct options o = { .command = STAT };
+
+	return run(&o, &argp, PROGRAM " stat", argc, argv);
+}
+
+static error_t parse_command(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_ARG)
+		argp_error(state, "no command %s: expand, decode or stat", arg);
+	if (key == ARGP_KEY_END)
+		argp_error(state, "which command: expand, decode or stat?");
+	return ARGP_ERR_UNKNOWN;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*main)(int argc, char **argv);
+	} commands[] = {
+		{ "expand", expand_main },
+		{ "decode", decode_main },
+		{ "stat", stat_main },
+	};
+	static const struct argp argp = { NULL, parse_command, "COMMAND FILE",
+					  doc,	NULL,	       NULL,
+					  NULL };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (argc > 1 && !strcmp(argv[1], commands[i].name))
+			return commands[i].main(argc - 1, argv + 1);
+	}
+	argv[0] = PROGRAM;
+	return argp_parse(&argp, argc, argv, 0, NULL, NULL);
+}

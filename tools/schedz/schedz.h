@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SCHEDZ_TOOL_H
+#define SCHEDZ_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <event-parse.h>
+#include <trace-cmd.h>
+
+#include "codec.h"
+#include "datfile.h"
+#include "guard.h"
+
+#define PROGRAM "schedz"
+
+/* A record takes at most so many bytes, with the name of a file */
+#define RECORD_MAX 1536
+
+/**
+ * struct layout - where an event has its fields
+ * @id: its common_type
+ * @size: bytes of the record without what is behind its fields
+ * @offset: of the fields, in the order of record_fields(); -1 for none
+ * @width: bytes of them
+ */
+struct layout {
+	unsigned int id;
+	unsigned int size;
+	int offset[16];
+	unsigned int width[16];
+};
+
+/**
+ * struct layouts - the scheduling events of a file
+ * @big_endian: byte order of records
+ * @kind: the layouts
+ * @missing: the file did not tell it
+ * @format: text that tells what the file did not
+ */
+struct layouts {
+	bool big_endian;
+	struct layout kind[SCHEDZ_KINDS];
+	bool missing[SCHEDZ_KINDS];
+	char *format[SCHEDZ_KINDS];
+};
+
+const char *layouts_init(struct layouts *l, struct tep_handle *tep,
+			 unsigned int free_id, unsigned int long_size);
+void layouts_free(struct layouts *l);
+unsigned int record_make(const struct layouts *l, uint8_t *record,
+			 const struct schedz_event *event);
+bool record_parse(const struct layouts *l, const uint8_t *record, size_t size,
+		  struct schedz_event *event);
+
+/**
+ * struct block - a block of a trace
+ * @ts: time of its record
+ * @at: offset of the record in the file
+ * @header: its header
+ * @data: a copy of it
+ * @len: its length
+ */
+struct block {
+	uint64_t ts;
+	uint64_t at;
+	struct schedz_header header;
+	uint8_t *data;
+	uint32_t len;
+};
+
+/**
+ * struct stream - the blocks of a CPU
+ * @block: in the order of their numbers
+ * @nr: number of them
+ * @room: that there is memory for
+ */
+struct stream {
+	struct block *block;
+	size_t nr;
+	size_t room;
+};
+
+/**
+ * struct trace - a trace with blocks
+ * @guard: the guard
+ * @file: its path
+ * @handle: libtracecmd's
+ * @tep: of it
+ * @clock: its trace clock, or ""
+ * @cpus: number of CPUs
+ * @stream: the blocks, by CPU
+ * @blocks: number of all
+ * @block_bytes: of them, with the records around them
+ * @events: in blocks
+ * @others: other events
+ * @lost: events that the blocks' numbers show to be missing between them
+ * @max_id: the largest common_type in the file
+ */
+struct trace {
+	struct guard *guard;
+	const char *file;
+	struct tracecmd_input *handle;
+	struct tep_handle *tep;
+	char clock[32];
+	unsigned int cpus;
+	struct stream *stream;
+	uint64_t blocks;
+	uint64_t block_bytes;
+	uint64_t events;
+	uint64_t others;
+	uint64_t lost;
+	unsigned int max_id;
+};
+
+int trace_open(struct trace *t, struct guard *g, const char *file);
+void trace_close(struct trace *t);
+bool trace_is_block(const struct trace *t, const struct tep_record *rec);
+uint64_t trace_gap(const struct stream *s, size_t i);
+int trace_decode(struct trace *t, struct schedz_decoder *decoder,
+		 const struct block *b,
+		 void (*put)(const struct schedz_event *event, void *arg),
+		 void *arg);
+
+int expand(struct guard *g, FILE *out, const char *file);
+int stat_print(struct guard *g, FILE *out, const char *file, bool json);
+
+enum decode_format { DECODE_FTRACE, DECODE_JSON, DECODE_DAT, DECODE_CHROME };
+
+int decode(struct guard *g, FILE *out, const char *file,
+	   enum decode_format format);
+
+#endif

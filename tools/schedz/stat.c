@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/* schedz stat: what the blocks of a trace hold, and what they cost. */
+#include <json-c/json.h>
+#include <stdlib.h>
+
+#include "schedz.h"
+
+static const char *const names[SCHEDZ_KINDS] = {
+	[SCHEDZ_SWITCH] = "sched_switch",
+	[SCHEDZ_WAKING] = "sched_waking",
+	[SCHEDZ_WAKEUP] = "sched_wakeup",
+	[SCHEDZ_WAKEUP_NEW] = "sched_wakeup_new",
+	[SCHEDZ_MIGRATE] = "sched_migrate_task",
+	[SCHEDZ_FORK] = "sched_process_fork",
+	[SCHEDZ_EXEC] = "sched_process_exec",
+	[SCHEDZ_EXIT] = "sched_process_exit",
+};
+
+/* What ftrace would have written: the record and its header in the ring */
+static const unsigned int raw_bytes[SCHEDZ_KINDS] = {
+	[SCHEDZ_SWITCH] = 68,	  [SCHEDZ_WAKING] = 40,	 [SCHEDZ_WAKEUP] = 40,
+	[SCHEDZ_WAKEUP_NEW] = 40, [SCHEDZ_MIGRATE] = 44, [SCHEDZ_FORK] = 52,
+	[SCHEDZ_EXEC] = 24,	  [SCHEDZ_EXIT] = 36,
+};
+
+/**
+ * struct sums - of a CPU, or of all
+ * @kind: events of each kind
+ * @events: events of all kinds
+ * @raw: bytes that ftrace would have written
+ * @bytes: bytes of blocks
+ * @blocks: blocks
+ * @lost: events missing between them
+ * @first: time of the first event
+ * @last: of the last one
+ */
+struct sums {
+	uint64_t kind[SCHEDZ_KINDS];
+	uint64_t events;
+	uint64_t raw;
+	uint64_t bytes;
+	uint64_t blocks;
+	uint64_t lost;
+	uint64_t first;
+	uint64_t last;
+};
+
+static void count(const struct schedz_event *event, void *arg)
+{
+	struct sums *s = arg;
+
+	if (!s->events || event->time < s->first)
+		s->first = event->time;
+	if (event->time > s->last)
+		s->last = event->time;
+	s->events++;
+	s->kind[event->kind]++;
+	s->raw += raw_bytes[event->kind];
+	if (event->kind == SCHEDZ_EXEC)
+		s->raw += (event->filename_len + 1 + 3) & ~3;
+}
+
+static int sum_cpu(struct trace *t, unsigned int cpu, struct sums *s)
+{
+	struct schedz_decoder *decoder = malloc(schedz_decoder_size());
+	const struct stream *stream = &t->stream[cpu];
+	int status = 0;
+	size_t i;
+
+	if (!decoder)
+		abort();
+	for (i = 0; i < stream->nr && !status; i++) {
+		status = trace_decode(t, decoder, &stream->block[i], count, s);
+		s->blocks++;
+		s->lost += trace_gap(stream, i);
+		/* The record, its header in the ring, and those of the block */
+		s->bytes += stream->block[i].len + 28;
+	}
+	free(decoder);
+	return status;
+}
+
+static void add(struct sums *sum, const struct sums *s)
+{
+	unsigned int kind;
+
+	if (!s->events)
+		return;
+	if (!sum->events || s->first < sum->first)
+		sum->first = s->first;
+	if (s->last > sum->last)
+		sum->last = s->last;
+	for (kind = 0; kind < SCHEDZ_KINDS; kind++)
+		sum->kind[kind] += s->kind[kind];
+	sum->events += s->events;
+	sum->raw += s->raw;
+	sum->bytes += s->bytes;
+	sum->blocks += s->blocks;
+	sum->lost += s->lost;
+}
+
+static double ratio(double a, double b)
+{
+	return b ? a / b : 0;
+}
+
+static void text_line(FILE *out, const char *name, const struct sums *s)
+{
+	double seconds = (s->last - s->first) / 1e9;
+
+	fprintf(out, "%-6s %8llu %12llu %10.0f %12llu %8.3f %7.1f %8llu\n",
+		name, (unsigned long long)s->blocks,
+		(unsigned long long)s->events, ratio(s->events, seconds),
+		(unsigned long long)s->bytes, ratio(s->bytes, s->events),
+		ratio(s->raw, s->bytes), (unsigned long long)s->lost);
+}
+
+static void print_text(FILE *out, const struct trace *t, const struct sums *cpu,
+		       const struct sums *all)
+{
+	unsigned int i;
+	char name[16];
+
+	fprintf(out, "%s: %llu events in blocks, %llu other events, %.3f s\n\n",
+		t->file, (unsigned long long)all->events,
+		(unsigned long long)t->others, (all->last - all->first) / 1e9);
+	fprintf(out, "%-6s %8s %12s %10s %12s %8s %7s %8s\n", "CPU", "blocks",
+		"events", "per s", "bytes", "B/event", "smaller", "lost");
+	for (i = 0; i < t->cpus; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		text_line(out, name, &cpu[i]);
+	}
+	text_line(out, "all", all);
+	fputc('\n', out);
+	for (i = 0; i < SCHEDZ_KINDS; i++)
+		fprintf(out, "%-20s %12llu\n", names[i],
+			(unsigned long long)all->kind[i]);
+}
+
+static struct json_object *object(const struct sums *s)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *kinds = json_object_new_object();
+	unsigned int i;
+
+#define NUMBER(key) \
+	json_object_object_add(o, #key, json_object_new_uint64(s->key))
+	NUMBER(blocks);
+	NUMBER(events);
+	NUMBER(bytes);
+	NUMBER(raw);
+	NUMBER(lost);
+	NUMBER(first);
+	NUMBER(last);
+	for (i = 0; i < SCHEDZ_KINDS; i++)
+		json_object_object_add(kinds, names[i],
+				       json_object_new_uint64(s->kind[i]));
+	json_object_object_add(o, "kinds", kinds);
+	return o;
+}
+
+static void print_json(FILE *out, const struct trace *t, const struct sums *cpu,
+		       const struct sums *all)
+{
+	struct json_object *o = object(all);
+	struct json_object *list = json_object_new_array();
+	unsigned int i;
+
+	json_object_object_add(o, "others", json_object_new_uint64(t->others));
+	for (i = 0; i < t->cpus; i++)
+		json_object_array_add(list, object(&cpu[i]));
+	json_object_object_add(o, "cpus", list);
+	fprintf(out, "%s\n",
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+	json_object_put(o);
+}
+
+/**
+ * stat_print - print statistics
+ * @g: the guard
+ * @out: where to
+ * @file: a trace
+ * @json: for programs
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int stat_print(struct guard *g, FILE *out, const char *file, bool json)
+{
+	struct sums all = { 0 }, *cpu = NULL;
+	struct trace t;
+	unsigned int i;
+	int status = trace_open(&t, g, file);
+
+	if (!status && !t.blocks)
+		status =
+			guard_fail(g, GUARD_NOWHERE, "has no blocks of schedz");
+	if (!status) {
+		cpu = calloc(t.cpus, sizeof(*cpu));
+		if (!cpu)
+			abort();
+	}
+	for (i = 0; i < t.cpus && !status; i++) {
+		status = sum_cpu(&t, i, &cpu[i]);
+		add(&all, &cpu[i]);
+	}
+	if (!status && json)
+		print_json(out, &t, cpu, &all);
+	else if (!status)
+		print_text(out, &t, cpu, &all);
+	free(cpu);
+	trace_close(&t);
+	return status;
+}
