@@ -164,7 +164,11 @@ void cause_headline(const struct result *r, const struct cause *c, char *buf,
 	if (c->kind == CAUSE_IRQ)
 		snprintf(buf, size, "interrupts: %s", name);
 	else if (c->waits && caller)
-		snprintf(buf, size, "%s waits in %s()%s", caller, name,
+		snprintf(buf, size, "%s waits%s in %s()%s", caller,
+			 c->known && c->wait_kind == WAIT_PREEMPTED ?
+				 " for a CPU" :
+				 "",
+			 name,
 			 c->kind == CAUSE_EXTRA ?
 				 ", which it usually does not" :
 				 "");

@@ -564,6 +564,7 @@ struct slowed {
  * @excess:	of all abnormal executions
  * @duration:	of all abnormal executions
  * @unmatched:	abnormal executions without any normal one to compare with
+ * @throughout:	abnormal executions in which no function stands out
  * @named:	causes that are named: the first ones
  */
 struct ranking {
@@ -573,6 +574,7 @@ struct ranking {
 	double excess;
 	double duration;
 	u32 unmatched;
+	u32 throughout;
 	u32 named;
 };
 

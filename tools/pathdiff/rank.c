@@ -12,6 +12,8 @@
  *
  * Functions are ranked by the time that they took more than usual, in them alone:
  * otherwise every caller of the cause would be one too. Interrupts count as one.
+ * One that took only a little of the execution's time more than usual is no cause:
+ * the execution is slow throughout, or at the edge of what is usual.
  *
  * Where that function waited, what it waited for is the cause, and its caller says
  * what that is: schedule() alone says nothing.
@@ -32,8 +34,11 @@
 #define NAMED_ALL 0.90
 #define NAMED_MOST 5
 
-/* Its function takes so many times the usual time at least */
-#define NAMED_FACTOR 1.5
+/*
+ * Part of an execution's time that a function must have taken more than usual to be
+ * why it is slow
+ */
+#define STANDS_OUT 0.25
 
 /**
  * struct sums - per function, of one execution
@@ -235,7 +240,7 @@ static bool decide(const struct paths *p, const struct exec *e,
 		v->normal_incl = m == NONE ? 0 : near->stat[m].incl;
 	}
 	irq_verdict(p, e, near, v);
-	return v->excess > 0;
+	return v->excess > STANDS_OUT * e->duration;
 }
 
 /**
@@ -500,19 +505,13 @@ static void order(struct ranking *r)
 		rate(c);
 	}
 	qsort(r->cause, r->nr, sizeof(*r->cause), by_excess);
-	for (i = 0; i < r->nr && r->named < NAMED_MOST; i++) {
-		struct cause c = r->cause[i];
-
-		if (r->named && (c.excess < NAMED_LEAST * r->excess ||
-				 sum > NAMED_ALL * r->excess))
+	for (i = 0; i < r->nr && i < NAMED_MOST; i++) {
+		if (i && (r->cause[i].excess < NAMED_LEAST * r->excess ||
+			  sum > NAMED_ALL * r->excess))
 			break;
-		if (c.self < NAMED_FACTOR * c.normal_self)
-			continue; /* the tail of what is usual */
-		sum += c.excess;
-		memmove(&r->cause[r->named + 1], &r->cause[r->named],
-			(i - r->named) * sizeof(c));
-		r->cause[r->named++] = c;
+		sum += r->cause[i].excess;
 	}
+	r->named = i;
 }
 
 static void make_table(struct cause *c, const struct sums *s)
@@ -613,8 +612,10 @@ void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
 		r->duration += e->duration;
 		if (e->duration > near->duration)
 			r->excess += e->duration - near->duration;
-		if (!decide(p, e, &s, near, common, &v))
+		if (!decide(p, e, &s, near, common, &v)) {
+			r->throughout++;
 			continue;
+		}
 		verdict[i] = add_execution(p, r, &t, i, &v);
 	}
 	sums_free(&s);

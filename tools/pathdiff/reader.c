@@ -414,20 +414,24 @@ static int on_record(struct reader *r, const struct record *rec)
 	return 0;
 }
 
-/* Up to so many records, from the first one on */
+/* From the first record on */
+static void start_over(struct reader *r)
+{
+	struct source *s = r->source;
+	struct source empty = { .file = s->file, .sleep_off = s->sleep_off };
+
+	*s = empty;
+	memset(r->seen, 0, sizeof(r->seen));
+	memset(r->cached, 0, r->cpus * sizeof(*r->cached));
+}
+
+/* Until there have been so many records */
 static int read_records(struct reader *r, u64 most)
 {
 	struct source *s = r->source;
-	const char *file = s->file;
-	bool off = s->sleep_off;
 	struct record rec;
 	int status = 0;
 
-	memset(s, 0, sizeof(*s));
-	s->file = file;
-	s->sleep_off = off;
-	memset(r->seen, 0, sizeof(r->seen));
-	memset(r->cached, 0, r->cpus * sizeof(*r->cached));
 	while (!status && s->records < most && records_next(r->records, &rec)) {
 		if (!s->records)
 			s->first = rec.ts;
@@ -459,6 +463,7 @@ static int look_ahead(struct reader *r, const struct read_options *o,
 
 	r->cut = cut_new(p, r->source, side, r->cpus);
 	p->entry = NONE;
+	start_over(r);
 	status = read_records(r, o->entry ? SAMPLE / 10 : SAMPLE);
 	if (!status && !o->entry && cut_outermost(r->cut) == NONE)
 		status = read_records(r, U64_MAX);
@@ -512,6 +517,7 @@ static int cut_all(struct reader *r, const struct read_options *o)
 
 	for (;;) {
 		r->cut = cut_new(p, s, o->side, r->cpus);
+		start_over(r);
 		status = read_records(r, U64_MAX);
 		if (!status)
 			cut_finish(r->cut);
@@ -564,9 +570,7 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
 	if (!status && !s->executions)
 		status = explain_nothing(r);
 	if (!status && !symbols_known(r->symbols))
-		guard_note(g,
-			   "%s has no symbols: functions are shown by address",
-			   s->file);
+		guard_note(g, "has no symbols: functions are shown by address");
 	symbols_free(r->symbols);
 	free(r->cached);
 	records_close(r->records);

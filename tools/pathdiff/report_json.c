@@ -274,6 +274,7 @@ struct json_object *json_result(const struct result *r)
 						      i < k->named));
 	json_object_object_add(o, "causes", a);
 	json_number(o, "unmatched", k->unmatched);
+	json_number(o, "throughout", k->throughout);
 	json_object_object_add(o, "patterns", patterns_object(&r->nearest));
 	add_cdf(o, r, SIDE_TRACE, "cdf");
 	if (r->has_baseline)

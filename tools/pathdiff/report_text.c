@@ -312,6 +312,12 @@ void report_text(struct result *r)
 	if (!r->limit.healthy && k->nr > k->named)
 		fprintf(r->out, "\n%s more causes, of little delay each\n",
 			number(a, k->nr - k->named));
+	if (!r->limit.healthy && k->throughout)
+		fprintf(r->out,
+			"\nin %s slow executions no function stands out: %s\n",
+			number(a, k->throughout),
+			k->nr ? "they are hardly above the limit" :
+				"they are slow throughout");
 	if (k->unmatched)
 		fprintf(r->out,
 			"\n%s slow executions have no normal one to be compared with: record a baseline\n",
