@@ -30,6 +30,10 @@
 #define LONG 10
 #define LONG_BASE 3
 
+/* Time above the centre, per execution, as a part of it; or above the baseline's */
+#define MORE 0.5
+#define MORE_BASE 0.25
+
 static int compare(const void *a, const void *b)
 {
 	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
@@ -142,8 +146,9 @@ static void count(struct paths *p, struct limit *l)
 }
 
 /*
- * Some executions are above the limit though all is well. With a baseline: as many
- * as there, nor much longer ones. Without: as many as such a limit lets pass.
+ * Some executions are above the limit though all is well. With a baseline: together
+ * they take hardly more time than there, and none is much longer than there. Without:
+ * as many as such a limit lets pass, and not by much.
  */
 static void judge(struct limit *l)
 {
@@ -155,19 +160,18 @@ static void judge(struct limit *l)
 		l->healthy = !l->nr[1];
 		return;
 	}
-	l->expected = base > 0 ? (l->base_nr[1] + 1) / (base + 2) :
-				 ABOVE_MEDIANS;
-	seldom = l->nr[1] <=
-		 n * l->expected +
-			 3 * sqrt(n * l->expected * (1 - l->expected)) + 1;
+	seldom = base > 0 || l->nr[1] <= n * ABOVE_MEDIANS +
+						 3 * sqrt(n * ABOVE_MEDIANS *
+							  (1 - ABOVE_MEDIANS)) +
+						 1;
 	if (base > 0) {
 		u64 usual = l->base_longest > l->ns ? l->base_longest : l->ns;
 
 		small = l->longest <= LONG_BASE * usual;
-		little = l->excess <= 3 * l->base_excess + l->center * 0.2;
+		little = l->excess <= l->base_excess + l->center * MORE_BASE;
 	} else {
 		small = l->longest <= LONG * l->ns;
-		little = l->excess <= l->center * 0.5;
+		little = l->excess <= l->center * MORE;
 	}
 	l->healthy = !l->nr[1] || (seldom && small && little);
 }

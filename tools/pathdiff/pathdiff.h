@@ -401,7 +401,6 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
  * @longest:	the longest execution of the trace, and of the baseline
  * @excess:	time above the centre in abnormal ones, per execution: trace, baseline
  * @healthy:	nothing speaks against it that all is well
- * @expected:	share of executions that is expected above the limit
  */
 struct limit {
 	u64 ns;
@@ -416,7 +415,6 @@ struct limit {
 	double excess;
 	double base_excess;
 	bool healthy;
-	double expected;
 };
 
 int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given);

@@ -95,7 +95,7 @@ static void print_healthy(struct result *r)
 		fprintf(r->out, "no execution is above the limit.\n");
 	else if (r->has_baseline)
 		fprintf(r->out,
-			"as many executions are above the limit as in the baseline, and they are no longer.\n");
+			"executions above the limit take hardly more time than those of the baseline.\n");
 	else
 		fprintf(r->out,
 			"so many executions above the limit, and so little, are usual of a healthy process.\n");

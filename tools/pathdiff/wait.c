@@ -91,23 +91,29 @@ static u32 irq_source(struct cut *c, u32 cpu)
 	return p->irq != NONE ? p->irq : p->soft;
 }
 
-/* By the outermost functions of its stack, else */
+/* The function that a timer calls, or the interrupt's outermost one */
 static u32 irq_function(struct cut *c, u32 stack)
 {
+	static const char *const timers[] = { "__hrtimer_run_queues",
+					      "call_timer_fn", "__run_timers",
+					      "expire_timers" };
 	const struct pattern *p = &c->paths->stacks.p[stack];
 	const struct strings *f = &c->paths->functions;
-	u32 i;
+	u32 i, k;
 
+	for (i = 1; i < p->len; i++) {
+		for (k = 0; k < sizeof(timers) / sizeof(*timers); k++) {
+			if (!strcmp(f->name[p->function[i]], timers[k]))
+				return name_id(c, "timer, ",
+					       f->name[p->function[i - 1]]);
+		}
+	}
 	for (i = p->len; i; i--) {
 		const char *name = f->name[p->function[i - 1]];
 
-		if (strstr(name, "hrtimer") || strstr(name, "timer_softirq"))
-			return name_id(c, "timer, ", f->name[p->function[0]]);
-	}
-	for (i = p->len; i; i--) {
-		if (!(f->flags[p->function[i - 1]] & FUNCTION_INTERRUPT))
-			return name_id(c, "interrupt, ",
-				       f->name[p->function[i - 1]]);
+		if (!(f->flags[p->function[i - 1]] & FUNCTION_INTERRUPT) &&
+		    strncmp(name, "asm_", 4))
+			return name_id(c, "interrupt, ", name);
 	}
 	return name_id(c, "interrupt, ", f->name[p->function[p->len - 1]]);
 }
@@ -153,6 +159,16 @@ void wait_waking(struct cut *c, const struct context *x, s32 pid)
 	cpu->woke_ts = x->ts;
 }
 
+static bool is_tracing(const char *name)
+{
+	return !strncmp(name, "trace_event_", 12) ||
+	       !strncmp(name, "__traceiter_", 12) ||
+	       !strncmp(name, "stacktrace_trigger", 18) ||
+	       !strncmp(name, "event_triggers_", 15) ||
+	       !strncmp(name, "__trace_stack", 13) ||
+	       !strncmp(name, "ftrace_", 7);
+}
+
 /**
  * wait_stack - the stack of the event before
  * @c: the file
@@ -171,6 +187,11 @@ void wait_stack(struct cut *c, const struct context *x, const u32 *function,
 		return;
 	c->cpu[x->cpu].woke = NULL;
 	w = &t->off_wait;
+	/* those that write the event are on top */
+	while (nr > 1 && is_tracing(c->paths->functions.name[*function])) {
+		function++;
+		nr--;
+	}
 	if (nr > MAX_STACK)
 		nr = MAX_STACK;
 	w->stack = pattern_id(&c->paths->stacks, function, NULL, nr);

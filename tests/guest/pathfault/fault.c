@@ -9,7 +9,7 @@
  * extra	calls pathfault_extra(), which spins
  * sleep	calls schedule(); the kthread pathfault-waker wakes it
  * extrasleep	calls pathfault_extra(), which does
- * lock		takes a mutex, always; the kthread pathfault-holder holds it now and then
+ * lock		takes a mutex, always; the kthread pathfault-hold holds it now and then
  * irq		raises an interrupt, which spins
  * none		does nothing, for healthy runs
  *
@@ -234,7 +234,7 @@ static int __init pathfault_init(void)
 	if (what == MODE_SLEEP || what == MODE_EXTRASLEEP)
 		helper = kthread_run(wake, NULL, "pathfault-waker");
 	if (what == MODE_LOCK)
-		helper = kthread_run(hold, NULL, "pathfault-holder");
+		helper = kthread_run(hold, NULL, "pathfault-hold");
 	if (IS_ERR(helper))
 		return PTR_ERR(helper);
 	err = ftrace_set_filter(&ops, function, strlen(function), 0);
