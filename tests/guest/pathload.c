@@ -10,7 +10,7 @@
  *	pipe	write() to a pipe and read() from it
  *	tcp	the same with a connection
  *	futex	FUTEX_WAKE of nobody
- *	reclaim	madvise(MADV_PAGEOUT) of 16 pages of FILE
+ *	reclaim	madvise(MADV_PAGEOUT) of 2 pages of FILE
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -28,7 +28,7 @@
 
 #define BLOCK 4096
 #define BLOCKS 64
-#define PAGES 16
+#define PAGES 2
 
 static char *buffer;
 

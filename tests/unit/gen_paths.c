@@ -327,6 +327,8 @@ int main(int argc, char **argv)
 	struct td_layout layout = { .page_size = 4096, .clock = "local" };
 	const char *kind = argc > 2 ? argv[1] : "";
 	unsigned int nr = argc > 3 ? atoi(argv[3]) : 1000;
+	/* a small file is for damage, which should not be to names alone */
+	unsigned int count = nr < 100 ? 32 : GD_MAX_FUNCTIONS;
 	bool streams = !strcmp(kind, "large"), good;
 	struct td td;
 
@@ -347,9 +349,9 @@ int main(int argc, char **argv)
 	if (!strcmp(kind, "hostile")) {
 		td.cmdlines =
 			"1000 </script><u>\n1001 </script><u>\n1002 </script><u>\n1003 </script><u>\n";
-		gd_init(&gd, &td, hostile_names);
+		gd_init(&gd, &td, hostile_names, count);
 	} else {
-		gd_init(&gd, &td, names);
+		gd_init(&gd, &td, names, count);
 	}
 	if (!strcmp(kind, "nosyms"))
 		td.kallsyms = NULL;

@@ -102,7 +102,8 @@ static uint64_t address(uint32_t function)
 }
 
 /* The first ones have names of the test, the others are f0, f1, ... */
-void gd_init(struct gd *gd, struct td *td, const char *const *names)
+void gd_init(struct gd *gd, struct td *td, const char *const *names,
+	     uint32_t count)
 {
 	uint32_t i, named = 0;
 	size_t len = 0;
@@ -113,7 +114,7 @@ void gd_init(struct gd *gd, struct td *td, const char *const *names)
 	while (names[named])
 		named++;
 	functions = named;
-	for (i = 0; i < GD_MAX_FUNCTIONS; i++) {
+	for (i = 0; i < count; i++) {
 		name_of[i] = i < named ? names[i] : NULL;
 		len += i < named ?
 			       snprintf(kallsyms + len, sizeof(kallsyms) - len,

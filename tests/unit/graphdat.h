@@ -34,8 +34,9 @@ struct gd {
 	bool exits_only;
 };
 
-/* Formats and functions: f0, f1, ... and those of @names, at the end NULL */
-void gd_init(struct gd *gd, struct td *td, const char *const *names);
+/* Formats and so many functions: those of @names, at the end NULL, then f0, f1, ... */
+void gd_init(struct gd *gd, struct td *td, const char *const *names,
+	     uint32_t count);
 uint32_t gd_function(const char *name);
 
 void gd_enter(struct gd *gd, uint32_t function);

@@ -246,7 +246,8 @@ static int read_files(struct guard *g, struct options *o)
 	r->has_baseline = true;
 	guard_file(g, o->baseline);
 	status = read_file(g, o, SIDE_BASELINE);
-	guard_file(g, o->file);
+	if (!status)
+		guard_file(g, o->file);
 	return status;
 }
 
