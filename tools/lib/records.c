@@ -23,6 +23,9 @@
 
 #define ALIVE_RECORDS 65536
 
+/* The kernel has no more */
+#define MAX_CPU 65535
+
 /* Bytes of a CPU's pages that may stay in memory behind the reader */
 #define DROP_BYTES (8ull << 20)
 
@@ -316,6 +319,10 @@ static int start(struct records *r, int fd)
 	if (!r->stream)
 		abort();
 	for (i = 0; i < cpus; i++) {
+		if (plain && r->info.pages[i].cpu > MAX_CPU)
+			return guard_fail(r->guard, GUARD_NOWHERE,
+					  "damaged: there is no CPU %u",
+					  r->info.pages[i].cpu);
 		if (plain)
 			add_stream(r, r->info.pages[i].cpu,
 				   r->info.pages[i].offset,

@@ -96,6 +96,7 @@ struct symbols *symbols_read(struct guard *g, struct tep_handle *tep,
 			     struct strings *functions);
 u32 symbols_function(struct symbols *s, u64 address);
 const char *symbols_exact(struct symbols *s, u64 address);
+u32 symbols_named(struct symbols *s, const char *name);
 bool symbols_known(const struct symbols *s);
 void symbols_free(struct symbols *s);
 

@@ -467,7 +467,7 @@ static int look_ahead(struct reader *r, const struct read_options *o,
 	status = read_records(r, o->entry ? SAMPLE / 10 : SAMPLE);
 	if (!status && !o->entry && cut_outermost(r->cut) == NONE)
 		status = read_records(r, U64_MAX);
-	p->entry = o->entry ? string_id(&p->functions, o->entry) :
+	p->entry = o->entry ? symbols_named(r->symbols, o->entry) :
 			      cut_outermost(r->cut);
 	r->source->sleep_off =
 		o->sleep == SLEEP_OFF ||

@@ -472,6 +472,32 @@ const char *symbols_exact(struct symbols *s, u64 address)
 }
 
 /**
+ * symbols_named - the function of a name that a user gives
+ * @s: the symbols
+ * @name: its name, with or without "#2" and its module
+ *
+ * Return: its number; of a name that the file does not know as well.
+ */
+u32 symbols_named(struct symbols *s, const char *name)
+{
+	size_t len = strlen(name);
+	u32 i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (!strcmp(s->symbol[i].name, name))
+			return string_id(s->functions, name);
+	}
+	for (i = 0; i < s->nr; i++) {
+		const char *known = s->symbol[i].name;
+
+		if (!strncmp(known, name, len) &&
+		    !strncmp(known + len, " [", 2))
+			return string_id(s->functions, known);
+	}
+	return string_id(s->functions, name);
+}
+
+/**
  * symbols_known - whether the file has symbols at all
  * @s: the symbols
  */

@@ -20,8 +20,8 @@
 /* Longest part of a waker's stack that is kept */
 #define MAX_STACK 24
 
-/* sched_switch: the task was running, and was preempted */
-#define STATE_PREEMPTED 0x100
+/* sched_switch: states of a task that sleeps; without them it was preempted */
+#define STATE_ASLEEP 0xff
 
 static u32 name_id(struct cut *c, const char *prefix, const char *name)
 {
@@ -244,7 +244,7 @@ void wait_switch(struct cut *c, const struct context *x, s32 prev, u32 state,
 	from->off_wait.pos = thread_pos(from);
 	from->off_wait.state = state;
 	from->off_wait.lock = from->lock;
-	if (state && !(state & STATE_PREEMPTED))
+	if (state & STATE_ASLEEP)
 		return;
 	from->off_wait.kind = WAIT_PREEMPTED;
 	from->off_wait.who = to->comm;
