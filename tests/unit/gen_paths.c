@@ -213,6 +213,13 @@ static void execution(const char *kind, bool slow, unsigned int n)
 	gd_leave(&gd);
 }
 
+/* As if the recording began now */
+static void forget(struct td_ring *ring)
+{
+	while (ring->pages)
+		free(ring->page[--ring->pages].data);
+}
+
 static void scenario(struct td *td, const char *kind, unsigned int nr)
 {
 	unsigned int n, slow = 0, lost = 0;
@@ -232,7 +239,7 @@ static void scenario(struct td *td, const char *kind, unsigned int nr)
 
 				gd_leave(&gd);
 				for (cpu = 0; cpu < CPUS; cpu++)
-					td->buffer[0].ring[cpu].pages = 0;
+					forget(&td->buffer[0].ring[cpu]);
 				gd.depth = 1;
 				gd_leave(&gd);
 			}

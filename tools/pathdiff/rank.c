@@ -504,7 +504,8 @@ static void order(struct ranking *r)
 		qsort(c->who, c->whos, sizeof(*c->who), by_time);
 		rate(c);
 	}
-	qsort(r->cause, r->nr, sizeof(*r->cause), by_excess);
+	if (r->nr)
+		qsort(r->cause, r->nr, sizeof(*r->cause), by_excess);
 	for (i = 0; i < r->nr && i < NAMED_MOST; i++) {
 		if (i && (r->cause[i].excess < NAMED_LEAST * r->excess ||
 			  sum > NAMED_ALL * r->excess))

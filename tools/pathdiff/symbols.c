@@ -346,8 +346,10 @@ struct symbols *symbols_read(struct guard *g, struct tep_handle *tep,
 		read_line(s, line);
 	free(line);
 	fclose(f);
-	qsort(s->symbol, s->nr, sizeof(*s->symbol), by_address);
-	number_equal(s);
+	if (s->nr) {
+		qsort(s->symbol, s->nr, sizeof(*s->symbol), by_address);
+		number_equal(s);
+	}
 	return s;
 }
 
