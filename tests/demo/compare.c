@@ -409,6 +409,7 @@ static struct file load_file(const char *name, bool paper, bool plain)
 		die("%s: %s", path, strerror(errno));
 	if (!tracefile_check(fd, &info, &error))
 		die("%s: %s", path, error.reason);
+	tracefile_free(&info);
 	close(fd);
 	in = tracecmd_open(path, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!in)

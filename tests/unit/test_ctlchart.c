@@ -622,6 +622,7 @@ static bool outline(struct tracefile_info *info, struct tracefile_error *error)
 	int fd = open(trace, O_RDONLY);
 	bool good = tracefile_check(fd, info, error);
 
+	tracefile_free(info);
 	close(fd);
 	return good;
 }

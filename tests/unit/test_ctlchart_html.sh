@@ -30,51 +30,16 @@ for page in alarms reads; do
 	python3 -c 'import json; json.load(open("data.json"))' || wrong "$page: no JSON"
 done
 
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
-	[ $failed -eq 0 ] || exit 1
-	echo "no chromium to look at the page with (package chromium)"
-	exit 77
-}
-
-# see PAGE SCRIPT: the page's title after the script, an async function's body,
-# has run in it; what it prints is the text of what the function returns
-see() {
-	{
-		sed '$d' "$1" # all but </html>
-		cat <<END
-<script>
-window.addEventListener("error", e => document.title = "error: " + e.message);
-(async () => {
+# shellcheck source=tests/unit/browser
+. "$TRACERIG_TOP/tests/unit/browser"
+# what the scripts below use of the page
+prelude='
 	const plot = plots[0], canvas = plot && plot.canvas;
-	const text = q => [...document.querySelectorAll(q)].map(e => e.textContent);
 	const pointer = (type, x, y) => canvas.dispatchEvent(new PointerEvent(type, {
 		pointerId: 1, clientX: canvas.getBoundingClientRect().left + x,
 		clientY: canvas.getBoundingClientRect().top + y, bubbles: true }));
 	canvas && (canvas.setPointerCapture = () => {});
-	plots.forEach(p => p.draw());
-	$2
-})().then(r => document.title = JSON.stringify(r), e => document.title = "error: " + e);
-</script></html>
-END
-	} >with.html
-	timeout -k 5 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
-		--user-data-dir="$PWD/profile" --window-size=1200,900 --virtual-time-budget=5000 \
-		--dump-dom "file://$PWD/with.html" 2>browser.log >dom.html
-	python3 -c '
-import html, re, sys
-title = re.search(r"<title>(.*?)</title>", open("dom.html", errors="replace").read(), re.S)
-print(html.unescape(title.group(1)) if title else "no page")'
-}
-
-# shows WANTED PAGE SCRIPT WHAT
-shows() {
-	local got
-	got=$(see "$2" "$3")
-	[ "$got" = "$1" ] || {
-		wrong "$4: $got instead of $1"
-		tail -n 3 browser.log
-	}
-}
+	plots.forEach(p => p.draw());'
 
 shows '["block:block_rq_complete","</script><u>-1000"]' reads.html \
 	'return [DATA.charts[0].event, text("tr.alarm td")[3]]' "a process whose name is markup"

@@ -252,7 +252,9 @@ static void out_formats(struct out *o, const struct td *td)
 		for (; i < j; i++)
 			out_sized(o, td->event[i].format);
 	}
-	out_number(o, 0, 4); /* kallsyms */
+	out_number(o, td->kallsyms ? strlen(td->kallsyms) : 0, 4);
+	if (td->kallsyms)
+		fwrite(td->kallsyms, 1, strlen(td->kallsyms), o->f);
 	out_number(o, 0, 4); /* printk */
 	out_sized(o, td->cmdlines);
 	out_number(o, td->cpus, 4);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #define TD_MAX_CPUS 8
-#define TD_MAX_EVENTS 16
+#define TD_MAX_EVENTS 24
 #define TD_MAX_BUFFERS 4
 
 /* the layout of what is written */
@@ -52,6 +52,7 @@ struct td {
 	struct td_buffer buffer[TD_MAX_BUFFERS];
 	unsigned int buffers;
 	const char *cmdlines; /* "PID COMM\n" lines */
+	const char *kallsyms; /* contents of /proc/kallsyms, or NULL */
 	FILE *stream; /* pages go here as they are full; see td_stream() */
 	long table; /* where its table of CPUs stands in it */
 	long pages_at; /* and the pages of the CPU at hand begin */

@@ -1,28 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One line per alarm, as it comes (RFC 4180). */
-#include <string.h>
-
 #include "ctlchart.h"
-
-/**
- * csv_string - write a field
- * @out: where to
- * @s: the field, quoted if it must be
- */
-void csv_string(FILE *out, const char *s)
-{
-	if (!s[strcspn(s, ",\"\r\n")]) {
-		fputs(s, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *s; s++) {
-		if (*s == '"')
-			fputc('"', out);
-		fputc(*s, out);
-	}
-	fputc('"', out);
-}
 
 /**
  * csv_begin - write the head line

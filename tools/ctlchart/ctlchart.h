@@ -16,6 +16,7 @@
 #include "guard.h"
 #include "relearn.h"
 #include "rules.h"
+#include "text.h"
 #include "tracefile.h"
 
 #define PROGRAM "ctlchart"
@@ -436,27 +437,15 @@ void report_free(struct report *r);
 void report_begin(struct report *r);
 void report_end(struct report *r);
 
-void csv_string(FILE *out, const char *s);
 void csv_begin(struct report *r);
 void csv_alarm(struct report *r, const struct chart *c, const struct alarm *a);
 void text_report(struct report *r);
 struct json_object;
-void json_number(struct json_object *o, const char *key, u64 n);
-void json_string(struct json_object *o, const char *key, const char *s);
 void json_head(struct json_object *o, const struct report *r);
-void json_write(struct json_object *o, FILE *out);
 void json_report(struct report *r);
 void svg_report(struct report *r);
 void html_report(struct report *r);
 
-void clean_text(char *s);
-
-/* 1234567 as 1,234,567 */
-const char *format_count(char *buf, size_t size, u64 n);
-/* "779.1 KB" */
-const char *format_bytes(char *buf, size_t size, u64 n);
-/* "7.01 s", "23.4 ms"; plain numbers if it is no time */
-const char *format_value(char *buf, size_t size, u64 value, bool is_time);
 const char *shape_name(enum ctlchart_shape shape);
 const char *format_rules(char *buf, size_t size, u32 rules);
 

@@ -98,29 +98,10 @@ static void names_free(struct names *n)
 	free(n->slot);
 }
 
-/* A JSON string that is safe within <script> and valid UTF-8 */
-static void put_string(FILE *out, const char *s)
-{
-	char *clean = strdup(s), *c;
-
-	if (!clean)
-		abort();
-	clean_text(clean);
-	fputc('"', out);
-	for (c = clean; *c; c++) {
-		if (strchr("\"\\<>&'", *c))
-			fprintf(out, "\\u%04x", (unsigned char)*c);
-		else
-			fputc(*c, out);
-	}
-	fputc('"', out);
-	free(clean);
-}
-
 static void put_text(FILE *out, const char *key, const char *s)
 {
 	fprintf(out, "\"%s\":", key);
-	put_string(out, s);
+	html_string(out, s);
 	fputc(',', out);
 }
 
@@ -150,7 +131,7 @@ static void put_who(FILE *out, const char *comm, int pid)
 	char who[COMM_LEN + 16];
 
 	snprintf(who, sizeof(who), "%s-%d", comm, pid);
-	put_string(out, who);
+	html_string(out, who);
 }
 
 /* Columns; times as differences, which are short */
@@ -178,7 +159,7 @@ static void put_points(struct report *r, const struct chart *c, bool alarms,
 	for (i = 0; i < n; i++) {
 		if (i)
 			fputc(',', r->out);
-		put_string(r->out, p[i].keys);
+		html_string(r->out, p[i].keys);
 	}
 	fputs("]},\n", r->out);
 }
@@ -214,11 +195,11 @@ static void put_around(struct report *r, const struct around *a)
 
 		fprintf(r->out, "%s[%lld,%d,", i ? ",\n" : "",
 			since(r, e->time), e->cpu);
-		put_string(r->out, e->who);
+		html_string(r->out, e->who);
 		fputc(',', r->out);
-		put_string(r->out, e->name);
+		html_string(r->out, e->name);
 		fputc(',', r->out);
-		put_string(r->out, e->text);
+		html_string(r->out, e->text);
 		fputc(']', r->out);
 	}
 	fputc(']', r->out);
@@ -278,7 +259,7 @@ static void put_chart(struct report *r, const struct chart *c)
 	for (i = 0; i < names.nr; i++) {
 		if (i)
 			fputc(',', r->out);
-		put_string(r->out, names.name[i]);
+		html_string(r->out, names.name[i]);
 	}
 	fputs("],\n\"worst\":[", r->out);
 	for (i = 0; i < c->nr_worst; i++) {

@@ -23,24 +23,6 @@ static int fail_errno(struct input *in)
 	return guard_fail(in->guard, GUARD_NOWHERE, "%s", strerror(errno));
 }
 
-/* Only clocks that count ns make durations */
-static int check_clock(struct input *in, const struct tracefile_info *info)
-{
-	static const char *const other[] = { "counter", "x86-tsc", "ppc-tb" };
-	size_t i;
-
-	if (info->tsc)
-		return 0;
-	for (i = 0; i < sizeof(other) / sizeof(*other); i++) {
-		if (!strcmp(info->clock, other[i]))
-			return guard_fail(
-				in->guard, GUARD_NOWHERE,
-				"its trace clock, %s, does not count nanoseconds",
-				other[i]);
-	}
-	return 0;
-}
-
 static int check_outline(struct input *in)
 {
 	struct tracefile_error error;
@@ -51,11 +33,11 @@ static int check_outline(struct input *in)
 	fd = open(in->report->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return fail_errno(in);
-	if (!tracefile_check(fd, &info, &error))
+	if (!tracefile_check(fd, &info, &error) ||
+	    !tracefile_clock(&info, &error))
 		status =
 			guard_fail(in->guard, error.offset, "%s", error.reason);
-	else
-		status = check_clock(in, &info);
+	tracefile_free(&info);
 	if (!fstat(fd, &st))
 		in->inode = st.st_ino;
 	in->next_drop = DROP_BYTES;

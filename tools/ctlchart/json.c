@@ -6,34 +6,6 @@
 
 #include "ctlchart.h"
 
-/**
- * json_number - add a member
- * @o: the object
- * @key: the member's name
- * @n: its value
- */
-void json_number(struct json_object *o, const char *key, u64 n)
-{
-	json_object_object_add(o, key, json_object_new_uint64(n));
-}
-
-/**
- * json_string - add a member
- * @o: the object
- * @key: the member's name
- * @s: its value; what is not fit for JSON is replaced
- */
-void json_string(struct json_object *o, const char *key, const char *s)
-{
-	char *clean = strdup(s);
-
-	if (!clean)
-		abort();
-	clean_text(clean); /* the name of a file can be anything */
-	json_object_object_add(o, key, json_object_new_string(clean));
-	free(clean);
-}
-
 static struct json_object *method_object(const struct call *call)
 {
 	struct json_object *o = json_object_new_object();
@@ -153,20 +125,6 @@ void json_head(struct json_object *o, const struct report *r)
 	json_number(o, "last", r->last);
 	json_number(o, "gaps", r->gaps);
 	json_number(o, "lost", r->lost);
-}
-
-/**
- * json_write - write an object, and free it
- * @o: the object
- * @out: where to
- */
-void json_write(struct json_object *o, FILE *out)
-{
-	fprintf(out, "%s\n",
-		json_object_to_json_string_ext(
-			o, JSON_C_TO_STRING_PRETTY |
-				   JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
 }
 
 /**

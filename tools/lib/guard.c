@@ -33,6 +33,7 @@ enum {
 	SAY_FAIL = 'F',
 	SAY_USAGE = 'U',
 	SAY_NOTE = 'N',
+	SAY_FILE = '@',
 };
 
 /* First sign of progress after so many ms, and the next ones */
@@ -77,6 +78,7 @@ struct watch {
 	size_t noise_len;
 	char reason[TEXT_MAX + 1];
 	int reason_kind;
+	char file[TEXT_MAX + 1];
 };
 
 /* A regular file that the result goes to; both NULL if it is none */
@@ -211,6 +213,20 @@ void guard_alive(struct guard *g, uint64_t offset)
 		setrlimit(RLIMIT_CPU, &limit);
 }
 
+/**
+ * guard_file - the work goes on with another file
+ * @g: the guard
+ * @file: its name, for diagnostics
+ */
+void guard_file(struct guard *g, const char *file)
+{
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%s", file);
+	g->shared->place = GUARD_NOWHERE;
+	say(g, SAY_FILE, text);
+}
+
 static void clear_progress(struct watch *w)
 {
 	if (w->shared->progress)
@@ -221,7 +237,8 @@ static void clear_progress(struct watch *w)
 static void complain(struct watch *w, const char *text)
 {
 	clear_progress(w);
-	fprintf(stderr, "%s: %s:%s%s\n", w->job->program, w->job->file,
+	fprintf(stderr, "%s: %s:%s%s\n", w->job->program,
+		*w->file ? w->file : w->job->file,
 		text[strspn(text, "0123456789")] == ':' ? "" : " ", text);
 }
 
@@ -229,6 +246,10 @@ static void hear(struct watch *w, int kind, const char *text)
 {
 	if (kind == SAY_NOTE) {
 		complain(w, text);
+		return;
+	}
+	if (kind == SAY_FILE) {
+		strcpy(w->file, text);
 		return;
 	}
 	w->reason_kind = kind;

@@ -46,6 +46,7 @@ int guard_fail_usage(struct guard *g, const char *text);
 void guard_note(struct guard *g, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void guard_alive(struct guard *g, uint64_t offset);
+void guard_file(struct guard *g, const char *file);
 void guard_progress(struct guard *g, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,8 +21,11 @@
 
 enum {
 	OPTION_DONE = 0,
+	OPTION_DATE = 1,
 	OPTION_BUFFER = 3,
 	OPTION_CLOCK = 4,
+	OPTION_OFFSET = 7,
+	OPTION_TIME_SHIFT = 12,
 	OPTION_TSC2NSEC = 14,
 	OPTION_FIRST_SECTION = 16,
 	OPTION_LAST_SECTION = 21,
@@ -151,9 +155,25 @@ static bool skip_sized(struct cursor *c, size_t width, const char *what)
 	return skip(c, len, what);
 }
 
-/* Pages of one CPU */
+static bool add_pages(struct cursor *c, uint64_t offset, uint64_t len,
+		      unsigned int cpu)
+{
+	struct tracefile_info *info = c->info;
+	struct tracefile_pages *p;
+
+	p = realloc(info->pages, (info->cpus + 1) * sizeof(*p));
+	if (!p)
+		return fail(c, TRACEFILE_NOWHERE, "%s", strerror(errno));
+	info->pages = p;
+	p[info->cpus++] = (struct tracefile_pages){ .cpu = cpu,
+						    .offset = offset,
+						    .size = len };
+	return true;
+}
+
+/* Pages of one CPU, of the main buffer or another */
 static bool check_pages(struct cursor *c, uint64_t at, uint64_t offset,
-			uint64_t len, unsigned int cpu)
+			uint64_t len, unsigned int cpu, bool main_buffer)
 {
 	if (c->failed)
 		return false;
@@ -164,7 +184,7 @@ static bool check_pages(struct cursor *c, uint64_t at, uint64_t offset,
 			cpu, (unsigned long long)(offset + len),
 			(unsigned long long)c->size);
 	c->info->data += len;
-	return true;
+	return !main_buffer || add_pages(c, offset, len, cpu);
 }
 
 static void set_clock(struct cursor *c, const char *clock)
@@ -184,7 +204,8 @@ static void parse_clock(struct cursor *c, const char *text)
 	}
 }
 
-static bool check_flyrecord(struct cursor *c, unsigned int cpus)
+static bool check_flyrecord(struct cursor *c, unsigned int cpus,
+			    bool main_buffer)
 {
 	unsigned int cpu;
 
@@ -195,7 +216,7 @@ static bool check_flyrecord(struct cursor *c, unsigned int cpus)
 		uint64_t offset = get_number(c, 8, "table of CPUs");
 		uint64_t len = get_number(c, 8, "table of CPUs");
 
-		if (!check_pages(c, at, offset, len, cpu))
+		if (!check_pages(c, at, offset, len, cpu, main_buffer))
 			return false;
 	}
 	return true;
@@ -247,9 +268,18 @@ static bool check_v6_instance(struct cursor *c, uint64_t len, unsigned int cpus)
 	if (len < 8)
 		return fail(c, c->at, "damaged: option too short");
 	good = go_to(&buffer, c->at, get_number(&buffer, 8, "options")) &&
-	       check_flyrecord(&buffer, cpus);
+	       check_flyrecord(&buffer, cpus, false);
 	c->failed = buffer.failed;
 	return good;
+}
+
+/* Options after which time stamps are not what the pages say */
+static void note_time(struct cursor *c, unsigned int id)
+{
+	if (id == OPTION_TSC2NSEC)
+		c->info->tsc = true;
+	if (id == OPTION_DATE || id == OPTION_OFFSET || id == OPTION_TIME_SHIFT)
+		c->info->shifted = true;
 }
 
 static bool check_v6_options(struct cursor *c, unsigned int cpus,
@@ -269,8 +299,7 @@ static bool check_v6_options(struct cursor *c, unsigned int cpus,
 			return false;
 		if (id == OPTION_CLOCK)
 			*has_clock = true;
-		if (id == OPTION_TSC2NSEC)
-			c->info->tsc = true;
+		note_time(c, id);
 		if (!skip(c, len, "options"))
 			return false;
 	}
@@ -313,7 +342,7 @@ static bool check_v6(struct cursor *c)
 	if (!memcmp(kind, "latency  ", 10))
 		return fail(c, at, "holds a latency trace, no events");
 	c->at = at;
-	if (!check_flyrecord(c, cpus))
+	if (!check_flyrecord(c, cpus, true))
 		return false;
 	return !has_clock || check_v6_clock(c);
 }
@@ -357,11 +386,13 @@ static bool check_v7_buffer(struct cursor *c)
 	unsigned int cpus, i, cpu;
 	char name[64], clock[32];
 	uint64_t at, offset, len;
+	bool main_buffer;
 
 	get_number(c, 8, "options");
 	get_string(c, name, sizeof(name), "options");
 	get_string(c, clock, sizeof(clock), "options");
-	if (!c->failed && !*name)
+	main_buffer = !c->failed && !*name;
+	if (main_buffer)
 		set_clock(c, clock);
 	get_number(c, 4, "options");
 	cpus = get_number(c, 4, "options");
@@ -370,7 +401,7 @@ static bool check_v7_buffer(struct cursor *c)
 		cpu = get_number(c, 4, "options");
 		offset = get_number(c, 8, "options");
 		len = get_number(c, 8, "options");
-		check_pages(c, at, offset, len, cpu);
+		check_pages(c, at, offset, len, cpu, main_buffer);
 	}
 	return !c->failed;
 }
@@ -382,8 +413,7 @@ static bool check_v7_option(struct cursor *c, unsigned int id)
 
 	if (id == OPTION_BUFFER)
 		return check_v7_buffer(c);
-	if (id == OPTION_TSC2NSEC)
-		c->info->tsc = true;
+	note_time(c, id);
 	if (id < OPTION_FIRST_SECTION || id > OPTION_LAST_SECTION)
 		return true;
 	if (!go_to(c, at, get_number(c, 8, "options")) || !get_section(c, &s))
@@ -437,6 +467,7 @@ static bool check_v7(struct cursor *c)
 	if (!next)
 		return fail(c, c->at - 8,
 			    "truncated: the recording was not finished");
+	c->info->compressed = strcmp(name, "none") != 0;
 	chain = *c;
 	if (!check_chain(&chain)) {
 		c->failed = true;
@@ -490,6 +521,9 @@ static bool check_initial(struct cursor *c)
 	if (!c->failed && (page < 1024 || page > 1 << 20 || page & (page - 1)))
 		return fail(c, c->at - 4, "damaged: pages of %llu bytes",
 			    (unsigned long long)page);
+	c->info->big_endian = endian;
+	c->info->long_size = longs;
+	c->info->page_size = page;
 	return !c->failed;
 }
 
@@ -498,6 +532,8 @@ static bool check_initial(struct cursor *c)
  * @fd: the file; its position does not change
  * @info: what the outline tells, if it is good
  * @error: what is wrong, if it is not
+ *
+ * tracefile_free() is due in any case.
  *
  * Return: true if all is where it should be.
  */
@@ -519,4 +555,40 @@ bool tracefile_check(int fd, struct tracefile_info *info,
 	if (!check_initial(&c))
 		return false;
 	return info->version == 6 ? check_v6(&c) : check_v7(&c);
+}
+
+/**
+ * tracefile_clock - check that the trace clock makes durations
+ * @info: what the outline tells
+ * @error: what is wrong, if it does not
+ *
+ * Return: true if it counts ns.
+ */
+bool tracefile_clock(const struct tracefile_info *info,
+		     struct tracefile_error *error)
+{
+	static const char *const other[] = { "counter", "x86-tsc", "ppc-tb" };
+	size_t i;
+
+	for (i = 0; !info->tsc && i < sizeof(other) / sizeof(*other); i++) {
+		if (strcmp(info->clock, other[i]))
+			continue;
+		error->offset = TRACEFILE_NOWHERE;
+		snprintf(error->reason, sizeof(error->reason),
+			 "its trace clock, %s, does not count nanoseconds",
+			 other[i]);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * tracefile_free - free what tracefile_check() has allocated
+ * @info: what it told
+ */
+void tracefile_free(struct tracefile_info *info)
+{
+	free(info->pages);
+	info->pages = NULL;
+	info->cpus = 0;
 }

@@ -12,12 +12,31 @@
 #define TRACEFILE_NOWHERE UINT64_MAX
 
 /**
+ * struct tracefile_pages - the ring buffer pages of one CPU
+ * @cpu:	which
+ * @offset:	where they begin in the file
+ * @size:	their size, in bytes
+ */
+struct tracefile_pages {
+	unsigned int cpu;
+	uint64_t offset;
+	uint64_t size;
+};
+
+/**
  * struct tracefile_info - what the outline tells
  * @version:	6 or 7
  * @size:	of the file, in bytes
  * @data:	bytes of ring buffer pages, as stored
  * @clock:	trace clock of the main buffer, "" if the file does not tell
  * @tsc:	the file tells how to convert the clock's ticks into ns
+ * @shifted:	the file tells how to shift the events' time stamps
+ * @compressed:	the pages are compressed
+ * @page_size:	size of a page, in bytes
+ * @big_endian:	byte order of the file
+ * @long_size:	size of a long, in bytes
+ * @pages:	pages of the main buffer; tracefile_free() is due
+ * @cpus:	number of these
  */
 struct tracefile_info {
 	int version;
@@ -25,6 +44,13 @@ struct tracefile_info {
 	uint64_t data;
 	char clock[32];
 	bool tsc;
+	bool shifted;
+	bool compressed;
+	unsigned int page_size;
+	bool big_endian;
+	unsigned int long_size;
+	struct tracefile_pages *pages;
+	unsigned int cpus;
 };
 
 /**
@@ -39,5 +65,8 @@ struct tracefile_error {
 
 bool tracefile_check(int fd, struct tracefile_info *info,
 		     struct tracefile_error *error);
+bool tracefile_clock(const struct tracefile_info *info,
+		     struct tracefile_error *error);
+void tracefile_free(struct tracefile_info *info);
 
 #endif

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# module: pathfault
+# timeout: 120
+#
+# Only the paths of slow calls are recorded, as the manual of pathdiff shows: ctlchart()
+# with from=start on the system call's exit, and function_graph in the same buffer.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+need_ctlchart
+pathdiff=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/pathdiff
+hits=/sys/module/pathfault/parameters/hits
+gcc -O1 -o pathload "$TRACERIG_TOP/tests/guest/pathload.c"
+
+trace-cmd record -q --compression none -b 20000 -o good.dat -p function_graph -g ksys_read \
+	./pathload pipe 500 >log 2>&1 || die "$(cat log)"
+insmod "$TRACERIG_MODULES/pathfault/pathfault.ko" function=pipe_read mode=spin usec=20000 permille=20 comm=pathload
+trace-cmd record -q --compression none -b 20000 -o slow.dat -p function_graph -g ksys_read \
+	-e syscalls:sys_exit_read -f 'ctlchart(sys_enter_read, common_pid, ucl=10ms, from=start)' -e ctlchart \
+	./pathload pipe 1500 >log 2>&1 || die "$(cat log)"
+faults=$(cat $hits)
+rmmod pathfault
+
+"$pathdiff" --format=json --baseline good.dat --limit=10ms slow.dat >result.json
+read -r executions named count < <(python3 -c '
+import json
+r = json.load(open("result.json"))
+c = [c for c in r["causes"] if c["named"]][0]
+print(r["trace"]["executions"], c["kind"] + ":" + c["function"], c["executions"])')
+echo "$faults faults, $executions executions recorded, $named in $count"
+same slow:pipe_read "$named" "the cause"
+same "$faults" "$count" "executions of the cause"
+# and hardly any other of the 1500
+[ "$executions" -lt $((2 * faults + 20)) ] || die "$executions executions were recorded"

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# module: pathfault
+# timeout: 180
+#
+# A slow function, an extra one, and a wait: does pathdiff name them, and nothing when
+# all is well?  tests/full/pathdiff has many more.
+exec "$TRACERIG_TOP/tests/guest/pathdiff-truth" 1 1 pipe-slow cache-extra tcp-wait

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graphdat.h"
+
+#define COMMON                                                                         \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+enum {
+	ID_STACK = 4,
+	ID_EXIT = 10,
+	ID_ENTRY = 11,
+	ID_WAKING = 301,
+	ID_SWITCH = 302,
+	ID_LOCK = 401,
+	ID_UNLOCK = 402,
+	ID_IRQ = 501,
+	ID_IRQ_EXIT = 502,
+};
+
+/* As in Linux 6.12, packed; print formats are shortened. */
+static const char entry[] =
+	"name: funcgraph_entry\nID: 11\nformat:\n" COMMON
+	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n";
+
+static const char leave[] =
+	"name: funcgraph_exit\nID: 10\nformat:\n" COMMON
+	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long retval;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:int depth;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:unsigned int overrun;\toffset:28;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned long long calltime;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long long rettime;\toffset:40;\tsize:8;\tsigned:0;\n"
+	"\nprint fmt: \"<-- %ps (%d)\", (void *)REC->func, REC->depth\n";
+
+static const char stack[] =
+	"name: kernel_stack\nID: 4\nformat:\n" COMMON
+	"\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:unsigned long caller[];\toffset:16;\tsize:0;\tsigned:0;\n"
+	"\nprint fmt: \"%d\", REC->size\n";
+
+static const char waking[] =
+	"name: sched_waking\nID: 301\nformat:\n" COMMON
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"comm=%s pid=%d\", REC->comm, REC->pid\n";
+
+static const char sw[] =
+	"name: sched_switch\nID: 302\nformat:\n" COMMON
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"%d ==> %s:%d\", REC->prev_pid, REC->next_comm, REC->next_pid\n";
+
+static const char lock[] =
+	"name: contention_begin\nID: 401\nformat:\n" COMMON
+	"\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int flags;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%p\", REC->lock_addr\n";
+
+static const char unlock[] =
+	"name: contention_end\nID: 402\nformat:\n" COMMON
+	"\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:int ret;\toffset:16;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"%p\", REC->lock_addr\n";
+
+static const char irq[] =
+	"name: irq_handler_entry\nID: 501\nformat:\n" COMMON
+	"\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n";
+
+static const char irq_exit[] =
+	"name: irq_handler_exit\nID: 502\nformat:\n" COMMON
+	"\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:int ret;\toffset:12;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"irq=%d\", REC->irq\n";
+
+#define TEXT 0xffffffff81000000ULL
+#define STEP 0x100
+
+static char kallsyms[GD_MAX_FUNCTIONS * 64];
+static const char *name_of[GD_MAX_FUNCTIONS];
+static uint32_t functions;
+
+static uint64_t address(uint32_t function)
+{
+	return TEXT + (uint64_t)function * STEP;
+}
+
+/* The first ones have names of the test, the others are f0, f1, ... */
+void gd_init(struct gd *gd, struct td *td, const char *const *names,
+	     uint32_t count)
+{
+	uint32_t i, named = 0;
+	size_t len = 0;
+
+	memset(gd, 0, sizeof(*gd));
+	gd->td = td;
+	gd->now = GD_BASE;
+	while (names[named])
+		named++;
+	functions = named;
+	for (i = 0; i < count; i++) {
+		name_of[i] = i < named ? names[i] : NULL;
+		len += i < named ?
+			       snprintf(kallsyms + len, sizeof(kallsyms) - len,
+					"%016llx T %s\n",
+					(unsigned long long)address(i),
+					names[i]) :
+			       snprintf(kallsyms + len, sizeof(kallsyms) - len,
+					"%016llx T f%u\n",
+					(unsigned long long)address(i),
+					i - named);
+	}
+	td->kallsyms = kallsyms;
+	td_add_event(td, "ftrace", entry);
+	td_add_event(td, "ftrace", leave);
+	td_add_event(td, "ftrace", stack);
+	td_add_event(td, "sched", waking);
+	td_add_event(td, "sched", sw);
+	td_add_event(td, "lock", lock);
+	td_add_event(td, "lock", unlock);
+	td_add_event(td, "irq", irq);
+	td_add_event(td, "irq", irq_exit);
+}
+
+uint32_t gd_function(const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < functions; i++) {
+		if (!strcmp(name_of[i], name))
+			return i;
+	}
+	if (*name != 'f')
+		abort();
+	return functions + strtoul(name + 1, NULL, 10);
+}
+
+static void begin(struct gd *gd, struct td_record *r, unsigned int id,
+		  size_t fixed)
+{
+	td_begin(r, gd->td, id, gd->pid, fixed);
+	td_put(r, 2, gd->flags, 1);
+}
+
+static void put(struct gd *gd, const struct td_record *r)
+{
+	td_write(gd->td, 0, gd->cpu, gd->now, r);
+}
+
+void gd_enter(struct gd *gd, uint32_t function)
+{
+	struct gd_frame *f = &gd->frame[gd->depth];
+	struct td_record r;
+
+	if (gd->depth == GD_MAX_DEPTH)
+		abort();
+	f->function = function;
+	f->entry = gd->now;
+	f->asleep = gd->asleep;
+	begin(gd, &r, ID_ENTRY, 20);
+	td_put(&r, 8, address(function), 8);
+	td_put(&r, 16, gd->depth++, 4);
+	if (!gd->exits_only)
+		put(gd, &r);
+}
+
+void gd_leave(struct gd *gd)
+{
+	struct gd_frame *f = &gd->frame[--gd->depth];
+	struct td_record r;
+
+	begin(gd, &r, ID_EXIT, 48);
+	td_put(&r, 8, address(f->function), 8);
+	td_put(&r, 24, gd->depth, 4);
+	/* a local clock that is not the trace's */
+	td_put(&r, 32, f->entry + gd->asleep - f->asleep + 12345, 8);
+	td_put(&r, 40, gd->now + 12345, 8);
+	put(gd, &r);
+}
+
+void gd_call(struct gd *gd, uint32_t function, uint64_t self)
+{
+	gd_enter(gd, function);
+	gd->now += self;
+	gd_leave(gd);
+}
+
+void gd_switch(struct gd *gd, int prev, unsigned int state, int next)
+{
+	struct td_record r;
+	int pid = gd->pid;
+
+	gd->pid = prev;
+	begin(gd, &r, ID_SWITCH, 64);
+	td_put(&r, 24, prev, 4);
+	td_put(&r, 32, state, 8);
+	td_put_bytes(&r, 40, next ? "other" : "swapper", 16);
+	td_put(&r, 56, next, 4);
+	put(gd, &r);
+	gd->pid = pid;
+}
+
+void gd_waking(struct gd *gd, int pid)
+{
+	struct td_record r;
+
+	begin(gd, &r, ID_WAKING, 36);
+	td_put(&r, 24, pid, 4);
+	put(gd, &r);
+}
+
+void gd_stack(struct gd *gd, const uint32_t *function, int nr)
+{
+	struct td_record r;
+	int i;
+
+	begin(gd, &r, ID_STACK, 16 + 8 * nr);
+	td_put(&r, 8, nr, 4);
+	for (i = 0; i < nr; i++)
+		td_put(&r, 16 + 8 * i, address(function[i]) + 7, 8);
+	put(gd, &r);
+}
+
+void gd_irq(struct gd *gd, const char *name, bool is_begin)
+{
+	struct td_record r;
+
+	begin(gd, &r, is_begin ? ID_IRQ : ID_IRQ_EXIT, 16);
+	td_put(&r, 8, 7, 4);
+	if (is_begin)
+		td_put_string(&r, 12, name);
+	put(gd, &r);
+}
+
+void gd_lock(struct gd *gd, uint32_t lock_function, bool is_begin)
+{
+	struct td_record r;
+
+	begin(gd, &r, is_begin ? ID_LOCK : ID_UNLOCK, 20);
+	td_put(&r, 8, address(lock_function), 8);
+	put(gd, &r);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Writes function_graph traces without a kernel: calls and returns of functions
+ * that a test knows, on a clock that it moves.
+ */
+#ifndef TESTS_GRAPHDAT_H
+#define TESTS_GRAPHDAT_H
+
+#include "tracedat.h"
+
+#define GD_BASE 1000000000000ULL /* when all traces begin, ns */
+#define GD_MAX_FUNCTIONS 4096
+#define GD_MAX_DEPTH 64
+
+enum gd_flags {
+	GD_HARDIRQ = 0x08,
+	GD_SOFTIRQ = 0x10,
+};
+
+/* what is being written; now, cpu, pid and flags are the test's to change */
+struct gd {
+	struct td *td;
+	uint64_t now;
+	unsigned int cpu;
+	int pid;
+	unsigned int flags;
+	uint64_t asleep; /* time that sleep-time=off takes from durations */
+	struct gd_frame {
+		uint32_t function;
+		uint64_t entry;
+		uint64_t asleep;
+	} frame[GD_MAX_DEPTH];
+	int depth;
+	bool exits_only;
+};
+
+/* Formats and so many functions: those of @names, at the end NULL, then f0, f1, ... */
+void gd_init(struct gd *gd, struct td *td, const char *const *names,
+	     uint32_t count);
+uint32_t gd_function(const char *name);
+
+void gd_enter(struct gd *gd, uint32_t function);
+void gd_leave(struct gd *gd);
+/* enter, spend so much time, leave */
+void gd_call(struct gd *gd, uint32_t function, uint64_t self);
+
+void gd_switch(struct gd *gd, int prev, unsigned int state, int next);
+void gd_waking(struct gd *gd, int pid);
+void gd_stack(struct gd *gd, const uint32_t *function, int nr);
+void gd_irq(struct gd *gd, const char *name, bool begin);
+void gd_lock(struct gd *gd, uint32_t lock, bool begin);
+
+#endif

@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# pathdiff against traces whose truth is known: what it names, what it leaves out,
+# each format, and what it says of bad input.
+set -u
+
+failed=0
+pathdiff=$TOOLS/pathdiff
+
+wrong() {
+	echo "wrong: $1"
+	failed=1
+}
+
+truth() {
+	sed -n "s/^$1=//p" truth
+}
+
+# asks FILE EXPRESSION: a Python expression of the result r and its first cause c
+asks() {
+	python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+c = ([c for c in r["causes"] if c["named"]] or [None])[0]
+print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+# names KIND WANTED [OPTION...]: the first cause of a trace, and its executions
+names() {
+	local kind=$1 wanted=$2 got
+	shift 2
+	"$UNIT/gen_paths" "$kind" "$kind.dat" 1000 >truth || exit 1
+	"$pathdiff" --format=json "$@" "$kind.dat" >out.json 2>err || wrong "$kind: $(cat err)"
+	got=$(asks out.json '"%s %s %s" % (c["kind"], c["function"], c.get("caller", "-"))')
+	[ "$got" = "$wanted" ] || wrong "$kind: $got instead of $wanted"
+	[ "$(asks out.json 'r["trace"]["executions"]')" = "$(truth executions)" ] || wrong "$kind: executions"
+	[ "$kind" = irq ] || [ "$(asks out.json 'c["executions"]')" = "$(truth slow)" ] || wrong "$kind: executions of the cause"
+	# 5 ms each, to the ns but for the rounding of floats
+	[ "$kind" = irq ] || [ "$kind" = tail ] ||
+		[ "$(asks out.json '4999000 < c["self"] < 5010000')" = True ] || wrong "$kind: self time"
+}
+
+names slow "slow f4 -"
+[ "$(asks out.json '(r["patterns"]["normal"], r["patterns"]["slow"], r["patterns"]["slow_to_normal"][0])')" = "(1, 1, 1)" ] ||
+	wrong "slow: patterns"
+names big "slow f4 -"
+names extra "extra f9 -"
+[ "$(asks out.json '(c["normal_self"], c["factor"], c["worst"]["length"], c["worst"]["common"])')" = "(0, 1000000.0, 6, 5)" ] ||
+	wrong "extra: path"
+names wait "wait schedule io_wait"
+[ "$(asks out.json '(c["wait"]["kind"], [w["name"] for w in c["wait"]["who"]], r["trace"]["sleep_time"])')" = \
+	"('blocked', ['irq disk0'], 'on')" ] || wrong "wait: by whom"
+names off "wait schedule io_wait"
+[ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
+# against better knowledge: 50 us less or 5 ms less make no difference to such a limit
+"$pathdiff" --sleep-time=on --format=json off.dat >on.json || wrong "off: --sleep-time"
+[ "$(asks on.json 'r["limit"]["longest"] < 100000')" = True ] || wrong "--sleep-time=on"
+names task "wait schedule io_wait"
+[ "$(asks out.json '[(w["name"], w["stack"]) for w in c["wait"]["who"]]')" = "[('waker', ['wake_it', 'ksys_read'])]" ] ||
+	wrong "task: by whom"
+names lock "wait schedule lock_it"
+[ "$(asks out.json '(c["wait"]["lock"], c["wait"]["who"][0]["name"], c["extra"])')" = "('big_lock', 'waker', True)" ] || wrong "lock: which"
+names preempt "wait schedule io_wait"
+[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'victim')" ] ||
+	[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "preempt: by whom"
+names irq "interrupt irq disk0, most of it in handle_disk() -"
+[ "$(asks out.json 'r["patterns"]["normal"]')" = 1 ] || wrong "irq: interrupts are in the paths"
+names tail "slow f4 -"
+[ "$(asks out.json '9998000 < c["self"] < 10010000')" = True ] || wrong "tail: self time of both calls"
+names equal "slow twin#2 -"
+names ends "slow f4 -"
+[ "$(asks out.json '(r["trace"]["began_before"], r["trace"]["not_ended"])')" = "(1, 1)" ] || wrong "ends: incomplete ones"
+names lost "slow f4 -"
+[ "$(asks out.json 'r["trace"]["broken"]')" = "$(truth lost)" ] || wrong "lost: broken ones"
+grep -q "^pathdiff: lost.dat: records were lost $(truth lost) times$" err || wrong "lost: $(cat err)"
+
+# Healthy ones, of several seeds, alone and beside another one
+for seed in 1 2 3 4 5; do
+	"$UNIT/gen_paths" healthy h$seed.dat 2000 $seed >truth
+	"$pathdiff" --brief h$seed.dat | grep -q '^No cause:' || wrong "healthy $seed"
+	"$pathdiff" --brief --baseline h1.dat h$seed.dat | grep -q '^No cause:' || wrong "healthy $seed with a baseline"
+done
+# A baseline of the same functions, and the entry by name
+"$pathdiff" --format=json --entry=f3 --baseline h1.dat slow.dat >out.json || wrong "--baseline"
+[ "$(asks out.json '(c["function"], r["entry"], r["baseline"]["executions"])')" = "('f4', 'f3', 2000)" ] || wrong "--baseline, --entry"
+# The same through libtracecmd
+trace-cmd convert --file-version 7 --compression any -i slow.dat -o slow7.dat >/dev/null 2>&1 || wrong "convert"
+for file in slow slow7; do
+	"$pathdiff" --format=json $file.dat | sed 's/"file":.*//' >$file.json || wrong "$file"
+done
+cmp -s slow.json slow7.json || wrong "a compressed file differs"
+"$pathdiff" --jobs=1 wait.dat | sed 1d >one
+"$pathdiff" --jobs=4 wait.dat | sed 1d >four
+cmp -s one four || wrong "--jobs"
+
+# --- formats
+"$pathdiff" --format=csv extra.dat >out.csv || wrong "csv"
+python3 -c '
+import csv
+rows = [r for r in csv.DictReader(open("out.csv")) if r["function"]]
+assert len(rows) == 50, len(rows)
+assert all(r["kind"] == "extra" and r["function"] == "f9" and 5000000 <= int(r["self"]) for r in rows)
+assert all(r["comm"] == "reader" for r in rows)' || wrong "csv"
+"$pathdiff" --format=folded extra.dat >out.folded || wrong "folded"
+grep -qE '^ksys_read;f1;f3;f9 0\.000 [0-9.]+$' out.folded || wrong "folded: $(head -n 3 out.folded)"
+grep -qvE '^[^ ]+ [0-9.]+ [0-9.]+$' out.folded && wrong "folded: a line of another form"
+"$pathdiff" --format=chrome wait.dat >out.json || wrong "chrome"
+python3 -c '
+import json
+events = json.load(open("out.json"))["traceEvents"]
+slices = [e for e in events if e["ph"] == "X"]
+for tid in 1, 11:
+    stack = []
+    for e in [e for e in slices if e["tid"] == tid]:
+        while stack and e["ts"] >= stack[-1] - 1e-6:
+            stack.pop()
+        assert not stack or e["ts"] + e["dur"] <= stack[-1] + 1e-6, e
+        stack.append(e["ts"] + e["dur"])
+    assert [e["name"] for e in slices if e["tid"] == tid][-1] == "schedule"
+assert any(e["name"] == "blocked, woken by irq disk0" and e["dur"] > 4999 for e in slices)' || wrong "chrome"
+
+# --- the paper's numbers
+"$UNIT/gen_paths" paper paper.dat >truth || exit 1
+"$pathdiff" --limit=10ms --format=json paper.dat >out.json || wrong "paper"
+[ "$(asks out.json '(c["function"], c["executions"], c["patterns"], r["patterns"]["normal"], r["patterns"]["slow"], len(r["causes"]))')" = \
+	"('schedule', 2266, 100, 67, 100, 1)" ] || [ "$(asks out.json '(c["function"], c["executions"], r["patterns"]["normal"], r["patterns"]["slow"])')" = \
+	"('schedule', 2266, 67, 100)" ] || wrong "paper: $(asks out.json '(c["function"], c["executions"], c["patterns"], r["patterns"]["normal"], r["patterns"]["slow"])')"
+[ "$(asks out.json '85 < c["factor"] < 95 and c["share"] > 0.9')" = True ] || wrong "paper: factor"
+rm -f paper.dat
+
+# --- bad input: one line, and status 1
+says() { # TEXT FILE [OPTION...]
+	local text=$1 file=$2
+	shift 2
+	"$pathdiff" "$@" "$file" >out 2>err
+	[ $? -eq 1 ] || wrong "$file $*: status"
+	if [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -- "$text" err; then
+		wrong "$file $*: $(cat err)"
+	fi
+	[ ! -s out ] || wrong "$file $*: a result"
+}
+: >empty.dat
+head -c 300000 slow.dat >cut.dat
+"$UNIT/gen_paths" exits exits.dat >truth
+"$UNIT/gen_paths" back back.dat >truth
+"$UNIT/gen_paths" none none.dat >truth
+"$UNIT/gen_paths" slow few.dat 8 >truth
+"$UNIT/gen_tracedat" block block.dat 100 200 >truth
+says 'pathdiff: empty.dat: empty file' empty.dat
+says 'pathdiff: cut.dat:' cut.dat
+says 'truncated' cut.dat
+says 'pathdiff: block.dat: has no function_graph events; record with' block.dat
+says 'pathdiff: none.dat: has no function_graph events; record with' none.dat
+says 'tracing_thresh was set' exits.dat
+says 'its clock is not monotonic' back.dat
+says 'no complete execution of nobody in it' slow.dat --entry=nobody
+says '8 executions are too few for a limit: give --limit' few.dat
+says 'No such file or directory' missing.dat
+says 'pathdiff: missing.dat: No such file or directory' slow.dat --baseline missing.dat
+"$pathdiff" --brief --limit=1ms few.dat >out 2>err || wrong "--limit with few"
+"$UNIT/gen_paths" nosyms nosyms.dat >truth
+"$pathdiff" nosyms.dat >out 2>err || wrong "nosyms"
+[ "$(cat err)" = "pathdiff: nosyms.dat: has no symbols: functions are shown by address" ] || wrong "nosyms: $(cat err)"
+# --- usage: status 2
+for option in --format=xml --limit=fast --common=101 --sleep-time=maybe --jobs=0 --nothing; do
+	"$pathdiff" "$option" slow.dat >out 2>err
+	[ $? -eq 2 ] || wrong "$option: status"
+done
+"$pathdiff" >out 2>err
+[ $? -eq 2 ] || wrong "no file: status"
+"$pathdiff" --help | grep -q -- '--baseline=GOOD' || wrong "--help"
+# -o replaces the file when all went well
+echo old >result
+"$pathdiff" -o result empty.dat 2>err
+[ "$(cat result)" = old ] || wrong "-o after a failure"
+"$pathdiff" -o result slow.dat || wrong "-o"
+grep -q 'f4() takes longer' result || wrong "-o: the result"
+
+exit $failed

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# The page of pathdiff --format=html in a browser: what it shows, the paths side by
+# side, the waits, and names that are markup.
+set -u
+
+failed=0
+pathdiff=$TOOLS/pathdiff
+
+wrong() {
+	echo "wrong: $1"
+	failed=1
+}
+
+for kind in hostile extra task healthy; do
+	"$UNIT/gen_paths" $kind $kind.dat 1000 >truth || exit 1
+	"$pathdiff" --format=html $kind.dat >$kind.html 2>err || wrong "$kind: $(cat err)"
+	# The page's own two script elements, and nothing that is loaded
+	[ "$(grep -ciE '</?script' $kind.html)" -eq 4 ] || wrong "$kind: markup of the trace in the page"
+	grep -qE '<(img|u|i)\b' $kind.html && wrong "$kind: elements of the trace in the page"
+	grep -qiE 'https?:|src=[^\/]|@import|url\(|fetch\(|XMLHttp' $kind.html && wrong "$kind: loads something"
+	sed -n '/id="data">/,/<\/script>/p' $kind.html | sed '1d;$d' >data.json
+	python3 -c 'import json; json.load(open("data.json"))' || wrong "$kind: no JSON"
+done
+
+# shellcheck source=tests/unit/browser
+. "$TRACERIG_TOP/tests/unit/browser"
+
+shows '["1. </script><script>document.title=2</script>() takes longer",0,3]' hostile.html \
+	'return [text("h2")[0], document.querySelectorAll("img, u, i").length, document.scripts.length]' "names that are markup"
+shows '["1. f9(), which usually is not called",1,50]' extra.html \
+	'return [text("h2")[0], text("section.cause").length, DATA.causes[0].executions]' "the cause"
+# the extra function stands alone, the others beside their like, after a click all of them
+shows '[["f9",""],6,["ksys_read","f1","f2","f3","f4","f9"],true]' extra.html \
+	'const row = [...document.querySelector("tr.cause").children].map(e => e.textContent.trim());
+	document.querySelector("button.plain").click();
+	const table = [...document.querySelectorAll(".scroll:not(.whole) tbody tr")];
+	const left = table.map(tr => tr.children[0].textContent.trim());
+	return [[row[0], row[4]], table.length, left,
+		table.filter(tr => !tr.classList.contains("cause")).every(tr => tr.children[4].textContent.trim() === tr.children[0].textContent.trim())]' "two paths"
+shows '["1. io_wait waits in schedule()",true,"1 wait",true,0]' task.html \
+	'const b = document.querySelector("button.waits"), label = b.textContent;
+	b.click();
+	const t = text("tr.detail p").join();
+	b.click();
+	return [text("h2")[0], text("p.waits")[0].includes("woken by waker (100 %)"), label,
+		/blocked for 5\.00\d ms, woken by waker.*there: wake_it < ksys_read/.test(t), text("tr.detail").length]' "the waits"
+shows '["No cause: what is above the limit is usual of a healthy process.",0,2]' healthy.html \
+	'return [text("p.none")[0], text("section.cause").length, plots.length]' "a healthy one"
+# something is drawn: the slow executions far above the limit
+shows 'true' extra.html \
+	'const p = plots[0];
+	p.draw();
+	const [t, d] = DATA.points.find(x => x[2]), span = Math.max(...DATA.points.map(x => x[0]));
+	const x = p.left + 4 + t / span * (p.w - p.left - 8), y = p.at(d, p.bottom, 4);
+	const c = p.g.getImageData(x, y, 1, 1).data;
+	return c[0] > 150 && c[1] < 90 && c[2] < 110' "a slow execution in the picture"
+
+exit $failed

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads the records of a trace.dat in order of time. See records.h.
+ *
+ * Each CPU's records are in order. The CPU with the earliest one is read until
+ * its next record is later than that of the runner-up; records of the same time
+ * come in order of their CPUs. Pages that were read are given back to the kernel.
+ */
+#include <byteswap.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <linux/limits.h>
+#include <unistd.h>
+
+#include <kbuffer.h>
+#include <trace-cmd.h>
+
+#include "records.h"
+#include "tracefile.h"
+
+#define ALIVE_RECORDS 65536
+
+/* The kernel has no more */
+#define MAX_CPU 65535
+
+/* Bytes of a CPU's pages that may stay in memory behind the reader */
+#define DROP_BYTES (8ull << 20)
+
+/**
+ * struct stream - the records of one CPU
+ * @head:	the next one
+ * @there:	there is one
+ * @cpu:	which CPU
+ * @kbuf:	the page at hand
+ * @page:	where it begins, in the file
+ * @from:	where the CPU's pages begin, in the file
+ * @end:	and end
+ * @dropped:	what is before it has been given back
+ * @last:	time of the last record
+ * @record:	what libtracecmd has given, or NULL
+ * @rewound:	the next record is the CPU's first
+ */
+struct stream {
+	struct record head;
+	bool there;
+	u32 cpu;
+	struct kbuffer *kbuf;
+	u64 page;
+	u64 from;
+	u64 end;
+	u64 dropped;
+	u64 last;
+	struct tep_record *record;
+	bool rewound;
+};
+
+/**
+ * struct records - a file that is read
+ * @guard:	what watches over us
+ * @info:	its outline
+ * @handle:	libtracecmd's
+ * @map:	the file, or NULL: libtracecmd reads it
+ * @stream:	one for each CPU
+ * @nr:		number of them
+ * @now:	the one that is read
+ * @until:	read it while its records are earlier than this,
+ * @until_cpu:	or as early, and its number is less
+ * @count:	records so far
+ * @bytes:	pages read so far
+ * @status:	0, or EXIT_FAILURE after guard_fail()
+ */
+struct records {
+	struct guard *guard;
+	struct tracefile_info info;
+	struct tracecmd_input *handle;
+	u8 *map;
+	struct stream *stream;
+	u32 nr;
+	struct stream *now;
+	u64 until;
+	u32 until_cpu;
+	u64 count;
+	u64 bytes;
+	int status;
+};
+
+static void fail(struct records *r, u64 offset, const char *reason)
+{
+	r->status = guard_fail(r->guard, offset, "%s", reason);
+}
+
+/* The next page with a record in it */
+static void *load_page(struct records *r, struct stream *s,
+		       unsigned long long *ts)
+{
+	u32 head = 8 + r->info.long_size;
+	void *data = NULL;
+
+	while (!data && s->end - s->page >= r->info.page_size) {
+		u8 *page = r->map + s->page;
+		struct number commit = { .offset = 8,
+					 .size = r->info.long_size,
+					 .swap = r->info.big_endian !=
+						 (__BYTE_ORDER ==
+						  __BIG_ENDIAN) };
+		struct record whole = { .data = page };
+
+		/* what is above are flags */
+		if ((number_get(&commit, &whole) & 0xfffffff) >
+		    r->info.page_size - head) {
+			fail(r, s->page + 8,
+			     "damaged: a page holds more than its size");
+			return NULL;
+		}
+		if (s->page - s->dropped >= DROP_BYTES) {
+			madvise(r->map + s->dropped, s->page - s->dropped,
+				MADV_DONTNEED);
+			s->dropped = s->page;
+		}
+		kbuffer_load_subbuffer(s->kbuf, page);
+		data = kbuffer_read_event(s->kbuf, ts);
+		s->page += r->info.page_size;
+		r->bytes += r->info.page_size;
+		if (data)
+			s->head.lost |= kbuffer_missed_events(s->kbuf) != 0;
+	}
+	return data;
+}
+
+static void advance_mapped(struct records *r, struct stream *s)
+{
+	unsigned long long ts = 0;
+	u8 *data, *page;
+
+	s->head.lost = false;
+	data = s->page > s->from ? kbuffer_next_event(s->kbuf, &ts) : NULL;
+	if (!data)
+		data = load_page(r, s, &ts);
+	s->there = data;
+	if (!data)
+		return;
+	page = r->map + s->page - r->info.page_size;
+	s->head.data = data;
+	s->head.size = kbuffer_event_size(s->kbuf);
+	s->head.offset = data - r->map;
+	s->head.ts = ts;
+	if (data < page || data > page + r->info.page_size ||
+	    s->head.size > (u64)(page + r->info.page_size - data))
+		fail(r, page - r->map, "damaged: a record leaves its page");
+	else if (ts < s->last)
+		fail(r, s->head.offset,
+		     "its clock is not monotonic: a record is older than the one before it");
+	s->last = ts;
+}
+
+static void advance_library(struct records *r, struct stream *s)
+{
+	bool first = s->rewound;
+
+	s->rewound = false;
+	if (s->record)
+		tracecmd_free_record(s->record);
+	s->record = first ? tracecmd_read_cpu_first(r->handle, s->cpu) :
+			    tracecmd_read_data(r->handle, s->cpu);
+	s->there = s->record;
+	if (!s->record)
+		return;
+	s->head.data = s->record->data;
+	s->head.size = s->record->size < 0 ? 0 : s->record->size;
+	s->head.lost = s->record->missed_events != 0;
+	s->head.offset = s->record->offset;
+	s->head.ts = s->record->ts;
+	r->bytes += s->record->record_size;
+	if (s->head.ts < s->last)
+		fail(r, s->head.offset,
+		     "its clock is not monotonic: a record is older than the one before it");
+	s->last = s->head.ts;
+}
+
+static void advance(struct records *r, struct stream *s)
+{
+	if (r->map)
+		advance_mapped(r, s);
+	else
+		advance_library(r, s);
+}
+
+static bool is_before(const struct stream *a, const struct stream *b)
+{
+	return a->head.ts < b->head.ts ||
+	       (a->head.ts == b->head.ts && a->cpu < b->cpu);
+}
+
+/* The earliest stream, and how long it will be that */
+static void choose(struct records *r)
+{
+	struct stream *first = NULL, *second = NULL, *s;
+
+	for (s = r->stream; s < r->stream + r->nr; s++) {
+		if (!s->there)
+			continue;
+		if (!first || is_before(s, first)) {
+			second = first;
+			first = s;
+		} else if (!second || is_before(s, second)) {
+			second = s;
+		}
+	}
+	r->now = first;
+	r->until = second ? second->head.ts : U64_MAX;
+	r->until_cpu = second ? second->cpu : U32_MAX;
+}
+
+/**
+ * records_next - read a record
+ * @r: the file
+ * @rec: where to put it; its data is there until the next call
+ *
+ * Return: false if there is none, or after a failure: see records_status().
+ */
+bool records_next(struct records *r, struct record *rec)
+{
+	struct stream *s = r->now;
+
+	if (s) {
+		advance(r, s);
+		if (!s->there || s->head.ts > r->until ||
+		    (s->head.ts == r->until && s->cpu > r->until_cpu))
+			s = NULL;
+	}
+	if (!s) {
+		choose(r);
+		s = r->now;
+	}
+	if (!s || r->status)
+		return false;
+	*rec = s->head;
+	if (++r->count % ALIVE_RECORDS == 0) {
+		guard_alive(r->guard, rec->offset);
+		guard_progress(
+			r->guard, "%.1f M records, %.0f %%", r->count / 1e6,
+			r->info.data ? 100.0 * r->bytes / r->info.data : 100);
+	}
+	return true;
+}
+
+/**
+ * records_status - whether all is well
+ * @r: the file
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int records_status(const struct records *r)
+{
+	return r->status;
+}
+
+/**
+ * records_rewind - begin again with the first record
+ * @r: the file
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int records_rewind(struct records *r)
+{
+	struct stream *s;
+
+	r->bytes = 0;
+	r->count = 0;
+	for (s = r->stream; s < r->stream + r->nr; s++) {
+		s->page = s->dropped = s->from;
+		s->last = 0;
+		s->rewound = true;
+		advance(r, s);
+	}
+	r->now = NULL;
+	return r->status;
+}
+
+static void add_stream(struct records *r, u32 cpu, u64 offset, u64 size)
+{
+	struct stream *s = &r->stream[r->nr++];
+
+	s->cpu = s->head.cpu = cpu;
+	s->from = offset;
+	s->end = offset + size;
+	if (r->map)
+		s->kbuf = kbuffer_alloc(
+			r->info.long_size == 8 ? KBUFFER_LSIZE_8 :
+						 KBUFFER_LSIZE_4,
+			r->info.big_endian ? KBUFFER_ENDIAN_BIG :
+					     KBUFFER_ENDIAN_LITTLE);
+	if (r->map && !s->kbuf)
+		abort();
+}
+
+static int start(struct records *r, int fd)
+{
+	bool plain = !r->info.compressed && !r->info.tsc && !r->info.shifted &&
+		     r->info.cpus;
+	u32 cpus, i;
+
+	if (plain) {
+		r->map =
+			mmap(NULL, r->info.size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (r->map == MAP_FAILED) {
+			r->map = NULL;
+			return guard_fail(r->guard, GUARD_NOWHERE, "%s",
+					  strerror(errno));
+		}
+		madvise(r->map, r->info.size, MADV_SEQUENTIAL);
+	}
+	cpus = plain ? r->info.cpus :
+		       (u32)tep_get_cpus(tracecmd_get_tep(r->handle));
+	r->stream = calloc(cpus + 1, sizeof(*r->stream));
+	if (!r->stream)
+		abort();
+	for (i = 0; i < cpus; i++) {
+		if (plain && r->info.pages[i].cpu > MAX_CPU)
+			return guard_fail(r->guard, GUARD_NOWHERE,
+					  "damaged: there is no CPU %u",
+					  r->info.pages[i].cpu);
+		if (plain)
+			add_stream(r, r->info.pages[i].cpu,
+				   r->info.pages[i].offset,
+				   r->info.pages[i].size);
+		else
+			add_stream(r, i, 0, 0);
+	}
+	return records_rewind(r);
+}
+
+/**
+ * records_open - open a file
+ * @g: the guard
+ * @file: its name
+ *
+ * Plugins are not loaded: nothing is printed by them, and they see hostile
+ * records.
+ *
+ * Return: the file, positioned before its first record, or NULL after
+ * guard_fail(), or after libtracecmd has said why.
+ */
+struct records *records_open(struct guard *g, const char *file)
+{
+	struct records *r = calloc(1, sizeof(*r));
+	struct tracefile_error error;
+	int fd;
+
+	if (!r)
+		abort();
+	r->guard = g;
+	fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) {
+		guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
+		free(r);
+		return NULL;
+	}
+	if (!tracefile_check(fd, &r->info, &error) ||
+	    !tracefile_clock(&r->info, &error)) {
+		guard_fail(g, error.offset, "%s", error.reason);
+	} else {
+		r->handle = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
+		if (r->handle && !start(r, fd)) {
+			close(fd);
+			return r;
+		}
+	}
+	close(fd);
+	records_close(r);
+	return NULL;
+}
+
+/**
+ * records_close - close a file
+ * @r: the file, or NULL
+ */
+void records_close(struct records *r)
+{
+	u32 i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->nr; i++) {
+		kbuffer_free(r->stream[i].kbuf);
+		if (r->stream[i].record)
+			tracecmd_free_record(r->stream[i].record);
+	}
+	if (r->map)
+		munmap(r->map, r->info.size);
+	if (r->handle)
+		tracecmd_close(r->handle);
+	tracefile_free(&r->info);
+	free(r->stream);
+	free(r);
+}
+
+/**
+ * records_tep - the event formats of a file
+ * @r: the file
+ */
+struct tep_handle *records_tep(const struct records *r)
+{
+	return tracecmd_get_tep(r->handle);
+}
+
+/**
+ * records_cpus - how many CPUs a file has records of
+ * @r: the file
+ *
+ * Return: one more than the largest number of a CPU.
+ */
+u32 records_cpus(const struct records *r)
+{
+	u32 i, cpus = 0;
+
+	for (i = 0; i < r->nr; i++) {
+		if (r->stream[i].cpu >= cpus)
+			cpus = r->stream[i].cpu + 1;
+	}
+	return cpus;
+}
+
+/**
+ * records_bytes - size of the pages, as stored
+ * @r: the file
+ */
+u64 records_bytes(const struct records *r)
+{
+	return r->info.data;
+}
+
+/**
+ * number_find - find a field that is a number
+ * @n: where to put it; of size 0 if there is none
+ * @r: the file
+ * @event: the event, or NULL
+ * @name: the field's name
+ *
+ * Return: true if there is one.
+ */
+bool number_find(struct number *n, const struct records *r,
+		 struct tep_event *event, const char *name)
+{
+	struct tep_format_field *f = event ? tep_find_any_field(event, name) :
+					     NULL;
+	bool good = f && f->offset >= 0 && f->offset < 4096 &&
+		    (f->size == 1 || f->size == 2 || f->size == 4 ||
+		     f->size == 8) &&
+		    !(f->flags & (TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC));
+
+	memset(n, 0, sizeof(*n));
+	if (!good)
+		return false;
+	n->offset = f->offset;
+	n->size = f->size;
+	n->is_signed = f->flags & TEP_FIELD_IS_SIGNED;
+	n->swap = tep_is_file_bigendian(records_tep(r)) !=
+		  tep_is_local_bigendian(records_tep(r));
+	return true;
+}
+
+/**
+ * number_swapped - what number_get() leaves to others
+ * @n: the field
+ * @from: where it is
+ */
+u64 number_swapped(const struct number *n, const u8 *from)
+{
+	unsigned int shift = 64 - 8 * n->size;
+	u64 value = 0;
+	u16 half;
+	u32 word;
+
+	switch (n->size) {
+	case 1:
+		value = *from;
+		break;
+	case 2:
+		memcpy(&half, from, sizeof(half));
+		value = n->swap ? bswap_16(half) : half;
+		break;
+	case 4:
+		memcpy(&word, from, sizeof(word));
+		value = n->swap ? bswap_32(word) : word;
+		break;
+	case 8:
+		memcpy(&value, from, sizeof(value));
+		return n->swap ? bswap_64(value) : value;
+	}
+	return n->is_signed && n->size ? (u64)((s64)(value << shift) >> shift) :
+					 value;
+}

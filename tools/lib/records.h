@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reads the records of a trace.dat's main buffer in order of time, many millions
+ * a second: libtraceevent's kbuffer over the file's own pages, which are mapped.
+ * Files whose pages are compressed, or whose time stamps must be converted, are
+ * read through libtracecmd instead, with the same result.
+ */
+#ifndef LIB_RECORDS_H
+#define LIB_RECORDS_H
+
+#include <linux/types.h>
+
+#include "guard.h"
+
+struct records;
+struct tep_handle;
+struct tep_event;
+
+/**
+ * struct record - one record
+ * @ts:		its time stamp, ns of the trace clock
+ * @data:	what its event's format describes; unaligned
+ * @size:	of @data
+ * @cpu:	where it was written
+ * @lost:	records were lost on this CPU before it
+ * @offset:	where it is in the file, for diagnostics
+ */
+struct record {
+	u64 ts;
+	const u8 *data;
+	u32 size;
+	u32 cpu;
+	bool lost;
+	u64 offset;
+};
+
+/**
+ * struct number - a number in a record
+ * @offset:	where
+ * @size:	in bytes: 1, 2, 4 or 8; 0: there is no such field
+ * @swap:	it is in the other byte order
+ * @is_signed:	it is signed
+ */
+struct number {
+	u32 offset;
+	u8 size;
+	bool swap;
+	bool is_signed;
+};
+
+struct records *records_open(struct guard *g, const char *file);
+void records_close(struct records *r);
+int records_rewind(struct records *r);
+bool records_next(struct records *r, struct record *rec);
+int records_status(const struct records *r);
+
+struct tep_handle *records_tep(const struct records *r);
+u32 records_cpus(const struct records *r);
+u64 records_bytes(const struct records *r);
+
+bool number_find(struct number *n, const struct records *r,
+		 struct tep_event *event, const char *name);
+u64 number_swapped(const struct number *n, const u8 *from);
+
+/**
+ * number_fits - whether a record is long enough for a field
+ * @n: the field
+ * @rec: the record
+ */
+static inline bool number_fits(const struct number *n, const struct record *rec)
+{
+	return n->offset + n->size <= rec->size;
+}
+
+/**
+ * number_get - read a number of a record, without looking at its size
+ * @n: the field, which fits
+ * @rec: the record
+ *
+ * Return: the number, sign-extended if it is signed.
+ */
+static inline u64 number_get(const struct number *n, const struct record *rec)
+{
+	const u8 *from = rec->data + n->offset;
+	u64 wide;
+	u32 word;
+
+	if (!n->swap && n->size == 8) {
+		__builtin_memcpy(&wide, from, sizeof(wide));
+		return wide;
+	}
+	if (!n->swap && n->size == 4) {
+		__builtin_memcpy(&word, from, sizeof(word));
+		return n->is_signed ? (u64)(s64)(s32)word : word;
+	}
+	return number_swapped(n, from);
+}
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How tools write names and numbers. See text.h. */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+/* Length of the valid UTF-8 sequence of several bytes at @s, or 0 */
+static size_t utf8_len(const unsigned char *s)
+{
+	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2, i;
+	u32 c = *s & (0x7f >> len);
+
+	if (*s < 0xc2 || *s > 0xf4)
+		return 0;
+	for (i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	return len;
+}
+
+/**
+ * clean_text - make a text of a trace fit for terminals, JSON and XML
+ * @s: the text: control characters and what is not UTF-8 become '?'
+ */
+void clean_text(char *s)
+{
+	unsigned char *c = (unsigned char *)s;
+
+	while (*c) {
+		size_t len = *c < 0x80 ? 1 : utf8_len(c);
+
+		if (!len || *c < ' ' || *c == 0x7f) {
+			*c++ = '?';
+			continue;
+		}
+		c += len;
+	}
+}
+
+/**
+ * format_count - 1234567 as "1,234,567"
+ * @buf: where to put it
+ * @size: its size
+ * @n: the number
+ *
+ * Return: @buf.
+ */
+const char *format_count(char *buf, size_t size, u64 n)
+{
+	char digits[24], *to = buf;
+	int len = snprintf(digits, sizeof(digits), "%llu", n), i;
+
+	for (i = 0; i < len && to + 2 < buf + size; i++) {
+		if (i && (len - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+	return buf;
+}
+
+/**
+ * format_bytes - as "779.1 KB"
+ * @buf: where to put it
+ * @size: its size
+ * @n: the number
+ *
+ * Return: @buf.
+ */
+const char *format_bytes(char *buf, size_t size, u64 n)
+{
+	if (n < 10000)
+		snprintf(buf, size, "%llu bytes", n);
+	else if (n < 1000000)
+		snprintf(buf, size, "%.1f KB", n / 1e3);
+	else
+		snprintf(buf, size, "%.1f MB", n / 1e6);
+	return buf;
+}
+
+/**
+ * format_value - four significant digits: "7.010 s", "23.40 ms"
+ * @buf: where to put it
+ * @size: its size
+ * @value: the value, ns if it is a time
+ * @is_time: whether it is
+ *
+ * Return: @buf.
+ */
+const char *format_value(char *buf, size_t size, u64 value, bool is_time)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 } };
+	size_t i;
+
+	if (!is_time) {
+		snprintf(buf, size, "%llu", value);
+		return buf;
+	}
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		double v = value / units[i].ns;
+
+		if (v < 1 && i + 1 < sizeof(units) / sizeof(*units))
+			continue;
+		if (v < 1)
+			break;
+		snprintf(buf, size, "%.*f %s",
+			 v < 10	 ? 3 :
+			 v < 100 ? 2 :
+				   1,
+			 v, units[i].name);
+		return buf;
+	}
+	snprintf(buf, size, "%llu ns", value);
+	return buf;
+}
+
+/**
+ * csv_string - write a field
+ * @out: where to
+ * @s: the field, quoted if it must be
+ */
+void csv_string(FILE *out, const char *s)
+{
+	if (!s[strcspn(s, ",\"\r\n")]) {
+		fputs(s, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *s; s++) {
+		if (*s == '"')
+			fputc('"', out);
+		fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+/**
+ * html_string - write a JSON string that is safe within <script>
+ * @out: where to
+ * @s: the string; what is not fit for JSON is replaced
+ */
+void html_string(FILE *out, const char *s)
+{
+	char *clean = strdup(s), *c;
+
+	if (!clean)
+		abort();
+	clean_text(clean);
+	fputc('"', out);
+	for (c = clean; *c; c++) {
+		if (strchr("\"\\<>&'", *c))
+			fprintf(out, "\\u%04x", (unsigned char)*c);
+		else
+			fputc(*c, out);
+	}
+	fputc('"', out);
+	free(clean);
+}
+
+/**
+ * json_number - add a member
+ * @o: the object
+ * @key: the member's name
+ * @n: its value
+ */
+void json_number(struct json_object *o, const char *key, u64 n)
+{
+	json_object_object_add(o, key, json_object_new_uint64(n));
+}
+
+/**
+ * json_string - add a member
+ * @o: the object
+ * @key: the member's name
+ * @s: its value; what is not fit for JSON is replaced
+ */
+void json_string(struct json_object *o, const char *key, const char *s)
+{
+	char *clean = strdup(s);
+
+	if (!clean)
+		abort();
+	clean_text(clean); /* the name of a file can be anything */
+	json_object_object_add(o, key, json_object_new_string(clean));
+	free(clean);
+}
+
+/**
+ * json_write - write an object, and free it
+ * @o: the object
+ * @out: where to
+ */
+void json_write(struct json_object *o, FILE *out)
+{
+	fprintf(out, "%s\n",
+		json_object_to_json_string_ext(
+			o, JSON_C_TO_STRING_PRETTY |
+				   JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How tools write names and numbers: for people, and in CSV, JSON and HTML.
+ */
+#ifndef LIB_TEXT_H
+#define LIB_TEXT_H
+
+#include <linux/types.h>
+#include <stdio.h>
+
+struct json_object;
+
+void clean_text(char *s);
+const char *format_count(char *buf, size_t size, u64 n);
+const char *format_bytes(char *buf, size_t size, u64 n);
+const char *format_value(char *buf, size_t size, u64 value, bool is_time);
+void csv_string(FILE *out, const char *s);
+void html_string(FILE *out, const char *s);
+void json_number(struct json_object *o, const char *key, u64 n);
+void json_string(struct json_object *o, const char *key, const char *s);
+void json_write(struct json_object *o, FILE *out);
+
+#endif

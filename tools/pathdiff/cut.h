@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What cut.c and wait.c keep of threads and CPUs. */
+#ifndef PATHDIFF_CUT_H
+#define PATHDIFF_CUT_H
+
+#include "pathdiff.h"
+
+/* common_flags of all events */
+enum {
+	TRACE_HARDIRQ = 0x08,
+	TRACE_SOFTIRQ = 0x10,
+	TRACE_NMI = 0x40,
+};
+
+enum frame_kind {
+	FRAME_NORMAL, /* part of the path */
+	FRAME_HIDDEN, /* below schedule() */
+	FRAME_IRQ, /* an interrupt, or in one */
+};
+
+/**
+ * struct frame - a function that has not returned
+ * @function:	which
+ * @pos:	its position in the path; of others that of the last NORMAL one
+ * @depth:	as recorded
+ * @level:	context it was called in
+ * @kind:	an enum frame_kind
+ * @ts:		time stamp of its entry
+ * @inner:	time of what it called and of interrupts, ns
+ */
+struct frame {
+	u32 function;
+	u32 pos;
+	s32 depth;
+	u8 level;
+	u8 kind;
+	u64 ts;
+	u64 inner;
+};
+
+/**
+ * struct interrupt - the last interrupt of a thread's execution
+ * @open:	it may go on: nothing else has happened since
+ * @wait:	its place among the waits
+ * @end:	time stamp of the end of its last frame
+ * @hot:	the function in it with the most self time
+ * @hot_self:	that
+ * @outer:	the outermost function in it that took the most time
+ * @outer_time:	that
+ * @name:	what irq events say of it, or NONE
+ */
+struct interrupt {
+	bool open;
+	u32 wait;
+	u64 end;
+	u32 hot;
+	u64 hot_self;
+	u32 outer;
+	u64 outer_time;
+	u32 name;
+};
+
+/**
+ * struct thread - a thread, or the idle task of a CPU
+ * @pid:	of it; of idle tasks -1 - CPU
+ * @comm:	its name, or NONE
+ * @cpu:	where it was seen last
+ * @last:	and when
+ * @frame:	functions that have not returned, outermost first
+ * @frames:	number of them
+ * @max_frames:	room
+ * @inside:	in an execution,
+ * @broken:	of which records are missing
+ * @too_long:	whose path is cut off
+ * @base:	frame that it began with
+ * @function:	path so far,
+ * @path_depth:	how deep,
+ * @at:		when, ns after the entry
+ * @self:	and for how long
+ * @len:	of the path
+ * @max_path:	room
+ * @irq:	time in interrupts
+ * @begin_cpu:	where the execution began
+ * @wait:	its waits so far
+ * @waits:	number of them
+ * @max_waits:	room
+ * @irqs:	the last interrupt
+ * @off:	off the CPU
+ * @woken:	and woken since
+ * @off_ts:	since when
+ * @wake_ts:	woken when
+ * @off_wait:	what is known so far
+ * @lock:	that it waits for, or NONE
+ * @lock_ts:	since when
+ * @lock_slept:	time off the CPU since then
+ */
+struct thread {
+	s32 pid;
+	u32 comm;
+	u32 cpu;
+	u64 last;
+	struct frame *frame;
+	u32 frames;
+	u32 max_frames;
+	bool inside;
+	bool broken;
+	bool too_long;
+	u32 base;
+	u32 *function;
+	u16 *path_depth;
+	float *at;
+	float *self;
+	u32 len;
+	u32 max_path;
+	u64 irq;
+	u32 begin_cpu;
+	struct wait *wait;
+	u32 waits;
+	u32 max_waits;
+	struct interrupt irqs;
+	bool off;
+	bool woken;
+	u64 off_ts;
+	u64 wake_ts;
+	struct wait off_wait;
+	u32 lock;
+	u64 lock_ts;
+	u64 lock_slept;
+};
+
+/**
+ * struct cpu - what goes on on a CPU
+ * @lost:	time stamp of the first record after lost ones
+ * @irq:	name of the interrupt that is handled, or NONE
+ * @soft:	of the softirq
+ * @timer:	of the timer's function
+ * @device:	block device that has last completed a request, or NONE
+ * @device_ts:	and when
+ * @woke:	thread that was woken last, if its stack may follow
+ * @woke_ts:	and when
+ */
+struct cpu {
+	u64 lost;
+	u32 irq;
+	u32 soft;
+	u32 timer;
+	u32 device;
+	u64 device_ts;
+	struct thread *woke;
+	u64 woke_ts;
+};
+
+/**
+ * struct cut - a file that is being cut into executions
+ */
+struct cut {
+	struct paths *paths;
+	struct source *source;
+	enum side side;
+	struct thread **slot;
+	u32 slots;
+	u32 threads;
+	struct cpu *cpu;
+	u32 cpus;
+	double *outermost;
+	u32 max_outermost;
+};
+
+static inline struct frame *top_frame(struct thread *t)
+{
+	return t->frames ? &t->frame[t->frames - 1] : NULL;
+}
+
+u32 thread_pos(struct thread *t);
+void wait_irq_begin(struct cut *c, struct thread *t, u64 ts);
+void wait_irq(struct cut *c, struct thread *t, const struct frame *f, u64 ts,
+	      u64 time);
+u32 wait_add(struct thread *t, const struct wait *w);
+u32 wait_frames(struct cut *c, struct thread *t, bool irq);
+
+#endif

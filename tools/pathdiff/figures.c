@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What all ways of writing the result have in common, and the paper's figures. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathdiff.h"
+
+/* By so many times at most: a function that is new takes infinitely longer */
+#define MAX_FACTOR 1e6
+
+static int compare(const void *a, const void *b)
+{
+	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+/**
+ * figure_cdf - figure 6: the distribution of durations
+ * @r: the result
+ * @side: of which file
+ * @ns: where to put the durations that 0, 1, ... 100 % do not exceed
+ *
+ * Return: number of executions, 0 if there is no such file.
+ */
+u64 figure_cdf(const struct result *r, enum side side, u64 *ns)
+{
+	const struct paths *p = &r->paths;
+	u64 *value = zalloc(p->nr * sizeof(*value)), nr = 0;
+	u32 i;
+
+	for (i = 0; i < p->nr; i++) {
+		if (p->exec[i].side == side)
+			value[nr++] = p->exec[i].duration;
+	}
+	qsort(value, nr, sizeof(*value), compare);
+	for (i = 0; nr && i < CDF_POINTS; i++)
+		ns[i] = value[(nr - 1) * i / (CDF_POINTS - 1)];
+	free(value);
+	return nr;
+}
+
+/**
+ * cause_pattern - the normal pattern that a cause's worst execution is nearest to
+ * @r: the result
+ * @c: the cause
+ */
+u32 cause_pattern(const struct result *r, const struct cause *c)
+{
+	const struct paths *p = &r->paths;
+
+	return p->patterns.p[p->exec[c->worst].pattern].near;
+}
+
+/* Self time of a function in an execution; of interrupts, their time */
+static double self_of(const struct paths *p, const struct exec *e,
+		      const struct cause *c)
+{
+	const struct pattern *q = &p->patterns.p[e->pattern];
+	double time = 0;
+	u32 i;
+
+	if (c->kind == CAUSE_IRQ)
+		return e->irq;
+	for (i = 0; i < q->len; i++) {
+		if (q->function[i] == c->function)
+			time += e->data[q->len + i];
+	}
+	return time;
+}
+
+/**
+ * figure_cause - figure 8: the time of the cause's function in the executions of
+ * the nearest pattern, and in abnormal ones
+ * @r: the result
+ * @c: the cause
+ * @most: of each at most so many
+ * @f: where to put it; figure_cause_free() is due
+ */
+void figure_cause(const struct result *r, const struct cause *c, u32 most,
+		  struct figure8 *f)
+{
+	const struct paths *p = &r->paths;
+	u32 near = cause_pattern(r, c), i;
+
+	memset(f, 0, sizeof(*f));
+	f->normal = zalloc(most * sizeof(*f->normal));
+	f->abnormal = zalloc(most * sizeof(*f->abnormal));
+	for (i = 0; i < p->nr; i++) {
+		const struct exec *e = &p->exec[i];
+
+		if (e->abnormal && e->side == SIDE_TRACE &&
+		    p->patterns.p[e->pattern].near == near && f->nr[1] < most)
+			f->abnormal[f->nr[1]++] = self_of(p, e, c);
+		else if (!e->abnormal && e->pattern == near && f->nr[0] < most)
+			f->normal[f->nr[0]++] = self_of(p, e, c);
+	}
+}
+
+/**
+ * figure_cause_free - free the figure
+ * @f: the figure
+ */
+void figure_cause_free(struct figure8 *f)
+{
+	free(f->normal);
+	free(f->abnormal);
+}
+
+/**
+ * factor_of - how many times longer
+ * @self: the time
+ * @normal: what is usual
+ *
+ * Return: at most 1e6, which stands for a function that is not usual at all.
+ */
+double factor_of(double self, double normal)
+{
+	if (self <= 0)
+		return normal > 0 ? 0 : 1;
+	return normal * MAX_FACTOR > self ? self / normal : MAX_FACTOR;
+}
+
+const char *kind_name(u8 kind)
+{
+	static const char *const name[] = { "slow", "extra", "interrupt" };
+
+	return name[kind];
+}
+
+const char *wait_name(u8 kind)
+{
+	static const char *const name[] = { "blocked", "preempted", "spinning",
+					    "interrupted" };
+
+	return name[kind];
+}
+
+/**
+ * cause_function - what a cause is called after
+ * @r: the result
+ * @c: the cause
+ */
+const char *cause_function(const struct result *r, const struct cause *c)
+{
+	return c->kind == CAUSE_IRQ ? r->paths.names.name[c->function] :
+				      r->paths.functions.name[c->function];
+}
+
+/**
+ * cause_headline - a cause in a few words
+ * @r: the result
+ * @c: the cause
+ * @buf: where to put them
+ * @size: its size
+ */
+void cause_headline(const struct result *r, const struct cause *c, char *buf,
+		    size_t size)
+{
+	const char *name = cause_function(r, c);
+	const char *caller =
+		c->caller == NONE ? NULL : r->paths.functions.name[c->caller];
+
+	if (c->kind == CAUSE_IRQ)
+		snprintf(buf, size, "interrupts: %s", name);
+	else if (c->waits && caller)
+		snprintf(buf, size, "%s waits%s in %s()%s", caller,
+			 c->known && c->wait_kind == WAIT_PREEMPTED ?
+				 " for a CPU" :
+				 "",
+			 name,
+			 c->kind == CAUSE_EXTRA ?
+				 ", which it usually does not" :
+				 "");
+	else if (c->waits)
+		snprintf(buf, size, "%s() waits", name);
+	else if (c->kind == CAUSE_EXTRA)
+		snprintf(buf, size, "%s(), which usually is not called", name);
+	else
+		snprintf(buf, size, "%s() takes longer", name);
+}
+
+static const char *name_of(const struct result *r, u32 name)
+{
+	return name == NONE ? "?" : r->paths.names.name[name];
+}
+
+/**
+ * cause_waits - what was waited for, and for whom
+ * @r: the result
+ * @c: the cause
+ * @buf: where to put it; "" if it is no wait
+ * @size: its size
+ */
+void cause_waits(const struct result *r, const struct cause *c, char *buf,
+		 size_t size)
+{
+	const struct source *s = &r->source[SIDE_TRACE];
+	double all = c->wait_time > 0 ? c->wait_time : 1;
+	size_t len = 0;
+	u32 i;
+
+	*buf = '\0';
+	if (c->kind == CAUSE_IRQ || (!c->waits && !c->known))
+		return;
+	if (!c->known) {
+		snprintf(
+			buf, size,
+			s->has_switch ?
+				"not recorded" :
+				"for whom is not recorded: add -e sched:sched_switch -e sched:sched_waking -R stacktrace");
+		return;
+	}
+	if (c->lock != NONE)
+		len += snprintf(buf + len, size - len, "lock %s, ",
+				name_of(r, c->lock));
+	if (c->device != NONE)
+		len += snprintf(buf + len, size - len, "%s, ",
+				name_of(r, c->device));
+	if (len < size)
+		len += snprintf(buf + len, size - len, "%s",
+				c->wait_kind == WAIT_PREEMPTED ?
+					"while the CPU ran" :
+				c->wait_kind == WAIT_SPIN ? "spinning" :
+				s->has_waking		  ? "until woken by" :
+							    "asleep");
+	for (i = 0; i < c->whos && i < 3 && len < size; i++) {
+		if (c->who[i].name == NONE)
+			continue;
+		len += snprintf(buf + len, size - len, "%s %s (%.0f %%)",
+				i ? "," : "", name_of(r, c->who[i].name),
+				100 * c->who[i].time / all);
+	}
+	if (c->queued > 0.1 * all && len < size)
+		snprintf(buf + len, size - len,
+			 "; %.0f %% of it after that, for a CPU",
+			 100 * c->queued / all);
+}
+
+/**
+ * cause_shows - how many of the functions in a cause's table are slower
+ * @c: the cause
+ */
+u32 cause_shows(const struct cause *c)
+{
+	u32 i = 0;
+
+	while (i < c->in_table && c->table[i].self > c->table[i].normal)
+		i++;
+	return i;
+}
+
+/**
+ * exec_chain - the calls that lead to a function
+ * @r: the result
+ * @e: the execution
+ * @pos: position of the function
+ * @buf: where to put them: "a > b > c"
+ * @size: its size
+ */
+void exec_chain(const struct result *r, const struct exec *e, u32 pos,
+		char *buf, size_t size)
+{
+	const struct pattern *q = &r->paths.patterns.p[e->pattern];
+	u32 chain[64], nr = 0, depth = q->depth[pos] + 1, i;
+	size_t len = 0;
+
+	for (i = pos + 1; i && nr < 64; i--) {
+		if (q->depth[i - 1] >= depth)
+			continue;
+		depth = q->depth[i - 1];
+		chain[nr++] = q->function[i - 1];
+	}
+	*buf = '\0';
+	for (i = nr; i && len < size; i--)
+		len += snprintf(buf + len, size - len, "%s%s",
+				i < nr ? " > " : "",
+				r->paths.functions.name[chain[i - 1]]);
+}

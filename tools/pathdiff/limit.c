@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which executions took too long: the paper's limit, the upper one of a control
+ * chart of medians of five with the mean range, on a linear scale, from tools/lib
+ * (chart.c). Values come spread over the recording.
+ *
+ * Values are those of the baseline. Without one they are those of the calm part of
+ * the recording: first, values above three sigma of single values on a log scale,
+ * and of twice the centre, are set aside, and again of those left, until there are
+ * none (the revision of Phase I that textbooks of control charts advise). If that does not tell the calm
+ * part, because too much is slow, and some tenth of the recording is clearly
+ * faster than the whole, that tenth is taken.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathdiff.h"
+
+#define GROUP 5
+#define MAX_GROUPS 2000
+#define MIN_VALUES 10
+#define MAX_ROUNDS 20
+#define PARTS 10
+
+/* Single values of healthy processes above a limit for medians: 6 to 11 % */
+#define ABOVE_MEDIANS 0.12
+
+/* The longest execution in relation to the limit, or to the baseline's longest */
+#define LONG 10
+#define LONG_BASE 3
+
+/* Time above the centre, per execution, as a part of it; or above the baseline's */
+#define MORE 0.5
+#define MORE_BASE 0.25
+
+static int compare(const void *a, const void *b)
+{
+	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static u64 median(const u64 *value, u32 nr)
+{
+	u64 *sorted = zalloc(nr * sizeof(*sorted)), m;
+
+	memcpy(sorted, value, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), compare);
+	m = sorted[nr / 2];
+	free(sorted);
+	return m;
+}
+
+/* Limits of a chart of so many values, of which every so manieth is taken */
+static u32 chart(const u64 *value, u32 nr, u8 limit, u8 scale,
+		 struct ctlchart_limits *l)
+{
+	u32 groups = nr / GROUP > MAX_GROUPS ? MAX_GROUPS : nr / GROUP, i;
+	struct ctlchart_method m = { limit, scale, GROUP, groups };
+	struct ctlchart_phase1 p;
+	u64 *room = zalloc(ctlchart_phase1_room(&m) * sizeof(*room));
+	u32 samples = groups * GROUP;
+
+	ctlchart_phase1_start(&p, &m, room);
+	for (i = 0; i < samples; i++)
+		ctlchart_phase1_add(&p, value[(u64)i * nr / samples]);
+	ctlchart_phase1_limits(&p, l);
+	free(room);
+	return samples;
+}
+
+/* Set aside what is far above; returns how many are left */
+static u32 revise(u64 *value, u32 nr)
+{
+	struct ctlchart_limits l;
+	u32 round, i, left;
+
+	for (round = 0; round < MAX_ROUNDS; round++) {
+		chart(value, nr, CTLCHART_INDIVIDUALS, CTLCHART_LOG, &l);
+		for (i = left = 0; i < nr; i++) {
+			if (value[i] <= l.ucl || value[i] <= 2 * l.center)
+				value[left++] = value[i];
+		}
+		if (left == nr || left < 2 * MIN_VALUES)
+			break;
+		nr = left;
+	}
+	return nr;
+}
+
+/* The calmest tenth takes the place of all, if it is much calmer */
+static u32 calmest(u64 *value, u32 nr)
+{
+	u32 size = nr / PARTS, i, best = 0;
+	u64 least = U64_MAX;
+
+	if (size < 2 * MIN_VALUES)
+		return nr;
+	for (i = 0; i < PARTS; i++) {
+		u64 m = median(value + i * size, size);
+
+		if (m < least) {
+			least = m;
+			best = i;
+		}
+	}
+	if (least > median(value, nr) / 3)
+		return nr;
+	memmove(value, value + best * size, size * sizeof(*value));
+	return size;
+}
+
+static u32 values_of(const struct paths *p, enum side side, u64 *value)
+{
+	u32 i, nr = 0;
+
+	for (i = 0; i < p->nr; i++) {
+		if (p->exec[i].side == side)
+			value[nr++] = p->exec[i].duration;
+	}
+	return nr;
+}
+
+static void count(struct paths *p, struct limit *l)
+{
+	double excess[2] = { 0 };
+	u32 i;
+
+	for (i = 0; i < p->nr; i++) {
+		struct exec *e = &p->exec[i];
+		bool base = e->side == SIDE_BASELINE;
+		u64 *longest = base ? &l->base_longest : &l->longest;
+
+		e->abnormal = e->duration > l->ns;
+		(base ? l->base_nr : l->nr)[e->abnormal]++;
+		if (e->duration > *longest)
+			*longest = e->duration;
+		if (e->abnormal)
+			excess[base] += e->duration - l->center;
+	}
+	if (l->nr[0] + l->nr[1])
+		l->excess = excess[0] / (l->nr[0] + l->nr[1]);
+	if (l->base_nr[0] + l->base_nr[1])
+		l->base_excess = excess[1] / (l->base_nr[0] + l->base_nr[1]);
+}
+
+/*
+ * Some executions are above the limit though all is well. With a baseline: together
+ * they take hardly more time than there, and none is much longer than there. Without:
+ * as many as such a limit lets pass, and not by much.
+ */
+static void judge(struct limit *l)
+{
+	double n = l->nr[0] + l->nr[1];
+	double base = l->base_nr[0] + l->base_nr[1];
+	bool seldom, small, little;
+
+	if (l->given) {
+		l->healthy = !l->nr[1];
+		return;
+	}
+	seldom = base > 0 || l->nr[1] <= n * ABOVE_MEDIANS +
+						 3 * sqrt(n * ABOVE_MEDIANS *
+							  (1 - ABOVE_MEDIANS)) +
+						 1;
+	if (base > 0) {
+		u64 usual = l->base_longest > l->ns ? l->base_longest : l->ns;
+
+		small = l->longest <= LONG_BASE * usual;
+		little = l->excess <= l->base_excess + l->center * MORE_BASE;
+	} else {
+		small = l->longest <= LONG * l->ns;
+		little = l->excess <= l->center * MORE;
+	}
+	l->healthy = !l->nr[1] || (seldom && small && little);
+}
+
+/**
+ * limit_find - find the limit, and which executions are above it
+ * @g: the guard
+ * @p: the executions
+ * @l: the limit
+ * @given: by the user, ns; 0: draw it
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given)
+{
+	u64 *value = zalloc(p->nr * sizeof(*value));
+	u32 nr = values_of(p, SIDE_BASELINE, value), all;
+	struct ctlchart_limits lines = { 0, given };
+	int status = 0;
+
+	all = nr;
+	if (!nr) {
+		nr = all = values_of(p, SIDE_TRACE, value);
+		if (nr >= MIN_VALUES && !given)
+			nr = revise(value, calmest(value, nr));
+	}
+	if (given) {
+		l->given = true;
+		lines.center = median(value, all);
+		if (lines.center > given)
+			lines.center = given;
+	} else if (nr < MIN_VALUES) {
+		status = guard_fail(
+			g, GUARD_NOWHERE,
+			"%u executions are too few for a limit: give --limit, or a --baseline",
+			nr);
+	} else {
+		l->learnt = chart(value, nr, CTLCHART_MEDIAN, CTLCHART_LINEAR,
+				  &lines);
+		l->set_aside = all - nr;
+	}
+	l->ns = lines.ucl;
+	l->center = lines.center;
+	free(value);
+	if (status)
+		return status;
+	count(p, l);
+	judge(l);
+	return 0;
+}

@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * pathdiff: which kernel function made a call slow.
+ *
+ * After Fukai et al., "Estimating the cause function of a performance failure by
+ * analysing execution paths" (in Japanese). A function_graph trace is cut into
+ * executions of one function; those that took longer than the limit of a control
+ * chart are compared with the most similar path of those that did not.
+ *
+ *	symbols.c	functions and other names as integers
+ *	reader.c	what the records of a trace say
+ *	cut.c		executions, per thread, and their paths
+ *	wait.c		off the CPU, in interrupts, at locks: why and for whom
+ *	pattern.c	paths that are the same sequence of functions
+ *	lcs.c		the longest common subsequence
+ *	limit.c		which executions took too long
+ *	nearest.c	the normal pattern that is most like an abnormal one
+ *	rank.c		the function that made an execution slow, and causes
+ *	figures.c	the distributions and tables of the paper
+ *	report_*.c	ways to write all this
+ */
+#ifndef PATHDIFF_H
+#define PATHDIFF_H
+
+#include <linux/types.h>
+#include <linux/limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "chart.h"
+#include "guard.h"
+#include "records.h"
+#include "text.h"
+
+#define PROGRAM "pathdiff"
+#define NONE U32_MAX
+
+/* Longest path; what is longer is cut off and counted */
+#define MAX_PATH (1u << 20)
+
+/**
+ * GROW - make room for one more
+ * @array: of pointers or structs
+ * @nr: used
+ * @max: there
+ */
+#define GROW(array, nr, max)                                                  \
+	do {                                                                  \
+		if ((nr) == (max)) {                                          \
+			(max) = (max) ? 2 * (max) : 16;                       \
+			(array) = realloc((array), (max) * sizeof(*(array))); \
+			if (!(array))                                         \
+				abort();                                      \
+		}                                                             \
+	} while (0)
+
+void *zalloc(size_t size);
+u64 hash_bytes(const void *data, size_t size);
+
+/* ---- symbols.c ---- */
+
+/* What a function is known for */
+enum {
+	FUNCTION_SCHEDULES = 1, /* gives up the CPU */
+	FUNCTION_INTERRUPT = 2, /* begins or ends an interrupt */
+	FUNCTION_WAITS = 4, /* says nothing of what is waited for */
+	FUNCTION_MAY_SCHEDULE = 16, /* does so if it must */
+	FUNCTION_TRACES = 8, /* is there because events are recorded */
+};
+
+/**
+ * struct strings - names as integers
+ * @name:	the names
+ * @flags:	FUNCTION_*
+ * @nr:		number of them
+ * @max:	room
+ * @slot:	hash table of numbers plus one
+ * @slots:	its size, a power of two
+ */
+struct strings {
+	char **name;
+	u8 *flags;
+	u32 nr;
+	u32 max;
+	u32 *slot;
+	u32 slots;
+};
+
+u32 string_id(struct strings *s, const char *name);
+void strings_free(struct strings *s);
+
+struct symbols;
+
+struct symbols *symbols_read(struct guard *g, struct tep_handle *tep,
+			     struct strings *functions);
+u32 symbols_function(struct symbols *s, u64 address);
+const char *symbols_exact(struct symbols *s, u64 address);
+u32 symbols_named(struct symbols *s, const char *name);
+bool symbols_known(const struct symbols *s);
+void symbols_free(struct symbols *s);
+
+/* ---- pattern.c ---- */
+
+/**
+ * struct pattern - a sequence of functions
+ * @function:	the functions, in order of their calls
+ * @depth:	how deep each is below the entry, in its first execution
+ * @len:	number of them
+ * @hash:	of @function
+ * @nr:		executions: 0 normal, 1 abnormal
+ * @first:	the longest abnormal one, or else a normal one
+ * @stat:	of normal executions, for each position, or NULL
+ * @irq:	mean time in interrupts in normal ones, ns
+ * @duration:	mean duration of normal ones, ns
+ * @counts:	distinct functions, ascending, each with its count; see nearest.c
+ * @distinct:	number of them
+ * @near:	of an abnormal pattern: the nearest normal one, or NONE
+ * @common:	length of the LCS with it
+ * @match:	for each position, the position there, or NONE
+ */
+struct pattern {
+	u32 *function;
+	u16 *depth;
+	u32 len;
+	u64 hash;
+	u32 nr[2];
+	u32 first;
+	struct position {
+		double self;
+		double square;
+		double incl;
+		float max;
+	} * stat;
+	double irq;
+	double duration;
+	u32 *counts;
+	u32 distinct;
+	u32 near;
+	u32 common;
+	u32 *match;
+};
+
+/**
+ * struct patterns - all of them
+ */
+struct patterns {
+	struct pattern *p;
+	u32 nr;
+	u32 max;
+	u32 *slot;
+	u32 slots;
+};
+
+u32 pattern_id(struct patterns *ps, const u32 *function, const u16 *depth,
+	       u32 len);
+void patterns_free(struct patterns *ps);
+
+/* ---- wait.c, cut.c ---- */
+
+/**
+ * enum wait_kind - why a function did not go on
+ * @WAIT_BLOCKED: it slept until somebody woke it
+ * @WAIT_PREEMPTED: another task had the CPU
+ * @WAIT_SPIN: it spun for a lock
+ * @WAIT_IRQ: an interrupt
+ */
+enum wait_kind {
+	WAIT_BLOCKED,
+	WAIT_PREEMPTED,
+	WAIT_SPIN,
+	WAIT_IRQ,
+};
+
+/**
+ * struct wait - a time in which an execution did not go on
+ * @at:		when it began, ns after its execution
+ * @time:	how long it was, ns
+ * @queued:	the part of it after the wake-up, waiting for a CPU
+ * @pos:	position in the path
+ * @who:	name of the waker, of who had the CPU, or of the interrupt; or NONE
+ * @lock:	name of the lock, or NONE
+ * @device:	name of the device, or NONE
+ * @stack:	what the waker was doing, or NONE
+ * @other:	task that had the CPU until it went on, or NONE
+ * @pid:	of the waker
+ * @state:	task state, as sched_switch tells
+ * @kind:	an enum wait_kind
+ */
+struct wait {
+	float at;
+	float time;
+	float queued;
+	u32 pos;
+	u32 who;
+	u32 lock;
+	u32 device;
+	u32 stack;
+	u32 other;
+	s32 pid;
+	u16 state;
+	u8 kind;
+};
+
+/**
+ * struct exec - one execution of the entry function
+ * @start:	time stamp of its entry
+ * @duration:	ns
+ * @data:	for each position: when it was called, ns after @start; then for each
+ *		position its self time, ns: without what it called and interrupts
+ * @pattern:	its path
+ * @wait:	its first wait
+ * @waits:	number of them
+ * @irq:	time in interrupts, ns
+ * @pid:	thread
+ * @comm:	its name
+ * @cpu:	where it began
+ * @side:	of which file
+ * @abnormal:	it took longer than the limit
+ */
+struct exec {
+	u64 start;
+	u64 duration;
+	float *data;
+	u32 pattern;
+	u32 wait;
+	u32 waits;
+	float irq;
+	s32 pid;
+	u32 comm;
+	u16 cpu;
+	u8 side;
+	bool abnormal;
+};
+
+enum side {
+	SIDE_BASELINE,
+	SIDE_TRACE,
+};
+
+enum sleep_time {
+	SLEEP_AUTO,
+	SLEEP_ON,
+	SLEEP_OFF,
+};
+
+/**
+ * struct source - a file, and how it was understood
+ * @file:	its name
+ * @records:	number of its records
+ * @graph:	of these, of function_graph
+ * @first:	time stamp of the first one
+ * @last:	and of the last one
+ * @gaps:	times that records were lost
+ * @executions:	complete ones
+ * @began:	that had begun before the recording
+ * @ended:	that had not ended with it
+ * @broken:	that records are missing of
+ * @cut:	that were too long
+ * @votes:	calls that slept, and whose durations contain that (0), or not (1)
+ * @sleep_off:	durations were taken from time stamps
+ * @has_switch:	there are sched_switch events
+ * @has_waking:	there are sched_waking or sched_wakeup events
+ * @unknown:	functions without a name
+ */
+struct source {
+	const char *file;
+	u64 records;
+	u64 graph;
+	u64 first;
+	u64 last;
+	u64 gaps;
+	u64 executions;
+	u64 began;
+	u64 ended;
+	u64 broken;
+	u64 cut;
+	u64 votes[2];
+	bool sleep_off;
+	bool has_switch;
+	bool has_waking;
+	u64 unknown;
+};
+
+struct floats;
+
+/**
+ * struct paths - all executions, of both files
+ * @functions:	names of functions
+ * @names:	other names: tasks, locks, devices, interrupts
+ * @stacks:	sequences of functions, innermost first
+ * @patterns:	the paths
+ * @exec:	the executions, in order of their ends, the baseline's first
+ * @nr:		number of them
+ * @max:	room
+ * @wait:	their waits
+ * @waits:	number of them
+ * @max_waits:	room
+ * @chunk:	where their data are
+ * @entry:	the function that is cut out
+ * @scheduler:	keep the functions below schedule()
+ */
+struct paths {
+	struct strings functions;
+	struct strings names;
+	struct patterns stacks;
+	struct patterns patterns;
+	struct exec *exec;
+	u32 nr;
+	u32 max;
+	struct wait *wait;
+	u32 waits;
+	u32 max_waits;
+	struct floats *chunk;
+	u32 entry;
+	bool scheduler;
+};
+
+float *paths_floats(struct paths *p, size_t nr);
+void paths_free(struct paths *p);
+
+struct cut;
+struct thread;
+
+struct cut *cut_new(struct paths *paths, struct source *source, enum side side,
+		    u32 cpus);
+void cut_free(struct cut *c);
+struct thread *cut_thread(struct cut *c, s32 pid, u32 cpu);
+void cut_seen(struct cut *c, struct thread *t, u32 cpu, u64 ts);
+void cut_lost(struct cut *c, u32 cpu, u64 ts);
+void cut_comm(struct cut *c, struct thread *t, const char *comm);
+bool cut_has_comm(const struct thread *t);
+
+/**
+ * struct graph_event - a record of function_graph
+ * @function:	which
+ * @depth:	as recorded
+ * @flags:	common_flags
+ * @ts:		time stamp
+ * @duration:	of an exit: rettime - calltime, ns
+ */
+struct graph_event {
+	u32 function;
+	s32 depth;
+	u32 flags;
+	u64 ts;
+	u64 duration;
+};
+
+void cut_enter(struct cut *c, struct thread *t, const struct graph_event *e);
+void cut_leave(struct cut *c, struct thread *t, const struct graph_event *e);
+void cut_finish(struct cut *c);
+u32 cut_outermost(const struct cut *c);
+
+/* Of the task that was current at an event */
+struct context {
+	struct thread *thread;
+	u32 cpu;
+	u32 flags;
+	u64 ts;
+};
+
+void wait_switch(struct cut *c, const struct context *x, s32 prev, u32 state,
+		 s32 next, const char *next_comm);
+void wait_waking(struct cut *c, const struct context *x, s32 pid);
+void wait_stack(struct cut *c, const struct context *x, const u32 *function,
+		u32 nr);
+void wait_lock(struct cut *c, const struct context *x, const char *lock);
+void wait_unlock(struct cut *c, const struct context *x);
+void wait_irq_name(struct cut *c, u32 cpu, const char *what, const char *name);
+void wait_irq_gone(struct cut *c, u32 cpu);
+void wait_block(struct cut *c, const struct context *x, u32 dev);
+
+/* ---- reader.c ---- */
+
+/**
+ * struct read_options - how a file is read
+ * @entry:	name of the entry function, NULL: find it
+ * @sleep:	what is known of the trace option sleep-time
+ * @side:	which file it is
+ */
+struct read_options {
+	const char *entry;
+	enum sleep_time sleep;
+	enum side side;
+};
+
+int reader_read(struct guard *g, struct paths *p, struct source *s,
+		const struct read_options *o);
+
+/* ---- limit.c ---- */
+
+/**
+ * struct limit - what divides normal executions from abnormal ones
+ * @ns:		the limit: abnormal is what takes longer
+ * @center:	centre line of the chart, 0 if the limit was given
+ * @given:	by the user
+ * @learnt:	executions that the chart was drawn from
+ * @set_aside:	executions that were no part of the calm ones
+ * @nr:		normal and abnormal executions of the trace
+ * @base_nr:	of the baseline
+ * @longest:	the longest execution of the trace, and of the baseline
+ * @excess:	time above the centre in abnormal ones, per execution: trace, baseline
+ * @healthy:	nothing speaks against it that all is well
+ */
+struct limit {
+	u64 ns;
+	u64 center;
+	bool given;
+	u32 learnt;
+	u32 set_aside;
+	u64 nr[2];
+	u64 base_nr[2];
+	u64 longest;
+	u64 base_longest;
+	double excess;
+	double base_excess;
+	bool healthy;
+};
+
+int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given);
+
+/* ---- lcs.c ---- */
+
+struct lcs;
+
+struct lcs *lcs_new(u32 symbols);
+void lcs_free(struct lcs *l);
+void lcs_first(struct lcs *l, const u32 *a, u32 len);
+u32 lcs_length(struct lcs *l, const u32 *b, u32 len);
+u32 lcs_match(struct lcs *l, const u32 *a, u32 a_len, const u32 *b, u32 b_len,
+	      u32 *match);
+
+/* ---- nearest.c ---- */
+
+/* Similarities in tens of percent: 0: 100-90, 9: 10-0 */
+#define SIMILARITIES 10
+
+/**
+ * struct nearest - how alike patterns are
+ * @normal:	patterns of normal executions
+ * @abnormal:	of abnormal ones
+ * @candidates:	normal ones that were compared with, the most frequent
+ * @table2:	normal ones by their similarity to the most similar other one
+ * @table3:	abnormal ones by their similarity to the nearest normal one
+ * @compared:	pairs whose LCS was computed
+ * @pruned:	and was not, since it could not be the longest
+ */
+struct nearest {
+	u32 normal;
+	u32 abnormal;
+	u32 candidates;
+	u32 in_table2;
+	u32 table2[SIMILARITIES];
+	u32 table3[SIMILARITIES];
+	u64 compared;
+	u64 pruned;
+};
+
+void nearest_find(struct guard *g, struct paths *p, struct nearest *n,
+		  u32 jobs);
+
+/* ---- rank.c ---- */
+
+/**
+ * enum cause_kind - what made an execution slow
+ * @CAUSE_SLOW: a function of the path took longer than usual
+ * @CAUSE_EXTRA: a function that is not in normal paths
+ * @CAUSE_IRQ: interrupts
+ */
+enum cause_kind {
+	CAUSE_SLOW,
+	CAUSE_EXTRA,
+	CAUSE_IRQ,
+};
+
+#define MAX_WHO 8
+
+/**
+ * struct cause - what several abnormal executions have in common
+ * @id:		its number before they are put in order
+ * @kind:	an enum cause_kind
+ * @function:	the function; of interrupts the name in paths' names
+ * @caller:	of a wait, who called it; else NONE
+ * @waits:	it is a wait
+ * @wait_kind:	an enum wait_kind of it, if @known
+ * @known:	events tell of the wait
+ * @lock:	what it waited for, or NONE
+ * @device:	the same
+ * @executions:	how many
+ * @patterns:	in how many patterns
+ * @excess:	time above what is usual, in this function, ns
+ * @self:	its self time, ns; @normal_self: what is usual
+ * @incl:	its inclusive time, ns; @normal_incl: what is usual
+ * @duration:	of the executions, ns
+ * @usual:	duration of normal executions of the nearest patterns, ns
+ * @similarity:	sum over executions
+ * @references:	sum over executions of normal ones they were compared with
+ * @worst:	the longest execution
+ * @worst_pos:	where in its path
+ * @who:	wakers and their like, with their time
+ * @whos:	number of them
+ * @queued:	time that wake-ups waited for a CPU
+ * @wait_time:	time of the waits that are known
+ * @confidence:	0..1
+ * @table:	for each function its self time in these executions, and what is
+ *		usual; only of the first ones
+ */
+struct cause {
+	u32 id;
+	u8 kind;
+	u32 function;
+	u32 caller;
+	bool waits;
+	bool known;
+	u8 wait_kind;
+	u32 lock;
+	u32 device;
+	u32 executions;
+	u32 patterns;
+	double excess;
+	double self;
+	double normal_self;
+	double incl;
+	double normal_incl;
+	double duration;
+	double usual;
+	double similarity;
+	double references;
+	u32 worst;
+	u32 worst_pos;
+	struct who {
+		u32 name;
+		double time;
+		u32 nr;
+		u32 stack;
+		double longest;
+	} who[MAX_WHO];
+	u32 whos;
+	double queued;
+	double wait_time;
+	double confidence;
+	u32 last_pattern;
+	struct slowed *table;
+	u32 in_table;
+};
+
+/**
+ * struct slowed - a function in the executions of a cause
+ */
+struct slowed {
+	u32 function;
+	double self;
+	double normal;
+	bool extra;
+};
+
+/**
+ * struct ranking - the causes
+ * @cause:	in order of their excess
+ * @nr:		number of them
+ * @max:	room
+ * @excess:	of all abnormal executions
+ * @duration:	of all abnormal executions
+ * @unmatched:	abnormal executions without any normal one to compare with
+ * @throughout:	abnormal executions in which no function stands out
+ * @named:	causes that are named: the first ones
+ */
+struct ranking {
+	struct cause *cause;
+	u32 nr;
+	u32 max;
+	double excess;
+	double duration;
+	u32 unmatched;
+	u32 throughout;
+	u32 named;
+};
+
+struct verdict {
+	u8 kind;
+	u32 function;
+	u32 pos;
+	double self;
+	double normal_self;
+	double incl;
+	double normal_incl;
+	double excess;
+};
+
+void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
+		 double common);
+void rank_one(struct paths *p, const struct exec *e, double common,
+	      struct verdict *v);
+void ranking_free(struct ranking *r);
+double exec_inclusive(const struct paths *p, const struct exec *e, u32 pos);
+
+/* ---- main, reports ---- */
+
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_FOLDED,
+	FORMAT_CHROME,
+	FORMAT_HTML,
+};
+
+/**
+ * struct result - all there is to report
+ */
+struct result {
+	FILE *out;
+	enum format format;
+	bool color;
+	bool brief;
+	double common;
+	u32 top;
+	struct paths paths;
+	struct source source[2];
+	bool has_baseline;
+	struct limit limit;
+	struct nearest nearest;
+	struct ranking ranking;
+};
+
+/* Share of the executions with a duration of at most so much */
+#define CDF_POINTS 101
+
+/* The durations at shares of 0, 1, ... 100 %; returns how many executions */
+u64 figure_cdf(const struct result *r, enum side side, u64 *ns);
+
+/* Figure 8: self time of the cause in executions of its nearest patterns */
+struct figure8 {
+	double *abnormal;
+	double *normal;
+	u32 nr[2];
+};
+void figure_cause(const struct result *r, const struct cause *c, u32 most,
+		  struct figure8 *f);
+void figure_cause_free(struct figure8 *f);
+u32 cause_pattern(const struct result *r, const struct cause *c);
+
+const char *cause_function(const struct result *r, const struct cause *c);
+void cause_headline(const struct result *r, const struct cause *c, char *buf,
+		    size_t size);
+void cause_waits(const struct result *r, const struct cause *c, char *buf,
+		 size_t size);
+u32 cause_shows(const struct cause *c);
+const char *kind_name(u8 kind);
+const char *wait_name(u8 kind);
+void exec_chain(const struct result *r, const struct exec *e, u32 pos,
+		char *buf, size_t size);
+double factor_of(double self, double normal);
+
+void report_text(struct result *r);
+void report_json(struct result *r);
+void report_csv(struct result *r);
+void report_folded(struct result *r);
+void report_chrome(struct result *r);
+void report_html(struct result *r);
+struct json_object *json_result(const struct result *r);
+
+#endif

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the records of a trace say, by the formats in it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+#include "pathdiff.h"
+
+/* Records to look at to find out what cannot be known before */
+#define SAMPLE 2000000
+
+#define MAX_STACK 64
+#define MAX_TYPE 65536
+
+/* What can be in a record */
+enum what {
+	IS_NOTHING,
+	IS_ENTRY,
+	IS_EXIT,
+	IS_SWITCH,
+	IS_WAKING,
+	IS_STACK,
+	IS_LOCK,
+	IS_UNLOCK,
+	IS_IRQ,
+	IS_SOFTIRQ,
+	IS_TIMER,
+	IS_GONE,
+	IS_BLOCK,
+	NR_WHAT,
+};
+
+#define MAX_FIELDS 4
+
+/**
+ * struct kind - an event that is understood
+ * @system:	its system
+ * @name:	its name
+ * @what:	what it says
+ * @field:	names of the fields that are read, which all must be there
+ */
+static const struct kind {
+	const char *system;
+	const char *name;
+	enum what what;
+	const char *field[MAX_FIELDS];
+} kinds[] = {
+	{ "ftrace", "funcgraph_entry", IS_ENTRY, { "func", "depth" } },
+	{ "ftrace", "funcgraph_retaddr_entry", IS_ENTRY, { "func", "depth" } },
+	{ "ftrace", "fgraph_retaddr_entry", IS_ENTRY, { "func", "depth" } },
+	{ "ftrace",
+	  "funcgraph_exit",
+	  IS_EXIT,
+	  { "func", "depth", "calltime", "rettime" } },
+	{ "ftrace", "kernel_stack", IS_STACK, { NULL } },
+	{ "sched",
+	  "sched_switch",
+	  IS_SWITCH,
+	  { "prev_pid", "prev_state", "next_pid" } },
+	{ "sched", "sched_waking", IS_WAKING, { "pid" } },
+	{ "sched", "sched_wakeup", IS_WAKING, { "pid" } },
+	{ "lock", "contention_begin", IS_LOCK, { "lock_addr" } },
+	{ "lock", "contention_end", IS_UNLOCK, { "lock_addr" } },
+	{ "irq", "irq_handler_entry", IS_IRQ, { "irq" } },
+	{ "irq", "irq_handler_exit", IS_GONE, { "irq" } },
+	{ "irq", "softirq_entry", IS_SOFTIRQ, { "vec" } },
+	{ "irq", "softirq_exit", IS_GONE, { "vec" } },
+	{ "timer", "hrtimer_expire_entry", IS_TIMER, { "function" } },
+	{ "timer", "hrtimer_expire_exit", IS_GONE, { "hrtimer" } },
+	{ "timer", "timer_expire_entry", IS_TIMER, { "function" } },
+	{ "timer", "timer_expire_exit", IS_GONE, { "timer" } },
+	{ "block", "block_rq_complete", IS_BLOCK, { "dev" } },
+	{ "block", "block_bio_complete", IS_BLOCK, { "dev" } },
+};
+
+/**
+ * struct text - where a string in a record is
+ */
+struct text {
+	u32 offset;
+	u32 size;
+	bool dynamic;
+	bool relative;
+	struct number loc;
+};
+
+/**
+ * struct event - an event of the file
+ * @what:	what it says
+ * @wakeup:	it is sched_wakeup, which is later than sched_waking
+ * @min:	least size of its records
+ * @field:	fields that are read
+ * @text:	a string
+ * @name:	for diagnostics
+ */
+struct event {
+	u8 what;
+	u32 min;
+	struct number field[MAX_FIELDS];
+	struct text text;
+	const char *name;
+};
+
+/**
+ * struct reader - a file that is read
+ * @event:	what is understood
+ * @by_type:	for each common_type, one more than its place there
+ */
+struct reader {
+	struct guard *guard;
+	struct paths *paths;
+	struct source *source;
+	struct records *records;
+	struct symbols *symbols;
+	struct cut *cut;
+	struct number type;
+	struct number flags;
+	struct number pid;
+	u32 common;
+	struct event event[sizeof(kinds) / sizeof(*kinds)];
+	u8 by_type[MAX_TYPE];
+	u32 entries;
+	u32 exits;
+	u64 seen[NR_WHAT];
+	struct cached {
+		struct thread *thread;
+		s32 pid;
+		bool there;
+	} * cached;
+	u32 cpus;
+};
+
+static void find_text(struct reader *r, struct tep_event *event,
+		      const char *name, struct text *text)
+{
+	struct tep_format_field *f = tep_find_field(event, name);
+
+	memset(text, 0, sizeof(*text));
+	if (!f || f->offset < 0 || f->size < 1 || f->offset > 4096)
+		return;
+	text->offset = f->offset;
+	text->size = f->size;
+	text->dynamic = f->flags & TEP_FIELD_IS_DYNAMIC;
+	text->relative = f->flags & TEP_FIELD_IS_RELATIVE;
+	number_find(&text->loc, r->records, event, "common_pid");
+	text->loc.offset = f->offset;
+	text->loc.size = 4;
+	text->loc.is_signed = false;
+}
+
+/* The string, cut off at the buffer's size */
+static const char *get_text(const struct text *text, const struct record *rec,
+			    char *buf, size_t size)
+{
+	u64 offset = text->offset, len = text->size;
+
+	*buf = '\0';
+	if (text->dynamic) {
+		u64 loc;
+
+		if (!number_fits(&text->loc, rec))
+			return buf;
+		loc = number_get(&text->loc, rec);
+		offset = (loc & 0xffff) +
+			 (text->relative ? text->offset + 4 : 0);
+		len = loc >> 16;
+	}
+	if (!len || offset > rec->size || len > rec->size - offset)
+		return buf;
+	if (len > size - 1)
+		len = size - 1;
+	memcpy(buf, rec->data + offset, len);
+	buf[len] = '\0';
+	return buf;
+}
+
+/* Returns false if the event has not the fields it should have */
+static bool understand(struct reader *r, const struct kind *k, struct event *e)
+{
+	struct tep_handle *tep = records_tep(r->records);
+	struct tep_event *event =
+		tep_find_event_by_name(tep, k->system, k->name);
+	u32 i;
+
+	memset(e, 0, sizeof(*e));
+	e->name = k->name;
+	if (!event || event->id < 0 || event->id >= MAX_TYPE)
+		return true;
+	for (i = 0; i < MAX_FIELDS && k->field[i]; i++) {
+		struct number *n = &e->field[i];
+
+		if (!number_find(n, r->records, event, k->field[i]))
+			return false;
+		if (e->min < n->offset + n->size)
+			e->min = n->offset + n->size;
+	}
+	if (e->min < r->common)
+		e->min = r->common;
+	e->what = k->what;
+	if (k->what == IS_SWITCH)
+		find_text(r, event, "next_comm", &e->text);
+	if (k->what == IS_IRQ)
+		find_text(r, event, "name", &e->text);
+	if (k->what == IS_STACK) {
+		struct tep_format_field *f = tep_find_field(event, "caller");
+
+		e->text.offset = f && f->offset > 0 ? f->offset : 0;
+		e->field[0] = r->type;
+		e->field[0].size = tep_get_long_size(tep) == 4 ? 4 : 8;
+		e->field[0].is_signed = false;
+		if (!e->text.offset)
+			return false;
+	}
+	r->by_type[event->id] = e - r->event + 1;
+	r->entries += k->what == IS_ENTRY;
+	r->exits += k->what == IS_EXIT;
+	return true;
+}
+
+/* All events have these in the same place: take it from one of them. */
+static int find_common(struct reader *r)
+{
+	struct tep_event *event = tep_get_event(records_tep(r->records), 0);
+
+	if (!event)
+		return guard_fail(r->guard, GUARD_NOWHERE,
+				  "describes no events");
+	if (!number_find(&r->type, r->records, event, "common_type") ||
+	    !number_find(&r->flags, r->records, event, "common_flags") ||
+	    !number_find(&r->pid, r->records, event, "common_pid"))
+		return guard_fail(
+			r->guard, GUARD_NOWHERE,
+			"damaged: its events do not tell their type and process");
+	r->common = r->pid.offset + r->pid.size;
+	if (r->common < r->flags.offset + r->flags.size)
+		r->common = r->flags.offset + r->flags.size;
+	if (r->common < r->type.offset + r->type.size)
+		r->common = r->type.offset + r->type.size;
+	return 0;
+}
+
+static int find_events(struct reader *r)
+{
+	int status = find_common(r);
+	u32 i;
+
+	for (i = 0; !status && i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!understand(r, &kinds[i], &r->event[i]))
+			status = guard_fail(
+				r->guard, GUARD_NOWHERE,
+				"damaged: the format of its event %s:%s lacks what it must have",
+				kinds[i].system, kinds[i].name);
+	}
+	if (!status && (!r->entries || !r->exits))
+		status = guard_fail(
+			r->guard, GUARD_NOWHERE,
+			"has no function_graph events; record with: trace-cmd record -p function_graph -g FUNCTION");
+	return status;
+}
+
+static struct thread *thread_of(struct reader *r, const struct record *rec)
+{
+	struct cached *cached = &r->cached[rec->cpu];
+	s32 pid = number_get(&r->pid, rec);
+
+	if (!cached->there || cached->pid != pid) {
+		cached->thread = cut_thread(r->cut, pid, rec->cpu);
+		cached->pid = pid;
+		cached->there = true;
+		if (!cut_has_comm(cached->thread))
+			cut_comm(r->cut, cached->thread,
+				 tep_data_comm_from_pid(records_tep(r->records),
+							pid));
+	}
+	return cached->thread;
+}
+
+static void on_stack(struct reader *r, const struct event *e,
+		     const struct context *x, const struct record *rec)
+{
+	struct number n = e->field[0];
+	u32 function[MAX_STACK], nr = 0;
+
+	for (n.offset = e->text.offset; nr < MAX_STACK && number_fits(&n, rec);
+	     n.offset += n.size) {
+		u64 address = number_get(&n, rec);
+
+		if (!address || address == U64_MAX ||
+		    (n.size == 4 && address == U32_MAX))
+			break;
+		function[nr++] = symbols_function(r->symbols, address);
+	}
+	wait_stack(r->cut, x, function, nr);
+}
+
+static void on_lock(struct reader *r, const struct context *x, u64 address)
+{
+	const char *name = symbols_exact(r->symbols, address);
+	char buf[32];
+
+	if (!name) {
+		snprintf(buf, sizeof(buf), "0x%llx", address);
+		name = buf;
+	}
+	wait_lock(r->cut, x, name);
+}
+
+static void on_softirq(struct reader *r, u32 cpu, u64 vec)
+{
+	static const char *const names[] = { "HI",	"TIMER", "NET_TX",
+					     "NET_RX",	"BLOCK", "IRQ_POLL",
+					     "TASKLET", "SCHED", "HRTIMER",
+					     "RCU" };
+
+	wait_irq_name(r->cut, cpu, "softirq ",
+		      vec < sizeof(names) / sizeof(*names) ? names[vec] : "?");
+}
+
+/* All but function_graph */
+static void on_event(struct reader *r, const struct event *e,
+		     const struct record *rec, struct thread *thread)
+{
+	const struct number *f = e->field;
+	struct context x = { .thread = thread,
+			     .cpu = rec->cpu,
+			     .flags = number_get(&r->flags, rec),
+			     .ts = rec->ts };
+	char buf[64];
+
+	switch (e->what) {
+	case IS_SWITCH:
+		wait_switch(r->cut, &x, number_get(&f[0], rec),
+			    number_get(&f[1], rec), number_get(&f[2], rec),
+			    get_text(&e->text, rec, buf, sizeof(buf)));
+		break;
+	case IS_WAKING:
+		wait_waking(r->cut, &x, number_get(&f[0], rec));
+		break;
+	case IS_STACK:
+		on_stack(r, e, &x, rec);
+		break;
+	case IS_LOCK:
+		on_lock(r, &x, number_get(&f[0], rec));
+		break;
+	case IS_UNLOCK:
+		wait_unlock(r->cut, &x);
+		break;
+	case IS_IRQ:
+		wait_irq_name(r->cut, rec->cpu, "irq ",
+			      get_text(&e->text, rec, buf, sizeof(buf)));
+		break;
+	case IS_SOFTIRQ:
+		on_softirq(r, rec->cpu, number_get(&f[0], rec));
+		break;
+	case IS_TIMER:
+		wait_irq_name(r->cut, rec->cpu, "timer, ",
+			      r->paths->functions.name[symbols_function(
+				      r->symbols, number_get(&f[0], rec))]);
+		break;
+	case IS_GONE:
+		wait_irq_gone(r->cut, rec->cpu);
+		break;
+	case IS_BLOCK:
+		wait_block(r->cut, &x, number_get(&f[0], rec));
+		break;
+	}
+}
+
+static int on_record(struct reader *r, const struct record *rec)
+{
+	const struct event *e;
+	struct thread *thread;
+	u32 type;
+
+	r->source->records++;
+	if (rec->lost)
+		cut_lost(r->cut, rec->cpu, rec->ts);
+	if (rec->size < r->common)
+		return 0;
+	type = number_get(&r->type, rec);
+	if (type >= MAX_TYPE || !r->by_type[type])
+		return 0;
+	e = &r->event[r->by_type[type] - 1];
+	if (rec->size < e->min)
+		return guard_fail(
+			r->guard, rec->offset,
+			"damaged: a %s is shorter than its format says",
+			e->name);
+	r->seen[e->what]++;
+	thread = thread_of(r, rec);
+	if (e->what <= IS_EXIT) {
+		const struct number *f = e->field;
+		struct graph_event g = {
+			.function = symbols_function(r->symbols,
+						     number_get(&f[0], rec)),
+			.depth = number_get(&f[1], rec),
+			.flags = number_get(&r->flags, rec),
+			.ts = rec->ts,
+		};
+
+		cut_seen(r->cut, thread, rec->cpu, rec->ts);
+		if (e->what == IS_ENTRY) {
+			cut_enter(r->cut, thread, &g);
+			return 0;
+		}
+		g.duration = number_get(&f[3], rec) - number_get(&f[2], rec);
+		if ((s64)g.duration < 0)
+			g.duration = 0;
+		cut_leave(r->cut, thread, &g);
+		return 0;
+	}
+	on_event(r, e, rec, thread);
+	return 0;
+}
+
+/* From the first record on */
+static void start_over(struct reader *r)
+{
+	struct source *s = r->source;
+	struct source empty = { .file = s->file, .sleep_off = s->sleep_off };
+
+	*s = empty;
+	memset(r->seen, 0, sizeof(r->seen));
+	memset(r->cached, 0, r->cpus * sizeof(*r->cached));
+}
+
+/* Until there have been so many records */
+static int read_records(struct reader *r, u64 most)
+{
+	struct source *s = r->source;
+	struct record rec;
+	int status = 0;
+
+	while (!status && s->records < most && records_next(r->records, &rec)) {
+		if (!s->records)
+			s->first = rec.ts;
+		s->last = rec.ts;
+		status = on_record(r, &rec);
+	}
+	if (!status)
+		status = records_status(r->records);
+	s->graph = r->seen[IS_ENTRY] + r->seen[IS_EXIT];
+	s->has_switch = r->seen[IS_SWITCH];
+	s->has_waking = r->seen[IS_WAKING];
+	return status;
+}
+
+static bool mostly_off(const struct source *s)
+{
+	return s->votes[1] > s->votes[0];
+}
+
+/*
+ * Without executions, to find out the entry, and whether calls that slept have
+ * durations that say so
+ */
+static int look_ahead(struct reader *r, const struct read_options *o,
+		      enum side side)
+{
+	struct paths *p = r->paths;
+	int status;
+
+	r->cut = cut_new(p, r->source, side, r->cpus);
+	p->entry = NONE;
+	start_over(r);
+	status = read_records(r, o->entry ? SAMPLE / 10 : SAMPLE);
+	if (!status && !o->entry && cut_outermost(r->cut) == NONE)
+		status = read_records(r, U64_MAX);
+	p->entry = o->entry ? symbols_named(r->symbols, o->entry) :
+			      cut_outermost(r->cut);
+	r->source->sleep_off =
+		o->sleep == SLEEP_OFF ||
+		(o->sleep == SLEEP_AUTO && mostly_off(r->source));
+	cut_free(r->cut);
+	r->cut = NULL;
+	if (!status)
+		status = records_rewind(r->records);
+	return status;
+}
+
+static int explain_nothing(struct reader *r)
+{
+	const struct source *s = r->source;
+	const struct paths *p = r->paths;
+
+	if (!s->records)
+		return guard_fail(r->guard, GUARD_NOWHERE, "holds no events");
+	if (!s->graph)
+		return guard_fail(
+			r->guard, GUARD_NOWHERE,
+			"has no function_graph events; record with: trace-cmd record -p function_graph -g FUNCTION");
+	if (!r->seen[IS_ENTRY])
+		return guard_fail(
+			r->guard, GUARD_NOWHERE,
+			"has returns of functions alone, no calls: tracing_thresh was set; record without it");
+	if (p->entry == NONE)
+		return guard_fail(r->guard, GUARD_NOWHERE,
+				  "no function in it begins and ends");
+	return guard_fail(
+		r->guard, GUARD_NOWHERE,
+		"no complete execution of %s in it%s (%llu had begun before it, %llu had not ended, of %llu records are missing)",
+		p->functions.name[p->entry],
+		symbols_known(r->symbols) ?
+			"" :
+			"; it has no symbols, so name functions by address",
+		s->began, s->ended, s->broken);
+}
+
+/* All of it, with executions */
+static int cut_all(struct reader *r, const struct read_options *o)
+{
+	struct paths *p = r->paths;
+	u32 nr = p->nr, waits = p->waits;
+	struct source *s = r->source;
+	int status;
+
+	for (;;) {
+		r->cut = cut_new(p, s, o->side, r->cpus);
+		start_over(r);
+		status = read_records(r, U64_MAX);
+		if (!status)
+			cut_finish(r->cut);
+		cut_free(r->cut);
+		r->cut = NULL;
+		if (status || o->sleep != SLEEP_AUTO ||
+		    mostly_off(s) == s->sleep_off)
+			return status;
+		/* The beginning of the file has misled us. */
+		s->sleep_off = mostly_off(s);
+		p->nr = nr;
+		p->waits = waits;
+		status = records_rewind(r->records);
+		if (status)
+			return status;
+	}
+}
+
+/**
+ * reader_read - read a file, and cut out the executions of a function
+ * @g: the guard
+ * @p: where they go
+ * @s: counts; its file is read
+ * @o: how
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int reader_read(struct guard *g, struct paths *p, struct source *s,
+		const struct read_options *o)
+{
+	struct reader *r = zalloc(sizeof(*r));
+	int status = EXIT_FAILURE;
+
+	r->guard = g;
+	r->paths = p;
+	r->source = s;
+	r->records = records_open(g, s->file);
+	if (r->records) {
+		r->cpus = records_cpus(r->records);
+		r->cached = zalloc(r->cpus * sizeof(*r->cached));
+		status = find_events(r);
+	}
+	if (!status) {
+		r->symbols =
+			symbols_read(g, records_tep(r->records), &p->functions);
+		status = r->symbols ? look_ahead(r, o, o->side) : EXIT_FAILURE;
+	}
+	if (!status && p->entry != NONE)
+		status = cut_all(r, o);
+	if (!status && !s->executions)
+		status = explain_nothing(r);
+	if (!status && !symbols_known(r->symbols))
+		guard_note(g, "has no symbols: functions are shown by address");
+	symbols_free(r->symbols);
+	free(r->cached);
+	records_close(r->records);
+	free(r);
+	return status;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Folded stacks with two columns, as difffolded.pl of FlameGraph writes them and
+ * flamegraph.pl reads them: microseconds of self time per execution, of normal
+ * executions and of slow ones.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathdiff.h"
+
+/**
+ * struct node - a function that was called by certain others
+ * @function:	which; NONE: time in interrupts
+ * @child:	the first one that it called
+ * @next:	the next one that its caller called
+ * @time:	self time, normal and slow, ns
+ */
+struct node {
+	u32 function;
+	u32 child;
+	u32 next;
+	double time[2];
+};
+
+struct tree {
+	struct node *node;
+	u32 nr;
+	u32 max;
+};
+
+static u32 add_node(struct tree *t, u32 function)
+{
+	GROW(t->node, t->nr, t->max);
+	t->node[t->nr] = (struct node){ .function = function,
+					.child = NONE,
+					.next = NONE };
+	return t->nr++;
+}
+
+static u32 child_of(struct tree *t, u32 parent, u32 function)
+{
+	u32 i, new;
+
+	for (i = t->node[parent].child; i != NONE; i = t->node[i].next) {
+		if (t->node[i].function == function)
+			return i;
+	}
+	new = add_node(t, function);
+	t->node[new].next = t->node[parent].child;
+	t->node[parent].child = new;
+	return new;
+}
+
+static void add_execution(struct tree *t, const struct paths *p,
+			  const struct exec *e, u32 *at)
+{
+	const struct pattern *q = &p->patterns.p[e->pattern];
+	u32 i;
+
+	for (i = 0; i < q->len; i++) {
+		u32 depth = q->depth[i];
+
+		at[depth + 1] = child_of(t, at[depth], q->function[i]);
+		t->node[at[depth + 1]].time[e->abnormal] += e->data[q->len + i];
+	}
+	if (e->irq > 0)
+		t->node[child_of(t, at[1], NONE)].time[e->abnormal] += e->irq;
+}
+
+static const char *node_name(const struct paths *p, u32 function)
+{
+	return function == NONE ? "[interrupts]" : p->functions.name[function];
+}
+
+/* Semicolons and blanks have a meaning in the format */
+static size_t add_name(char *stack, size_t len, size_t size, const char *name)
+{
+	if (len && len + 1 < size)
+		stack[len++] = ';';
+	for (; *name && len + 1 < size; name++)
+		stack[len++] = *name == ' ' || *name == ';' ? '_' : *name;
+	stack[len] = '\0';
+	return len;
+}
+
+static void put_node(const struct result *r, const struct tree *t, u32 node,
+		     char *stack, size_t len, size_t size, const u64 *nr)
+{
+	const struct node *n = &t->node[node];
+	double us[2] = { nr[0] ? n->time[0] / nr[0] / 1e3 : 0,
+			 nr[1] ? n->time[1] / nr[1] / 1e3 : 0 };
+	u32 i;
+
+	if (node) /* the root is nobody */
+		len = add_name(stack, len, size,
+			       node_name(&r->paths, n->function));
+	if (node && (us[0] >= 0.0005 || us[1] >= 0.0005))
+		fprintf(r->out, "%s %.3f %.3f\n", stack, us[0], us[1]);
+	for (i = n->child; i != NONE; i = t->node[i].next) {
+		put_node(r, t, i, stack, len, size, nr);
+		stack[len] = '\0';
+	}
+}
+
+/**
+ * report_folded - write folded stacks
+ * @r: the result
+ */
+void report_folded(struct result *r)
+{
+	u32 *at = zalloc((65536 + 2) * sizeof(*at)), i;
+	char *stack = zalloc(1 << 16);
+	struct tree t = { 0 };
+	u64 nr[2] = { 0 };
+
+	at[0] = add_node(&t, NONE);
+	for (i = 0; i < r->paths.nr; i++) {
+		const struct exec *e = &r->paths.exec[i];
+
+		if (e->abnormal && e->side == SIDE_BASELINE)
+			continue;
+		nr[e->abnormal]++;
+		add_execution(&t, &r->paths, e, at);
+	}
+	put_node(r, &t, 0, stack, 0, 1 << 16, nr);
+	free(stack);
+	free(at);
+	free(t.node);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The result for people: the verdict first, then what it rests on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathdiff.h"
+
+#define BOLD "\033[1m"
+#define RED "\033[31m"
+#define PLAIN "\033[m"
+
+/* Columns of the bars */
+#define BAR 40
+
+static const char *bold(const struct result *r, bool on)
+{
+	return !r->color ? "" : on ? BOLD : PLAIN;
+}
+
+static const char *number(char *buf, u64 n)
+{
+	return format_count(buf, 32, n);
+}
+
+static const char *duration(char *buf, double ns)
+{
+	return format_value(buf, 32, ns < 0 ? 0 : ns + 0.5, true);
+}
+
+static void print_factor(char *buf, double factor)
+{
+	if (factor >= 1e6)
+		snprintf(buf, 32, "new");
+	else if (factor >= 100)
+		snprintf(buf, 32, "%.0f x", factor);
+	else
+		snprintf(buf, 32, "%.3g x", factor);
+}
+
+static void print_source(struct result *r, const struct source *s)
+{
+	char a[32], b[32];
+
+	fprintf(r->out, "%s: %s executions of %s, %s records in %.3f s\n",
+		s->file, number(a, s->executions),
+		r->paths.functions.name[r->paths.entry], number(b, s->records),
+		(s->last - s->first) / 1e9);
+	if (s->began + s->ended)
+		fprintf(r->out,
+			"  left out: %s that had begun before the recording, %s that had not ended with it\n",
+			number(a, s->began), number(b, s->ended));
+	if (s->broken || s->gaps)
+		fprintf(r->out,
+			"  left out: %s that records are missing of; records were lost %s times (-b makes buffers larger)\n",
+			number(a, s->broken), number(b, s->gaps));
+	if (s->cut)
+		fprintf(r->out, "  %s paths were cut off at %u functions\n",
+			number(a, s->cut), MAX_PATH);
+	if (s->sleep_off)
+		fprintf(r->out,
+			"  sleep-time was off: durations are taken from time stamps\n");
+	else if (s->votes[0])
+		fprintf(r->out,
+			"  sleep-time was on: durations contain the time asleep\n");
+}
+
+static void print_limit(struct result *r)
+{
+	const struct limit *l = &r->limit;
+	char a[32], b[32], c[32];
+
+	fprintf(r->out, "limit %s", duration(a, l->ns));
+	if (l->given)
+		fprintf(r->out, " (given)");
+	else
+		fprintf(r->out,
+			" (median chart of %s executions of %s, centre %s)",
+			number(b, l->learnt),
+			r->has_baseline ? r->source[SIDE_BASELINE].file :
+					  "its calm part",
+			duration(c, l->center));
+	fprintf(r->out, ": %s%s of %s executions are slow%s, the longest %s\n",
+		r->color && l->nr[1] && !l->healthy ? RED : "",
+		number(a, l->nr[1]), number(b, l->nr[0] + l->nr[1]),
+		r->color && l->nr[1] && !l->healthy ? PLAIN : "",
+		duration(c, l->longest));
+}
+
+static void print_healthy(struct result *r)
+{
+	const struct limit *l = &r->limit;
+
+	fprintf(r->out, "\n%sNo cause:%s ", bold(r, true), bold(r, false));
+	if (!l->nr[1])
+		fprintf(r->out, "no execution is above the limit.\n");
+	else if (r->has_baseline)
+		fprintf(r->out,
+			"executions above the limit take hardly more time than those of the baseline.\n");
+	else
+		fprintf(r->out,
+			"so many executions above the limit, and so little, are usual of a healthy process.\n");
+}
+
+static void print_cause(struct result *r, const struct cause *c, u32 nr)
+{
+	char text[1024], a[32], b[32], f[32];
+	double n = c->executions;
+
+	cause_headline(r, c, text, sizeof(text));
+	fprintf(r->out, "\n%s%u. %s%s\n", bold(r, true), nr, text,
+		bold(r, false));
+	print_factor(f, factor_of(c->self, c->normal_self));
+	fprintf(r->out, "   %s instead of %s (%s), %.1f %% of the time of ",
+		duration(a, c->self / n), duration(b, c->normal_self / n), f,
+		c->duration > 0 ? 100 * c->self / c->duration : 0);
+	fprintf(r->out,
+		"%s slow executions, %.0f %% of all delay; confidence %.0f %%\n",
+		number(a, c->executions),
+		r->ranking.excess > 0 ? 100 * c->excess / r->ranking.excess : 0,
+		100 * c->confidence);
+	cause_waits(r, c, text, sizeof(text));
+	if (*text)
+		fprintf(r->out, "   waits: %s\n", text);
+	exec_chain(r, &r->paths.exec[c->worst], c->worst_pos, text,
+		   sizeof(text));
+	fprintf(r->out, "   path: %s\n", text);
+}
+
+static void print_worst(struct result *r, const struct cause *c)
+{
+	const struct paths *p = &r->paths;
+	const struct exec *e = &p->exec[c->worst];
+	const struct pattern *q = &p->patterns.p[e->pattern];
+	const struct pattern *near = &p->patterns.p[q->near];
+	char a[32], b[32], f[32];
+
+	fprintf(r->out,
+		"   worst: %s by %s-%d at %llu.%06llu s, %s usually; %s with the nearest normal path (%u executions)\n",
+		duration(a, e->duration),
+		e->comm == NONE ? "?" : p->names.name[e->comm], e->pid,
+		e->start / 1000000000, e->start / 1000 % 1000000,
+		duration(b, near->duration),
+		q->common == q->len ? "identical" : "similar", near->nr[0]);
+	if (q->common != q->len)
+		fprintf(r->out,
+			"          similarity %.1f %%: %u of %u functions in common\n",
+			100.0 * q->common / q->len, q->common, q->len);
+	print_factor(f, factor_of(c->incl, c->normal_incl));
+	fprintf(r->out, "   inclusive %s instead of %s (%s); %u patterns\n",
+		duration(a, c->incl / c->executions),
+		duration(b, c->normal_incl / c->executions), f, c->patterns);
+}
+
+/* Figure 7 */
+static void print_functions(struct result *r, const struct cause *c)
+{
+	u32 nr = cause_shows(c), i;
+	char a[32], b[32], f[32];
+	double n;
+
+	if (nr > r->top)
+		nr = r->top;
+	if (!nr)
+		return;
+	n = c->executions > 2000 ? 2000 : c->executions;
+	fprintf(r->out, "   %-36s %10s %10s %8s\n",
+		"self time per execution of", "slow", "normal", "factor");
+	for (i = 0; i < nr; i++) {
+		const struct slowed *s = &c->table[i];
+
+		print_factor(f, factor_of(s->self, s->normal));
+		fprintf(r->out, "   %-36s %10s %10s %8s\n",
+			r->paths.functions.name[s->function],
+			duration(a, s->self / n),
+			s->extra ? "-" : duration(b, s->normal / n), f);
+	}
+}
+
+static void print_stack(struct result *r, const struct cause *c)
+{
+	const struct paths *p = &r->paths;
+	const struct pattern *s;
+	u32 i;
+
+	if (!c->whos || c->who[0].stack == NONE)
+		return;
+	s = &p->stacks.p[c->who[0].stack];
+	fprintf(r->out, "   the waker was in:");
+	for (i = 0; i < s->len && i < 10; i++)
+		fprintf(r->out, "%s%s", i ? " < " : " ",
+			p->functions.name[s->function[i]]);
+	fprintf(r->out, "\n");
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print_spread(struct result *r, const char *what, double *v, u32 nr)
+{
+	char a[32], b[32], c[32];
+
+	if (!nr)
+		return;
+	qsort(v, nr, sizeof(*v), compare);
+	fprintf(r->out, "     %-9s %6u   %10s %10s %10s\n", what, nr,
+		duration(a, v[0]), duration(b, v[nr / 2]),
+		duration(c, v[nr - 1]));
+}
+
+/* Figure 8 */
+static void print_across(struct result *r, const struct cause *c)
+{
+	struct figure8 f;
+
+	figure_cause(r, c, 100000, &f);
+	fprintf(r->out, "   %s across executions:   least     median    most\n",
+		cause_function(r, c));
+	print_spread(r, "slow", f.abnormal, f.nr[1]);
+	print_spread(r, "normal", f.normal, f.nr[0]);
+	figure_cause_free(&f);
+}
+
+static void print_evidence(struct result *r)
+{
+	char text[1024];
+	u32 i;
+
+	for (i = 0; i < r->ranking.named; i++) {
+		const struct cause *c = &r->ranking.cause[i];
+
+		cause_headline(r, c, text, sizeof(text));
+		fprintf(r->out, "\n%s%u. %s%s\n", bold(r, true), i + 1, text,
+			bold(r, false));
+		print_worst(r, c);
+		print_stack(r, c);
+		print_functions(r, c);
+		print_across(r, c);
+	}
+}
+
+/* Tables 2 and 3 */
+static void print_similarities(struct result *r)
+{
+	const struct nearest *n = &r->nearest;
+	char a[32], b[32];
+	int i, last = 0;
+
+	for (i = 0; i < SIMILARITIES; i++) {
+		if (n->table2[i] || n->table3[i])
+			last = i;
+	}
+	fprintf(r->out,
+		"\n%sPatterns:%s %s of normal executions, %s of slow ones\n",
+		bold(r, true), bold(r, false), number(a, n->normal),
+		number(b, n->abnormal));
+	fprintf(r->out,
+		"  similarity to the nearest   normal to normal   slow to normal\n");
+	for (i = 0; i <= last; i++)
+		fprintf(r->out, "  %3d-%-3d %%                 %17u %16u\n",
+			100 - 10 * i, 90 - 10 * i, n->table2[i], n->table3[i]);
+}
+
+/* Figure 6 */
+static void print_cdf(struct result *r)
+{
+	static const int at[] = { 1, 10, 25, 50, 75, 90, 99, 100 };
+	u64 ns[2][CDF_POINTS] = { { 0 } }, most = 0;
+	enum side side = r->has_baseline ? SIDE_BASELINE : SIDE_TRACE;
+	char a[32], b[32];
+	size_t i;
+
+	if (r->has_baseline)
+		figure_cdf(r, SIDE_BASELINE, ns[0]);
+	figure_cdf(r, SIDE_TRACE, ns[1]);
+	most = ns[1][100] > ns[0][100] ? ns[1][100] : ns[0][100];
+	fprintf(r->out, "\n%sDurations%s%s\n", bold(r, true), bold(r, false),
+		side == SIDE_BASELINE ? "     baseline      trace" :
+					"        trace");
+	for (i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		int bar = most ? (double)ns[1][at[i]] * BAR / most : 0;
+
+		fprintf(r->out, "  %3d %% up to", at[i]);
+		if (side == SIDE_BASELINE)
+			fprintf(r->out, " %10s", duration(a, ns[0][at[i]]));
+		fprintf(r->out, " %10s %.*s\n", duration(b, ns[1][at[i]]), bar,
+			"########################################");
+	}
+}
+
+/**
+ * report_text - write the result for people
+ * @r: the result
+ */
+void report_text(struct result *r)
+{
+	const struct ranking *k = &r->ranking;
+	char a[32];
+	u32 i;
+
+	print_source(r, &r->source[SIDE_TRACE]);
+	if (r->has_baseline)
+		print_source(r, &r->source[SIDE_BASELINE]);
+	print_limit(r);
+	if (r->limit.healthy)
+		print_healthy(r);
+	for (i = 0; i < k->named; i++)
+		print_cause(r, &k->cause[i], i + 1);
+	if (!r->limit.healthy && k->nr > k->named)
+		fprintf(r->out, "\n%s more causes, of little delay each\n",
+			number(a, k->nr - k->named));
+	if (!r->limit.healthy && k->throughout)
+		fprintf(r->out,
+			"\nin %s slow executions no function stands out: %s\n",
+			number(a, k->throughout),
+			k->nr ? "they are hardly above the limit" :
+				"they are slow throughout");
+	if (k->unmatched)
+		fprintf(r->out,
+			"\n%s slow executions have no normal one to be compared with: record a baseline\n",
+			number(a, k->unmatched));
+	if (r->brief)
+		return;
+	print_evidence(r);
+	print_similarities(r);
+	print_cdf(r);
+}

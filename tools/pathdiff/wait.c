@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Times in which an execution did not go on: off the CPU, in interrupts, at locks.
+ *
+ * Between sched_switch away from a task and back to it, sched_waking divides the
+ * time it waited for something from the time it waited for a CPU. Who it waited
+ * for is the task that woke it; unless that happened in an interrupt, which has
+ * nothing to do with the task that it interrupted: then it is the device or the
+ * timer that irq and timer events, block_rq_complete, the waker's recorded
+ * functions or its stack tell of, as far as there are any.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cut.h"
+
+/* A request that was completed so long ago still is why one is woken, ns */
+#define COMPLETED 1000000
+
+/* Longest part of a waker's stack that is kept */
+#define MAX_STACK 24
+
+/* sched_switch: states of a task that sleeps; without them it was preempted */
+#define STATE_ASLEEP 0xff
+
+static u32 name_id(struct cut *c, const char *prefix, const char *name)
+{
+	char text[640];
+
+	snprintf(text, sizeof(text), "%s%s", prefix, name);
+	clean_text(text);
+	return string_id(&c->paths->names, text);
+}
+
+/**
+ * wait_add - add a wait to the execution that a thread is in
+ * @t: the thread
+ * @w: the wait
+ *
+ * Return: its place.
+ */
+u32 wait_add(struct thread *t, const struct wait *w)
+{
+	GROW(t->wait, t->waits, t->max_waits);
+	t->wait[t->waits] = *w;
+	return t->waits++;
+}
+
+static struct wait new_wait(const struct thread *t, u64 ts, u8 kind)
+{
+	return (struct wait){ .at = ts - t->frame[t->base].ts,
+			      .who = NONE,
+			      .lock = NONE,
+			      .device = NONE,
+			      .stack = NONE,
+			      .other = NONE,
+			      .kind = kind };
+}
+
+/**
+ * wait_frames - what a thread is doing
+ * @c: the file
+ * @t: the thread
+ * @irq: or what the interrupt does that interrupts it
+ *
+ * Return: its functions, innermost first, as a stack; NONE if none is recorded.
+ */
+u32 wait_frames(struct cut *c, struct thread *t, bool irq)
+{
+	u32 function[MAX_STACK], nr = 0, i;
+
+	for (i = t->frames; i && nr < MAX_STACK; i--) {
+		const struct frame *f = &t->frame[i - 1];
+		bool is_irq = f->level > 0 ||
+			      c->paths->functions.flags[f->function] &
+				      FUNCTION_INTERRUPT;
+
+		if (is_irq == irq)
+			function[nr++] = f->function;
+	}
+	return nr ? pattern_id(&c->paths->stacks, function, NULL, nr) : NONE;
+}
+
+/* What an interrupt on a CPU is about, by the events there */
+static u32 irq_source(struct cut *c, u32 cpu)
+{
+	const struct cpu *p = &c->cpu[cpu];
+
+	if (p->timer != NONE)
+		return p->timer;
+	return p->irq != NONE ? p->irq : p->soft;
+}
+
+/* The function that a timer calls, or the interrupt's outermost one */
+static u32 irq_function(struct cut *c, u32 stack)
+{
+	static const char *const timers[] = { "__hrtimer_run_queues",
+					      "call_timer_fn", "__run_timers",
+					      "expire_timers" };
+	const struct pattern *p = &c->paths->stacks.p[stack];
+	const struct strings *f = &c->paths->functions;
+	u32 i, k;
+
+	for (i = 1; i < p->len; i++) {
+		for (k = 0; k < sizeof(timers) / sizeof(*timers); k++) {
+			if (!strcmp(f->name[p->function[i]], timers[k]))
+				return name_id(c, "timer, ",
+					       f->name[p->function[i - 1]]);
+		}
+	}
+	for (i = p->len; i; i--) {
+		const char *name = f->name[p->function[i - 1]];
+
+		if (!(f->flags[p->function[i - 1]] & FUNCTION_INTERRUPT) &&
+		    strncmp(name, "asm_", 4))
+			return name_id(c, "interrupt, ", name);
+	}
+	return name_id(c, "interrupt, ", f->name[p->function[p->len - 1]]);
+}
+
+static u32 waker_name(struct cut *c, const struct context *x, u32 stack)
+{
+	u32 name;
+
+	if (!(x->flags & (TRACE_HARDIRQ | TRACE_SOFTIRQ | TRACE_NMI)))
+		return x->thread->comm == NONE ? name_id(c, "task", "") :
+						 x->thread->comm;
+	name = irq_source(c, x->cpu);
+	if (name != NONE)
+		return name;
+	return stack == NONE ? name_id(c, "interrupt", "") :
+			       irq_function(c, stack);
+}
+
+/**
+ * wait_waking - a thread was woken
+ * @c: the file
+ * @x: by whom
+ * @pid: the thread
+ */
+void wait_waking(struct cut *c, const struct context *x, s32 pid)
+{
+	struct thread *t = cut_thread(c, pid, x->cpu);
+	struct cpu *cpu = &c->cpu[x->cpu];
+	bool irq = x->flags & (TRACE_HARDIRQ | TRACE_SOFTIRQ | TRACE_NMI);
+	struct wait *w = &t->off_wait;
+
+	cpu->woke = NULL;
+	if (!t->inside || !t->off || t->woken || w->kind != WAIT_BLOCKED)
+		return;
+	t->woken = true;
+	t->wake_ts = x->ts;
+	w->stack = wait_frames(c, x->thread, irq);
+	w->who = waker_name(c, x, w->stack);
+	w->pid = irq ? 0 : x->thread->pid;
+	if (cpu->device != NONE && x->ts - cpu->device_ts < COMPLETED)
+		w->device = cpu->device;
+	cpu->woke = t;
+	cpu->woke_ts = x->ts;
+}
+
+static bool is_tracing(const char *name)
+{
+	return !strncmp(name, "trace_event_", 12) ||
+	       !strncmp(name, "__traceiter_", 12) ||
+	       !strncmp(name, "stacktrace_trigger", 18) ||
+	       !strncmp(name, "event_triggers_", 15) ||
+	       !strncmp(name, "__trace_stack", 13) ||
+	       !strncmp(name, "ftrace_", 7);
+}
+
+/**
+ * wait_stack - the stack of the event before
+ * @c: the file
+ * @x: of whom
+ * @function: the functions, innermost first
+ * @nr: number of them
+ */
+void wait_stack(struct cut *c, const struct context *x, const u32 *function,
+		u32 nr)
+{
+	bool irq = x->flags & (TRACE_HARDIRQ | TRACE_SOFTIRQ | TRACE_NMI);
+	struct thread *t = c->cpu[x->cpu].woke;
+	struct wait *w;
+
+	if (!t || !nr)
+		return;
+	c->cpu[x->cpu].woke = NULL;
+	w = &t->off_wait;
+	/* those that write the event are on top */
+	while (nr > 1 && is_tracing(c->paths->functions.name[*function])) {
+		function++;
+		nr--;
+	}
+	if (nr > MAX_STACK)
+		nr = MAX_STACK;
+	w->stack = pattern_id(&c->paths->stacks, function, NULL, nr);
+	if (irq && irq_source(c, x->cpu) == NONE)
+		w->who = irq_function(c, w->stack);
+}
+
+static void go_on(struct cut *c, struct thread *t, const struct context *x,
+		  u32 prev_comm)
+{
+	struct wait *w = &t->off_wait;
+
+	(void)c;
+	t->off = false;
+	w->time = x->ts - t->off_ts;
+	if (t->woken) {
+		w->queued = x->ts - t->wake_ts;
+		w->other = prev_comm;
+	}
+	if (t->lock != NONE)
+		t->lock_slept += x->ts - t->off_ts;
+	wait_add(t, w);
+}
+
+/**
+ * wait_switch - a CPU goes from one task to another
+ * @c: the file
+ * @x: the CPU
+ * @prev: the one, in the state
+ * @state: as sched_switch tells
+ * @next: the other
+ * @next_comm: its name
+ */
+void wait_switch(struct cut *c, const struct context *x, s32 prev, u32 state,
+		 s32 next, const char *next_comm)
+{
+	struct thread *from = cut_thread(c, prev, x->cpu);
+	struct thread *to = cut_thread(c, next, x->cpu);
+
+	if (!cut_has_comm(to))
+		cut_comm(c, to, next_comm);
+	if (to->inside && to->off)
+		go_on(c, to, x, from->comm);
+	if (!from->inside || from->off)
+		return;
+	from->off = true;
+	from->woken = false;
+	from->off_ts = x->ts;
+	from->off_wait = new_wait(from, x->ts, WAIT_BLOCKED);
+	from->off_wait.pos = thread_pos(from);
+	from->off_wait.state = state;
+	from->off_wait.lock = from->lock;
+	if (state & STATE_ASLEEP)
+		return;
+	from->off_wait.kind = WAIT_PREEMPTED;
+	from->off_wait.who = to->comm;
+	from->off_wait.pid = next;
+}
+
+/**
+ * wait_lock - the current task begins to wait for a lock
+ * @c: the file
+ * @x: of whom
+ * @lock: its name
+ */
+void wait_lock(struct cut *c, const struct context *x, const char *lock)
+{
+	struct thread *t = x->thread;
+
+	if (!t->inside ||
+	    x->flags & (TRACE_HARDIRQ | TRACE_SOFTIRQ | TRACE_NMI))
+		return;
+	t->lock = name_id(c, "", lock);
+	t->lock_ts = x->ts;
+	t->lock_slept = 0;
+}
+
+/**
+ * wait_unlock - the current task has got its lock
+ * @c: the file
+ * @x: of whom
+ */
+void wait_unlock(struct cut *c, const struct context *x)
+{
+	struct thread *t = x->thread;
+	u64 time = x->ts - t->lock_ts;
+	struct wait w;
+
+	(void)c;
+	if (!t->inside || t->lock == NONE ||
+	    x->flags & (TRACE_HARDIRQ | TRACE_SOFTIRQ | TRACE_NMI))
+		return;
+	w = new_wait(t, t->lock_ts, WAIT_SPIN);
+	w.pos = thread_pos(t);
+	w.lock = t->lock;
+	w.time = time > t->lock_slept ? time - t->lock_slept : 0;
+	t->lock = NONE;
+	wait_add(t, &w);
+}
+
+/**
+ * wait_irq_begin - an interrupt of the execution that a thread is in
+ * @c: the file
+ * @t: the thread
+ * @ts: of a function of the interrupt that has returned
+ *
+ * Interrupts with nothing in between are one.
+ */
+void wait_irq_begin(struct cut *c, struct thread *t, u64 ts)
+{
+	u32 source = irq_source(c, t->cpu);
+	struct interrupt *i = &t->irqs;
+	struct wait w;
+
+	if (!i->open) {
+		w = new_wait(t, ts, WAIT_IRQ);
+		w.pos = thread_pos(t);
+		i->wait = wait_add(t, &w);
+		i->open = true;
+		i->end = 0;
+		i->hot_self = 0;
+		i->outer_time = 0;
+		i->name = NONE;
+	}
+	if (source != NONE)
+		i->name = source;
+}
+
+/**
+ * wait_irq - an outermost function of the interrupt has returned
+ * @c: the file
+ * @t: the thread
+ * @f: the function
+ * @ts: when
+ * @time: how long it was, ns
+ */
+void wait_irq(struct cut *c, struct thread *t, const struct frame *f, u64 ts,
+	      u64 time)
+{
+	const struct strings *functions = &c->paths->functions;
+	struct interrupt *i = &t->irqs;
+	struct wait *w = &t->wait[i->wait];
+	char text[512];
+
+	if (!i->end)
+		w->at = f->ts - t->frame[t->base].ts;
+	w->time += time;
+	w->pos = f->pos;
+	i->end = ts;
+	if (time >= i->outer_time) {
+		i->outer = f->function;
+		i->outer_time = time;
+	}
+	if (i->name != NONE)
+		snprintf(text, sizeof(text), "%s",
+			 c->paths->names.name[i->name]);
+	else
+		snprintf(text, sizeof(text), "%s()", functions->name[i->outer]);
+	if (i->hot_self * 2 >= w->time &&
+	    (i->hot != i->outer || i->name != NONE))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 ", most of it in %s()", functions->name[i->hot]);
+	w->who = name_id(c, "", text);
+}
+
+/**
+ * wait_irq_name - a CPU handles an interrupt
+ * @c: the file
+ * @cpu: the CPU
+ * @what: "irq ", "softirq " or "timer, "
+ * @name: which
+ */
+void wait_irq_name(struct cut *c, u32 cpu, const char *what, const char *name)
+{
+	u32 id = name_id(c, what, name);
+
+	if (*what == 't')
+		c->cpu[cpu].timer = id;
+	else if (*what == 'i')
+		c->cpu[cpu].irq = id;
+	else
+		c->cpu[cpu].soft = id;
+}
+
+/**
+ * wait_irq_gone - the last of them has ended
+ * @c: the file
+ * @cpu: the CPU
+ */
+void wait_irq_gone(struct cut *c, u32 cpu)
+{
+	struct cpu *p = &c->cpu[cpu];
+
+	if (p->timer != NONE)
+		p->timer = NONE;
+	else if (p->irq != NONE)
+		p->irq = NONE;
+	else
+		p->soft = NONE;
+}
+
+/**
+ * wait_block - a block device has completed a request
+ * @c: the file
+ * @x: where
+ * @dev: the device, as the kernel has it
+ */
+void wait_block(struct cut *c, const struct context *x, u32 dev)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u:%u", dev >> 20, dev & 0xfffff);
+	c->cpu[x->cpu].device = name_id(c, "device ", text);
+	c->cpu[x->cpu].device_ts = x->ts;
+}
