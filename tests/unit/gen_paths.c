@@ -14,6 +14,7 @@
  *	lock	lock_it() waits for the lock big_lock, which is a task's
  *	preempt	another task has the CPU
  *	irq	an interrupt takes 5 ms; every third execution has a short one
+ *	ticks	f4 is slow, and short interrupts are all that is recorded meanwhile
  *	tail	f4 is slow, in a recursion of ksys_read
  *	equal	the second of two functions of the name twin is slow
  *	healthy	none is
@@ -111,6 +112,18 @@ static void interrupt(uint64_t ns)
 	gd.flags = 0;
 }
 
+static void ticks(void)
+{
+	int i;
+
+	gd_enter(&gd, f[4]);
+	for (i = 0; i < 5; i++) {
+		gd.now += SLOW / 5;
+		interrupt(2000);
+	}
+	gd_leave(&gd);
+}
+
 /* Off this CPU, and on on the other one; what the waker does is on that one */
 static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 {
@@ -167,7 +180,10 @@ static void body(const char *kind, bool slow, unsigned int n)
 	gd.now += about(500);
 	if (!strcmp(kind, "hostile"))
 		gd_call(&gd, twin2, is_slow ? SLOW : about(2000));
-	gd_call(&gd, f[4], f4 && is_slow ? SLOW : about(2000));
+	if (!strcmp(kind, "ticks") && is_slow)
+		ticks();
+	else
+		gd_call(&gd, f[4], f4 && is_slow ? SLOW : about(2000));
 	if (slow && !strcmp(kind, "extra"))
 		gd_call(&gd, f[9], SLOW);
 	gd_leave(&gd);

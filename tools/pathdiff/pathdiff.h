@@ -65,6 +65,7 @@ enum {
 	FUNCTION_SCHEDULES = 1, /* gives up the CPU */
 	FUNCTION_INTERRUPT = 2, /* begins or ends an interrupt */
 	FUNCTION_WAITS = 4, /* says nothing of what is waited for */
+	FUNCTION_BEGINS = 32, /* begins an interrupt */
 	FUNCTION_MAY_SCHEDULE = 16, /* does so if it must */
 	FUNCTION_TRACES = 8, /* is there because events are recorded */
 };
