@@ -25,7 +25,7 @@
  *	none	no function_graph records
  *	nosyms	as slow, without symbols
  *	hostile	as slow, by a process and in functions with names that are markup
- *	paper	2675 executions, of 1000 functions, as many patterns as the paper's
+ *	paper	2675 executions, of EXECUTIONS functions, as many patterns as the paper's
  *	large	of 72 functions (144 records), written without being in memory
  */
 #include <math.h>
@@ -281,12 +281,11 @@ static void scenario(struct td *td, const char *kind, unsigned int nr)
 	       nr - lost - (!strcmp(kind, "ends") ? 2 : 0), slow, lost);
 }
 
-#define PAPER_LEN 1000
 #define PAPER_NORMAL 409
 #define PAPER_SLOW 2266
 
 /* Patterns differ in the function at one place; slow ones wait in schedule() */
-static void paper(void)
+static void paper(unsigned int len)
 {
 	unsigned int n, i;
 
@@ -298,8 +297,9 @@ static void paper(void)
 		gd.cpu = n % CPUS;
 		gd.depth = 0;
 		gd_enter(&gd, entry_f);
-		for (i = 1; i < PAPER_LEN - 1; i++)
-			gd_call(&gd, f[0] + (i == 500 ? 1000 + kind : i % 250),
+		for (i = 1; i < len - 1; i++)
+			gd_call(&gd,
+				f[0] + (i == len / 2 ? 1000 + kind : i % 250),
 				about(20));
 		gd_call(&gd, schedule_f, slow ? 90000000 : about(1000000));
 		gd_leave(&gd);
@@ -389,7 +389,7 @@ int main(int argc, char **argv)
 	else if (streams)
 		large(&td, nr);
 	else if (!strcmp(kind, "paper"))
-		paper();
+		paper(nr);
 	else
 		scenario(&td, kind, nr);
 	good = streams ? td_stream_end(&td) : td_save(&td, argv[2]);
