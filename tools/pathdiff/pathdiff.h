@@ -144,6 +144,11 @@ struct pattern {
 
 /**
  * struct patterns - all of them
+ * @p:		the patterns
+ * @nr:		number of them
+ * @max:	room
+ * @slot:	hash table of numbers plus one
+ * @slots:	its size, a power of two
  */
 struct patterns {
 	struct pattern *p;
@@ -548,6 +553,10 @@ struct cause {
 
 /**
  * struct slowed - a function in the executions of a cause
+ * @function:	which
+ * @self:	its self time in all of them, ns
+ * @normal:	what is usual
+ * @extra:	normal paths do not have it
  */
 struct slowed {
 	u32 function;
@@ -578,6 +587,15 @@ struct ranking {
 	u32 named;
 };
 
+/**
+ * struct verdict - what made one execution slow
+ * @kind:	an enum cause_kind
+ * @function:	the function; of interrupts the name in paths' names
+ * @pos:	where the most of its time was
+ * @self:	its self time, ns; @normal_self: what is usual
+ * @incl:	its inclusive time at @pos, ns; @normal_incl: what is usual
+ * @excess:	what it took more than usual, ns
+ */
 struct verdict {
 	u8 kind;
 	u32 function;
@@ -631,7 +649,12 @@ struct result {
 /* The durations at shares of 0, 1, ... 100 %; returns how many executions */
 u64 figure_cdf(const struct result *r, enum side side, u64 *ns);
 
-/* Figure 8: self time of the cause in executions of its nearest patterns */
+/**
+ * struct figure8 - time of a cause's function in executions
+ * @abnormal:	in abnormal ones that are nearest to the pattern, ns
+ * @normal:	in the pattern's normal ones, ns
+ * @nr:		number of these: 0 normal, 1 abnormal
+ */
 struct figure8 {
 	double *abnormal;
 	double *normal;
