@@ -14,6 +14,7 @@
  *	lock	lock_it() waits for the lock big_lock, which is a task's
  *	preempt	another task has the CPU
  *	irq	an interrupt takes 5 ms; every third execution has a short one
+ *	ticks	f4 is slow, and short interrupts are all that is recorded meanwhile
  *	tail	f4 is slow, in a recursion of ksys_read
  *	equal	the second of two functions of the name twin is slow
  *	healthy	none is
@@ -24,7 +25,7 @@
  *	none	no function_graph records
  *	nosyms	as slow, without symbols
  *	hostile	as slow, by a process and in functions with names that are markup
- *	paper	2675 executions, of 1000 functions, as many patterns as the paper's
+ *	paper	2675 executions, of EXECUTIONS functions, as many patterns as the paper's
  *	large	of 72 functions (144 records), written without being in memory
  */
 #include <math.h>
@@ -111,6 +112,18 @@ static void interrupt(uint64_t ns)
 	gd.flags = 0;
 }
 
+static void ticks(void)
+{
+	int i;
+
+	gd_enter(&gd, f[4]);
+	for (i = 0; i < 5; i++) {
+		gd.now += SLOW / 5;
+		interrupt(2000);
+	}
+	gd_leave(&gd);
+}
+
 /* Off this CPU, and on on the other one; what the waker does is on that one */
 static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 {
@@ -167,7 +180,10 @@ static void body(const char *kind, bool slow, unsigned int n)
 	gd.now += about(500);
 	if (!strcmp(kind, "hostile"))
 		gd_call(&gd, twin2, is_slow ? SLOW : about(2000));
-	gd_call(&gd, f[4], f4 && is_slow ? SLOW : about(2000));
+	if (!strcmp(kind, "ticks") && is_slow)
+		ticks();
+	else
+		gd_call(&gd, f[4], f4 && is_slow ? SLOW : about(2000));
 	if (slow && !strcmp(kind, "extra"))
 		gd_call(&gd, f[9], SLOW);
 	gd_leave(&gd);
@@ -265,12 +281,11 @@ static void scenario(struct td *td, const char *kind, unsigned int nr)
 	       nr - lost - (!strcmp(kind, "ends") ? 2 : 0), slow, lost);
 }
 
-#define PAPER_LEN 1000
 #define PAPER_NORMAL 409
 #define PAPER_SLOW 2266
 
 /* Patterns differ in the function at one place; slow ones wait in schedule() */
-static void paper(void)
+static void paper(unsigned int len)
 {
 	unsigned int n, i;
 
@@ -282,8 +297,9 @@ static void paper(void)
 		gd.cpu = n % CPUS;
 		gd.depth = 0;
 		gd_enter(&gd, entry_f);
-		for (i = 1; i < PAPER_LEN - 1; i++)
-			gd_call(&gd, f[0] + (i == 500 ? 1000 + kind : i % 250),
+		for (i = 1; i < len - 1; i++)
+			gd_call(&gd,
+				f[0] + (i == len / 2 ? 1000 + kind : i % 250),
 				about(20));
 		gd_call(&gd, schedule_f, slow ? 90000000 : about(1000000));
 		gd_leave(&gd);
@@ -373,7 +389,7 @@ int main(int argc, char **argv)
 	else if (streams)
 		large(&td, nr);
 	else if (!strcmp(kind, "paper"))
-		paper();
+		paper(nr);
 	else
 		scenario(&td, kind, nr);
 	good = streams ? td_stream_end(&td) : td_save(&td, argv[2]);

@@ -162,7 +162,7 @@ START_TEST(strings)
 	ck_assert_uint_eq(s.flags[10000], FUNCTION_SCHEDULES | FUNCTION_WAITS);
 	ck_assert_uint_eq(s.flags[77], 0);
 	ck_assert_uint_eq(s.flags[string_id(&s, "irq_enter_rcu")],
-			  FUNCTION_INTERRUPT);
+			  FUNCTION_INTERRUPT | FUNCTION_BEGINS);
 	ck_assert_uint_eq(
 		s.flags[string_id(&s, "__sysvec_apic_timer_interrupt")],
 		FUNCTION_INTERRUPT);

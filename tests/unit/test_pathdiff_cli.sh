@@ -67,6 +67,7 @@ names preempt "wait schedule io_wait"
 	[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "preempt: by whom"
 names irq "interrupt irq disk0, most of it in handle_disk() -"
 [ "$(asks out.json 'r["patterns"]["normal"]')" = 1 ] || wrong "irq: interrupts are in the paths"
+names ticks "slow f4 -"
 names tail "slow f4 -"
 [ "$(asks out.json '9998000 < c["self"] < 10010000')" = True ] || wrong "tail: self time of both calls"
 names equal "slow twin#2 -"
@@ -122,7 +123,7 @@ for tid in 1, 11:
 assert any(e["name"] == "blocked, woken by irq disk0" and e["dur"] > 4999 for e in slices)' || wrong "chrome"
 
 # --- the paper's numbers
-"$UNIT/gen_paths" paper paper.dat >truth || exit 1
+"$UNIT/gen_paths" paper paper.dat 200 >truth || exit 1
 "$pathdiff" --limit=10ms --format=json paper.dat >out.json || wrong "paper"
 [ "$(asks out.json '(c["function"], c["executions"], c["patterns"], r["patterns"]["normal"], r["patterns"]["slow"], len(r["causes"]))')" = \
 	"('schedule', 2266, 100, 67, 100, 1)" ] || [ "$(asks out.json '(c["function"], c["executions"], r["patterns"]["normal"], r["patterns"]["slow"])')" = \

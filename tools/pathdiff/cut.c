@@ -27,6 +27,9 @@
 /* A call that sleeps for so long tells whether sleep-time was on, ns */
 #define SLEEP_SPAN 100000
 
+/* Longest time between two functions of an interrupt that nothing has called, ns */
+#define IRQ_GAP 50000
+
 /* Where numbers are kept in blocks, so that they need not be moved */
 #define CHUNK (4u << 20)
 
@@ -347,6 +350,14 @@ static void drop_frames(struct thread *t, s32 depth)
 	}
 }
 
+/* An outermost function of an interrupt: is it another one than before? */
+static bool is_another(struct cut *c, const struct thread *t,
+		       const struct frame *f)
+{
+	return c->paths->functions.flags[f->function] & FUNCTION_BEGINS ||
+	       f->ts - t->irqs.end > IRQ_GAP;
+}
+
 /**
  * cut_enter - a function was called
  * @c: the file
@@ -384,7 +395,8 @@ void cut_enter(struct cut *c, struct thread *t, const struct graph_event *e)
 	parent = f - 1;
 	f->pos = parent->pos;
 	f->kind = kind_of(c, t, parent, e->function, f->level);
-	if (f->kind != FRAME_IRQ)
+	if (f->kind != FRAME_IRQ ||
+	    (parent->kind != FRAME_IRQ && is_another(c, t, f)))
 		t->irqs.open = false;
 	if (f->kind == FRAME_NORMAL)
 		step(t, f);

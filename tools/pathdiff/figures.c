@@ -121,6 +121,10 @@ double factor_of(double self, double normal)
 	return normal * MAX_FACTOR > self ? self / normal : MAX_FACTOR;
 }
 
+/**
+ * kind_name - the name of a kind of cause, as in JSON and CSV
+ * @kind: an enum cause_kind
+ */
 const char *kind_name(u8 kind)
 {
 	static const char *const name[] = { "slow", "extra", "interrupt" };
@@ -128,6 +132,10 @@ const char *kind_name(u8 kind)
 	return name[kind];
 }
 
+/**
+ * wait_name - the name of a kind of wait, as in JSON
+ * @kind: an enum wait_kind
+ */
 const char *wait_name(u8 kind)
 {
 	static const char *const name[] = { "blocked", "preempted", "spinning",

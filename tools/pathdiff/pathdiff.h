@@ -65,6 +65,7 @@ enum {
 	FUNCTION_SCHEDULES = 1, /* gives up the CPU */
 	FUNCTION_INTERRUPT = 2, /* begins or ends an interrupt */
 	FUNCTION_WAITS = 4, /* says nothing of what is waited for */
+	FUNCTION_BEGINS = 32, /* begins an interrupt */
 	FUNCTION_MAY_SCHEDULE = 16, /* does so if it must */
 	FUNCTION_TRACES = 8, /* is there because events are recorded */
 };
@@ -143,6 +144,11 @@ struct pattern {
 
 /**
  * struct patterns - all of them
+ * @p:		the patterns
+ * @nr:		number of them
+ * @max:	room
+ * @slot:	hash table of numbers plus one
+ * @slots:	its size, a power of two
  */
 struct patterns {
 	struct pattern *p;
@@ -547,6 +553,10 @@ struct cause {
 
 /**
  * struct slowed - a function in the executions of a cause
+ * @function:	which
+ * @self:	its self time in all of them, ns
+ * @normal:	what is usual
+ * @extra:	normal paths do not have it
  */
 struct slowed {
 	u32 function;
@@ -577,6 +587,15 @@ struct ranking {
 	u32 named;
 };
 
+/**
+ * struct verdict - what made one execution slow
+ * @kind:	an enum cause_kind
+ * @function:	the function; of interrupts the name in paths' names
+ * @pos:	where the most of its time was
+ * @self:	its self time, ns; @normal_self: what is usual
+ * @incl:	its inclusive time at @pos, ns; @normal_incl: what is usual
+ * @excess:	what it took more than usual, ns
+ */
 struct verdict {
 	u8 kind;
 	u32 function;
@@ -630,7 +649,12 @@ struct result {
 /* The durations at shares of 0, 1, ... 100 %; returns how many executions */
 u64 figure_cdf(const struct result *r, enum side side, u64 *ns);
 
-/* Figure 8: self time of the cause in executions of its nearest patterns */
+/**
+ * struct figure8 - time of a cause's function in executions
+ * @abnormal:	in abnormal ones that are nearest to the pattern, ns
+ * @normal:	in the pattern's normal ones, ns
+ * @nr:		number of these: 0 normal, 1 abnormal
+ */
 struct figure8 {
 	double *abnormal;
 	double *normal;

@@ -134,6 +134,8 @@ static u8 flags_of(const char *name)
 		return FUNCTION_TRACES;
 	if (is_one_of(name, waits))
 		return FUNCTION_WAITS;
+	if (!strcmp(name, "irq_enter_rcu") || !strcmp(name, "irq_enter"))
+		return FUNCTION_INTERRUPT | FUNCTION_BEGINS;
 	return is_interrupt(name) ? FUNCTION_INTERRUPT : 0;
 }
 
