@@ -6,8 +6,9 @@ Both are texts of trace-cmd report -t -R -l. What was recorded into blocks began
 later and ended earlier than the raw recording; in between, CPU by CPU, each event
 must be there with all fields, in order. Their times are read one after the other:
 at most MAX_LATE of a thousand may be more than 10 us apart, which a guest whose
-host is busy cannot help. So are common_flags: fork, exec and exit happen with
-interrupts on, and one may come in between. At least MIN events must have been
+host is busy cannot help. Fork, exec and exit happen with interrupts on: one with
+events and other flags may come between the two recordings of one of them, so these
+are compared by themselves, without common_flags. At least MIN events must have been
 compared.
 """
 import re
@@ -30,7 +31,7 @@ def load(path):
         m = LINE.match(line)
         if m and m[6] in KINDS:
             time = int(m[4]) * 10**9 + int(m[5])
-            cpus[int(m[2])].append((time, (m[1], m[3], m[6], m[7])))
+            cpus[int(m[2]), m[6] in INTERRUPTIBLE].append((time, (m[1], m[3], m[6], m[7])))
     return cpus
 
 
