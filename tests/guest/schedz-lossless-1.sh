@@ -7,5 +7,5 @@
 # with the trace option and with the tap.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
-both_ways option 3 2000 20
-both_ways tap 3 2000 20
+both_ways option 3 2000 200
+both_ways tap 3 2000 200
