@@ -609,18 +609,21 @@ static u32 put_group(struct schedz_encoder *e, const struct schedz_tap *tap,
 /* The next event, if there is room for all of it */
 static bool put_whole(struct schedz_encoder *e, struct schedz_tap *tap)
 {
-	struct schedz_coder before;
-	u64 time = e->time, last;
-	bool sure = e->events && has_room(e);
+	u64 last;
 	u32 taken;
 
-	if (!sure)
-		before = e->c;
-	taken = put_group(e, tap, tap->tail);
-	if (!sure && !fits(e)) {
-		e->c = before;
-		e->time = time;
-		return false;
+	if (e->events && has_room(e)) {
+		taken = put_group(e, tap, tap->tail);
+	} else {
+		struct schedz_coder before = e->c;
+		u64 time = e->time;
+
+		taken = put_group(e, tap, tap->tail);
+		if (!fits(e)) {
+			e->c = before;
+			e->time = time;
+			return false;
+		}
 	}
 	tap->tail += taken;
 	e->events++;
