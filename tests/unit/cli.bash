@@ -13,14 +13,14 @@ wrong() {
 }
 
 # expect STATUS PATTERN ARGUMENTS...: exit status, and one message; what belongs
-# to it on more lines is indented
+# to it on more lines is indented, or says what to try
 expect() {
 	local status=$1 pattern=$2 code
 	shift 2
 	"$program" "$@" >out 2>err
 	code=$?
 	[ "$code" -eq "$status" ] || wrong "${program##*/} $*: status $code, not $status"
-	[ "$(grep -vc '^ ' err)" -eq 1 ] || wrong "${program##*/} $*: not one line of messages"
+	[ "$(grep -vcE '^ |^Try ' err)" -eq 1 ] || wrong "${program##*/} $*: not one line of messages"
 	grep -qE -- "$pattern" err || wrong "${program##*/} $*: no '$pattern'"
 	[ ! -s out ] || wrong "${program##*/} $*: wrote a result"
 }

@@ -6,14 +6,10 @@
 # and names that are markup.
 set -u
 
-failed=0
 ctlchart=$TOOLS/ctlchart
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
 block=(-e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector)')
-
-wrong() {
-	echo "wrong: $1"
-	failed=1
-}
 
 # --- what needs no browser
 "$UNIT/gen_tracedat" hostile hostile.dat >truth || exit 1
@@ -120,4 +116,4 @@ shows '[true,true,"Of the values in control one in 8 is drawn."]' large.html \
 	plot.draw();
 	return [n > 50000, n <= 100000, text("p").find(t => t.includes("is drawn"))]' "a large page"
 
-exit $failed
+exit "$failed"

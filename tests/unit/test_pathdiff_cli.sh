@@ -6,13 +6,9 @@
 # each format, and what it says of bad input.
 set -u
 
-failed=0
 pathdiff=$TOOLS/pathdiff
-
-wrong() {
-	echo "wrong: $1"
-	failed=1
-}
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
 
 truth() {
 	sed -n "s/^$1=//p" truth
@@ -179,4 +175,4 @@ echo old >result
 "$pathdiff" -o result slow.dat || wrong "-o"
 grep -q 'f4() takes longer' result || wrong "-o: the result"
 
-exit $failed
+exit "$failed"

@@ -6,13 +6,9 @@
 # side, the waits, and names that are markup.
 set -u
 
-failed=0
 pathdiff=$TOOLS/pathdiff
-
-wrong() {
-	echo "wrong: $1"
-	failed=1
-}
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
 
 for kind in hostile extra task healthy; do
 	"$UNIT/gen_paths" $kind $kind.dat 1000 >truth || exit 1
@@ -58,4 +54,4 @@ shows 'true' extra.html \
 	const c = p.g.getImageData(x, y, 1, 1).data;
 	return c[0] > 150 && c[1] < 90 && c[2] < 110' "a slow execution in the picture"
 
-exit $failed
+exit "$failed"

@@ -6,25 +6,10 @@
 # writer wrote; what is lost is told exactly; damage and wrong use are one line.
 set -u
 
-failed=0
 schedz=$TOOLS/schedz
-
-wrong() {
-	echo "wrong: $1"
-	[ ! -s err ] || sed 's/^/  stderr: /' err
-	failed=1
-}
-
-# expect STATUS PATTERN ARGUMENTS...: exit status, and the first line of messages
-expect() {
-	local status=$1 pattern=$2 code
-	shift 2
-	"$schedz" "$@" >out 2>err
-	code=$?
-	[ "$code" -eq "$status" ] || wrong "schedz $*: status $code, not $status"
-	head -n 1 err | grep -qE -- "$pattern" || wrong "schedz $*: no '$pattern'"
-	[ ! -s out ] || wrong "schedz $*: wrote a result"
-}
+program=$schedz
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
 
 report() {
 	trace-cmd report "$@" 2>/dev/null
@@ -134,4 +119,4 @@ for command in "" expand decode stat; do
 done
 "$schedz" --version | grep -qE '^schedz \(tracerig\) [0-9]' || wrong "--version"
 
-exit $failed
+exit "$failed"
