@@ -31,7 +31,8 @@ def load(path):
         m = LINE.match(line)
         if m and m[6] in KINDS:
             time = int(m[4]) * 10**9 + int(m[5])
-            cpus[int(m[2]), m[6] in INTERRUPTIBLE].append((time, (m[1], m[3], m[6], m[7])))
+            flags = "" if m[6] in INTERRUPTIBLE else m[3]
+            cpus[int(m[2]), m[6] in INTERRUPTIBLE].append((time, (m[1], flags, m[6], m[7])))
     return cpus
 
 
@@ -51,9 +52,7 @@ for cpu, events in blocks.items():
     if begin + len(events) > len(truth):
         sys.exit(f"CPU {cpu}: {len(events)} events in blocks, {len(truth) - begin} raw ones")
     for n, (event, true) in enumerate(zip(events, truth[begin:])):
-        if event[1] != true[1] and not (
-                event[1][2] in INTERRUPTIBLE and event[1][0] == true[1][0] and
-                event[1][2:] == true[1][2:]):
+        if event[1] != true[1]:
             sys.exit(f"CPU {cpu}, event {n}:\n  raw    {true}\n  blocks {event}")
         late += abs(event[0] - true[0]) > 10000
     compared += len(events)
