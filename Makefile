@@ -17,7 +17,7 @@ check-full: deps ## check, and every prefix of the series, debug kernel, each op
 	@scripts/deps check full
 	@tests/run --full
 
-bench: deps ## What ctlchart and schedz cost, and their peers, in one run
+bench: deps ## What ctlchart, schedz and pathdiff cost, and their peers, in one run
 	@scripts/deps bench
 	@tests/bench/run
 

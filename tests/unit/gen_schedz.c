@@ -18,12 +18,7 @@
 #define TASKS 60
 #define BLOCK 3000
 
-#define HEAD(name, id)                                                                 \
-	"name: " name "\nID: " id "\nformat:\n"                                        \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define HEAD(name, id) "name: " name "\nID: " id "\nformat:\n" TD_COMMON
 
 #define FIELD(decl, offset, size, is_signed)                  \
 	"\tfield:" decl ";\toffset:" #offset ";\tsize:" #size \

@@ -5,18 +5,10 @@
 
 #include "graphdat.h"
 
-#define COMMON                                                                         \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-
 enum {
 	ID_STACK = 4,
 	ID_EXIT = 10,
 	ID_ENTRY = 11,
-	ID_WAKING = 301,
-	ID_SWITCH = 302,
 	ID_LOCK = 401,
 	ID_UNLOCK = 402,
 	ID_IRQ = 501,
@@ -25,13 +17,13 @@ enum {
 
 /* As in Linux 6.12, packed; print formats are shortened. */
 static const char entry[] =
-	"name: funcgraph_entry\nID: 11\nformat:\n" COMMON
+	"name: funcgraph_entry\nID: 11\nformat:\n" TD_COMMON
 	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
 	"\nprint fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n";
 
 static const char leave[] =
-	"name: funcgraph_exit\nID: 10\nformat:\n" COMMON
+	"name: funcgraph_exit\nID: 10\nformat:\n" TD_COMMON
 	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long retval;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:int depth;\toffset:24;\tsize:4;\tsigned:1;\n"
@@ -41,50 +33,31 @@ static const char leave[] =
 	"\nprint fmt: \"<-- %ps (%d)\", (void *)REC->func, REC->depth\n";
 
 static const char stack[] =
-	"name: kernel_stack\nID: 4\nformat:\n" COMMON
+	"name: kernel_stack\nID: 4\nformat:\n" TD_COMMON
 	"\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
 	"\tfield:unsigned long caller[];\toffset:16;\tsize:0;\tsigned:0;\n"
 	"\nprint fmt: \"%d\", REC->size\n";
 
-static const char waking[] =
-	"name: sched_waking\nID: 301\nformat:\n" COMMON
-	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"comm=%s pid=%d\", REC->comm, REC->pid\n";
-
-static const char sw[] =
-	"name: sched_switch\nID: 302\nformat:\n" COMMON
-	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
-	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
-	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"%d ==> %s:%d\", REC->prev_pid, REC->next_comm, REC->next_pid\n";
-
 static const char lock[] =
-	"name: contention_begin\nID: 401\nformat:\n" COMMON
+	"name: contention_begin\nID: 401\nformat:\n" TD_COMMON
 	"\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int flags;\toffset:16;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"%p\", REC->lock_addr\n";
 
 static const char unlock[] =
-	"name: contention_end\nID: 402\nformat:\n" COMMON
+	"name: contention_end\nID: 402\nformat:\n" TD_COMMON
 	"\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:int ret;\toffset:16;\tsize:4;\tsigned:1;\n"
 	"\nprint fmt: \"%p\", REC->lock_addr\n";
 
 static const char irq[] =
-	"name: irq_handler_entry\nID: 501\nformat:\n" COMMON
+	"name: irq_handler_entry\nID: 501\nformat:\n" TD_COMMON
 	"\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
 	"\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n";
 
 static const char irq_exit[] =
-	"name: irq_handler_exit\nID: 502\nformat:\n" COMMON
+	"name: irq_handler_exit\nID: 502\nformat:\n" TD_COMMON
 	"\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
 	"\tfield:int ret;\toffset:12;\tsize:4;\tsigned:1;\n"
 	"\nprint fmt: \"irq=%d\", REC->irq\n";
@@ -130,8 +103,8 @@ void gd_init(struct gd *gd, struct td *td, const char *const *names,
 	td_add_event(td, "ftrace", entry);
 	td_add_event(td, "ftrace", leave);
 	td_add_event(td, "ftrace", stack);
-	td_add_event(td, "sched", waking);
-	td_add_event(td, "sched", sw);
+	td_add_event(td, "sched", td_sched_waking);
+	td_add_event(td, "sched", td_sched_switch);
 	td_add_event(td, "lock", lock);
 	td_add_event(td, "lock", unlock);
 	td_add_event(td, "irq", irq);
@@ -207,7 +180,7 @@ void gd_switch(struct gd *gd, int prev, unsigned int state, int next)
 	int pid = gd->pid;
 
 	gd->pid = prev;
-	begin(gd, &r, ID_SWITCH, 64);
+	begin(gd, &r, TD_ID_SWITCH, 64);
 	td_put(&r, 24, prev, 4);
 	td_put(&r, 32, state, 8);
 	td_put_bytes(&r, 40, next ? "other" : "swapper", 16);
@@ -220,7 +193,7 @@ void gd_waking(struct gd *gd, int pid)
 {
 	struct td_record r;
 
-	begin(gd, &r, ID_WAKING, 36);
+	begin(gd, &r, TD_ID_WAKING, 36);
 	td_put(&r, 24, pid, 4);
 	put(gd, &r);
 }

@@ -7,15 +7,7 @@
 #include "chart_ref.h"
 #include "scenario.h"
 
-#define COMMON                                                                         \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-
 enum {
-	ID_WAKING = 301,
-	ID_SWITCH = 302,
 	ID_BIO_QUEUE = 1001,
 	ID_RQ_COMPLETE = 1003,
 	ID_LAT = 1500,
@@ -23,27 +15,8 @@ enum {
 };
 
 /* As in Linux 6.12; print formats are shortened. */
-static const char waking[] =
-	"name: sched_waking\nID: 301\nformat:\n" COMMON
-	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, REC->target_cpu\n";
-
-static const char sw[] =
-	"name: sched_switch\nID: 302\nformat:\n" COMMON
-	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
-	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
-	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"%d ==> %s:%d\", REC->prev_pid, REC->next_comm, REC->next_pid\n";
-
 static const char bio_queue[] =
-	"name: block_bio_queue\nID: 1001\nformat:\n" COMMON
+	"name: block_bio_queue\nID: 1001\nformat:\n" TD_COMMON
 	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n"
@@ -52,7 +25,7 @@ static const char bio_queue[] =
 	"\nprint fmt: \"%d,%d %s %llu + %u [%s]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << 20) - 1))), REC->rwbs, (unsigned long long)REC->sector, REC->nr_sector, REC->comm\n";
 
 static const char rq_complete[] =
-	"name: block_rq_complete\nID: 1003\nformat:\n" COMMON
+	"name: block_rq_complete\nID: 1003\nformat:\n" TD_COMMON
 	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n"
@@ -62,12 +35,12 @@ static const char rq_complete[] =
 	"\tfield:__data_loc char[] cmd;\toffset:44;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"%d,%d %s (%s) %llu + %u [%d]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << 20) - 1))), REC->rwbs, __get_str(cmd), (unsigned long long)REC->sector, REC->nr_sector, REC->error\n";
 
-static const char lat[] = "name: lat\nID: 1500\nformat:\n" COMMON
+static const char lat[] = "name: lat\nID: 1500\nformat:\n" TD_COMMON
 			  "\tfield:s64 lat;\toffset:8;\tsize:8;\tsigned:1;\n"
 			  "\nprint fmt: \"lat=%lld\", REC->lat\n";
 
 static const char alarm_format[] =
-	"name: ctlchart_alarm\nID: 1600\nformat:\n" COMMON
+	"name: ctlchart_alarm\nID: 1600\nformat:\n" TD_COMMON
 	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:u64 center;\toffset:24;\tsize:8;\tsigned:0;\n"
@@ -96,8 +69,8 @@ void sc_formats(struct td *td, bool with_alarms)
 {
 	td_add_event(td, "block", bio_queue);
 	td_add_event(td, "block", rq_complete);
-	td_add_event(td, "sched", waking);
-	td_add_event(td, "sched", sw);
+	td_add_event(td, "sched", td_sched_waking);
+	td_add_event(td, "sched", td_sched_switch);
 	td_add_event(td, "synthetic", lat);
 	if (with_alarms)
 		td_add_event(td, "ctlchart", alarm_format);
@@ -161,7 +134,7 @@ void sc_waking(struct td *td, unsigned int cpu, uint64_t ts, int pid,
 {
 	struct td_record r;
 
-	td_begin(&r, td, ID_WAKING, pid, 36);
+	td_begin(&r, td, TD_ID_WAKING, pid, 36);
 	td_put_bytes(&r, 8, comm, 16);
 	td_put(&r, 24, target, 4);
 	td_put(&r, 28, 120, 4);
@@ -174,7 +147,7 @@ void sc_switch(struct td *td, unsigned int cpu, uint64_t ts, int prev,
 {
 	struct td_record r;
 
-	td_begin(&r, td, ID_SWITCH, prev, 64);
+	td_begin(&r, td, TD_ID_SWITCH, prev, 64);
 	td_put(&r, 24, prev, 4);
 	td_put(&r, 28, 120, 4);
 	td_put_bytes(&r, 40, next_comm, 16);

@@ -9,6 +9,7 @@
 #include "chart.h"
 #include "chart_ref.h"
 #include "random.h"
+#include "suite.h"
 
 #define DATA_SETS 120000
 /* of two times 400 values; the largest there is has 1909 */
@@ -802,8 +803,6 @@ int main(void)
 {
 	Suite *s = suite_create("chart");
 	TCase *tc = tcase_create("chart");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, by_hand);
@@ -827,9 +826,5 @@ int main(void)
 	tcase_add_test(tc, sampler_sparse);
 	tcase_add_test(tc, sampler_clock);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -11,6 +11,7 @@
 
 #include "ctlchart.h"
 #include "scenario.h"
+#include "suite.h"
 
 #define MSEC 1000000ULL
 #define SEC 1000000000ULL
@@ -672,8 +673,6 @@ int main(void)
 	Suite *s = suite_create("ctlchart");
 	TCase *call = tcase_create("call"), *pairs = tcase_create("pairs");
 	TCase *rest = tcase_create("report");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(call, 60);
 	tcase_add_test(call, call_defaults);
@@ -699,9 +698,5 @@ int main(void)
 	tcase_add_test(rest, cleaning);
 	tcase_add_loop_test(rest, outline_truncated, 0, 4);
 	suite_add_tcase(s, rest);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "guard.h"
+#include "suite.h"
 
 static char directory[64], result[80], messages[80];
 
@@ -266,8 +267,6 @@ int main(void)
 {
 	Suite *s = suite_create("guard");
 	TCase *tc = tcase_create("guard");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
@@ -279,9 +278,5 @@ int main(void)
 	tcase_add_test(tc, pipe_is_closed);
 	tcase_add_test(tc, replaces);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

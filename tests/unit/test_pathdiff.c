@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pathdiff.h"
+#include "suite.h"
 
 static u64 state = 88172645463325252ULL;
 
@@ -256,8 +257,6 @@ int main(void)
 {
 	Suite *s = suite_create("pathdiff");
 	TCase *tc = tcase_create("pathdiff");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, lcs_paper);
@@ -268,9 +267,5 @@ int main(void)
 	tcase_add_test(tc, limit_paper);
 	tcase_add_test(tc, limit_calm);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

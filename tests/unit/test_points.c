@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 
 #include "ctlchart.h"
+#include "suite.h"
 
 static const struct {
 	const char *filter, *option, *value, *want;
@@ -99,17 +100,11 @@ int main(void)
 {
 	Suite *s = suite_create("points");
 	TCase *tc = tcase_create("points");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, with, 0, ARRAY_SIZE(withs));
 	tcase_add_test(tc, normal);
 	tcase_add_test(tc, alarms);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -12,6 +12,7 @@
 
 #include "random.h"
 #include "relearn.h"
+#include "suite.h"
 
 #define SEC 1000000000ULL
 #define UNIT 1e6
@@ -216,8 +217,6 @@ int main(void)
 {
 	Suite *s = suite_create("relearn");
 	TCase *tc = tcase_create("relearn");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, shift, 0, 21);
@@ -226,9 +225,5 @@ int main(void)
 	tcase_add_loop_test(tc, steady, 0, 3);
 	tcase_add_test(tc, by_time);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

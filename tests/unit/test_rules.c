@@ -15,6 +15,7 @@
 #include "chart_ref.h"
 #include "random.h"
 #include "rules.h"
+#include "suite.h"
 
 /* ---- the reference ---- */
 
@@ -431,8 +432,6 @@ int main(void)
 {
 	Suite *s = suite_create("rules");
 	TCase *tc = tcase_create("rules");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, by_hand, 0, ARRAY_SIZE(cases));
@@ -440,9 +439,5 @@ int main(void)
 	tcase_add_test(tc, log_scale);
 	tcase_add_test(tc, zones);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -13,6 +13,7 @@
 #include <linux/limits.h>
 #include <linux/unaligned.h>
 
+#include "suite.h"
 #include "tap.h"
 
 /* ck_assert() writes to its parent even on success: too slow for inner loops */
@@ -643,8 +644,6 @@ int main(void)
 {
 	Suite *s = suite_create("schedz");
 	TCase *tc = tcase_create("codec");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -660,9 +659,5 @@ int main(void)
 	tcase_add_loop_test(tc, noise, 0, 3);
 	tcase_add_test(tc, headers);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

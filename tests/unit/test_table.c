@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <valgrind/valgrind.h>
 
+#include "suite.h"
 #include "table.h"
 
 /* as in table.c */
@@ -890,8 +891,6 @@ int main(void)
 {
 	Suite *s = suite_create("table");
 	TCase *tc = tcase_create("table");
-	SRunner *sr;
-	int failed;
 
 	/* 10^9 pairs take a while */
 	tcase_set_timeout(tc, getenv("TRACERIG_FULL") ? 3600 : 300);
@@ -913,9 +912,5 @@ int main(void)
 	tcase_add_test(tc, stress_stale);
 	tcase_add_test(tc, stress_dup_last);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

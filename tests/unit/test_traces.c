@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "scenario.h"
+#include "suite.h"
 
 #define MSEC 1000000ULL
 #define SEC 1000000000ULL
@@ -1189,8 +1190,6 @@ int main(void)
 {
 	Suite *s = suite_create("traces");
 	TCase *tc = tcase_create("traces");
-	SRunner *sr;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
@@ -1227,9 +1226,5 @@ int main(void)
 	tcase_add_test(tc, no_field);
 	tcase_add_test(tc, wrong_clock);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

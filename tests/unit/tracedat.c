@@ -5,6 +5,25 @@
 
 #include "tracedat.h"
 
+const char td_sched_waking[] =
+	"name: sched_waking\nID: 301\nformat:\n" TD_COMMON
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, REC->target_cpu\n";
+
+const char td_sched_switch[] =
+	"name: sched_switch\nID: 302\nformat:\n" TD_COMMON
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"%d ==> %s:%d\", REC->prev_pid, REC->next_comm, REC->next_pid\n";
+
 #define MISSED_EVENTS 0x80000000u
 #define TYPE_TIME_EXTEND 30
 #define MAX_DELTA ((1u << 27) - 1)

@@ -15,6 +15,19 @@
 #define TD_MAX_EVENTS 24
 #define TD_MAX_BUFFERS 4
 
+/* The fields that each format begins with */
+#define TD_COMMON                                                                      \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+/* Formats as in Linux 6.12, with a shortened print format for the second */
+#define TD_ID_WAKING 301
+#define TD_ID_SWITCH 302
+extern const char td_sched_waking[];
+extern const char td_sched_switch[];
+
 /* the layout of what is written */
 struct td_layout {
 	bool big_endian;
