@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: schedz-compare.py RAW EXPANDED MIN MAX_LATE
+"""usage: schedz-compare.py BEFORE EXPANDED AFTER MIN
 
-Both are texts of trace-cmd report -t -R -l. What was recorded into blocks began
-later and ended earlier than the raw recording; in between, CPU by CPU, each event
-must be there with all fields, in order. Their times are read one after the other:
-at most MAX_LATE of a thousand may be more than 10 us apart, which a guest whose
-host is busy cannot help. Fork, exec and exit happen with interrupts on: one with
-events and other flags may come between the two recordings of one of them, so these
-are compared by themselves, without common_flags. At least MIN events must have been
-compared.
+All are texts of trace-cmd report -t -R -l of one run. Each event was recorded
+raw first (BEFORE), then into blocks (EXPANDED), then raw again (AFTER), one
+probe after the other. So in what blocks have, which began later and ended earlier,
+each event must be there with all fields, in order, CPU by CPU; and its time must
+not be before the first raw one's or behind the second's. Fork, exec and exit happen
+with interrupts on: one with events and other flags may come between the recordings
+of one of them, so these are compared by themselves, without common_flags. At least
+MIN events must have been compared.
 """
 import re
 import sys
@@ -36,28 +36,38 @@ def load(path):
     return cpus
 
 
-raw, blocks = load(sys.argv[1]), load(sys.argv[2])
-compared = late = 0
-for cpu, events in blocks.items():
-    truth = raw[cpu]
-    what = [e[1] for e in events]
+def find(where, cpu, events, truth):
+    """The raw events that those in blocks are."""
+    head = [e[1] for e in events[:40]]
     begin = [i for i in range(len(truth))
-             if [t[1] for t in truth[i:i + 40]] == what[:40]]
-    if len(what) < 40 and not begin:
-        continue
+             if [t[1] for t in truth[i:i + len(head)]] == head]
     if not begin:
-        sys.exit(f"CPU {cpu}: the first events in blocks are in no place of the raw ones")
+        sys.exit(f"CPU {cpu}: the first events in blocks are in no place of {where}")
     # Where the same things happened again, the times tell
     begin = min(begin, key=lambda i: abs(truth[i][0] - events[0][0]))
-    if begin + len(events) > len(truth):
-        sys.exit(f"CPU {cpu}: {len(events)} events in blocks, {len(truth) - begin} raw ones")
-    for n, (event, true) in enumerate(zip(events, truth[begin:])):
+    found = truth[begin:begin + len(events)]
+    for n, (event, true) in enumerate(zip(events, found)):
         if event[1] != true[1]:
-            sys.exit(f"CPU {cpu}, event {n}:\n  raw    {true}\n  blocks {event}")
-        late += abs(event[0] - true[0]) > 10000
-    compared += len(events)
-print(f"{compared} events on {len(blocks)} CPUs, {late} of them more than 10 us apart")
-if compared < int(sys.argv[3]):
+            sys.exit(f"CPU {cpu}, event {n}:\n  {where} {true}\n  blocks {event}")
+    if len(found) < len(events):
+        sys.exit(f"CPU {cpu}: {len(events)} events in blocks, {len(found)} in {where}")
+    return found
+
+
+before, blocks, after = map(load, sys.argv[1:4])
+widths = []
+for (cpu, alone), events in sorted(blocks.items()):
+    firsts = find("before", cpu, events, before[cpu, alone])
+    lasts = find("after", cpu, events, after[cpu, alone])
+    # One that interrupts the writing of another has its time stamp in the raw ring
+    shared = {t for t, _ in after[cpu, not alone]}
+    for n, ((time, what), (first, _), (last, _)) in enumerate(zip(events, firsts, lasts)):
+        if time < first or time > last and last not in shared:
+            sys.exit(f"CPU {cpu}, event {n}, {what}: {first} before, {time} in blocks, {last} after")
+        widths.append(last - first)
+widths.sort()
+cpus = len({cpu for cpu, _ in blocks})
+print(f"{len(widths)} events on {cpus} CPUs, all between both raw times, which are "
+      f"{widths[len(widths) // 2]} ns apart in the median")
+if len(widths) < int(sys.argv[4]):
     sys.exit("too few events")
-if late * 1000 > compared * int(sys.argv[4]):
-    sys.exit("their times differ")
