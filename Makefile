@@ -14,7 +14,7 @@ check: deps ## Lint, unit tests, KUnit, selftests and guest tests: what CI runs
 	@tests/run
 
 check-full: deps ## check, and every prefix of the series, debug kernel, each option off, fuzzing, ARM
-	@scripts/deps check full
+	@scripts/deps check deb full
 	@tests/run --full
 
 bench: deps ## What ctlchart, schedz and pathdiff cost, and their peers, in one run
