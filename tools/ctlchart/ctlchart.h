@@ -304,6 +304,8 @@ struct alarm {
  * @start:	start event, system:event, or NULL
  * @field:	the field that is judged, or NULL
  * @is_time:	values are times in ns
+ * @told:	they are the kernel's own, of its value events
+ * @parts:	of a chart with by=: number of its parts
  * @call:	what was asked for; NULL for alarms that the kernel wrote
  * @learnt:	values seen while there was no limit
  * @values:	values judged
@@ -339,6 +341,8 @@ struct chart {
 	char *start;
 	char *field;
 	bool is_time;
+	bool told;
+	u32 parts;
 	const struct call *call;
 	u64 learnt;
 	u64 values;
@@ -484,6 +488,16 @@ struct field {
 };
 
 /**
+ * struct field_want - a field that an event of ours has
+ * @name:	its name
+ * @string:	it is a string, else a number
+ */
+struct field_want {
+	const char *name;
+	bool string;
+};
+
+/**
  * struct input - a trace that is being read
  * @guard:	what watches over us
  * @report:	what comes of it
@@ -517,6 +531,8 @@ int input_read(struct guard *g, struct report *r, const struct reader *reader);
 
 bool field_find(struct field *f, struct tep_event *event, const char *name,
 		size_t len);
+int fields_find(struct input *in, struct tep_event *event,
+		const struct field_want *want, struct field *f, size_t nr);
 const char *field_name(const struct field *f);
 bool field_number(const struct field *f, struct input *in,
 		  struct tep_record *rec, u64 *value);
@@ -526,6 +542,55 @@ int input_type(struct input *in, struct tep_record *rec);
 int input_pid(struct input *in, struct tep_record *rec);
 char *input_event_name(struct input *in, int id);
 int input_damaged(struct input *in, struct tep_record *rec, const char *event);
+
+/* ---- values.c: the values that the kernel's charts took ---- */
+
+#define VALUE_TEXT 256
+
+/**
+ * struct value - what an event ctlchart_value tells
+ * @chart:	the chart's name, or that of a part: "name[field=value]"
+ * @event:	id of the judged event
+ * @time:	trace clock at that event, as the chart saw it
+ * @start:	of the start event; 0 for a field's chart
+ * @value:	duration in ns, or the field's value
+ * @limit:	what the kernel judged it by; U64_MAX for no limit
+ * @rules:	RULE_* that it broke there
+ * @pid:	process, at the start
+ * @studied:	the kernel learnt from it, or checked it by rules=
+ * @missed:	it would have, but could not
+ * @kept:	its event passed the whole filter
+ * @first:	the first one of its chart in the trace
+ * @taken:	set by who had use for it
+ * @keys:	"dev=8388608 sector=1234"
+ */
+struct value {
+	const char *chart;
+	unsigned int event;
+	u64 time;
+	u64 start;
+	u64 value;
+	u64 limit;
+	u32 rules;
+	int pid;
+	bool studied;
+	bool missed;
+	bool kept;
+	bool first;
+	bool taken;
+	const char *keys;
+};
+
+typedef int (*values_take)(struct input *in, struct value *value, void *arg);
+
+struct values;
+
+struct tep_event *values_event(struct input *in);
+struct values *values_new(struct input *in, bool in_order, values_take take,
+			  void *arg);
+void values_free(struct values *v);
+int values_record(struct values *v, struct input *in, struct tep_record *rec);
+int values_end(struct values *v, struct input *in);
 
 /* ---- alarms.c, desk.c: the two things that are done with a trace ---- */
 
