@@ -124,6 +124,7 @@ static int on_alarm(struct input *in, struct tep_record *rec, void *arg)
 		.kept = number[KEPT],
 		.pid = number[PID],
 		.keys = text[KEYS],
+		.seen = in->report->events,
 	};
 	snprintf(alarm.comm, sizeof(alarm.comm), "%.*s", COMM_LEN, text[COMM]);
 	c = find_chart(in, a, text[CHART], number[EVENT]);

@@ -212,7 +212,9 @@ void series_each(const struct series *s, bool alarms,
  * @value:	ns, or in the field's unit
  * @pid:	process, at the start
  * @comm:	its name
- * @keys:	"dev=8388608 sector=1234"
+ * @keys:	"dev=8388608 sector=1234"; NULL as long as nobody knows whether
+ *		the point will stay: points_finish() asks for it and for @comm
+ * @key:	what to make them of
  */
 struct point {
 	u64 time;
@@ -220,6 +222,7 @@ struct point {
 	int pid;
 	char comm[COMM_LEN + 1];
 	const char *keys;
+	u64 key[MAX_KEYS];
 };
 
 struct points;
@@ -228,6 +231,8 @@ struct points *points_new(void);
 void points_free(struct points *p);
 bool points_due(struct points *p);
 void points_add(struct points *p, bool alarm, const struct point *point);
+void points_finish(struct points *p,
+		   void (*finish)(struct point *point, void *arg), void *arg);
 size_t points_get(const struct points *p, bool alarms,
 		  const struct point **point);
 u64 points_step(const struct points *p);
@@ -281,6 +286,7 @@ void around_free(struct around *r);
  * @pid:	process, at the start
  * @comm:	its name
  * @keys:	"dev=8388608 sector=1234"
+ * @seen:	events of the trace up to it, if it has come in their order; else 0
  * @around:	the events around it, or NULL
  */
 struct alarm {
@@ -294,6 +300,7 @@ struct alarm {
 	int pid;
 	char comm[COMM_LEN + 1];
 	const char *keys;
+	u64 seen;
 	struct around *around;
 };
 

@@ -18,8 +18,6 @@
 
 /* There are values in the trace: find out of which charts */
 #define SCAN_FIRST (-1)
-/* All is known that was asked */
-#define SCAN_DONE (-2)
 
 /**
  * struct desk_chart - a chart at work
@@ -546,7 +544,8 @@ static int scan_value(struct input *in, struct value *v, void *arg)
 		d->told = d->told || is_value_of(d, v);
 		all &= d->told;
 	}
-	return all ? SCAN_DONE : 0;
+	desk->scanned = all;
+	return 0;
 }
 
 static int scan_init(struct input *in, void *arg)
@@ -569,7 +568,8 @@ static int scan_event(struct input *in, struct tep_record *rec, void *arg)
 {
 	struct desk *desk = arg;
 
-	return values_record(desk->values, in, rec);
+	/* libtracecmd leaks memory if it is stopped: read on to the end */
+	return desk->scanned ? 0 : values_record(desk->values, in, rec);
 }
 
 static int scan_end(struct input *in, void *arg)
@@ -593,7 +593,7 @@ static int scan(struct guard *g, const struct report *r, struct desk *desk)
 	values_free(desk->values);
 	desk->values = NULL;
 	desk->scanned = true;
-	return status == SCAN_DONE ? 0 : status;
+	return status;
 }
 
 /* ---- */
@@ -631,6 +631,17 @@ static bool read_keys(struct input *in, const struct desk_chart *d,
 	return true;
 }
 
+static size_t print_number(const struct field *key, u64 value,
+			   const char *space, char *buf, size_t size)
+{
+	const char *name = field_name(key);
+
+	if (key->format && key->format->flags & TEP_FIELD_IS_SIGNED)
+		return snprintf(buf, size, "%s%s=%lld", space, name,
+				(s64)value);
+	return snprintf(buf, size, "%s%s=%llu", space, name, value);
+}
+
 /* Keys as text; they could be read before */
 static void print_fields(struct input *in, const struct field *key,
 			 unsigned int nr_keys, struct tep_record *rec,
@@ -653,13 +664,23 @@ static void print_fields(struct input *in, const struct field *key,
 			continue;
 		}
 		field_number(&key[i], in, rec, &value);
-		if (key[i].format && key[i].format->flags & TEP_FIELD_IS_SIGNED)
-			pos += snprintf(buf + pos, size - pos, "%s%s=%lld",
-					space, name, (s64)value);
-		else
-			pos += snprintf(buf + pos, size - pos, "%s%s=%llu",
-					space, name, value);
+		pos += print_number(&key[i], value, space, buf + pos,
+				    size - pos);
 	}
+	clean_text(buf);
+}
+
+/* The same of numbers that were read before */
+static void print_values(const struct field *key, unsigned int nr_keys,
+			 const u64 *value, char buf[KEYS_LEN])
+{
+	size_t pos = 0;
+	unsigned int i;
+
+	*buf = '\0';
+	for (i = 0; i < nr_keys && pos < KEYS_LEN; i++)
+		pos += print_number(&key[i], value[i], i ? " " : "", buf + pos,
+				    KEYS_LEN - pos);
 	clean_text(buf);
 }
 
@@ -768,6 +789,7 @@ static void raise(struct input *in, struct desk_chart *d, struct alarm *a)
 {
 	struct report *r = in->report;
 
+	a->seen = d->told ? 0 : r->events;
 	a->suppressed = !within_rate(d, a->time);
 	if (!a->suppressed) {
 		size_t size = alarm_size(d->result, a);
@@ -901,6 +923,66 @@ static void set_keys(struct input *in, struct desk_chart *d, struct alarm *a,
 	a->keys = d->start ? keys : "";
 }
 
+/* What add_point() put off */
+struct finish {
+	struct input *in;
+	const struct desk_chart *d;
+};
+
+static void finish_point(struct point *point, void *arg)
+{
+	const struct finish *f = arg;
+	struct alarm a = { .pid = point->pid };
+	char keys[KEYS_LEN];
+
+	print_values(f->d->end_key, f->d->start ? f->d->nr_keys : 0, point->key,
+		     keys);
+	set_comm(f->in, &a);
+	strcpy(point->comm, a.comm);
+	point->keys = strdup(keys);
+	if (!point->keys)
+		abort();
+}
+
+static void finish_points(struct input *in, const struct desk_chart *d)
+{
+	struct finish f = { in, d };
+	u32 i;
+
+	if (d->result->points)
+		points_finish(d->result->points, finish_point, &f);
+	for (i = 0; i < d->nr_parts; i++)
+		finish_points(in, d->part[i]);
+}
+
+/*
+ * A value in control, for the page, if it is its turn. Most of them give way to
+ * later ones: their text can wait, if their keys are numbers.
+ */
+static void add_point(struct input *in, struct desk_chart *d, struct alarm *a,
+		      const struct value *v, struct tep_record *rec)
+{
+	struct point point = { .time = a->time,
+			       .value = a->value,
+			       .pid = a->pid };
+	char keys[KEYS_LEN];
+	unsigned int i;
+
+	if (!points_due(d->result->points))
+		return;
+	for (i = 0; i < d->nr_keys && !v; i++) {
+		if (is_string(&d->end_key[i]))
+			break;
+		field_number(&d->end_key[i], in, rec, &point.key[i]);
+	}
+	if (!v && i == d->nr_keys) {
+		points_add(d->result->points, false, &point);
+		return;
+	}
+	set_keys(in, d, a, v, rec, keys);
+	report_normal(d->result, a);
+}
+
 /* Does the event pass the whole filter? Only the kernel knows, for its alarms */
 static bool is_kept(struct desk_chart *d, const struct value *v,
 		    struct tep_record *rec)
@@ -942,12 +1024,10 @@ static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 			return a->kept;
 		}
 	}
-	if (c->series)
+	if (c->points)
+		add_point(in, d, a, v, rec);
+	else if (c->series)
 		series_add(c->series, a->time, a->value, false);
-	if (c->points && points_due(c->points)) {
-		set_keys(in, d, a, v, rec, keys);
-		report_normal(c, a);
-	}
 	return false;
 }
 
@@ -1187,6 +1267,8 @@ static int end(struct input *in, void *arg)
 				in->guard,
 				"%s: the context of pre=, post= and from= is not counted",
 				d->result->name);
+		d->result->parts = d->nr_parts;
+		finish_points(in, d);
 		if (in->report->sim)
 			sum_parts(d);
 		if (d->told)

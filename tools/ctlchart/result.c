@@ -125,7 +125,8 @@ void report_alarm(struct report *r, struct chart *c, const struct alarm *a)
 	if (a->suppressed)
 		c->suppressed++;
 	rank(r, c, a);
-	if (c->series)
+	/* a page has the points themselves */
+	if (c->series && !c->points)
 		series_add(c->series, a->time, a->value, true);
 	if (c->points)
 		add_point(c, true, a);
