@@ -24,6 +24,8 @@
 #define MAX_KEYS 4
 #define MAX_CALLS 16
 #define NAME_LEN 64
+/* with the field's value, of a part of a chart with by= */
+#define CHART_NAME_LEN 128
 #define COMM_LEN 16
 
 /* Charts of by=FIELD: default and bound of charts= */
@@ -328,6 +330,8 @@ struct alarm {
  * @limits:	lines in force at the end
  * @has_limit:	there are any
  * @has_center:	a centre line, too
+ * @zones:	lines of rules=
+ * @has_zones:	there are any
  * @relearnt:	limits drawn after the first one
  * @shape:	what the values of Phase I looked like
  * @phase1_taken: values that Phase I took
@@ -365,6 +369,8 @@ struct chart {
 	struct ctlchart_limits limits;
 	bool has_limit;
 	bool has_center;
+	struct ctlchart_zones zones;
+	bool has_zones;
 	u64 relearnt;
 	enum ctlchart_shape shape;
 	u32 phase1_taken;
@@ -440,6 +446,7 @@ struct report {
 
 struct chart *report_add_chart(struct report *r, const char *name);
 struct chart *report_find_chart(struct report *r, const char *name);
+bool chart_is(const char *chart, const char *name);
 bool report_wants(const struct report *r, const char *name);
 void report_alarm(struct report *r, struct chart *c, const struct alarm *a);
 void report_normal(struct chart *c, const struct alarm *a);

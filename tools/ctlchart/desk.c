@@ -725,6 +725,8 @@ static void draw_limits(struct desk_chart *d, u64 now)
 	ctlchart_rules_start(&d->rules, &d->call->method);
 	c->shape = ctlchart_phase1_shape(&d->phase1);
 	c->has_center = true;
+	c->zones = d->zones;
+	c->has_zones = d->call->rules;
 	c->phase1_end = now;
 	set_limits(d, now);
 	if (!d->learning) {
@@ -1221,7 +1223,6 @@ static void sum_parts(struct desk_chart *d)
 	struct chart *c = d->result;
 	u32 i;
 
-	c->parts = d->nr_parts;
 	for (i = 0; i < d->nr_parts; i++) {
 		const struct chart *part = d->part[i]->result;
 
