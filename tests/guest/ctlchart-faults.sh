@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# module: pathfault
+# vm: --disk 1G,iops=500
 # timeout: 300
 #
-# Real faults in disks, system calls, scheduling and the network: every delayed
-# operation alarms, and none that was not slow.
+# Real faults in disks, system calls, functions of the kernel, interrupts, scheduling
+# and the network: every delayed operation alarms, and none that was not slow.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

@@ -103,6 +103,43 @@ for way in direct shell; do
 	echo 0 >$tracing/events/$wait/filter
 done
 
+# --- by= and rules=: each part has its lines again, and judges by them
+of() { # pid, value...
+	local pid=$1
+	shift
+	for value; do
+		echo "pid=$pid delay=$value" >$tracing/events/$wait/inject
+	done
+}
+each='ctlchart(delay, learn=0, samples=10, group=5, by=pid, charts=3, rules=1,2)'
+echo "$each" >$tracing/events/$wait/filter
+of 1 700 701 702 703 704 710 711 712 713 714
+of 2 7000 7001 7002 7003 7004 7010 7011 7012 7013 7099
+of 3 7
+"$ctlchart" save -o parts.limits 2>err
+cat parts.limits
+grep -q '1 charts of by= of sched:sched_stat_iowait that have no limit yet' err || die "$(cat err)"
+parts() {
+	sed -n '/^part:/,$p' $tracing/events/$wait/ctlchart | grep -E '^(part|state|center|limit|zones):'
+}
+parts | sed '/pid=3/,$d' >learnt
+same 2 "$(grep -c ^zones: learnt)" "parts with zones"
+echo 0 >$tracing/events/$wait/filter
+"$ctlchart" load parts.limits
+parts | diff learnt - || die "not the same parts"
+of 1 7000
+of 2 7000
+same 1 "$(line alarms | sed 's/,.*//')" "alarms of the loaded parts"
+# without their zones there is nothing to judge groups by
+sed /^zones/d parts.limits >no-zones.limits
+if "$ctlchart" load no-zones.limits >out 2>err; then die "loaded rules= without zones:"; fi
+grep -q 'has rules=, which need zones: here' err || die "$(cat err)"
+echo 0 >$tracing/events/$wait/filter
+sed 's/charts=3/charts=1/' parts.limits >few.limits
+if "$ctlchart" load few.limits >out 2>err; then die "loaded two parts into one"; fi
+grep -q 'no chart is left for sched_stat_iowait.delay\[pid=2\]: charts=' err || die "$(cat err)"
+echo 0 >$tracing/events/$wait/filter
+
 # --- what the kernel refuses
 refused() { # pattern line...
 	local pattern=$1

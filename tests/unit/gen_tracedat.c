@@ -4,7 +4,8 @@
  *
  * Writes a made-up trace.dat and prints the truth about it, for tests in shell
  * and for looking at pictures. KIND: block (events of reads), alarm (what the
- * filter in the kernel leaves of them), big (block, big endian, 32-bit longs),
+ * filter in the kernel leaves of them), values (what its chart tells, with gaps and
+ * without a truth), big (block, big endian, 32-bit longs),
  * instance (block events in an instance "disk"), mixed (alarms of all sorts,
  * without a truth), hostile (names that are markup, without a truth).
  */
@@ -64,6 +65,30 @@ static void hostile(struct td *td)
 	sc_alarm_event(td, 0, SC_BASE + 30000000000ULL, &a);
 }
 
+/* What a chart told of the load: 100 values studied, the others not */
+static void values(struct td *td, const struct sc_load *load)
+{
+	unsigned int i, n = load->healthy + load->storm;
+
+	for (i = 0; i < n; i++) {
+		bool studied = i < 100;
+		const struct sc_value_event v = {
+			.time = SC_BASE + i * 1000000ULL,
+			.start = SC_BASE + i * 1000000ULL - 14000000,
+			.duration = 14000000 + i % 100 * 10000,
+			.limit = studied ? 0 : 14500000,
+			.order = studied ? i + 1 : 100,
+			.studied = studied,
+			.chart = i % 3 ? SC_BLOCK_CHART :
+					 SC_BLOCK_CHART "[dev=8]",
+			.event = SC_BLOCK_EVENT,
+			.keys = "dev=8 sector=1234",
+		};
+
+		sc_value_event(td, i % 2, SC_BASE + (i ^ 1) * 1000000ULL, &v);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "local" };
@@ -76,7 +101,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 && argc != 5 && argc != 6) {
 		fprintf(stderr,
-			"usage: gen_tracedat block|alarm|big|instance|mixed|hostile FILE [HEALTHY STORM [SEED]]\n");
+			"usage: gen_tracedat block|alarm|values|big|instance|mixed|hostile FILE [HEALTHY STORM [SEED]]\n");
 		return 2;
 	}
 	if (argc >= 5) {
@@ -99,8 +124,12 @@ int main(int argc, char **argv)
 				"%d reader-%d\n", pid, pid);
 	td.cmdlines = cmdlines;
 	sc_formats(&td, true);
+	if (!strcmp(argv[1], "values"))
+		sc_value_format(&td);
 	if (!strcmp(argv[1], "alarm"))
 		sc_alarms(&td, &load, &truth);
+	else if (!strcmp(argv[1], "values"))
+		values(&td, &load);
 	else if (!strcmp(argv[1], "mixed"))
 		mixed(&td);
 	else if (!strcmp(argv[1], "hostile"))

@@ -12,6 +12,7 @@ enum {
 	ID_RQ_COMPLETE = 1003,
 	ID_LAT = 1500,
 	ID_ALARM = 1600,
+	ID_VALUE = 1601,
 };
 
 /* As in Linux 6.12; print formats are shortened. */
@@ -54,6 +55,22 @@ static const char alarm_format[] =
 	"\tfield:__data_loc char[] chart;\toffset:76;\tsize:4;\tsigned:0;\n"
 	"\tfield:__data_loc char[] keys;\toffset:80;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"chart=%s start=%llu duration=%llu center=%llu limit=%llu rules=%s kept=%u values=%llu pid=%d comm=%s keys=%s\", __get_str(chart), REC->start, REC->duration, REC->center, REC->limit, __print_flags(REC->rules, \"|\", { 0x001, \"limit\" }, { 0x100, \"overdue\" }), REC->kept, REC->values, REC->pid, REC->comm, __get_str(keys)\n";
+
+static const char value_format[] =
+	"name: ctlchart_value\nID: 1601\nformat:\n" TD_COMMON
+	"\tfield:u64 time;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 start;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 limit;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:u32 order;\toffset:40;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 rules;\toffset:44;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:48;\tsize:4;\tsigned:1;\n"
+	"\tfield:u16 event;\toffset:52;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 studied;\toffset:54;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 kept;\toffset:55;\tsize:1;\tsigned:0;\n"
+	"\tfield:__data_loc char[] chart;\toffset:56;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] keys;\toffset:60;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"chart=%s time=%llu start=%llu duration=%llu limit=%llu rules=0x%x order=%u studied=%u kept=%u pid=%d keys=%s\", __get_str(chart), REC->time, REC->start, REC->duration, REC->limit, REC->rules, REC->order, REC->studied, REC->kept, REC->pid, __get_str(keys)\n";
 
 const struct sc_load sc_default_load = {
 	.seed = 1,
@@ -184,6 +201,32 @@ void sc_alarm_event(struct td *td, unsigned int cpu, uint64_t ts,
 	td_put(&r, 74, a->kept, 1);
 	td_put_string(&r, 76, a->chart);
 	td_put_string(&r, 80, a->keys);
+	td_write(td, 0, cpu, ts, &r);
+}
+
+void sc_value_format(struct td *td)
+{
+	td_add_event(td, "ctlchart_debug", value_format);
+}
+
+void sc_value_event(struct td *td, unsigned int cpu, uint64_t ts,
+		    const struct sc_value_event *v)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_VALUE, 0, 64);
+	td_put(&r, 8, v->time, 8);
+	td_put(&r, 16, v->start, 8);
+	td_put(&r, 24, v->duration, 8);
+	td_put(&r, 32, v->limit ? v->limit : UINT64_MAX, 8);
+	td_put(&r, 40, v->order, 4);
+	td_put(&r, 44, v->rules, 4);
+	td_put(&r, 48, 1001, 4);
+	td_put(&r, 52, event_id(v->event), 2);
+	td_put(&r, 54, v->studied, 1);
+	td_put(&r, 55, v->kept, 1);
+	td_put_string(&r, 56, v->chart);
+	td_put_string(&r, 60, v->keys);
 	td_write(td, 0, cpu, ts, &r);
 }
 

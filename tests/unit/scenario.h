@@ -89,4 +89,22 @@ struct sc_alarm_event {
 void sc_alarm_event(struct td *td, unsigned int cpu, uint64_t ts,
 		    const struct sc_alarm_event *a);
 
+/**
+ * struct sc_value_event - a record of ctlchart_debug:ctlchart_value
+ * @limit: 0 for none
+ *
+ * The rest as in the event.
+ */
+struct sc_value_event {
+	uint64_t time, start, duration, limit;
+	uint32_t order, rules;
+	int studied;
+	bool kept;
+	const char *chart, *event, *keys;
+};
+
+void sc_value_format(struct td *td);
+void sc_value_event(struct td *td, unsigned int cpu, uint64_t ts,
+		    const struct sc_value_event *v);
+
 #endif

@@ -150,6 +150,90 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 tracefs
 fi
 
+# --- charts of by=, and the lines of rules=
+make_tracefs
+cat >tracefs/events/block/block_rq_complete/ctlchart <<'END'
+chart: reads
+call: ctlchart(block_bio_queue,dev,sector,name=reads,by=rwbs,rules=2)
+state: judging
+center: 14100000 ns
+limit: 23412345 ns
+zones: log,797108176,801108176,805108176,809108176,797108177,793108176,789108176,785108176
+values: learnt 900, judged 1234, not charted 0
+by rwbs: 3 of 64 charts, shared by the rest: learnt 100, judged 17
+
+part: reads[rwbs=R]
+state: judging
+center: 1000 ns
+limit: 2000 ns
+zones: linear,2000,2100,2200,2300,2000,1900,1800,1700
+part values: learnt 100, judged 900, alarms 3, kept 3
+
+part: reads[rwbs=W S]
+state: learning 3 of 100 values
+part values: learnt 3, judged 0, alarms 0, kept 0
+
+part: reads[rwbs=x=[]]
+state: fixed limit
+limit: 77 ns
+part values: learnt 3, judged 1, alarms 0, kept 0
+END
+echo 'ctlchart(block_bio_queue, dev, sector, name=reads, by=rwbs, rules=2)' >tracefs/events/block/block_rq_complete/filter
+rm -r tracefs/instances
+"$ctlchart" save --tracefs=tracefs -o parts 2>err || wrong "save of parts"
+grep -q 'not saved: 1 charts of by= of block:block_rq_complete that have no limit yet$' err || wrong "no word of parts without a limit"
+grep -v -e '^from:' -e '^event:' -e '^filter' parts | tail -n +4 >got
+cat >wanted <<'END'
+# limit 23.41 ms, centre 14.10 ms
+chart: reads[]
+center: 14100000 ns
+limit: 23412345 ns
+# medians of groups: 1 sigma 13.04 ms to 15.38 ms, 2 sigma 12.01 ms to 16.71 ms, 3 sigma 11.05 ms to 18.15 ms
+zones: log,797108176,801108176,805108176,809108176,797108177,793108176,789108176,785108176
+values: 17
+
+# limit 2.000 us, centre 1.000 us
+chart: reads[rwbs=R]
+center: 1000 ns
+limit: 2000 ns
+# medians of groups: 1 sigma 950 ns to 1.050 us, 2 sigma 900 ns to 1.100 us, 3 sigma 850 ns to 1.150 us
+zones: linear,2000,2100,2200,2300,2000,1900,1800,1700
+values: 900
+
+# limit 77 ns
+chart: reads[rwbs=x=[]]
+limit: 77 ns
+values: 1
+END
+same got wanted "saved parts"
+"$ctlchart" load -n parts >script || wrong "dry run of parts"
+cut -d "'" -f 4 script >got
+cat >wanted <<'END'
+ctlchart(block_bio_queue, dev, sector, name=reads, by=rwbs, rules=2)
+limits center=14100000ns ucl=23412345ns zones=log,797108176,801108176,805108176,809108176,797108177,793108176,789108176,785108176 reads[]
+limits center=1000ns ucl=2000ns zones=linear,2000,2100,2200,2300,2000,1900,1800,1700 reads[rwbs=R]
+ucl=77ns reads[rwbs=x=[]]
+END
+same got wanted "what load writes of parts"
+# The chart is there, whether it has these parts or not
+for chart in reads 'reads[rwbs=R]'; do
+	sed -i '/^part:/,$d' tracefs/events/block/block_rq_complete/ctlchart
+	cp -r tracefs by-load
+	"$ctlchart" load --tracefs=by-load --chart="$chart" parts >out 2>err || wrong "load of parts"
+	[ ! -s err ] || wrong "the filter was written without need"
+	[ "$(wc -l <out)" -eq "$([ "$chart" = reads ] && echo 3 || echo 1)" ] || wrong "--chart=$chart"
+	rm -r by-load
+done
+# From a trace: what is shared by name
+cat >by.filter <<'END'
+ctlchart(block_bio_queue, dev, sector, learn=0, by=sector, charts=1, rules=all, stale=1h, size=100000)
+END
+"$UNIT/gen_tracedat" block parts.dat 12000 300 >truth || exit 1
+"$ctlchart" save -e block:block_rq_complete -f "$(cat by.filter)" parts.dat >saved-parts 2>err || wrong "parts of a trace"
+grep -qx 'chart: block_bio_queue->block_rq_complete\[\]' saved-parts || wrong "the shared chart of a trace"
+grep -cE '^zones: log(,[0-9]+){8}$' saved-parts | grep -qx "$(grep -c ^chart: saved-parts)" || wrong "zones of a trace"
+make_tracefs
+
 # --- a dry run is a script that does the same
 make_tracefs
 printf '%s\n' 'event: synthetic:lat' "filter: ctlchart(lat) && comm != \"it's\\\\n\"" 'chart: lat.lat' 'limit: 9' >>saved
@@ -189,6 +273,17 @@ mistake 2 'a:b has no limit: line' '' "$e" "$c" '' "$e" "$c" "$l"
 mistake 2 'this cannot be the name' "$e" 'chart: a b'
 mistake 2 'this cannot be the name' "$e" "chart: $(printf 'x%.0s' $(seq 64))"
 mistake 2 'this cannot be a trace instance' "$e" 'instance: ../x'
+for name in 'c[x' 'c[x]y' '[x=1]' "c[$(printf 'x%.0s' $(seq 126))]"; do
+	mistake 2 'this cannot be the name' "$e" "chart: $name"
+done
+z=log,200,209,218,227,200,191,182,173
+for zones in "$z,1" "${z%,173}" "log,$z" lo,200,209,218,227,200,191,182,173 \
+	log,200,209,208,227,200,191,182,173 log,200,209,218,227,202,191,182,173 \
+	log,200,209,218,227,200,191,192,173 log,200,209,218,-7,200,191,182,173; do
+	mistake 2 'zones are log or linear and 8 numbers' "$e" "zones: $zones"
+done
+mistake 3 'given twice' "$e" "zones: $z" "zones: $z"
+mistake 1 'c has zones:, but no center: line' "$e" "$c" "$l" "zones: $z"
 mistake 3 'given twice' "$e" "$c" "$c"
 mistake 3 'given twice' "$e" "$l" "$l"
 mistake 3 'given twice' "$e" 'center: 1 ms' 'center: 1 ms'

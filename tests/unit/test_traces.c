@@ -767,6 +767,187 @@ static struct json_object *setting(size_t i)
 	return json_object_array_get_idx(settings, i);
 }
 
+/* --- values that the kernel told */
+
+/* One of the chart of lat, 1 ms after the one before */
+static void told(int *ms, const char *chart, uint64_t value, uint32_t order,
+		 int studied, uint64_t limit)
+{
+	const struct sc_value_event v = {
+		.time = SC_BASE + order * MSEC,
+		.duration = value,
+		.limit = limit,
+		.order = order,
+		.rules = limit && value > limit,
+		.studied = studied,
+		.kept = limit && value > limit,
+		.chart = chart,
+		.event = "synthetic:lat",
+		.keys = "",
+	};
+
+	sc_value_event(&td, *ms % 2, SC_BASE + *ms * MSEC, &v);
+	++*ms;
+}
+
+#define PAPER "limit=median, scale=linear, learn=0, samples=10"
+static const int paper[] = { 10, 20, 30, 40, 50, 300, 500, 200, 400, 100 };
+
+/*
+ * Medians 30 and 300, ranges 40 and 400: 165 + 0.691 * 220 = 317.02. In the order
+ * of the trace, which is the reverse, the groups are the same; so turn some more.
+ */
+START_TEST(values_in_order)
+{
+	static const int turned[] = { 10, 3, 9, 8, 1, 7, 6, 5, 2, 4 };
+	int ms = 0, i;
+
+	sc_formats(&td, false);
+	sc_value_format(&td);
+	for (i = 0; i < 10; i++)
+		told(&ms, "lat.lat", paper[turned[i] - 1], turned[i], 1, 0);
+	/* written before the kernel learnt, so was not judged, nor learnt from */
+	told(&ms, "lat.lat", 1000, 10, 0, 0);
+	told(&ms, "lat.lat", 317, 10, 0, 317);
+	told(&ms, "lat.lat", 318, 10, 0, 317);
+	/* Time stamps would tell another story, and so do other charts */
+	told(&ms, "other", 999, 11, 1, 317);
+	sc_lat(&td, 0, SC_BASE + 100 * MSEC, 5, 999);
+	report("-e lat -f 'ctlchart(lat, " PAPER ")'");
+	ck_assert_uint_eq(number(chart(0), "limit"), 317);
+	ck_assert_uint_eq(number(chart(0), "center"), 165);
+	ck_assert_uint_eq(number(chart(0), "learnt"), 11);
+	ck_assert_uint_eq(number(chart(0), "values"), 2);
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(number(chart(0), "kept"), 1);
+	ck_assert_str_eq(message(), "");
+}
+END_TEST
+
+/* Another setting judges the same values, and learns from those not studied */
+START_TEST(values_of_other_settings)
+{
+	int ms = 0, i;
+
+	sc_formats(&td, false);
+	sc_value_format(&td);
+	for (i = 0; i < 10; i++)
+		told(&ms, "lat.lat", paper[i], 0, 0, 400);
+	told(&ms, "lat.lat", 318, 0, 0, 400);
+	sim("-e lat -f 'ctlchart(lat, " PAPER ")' --grid ucl=,40");
+	ck_assert_uint_eq(number(setting(0), "limit"), 317);
+	ck_assert_uint_eq(number(setting(0), "alarms"), 1);
+	ck_assert_uint_eq(number(setting(1), "limit"), 40);
+	ck_assert_uint_eq(number(setting(1), "values"), 11);
+	ck_assert_uint_eq(number(setting(1), "alarms"), 7);
+	ck_assert_str_eq(string(setting(0), "values_from"), "ctlchart_value");
+	ck_assert_ptr_nonnull(strstr(message(), "lat.lat had a limit before"));
+}
+END_TEST
+
+/* In an NMI that found the lock taken, a value is judged alone */
+START_TEST(values_missed)
+{
+	int ms = 0, i;
+
+	sc_formats(&td, false);
+	sc_value_format(&td);
+	for (i = 0; i < 10; i++) {
+		told(&ms, "lat.lat", 1000000, i, 2, 0);
+		told(&ms, "lat.lat", paper[i], i + 1, 1, 0);
+	}
+	report("-e lat -f 'ctlchart(lat, " PAPER ")'");
+	ck_assert_uint_eq(number(chart(0), "limit"), 317);
+	ck_assert_uint_eq(number(chart(0), "learnt"), 20);
+	ck_assert_str_eq(message(), "");
+}
+END_TEST
+
+/* Lost ones are counted, and nothing waits for them for ever */
+START_TEST(values_lost)
+{
+	int ms = 0, i;
+
+	sc_formats(&td, false);
+	sc_value_format(&td);
+	for (i = 0; i < 10000; i++) {
+		if (i != 3 && i != 4)
+			told(&ms, "lat.lat", 100 + i % 7, i + 1, 1, 0);
+	}
+	report("-e lat -f 'ctlchart(lat, " PAPER ")'");
+	ck_assert_uint_eq(number(chart(0), "learnt"), 10);
+	ck_assert_uint_eq(number(chart(0), "values"), 9988);
+	ck_assert_ptr_nonnull(strstr(
+		message(), " lat.lat: 2 values are not in the trace, and "));
+}
+END_TEST
+
+/* A chart for each value of a field: the kernel says which; rate= is for all */
+START_TEST(values_by)
+{
+	static const int phase1[] = { 90,  95,	100, 105, 110,
+				      110, 105, 100, 95,  90 };
+	int ms = 0, i, k;
+
+	sc_formats(&td, false);
+	sc_value_format(&td);
+	for (i = 0; i < 10; i++) {
+		told(&ms, "lat.lat[x=1]", phase1[i], i + 1, 1, 0);
+		told(&ms, "lat.lat[x=2]", 100 * phase1[i], i + 1, 1, 0);
+		told(&ms, "lat.lat", 2 * phase1[i], i + 1, 1, 0);
+	}
+	for (k = 0; k < 2; k++) {
+		told(&ms, "lat.lat[x=1]", 126, 10, 0, 125);
+		told(&ms, "lat.lat[x=2]", 12580, 10, 0, 12579);
+		told(&ms, "lat.lat", 252, 10, 0, 251);
+	}
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, by=x, rate=1)'");
+	ck_assert_uint_eq(json_object_array_length(at(result, "charts")), 3);
+	ck_assert_uint_eq(number(chart(0), "limit"), 251);
+	ck_assert_str_eq(string(chart(1), "name"), "lat.lat[x=1]");
+	ck_assert_uint_eq(number(chart(1), "limit"), 125);
+	ck_assert_uint_eq(number(chart(2), "limit"), 12579);
+	for (i = 0, k = 0; i < 3; i++) {
+		ck_assert_uint_eq(number(chart(i), "alarms"), 2);
+		k += number(chart(i), "suppressed");
+	}
+	ck_assert_int_eq(k, 5);
+	sim("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, by=x)'");
+	ck_assert_uint_eq(number(setting(0), "charts"), 2);
+	ck_assert_uint_eq(number(setting(0), "learnt"), 30);
+	ck_assert_uint_eq(number(setting(0), "values"), 6);
+	ck_assert_uint_eq(number(setting(0), "alarms"), 6);
+}
+END_TEST
+
+/* A pair's durations, whose start event the trace does not describe */
+START_TEST(values_of_pairs)
+{
+	static const struct sc_value_event v = {
+		.time = SC_BASE + 9 * MSEC,
+		.start = SC_BASE + 2 * MSEC,
+		.duration = 7 * MSEC,
+		.limit = 5 * MSEC,
+		.rules = 1,
+		.chart = "some_start->lat",
+		.event = "synthetic:lat",
+		.keys = "pid=7",
+	};
+
+	sc_formats(&td, false);
+	sc_value_format(&td);
+	sc_value_event(&td, 0, SC_BASE + 9 * MSEC + 5000, &v);
+	report("-e lat -f 'lat > 5 && ctlchart(system.some_start, pid, ucl=5ms) && lat < 9'");
+	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(number(chart(0), "kept"), 0);
+	ck_assert_uint_eq(number(worst(0), "duration"), 7 * MSEC);
+	ck_assert_uint_eq(number(worst(0), "start"), SC_BASE + 2 * MSEC);
+	ck_assert_uint_eq(number(worst(0), "time"), SC_BASE + 9 * MSEC);
+	ck_assert_str_eq(string(worst(0), "keys"), "pid=7");
+	ck_assert_ptr_nonnull(strstr(message(), "terms beside ctlchart()"));
+}
+END_TEST
+
 /* Bytes of an event in the ring: its fields, and the word before them */
 #define BIO_QUEUE_BYTES (56 + 4)
 #define RQ_COMPLETE_BYTES (52 + 4)
@@ -1221,6 +1402,12 @@ int main(void)
 	tcase_add_test(tc, rules);
 	tcase_add_test(tc, relearn);
 	tcase_add_test(tc, by);
+	tcase_add_test(tc, values_in_order);
+	tcase_add_test(tc, values_of_other_settings);
+	tcase_add_test(tc, values_missed);
+	tcase_add_test(tc, values_lost);
+	tcase_add_test(tc, values_by);
+	tcase_add_test(tc, values_of_pairs);
 	tcase_add_loop_test(tc, errors, 0,
 			    sizeof(mistakes) / sizeof(*mistakes));
 	tcase_add_test(tc, no_field);

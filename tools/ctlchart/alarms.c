@@ -21,10 +21,7 @@ enum {
 	FIELDS
 };
 
-static const struct {
-	const char *name;
-	bool string;
-} fields[FIELDS] = {
+static const struct field_want fields[FIELDS] = {
 	[START] = { "start", false },	[DURATION] = { "duration", false },
 	[CENTER] = { "center", false }, [LIMIT] = { "limit", false },
 	[VALUES] = { "values", false }, [RULES] = { "rules", false },
@@ -46,7 +43,6 @@ static int init(struct input *in, void *arg)
 {
 	struct alarms *a = arg;
 	struct tep_event *event;
-	int i;
 
 	event = tep_find_event_by_name(in->tep, "ctlchart", "ctlchart_alarm");
 	if (!event)
@@ -54,23 +50,7 @@ static int init(struct input *in, void *arg)
 			in->guard, GUARD_NOWHERE,
 			"has no alarms of the ctlchart filter (event ctlchart:ctlchart_alarm, recorded with -e ctlchart); give -e EVENT -f 'ctlchart(...)' to chart the events it has");
 	a->id = event->id;
-	for (i = 0; i < FIELDS; i++) {
-		const char *name = fields[i].name;
-		struct field *f = &a->field[i];
-
-		if (!tep_find_field(event, name) ||
-		    !field_find(f, event, name, strlen(name)))
-			return guard_fail(
-				in->guard, GUARD_NOWHERE,
-				"its event ctlchart:ctlchart_alarm has no field \"%s\"",
-				name);
-		if (f->type != (fields[i].string ? FIELD_STRING : FIELD_NUMBER))
-			return guard_fail(
-				in->guard, GUARD_NOWHERE,
-				"field \"%s\" of its event ctlchart:ctlchart_alarm is no %s",
-				name, fields[i].string ? "string" : "number");
-	}
-	return 0;
+	return fields_find(in, event, fields, a->field, FIELDS);
 }
 
 static struct chart *find_chart(struct input *in, struct alarms *a,
@@ -144,6 +124,7 @@ static int on_alarm(struct input *in, struct tep_record *rec, void *arg)
 		.kept = number[KEPT],
 		.pid = number[PID],
 		.keys = text[KEYS],
+		.seen = in->report->events,
 	};
 	snprintf(alarm.comm, sizeof(alarm.comm), "%.*s", COMM_LEN, text[COMM]);
 	c = find_chart(in, a, text[CHART], number[EVENT]);

@@ -4,7 +4,9 @@
  * alarms are the worst ones is known after the first one.
  *
  * The last events are kept in a ring; an alarm takes them when its time is
- * over, and then the next events as they come.
+ * over, and then the next events as they come. How many events came before each is
+ * known: the ring need not be filled sooner, and most of the trace is just passed
+ * over.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,7 @@ struct kept {
 /**
  * struct work - what is going on
  * @alarm:	the alarms, in order of time
+ * @from:	of each, the event from which on the ring is needed
  * @nr:		number of them
  * @next:	the first one whose time is not over
  * @open:	the first one that still takes events
@@ -37,6 +40,7 @@ struct kept {
  */
 struct work {
 	struct alarm **alarm;
+	u64 *from;
 	size_t nr;
 	size_t next;
 	size_t open;
@@ -125,6 +129,8 @@ static int on_event(struct input *in, struct tep_record *rec, void *arg)
 	struct work *w = arg;
 	size_t i;
 
+	if (w->open == w->next && in->report->events < w->from[w->next])
+		return 0;
 	while (w->next < w->nr && w->alarm[w->next]->time < rec->ts)
 		begin(in, w, w->alarm[w->next++]);
 	for (i = w->open; i < w->next; i++) {
@@ -178,6 +184,18 @@ static void choose(struct report *r, struct work *w)
 		}
 	}
 	qsort(w->alarm, w->nr, sizeof(struct alarm *), by_time);
+	w->from = calloc(MAX_ALARMS + 1, sizeof(*w->from));
+	if (!w->from)
+		abort();
+	w->from[w->nr] = U64_MAX;
+	for (i = w->nr; i-- > 0;) {
+		u64 seen = w->alarm[i]->seen;
+
+		/* of alarms at the same time either may have come first */
+		w->from[i] = seen > w->size ? seen - w->size : 0;
+		if (w->from[i + 1] < w->from[i])
+			w->from[i] = w->from[i + 1];
+	}
 }
 
 /**
@@ -212,6 +230,7 @@ int around_collect(struct guard *g, struct report *r, size_t size)
 		free(w.ring[i].rec.data);
 	free(w.ring);
 	free(w.alarm);
+	free(w.from);
 	return status;
 }
 

@@ -24,6 +24,8 @@
 #define MAX_KEYS 4
 #define MAX_CALLS 16
 #define NAME_LEN 64
+/* with the field's value, of a part of a chart with by= */
+#define CHART_NAME_LEN 128
 #define COMM_LEN 16
 
 /* Charts of by=FIELD: default and bound of charts= */
@@ -212,7 +214,9 @@ void series_each(const struct series *s, bool alarms,
  * @value:	ns, or in the field's unit
  * @pid:	process, at the start
  * @comm:	its name
- * @keys:	"dev=8388608 sector=1234"
+ * @keys:	"dev=8388608 sector=1234"; NULL as long as nobody knows whether
+ *		the point will stay: points_finish() asks for it and for @comm
+ * @key:	what to make them of
  */
 struct point {
 	u64 time;
@@ -220,6 +224,7 @@ struct point {
 	int pid;
 	char comm[COMM_LEN + 1];
 	const char *keys;
+	u64 key[MAX_KEYS];
 };
 
 struct points;
@@ -228,6 +233,8 @@ struct points *points_new(void);
 void points_free(struct points *p);
 bool points_due(struct points *p);
 void points_add(struct points *p, bool alarm, const struct point *point);
+void points_finish(struct points *p,
+		   void (*finish)(struct point *point, void *arg), void *arg);
 size_t points_get(const struct points *p, bool alarms,
 		  const struct point **point);
 u64 points_step(const struct points *p);
@@ -281,6 +288,7 @@ void around_free(struct around *r);
  * @pid:	process, at the start
  * @comm:	its name
  * @keys:	"dev=8388608 sector=1234"
+ * @seen:	events of the trace up to it, if it has come in their order; else 0
  * @around:	the events around it, or NULL
  */
 struct alarm {
@@ -294,6 +302,7 @@ struct alarm {
 	int pid;
 	char comm[COMM_LEN + 1];
 	const char *keys;
+	u64 seen;
 	struct around *around;
 };
 
@@ -304,6 +313,8 @@ struct alarm {
  * @start:	start event, system:event, or NULL
  * @field:	the field that is judged, or NULL
  * @is_time:	values are times in ns
+ * @told:	they are the kernel's own, of its value events
+ * @parts:	of a chart with by=: number of its parts
  * @call:	what was asked for; NULL for alarms that the kernel wrote
  * @learnt:	values seen while there was no limit
  * @values:	values judged
@@ -319,6 +330,8 @@ struct alarm {
  * @limits:	lines in force at the end
  * @has_limit:	there are any
  * @has_center:	a centre line, too
+ * @zones:	lines of rules=
+ * @has_zones:	there are any
  * @relearnt:	limits drawn after the first one
  * @shape:	what the values of Phase I looked like
  * @phase1_taken: values that Phase I took
@@ -339,6 +352,8 @@ struct chart {
 	char *start;
 	char *field;
 	bool is_time;
+	bool told;
+	u32 parts;
 	const struct call *call;
 	u64 learnt;
 	u64 values;
@@ -354,6 +369,8 @@ struct chart {
 	struct ctlchart_limits limits;
 	bool has_limit;
 	bool has_center;
+	struct ctlchart_zones zones;
+	bool has_zones;
 	u64 relearnt;
 	enum ctlchart_shape shape;
 	u32 phase1_taken;
@@ -429,6 +446,7 @@ struct report {
 
 struct chart *report_add_chart(struct report *r, const char *name);
 struct chart *report_find_chart(struct report *r, const char *name);
+bool chart_is(const char *chart, const char *name);
 bool report_wants(const struct report *r, const char *name);
 void report_alarm(struct report *r, struct chart *c, const struct alarm *a);
 void report_normal(struct chart *c, const struct alarm *a);
@@ -484,6 +502,16 @@ struct field {
 };
 
 /**
+ * struct field_want - a field that an event of ours has
+ * @name:	its name
+ * @string:	it is a string, else a number
+ */
+struct field_want {
+	const char *name;
+	bool string;
+};
+
+/**
  * struct input - a trace that is being read
  * @guard:	what watches over us
  * @report:	what comes of it
@@ -517,6 +545,8 @@ int input_read(struct guard *g, struct report *r, const struct reader *reader);
 
 bool field_find(struct field *f, struct tep_event *event, const char *name,
 		size_t len);
+int fields_find(struct input *in, struct tep_event *event,
+		const struct field_want *want, struct field *f, size_t nr);
 const char *field_name(const struct field *f);
 bool field_number(const struct field *f, struct input *in,
 		  struct tep_record *rec, u64 *value);
@@ -526,6 +556,55 @@ int input_type(struct input *in, struct tep_record *rec);
 int input_pid(struct input *in, struct tep_record *rec);
 char *input_event_name(struct input *in, int id);
 int input_damaged(struct input *in, struct tep_record *rec, const char *event);
+
+/* ---- values.c: the values that the kernel's charts took ---- */
+
+#define VALUE_TEXT 256
+
+/**
+ * struct value - what an event ctlchart_value tells
+ * @chart:	the chart's name, or that of a part: "name[field=value]"
+ * @event:	id of the judged event
+ * @time:	trace clock at that event, as the chart saw it
+ * @start:	of the start event; 0 for a field's chart
+ * @value:	duration in ns, or the field's value
+ * @limit:	what the kernel judged it by; U64_MAX for no limit
+ * @rules:	RULE_* that it broke there
+ * @pid:	process, at the start
+ * @studied:	the kernel learnt from it, or checked it by rules=
+ * @missed:	it would have, but could not
+ * @kept:	its event passed the whole filter
+ * @first:	the first one of its chart in the trace
+ * @taken:	set by who had use for it
+ * @keys:	"dev=8388608 sector=1234"
+ */
+struct value {
+	const char *chart;
+	unsigned int event;
+	u64 time;
+	u64 start;
+	u64 value;
+	u64 limit;
+	u32 rules;
+	int pid;
+	bool studied;
+	bool missed;
+	bool kept;
+	bool first;
+	bool taken;
+	const char *keys;
+};
+
+typedef int (*values_take)(struct input *in, struct value *value, void *arg);
+
+struct values;
+
+struct tep_event *values_event(struct input *in);
+struct values *values_new(struct input *in, bool in_order, values_take take,
+			  void *arg);
+void values_free(struct values *v);
+int values_record(struct values *v, struct input *in, struct tep_record *rec);
+int values_end(struct values *v, struct input *in);
 
 /* ---- alarms.c, desk.c: the two things that are done with a trace ---- */
 

@@ -3,6 +3,9 @@
  * A trace of ordinary events, charted as the kernel's filter would have done:
  * ends before starts, pairing whatever the other terms say, and a value is not
  * judged by a limit that it helped to draw.
+ *
+ * Where the trace has the values that a chart of the kernel took (event
+ * ctlchart_value), a call that names this chart is given these instead.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,12 +16,17 @@
 #define KEYS_LEN 192
 #define NSEC_PER_SEC 1000000000ULL
 
+/* There are values in the trace: find out of which charts */
+#define SCAN_FIRST (-1)
+
 /**
  * struct desk_chart - a chart at work
  * @call:	what was asked for
  * @result:	what comes of it
  * @end:	judged event
  * @start:	start event, or NULL
+ * @told:	its values are the kernel's own
+ * @whole:	of a part, the chart that it is a part of
  * @end_key:	keys in the judged event; the first is the field of a field's
  *		chart
  * @start_key:	keys in the start event
@@ -36,6 +44,7 @@
  * @zones:	lines for groups
  * @rules:	the groups
  * @learning:	there is no limit yet
+ * @before_ucl:	the limit before the one in force
  * @by:		field of by=
  * @by_value:	of a part, its value
  * @part:	charts of the field's values, in the order in which they came
@@ -48,6 +57,8 @@ struct desk_chart {
 	struct chart *result;
 	struct tep_event *end;
 	struct tep_event *start;
+	bool told;
+	struct desk_chart *whole;
 	struct field end_key[MAX_KEYS];
 	struct field start_key[MAX_KEYS];
 	unsigned int nr_keys;
@@ -64,6 +75,7 @@ struct desk_chart {
 	struct ctlchart_zones zones;
 	struct ctlchart_rules rules;
 	bool learning;
+	u64 before_ucl;
 	struct field by;
 	u64 by_value;
 	struct desk_chart **part;
@@ -72,11 +84,24 @@ struct desk_chart {
 	u32 in_window;
 };
 
+/**
+ * struct desk - all of them
+ * @call:	the calls
+ * @nr_calls:	number of them
+ * @chart:	their charts
+ * @epoch:	events were lost so many times
+ * @scanned:	it is known whose values the trace tells
+ * @values:	the reading of these, or NULL
+ * @warm:	it was said that a chart began with a limit
+ */
 struct desk {
 	const struct call *call;
 	size_t nr_calls;
 	struct desk_chart *chart;
 	unsigned int epoch;
+	bool scanned;
+	struct values *values;
+	bool warm;
 };
 
 static int fail_call(struct input *in, const struct call *call,
@@ -344,9 +369,10 @@ static int make_filter(struct input *in, struct desk_chart *d,
 	return guard_fail_usage(in->guard, text);
 }
 
-static char *field_label(const struct field *f)
+/* A token of the call, from its place @from on */
+static char *label(const struct token *t, size_t from)
 {
-	char *s = strdup(field_name(f));
+	char *s = strndup(t->str + from, t->len - from);
 
 	if (!s)
 		abort();
@@ -354,18 +380,36 @@ static char *field_label(const struct field *f)
 	return s;
 }
 
-static int make_result(struct input *in, struct desk_chart *d)
+/* The start event's name, without its system */
+static char *start_label(const struct token *t)
 {
-	char name[256];
+	size_t split = strcspn(t->str, ".:/");
+
+	return label(t, split < t->len ? split + 1 : 0);
+}
+
+/* As the kernel names it */
+static void make_name(const struct desk_chart *d, char *name, size_t size)
+{
+	const struct token *t = &d->call->arg[0];
+	bool is_pair = d->call->nr_args > 1;
+	char *first = is_pair ? start_label(t) : label(t, 0);
 
 	if (*d->call->name)
-		snprintf(name, sizeof(name), "%s", d->call->name);
-	else if (d->start)
-		snprintf(name, sizeof(name), "%s->%s", d->start->name,
-			 d->end->name);
+		snprintf(name, size, "%s", d->call->name);
+	else if (is_pair)
+		snprintf(name, size, "%s->%s", first, d->end->name);
 	else
-		snprintf(name, sizeof(name), "%s.%s", d->end->name,
-			 field_name(&d->end_key[0]));
+		snprintf(name, size, "%s.%s", d->end->name, first);
+	free(first);
+}
+
+static int make_result(struct input *in, struct desk_chart *d)
+{
+	const struct token *t = &d->call->arg[0];
+	char name[256];
+
+	make_name(d, name, sizeof(name));
 	if (!in->report->sim && report_find_chart(in->report, name))
 		return fail_call(
 			in, d->call,
@@ -374,11 +418,14 @@ static int make_result(struct input *in, struct desk_chart *d)
 	d->result = report_add_chart(in->report, name);
 	d->result->call = d->call;
 	d->result->event = input_event_name(in, d->end->id);
-	d->result->is_time = d->start;
+	d->result->is_time = d->call->nr_args > 1;
+	d->result->told = d->told;
 	if (d->start)
 		d->result->start = input_event_name(in, d->start->id);
+	else if (d->result->is_time)
+		d->result->start = label(t, 0);
 	else
-		d->result->field = field_label(&d->end_key[0]);
+		d->result->field = label(t, 0);
 	return 0;
 }
 
@@ -396,6 +443,7 @@ static void start_chart(struct desk_chart *d)
 	struct chart *c = d->result;
 
 	c->limits.ucl = U64_MAX;
+	d->before_ucl = U64_MAX;
 	if (d->call->ucl) {
 		c->limits.ucl = d->call->ucl;
 		return;
@@ -416,6 +464,8 @@ static int find_by(struct input *in, struct desk_chart *d)
 	d->part = calloc(d->call->charts, sizeof(*d->part));
 	if (!d->part)
 		abort();
+	if (d->told)
+		return 0;
 	return find_key(in, d, d->end, &d->call->by,
 			"Field not found in this event", &d->by);
 }
@@ -424,15 +474,15 @@ static int init_chart(struct input *in, struct desk *desk, struct desk_chart *d)
 {
 	int status = find_judged(in, d);
 
-	if (!status)
+	if (!status && !d->told)
 		status = d->call->nr_args > 1 ? find_pair(in, desk, d) :
 						find_field(in, d);
 	if (!status)
 		status = find_by(in, d);
-	if (!status)
+	if (!status && !d->told)
 		status = make_filter(in, d, d->call->before, d->call->before_at,
 				     &d->before);
-	if (!status)
+	if (!status && !d->told)
 		status = make_filter(in, d, d->call->after, d->call->after_at,
 				     &d->after);
 	if (!status)
@@ -442,7 +492,63 @@ static int init_chart(struct input *in, struct desk *desk, struct desk_chart *d)
 	return status;
 }
 
+static int take_told(struct input *in, struct value *v, void *arg);
+
 static int init(struct input *in, void *arg)
+{
+	struct desk *desk = arg;
+	bool told = false;
+	int status = 0;
+	size_t i;
+
+	if (!desk->scanned && values_event(in))
+		return SCAN_FIRST;
+	for (i = 0; i < desk->nr_calls && !status; i++) {
+		desk->chart[i].call = &desk->call[i];
+		status = init_chart(in, desk, &desk->chart[i]);
+		told |= desk->chart[i].told;
+	}
+	if (status || !told)
+		return status;
+	desk->values = values_new(in, true, take_told, desk);
+	return desk->values ? 0 : EXIT_FAILURE;
+}
+
+/* ---- whose values are in the trace? ---- */
+
+/* Is it a value of this chart, or of a part of it? */
+static bool is_value_of(const struct desk_chart *d, const struct value *v)
+{
+	size_t len = strcspn(v->chart, "["), full;
+	char name[256];
+
+	if ((int)v->event != d->end->id)
+		return false;
+	make_name(d, name, sizeof(name));
+	full = strlen(name);
+	/* The kernel's own names end there */
+	return len == (full < NAME_LEN ? full : NAME_LEN - 1) &&
+	       !strncmp(v->chart, name, len);
+}
+
+static int scan_value(struct input *in, struct value *v, void *arg)
+{
+	struct desk *desk = arg;
+	bool all = true;
+	size_t i;
+
+	(void)in;
+	for (i = 0; i < desk->nr_calls; i++) {
+		struct desk_chart *d = &desk->chart[i];
+
+		d->told = d->told || is_value_of(d, v);
+		all &= d->told;
+	}
+	desk->scanned = all;
+	return 0;
+}
+
+static int scan_init(struct input *in, void *arg)
 {
 	struct desk *desk = arg;
 	int status = 0;
@@ -450,10 +556,47 @@ static int init(struct input *in, void *arg)
 
 	for (i = 0; i < desk->nr_calls && !status; i++) {
 		desk->chart[i].call = &desk->call[i];
-		status = init_chart(in, desk, &desk->chart[i]);
+		status = find_judged(in, &desk->chart[i]);
 	}
+	if (status)
+		return status;
+	desk->values = values_new(in, false, scan_value, desk);
+	return desk->values ? 0 : EXIT_FAILURE;
+}
+
+static int scan_event(struct input *in, struct tep_record *rec, void *arg)
+{
+	struct desk *desk = arg;
+
+	/* libtracecmd leaks memory if it is stopped: read on to the end */
+	return desk->scanned ? 0 : values_record(desk->values, in, rec);
+}
+
+static int scan_end(struct input *in, void *arg)
+{
+	(void)in;
+	(void)arg;
+	return 0;
+}
+
+static int scan(struct guard *g, const struct report *r, struct desk *desk)
+{
+	struct report none = { .file = r->file,
+			       .instance = r->instance,
+			       .format = r->format };
+	const struct reader reader = { .init = scan_init,
+				       .event = scan_event,
+				       .end = scan_end,
+				       .arg = desk };
+	int status = input_read(g, &none, &reader);
+
+	values_free(desk->values);
+	desk->values = NULL;
+	desk->scanned = true;
 	return status;
 }
+
+/* ---- */
 
 /* FNV-1a */
 static u64 hash_string(const char *s, size_t len)
@@ -488,6 +631,17 @@ static bool read_keys(struct input *in, const struct desk_chart *d,
 	return true;
 }
 
+static size_t print_number(const struct field *key, u64 value,
+			   const char *space, char *buf, size_t size)
+{
+	const char *name = field_name(key);
+
+	if (key->format && key->format->flags & TEP_FIELD_IS_SIGNED)
+		return snprintf(buf, size, "%s%s=%lld", space, name,
+				(s64)value);
+	return snprintf(buf, size, "%s%s=%llu", space, name, value);
+}
+
 /* Keys as text; they could be read before */
 static void print_fields(struct input *in, const struct field *key,
 			 unsigned int nr_keys, struct tep_record *rec,
@@ -510,13 +664,23 @@ static void print_fields(struct input *in, const struct field *key,
 			continue;
 		}
 		field_number(&key[i], in, rec, &value);
-		if (key[i].format && key[i].format->flags & TEP_FIELD_IS_SIGNED)
-			pos += snprintf(buf + pos, size - pos, "%s%s=%lld",
-					space, name, (s64)value);
-		else
-			pos += snprintf(buf + pos, size - pos, "%s%s=%llu",
-					space, name, value);
+		pos += print_number(&key[i], value, space, buf + pos,
+				    size - pos);
 	}
+	clean_text(buf);
+}
+
+/* The same of numbers that were read before */
+static void print_values(const struct field *key, unsigned int nr_keys,
+			 const u64 *value, char buf[KEYS_LEN])
+{
+	size_t pos = 0;
+	unsigned int i;
+
+	*buf = '\0';
+	for (i = 0; i < nr_keys && pos < KEYS_LEN; i++)
+		pos += print_number(&key[i], value[i], i ? " " : "", buf + pos,
+				    KEYS_LEN - pos);
 	clean_text(buf);
 }
 
@@ -555,11 +719,14 @@ static void draw_limits(struct desk_chart *d, u64 now)
 {
 	struct chart *c = d->result;
 
+	d->before_ucl = c->limits.ucl;
 	ctlchart_phase1_limits(&d->phase1, &c->limits);
 	ctlchart_phase1_zones(&d->phase1, &d->zones);
 	ctlchart_rules_start(&d->rules, &d->call->method);
 	c->shape = ctlchart_phase1_shape(&d->phase1);
 	c->has_center = true;
+	c->zones = d->zones;
+	c->has_zones = d->call->rules;
 	c->phase1_end = now;
 	set_limits(d, now);
 	if (!d->learning) {
@@ -597,6 +764,8 @@ static u32 check_rules(struct desk_chart *d, u64 value)
 /* rate=: would another alarm event be written? */
 static bool within_rate(struct desk_chart *d, u64 now)
 {
+	if (d->whole)
+		d = d->whole;
 	if (!d->call->rate)
 		return true;
 	if (now < d->window || now - d->window >= NSEC_PER_SEC) {
@@ -622,7 +791,7 @@ static void raise(struct input *in, struct desk_chart *d, struct alarm *a)
 {
 	struct report *r = in->report;
 
-	set_comm(in, a);
+	a->seen = d->told ? 0 : r->events;
 	a->suppressed = !within_rate(d, a->time);
 	if (!a->suppressed) {
 		size_t size = alarm_size(d->result, a);
@@ -637,43 +806,57 @@ static void raise(struct input *in, struct desk_chart *d, struct alarm *a)
 
 /* A chart as the whole one, under its name with the field's value */
 static struct desk_chart *add_part(struct input *in, struct desk_chart *d,
-				   u64 value, struct tep_record *rec)
+				   u64 value, const char *key, u64 now)
 {
 	struct desk_chart *part = calloc(1, sizeof(*part));
 	struct chart *c = d->result;
-	char key[KEYS_LEN], name[256 + KEYS_LEN];
+	char name[256 + VALUE_TEXT];
 
 	if (!part)
 		abort();
 	d->part[d->nr_parts++] = part;
 	part->call = d->call;
+	part->told = d->told;
+	part->whole = d;
 	part->end = d->end;
 	part->start = d->start;
 	memcpy(part->end_key, d->end_key, sizeof(part->end_key));
 	part->nr_keys = d->nr_keys;
 	part->after = d->after;
 	part->by_value = value;
-	print_fields(in, &d->by, 1, rec, key, sizeof(key));
 	snprintf(name, sizeof(name), "%s[%s]", c->name, key);
 	part->result = report_add_chart(in->report, name);
 	part->result->call = c->call;
 	part->result->is_time = c->is_time;
+	part->result->told = c->told;
 	part->result->event = strdup(c->event);
 	part->result->field = c->field ? strdup(c->field) : NULL;
 	if (!part->result->event || (c->field && !part->result->field))
 		abort();
 	start_chart(part);
 	if (part->call->ucl)
-		set_limits(part, rec->ts);
+		set_limits(part, now);
 	return part;
+}
+
+static struct desk_chart *find_part(struct desk_chart *d, u64 value)
+{
+	u32 i;
+
+	for (i = 0; i < d->nr_parts; i++) {
+		if (d->part[i]->by_value == value)
+			return d->part[i];
+	}
+	return i == d->call->charts ? d : NULL;
 }
 
 /* by=: the chart of the field's value, or the one that the rest shares */
 static struct desk_chart *part_of(struct input *in, struct desk_chart *d,
 				  struct tep_record *rec)
 {
+	struct desk_chart *part;
+	char key[KEYS_LEN];
 	u64 value;
-	u32 i;
 
 	if (!d->part)
 		return d;
@@ -687,28 +870,149 @@ static struct desk_chart *part_of(struct input *in, struct desk_chart *d,
 	} else if (!field_number(&d->by, in, rec, &value)) {
 		return d;
 	}
-	for (i = 0; i < d->nr_parts; i++) {
-		if (d->part[i]->by_value == value)
-			return d->part[i];
-	}
-	return i == d->call->charts ? d : add_part(in, d, value, rec);
+	part = find_part(d, value);
+	if (part)
+		return part;
+	print_fields(in, &d->by, 1, rec, key, sizeof(key));
+	return add_part(in, d, value, key, rec->ts);
 }
 
-/* The verdict on a value; returns whether its event is kept */
-static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
-		  struct tep_record *rec)
+/* The same of a value that the kernel told: it has found the part */
+static struct desk_chart *part_told(struct input *in, struct desk_chart *d,
+				    const struct value *v)
+{
+	const char *key = strchr(v->chart, '[');
+	struct desk_chart *part;
+	char text[VALUE_TEXT];
+	u64 value;
+
+	if (!d->part || !key)
+		return d;
+	value = hash_string(key, strlen(key));
+	part = find_part(d, value);
+	if (part)
+		return part;
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(key + 1, "]"),
+		 key + 1);
+	return add_part(in, d, value, text, v->time);
+}
+
+/* What is asked beside the limit, in the kernel's order: rules, then Phase I */
+static void study(struct desk_chart *d, struct alarm *a)
 {
 	struct chart *c = d->result;
-	char keys[KEYS_LEN];
 	bool complete;
 
-	a->limits = c->limits;
 	a->rules = check_rules(d, a->value);
 	complete = learn(d, a->value, a->time);
 	if (d->learning)
 		c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
 	if (complete)
 		draw_limits(d, a->time);
+}
+
+/* The event's keys as text, and its process */
+static void set_keys(struct input *in, struct desk_chart *d, struct alarm *a,
+		     const struct value *v, struct tep_record *rec,
+		     char keys[KEYS_LEN])
+{
+	set_comm(in, a);
+	if (v) {
+		a->keys = v->keys;
+		return;
+	}
+	print_keys(in, d, d->end_key, rec, keys, KEYS_LEN);
+	a->keys = d->start ? keys : "";
+}
+
+/* What add_point() put off */
+struct finish {
+	struct input *in;
+	const struct desk_chart *d;
+};
+
+static void finish_point(struct point *point, void *arg)
+{
+	const struct finish *f = arg;
+	struct alarm a = { .pid = point->pid };
+	char keys[KEYS_LEN];
+
+	print_values(f->d->end_key, f->d->start ? f->d->nr_keys : 0, point->key,
+		     keys);
+	set_comm(f->in, &a);
+	strcpy(point->comm, a.comm);
+	point->keys = strdup(keys);
+	if (!point->keys)
+		abort();
+}
+
+static void finish_points(struct input *in, const struct desk_chart *d)
+{
+	struct finish f = { in, d };
+	u32 i;
+
+	if (d->result->points)
+		points_finish(d->result->points, finish_point, &f);
+	for (i = 0; i < d->nr_parts; i++)
+		finish_points(in, d->part[i]);
+}
+
+/*
+ * A value in control, for the page, if it is its turn. Most of them give way to
+ * later ones: their text can wait, if their keys are numbers.
+ */
+static void add_point(struct input *in, struct desk_chart *d, struct alarm *a,
+		      const struct value *v, struct tep_record *rec)
+{
+	struct point point = { .time = a->time,
+			       .value = a->value,
+			       .pid = a->pid };
+	char keys[KEYS_LEN];
+	unsigned int i;
+
+	if (!points_due(d->result->points))
+		return;
+	for (i = 0; i < d->nr_keys && !v; i++) {
+		if (is_string(&d->end_key[i]))
+			break;
+		field_number(&d->end_key[i], in, rec, &point.key[i]);
+	}
+	if (!v && i == d->nr_keys) {
+		points_add(d->result->points, false, &point);
+		return;
+	}
+	set_keys(in, d, a, v, rec, keys);
+	report_normal(d->result, a);
+}
+
+/* Does the event pass the whole filter? Only the kernel knows, for its alarms */
+static bool is_kept(struct desk_chart *d, const struct value *v,
+		    struct tep_record *rec)
+{
+	if (v)
+		return v->kept || !v->rules;
+	if (!matches(d->after, rec))
+		return false;
+	d->result->kept_bytes += rec->record_size;
+	return true;
+}
+
+/*
+ * The verdict on a value, of a record or of @v; returns whether its event is
+ * kept.
+ */
+static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
+		  const struct value *v, struct tep_record *rec)
+{
+	struct chart *c = d->result;
+	char keys[KEYS_LEN];
+
+	a->limits = c->limits;
+	/* It was not in line: the next limit may have come into force before */
+	if (v && !v->studied && v->limit == d->before_ucl)
+		a->limits.ucl = v->limit;
+	if (!v || !v->missed)
+		study(d, a);
 	if (a->limits.ucl == U64_MAX) {
 		c->learnt++;
 	} else {
@@ -716,23 +1020,16 @@ static bool judge(struct input *in, struct desk_chart *d, struct alarm *a,
 		if (a->value > a->limits.ucl)
 			a->rules |= RULE_LIMIT;
 		if (a->rules) {
-			print_keys(in, d, d->end_key, rec, keys, sizeof(keys));
-			a->keys = d->start ? keys : "";
-			a->kept = matches(d->after, rec);
-			if (a->kept)
-				c->kept_bytes += rec->record_size;
+			set_keys(in, d, a, v, rec, keys);
+			a->kept = is_kept(d, v, rec);
 			raise(in, d, a);
 			return a->kept;
 		}
 	}
-	if (c->series)
+	if (c->points)
+		add_point(in, d, a, v, rec);
+	else if (c->series)
 		series_add(c->series, a->time, a->value, false);
-	if (c->points && points_due(c->points)) {
-		print_keys(in, d, d->end_key, rec, keys, sizeof(keys));
-		a->keys = d->start ? keys : "";
-		set_comm(in, a);
-		report_normal(c, a);
-	}
 	return false;
 }
 
@@ -785,9 +1082,39 @@ static bool take_end(struct input *in, struct desk_chart *d,
 		d->result->backwards++;
 	if (!matches(d->before, rec))
 		d->result->uncharted++;
-	else if (judge(in, part_of(in, d, rec), &a, rec))
+	else if (judge(in, part_of(in, d, rec), &a, NULL, rec))
 		*kept = true;
 	return true;
+}
+
+static int take_told(struct input *in, struct value *v, void *arg)
+{
+	struct desk *desk = arg;
+	size_t i;
+
+	for (i = 0; i < desk->nr_calls; i++) {
+		struct desk_chart *d = &desk->chart[i];
+		struct alarm a = {
+			.time = v->time,
+			.start = v->start,
+			.value = v->value,
+			.pid = v->pid,
+		};
+
+		if (!d->told || !is_value_of(d, v))
+			continue;
+		if (v->first && v->limit != U64_MAX && !d->call->ucl &&
+		    !desk->warm) {
+			guard_note(
+				in->guard,
+				"%s had a limit before its first value in the trace: here it learns",
+				v->chart);
+			desk->warm = true;
+		}
+		v->taken = true;
+		judge(in, part_told(in, d, v), &a, v, NULL);
+	}
+	return 0;
 }
 
 static bool put_start(struct input *in, struct desk *desk, struct desk_chart *d,
@@ -816,7 +1143,7 @@ static void find_overdue(struct input *in, struct desk_chart *d, u64 now)
 {
 	const struct start *s;
 
-	if (!d->call->overdue || now <= d->call->overdue)
+	if (!d->call->overdue || d->told || now <= d->call->overdue)
 		return;
 	while ((s = pairs_overdue(d->pairs, now - d->call->overdue)) != NULL) {
 		struct alarm a = {
@@ -829,6 +1156,7 @@ static void find_overdue(struct input *in, struct desk_chart *d, u64 now)
 			.keys = s->keys,
 		};
 
+		set_comm(in, &a);
 		raise(in, d, &a);
 	}
 }
@@ -852,7 +1180,7 @@ static int on_event(struct input *in, struct tep_record *rec, void *arg)
 		find_overdue(in, d, rec->ts);
 		if (d->call->ucl && !d->result->has_limit)
 			set_limits(d, rec->ts);
-		if (d->end->id != id)
+		if (d->end->id != id || d->told)
 			continue;
 		ours = true;
 		count_event(d->result, rec);
@@ -878,7 +1206,7 @@ static int on_event(struct input *in, struct tep_record *rec, void *arg)
 		in->report->kept_events++;
 		in->report->kept_bytes += rec->record_size;
 	}
-	return 0;
+	return desk->values ? values_record(desk->values, in, rec) : 0;
 }
 
 static void on_lost(struct input *in, void *arg)
@@ -889,11 +1217,48 @@ static void on_lost(struct input *in, void *arg)
 	desk->epoch++;
 }
 
+/* Of a chart with by=, what its parts make together */
+static void sum_parts(struct desk_chart *d)
+{
+	struct chart *c = d->result;
+	u32 i;
+
+	for (i = 0; i < d->nr_parts; i++) {
+		const struct chart *part = d->part[i]->result;
+
+		c->learnt += part->learnt;
+		c->values += part->values;
+		c->alarms += part->alarms;
+		c->kept += part->kept;
+		c->alarm_events += part->alarm_events;
+		c->kept_bytes += part->kept_bytes;
+	}
+}
+
+static void tell_limits_of_values(struct input *in, const struct desk_chart *d)
+{
+	const struct call *call = d->call;
+
+	if (call->overdue)
+		guard_note(
+			in->guard,
+			"%s: overdue= is not looked at: the trace has the values alone",
+			d->result->name);
+	if (call->before || call->after)
+		guard_note(
+			in->guard,
+			"%s: terms beside ctlchart() are as in the kernel's filter: the trace has the values alone",
+			d->result->name);
+}
+
 static int end(struct input *in, void *arg)
 {
 	struct desk *desk = arg;
+	int status = 0;
 	size_t i;
 
+	if (desk->values)
+		status = values_end(desk->values, in);
 	for (i = 0; i < desk->nr_calls; i++) {
 		struct desk_chart *d = &desk->chart[i];
 		const struct pairs *pairs = d->lead ? d->lead->pairs : d->pairs;
@@ -903,17 +1268,24 @@ static int end(struct input *in, void *arg)
 				in->guard,
 				"%s: the context of pre=, post= and from= is not counted",
 				d->result->name);
+		d->result->parts = d->nr_parts;
+		finish_points(in, d);
+		if (in->report->sim)
+			sum_parts(d);
+		if (d->told)
+			tell_limits_of_values(in, d);
 		if (!pairs)
 			continue;
 		d->result->accounts = *pairs_accounts(pairs);
 		d->result->in_flight = pairs_in_flight(pairs);
 	}
-	if (!in->report->log_events && *in->instances && !*in->report->instance)
+	if (!in->report->log_events && !desk->values && *in->instances &&
+	    !*in->report->instance)
 		guard_note(
 			in->guard,
 			"none of the events in its main buffer; --instance chooses another: %s",
 			in->instances);
-	return 0;
+	return status;
 }
 
 /**
@@ -944,6 +1316,12 @@ int desk_report(struct guard *g, struct report *r, const struct call *call,
 	if (!desk.chart)
 		abort();
 	status = input_read(g, r, &reader);
+	if (status == SCAN_FIRST) {
+		status = scan(g, r, &desk);
+		if (!status)
+			status = input_read(g, r, &reader);
+	}
+	values_free(desk.values);
 	for (i = 0; i < nr_calls; i++) {
 		if (desk.chart[i].before)
 			tep_filter_free(desk.chart[i].before);

@@ -286,6 +286,39 @@ bool field_find(struct field *f, struct tep_event *event, const char *name,
 }
 
 /**
+ * fields_find - find the fields of one of our own events
+ * @in: the input
+ * @event: the event
+ * @want: the fields that it has
+ * @f: where to put them
+ * @nr: number of them
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int fields_find(struct input *in, struct tep_event *event,
+		const struct field_want *want, struct field *f, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const char *name = want[i].name;
+
+		if (!tep_find_field(event, name) ||
+		    !field_find(&f[i], event, name, strlen(name)))
+			return guard_fail(in->guard, GUARD_NOWHERE,
+					  "its event %s:%s has no field \"%s\"",
+					  event->system, event->name, name);
+		if (f[i].type != (want[i].string ? FIELD_STRING : FIELD_NUMBER))
+			return guard_fail(
+				in->guard, GUARD_NOWHERE,
+				"field \"%s\" of its event %s:%s is no %s",
+				name, event->system, event->name,
+				want[i].string ? "string" : "number");
+	}
+	return 0;
+}
+
+/**
  * field_name - the name of a field
  * @f: the field
  */

@@ -117,7 +117,15 @@ static void take_line(struct kernel_chart *c, char *word, char *value)
 	} else if (!strcmp(word, "limit")) {
 		c->limits.ucl = take_value(value, &c->is_time);
 		c->has_limit = true;
-	} else if (!strcmp(word, "values")) {
+	} else if (!strcmp(word, "zones")) {
+		c->zones = value;
+	} else if (!strncmp(word, "by ", 3)) {
+		c->by = true;
+		c->values = 0;
+		judged = strstr(value, "judged ");
+		if (judged)
+			c->values = strtoull(judged + 7, NULL, 10);
+	} else if (!strcmp(word, c->part ? "part values" : "values")) {
 		judged = strstr(value, "judged ");
 		if (judged)
 			c->values = strtoull(judged + 7, NULL, 10);
@@ -140,7 +148,8 @@ bool kernel_next_chart(char **text, struct kernel_chart *c)
 	memset(c, 0, sizeof(*c));
 	while (*text && **text) {
 		/* the next chart's name ends this one */
-		if (c->name && !strncmp(*text, "chart: ", 7))
+		if (c->name && (!strncmp(*text, "chart: ", 7) ||
+				!strncmp(*text, "part: ", 6)))
 			break;
 		line = strsep(text, "\n");
 		value = strstr(line, ": ");
@@ -149,10 +158,12 @@ bool kernel_next_chart(char **text, struct kernel_chart *c)
 		*value = '\0';
 		value += 2;
 		clean_text(value);
-		if (!strcmp(line, "chart"))
+		if (!strcmp(line, "chart") || !strcmp(line, "part")) {
 			c->name = value;
-		else if (c->name)
+			c->part = *line == 'p';
+		} else if (c->name) {
 			take_line(c, line, value);
+		}
 	}
 	return c->name;
 }

@@ -18,22 +18,28 @@ bool kernel_has_file(struct tracefs_instance *instance, const char *system,
 /**
  * struct kernel_chart - what an event's file "ctlchart" says of a chart
  * @name:	its name, in the text that was parsed
+ * @part:	it is one of those of by=, of the chart before
+ * @by:		it has such parts: the lines are those of the values that have none
  * @call:	its call, without spaces
  * @state:	"judging" and so on
  * @limits:	the lines
  * @is_time:	they are times
  * @has_limit:	there is a limit
  * @has_center:	and a centre line
+ * @zones:	lines of rules=, as text, or NULL
  * @values:	values judged
  */
 struct kernel_chart {
 	char *name;
+	bool part;
+	bool by;
 	char *call;
 	char *state;
 	struct ctlchart_limits limits;
 	bool is_time;
 	bool has_limit;
 	bool has_center;
+	char *zones;
 	u64 values;
 };
 

@@ -12,8 +12,9 @@
  *   values: 12000
  *   from: Linux 6.12.117 on rig7, 2026-11-21 16:03:12 UTC
  *
- * and instance: of a chart that is not in the main trace buffer. event:, chart:
- * and limit: must be there. Numbers have a unit of time, or none for the chart
+ * and instance: of a chart that is not in the main trace buffer, and zones: of one
+ * with rules=, in the numbers of the arithmetic, which a comment before it tells for
+ * people. event:, chart: and limit: must be there. Numbers have a unit of time, or none for the chart
  * of a field.
  */
 #include <ctype.h>
@@ -24,6 +25,105 @@
 #include <linux/kernel.h>
 
 #include "limits.h"
+
+static const char *const scale_names[] = {
+	[CTLCHART_LOG] = "log",
+	[CTLCHART_LINEAR] = "linear",
+};
+
+#define ZONES ARRAY_SIZE(((struct ctlchart_zones *)0)->above)
+
+/* ",N" */
+static bool take_zone(const char **s, u64 *value)
+{
+	char *end;
+
+	if (**s != ',' || !isdigit((unsigned char)(*s)[1]))
+		return false;
+	errno = 0;
+	*value = strtoull(*s + 1, &end, 10);
+	*s = end;
+	return !errno;
+}
+
+/**
+ * zones_parse - read lines of rules=, as the kernel writes them
+ * @s: "log,N,N,N,N,N,N,N,N": twice the centre and 1, 2, 3 sigma above it, then the
+ *	same below it
+ * @scale: where to put the scale
+ * @zones: where to put the lines
+ *
+ * Return: false if they are not that, or not in order.
+ */
+bool zones_parse(const char *s, enum ctlchart_scale *scale,
+		 struct ctlchart_zones *zones)
+{
+	size_t len = strcspn(s, ","), i;
+
+	*scale = !strncmp(s, "linear", len) ? CTLCHART_LINEAR : CTLCHART_LOG;
+	if (strlen(scale_names[*scale]) != len ||
+	    strncmp(s, scale_names[*scale], len) != 0)
+		return false;
+	s += len;
+	for (i = 0; i < ZONES; i++) {
+		if (!take_zone(&s, &zones->above[i]) ||
+		    (i && zones->above[i] < zones->above[i - 1]))
+			return false;
+	}
+	for (i = 0; i < ZONES; i++) {
+		if (!take_zone(&s, &zones->below[i]) ||
+		    (i && zones->below[i] > zones->below[i - 1]))
+			return false;
+	}
+	return !*s && zones->below[0] >= zones->above[0] &&
+	       zones->below[0] - zones->above[0] <= 1;
+}
+
+/**
+ * zones_print - write them so
+ * @buf: where to
+ * @scale: the scale
+ * @zones: the lines
+ *
+ * Return: @buf.
+ */
+char *zones_print(char buf[ZONES_LEN], enum ctlchart_scale scale,
+		  const struct ctlchart_zones *zones)
+{
+	const u64 *a = zones->above, *b = zones->below;
+
+	snprintf(buf, ZONES_LEN, "%s,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu",
+		 scale_names[scale], a[0], a[1], a[2], a[3], b[0], b[1], b[2],
+		 b[3]);
+	return buf;
+}
+
+/* Twice a line on its scale, as a value */
+static u64 zone_value(const struct limits *l, u64 twice)
+{
+	if (l->scale == CTLCHART_LINEAR)
+		return twice / 2;
+	return ctlchart_exp2(twice / 2 < U32_MAX ? twice / 2 : U32_MAX);
+}
+
+static void put_zones(FILE *out, const struct limits *l)
+{
+	char from[32], to[32], text[ZONES_LEN];
+	size_t i;
+
+	if (!l->has_zones)
+		return;
+	fputs("# medians of groups:", out);
+	for (i = 1; i < ZONES; i++)
+		fprintf(out, "%s %zu sigma %s to %s", i > 1 ? "," : "", i,
+			format_value(from, sizeof(from),
+				     zone_value(l, l->zones.below[i]),
+				     l->is_time),
+			format_value(to, sizeof(to),
+				     zone_value(l, l->zones.above[i]),
+				     l->is_time));
+	fprintf(out, "\nzones: %s\n", zones_print(text, l->scale, &l->zones));
+}
 
 /**
  * limits_add - one more chart
@@ -89,6 +189,7 @@ static void put_entry(FILE *out, const struct limits *l)
 	if (l->has_center)
 		put_value(out, "center", l->limits.center, l->is_time);
 	put_value(out, "limit", l->limits.ucl, l->is_time);
+	put_zones(out, l);
 	if (l->values)
 		put_value(out, "values", l->values, false);
 	put_line(out, "from", l->from);
@@ -180,7 +281,14 @@ static int set_filter(struct parser *p, const char *value)
 
 static int set_chart(struct parser *p, const char *value)
 {
-	if (!*value || strlen(value) >= NAME_LEN || !all_of(value, "_-.>"))
+	size_t base = strcspn(value, "["), len = strlen(value), i;
+	bool good = base && base < NAME_LEN && len < CHART_NAME_LEN &&
+		    (base == len || value[len - 1] == ']');
+
+	for (i = 0; i < base; i++)
+		good &= isalnum((unsigned char)value[i]) ||
+			strchr("_-.>", value[i]);
+	if (!good)
 		return guard_fail(p->g, p->line,
 				  "this cannot be the name of a chart");
 	return set_text(p, &p->entry->chart, value);
@@ -256,6 +364,19 @@ static int set_limit(struct parser *p, const char *value)
 	return set_value(p, value, &p->entry->limits.ucl);
 }
 
+static int set_zones(struct parser *p, const char *value)
+{
+	if (p->entry->has_zones)
+		return guard_fail(p->g, p->line,
+				  "given twice for the same chart");
+	p->entry->has_zones = true;
+	if (zones_parse(value, &p->entry->scale, &p->entry->zones))
+		return 0;
+	return guard_fail(
+		p->g, p->line,
+		"zones are log or linear and 8 numbers: the centre and 1, 2, 3 sigma above, then below it");
+}
+
 static int set_values(struct parser *p, const char *value)
 {
 	const char *end;
@@ -272,7 +393,8 @@ static const struct {
 	{ "event", set_event },	  { "instance", set_instance },
 	{ "filter", set_filter }, { "chart", set_chart },
 	{ "center", set_center }, { "limit", set_limit },
-	{ "values", set_values }, { "from", set_from },
+	{ "zones", set_zones },	  { "values", set_values },
+	{ "from", set_from },
 };
 
 /* The stanza is complete */
@@ -290,6 +412,10 @@ static int end_stanza(struct parser *p)
 	if (missing)
 		return guard_fail(p->g, l->line, "%s has no %s: line", l->event,
 				  missing);
+	if (l->has_zones && !l->has_center)
+		return guard_fail(p->g, l->line,
+				  "%s has zones:, but no center: line",
+				  l->chart);
 	if (!l->limits.ucl || l->limits.center > l->limits.ucl)
 		return guard_fail(
 			p->g, l->line, "the limit of %s is %s", l->chart,
@@ -351,7 +477,7 @@ static int take_line(struct parser *p, char *s)
 	if (!value || i == ARRAY_SIZE(words))
 		return guard_fail(
 			p->g, p->line,
-			"a line begins with event:, instance:, filter:, chart:, center:, limit:, values:, from: or #");
+			"a line begins with event:, instance:, filter:, chart:, center:, limit:, zones:, values:, from: or #");
 	value += 1 + strspn(value + 1, " \t");
 	if (!i && begin_stanza(p))
 		return EXIT_FAILURE;

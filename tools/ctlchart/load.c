@@ -12,6 +12,9 @@
 #include "command.h"
 #include "kernel.h"
 
+/* Longest line that an event's file "ctlchart" is told */
+#define COMMAND_LEN (CHART_NAME_LEN + ZONES_LEN + 128)
+
 /**
  * struct load - the command
  * @path:	the file
@@ -81,7 +84,7 @@ static const char *instance_of(const struct load *load, const struct limits *l)
 
 static bool wanted(const struct load *load, const struct limits *l)
 {
-	return !load->only || !strcmp(load->only, l->chart);
+	return !load->only || chart_is(l->chart, load->only);
 }
 
 static bool same_file(const struct load *load, const struct limits *a,
@@ -96,10 +99,14 @@ static bool same_file(const struct load *load, const struct limits *a,
 static void print_command(char *buf, size_t size, const struct limits *l)
 {
 	const char *unit = l->is_time ? "ns" : "";
+	char zones[ZONES_LEN] = "";
 
+	if (l->has_zones)
+		zones_print(zones, l->scale, &l->zones);
 	if (l->has_center)
-		snprintf(buf, size, "limits center=%llu%s ucl=%llu%s %s",
-			 l->limits.center, unit, l->limits.ucl, unit, l->chart);
+		snprintf(buf, size, "limits center=%llu%s ucl=%llu%s%s%s %s",
+			 l->limits.center, unit, l->limits.ucl, unit,
+			 l->has_zones ? " zones=" : "", zones, l->chart);
 	else
 		snprintf(buf, size, "ucl=%llu%s %s", l->limits.ucl, unit,
 			 l->chart);
@@ -184,7 +191,7 @@ static void print_write(struct load *load, const struct limits *l,
 
 static void print_all(struct load *load)
 {
-	char command[256];
+	char command[COMMAND_LEN];
 	size_t i;
 
 	for (i = 0; i < load->file.nr; i++) {
@@ -222,13 +229,15 @@ static bool has_chart(struct tracefs_instance *instance, const char *system,
 	char *text = tracefs_event_file_read(instance, system, event,
 					     "ctlchart", NULL);
 	char *rest = text, *filter = l->filter ? strdup(l->filter) : NULL;
+	size_t base = strcspn(l->chart, "[");
 	struct kernel_chart c;
 	bool found = false;
 
 	if (filter)
 		squeeze(filter);
 	while (!found && kernel_next_chart(&rest, &c)) {
-		found = !strcmp(c.name, l->chart) &&
+		found = !c.part && strlen(c.name) == base &&
+			!strncmp(c.name, l->chart, base) &&
 			(!filter || (c.call && strstr(filter, c.call)));
 	}
 	free(filter);
@@ -279,7 +288,7 @@ static int write_limits(struct guard *g, struct tracefs_instance *instance,
 			const char *system, const char *event,
 			const struct limits *l)
 {
-	char command[256];
+	char command[COMMAND_LEN];
 
 	print_command(command, sizeof(command), l);
 	if (tracefs_event_file_write(instance, system, event, "ctlchart",
@@ -293,6 +302,16 @@ static int write_limits(struct guard *g, struct tracefs_instance *instance,
 			g, l->line,
 			"the kernel refuses \"%s\" (times have a unit, values of a field none)",
 			command);
+	if (errno == EOPNOTSUPP)
+		return guard_fail(
+			g, l->line,
+			"%s has rules=, which need zones: here; save from a kernel or from a trace's events has them",
+			l->chart);
+	if (errno == ENOSPC)
+		return guard_fail(
+			g, l->line,
+			"no chart is left for %s: charts= of its filter makes more",
+			l->chart);
 	return fail_write(g, l, "ctlchart", errno);
 }
 

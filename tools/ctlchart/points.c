@@ -88,14 +88,14 @@ static void halve(struct point_set *s, bool larger)
  */
 bool points_due(struct points *p)
 {
-	return p->seen++ % p->step == 0;
+	return !(p->seen++ & (p->step - 1)); /* a power of two */
 }
 
 /**
  * points_add - add a point
  * @p: the points
  * @alarm: it is out of control
- * @point: the point; its keys are copied
+ * @point: the point; its keys are copied, if it has any
  */
 void points_add(struct points *p, bool alarm, const struct point *point)
 {
@@ -113,10 +113,32 @@ void points_add(struct points *p, bool alarm, const struct point *point)
 			abort();
 	}
 	s->point[s->nr] = *point;
-	s->point[s->nr].keys = strdup(point->keys);
-	if (!s->point[s->nr].keys)
-		abort();
+	if (point->keys) {
+		s->point[s->nr].keys = strdup(point->keys);
+		if (!s->point[s->nr].keys)
+			abort();
+	}
 	s->nr++;
+}
+
+/**
+ * points_finish - write the keys of the points that have none yet
+ * @p: the points
+ * @finish: sets a point's keys, which the points free, and its comm
+ * @arg: passed to it
+ */
+void points_finish(struct points *p,
+		   void (*finish)(struct point *point, void *arg), void *arg)
+{
+	size_t i;
+	int k;
+
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < p->set[k].nr; i++) {
+			if (!p->set[k].point[i].keys)
+				finish(&p->set[k].point[i], arg);
+		}
+	}
 }
 
 /**

@@ -24,13 +24,25 @@ struct chart *report_find_chart(struct report *r, const char *name)
 }
 
 /**
+ * chart_is - whether a chart has a name, or is part of one that has it
+ * @chart: name of the chart, maybe "name[field=value]"
+ * @name: the name
+ */
+bool chart_is(const char *chart, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(chart, name, len) && (!chart[len] || chart[len] == '[');
+}
+
+/**
  * report_wants - whether the user wants to see a chart
  * @r: the report
  * @name: its name
  */
 bool report_wants(const struct report *r, const char *name)
 {
-	return !r->only || !strcmp(r->only, name);
+	return !r->only || chart_is(name, r->only);
 }
 
 /**
@@ -125,7 +137,8 @@ void report_alarm(struct report *r, struct chart *c, const struct alarm *a)
 	if (a->suppressed)
 		c->suppressed++;
 	rank(r, c, a);
-	if (c->series)
+	/* a page has the points themselves */
+	if (c->series && !c->points)
 		series_add(c->series, a->time, a->value, true);
 	if (c->points)
 		add_point(c, true, a);

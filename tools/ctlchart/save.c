@@ -19,6 +19,7 @@
  * @file:	what is saved
  * @from:	where and when it was learnt
  * @seen:	events that can have charts
+ * @without:	parts of by= of the event at hand that have no limit
  */
 struct save {
 	struct options options;
@@ -27,6 +28,7 @@ struct save {
 	struct limits_file file;
 	char from[256];
 	size_t seen;
+	size_t without;
 };
 
 static const struct argp_option options[] = {
@@ -74,6 +76,16 @@ static char *copy(const char *s)
 	return c;
 }
 
+/* The chart that values share which have none of their own: NAME is all of them */
+static char *chart_name(const char *name, bool by)
+{
+	char *s;
+
+	if (asprintf(&s, "%s%s", name, by ? "[]" : "") < 0)
+		abort();
+	return s;
+}
+
 /* Where and when */
 static void set_from(struct save *s, const char *where)
 {
@@ -97,6 +109,11 @@ static void save_chart(struct guard *g, struct save *s, const char *instance,
 
 	if (!report_wants(&s->options.report, c->name))
 		return;
+	/* Of values that each have a chart there are many without a limit yet */
+	if (!c->has_limit && (c->part || c->by)) {
+		s->without += c->part;
+		return;
+	}
 	if (!c->has_limit) {
 		guard_note(g, "not saved: %s of %s has no limit yet (%s)",
 			   c->name, event, c->state ? c->state : "no state");
@@ -106,11 +123,12 @@ static void save_chart(struct guard *g, struct save *s, const char *instance,
 	l->instance = copy(instance);
 	l->event = copy(event);
 	l->filter = copy(filter);
-	l->chart = copy(c->name);
+	l->chart = chart_name(c->name, c->by);
 	l->from = copy(s->from);
 	l->limits = c->limits;
 	l->is_time = c->is_time;
 	l->has_center = c->has_center;
+	l->has_zones = c->zones && zones_parse(c->zones, &l->scale, &l->zones);
 	l->values = c->values;
 }
 
@@ -126,6 +144,7 @@ static void save_event(struct guard *g, struct save *s,
 	if (!text)
 		return;
 	s->seen++;
+	s->without = 0;
 	filter = NULL;
 	snprintf(name, sizeof(name), "%s:%s", system, event);
 	while (kernel_next_chart(&rest, &chart)) {
@@ -134,6 +153,11 @@ static void save_event(struct guard *g, struct save *s,
 		save_chart(g, s, tracefs_instance_get_name(instance), name,
 			   filter, &chart);
 	}
+	if (s->without)
+		guard_note(
+			g,
+			"not saved: %zu charts of by= of %s that have no limit yet",
+			s->without, name);
 	free(filter);
 	free(text);
 }
@@ -210,6 +234,19 @@ static int save_kernel(struct guard *g, struct save *s)
 
 /* ---- from a trace ---- */
 
+/* Are there charts of by= of it? */
+static bool has_parts(const struct report *r, const struct chart *c)
+{
+	size_t i, len = strlen(c->name);
+
+	for (i = 0; i < r->nr_charts && !c->parts; i++) {
+		if (!strncmp(r->chart[i]->name, c->name, len) &&
+		    r->chart[i]->name[len] == '[')
+			return true;
+	}
+	return c->parts;
+}
+
 static int save_trace(struct guard *g, struct save *s)
 {
 	struct options *o = &s->options;
@@ -229,6 +266,8 @@ static int save_trace(struct guard *g, struct save *s)
 
 		if (!report_wants(r, c->name))
 			continue;
+		if (!c->has_limit && has_parts(r, c))
+			continue;
 		if (!c->has_limit) {
 			guard_note(
 				g,
@@ -247,7 +286,10 @@ static int save_trace(struct guard *g, struct save *s)
 		l->instance = *r->instance ? copy(r->instance) : NULL;
 		l->event = copy(c->event);
 		l->filter = c->call ? copy(c->call->filter) : NULL;
-		l->chart = copy(c->name);
+		l->chart = chart_name(c->name, has_parts(r, c));
+		l->has_zones = c->has_zones && c->has_center;
+		l->scale = c->call ? c->call->method.scale : CTLCHART_LOG;
+		l->zones = c->zones;
 		l->from = copy(s->from);
 		l->limits = c->limits;
 		l->is_time = c->is_time;

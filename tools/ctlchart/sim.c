@@ -72,7 +72,8 @@ static const char doc[] =
 	"Compare settings of the ctlchart() filter over an ordinary trace.\n\n"
 	"FILE is an unfiltered trace of any kernel. For each setting: the limit, "
 	"what would be out of control, and how much of the log would be kept, "
-	"with the arithmetic of the kernel's filter, in one pass over the file. "
+	"with the arithmetic of the kernel's filter, in one pass over the file; "
+	"with the kernel's own durations if FILE has them (-e ctlchart_debug). "
 	"The report (ctlchart -e ... -f ... FILE) then shows one of them in "
 	"full."
 	"\v"
@@ -222,9 +223,11 @@ static void make_row(const struct chart *c, char cell[COLUMNS][CELL])
 
 	for (k = 0; k < COLUMNS; k++)
 		strcpy(cell[k], "-");
-	if (c->has_limit && c->has_center)
+	if (c->has_limit && c->has_center && !c->parts)
 		format_value(cell[0], CELL, c->limits.center, c->is_time);
-	if (c->has_limit)
+	if (c->parts)
+		snprintf(cell[1], CELL, "of %u charts", c->parts);
+	else if (c->has_limit)
 		format_value(cell[1], CELL, c->limits.ucl, c->is_time);
 	else
 		snprintf(cell[1], CELL, "%u of %u", c->phase1_taken,
@@ -234,6 +237,8 @@ static void make_row(const struct chart *c, char cell[COLUMNS][CELL])
 	if (c->values)
 		snprintf(cell[4], CELL, "%.3g", 100.0 * c->alarms / c->values);
 	format_count(cell[5], CELL, c->kept);
+	if (c->told)
+		return;
 	format_bytes(cell[6], CELL, c->kept_bytes);
 	if (c->kept_bytes)
 		snprintf(cell[7], CELL, "%.4g x",
@@ -279,7 +284,7 @@ static void print_hints(struct sim *sim, size_t from, size_t to)
 	size_t i;
 
 	for (i = from; i < to; i++) {
-		none |= !r->chart[i]->has_limit;
+		none |= !r->chart[i]->has_limit && !r->chart[i]->parts;
 		refused |= r->chart[i]->accounts.refused != 0;
 	}
 	if (none)
@@ -310,11 +315,19 @@ static void print_text(struct sim *sim)
 
 		fprintf(r->out, "\n%s  %s\n", c->event,
 			sim->options.call[i].filter);
-		fprintf(r->out, "  %s events of %s%s%s in the file, %s\n",
-			format_count(n, sizeof(n), c->events),
-			c->start ? c->start : c->event, c->start ? " and " : "",
-			c->start ? c->event : "",
-			format_bytes(size, sizeof(size), c->bytes));
+		if (c->told)
+			fprintf(r->out,
+				"  %s values that the kernel took for this chart (ctlchart_value)\n",
+				format_count(n, sizeof(n),
+					     c->learnt + c->values));
+		else
+			fprintf(r->out,
+				"  %s events of %s%s%s in the file, %s\n",
+				format_count(n, sizeof(n), c->events),
+				c->start ? c->start : c->event,
+				c->start ? " and " : "",
+				c->start ? c->event : "",
+				format_bytes(size, sizeof(size), c->bytes));
 		print_table(sim, i * per, (i + 1) * per);
 		print_hints(sim, i * per, (i + 1) * per);
 	}
@@ -359,6 +372,10 @@ static struct json_object *setting_object(struct sim *sim, size_t i)
 	json_string(o, "setting", sim->label[i]);
 	if (c->is_time)
 		json_string(o, "unit", "ns");
+	if (c->told)
+		json_string(o, "values_from", "ctlchart_value");
+	if (c->parts)
+		json_number(o, "charts", c->parts);
 	if (c->has_limit && c->has_center)
 		json_number(o, "center", c->limits.center);
 	if (c->has_limit)

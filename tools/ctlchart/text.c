@@ -72,6 +72,9 @@ static void print_values(struct report *r, const struct chart *c)
 	else
 		snprintf(note, sizeof(note), " judged");
 	count(r, "values", c->values, note);
+	if (c->told)
+		fputs("             as the kernel took them (ctlchart_value)\n",
+		      r->out);
 }
 
 static void print_alarms(struct report *r, const struct chart *c)
@@ -111,7 +114,7 @@ static void print_accounts(struct report *r, const struct chart *c)
 {
 	const struct accounts *a = &c->accounts;
 
-	if (!c->start)
+	if (!c->start || c->told)
 		return;
 	fprintf(r->out,
 		"  starts     %llu = %llu paired + %llu"

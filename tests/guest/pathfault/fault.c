@@ -4,6 +4,11 @@
  * chosen tasks, so that a test knows why a call was slow:
  *
  *	insmod pathfault.ko function=pipe_read mode=spin usec=5000 permille=50 comm=load
+ *	insmod pathfault.ko function=virtblk_done mode=spin permille=1000 interrupts=1
+ *
+ * With interrupts=1 it is delayed in interrupts of either kind, and not in tasks;
+ * only spin will do there. shots, which can be written, is how many times it still
+ * happens.
  *
  * spin		spins in the function
  * extra	calls pathfault_extra(), which spins
@@ -45,6 +50,10 @@ static char *comm = "";
 module_param(comm, charp, 0444);
 static unsigned int seed = 1;
 module_param(seed, uint, 0444);
+static bool interrupts;
+module_param(interrupts, bool, 0444);
+static int shots = INT_MAX;
+module_param(shots, int, 0644);
 static unsigned int hits;
 module_param(hits, uint, 0444);
 
@@ -151,6 +160,8 @@ static bool is_chosen(void)
 {
 	const char *a = current->comm, *b = comm;
 
+	if (interrupts)
+		return !in_task();
 	while (*b && *a == *b) {
 		a++;
 		b++;
@@ -177,8 +188,9 @@ void pathfault_hit(void)
 		mutex_unlock(&pathfault_mutex);
 		return;
 	}
-	if (!is_due())
+	if (!is_due() || READ_ONCE(shots) <= 0)
 		return;
+	shots--;
 	hits++;
 	if (what == MODE_SPIN)
 		pathfault_spin();
@@ -229,6 +241,8 @@ static int __init pathfault_init(void)
 	what = match_string(modes, ARRAY_SIZE(modes), mode);
 	if (what < 0 || !permille || !seed)
 		return -EINVAL;
+	if (interrupts && what != MODE_SPIN)
+		return -EINVAL;
 	if (what == MODE_NONE)
 		return 0;
 	if (what == MODE_SLEEP || what == MODE_EXTRASLEEP)
@@ -258,5 +272,5 @@ static void __exit pathfault_exit(void)
 
 module_init(pathfault_init);
 module_exit(pathfault_exit);
-MODULE_DESCRIPTION("Delays a function of the kernel, for tests of pathdiff");
+MODULE_DESCRIPTION("Delays a function of the kernel, for tests");
 MODULE_LICENSE("GPL");
