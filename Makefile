@@ -13,7 +13,7 @@ check: deps ## Lint, unit tests, KUnit, selftests and guest tests: what CI runs
 	@scripts/deps check
 	@tests/run
 
-check-full: deps ## check, and every prefix of the series, debug kernel, each option off, fuzzing, ARM
+check-full: deps ## check, and every prefix, debug kernel, storm, each option off, fuzzing, 32 bits
 	@scripts/deps check deb full
 	@tests/run --full
 

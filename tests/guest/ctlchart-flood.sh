@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: --cpus 4
+# module: storm
+# timeout: 240
+#
+# A million keys in flight, from all CPUs at once, against tables that are far too
+# small, or just as large: each start and end is accounted for, and memory does
+# not grow.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+need_ctlchart
+insmod "$TRACERIG_MODULES/storm/storm.ko"
+fire=/sys/module/storm/parameters/fire
+complete=$tracing/events/storm/storm_end
+keys=1048576
+
+# The bytes that a chart's table and buckets may take, and that it says it takes
+table() {
+	sed -n 's/^table: .* entries, \([0-9]*\) bytes$/\1/p' "$complete/ctlchart"
+}
+
+free() {
+	awk '/^(MemFree|Slab|VmallocUsed|Percpu):/ { print $1 $2 }' /proc/meminfo | tr '\n' ' '
+}
+
+memory() {
+	awk '/^(Slab|VmallocUsed|Percpu):/ { n += $2 } END { print n }' /proc/meminfo
+}
+
+flood() { # entries in the table, option...
+	local size=$1 before after
+	shift
+	echo "ctlchart(storm_begin, key, ucl=1h, size=$size${*:+, $*})" >"$complete/filter"
+	echo 1 >"$complete/enable"
+	before=$(memory)
+	echo "begin 0 $keys" >$fire
+	after=$(memory)
+	# Slabs of other things that this took, too: the tests' own shell
+	[ $((after - before)) -lt 4096 ] || die "memory grew by $((after - before)) KiB: $(free)"
+	[ "$(table)" -le $((96 * size + 4096)) ] || die "a table of $(table) bytes"
+}
+
+for size in 1 4096 "$keys"; do
+	flood "$size"
+	same $keys "$(get starts)" starts
+	same "$size" "$(get flight)" "starts in flight"
+	same $((keys - size)) "$(get refused)" "refused starts"
+	echo "end 0 $keys" >$fire
+	same $keys "$(get ends)" ends
+	same "$size" "$(get paired)" "paired starts"
+	same $((keys - size)) "$(get unmatched)" "unmatched ends"
+	check_accounts
+	echo 0 >"$complete/filter"
+done
+
+# The same key, a million times: as one, and as a queue
+for dup in last fifo; do
+	echo "ctlchart(storm_begin, low, ucl=1h, dup=$dup, size=4096)" >"$complete/filter"
+	echo "begin 0 $keys" >$fire
+	same $keys "$(get starts)" starts
+	if [ $dup = last ]; then
+		same 8 "$(get flight)" "starts in flight"
+		same $((keys - 8)) "$(get replaced)" "replaced starts"
+	else
+		same 4096 "$(get flight)" "starts in flight"
+		same $((keys - 4096)) "$(get refused)" "refused starts"
+	fi
+	echo "end 0 $keys" >$fire
+	check_accounts
+done
+
+# Those that are stale make room for all that come, but for a few: of two CPUs that
+# start something within a nanosecond, neither is stale for the other
+flood 4096 stale=1ns
+same $keys "$(get starts)" starts
+same $((keys - 4096)) $(($(get evicted) + $(get refused))) "evicted and refused starts"
+[ "$(get refused)" -lt $((keys / 100)) ] || die "$(get refused) starts were refused"
+echo 0 >"$complete/enable"
+check_accounts
+echo 0 >"$complete/filter"
+rmmod storm

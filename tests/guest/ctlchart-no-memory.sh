@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 200
+#
+# Every allocation fails in turn, while a filter is written and in all else that
+# can be done to a chart.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+need_ctlchart
+[ -e /proc/self/fail-nth ] || { echo "this kernel injects no faults (that of check-full's stage debug does)"; exit 77; }
+python3 "$TRACERIG_TOP/tests/guest/no_memory.py"
