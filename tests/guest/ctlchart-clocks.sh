@@ -63,8 +63,8 @@ for clock in sorted(clocks):
     durations = [int(n) for n in re.findall(r"ctlchart_alarm: .* duration=(\d+)", read(TRACING + "/trace"))]
     assert len(durations) == len(bounds), (clock, durations)
     for duration, (low, high) in zip(durations, bounds):
-        # Clocks may run apart by a thousandth: adjusted and not, and the scheduler's
-        if not low * .999 - 1000 <= duration <= high * 1.001 + 1000:
+        # Clocks run apart: adjusted and not, and by the guest's measure of its TSC
+        if not low * .98 - 1000 <= duration <= high * 1.02 + 1000:
             sys.exit(f"{clock}: {duration} ns, and by the monotonic clock {low} to {high} ns")
     print(f"{clock}: {durations} ns, each within {bounds}")
 END
