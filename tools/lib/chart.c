@@ -492,7 +492,7 @@ static int skew(const struct trimmed *t)
 #define GUARD_FROM (SKEW_ONE / 16)
 #define GUARD_SLOPE(x) (3 * (x))
 
-static u32 guard(const struct ctlchart_phase1 *p, u32 num)
+static u32 skew_guard(const struct ctlchart_phase1 *p, u32 num)
 {
 	struct trimmed t = trim(&p->sample, 20);
 	int excess = t.nr ? -skew(&t) - GUARD_FROM : 0;
@@ -511,7 +511,7 @@ static struct factor factor_of(const struct ctlchart_phase1 *p)
 		return medians[m->group];
 	f = individuals[m->group];
 	if (m->scale == CTLCHART_LOG)
-		f.num = guard(p, f.num);
+		f.num = skew_guard(p, f.num);
 	return f;
 }
 
