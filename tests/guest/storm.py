@@ -70,7 +70,8 @@ def write(path, text, may_fail=()):
         finally:
             os.close(fd)
     except OSError as e:
-        if errno.errorcode[e.errno] in may_fail:
+        # Some numbers have two names
+        if e.errno in [getattr(errno, name) for name in may_fail]:
             return False
         raise Failed(f"{text!r} to {path}: {e.strerror}") from e
     return True
