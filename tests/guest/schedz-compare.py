@@ -65,9 +65,9 @@ for (cpu, alone), events in sorted(blocks.items()):
         if time < first or time > last and last not in shared:
             sys.exit(f"CPU {cpu}, event {n}, {what}: {first} before, {time} in blocks, {last} after")
         widths.append(last - first)
+if len(widths) < int(sys.argv[4]):
+    sys.exit(f"{len(widths)} events are too few")
 widths.sort()
 cpus = len({cpu for cpu, _ in blocks})
 print(f"{len(widths)} events on {cpus} CPUs, all between both raw times, which are "
       f"{widths[len(widths) // 2]} ns apart in the median")
-if len(widths) < int(sys.argv[4]):
-    sys.exit("too few events")
