@@ -57,7 +57,7 @@ static u32 in_flight(struct fixture *f)
 	u32 bucket, count = 0;
 
 	for (bucket = 0; bucket <= f->table.bucket_mask; bucket++)
-		count += ctlchart_table_in_flight(&f->table, &f->who, bucket);
+		count += ctlchart_table_in_flight(&f->table, f->who, bucket);
 	return count;
 }
 
@@ -112,6 +112,14 @@ static void teardown(struct fixture *f)
 	free(f->table.bucket);
 }
 
+static bool take_key(struct fixture *f, struct ctlchart_who who, const u64 *key,
+		     u64 now, u64 stale, struct ctlchart_start *start)
+{
+	return ctlchart_table_take(&f->table, who, key,
+				   ctlchart_table_hash(&f->table, key), now,
+				   stale, start);
+}
+
 static void put_at(struct fixture *f, u64 key, u64 time, u64 stale,
 		   bool replace)
 {
@@ -120,7 +128,7 @@ static void put_at(struct fixture *f, u64 key, u64 time, u64 stale,
 	start.pid = time % 1000;
 	snprintf(start.comm, sizeof(start.comm), "task%u",
 		 (unsigned int)(time % 1000));
-	ctlchart_table_put(&f->table, &f->who, &start, stale, replace);
+	ctlchart_table_put(&f->table, f->who, &start, stale, replace);
 	check_sums(f, &f->accounts);
 }
 
@@ -137,8 +145,7 @@ static u64 take_at(struct fixture *f, u64 key, u64 now, u64 stale)
 	char comm[CTLCHART_COMM_LEN];
 	bool found;
 
-	found = ctlchart_table_take(&f->table, &f->who, keys, now, stale,
-				    &start);
+	found = take_key(f, f->who, keys, now, stale, &start);
 	check_sums(f, &f->accounts);
 	if (!found)
 		return 0;
@@ -238,18 +245,16 @@ START_TEST(keys)
 		setup(&f, 16, nr);
 		for (i = 0; i < CTLCHART_MAX_KEYS; i++)
 			start.key[i] = i < nr ? UINT64_MAX - i : i;
-		ctlchart_table_put(&f.table, &f.who, &start, NEVER, false);
+		ctlchart_table_put(&f.table, f.who, &start, NEVER, false);
 		for (i = 0; i < nr; i++) {
 			memcpy(key, start.key, sizeof(key));
 			key[i] ^= 1ULL << 63;
-			ck_assert(!ctlchart_table_take(&f.table, &f.who, key, 2,
-						       NEVER, &got));
+			ck_assert(!take_key(&f, f.who, key, 2, NEVER, &got));
 		}
 		memcpy(key, start.key, sizeof(key));
 		for (i = nr; i < CTLCHART_MAX_KEYS; i++)
 			key[i] = 0xdead;
-		ck_assert(ctlchart_table_take(&f.table, &f.who, key, 2, NEVER,
-					      &got));
+		ck_assert(take_key(&f, f.who, key, 2, NEVER, &got));
 		teardown(&f);
 	}
 }
@@ -427,7 +432,7 @@ START_TEST(flush)
 	for (i = 0; i < 300; i++)
 		put(&f, i % 50, 1 + i);
 	for (bucket = 0; bucket <= f.table.bucket_mask; bucket++) {
-		ctlchart_table_flush(&f.table, &f.who, bucket);
+		ctlchart_table_flush(&f.table, f.who, bucket);
 		check_sums(&f, &f.accounts);
 	}
 	ck_account(&f, evicted, 300);
@@ -453,7 +458,7 @@ START_TEST(overdue)
 		put(&f, i % 3, i);
 	for (bucket = 0; bucket <= f.table.bucket_mask; bucket++) {
 		do {
-			found = ctlchart_table_overdue(&f.table, &f.who, bucket,
+			found = ctlchart_table_overdue(&f.table, f.who, bucket,
 						       150, batch, 8);
 			ck_assert_uint_le(found, 8);
 			for (i = 0; i < found; i++) {
@@ -468,12 +473,12 @@ START_TEST(overdue)
 	}
 	ck_assert_uint_eq(n, 149);
 	for (bucket = 0; bucket <= f.table.bucket_mask; bucket++)
-		ck_assert_uint_eq(ctlchart_table_overdue(&f.table, &f.who,
+		ck_assert_uint_eq(ctlchart_table_overdue(&f.table, f.who,
 							 bucket, 150, batch, 8),
 				  0);
 	/* later, those that became overdue since */
 	for (n = 0, bucket = 0; bucket <= f.table.bucket_mask; bucket++) {
-		while ((found = ctlchart_table_overdue(&f.table, &f.who, bucket,
+		while ((found = ctlchart_table_overdue(&f.table, f.who, bucket,
 						       160, batch, 1)))
 			n += found;
 	}
@@ -485,14 +490,14 @@ START_TEST(overdue)
 	put(&f, 5, 7);
 	put_at(&f, 5, 8, NEVER, true);
 	for (n = 0, bucket = 0; bucket <= f.table.bucket_mask; bucket++)
-		n += ctlchart_table_overdue(&f.table, &f.who, bucket, 150,
-					    batch, 8);
+		n += ctlchart_table_overdue(&f.table, f.who, bucket, 150, batch,
+					    8);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(batch[0].time, 8);
 	put_at(&f, 5, 9, NEVER, true);
 	for (n = 0, bucket = 0; bucket <= f.table.bucket_mask; bucket++)
-		n += ctlchart_table_overdue(&f.table, &f.who, bucket, 150,
-					    batch, 8);
+		n += ctlchart_table_overdue(&f.table, f.who, bucket, 150, batch,
+					    8);
 	ck_assert_uint_eq(n, 1);
 	teardown(&f);
 }
@@ -526,31 +531,29 @@ START_TEST(locked)
 		f.who.nmi = nmi;
 		/* its own CPU's, and, in an NMI, another one's */
 		under_lock(nmi ? 2 : 1,
-			   ctlchart_table_put(&f.table, &f.who, &start, NEVER,
+			   ctlchart_table_put(&f.table, f.who, &start, NEVER,
 					      false));
 		ck_account(&f, missed, 2u * nmi + 1);
 		under_lock(nmi ? 2 : 1,
-			   ctlchart_table_put(&f.table, &f.who, &start, NEVER,
+			   ctlchart_table_put(&f.table, f.who, &start, NEVER,
 					      true));
 		ck_account(&f, missed, 2u * nmi + 2);
 		f.who.nmi = false;
 	}
 	ck_assert_uint_eq(in_flight(&f), 0);
 	put(&f, 1, 3);
-	under_lock(1, ck_assert(!ctlchart_table_take(&f.table, &f.who, key, 4,
-						     NEVER, &got)));
+	under_lock(1, ck_assert(!take_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 1);
 	f.who.nmi = true;
-	under_lock(2, ck_assert(!ctlchart_table_take(&f.table, &f.who, key, 4,
-						     NEVER, &got)));
+	under_lock(2, ck_assert(!take_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 2);
 	/* a stale one behind a lock is not evicted, so the table stays full */
 	start.time = 1000000;
-	under_lock(2, ctlchart_table_put(&f.table, &f.who, &start, 1, false));
+	under_lock(2, ctlchart_table_put(&f.table, f.who, &start, 1, false));
 	ck_account(&f, refused, 1);
 	ck_account(&f, evicted, 0);
 	f.who.nmi = false;
-	under_lock(1, ctlchart_table_put(&f.table, &f.who, &start, 1, false));
+	under_lock(1, ctlchart_table_put(&f.table, f.who, &start, 1, false));
 	ck_account(&f, refused, 2);
 	ck_account(&f, missed, 4);
 	ck_assert_uint_eq(take(&f, 1), 3);
@@ -633,7 +636,7 @@ static bool stress_put(struct source *me, u64 key)
 	memcpy(start.comm, start.key, sizeof(start.comm));
 	me->next += SOURCES;
 	expect(swap_fate(me->s, start.time, PUT) == UNUSED);
-	ctlchart_table_put(&me->s->f.table, &me->who, &start, me->s->stale,
+	ctlchart_table_put(&me->s->f.table, me->who, &start, me->s->stale,
 			   me->s->replace);
 	if (turned_away(me) == before)
 		return true;
@@ -648,8 +651,7 @@ static s64 stress_take(struct source *me, u64 key)
 	struct ctlchart_start start;
 
 	/* the newest number is the time */
-	if (!ctlchart_table_take(&me->s->f.table, &me->who, keys, me->next,
-				 me->s->stale, &start))
+	if (!take_key(&me->s->f, me->who, keys, me->next, me->s->stale, &start))
 		return -1;
 	expect(!memcmp(start.comm, keys, sizeof(start.comm)));
 	expect(start.time < round_size * SOURCES);
@@ -734,12 +736,12 @@ static void disturb(struct stress *s, pthread_t *thread)
 
 	while (__atomic_load_n(&s->done, __ATOMIC_SEQ_CST) < THREADS) {
 		bucket = (bucket + 1) & s->f.table.bucket_mask;
-		found = ctlchart_table_overdue(&s->f.table, &who, bucket, NEVER,
+		found = ctlchart_table_overdue(&s->f.table, who, bucket, NEVER,
 					       batch, 8);
 		for (i = 0; i < found; i++)
 			expect(!s->reported[batch[i].time]++,
 			       ": overdue twice");
-		expect(ctlchart_table_in_flight(&s->f.table, &who, bucket) <=
+		expect(ctlchart_table_in_flight(&s->f.table, who, bucket) <=
 		       s->f.table.size);
 		if (bucket % 4 == 0) {
 			pthread_kill(thread[bucket / 4 % THREADS], SIGUSR1);

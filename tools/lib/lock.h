@@ -41,16 +41,13 @@ struct ctlchart_lock {
  * Return: false if this CPU holds the lock already, or if @nmi and it stayed
  * taken.
  */
-static inline bool ctlchart_lock_try(struct ctlchart_lock *lock, int owner,
-				     bool nmi)
+static __always_inline bool ctlchart_lock_try(struct ctlchart_lock *lock,
+					      int owner, bool nmi)
 {
 	unsigned int tries = 0;
-	int old;
+	int old = 0;
 
-	for (;;) {
-		old = atomic_cmpxchg_acquire(&lock->owner, 0, owner);
-		if (!old)
-			return true;
+	while (!atomic_try_cmpxchg_acquire(&lock->owner, &old, owner)) {
 		if (old == owner)
 			return false;
 		do {
@@ -58,7 +55,9 @@ static inline bool ctlchart_lock_try(struct ctlchart_lock *lock, int owner,
 				return false;
 			cpu_relax();
 		} while (atomic_read(&lock->owner));
+		old = 0;
 	}
+	return true;
 }
 
 /**

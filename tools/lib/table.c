@@ -27,93 +27,10 @@
 
 #define NONE 0U
 
-static u32 top_index(u64 top)
-{
-	return (u32)top;
-}
-
-static u64 make_top(u64 old, u32 index)
-{
-	return ((old >> 32) + 1) << 32 | index;
-}
-
-static __always_inline u32 free_pop(struct ctlchart_table *table)
-{
-	s64 top = atomic64_read(&table->free);
-	u32 index;
-	u64 next;
-
-	do {
-		index = top_index(top);
-		if (index == NONE)
-			return NONE;
-		/*
-		 * Another context may own the entry by now: then the count in
-		 * @top is old, the value read is not used, and we try again.
-		 */
-		next = make_top(top, READ_ONCE(table->entry[index - 1].next));
-	} while (!atomic64_try_cmpxchg(&table->free, &top, next));
-
-	return index;
-}
-
-static __always_inline void free_push(struct ctlchart_table *table, u32 index)
-{
-	s64 top = atomic64_read(&table->free);
-
-	/* For those who look for the oldest start */
-	WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
-	do {
-		WRITE_ONCE(table->entry[index - 1].next, top_index(top));
-	} while (!atomic64_try_cmpxchg(&table->free, &top,
-				       make_top(top, index)));
-}
-
-static struct ctlchart_bucket *find_bucket(struct ctlchart_table *table,
-					   const u64 *key)
-{
-	u64 hash = table->seed;
-	unsigned int i;
-
-	for (i = 0; i < table->nr_keys; i++) {
-		hash = (hash ^ key[i]) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 32;
-	}
-	return &table->bucket[hash & table->bucket_mask];
-}
-
-static bool same_key(struct ctlchart_table *table, u32 index, const u64 *key)
-{
-	const u64 *other = table->entry[index - 1].key;
-	unsigned int i;
-
-	for (i = 0; i < table->nr_keys; i++) {
-		if (other[i] != key[i])
-			return false;
-	}
-	return true;
-}
-
-static bool is_stale(u64 time, u64 now, u64 stale)
-{
-	return now > time && now - time > stale;
-}
-
 /*
  * The chain's operations. The bucket's lock is held by the caller; it is no
  * lock that lockdep could assert (see lock.h).
  */
-static void chain_append(struct ctlchart_table *table,
-			 struct ctlchart_bucket *bucket, u32 index)
-{
-	WRITE_ONCE(table->entry[index - 1].next, NONE);
-	if (bucket->head)
-		WRITE_ONCE(table->entry[bucket->tail - 1].next, index);
-	else
-		WRITE_ONCE(bucket->head, index);
-	bucket->tail = index;
-}
-
 /* @prev is the entry before, NONE for the first one */
 static void chain_unlink(struct ctlchart_table *table,
 			 struct ctlchart_bucket *bucket, u32 prev, u32 index)
@@ -132,7 +49,7 @@ static void chain_unlink(struct ctlchart_table *table,
 static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
 				      const u64 *key, u32 *prev)
 {
-	while (index && !same_key(table, index, key)) {
+	while (index && !ctlchart_table_same(table, index, key)) {
 		*prev = index;
 		index = table->entry[index - 1].next;
 	}
@@ -140,19 +57,20 @@ static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
 }
 
 /* Take an entry over, if it is still in flight under @key, and still stale */
-static bool take_over(struct ctlchart_table *table,
-		      const struct ctlchart_who *who, u32 wanted,
-		      const u64 *key, u64 now, u64 stale)
+static bool take_over(struct ctlchart_table *table, struct ctlchart_who who,
+		      u32 wanted, const u64 *key, u64 now, u64 stale)
 {
-	struct ctlchart_bucket *bucket = find_bucket(table, key);
+	u64 hash = ctlchart_table_hash(table, key);
+	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
 	u32 index, prev = NONE;
 
-	if (!ctlchart_lock_try(&bucket->lock, who->owner, who->nmi))
+	if (!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))
 		return false;
 	for (index = bucket->head; index && index != wanted;
 	     index = table->entry[index - 1].next)
 		prev = index;
-	if (index && is_stale(table->entry[index - 1].time, now, stale))
+	if (index &&
+	    ctlchart_table_stale(table->entry[index - 1].time, now, stale))
 		chain_unlink(table, bucket, prev, index);
 	else
 		index = NONE;
@@ -165,8 +83,8 @@ static bool take_over(struct ctlchart_table *table,
  * few for a stale one. What is read before its bucket is locked may be changing;
  * take_over() looks again.
  */
-static u32 evict(struct ctlchart_table *table, const struct ctlchart_who *who,
-		 u64 now, u64 stale)
+static u32 evict(struct ctlchart_table *table, struct ctlchart_who who, u64 now,
+		 u64 stale)
 {
 	u32 tries = min(table->size, STALE_SEARCH);
 	struct ctlchart_start *entry;
@@ -177,12 +95,12 @@ static u32 evict(struct ctlchart_table *table, const struct ctlchart_who *who,
 	while (tries--) {
 		index = (u32)atomic_inc_return(&table->hand) % table->size;
 		entry = &table->entry[index];
-		if (!is_stale(READ_ONCE(entry->time), now, stale))
+		if (!ctlchart_table_stale(READ_ONCE(entry->time), now, stale))
 			continue;
 		for (i = 0; i < table->nr_keys; i++)
 			key[i] = READ_ONCE(entry->key[i]);
 		if (take_over(table, who, index + 1, key, now, stale)) {
-			local64_inc(&who->accounts->evicted);
+			local64_inc(&who.accounts->evicted);
 			return index + 1;
 		}
 	}
@@ -253,6 +171,49 @@ void ctlchart_table_init(struct ctlchart_table *table,
 	atomic64_set(&table->free, 1);
 }
 
+static u32 find_room(struct ctlchart_table *table, struct ctlchart_who who,
+		     u64 now, u64 stale)
+{
+	return ctlchart_table_reserve(table) ?: evict(table, who, now, stale);
+}
+
+/* dup=last. A replacement needs no free entry: look before taking one */
+static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
+			  const struct ctlchart_start *start, u64 stale)
+{
+	u64 hash = ctlchart_table_hash(table, start->key);
+	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
+	u32 index = NONE;
+
+	local64_inc(&who.accounts->starts);
+again:
+	if (!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi)) {
+		if (index)
+			ctlchart_table_free(table, index);
+		local64_inc(&who.accounts->missed);
+		return;
+	}
+	if (replace_start(table, bucket, start)) {
+		ctlchart_unlock(&bucket->lock);
+		if (index)
+			ctlchart_table_free(table, index);
+		local64_inc(&who.accounts->replaced);
+		return;
+	}
+	if (!index) {
+		/* Not under the lock: evict() takes others */
+		ctlchart_unlock(&bucket->lock);
+		index = find_room(table, who, start->time, stale);
+		if (index)
+			goto again;
+		local64_inc(&who.accounts->refused);
+		return;
+	}
+	fill(&table->entry[index - 1], start);
+	ctlchart_table_append(table, bucket, index);
+	ctlchart_unlock(&bucket->lock);
+}
+
 /**
  * ctlchart_table_put - record a start, and account for it
  * @table: the table
@@ -264,62 +225,43 @@ void ctlchart_table_init(struct ctlchart_table *table,
  * Context: any, NMI included, with interrupts off. Bounded: the bucket's
  * chain, and STALE_SEARCH entries when the table is full.
  */
-void ctlchart_table_put(struct ctlchart_table *table,
-			const struct ctlchart_who *who,
+void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,
 			bool replace)
 {
-	struct ctlchart_bucket *bucket = find_bucket(table, start->key);
 	u32 index;
 
-	local64_inc(&who->accounts->starts);
-
-	/* A replacement needs no free entry: look before taking one */
-	index = replace ? NONE : free_pop(table);
-	if (!replace && !index)
-		index = evict(table, who, start->time, stale);
-	if (!replace && !index) {
-		local64_inc(&who->accounts->refused);
+	if (replace) {
+		put_replacing(table, who, start, stale);
 		return;
 	}
-again:
-	if (!ctlchart_lock_try(&bucket->lock, who->owner, who->nmi)) {
-		if (index)
-			free_push(table, index);
-		local64_inc(&who->accounts->missed);
-		return;
-	}
-	if (replace && replace_start(table, bucket, start)) {
-		ctlchart_unlock(&bucket->lock);
-		if (index)
-			free_push(table, index);
-		local64_inc(&who->accounts->replaced);
-		return;
-	}
+	index = find_room(table, who, start->time, stale);
 	if (!index) {
-		/* Not under the lock: evict() takes others */
-		ctlchart_unlock(&bucket->lock);
-		index = free_pop(table);
-		if (!index)
-			index = evict(table, who, start->time, stale);
-		if (index)
-			goto again;
-		local64_inc(&who->accounts->refused);
+		local64_inc(&who.accounts->starts);
+		local64_inc(&who.accounts->refused);
 		return;
 	}
 	fill(&table->entry[index - 1], start);
-	chain_append(table, bucket, index);
-	ctlchart_unlock(&bucket->lock);
+	ctlchart_table_commit(table, who, index,
+			      ctlchart_table_hash(table, start->key));
 }
 
-/*
- * Unlink the oldest entry of the key. A stale one gives way to a younger one:
- * its end was lost or never came, and the one at hand is the younger one's.
+/**
+ * ctlchart_table_search - unlink the oldest start of a key
+ * @table: the table
+ * @accounts: this CPU's
+ * @bucket: the key's, whose lock the caller holds
+ * @key: the key
+ * @now: trace clock at the end
+ * @stale: age above which a start gives way to a younger one: its end was lost
+ *	or never came, and the one at hand is the younger one's
+ *
+ * Return: its index plus one, or 0.
  */
-static u32 chain_take(struct ctlchart_table *table,
-		      const struct ctlchart_who *who,
-		      struct ctlchart_bucket *bucket, const u64 *key, u64 now,
-		      u64 stale)
+u32 ctlchart_table_search(struct ctlchart_table *table,
+			  struct ctlchart_accounts *accounts,
+			  struct ctlchart_bucket *bucket, const u64 *key,
+			  u64 now, u64 stale)
 {
 	u32 index, next, prev = NONE, before_next;
 
@@ -327,7 +269,8 @@ static u32 chain_take(struct ctlchart_table *table,
 	while (index) {
 		before_next = index;
 		next = NONE;
-		if (is_stale(table->entry[index - 1].time, now, stale))
+		if (ctlchart_table_stale(table->entry[index - 1].time, now,
+					 stale))
 			next = chain_find(table, table->entry[index - 1].next,
 					  key, &before_next);
 		chain_unlink(table, bucket, prev, index);
@@ -335,60 +278,11 @@ static u32 chain_take(struct ctlchart_table *table,
 			break;
 		if (before_next != index)
 			prev = before_next;
-		free_push(table, index);
-		local64_inc(&who->accounts->evicted);
+		ctlchart_table_free(table, index);
+		local64_inc(&accounts->evicted);
 		index = next;
 	}
 	return index;
-}
-
-/**
- * ctlchart_table_take - find and remove the start of an end, and account
- * @table: the table
- * @who: this context
- * @key: the end's key
- * @now: trace clock at the end
- * @stale: age above which a start gives way to a younger one of its key
- * @start: where to put the oldest start of that key: its time and task
- *
- * Context: any, NMI included, with interrupts off.
- * Return: true if there was one.
- */
-bool ctlchart_table_take(struct ctlchart_table *table,
-			 const struct ctlchart_who *who, const u64 *key,
-			 u64 now, u64 stale, struct ctlchart_start *start)
-{
-	struct ctlchart_bucket *bucket = find_bucket(table, key);
-	const struct ctlchart_start *entry;
-	u32 index;
-
-	local64_inc(&who->accounts->ends);
-
-	/*
-	 * An end whose start is being put at this moment on another CPU came
-	 * too early for it in any case.
-	 */
-	if (!READ_ONCE(bucket->head)) {
-		local64_inc(&who->accounts->unmatched);
-		return false;
-	}
-	if (!ctlchart_lock_try(&bucket->lock, who->owner, who->nmi)) {
-		local64_inc(&who->accounts->ends_missed);
-		return false;
-	}
-	index = chain_take(table, who, bucket, key, now, stale);
-	ctlchart_unlock(&bucket->lock);
-	if (!index) {
-		local64_inc(&who->accounts->unmatched);
-		return false;
-	}
-	entry = &table->entry[index - 1];
-	start->time = entry->time;
-	start->pid = entry->pid;
-	memcpy(start->comm, entry->comm, sizeof(start->comm));
-	free_push(table, index);
-	local64_inc(&who->accounts->paired);
-	return true;
 }
 
 /**
@@ -399,21 +293,21 @@ bool ctlchart_table_take(struct ctlchart_table *table,
  *
  * Context: interrupts off; they may be on between two buckets.
  */
-void ctlchart_table_flush(struct ctlchart_table *table,
-			  const struct ctlchart_who *who, u32 bucket)
+void ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
+			  u32 bucket)
 {
 	struct ctlchart_bucket *b = &table->bucket[bucket];
 	u32 index, next;
 
-	ctlchart_lock_try(&b->lock, who->owner, false);
+	ctlchart_lock_try(&b->lock, who.owner, false);
 	index = b->head;
 	WRITE_ONCE(b->head, NONE);
 	b->tail = NONE;
 	ctlchart_unlock(&b->lock);
 	for (; index; index = next) {
 		next = table->entry[index - 1].next;
-		free_push(table, index);
-		local64_inc(&who->accounts->evicted);
+		ctlchart_table_free(table, index);
+		local64_inc(&who.accounts->evicted);
 	}
 }
 
@@ -427,12 +321,12 @@ void ctlchart_table_flush(struct ctlchart_table *table,
  * Return: the number of entries on the chain.
  */
 u32 ctlchart_table_in_flight(struct ctlchart_table *table,
-			     const struct ctlchart_who *who, u32 bucket)
+			     struct ctlchart_who who, u32 bucket)
 {
 	struct ctlchart_bucket *b = &table->bucket[bucket];
 	u32 index, count = 0;
 
-	ctlchart_lock_try(&b->lock, who->owner, false);
+	ctlchart_lock_try(&b->lock, who.owner, false);
 	for (index = b->head; index; index = table->entry[index - 1].next)
 		count++;
 	ctlchart_unlock(&b->lock);
@@ -454,8 +348,8 @@ u32 ctlchart_table_in_flight(struct ctlchart_table *table,
  * Return: how many were found; if @max, there may be more.
  */
 u32 ctlchart_table_overdue(struct ctlchart_table *table,
-			   const struct ctlchart_who *who, u32 bucket,
-			   u64 before, struct ctlchart_start *start, u32 max)
+			   struct ctlchart_who who, u32 bucket, u64 before,
+			   struct ctlchart_start *start, u32 max)
 {
 	struct ctlchart_bucket *b = &table->bucket[bucket];
 	struct ctlchart_start *entry;
@@ -463,7 +357,7 @@ u32 ctlchart_table_overdue(struct ctlchart_table *table,
 
 	if (!READ_ONCE(b->head))
 		return 0;
-	ctlchart_lock_try(&b->lock, who->owner, false);
+	ctlchart_lock_try(&b->lock, who.owner, false);
 	for (index = b->head; index && found < max; index = entry->next) {
 		entry = &table->entry[index - 1];
 		if (entry->time >= before || entry->pid & CTLCHART_OVERDUE)

@@ -2,6 +2,9 @@
 #ifndef _CTLCHART_TABLE_H
 #define _CTLCHART_TABLE_H
 
+#include <linux/compiler.h>
+#include <linux/limits.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <asm/local64.h>
 #include "lock.h"
@@ -126,19 +129,231 @@ void ctlchart_table_init(struct ctlchart_table *table,
 			 struct ctlchart_start *entry, u32 size,
 			 struct ctlchart_bucket *bucket, unsigned int nr_keys,
 			 u64 seed);
-void ctlchart_table_put(struct ctlchart_table *table,
-			const struct ctlchart_who *who,
+void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,
 			bool replace);
-bool ctlchart_table_take(struct ctlchart_table *table,
-			 const struct ctlchart_who *who, const u64 *key,
-			 u64 now, u64 stale, struct ctlchart_start *start);
-void ctlchart_table_flush(struct ctlchart_table *table,
-			  const struct ctlchart_who *who, u32 bucket);
+u32 ctlchart_table_search(struct ctlchart_table *table,
+			  struct ctlchart_accounts *accounts,
+			  struct ctlchart_bucket *bucket, const u64 *key,
+			  u64 now, u64 stale);
+void ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
+			  u32 bucket);
 u32 ctlchart_table_in_flight(struct ctlchart_table *table,
-			     const struct ctlchart_who *who, u32 bucket);
+			     struct ctlchart_who who, u32 bucket);
 u32 ctlchart_table_overdue(struct ctlchart_table *table,
-			   const struct ctlchart_who *who, u32 bucket,
-			   u64 before, struct ctlchart_start *start, u32 max);
+			   struct ctlchart_who who, u32 bucket, u64 before,
+			   struct ctlchart_start *start, u32 max);
+
+/*
+ * What an event goes through when nothing is unusual is inline: it is the cost
+ * of a filter that keeps nothing.
+ */
+
+/**
+ * ctlchart_table_hash_key - add a key to a hash
+ * @hash: that of the keys before, the table's seed if there are none
+ * @key: the key
+ *
+ * Return: the hash; its high bits depend on all keys.
+ */
+static __always_inline u64 ctlchart_table_hash_key(u64 hash, u64 key)
+{
+	return (hash ^ key) * 0x9e3779b97f4a7c15ULL;
+}
+
+/**
+ * ctlchart_table_hash - the hash of all keys
+ * @table: the table
+ * @key: its keys
+ *
+ * Return: what the functions below want.
+ */
+static inline u64 ctlchart_table_hash(const struct ctlchart_table *table,
+				      const u64 *key)
+{
+	u64 hash = table->seed;
+	unsigned int i;
+
+	for (i = 0; i < table->nr_keys; i++)
+		hash = ctlchart_table_hash_key(hash, key[i]);
+	return hash;
+}
+
+static __always_inline struct ctlchart_bucket *
+ctlchart_table_bucket(struct ctlchart_table *table, u64 hash)
+{
+	return &table->bucket[(hash ^ hash >> 32) & table->bucket_mask];
+}
+
+static __always_inline u64 ctlchart_table_top(u64 old, u32 index)
+{
+	return ((old >> 32) + 1) << 32 | index;
+}
+
+/**
+ * ctlchart_table_reserve - take an entry from the free ones
+ * @table: the table
+ *
+ * Context: any, NMI included.
+ * Return: its index plus one, for the caller alone to fill; or 0.
+ */
+static __always_inline u32 ctlchart_table_reserve(struct ctlchart_table *table)
+{
+	s64 top = atomic64_read(&table->free);
+	u64 next;
+	u32 index;
+
+	do {
+		index = (u32)top;
+		if (unlikely(!index))
+			return 0;
+		/*
+		 * Another context may own the entry by now: then the count in
+		 * @top is old, the value read is not used, and we try again.
+		 */
+		next = READ_ONCE(table->entry[index - 1].next);
+		next = ctlchart_table_top(top, next);
+	} while (!atomic64_try_cmpxchg(&table->free, &top, next));
+
+	return index;
+}
+
+/**
+ * ctlchart_table_free - give an entry back
+ * @table: the table
+ * @index: from ctlchart_table_reserve(), or what was taken off a chain
+ */
+static __always_inline void ctlchart_table_free(struct ctlchart_table *table,
+						u32 index)
+{
+	struct ctlchart_start *entry = &table->entry[index - 1];
+	s64 top = atomic64_read(&table->free);
+	u64 next;
+
+	/* For those who look for the oldest start */
+	WRITE_ONCE(entry->time, U64_MAX);
+	do {
+		WRITE_ONCE(entry->next, (u32)top);
+		next = ctlchart_table_top(top, index);
+	} while (!atomic64_try_cmpxchg(&table->free, &top, next));
+}
+
+/* The bucket's lock is held */
+static __always_inline void
+ctlchart_table_append(struct ctlchart_table *table,
+		      struct ctlchart_bucket *bucket, u32 index)
+{
+	WRITE_ONCE(table->entry[index - 1].next, 0);
+	if (unlikely(bucket->head))
+		WRITE_ONCE(table->entry[bucket->tail - 1].next, index);
+	else
+		WRITE_ONCE(bucket->head, index);
+	bucket->tail = index;
+}
+
+/**
+ * ctlchart_table_commit - record a start, and account for it
+ * @table: the table
+ * @who: this context
+ * @index: an entry that was reserved, and filled but for its link
+ * @hash: of its keys
+ *
+ * Context: any, NMI included, with interrupts off.
+ */
+static __always_inline void ctlchart_table_commit(struct ctlchart_table *table,
+						  struct ctlchart_who who,
+						  u32 index, u64 hash)
+{
+	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
+
+	local64_inc(&who.accounts->starts);
+	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))) {
+		ctlchart_table_free(table, index);
+		local64_inc(&who.accounts->missed);
+		return;
+	}
+	ctlchart_table_append(table, bucket, index);
+	ctlchart_unlock(&bucket->lock);
+}
+
+static __always_inline bool ctlchart_table_same(struct ctlchart_table *table,
+						u32 index, const u64 *key)
+{
+	const u64 *other = table->entry[index - 1].key;
+	unsigned int i = table->nr_keys;
+
+	do {
+		i--;
+		if (other[i] != key[i])
+			return false;
+	} while (i);
+	return true;
+}
+
+static __always_inline bool ctlchart_table_stale(u64 time, u64 now, u64 stale)
+{
+	return now > time && now - time > stale;
+}
+
+/**
+ * ctlchart_table_take - find and remove the start of an end, and account
+ * @table: the table
+ * @who: this context
+ * @key: the end's key
+ * @hash: its hash
+ * @now: trace clock at the end
+ * @stale: age above which a start gives way to a younger one of its key
+ * @start: where to put the oldest start of that key: its time and task
+ *
+ * Context: any, NMI included, with interrupts off.
+ * Return: true if there was one.
+ */
+static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
+						struct ctlchart_who who,
+						const u64 *key, u64 hash,
+						u64 now, u64 stale,
+						struct ctlchart_start *start)
+{
+	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
+	const struct ctlchart_start *entry;
+	u32 index;
+
+	local64_inc(&who.accounts->ends);
+
+	/*
+	 * An end whose start is being put at this moment on another CPU came
+	 * too early for it in any case.
+	 */
+	if (!READ_ONCE(bucket->head)) {
+		local64_inc(&who.accounts->unmatched);
+		return false;
+	}
+	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))) {
+		local64_inc(&who.accounts->ends_missed);
+		return false;
+	}
+	index = bucket->head;
+	entry = &table->entry[index - 1];
+	if (likely(index && ctlchart_table_same(table, index, key) &&
+		   !ctlchart_table_stale(entry->time, now, stale))) {
+		WRITE_ONCE(bucket->head, entry->next);
+		ctlchart_unlock(&bucket->lock);
+	} else {
+		index = ctlchart_table_search(table, who.accounts, bucket, key,
+					      now, stale);
+		ctlchart_unlock(&bucket->lock);
+		if (!index) {
+			local64_inc(&who.accounts->unmatched);
+			return false;
+		}
+		entry = &table->entry[index - 1];
+	}
+	start->time = entry->time;
+	start->pid = entry->pid;
+	memcpy(start->comm, entry->comm, sizeof(start->comm));
+	ctlchart_table_free(table, index);
+	local64_inc(&who.accounts->paired);
+	return true;
+}
 
 #endif /* _CTLCHART_TABLE_H */

@@ -34,11 +34,10 @@ static inline int atomic_inc_return(atomic_t *v)
 	return __atomic_add_fetch(&v->counter, 1, __ATOMIC_SEQ_CST);
 }
 
-static inline int atomic_cmpxchg_acquire(atomic_t *v, int old, int new)
+static inline bool atomic_try_cmpxchg_acquire(atomic_t *v, int *old, int new)
 {
-	__atomic_compare_exchange_n(&v->counter, &old, new, false,
-				    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-	return old;
+	return __atomic_compare_exchange_n(&v->counter, old, new, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static inline s64 atomic64_read(const atomic64_t *v)
