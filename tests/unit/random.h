@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Random numbers that are the same in every run, and assertions that are cheap
+ * Random numbers that are the same in every run of a test, and assertions that are cheap
  * enough for loops over them.
  */
 #ifndef RANDOM_H
@@ -18,7 +18,15 @@
 			ck_abort_msg(#cond __VA_ARGS__); \
 	} while (0)
 
-static uint64_t seed = 0x9e3779b97f4a7c15;
+#define SEED 0x9e3779b97f4a7c15
+
+static uint64_t seed = SEED;
+
+/* A test's fixture: without a process for each test (valgrind) as with one */
+static inline void rnd_restart(void)
+{
+	seed = SEED;
+}
 
 /* xorshift64* */
 static inline uint64_t rnd(void)

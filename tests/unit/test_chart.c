@@ -804,6 +804,7 @@ int main(void)
 	Suite *s = suite_create("chart");
 	TCase *tc = tcase_create("chart");
 
+	tcase_add_checked_fixture(tc, rnd_restart, NULL);
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, by_hand);
 	if (is_precise()) {

@@ -218,6 +218,7 @@ int main(void)
 	Suite *s = suite_create("relearn");
 	TCase *tc = tcase_create("relearn");
 
+	tcase_add_checked_fixture(tc, rnd_restart, NULL);
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, shift, 0, 21);
 	tcase_add_test(tc, shift_soon);

@@ -433,6 +433,7 @@ int main(void)
 	Suite *s = suite_create("rules");
 	TCase *tc = tcase_create("rules");
 
+	tcase_add_checked_fixture(tc, rnd_restart, NULL);
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, by_hand, 0, ARRAY_SIZE(cases));
 	tcase_add_test(tc, random_sequences);
