@@ -9,6 +9,7 @@
  *	echo 'end 0 1048576' > fire
  *
  * With load=N, N threads do both, with keys of their own, until the module goes.
+ * With linger=N, that takes N ms, during which its events are still there.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
@@ -27,6 +28,9 @@
 
 static unsigned int load;
 module_param(load, uint, 0444);
+
+static unsigned int linger;
+module_param(linger, uint, 0444);
 
 static struct task_struct *threads[THREADS_MAX];
 
@@ -126,6 +130,7 @@ static int __init storm_init(void)
 static void __exit storm_exit(void)
 {
 	stop();
+	msleep(linger);
 }
 
 module_init(storm_init);
