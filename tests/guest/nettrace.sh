@@ -27,7 +27,7 @@ collect() { # ADDRESS
 	mkdir collected
 	$schedz collect --listen "$1" --output collected >collected/ledger 2>collector.err &
 	collector=$!
-	trap 'kill $collector 2>/dev/null; network' EXIT
+	trap 'kill $collector 2>/dev/null || true; network' EXIT
 }
 
 # The collector is done with a session when it says so
