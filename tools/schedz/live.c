@@ -203,8 +203,10 @@ static void put_table(struct head_writer *w, struct live *l, const char *clock)
 
 	put_number(w, l->cpus, 4);
 	put_bytes(w, "options  ", 10);
+	/* libtracecmd takes what it has for a string, but for the clock below */
 	put_number(w, OPTION_TRACECLOCK, 2);
-	put_number(w, 0, 4);
+	put_number(w, 1, 4);
+	put_number(w, 0, 1);
 	put_number(w, 0, 2);
 	put_bytes(w, "flyrecord", 10);
 	l->table = ftell(w->out);
