@@ -277,16 +277,18 @@ static int run(struct collect *c)
 static int open_all(struct collect *c)
 {
 	int size = RCVBUF;
+	struct stat st;
 	sigset_t set;
 
-	if (mkdir(c->output, 0777) && errno != EEXIST) {
+	if ((mkdir(c->output, 0777) && errno != EEXIST) ||
+	    stat(c->output, &st) || access(c->output, W_OK)) {
 		fprintf(stderr, PROGRAM ": %s: %s\n", c->output,
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
-	if (access(c->output, W_OK | X_OK)) {
+	if (!S_ISDIR(st.st_mode)) {
 		fprintf(stderr, PROGRAM ": %s: %s\n", c->output,
-			strerror(errno));
+			strerror(ENOTDIR));
 		return EXIT_FAILURE;
 	}
 	sigemptyset(&set);
