@@ -419,6 +419,23 @@ static void pass_time(void)
 	send_asked();
 }
 
+struct reading {
+	unsigned int at;
+	uint64_t records;
+	uint64_t missed;
+};
+
+static void read_all(struct reading *reading);
+
+/* What has been written so far is a file by itself, whenever it is looked at */
+static void look(void)
+{
+	struct reading r[CPUS];
+
+	if (now % 1000 == 0)
+		read_all(r);
+}
+
 static bool all_sent(void)
 {
 	unsigned int cpu;
@@ -455,6 +472,7 @@ static void send_all(unsigned int window)
 			pass_time();
 		if (rnd() % 10 == 0)
 			pass_time();
+		look();
 	}
 }
 
@@ -485,12 +503,6 @@ static void find_files(void)
 	closedir(d);
 	qsort(paths, nr_paths, sizeof(*paths), by_name);
 }
-
-struct reading {
-	unsigned int at;
-	uint64_t records;
-	uint64_t missed;
-};
 
 /* Each record of the file is the sender's next one, or some were lost before */
 static void read_file(const char *path, struct reading *reading)
@@ -801,6 +813,37 @@ START_TEST(a_full_disk_is_waited_for)
 }
 END_TEST
 
+/* There is a place for one more session when others are over or silent */
+START_TEST(old_sessions_are_forgotten)
+{
+	struct collector_ledger l;
+	uint8_t b[NETTRACE_BEAT_HEADER] = { 0 };
+	struct nettrace_beat beat = { 1, 0, 0 };
+	unsigned int i;
+
+	begin(false);
+	hostile = true;
+	for (i = 0; i < 600; i++) {
+		nettrace_put_beat(b, i, &beat);
+		arrive(b, sizeof(b));
+	}
+	ck_assert(collector_ledger(collector, 255, &l));
+	ck_assert(!collector_ledger(collector, 256, &l));
+	hostile = false;
+	now += 6000;
+	send_all(100);
+	run_until_acked();
+	/* In the place of one of them */
+	for (i = 0; collector_ledger(collector, i, &l); i++) {
+		if (l.delivered)
+			break;
+	}
+	ck_assert_uint_eq(l.delivered, CPUS * RECORDS);
+	ck_assert_uint_lt(i, 256);
+	end();
+}
+END_TEST
+
 /* Damaged ones among the good ones: nothing worse than a count comes of it */
 START_TEST(hostile_datagrams_do_no_harm)
 {
@@ -872,6 +915,7 @@ int main(void)
 	tcase_add_test(t, formats_come_before_records);
 	tcase_add_test(t, files_are_rotated);
 	tcase_add_test(t, a_full_disk_is_waited_for);
+	tcase_add_test(t, old_sessions_are_forgotten);
 	tcase_add_loop_test(t, hostile_datagrams_do_no_harm, 0, 4);
 	suite_add_tcase(s, t);
 	return run_suite(s);

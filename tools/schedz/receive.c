@@ -18,7 +18,10 @@
 #include "live.h"
 #include "wire.h"
 
+/* Those that are over, or silent for so many ms, make place for others */
 #define SESSIONS_MAX 256
+#define SILENT 600000
+#define SILENT_NEW 5000
 
 /* Bytes that a session may hold of datagrams that came early */
 #define HELD_MAX (64 << 20)
@@ -130,7 +133,7 @@ struct metadata {
  * @held: bytes that are held
  * @blocked: it cannot be written to
  * @answer: when to answer, 0 if there is nothing to say
- * @beat: the last heartbeat said so
+ * @heard: when something was heard last
  * @over: when it said that it was the last one, 0 if it did not
  * @finished: nothing is awaited any more
  * @damaged: datagrams that made no sense
@@ -154,6 +157,7 @@ struct session {
 	size_t held;
 	bool blocked;
 	uint64_t answer;
+	uint64_t heard;
 	uint64_t over;
 	bool finished;
 	uint64_t damaged;
@@ -166,6 +170,7 @@ struct collector {
 	struct session *session[SESSIONS_MAX];
 	unsigned int nr_sessions;
 	uint64_t ignored;
+	uint64_t forgotten;
 	struct nettrace_past past;
 	uint64_t now;
 };
@@ -429,18 +434,19 @@ static bool open_file(struct collector *c, struct session *s)
 		.format = p.formats,
 		.nr_formats = p.nr_formats,
 	};
-	free(s->path);
-	if (asprintf(&s->path, "%s/%s-%016" PRIx64 ".%u.dat", c->config.output,
-		     s->host, s->id, s->files) < 0)
-		abort();
-	s->file = live_open(s->path, &head, c->config.rotate);
+	/* Another collector may have written some of the session */
+	do {
+		free(s->path);
+		if (asprintf(&s->path, "%s/%s-%016" PRIx64 ".%u.dat",
+			     c->config.output, s->host, s->id, s->files++) < 0)
+			abort();
+		s->file = live_open(s->path, &head, c->config.rotate);
+	} while (!s->file && errno == EEXIST);
 	free_pieces(&p);
 	if (!s->file) {
-		if (errno == EEXIST)
-			s->files++;
+		s->files--;
 		return false;
 	}
-	s->files++;
 	s->file_generation = s->meta.generation;
 	note(c, "%s: writes %s", s->host, s->path);
 	return true;
@@ -975,6 +981,64 @@ void collector_tick(struct collector *c, uint64_t now)
 
 /* ---- sessions ---- */
 
+static void free_session(struct session *s)
+{
+	unsigned int cpu;
+	size_t i;
+
+	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
+		struct stream *st = &s->streams[cpu];
+
+		for (i = 0; st->held && i < NETTRACE_WINDOW_MAX; i++)
+			free(st->held[i].data);
+		free(st->held);
+		free(st->part);
+	}
+	free_metadata(&s->meta);
+	free_metadata(&s->more);
+	free(s->streams);
+	free(s->described);
+	free(s->path);
+	free(s);
+}
+
+static bool close_session(struct collector *c, struct session *s)
+{
+	bool ok = !s->file || live_close(s->file);
+
+	if (!ok)
+		note(c, "%s: %s: %s", s->host, s->path, strerror(errno));
+	free_session(s);
+	return ok;
+}
+
+/* May it be forgotten, when there is no place for another one? */
+static bool is_old(const struct collector *c, const struct session *s)
+{
+	uint64_t silent = c->now - s->heard;
+
+	return s->finished || silent >= (s->streams ? SILENT : SILENT_NEW);
+}
+
+/* The one that was silent for the longest time */
+static bool forget_one(struct collector *c)
+{
+	unsigned int i, oldest = SESSIONS_MAX;
+
+	for (i = 0; i < c->nr_sessions; i++) {
+		if (is_old(c, c->session[i]) &&
+		    (oldest == SESSIONS_MAX ||
+		     c->session[i]->heard < c->session[oldest]->heard))
+			oldest = i;
+	}
+	if (oldest == SESSIONS_MAX)
+		return false;
+	close_session(c, c->session[oldest]);
+	c->session[oldest] = c->session[--c->nr_sessions];
+	c->forgotten++;
+	return true;
+}
+
 static struct session *find_session(struct collector *c, uint64_t id)
 {
 	struct session *s;
@@ -984,7 +1048,7 @@ static struct session *find_session(struct collector *c, uint64_t id)
 		if (c->session[i]->id == id)
 			return c->session[i];
 	}
-	if (c->nr_sessions == SESSIONS_MAX)
+	if (c->nr_sessions == SESSIONS_MAX && !forget_one(c))
 		return NULL;
 	s = zalloc(1, sizeof(*s));
 	s->id = id;
@@ -1018,6 +1082,7 @@ void collector_datagram(struct collector *c, const uint8_t *data, size_t len,
 	}
 	memcpy(&s->peer, from, from_len);
 	s->peer_len = from_len;
+	s->heard = now;
 	if (h.kind == NETTRACE_META)
 		meta_datagram(c, s, data, len);
 	else if (h.kind == NETTRACE_BEAT)
@@ -1040,27 +1105,6 @@ struct collector *collector_new(const struct collector_config *config)
 	return c;
 }
 
-static void free_session(struct session *s)
-{
-	unsigned int cpu;
-	size_t i;
-
-	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
-		struct stream *st = &s->streams[cpu];
-
-		for (i = 0; st->held && i < NETTRACE_WINDOW_MAX; i++)
-			free(st->held[i].data);
-		free(st->held);
-		free(st->part);
-	}
-	free_metadata(&s->meta);
-	free_metadata(&s->more);
-	free(s->streams);
-	free(s->described);
-	free(s->path);
-	free(s);
-}
-
 /**
  * collector_free - finish all files
  * @c: collector; freed
@@ -1072,16 +1116,8 @@ bool collector_free(struct collector *c)
 	unsigned int i;
 	bool ok = true;
 
-	for (i = 0; i < c->nr_sessions; i++) {
-		struct session *s = c->session[i];
-
-		if (s->file && !live_close(s->file)) {
-			note(c, "%s: %s: %s", s->host, s->path,
-			     strerror(errno));
-			ok = false;
-		}
-		free_session(s);
-	}
+	for (i = 0; i < c->nr_sessions; i++)
+		ok &= close_session(c, c->session[i]);
 	free(c);
 	return ok;
 }
@@ -1166,4 +1202,7 @@ void collector_print(const struct collector *c, FILE *out)
 			l.datagrams, l.again, l.damaged);
 	}
 	fprintf(out, "ignored: %" PRIu64 " datagrams of others\n", c->ignored);
+	if (c->forgotten)
+		fprintf(out, "forgotten: %" PRIu64 " old sessions\n",
+			c->forgotten);
 }
