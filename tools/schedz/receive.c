@@ -1181,10 +1181,9 @@ void collector_print(const struct collector *c, FILE *out)
 	for (i = 0; collector_ledger(c, i, &l); i++) {
 		const struct session *s = c->session[i];
 
-		fprintf(out, "%s: session %016" PRIx64 ", %s, %u files%s%s\n",
+		fprintf(out, "%s: session %016" PRIx64 ", %s%s%s\n",
 			*s->host ? s->host : "unknown", s->id,
-			l.over ? "over" : "on", s->files,
-			s->path ? ", the last one " : "",
+			l.over ? "over" : "on", s->path ? ", in " : "",
 			s->path ? s->path : "");
 		fprintf(out,
 			"  generated: %" PRIu64 " = delivered %" PRIu64
