@@ -6,6 +6,7 @@
 # and doubles datagrams: everything arrives, and both ledgers say so.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
+scale=${TRACERIG_TIMEOUT_SCALE:-1}
 targets=/sys/kernel/config/nettrace
 target=$targets/rig
 
@@ -33,11 +34,11 @@ collect() { # ADDRESS
 # The collector is done with a session when it says so
 await() { # PATTERN FILE
 	local i
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 600 * scale; i++)); do
 		! grep -q "$1" "$2" || return 0
 		sleep 0.1
 	done
-	fail "no '$1' in $2 after a minute"
+	fail "no '$1' in $2 after minutes"
 }
 
 # start INSTANCE ADDRESS [ATTRIBUTE=VALUE...]
@@ -108,13 +109,13 @@ PY
 	# Nothing goes while the link is down, and all goes on when it is up again
 	ip link set lo down
 	echo "mark $n " >$tracing/instances/marks/trace_marker
-	for ((i = 0; i < 100 && $(number errors $target/ledger) == 0; i++)); do
+	for ((i = 0; i < 100 * scale && $(number errors $target/ledger) == 0; i++)); do
 		sleep 0.1
 	done
 	[ "$(number errors $target/ledger)" -gt 0 ] || fail "it can be sent while the link is down"
 	[ "$(number held $target/ledger)" -gt 0 ] || fail "nothing is held"
 	ip link set lo up
-	for ((i = 0; i < 300 && $(number held $target/ledger) != 0; i++)); do
+	for ((i = 0; i < 300 * scale && $(number held $target/ledger) != 0; i++)); do
 		sleep 0.1
 	done
 	[ "$(number held $target/ledger)" -eq 0 ] || fail "it did not go on"
