@@ -112,11 +112,61 @@ expect 2 '-o FILE is needed' expand blocks.dat
 expect 2 'unknown format xml: ftrace, json, dat or chrome' decode --format=xml blocks.dat
 expect 2 'one FILE at a time' stat blocks.dat plain.dat
 expect 1 'No such file or directory' expand blocks.dat -o no/such/place.dat
-for command in "" expand decode stat; do
+expect 2 'who may send' collect --listen 0.0.0.0
+expect 2 'is not ADDR:PORT' collect --listen example
+expect 2 '33: 32 bits at most' collect --listen 0.0.0.0 --allow 10.0.0.0/33
+expect 2 'x is no address in numbers' collect --allow x
+expect 2 'is not a size' collect --rotate 1T
+expect 2 '1M at least' collect --rotate 1K
+expect 2 'no argument is known: blocks.dat' collect blocks.dat
+expect 1 '^schedz: blocks.dat/x: Not a directory$' collect -o blocks.dat/x
+expect 1 '^schedz: blocks.dat: Not a directory$' collect -o blocks.dat
+expect 1 '^schedz: cannot listen on 203.0.113.1: Cannot assign' collect --listen 203.0.113.1 --allow ::1
+for command in "" expand decode stat collect; do
 	# shellcheck disable=SC2086 # a command or nothing
 	"$schedz" $command --help >out 2>err || wrong "$command --help fails"
 	[ "$(awk 'length > 79' out)" = "" ] || wrong "$command --help is wider than 79 columns"
 done
+# --- the socket: others are refused, nonsense is ignored, signals are heard
+"$schedz" collect --listen 127.0.0.1:16676 --allow 127.0.0.2 --output files >out 2>err &
+collector=$!
+python3 - <<'END2' || wrong "the collector does not listen"
+import socket, sys, time
+def send(source):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind((source, 0))
+    s.connect(("127.0.0.1", 16676))
+    s.settimeout(0.2)
+    for i in range(50):
+        try:
+            # A heartbeat of a session that nobody knows is answered
+            s.send(b"NT\1\5" + bytes(8) + bytes(8))
+            return s.recv(1000)
+        except (ConnectionRefusedError, TimeoutError):
+            time.sleep(0.1 if source == "127.0.0.2" else 0)
+            if source != "127.0.0.2" and i == 2:
+                return None
+answer = send("127.0.0.2")
+assert answer == b"NT\1\6" + bytes(16), answer
+assert send("127.0.0.1") is None
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("127.0.0.2", 0))
+for junk in (b"", b"x" * 60000, b"NT\2\5" + bytes(16), b"NT\1\7" + bytes(100)):
+    s.sendto(junk, ("127.0.0.1", 16676))
+END2
+kill -USR1 $collector
+for _ in $(seq 100); do
+	! grep -q '^ignored: 4 ' out || break
+	sleep 0.1
+	kill -USR1 $collector
+done
+kill $collector
+wait $collector || wrong "the collector ends with $?"
+grep -q '^ignored: 4 ' out || wrong "not 4 were ignored: $(cat out)"
+grep -q '^refused: 3 ' out || wrong "not 3 were refused: $(cat out)"
+[ ! -s err ] || wrong "messages"
+[ -z "$(ls files)" ] || wrong "files without a trace"
+
 "$schedz" --version | grep -qE '^schedz \(tracerig\) [0-9]' || wrong "--version"
 
 exit "$failed"

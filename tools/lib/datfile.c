@@ -13,6 +13,7 @@
 #include <trace-cmd.h>
 
 #include "datfile.h"
+#include "tracepage.h"
 
 /* libtracecmd has these for trace-cmd, without a header */
 struct tracecmd_output;
@@ -25,12 +26,6 @@ int tracecmd_cpus(struct tracecmd_input *handle);
 
 #define FILE_CMD_LINES 7 /* its enum tracecmd_file_states */
 
-#define MISSED_EVENTS 0x80000000u
-#define MISSED_STORED 0x40000000u
-#define TYPE_TIME_EXTEND 30
-#define MAX_DELTA ((1u << 27) - 1)
-#define MAX_SMALL (28 * 4)
-
 /**
  * struct datfile - a file being written
  * @out: where to
@@ -41,9 +36,7 @@ int tracecmd_cpus(struct tracecmd_input *handle);
  * @table: where the table of CPUs is in the file
  * @cpu: the CPU at hand
  * @begin: where its pages begin
- * @page: the page at hand
- * @used: bytes of it in use, 0 if there is none
- * @last: time of the last event in it
+ * @page: the page at hand; none of it is in use if there is none
  * @missed: events were lost before it
  * @nr_missed: how many, 0 if nobody knows
  * @failed: writing failed
@@ -57,9 +50,7 @@ struct datfile {
 	long table;
 	unsigned int cpu;
 	long begin;
-	uint8_t *page;
-	unsigned int used;
-	uint64_t last;
+	struct tracepage page;
 	bool missed;
 	uint64_t nr_missed;
 	bool failed;
@@ -73,15 +64,6 @@ struct head {
 	bool failed;
 };
 
-static void put_number(bool big_endian, uint8_t *to, uint64_t value,
-		       unsigned int size)
-{
-	unsigned int i;
-
-	for (i = 0; i < size; i++)
-		to[big_endian ? size - 1 - i : i] = value >> (8 * i);
-}
-
 static void out_bytes(struct datfile *d, const void *from, size_t len)
 {
 	if (fwrite(from, 1, len, d->out) != len)
@@ -92,7 +74,7 @@ static void out_number(struct datfile *d, uint64_t value, unsigned int size)
 {
 	uint8_t b[8];
 
-	put_number(d->big_endian, b, value, size);
+	tracepage_number(d->big_endian, b, value, size);
 	out_bytes(d, b, size);
 }
 
@@ -229,7 +211,7 @@ static void copy_formats(struct datfile *d, struct head *h,
 		out_formats(d, extra, system);
 		added++;
 	}
-	put_number(d->big_endian, count, added, sizeof(count));
+	tracepage_number(d->big_endian, count, added, sizeof(count));
 	fseek(d->out, at, SEEK_SET);
 	out_bytes(d, count, sizeof(count));
 	fseek(d->out, 0, SEEK_END);
@@ -352,8 +334,11 @@ struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
 	}
 	free(head);
 	out_table(d, extra->clock);
-	d->page = calloc(1, d->page_size);
-	if (!d->page)
+	d->page.big_endian = d->big_endian;
+	d->page.long_size = d->long_size;
+	d->page.size = d->page_size;
+	d->page.data = calloc(1, d->page_size);
+	if (!d->page.data)
 		abort();
 	d->cpu = d->cpus;
 	return d;
@@ -369,38 +354,15 @@ unsigned int datfile_long_size(const struct datfile *d)
 	return d->long_size;
 }
 
-static unsigned int page_header(const struct datfile *d)
-{
-	return 8 + d->long_size;
-}
-
 static void end_page(struct datfile *d)
 {
-	uint32_t commit = d->used - page_header(d);
-
-	if (!d->used)
+	if (!d->page.used)
 		return;
-	if (d->missed) {
-		commit |= MISSED_EVENTS;
-		if (d->nr_missed && d->used + d->long_size <= d->page_size) {
-			commit |= MISSED_STORED;
-			put_number(d->big_endian, d->page + d->used,
-				   d->nr_missed, d->long_size);
-		}
-	}
-	put_number(d->big_endian, d->page + 8, commit, d->long_size);
-	out_bytes(d, d->page, d->page_size);
-	d->used = 0;
+	tracepage_seal(&d->page, d->missed, d->nr_missed);
+	out_bytes(d, d->page.data, d->page_size);
+	d->page.used = 0;
 	d->missed = false;
 	d->nr_missed = 0;
-}
-
-static void begin_page(struct datfile *d, uint64_t ts)
-{
-	memset(d->page, 0, d->page_size);
-	put_number(d->big_endian, d->page, ts, 8);
-	d->used = page_header(d);
-	d->last = ts;
 }
 
 static void end_cpu(struct datfile *d)
@@ -450,20 +412,6 @@ void datfile_lost(struct datfile *d, uint64_t events)
 	d->nr_missed = events;
 }
 
-static void put_word(struct datfile *d, uint32_t type, uint32_t delta)
-{
-	/* A bit field begins at the low end of the word, or at the high end */
-	put_number(d->big_endian, d->page + d->used,
-		   d->big_endian ? type << 27 | delta : delta << 5 | type, 4);
-	d->used += 4;
-}
-
-static void put_length(struct datfile *d, uint32_t value)
-{
-	put_number(d->big_endian, d->page + d->used, value, 4);
-	d->used += 4;
-}
-
 /**
  * datfile_event - an event of the CPU at hand
  * @d: the file
@@ -474,35 +422,15 @@ static void put_length(struct datfile *d, uint32_t value)
 void datfile_event(struct datfile *d, uint64_t ts, const void *data,
 		   unsigned int len)
 {
-	unsigned int room = (len + 3) & ~3u;
-	uint64_t delta;
-
-	if (page_header(d) + room + 16 + d->long_size > d->page_size) {
+	if (!tracepage_holds(&d->page, len)) {
 		datfile_lost(d, 1);
 		return;
 	}
-	/* Event word, length word, time extension; the count of lost ones */
-	if (d->used && (ts < d->last || ts - d->last >= 1ULL << 59 ||
-			d->used + room + 16 + (d->missed ? d->long_size : 0) >
-				d->page_size))
+	if (d->page.used && !tracepage_fits(&d->page, ts, len, d->missed))
 		end_page(d);
-	if (!d->used)
-		begin_page(d, ts);
-	delta = ts - d->last;
-	if (delta > MAX_DELTA) {
-		put_word(d, TYPE_TIME_EXTEND, delta & MAX_DELTA);
-		put_length(d, delta >> 27);
-		delta = 0;
-	}
-	if (room && room <= MAX_SMALL) {
-		put_word(d, room / 4, delta);
-	} else {
-		put_word(d, 0, delta);
-		put_length(d, room + 4);
-	}
-	memcpy(d->page + d->used, data, len);
-	d->used += room;
-	d->last = ts;
+	if (!d->page.used)
+		tracepage_begin(&d->page, ts);
+	tracepage_event(&d->page, ts, data, len);
 }
 
 /**
@@ -517,7 +445,7 @@ bool datfile_end(struct datfile *d)
 
 	end_cpu(d);
 	good = !d->failed && !fflush(d->out);
-	free(d->page);
+	free(d->page.data);
 	free(d);
 	return good;
 }

@@ -7,13 +7,14 @@ _schedz() {
 	_init_completion -s || return
 
 	if [ "$cword" -eq 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "expand decode stat --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "expand decode stat collect --help --usage --version" -- "$cur")
 		return
 	fi
 	case $command in
 	expand) options="-o --output=" ;;
 	decode) options="-o --output= --format=" formats="ftrace json dat chrome" ;;
 	stat) options="-o --output= --format=" formats="text json" ;;
+	collect) options="-o --output= --listen= --allow= --rotate=" ;;
 	*) return ;;
 	esac
 	case $prev in
@@ -22,9 +23,18 @@ _schedz() {
 		return
 		;;
 	-o | --output)
-		_filedir
+		if [ "$command" = collect ]; then
+			_filedir -d
+		else
+			_filedir
+		fi
 		return
 		;;
+	--listen | --allow)
+		_ip_addresses -a
+		return
+		;;
+	--rotate) return ;;
 	esac
 	$split && return
 
@@ -33,5 +43,5 @@ _schedz() {
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi
-	_filedir dat
+	[ "$command" = collect ] || _filedir dat
 } && complete -F _schedz schedz

@@ -17,11 +17,12 @@ const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
 error_t argp_err_exit_status = 2;
 
 static const char doc[] =
-	"Read traces with blocks of scheduling events.\n\n"
+	"Receive traces, and read those with blocks of scheduling events.\n\n"
 	"Commands:\n"
 	"  schedz expand  restore the ordinary events\n"
 	"  schedz decode  print the events\n"
 	"  schedz stat    print what the blocks hold, and how small they are\n"
+	"  schedz collect receive what other kernels send with nettrace\n"
 	"\v"
 	"Each command has a --help of its own.\n"
 	"\n"
@@ -223,9 +224,12 @@ static int stat_main(int argc, char **argv)
 static error_t parse_command(int key, char *arg, struct argp_state *state)
 {
 	if (key == ARGP_KEY_ARG)
-		argp_error(state, "no command %s: expand, decode or stat", arg);
+		argp_error(state,
+			   "no command %s: expand, decode, stat or collect",
+			   arg);
 	if (key == ARGP_KEY_END)
-		argp_error(state, "which command: expand, decode or stat?");
+		argp_error(state,
+			   "which command: expand, decode, stat or collect?");
 	return ARGP_ERR_UNKNOWN;
 }
 
@@ -238,6 +242,7 @@ int main(int argc, char **argv)
 		{ "expand", expand_main },
 		{ "decode", decode_main },
 		{ "stat", stat_main },
+		{ "collect", collect_main },
 	};
 	static const struct argp argp = { NULL, parse_command, "COMMAND FILE",
 					  doc,	NULL,	       NULL,

@@ -124,6 +124,7 @@ int trace_decode(struct trace *t, struct schedz_decoder *decoder,
 		 void *arg);
 
 int expand(struct guard *g, FILE *out, const char *file);
+int collect_main(int argc, char **argv);
 int stat_print(struct guard *g, FILE *out, const char *file, bool json);
 
 enum decode_format { DECODE_FTRACE, DECODE_JSON, DECODE_DAT, DECODE_CHROME };

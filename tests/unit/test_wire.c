@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * nettrace's datagrams: records come out as they went in, whatever they are;
+ * headers are the bytes that the documentation says; damage does no harm.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "suite.h"
+#include "wire.h"
+
+struct record {
+	u64 time;
+	u32 len;
+	u8 bytes[600];
+};
+
+struct sink {
+	const struct record *want;
+	size_t nr;
+	size_t names;
+	bool differs;
+};
+
+static void take_record(u64 time, const u8 *record, u32 len, void *arg)
+{
+	struct sink *s = arg;
+	const struct record *want = s->want ? &s->want[s->nr] : NULL;
+
+	s->nr++;
+	if (want && (want->time != time || want->len != len ||
+		     memcmp(want->bytes, record, len)))
+		s->differs = true;
+}
+
+static void take_name(s32 pid, const u8 *comm, void *arg)
+{
+	struct sink *s = arg;
+
+	if (pid != -7 - (s32)s->names || memcmp(comm, "0123456789abcde", 16))
+		s->differs = true;
+	s->names++;
+}
+
+static struct nettrace_past past;
+
+/* One like those of an event: a few fields change; or of any bytes */
+static void make_record(struct record *r, u64 *time)
+{
+	u32 i, event = rnd() % 4;
+
+	r->len = 4 * (2 + event * 11);
+	*time += rnd() % 3 ? rnd() % 100000 : rnd() % 8 ? 0 : rnd();
+	r->time = *time;
+	for (i = 0; i < r->len; i++)
+		r->bytes[i] = 7 * i;
+	r->bytes[0] = event;
+	r->bytes[1] = 1;
+	r->bytes[4] = rnd() % 5;
+	for (i = 8; i < r->len; i++) {
+		if (rnd() % 9 == 0)
+			r->bytes[i] = rnd();
+	}
+	if (rnd() % 20)
+		return;
+	r->len = rnd() % sizeof(r->bytes);
+	for (i = 0; i < r->len; i++)
+		r->bytes[i] = rnd() % 3 ? rnd() : 0;
+}
+
+START_TEST(records_come_out)
+{
+	static struct record records[5000];
+	static struct nettrace_packer packer;
+	u8 datagram[NETTRACE_DATAGRAM_MAX];
+	struct sink sink = { .want = records };
+	struct nettrace_taker taker = { take_record, take_name, &sink };
+	size_t in = 0, names = 0;
+	u64 time, base;
+	u32 room;
+
+	seed += _i;
+	room = 1 + rnd() % sizeof(datagram);
+	time = rnd();
+	base = rnd() % 2 ? time : rnd();
+	nettrace_pack_begin(&packer, datagram, room, base);
+	for (;;) {
+		ck_assert_uint_lt(in, 5000);
+		make_record(&records[in], &time);
+		if (!nettrace_pack(&packer, time, records[in].bytes,
+				   records[in].len))
+			break;
+		in++;
+		if (rnd() % 40 == 0 &&
+		    nettrace_pack_name(&packer, -7 - (s32)names,
+				       "0123456789abcde"))
+			names++;
+	}
+	ck_assert(packer.at <= datagram + room);
+	ck_assert_int_eq(nettrace_unpack(&past, datagram, packer.at - datagram,
+					 base, &taker),
+			 in);
+	ck_assert_uint_eq(sink.nr, in);
+	ck_assert_uint_eq(sink.names, names);
+	ck_assert(!sink.differs);
+}
+END_TEST
+
+/* What the comment in wire.c says, by hand */
+START_TEST(records_are_these_bytes)
+{
+	static struct nettrace_packer packer;
+	static const u8 a[12] = { 5, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 3 };
+	static const u8 b[12] = { 5, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 3 };
+	static const u8 want[] = {
+		/* head, +64 ns, 12 bytes, both groups, bytes 0 and 4, byte 3 */
+		1, 0x80, 0x01, 12, 3, 0x11, 5, 9, 0x08, 3,
+		/* like the one before, -1 ns, the second group, its byte 0 */
+		0x45, 1, 2, 0x01, 1,
+		/* the name of 300 */
+		2, 0xac, 2, 's', 'h', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	};
+	char name[16] = "sh";
+	u8 got[100];
+
+	nettrace_pack_begin(&packer, got, sizeof(got), 1000);
+	ck_assert(nettrace_pack(&packer, 1064, a, sizeof(a)));
+	ck_assert(nettrace_pack(&packer, 1063, b, sizeof(b)));
+	ck_assert(nettrace_pack_name(&packer, 300, name));
+	ck_assert_uint_eq(packer.at - got, sizeof(want));
+	ck_assert_mem_eq(got, want, sizeof(want));
+}
+END_TEST
+
+START_TEST(headers_are_these_bytes)
+{
+	static const u8 data[] = { 'N',	 'T',  1,    3,	   8,	 7,    6,
+				   5,	 4,    3,    2,	   1,	 2,    1,
+				   4,	 3,    0x18, 0x17, 0x16, 0x15, 0x14,
+				   0x13, 0x12, 0x11, 0x28, 0x27, 0x26, 0x25,
+				   0x24, 0x23, 0x22, 0x21, 0x21, 0,    0,
+				   0,	 0,    0,    0,	   0,	 0x48, 0x47,
+				   0x46, 0x45, 0x44, 0x43, 0x42, 0x41 };
+	struct nettrace_data d = { .cpu = 0x102,
+				   .events = 0x304,
+				   .seq = 0x1112131415161718,
+				   .before = 0x2122232425262728,
+				   .lost = 0x21,
+				   .time = 0x4142434445464748 },
+			     e;
+	struct nettrace_header h;
+	u8 got[NETTRACE_DATA_HEADER];
+
+	nettrace_put_data(got, NETTRACE_END, 0x0102030405060708, &d);
+	ck_assert_uint_eq(sizeof(data), NETTRACE_DATA_HEADER);
+	ck_assert_mem_eq(got, data, sizeof(data));
+	ck_assert(nettrace_get_header(got, sizeof(got), &h));
+	ck_assert_int_eq(h.kind, NETTRACE_END);
+	ck_assert_uint_eq(h.session, 0x0102030405060708);
+	ck_assert(nettrace_get_data(got, sizeof(got), &e));
+	ck_assert_uint_eq(e.cpu, d.cpu);
+	ck_assert_uint_eq(e.events, d.events);
+	ck_assert_uint_eq(e.seq, d.seq);
+	ck_assert_uint_eq(e.before, d.before);
+	ck_assert_uint_eq(e.lost, d.lost);
+	ck_assert_uint_eq(e.time, d.time);
+	ck_assert(!nettrace_get_data(got, sizeof(got) - 1, &e));
+	/* More lost than there were */
+	d.lost = d.before + 1;
+	nettrace_put_data(got, NETTRACE_END, 1, &d);
+	ck_assert(!nettrace_get_data(got, sizeof(got), &e));
+	/* Other versions and programs */
+	got[2]++;
+	ck_assert(!nettrace_get_header(got, sizeof(got), &h));
+	got[2]--;
+	got[0]++;
+	ck_assert(!nettrace_get_header(got, sizeof(got), &h));
+	ck_assert(!nettrace_get_header(data, NETTRACE_HEADER - 1, &h));
+}
+END_TEST
+
+START_TEST(beats_and_acks_come_out)
+{
+	struct nettrace_beat beat = { 77, 2, 1 }, b;
+	struct nettrace_beat_entry
+		entry = { 3, 1ULL << 40, 2ULL << 40, 3ULL << 40, 4, 5ULL << 40 },
+		e;
+	struct nettrace_ack ack = { 9, 1 }, a;
+	struct nettrace_ack_entry ack_entry = { 3, 2, 1ULL << 50 }, ae;
+	struct nettrace_ack_range range = { 1 << 30, 70000 }, r;
+	u8 got[200] = { 0 };
+
+	nettrace_put_beat(got, 5, &beat);
+	nettrace_put_beat_entry(got + NETTRACE_BEAT_HEADER, &entry);
+	ck_assert(nettrace_get_beat(
+		got, NETTRACE_BEAT_HEADER + 2 * NETTRACE_BEAT_ENTRY, &b));
+	ck_assert(!nettrace_get_beat(
+		got, NETTRACE_BEAT_HEADER + 2 * NETTRACE_BEAT_ENTRY - 1, &b));
+	ck_assert_uint_eq(b.generation, 77);
+	ck_assert_uint_eq(b.entries, 2);
+	ck_assert_uint_eq(b.last, 1);
+	nettrace_get_beat_entry(got + NETTRACE_BEAT_HEADER, &e);
+	ck_assert_uint_eq(e.cpu, entry.cpu);
+	ck_assert_uint_eq(e.base, entry.base);
+	ck_assert_uint_eq(e.next, entry.next);
+	ck_assert_uint_eq(e.before, entry.before);
+	ck_assert_uint_eq(e.lost, entry.lost);
+	ck_assert_uint_eq(e.generated, entry.generated);
+
+	nettrace_put_ack(got, 5, &ack);
+	nettrace_put_ack_entry(got + 20, &ack_entry);
+	nettrace_put_ack_range(got + 32, &range);
+	ck_assert(nettrace_get_ack(got, 20, &a));
+	ck_assert(!nettrace_get_ack(got, 19, &a));
+	ck_assert_uint_eq(a.generation, 9);
+	ck_assert_uint_eq(a.entries, 1);
+	ck_assert(nettrace_get_ack_entry(got + 20, 28, &ae));
+	ck_assert(!nettrace_get_ack_entry(got + 20, 27, &ae));
+	ck_assert_uint_eq(ae.cpu, 3);
+	ck_assert_uint_eq(ae.ranges, 2);
+	ck_assert_uint_eq(ae.next, 1ULL << 50);
+	nettrace_get_ack_range(got + 32, &r);
+	ck_assert_uint_eq(r.from, range.from);
+	ck_assert_uint_eq(r.count, range.count);
+}
+END_TEST
+
+/* Any bytes, and good ones with some changed: nothing outside is touched */
+START_TEST(damage_does_no_harm)
+{
+	static struct nettrace_packer packer;
+	struct sink sink = { 0 };
+	struct nettrace_taker taker = { take_record, NULL, &sink };
+	struct nettrace_meta meta;
+	struct nettrace_info info;
+	struct nettrace_beat beat;
+	struct record r;
+	int round;
+
+	for (round = 0; round < 20000; round++) {
+		/* Exactly as long, for ASan */
+		size_t len = rnd() % 400, used, i;
+		u8 *b = malloc(len + 1), *exact;
+		u64 time = 0;
+		u32 tag_len;
+		u16 tag;
+
+		ck_assert_ptr_nonnull(b);
+		nettrace_pack_begin(&packer, b, len, 0);
+		do
+			make_record(&r, &time);
+		while (nettrace_pack(&packer, time, r.bytes, r.len));
+		used = rnd() % 4 ? (size_t)(packer.at - b) : len;
+		for (i = packer.at - b; i < len; i++)
+			b[i] = rnd();
+		for (i = rnd() % 4; i && used; i--)
+			b[rnd() % used] = rnd();
+		exact = malloc(used ? used : 1);
+		ck_assert_ptr_nonnull(exact);
+		memcpy(exact, b, used);
+		nettrace_unpack(&past, exact, used, 0, &taker);
+		if (nettrace_get_beat(exact, used, &beat))
+			expect(0ul + NETTRACE_BEAT_HEADER +
+				       NETTRACE_BEAT_ENTRY * beat.entries <=
+			       used);
+		if (nettrace_get_meta(exact, used, &meta))
+			expect(meta.offset + used - NETTRACE_META_HEADER <=
+			       meta.total);
+		if (nettrace_get_tag(exact, used, &tag, &tag_len))
+			expect(tag_len <= used - NETTRACE_TAG_HEADER);
+		nettrace_get_info(exact, used, &info);
+		free(exact);
+		free(b);
+	}
+	ck_assert_uint_gt(sink.nr, 20000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("wire");
+	TCase *t = tcase_create("wire");
+
+	tcase_set_timeout(t, 300);
+	tcase_add_loop_test(t, records_come_out, 0, 200);
+	tcase_add_test(t, records_are_these_bytes);
+	tcase_add_test(t, headers_are_these_bytes);
+	tcase_add_test(t, beats_and_acks_come_out);
+	tcase_add_test(t, damage_does_no_harm);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}

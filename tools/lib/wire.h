@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * nettrace: what goes over the network. Documentation/trace/nettrace.rst gives the
+ * format byte by byte. wire.c writes data, unwire.c reads it.
+ *
+ * A session is one time for which a target is enabled. Each CPU has a stream of
+ * numbered datagrams in it, DATA with whole records, or PART, PART, END with one
+ * that is too large. Each header tells how many records the CPU has made before
+ * it, so that whoever has two headers knows how many lie between them.
+ *
+ * All numbers are little-endian; records are as the sender's memory has them.
+ */
+#ifndef _NETTRACE_WIRE_H
+#define _NETTRACE_WIRE_H
+
+#include <linux/types.h>
+
+#define NETTRACE_MAGIC_0 'N'
+#define NETTRACE_MAGIC_1 'T'
+#define NETTRACE_VERSION 1
+
+/* Bytes of headers: of any datagram, and of those of a kind */
+#define NETTRACE_HEADER 12
+#define NETTRACE_DATA_HEADER 48
+#define NETTRACE_META_HEADER 24
+#define NETTRACE_BEAT_HEADER 20
+#define NETTRACE_ACK_HEADER 20
+
+/* Bytes of an entry in a heartbeat, and of one and a range in an ack */
+#define NETTRACE_BEAT_ENTRY 44
+#define NETTRACE_ACK_ENTRY 12
+#define NETTRACE_ACK_RANGE 8
+
+/* Bytes of a datagram without the headers of the network */
+#define NETTRACE_DATAGRAM_MIN 512
+#define NETTRACE_DATAGRAM_MAX 8952
+
+/* Datagrams that a sender keeps at most, so that a receiver may wait for these */
+#define NETTRACE_WINDOW_MAX 8192
+
+#define NETTRACE_RECORD_MAX 65536
+#define NETTRACE_META_MAX (4 << 20)
+#define NETTRACE_COMM_LEN 16
+
+/* Records that a new one is compared with, and how much of each is kept */
+#define NETTRACE_PAST 16
+#define NETTRACE_PAST_LEN 128
+
+/**
+ * enum nettrace_kind - kinds of datagrams
+ * @NETTRACE_DATA: records of a CPU
+ * @NETTRACE_PART: a piece of a record that is not the last one
+ * @NETTRACE_END: the last piece of it
+ * @NETTRACE_META: a piece of the metadata
+ * @NETTRACE_BEAT: heartbeat: how far the streams are
+ * @NETTRACE_ACK: from the receiver: what it has, and what it misses
+ */
+enum nettrace_kind {
+	NETTRACE_DATA = 1,
+	NETTRACE_PART = 2,
+	NETTRACE_END = 3,
+	NETTRACE_META = 4,
+	NETTRACE_BEAT = 5,
+	NETTRACE_ACK = 6,
+};
+
+/**
+ * enum nettrace_tag - what metadata consists of
+ * @NETTRACE_INFO: struct nettrace_info
+ * @NETTRACE_HOST: name of the host
+ * @NETTRACE_BOOT: its boot id, as text
+ * @NETTRACE_RELEASE: of its kernel
+ * @NETTRACE_CLOCK: the trace clock
+ * @NETTRACE_HEADER_PAGE: what events/header_page says
+ * @NETTRACE_HEADER_EVENT: what events/header_event says
+ * @NETTRACE_FORMAT: an event: its system, a zero, what its format file says
+ * @NETTRACE_TARGET: name of the target
+ */
+enum nettrace_tag {
+	NETTRACE_INFO = 1,
+	NETTRACE_HOST = 2,
+	NETTRACE_BOOT = 3,
+	NETTRACE_RELEASE = 4,
+	NETTRACE_CLOCK = 5,
+	NETTRACE_HEADER_PAGE = 6,
+	NETTRACE_HEADER_EVENT = 7,
+	NETTRACE_FORMAT = 8,
+	NETTRACE_TARGET = 9,
+};
+
+/* Bytes before what a tag stands for: u16 tag, u16 0, u32 length; of an info */
+#define NETTRACE_TAG_HEADER 8
+#define NETTRACE_INFO_LEN 12
+
+/**
+ * struct nettrace_info - the machine
+ * @big_endian: 1 if it is
+ * @long_size: bytes of a long
+ * @cpus: numbers of CPUs are below it
+ * @page_size: bytes of a page of the ring, with its header
+ */
+struct nettrace_info {
+	u8 big_endian;
+	u8 long_size;
+	u32 cpus;
+	u32 page_size;
+};
+
+/**
+ * struct nettrace_header - header of any datagram
+ * @kind: enum nettrace_kind
+ * @session: a random number
+ */
+struct nettrace_header {
+	u8 kind;
+	u64 session;
+};
+
+/**
+ * struct nettrace_data - header of DATA, PART and END
+ * @cpu: CPU of the stream
+ * @events: records in it; 0 in PART, 1 in END
+ * @seq: number of the datagram in the stream, from 0
+ * @before: records that the CPU made before these, lost ones included
+ * @lost: of these, those that were lost in the ring, or cleared
+ * @time: of DATA, which the time of the first record is relative to; of PART
+ *	and END, the time of the record
+ */
+struct nettrace_data {
+	u16 cpu;
+	u16 events;
+	u64 seq;
+	u64 before;
+	u64 lost;
+	u64 time;
+};
+
+/**
+ * struct nettrace_meta - header of META
+ * @generation: number of the metadata, from 1
+ * @total: bytes of all of it
+ * @offset: of this piece
+ */
+struct nettrace_meta {
+	u32 generation;
+	u32 total;
+	u32 offset;
+};
+
+/**
+ * struct nettrace_beat - header of BEAT
+ * @generation: of the metadata
+ * @entries: number of entries
+ * @last: the session is over, and nobody will answer
+ */
+struct nettrace_beat {
+	u32 generation;
+	u16 entries;
+	u16 last;
+};
+
+/**
+ * struct nettrace_beat_entry - how far a stream is
+ * @cpu: its CPU
+ * @base: the first datagram that the sender has
+ * @next: the first one that it has not sent yet
+ * @before: records before @next, lost ones included
+ * @lost: of these, those that were lost in the ring, or cleared
+ * @generated: records that the CPU ever made, those in the ring included
+ */
+struct nettrace_beat_entry {
+	u32 cpu;
+	u64 base;
+	u64 next;
+	u64 before;
+	u64 lost;
+	u64 generated;
+};
+
+/**
+ * struct nettrace_ack - header of ACK
+ * @generation: of the metadata that the receiver has, 0 if it has none
+ * @entries: number of entries
+ */
+struct nettrace_ack {
+	u32 generation;
+	u16 entries;
+};
+
+/**
+ * struct nettrace_ack_entry - what the receiver has of a stream
+ * @cpu: its CPU
+ * @ranges: number of ranges that follow
+ * @next: it has all datagrams below this one
+ */
+struct nettrace_ack_entry {
+	u16 cpu;
+	u16 ranges;
+	u64 next;
+};
+
+/**
+ * struct nettrace_ack_range - datagrams that are missing
+ * @from: the first one, relative to the entry's next
+ * @count: how many
+ */
+struct nettrace_ack_range {
+	u32 from;
+	u32 count;
+};
+
+/**
+ * struct nettrace_past - records that others of the datagram are compared with
+ * @nr: how many there were
+ * @last: the last ones, number n at n % NETTRACE_PAST
+ * @last.len: bytes of it
+ * @last.record: these
+ */
+struct nettrace_past {
+	u32 nr;
+	struct {
+		u16 len;
+		u8 record[NETTRACE_PAST_LEN];
+	} last[NETTRACE_PAST];
+};
+
+/**
+ * struct nettrace_packer - writes the records of a DATA datagram
+ * @at: where the next one goes
+ * @end: end of the room for them
+ * @time: of the last record
+ * @past: the last records
+ */
+struct nettrace_packer {
+	u8 *at;
+	u8 *end;
+	u64 time;
+	struct nettrace_past past;
+};
+
+void nettrace_put_header(u8 *to, enum nettrace_kind kind, u64 session);
+void nettrace_put_data(u8 *to, enum nettrace_kind kind, u64 session,
+		       const struct nettrace_data *data);
+void nettrace_put_meta(u8 *to, u64 session, const struct nettrace_meta *meta);
+void nettrace_put_beat(u8 *to, u64 session, const struct nettrace_beat *beat);
+void nettrace_put_beat_entry(u8 *to, const struct nettrace_beat_entry *entry);
+void nettrace_put_ack(u8 *to, u64 session, const struct nettrace_ack *ack);
+void nettrace_put_ack_entry(u8 *to, const struct nettrace_ack_entry *entry);
+void nettrace_put_ack_range(u8 *to, const struct nettrace_ack_range *range);
+void nettrace_put_tag(u8 *to, enum nettrace_tag tag, u32 len);
+void nettrace_put_info(u8 *to, const struct nettrace_info *info);
+
+void nettrace_pack_begin(struct nettrace_packer *p, u8 *to, u32 room, u64 time);
+bool nettrace_pack(struct nettrace_packer *p, u64 time, const u8 *record,
+		   u32 len);
+bool nettrace_pack_name(struct nettrace_packer *p, s32 pid, const char *comm);
+
+bool nettrace_get_header(const u8 *from, size_t len, struct nettrace_header *h);
+bool nettrace_get_ack(const u8 *from, size_t len, struct nettrace_ack *ack);
+bool nettrace_get_ack_entry(const u8 *from, size_t len,
+			    struct nettrace_ack_entry *entry);
+void nettrace_get_ack_range(const u8 *from, struct nettrace_ack_range *range);
+
+/* In unwire.c: the kernel only needs it to test itself */
+
+/**
+ * struct nettrace_taker - who takes what a DATA datagram has
+ * @record: a record; may be NULL
+ * @name: the name of a task, NETTRACE_COMM_LEN bytes; may be NULL
+ * @arg: passed to both
+ */
+struct nettrace_taker {
+	void (*record)(u64 time, const u8 *record, u32 len, void *arg);
+	void (*name)(s32 pid, const u8 *comm, void *arg);
+	void *arg;
+};
+
+bool nettrace_get_data(const u8 *from, size_t len, struct nettrace_data *data);
+bool nettrace_get_meta(const u8 *from, size_t len, struct nettrace_meta *meta);
+bool nettrace_get_beat(const u8 *from, size_t len, struct nettrace_beat *beat);
+void nettrace_get_beat_entry(const u8 *from, struct nettrace_beat_entry *entry);
+bool nettrace_get_tag(const u8 *from, size_t len, u16 *tag, u32 *tag_len);
+bool nettrace_get_info(const u8 *from, size_t len, struct nettrace_info *info);
+int nettrace_unpack(struct nettrace_past *past, const u8 *from, size_t len,
+		    u64 time, const struct nettrace_taker *taker);
+
+#endif /* _NETTRACE_WIRE_H */

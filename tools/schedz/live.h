@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Writes a trace.dat that can be read at any time while it grows: version 6, with
+ * a region of its own for each CPU, of which only what is written takes space on
+ * the disk. Pages are written first, and then how many there are.
+ */
+#ifndef SCHEDZ_LIVE_H
+#define SCHEDZ_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct live;
+
+/**
+ * struct live_format - an event
+ * @system: its system
+ * @text: what its format file says
+ * @len: bytes of it
+ */
+struct live_format {
+	const char *system;
+	const char *text;
+	size_t len;
+};
+
+/**
+ * struct live_head - what the head of the file tells
+ * @big_endian: byte order of the machine
+ * @long_size: bytes of a long there
+ * @page_size: bytes of a page
+ * @cpus: number of CPUs
+ * @header_page: text of events/header_page
+ * @header_event: text of events/header_event
+ * @clock: trace clock
+ * @format: events
+ * @nr_formats: number of them
+ */
+struct live_head {
+	bool big_endian;
+	unsigned int long_size;
+	unsigned int page_size;
+	unsigned int cpus;
+	const char *header_page;
+	const char *header_event;
+	const char *clock;
+	const struct live_format *format;
+	size_t nr_formats;
+};
+
+struct live *live_open(const char *path, const struct live_head *head,
+		       uint64_t size);
+void live_record(struct live *l, unsigned int cpu, uint64_t ts,
+		 const void *data, unsigned int len);
+void live_lost(struct live *l, unsigned int cpu, uint64_t events);
+void live_name(struct live *l, int32_t pid, const uint8_t *comm);
+bool live_sync(struct live *l);
+bool live_due(const struct live *l);
+bool live_full(const struct live *l);
+bool live_close(struct live *l);
+
+#endif
