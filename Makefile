@@ -14,8 +14,12 @@ check: deps ## Lint, unit tests, KUnit, selftests and guest tests: what CI runs
 	@tests/run
 
 check-full: deps ## check, and every prefix, debug kernel, storm, each option off, fuzzing, 32 bits
-	@scripts/deps check deb full
+	@scripts/deps check deb full lbr arm
 	@tests/run --full
+
+check-arm: deps tools ## Build for 32 and 64 bits of ARM, boot the former with 64 MiB, compare its trace
+	@scripts/deps arm
+	@tests/run arm
 
 bench: deps ## What ctlchart, schedz and pathdiff cost, and their peers, in one run
 	@scripts/deps bench
@@ -46,7 +50,7 @@ kunit: kernel ## Run the kernel code's KUnit suites in a guest
 guest: kernel tools ## Run the guest tests and ftrace selftests (TESTS=: only those)
 	@tests/run selftests guest
 
-install: tools ## Install tools, man pages, completions and plugins (DESTDIR=, prefix=)
+install: tools ## Install tools, man pages, completions, plugins and units (DESTDIR=, prefix=)
 	@$(MAKE) --no-print-directory -C tools install
 
 uninstall: ## Remove what install installed
@@ -62,5 +66,5 @@ distclean: ## Remove build/ altogether (a tree with edits in it is kept)
 deps:
 	@scripts/deps
 
-.PHONY: help demo check check-full bench tools kernel kernel-deb refresh lint unit \
+.PHONY: help demo check check-full check-arm bench tools kernel kernel-deb refresh lint unit \
 	kunit guest install uninstall clean distclean deps

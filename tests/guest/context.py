@@ -5,10 +5,13 @@
 usage: context.py truth OPTIONS...	the same ring, read with the gate and without
        context.py live OPTIONS...	trace-cmd record, by serial numbers
        context.py storm OPTIONS...	the same, where everything alarms
+       context.py busy now|always OPTIONS...	the same, with some ten alarms a second, or
+				thousands, of the module "storm", which writes the serial numbers
 
 OPTIONS are pre=, post= and from=, for the call.  An independent reader of the
 traces: windows are worked out from the alarm events alone.
 """
+import bisect
 import collections
 import os
 import re
@@ -35,6 +38,7 @@ def read(path):
 
 
 def die(text):
+    write("over", "")
     sys.stderr.write(text + "\n" + read(END + "/ctlchart"))
     sys.exit(1)
 
@@ -58,9 +62,23 @@ class Windows:
         self.sure.append((begin, stamp + self.post))
         self.perhaps.append((begin, stamp + self.post + MOMENT))
 
-    @staticmethod
-    def inside(windows, stamp):
-        return any(lo <= stamp <= hi for lo, hi in windows)
+
+class Merged:
+    """Windows of which those that overlap are one."""
+
+    def __init__(self, windows):
+        self.begin, self.end = [], []
+        for lo, hi in sorted(windows):
+            if self.end and lo <= self.end[-1]:
+                self.end[-1] = max(self.end[-1], hi)
+            else:
+                self.begin.append(lo)
+                self.end.append(hi)
+
+    def find(self, stamp):
+        """The number of the one that holds it, from 1; 0 if there is none."""
+        i = bisect.bisect_right(self.begin, stamp)
+        return i if i and stamp <= self.end[i - 1] else 0
 
 
 def check_late():
@@ -165,8 +183,9 @@ def truth(options):
     got = set(gated)
     if gated != [e for e in everything if e in got]:
         die("not in order")
-    lacking = [e for e in everything if e not in got and windows.inside(windows.sure, e[1])]
-    excess = [e for e in got if not windows.inside(windows.perhaps, e[1])]
+    sure, perhaps = Merged(windows.sure), Merged(windows.perhaps)
+    lacking = [e for e in everything if e not in got and sure.find(e[1])]
+    excess = [e for e in got if not perhaps.find(e[1])]
     print(f"{' '.join(options)}: {len(everything)} events, {len(got)} shown, {len(alarms)} alarms, "
           f"{len(lacking)} lacking, {len(excess)} in excess")
     if lacking or excess:
@@ -175,12 +194,14 @@ def truth(options):
         die("the windows cover more than half: this proves little")
 
 
-def start_recording(ucl, options):
-    """Stock trace-cmd, until it really records."""
-    call = ", ".join(["ctlchart(sched_pi_setprio", "pid", f"ucl={ucl}ns"] + options) + ")"
+def start_recording(ucl, options, start="sched_pi_setprio, pid", also=()):
+    """Stock trace-cmd, until it really records; it does until recorded()."""
+    call = ", ".join([f"ctlchart({start}", f"ucl={ucl}ns"] + options) + ")"
+    event = ":".join(END.split("/")[-2:])
     recorder = subprocess.Popen(
-        ["trace-cmd", "record", "-o", "live.dat", "-b", "8192", "-e", "sched:sched_process_hang",
-         "-f", call, "-e", "ctlchart", "sleep", "10"],
+        ["trace-cmd", "record", "-o", "live.dat", "-b", "8192", "-e", event,
+         "-f", call, "-e", "ctlchart", *also,
+         "sh", "-c", "until [ -e over ]; do sleep 0.1; done"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not read(END + "/ctlchart").startswith("chart:") or read(TRACING + "/tracing_on") == "0\n" \
             or not read(END + "/enable").startswith("1"):
@@ -189,8 +210,10 @@ def start_recording(ucl, options):
 
 
 def recorded(recorder):
+    write("over", "")
     if recorder.wait():
         die("trace-cmd record failed")
+    os.unlink("over")
     return subprocess.run(["trace-cmd", "report", "-t", "-N", "live.dat"], check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
 
@@ -206,9 +229,10 @@ def storm(options):
             start = os.open(START + "/inject", os.O_WRONLY)
             end = os.open(END + "/inject", os.O_WRONLY)
             stop = time.monotonic() + 4
-            for key in range(cpu << 24, (cpu << 24) + 20000):
-                if time.monotonic() > stop:
+            for n in range(20000):
+                if n > 300 and time.monotonic() > stop:
                     break
+                key = cpu << 24 | n
                 os.write(start, b"pid=%d" % key)
                 os.write(end, b"pid=%d" % key)
             os._exit(0)
@@ -223,60 +247,118 @@ def storm(options):
     dropped = report.count("EVENTS DROPPED")
     print(f"{' '.join(options)}: {account} alarms, {alarms} recorded, with {events} events, "
           f"{dropped} times dropped")
-    if account < 1000 or alarms != account or events != account or dropped:
+    if account < 300 * len(pids) or alarms != account or events != account or dropped:
         die("not all of them were recorded")
+
+
+class Serials:
+    """What a recording has of serial numbers, and the windows that its alarms open."""
+
+    def __init__(self, report, options):
+        self.windows = Windows(options)
+        self.seen = collections.defaultdict(list)
+        self.alarms = self.dropped = 0
+        gap = {}
+        for line in report.splitlines():
+            m = re.match(r"CPU:(\d+) \[.*EVENTS DROPPED\]", line)
+            if m:
+                gap[int(m[1])] = True
+                self.dropped += 1
+                continue
+            m = re.search(r" \[(\d+)\] +(\d+)\.(\d{9}): +(\S+): +(.*)", line)
+            if not m:
+                continue
+            cpu, stamp = int(m[1]), int(m[2]) * 10**9 + int(m[3])
+            if m[4] == "ctlchart_alarm":
+                a = re.search(r" start=(\d+) duration=(\d+) ", " " + m[5])
+                self.windows.add(stamp, int(a[1]), int(a[2]))
+                self.alarms += 1
+            elif m[4] in ("print", "storm_serial"):
+                n = int(re.search(r"(\d+)$", m[5])[1])
+                self.seen[cpu].append((n, stamp, gap.pop(cpu, False)))
+        self.events = sum(map(len, self.seen.values()))
+
+    def check(self):
+        """Nothing is lacking within the windows, unless readers were told; nothing else is there."""
+        windows, perhaps = Merged(self.windows.sure), Merged(self.windows.perhaps)
+        for cpu, seen in self.seen.items():
+            for (n, t, _), (m, u, told) in zip(seen, seen[1:]):
+                if m <= n or u < t:
+                    die(f"cpu {cpu}: serial {m} at {u} comes after {n} at {t}")
+                # A window that holds both holds what is between them
+                if m > n + 1 and not told and windows.find(t) and windows.find(t) == windows.find(u):
+                    die(f"cpu {cpu}: serials {n + 1} to {m - 1} are lacking between {t} and {u}")
+            for n, t, _ in seen:
+                if not perhaps.find(t):
+                    die(f"cpu {cpu}: serial {n} at {t} is in no window")
+        # At the edges: a CPU that writes all the time has a serial near each begin
+        for lo, hi in zip(windows.begin, windows.end):
+            for cpu, seen in self.seen.items():
+                if seen[0][1] < lo < seen[-1][1] and hi - lo > 5_000_000:
+                    _, first, told = seen[bisect.bisect_left(seen, lo, key=lambda s: s[1])]
+                    if first - lo > 500_000_000 and not told:
+                        die(f"cpu {cpu}: nothing for {first - lo} ns after {lo}")
 
 
 def live(options):
     recorder = start_recording(UCL, options)
-    cpus = sorted(os.sched_getaffinity(0))
-    pids = start_writers(cpus, 6)
+    pids = start_writers(sorted(os.sched_getaffinity(0)), 6)
     slow = make_intervals(5, 0.1)
     for pid in pids:
         os.waitpid(pid, 0)
     check_late()
-    report = recorded(recorder)
-    windows = Windows(options)
-    serials = {cpu: [] for cpu in cpus}
-    dropped = alarms = 0
-    for line in report.splitlines():
-        dropped += "EVENTS DROPPED" in line
-        m = re.search(r" (\d+)\.(\d{9}): +(\S+): +(.*)", line)
-        if not m:
-            continue
-        stamp = int(m[1]) * 10**9 + int(m[2])
-        if m[3] == "ctlchart_alarm":
-            a = re.search(r" start=(\d+) duration=(\d+) ", " " + m[4])
-            windows.add(stamp, int(a[1]), int(a[2]))
-            alarms += 1
-        elif m[3] == "print":
-            s = re.search(r"serial (\d+) (\d+)", m[4])
-            serials[int(s[1])].append((int(s[2]), stamp))
-    events = sum(map(len, serials.values()))
-    written = sum(s[-1][0] for s in serials.values() if s)
-    print(f"{' '.join(options)}: about {written} serials written, {events} recorded, {alarms} alarms, "
-          f"{dropped} times dropped")
-    if alarms < slow or not events:
-        die(f"{alarms} alarms of {slow} slow intervals")
-    if dropped:
+    serials = Serials(recorded(recorder), options)
+    written = sum(seen[-1][0] for seen in serials.seen.values())
+    print(f"{' '.join(options)}: about {written} serials written, {serials.events} recorded, "
+          f"{serials.alarms} alarms, {serials.dropped} times dropped")
+    if serials.alarms < slow or not serials.events:
+        die(f"{serials.alarms} alarms of {slow} slow intervals")
+    if serials.dropped:
         die("events were dropped")
-    for cpu, seen in serials.items():
-        for (n, t), (m, u) in zip(seen, seen[1:]):
-            if m <= n or u < t:
-                die(f"cpu {cpu}: serial {m} at {u} comes after {n} at {t}")
-            # A window that holds both holds what is between them
-            if m > n + 1 and any(lo <= t and u <= hi for lo, hi in windows.sure):
-                die(f"cpu {cpu}: serials {n + 1} to {m - 1} are lacking between {t} and {u}")
-        for n, t in seen:
-            if not windows.inside(windows.perhaps, t):
-                die(f"cpu {cpu}: serial {n} at {t} is in no window")
-    # At the edges: a CPU that writes all the time has a serial near each begin
-    for lo, _ in windows.sure:
-        for cpu, seen in serials.items():
-            if seen and seen[0][1] < lo < seen[-1][1]:
-                first = min(t for _, t in seen if t >= lo)
-                if first - lo > 500_000_000:
-                    die(f"cpu {cpu}: nothing for {first - lo} ns after {lo}")
+    serials.check()
 
 
-{"truth": truth, "live": live, "storm": storm}[sys.argv[1]](sys.argv[2:])
+def write_serials(seconds):
+    """The module's serial numbers on all CPUs; how many a second is in the file "offered"."""
+    pid = os.fork()
+    if pid:
+        return pid
+    begin = now = time.monotonic()
+    first, step = 0, 20000
+    while now < begin + seconds:
+        write("/sys/module/storm/parameters/fire", f"serial {first} {step}")
+        first += step
+        now = time.monotonic()
+    write("offered", str(round(first * os.cpu_count() / (now - begin))))
+    os._exit(0)
+
+
+def busy(options):
+    """While events come as fast as a module can write them: some ten alarms a second, or all the time."""
+    global END
+    which, *options = options
+    load = ["-e", "storm:storm_serial"]
+    if which == "always":
+        END = TRACING + "/events/storm/storm_end"
+        recorder = start_recording(1, options, "storm_begin, key", load)
+    else:
+        recorder = start_recording(UCL, options, also=load)
+    pid = write_serials(5)
+    if which == "always":
+        time.sleep(5)
+    else:
+        make_intervals(5, 0.01)
+    os.waitpid(pid, 0)
+    check_late()
+    account = int(re.search(r"^alarms: (\d+)", read(END + "/ctlchart"), re.M)[1])
+    serials = Serials(recorded(recorder), options)
+    print(f"{' '.join(options)}: {read('offered')} serials a second offered, {serials.events} recorded, "
+          f"{account / 5:.0f} alarms a second, {serials.dropped} times dropped")
+    if not serials.dropped and serials.alarms < account:
+        die(f"{serials.alarms} of {account} alarms recorded")
+    if not serials.events:
+        die("nothing was recorded")
+    serials.check()
+
+
+{"truth": truth, "live": live, "storm": storm, "busy": busy}[sys.argv[1]](sys.argv[2:])

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Let each allocation of each operation on charts fail, one after the other.
+"""Let each allocation of each operation fail, one after the other.
 
 /proc/thread-self/fail-nth makes the nth allocation of this thread fail.  Before each
 try the event has a chart with a start in flight.  An operation that fails says so
 and why; the chart is then as it was, or it is gone, and with it the filter, as with
-any mistake in a filter.  Without a fault the same operation succeeds.
+any mistake in a filter.  An event of iosys that cannot be enabled leaves no probe
+behind.  Without a fault the same operation succeeds.
 """
 import errno
 import os
@@ -15,6 +16,7 @@ import sys
 TRACING = "/sys/kernel/tracing"
 START = TRACING + "/events/sched/sched_pi_setprio"
 EVENT = TRACING + "/events/sched/sched_process_hang"
+IOSYS = TRACING + "/events/iosys/io_syscall"
 OLD = "ctlchart(sched_pi_setprio, pid, ucl=1h)"
 PAIR = "sched_pi_setprio, pid, comm"
 
@@ -70,7 +72,14 @@ def named():
     write(EVENT + "/filter", "0")
 
 
+def iosys():
+    """The table of calls in flight, and probes at all system calls."""
+    write(IOSYS + "/enable", "1")
+    write(IOSYS + "/enable", "0")
+
+
 OPERATIONS = [
+    ("an event of iosys", iosys),
     ("enabling the event", again),
     ("a chart with a name that goes", named),
     ("reading the chart", lambda: read(EVENT + "/ctlchart")),
@@ -141,6 +150,9 @@ def main():
             before = set_up()
             failed, error = fail(nth, operation)
             check(name, nth, before, failed, error)
+            write(IOSYS + "/enable", "0")
+            if "slots: 0\n" not in read(TRACING + "/iosys"):
+                sys.exit(f"{name}, allocation {nth}: {read(TRACING + '/iosys')}")
             refused += error is not None
             if not failed:
                 break

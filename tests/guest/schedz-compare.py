@@ -20,6 +20,7 @@ LINE = re.compile(
 KINDS = {"sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new",
          "sched_migrate_task", "sched_process_fork", "sched_process_exec",
          "sched_process_exit"}
+NEED_RESCHED = 4  # of common_flags, which are printed as "-0x5"
 INTERRUPTIBLE = {"sched_process_fork", "sched_process_exec", "sched_process_exit"}
 
 
@@ -36,18 +37,39 @@ def load(path):
     return cpus
 
 
+def same_flags(earlier, later):
+    """From one probe to the next, another CPU may ask this one to reschedule."""
+    return earlier == later or \
+        earlier and later and int(earlier[1:], 16) | NEED_RESCHED == int(later[1:], 16)
+
+
+def same_fields(earlier, later):
+    """Who waits for a task may turn a zombie to dead from one probe to the next."""
+    return earlier == later or \
+        re.sub(r"prev_state=(32|0x20)\b", "prev_state=16", earlier) == \
+        re.sub(r"prev_state=0x10\b", "prev_state=16", later)
+
+
+def same(earlier, later):
+    return earlier[0] == later[0] and same_flags(earlier[1], later[1]) and \
+        earlier[2] == later[2] and same_fields(earlier[3], later[3])
+
+
 def find(where, cpu, events, truth):
     """The raw events that those in blocks are."""
+    def is_same(event, true):
+        return same(true, event) if where == "before" else same(event, true)
+
     head = [e[1] for e in events[:40]]
-    begin = [i for i in range(len(truth))
-             if [t[1] for t in truth[i:i + len(head)]] == head]
+    begin = [i for i in range(len(truth) - len(head) + 1)
+             if all(is_same(e, t[1]) for e, t in zip(head, truth[i:i + 40]))]
     if not begin:
         sys.exit(f"CPU {cpu}: the first events in blocks are in no place of {where}")
     # Where the same things happened again, the times tell
     begin = min(begin, key=lambda i: abs(truth[i][0] - events[0][0]))
     found = truth[begin:begin + len(events)]
     for n, (event, true) in enumerate(zip(events, found)):
-        if event[1] != true[1]:
+        if not is_same(event[1], true[1]):
             sys.exit(f"CPU {cpu}, event {n}:\n  {where} {true}\n  blocks {event}")
     if len(found) < len(events):
         sys.exit(f"CPU {cpu}: {len(events)} events in blocks, {len(found)} in {where}")

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# For the tests of scripts/ and qemu/vm: sourced, and ends the test at the first
-# expectation that does not hold.
+# For the tests of scripts/, qemu/vm and what guests send: sourced, and ends the test at
+# the first expectation that does not hold.
 set -euo pipefail
 
 # shellcheck disable=SC2034 # for the tests
@@ -44,4 +44,16 @@ until_true() {
 		[ "$SECONDS" -lt "$end" ] || die "still not so: $*"
 		sleep 0.1
 	done
+}
+
+# shellcheck disable=SC2034 # for the tests
+schedz=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz
+
+# collect: receive traces at $port of this host until the test ends, into the folder
+# collected; the ledger goes to the file ledger, what else is said to notes.
+collect() {
+	port=$("$TRACERIG_TOP/tests/free-ports" udp)
+	"$schedz" collect --listen "127.0.0.1:$port" --output collected >ledger 2>notes &
+	collector=$!
+	trap 'kill $collector 2>/dev/null || true' EXIT
 }

@@ -77,9 +77,9 @@ finds headers 'invalid date'
 sed -i 's/^From:.*/From: nobody/' patches/topic/good.patch
 finds headers 'not NAME <ADDRESS>'
 cp patches/topic/good.patch patches/topic/stray.patch
-finds series 'there but not listed: topic/stray.patch'
+finds series 'there but not listed: patches/topic/stray.patch'
 echo topic/none.patch >>patches/series
-finds series 'listed but not there: topic/none.patch'
+finds series 'listed but not there: patches/topic/none.patch'
 sed -i 's/^+	return n/+        return n/' patches/topic/good.patch
 finds checkpatch 'CODE_INDENT'
 sed -i 's/topic_good(int n);$/topic_good( int n );/' patches/topic/good.patch

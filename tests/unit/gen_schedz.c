@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_schedz BLOCKS PLAIN EVENTS SEED [LOST]
+ * gen_schedz BLOCKS PLAIN EVENTS SEED [LOST [BITS]]
  *
  * Writes two made-up traces of two CPUs: PLAIN with ordinary scheduling events,
  * field by field, BLOCKS with the same events in blocks of schedz and without
  * the formats of the ordinary ones. With LOST, block LOST of CPU 0 is left out
- * of BLOCKS.
+ * of BLOCKS. If BITS is 32, the traces are of a 32-bit machine.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,38 +37,42 @@
 	"((((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | " \
 	"0x00000010 | 0x00000020 | 0x00000040) + 1) << 1) - 1)"
 
+/* With the size of a long, and where what is behind it is */
+#define SWITCH(size, comm, pid, prio)                                       \
+	HEAD("sched_switch", "300")                                         \
+	FIELD("char prev_comm[16]", 8, 16, 0)                               \
+	FIELD("pid_t prev_pid", 24, 4, 1)                                   \
+	FIELD("int prev_prio", 28, 4, 1)                                    \
+	FIELD("long prev_state", 32, size, 1)                               \
+	FIELD("char next_comm[16]", comm, 16, 0)                            \
+	FIELD("pid_t next_pid", pid, 4, 1)                                  \
+	FIELD("int next_prio", prio, 4, 1)                                  \
+	"\nprint fmt: \"prev_comm=%s prev_pid=%d prev_prio=%d "             \
+	"prev_state=%s%s ==> next_comm=%s next_pid=%d next_prio=%d\", "     \
+	"REC->prev_comm, REC->prev_pid, REC->prev_prio, "                   \
+	"(REC->prev_state & " STATES                                        \
+	") ? __print_flags(REC->prev_state & " STATES                       \
+	", \"|\", { 0x00000001, \"S\" }, { 0x00000002, \"D\" }, { "         \
+	"0x00000004, \"T\" }, { 0x00000008, \"t\" }, { 0x00000010, \"X\" "  \
+	"}, { 0x00000020, \"Z\" }, { 0x00000040, \"P\" }, { 0x00000080, "   \
+	"\"I\" }) : \"R\", REC->prev_state & (((0x00000000 | 0x00000001 | " \
+	"0x00000002 | 0x00000004 | 0x00000008 | 0x00000010 | 0x00000020 | " \
+	"0x00000040) + 1) << 1) ? \"+\" : \"\", REC->next_comm, "           \
+	"REC->next_pid, REC->next_prio\n"
+
+static const char switch_format_32[] = SWITCH(4, 36, 52, 56);
+
 /* As Linux 6.12 prints them */
 static const char *const formats[SCHEDZ_KINDS] = {
-	[SCHEDZ_SWITCH] = HEAD("sched_switch", "300") FIELD(
-		"char prev_comm[16]", 8, 16,
-		0) FIELD("pid_t prev_pid", 24, 4,
-			 1) FIELD("int prev_prio", 28, 4,
-				  1) FIELD("long prev_state", 32, 8,
-					   1) FIELD("char next_comm[16]", 40,
-						    16,
-						    0) FIELD("pid_t next_pid",
-							     56, 4, 1)
-		FIELD("int next_prio", 60, 4,
-		      1) "\nprint fmt: \"prev_comm=%s prev_pid=%d prev_prio=%d "
-			 "prev_state=%s%s ==> next_comm=%s next_pid=%d next_prio=%d\", "
-			 "REC->prev_comm, REC->prev_pid, REC->prev_prio, "
-			 "(REC->prev_state & " STATES
-			 ") ? __print_flags(REC->prev_state & " STATES
-			 ", \"|\", { 0x00000001, \"S\" }, { 0x00000002, \"D\" }, { "
-			 "0x00000004, \"T\" }, { 0x00000008, \"t\" }, { 0x00000010, \"X\" "
-			 "}, { 0x00000020, \"Z\" }, { 0x00000040, \"P\" }, { 0x00000080, "
-			 "\"I\" }) : \"R\", REC->prev_state & (((0x00000000 | 0x00000001 | "
-			 "0x00000002 | 0x00000004 | 0x00000008 | 0x00000010 | 0x00000020 | "
-			 "0x00000040) + 1) << 1) ? \"+\" : \"\", REC->next_comm, "
-			 "REC->next_pid, REC->next_prio\n",
+	[SCHEDZ_SWITCH] = SWITCH(8, 40, 56, 60),
 	[SCHEDZ_WAKING] = WAKE("sched_waking", "301"),
 	[SCHEDZ_WAKEUP] = WAKE("sched_wakeup", "302"),
 	[SCHEDZ_WAKEUP_NEW] = WAKE("sched_wakeup_new", "303"),
 	[SCHEDZ_MIGRATE] = HEAD("sched_migrate_task", "304") FIELD(
-		"char comm[16]",
-		8, 16, 0) FIELD("pid_t pid",
-				24, 4, 1) FIELD("int prio", 28, 4,
-						1) FIELD("int orig_cpu", 32, 4, 1)
+		"char comm[16]", 8, 16,
+		0) FIELD("pid_t pid", 24, 4, 1) FIELD("int prio", 28, 4,
+						      1) FIELD("int orig_cpu",
+							       32, 4, 1)
 		FIELD("int dest_cpu", 36, 4,
 		      1) "\nprint fmt: \"comm=%s pid=%d prio=%d orig_cpu=%d "
 			 "dest_cpu=%d\", REC->comm, REC->pid, REC->prio, REC->orig_cpu, "
@@ -129,16 +133,20 @@ static void write_plain(struct td *td, unsigned int cpu,
 			const struct schedz_event *e)
 {
 	static const size_t sizes[] = { 64, 36, 36, 36, 40, 48, 20, 32 };
+	unsigned int is_short =
+		e->kind == SCHEDZ_SWITCH && td->layout.long4 ? 4 : 0;
 	struct td_record r;
 
-	td_begin(&r, td, 300 + e->kind, e->common_pid, sizes[e->kind]);
+	td_begin(&r, td, 300 + e->kind, e->common_pid,
+		 sizes[e->kind] - is_short);
 	td_put(&r, 2, e->flags, 1);
 	td_put(&r, 3, e->preempt_count, 1);
 	switch (e->kind) {
 	case SCHEDZ_SWITCH:
 		put_task(&r, 8, &e->task, 24, 28);
-		td_put(&r, 32, e->state, 8);
-		put_task(&r, 40, &e->other, 56, 60);
+		td_put(&r, 32, e->state, 8 - is_short);
+		put_task(&r, 40 - is_short, &e->other, 56 - is_short,
+			 60 - is_short);
 		break;
 	case SCHEDZ_FORK:
 		put_task(&r, 8, &e->task, 24, 0);
@@ -273,8 +281,7 @@ static void make_cpu(struct td *plain, struct td *blocks, unsigned int cpu,
 
 int main(int argc, char **argv)
 {
-	static const struct td_layout layout = { .page_size = 4096,
-						 .clock = "local" };
+	struct td_layout layout = { .page_size = 4096, .clock = "local" };
 	unsigned int cpu, kind, lost = argc > 5 ? atoi(argv[5]) : 0;
 	struct td plain, blocks;
 	char names[TASKS * 30] = "";
@@ -282,6 +289,7 @@ int main(int argc, char **argv)
 	if (argc < 5)
 		return 2;
 	seed = strtoull(argv[4], NULL, 0);
+	layout.long4 = argc > 6 && atoi(argv[6]) == 32;
 	make_tasks();
 	for (kind = 1; kind < TASKS; kind++)
 		sprintf(names + strlen(names), "%d %s\n", task[kind].pid,
@@ -290,7 +298,10 @@ int main(int argc, char **argv)
 	td_init(&blocks, &layout, CPUS);
 	plain.cmdlines = names;
 	for (kind = 0; kind < SCHEDZ_KINDS; kind++)
-		td_add_event(&plain, "sched", formats[kind]);
+		td_add_event(&plain, "sched",
+			     kind == SCHEDZ_SWITCH && layout.long4 ?
+				     switch_format_32 :
+				     formats[kind]);
 	td_add_event(&plain, "test", other_format);
 	td_add_event(&blocks, "test", other_format);
 	td_add_event(&blocks, "schedz", block_format);

@@ -602,17 +602,16 @@ START_TEST(cleaning)
 }
 END_TEST
 
-static char directory[] = "/tmp/test_ctlchart.XXXXXX";
-static char trace[64];
+static char directory[DIRECTORY_SIZE];
+static char trace[DIRECTORY_SIZE + 16];
 
-static void make_directory(void)
+static void set_up(void)
 {
-	strcpy(strrchr(directory, '.'), ".XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	make_directory(directory);
 	snprintf(trace, sizeof(trace), "%s/trace.dat", directory);
 }
 
-static void remove_directory(void)
+static void tear_down(void)
 {
 	unlink(trace);
 	rmdir(directory);
@@ -690,7 +689,7 @@ int main(void)
 	tcase_add_loop_test(pairs, pairs_random, 0, 2);
 	suite_add_tcase(s, pairs);
 	tcase_set_timeout(rest, 60);
-	tcase_add_checked_fixture(rest, make_directory, remove_directory);
+	tcase_add_checked_fixture(rest, set_up, tear_down);
 	tcase_add_test(rest, series_points);
 	tcase_add_test(rest, series_bounded);
 	tcase_add_test(rest, series_lines);

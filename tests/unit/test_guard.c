@@ -12,12 +12,12 @@
 #include "guard.h"
 #include "suite.h"
 
-static char directory[64], result[80], messages[80];
+static char directory[DIRECTORY_SIZE];
+static char result[DIRECTORY_SIZE + 16], messages[DIRECTORY_SIZE + 16];
 
 static void set_up(void)
 {
-	strcpy(directory, "/tmp/test_guard.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	make_directory(directory);
 	snprintf(result, sizeof(result), "%s/result", directory);
 	snprintf(messages, sizeof(messages), "%s/messages", directory);
 }

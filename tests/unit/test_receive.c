@@ -6,6 +6,8 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
+#include <json-c/json.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -62,7 +64,7 @@ static uint32_t meta_generation;
 static uint32_t acked_generation;
 
 static struct collector *collector;
-static char dir[] = "/tmp/test_receive.XXXXXX";
+static char directory[DIRECTORY_SIZE];
 static uint64_t now;
 
 /* All records are */
@@ -204,8 +206,7 @@ static void make_stream(unsigned int cpu, bool other)
 again:
 		if (d && (r->len > 500 || rnd() % 60 == 0)) {
 			end_datagram(s, cpu, NETTRACE_DATA, first,
-				     p.at - d->bytes - NETTRACE_DATA_HEADER,
-				     events);
+				     nettrace_pack_end(&p), events);
 			d = NULL;
 		}
 		if (!d && rnd() % 40 == 0) {
@@ -228,8 +229,7 @@ again:
 		}
 		if (!nettrace_pack(&p, r->time, r->bytes, r->len)) {
 			end_datagram(s, cpu, NETTRACE_DATA, first,
-				     p.at - d->bytes - NETTRACE_DATA_HEADER,
-				     events);
+				     nettrace_pack_end(&p), events);
 			d = NULL;
 			goto again;
 		}
@@ -238,7 +238,7 @@ again:
 	}
 	if (d)
 		end_datagram(s, cpu, NETTRACE_DATA, first,
-			     p.at - d->bytes - NETTRACE_DATA_HEADER, events);
+			     nettrace_pack_end(&p), events);
 	s->records = n;
 }
 
@@ -301,14 +301,15 @@ static void send_meta(void)
 	}
 }
 
-static void send_beat(bool last)
+/* Of the first CPUs */
+static void send_beat_of(enum nettrace_last last, unsigned int cpus)
 {
 	uint8_t b[NETTRACE_BEAT_HEADER + CPUS * NETTRACE_BEAT_ENTRY];
-	struct nettrace_beat beat = { meta_generation, CPUS, last };
+	struct nettrace_beat beat = { meta_generation, cpus, last };
 	unsigned int cpu;
 
 	nettrace_put_beat(b, SESSION, &beat);
-	for (cpu = 0; cpu < CPUS; cpu++) {
+	for (cpu = 0; cpu < cpus; cpu++) {
 		struct stream *s = &stream[cpu];
 		struct nettrace_beat_entry e = {
 			.cpu = cpu,
@@ -323,7 +324,12 @@ static void send_beat(bool last)
 						cpu * NETTRACE_BEAT_ENTRY,
 					&e);
 	}
-	transmit(b, sizeof(b));
+	transmit(b, NETTRACE_BEAT_HEADER + cpus * NETTRACE_BEAT_ENTRY);
+}
+
+static void send_beat(enum nettrace_last last)
+{
+	send_beat_of(last, CPUS);
 }
 
 static void send_data(unsigned int cpu, uint64_t seq)
@@ -415,7 +421,7 @@ static void pass_time(void)
 	if (acked_generation != meta_generation && now % 100 == 0)
 		send_meta();
 	if (now % 200 == 0)
-		send_beat(false);
+		send_beat(NETTRACE_GOES_ON);
 	send_asked();
 }
 
@@ -478,7 +484,7 @@ static void send_all(unsigned int window)
 
 /* ---- what became of it ---- */
 
-static char paths[16][300];
+static char paths[16][DIRECTORY_SIZE + NAME_MAX + 1];
 static unsigned int nr_paths;
 
 static int by_name(const void *a, const void *b)
@@ -488,16 +494,16 @@ static int by_name(const void *a, const void *b)
 
 static void find_files(void)
 {
-	DIR *d = opendir(dir);
+	DIR *d = opendir(directory);
 	struct dirent *e;
 
 	nr_paths = 0;
 	ck_assert_ptr_nonnull(d);
 	while ((e = readdir(d))) {
-		if (*e->d_name == '.')
+		if (!strstr(e->d_name, ".dat"))
 			continue;
 		ck_assert_uint_lt(nr_paths, 16);
-		snprintf(paths[nr_paths++], sizeof(*paths), "%s/%s", dir,
+		snprintf(paths[nr_paths++], sizeof(*paths), "%s/%s", directory,
 			 e->d_name);
 	}
 	closedir(d);
@@ -549,9 +555,10 @@ static void read_all(struct reading *reading)
 
 static void begin_with(uint64_t rotate)
 {
-	struct collector_config config = {
-		.output = dir, .rotate = rotate, .send = hear, .note = take_note
-	};
+	struct collector_config config = { .output = directory,
+					   .rotate = rotate,
+					   .send = hear,
+					   .note = take_note };
 
 	collector = collector_new(&config);
 }
@@ -561,13 +568,20 @@ static void begin(bool other)
 	unsigned int cpu;
 
 	tracecmd_set_loglevel(TEP_LOG_NONE);
-	strcpy(dir, "/tmp/test_receive.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	make_directory(directory);
 	now = 1000;
 	for (cpu = 0; cpu < CPUS; cpu++)
 		make_stream(cpu, other);
 	make_meta(false);
 	begin_with(1 << 30);
+}
+
+static const char *ledger_path(void)
+{
+	static char path[sizeof(directory) + 100];
+
+	sprintf(path, "%s/_._rig_7-1234567890abcdef.ledger", directory);
+	return path;
 }
 
 static void end(void)
@@ -580,7 +594,8 @@ static void end(void)
 	find_files();
 	for (i = 0; i < nr_paths; i++)
 		unlink(paths[i]);
-	rmdir(dir);
+	unlink(ledger_path());
+	ck_assert_int_eq(rmdir(directory), 0);
 	for (i = 0; i < CPUS; i++) {
 		free(stream[i].record);
 		free(stream[i].datagram);
@@ -672,7 +687,7 @@ START_TEST(losses_are_counted)
 	send_meta();
 	while (nr_pending)
 		release_one(0);
-	send_beat(false);
+	send_beat(NETTRACE_GOES_ON);
 	while (nr_pending)
 		release_one(0);
 	loss = 100;
@@ -684,7 +699,7 @@ START_TEST(losses_are_counted)
 	loss = 0;
 	/* What is still missing when the session is over is lost */
 	reordering = 0;
-	send_beat(true);
+	send_beat(NETTRACE_OVER);
 	for (i = 0; i < 200; i++) {
 		now += 20;
 		collector_tick(collector, now);
@@ -698,6 +713,94 @@ START_TEST(losses_are_counted)
 	read_all(r);
 	ck_assert_uint_eq(r[0].records + r[1].records, l.delivered);
 	ck_assert_uint_eq(l.generated - l.delivered, l.ring_lost + l.wire_lost);
+	end();
+}
+END_TEST
+
+/* What the file of the ledger says */
+static uint64_t in_file(const char *key)
+{
+	struct json_object *o = json_object_from_file(ledger_path()), *value;
+	uint64_t n;
+
+	ck_assert_ptr_nonnull(o);
+	ck_assert(json_object_object_get_ex(o, key, &value));
+	n = json_object_get_uint64(value);
+	json_object_put(o);
+	return n;
+}
+
+static const struct {
+	enum nettrace_last last;
+	unsigned int cpus; /* that tell */
+	unsigned int percent; /* of what there was is sent */
+	unsigned int unknown;
+} panics[] = {
+	{ NETTRACE_PANIC, CPUS, 100, 0 },
+	{ NETTRACE_PANIC, CPUS, 60, 0 },
+	{ NETTRACE_PANIC, 1, 100, CPUS - 1 },
+	{ NETTRACE_PANIC_SOME, CPUS, 80, CPUS },
+};
+
+/* Nobody is left to answer: all comes twice, and then how much there was */
+START_TEST(a_panic_is_told)
+{
+	struct collector_ledger l;
+	struct reading r[CPUS];
+	unsigned int i, cpu, from, to;
+
+	seed += _i;
+	begin(false);
+	stream[0].datagrams /= 2;
+	stream[1].datagrams /= 2;
+	send_all(100);
+	run_until_acked();
+	deaf = true;
+	loss = 400;
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		while (stream[cpu].before[stream[cpu].datagrams + 1])
+			stream[cpu].datagrams++;
+		to = stream[cpu].sent +
+		     (stream[cpu].datagrams - stream[cpu].sent) *
+			     panics[_i].percent / 100;
+		from = stream[cpu].sent;
+		stream[cpu].sent = to;
+		for (i = from; i < to; i++)
+			send_data(cpu, i);
+		/* Again, after a while */
+		now += 500;
+		collector_tick(collector, now);
+		for (i = from; i < to; i++)
+			send_data(cpu, i);
+	}
+	while (nr_pending)
+		release_one(0);
+	loss = 0;
+	send_beat_of(panics[_i].last, panics[_i].cpus);
+	while (nr_pending)
+		release_one(0);
+	for (i = 0; i < 200; i++) {
+		now += 20;
+		collector_tick(collector, now);
+	}
+	get_ledger(&l);
+	ck_assert_uint_eq(l.over, panics[_i].last);
+	ck_assert_uint_eq(l.awaited, 0);
+	ck_assert_uint_eq(l.unknown, panics[_i].unknown);
+	ck_assert_uint_gt(l.wire_lost, 0);
+	if (panics[_i].cpus == CPUS)
+		ck_assert_uint_eq(l.generated + l.behind, made());
+	if (panics[_i].percent == 100)
+		ck_assert_uint_eq(l.behind, 0);
+	else
+		ck_assert_uint_gt(l.behind, 0);
+	read_all(r);
+	ck_assert_uint_eq(r[0].records + r[1].records, l.delivered);
+	ck_assert_uint_eq(in_file("generated"), l.generated);
+	ck_assert_uint_eq(in_file("delivered"), l.delivered);
+	ck_assert_uint_eq(in_file("lost_on_wire"), l.wire_lost);
+	ck_assert_uint_eq(in_file("behind"), l.behind);
+	ck_assert_uint_eq(in_file("unknown_cpus"), l.unknown);
 	end();
 }
 END_TEST
@@ -745,7 +848,7 @@ START_TEST(formats_come_before_records)
 
 	begin(true);
 	send_meta();
-	send_beat(false);
+	send_beat(NETTRACE_GOES_ON);
 	while (!all_sent()) {
 		unsigned int cpu = all_sent()				? 0 :
 				   stream[0].sent < stream[0].datagrams ? 0 :
@@ -855,7 +958,7 @@ START_TEST(hostile_datagrams_do_no_harm)
 	hostile = true;
 	begin(false);
 	send_meta();
-	send_beat(false);
+	send_beat(NETTRACE_GOES_ON);
 	for (i = 0; i < 4000; i++) {
 		struct stream *s = &stream[rnd() % CPUS];
 		struct datagram *d = &s->datagram[rnd() % s->datagrams];
@@ -911,6 +1014,8 @@ int main(void)
 	tcase_add_loop_test(t, everything_arrives, 0,
 			    sizeof(networks) / sizeof(*networks));
 	tcase_add_loop_test(t, losses_are_counted, 0, 4);
+	tcase_add_loop_test(t, a_panic_is_told, 0,
+			    sizeof(panics) / sizeof(*panics));
 	tcase_add_test(t, another_collector_goes_on);
 	tcase_add_test(t, formats_come_before_records);
 	tcase_add_test(t, files_are_rotated);

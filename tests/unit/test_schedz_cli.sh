@@ -16,7 +16,8 @@ report() {
 }
 
 # --- lossless: all fields, flags included, to the ns
-for seed in 1 2 3; do
+for seed in "4 0 32" 1 2 3; do
+	# shellcheck disable=SC2086 # the first one is of a 32-bit machine
 	"$UNIT/gen_schedz" blocks.dat plain.dat 5000 $seed || exit 1
 	"$schedz" expand blocks.dat -o expanded.dat 2>err || wrong "expand fails"
 	for how in "-t -R -l" ""; do
@@ -31,6 +32,8 @@ for seed in 1 2 3; do
 	cmp want got || wrong "seed $seed: decode differs from trace-cmd report"
 done
 [ ! -s err ] || wrong "messages about a good file"
+# In an option without bytes trace-cmd finds what its memory had before
+LC_ALL=C grep -qaP 'options  \0\x04\0\x01\0\0\0\0' expanded.dat || wrong "the option for the clock is empty"
 
 # A file without blocks stays what it is
 "$schedz" expand plain.dat -o same.dat 2>err || wrong "expand of a plain file fails"
@@ -73,6 +76,24 @@ for name, n in stat["kinds"].items():
     assert n == names.count(name), name
 assert stat["others"] == names.count("other")
 END2
+
+# --- the ledger of schedz collect beside a file
+cp blocks.dat host-01.0.dat
+cat >host-01.ledger <<'END2'
+{ "host": "host", "state": "panic", "generated": 30, "delivered": 20, "lost_in_ring": 1,
+  "lost_on_wire": 2, "awaited": 7, "behind": 5, "unknown_cpus": 2 }
+END2
+"$schedz" stat host-01.0.dat >out 2>err || wrong "stat beside a ledger fails"
+grep -qF 'generated 30 = delivered 20 + lost in the ring 1 + lost on the wire 2 + awaited 7' out ||
+	wrong "stat does not print the ledger"
+grep -q 'state panic' out || wrong "stat does not tell of the panic"
+grep -q 'what 2 CPUs had' out || wrong "stat does not tell what is unknown"
+"$schedz" stat --format=json host-01.0.dat |
+	python3 -c 'import json, sys; assert json.load(sys.stdin)["ledger"]["behind"] == 5' ||
+	wrong "stat --format=json has no ledger"
+echo '[nonsense' >host-01.ledger
+"$schedz" stat host-01.0.dat >out 2>err || wrong "stat beside a damaged ledger fails"
+! grep -q ledger out || wrong "stat prints a damaged ledger"
 
 # --- a block is missing: told, and told how much
 "$UNIT/gen_schedz" gap.dat plain.dat 5000 1 3 || exit 1
@@ -140,18 +161,18 @@ def send(source):
     for i in range(50):
         try:
             # A heartbeat of a session that nobody knows is answered
-            s.send(b"NT\1\5" + bytes(8) + bytes(8))
+            s.send(b"NT\2\5" + bytes(8) + bytes(8))
             return s.recv(1000)
         except (ConnectionRefusedError, TimeoutError):
             time.sleep(0.1 if source == "127.0.0.2" else 0)
             if source != "127.0.0.2" and i == 2:
                 return None
 answer = send("127.0.0.2")
-assert answer == b"NT\1\6" + bytes(16), answer
+assert answer == b"NT\2\6" + bytes(16), answer
 assert send("127.0.0.1") is None
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("127.0.0.2", 0))
-for junk in (b"", b"x" * 60000, b"NT\2\5" + bytes(16), b"NT\1\7" + bytes(100)):
+for junk in (b"", b"x" * 60000, b"NT\1\5" + bytes(16), b"NT\2\7" + bytes(100)):
     s.sendto(junk, ("127.0.0.1", 16676))
 END2
 kill -USR1 $collector

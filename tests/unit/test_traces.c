@@ -21,7 +21,8 @@
 #define SEC 1000000000ULL
 #define BLOCK "-e block:block_rq_complete -f "
 
-static char directory[64], trace[80], messages[80];
+static char directory[DIRECTORY_SIZE];
+static char trace[DIRECTORY_SIZE + 16], messages[DIRECTORY_SIZE + 16];
 static struct td td;
 static struct sc_truth truth;
 static struct json_object *result;
@@ -30,8 +31,7 @@ static const struct td_layout native = { .page_size = 4096, .clock = "local" };
 
 static void set_up(void)
 {
-	strcpy(directory, "/tmp/test_traces.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	make_directory(directory);
 	snprintf(trace, sizeof(trace), "%s/trace.dat", directory);
 	snprintf(messages, sizeof(messages), "%s/messages", directory);
 	td_init(&td, &native, 2);

@@ -287,8 +287,10 @@ static void out_tables(struct out *o, const struct td *td, long *table,
 
 	fwrite("options  ", 1, 10, o->f);
 	if (td->layout.clock) {
+		/* trace-cmd takes what it has for a string */
 		out_number(o, 4, 2);
-		out_number(o, 0, 4);
+		out_number(o, 1, 4);
+		out_number(o, 0, 1);
 	}
 	for (b = 1; b < td->buffers; b++) {
 		const char *name = td->buffer[b].name;

@@ -5,8 +5,7 @@
  *
  * The last events are kept in a ring; an alarm takes them when its time is
  * over, and then the next events as they come. How many events came before each is
- * known: the ring need not be filled sooner, and most of the trace is just passed
- * over.
+ * known: the ring need not be filled sooner, and most of the trace is passed over.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +128,6 @@ static int on_event(struct input *in, struct tep_record *rec, void *arg)
 	struct work *w = arg;
 	size_t i;
 
-	if (w->open == w->next && in->report->events < w->from[w->next])
-		return 0;
 	while (w->next < w->nr && w->alarm[w->next]->time < rec->ts)
 		begin(in, w, w->alarm[w->next++]);
 	for (i = w->open; i < w->next; i++) {
@@ -144,6 +141,13 @@ static int on_event(struct input *in, struct tep_record *rec, void *arg)
 	}
 	keep(w, rec);
 	return 0;
+}
+
+static u64 wanted(void *arg)
+{
+	struct work *w = arg;
+
+	return w->open == w->next ? w->from[w->next] : 0;
 }
 
 static int end(struct input *in, void *arg)
@@ -210,11 +214,16 @@ int around_collect(struct guard *g, struct report *r, size_t size)
 {
 	struct work w = { .size = size };
 	const struct reader reader = {
-		.init = init, .event = on_event, .end = end, .arg = &w
+		.init = init,
+		.event = on_event,
+		.end = end,
+		.wanted = wanted,
+		.arg = &w,
 	};
 	struct report again = { .file = r->file,
 				.instance = r->instance,
-				.format = r->format };
+				.format = r->format,
+				.places = r->places };
 	size_t i;
 	int status = 0;
 

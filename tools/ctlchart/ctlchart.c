@@ -275,6 +275,8 @@ static int work(struct guard *g, FILE *out, void *arg)
 	int status;
 
 	r->out = out;
+	if (r->format == FORMAT_HTML && o->around)
+		r->places = places_new();
 	report_begin(r);
 	if (o->nr_calls)
 		status = desk_report(g, r, o->call, o->nr_calls);

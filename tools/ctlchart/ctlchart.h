@@ -418,6 +418,7 @@ enum format {
  * @kept_events: of these, what the filters would have kept
  * @kept_bytes:	their size, with that of the alarm events
  * @alarm_events: alarm events
+ * @places:	where its records are, for another reading; NULL if none is wanted
  */
 struct report {
 	const char *file;
@@ -442,6 +443,7 @@ struct report {
 	u64 kept_events;
 	u64 kept_bytes;
 	u64 alarm_events;
+	struct places *places;
 };
 
 struct chart *report_add_chart(struct report *r, const char *name);
@@ -477,6 +479,8 @@ struct input;
  * @event:	for each event, in order of time; the same
  * @lost:	events were lost before the next one
  * @end:	after the last one
+ * @wanted:	the number of the next event that is wanted, for a trace whose places
+ *		are known: most of those before it are passed over
  * @arg:	passed to all of them
  */
 struct reader {
@@ -484,7 +488,30 @@ struct reader {
 	int (*event)(struct input *in, struct tep_record *rec, void *arg);
 	void (*lost)(struct input *in, void *arg);
 	int (*end)(struct input *in, void *arg);
+	u64 (*wanted)(void *arg);
 	void *arg;
+};
+
+/**
+ * struct places - where the records of a trace are
+ * @every:	events between two places, a power of two
+ * @nr:		number of places; the first one is the begin of the trace
+ * @cpu:	the CPUs that have records, and maybe some that have none
+ * @cpus:	number of them
+ */
+struct places {
+	u64 every;
+	size_t nr;
+	/**
+	 * struct place_cpu - those of one CPU
+	 * @now:	offset of its last record in the file, 0 if it has none yet
+	 * @offset:	what @now was at each place
+	 */
+	struct place_cpu {
+		u64 now;
+		u64 *offset;
+	} * cpu;
+	int cpus;
 };
 
 /**
@@ -542,6 +569,8 @@ struct input {
 };
 
 int input_read(struct guard *g, struct report *r, const struct reader *reader);
+struct places *places_new(void);
+void places_free(struct places *p);
 
 bool field_find(struct field *f, struct tep_event *event, const char *name,
 		size_t len);

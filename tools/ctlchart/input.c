@@ -15,6 +15,10 @@
 
 #define ALIVE_EVENTS 4096
 
+/* When there are more, every other one goes */
+#define MAX_PLACES 4096
+#define PLACE_EVENTS 1024
+
 /* Events of so many bytes may stay in memory behind the reader */
 #define DROP_BYTES (32ull << 20)
 
@@ -85,6 +89,83 @@ static void tell_progress(struct input *in, const struct tep_record *rec)
 			       r->events / 1e6, (r->last - r->first) / 1e9);
 }
 
+/* None of its records has come before */
+static void add_place_cpus(struct places *p, int cpus)
+{
+	p->cpu = realloc(p->cpu, cpus * sizeof(*p->cpu));
+	if (!p->cpu)
+		abort();
+	for (; p->cpus < cpus; p->cpus++) {
+		p->cpu[p->cpus].now = 0;
+		p->cpu[p->cpus].offset = calloc(MAX_PLACES, sizeof(u64));
+		if (!p->cpu[p->cpus].offset)
+			abort();
+	}
+}
+
+static void add_place(struct places *p)
+{
+	size_t i;
+	int cpu;
+
+	if (p->nr == MAX_PLACES) {
+		p->every *= 2;
+		p->nr /= 2;
+		for (cpu = 0; cpu < p->cpus; cpu++) {
+			u64 *offset = p->cpu[cpu].offset;
+
+			for (i = 0; i < p->nr; i++)
+				offset[i] = offset[2 * i];
+		}
+	}
+	for (cpu = 0; cpu < p->cpus; cpu++)
+		p->cpu[cpu].offset[p->nr] = p->cpu[cpu].now;
+	p->nr++;
+}
+
+static void note_place(struct places *p, u64 events,
+		       const struct tep_record *rec)
+{
+	if (events % p->every == 0)
+		add_place(p);
+	if (rec->cpu < 0)
+		return;
+	if (rec->cpu >= p->cpus)
+		add_place_cpus(p, rec->cpu + 1);
+	p->cpu[rec->cpu].now = rec->offset;
+}
+
+/**
+ * places_new - places that input_read() is to note
+ *
+ * Return: none yet, for places_free().
+ */
+struct places *places_new(void)
+{
+	struct places *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		abort();
+	p->every = PLACE_EVENTS;
+	return p;
+}
+
+/**
+ * places_free - free the places of a trace
+ * @p: the places, or NULL
+ */
+void places_free(struct places *p)
+{
+	int cpu;
+
+	if (!p)
+		return;
+	for (cpu = 0; cpu < p->cpus; cpu++)
+		free(p->cpu[cpu].offset);
+	free(p->cpu);
+	free(p);
+}
+
 static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 		    int cpu, void *arg)
 {
@@ -97,6 +178,8 @@ static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 		tell_progress(in, rec);
 	if (!r->events)
 		r->first = rec->ts;
+	if (r->places && !in->reader->wanted)
+		note_place(r->places, r->events, rec);
 	r->events++;
 	r->bytes += rec->record_size;
 	if (rec->ts > r->last)
@@ -167,6 +250,74 @@ static int find_common(struct input *in)
 	return 0;
 }
 
+/* The next record of each CPU from a place on */
+static void go_to(struct input *in, struct tracecmd_input *handle,
+		  struct tep_record **next, size_t place)
+{
+	struct places *p = in->report->places;
+	int cpu;
+
+	for (cpu = 0; cpu < p->cpus; cpu++) {
+		u64 offset = p->cpu[cpu].offset[place];
+
+		tracecmd_free_record(next[cpu]);
+		next[cpu] = NULL;
+		if (offset) {
+			tracecmd_free_record(
+				tracecmd_read_at(handle, offset, NULL));
+			next[cpu] = tracecmd_read_data(handle, cpu);
+		} else if (p->cpu[cpu].now) {
+			next[cpu] = tracecmd_read_cpu_first(handle, cpu);
+		}
+	}
+	in->report->events = in->next_alive = place * p->every;
+}
+
+/* The earliest one, as tracecmd_iterate_events() chooses it; -1 if there is none */
+static int choose(struct tep_record *const *next, int cpus)
+{
+	int cpu, first = -1;
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		if (next[cpu] && (first < 0 || next[cpu]->ts < next[first]->ts))
+			first = cpu;
+	}
+	return first;
+}
+
+/* But for most of those that are not wanted */
+static int read_wanted(struct input *in, struct tracecmd_input *handle)
+{
+	struct places *p = in->report->places;
+	struct tep_record **next = calloc(p->cpus + 1, sizeof(*next));
+	int cpu, status = 0;
+	bool begun = false;
+
+	if (!next)
+		abort();
+	while (!status) {
+		u64 place = in->reader->wanted(in->reader->arg) / p->every;
+		struct tep_record *rec;
+
+		if (place >= p->nr)
+			break;
+		if (!begun || place * p->every > in->report->events)
+			go_to(in, handle, next, place);
+		begun = true;
+		cpu = choose(next, p->cpus);
+		if (cpu < 0)
+			break;
+		rec = next[cpu];
+		next[cpu] = tracecmd_read_data(handle, cpu);
+		status = on_event(handle, rec, cpu, in);
+		tracecmd_free_record(rec);
+	}
+	for (cpu = 0; cpu < p->cpus; cpu++)
+		tracecmd_free_record(next[cpu]);
+	free(next);
+	return status;
+}
+
 static int read_events(struct input *in, struct tracecmd_input *handle)
 {
 	int status = find_common(in);
@@ -175,7 +326,9 @@ static int read_events(struct input *in, struct tracecmd_input *handle)
 		status = in->reader->init(in, in->reader->arg);
 	if (status)
 		return status;
-	if (tracecmd_iterate_events(handle, NULL, 0, on_event, in) &&
+	if ((in->reader->wanted ?
+		     read_wanted(in, handle) :
+		     tracecmd_iterate_events(handle, NULL, 0, on_event, in)) &&
 	    !in->status)
 		in->status = guard_fail(in->guard, GUARD_NOWHERE,
 					"damaged: its events cannot be read");

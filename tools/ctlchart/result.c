@@ -211,6 +211,7 @@ void report_free(struct report *r)
 	for (i = 0; i < r->nr_charts; i++)
 		chart_free(r->chart[i]);
 	free(r->chart);
+	places_free(r->places);
 }
 
 /**

@@ -23,8 +23,12 @@ struct tracecmd_output *tracecmd_copy(struct tracecmd_input *ihandle,
 				      const char *compression);
 void tracecmd_output_close(struct tracecmd_output *handle);
 int tracecmd_cpus(struct tracecmd_input *handle);
+int tracecmd_long_size(struct tracecmd_input *handle);
 
 #define FILE_CMD_LINES 7 /* its enum tracecmd_file_states */
+
+/* Behind the magic, the version and the byte order */
+#define LONG_SIZE_AT 13
 
 /**
  * struct datfile - a file being written
@@ -253,8 +257,14 @@ static void out_table(struct datfile *d, const char *clock)
 	out_number(d, d->cpus, 4);
 	out_bytes(d, "options  ", 10);
 	if (*clock) {
-		out_number(d, 4, 2); /* there is a trace clock */
-		out_number(d, 0, 4);
+		/*
+		 * There is a trace clock. trace-cmd takes what the option has
+		 * for a string, and without any bytes what was in its memory:
+		 * times were in other units now and then.
+		 */
+		out_number(d, 4, 2);
+		out_number(d, 1, 4);
+		out_number(d, 0, 1);
 	}
 	out_number(d, 0, 2);
 	out_bytes(d, "flyrecord", 10);
@@ -292,6 +302,9 @@ static uint8_t *get_head(struct tracecmd_input *from, size_t *len)
 		free(head);
 		head = NULL;
 	}
+	/* It says how long its own longs are */
+	if (head && size > LONG_SIZE_AT)
+		head[LONG_SIZE_AT] = tracecmd_long_size(from);
 	close(fd);
 	*len = size;
 	return head;

@@ -75,16 +75,14 @@ static unsigned int get_bit(struct schedz_decoder *d, u16 *model)
 	u32 prob = *model;
 	u32 bound = (d->range >> SCHEDZ_PROB_BITS) * prob;
 	unsigned int bit = d->code >= bound;
+	/* All ones for a 1: which it is cannot be foreseen, so nothing branches */
+	u32 one = -bit;
+	u32 up = ((1 << SCHEDZ_PROB_BITS) - prob) >> SCHEDZ_PROB_RATE;
+	u32 down = prob >> SCHEDZ_PROB_RATE;
 
-	if (bit) {
-		d->code -= bound;
-		d->range -= bound;
-		*model = prob - (prob >> SCHEDZ_PROB_RATE);
-	} else {
-		d->range = bound;
-		*model = prob +
-			 (((1 << SCHEDZ_PROB_BITS) - prob) >> SCHEDZ_PROB_RATE);
-	}
+	d->code -= bound & one;
+	d->range = bound + ((d->range - 2 * bound) & one);
+	*model = prob + (up & ~one) - (down & one);
 	while (d->range < SCHEDZ_RANGE_MIN) {
 		d->range <<= 8;
 		d->code = d->code << 8 | next_byte(d);

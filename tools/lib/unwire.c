@@ -4,6 +4,7 @@
  * wire.c for the format of records.
  */
 #include <linux/kernel.h>
+#include <linux/limits.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
@@ -124,120 +125,67 @@ bool nettrace_get_info(const u8 *from, size_t len, struct nettrace_info *info)
 /* ------------------------------------------------------------------------- */
 /* Records */
 
+/* More than a header can count */
+#define RECORDS_MAX 65535
+
 struct reader {
-	const u8 *at;
-	const u8 *end;
-	bool bad;
+	struct nettrace_coder c;
+	struct nettrace_past *past;
+	const struct nettrace_taker *taker;
+	u64 time;
 };
 
-static const u8 *take(struct reader *r, u64 len)
+/* Nothing was ever written behind the end but what makes no difference */
+static bool is_bad(const struct reader *r)
 {
-	const u8 *at = r->at;
-
-	if (r->bad || len > (u64)(r->end - r->at)) {
-		r->bad = true;
-		return NULL;
-	}
-	r->at += len;
-	return at;
+	return r->c.past_end > 4;
 }
 
-static u8 take_byte(struct reader *r)
+static void take_name(struct reader *r)
 {
-	const u8 *byte = take(r, 1);
+	u8 comm[NETTRACE_COMM_LEN];
+	u32 pid, i;
 
-	return byte ? *byte : 0;
+	pid = nettrace_code_bits(&r->c, 16, 0) << 16;
+	pid |= nettrace_code_bits(&r->c, 16, 0);
+	for (i = 0; i < NETTRACE_COMM_LEN; i++)
+		comm[i] = nettrace_code_bits(&r->c, 8, 0);
+	if (!is_bad(r) && r->taker->name)
+		r->taker->name(pid, comm, r->taker->arg);
 }
 
-static u64 take_varint(struct reader *r)
+static void take_short(struct reader *r, u32 place)
 {
-	unsigned int shift;
-	u64 value = 0;
-	u8 byte;
+	u8 record[NETTRACE_PAST_LEN] = {};
+	u32 len;
 
-	for (shift = 0; shift < 64; shift += 7) {
-		byte = take_byte(r);
-		value |= (u64)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-	r->bad = true;
-	return 0;
+	if (place == NETTRACE_NEW)
+		place = nettrace_new_place(r->past);
+	r->time += nettrace_code_delta(&r->c, r->past, place, 0);
+	len = nettrace_code_record(&r->c, r->past, place, r->time, record, 0);
+	if (!is_bad(r) && r->taker->record)
+		r->taker->record(r->time, record, len, r->taker->arg);
 }
 
-static u64 take_signed(struct reader *r)
+/* No longer than the room; bytes that nobody wrote are noticed by the caller */
+static bool take_plain(struct reader *r, u8 *room, u32 size)
 {
-	u64 value = take_varint(r);
+	u32 len, i;
 
-	return value >> 1 ^ -(value & 1);
-}
-
-static void take_group(struct reader *r, u8 *record, u32 len)
-{
-	u8 mask = take_byte(r);
-	u32 i;
-
-	for (i = 0; i < 8; i++) {
-		if (!(mask & 1 << i))
-			continue;
-		if (i < len)
-			record[i] ^= take_byte(r);
-		else
-			r->bad = true;
-	}
-}
-
-static void take_packed(struct reader *r, u8 *record, u32 len)
-{
-	u8 groups = 0;
-	u32 at;
-
-	for (at = 0; at < len && !r->bad; at += 8) {
-		if (at % 64 == 0)
-			groups = take_byte(r);
-		if (groups & 1 << at / 8 % 8)
-			take_group(r, record + at, min_t(u32, len - at, 8));
-	}
-}
-
-/* Return: the record, which stays in @past, or NULL */
-static const u8 *take_short(struct reader *r, struct nettrace_past *past,
-			    u8 head, u64 *len)
-{
-	u32 back = head >> 2 & 0xf, to = past->nr % NETTRACE_PAST;
-	u32 from = (past->nr - back) % NETTRACE_PAST, copied;
-	u8 *record = past->last[to].record;
-
-	if (back > past->nr)
-		r->bad = true;
-	else if (back && head & 1 << 6)
-		*len = past->last[from].len;
-	if (*len > NETTRACE_PAST_LEN)
-		r->bad = true;
-	if (r->bad)
-		return NULL;
-	copied = back ? min_t(u32, *len, past->last[from].len) : 0;
-	if (copied)
-		memcpy(record, past->last[from].record, copied);
-	memset(record + copied, 0, *len - copied);
-	take_packed(r, record, *len);
-	past->last[to].len = *len;
-	past->nr++;
-	return record;
-}
-
-static void take_name(struct reader *r, const struct nettrace_taker *taker)
-{
-	s32 pid = take_varint(r);
-	const u8 *comm = take(r, NETTRACE_COMM_LEN);
-
-	if (comm && taker->name)
-		taker->name(pid, comm, taker->arg);
+	r->time += nettrace_code_delta(&r->c, r->past, 0, 0);
+	len = nettrace_code_bits(&r->c, 17, 0);
+	if (len > size)
+		return false;
+	for (i = 0; i < len; i++)
+		room[i] = nettrace_code_bits(&r->c, 8, 0);
+	if (!is_bad(r) && r->taker->record)
+		r->taker->record(r->time, room, len, r->taker->arg);
+	return true;
 }
 
 /**
  * nettrace_unpack - take the records of a DATA datagram
- * @past: to work with
+ * @un: to work with
  * @from: what follows the header
  * @len: bytes of it
  * @time: the header's
@@ -245,37 +193,49 @@ static void take_name(struct reader *r, const struct nettrace_taker *taker)
  *
  * Return: number of records, or -1 if they are damaged.
  */
-int nettrace_unpack(struct nettrace_past *past, const u8 *from, size_t len,
+int nettrace_unpack(struct nettrace_unpacker *un, const u8 *from, size_t len,
 		    u64 time, const struct nettrace_taker *taker)
 {
-	struct reader r = { .at = from, .end = from + len };
-	const u8 *record;
-	u64 record_len;
-	int nr = 0;
-	u8 head;
+	struct reader r = {
+		.c = { .high = U32_MAX,
+		       .at = (u8 *)from,
+		       .end = from + len,
+		       .reads = true },
+		.past = &un->past,
+		.taker = taker,
+		.time = time,
+	};
+	u32 symbol, places;
+	int nr = 0, i;
 
-	past->nr = 0;
-	while (r.at < r.end) {
-		head = take_byte(&r);
-		if (head == 2) {
-			take_name(&r, taker);
-			if (r.bad)
-				return -1;
+	/* Nothing at all is no record */
+	if (!len)
+		return 0;
+	nettrace_past_init(r.past);
+	for (i = 0; i < 4; i++)
+		r.c.value = r.c.value << 8 | (r.c.at < r.c.end ? *r.c.at++ : 0);
+	while (nr <= RECORDS_MAX) {
+		symbol = nettrace_code_symbol(&r.c, r.past, 0);
+		places = min_t(u32, r.past->nr, NETTRACE_PAST);
+		if (is_bad(&r))
+			return -1;
+		if (symbol == NETTRACE_STOP)
+			return nr;
+		if (symbol == NETTRACE_NAME) {
+			take_name(&r);
 			continue;
 		}
-		time += take_signed(&r);
-		record_len = head & 1 << 6 ? 0 : take_varint(&r);
-		if ((head & 3) == 1 && !(head & 1 << 7))
-			record = take_short(&r, past, head, &record_len);
-		else if (!head)
-			record = take(&r, record_len);
-		else
+		if (symbol == NETTRACE_PLAIN) {
+			if (!take_plain(&r, un->plain, sizeof(un->plain)))
+				return -1;
+		} else if (symbol < places || symbol == NETTRACE_NEW) {
+			take_short(&r, symbol);
+		} else {
 			return -1;
-		if (r.bad || record_len > NETTRACE_RECORD_MAX)
+		}
+		if (is_bad(&r))
 			return -1;
-		if (taker->record)
-			taker->record(time, record, record_len, taker->arg);
 		nr++;
 	}
-	return nr;
+	return -1;
 }

@@ -2,34 +2,43 @@
 /*
  * nettrace: writing datagrams, and reading acks. See wire.h.
  *
- * Records of a DATA datagram. Most records look like one before, so a record is
- * written as what differs from one of the last 15 in the same datagram:
+ * Records of a DATA datagram. Most records look like the last one of their event, so
+ * a record is written as what differs from that, in an arithmetic code whose
+ * probabilities adapt while it is written, and begin anew in each datagram. What is
+ * coded, in this order:
  *
- *	head	bits 0-1: 0 plain, 1 packed, 2 name of a task
- *		bits 2-5: which one it is compared with, counted back from 1; 0: none
- *		bit 6: it is as long as that one
- *	time	signed varint: since the record before, or the header's time
- *	length	varint, unless bit 6 is set
- *	body	plain: the bytes. packed: for every 64 bytes a mask of its groups
- *		of 8 that differ; for each of these a mask of its bytes that
- *		differ, and those, XORed. What the other one is too short for,
- *		is compared with 0.
+ *	symbol	which event, by the symbol before: one of the 16 that have a place,
+ *		or a new one, which gets the next place; or plain, name, stop
+ *	time	since the record before, or the header's time: is it negative? how
+ *		many bits has it? the bits below the first one
+ *	length	is it that of the last one? If not, 8 bits
+ *	body	for each 4 bytes: are they not as in the last one? then, of 8 that are
+ *		aligned: have they grown as much as the 8 before them, or about as
+ *		much as time has? by how much not? if neither: are they
+ *		among the last 32 that were not, and had 2 bytes at least that were
+ *		not? then which, counted back from the last one; if not, for each
+ *		byte of these: is it not? then the byte. Bytes 4 to 7, common_pid,
+ *		are compared with those of the record before, of any event
  *
- * A name is head, varint pid (as u32), 16 bytes. Names, and records of more than
- * 128 bytes, are not among those that others are compared with.
+ * All of these have probabilities by the event's place, and by their own place in
+ * the record; bits of a number below its upper four have none. A plain record is: the
+ * time, 17 bits of length, the bytes; a name: 32 bits of pid, 16 bytes.
  *
- * A varint has 7 bits in each byte, the lowest first, and bit 7 set in all but the
- * last. A signed one is 0, -1, 1, -2 and so on for 0, 1, 2, 3.
+ * The code: a range of 32 bits, [low, high], is divided by each bit in proportion to
+ * its probability, and goes on with the part that the bit says, the lower one for 1.
+ * The upper byte is written as soon as both ends agree in it. At the end, the fewest
+ * bytes are written that make a number within, whatever follows. Reading compares
+ * that number with the same divisions, so one code serves both: what it is given
+ * only matters when it writes.
  */
+#include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/limits.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
 #include "wire.h"
-
-/* The most that a record takes besides its bytes */
-#define MAX_HEAD (1 + 10 + 5)
 
 void nettrace_put_header(u8 *to, enum nettrace_kind kind, u64 session)
 {
@@ -176,21 +185,391 @@ void nettrace_get_ack_range(const u8 *from, struct nettrace_ack_range *range)
 }
 
 /* ------------------------------------------------------------------------- */
-/* Records */
+/* The code */
 
-static u8 *put_varint(u8 *to, u64 value)
+/* Each byte of a model, to begin with: a probability of about a half, no bits seen */
+#define HALF 0x80
+
+/* By how much a probability moves, after so many bits: 1/(n + 1.5) of what is left */
+static const u16 rate[] = {
+	43690, 26214, 18724, 14563, 11915, 10082, 8738, 7710,
+	6898,  6241,  5698,  5242,  4854,  4519,  4228, 3971,
+};
+
+/* The ends of the range, where a compiler knows that no model is */
+struct range {
+	u32 low;
+	u32 high;
+};
+
+static void next_byte(struct nettrace_coder *c, u8 upper)
 {
-	while (value > 0x7f) {
-		*to++ = value | 0x80;
-		value >>= 7;
+	if (c->reads) {
+		c->value <<= 8;
+		if (c->at < c->end)
+			c->value |= *c->at++;
+		else
+			c->past_end++;
+	} else if (c->at < c->end) {
+		*c->at++ = upper;
+	} else {
+		c->full = true;
 	}
-	*to++ = value;
-	return to;
 }
 
-static u8 *put_signed(u8 *to, u64 value)
+/* With the probability of 1 in 4096ths */
+static __always_inline bool divide(struct nettrace_coder *c, struct range *r,
+				   u32 probability, bool bit)
 {
-	return put_varint(to, value << 1 ^ -(value >> 63));
+	u32 mid = r->low + ((r->high - r->low) >> 12) * probability;
+
+	if (c->reads)
+		bit = c->value <= mid;
+	if (bit)
+		r->high = mid;
+	else
+		r->low = mid + 1;
+	while (unlikely(!((r->low ^ r->high) >> 24))) {
+		next_byte(c, r->high >> 24);
+		r->low <<= 8;
+		r->high = r->high << 8 | 0xff;
+	}
+	return bit;
+}
+
+/* A probability has 12 bits, and below these, how many bits it has seen, up to 15 */
+static __always_inline bool code_modelled(struct nettrace_coder *c,
+					  struct range *r, u16 *model, bool bit)
+{
+	u32 n = *model & 15, p = *model & ~15U;
+
+	bit = divide(c, r, p >> 4, bit);
+	if (bit)
+		p += (0xfff0 - p) * rate[n] >> 16;
+	else
+		p -= p * rate[n] >> 16;
+	*model = (p & ~15U) | (n < 15 ? n + 1 : n);
+	return bit;
+}
+
+static noinline bool code_bit(struct nettrace_coder *c, u16 *model, bool bit)
+{
+	struct range r = { c->low, c->high };
+
+	bit = code_modelled(c, &r, model, bit);
+	c->low = r.low;
+	c->high = r.high;
+	return bit;
+}
+
+/* A number of so many bits, the highest first; each has its model by those above */
+static noinline u32 code_tree(struct nettrace_coder *c, u16 *tree,
+			      unsigned int bits, u32 value)
+{
+	struct range r = { c->low, c->high };
+	u32 node = 1;
+
+	while (bits--)
+		node = node << 1 |
+		       code_modelled(c, &r, &tree[node], value >> bits & 1);
+	c->low = r.low;
+	c->high = r.high;
+	return node;
+}
+
+/**
+ * nettrace_code_bits - bits of which nothing is known
+ * @c: the code
+ * @bits: how many
+ * @value: these, when they are written
+ *
+ * Return: these.
+ */
+u32 nettrace_code_bits(struct nettrace_coder *c, unsigned int bits, u32 value)
+{
+	struct range r = { c->low, c->high };
+	u32 got = 0;
+
+	while (bits--)
+		got = got << 1 | divide(c, &r, 2048, value >> bits & 1);
+	c->low = r.low;
+	c->high = r.high;
+	return got;
+}
+
+/**
+ * nettrace_code_symbol - what comes next?
+ * @c: the code
+ * @past: what is known
+ * @symbol: it, when it is written
+ *
+ * Return: it, 31 at most.
+ */
+u32 nettrace_code_symbol(struct nettrace_coder *c, struct nettrace_past *past,
+			 u32 symbol)
+{
+	symbol = code_tree(c, past->m.symbol[past->symbol], 5, symbol) & 31;
+	past->symbol = symbol;
+	return symbol;
+}
+
+/* A number with a sign, whose size has @width bits */
+static u64 code_signed(struct nettrace_coder *c, u16 *negative, u16 *sizes,
+		       u32 width, u16 (*tops)[8], u64 number)
+{
+	bool back = code_bit(c, negative, number >> 63);
+	u64 size = back ? -number : number;
+	u32 bits = code_tree(c, sizes, width, fls64(size)) & ((1 << width) - 1),
+	    top;
+
+	if (bits < 2)
+		return back ? -(u64)bits : bits;
+	bits = min_t(u32, bits, 64) - 1;
+	top = min_t(u32, bits, 3);
+	/* The first one is known */
+	number = code_tree(c, tops[bits], top, size >> (bits - top) & 7);
+	for (bits -= top; bits; bits -= top) {
+		top = min_t(u32, bits, 16);
+		number = number << top |
+			 nettrace_code_bits(c, top,
+					    size >> (bits - top) & 0xffff);
+	}
+	return back ? -number : number;
+}
+
+/**
+ * nettrace_code_delta - time since the record before
+ * @c: the code
+ * @past: what is known
+ * @place: of the event
+ * @delta: it, when it is written; may be negative
+ *
+ * Return: it.
+ */
+u64 nettrace_code_delta(struct nettrace_coder *c, struct nettrace_past *past,
+			u32 place, u64 delta)
+{
+	struct nettrace_model *m = &past->m;
+
+	return code_signed(c, &m->back, m->size[place], 7, m->top, delta);
+}
+
+/* Where the last of those is noted that these four bytes could be */
+static u32 *seen_slot(struct nettrace_past *past, const u8 *bytes)
+{
+	return &past->seen_last[get_unaligned_le32(bytes) * 0x61c88647 >> 26];
+}
+
+static void note_seen(struct nettrace_past *past, const u8 *bytes)
+{
+	memcpy(past->seen[past->nr_seen++ % NETTRACE_SEEN], bytes, 4);
+	*seen_slot(past, bytes) = past->nr_seen;
+}
+
+/* How long ago were these four bytes seen? From 0; NETTRACE_SEEN: not at all */
+static u32 find_seen(struct nettrace_past *past, const u8 *bytes)
+{
+	/* The last that they could be; before any, that is too long ago */
+	u32 i = past->nr_seen - *seen_slot(past, bytes);
+
+	for (; i < min_t(u32, past->nr_seen, NETTRACE_SEEN); i++) {
+		if (!memcmp(past->seen[(past->nr_seen - 1 - i) % NETTRACE_SEEN],
+			    bytes, 4))
+			return i;
+	}
+	return NETTRACE_SEEN;
+}
+
+/* Four bytes at @at that were seen before; false if they are others */
+static bool code_seen(struct nettrace_coder *c, struct nettrace_past *past,
+		      u32 place, u8 *record, u32 at)
+{
+	u32 i = c->reads ? 0 : find_seen(past, record + at);
+
+	if (!code_bit(c, &past->m.seen[place][at / 4], i < NETTRACE_SEEN))
+		return false;
+	i = code_tree(c, past->m.back_to[(6 * place + at / 4) % 64], 5, i) &
+	    (NETTRACE_SEEN - 1);
+	memcpy(record + at, past->seen[(past->nr_seen - 1 - i) % NETTRACE_SEEN],
+	       4);
+	return true;
+}
+
+/* Bytes of a group that are not those of @like */
+static void code_bytes(struct nettrace_coder *c, struct nettrace_past *past,
+		       u32 place, u8 *record, const u8 *like, u32 at, u32 end)
+{
+	struct nettrace_model *m = &past->m;
+	u32 i, differ = 0;
+
+	if (end - at == 4 && code_seen(c, past, place, record, at))
+		return;
+	for (i = at; i < end; i++) {
+		if (code_bit(c, &m->byte[place][i], record[i] != like[i - at]))
+			record[i] = code_tree(c,
+					      m->value[(24 * place + i) % 64],
+					      8, record[i]);
+		else
+			record[i] = like[i - at];
+	}
+	for (i = at; i < end; i++)
+		differ += record[i] != like[i - at];
+	/* Small numbers are not worth it */
+	if (differ > 1 && end - at == 4)
+		note_seen(past, record + at);
+}
+
+/**
+ * enum wide - what eight bytes are that are not as in the last one
+ * @OTHERS: any
+ * @AS_BEFORE: their difference is that of the eight before them
+ * @AS_TIME: their difference is that of the times, or nearly so
+ */
+enum wide { OTHERS, AS_BEFORE, AS_TIME };
+
+/* In units of the trace clock; what is farther away is coded better as bytes */
+#define NEARLY 1023
+
+/* Eight bytes at @at, as little-endian numbers on any machine; false if OTHERS */
+static bool code_wide(struct nettrace_coder *c, struct nettrace_past *past,
+		      u32 place, u64 time, u8 *record, u32 at)
+{
+	struct nettrace_model *m = &past->m;
+	const u8 *last = past->last[place].record;
+	u64 was = get_unaligned_le64(last + at), is = 0;
+	u64 before = was + get_unaligned_le64(record + at - 8) -
+		     get_unaligned_le64(last + at - 8);
+	u64 timed = was + time - past->last[place].time;
+	enum wide wide = OTHERS;
+
+	if (!c->reads) {
+		is = get_unaligned_le64(record + at);
+		/* The first eight have the pid, and what else all records have */
+		if (at >= 16 && is == before)
+			wide = AS_BEFORE;
+		else if (is - timed + NEARLY <= 2 * NEARLY &&
+			 find_seen(past, record + at) == NETTRACE_SEEN)
+			wide = AS_TIME;
+	}
+	wide = code_tree(c, m->wide[place][at / 8], 2, wide) & 3;
+	if (wide == OTHERS)
+		return false;
+	if (wide == AS_BEFORE)
+		is = before;
+	else
+		is = timed + code_signed(c, &m->ahead_back[place],
+					 m->ahead_size[place], 4, m->ahead_top,
+					 is - timed);
+	put_unaligned_le64(is, record + at);
+	return true;
+}
+
+/* Bytes of a group that are not those of @like; returns where the next one begins */
+static u32 code_group(struct nettrace_coder *c, struct nettrace_past *past,
+		      u32 place, u64 time, u8 *record, const u8 *like, u32 at,
+		      u32 len)
+{
+	u32 end = min_t(u32, at + 4, len);
+
+	if (at && at % 8 == 0 && at + 8 <= len &&
+	    code_wide(c, past, place, time, record, at))
+		return at + 8;
+	code_bytes(c, past, place, record, like, at, end);
+	return end;
+}
+
+/**
+ * nettrace_code_record - a record, but for its time
+ * @c: the code
+ * @past: what is known
+ * @place: of the event
+ * @time: its time
+ * @record: NETTRACE_PAST_LEN bytes
+ * @len: how many of these are it, when it is written
+ *
+ * Return: how many bytes it has.
+ */
+u32 nettrace_code_record(struct nettrace_coder *c, struct nettrace_past *past,
+			 u32 place, u64 time, u8 *record, u32 len)
+{
+	struct nettrace_model *m = &past->m;
+	u8 *last = past->last[place].record;
+	u32 at, end;
+
+	if (code_bit(c, &m->same_len[place], len == past->last[place].len))
+		len = past->last[place].len;
+	else
+		len = nettrace_code_bits(c, 8, len);
+	len = min_t(u32, len, NETTRACE_PAST_LEN);
+	for (at = 0; at < len; at = end) {
+		const u8 *like = at == 4 ? past->pid : last + at;
+
+		end = min_t(u32, at + 4, len);
+		if (code_bit(c, &m->word[place][at / 4],
+			     memcmp(record + at, like, end - at) != 0))
+			end = code_group(c, past, place, time, record, like, at,
+					 len);
+		else
+			memcpy(record + at, like, end - at);
+	}
+	past->last[place].time = time;
+	past->last[place].len = len;
+	memcpy(last, record, len);
+	if (len >= 8)
+		memcpy(past->pid, record + 4, 4);
+	return len;
+}
+
+/**
+ * nettrace_past_init - nothing is known
+ * @past: what is known
+ */
+void nettrace_past_init(struct nettrace_past *past)
+{
+	memset(past, 0, offsetof(struct nettrace_past, m));
+	past->symbol = NETTRACE_STOP;
+	memset(&past->m, HALF, sizeof(past->m));
+}
+
+/* ------------------------------------------------------------------------- */
+/* Records */
+
+/* What stop mostly takes, and the end of the code */
+#define STOP_LEN 8
+
+/* And at most: each of its 5 bits moves 4 bytes out, and the end has 4 */
+#define STOP_MAX 24
+
+/**
+ * nettrace_place - which place has a record's event?
+ * @past: what is known
+ * @record: it, 2 bytes at least
+ *
+ * Return: that, or NETTRACE_NEW if it has none.
+ */
+u32 nettrace_place(const struct nettrace_past *past, const u8 *record)
+{
+	u32 i, places = min_t(u32, past->nr, NETTRACE_PAST);
+
+	for (i = 0; i < places; i++) {
+		if (!memcmp(past->last[i].record, record, 2))
+			return i;
+	}
+	return NETTRACE_NEW;
+}
+
+/**
+ * nettrace_new_place - a place for another event
+ * @past: what is known
+ *
+ * Return: its number; who had it longest loses it.
+ */
+u32 nettrace_new_place(struct nettrace_past *past)
+{
+	u32 place = past->nr++ % NETTRACE_PAST;
+
+	memset(&past->last[place], 0, sizeof(past->last[place]));
+	return place;
 }
 
 /**
@@ -202,109 +581,110 @@ static u8 *put_signed(u8 *to, u64 value)
  */
 void nettrace_pack_begin(struct nettrace_packer *p, u8 *to, u32 room, u64 time)
 {
+	p->begin = to;
 	p->at = to;
 	p->end = to + room;
 	p->time = time;
-	p->past.nr = 0;
+	p->any = false;
+	p->c = (struct nettrace_coder){
+		.high = U32_MAX,
+		.at = to,
+		.end = room > STOP_LEN ? p->end - STOP_LEN : to,
+	};
+	p->full = room <= STOP_LEN;
+	nettrace_past_init(&p->past);
 }
 
-/* Of records of an event and a task; common_type, and common_pid behind it */
-static bool same_event(const u8 *a, const u8 *b)
+/* The fewest bytes of a number that is in the range, whatever follows */
+static bool put_end(struct nettrace_coder *c)
 {
-	return !memcmp(a, b, 2);
-}
+	u32 bytes, rest, number;
 
-static bool same_task(const u8 *a, const u8 *b)
-{
-	return !memcmp(a + 4, b + 4, 4);
-}
-
-/*
- * How far back is the record that is most like this one? The last one of the event
- * and task, or else of the event, or 0.
- */
-static u32 find_past(const struct nettrace_past *past, const u8 *record,
-		     u32 len)
-{
-	u32 back, i, event = 0;
-
-	if (len < 8)
-		return 0;
-	for (back = 1; back < NETTRACE_PAST && back <= past->nr; back++) {
-		i = (past->nr - back) % NETTRACE_PAST;
-		if (past->last[i].len < 8 ||
-		    !same_event(past->last[i].record, record))
-			continue;
-		if (same_task(past->last[i].record, record))
-			return back;
-		if (!event)
-			event = back;
+	for (bytes = 1; bytes <= 4; bytes++) {
+		rest = bytes < 4 ? U32_MAX >> 8 * bytes : 0;
+		number = (c->low + rest) & ~rest;
+		if (number >= c->low && number <= c->high)
+			break;
 	}
-	return event;
+	if (c->full || bytes > c->end - c->at)
+		return false;
+	for (; bytes; bytes--) {
+		*c->at++ = number >> 24;
+		number <<= 8;
+	}
+	return true;
 }
 
-static void remember(struct nettrace_past *past, const u8 *record, u32 len)
+/* Stop behind what there is, which it leaves as it is */
+static bool stop(struct nettrace_packer *p)
 {
-	u32 i = past->nr++ % NETTRACE_PAST;
+	struct nettrace_coder c = p->c;
+	u16 model[32];
 
-	past->last[i].len = len;
-	memcpy(past->last[i].record, record, len);
+	memcpy(model, p->past.m.symbol[p->past.symbol], sizeof(model));
+	c.end = p->end;
+	code_tree(&c, model, 5, NETTRACE_STOP);
+	if (!put_end(&c))
+		return false;
+	p->at = c.at;
+	return true;
 }
 
-/* A group of at most 8 bytes: its mask and the bytes that differ */
-static u8 *put_group(u8 *to, const u8 *xored, u32 len)
+/* What a symbol changes that stop() needs */
+struct undo {
+	struct nettrace_coder c;
+	u32 symbol;
+	u16 model[32];
+};
+
+static void save(const struct nettrace_packer *p, struct undo *undo)
 {
-	u8 *mask = to++;
+	undo->c = p->c;
+	undo->symbol = p->past.symbol;
+	memcpy(undo->model, p->past.m.symbol[undo->symbol],
+	       sizeof(undo->model));
+}
+
+/* Is it all there, and room for stop? If not, the datagram ends before it */
+static bool keep(struct nettrace_packer *p, const struct undo *undo)
+{
+	if (!p->c.full && (p->end - p->c.at >= STOP_MAX || stop(p))) {
+		p->any = true;
+		return true;
+	}
+	p->c = undo->c;
+	p->past.symbol = undo->symbol;
+	memcpy(p->past.m.symbol[undo->symbol], undo->model,
+	       sizeof(undo->model));
+	p->full = true;
+	return false;
+}
+
+static void put_short(struct nettrace_packer *p, u64 delta, const u8 *record,
+		      u32 len)
+{
+	u32 place = nettrace_place(&p->past, record);
+	u8 copy[NETTRACE_PAST_LEN];
+
+	memcpy(copy, record, len);
+	nettrace_code_symbol(&p->c, &p->past, place);
+	if (place == NETTRACE_NEW)
+		place = nettrace_new_place(&p->past);
+	nettrace_code_delta(&p->c, &p->past, place, delta);
+	nettrace_code_record(&p->c, &p->past, place, p->time + delta, copy,
+			     len);
+}
+
+static void put_plain(struct nettrace_packer *p, u64 delta, const u8 *record,
+		      u32 len)
+{
 	u32 i;
 
-	*mask = 0;
-	for (i = 0; i < len; i++) {
-		if (!xored[i])
-			continue;
-		*mask |= 1 << i;
-		*to++ = xored[i];
-	}
-	/* Nothing differs: no mask, too */
-	return *mask ? to : mask;
-}
-
-/* Into at most len + len / 8 + len / 64 + 2 bytes */
-static u8 *put_packed(u8 *to, const u8 *xored, u32 len)
-{
-	u8 *groups = NULL, *end;
-	u32 at;
-
-	for (at = 0; at < len; at += 8) {
-		if (at % 64 == 0) {
-			groups = to++;
-			*groups = 0;
-		}
-		end = put_group(to, xored + at, min_t(u32, len - at, 8));
-		if (end != to)
-			*groups |= 1 << at / 8 % 8;
-		to = end;
-	}
-	return to;
-}
-
-static u8 *put_short(const struct nettrace_packer *p, u8 *to, u64 time,
-		     const u8 *record, u32 len)
-{
-	u32 back = find_past(&p->past, record, len);
-	u32 last = (p->past.nr - back) % NETTRACE_PAST;
-	u32 last_len = back ? p->past.last[last].len : 0;
-	bool same = back && last_len == len;
-	u8 xored[NETTRACE_PAST_LEN];
-	u32 i;
-
+	nettrace_code_symbol(&p->c, &p->past, NETTRACE_PLAIN);
+	nettrace_code_delta(&p->c, &p->past, 0, delta);
+	nettrace_code_bits(&p->c, 17, len);
 	for (i = 0; i < len; i++)
-		xored[i] = record[i] ^
-			   (i < last_len ? p->past.last[last].record[i] : 0);
-	*to++ = 1 | back << 2 | same << 6;
-	to = put_signed(to, time - p->time);
-	if (!same)
-		to = put_varint(to, len);
-	return put_packed(to, xored, len);
+		nettrace_code_bits(&p->c, 8, record[i]);
 }
 
 /**
@@ -314,32 +694,22 @@ static u8 *put_short(const struct nettrace_packer *p, u8 *to, u64 time,
  * @record: its bytes, from common_type on
  * @len: how many
  *
- * Return: false if there is no room for it; the datagram is as it was then.
+ * Return: false if there is no room for it; the datagram is complete then.
  */
 bool nettrace_pack(struct nettrace_packer *p, u64 time, const u8 *record,
 		   u32 len)
 {
-	u8 scratch[MAX_HEAD + NETTRACE_PAST_LEN + NETTRACE_PAST_LEN / 8 +
-		   NETTRACE_PAST_LEN / 64 + 2];
-	size_t room = p->end - p->at;
-	u8 *to;
+	struct undo undo;
 
-	if (len <= NETTRACE_PAST_LEN) {
-		to = put_short(p, scratch, time, record, len);
-		if ((size_t)(to - scratch) > room)
-			return false;
-		memcpy(p->at, scratch, to - scratch);
-		p->at += to - scratch;
-		remember(&p->past, record, len);
-	} else {
-		if (room < MAX_HEAD || len > room - MAX_HEAD)
-			return false;
-		*p->at++ = 0;
-		p->at = put_signed(p->at, time - p->time);
-		p->at = put_varint(p->at, len);
-		memcpy(p->at, record, len);
-		p->at += len;
-	}
+	if (p->full)
+		return false;
+	save(p, &undo);
+	if (len >= 2 && len <= NETTRACE_PAST_LEN)
+		put_short(p, time - p->time, record, len);
+	else
+		put_plain(p, time - p->time, record, len);
+	if (!keep(p, &undo))
+		return false;
 	p->time = time;
 	return true;
 }
@@ -354,11 +724,29 @@ bool nettrace_pack(struct nettrace_packer *p, u64 time, const u8 *record,
  */
 bool nettrace_pack_name(struct nettrace_packer *p, s32 pid, const char *comm)
 {
-	if (p->end - p->at < 1 + 5 + NETTRACE_COMM_LEN)
+	struct undo undo;
+	u32 i;
+
+	if (p->full)
 		return false;
-	*p->at++ = 2;
-	p->at = put_varint(p->at, (u32)pid);
-	memcpy(p->at, comm, NETTRACE_COMM_LEN);
-	p->at += NETTRACE_COMM_LEN;
-	return true;
+	save(p, &undo);
+	nettrace_code_symbol(&p->c, &p->past, NETTRACE_NAME);
+	nettrace_code_bits(&p->c, 16, (u32)pid >> 16);
+	nettrace_code_bits(&p->c, 16, (u32)pid & 0xffff);
+	for (i = 0; i < NETTRACE_COMM_LEN; i++)
+		nettrace_code_bits(&p->c, 8, (u8)comm[i]);
+	return keep(p, &undo);
+}
+
+/**
+ * nettrace_pack_end - complete the records of the datagram
+ * @p: packer; it may go on with more records afterwards
+ *
+ * Return: their bytes, 0 if there is none.
+ */
+u32 nettrace_pack_end(struct nettrace_packer *p)
+{
+	if (p->any)
+		stop(p);
+	return p->at - p->begin;
 }

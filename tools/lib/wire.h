@@ -17,7 +17,7 @@
 
 #define NETTRACE_MAGIC_0 'N'
 #define NETTRACE_MAGIC_1 'T'
-#define NETTRACE_VERSION 1
+#define NETTRACE_VERSION 2
 
 /* Bytes of headers: of any datagram, and of those of a kind */
 #define NETTRACE_HEADER 12
@@ -42,9 +42,13 @@
 #define NETTRACE_META_MAX (4 << 20)
 #define NETTRACE_COMM_LEN 16
 
-/* Records that a new one is compared with, and how much of each is kept */
+/* Events of a datagram whose last record is known, and how much of it is */
 #define NETTRACE_PAST 16
 #define NETTRACE_PAST_LEN 128
+#define NETTRACE_PAST_WIDE (NETTRACE_PAST_LEN / 8)
+
+/* Values that are looked for, a power of two */
+#define NETTRACE_SEEN 32
 
 /**
  * enum nettrace_kind - kinds of datagrams
@@ -62,6 +66,22 @@ enum nettrace_kind {
 	NETTRACE_META = 4,
 	NETTRACE_BEAT = 5,
 	NETTRACE_ACK = 6,
+};
+
+/**
+ * enum nettrace_last - is it the last heartbeat?
+ * @NETTRACE_GOES_ON: no
+ * @NETTRACE_OVER: the session is over, and nobody will answer
+ * @NETTRACE_PANIC: the machine has panicked, and nobody will answer; all that it
+ *	recorded is in the counts
+ * @NETTRACE_PANIC_SOME: likewise, but some CPUs stopped in the middle of their
+ *	work: nobody knows what they had, or there is no entry for them
+ */
+enum nettrace_last {
+	NETTRACE_GOES_ON = 0,
+	NETTRACE_OVER = 1,
+	NETTRACE_PANIC = 2,
+	NETTRACE_PANIC_SOME = 3,
 };
 
 /**
@@ -151,7 +171,7 @@ struct nettrace_meta {
  * struct nettrace_beat - header of BEAT
  * @generation: of the metadata
  * @entries: number of entries
- * @last: the session is over, and nobody will answer
+ * @last: enum nettrace_last
  */
 struct nettrace_beat {
 	u32 generation;
@@ -210,31 +230,110 @@ struct nettrace_ack_range {
 };
 
 /**
- * struct nettrace_past - records that others of the datagram are compared with
- * @nr: how many there were
- * @last: the last ones, number n at n % NETTRACE_PAST
+ * struct nettrace_model - probabilities that bits are 1, by what they belong to
+ * @symbol: what comes next, by what came before
+ * @same_len: it is as long as the last one of its event
+ * @back: its time is before that of the one before
+ * @size: bits of the difference
+ * @top: the upper ones of these
+ * @word: four bytes are not those of the last one
+ * @wide: what they and the next four are instead, enum wide in wire.c
+ * @ahead_back: they are less than the time says
+ * @ahead_size: bits of the difference
+ * @ahead_top: the upper ones of these
+ * @seen: they are four that came before
+ * @back_to: which ones
+ * @byte: a byte is not
+ * @value: what it is
+ */
+struct nettrace_model {
+	u16 symbol[32][32];
+	u16 same_len[NETTRACE_PAST];
+	u16 back;
+	u16 size[NETTRACE_PAST][128];
+	u16 top[65][8];
+	u16 word[NETTRACE_PAST][NETTRACE_PAST_LEN / 4];
+	u16 wide[NETTRACE_PAST][NETTRACE_PAST_WIDE][4];
+	u16 ahead_back[NETTRACE_PAST];
+	u16 ahead_size[NETTRACE_PAST][16];
+	u16 ahead_top[16][8];
+	u16 seen[NETTRACE_PAST][NETTRACE_PAST_LEN / 4];
+	u16 back_to[64][NETTRACE_SEEN];
+	u16 byte[NETTRACE_PAST][NETTRACE_PAST_LEN];
+	u16 value[64][256];
+};
+
+/**
+ * struct nettrace_past - what both sides know of a datagram
+ * @nr: events that got a place
+ * @symbol: the last one, enum nettrace_symbol
+ * @pid: bytes 4 to 7 of the last record, common_pid
+ * @seen: the last four bytes that were not as expected: addresses and other numbers
+ *	that events have in common
+ * @nr_seen: how many there were
+ * @seen_last: by a hash, how many there were when the last with it came
+ * @last: the last record of each event
+ * @last.time: its time
  * @last.len: bytes of it
  * @last.record: these
+ * @m: probabilities
  */
 struct nettrace_past {
 	u32 nr;
+	u32 symbol;
+	u8 pid[4];
+	u8 seen[NETTRACE_SEEN][4];
+	u32 nr_seen;
+	u32 seen_last[64];
 	struct {
-		u16 len;
+		u64 time;
+		u32 len;
 		u8 record[NETTRACE_PAST_LEN];
 	} last[NETTRACE_PAST];
+	struct nettrace_model m;
+};
+
+/**
+ * struct nettrace_coder - a number between 0 and 1, as the arithmetic code has it
+ * @low: low end of the range
+ * @high: high end
+ * @value: the number, when it is read
+ * @at: where the next byte goes, or comes from
+ * @end: end of the room, or of the bytes
+ * @past_end: bytes that were taken from behind the end, as 0
+ * @reads: it is read
+ * @full: there was no room for a byte
+ */
+struct nettrace_coder {
+	u32 low;
+	u32 high;
+	u32 value;
+	u8 *at;
+	const u8 *end;
+	u32 past_end;
+	bool reads;
+	bool full;
 };
 
 /**
  * struct nettrace_packer - writes the records of a DATA datagram
- * @at: where the next one goes
- * @end: end of the room for them
+ * @begin: of the room for them
+ * @at: end of what stop() has completed
+ * @end: end of the room
  * @time: of the last record
- * @past: the last records
+ * @any: there is something
+ * @full: a record had no room
+ * @c: the code, whose last bytes are not at @at
+ * @past: what both sides know
  */
 struct nettrace_packer {
+	u8 *begin;
 	u8 *at;
 	u8 *end;
 	u64 time;
+	bool any;
+	bool full;
+	struct nettrace_coder c;
 	struct nettrace_past past;
 };
 
@@ -254,6 +353,34 @@ void nettrace_pack_begin(struct nettrace_packer *p, u8 *to, u32 room, u64 time);
 bool nettrace_pack(struct nettrace_packer *p, u64 time, const u8 *record,
 		   u32 len);
 bool nettrace_pack_name(struct nettrace_packer *p, s32 pid, const char *comm);
+u32 nettrace_pack_end(struct nettrace_packer *p);
+
+/**
+ * enum nettrace_symbol - what comes next in a datagram
+ * @NETTRACE_LIKE: to 15: a record of the event that has this place
+ * @NETTRACE_NEW: one of an event that gets the next place
+ * @NETTRACE_PLAIN: one that is too long or too short for that
+ * @NETTRACE_NAME: the name of a task
+ * @NETTRACE_STOP: nothing
+ */
+enum nettrace_symbol {
+	NETTRACE_LIKE = 0,
+	NETTRACE_NEW = NETTRACE_PAST,
+	NETTRACE_PLAIN,
+	NETTRACE_NAME,
+	NETTRACE_STOP,
+};
+
+void nettrace_past_init(struct nettrace_past *past);
+u32 nettrace_code_symbol(struct nettrace_coder *c, struct nettrace_past *past,
+			 u32 symbol);
+u32 nettrace_code_bits(struct nettrace_coder *c, unsigned int bits, u32 value);
+u64 nettrace_code_delta(struct nettrace_coder *c, struct nettrace_past *past,
+			u32 place, u64 delta);
+u32 nettrace_code_record(struct nettrace_coder *c, struct nettrace_past *past,
+			 u32 place, u64 time, u8 *record, u32 len);
+u32 nettrace_place(const struct nettrace_past *past, const u8 *record);
+u32 nettrace_new_place(struct nettrace_past *past);
 
 bool nettrace_get_header(const u8 *from, size_t len, struct nettrace_header *h);
 bool nettrace_get_ack(const u8 *from, size_t len, struct nettrace_ack *ack);
@@ -275,13 +402,23 @@ struct nettrace_taker {
 	void *arg;
 };
 
+/**
+ * struct nettrace_unpacker - what nettrace_unpack() works with
+ * @past: what is known
+ * @plain: room for a record
+ */
+struct nettrace_unpacker {
+	struct nettrace_past past;
+	u8 plain[NETTRACE_DATAGRAM_MAX];
+};
+
 bool nettrace_get_data(const u8 *from, size_t len, struct nettrace_data *data);
 bool nettrace_get_meta(const u8 *from, size_t len, struct nettrace_meta *meta);
 bool nettrace_get_beat(const u8 *from, size_t len, struct nettrace_beat *beat);
 void nettrace_get_beat_entry(const u8 *from, struct nettrace_beat_entry *entry);
 bool nettrace_get_tag(const u8 *from, size_t len, u16 *tag, u32 *tag_len);
 bool nettrace_get_info(const u8 *from, size_t len, struct nettrace_info *info);
-int nettrace_unpack(struct nettrace_past *past, const u8 *from, size_t len,
+int nettrace_unpack(struct nettrace_unpacker *un, const u8 *from, size_t len,
 		    u64 time, const struct nettrace_taker *taker);
 
 #endif /* _NETTRACE_WIRE_H */

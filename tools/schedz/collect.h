@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "wire.h"
+
 struct collector;
 
 /**
@@ -41,7 +43,9 @@ struct collector_config {
  * @datagrams: of data, each counted once
  * @again: of data, that were there already
  * @damaged: datagrams that made no sense
- * @over: the sender has ended the session
+ * @over: how the sender has ended the session, if it has
+ * @unknown: CPUs of which it is not known what they had besides: those that
+ *	stopped in a panic before they could tell
  */
 struct collector_ledger {
 	uint64_t generated;
@@ -53,7 +57,8 @@ struct collector_ledger {
 	uint64_t datagrams;
 	uint64_t again;
 	uint64_t damaged;
-	bool over;
+	enum nettrace_last over;
+	unsigned int unknown;
 };
 
 struct collector *collector_new(const struct collector_config *config);

@@ -10,9 +10,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <json-c/json.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collect.h"
 #include "live.h"
@@ -29,6 +31,10 @@
 /* In ms: how often to ask again, to answer, and to try to write */
 #define ASK_EVERY 100
 #define ANSWER_AFTER 20
+
+/* How often ledgers are written; silent for so long, it is said */
+#define LEDGER_EVERY 1000
+#define QUIET 5000
 
 /* How long to wait for the description of an event, and after the end */
 #define DESCRIBE_WAIT 3000
@@ -73,6 +79,7 @@ struct held {
  * @part: what there is of a large record
  * @part_len: bytes of it
  * @broken: its begin is missing
+ * @told: it is in the last heartbeats of a panic
  * @new: datagrams since the last answer
  * @stuck: since when the next one waits for the description of an event, 0
  *	if it does not
@@ -95,6 +102,7 @@ struct stream {
 	uint8_t *part;
 	uint32_t part_len;
 	bool broken;
+	bool told;
 	unsigned int new;
 	uint64_t stuck;
 };
@@ -135,6 +143,9 @@ struct metadata {
  * @answer: when to answer, 0 if there is nothing to say
  * @heard: when something was heard last
  * @over: when it said that it was the last one, 0 if it did not
+ * @last: what it said
+ * @ledger: path of the file with the ledger, or NULL
+ * @ledger_at: when it is written next
  * @finished: nothing is awaited any more
  * @damaged: datagrams that made no sense
  * @datagrams: datagrams of data
@@ -159,6 +170,9 @@ struct session {
 	uint64_t answer;
 	uint64_t heard;
 	uint64_t over;
+	enum nettrace_last last;
+	char *ledger;
+	uint64_t ledger_at;
 	bool finished;
 	uint64_t damaged;
 	uint64_t datagrams;
@@ -171,7 +185,7 @@ struct collector {
 	unsigned int nr_sessions;
 	uint64_t ignored;
 	uint64_t forgotten;
-	struct nettrace_past past;
+	struct nettrace_unpacker unpacker;
 	uint64_t now;
 };
 
@@ -540,7 +554,7 @@ static int unpack(struct collector *c, const struct stream *st,
 	uint8_t *whole;
 
 	if (data[3] == NETTRACE_DATA)
-		return nettrace_unpack(&c->past, from, n, h->time, taker);
+		return nettrace_unpack(&c->unpacker, from, n, h->time, taker);
 	if (st->broken || st->part_len + n > NETTRACE_RECORD_MAX)
 		return -1;
 	whole = zalloc(1, st->part_len + n + 1);
@@ -806,11 +820,19 @@ static void beat_datagram(struct collector *c, struct session *s,
 		nettrace_get_beat_entry(data + NETTRACE_BEAT_HEADER +
 						i * NETTRACE_BEAT_ENTRY,
 					&e);
-		if (e.cpu < s->info.cpus)
-			beat_entry(c, s, &e);
+		if (e.cpu >= s->info.cpus)
+			continue;
+		beat_entry(c, s, &e);
+		if (beat.last >= NETTRACE_PANIC)
+			s->streams[e.cpu].told = true;
 	}
-	if (beat.last && !s->over)
+	if (beat.last && beat.last <= NETTRACE_PANIC_SOME && !s->over) {
 		s->over = c->now;
+		s->last = beat.last;
+		if (s->last >= NETTRACE_PANIC)
+			note(c, "%s: session %016" PRIx64 ": a panic", s->host,
+			     s->id);
+	}
 	answer_in(c, s, 0);
 }
 
@@ -918,6 +940,113 @@ static bool is_awaited(const struct session *s)
 	return false;
 }
 
+/* ---- the ledger ---- */
+
+static void add_stream(const struct stream *st, struct collector_ledger *l)
+{
+	uint64_t end = st->end > st->before ? st->end : st->before;
+	uint64_t end_lost = st->end > st->before ? st->end_lost : st->lost;
+
+	if (!st->counted)
+		return;
+	l->generated += end - st->first;
+	l->delivered += st->delivered;
+	l->wire_lost += st->wire_lost;
+	l->ring_lost += end_lost - st->first_lost;
+	/* From where delivery is to the last header, lost ones aside */
+	l->awaited += (end - st->before) - (end_lost - st->lost);
+	if (st->generated > end)
+		l->behind += st->generated - end;
+}
+
+static void get_ledger(const struct session *s, struct collector_ledger *l)
+{
+	unsigned int cpu;
+
+	memset(l, 0, sizeof(*l));
+	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
+		add_stream(&s->streams[cpu], l);
+		/* Blocks of CPUs are in the streams of others, too */
+		if (s->last == NETTRACE_PANIC_SOME ||
+		    (s->last == NETTRACE_PANIC && s->streams[cpu].known &&
+		     !s->streams[cpu].told))
+			l->unknown++;
+	}
+	l->datagrams = s->datagrams;
+	l->again = s->again;
+	l->damaged = s->damaged;
+	l->over = s->over ? s->last : NETTRACE_GOES_ON;
+}
+
+static const char *state_name(const struct collector_ledger *l)
+{
+	switch (l->over) {
+	case NETTRACE_GOES_ON:
+		return "on";
+	case NETTRACE_OVER:
+		return "over";
+	default:
+		return "panic";
+	}
+}
+
+static void put_member(struct json_object *o, const char *key, uint64_t value)
+{
+	json_object_object_add(o, key, json_object_new_uint64(value));
+}
+
+static struct json_object *ledger_object(const struct collector *c,
+					 const struct session *s)
+{
+	struct json_object *o = json_object_new_object();
+	struct collector_ledger l;
+	char id[17];
+
+	get_ledger(s, &l);
+	snprintf(id, sizeof(id), "%016" PRIx64, s->id);
+	json_object_object_add(o, "host", json_object_new_string(s->host));
+	json_object_object_add(o, "session", json_object_new_string(id));
+	json_object_object_add(o, "state",
+			       json_object_new_string(state_name(&l)));
+	put_member(o, "generated", l.generated);
+	put_member(o, "delivered", l.delivered);
+	put_member(o, "lost_in_ring", l.ring_lost);
+	put_member(o, "lost_on_wire", l.wire_lost);
+	put_member(o, "awaited", l.awaited);
+	put_member(o, "behind", l.behind);
+	put_member(o, "unknown_cpus", l.unknown);
+	put_member(o, "silent_ms", s->finished ? 0 : c->now - s->heard);
+	put_member(o, "datagrams", l.datagrams);
+	put_member(o, "again", l.again);
+	put_member(o, "damaged", l.damaged);
+	return o;
+}
+
+/* Whoever looks sees one or the next; a disk that is full has the one before */
+static void write_ledger(struct collector *c, struct session *s)
+{
+	struct json_object *o = ledger_object(c, s);
+	char *path;
+	FILE *out;
+
+	s->ledger_at = c->now + LEDGER_EVERY;
+	if (!s->ledger && asprintf(&s->ledger, "%s/%s-%016" PRIx64 ".ledger",
+				   c->config.output, s->host, s->id) < 0)
+		abort();
+	if (asprintf(&path, "%s.new", s->ledger) < 0)
+		abort();
+	out = fopen(path, "we");
+	if (out) {
+		fprintf(out, "%s\n",
+			json_object_to_json_string_ext(
+				o, JSON_C_TO_STRING_PRETTY));
+		if (fclose(out) || rename(path, s->ledger))
+			unlink(path);
+	}
+	free(path);
+	json_object_put(o);
+}
+
 /* The sender is gone: what is missing now is lost */
 static void finish(struct collector *c, struct session *s)
 {
@@ -943,6 +1072,7 @@ static void finish(struct collector *c, struct session *s)
 		note(c, "%s: %s: %s", s->host, s->path, strerror(errno));
 	s->file = NULL;
 	s->finished = true;
+	write_ledger(c, s);
 	note(c, "%s: session %016" PRIx64 " is over", s->host, s->id);
 }
 
@@ -958,6 +1088,8 @@ static void tick(struct collector *c, struct session *s)
 		answer(c, s);
 	if (is_awaited(s))
 		answer_in(c, s, ASK_EVERY);
+	if (s->streams && c->now >= s->ledger_at)
+		write_ledger(c, s);
 	if (s->over &&
 	    c->now - s->over >= (is_awaited(s) ? END_WAIT : ANSWER_AFTER))
 		finish(c, s);
@@ -998,6 +1130,7 @@ static void free_session(struct session *s)
 	free_metadata(&s->more);
 	free(s->streams);
 	free(s->described);
+	free(s->ledger);
 	free(s->path);
 	free(s);
 }
@@ -1008,6 +1141,8 @@ static bool close_session(struct collector *c, struct session *s)
 
 	if (!ok)
 		note(c, "%s: %s: %s", s->host, s->path, strerror(errno));
+	if (s->streams)
+		write_ledger(c, s);
 	free_session(s);
 	return ok;
 }
@@ -1083,6 +1218,9 @@ void collector_datagram(struct collector *c, const uint8_t *data, size_t len,
 	memcpy(&s->peer, from, from_len);
 	s->peer_len = from_len;
 	s->heard = now;
+	/* In a panic all comes twice, whatever is asked for */
+	if (s->last >= NETTRACE_PANIC)
+		s->over = now;
 	if (h.kind == NETTRACE_META)
 		meta_datagram(c, s, data, len);
 	else if (h.kind == NETTRACE_BEAT)
@@ -1122,25 +1260,6 @@ bool collector_free(struct collector *c)
 	return ok;
 }
 
-/* ---- the ledger ---- */
-
-static void add_stream(const struct stream *st, struct collector_ledger *l)
-{
-	uint64_t end = st->end > st->before ? st->end : st->before;
-	uint64_t end_lost = st->end > st->before ? st->end_lost : st->lost;
-
-	if (!st->counted)
-		return;
-	l->generated += end - st->first;
-	l->delivered += st->delivered;
-	l->wire_lost += st->wire_lost;
-	l->ring_lost += end_lost - st->first_lost;
-	/* From where delivery is to the last header, lost ones aside */
-	l->awaited += (end - st->before) - (end_lost - st->lost);
-	if (st->generated > end)
-		l->behind += st->generated - end;
-}
-
 /**
  * collector_ledger - where the records of a session are
  * @c: collector
@@ -1152,20 +1271,27 @@ static void add_stream(const struct stream *st, struct collector_ledger *l)
 bool collector_ledger(const struct collector *c, unsigned int session,
 		      struct collector_ledger *ledger)
 {
-	const struct session *s;
-	unsigned int cpu;
-
 	if (session >= c->nr_sessions)
 		return false;
-	s = c->session[session];
-	memset(ledger, 0, sizeof(*ledger));
-	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++)
-		add_stream(&s->streams[cpu], ledger);
-	ledger->datagrams = s->datagrams;
-	ledger->again = s->again;
-	ledger->damaged = s->damaged;
-	ledger->over = s->over;
+	get_ledger(c->session[session], ledger);
 	return true;
+}
+
+/* What no header told */
+static void print_unknown(const struct collector *c, const struct session *s,
+			  const struct collector_ledger *l, FILE *out)
+{
+	uint64_t silent = c->now - s->heard;
+
+	if (l->unknown)
+		fprintf(out,
+			"  unknown: what %u CPUs had when they stopped in the panic\n",
+			l->unknown);
+	else if (l->over == NETTRACE_GOES_ON && silent >= QUIET)
+		fprintf(out,
+			"  unknown: what was made in the last %" PRIu64
+			" s, in which nothing was heard\n",
+			silent / 1000);
 }
 
 /**
@@ -1182,9 +1308,8 @@ void collector_print(const struct collector *c, FILE *out)
 		const struct session *s = c->session[i];
 
 		fprintf(out, "%s: session %016" PRIx64 ", %s%s%s\n",
-			*s->host ? s->host : "unknown", s->id,
-			l.over ? "over" : "on", s->path ? ", in " : "",
-			s->path ? s->path : "");
+			*s->host ? s->host : "unknown", s->id, state_name(&l),
+			s->path ? ", in " : "", s->path ? s->path : "");
 		fprintf(out,
 			"  generated: %" PRIu64 " = delivered %" PRIu64
 			" + lost in the ring %" PRIu64
@@ -1199,6 +1324,7 @@ void collector_print(const struct collector *c, FILE *out)
 			"  datagrams: %" PRIu64 ", %" PRIu64
 			" more of the same, %" PRIu64 " damaged\n",
 			l.datagrams, l.again, l.damaged);
+		print_unknown(c, s, &l, out);
 	}
 	fprintf(out, "ignored: %" PRIu64 " datagrams of others\n", c->ignored);
 	if (c->forgotten)

@@ -62,7 +62,8 @@ static const char stat_doc[] =
 	"\v"
 	"\"smaller\" compares with what ftrace would have written to the ring "
 	"for the same events; \"lost\" counts events that are missing between "
-	"blocks, exactly.\n"
+	"blocks, exactly. Beside a file of schedz collect lies the ledger of "
+	"its session, which is printed as well.\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* schedz stat: what the blocks of a trace hold, and what they cost. */
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "schedz.h"
 
@@ -160,7 +163,7 @@ static struct json_object *object(const struct sums *s)
 }
 
 static void print_json(FILE *out, const struct trace *t, const struct sums *cpu,
-		       const struct sums *all)
+		       const struct sums *all, struct json_object *ledger)
 {
 	struct json_object *o = object(all);
 	struct json_object *list = json_object_new_array();
@@ -170,9 +173,64 @@ static void print_json(FILE *out, const struct trace *t, const struct sums *cpu,
 	for (i = 0; i < t->cpus; i++)
 		json_object_array_add(list, object(&cpu[i]));
 	json_object_object_add(o, "cpus", list);
+	if (ledger)
+		json_object_object_add(o, "ledger", json_object_get(ledger));
 	fprintf(out, "%s\n",
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
 	json_object_put(o);
+}
+
+/* ---- the ledger of schedz collect, beside its files ---- */
+
+/* Of DIR/HOST-SESSION.NUMBER.dat, in DIR/HOST-SESSION.ledger; NULL if none */
+static struct json_object *read_ledger(const char *file)
+{
+	struct json_object *o;
+	char *path, *dot;
+
+	if (asprintf(&path, "%s.ledger", file) < 0)
+		abort();
+	/* In the place of .NUMBER.dat.ledger: it only becomes shorter */
+	dot = path + strlen(file);
+	if (dot - path > 4 && !strncmp(dot - 4, ".dat", 4)) {
+		for (dot -= 5; dot > path && *dot >= '0' && *dot <= '9'; dot--)
+			;
+		if (*dot == '.')
+			strcpy(dot, ".ledger");
+	}
+	o = access(path, R_OK) ? NULL : json_object_from_file(path);
+	free(path);
+	if (o && !json_object_is_type(o, json_type_object)) {
+		json_object_put(o);
+		o = NULL;
+	}
+	return o;
+}
+
+static uint64_t member(struct json_object *o, const char *key)
+{
+	return json_object_get_uint64(json_object_object_get(o, key));
+}
+
+static void print_ledger(FILE *out, struct json_object *o)
+{
+	struct json_object *state = json_object_object_get(o, "state");
+
+	fprintf(out, "\nledger of records, state %s:\n",
+		state ? json_object_get_string(state) : "unknown");
+	fprintf(out,
+		"generated %" PRIu64 " = delivered %" PRIu64
+		" + lost in the ring %" PRIu64 " + lost on the wire %" PRIu64
+		" + awaited %" PRIu64 "\n",
+		member(o, "generated"), member(o, "delivered"),
+		member(o, "lost_in_ring"), member(o, "lost_on_wire"),
+		member(o, "awaited"));
+	fprintf(out, "not sent yet: %" PRIu64 "\n", member(o, "behind"));
+	if (member(o, "unknown_cpus"))
+		fprintf(out,
+			"unknown: what %" PRIu64
+			" CPUs had when they stopped in the panic\n",
+			member(o, "unknown_cpus"));
 }
 
 /**
@@ -186,12 +244,13 @@ static void print_json(FILE *out, const struct trace *t, const struct sums *cpu,
  */
 int stat_print(struct guard *g, FILE *out, const char *file, bool json)
 {
+	struct json_object *ledger = read_ledger(file);
 	struct sums all = { 0 }, *cpu = NULL;
 	struct trace t;
 	unsigned int i;
 	int status = trace_open(&t, g, file);
 
-	if (!status && !t.blocks)
+	if (!status && !t.blocks && !ledger)
 		status =
 			guard_fail(g, GUARD_NOWHERE, "has no blocks of schedz");
 	if (!status) {
@@ -203,10 +262,14 @@ int stat_print(struct guard *g, FILE *out, const char *file, bool json)
 		status = sum_cpu(&t, i, &cpu[i]);
 		add(&all, &cpu[i]);
 	}
-	if (!status && json)
-		print_json(out, &t, cpu, &all);
-	else if (!status)
+	if (!status && json) {
+		print_json(out, &t, cpu, &all, ledger);
+	} else if (!status) {
 		print_text(out, &t, cpu, &all);
+		if (ledger)
+			print_ledger(out, ledger);
+	}
+	json_object_put(ledger);
 	free(cpu);
 	trace_close(&t);
 	return status;

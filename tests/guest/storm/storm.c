@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Events of a module, which goes away: storm:storm_begin and storm:storm_end,
- * with a key. Who wants many of them writes to a parameter; all CPUs take part,
+ * with a key, and serial numbers. Who wants many of them writes to a parameter; all CPUs take part,
  * and the write returns when each key has had its event:
  *
  *	cd /sys/module/storm/parameters
  *	echo 'begin 0 1048576' > fire	# keys 0 to 1048575
  *	echo 'end 0 1048576' > fire
+ *	echo 'serial 0 1048576' > fire	# storm:storm_serial, so many on each CPU
  *
  * With load=N, N threads do both, with keys of their own, until the module goes.
  * With linger=N, that takes N ms, during which its events are still there.
@@ -45,6 +46,7 @@ static void fire(bool begins, u64 key)
 /* What all CPUs are doing; writers of a module's parameters come one at a time */
 static struct {
 	bool begins;
+	bool serial;
 	u64 first;
 	u64 count;
 	atomic64_t done;
@@ -56,7 +58,11 @@ static void work(struct work_struct *unused)
 {
 	u64 i;
 
-	while ((i = atomic64_fetch_inc(&job.done)) < job.count) {
+	for (i = 0; job.serial && i < job.count; i++) {
+		trace_storm_serial(job.first + i);
+		cond_resched();
+	}
+	while (!job.serial && (i = atomic64_fetch_inc(&job.done)) < job.count) {
 		fire(job.begins, job.first + i);
 		cond_resched();
 	}
@@ -68,9 +74,11 @@ static int set_fire(const char *str, const struct kernel_param *kp)
 	int cpu;
 
 	if (sscanf(str, "%7s %llu %llu", what, &job.first, &job.count) != 3 ||
-	    (strcmp(what, "begin") && strcmp(what, "end")))
+	    (strcmp(what, "begin") && strcmp(what, "end") &&
+	     strcmp(what, "serial")))
 		return -EINVAL;
 	job.begins = what[0] == 'b';
+	job.serial = what[0] == 's';
 	atomic64_set(&job.done, 0);
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {

@@ -27,6 +27,18 @@ DECLARE_EVENT_CLASS(storm,
 DEFINE_EVENT(storm, storm_begin, TP_PROTO(u64 key, const char *name), TP_ARGS(key, name));
 DEFINE_EVENT(storm, storm_end, TP_PROTO(u64 key, const char *name), TP_ARGS(key, name));
 
+TRACE_EVENT(storm_serial,
+	TP_PROTO(u64 serial),
+	TP_ARGS(serial),
+	TP_STRUCT__entry(
+		__field(u64, serial)
+	),
+	TP_fast_assign(
+		__entry->serial = serial;
+	),
+	TP_printk("serial=%llu", __entry->serial)
+);
+
 /* clang-format on */
 
 #endif

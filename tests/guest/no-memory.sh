@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 200
 #
-# Every allocation fails in turn, while a filter is written and in all else that
-# can be done to a chart.
+# Every allocation fails in turn, while a filter is written, in all else that can be
+# done to a chart, and while an event of iosys is enabled.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * iocalls file|tcp COUNT
+ *
+ * Makes COUNT I/O system calls, one after the other: reads a byte of a file in
+ * /tmp, or sends a byte to itself and receives it. Prints the nanoseconds per call;
+ * under icount the clock counts instructions.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* As deep as a database's files */
+static void file(long count)
+{
+	int fd;
+	char c;
+
+	mkdir("/tmp/iocalls-files", 0755);
+	mkdir("/tmp/iocalls-files/base", 0755);
+	mkdir("/tmp/iocalls-files/base/16384", 0755);
+	fd = open("/tmp/iocalls-files/base/16384/2619", O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || write(fd, "x", 1) != 1)
+		die("/tmp/iocalls-files");
+	while (count--) {
+		if (pread(fd, &c, 1, 0) != 1)
+			die("pread");
+	}
+}
+
+static void tcp(long count)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = socket(AF_INET, SOCK_STREAM, 0),
+	    a = socket(AF_INET, SOCK_STREAM, 0), b;
+	socklen_t len = sizeof(in);
+	char c = 0;
+
+	if (bind(listener, (void *)&in, len) || listen(listener, 1) ||
+	    getsockname(listener, (void *)&in, &len) ||
+	    connect(a, (void *)&in, len))
+		die("loopback");
+	b = accept(listener, NULL, NULL);
+	if (b < 0)
+		die("accept");
+	while ((count -= 2) >= 0) {
+		if (send(a, &c, 1, 0) != 1 || recv(b, &c, 1, 0) != 1)
+			die("send or recv");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long count = argc == 3 ? atol(argv[2]) : 0;
+	double start;
+
+	if (count < 2) {
+		fprintf(stderr, "usage: iocalls file|tcp COUNT\n");
+		return 2;
+	}
+	start = now();
+	if (strcmp(argv[1], "tcp"))
+		file(count);
+	else
+		tcp(count);
+	printf("%.0f\n", (now() - start) / count);
+	return 0;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A TCG plugin that lists branches: what tests/lbr/check compares the LBR model
+ * with.  Knows nothing of the model, and finds branches by their opcodes.
+ *
+ * Lines go to QEMU's log (-d plugin), where they stand between those of the
+ * model's trace events and of -d int:
+ *
+ *   branch CPU call FROM TO     a near call has stored its return address
+ *   branch CPU icall FROM       same, an indirect call
+ *   branch CPU ret FROM         a near return has loaded where it returns to
+ *   branch CPU far FROM         a far transfer begins (it may fault)
+ *   branch CPU at IP            execution goes on here, after one of these
+ *
+ * The list begins when the guest executes a certain long nop (see START), so that
+ * booting is not in it.
+ *
+ * An instruction is seen before it is complete.  A call is complete when it has
+ * stored, and a return when it has loaded; nothing else in them can fail in 64-bit
+ * code.  Where execution goes on may be an interrupt's entry instead of the
+ * target.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <qemu-plugin.h>
+
+#define MAX_CPUS 8
+
+/* nopl 0x2152424c(%rax); what tests/full/lbr runs before anything records */
+#define START "\x0f\x1f\x80LBR!"
+
+enum kind { NONE, CALL, ICALL, RET, FAR };
+
+struct branch {
+	uint64_t from;
+	uint64_t to; /* of CALL */
+	enum kind kind;
+};
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+/*
+ * The call or return that is being executed.  Before QEMU 8, the accesses of a
+ * helper may be reported for an instruction that was long over.
+ */
+static const struct branch *current[MAX_CPUS];
+
+/* Whether the instruction that follows tells where a branch led. */
+static bool pending[MAX_CPUS];
+
+static bool listing;
+
+static void start(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	listing = true;
+}
+
+static void complete(unsigned int cpu, const struct branch *branch)
+{
+	static const char *const names[] = {
+		[CALL] = "call", [ICALL] = "icall", [RET] = "ret", [FAR] = "far"
+	};
+	char line[96];
+	int len;
+
+	if (!listing)
+		return;
+	len = snprintf(line, sizeof(line), "branch %u %s 0x%016" PRIx64, cpu,
+		       names[branch->kind], branch->from);
+	if (branch->kind == CALL)
+		len += snprintf(line + len, sizeof(line) - len,
+				" 0x%016" PRIx64, branch->to);
+	snprintf(line + len, sizeof(line) - len, "\n");
+	qemu_plugin_outs(line);
+	pending[cpu] = true;
+}
+
+static void executed(unsigned int cpu, void *data)
+{
+	complete(cpu, data);
+}
+
+static void begun(unsigned int cpu, void *data)
+{
+	current[cpu] = data;
+}
+
+static void accessed(unsigned int cpu, qemu_plugin_meminfo_t info,
+		     uint64_t vaddr, void *data)
+{
+	const struct branch *branch = data;
+
+	(void)vaddr;
+	if (branch != current[cpu] ||
+	    qemu_plugin_mem_is_store(info) != (branch->kind != RET))
+		return;
+	current[cpu] = NULL;
+	complete(cpu, branch);
+}
+
+static void started(unsigned int cpu, void *data)
+{
+	char line[64];
+
+	if (!pending[cpu])
+		return;
+	pending[cpu] = false;
+	snprintf(line, sizeof(line), "branch %u at 0x%016" PRIx64 "\n", cpu,
+		 (uint64_t)(uintptr_t)data);
+	qemu_plugin_outs(line);
+}
+
+static bool is_prefix(uint8_t byte)
+{
+	return (byte & 0xf0) == 0x40 || /* REX */
+	       memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", byte, 11);
+}
+
+/* What kind of branch the 64-bit code at @code is, and how far a CALL goes. */
+static enum kind decode(const uint8_t *code, size_t len, int32_t *diff)
+{
+	size_t i = 0;
+
+	while (i < len && is_prefix(code[i]))
+		i++;
+	if (i == len)
+		return NONE;
+	switch (code[i]) {
+	case 0xe8:
+		if (i + 5 != len)
+			return NONE;
+		memcpy(diff, code + i + 1, sizeof(*diff));
+		return CALL;
+	case 0xff:
+		switch (i + 1 < len ? code[i + 1] >> 3 & 7 : 0) {
+		case 2:
+			return ICALL;
+		case 3:
+		case 5:
+			return FAR;
+		}
+		return NONE;
+	case 0xc2:
+	case 0xc3:
+		return RET;
+	case 0xca: /* lret */
+	case 0xcb:
+	case 0xcf: /* iret */
+		return FAR;
+	case 0x0f:
+		switch (i + 1 < len ? code[i + 1] : 0) {
+		case 0x05: /* syscall */
+		case 0x07: /* sysret */
+		case 0x34: /* sysenter */
+		case 0x35: /* sysexit */
+			return FAR;
+		}
+		return NONE;
+	default:
+		return NONE;
+	}
+}
+
+static void translated_insn(struct qemu_plugin_insn *insn)
+{
+	size_t len = qemu_plugin_insn_size(insn);
+	struct branch branch = { .from = qemu_plugin_insn_vaddr(insn) }, *copy;
+	int32_t diff = 0;
+
+	if (len == strlen(START) &&
+	    !memcmp(qemu_plugin_insn_data(insn), START, len))
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, start, QEMU_PLUGIN_CB_NO_REGS, NULL);
+	branch.kind = decode(qemu_plugin_insn_data(insn), len, &diff);
+	if (branch.kind == NONE)
+		return;
+	branch.to = branch.from + len + diff;
+	/* Lives as long as the code that is translated: to the end. */
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		abort();
+	*copy = branch;
+	if (branch.kind == FAR) {
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, executed, QEMU_PLUGIN_CB_NO_REGS, copy);
+		return;
+	}
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, begun,
+					       QEMU_PLUGIN_CB_NO_REGS, copy);
+	qemu_plugin_register_vcpu_mem_cb(insn, accessed, QEMU_PLUGIN_CB_NO_REGS,
+					 QEMU_PLUGIN_MEM_RW, copy);
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t i;
+
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_cb(
+		tb, started, QEMU_PLUGIN_CB_NO_REGS,
+		(void *)(uintptr_t)qemu_plugin_tb_vaddr(tb));
+	for (i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
+		translated_insn(qemu_plugin_tb_get_insn(tb, i));
+}
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
+					   const qemu_info_t *info, int argc,
+					   char **argv)
+{
+	(void)argc;
+	(void)argv;
+	if (!info->system_emulation || info->system.smp_vcpus > MAX_CPUS) {
+		fprintf(stderr, "branches: for machines of up to %d CPUs\n",
+			MAX_CPUS);
+		return 1;
+	}
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	return 0;
+}

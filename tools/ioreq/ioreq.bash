@@ -1,0 +1,35 @@
+# bash completion for ioreq(1)					-*- shell-script -*-
+# SPDX-License-Identifier: GPL-2.0
+
+_ioreq() {
+	# shellcheck disable=SC2034 # _init_completion sets them all
+	local cur prev words cword split
+	_init_completion -s || return
+
+	case $prev in
+	--format)
+		mapfile -t COMPREPLY < <(compgen -W "text json csv" -- "$cur")
+		return
+		;;
+	-o | --output)
+		_filedir
+		return
+		;;
+	--by)
+		# The last of a list
+		local begun=
+		[[ $cur != *,* ]] || begun=${cur%,*},
+		mapfile -t COMPREPLY < <(compgen -P "$begun" -W "host comm process call object" -- "${cur##*,}")
+		return
+		;;
+	--top) return ;;
+	esac
+	$split && return
+
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --top= --output= --help --usage --version" -- "$cur")
+		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
+		return
+	fi
+	_filedir dat
+} && complete -F _ioreq ioreq

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* ioreq: where the time of I/O system calls goes */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ioreq.h"
+#include "version.h"
+
+const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
+error_t argp_err_exit_status = 2;
+
+/* CPU seconds in which reading must make progress */
+#define IDLE_CPU 120
+
+#define DEFAULT_TOP 20
+
+enum { OPT_FORMAT = 0x100, OPT_BY, OPT_REQUESTS, OPT_TOP };
+
+#define BY_DEFAULT (BY_HOST | BY_PROCESS | BY_CALL | BY_OBJECT)
+
+/**
+ * struct options - the command line
+ * @sums: with the hosts
+ * @format: of the result
+ * @requests: print nothing but the requests
+ * @top: sums to print, 0: as many as the format's default
+ * @output: file to write to, or NULL
+ */
+struct options {
+	struct sums sums;
+	enum format format;
+	bool requests;
+	u64 top;
+	const char *output;
+};
+
+static const struct argp_option options[] = {
+	{ "format", OPT_FORMAT, "text|json|csv", 0,
+	  "text (default), json or csv", 1 },
+	{ "by", OPT_BY, "WHAT,...", 0,
+	  "Add up calls that have in common: host, comm, process, call, object "
+	  "(default: all of them)",
+	  1 },
+	{ "requests", OPT_REQUESTS, NULL, 0,
+	  "Print only the requests on TCP connections", 1 },
+	{ "top", OPT_TOP, "N", 0,
+	  "Print the N sums that took the most time (default: 20 in text, all otherwise)",
+	  1 },
+	{ "output", 'o', "FILE", 0,
+	  "Write to FILE, which is replaced when all went well", 1 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Say where the time of I/O system calls goes.\n\n"
+	"Each FILE is a trace with the events iosys:io_syscall and iosys:io_pending of a "
+	"host. For each process, object (file, socket, pipe) and call: how many, how many "
+	"failed, bytes, and the time that they took. Calls that hung follow, and requests "
+	"on TCP connections: who waited how long for whose answer.\n"
+	"\v"
+	"HOST names a file's host in the result; without it, it is the file's name.\n"
+	"\n"
+	"Examples:\n"
+	"  trace-cmd record -e iosys sleep 10\n"
+	"  ioreq trace.dat\n"
+	"  ioreq web=web.dat db=db.dat\n"
+	"  ioreq --requests web=web.dat db=db.dat\n"
+	"  ioreq --by=comm,call trace.dat\n"
+	"  ioreq --format=csv trace.dat | sort -t, -k16 -n | tail\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static void add_host(struct options *o, char *arg)
+{
+	struct sums *s = &o->sums;
+	char *equals = strchr(arg, '='), *slash = strchr(arg, '/');
+
+	s->host = reallocarray(s->host, s->hosts + 1, sizeof(*s->host));
+	if (!s->host)
+		abort();
+	/* The name of a file may have a = in it, in a directory or behind one */
+	if (equals && equals != arg && (!slash || equals < slash)) {
+		*equals = '\0';
+		s->host[s->hosts] =
+			(struct host){ .name = arg, .file = equals + 1 };
+	} else {
+		s->host[s->hosts] = (struct host){
+			.name = slash ? strrchr(arg, '/') + 1 : arg, .file = arg
+		};
+	}
+	s->hosts++;
+}
+
+static u64 get_top(const char *arg, struct argp_state *state)
+{
+	unsigned long long n;
+	char *end;
+
+	errno = 0;
+	n = strtoull(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || !n)
+		argp_error(state, "--top=%s is no number from 1", arg);
+	return n;
+}
+
+static u32 get_by(char *arg, struct argp_state *state)
+{
+	static const char *const names[] = { "host", "comm", "process", "call",
+					     "object" };
+	char *word, *rest = arg;
+	u32 by = 0;
+	size_t i;
+
+	while ((word = strsep(&rest, ","))) {
+		for (i = 0; i < 5 && strcmp(word, names[i]) != 0; i++)
+			;
+		if (i == 5)
+			argp_error(
+				state,
+				"--by=%s: host, comm, process, call or object",
+				word);
+		by |= 1 << i;
+	}
+	return by;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const formats[] = { "text", "json", "csv" };
+	struct options *o = state->input;
+	unsigned int i;
+
+	switch (key) {
+	case OPT_FORMAT:
+		for (i = 0; i < 3 && strcmp(arg, formats[i]) != 0; i++)
+			;
+		if (i == 3)
+			argp_error(state,
+				   "unknown format %s: text, json or csv", arg);
+		o->format = i;
+		return 0;
+	case OPT_BY:
+		o->sums.by = get_by(arg, state);
+		return 0;
+	case OPT_REQUESTS:
+		o->requests = true;
+		return 0;
+	case OPT_TOP:
+		o->top = get_top(arg, state);
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_host(o, arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->sums.hosts)
+			argp_error(state, "which FILE?");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int work(struct guard *g, FILE *out, void *arg)
+{
+	struct options *o = arg;
+	int status = 0;
+	u32 i;
+
+	o->sums.requests = requests_new();
+	for (i = 0; i < o->sums.hosts && !status; i++)
+		status = sums_read(g, &o->sums, i);
+	guard_progress(g, NULL);
+	if (!status) {
+		sums_finish(&o->sums);
+		report(out, &o->sums, o->format, o->requests,
+		       o->top			? o->top :
+		       o->format == FORMAT_TEXT ? DEFAULT_TOP :
+						  UINT64_MAX);
+	}
+	sums_free(&o->sums);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "[HOST=]FILE...",
+					  doc,	   NULL,  NULL,
+					  NULL };
+	/* Too large for the stack */
+	static struct options o = { .sums.by = BY_DEFAULT };
+	struct guard_job job = {
+		.program = PROGRAM,
+		.idle_cpu = IDLE_CPU,
+		.work = work,
+		.arg = &o,
+	};
+	int status;
+
+	argv[0] = PROGRAM; /* what getopt's messages begin with */
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	job.file = o.sums.host[0].file;
+	job.output = o.output;
+	status = guard_run(&job);
+	free(o.sums.host);
+	return status;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef IOREQ_H
+#define IOREQ_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "guard.h"
+#include "records.h"
+
+#define PROGRAM "ioreq"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+
+/**
+ * enum by - what calls have in common that are added up
+ * @BY_HOST:	the host
+ * @BY_COMM:	the name of the process
+ * @BY_PROCESS:	the process
+ * @BY_CALL:	the system call
+ * @BY_OBJECT:	the object
+ */
+enum by {
+	BY_HOST = 1,
+	BY_COMM = 2,
+	BY_PROCESS = 4,
+	BY_CALL = 8,
+	BY_OBJECT = 16,
+};
+
+#define COMM_SIZE 17
+#define OP_SIZE 24
+
+/* Of hash tables */
+#define BUCKETS 65536
+
+/**
+ * struct times - some, ns
+ * @time:	they; sorted by times_finish()
+ * @nr:		how many
+ * @room:	for so many
+ * @sum:	all of them together
+ * @p50:	median
+ * @p99:	what 99 % do not exceed
+ * @max:	the longest
+ */
+struct times {
+	u64 *time;
+	u64 nr;
+	u64 room;
+	u64 sum;
+	u64 p50;
+	u64 p99;
+	u64 max;
+};
+
+/**
+ * struct sum - all calls of a process of one kind on one object, or of fewer of these:
+ *	what they do not have in common is 0 or ""
+ * @host:	which file, counted from 0
+ * @tgid:	process
+ * @comm:	its name
+ * @op:		the call
+ * @type:	type of the object (S_IFREG >> 12 and so on)
+ * @dev:	its device
+ * @id:		its inode number; of a socket its cookie
+ * @name:	path or addresses; "" if it has none
+ * @errors:	failed ones
+ * @bytes:	that they transferred
+ * @times:	that they took
+ * @next:	in the same bucket
+ */
+struct sum {
+	u32 host;
+	s32 tgid;
+	char comm[COMM_SIZE];
+	char op[OP_SIZE];
+	u8 type;
+	u32 dev;
+	u64 id;
+	char *name;
+	u64 errors;
+	u64 bytes;
+	struct times times;
+	struct sum *next;
+};
+
+/**
+ * struct pending - a call that had not ended when it was last seen
+ * @host:	which file
+ * @pid:	thread
+ * @tgid:	process
+ * @comm:	the thread's name
+ * @op:		the call
+ * @name:	of its object
+ * @start:	when it began, ns of the host's CLOCK_MONOTONIC
+ * @time:	how long it had been open, ns
+ * @ended:	its end is in the file
+ * @next:	in the same bucket
+ */
+struct pending {
+	u32 host;
+	s32 pid;
+	s32 tgid;
+	char comm[COMM_SIZE];
+	char op[OP_SIZE];
+	char *name;
+	u64 start;
+	u64 time;
+	bool ended;
+	struct pending *next;
+};
+
+/**
+ * struct host - a file
+ * @name:	of the host
+ * @file:	its trace
+ * @calls:	io_syscall events in it
+ * @gaps:	how often records were lost
+ */
+struct host {
+	const char *name;
+	const char *file;
+	u64 calls;
+	u64 gaps;
+};
+
+/* Host of a party that nobody recorded: its name is its address */
+#define NO_HOST UINT32_MAX
+
+/**
+ * enum role - sides of a connection
+ * @ROLE_CLIENT:	it asks
+ * @ROLE_SERVER:	it answers
+ */
+enum role { ROLE_CLIENT, ROLE_SERVER };
+
+/**
+ * enum step - what a server does with its time while it is asked
+ * @STEP_OWN:		calls on the request's own socket: more of it, and the answer
+ * @STEP_FILE:		calls on files, directories and disks
+ * @STEP_SYNC:		calls that wait for these to be written
+ * @STEP_SOCKET:	calls on other sockets
+ * @STEP_PIPE:		calls on pipes
+ * @STEP_POLL:		waiting for any of several descriptors
+ * @STEP_OTHER:		other calls
+ * @STEP_REST:		no call at all: it computes, or waits for a CPU, a lock, memory
+ * @STEPS:		how many
+ */
+enum step {
+	STEP_OWN,
+	STEP_FILE,
+	STEP_SYNC,
+	STEP_SOCKET,
+	STEP_PIPE,
+	STEP_POLL,
+	STEP_OTHER,
+	STEP_REST,
+	STEPS
+};
+
+/**
+ * struct message - bytes of a TCP stream that a call sent or received
+ * @host:	which file
+ * @pid:	thread
+ * @comm:	name of the process
+ * @id:		the socket's cookie
+ * @name:	its addresses: OWN:PORT->OTHER:PORT
+ * @isn:	its own initial sequence number
+ * @peer_isn:	that of the other side
+ * @from:	offset of the first byte in the stream
+ * @end:	offset behind the last one
+ * @start:	when the call began, ns of CLOCK_MONOTONIC
+ * @duration:	how long it took, ns
+ * @sent:	they were sent
+ */
+struct message {
+	u32 host;
+	s32 pid;
+	const char *comm;
+	u64 id;
+	const char *name;
+	u32 isn;
+	u32 peer_isn;
+	u64 from;
+	u64 end;
+	u64 start;
+	u64 duration;
+	bool sent;
+};
+
+/**
+ * struct party - who asks or answers
+ * @host:	where, or NO_HOST
+ * @name:	name of the process, or the address
+ */
+struct party {
+	u32 host;
+	char *name;
+};
+
+/**
+ * struct exchange - requests of a client to a server
+ * @client:	who asked
+ * @server:	who was asked
+ * @requests:	those that were answered
+ * @unclear:	of these, those that both sides did not see alike
+ * @unanswered:	others
+ * @sent:	bytes of requests
+ * @received:	bytes of answers
+ * @wait:	of the client, from its first call to the end of the last one; of
+ *		all that were answered, or none if the client was not recorded
+ * @service:	of the server, from the end of its first call to that of the last
+ *		one; of those that are clear
+ * @stepped:	of these, those that one thread of the server did all by itself
+ * @step:	what the services of those went to, ns; by enum step
+ * @between:	sum of the waits of these, less the services: in the network, and
+ *		before somebody asked for what had come; less than 0 if clocks run
+ *		at another rate
+ */
+struct exchange {
+	const struct party *client;
+	const struct party *server;
+	u64 requests;
+	u64 unclear;
+	u64 unanswered;
+	u64 sent;
+	u64 received;
+	struct times wait;
+	struct times service;
+	u64 stepped;
+	u64 step[STEPS];
+	s64 between;
+};
+
+/**
+ * struct sums - of all files
+ * @by:		what calls of a sum have in common, of enum by
+ * @host:	the files
+ * @hosts:	how many
+ * @bucket:	sums while files are read, by hash
+ * @open:	calls that io_pending told of, by hash
+ * @sum:	after sums_finish(): those that took longest first
+ * @nr:		how many
+ * @pending:	after sums_finish(): calls without an end, the oldest first
+ * @nr_pending:	how many
+ * @requests:	on TCP connections
+ * @exchange:	after sums_finish(): those that were waited for the longest first
+ * @nr_exchanges: how many
+ */
+struct sums {
+	u32 by;
+	struct host *host;
+	u32 hosts;
+	struct sum *bucket[BUCKETS];
+	struct pending *open[BUCKETS];
+	struct sum **sum;
+	u64 nr;
+	struct pending **pending;
+	u64 nr_pending;
+	struct requests *requests;
+	struct exchange *const *exchange;
+	u64 nr_exchanges;
+};
+
+u32 mix(u64 a, u64 b);
+void *allocate(size_t size);
+void *grow(void *p, u64 nr, u64 *room, size_t size);
+void times_add(struct times *t, u64 time);
+void times_finish(struct times *t);
+
+int sums_read(struct guard *g, struct sums *s, u32 host);
+void sums_finish(struct sums *s);
+void sums_free(struct sums *s);
+
+struct requests *requests_new(void);
+void requests_add(struct requests *q, const struct message *m);
+void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
+		   enum step step, u64 start, u64 duration);
+void requests_socket(struct requests *q, u32 host, u64 id, enum role role);
+struct exchange *const *requests_finish(struct requests *q, u64 *nr);
+void requests_free(struct requests *q);
+
+void report(FILE *out, const struct sums *s, enum format format, bool requests,
+	    u64 top);
+
+#endif

@@ -1,0 +1,748 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests on TCP connections: who waited how long for whose answer, and how long
+ * that one took.
+ *
+ * A byte has the same offset in its stream on both sides, so a request is known by
+ * the offsets of its bytes and of its answer's, whatever the clocks say. Each side's
+ * calls on a connection, in order, are cut into turns: what one side asks, and what
+ * the other one answers before it is asked again. A turn that has the same bytes on
+ * both sides is one request. Others are unclear: requests that were sent before the
+ * answer to the one before had come, answers that began before all of the request
+ * was there, records that were lost.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ioreq.h"
+
+/**
+ * struct call - a call of a thread
+ * @start:	when it began, ns of its host
+ * @finish:	when it ended
+ * @id:		the socket's cookie, or 0
+ * @step:	what kind of call
+ */
+struct call {
+	u64 start;
+	u64 finish;
+	u64 id;
+	enum step step;
+};
+
+/**
+ * struct thread - a thread
+ * @host:	where it is
+ * @pid:	its number there
+ * @call:	its calls, in order of their ends, and so of their begins
+ * @nr:		how many
+ * @room:	for so many
+ * @next:	in the same bucket
+ */
+struct thread {
+	u32 host;
+	s32 pid;
+	struct call *call;
+	u64 nr;
+	u64 room;
+	struct thread *next;
+};
+
+/**
+ * struct segment - bytes that a call sent or received
+ * @from:	offset of the first one in its stream
+ * @end:	offset behind the last one
+ * @start:	when the call began, ns of its host
+ * @finish:	when it ended
+ * @thread:	who called
+ * @party:	its process
+ * @sent:	they were sent
+ */
+struct segment {
+	u64 from;
+	u64 end;
+	u64 start;
+	u64 finish;
+	const struct thread *thread;
+	u32 party;
+	bool sent;
+};
+
+/**
+ * struct side - one end of a connection
+ * @segment:	its calls' bytes
+ * @nr:		how many
+ * @room:	for so many
+ * @host:	where it is
+ * @id:		the socket's cookie there
+ * @name:	its addresses, own one first
+ */
+struct side {
+	struct segment *segment;
+	u64 nr;
+	u64 room;
+	u32 host;
+	u64 id;
+	char *name;
+};
+
+/**
+ * struct connection - a TCP connection
+ * @isn:	initial sequence numbers of the sides, the lower one first
+ * @side:	both ends; without segments where it was not recorded
+ * @next:	in the same bucket
+ */
+struct connection {
+	u32 isn[2];
+	struct side side[2];
+	struct connection *next;
+};
+
+/**
+ * struct socket - a socket whose role is known
+ * @host:	where it is
+ * @id:		its cookie there
+ * @role:	its side of the connection
+ * @next:	in the same bucket
+ */
+struct socket {
+	u32 host;
+	u64 id;
+	enum role role;
+	struct socket *next;
+};
+
+/**
+ * struct party_entry - a party in the table of them
+ * @party:	it
+ * @number:	of it
+ * @next:	in the same bucket
+ */
+struct party_entry {
+	struct party party;
+	u32 number;
+	struct party_entry *next;
+};
+
+/**
+ * struct exchange_entry - requests in the table of them
+ * @e:		they
+ * @next:	in the same bucket
+ */
+struct exchange_entry {
+	struct exchange e;
+	struct exchange_entry *next;
+};
+
+/**
+ * struct requests - see requests_new()
+ * @connection:	connections, by hash
+ * @thread:	threads, by hash
+ * @socket:	sockets whose role is known, by hash
+ * @bucket:	parties by hash
+ * @party:	parties by number
+ * @parties:	how many
+ * @table:	requests by hash of their parties
+ * @exchange:	after requests_finish(): the longest wait first
+ */
+struct requests {
+	struct connection *connection[BUCKETS];
+	struct thread *thread[BUCKETS];
+	struct socket *socket[BUCKETS];
+	struct party_entry *bucket[BUCKETS];
+	struct party_entry **party;
+	u32 parties;
+	struct exchange_entry *table[BUCKETS];
+	struct exchange **exchange;
+};
+
+/**
+ * struct turn - a request and its answer, as one side saw it
+ * @from:	offset of the request's first byte
+ * @end:	offset behind its last one
+ * @answer_from: offset of the answer's first byte
+ * @answer_end:	offset behind its last one
+ * @begin:	when the client's first call began, or the server's first one ended
+ * @over:	when the last call of the answer ended
+ * @thread:	who asked or was asked; NULL if several did their part of it
+ * @party:	its process
+ * @answered:	there is an answer
+ */
+struct turn {
+	u64 from;
+	u64 end;
+	u64 answer_from;
+	u64 answer_end;
+	u64 begin;
+	u64 over;
+	const struct thread *thread;
+	u32 party;
+	bool answered;
+};
+
+/**
+ * struct turns - those of a side, in order
+ * @turn:	they
+ * @nr:		how many
+ * @room:	for so many
+ */
+struct turns {
+	struct turn *turn;
+	u64 nr;
+	u64 room;
+};
+
+static char *copy(const char *s)
+{
+	char *p = strdup(s);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+/* ------------------------------------------------------------------------- */
+/* What is in the records */
+
+/**
+ * requests_new - no requests yet
+ *
+ * Return: that; requests_free() frees it.
+ */
+struct requests *requests_new(void)
+{
+	return allocate(sizeof(struct requests));
+}
+
+static u32 find_party(struct requests *q, u32 host, const char *name)
+{
+	struct party_entry *p;
+	u32 at = host;
+	const char *c;
+
+	for (c = name; *c; c++)
+		at = mix(at, *c);
+	for (p = q->bucket[at % BUCKETS]; p; p = p->next) {
+		if (p->party.host == host && !strcmp(p->party.name, name))
+			return p->number;
+	}
+	p = allocate(sizeof(*p));
+	p->party.host = host;
+	p->party.name = copy(name);
+	p->number = q->parties;
+	p->next = q->bucket[at % BUCKETS];
+	q->bucket[at % BUCKETS] = p;
+	q->party = reallocarray(q->party, q->parties + 1, sizeof(*q->party));
+	if (!q->party)
+		abort();
+	q->party[q->parties] = p;
+	return q->parties++;
+}
+
+static struct connection *find_connection(struct requests *q, u32 low, u32 high)
+{
+	u32 at = mix(low, high);
+	struct connection *c;
+
+	for (c = q->connection[at]; c; c = c->next) {
+		if (c->isn[0] == low && c->isn[1] == high)
+			return c;
+	}
+	c = allocate(sizeof(*c));
+	c->isn[0] = low;
+	c->isn[1] = high;
+	c->next = q->connection[at];
+	q->connection[at] = c;
+	return c;
+}
+
+static struct thread *find_thread(struct requests *q, u32 host, s32 pid)
+{
+	u32 at = mix(host, pid);
+	struct thread *t;
+
+	for (t = q->thread[at]; t; t = t->next) {
+		if (t->host == host && t->pid == pid)
+			return t;
+	}
+	t = allocate(sizeof(*t));
+	t->host = host;
+	t->pid = pid;
+	t->next = q->thread[at];
+	q->thread[at] = t;
+	return t;
+}
+
+/**
+ * requests_call - a call has ended, in order of the ends
+ * @q: requests
+ * @host: where
+ * @pid: of which thread
+ * @id: the socket's cookie, or 0
+ * @step: what kind of call
+ * @start: when it began, ns
+ * @duration: how long it took, ns
+ */
+void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
+		   enum step step, u64 start, u64 duration)
+{
+	struct thread *t = find_thread(q, host, pid);
+
+	t->call = grow(t->call, t->nr, &t->room, sizeof(*t->call));
+	t->call[t->nr++] = (struct call){
+		.start = start,
+		.finish = start + duration,
+		.id = id,
+		.step = step,
+	};
+}
+
+/**
+ * requests_add - a call sent or received bytes of a TCP stream
+ * @q: requests
+ * @m: it
+ */
+void requests_add(struct requests *q, const struct message *m)
+{
+	bool upper = m->isn > m->peer_isn;
+	struct connection *c = find_connection(q, upper ? m->peer_isn : m->isn,
+					       upper ? m->isn : m->peer_isn);
+	struct side *side = &c->side[upper];
+
+	side->segment = grow(side->segment, side->nr, &side->room,
+			     sizeof(*side->segment));
+	side->segment[side->nr++] = (struct segment){
+		.from = m->from,
+		.end = m->end,
+		.start = m->start,
+		.finish = m->start + m->duration,
+		.thread = find_thread(q, m->host, m->pid),
+		.party = find_party(q, m->host, m->comm),
+		.sent = m->sent,
+	};
+	if (side->name)
+		return;
+	side->name = copy(m->name);
+	side->host = m->host;
+	side->id = m->id;
+}
+
+/**
+ * requests_socket - a socket has connected, or was accepted
+ * @q: requests
+ * @host: where it is
+ * @id: its cookie there
+ * @role: which of both
+ */
+void requests_socket(struct requests *q, u32 host, u64 id, enum role role)
+{
+	u32 at = mix(host, id);
+	struct socket *s = allocate(sizeof(*s));
+
+	s->host = host;
+	s->id = id;
+	s->role = role;
+	s->next = q->socket[at];
+	q->socket[at] = s;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Turns */
+
+/* When the bytes left the caller, or were there for it */
+static u64 moment(const struct segment *s)
+{
+	return s->sent ? s->start : s->finish;
+}
+
+static int by_moment(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+	u64 p = moment(x), r = moment(y);
+
+	if (p != r)
+		return p < r ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static void add_to_turns(struct turns *t, const struct segment *s,
+			 bool is_client)
+{
+	struct turn *last = t->nr ? &t->turn[t->nr - 1] : NULL;
+
+	if (last && last->thread != s->thread &&
+	    (s->sent != is_client || !last->answered))
+		last->thread = NULL;
+	if (s->sent != is_client) {
+		/* Before the first request: a greeting, or the trace began late */
+		if (!last)
+			return;
+		if (!last->answered || s->from < last->answer_from)
+			last->answer_from = s->from;
+		if (s->end > last->answer_end)
+			last->answer_end = s->end;
+		if (s->finish > last->over)
+			last->over = s->finish;
+		last->answered = true;
+		return;
+	}
+	if (last && !last->answered) {
+		if (s->from < last->from)
+			last->from = s->from;
+		if (s->end > last->end)
+			last->end = s->end;
+		return;
+	}
+	t->turn = grow(t->turn, t->nr, &t->room, sizeof(*t->turn));
+	t->turn[t->nr++] = (struct turn){
+		.from = s->from,
+		.end = s->end,
+		.begin = moment(s),
+		.thread = s->thread,
+		.party = s->party,
+	};
+}
+
+static void make_turns(struct turns *t, struct side *side, bool is_client)
+{
+	u64 i;
+
+	/* NULL if it was not recorded */
+	if (side->nr)
+		qsort(side->segment, side->nr, sizeof(*side->segment),
+		      by_moment);
+	for (i = 0; i < side->nr; i++)
+		add_to_turns(t, &side->segment[i], is_client);
+}
+
+static const struct socket *find_socket(const struct requests *q,
+					const struct side *side)
+{
+	const struct socket *s = q->socket[mix(side->host, side->id)];
+
+	while (s && (s->host != side->host || s->id != side->id))
+		s = s->next;
+	return side->nr ? s : NULL;
+}
+
+/* The last number of an address, which has a port */
+static unsigned long port_of(const char *address, size_t len)
+{
+	while (len && address[len - 1] != ':')
+		len--;
+	return strtoul(address + len, NULL, 10);
+}
+
+/* Who connected is the client; if nobody saw that, who has the higher port */
+static bool is_client(const struct requests *q, const struct connection *c,
+		      u32 side)
+{
+	const struct socket *s = find_socket(q, &c->side[side]);
+	const struct socket *peer = find_socket(q, &c->side[!side]);
+	const char *name = c->side[side].name, *arrow;
+
+	if (s)
+		return s->role == ROLE_CLIENT;
+	if (peer)
+		return peer->role == ROLE_SERVER;
+	if (!name)
+		return !is_client(q, c, !side);
+	arrow = strstr(name, "->");
+	return arrow &&
+	       port_of(name, arrow - name) > port_of(arrow, strlen(arrow));
+}
+
+/* ------------------------------------------------------------------------- */
+/* Requests */
+
+/* The other end by its address, where nobody recorded it: a server's with its port */
+static u32 address_of(struct requests *q, const char *name, bool with_port)
+{
+	const char *arrow = strstr(name, "->");
+	char address[256];
+	size_t len;
+
+	snprintf(address, sizeof(address), "%s", arrow ? arrow + 2 : "");
+	len = strlen(address);
+	while (!with_port && len && address[len - 1] != ':')
+		len--;
+	if (!with_port && len)
+		address[len - 1] = '\0';
+	return find_party(q, NO_HOST, *address ? address : "-");
+}
+
+static struct exchange *find_exchange(struct requests *q, u32 client,
+				      u32 server)
+{
+	u32 at = mix(client, server);
+	struct exchange_entry *e;
+
+	for (e = q->table[at]; e; e = e->next) {
+		if (e->e.client == &q->party[client]->party &&
+		    e->e.server == &q->party[server]->party)
+			return &e->e;
+	}
+	e = allocate(sizeof(*e));
+	e->e.client = &q->party[client]->party;
+	e->e.server = &q->party[server]->party;
+	e->next = q->table[at];
+	q->table[at] = e;
+	return &e->e;
+}
+
+static void add_turn(struct exchange *e, const struct turn *t)
+{
+	e->sent += t->end - t->from;
+	if (!t->answered) {
+		e->unanswered++;
+		return;
+	}
+	e->requests++;
+	e->received += t->answer_end - t->answer_from;
+}
+
+static bool is_same(const struct turn *a, const struct turn *b)
+{
+	return a->from == b->from && a->end == b->end &&
+	       a->answer_from == b->answer_from &&
+	       a->answer_end == b->answer_end;
+}
+
+/* The first call of a thread that ended after a time */
+static u64 first_after(const struct thread *t, u64 time)
+{
+	u64 low = 0, high = t->nr;
+
+	while (low < high) {
+		u64 mid = (low + high) / 2;
+
+		if (t->call[mid].finish > time)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* What the server did in between; @own: its socket's cookie */
+static void add_steps(struct exchange *e, const struct turn *s, u64 own)
+{
+	u64 i, rest = s->over - s->begin, began = s->begin;
+
+	if (!s->thread)
+		return;
+	e->stepped++;
+	for (i = first_after(s->thread, s->begin); i < s->thread->nr; i++) {
+		const struct call *c = &s->thread->call[i];
+		u64 time;
+
+		if (c->finish > s->over)
+			break;
+		/* A damaged trace may have calls within calls */
+		if (c->start < began)
+			continue;
+		began = c->finish;
+		time = c->finish - c->start;
+		rest -= time;
+		e->step[c->id == own ? STEP_OWN : c->step] += time;
+	}
+	e->step[STEP_REST] += rest;
+}
+
+/* What both sides saw */
+static void add_both(struct requests *q, const struct turns *client,
+		     const struct turns *server, u64 server_id)
+{
+	u64 i, j = 0;
+
+	for (i = 0; i < client->nr; i++) {
+		const struct turn *t = &client->turn[i], *s;
+		struct exchange *e;
+
+		while (j + 1 < server->nr && server->turn[j].end < t->end)
+			j++;
+		s = &server->turn[j];
+		e = find_exchange(q, t->party, s->party);
+		add_turn(e, t);
+		if (!t->answered)
+			continue;
+		times_add(&e->wait, t->over - t->begin);
+		if (!s->answered || !is_same(t, s)) {
+			e->unclear++;
+			continue;
+		}
+		times_add(&e->service, s->over - s->begin);
+		add_steps(e, s, server_id);
+		e->between += (t->over - t->begin) - (s->over - s->begin);
+	}
+}
+
+/* What one side saw */
+static void add_one(struct requests *q, const struct turns *turns,
+		    const struct side *side, bool is_client)
+{
+	u32 other = address_of(q, side->name, is_client);
+	u64 i;
+
+	for (i = 0; i < turns->nr; i++) {
+		const struct turn *t = &turns->turn[i];
+		struct exchange *e;
+
+		e = is_client ? find_exchange(q, t->party, other) :
+				find_exchange(q, other, t->party);
+		add_turn(e, t);
+		if (!t->answered)
+			continue;
+		times_add(is_client ? &e->wait : &e->service,
+			  t->over - t->begin);
+		if (!is_client)
+			add_steps(e, t, side->id);
+	}
+}
+
+static void add_connection(struct requests *q, struct connection *c)
+{
+	u32 at = is_client(q, c, 0) ? 0 : 1;
+	struct turns client = { 0 }, server = { 0 };
+
+	make_turns(&client, &c->side[at], true);
+	make_turns(&server, &c->side[!at], false);
+	if (client.nr && server.nr)
+		add_both(q, &client, &server, c->side[!at].id);
+	else if (client.nr)
+		add_one(q, &client, &c->side[at], true);
+	else
+		add_one(q, &server, &c->side[!at], false);
+	free(client.turn);
+	free(server.turn);
+}
+
+static u64 longest(const struct exchange *e)
+{
+	return e->wait.nr ? e->wait.sum : e->service.sum;
+}
+
+static int by_party(const struct party *a, const struct party *b)
+{
+	int order = (a->host > b->host) - (a->host < b->host);
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct exchange *x = *(struct exchange *const *)a,
+			      *y = *(struct exchange *const *)b;
+	u64 p = longest(x), r = longest(y);
+	int order = (p < r) - (p > r);
+
+	order = order ? order : by_party(x->client, y->client);
+	return order ? order : by_party(x->server, y->server);
+}
+
+/**
+ * requests_finish - all records are there
+ * @q: requests
+ * @nr: set to how many kinds of requests there are
+ *
+ * Return: these, those that were waited for the longest first; until
+ * requests_free().
+ */
+struct exchange *const *requests_finish(struct requests *q, u64 *nr)
+{
+	struct exchange_entry *e;
+	struct connection *c;
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (c = q->connection[i]; c; c = c->next)
+			add_connection(q, c);
+	}
+	for (i = 0; i < BUCKETS; i++) {
+		for (e = q->table[i]; e; e = e->next)
+			n++;
+	}
+	q->exchange = allocate((n + 1) * sizeof(*q->exchange));
+	*nr = 0;
+	for (i = 0; i < BUCKETS; i++) {
+		for (e = q->table[i]; e; e = e->next) {
+			times_finish(&e->e.wait);
+			times_finish(&e->e.service);
+			q->exchange[(*nr)++] = &e->e;
+		}
+	}
+	qsort(q->exchange, *nr, sizeof(*q->exchange), by_wait);
+	return q->exchange;
+}
+
+static void free_connections(struct connection *c)
+{
+	struct connection *next;
+	int i;
+
+	for (; c; c = next) {
+		next = c->next;
+		for (i = 0; i < 2; i++) {
+			free(c->side[i].segment);
+			free(c->side[i].name);
+		}
+		free(c);
+	}
+}
+
+static void free_threads(struct thread *t)
+{
+	struct thread *next;
+
+	for (; t; t = next) {
+		next = t->next;
+		free(t->call);
+		free(t);
+	}
+}
+
+static void free_sockets(struct socket *s)
+{
+	struct socket *next;
+
+	for (; s; s = next) {
+		next = s->next;
+		free(s);
+	}
+}
+
+static void free_exchanges(struct exchange_entry *e)
+{
+	struct exchange_entry *next;
+
+	for (; e; e = next) {
+		next = e->next;
+		free(e->e.wait.time);
+		free(e->e.service.time);
+		free(e);
+	}
+}
+
+/**
+ * requests_free - free all of it
+ * @q: requests
+ */
+void requests_free(struct requests *q)
+{
+	u32 i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		free_connections(q->connection[i]);
+		free_threads(q->thread[i]);
+		free_sockets(q->socket[i]);
+		free_exchanges(q->table[i]);
+	}
+	for (i = 0; i < q->parties; i++) {
+		free(q->party[i]->party.name);
+		free(q->party[i]);
+	}
+	free(q->party);
+	free(q->exchange);
+	free(q);
+}

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Adds up the calls of files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+#include "ioreq.h"
+#include "text.h"
+
+#define MAX_OPS 256
+#define MAX_NAME 4096
+
+/* What io_pending tells of takes longer, ns */
+#define LEAST_PENDING 1000000000
+
+/**
+ * struct layout - where the fields of an event are
+ * @id:		common_type of its records; -1 if the file has none
+ * @op_name:	names of the calls, from the event's print format
+ * @name:	where the object's name is told to be
+ * @name2:	likewise of the second object
+ * @stream:	where the ranges of the TCP stream are told to be
+ * @has_stream:	@isn, @peer_isn, @flags, @type2, @obj2, @name2 and @stream are there
+ *
+ * The others are the event's fields.
+ */
+struct layout {
+	int id;
+	char op_name[MAX_OPS][OP_SIZE];
+	struct number common_type, common_pid;
+	struct number start, duration, result, bytes, dev, obj, op, type, tgid;
+	struct number pid;
+	u32 comm_offset, comm_size;
+	struct number name;
+	struct number isn, peer_isn, flags, type2, obj2, name2, stream;
+	bool has_stream;
+};
+
+/* ------------------------------------------------------------------------- */
+/* Formats */
+
+static void find_op_names(struct layout *l, const struct tep_event *event)
+{
+	const struct tep_print_arg *arg;
+	const struct tep_print_flag_sym *symbol;
+
+	for (arg = event->print_fmt.args; arg; arg = arg->next) {
+		if (arg->type == TEP_PRINT_SYMBOL &&
+		    arg->symbol.field->type == TEP_PRINT_FIELD &&
+		    !strcmp(arg->symbol.field->field.name, "op"))
+			break;
+	}
+	for (symbol = arg ? arg->symbol.symbols : NULL; symbol;
+	     symbol = symbol->next) {
+		unsigned long op = strtoul(symbol->value, NULL, 0);
+
+		if (op < MAX_OPS) {
+			snprintf(l->op_name[op], OP_SIZE, "%s", symbol->str);
+			clean_text(l->op_name[op]);
+		}
+	}
+}
+
+/* The string's place is told by a number */
+static bool find_string(struct number *n, struct tep_event *event,
+			const char *name, const struct number *like)
+{
+	struct tep_format_field *f = tep_find_field(event, name);
+
+	if (!f || !(f->flags & TEP_FIELD_IS_DYNAMIC) || f->size != 4 ||
+	    f->offset < 0 || f->offset >= 4096)
+		return false;
+	*n = (struct number){ .offset = f->offset,
+			      .size = 4,
+			      .swap = like->swap };
+	return true;
+}
+
+/* What tells of TCP streams: a kernel may not have it */
+static void find_stream(struct layout *l, const struct records *r,
+			struct tep_event *event)
+{
+	l->has_stream = number_find(&l->isn, r, event, "isn") &&
+			number_find(&l->peer_isn, r, event, "peer_isn") &&
+			number_find(&l->flags, r, event, "flags") &&
+			number_find(&l->type2, r, event, "type2") &&
+			number_find(&l->obj2, r, event, "id2") &&
+			find_string(&l->name2, event, "name2", &l->start) &&
+			find_string(&l->stream, event, "stream", &l->start);
+}
+
+/* Return: false if the file has no such event, or one that is different */
+static bool find_layout(struct layout *l, const struct records *r,
+			const char *name)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(records_tep(r), "iosys", name);
+	struct tep_format_field *comm;
+	bool pending = !strcmp(name, "io_pending");
+
+	memset(l, 0, sizeof(*l));
+	l->id = -1;
+	if (!event || !number_find(&l->common_type, r, event, "common_type") ||
+	    !number_find(&l->common_pid, r, event, "common_pid") ||
+	    !number_find(&l->start, r, event, "start") ||
+	    !number_find(&l->duration, r, event, "duration") ||
+	    !number_find(&l->dev, r, event, "dev") ||
+	    !number_find(&l->obj, r, event, "id") ||
+	    !number_find(&l->op, r, event, "op") ||
+	    !number_find(&l->type, r, event, "type") ||
+	    !number_find(&l->tgid, r, event, "tgid") ||
+	    !find_string(&l->name, event, "name", &l->start))
+		return false;
+	if (pending) {
+		comm = tep_find_field(event, "comm");
+		if (!number_find(&l->pid, r, event, "pid") || !comm ||
+		    comm->offset < 0 || comm->size < 0 ||
+		    comm->offset + comm->size > 4096)
+			return false;
+		l->comm_offset = comm->offset;
+		l->comm_size = comm->size;
+	} else if (!number_find(&l->result, r, event, "result") ||
+		   !number_find(&l->bytes, r, event, "bytes")) {
+		return false;
+	}
+	if (!pending)
+		find_stream(l, r, event);
+	find_op_names(l, event);
+	l->id = event->id;
+	return true;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Records */
+
+static u64 get(const struct number *n, const struct record *rec)
+{
+	return number_fits(n, rec) ? number_get(n, rec) : 0;
+}
+
+static bool is_whole(const struct layout *l, const struct record *rec)
+{
+	return number_fits(&l->start, rec) && number_fits(&l->duration, rec) &&
+	       number_fits(&l->name, rec) && number_fits(&l->obj, rec) &&
+	       number_fits(&l->tgid, rec) && number_fits(&l->op, rec) &&
+	       (!l->pid.size || number_fits(&l->pid, rec)) &&
+	       (!l->result.size || number_fits(&l->result, rec));
+}
+
+static void copy_text(char *to, size_t room, const struct record *rec,
+		      u32 offset, u32 len)
+{
+	*to = '\0';
+	if (offset > rec->size || len > rec->size - offset)
+		return;
+	if (len > room - 1)
+		len = room - 1;
+	memcpy(to, rec->data + offset, len);
+	to[len] = '\0';
+	clean_text(to);
+}
+
+static void get_name(char *name, const struct number *where,
+		     const struct record *rec)
+{
+	u64 at = get(where, rec);
+
+	copy_text(name, MAX_NAME, rec, at & 0xffff, at >> 16 & 0xffff);
+}
+
+static const char *op_name(char *buf, const struct layout *l,
+			   const struct record *rec)
+{
+	u64 op = get(&l->op, rec);
+
+	if (op < MAX_OPS && *l->op_name[op])
+		return l->op_name[op];
+	snprintf(buf, OP_SIZE, "call-%llu", (unsigned long long)op);
+	return buf;
+}
+
+static struct sum *find_sum(struct sums *s, const struct sum *key)
+{
+	u32 at = mix(key->id ^ (u64)key->dev << 32,
+		     key->tgid ^ (u64)key->host << 40);
+	struct sum *sum;
+
+	for (sum = s->bucket[at]; sum; sum = sum->next) {
+		/* A process goes by its number, whatever it is called */
+		if (sum->host == key->host && sum->tgid == key->tgid &&
+		    (s->by & BY_PROCESS || !strcmp(sum->comm, key->comm)) &&
+		    sum->id == key->id && sum->dev == key->dev &&
+		    sum->type == key->type && !strcmp(sum->op, key->op) &&
+		    !strcmp(sum->name, key->name))
+			return sum;
+	}
+	sum = allocate(sizeof(*sum));
+	*sum = *key;
+	sum->name = strdup(key->name);
+	if (!sum->name)
+		abort();
+	sum->next = s->bucket[at];
+	s->bucket[at] = sum;
+	return sum;
+}
+
+static void add_call(struct sum *sum, u64 duration, s64 result, u64 bytes)
+{
+	times_add(&sum->times, duration);
+	sum->errors += result < 0;
+	sum->bytes += bytes;
+}
+
+static struct pending *find_pending(struct sums *s, u32 host, s32 pid,
+				    u64 start)
+{
+	struct pending *p = s->open[mix(start, pid)];
+
+	while (p && (p->host != host || p->pid != pid || p->start != start))
+		p = p->next;
+	return p;
+}
+
+static struct pending *make_pending(struct sums *s, u32 host, s32 pid,
+				    const struct layout *l,
+				    const struct record *rec)
+{
+	struct pending *p = allocate(sizeof(*p));
+	char name[MAX_NAME], op[OP_SIZE];
+	u32 at;
+
+	p->host = host;
+	p->pid = pid;
+	p->tgid = get(&l->tgid, rec);
+	p->start = get(&l->start, rec);
+	snprintf(p->op, sizeof(p->op), "%s", op_name(op, l, rec));
+	copy_text(p->comm, sizeof(p->comm), rec, l->comm_offset, l->comm_size);
+	get_name(name, &l->name, rec);
+	p->name = strdup(name);
+	if (!p->name)
+		abort();
+	at = mix(p->start, pid);
+	p->next = s->open[at];
+	s->open[at] = p;
+	return p;
+}
+
+/* The last record of io_pending may be written after the end */
+static void end_call(struct sums *s, u32 host, const struct layout *l,
+		     const struct record *rec)
+{
+	s32 pid = get(&l->common_pid, rec);
+	struct pending *p;
+
+	if (get(&l->duration, rec) < LEAST_PENDING)
+		return;
+	p = find_pending(s, host, pid, get(&l->start, rec));
+	if (!p)
+		p = make_pending(s, host, pid, l, rec);
+	p->ended = true;
+}
+
+/* Names are saved by thread; that of a process is its first thread's */
+static void get_comm(char *comm, const struct layout *l,
+		     const struct records *r, const struct record *rec)
+{
+	struct tep_handle *tep = records_tep(r);
+	int tgid = get(&l->tgid, rec), pid = get(&l->common_pid, rec);
+
+	snprintf(comm, COMM_SIZE, "%s",
+		 tep_data_comm_from_pid(
+			 tep, tep_is_pid_registered(tep, tgid) ? tgid : pid));
+	clean_text(comm);
+}
+
+/* Flags of the event */
+#define ISN_KNOWN 16
+#define PEEKED 32
+
+/* Types of objects: S_IFSOCK >> 12 and so on */
+#define TYPE_FIFO 1
+#define TYPE_DIR 4
+#define TYPE_BLOCK 6
+#define TYPE_FILE 8
+#define TYPE_SOCKET 12
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static enum step step_of(const char *op, u8 type, bool into)
+{
+	if (strstr(op, "poll") || strstr(op, "select"))
+		return STEP_POLL;
+	if (strstr(op, "sync"))
+		return STEP_SYNC;
+	if (into || type == TYPE_SOCKET)
+		return STEP_SOCKET;
+	if (type == TYPE_FILE || type == TYPE_DIR || type == TYPE_BLOCK ||
+	    begins(op, "open") || begins(op, "creat"))
+		return STEP_FILE;
+	return type == TYPE_FIFO ? STEP_PIPE : STEP_OTHER;
+}
+
+/* A role is told where it begins, the bytes by the calls that send or receive them */
+static void take_stream(struct sums *s, u32 host, const struct layout *l,
+			const struct records *r, const struct record *rec)
+{
+	u64 loc = get(&l->stream, rec), flags = get(&l->flags, rec);
+	u32 at = loc & 0xffff, end = at + (loc >> 16 & 0xffff);
+	bool into = get(&l->type2, rec) == TYPE_SOCKET;
+	char name[MAX_NAME], comm[COMM_SIZE], buf[OP_SIZE];
+	const char *op = op_name(buf, l, rec);
+	struct number n = { .size = 8, .swap = l->stream.swap };
+	struct message m = { .host = host, .comm = comm, .name = name };
+	u8 type = get(&l->type, rec);
+
+	m.pid = get(&l->common_pid, rec);
+	if (into || type == TYPE_SOCKET)
+		m.id = get(into ? &l->obj2 : &l->obj, rec);
+	m.start = get(&l->start, rec);
+	m.duration = get(&l->duration, rec);
+	requests_call(s->requests, host, m.pid, m.id, step_of(op, type, into),
+		      m.start, m.duration);
+	if (begins(op, "accept") && into)
+		requests_socket(s->requests, host, get(&l->obj2, rec),
+				ROLE_SERVER);
+	else if (!strcmp(op, "connect"))
+		requests_socket(s->requests, host, get(&l->obj, rec),
+				ROLE_CLIENT);
+	if (at == end || !(flags & ISN_KNOWN) || flags & PEEKED)
+		return;
+	get_comm(comm, l, r, rec);
+	get_name(name, into ? &l->name2 : &l->name, rec);
+	m.isn = get(&l->isn, rec);
+	m.peer_isn = get(&l->peer_isn, rec);
+	m.sent = into || begins(op, "send") || begins(op, "write");
+	for (; at + 16 <= end; at += 16) {
+		n.offset = at;
+		m.from = get(&n, rec);
+		n.offset = at + 8;
+		m.end = get(&n, rec);
+		if (m.from < m.end)
+			requests_add(s->requests, &m);
+	}
+}
+
+static void take_call(struct sums *s, u32 host, const struct layout *l,
+		      const struct records *r, const struct record *rec)
+{
+	char name[MAX_NAME] = "", op[OP_SIZE];
+	struct sum key = { .name = name };
+
+	if (s->by & BY_HOST)
+		key.host = host;
+	if (s->by & BY_PROCESS)
+		key.tgid = get(&l->tgid, rec);
+	if (s->by & (BY_PROCESS | BY_COMM))
+		get_comm(key.comm, l, r, rec);
+	if (s->by & BY_CALL)
+		snprintf(key.op, sizeof(key.op), "%s", op_name(op, l, rec));
+	if (s->by & BY_OBJECT) {
+		key.dev = get(&l->dev, rec);
+		key.id = get(&l->obj, rec);
+		key.type = get(&l->type, rec);
+		get_name(name, &l->name, rec);
+	}
+	add_call(find_sum(s, &key), get(&l->duration, rec),
+		 get(&l->result, rec), get(&l->bytes, rec));
+	end_call(s, host, l, rec);
+	if (l->has_stream)
+		take_stream(s, host, l, r, rec);
+	s->host[host].calls++;
+}
+
+static void take_pending(struct sums *s, u32 host, const struct layout *l,
+			 const struct record *rec)
+{
+	s32 pid = get(&l->pid, rec);
+	struct pending *p = find_pending(s, host, pid, get(&l->start, rec));
+	u64 time = get(&l->duration, rec);
+
+	if (!p)
+		p = make_pending(s, host, pid, l, rec);
+	if (time > p->time)
+		p->time = time;
+}
+
+static int read_records(struct guard *g, struct sums *s, u32 host,
+			struct records *r)
+{
+	struct layout *call = allocate(sizeof(*call)),
+		      *pending = allocate(sizeof(*pending));
+	struct record rec;
+	int status = 0;
+	bool calls = find_layout(call, r, "io_syscall");
+
+	if (!find_layout(pending, r, "io_pending") && !calls)
+		status = guard_fail(
+			g, GUARD_NOWHERE,
+			"has no iosys events (record them with: trace-cmd record -e iosys)");
+	while (!status && records_next(r, &rec)) {
+		const struct number *type = calls ? &call->common_type :
+						    &pending->common_type;
+		int id = get(type, &rec);
+
+		s->host[host].gaps += rec.lost;
+		if (id != call->id && id != pending->id)
+			continue;
+		if (!is_whole(id == call->id ? call : pending, &rec))
+			status = guard_fail(
+				g, rec.offset,
+				"the record is too short for its format");
+		else if (id == call->id)
+			take_call(s, host, call, r, &rec);
+		else
+			take_pending(s, host, pending, &rec);
+	}
+	free(call);
+	free(pending);
+	return status ? status : records_status(r);
+}
+
+/**
+ * sums_read - read a file
+ * @g: the guard
+ * @s: what to add it to
+ * @host: which file
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int sums_read(struct guard *g, struct sums *s, u32 host)
+{
+	struct records *r;
+	int status;
+
+	guard_file(g, s->host[host].file);
+	r = records_open(g, s->host[host].file);
+	if (!r)
+		return EXIT_FAILURE;
+	status = read_records(g, s, host, r);
+	records_close(r);
+	if (!status && s->host[host].gaps)
+		guard_note(g, "records were lost %llu times",
+			   s->host[host].gaps);
+	return status;
+}
+
+/* ------------------------------------------------------------------------- */
+
+static int by_name(const struct sum *a, const struct sum *b)
+{
+	int order = (a->host > b->host) - (a->host < b->host);
+
+	order = order ? order : (a->tgid > b->tgid) - (a->tgid < b->tgid);
+	order = order ? order : strcmp(a->comm, b->comm);
+	order = order ? order : strcmp(a->name, b->name);
+	order = order ? order : (a->id > b->id) - (a->id < b->id);
+	return order ? order : strcmp(a->op, b->op);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sum *x = *(struct sum *const *)a,
+			 *y = *(struct sum *const *)b;
+
+	u64 p = x->times.sum, r = y->times.sum;
+
+	return p > r ? -1 : p < r ? 1 : by_name(x, y);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct pending *x = *(struct pending *const *)a,
+			     *y = *(struct pending *const *)b;
+	int order = (x->time < y->time) - (x->time > y->time);
+
+	return order ? order : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/**
+ * sums_finish - all files are read
+ * @s: sums
+ */
+void sums_finish(struct sums *s)
+{
+	struct pending *p;
+	struct sum *sum;
+	u32 i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (sum = s->bucket[i]; sum; sum = sum->next)
+			s->nr++;
+		for (p = s->open[i]; p; p = p->next)
+			s->nr_pending += !p->ended;
+	}
+	s->sum = allocate((s->nr + 1) * sizeof(*s->sum));
+	s->pending = allocate((s->nr_pending + 1) * sizeof(*s->pending));
+	s->nr = 0;
+	s->nr_pending = 0;
+	for (i = 0; i < BUCKETS; i++) {
+		for (sum = s->bucket[i]; sum; sum = sum->next) {
+			times_finish(&sum->times);
+			s->sum[s->nr++] = sum;
+		}
+		for (p = s->open[i]; p; p = p->next) {
+			if (!p->ended)
+				s->pending[s->nr_pending++] = p;
+		}
+	}
+	qsort(s->sum, s->nr, sizeof(*s->sum), by_time);
+	qsort(s->pending, s->nr_pending, sizeof(*s->pending), by_age);
+	s->exchange = requests_finish(s->requests, &s->nr_exchanges);
+}
+
+/**
+ * sums_free - free what sums_read() and sums_finish() made
+ * @s: sums
+ */
+void sums_free(struct sums *s)
+{
+	struct pending *p;
+	struct sum *sum;
+	u32 i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		while ((sum = s->bucket[i])) {
+			s->bucket[i] = sum->next;
+			free(sum->times.time);
+			free(sum->name);
+			free(sum);
+		}
+		while ((p = s->open[i])) {
+			s->open[i] = p->next;
+			free(p->name);
+			free(p);
+		}
+	}
+	free(s->sum);
+	free(s->pending);
+	requests_free(s->requests);
+}
