@@ -8,7 +8,7 @@ _ioreq() {
 
 	case $prev in
 	--format)
-		mapfile -t COMPREPLY < <(compgen -W "text json csv" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "text json csv chrome otlp folded html" -- "$cur")
 		return
 		;;
 	-o | --output)
@@ -22,12 +22,12 @@ _ioreq() {
 		mapfile -t COMPREPLY < <(compgen -P "$begun" -W "host comm process call object" -- "${cur##*,}")
 		return
 		;;
-	--top) return ;;
+	--top | --epoch) return ;;
 	esac
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --top= --output= --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --top= --epoch= --output= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi

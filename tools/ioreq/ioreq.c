@@ -16,7 +16,13 @@ error_t argp_err_exit_status = 2;
 
 #define DEFAULT_TOP 20
 
-enum { OPT_FORMAT = 0x100, OPT_BY, OPT_REQUESTS, OPT_TOP };
+/* Seconds: the year 2262, above which ns may not fit */
+#define MAX_EPOCH 9000000000
+
+/* What a browser shows without trouble */
+#define DEFAULT_TOP_HTML 500
+
+enum { OPT_FORMAT = 0x100, OPT_BY, OPT_REQUESTS, OPT_TOP, OPT_EPOCH };
 
 #define BY_DEFAULT (BY_HOST | BY_PROCESS | BY_CALL | BY_OBJECT)
 
@@ -37,8 +43,10 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-	{ "format", OPT_FORMAT, "text|json|csv", 0,
-	  "text (default), json or csv", 1 },
+	{ "format", OPT_FORMAT, "NAME", 0,
+	  "text (default), json, csv, chrome (calls and requests for Perfetto), "
+	  "otlp (requests for OpenTelemetry), folded (for flame graphs) or html",
+	  1 },
 	{ "by", OPT_BY, "WHAT,...", 0,
 	  "Add up calls that have in common: host, comm, process, call, object "
 	  "(default: all of them)",
@@ -46,8 +54,11 @@ static const struct argp_option options[] = {
 	{ "requests", OPT_REQUESTS, NULL, 0,
 	  "Print only the requests on TCP connections", 1 },
 	{ "top", OPT_TOP, "N", 0,
-	  "Print the N sums that took the most time (default: 20 in text, all otherwise)",
+	  "Print the N sums, or single requests, that took the most time (default: 20 in "
+	  "text, 500 in html, all otherwise)",
 	  1 },
+	{ "epoch", OPT_EPOCH, "SECONDS", 0,
+	  "Unix time of the first call, for otlp (default: 0)", 1 },
 	{ "output", 'o', "FILE", 0,
 	  "Write to FILE, which is replaced when all went well", 1 },
 	{ 0 }
@@ -69,6 +80,10 @@ static const char doc[] =
 	"  ioreq --requests web=web.dat db=db.dat\n"
 	"  ioreq --by=comm,call trace.dat\n"
 	"  ioreq --format=csv trace.dat | sort -t, -k16 -n | tail\n"
+	"  ioreq --format=html web=web.dat db=db.dat -o requests.html\n"
+	"  ioreq --format=chrome --top=100 web=web.dat db=db.dat -o perfetto.json\n"
+	"  ioreq --format=otlp --epoch=$(date +%s) web=web.dat db=db.dat -o traces.json\n"
+	"  ioreq --format=folded trace.dat | flamegraph.pl --countname=ns >io.svg\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
@@ -93,7 +108,8 @@ static void add_host(struct options *o, char *arg)
 	s->hosts++;
 }
 
-static u64 get_top(const char *arg, struct argp_state *state)
+static u64 get_number(const char *name, const char *arg,
+		      struct argp_state *state)
 {
 	unsigned long long n;
 	char *end;
@@ -101,7 +117,7 @@ static u64 get_top(const char *arg, struct argp_state *state)
 	errno = 0;
 	n = strtoull(arg, &end, 10);
 	if (errno || end == arg || *end || *arg == '-' || !n)
-		argp_error(state, "--top=%s is no number from 1", arg);
+		argp_error(state, "--%s=%s is no number from 1", name, arg);
 	return n;
 }
 
@@ -128,17 +144,21 @@ static u32 get_by(char *arg, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const formats[] = { "text", "json", "csv" };
+	static const char *const formats[FORMATS] = {
+		"text", "json", "csv", "chrome", "otlp", "folded", "html",
+	};
 	struct options *o = state->input;
 	unsigned int i;
 
 	switch (key) {
 	case OPT_FORMAT:
-		for (i = 0; i < 3 && strcmp(arg, formats[i]) != 0; i++)
+		for (i = 0; i < FORMATS && strcmp(arg, formats[i]) != 0; i++)
 			;
-		if (i == 3)
-			argp_error(state,
-				   "unknown format %s: text, json or csv", arg);
+		if (i == FORMATS)
+			argp_error(
+				state,
+				"unknown format %s: text, json, csv, chrome, otlp, folded or html",
+				arg);
 		o->format = i;
 		return 0;
 	case OPT_BY:
@@ -148,7 +168,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->requests = true;
 		return 0;
 	case OPT_TOP:
-		o->top = get_top(arg, state);
+		o->top = get_number("top", arg, state);
+		return 0;
+	case OPT_EPOCH:
+		o->sums.epoch = get_number("epoch", arg, state);
+		if (o->sums.epoch > MAX_EPOCH)
+			argp_error(state, "--epoch=%s is too late", arg);
+		o->sums.epoch *= 1000000000;
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -171,6 +197,11 @@ static int work(struct guard *g, FILE *out, void *arg)
 	u32 i;
 
 	o->sums.requests = requests_new();
+	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
+	    o->format == FORMAT_HTML) {
+		requests_keep(o->sums.requests);
+		o->sums.log = log_new();
+	}
 	for (i = 0; i < o->sums.hosts && !status; i++)
 		status = sums_read(g, &o->sums, i);
 	guard_progress(g, NULL);
@@ -179,6 +210,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 		report(out, &o->sums, o->format, o->requests,
 		       o->top			? o->top :
 		       o->format == FORMAT_TEXT ? DEFAULT_TOP :
+		       o->format == FORMAT_HTML ? DEFAULT_TOP_HTML :
 						  UINT64_MAX);
 	}
 	sums_free(&o->sums);

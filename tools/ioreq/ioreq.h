@@ -10,7 +10,16 @@
 
 #define PROGRAM "ioreq"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_CHROME,
+	FORMAT_OTLP,
+	FORMAT_FOLDED,
+	FORMAT_HTML,
+	FORMATS
+};
 
 /**
  * enum by - what calls have in common that are added up
@@ -117,12 +126,14 @@ struct pending {
  * @file:	its trace
  * @calls:	io_syscall events in it
  * @gaps:	how often records were lost
+ * @first:	when the first of these calls began, ns of its CLOCK_MONOTONIC
  */
 struct host {
 	const char *name;
 	const char *file;
 	u64 calls;
 	u64 gaps;
+	u64 first;
 };
 
 /* Host of a party that nobody recorded: its name is its address */
@@ -234,6 +245,114 @@ struct exchange {
 };
 
 /**
+ * struct part - what one side saw of a request
+ * @seen:	it was recorded
+ * @alone:	one thread did all of it
+ * @host:	where it is
+ * @pid:	the thread that made the first call
+ * @last_pid:	the one that made the last call
+ * @begin:	when the client's first call began, or the server's first one ended, ns
+ *		of the host
+ * @over:	when the last call of the answer ended; 0 if there is no answer
+ */
+struct part {
+	bool seen;
+	bool alone;
+	u32 host;
+	s32 pid;
+	s32 last_pid;
+	u64 begin;
+	u64 over;
+};
+
+/**
+ * struct request - a request
+ * @party:	who asked and who was asked, by enum role
+ * @part:	what each saw of it; of the server nothing if that is not the same
+ * @name:	addresses, as the side @named has them
+ * @named:	whose own address stands first
+ * @sent:	bytes of the request
+ * @received:	bytes of the answer
+ * @answered:	there is one
+ * @unclear:	both sides were recorded, and did not see the same
+ * @parent:	the request that the client was answering meanwhile; NULL if there is
+ *		none, or @ambiguous
+ * @ambiguous:	it was answering several
+ * @marked:	see list_mark()
+ */
+struct request {
+	const struct party *party[2];
+	struct part part[2];
+	const char *name;
+	enum role named;
+	u64 sent;
+	u64 received;
+	bool answered;
+	bool unclear;
+	struct request *parent;
+	bool ambiguous;
+	bool marked;
+};
+
+/**
+ * struct object - what a call was about
+ * @type:	its type (S_IFREG >> 12 and so on)
+ * @dev:	its device
+ * @id:		its inode number; of a socket its cookie
+ * @name:	path or addresses; "" if it has none
+ */
+struct object {
+	u8 type;
+	u32 dev;
+	u64 id;
+	char *name;
+};
+
+/**
+ * struct logged - a call
+ * @start:	when it began, ns of its host
+ * @duration:	how long it took, ns
+ * @result:	what it returned
+ * @bytes:	that it transferred
+ * @object:	number of its object
+ * @op:		number of its name
+ * @marked:	see list_mark()
+ */
+struct logged {
+	u64 start;
+	u64 duration;
+	s64 result;
+	u64 bytes;
+	u32 object;
+	u16 op;
+	bool marked;
+};
+
+/**
+ * struct actor - a thread and its calls
+ * @host:	where it is
+ * @pid:	its number there
+ * @tgid:	that of its process
+ * @process:	number of its process among all hosts' ones, from 0
+ * @comm:	its process's name
+ * @call:	its calls, in order of their ends
+ * @nr:		how many
+ * @room:	for so many
+ * @next:	in the same bucket
+ */
+struct actor {
+	u32 host;
+	s32 pid;
+	s32 tgid;
+	u32 process;
+	char comm[COMM_SIZE];
+	struct logged *call;
+	u64 nr;
+	u64 room;
+	struct actor *next;
+};
+
+/**
  * struct sums - of all files
  * @by:		what calls of a sum have in common, of enum by
  * @host:	the files
@@ -247,6 +366,8 @@ struct exchange {
  * @requests:	on TCP connections
  * @exchange:	after sums_finish(): those that were waited for the longest first
  * @nr_exchanges: how many
+ * @log:	all calls, or NULL if nobody wants to know
+ * @epoch:	Unix time at which the axis of OTLP begins, ns
  */
 struct sums {
 	u32 by;
@@ -261,6 +382,8 @@ struct sums {
 	struct requests *requests;
 	struct exchange *const *exchange;
 	u64 nr_exchanges;
+	struct log *log;
+	u64 epoch;
 };
 
 u32 mix(u64 a, u64 b);
@@ -279,9 +402,35 @@ void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration);
 void requests_socket(struct requests *q, u32 host, u64 id, enum role role);
 struct exchange *const *requests_finish(struct requests *q, u64 *nr);
+void requests_keep(struct requests *q);
+struct request *requests_list(struct requests *q, u64 *nr);
 void requests_free(struct requests *q);
 
+struct log *log_new(void);
+void log_add(struct log *l, const struct actor *who, const char *op,
+	     const struct object *object, const struct logged *call);
+struct actor *log_actor(const struct log *l, u32 host, s32 pid);
+struct actor *const *log_actors(const struct log *l, u32 *nr);
+u64 log_after(const struct actor *a, u64 time);
+const char *log_op(const struct log *l, const struct logged *c);
+const struct object *log_object(const struct log *l, const struct logged *c);
+void log_free(struct log *l);
+
+void list_parents(struct request *r, u64 nr);
+void list_mark(const struct sums *s, struct request *r, u64 nr, u64 top);
+u64 list_time(const struct sums *s, u32 host, u64 time);
+const char *list_clocks(const struct sums *s);
+
+const char *type_name(u8 type);
+void object_name(char *buf, size_t size, u8 type, u64 id, const char *name);
+const char *party_text(char *buf, size_t size, const struct sums *s,
+		       const struct party *p);
+struct json_object *json_result(const struct sums *s, u64 top);
 void report(FILE *out, const struct sums *s, enum format format, bool requests,
 	    u64 top);
+void report_chrome(FILE *out, const struct sums *s, u64 top);
+void report_otlp(FILE *out, const struct sums *s, u64 top);
+void report_folded(FILE *out, const struct sums *s, u64 top);
+void report_html(FILE *out, const struct sums *s, u64 top);
 
 #endif

@@ -5,7 +5,13 @@
 #include "ioreq.h"
 #include "text.h"
 
-static const char *type_name(u8 type)
+/**
+ * type_name - what an object is
+ * @type: its type, S_IFREG >> 12 and so on
+ *
+ * Return: a word.
+ */
+const char *type_name(u8 type)
 {
 	static const char *const names[16] = {
 		[0] = "anon", [1] = "fifo", [2] = "chr",   [4] = "dir",
@@ -15,13 +21,20 @@ static const char *type_name(u8 type)
 	return type < 16 && names[type] ? names[type] : "unknown";
 }
 
-/* A call without an object has none; those without a name have a number */
-static void object_name(char *buf, size_t size, const struct sum *sum)
+/**
+ * object_name - a call without an object has none; those without a name have a number
+ * @buf: where to put it
+ * @size: its size
+ * @type: of the object
+ * @id: its number
+ * @name: its name, or ""
+ */
+void object_name(char *buf, size_t size, u8 type, u64 id, const char *name)
 {
-	if (*sum->name)
-		snprintf(buf, size, "%s", sum->name);
-	else if (sum->id)
-		snprintf(buf, size, "%s:%llu", type_name(sum->type), sum->id);
+	if (*name)
+		snprintf(buf, size, "%s", name);
+	else if (id)
+		snprintf(buf, size, "%s:%llu", type_name(type), id);
 	else
 		snprintf(buf, size, "-");
 }
@@ -83,7 +96,7 @@ static void text_sum(FILE *out, const struct sums *s, const struct sum *sum)
 		format_bytes(bytes, sizeof(bytes), sum->bytes));
 	text_times(out, &sum->times);
 	if (s->by & BY_OBJECT) {
-		object_name(name, sizeof(name), sum);
+		object_name(name, sizeof(name), sum->type, sum->id, sum->name);
 		fprintf(out, "  %s", name);
 	}
 	fputc('\n', out);
@@ -108,9 +121,17 @@ static void text_pending(FILE *out, const struct sums *s)
 	}
 }
 
-/* "host:name" where there are several; an address has no host */
-static const char *party_text(char *buf, size_t size, const struct sums *s,
-			      const struct party *p)
+/**
+ * party_text - "host:name" where there are several; an address has no host
+ * @buf: where to put it
+ * @size: its size
+ * @s: sums
+ * @p: who
+ *
+ * Return: @buf.
+ */
+const char *party_text(char *buf, size_t size, const struct sums *s,
+		       const struct party *p)
 {
 	if (s->hosts > 1 && p->host != NO_HOST)
 		snprintf(buf, size, "%s:%s", s->host[p->host].name, p->name);
@@ -413,6 +434,23 @@ static void json_requests(struct json_object *o, const struct sums *s, u64 top)
 }
 
 /**
+ * json_result - all sums, and all kinds of requests
+ * @s: after sums_finish()
+ * @top: so many of each, at most
+ *
+ * Return: an object, which the caller frees.
+ */
+struct json_object *json_result(const struct sums *s, u64 top)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "hosts", json_hosts(s));
+	json_calls(o, s, top);
+	json_requests(o, s, top);
+	return o;
+}
+
+/**
  * report - print the result
  * @out: where to
  * @s: after sums_finish()
@@ -433,6 +471,20 @@ void report(FILE *out, const struct sums *s, enum format format, bool requests,
 			json_calls(o, s, top);
 		json_requests(o, s, top);
 		json_write(o, out);
+		break;
+	case FORMAT_CHROME:
+		report_chrome(out, s, top);
+		break;
+	case FORMAT_OTLP:
+		report_otlp(out, s, top);
+		break;
+	case FORMAT_FOLDED:
+		report_folded(out, s, top);
+		break;
+	case FORMAT_HTML:
+		report_html(out, s, top);
+		break;
+	case FORMATS:
 		break;
 	case FORMAT_CSV:
 		if (requests)

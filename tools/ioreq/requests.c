@@ -144,6 +144,10 @@ struct exchange_entry {
  * @parties:	how many
  * @table:	requests by hash of their parties
  * @exchange:	after requests_finish(): the longest wait first
+ * @keep:	keep each of them
+ * @list:	them, if so
+ * @listed:	how many
+ * @list_room:	for so many
  */
 struct requests {
 	struct connection *connection[BUCKETS];
@@ -154,6 +158,10 @@ struct requests {
 	u32 parties;
 	struct exchange_entry *table[BUCKETS];
 	struct exchange **exchange;
+	bool keep;
+	struct request *list;
+	u64 listed;
+	u64 list_room;
 };
 
 /**
@@ -165,6 +173,8 @@ struct requests {
  * @begin:	when the client's first call began, or the server's first one ended
  * @over:	when the last call of the answer ended
  * @thread:	who asked or was asked; NULL if several did their part of it
+ * @first:	who made the first call of it
+ * @last:	who made the last one
  * @party:	its process
  * @answered:	there is an answer
  */
@@ -176,6 +186,8 @@ struct turn {
 	u64 begin;
 	u64 over;
 	const struct thread *thread;
+	const struct thread *first;
+	const struct thread *last;
 	u32 party;
 	bool answered;
 };
@@ -381,8 +393,10 @@ static void add_to_turns(struct turns *t, const struct segment *s,
 			last->answer_from = s->from;
 		if (s->end > last->answer_end)
 			last->answer_end = s->end;
-		if (s->finish > last->over)
+		if (s->finish > last->over) {
 			last->over = s->finish;
+			last->last = s->thread;
+		}
 		last->answered = true;
 		return;
 	}
@@ -399,6 +413,8 @@ static void add_to_turns(struct turns *t, const struct segment *s,
 		.end = s->end,
 		.begin = moment(s),
 		.thread = s->thread,
+		.first = s->thread,
+		.last = s->thread,
 		.party = s->party,
 	};
 }
@@ -549,26 +565,69 @@ static void add_steps(struct exchange *e, const struct turn *s, u64 own)
 	e->step[STEP_REST] += rest;
 }
 
+static struct part part_of(const struct turn *t)
+{
+	return (struct part){
+		.seen = true,
+		.alone = t->thread,
+		.host = t->first->host,
+		.pid = t->first->pid,
+		.last_pid = t->last->pid,
+		.begin = t->begin,
+		.over = t->over,
+	};
+}
+
+/* @t: as who is named saw it; @other: as the other side did, or NULL */
+static void keep(struct requests *q, const struct exchange *e,
+		 const struct turn *t, const struct turn *other,
+		 const struct side *side, enum role named)
+{
+	struct request *r;
+
+	if (!q->keep)
+		return;
+	q->list = grow(q->list, q->listed, &q->list_room, sizeof(*q->list));
+	r = &q->list[q->listed++];
+	*r = (struct request){
+		.party = { e->client, e->server },
+		.name = side->name,
+		.named = named,
+		.sent = t->end - t->from,
+		.received = t->answered ? t->answer_end - t->answer_from : 0,
+		.answered = t->answered,
+	};
+	r->part[named] = part_of(t);
+	if (other)
+		r->part[!named] = part_of(other);
+}
+
 /* What both sides saw */
 static void add_both(struct requests *q, const struct turns *client,
-		     const struct turns *server, u64 server_id)
+		     const struct turns *server, const struct side *side,
+		     u64 server_id)
 {
 	u64 i, j = 0;
 
 	for (i = 0; i < client->nr; i++) {
 		const struct turn *t = &client->turn[i], *s;
 		struct exchange *e;
+		bool same;
 
 		while (j + 1 < server->nr && server->turn[j].end < t->end)
 			j++;
 		s = &server->turn[j];
 		e = find_exchange(q, t->party, s->party);
+		same = t->answered && s->answered && is_same(t, s);
 		add_turn(e, t);
+		keep(q, e, t, same ? s : NULL, side, ROLE_CLIENT);
 		if (!t->answered)
 			continue;
 		times_add(&e->wait, t->over - t->begin);
-		if (!s->answered || !is_same(t, s)) {
+		if (!same) {
 			e->unclear++;
+			if (q->keep)
+				q->list[q->listed - 1].unclear = true;
 			continue;
 		}
 		times_add(&e->service, s->over - s->begin);
@@ -591,6 +650,8 @@ static void add_one(struct requests *q, const struct turns *turns,
 		e = is_client ? find_exchange(q, t->party, other) :
 				find_exchange(q, other, t->party);
 		add_turn(e, t);
+		keep(q, e, t, NULL, side,
+		     is_client ? ROLE_CLIENT : ROLE_SERVER);
 		if (!t->answered)
 			continue;
 		times_add(is_client ? &e->wait : &e->service,
@@ -608,7 +669,7 @@ static void add_connection(struct requests *q, struct connection *c)
 	make_turns(&client, &c->side[at], true);
 	make_turns(&server, &c->side[!at], false);
 	if (client.nr && server.nr)
-		add_both(q, &client, &server, c->side[!at].id);
+		add_both(q, &client, &server, &c->side[at], c->side[!at].id);
 	else if (client.nr)
 		add_one(q, &client, &c->side[at], true);
 	else
@@ -725,6 +786,28 @@ static void free_exchanges(struct exchange_entry *e)
 }
 
 /**
+ * requests_keep - keep single requests, for requests_list()
+ * @q: requests, before requests_finish()
+ */
+void requests_keep(struct requests *q)
+{
+	q->keep = true;
+}
+
+/**
+ * requests_list - single requests
+ * @q: requests, after requests_finish()
+ * @nr: set to how many
+ *
+ * Return: they, until requests_free(); in no order, and without parents.
+ */
+struct request *requests_list(struct requests *q, u64 *nr)
+{
+	*nr = q->listed;
+	return q->list;
+}
+
+/**
  * requests_free - free all of it
  * @q: requests
  */
@@ -744,5 +827,6 @@ void requests_free(struct requests *q)
 	}
 	free(q->party);
 	free(q->exchange);
+	free(q->list);
 	free(q);
 }

@@ -347,6 +347,29 @@ static void take_stream(struct sums *s, u32 host, const struct layout *l,
 	}
 }
 
+/* For those who want to know each call */
+static void log_call(const struct sums *s, u32 host, const struct layout *l,
+		     const struct records *r, const struct record *rec)
+{
+	struct actor who = { .host = host };
+	char name[MAX_NAME], op[OP_SIZE];
+	struct object object = { .name = name };
+	struct logged call = { 0 };
+
+	who.pid = get(&l->common_pid, rec);
+	who.tgid = get(&l->tgid, rec);
+	get_comm(who.comm, l, r, rec);
+	object.type = get(&l->type, rec);
+	object.dev = get(&l->dev, rec);
+	object.id = get(&l->obj, rec);
+	get_name(name, &l->name, rec);
+	call.start = get(&l->start, rec);
+	call.duration = get(&l->duration, rec);
+	call.result = get(&l->result, rec);
+	call.bytes = get(&l->bytes, rec);
+	log_add(s->log, &who, op_name(op, l, rec), &object, &call);
+}
+
 static void take_call(struct sums *s, u32 host, const struct layout *l,
 		      const struct records *r, const struct record *rec)
 {
@@ -372,7 +395,10 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 	end_call(s, host, l, rec);
 	if (l->has_stream)
 		take_stream(s, host, l, r, rec);
-	s->host[host].calls++;
+	if (s->log)
+		log_call(s, host, l, r, rec);
+	if (!s->host[host].calls++ || get(&l->start, rec) < s->host[host].first)
+		s->host[host].first = get(&l->start, rec);
 }
 
 static void take_pending(struct sums *s, u32 host, const struct layout *l,
@@ -541,4 +567,5 @@ void sums_free(struct sums *s)
 	free(s->sum);
 	free(s->pending);
 	requests_free(s->requests);
+	log_free(s->log);
 }

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_tiers FRONT.dat APP.dat DB.dat REQUESTS SEED [quiet]
+ *
+ * Writes made-up traces of three hosts, whose clocks differ, with io_syscall events:
+ * clients on the first one ask a server on the second one, which reads a file and asks
+ * a data base on the third one meanwhile, one to three times. Now and then a thread of
+ * the server answers two clients at the same time, and asks once: for whom, nobody can
+ * tell. Only a page of it is in memory at a time. Prints the truth, unless it is quiet:
+ *
+ *	call HOST TGID TID OP START DURATION BYTES NAME
+ *	request NUMBER PARENT CLIENT-TID BEGIN OVER SERVER-TID BEGIN OVER SENT RECEIVED
+ *
+ * separated by tabs; HOST is 0, 1 or 2; PARENT is the number of the request that it was
+ * made for, "-" of a client's and "?" if nobody can tell; who asks is on the host
+ * before the one that answers, and times are those of their hosts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "tracedat.h"
+
+#define ID_CALL 400
+#define WORKERS 4
+#define HOSTS 3
+
+enum {
+	OP_READ = 1,
+	OP_WRITE = 2,
+	OP_PREAD = 3,
+	OP_SENDTO = 13,
+	OP_RECVFROM = 14,
+	OP_OPENAT = 26,
+	OP_CLOSE = 28,
+	OP_FDATASYNC = 33,
+};
+
+static const char *const op_names[] = {
+	[OP_READ] = "read",	    [OP_WRITE] = "write",
+	[OP_PREAD] = "pread64",	    [OP_SENDTO] = "sendto",
+	[OP_RECVFROM] = "recvfrom", [OP_OPENAT] = "openat",
+	[OP_CLOSE] = "close",	    [OP_FDATASYNC] = "fdatasync",
+};
+
+static const char call_format[] =
+	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
+	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id2;\toffset:48;\tsize:8;\tsigned:0;\n"
+	"\tfield:dev_t dev;\toffset:56;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t tgid;\toffset:60;\tsize:4;\tsigned:1;\n"
+	"\tfield:u32 isn;\toffset:64;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 peer_isn;\toffset:68;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name;\toffset:72;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name2;\toffset:76;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc u64[] stream;\toffset:80;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 flags;\toffset:84;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, { 1, \"read\" }, "
+	"{ 2, \"write\" }, { 3, \"pread64\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, "
+	"{ 26, \"openat\" }, { 28, \"close\" }, { 33, \"fdatasync\" }), REC->result, __get_str(name)\n";
+
+/* The stream's range: behind the other fields, before the names */
+#define STREAM 96
+
+/* What the hosts' clocks are ahead */
+static const uint64_t ahead[HOSTS] = { 0, 7000000000000ull, 3000000000000ull };
+
+static const char *const cmdlines[HOSTS] = { "100 curl\n", "200 app server\n",
+					     "300 <b>db</b>\n" };
+
+struct event {
+	unsigned int host;
+	int tid;
+	unsigned int op, type;
+	uint64_t start, finish, bytes;
+	uint64_t id;
+	uint32_t isn, peer_isn;
+	uint64_t from;
+	char name[64];
+};
+
+/* A connection from a thread of a host to one of the next host */
+struct connection {
+	unsigned int host;
+	int tid[2]; /* who asks, who answers */
+	unsigned int port;
+	uint32_t isn[2];
+	uint64_t offset[2]; /* of what comes next, from each of them */
+};
+
+struct worker {
+	struct connection client[2], db;
+	uint64_t now;
+	uint64_t files;
+};
+
+struct request {
+	uint64_t number, parent; /* counted from 1; 0: none */
+	uint64_t begin[2], over[2];
+	uint64_t sent, received;
+};
+
+static struct event events[64];
+static unsigned int nr_events;
+static uint64_t numbers;
+static bool loud;
+
+static uint64_t below(uint64_t n)
+{
+	return rnd() % n;
+}
+
+static struct event *add_event(unsigned int host, int tid, unsigned int op,
+			       uint64_t start, uint64_t finish)
+{
+	struct event *e = &events[nr_events++];
+
+	*e = (struct event){
+		.host = host,
+		.tid = tid,
+		.op = op,
+		.start = start,
+		.finish = finish,
+	};
+	return e;
+}
+
+/* Bytes from a side: who sends, then who receives; both calls take their time */
+static void transfer(struct worker *w, struct connection *c, bool answer,
+		     uint64_t len, uint64_t receive_from, uint64_t *sent_at,
+		     uint64_t *sent, uint64_t *received)
+{
+	uint64_t start = w->now += 100 + below(2000);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		bool server = i != answer;
+		uint64_t began =
+			i ? (receive_from ? receive_from : w->now + 1) : start;
+		struct event *e;
+
+		w->now += 200 + below(5000);
+		e = add_event(c->host + server, c->tid[server],
+			      i ? OP_RECVFROM : OP_SENDTO, began, w->now);
+		e->type = 12;
+		e->id = 1000 * c->port + server;
+		e->isn = c->isn[server];
+		e->peer_isn = c->isn[!server];
+		e->from = c->offset[answer];
+		e->bytes = len;
+		snprintf(e->name, sizeof(e->name), "10.0.0.%d:%u->10.0.0.%d:%u",
+			 c->host + server, server ? 80 : c->port,
+			 c->host + !server, server ? c->port : 80);
+		if (!i)
+			*sent = w->now;
+		else
+			*received = w->now;
+	}
+	c->offset[answer] += len;
+	*sent_at = start;
+}
+
+static void work(struct worker *w, unsigned int host, int tid, unsigned int op,
+		 uint64_t bytes, const char *name)
+{
+	uint64_t start = w->now += 100 + below(1000);
+	struct event *e;
+
+	w->now += 100 + below(20000);
+	e = add_event(host, tid, op, start, w->now);
+	e->type = 8;
+	e->id = 500 + strlen(name);
+	e->bytes = bytes;
+	snprintf(e->name, sizeof(e->name), "%s", name);
+}
+
+static struct request ask(struct worker *w, struct connection *c,
+			  uint64_t parent)
+{
+	struct request r = { .number = ++numbers, .parent = parent };
+	uint64_t sent;
+
+	r.sent = 1 + below(3000);
+	transfer(w, c, false, r.sent, 0, &r.begin[0], &sent, &r.begin[1]);
+	return r;
+}
+
+static void answer(struct worker *w, struct connection *c, struct request *r)
+{
+	uint64_t at, waits = w->now;
+
+	r->received = 1 + below(30000);
+	transfer(w, c, true, r->received, waits, &at, &r->over[1], &r->over[0]);
+}
+
+static void tell(const struct connection *c, const struct request *r,
+		 const char *parent)
+{
+	char number[24];
+
+	if (!loud)
+		return;
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)r->parent);
+	printf("request\t%llu\t%s\t%d\t%llu\t%llu\t%d\t%llu\t%llu\t%llu\t%llu\n",
+	       (unsigned long long)r->number, parent ? parent : number,
+	       c->tid[0], (unsigned long long)(r->begin[0] + ahead[c->host]),
+	       (unsigned long long)(r->over[0] + ahead[c->host]), c->tid[1],
+	       (unsigned long long)(r->begin[1] + ahead[c->host + 1]),
+	       (unsigned long long)(r->over[1] + ahead[c->host + 1]),
+	       (unsigned long long)r->sent, (unsigned long long)r->received);
+}
+
+static void query(struct worker *w, uint64_t parent, const char *unknown)
+{
+	struct request r = ask(w, &w->db, parent);
+
+	work(w, 2, w->db.tid[1], OP_PREAD, 8192, "/var/lib/db/base");
+	if (!below(4))
+		work(w, 2, w->db.tid[1], OP_FDATASYNC, 0, "/var/lib/db/log");
+	answer(w, &w->db, &r);
+	tell(&w->db, &r, unknown);
+}
+
+static void one_client(struct worker *w)
+{
+	int tid = w->db.tid[0];
+	struct request r = ask(w, &w->client[0], 0);
+	uint64_t i;
+
+	work(w, 1, tid, OP_OPENAT, 0, "/srv/page <1>");
+	work(w, 1, tid, OP_READ, 4096, "/srv/page <1>");
+	work(w, 1, tid, OP_CLOSE, 0, "/srv/page <1>");
+	for (i = 1 + below(3); i; i--)
+		query(w, r.number, NULL);
+	answer(w, &w->client[0], &r);
+	tell(&w->client[0], &r, "-");
+}
+
+static void two_clients(struct worker *w)
+{
+	struct request r[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		r[i] = ask(w, &w->client[i], 0);
+	query(w, 0, "?");
+	for (i = 0; i < 2; i++) {
+		answer(w, &w->client[i], &r[i]);
+		tell(&w->client[i], &r[i], "-");
+	}
+}
+
+static void make_connection(struct connection *c, unsigned int host, int asks,
+			    int answers, unsigned int port)
+{
+	*c = (struct connection){
+		.host = host,
+		.tid = { asks, answers },
+		.port = port,
+		.isn = { rnd(), rnd() },
+	};
+}
+
+static int by_finish(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return (x->finish > y->finish) - (x->finish < y->finish);
+}
+
+static void tell_event(const struct event *e)
+{
+	printf("call\t%u\t%u\t%d\t%s\t%llu\t%llu\t%llu\t%s\n", e->host,
+	       100 * (e->host + 1), e->tid, op_names[e->op],
+	       (unsigned long long)(e->start + ahead[e->host]),
+	       (unsigned long long)(e->finish - e->start),
+	       (unsigned long long)e->bytes, e->name);
+}
+
+static void write_event(struct td *td, unsigned int cpu, const struct event *e)
+{
+	struct td_record r;
+	bool stream = e->isn;
+
+	td_begin(&r, td, ID_CALL, e->tid, STREAM + 16);
+	td_put(&r, 8, e->start + ahead[e->host], 8);
+	td_put(&r, 16, e->finish - e->start, 8);
+	td_put(&r, 24, e->bytes, 8);
+	td_put(&r, 32, e->bytes, 8);
+	td_put(&r, 40, e->id, 8);
+	td_put(&r, 60, 100 * (e->host + 1), 4);
+	td_put(&r, 64, e->isn, 4);
+	td_put(&r, 68, e->peer_isn, 4);
+	td_put(&r, 80, (stream ? 16 << 16 : 0) | STREAM, 4);
+	td_put(&r, 84, stream ? 16 : 0, 2);
+	td_put(&r, 86, e->op, 1);
+	td_put(&r, 87, e->type, 1);
+	td_put(&r, STREAM, e->from, 8);
+	td_put(&r, STREAM + 8, e->from + e->bytes, 8);
+	td_put_string(&r, 72, e->name);
+	td_put_string(&r, 76, "");
+	td_write(td, 0, cpu, e->finish + ahead[e->host], &r);
+}
+
+/* What a worker does is the same each time; one host's part of it is written */
+static void run_worker(struct td *td, unsigned int host, unsigned int number,
+		       uint64_t requests, uint64_t first_seed)
+{
+	struct worker w = { .now = 1000000000000ull + 1000 * number };
+	uint64_t done;
+	unsigned int i;
+
+	seed = first_seed + number;
+	make_connection(&w.client[0], 0, 110 + number, 210 + number,
+			40000 + number);
+	make_connection(&w.client[1], 0, 150 + number, 210 + number,
+			41000 + number);
+	make_connection(&w.db, 1, 210 + number, 310 + number, 45000 + number);
+	for (done = 0; done < requests; done++) {
+		nr_events = 0;
+		if (below(16))
+			one_client(&w);
+		else
+			two_clients(&w);
+		qsort(events, nr_events, sizeof(*events), by_finish);
+		for (i = 0; i < nr_events; i++) {
+			if (loud)
+				tell_event(&events[i]);
+			if (events[i].host == host)
+				write_event(td, number, &events[i]);
+		}
+	}
+}
+
+static bool write_host(const char *path, unsigned int host, uint64_t requests,
+		       uint64_t first_seed)
+{
+	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
+	struct td td;
+	unsigned int i;
+	bool ok;
+
+	numbers = 0;
+	td_init(&td, &layout, WORKERS);
+	td_add_event(&td, "iosys", call_format);
+	td.cmdlines = cmdlines[host];
+	ok = td_stream(&td, path);
+	for (i = 0; ok && i < WORKERS; i++) {
+		run_worker(&td, host, i, requests / WORKERS, first_seed);
+		td_stream_cpu(&td, i);
+	}
+	ok = ok && td_stream_end(&td);
+	if (!ok)
+		perror(path);
+	td_free(&td);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t requests;
+	unsigned int host;
+
+	if (argc < 6 || argc > 7 ||
+	    (requests = strtoull(argv[4], NULL, 10)) < WORKERS) {
+		fprintf(stderr,
+			"usage: gen_tiers FRONT.dat APP.dat DB.dat REQUESTS SEED [quiet]\n");
+		return 2;
+	}
+	for (host = 0; host < HOSTS; host++) {
+		loud = !host && argc == 6;
+		if (!write_host(argv[1 + host], host, requests,
+				SEED + 1000 * strtoull(argv[5], NULL, 10)))
+			return 1;
+	}
+	return 0;
+}
