@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# Faults on a file on a slow disk: those that read or slept have their events, and no
+# others, whatever the kernel calls them.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+check=$TRACERIG_TOP/tests/guest/fault_check.py
+
+[ -e "$tracing/events/iosys/io_fault" ] || die "this kernel has no io_fault"
+gcc -O1 -Wall -Wextra -pthread -o faultwork "$TRACERIG_TOP/tests/guest/faultwork.c"
+
+# A read takes 20 ms
+null_disk faults memory_backed=1 size=64 irqmode=2 completion_nsec=20000000
+mkfs.ext4 -q "$disk"
+mkdir mnt
+mount -o noatime "$disk" mnt
+trap 'umount mnt || true; remove_disks' EXIT
+
+trace-cmd record -q -b 8192 -e iosys:io_fault -o fault.dat ./faultwork "$PWD/mnt/data" 256 >fault.log 2>fault.err ||
+	die "$(cat fault.err)"
+trace-cmd report fault.dat >fault.txt 2>/dev/null
+"$check" fault.log fault.txt || die "faults and events differ"
+[ "$(sed -n 's/^slots: //p' "$tracing/iosys")" -eq 0 ] || die "faults take slots of calls"
+
+# Nothing without the event
+trace-cmd record -q -b 8192 -e iosys:io_syscall -o call.dat ./faultwork "$PWD/mnt/data" 256 >call.log
+trace-cmd report call.dat 2>/dev/null >call.txt
+! grep -q ' io_fault: ' call.txt || die "events that nobody asked for"
+
+# What a filter leaves
+trace-cmd record -q -e iosys:io_fault -f 'name ~ "*/mnt/data" && duration > 150000000' -o long.dat \
+	./faultwork "$PWD/mnt/data" 256 >long.log
+trace-cmd report long.dat 2>/dev/null >long.txt
+[ "$(grep -c ' io_fault: ' long.txt)" -eq 1 ] || die "the filter did not leave the fault on the frozen file system" "$(cat long.txt)"
