@@ -2,9 +2,9 @@
 /*
  * gen_iosys FILE CALLS SEED
  *
- * Writes a made-up trace.dat with CALLS io_syscall events, and io_pending events
- * for the long ones and for some that never end. Prints the truth about them, a
- * line per call:
+ * Writes a made-up trace.dat with CALLS io_syscall and io_fault events, and
+ * io_pending events for the long calls and for some that never end. Prints the truth
+ * about them, a line per call:
  *
  *	call TGID TID OP TYPE DEV ID NAME RESULT BYTES START DURATION
  *	open TGID TID OP NAME START LONGEST
@@ -19,6 +19,7 @@
 
 #define ID_CALL 400
 #define ID_PENDING 401
+#define ID_FAULT 402
 
 #define OPS                                                             \
 	"__print_symbolic(REC->op, { 1, \"read\" }, { 2, \"write\" }, " \
@@ -52,6 +53,20 @@ static const char pending_format[] =
 	"\tfield:u8 op;\toffset:64;\tsize:1;\tsigned:0;\n"
 	"\tfield:u8 type;\toffset:65;\tsize:1;\tsigned:0;\n\n"
 	"print fmt: \"%s name=%s\", " OPS ", __get_str(name)\n";
+
+static const char fault_format[] =
+	"name: io_fault\nID: 402\nformat:\n" TD_COMMON
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 offset;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:dev_t dev;\toffset:40;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t tgid;\toffset:44;\tsize:4;\tsigned:1;\n"
+	"\tfield:s32 result;\toffset:48;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] name;\toffset:52;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 flags;\toffset:56;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 type;\toffset:58;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"fault=%d name=%s\", REC->result, __get_str(name)\n";
 
 static const struct {
 	unsigned int op;
@@ -124,6 +139,30 @@ static void write_call(struct td *td, const struct call *c, uint64_t duration,
 	       (unsigned long long)duration);
 }
 
+static void write_fault(struct td *td, const struct call *c, uint64_t duration,
+			int result)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_FAULT, c->tid, 60);
+	td_put(&r, 8, c->start, 8);
+	td_put(&r, 16, duration, 8);
+	td_put(&r, 24, 4096 * below(1000), 8);
+	td_put(&r, 32, objects[c->object].id, 8);
+	td_put(&r, 40, objects[c->object].dev, 4);
+	td_put(&r, 44, c->tgid, 4);
+	td_put(&r, 48, result, 4);
+	td_put(&r, 56, below(128), 2);
+	td_put(&r, 58, objects[c->object].type, 1);
+	td_put_string(&r, 52, objects[c->object].name);
+	td_write(td, 0, 0, c->start + duration, &r);
+	printf("call\t%d\t%d\tfault\t%u\t%u\t%llu\t%s\t%d\t0\t%llu\t%llu\n",
+	       c->tgid, c->tid, objects[c->object].type, objects[c->object].dev,
+	       (unsigned long long)objects[c->object].id,
+	       objects[c->object].name, result, (unsigned long long)c->start,
+	       (unsigned long long)duration);
+}
+
 static void write_pending(struct td *td, const struct call *c,
 			  uint64_t duration)
 {
@@ -150,6 +189,11 @@ static uint64_t call(struct td *td, uint64_t start)
 	uint64_t duration = 100 + below(1000000), at;
 	int64_t result = below(10) ? (int64_t)below(100000) : -11;
 
+	if (!below(10)) {
+		c.object %= 3;
+		write_fault(td, &c, duration, below(10) ? 0 : -14);
+		return start + duration;
+	}
 	if (!below(50)) {
 		duration += 2500000000ull;
 		for (at = 1000000000; at < duration; at += 1000000000)
@@ -193,6 +237,7 @@ int main(int argc, char **argv)
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", call_format);
 	td_add_event(&td, "iosys", pending_format);
+	td_add_event(&td, "iosys", fault_format);
 	td.cmdlines = "1000 postgres\n1001 nginx\n1102 thread\n";
 	for (i = 0; i < calls; i++) {
 		at = 1000 + call(&td, at);

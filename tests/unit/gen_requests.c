@@ -3,7 +3,7 @@
  * gen_requests CLIENTS.dat SERVERS.dat CONNECTIONS SEED
  *
  * Writes made-up traces of two hosts with io_syscall events on TCP connections
- * between them. Prints the truth, a line for each request that was waited for or
+ * between them, and io_fault events in between. Prints the truth, a line for each request that was waited for or
  * not answered, as a client sees it, or the server if the client is not recorded:
  *
  *	CLIENT SERVER ANSWERED CLEAR WAIT SERVICE SENT RECEIVED
@@ -19,6 +19,7 @@
 #include "tracedat.h"
 
 #define ID_CALL 400
+#define ID_FAULT 402
 
 /* The servers' clock is ahead, by more than anything takes */
 #define AHEAD 7000000000000ull
@@ -32,6 +33,9 @@ enum {
 	OP_ACCEPT = 30,
 	OP_FDATASYNC = 33,
 	OP_EPOLL_WAIT = 45,
+	/* No calls, but events of their own: of the program, of the kernel in a call */
+	OP_FAULT = 254,
+	OP_KERNEL_FAULT = 255,
 };
 
 static const char call_format[] =
@@ -56,6 +60,19 @@ static const char call_format[] =
 	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, { 1, \"read\" }, "
 	"{ 2, \"write\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, { 29, \"connect\" }, "
 	"{ 30, \"accept4\" }, { 33, \"fdatasync\" }, { 45, \"epoll_wait\" }, { 0, \"none\" }), REC->result, __get_str(name)\n";
+
+static const char fault_format[] =
+	"name: io_fault\nID: 402\nformat:\n" TD_COMMON
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:dev_t dev;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t tgid;\toffset:36;\tsize:4;\tsigned:1;\n"
+	"\tfield:s32 result;\toffset:40;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] name;\toffset:44;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 flags;\toffset:48;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 type;\toffset:50;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"fault=%d name=%s\", REC->result, __get_str(name)\n";
 
 /* The stream's ranges: behind the other fields, before the names */
 #define STREAM 96
@@ -261,9 +278,16 @@ static void request(struct connection *c)
 		struct event *e;
 
 		c->at += below(200000);
+		if (c->at > start + 2 && !below(4))
+			add_event(c, true, OP_KERNEL_FAULT, start + 1,
+				  c->at - 1);
 		e = add_event(c, true, works[what].op, start, c->at);
+		/* A file that is mapped is read without a call */
+		if (works[what].op == OP_READ && works[what].type == 8 &&
+		    below(2))
+			e->op = OP_FAULT;
 		e->type = works[what].type;
-		e->id = 77;
+		e->id = 7; /* connections have more */
 		e->isn = 0;
 		steps[1 + what] += c->at - start;
 	}
@@ -363,11 +387,30 @@ static int by_finish(const void *a, const void *b)
 	return (x->finish > y->finish) - (x->finish < y->finish);
 }
 
+static void write_fault(struct td *td, const struct event *e)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_FAULT, e->tid, 52);
+	td_put(&r, 8, e->start + AHEAD, 8);
+	td_put(&r, 16, e->finish - e->start, 8);
+	td_put(&r, 24, 4711, 8);
+	td_put(&r, 36, e->tgid, 4);
+	td_put(&r, 48, 2 | (e->op == OP_KERNEL_FAULT ? 16 : 0), 2);
+	td_put(&r, 50, 8, 1);
+	td_put_string(&r, 44, "/mapped");
+	td_write(td, 0, 0, e->finish + AHEAD, &r);
+}
+
 static void write_event(struct td *td, const struct event *e)
 {
 	uint64_t ahead = e->server ? AHEAD : 0;
 	struct td_record r;
 
+	if (e->op >= OP_FAULT) {
+		write_fault(td, e);
+		return;
+	}
 	td_begin(&r, td, ID_CALL, e->tid, STREAM + 16);
 	td_put(&r, 8, e->start + ahead, 8);
 	td_put(&r, 16, e->finish - e->start, 8);
@@ -399,6 +442,7 @@ static bool save(const char *path, bool server)
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", call_format);
+	td_add_event(&td, "iosys", fault_format);
 	td.cmdlines = server ? "3000 postgres\n3001 redis\n" :
 			       "2000 php\n2001 cron\n";
 	for (i = 0; i < nr_events; i++) {

@@ -26,7 +26,7 @@ enum format {
  * @BY_HOST:	the host
  * @BY_COMM:	the name of the process
  * @BY_PROCESS:	the process
- * @BY_CALL:	the system call
+ * @BY_CALL:	the system call, or that it was a fault
  * @BY_OBJECT:	the object
  */
 enum by {
@@ -124,7 +124,7 @@ struct pending {
  * struct host - a file
  * @name:	of the host
  * @file:	its trace
- * @calls:	io_syscall events in it
+ * @calls:	io_syscall and io_fault events in it
  * @gaps:	how often records were lost
  * @first:	when the first of these calls began, ns of its CLOCK_MONOTONIC
  */
@@ -149,7 +149,7 @@ enum role { ROLE_CLIENT, ROLE_SERVER };
 /**
  * enum step - what a server does with its time while it is asked
  * @STEP_OWN:		calls on the request's own socket: more of it, and the answer
- * @STEP_FILE:		calls on files, directories and disks
+ * @STEP_FILE:		calls on files, directories and disks, and faults on mapped files
  * @STEP_SYNC:		calls that wait for these to be written
  * @STEP_SOCKET:	calls on other sockets
  * @STEP_PIPE:		calls on pipes

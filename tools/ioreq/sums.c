@@ -14,9 +14,19 @@
 /* What io_pending tells of takes longer, ns */
 #define LEAST_PENDING 1000000000
 
+/* Events that are read */
+enum kind { KIND_CALL, KIND_FAULT, KIND_PENDING, KINDS };
+
+static const char *const event_names[KINDS] = {
+	[KIND_CALL] = "io_syscall",
+	[KIND_FAULT] = "io_fault",
+	[KIND_PENDING] = "io_pending",
+};
+
 /**
  * struct layout - where the fields of an event are
  * @id:		common_type of its records; -1 if the file has none
+ * @kind:	which event
  * @op_name:	names of the calls, from the event's print format
  * @name:	where the object's name is told to be
  * @name2:	likewise of the second object
@@ -27,6 +37,7 @@
  */
 struct layout {
 	int id;
+	enum kind kind;
 	char op_name[MAX_OPS][OP_SIZE];
 	struct number common_type, common_pid;
 	struct number start, duration, result, bytes, dev, obj, op, type, tgid;
@@ -90,45 +101,59 @@ static void find_stream(struct layout *l, const struct records *r,
 			find_string(&l->stream, event, "stream", &l->start);
 }
 
-/* Return: false if the file has no such event, or one that is different */
-static bool find_layout(struct layout *l, const struct records *r,
-			const char *name)
+static bool find_thread(struct layout *l, const struct records *r,
+			struct tep_event *event)
 {
-	struct tep_event *event =
-		tep_find_event_by_name(records_tep(r), "iosys", name);
-	struct tep_format_field *comm;
-	bool pending = !strcmp(name, "io_pending");
+	struct tep_format_field *comm = tep_find_field(event, "comm");
 
-	memset(l, 0, sizeof(*l));
+	if (!number_find(&l->pid, r, event, "pid") || !comm ||
+	    comm->offset < 0 || comm->size < 0 ||
+	    comm->offset + comm->size > 4096)
+		return false;
+	l->comm_offset = comm->offset;
+	l->comm_size = comm->size;
+	return true;
+}
+
+/* What some events have, and others do not */
+static bool find_own_fields(struct layout *l, const struct records *r,
+			    struct tep_event *event)
+{
+	if (l->kind == KIND_FAULT)
+		return number_find(&l->result, r, event, "result") &&
+		       number_find(&l->flags, r, event, "flags");
+	if (!number_find(&l->op, r, event, "op"))
+		return false;
+	if (l->kind == KIND_PENDING)
+		return find_thread(l, r, event);
+	return number_find(&l->result, r, event, "result") &&
+	       number_find(&l->bytes, r, event, "bytes");
+}
+
+/* If the file has no such event, or one that is different, its id stays -1 */
+static void find_layout(struct layout *l, const struct records *r,
+			enum kind kind)
+{
+	struct tep_event *event = tep_find_event_by_name(
+		records_tep(r), "iosys", event_names[kind]);
+
 	l->id = -1;
+	l->kind = kind;
 	if (!event || !number_find(&l->common_type, r, event, "common_type") ||
 	    !number_find(&l->common_pid, r, event, "common_pid") ||
 	    !number_find(&l->start, r, event, "start") ||
 	    !number_find(&l->duration, r, event, "duration") ||
 	    !number_find(&l->dev, r, event, "dev") ||
 	    !number_find(&l->obj, r, event, "id") ||
-	    !number_find(&l->op, r, event, "op") ||
 	    !number_find(&l->type, r, event, "type") ||
 	    !number_find(&l->tgid, r, event, "tgid") ||
-	    !find_string(&l->name, event, "name", &l->start))
-		return false;
-	if (pending) {
-		comm = tep_find_field(event, "comm");
-		if (!number_find(&l->pid, r, event, "pid") || !comm ||
-		    comm->offset < 0 || comm->size < 0 ||
-		    comm->offset + comm->size > 4096)
-			return false;
-		l->comm_offset = comm->offset;
-		l->comm_size = comm->size;
-	} else if (!number_find(&l->result, r, event, "result") ||
-		   !number_find(&l->bytes, r, event, "bytes")) {
-		return false;
-	}
-	if (!pending)
+	    !find_string(&l->name, event, "name", &l->start) ||
+	    !find_own_fields(l, r, event))
+		return;
+	if (kind == KIND_CALL)
 		find_stream(l, r, event);
 	find_op_names(l, event);
 	l->id = event->id;
-	return true;
 }
 
 /* ------------------------------------------------------------------------- */
@@ -136,7 +161,7 @@ static bool find_layout(struct layout *l, const struct records *r,
 
 static u64 get(const struct number *n, const struct record *rec)
 {
-	return number_fits(n, rec) ? number_get(n, rec) : 0;
+	return n->size && number_fits(n, rec) ? number_get(n, rec) : 0;
 }
 
 static bool is_whole(const struct layout *l, const struct record *rec)
@@ -174,6 +199,8 @@ static const char *op_name(char *buf, const struct layout *l,
 {
 	u64 op = get(&l->op, rec);
 
+	if (l->kind == KIND_FAULT)
+		return "fault";
 	if (op < MAX_OPS && *l->op_name[op])
 		return l->op_name[op];
 	snprintf(buf, OP_SIZE, "call-%llu", (unsigned long long)op);
@@ -274,9 +301,12 @@ static void get_comm(char *comm, const struct layout *l,
 	clean_text(comm);
 }
 
-/* Flags of the event */
+/* Flags of io_syscall */
 #define ISN_KNOWN 16
 #define PEEKED 32
+
+/* Flag of io_fault: the kernel took it, as a rule in a call that has its time */
+#define BY_KERNEL 16
 
 /* Types of objects: S_IFSOCK >> 12 and so on */
 #define TYPE_FIFO 1
@@ -370,6 +400,16 @@ static void log_call(const struct sums *s, u32 host, const struct layout *l,
 	log_add(s->log, &who, op_name(op, l, rec), &object, &call);
 }
 
+/* A program that faults is in no call */
+static void take_fault(struct sums *s, u32 host, const struct layout *l,
+		       const struct record *rec)
+{
+	if (!(get(&l->flags, rec) & BY_KERNEL))
+		requests_call(s->requests, host, get(&l->common_pid, rec), 0,
+			      STEP_FILE, get(&l->start, rec),
+			      get(&l->duration, rec));
+}
+
 static void take_call(struct sums *s, u32 host, const struct layout *l,
 		      const struct records *r, const struct record *rec)
 {
@@ -392,7 +432,10 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 	}
 	add_call(find_sum(s, &key), get(&l->duration, rec),
 		 get(&l->result, rec), get(&l->bytes, rec));
-	end_call(s, host, l, rec);
+	if (l->kind == KIND_CALL)
+		end_call(s, host, l, rec);
+	if (l->kind == KIND_FAULT)
+		take_fault(s, host, l, rec);
 	if (l->has_stream)
 		take_stream(s, host, l, r, rec);
 	if (s->log)
@@ -414,38 +457,61 @@ static void take_pending(struct sums *s, u32 host, const struct layout *l,
 		p->time = time;
 }
 
+/* Return: what all records begin with, or NULL if none of them is ours */
+static const struct number *find_layouts(struct layout *l,
+					 const struct records *r)
+{
+	const struct number *type = NULL;
+	enum kind kind;
+
+	for (kind = 0; kind < KINDS; kind++) {
+		find_layout(&l[kind], r, kind);
+		if (l[kind].id >= 0)
+			type = &l[kind].common_type;
+	}
+	return type;
+}
+
+static const struct layout *layout_of(const struct layout *l, int id)
+{
+	enum kind kind;
+
+	for (kind = 0; kind < KINDS; kind++) {
+		if (l[kind].id == id)
+			return &l[kind];
+	}
+	return NULL;
+}
+
 static int read_records(struct guard *g, struct sums *s, u32 host,
 			struct records *r)
 {
-	struct layout *call = allocate(sizeof(*call)),
-		      *pending = allocate(sizeof(*pending));
+	struct layout *layouts = allocate(KINDS * sizeof(*layouts));
+	const struct number *type = find_layouts(layouts, r);
 	struct record rec;
 	int status = 0;
-	bool calls = find_layout(call, r, "io_syscall");
 
-	if (!find_layout(pending, r, "io_pending") && !calls)
+	if (!type)
 		status = guard_fail(
 			g, GUARD_NOWHERE,
 			"has no iosys events (record them with: trace-cmd record -e iosys)");
 	while (!status && records_next(r, &rec)) {
-		const struct number *type = calls ? &call->common_type :
-						    &pending->common_type;
-		int id = get(type, &rec);
+		const struct layout *l =
+			layout_of(layouts, number_get(type, &rec));
 
 		s->host[host].gaps += rec.lost;
-		if (id != call->id && id != pending->id)
+		if (!l)
 			continue;
-		if (!is_whole(id == call->id ? call : pending, &rec))
+		if (!is_whole(l, &rec))
 			status = guard_fail(
 				g, rec.offset,
 				"the record is too short for its format");
-		else if (id == call->id)
-			take_call(s, host, call, r, &rec);
+		else if (l->kind == KIND_PENDING)
+			take_pending(s, host, l, &rec);
 		else
-			take_pending(s, host, pending, &rec);
+			take_call(s, host, l, r, &rec);
 	}
-	free(call);
-	free(pending);
+	free(layouts);
 	return status ? status : records_status(r);
 }
 
