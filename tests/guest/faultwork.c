@@ -96,8 +96,11 @@ static __attribute__((noinline)) void store(volatile long *at, long value)
 
 static struct touch begin(char *map, long page, const char *how)
 {
-	struct touch t = { .tid = gettid(), .phase = phase, .page = page,
-			   .address = map + page * PAGE, .how = how };
+	struct touch t = { .tid = gettid(),
+			   .phase = phase,
+			   .page = page,
+			   .address = map + page * PAGE,
+			   .how = how };
 	struct rusage usage;
 
 	t.resident = is_resident(map, page);
@@ -398,8 +401,8 @@ static void print(const char *path)
 
 		printf("%d\t%s\t%ld\t%lu\t%llu\t%llu\t%d\t%ld\t%ld\t%s\n",
 		       t->tid, t->phase, t->page * PAGE,
-		       (unsigned long)t->address, t->start, t->end,
-		       t->resident, t->majors, t->sleeps, t->how);
+		       (unsigned long)t->address, t->start, t->end, t->resident,
+		       t->majors, t->sleeps, t->how);
 	}
 }
 

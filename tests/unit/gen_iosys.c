@@ -2,8 +2,8 @@
 /*
  * gen_iosys FILE CALLS SEED
  *
- * Writes a made-up trace.dat with CALLS io_syscall and io_fault events, and
- * io_pending events for the long calls and for some that never end. Prints the truth
+ * Writes a made-up trace.dat with CALLS io_syscall, io_request and io_fault
+ * events, and io_pending events for the long calls and for some that never end. Prints the truth
  * about them, a line per call:
  *
  *	call TGID TID OP TYPE DEV ID NAME RESULT BYTES START DURATION
@@ -20,10 +20,13 @@
 #define ID_CALL 400
 #define ID_PENDING 401
 #define ID_FAULT 402
+#define ID_REQUEST 403
+
+#define URING "{ 150, \"uring:read\" }, { 154, \"uring:send\" }, "
 
 #define OPS                                                             \
 	"__print_symbolic(REC->op, { 1, \"read\" }, { 2, \"write\" }, " \
-	"{ 14, \"recvfrom\" }, { 28, \"close\" }, { 0, \"none\" })"
+	"{ 14, \"recvfrom\" }, { 28, \"close\" }, " URING "{ 0, \"none\" })"
 
 static const char call_format[] =
 	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
@@ -54,6 +57,23 @@ static const char pending_format[] =
 	"\tfield:u8 type;\toffset:65;\tsize:1;\tsigned:0;\n\n"
 	"print fmt: \"%s name=%s\", " OPS ", __get_str(name)\n";
 
+static const char request_format[] =
+	"name: io_request\nID: 403\nformat:\n" TD_COMMON
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
+	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
+	"\tfield:dev_t dev;\toffset:48;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:52;\tsize:4;\tsigned:1;\n"
+	"\tfield:pid_t tgid;\toffset:56;\tsize:4;\tsigned:1;\n"
+	"\tfield:char comm[16];\toffset:60;\tsize:16;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name;\toffset:76;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 op;\toffset:80;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 type;\toffset:81;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, " URING
+	"{ 0, \"none\" }), REC->result, __get_str(name)\n";
+
 static const char fault_format[] =
 	"name: io_fault\nID: 402\nformat:\n" TD_COMMON
 	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
@@ -71,7 +91,8 @@ static const char fault_format[] =
 static const struct {
 	unsigned int op;
 	const char *name;
-} ops[] = { { 1, "read" }, { 2, "write" }, { 14, "recvfrom" }, { 28, "close" } };
+} ops[] = { { 1, "read" },   { 2, "write" },	    { 14, "recvfrom" },
+	    { 28, "close" }, { 150, "uring:read" }, { 154, "uring:send" } };
 
 static const struct {
 	unsigned int type;
@@ -116,19 +137,27 @@ static void write_call(struct td *td, const struct call *c, uint64_t duration,
 		       int64_t result)
 {
 	uint64_t bytes = result > 0 ? result : 0;
+	bool request = ops[c->op].op >= 128;
+	/* Anybody may complete a request */
+	int tid = request && below(2) ? 0 : c->tid;
 	struct td_record r;
 
-	td_begin(&r, td, ID_CALL, c->tid, 64);
+	td_begin(&r, td, request ? ID_REQUEST : ID_CALL, tid,
+		 request ? 84 : 64);
 	td_put(&r, 8, c->start, 8);
 	td_put(&r, 16, duration, 8);
 	td_put(&r, 24, result, 8);
 	td_put(&r, 32, bytes, 8);
 	td_put(&r, 40, objects[c->object].id, 8);
 	td_put(&r, 48, objects[c->object].dev, 4);
-	td_put(&r, 52, c->tgid, 4);
-	td_put(&r, 60, ops[c->op].op, 1);
-	td_put(&r, 61, objects[c->object].type, 1);
-	td_put_string(&r, 56, objects[c->object].name);
+	if (request) {
+		td_put(&r, 52, c->tid, 4);
+		td_put_bytes(&r, 60, "submitter", 16);
+	}
+	td_put(&r, request ? 56 : 52, c->tgid, 4);
+	td_put(&r, request ? 80 : 60, ops[c->op].op, 1);
+	td_put(&r, request ? 81 : 61, objects[c->object].type, 1);
+	td_put_string(&r, request ? 76 : 56, objects[c->object].name);
 	td_write(td, 0, 0, c->start + duration, &r);
 	printf("call\t%d\t%d\t%s\t%u\t%u\t%llu\t%s\t%lld\t%llu\t%llu\t%llu\n",
 	       c->tgid, c->tid, ops[c->op].name, objects[c->object].type,
@@ -238,6 +267,7 @@ int main(int argc, char **argv)
 	td_add_event(&td, "iosys", call_format);
 	td_add_event(&td, "iosys", pending_format);
 	td_add_event(&td, "iosys", fault_format);
+	td_add_event(&td, "iosys", request_format);
 	td.cmdlines = "1000 postgres\n1001 nginx\n1102 thread\n";
 	for (i = 0; i < calls; i++) {
 		at = 1000 + call(&td, at);

@@ -26,7 +26,7 @@ enum format {
  * @BY_HOST:	the host
  * @BY_COMM:	the name of the process
  * @BY_PROCESS:	the process
- * @BY_CALL:	the system call, or that it was a fault
+ * @BY_CALL:	the system call or the request, or that it was a fault
  * @BY_OBJECT:	the object
  */
 enum by {
@@ -124,7 +124,7 @@ struct pending {
  * struct host - a file
  * @name:	of the host
  * @file:	its trace
- * @calls:	io_syscall and io_fault events in it
+ * @calls:	io_syscall, io_request and io_fault events in it
  * @gaps:	how often records were lost
  * @first:	when the first of these calls began, ns of its CLOCK_MONOTONIC
  */

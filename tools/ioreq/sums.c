@@ -15,10 +15,11 @@
 #define LEAST_PENDING 1000000000
 
 /* Events that are read */
-enum kind { KIND_CALL, KIND_FAULT, KIND_PENDING, KINDS };
+enum kind { KIND_CALL, KIND_REQUEST, KIND_FAULT, KIND_PENDING, KINDS };
 
 static const char *const event_names[KINDS] = {
 	[KIND_CALL] = "io_syscall",
+	[KIND_REQUEST] = "io_request",
 	[KIND_FAULT] = "io_fault",
 	[KIND_PENDING] = "io_pending",
 };
@@ -124,10 +125,12 @@ static bool find_own_fields(struct layout *l, const struct records *r,
 		       number_find(&l->flags, r, event, "flags");
 	if (!number_find(&l->op, r, event, "op"))
 		return false;
-	if (l->kind == KIND_PENDING)
-		return find_thread(l, r, event);
-	return number_find(&l->result, r, event, "result") &&
-	       number_find(&l->bytes, r, event, "bytes");
+	if ((l->kind == KIND_PENDING || l->kind == KIND_REQUEST) &&
+	    !find_thread(l, r, event))
+		return false;
+	return l->kind == KIND_PENDING ||
+	       (number_find(&l->result, r, event, "result") &&
+		number_find(&l->bytes, r, event, "bytes"));
 }
 
 /* If the file has no such event, or one that is different, its id stays -1 */
@@ -207,6 +210,12 @@ static const char *op_name(char *buf, const struct layout *l,
 	return buf;
 }
 
+/* Who called or submitted; others may complete a request */
+static s32 thread_of(const struct layout *l, const struct record *rec)
+{
+	return get(l->pid.size ? &l->pid : &l->common_pid, rec);
+}
+
 static struct sum *find_sum(struct sums *s, const struct sum *key)
 {
 	u32 at = mix(key->id ^ (u64)key->dev << 32,
@@ -277,7 +286,7 @@ static struct pending *make_pending(struct sums *s, u32 host, s32 pid,
 static void end_call(struct sums *s, u32 host, const struct layout *l,
 		     const struct record *rec)
 {
-	s32 pid = get(&l->common_pid, rec);
+	s32 pid = thread_of(l, rec);
 	struct pending *p;
 
 	if (get(&l->duration, rec) < LEAST_PENDING)
@@ -293,7 +302,7 @@ static void get_comm(char *comm, const struct layout *l,
 		     const struct records *r, const struct record *rec)
 {
 	struct tep_handle *tep = records_tep(r);
-	int tgid = get(&l->tgid, rec), pid = get(&l->common_pid, rec);
+	int tgid = get(&l->tgid, rec), pid = thread_of(l, rec);
 
 	snprintf(comm, COMM_SIZE, "%s",
 		 tep_data_comm_from_pid(
@@ -432,10 +441,10 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 	}
 	add_call(find_sum(s, &key), get(&l->duration, rec),
 		 get(&l->result, rec), get(&l->bytes, rec));
-	if (l->kind == KIND_CALL)
-		end_call(s, host, l, rec);
 	if (l->kind == KIND_FAULT)
 		take_fault(s, host, l, rec);
+	else
+		end_call(s, host, l, rec);
 	if (l->has_stream)
 		take_stream(s, host, l, r, rec);
 	if (s->log)
