@@ -33,4 +33,10 @@ trace-cmd report call.dat 2>/dev/null >call.txt
 trace-cmd record -q -e iosys:io_fault -f 'name ~ "*/mnt/data" && duration > 150000000' -o long.dat \
 	./faultwork "$PWD/mnt/data" 256 >long.log
 trace-cmd report long.dat 2>/dev/null >long.txt
-[ "$(grep -c ' io_fault: ' long.txt)" -eq 1 ] || die "the filter did not leave the fault on the frozen file system" "$(cat long.txt)"
+awk '/ io_fault: / {
+	match($0, / duration=[0-9]+/)
+	if (substr($0, RSTART + 10, RLENGTH - 10) + 0 <= 150000000 || !/ name=[^ ]*\/mnt\/data /)
+		wrong = 1
+	frozen += / flags=write /
+}
+END { exit wrong || !frozen }' long.txt || die "the filter did not leave the fault on the frozen file system, and long ones" "$(cat long.txt)"
