@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# Programs as they are installed, stopped at random instructions: their frames are
+# those that elfutils finds. Where elfutils finds no end, which is in code without
+# .eh_frame (_start of the dynamic linker, _init), or ends before ours does, which is
+# in lazy binding now and then, it says nothing; that is rare.
+set -euo pipefail
+
+stops=${STOPS:-1000}
+# A debugger may be forbidden here, as in some containers
+if ! "$UNIT/peer_stops" --stops=1 -- true >out 2>err; then
+	grep -q 'PTRACE_SEIZE: Operation not permitted' err || { cat out err; exit 1; }
+	echo "no ptrace()"
+	exit 77
+fi
+
+cat >work.py <<'END'
+import json, re, hashlib, zlib, os
+while True:
+    d = {str(i): [i / 7] * 20 for i in range(50)}
+    s = json.dumps(d)
+    json.loads(s)
+    re.findall(r"(\d+)\.(\d+)e?-?\d*", s)
+    hashlib.sha256(s.encode()).hexdigest()
+    zlib.compress(s.encode())
+    sorted(d, key=lambda k: d[k][0])
+    open("/dev/null", "w").write(s)
+    os.stat("/")
+END
+cat >work.sh <<'END'
+trap : USR1
+while :; do
+	x=()
+	for i in {1..50}; do x+=("$i"); [[ $i =~ 1(.) ]] || :; done
+	printf -v y %s "${x[*]//1/2}"
+	kill -USR1 $$
+	z=$(echo "$y" | tr 1 2)
+done
+END
+
+# try COMMAND...
+try() {
+	local status=0
+	"$UNIT/peer_stops" --stops="$stops" -- "$@" >out || status=$?
+	tail -n 1 out
+	if [ "$status" -ne 0 ]; then
+		grep -E -A 60 '^(short|different) ' out | head -n 200
+		return 1
+	fi
+	[[ $(tail -n 1 out) =~ ^stops\ ([0-9]+)\ equal\ ([0-9]+)\ unsure\ ([0-9]+)\ further\ ([0-9]+)\ short\ 0\ different\ 0\  ]]
+	[ "${BASH_REMATCH[1]}" -eq "$stops" ]
+	[ $((BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4])) -eq "$stops" ]
+	[ "${BASH_REMATCH[2]}" -ge $((stops * 8 / 10)) ]
+}
+
+try bash work.sh
+try /usr/bin/python3 work.py
+try gzip -9 -c /bin/bash "$(command -v gdb || command -v git)"
+try git diff --no-index --stat -C "$TRACERIG_TOP/tools" "$TRACERIG_TOP/tests"

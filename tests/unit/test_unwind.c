@@ -1,0 +1,690 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables for unwinding: of .eh_frame written by hand what the standard says of it;
+ * damage is named; caps hold. Stacks: as they were made up, and whatever memory,
+ * registers and tables are.
+ */
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/slab.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ehframe.h"
+#include "ehframe_image.h"
+#include "random.h"
+#include "suite.h"
+
+#define PROGRAM(...) \
+	(const u8[]){ __VA_ARGS__ }, sizeof((const u8[]){ __VA_ARGS__ })
+
+static struct ehframe_image image;
+static struct ehframe_report report;
+
+static int build(struct ustack_table **table, const struct ehframe_caps *caps)
+{
+	struct ehframe_source source = { image_read, IMAGE_SIZE, &image };
+
+	return ehframe_build(&source, caps ? caps : &ehframe_caps_default,
+			     table, &report);
+}
+
+static struct ustack_table *must_build(void)
+{
+	struct ustack_table *table;
+	int error = build(&table, NULL);
+
+	ck_assert_msg(!error, "%d: %s", error, report.reason);
+	return table;
+}
+
+static const struct ustack_rule *at(const struct ustack_table *table, u32 pc)
+{
+	return ustack_find(table, IMAGE_BASE + IMAGE_CODE + pc);
+}
+
+/* The table of one function of 64 bytes */
+static struct ustack_table *one(const char *letters, const u8 *program, u32 len)
+{
+	u32 cie;
+
+	image_begin(&image);
+	cie = image_cie(&image, letters, NULL, 0);
+	image_fde(&image, cie, 0, 64, program, len);
+	image_end(&image);
+	return must_build();
+}
+
+static void expect_cfa(const struct ustack_table *table, u32 pc, u8 cfa, u8 reg,
+		       s32 offset, s16 add)
+{
+	const struct ustack_rule *rule = at(table, pc);
+
+	ck_assert_msg(rule->cfa == cfa &&
+			      (cfa < USTACK_REG ||
+			       (rule->reg == reg && rule->offset == offset &&
+				rule->add == add)),
+		      "at %u: %d, register %d, %d, %d", pc, rule->cfa,
+		      rule->reg, rule->offset, rule->add);
+}
+
+START_TEST(a_function_that_pushes)
+{
+	/* push %rbp; push %rbx; sub $24, %rsp; and back, in two ways */
+	struct ustack_table *t = one(
+		"zR", PROGRAM(0x41, 0x0e, 16, 0x86, 2, /* 1: rbp */
+			      0x42, 0x0e, 24, 0x83, 3, /* 3: rbx */
+			      0x02, 4, 0x0e, 48, /* 7 */
+			      0x0a, 0x03, 20, 0, 0x0e, 8, 0xc3, 0xc6, /* 27 */
+			      0x04, 1, 0, 0, 0, 0x0b, /* 28 */
+			      0x41, 0x0d, 6)); /* 29: on rbp */
+
+	expect_cfa(t, 0, USTACK_REG, USTACK_RSP, 8, 0);
+	expect_cfa(t, 1, USTACK_REG, USTACK_RSP, 16, 0);
+	expect_cfa(t, 2, USTACK_REG, USTACK_RSP, 16, 0);
+	expect_cfa(t, 3, USTACK_REG, USTACK_RSP, 24, 0);
+	expect_cfa(t, 26, USTACK_REG, USTACK_RSP, 48, 0);
+	expect_cfa(t, 27, USTACK_REG, USTACK_RSP, 8, 0);
+	expect_cfa(t, 28, USTACK_REG, USTACK_RSP, 48, 0);
+	expect_cfa(t, 29, USTACK_REG, USTACK_RBP, 48, 0);
+	expect_cfa(t, 63, USTACK_REG, USTACK_RBP, 48, 0);
+	expect_cfa(t, 64, USTACK_NONE, 0, 0, 0);
+	ck_assert_int_eq(at(t, 0)->place[0], USTACK_SAME);
+	ck_assert_int_eq(at(t, 1)->place[1], -16);
+	ck_assert_int_eq(at(t, 3)->place[0], -24);
+	ck_assert_int_eq(at(t, 27)->place[0], USTACK_SAME);
+	ck_assert_int_eq(at(t, 27)->place[1], USTACK_SAME);
+	ck_assert_int_eq(at(t, 28)->place[0], -24);
+	ck_assert_int_eq(at(t, 28)->place[USTACK_PLACE_RA], -8);
+	ck_assert_int_eq(report.odd, 0);
+	ck_assert_ptr_eq(ustack_find(t, IMAGE_BASE), &t->rules[0]);
+	ehframe_free(t);
+}
+END_TEST
+
+START_TEST(all_kinds_of_offsets)
+{
+	struct ustack_table *t = one(
+		"zR", PROGRAM(0x05, 3, 2, /* rbx at cfa-16 */
+			      0x11, 6, 0x7d, /* rbp at cfa+24 */
+			      0x2f, 12, 3, /* r12 at cfa+24 */
+			      0x12, 10, 0x7e, /* cfa r10+16 */
+			      0x41, 0x13, 0x7c, /* 1: r10+32 */
+			      0x07, 13, 0x09, 14, 15, 0x08, 15, 0x2e, 7, /* */
+			      0x41, 0x06, 3, 0x14, 6, 2, /* 2 */
+			      0x41, 0x07, 16, /* 3: outermost */
+			      0x41, 0x09, 16, 1, /* 4: in rdx */
+			      0x41, 0x08, 16)); /* 5 */
+
+	expect_cfa(t, 0, USTACK_REG, 10, 16, 0);
+	expect_cfa(t, 1, USTACK_REG, 10, 32, 0);
+	ck_assert_int_eq(at(t, 0)->place[0], -16);
+	ck_assert_int_eq(at(t, 0)->place[1], 24);
+	ck_assert_int_eq(at(t, 0)->place[2], 24);
+	ck_assert_int_eq(at(t, 0)->place[3], USTACK_SAME);
+	ck_assert_int_eq(at(t, 1)->place[3], USTACK_UNDEFINED);
+	ck_assert_int_eq(at(t, 1)->place[4], 15 << 3 | USTACK_IN_REG);
+	ck_assert_int_eq(at(t, 2)->place[0], USTACK_SAME);
+	ck_assert_int_eq(at(t, 2)->place[1], USTACK_LOST);
+	ck_assert_int_eq(at(t, 3)->place[USTACK_PLACE_RA], USTACK_UNDEFINED);
+	ck_assert_int_eq(at(t, 4)->place[USTACK_PLACE_RA],
+			 1 << 3 | USTACK_IN_REG);
+	ck_assert_int_eq(at(t, 5)->place[USTACK_PLACE_RA], USTACK_LOST);
+	ehframe_free(t);
+}
+END_TEST
+
+START_TEST(expressions)
+{
+	struct ustack_table *t = one(
+		"zR", PROGRAM(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b,
+			      0x2a, 0x33, 0x24, 0x22, /* PLT */
+			      0x41, 0x0f, 3, 0x76, 0x78, 0x06, /* 1: *(rbp-8) */
+			      0x10, 6, 2, 0x76, 0, /* rbp at rbp */
+			      0x10, 3, 2, 0x77, 0x10, /* rbx at rsp+16 */
+			      0x10, 12, 2, 0x71, 0x10, /* r12 at rdx+16 */
+			      0x41, 0x0f, 6, 0x77, 0x90, 1, 0x06, 0x23,
+			      8, /* 2: *(rsp+144)+8 */
+			      0x41, 0x0f, 2, 0x7a, 0x70, /* 3: r10-16 */
+			      0x41, 0x0f, 1, 0x30, /* 4: what is that? */
+			      0x41, 0x0c, 7, 8, /* 5 */
+			      0x16, 3, 1, 0x30));
+
+	expect_cfa(t, 0, USTACK_PLT, USTACK_RSP, 8, 11);
+	expect_cfa(t, 1, USTACK_DEREF, USTACK_RBP, -8, 0);
+	expect_cfa(t, 2, USTACK_DEREF, USTACK_RSP, 144, 8);
+	expect_cfa(t, 3, USTACK_REG, 10, -16, 0);
+	expect_cfa(t, 4, USTACK_ODD, 0, 0, 0);
+	expect_cfa(t, 5, USTACK_REG, USTACK_RSP, 8, 0);
+	ck_assert_int_eq(at(t, 1)->place[1], USTACK_AT_RBP);
+	ck_assert_int_eq(at(t, 1)->place[0], 16 | USTACK_AT_RSP);
+	ck_assert_int_eq(at(t, 1)->place[2], USTACK_LOST);
+	ck_assert_int_eq(at(t, 5)->place[0], USTACK_LOST);
+	ck_assert_int_eq(report.odd, 1);
+	ehframe_free(t);
+}
+END_TEST
+
+START_TEST(what_cannot_be_represented)
+{
+	/* An unknown instruction; rsp somewhere else; half of an expression */
+	struct ustack_table *t = one("zR", PROGRAM(0x41, 0x1f, 0x41, 0x0e, 16));
+
+	expect_cfa(t, 0, USTACK_REG, USTACK_RSP, 8, 0);
+	expect_cfa(t, 1, USTACK_ODD, 0, 0, 0);
+	expect_cfa(t, 63, USTACK_ODD, 0, 0, 0);
+	expect_cfa(t, 64, USTACK_NONE, 0, 0, 0);
+	ehframe_free(t);
+	t = one("zR", PROGRAM(0x0a, 0x87, 2, 0x41, 0x0c, 7, 16, 0x41, 0x0b));
+	expect_cfa(t, 0, USTACK_ODD, 0, 0, 0);
+	expect_cfa(t, 1, USTACK_ODD, 0, 0, 0);
+	expect_cfa(t, 2, USTACK_REG, USTACK_RSP, 8, 0);
+	ehframe_free(t);
+	t = one("zR", PROGRAM(0x41, 0x0f, 3, 0x76, 0x78, 0x06, 0x0e, 16));
+	expect_cfa(t, 0, USTACK_REG, USTACK_RSP, 8, 0);
+	expect_cfa(t, 1, USTACK_ODD, 0, 0, 0);
+	ehframe_free(t);
+	/* Nine states, where there is room for eight */
+	t = one("zR", PROGRAM(0x41, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a,
+			      0x0a, 0x41, 0x0a, 0x41));
+	expect_cfa(t, 1, USTACK_REG, USTACK_RSP, 8, 0);
+	expect_cfa(t, 2, USTACK_ODD, 0, 0, 0);
+	ehframe_free(t);
+}
+END_TEST
+
+/* All code is in one page here */
+static bool in_order(const struct ustack_table *table)
+{
+	u32 i;
+
+	for (i = 1; i < table->rows_nr; i++) {
+		if (table->rows[i].pc <= table->rows[i - 1].pc)
+			return false;
+	}
+	return true;
+}
+
+START_TEST(functions_that_overlap_end_early)
+{
+	struct ustack_table *t;
+	u32 cie;
+
+	image_begin(&image);
+	cie = image_cie(&image, "zR", NULL, 0);
+	image_fde(&image, cie, 0, 64, PROGRAM(0x41, 0x0e, 16, 0x5f, 0x0e, 24));
+	image_fde(&image, cie, 16, 16, PROGRAM(0x0e, 32));
+	image_fde(&image, cie, 0xff0, 64, PROGRAM(0x0e, 40));
+	image_fde(&image, cie, 0x3000, 64, PROGRAM(0x0e, 48));
+	image_end(&image);
+	t = must_build();
+	expect_cfa(t, 15, USTACK_REG, USTACK_RSP, 16, 0);
+	expect_cfa(t, 16, USTACK_REG, USTACK_RSP, 32, 0);
+	expect_cfa(t, 31, USTACK_REG, USTACK_RSP, 32, 0);
+	expect_cfa(t, 32, USTACK_NONE, 0, 0, 0);
+	ck_assert(in_order(t));
+	/* Not behind the code either */
+	expect_cfa(t, 0xfff, USTACK_REG, USTACK_RSP, 40, 0);
+	expect_cfa(t, 0x1000, USTACK_NONE, 0, 0, 0);
+	expect_cfa(t, 0x3000, USTACK_NONE, 0, 0, 0);
+	ck_assert_int_eq(report.functions, 3);
+	ck_assert_int_eq(report.outside, 1);
+	ehframe_free(t);
+}
+END_TEST
+
+static void two_functions(void)
+{
+	u32 cie;
+
+	image_begin(&image);
+	cie = image_cie(&image, "zR", NULL, 0);
+	image_fde(&image, cie, 0, 64, PROGRAM(0x41, 0x0e, 16, 0x41, 0x0e, 24));
+	image_fde(&image, cie, 64, 64, PROGRAM(0x41, 0x0e, 32, 0x41, 0x0e, 40));
+	image_end(&image);
+}
+
+static const struct damage {
+	u32 at;
+	u8 bytes[4];
+	int error;
+	const char *reason;
+} damages[] = {
+	{ 0, { 0 }, -ENOEXEC, "not an object for x86-64" },
+	{ 0x12, { 3, 0 }, -ENOEXEC, "not an object for x86-64" },
+	{ 0x38, { 0xff, 0xff }, -EINVAL, "its program headers are wrong" },
+	{ 0x20, { 0xff, 0xff, 0xff, 0x7f }, -EINVAL, "the file ends here" },
+	{ 0x40 + 0x20,
+	  { 1, 0x20, 0, 0 },
+	  -EINVAL,
+	  "a segment is not in the file" },
+	{ 0x40 + 0x38 + 4, { 4 }, -ENODATA, "nothing is executable" },
+	{ 0x40 + 0x70, { 1 }, -ENODATA, "no list of functions (.eh_frame_hdr)" },
+	{ IMAGE_HDR,
+	  { 2, 0x1b, 3, 0x3b },
+	  -ENODATA,
+	  "functions are not listed in a known way" },
+	{ IMAGE_HDR + 4,
+	  { 0, 0, 0, 0x40 },
+	  -EINVAL,
+	  ".eh_frame is in no segment" },
+	{ IMAGE_HDR + 8,
+	  { 3, 0, 0, 0 },
+	  -EINVAL,
+	  "the list of functions is too short" },
+	{ IMAGE_HDR + 20,
+	  { 0, 0, 0, 0 },
+	  -EINVAL,
+	  "the list of functions is not sorted" },
+	{ IMAGE_HDR + 16,
+	  { 0, 0, 0, 0x40 },
+	  -EINVAL,
+	  "a description that is not in .eh_frame" },
+	{ IMAGE_EH_FRAME,
+	  { 0xff, 0xff, 0, 0 },
+	  -EINVAL,
+	  "the length of a description is wrong" },
+	{ IMAGE_EH_FRAME + 4,
+	  { 1, 0, 0, 0 },
+	  -EINVAL,
+	  "this is not a common description" },
+	{ IMAGE_EH_FRAME + 8,
+	  { 2, 'z', 'R', 0 },
+	  -EINVAL,
+	  "an unknown kind of description" },
+	{ IMAGE_EH_FRAME + 8,
+	  { 1, 'z', 'X', 0 },
+	  -EINVAL,
+	  "an unknown augmentation" },
+	{ IMAGE_EH_FRAME + 8,
+	  { 1, 'e', 'h', 0 },
+	  -EINVAL,
+	  "an unknown augmentation" },
+	{ IMAGE_EH_FRAME + 14,
+	  { 15, 1, 0x1b, 0x0c },
+	  -EINVAL,
+	  "return addresses have another number" },
+	{ IMAGE_EH_FRAME + 14,
+	  { 16, 0x40, 0x1b, 0x0c },
+	  -EINVAL,
+	  "a description ends too early" },
+	{ IMAGE_EH_FRAME + 14,
+	  { 16, 1, 0x9b, 0x0c },
+	  -EINVAL,
+	  "addresses are indirect" },
+	{ IMAGE_EH_FRAME + 14,
+	  { 16, 1, 0x1d, 0x0c },
+	  -EINVAL,
+	  "an unknown encoding of addresses" },
+	{ IMAGE_EH_FRAME + 17,
+	  { 0x41, 7, 8, 0x90 },
+	  -EINVAL,
+	  "a location that is not behind the one before it" },
+	{ IMAGE_EH_FRAME + 28,
+	  { 0, 0, 0, 0 },
+	  -EINVAL,
+	  "no common description" },
+	{ IMAGE_EH_FRAME + 32,
+	  { 0, 0, 0, 0 },
+	  -EINVAL,
+	  "it is listed for another address" },
+	{ IMAGE_EH_FRAME + 40,
+	  { 0x60, 0, 0, 0 },
+	  -EINVAL,
+	  "a description ends too early" },
+	{ IMAGE_EH_FRAME + 41,
+	  { 0x0b, 0, 0, 0 },
+	  -EINVAL,
+	  "a state is restored that was not remembered" },
+	{ IMAGE_EH_FRAME + 44,
+	  { 0x0e, 0xff, 0xff, 0xff },
+	  -EINVAL,
+	  "a description ends too early" },
+};
+
+START_TEST(damage_is_named)
+{
+	const struct damage *d = &damages[_i];
+	struct ustack_table *table;
+	int error;
+
+	two_functions();
+	ck_assert_int_eq(build(&table, NULL), 0);
+	ehframe_free(table);
+	memcpy(image.bytes + d->at, d->bytes, sizeof(d->bytes));
+	error = build(&table, NULL);
+	ck_assert_msg(error == d->error && report.reason &&
+			      !strcmp(report.reason, d->reason),
+		      "byte %#x: %d, %s instead of %s", d->at, error,
+		      report.reason, d->reason);
+	ck_assert_ptr_null(table);
+}
+END_TEST
+
+START_TEST(caps_hold)
+{
+	static const struct ehframe_caps caps[] = {
+		{ 1, 100, 100, 100 },
+		{ 100, 6, 100, 100 },
+		{ 100, 100, 100, 13 },
+	};
+	static const struct ehframe_caps enough = { 2, 7, 7, 14 };
+	struct ustack_table *table;
+	size_t i;
+
+	two_functions();
+	ck_assert_int_eq(build(&table, &enough), 0);
+	ck_assert_int_eq(report.odd, 0);
+	ehframe_free(table);
+	for (i = 0; i < ARRAY_SIZE(caps); i++) {
+		ck_assert_int_eq(build(&table, &caps[i]), -E2BIG);
+		ck_assert_ptr_null(table);
+	}
+	/* Rules: those that there is no place for are odd */
+	ck_assert_int_eq(build(&table, &(struct ehframe_caps){ 2, 7, 6, 14 }),
+			 0);
+	ck_assert_int_eq(report.odd, 1);
+	expect_cfa(table, 65, USTACK_REG, USTACK_RSP, 32, 0);
+	expect_cfa(table, 66, USTACK_ODD, 0, 0, 0);
+	ehframe_free(table);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	struct ustack_table *table;
+	u32 i, j, cie, nth = 0;
+	u8 program[3] = { 0x41, 0x0e };
+	int error;
+
+	/* So many rules that all tables grow */
+	image_begin(&image);
+	cie = image_cie(&image, "zR", NULL, 0);
+	for (i = 0; i < 30; i++) {
+		u8 pushes[60];
+
+		for (j = 0; j < 20; j++) {
+			program[2] = 8 + (i * 20 + j) % 120;
+			memcpy(pushes + 3 * j, program, 3);
+		}
+		pushes[1] = 0x0d;
+		pushes[2] = i % 16;
+		image_fde(&image, cie, 64 * i, 64, pushes, sizeof(pushes));
+	}
+	image_end(&image);
+	do {
+		kv_fail_nth = ++nth;
+		error = build(&table, NULL);
+		ck_assert_msg(!error || error == -ENOMEM, "%d: %s", error,
+			      report.reason);
+		ck_assert_int_eq(!table, error != 0);
+		ck_assert_int_lt(nth, 100);
+	} while (error);
+	ck_assert_int_ge(nth, 9);
+	kv_fail_nth = 0;
+	ehframe_free(table);
+}
+END_TEST
+
+/* Any bytes: what comes of it is in order, and can be walked with */
+START_TEST(damage_does_no_harm)
+{
+	struct ustack_table *table;
+	u32 i, n, tables = 0;
+	int round;
+
+	for (round = 0; round < 5000; round++) {
+		two_functions();
+		for (n = 1 + rnd() % 4; n; n--)
+			image.bytes[IMAGE_HDR + rnd() % 0x180] = rnd();
+		if (build(&table, NULL))
+			continue;
+		tables++;
+		expect(in_order(table));
+		for (i = 0; i < table->rows_nr; i++)
+			expect(table->rows[i].rule < table->rules_nr);
+		for (i = 0; i < 0x1100; i++)
+			expect(at(table, i) < table->rules + table->rules_nr);
+		ehframe_free(table);
+	}
+	ck_assert_int_gt(tables, 500);
+}
+END_TEST
+
+/* --- stacks */
+
+#define STACK 0x7fff0000
+#define WORDS 512
+
+static u64 stack[WORDS];
+static const struct ustack_table *table_of_code;
+static u32 reads;
+
+static int find(void *arg, u64 address, const struct ustack_table **table,
+		u64 *pc)
+{
+	(void)arg;
+	/* Code with a table, and some without */
+	if (address >= 0x10000 && address < 0x11000)
+		return 0;
+	if (address < 0x20000 || address >= 0x21000)
+		return -ENOENT;
+	*table = table_of_code;
+	return ustack_linked_at(*table, address - 0x20000 + IMAGE_CODE, pc) ?
+		       0 :
+		       -ENOENT;
+}
+
+static int read_stack(void *arg, u64 address, u64 *value)
+{
+	(void)arg;
+	reads++;
+	if (address < STACK || address > STACK + sizeof(stack) - 8)
+		return -EFAULT;
+	memcpy(value, (u8 *)stack + (address - STACK), 8);
+	return 0;
+}
+
+static const struct ustack_ops ops = { find, read_stack, NULL };
+
+/* 0: pushes rbp, rbx, 8 more; 64: has rbp as its frame pointer; 128: _start */
+static void code_for_stacks(void)
+{
+	u32 cie;
+
+	image_begin(&image);
+	cie = image_cie(&image, "zR", NULL, 0);
+	image_fde(&image, cie, 0, 64,
+		  PROGRAM(0x41, 0x0e, 16, 0x86, 2, 0x41, 0x0e, 24, 0x83, 3,
+			  0x41, 0x0e, 32));
+	image_fde(&image, cie, 64, 64, PROGRAM(0x0c, 6, 16, 0x86, 2));
+	image_fde(&image, cie, 128, 64, PROGRAM(0x07, 16));
+	image_fde(&image, cie, 192, 64, PROGRAM(0x0c, 3, 8));
+	image_fde(&image, cie, 256, 64, PROGRAM(0x0c, 0, 8));
+	image_end(&image);
+	table_of_code = must_build();
+	memset(stack, 0, sizeof(stack));
+	reads = 0;
+}
+
+START_TEST(a_stack)
+{
+	struct ustack_regs regs = { .ip = 0x20010 };
+	struct ustack_result result;
+	u64 frames[16];
+
+	code_for_stacks();
+	/* 0x20010 called by 0x20020, by 0x20041, whose rbp is saved twice, by _start */
+	regs.reg[USTACK_RSP] = STACK;
+	regs.reg[USTACK_RBP] = 0xbad;
+	stack[1] = 77;
+	stack[2] = STACK + 10 * 8;
+	stack[3] = 0x20020;
+	stack[5] = 78;
+	stack[6] = STACK + 10 * 8;
+	stack[7] = 0x20041;
+	stack[10] = 0;
+	stack[11] = 0x20081;
+	ustack_walk(&ops, &regs, frames, 16, &result);
+	ck_assert_int_eq(result.end, USTACK_COMPLETE);
+	ck_assert_int_eq(result.nr, 4);
+	ck_assert_int_eq(frames[3], 0x20081);
+	ck_assert_int_eq(result.guessed, 0);
+	/* A return address each, and rbp once */
+	ck_assert_int_eq(reads, 4);
+	/* A call that does not return, at the end of its function */
+	stack[11] = 0x20000 + 192;
+	ustack_walk(&ops, &regs, frames, 16, &result);
+	ck_assert_int_eq(result.end, USTACK_COMPLETE);
+	ck_assert_int_eq(result.nr, 4);
+	/* rbp, saved by the innermost frame, is not touched by the next one */
+	stack[3] = 0x20001;
+	stack[4] = 0x20041;
+	ustack_walk(&ops, &regs, frames, 16, &result);
+	ck_assert_int_eq(result.end, USTACK_COMPLETE);
+	ck_assert_int_eq(result.nr, 4);
+	ck_assert_int_eq(frames[2], 0x20041);
+	ck_assert_int_eq(frames[3], 0x20000 + 192);
+	/* rbx, saved by the innermost frame, is read when it is needed */
+	stack[3] = 0x20000 + 193;
+	stack[1] = STACK + 10 * 8;
+	ustack_walk(&ops, &regs, frames, 16, &result);
+	ck_assert_int_eq(result.end, USTACK_COMPLETE);
+	ck_assert_int_eq(result.nr, 2);
+	stack[1] = 0;
+	ustack_walk(&ops, &regs, frames, 16, &result);
+	ck_assert_int_eq(result.end, USTACK_BAD_MEMORY);
+	ck_assert_int_eq(result.nr, 2);
+	ehframe_free((struct ustack_table *)table_of_code);
+}
+END_TEST
+
+START_TEST(stacks_that_end_early)
+{
+	static const struct {
+		u64 ra;
+		enum ustack_end end;
+	} cases[] = {
+		{ 0, USTACK_COMPLETE },		{ 5, USTACK_NO_MAP },
+		{ 0x20081, USTACK_COMPLETE },	{ 0x20fff, USTACK_NO_RULE },
+		{ 0x10001, USTACK_NO_TABLE },	{ 0x20101, USTACK_NO_REGISTER },
+		{ 0x200c1, USTACK_BAD_MEMORY },
+	};
+	struct ustack_regs regs = { .ip = 0x20000 };
+	struct ustack_result result;
+	u64 frames[4];
+	size_t i;
+
+	code_for_stacks();
+	regs.reg[USTACK_RSP] = STACK;
+	regs.reg[USTACK_RBP] = 3;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		stack[0] = cases[i].ra;
+		ustack_walk(&ops, &regs, frames, 4, &result);
+		ck_assert_msg(result.end == cases[i].end,
+			      "return to %llx: %d instead of %d", cases[i].ra,
+			      result.end, cases[i].end);
+		ck_assert_int_eq(result.nr, 1 + (cases[i].ra > 5));
+	}
+	/* One that calls itself, or seems to */
+	for (i = 0; i < WORDS; i++)
+		stack[i] = 0x20001;
+	regs.ip = 0x20000;
+	ustack_walk(&ops, &regs, frames, 4, &result);
+	ck_assert_int_eq(result.end, USTACK_DEEP);
+	ck_assert_int_eq(result.nr, 4);
+	regs.reg[USTACK_RSP] = U64_MAX - 3;
+	ustack_walk(&ops, &regs, frames, 4, &result);
+	ck_assert_int_eq(result.end, USTACK_BAD_STACK);
+	regs.ip = 5;
+	ustack_walk(&ops, &regs, frames, 4, &result);
+	ck_assert_int_eq(result.end, USTACK_NO_MAP);
+	ck_assert_int_eq(result.nr, 1);
+	ehframe_free((struct ustack_table *)table_of_code);
+}
+END_TEST
+
+START_TEST(frame_pointers)
+{
+	struct ustack_regs regs = { .ip = 0x10010 };
+	struct ustack_result result;
+	u64 frames[8];
+
+	code_for_stacks();
+	regs.reg[USTACK_RSP] = STACK;
+	regs.reg[USTACK_RBP] = STACK + 4 * 8;
+	stack[4] = STACK + 8 * 8;
+	stack[5] = 0x10020;
+	stack[8] = 0;
+	stack[9] = 0x20010;
+	/* and from the one without frame pointer: it saved the outermost rbp */
+	stack[11] = 0;
+	stack[12] = 0;
+	stack[13] = 0x10030;
+	ustack_walk(&ops, &regs, frames, 8, &result);
+	ck_assert_int_eq(result.end, USTACK_COMPLETE);
+	ck_assert_int_eq(result.nr, 4);
+	ck_assert_int_eq(frames[3], 0x10030);
+	ck_assert_int_eq(result.guessed, 3);
+	ehframe_free((struct ustack_table *)table_of_code);
+}
+END_TEST
+
+/* Whatever memory and registers are, it comes to an end */
+START_TEST(any_stack_ends)
+{
+	struct ustack_regs regs;
+	struct ustack_result result;
+	u64 frames[64];
+	u32 i, deep = 0;
+	int round;
+
+	code_for_stacks();
+	for (round = 0; round < 5000; round++) {
+		for (i = 0; i < WORDS; i++)
+			stack[i] = rnd() % 2 ? 0x20000 + rnd() % 320 :
+					       STACK + rnd() % sizeof(stack);
+		for (i = 0; i < USTACK_REGS; i++)
+			regs.reg[i] = STACK + rnd() % sizeof(stack);
+		regs.ip = 0x20000 + rnd() % 320;
+		reads = 0;
+		ustack_walk(&ops, &regs, frames, 64, &result);
+		expect(result.nr >= 1 && result.nr <= 64);
+		expect(reads <= 32 * result.nr);
+		deep += result.nr > 8;
+	}
+	ck_assert_int_gt(deep, 10);
+	ehframe_free((struct ustack_table *)table_of_code);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("unwind");
+	TCase *tc = tcase_create("tables");
+
+	tcase_add_checked_fixture(tc, rnd_restart, NULL);
+	tcase_add_test(tc, a_function_that_pushes);
+	tcase_add_test(tc, all_kinds_of_offsets);
+	tcase_add_test(tc, expressions);
+	tcase_add_test(tc, what_cannot_be_represented);
+	tcase_add_test(tc, functions_that_overlap_end_early);
+	tcase_add_loop_test(tc, damage_is_named, 0, ARRAY_SIZE(damages));
+	tcase_add_test(tc, caps_hold);
+	tcase_add_test(tc, no_memory);
+	tcase_add_test(tc, damage_does_no_harm);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("stacks");
+	tcase_add_checked_fixture(tc, rnd_restart, NULL);
+	tcase_add_test(tc, a_stack);
+	tcase_add_test(tc, stacks_that_end_early);
+	tcase_add_test(tc, frame_pointers);
+	tcase_add_test(tc, any_stack_ends);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+int main(void)
+{
+	return run_suite(suite());
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * iosys: stacks of x86-64 programs that have no frame pointers. See unwind.h.
+ *
+ * Of a caller's register it is only noted where it was saved; that is read when a
+ * rule needs the value. So a frame usually costs one read, of its return address.
+ *
+ * Tables were checked when they were made; memory and registers may be anything.
+ * A walk ends after as many steps as there is room for frames.
+ */
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "unwind.h"
+
+/*
+ * mov $__NR_rt_sigreturn, %rax; syscall: what a signal handler returns to; the kernel
+ * does not care, but debuggers and unwinders do, so every C library has just this.
+ * The first 8 bytes as a number, and the 8 from the second on.
+ */
+#define SIGRETURN_0 0x0f0000000fc0c748ULL
+#define SIGRETURN_1 0x050f0000000fc0c7ULL
+
+/* Where registers are in struct ucontext, by DWARF's numbers */
+static const u8 context_at[USTACK_REGS + 1] = {
+	144, 136, 152, 128, 112, 104, 120, 160, 40,
+	48,  56,  64,  72,  80,	 88,  96,  168,
+};
+
+/* Registers that rules have places of */
+static const u8 place_of[USTACK_PLACE_RA] = {
+	USTACK_RBX,	USTACK_RBP,	USTACK_R12,
+	USTACK_R12 + 1, USTACK_R12 + 2, USTACK_R12 + 3,
+};
+
+/**
+ * struct frame - a frame
+ * @ip: next instruction
+ * @reg: values of registers, or where they are in memory
+ * @known: bits of those whose value is there
+ * @saved: bits of those whose place is there
+ * @called: the next instruction is behind a call
+ */
+struct frame {
+	u64 ip;
+	u64 reg[USTACK_REGS];
+	u32 known;
+	u32 saved;
+	bool called;
+};
+
+/**
+ * ustack_find - what holds at an address
+ * @table: of the object
+ * @pc: address as linked
+ *
+ * Return: a rule; one of USTACK_NONE where nothing is known.
+ */
+const struct ustack_rule *ustack_find(const struct ustack_table *table, u64 pc)
+{
+	u64 at = pc - table->base, page = at >> USTACK_PAGE_BITS;
+	u32 low, high, middle;
+
+	if (pc < table->base || page >= table->pages_nr)
+		return &table->rules[0];
+	/* The first row of those behind; the one before it may be in another page */
+	low = table->pages[page];
+	high = page + 1 < table->pages_nr ? table->pages[page + 1] :
+					    table->rows_nr;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (table->rows[middle].pc <= (u16)at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &table->rules[low ? table->rows[low - 1].rule : 0];
+}
+
+/**
+ * ustack_linked_at - the address that a byte of an object's file is linked for
+ * @table: of the object
+ * @offset: in its file
+ * @pc: is set to the address
+ *
+ * Return: false when that byte is in no executable segment.
+ */
+bool ustack_linked_at(const struct ustack_table *table, u64 offset, u64 *pc)
+{
+	const struct ustack_segment *segment = table->segments;
+	const struct ustack_segment *end = segment + table->segments_nr;
+
+	for (; segment < end; segment++) {
+		if (offset - segment->offset < segment->size) {
+			*pc = offset - segment->offset + segment->vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void put_known(struct frame *frame, u32 reg, u64 value)
+{
+	frame->reg[reg] = value;
+	frame->known |= BIT(reg);
+}
+
+static void put_saved(struct frame *frame, u32 reg, u64 address)
+{
+	frame->reg[reg] = address;
+	frame->saved |= BIT(reg);
+}
+
+/* The value of a register, read now if it is in memory */
+static enum ustack_end get(const struct ustack_ops *ops, struct frame *frame,
+			   u32 reg, u64 *value)
+{
+	if (reg >= USTACK_REGS)
+		return USTACK_NO_REGISTER;
+	if (frame->saved & BIT(reg)) {
+		if (ops->read(ops->arg, frame->reg[reg], value))
+			return USTACK_BAD_MEMORY;
+		frame->saved &= ~BIT(reg);
+		put_known(frame, reg, *value);
+	}
+	if (!(frame->known & BIT(reg)))
+		return USTACK_NO_REGISTER;
+	*value = frame->reg[reg];
+	return USTACK_COMPLETE;
+}
+
+static enum ustack_end find_cfa(const struct ustack_ops *ops,
+				struct frame *frame,
+				const struct ustack_rule *rule, u64 *cfa)
+{
+	enum ustack_end end;
+	u64 value;
+
+	end = get(ops, frame, rule->reg, &value);
+	if (end)
+		return end;
+	value += rule->offset;
+	switch (rule->cfa) {
+	case USTACK_REG:
+		break;
+	case USTACK_DEREF:
+		if (ops->read(ops->arg, value, &value))
+			return USTACK_BAD_MEMORY;
+		value += rule->add;
+		break;
+	case USTACK_PLT:
+		value += (frame->ip & 15) >= (u64)rule->add ? 8 : 0;
+		break;
+	default:
+		return USTACK_ODD_RULE;
+	}
+	/* On other registers the stack may be another one */
+	if (rule->reg == USTACK_RSP && rule->cfa != USTACK_DEREF &&
+	    value < frame->reg[USTACK_RSP])
+		return USTACK_BAD_STACK;
+	*cfa = value;
+	return USTACK_COMPLETE;
+}
+
+/* Where a place is in memory */
+static enum ustack_end find_place(const struct ustack_ops *ops,
+				  struct frame *frame, s16 place, u64 cfa,
+				  u64 *address)
+{
+	enum ustack_end end = USTACK_COMPLETE;
+
+	switch (place & USTACK_PLACE_KIND) {
+	case USTACK_AT_CFA:
+		*address = cfa;
+		break;
+	case USTACK_AT_RBP:
+		end = get(ops, frame, USTACK_RBP, address);
+		break;
+	case USTACK_AT_RSP:
+		*address = frame->reg[USTACK_RSP];
+		break;
+	default:
+		return USTACK_ODD_RULE;
+	}
+	*address += place & ~USTACK_PLACE_KIND;
+	return end;
+}
+
+/* A register of the caller; what is not found is not known */
+static void restore(const struct ustack_ops *ops, struct frame *frame,
+		    struct frame *caller, u32 reg, s16 place, u64 cfa)
+{
+	u32 from = place == USTACK_SAME ? reg : (u16)place >> 3;
+	u64 address;
+
+	if (place == USTACK_SAME ||
+	    (place & USTACK_PLACE_KIND) == USTACK_IN_REG) {
+		caller->reg[reg] = frame->reg[from];
+		caller->known |= frame->known & BIT(from) ? BIT(reg) : 0;
+		caller->saved |= frame->saved & BIT(from) ? BIT(reg) : 0;
+	} else if (!find_place(ops, frame, place, cfa, &address)) {
+		put_saved(caller, reg, address);
+	}
+}
+
+static enum ustack_end return_address(const struct ustack_ops *ops,
+				      struct frame *frame, s16 place, u64 cfa,
+				      u64 *ip)
+{
+	enum ustack_end end;
+	u64 address;
+
+	if ((place & USTACK_PLACE_KIND) == USTACK_IN_REG)
+		return get(ops, frame, place >> 3, ip);
+	end = find_place(ops, frame, place, cfa, &address);
+	if (end)
+		return end;
+	return ops->read(ops->arg, address, ip) ? USTACK_BAD_MEMORY :
+						  USTACK_COMPLETE;
+}
+
+/* The caller was interrupted by a signal: the kernel saved it on the stack */
+static enum ustack_end step_context(const struct ustack_ops *ops,
+				    struct frame *frame)
+{
+	struct frame caller = { 0 };
+	u64 context = frame->reg[USTACK_RSP];
+	u32 i;
+
+	if (ops->read(ops->arg, context + context_at[USTACK_RA], &caller.ip) ||
+	    ops->read(ops->arg, context + context_at[USTACK_RSP],
+		      &caller.reg[USTACK_RSP]))
+		return USTACK_BAD_MEMORY;
+	for (i = 0; i < USTACK_REGS; i++) {
+		if (i != USTACK_RSP)
+			put_saved(&caller, i, context + context_at[i]);
+	}
+	caller.known = BIT(USTACK_RSP);
+	*frame = caller;
+	return USTACK_COMPLETE;
+}
+
+static enum ustack_end step_rule(const struct ustack_ops *ops,
+				 struct frame *frame,
+				 const struct ustack_rule *rule)
+{
+	struct frame caller = { 0 };
+	enum ustack_end end;
+	u64 cfa;
+	u32 i;
+
+	if (rule->flags & USTACK_CONTEXT)
+		return step_context(ops, frame);
+	end = find_cfa(ops, frame, rule, &cfa);
+	if (end)
+		return end;
+	end = return_address(ops, frame, rule->place[USTACK_PLACE_RA], cfa,
+			     &caller.ip);
+	if (end)
+		return end;
+	for (i = 0; i < ARRAY_SIZE(place_of); i++)
+		restore(ops, frame, &caller, place_of[i], rule->place[i], cfa);
+	put_known(&caller, USTACK_RSP, cfa);
+	caller.called = !(rule->flags & USTACK_INTERRUPTED);
+	*frame = caller;
+	return USTACK_COMPLETE;
+}
+
+static bool at_sigreturn(const struct ustack_ops *ops, u64 ip)
+{
+	u64 code;
+
+	return !ops->read(ops->arg, ip, &code) && code == SIGRETURN_0 &&
+	       !ops->read(ops->arg, ip + 1, &code) && code == SIGRETURN_1;
+}
+
+/*
+ * Code without a table, made at run time or by other compilers, has frame pointers
+ * as often as not: rbp is where the caller's rbp is, and above it is the return
+ * address. An rbp of 0 is the outermost frame's.
+ */
+static enum ustack_end step_pointer(const struct ustack_ops *ops,
+				    struct frame *frame, enum ustack_end why)
+{
+	struct frame caller = { 0 };
+	u64 rbp;
+
+	if (get(ops, frame, USTACK_RBP, &rbp))
+		return why;
+	if (!rbp) {
+		frame->ip = 0;
+		return USTACK_COMPLETE;
+	}
+	if (rbp & 7 || rbp < frame->reg[USTACK_RSP] ||
+	    ops->read(ops->arg, rbp, &caller.reg[USTACK_RBP]) ||
+	    ops->read(ops->arg, rbp + 8, &caller.ip))
+		return why;
+	caller.known = BIT(USTACK_RBP);
+	put_known(&caller, USTACK_RSP, rbp + 16);
+	caller.called = true;
+	*frame = caller;
+	return USTACK_COMPLETE;
+}
+
+/* To the caller: its ip is 0 if there is none */
+static enum ustack_end step(const struct ustack_ops *ops, struct frame *frame,
+			    struct ustack_result *result)
+{
+	const struct ustack_rule *rule = NULL;
+	const struct ustack_table *table = NULL;
+	enum ustack_end end;
+	u64 pc;
+
+	/* A call may be the last instruction of its function */
+	if (ops->find(ops->arg, frame->ip - frame->called, &table, &pc))
+		return USTACK_NO_MAP;
+	if (table)
+		rule = ustack_find(table, pc);
+	if (rule && rule->cfa != USTACK_NONE) {
+		if (rule->place[USTACK_PLACE_RA] == USTACK_UNDEFINED) {
+			frame->ip = 0;
+			return USTACK_COMPLETE;
+		}
+		return step_rule(ops, frame, rule);
+	}
+	if (at_sigreturn(ops, frame->ip))
+		return step_context(ops, frame);
+	end = step_pointer(ops, frame,
+			   table ? USTACK_NO_RULE : USTACK_NO_TABLE);
+	if (!end)
+		result->guessed++;
+	return end;
+}
+
+/**
+ * ustack_walk - the stack of a thread
+ * @ops: the program
+ * @regs: the thread's registers
+ * @frames: the next instruction of each frame, from the innermost to the outermost
+ * @max: room in @frames, not 0
+ * @result: how many there are, and why no more
+ *
+ * A frame whose next instruction is not in executable memory is left out, unless it
+ * is the first one. @ops' functions are called at most 32 times for a frame.
+ */
+void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
+		 u64 *frames, u32 max, struct ustack_result *result)
+{
+	struct frame frame = {
+		.ip = regs->ip,
+		.known = BIT(USTACK_REGS) - 1,
+	};
+
+	memcpy(frame.reg, regs->reg, sizeof(frame.reg));
+	result->guessed = 0;
+	for (result->nr = 0;;) {
+		frames[result->nr++] = frame.ip;
+		result->end = step(ops, &frame, result);
+		if (result->end == USTACK_NO_MAP && result->nr > 1)
+			result->nr--;
+		if (result->end || !frame.ip)
+			return;
+		if (result->nr == max) {
+			result->end = USTACK_DEEP;
+			return;
+		}
+	}
+}

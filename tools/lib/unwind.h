@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * iosys: stacks of x86-64 programs that have no frame pointers.
+ *
+ * A table says for each instruction of an object (a program, a library, the vdso)
+ * how to come from its frame to the caller's; ehframe.c makes it of the object's
+ * .eh_frame. A frame's registers are those that DWARF numbers.
+ */
+#ifndef _IOSYS_UNWIND_H
+#define _IOSYS_UNWIND_H
+
+#include <linux/types.h>
+
+/* DWARF's numbers of registers */
+#define USTACK_RBX 3
+#define USTACK_RBP 6
+#define USTACK_RSP 7
+#define USTACK_R12 12
+#define USTACK_REGS 16
+/* Not a register, but numbered like one: the return address */
+#define USTACK_RA 16
+
+/* Registers whose place a rule has: rbx, rbp, r12 to r15, and the return address */
+#define USTACK_PLACES 7
+#define USTACK_PLACE_RA 6
+
+/* A page of a table is so many bits of an address */
+#define USTACK_PAGE_BITS 16
+
+/* Executable segments of an object that are known at most */
+#define USTACK_SEGMENTS 4
+
+/**
+ * enum ustack_cfa - how the canonical frame address is found, the caller's rsp
+ * @USTACK_NONE: nothing is known of these addresses
+ * @USTACK_ODD: .eh_frame says what cannot be represented here
+ * @USTACK_REG: register + offset
+ * @USTACK_DEREF: what is in memory at register + offset, + add
+ * @USTACK_PLT: rsp + offset, and 8 more from byte add of 16 on, as in an entry of
+ *	a procedure linkage table
+ */
+enum ustack_cfa {
+	USTACK_NONE,
+	USTACK_ODD,
+	USTACK_REG,
+	USTACK_DEREF,
+	USTACK_PLT,
+};
+
+/**
+ * enum ustack_place - where the caller's register is: the lower 3 bits of a place,
+ *	whose other bits are an offset, -32768 to 32760, divisible by 8
+ * @USTACK_AT_CFA: in memory at the canonical frame address + offset; offset 0, where
+ *	nothing is ever saved: still in the register
+ * @USTACK_AT_RBP: in memory at rbp + offset
+ * @USTACK_AT_RSP: in memory at rsp + offset
+ * @USTACK_IN_REG: in the register offset / 8
+ * @USTACK_LOST: .eh_frame says what cannot be represented here
+ * @USTACK_UNDEFINED: nowhere; of the return address: this is the outermost frame
+ */
+enum ustack_place {
+	USTACK_AT_CFA,
+	USTACK_AT_RBP,
+	USTACK_AT_RSP,
+	USTACK_IN_REG,
+	USTACK_LOST = 6,
+	USTACK_UNDEFINED = 7,
+};
+
+#define USTACK_PLACE_KIND 7
+#define USTACK_SAME 0
+
+/**
+ * enum ustack_rule_flags - what else is known of a frame
+ * @USTACK_INTERRUPTED: a signal frame: its caller was interrupted, it did not call
+ * @USTACK_CONTEXT: all registers of the caller are in a struct ucontext at rsp
+ */
+enum ustack_rule_flags {
+	USTACK_INTERRUPTED = 1,
+	USTACK_CONTEXT = 2,
+};
+
+/**
+ * struct ustack_rule - from a frame to its caller's
+ * @cfa: enum ustack_cfa
+ * @reg: register of the canonical frame address
+ * @add: see enum ustack_cfa
+ * @offset: see enum ustack_cfa
+ * @place: of rbx, rbp, r12 to r15 and the return address: enum ustack_place
+ * @flags: enum ustack_rule_flags
+ */
+struct ustack_rule {
+	u8 cfa;
+	u8 reg;
+	s16 add;
+	s32 offset;
+	s16 place[USTACK_PLACES];
+	u16 flags;
+};
+
+/**
+ * struct ustack_row - from an address on a rule holds, until the next row
+ * @pc: lower bits of the address
+ * @rule: which one
+ */
+struct ustack_row {
+	u16 pc;
+	u16 rule;
+};
+
+/**
+ * struct ustack_segment - an executable segment of the object
+ * @offset: where it begins in the file
+ * @vaddr: the address it is linked for
+ * @size: bytes of it in the file
+ */
+struct ustack_segment {
+	u64 offset;
+	u64 vaddr;
+	u64 size;
+};
+
+/**
+ * struct ustack_table - the rules for all addresses of an object; never changes
+ * @base: address, as linked, that those in rows are relative to
+ * @segments_nr: how many segments there are
+ * @segments: the executable ones
+ * @pages_nr: how many pages there are
+ * @rows_nr: how many rows there are
+ * @rules_nr: how many rules there are
+ * @pages: the first row of each page
+ * @rows: all rows, by address
+ * @rules: the first one is USTACK_NONE's, the second one USTACK_ODD's
+ * @bytes: of memory, with all of it
+ */
+struct ustack_table {
+	u64 base;
+	u32 segments_nr;
+	struct ustack_segment segments[USTACK_SEGMENTS];
+	u32 pages_nr;
+	u32 rows_nr;
+	u32 rules_nr;
+	const u32 *pages;
+	const struct ustack_row *rows;
+	const struct ustack_rule *rules;
+	size_t bytes;
+};
+
+/**
+ * enum ustack_end - why a stack ends where it does
+ * @USTACK_COMPLETE: this is the outermost frame
+ * @USTACK_DEEP: there is no room for more frames
+ * @USTACK_NO_MAP: the return address is not in executable memory
+ * @USTACK_NO_TABLE: an object without a table, and no frame pointer either
+ * @USTACK_NO_RULE: a part of an object that its .eh_frame says nothing of, and no
+ *	frame pointer either
+ * @USTACK_ODD_RULE: USTACK_ODD, or USTACK_LOST of the return address
+ * @USTACK_NO_REGISTER: the rule is about a register whose value is not known
+ * @USTACK_BAD_MEMORY: memory could not be read
+ * @USTACK_BAD_STACK: the caller's frame would be below this one
+ */
+enum ustack_end {
+	USTACK_COMPLETE,
+	USTACK_DEEP,
+	USTACK_NO_MAP,
+	USTACK_NO_TABLE,
+	USTACK_NO_RULE,
+	USTACK_ODD_RULE,
+	USTACK_NO_REGISTER,
+	USTACK_BAD_MEMORY,
+	USTACK_BAD_STACK,
+};
+
+/**
+ * struct ustack_ops - the program whose stack it is
+ * @find: sets the table of the object mapped executable at an address, and the
+ *	address in it as linked; a table of NULL: it has none. Returns 0, or a
+ *	negative error when nothing is mapped executable there.
+ * @read: reads 8 bytes of memory, at any alignment. Returns 0 or a negative error.
+ * @arg: passed to both
+ */
+struct ustack_ops {
+	int (*find)(void *arg, u64 address, const struct ustack_table **table,
+		    u64 *pc);
+	int (*read)(void *arg, u64 address, u64 *value);
+	void *arg;
+};
+
+/**
+ * struct ustack_regs - registers of a thread
+ * @reg: by DWARF's numbers
+ * @ip: next instruction
+ */
+struct ustack_regs {
+	u64 reg[USTACK_REGS];
+	u64 ip;
+};
+
+/**
+ * struct ustack_result - a stack
+ * @nr: how many frames there are
+ * @end: why there are no more
+ * @guessed: frames that were found by frame pointers, in code without a table
+ */
+struct ustack_result {
+	u32 nr;
+	enum ustack_end end;
+	u32 guessed;
+};
+
+const struct ustack_rule *ustack_find(const struct ustack_table *table, u64 pc);
+bool ustack_linked_at(const struct ustack_table *table, u64 offset, u64 *pc);
+void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
+		 u64 *frames, u32 max, struct ustack_result *result);
+
+#endif
