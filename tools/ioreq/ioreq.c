@@ -22,7 +22,15 @@ error_t argp_err_exit_status = 2;
 /* What a browser shows without trouble */
 #define DEFAULT_TOP_HTML 500
 
-enum { OPT_FORMAT = 0x100, OPT_BY, OPT_REQUESTS, OPT_TOP, OPT_EPOCH };
+enum {
+	OPT_FORMAT = 0x100,
+	OPT_BY,
+	OPT_REQUESTS,
+	OPT_TOP,
+	OPT_EPOCH,
+	OPT_CLOCKS,
+	OPT_DRIFT
+};
 
 #define BY_DEFAULT (BY_HOST | BY_PROCESS | BY_CALL | BY_OBJECT)
 
@@ -30,14 +38,14 @@ enum { OPT_FORMAT = 0x100, OPT_BY, OPT_REQUESTS, OPT_TOP, OPT_EPOCH };
  * struct options - the command line
  * @sums: with the hosts
  * @format: of the result
- * @requests: print nothing but the requests
+ * @subject: what of it to print
  * @top: sums to print, 0: as many as the format's default
  * @output: file to write to, or NULL
  */
 struct options {
 	struct sums sums;
 	enum format format;
-	bool requests;
+	enum subject subject;
 	u64 top;
 	const char *output;
 };
@@ -53,6 +61,10 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "requests", OPT_REQUESTS, NULL, 0,
 	  "Print only the requests on TCP connections", 1 },
+	{ "clocks", OPT_CLOCKS, NULL, 0, "Print only the clocks of the hosts",
+	  1 },
+	{ "max-drift", OPT_DRIFT, "PPM", 0,
+	  "Clocks' rates differ by at most so much (default: 500)", 1 },
 	{ "top", OPT_TOP, "N", 0,
 	  "Print the N sums, or single requests, that took the most time (default: 20 in "
 	  "text, 500 in html, all otherwise)",
@@ -78,6 +90,7 @@ static const char doc[] =
 	"  ioreq trace.dat\n"
 	"  ioreq web=web.dat db=db.dat\n"
 	"  ioreq --requests web=web.dat db=db.dat\n"
+	"  ioreq --clocks web=web.dat db=db.dat\n"
 	"  ioreq --by=comm,call trace.dat\n"
 	"  ioreq --format=csv trace.dat | sort -t, -k16 -n | tail\n"
 	"  ioreq --format=html web=web.dat db=db.dat -o requests.html\n"
@@ -119,6 +132,16 @@ static u64 get_number(const char *name, const char *arg,
 	if (errno || end == arg || *end || *arg == '-' || !n)
 		argp_error(state, "--%s=%s is no number from 1", name, arg);
 	return n;
+}
+
+static u32 get_drift(const char *arg, struct argp_state *state)
+{
+	u64 drift = get_number("max-drift", arg, state);
+
+	if (drift > CLOCKS_MAX_DRIFT)
+		argp_error(state, "--max-drift=%s is more than %d", arg,
+			   CLOCKS_MAX_DRIFT);
+	return drift;
 }
 
 static u32 get_by(char *arg, struct argp_state *state)
@@ -165,7 +188,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->sums.by = get_by(arg, state);
 		return 0;
 	case OPT_REQUESTS:
-		o->requests = true;
+		o->subject = SUBJECT_REQUESTS;
+		return 0;
+	case OPT_CLOCKS:
+		o->subject = SUBJECT_CLOCKS;
+		return 0;
+	case OPT_DRIFT:
+		o->sums.drift = get_drift(arg, state);
 		return 0;
 	case OPT_TOP:
 		o->top = get_number("top", arg, state);
@@ -207,7 +236,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 	guard_progress(g, NULL);
 	if (!status) {
 		sums_finish(&o->sums);
-		report(out, &o->sums, o->format, o->requests,
+		report(out, &o->sums, o->format, o->subject,
 		       o->top			? o->top :
 		       o->format == FORMAT_TEXT ? DEFAULT_TOP :
 		       o->format == FORMAT_HTML ? DEFAULT_TOP_HTML :
@@ -223,7 +252,9 @@ int main(int argc, char **argv)
 					  doc,	   NULL,  NULL,
 					  NULL };
 	/* Too large for the stack */
-	static struct options o = { .sums.by = BY_DEFAULT };
+	static struct options o = {
+		.sums = { .by = BY_DEFAULT, .drift = CLOCKS_DRIFT },
+	};
 	struct guard_job job = {
 		.program = PROGRAM,
 		.idle_cpu = IDLE_CPU,

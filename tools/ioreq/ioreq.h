@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "clocks.h"
 #include "guard.h"
 #include "records.h"
 
@@ -20,6 +21,14 @@ enum format {
 	FORMAT_HTML,
 	FORMATS
 };
+
+/**
+ * enum subject - what to print
+ * @SUBJECT_ALL:	all of it, but what has to be asked for
+ * @SUBJECT_REQUESTS:	nothing but sums of requests
+ * @SUBJECT_CLOCKS:	nothing but the hosts' clocks
+ */
+enum subject { SUBJECT_ALL, SUBJECT_REQUESTS, SUBJECT_CLOCKS };
 
 /**
  * enum by - what calls have in common that are added up
@@ -228,6 +237,13 @@ struct party {
  * @between:	sum of the waits of these, less the services: in the network, and
  *		before somebody asked for what had come; less than 0 if clocks run
  *		at another rate
+ * @split:	of these, those of which the clocks are known well enough to tell the
+ *		following apart
+ * @there:	of those, from the client's first call to the end of the call of the
+ *		server that got the first bytes, by aligned clocks
+ * @late:	of that, what had passed when the server began to wait for it: the
+ *		network, and a queue in which nobody asked for it
+ * @back:	from the end of the server's last call to the end of the client's
  */
 struct exchange {
 	const struct party *client;
@@ -242,6 +258,10 @@ struct exchange {
 	u64 stepped;
 	u64 step[STEPS];
 	s64 between;
+	u64 split;
+	u64 there;
+	u64 late;
+	u64 back;
 };
 
 /**
@@ -368,6 +388,8 @@ struct actor {
  * @nr_exchanges: how many
  * @log:	all calls, or NULL if nobody wants to know
  * @epoch:	Unix time at which the axis of OTLP begins, ns
+ * @drift:	rates of clocks differ by at most so many ppm
+ * @clocks:	after sums_finish(): those of the hosts
  */
 struct sums {
 	u32 by;
@@ -384,6 +406,8 @@ struct sums {
 	u64 nr_exchanges;
 	struct log *log;
 	u64 epoch;
+	u32 drift;
+	struct clocks *clocks;
 };
 
 u32 mix(u64 a, u64 b);
@@ -401,7 +425,9 @@ void requests_add(struct requests *q, const struct message *m);
 void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration);
 void requests_socket(struct requests *q, u32 host, u64 id, enum role role);
-struct exchange *const *requests_finish(struct requests *q, u64 *nr);
+void requests_messages(struct requests *q, struct clocks *c);
+struct exchange *const *requests_finish(struct requests *q,
+					const struct clocks *c, u64 *nr);
 void requests_keep(struct requests *q);
 struct request *requests_list(struct requests *q, u64 *nr);
 void requests_free(struct requests *q);
@@ -426,8 +452,11 @@ void object_name(char *buf, size_t size, u8 type, u64 id, const char *name);
 const char *party_text(char *buf, size_t size, const struct sums *s,
 		       const struct party *p);
 struct json_object *json_result(const struct sums *s, u64 top);
-void report(FILE *out, const struct sums *s, enum format format, bool requests,
-	    u64 top);
+void report(FILE *out, const struct sums *s, enum format format,
+	    enum subject subject, u64 top);
+void text_clocks(FILE *out, const struct sums *s);
+void csv_clocks(FILE *out, const struct sums *s);
+struct json_object *json_clock(const struct sums *s, u32 host);
 void report_chrome(FILE *out, const struct sums *s, u64 top);
 void report_otlp(FILE *out, const struct sums *s, u64 top);
 void report_folded(FILE *out, const struct sums *s, u64 top);

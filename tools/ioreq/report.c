@@ -170,6 +170,20 @@ static void text_steps(FILE *out, const struct exchange *e)
 	fputc('\n', out);
 }
 
+/* What of the time between is known to be on which way */
+static void text_split(FILE *out, const struct exchange *e)
+{
+	char count[24], there[24], late[24], back[24];
+
+	if (!e->split)
+		return;
+	fprintf(out, "  between, of %s: there %s",
+		format_count(count, sizeof(count), e->split),
+		time_text(there, e->there));
+	fprintf(out, ", of which %s before the server waited; back %s\n",
+		time_text(late, e->late), time_text(back, e->back));
+}
+
 static void text_requests(FILE *out, const struct sums *s, u64 top)
 {
 	char client[300], server[300], count[24], between[24];
@@ -201,6 +215,7 @@ static void text_requests(FILE *out, const struct sums *s, u64 top)
 		else
 			fputs(" -\n", out);
 		text_steps(out, e);
+		text_split(out, e);
 	}
 	if (s->nr_exchanges > top)
 		fprintf(out, "... %llu more (--top)\n", s->nr_exchanges - top);
@@ -286,7 +301,7 @@ static void csv_requests(FILE *out, const struct sums *s, u64 top)
 
 	fprintf(out,
 		"client_host,client,server_host,server,answered,unclear,unanswered,sent,received,"
-		"wait,wait_p50,wait_p99,wait_max,service,service_p50,service_p99,service_max,between,stepped");
+		"wait,wait_p50,wait_p99,wait_max,service,service_p50,service_p99,service_max,between,stepped,split,there,late,back");
 	for (j = 0; j < STEPS; j++)
 		fprintf(out, ",%s", step_names[j]);
 	fputc('\n', out);
@@ -305,6 +320,8 @@ static void csv_requests(FILE *out, const struct sums *s, u64 top)
 		csv_times(out, &e->wait);
 		csv_times(out, &e->service);
 		fprintf(out, ",%lld,%llu", e->between, e->stepped);
+		fprintf(out, ",%llu,%llu,%llu,%llu", e->split, e->there,
+			e->late, e->back);
 		for (j = 0; j < STEPS; j++)
 			fprintf(out, ",%llu", e->step[j]);
 		fputc('\n', out);
@@ -385,6 +402,10 @@ static struct json_object *json_request(const struct sums *s,
 	json_object_object_add(o, "service", service);
 	json_object_object_add(o, "between", json_object_new_int64(e->between));
 	json_number(o, "stepped", e->stepped);
+	json_number(o, "split", e->split);
+	json_number(o, "there", e->there);
+	json_number(o, "late", e->late);
+	json_number(o, "back", e->back);
 	for (i = 0; i < STEPS; i++)
 		json_number(steps, step_names[i], e->step[i]);
 	json_object_object_add(o, "steps", steps);
@@ -403,6 +424,7 @@ static struct json_object *json_hosts(const struct sums *s)
 		json_string(host, "file", s->host[i].file);
 		json_number(host, "calls", s->host[i].calls);
 		json_number(host, "gaps", s->host[i].gaps);
+		json_object_object_add(host, "clock", json_clock(s, i));
 		json_object_array_add(hosts, host);
 	}
 	return hosts;
@@ -450,27 +472,70 @@ struct json_object *json_result(const struct sums *s, u64 top)
 	return o;
 }
 
+static void report_json(FILE *out, const struct sums *s, enum subject subject,
+			u64 top)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "hosts", json_hosts(s));
+	if (subject == SUBJECT_ALL)
+		json_calls(o, s, top);
+	if (subject != SUBJECT_CLOCKS)
+		json_requests(o, s, top);
+	json_write(o, out);
+}
+
+static void report_csv(FILE *out, const struct sums *s, enum subject subject,
+		       u64 top)
+{
+	switch (subject) {
+	case SUBJECT_ALL:
+		csv(out, s, top);
+		break;
+	case SUBJECT_REQUESTS:
+		csv_requests(out, s, top);
+		break;
+	case SUBJECT_CLOCKS:
+		csv_clocks(out, s);
+		break;
+	}
+}
+
+static void report_text(FILE *out, const struct sums *s, enum subject subject,
+			u64 top)
+{
+	text_files(out, s);
+	if (subject == SUBJECT_CLOCKS || s->hosts > 1)
+		text_clocks(out, s);
+	if (subject == SUBJECT_ALL)
+		text(out, s, top);
+	if (subject == SUBJECT_CLOCKS)
+		return;
+	if (subject == SUBJECT_REQUESTS && !s->nr_exchanges)
+		fprintf(out, "\nno requests\n");
+	text_requests(out, s, top);
+}
+
 /**
  * report - print the result
  * @out: where to
  * @s: after sums_finish()
  * @format: how
- * @requests: nothing but the requests
+ * @subject: what of it; text, JSON and CSV only
  * @top: so many sums, and so many kinds of requests, at most
  */
-void report(FILE *out, const struct sums *s, enum format format, bool requests,
-	    u64 top)
+void report(FILE *out, const struct sums *s, enum format format,
+	    enum subject subject, u64 top)
 {
-	struct json_object *o;
-
 	switch (format) {
 	case FORMAT_JSON:
-		o = json_object_new_object();
-		json_object_object_add(o, "hosts", json_hosts(s));
-		if (!requests)
-			json_calls(o, s, top);
-		json_requests(o, s, top);
-		json_write(o, out);
+		report_json(out, s, subject, top);
+		break;
+	case FORMAT_CSV:
+		report_csv(out, s, subject, top);
+		break;
+	case FORMAT_TEXT:
+		report_text(out, s, subject, top);
 		break;
 	case FORMAT_CHROME:
 		report_chrome(out, s, top);
@@ -486,18 +551,5 @@ void report(FILE *out, const struct sums *s, enum format format, bool requests,
 		break;
 	case FORMATS:
 		break;
-	case FORMAT_CSV:
-		if (requests)
-			csv_requests(out, s, top);
-		else
-			csv(out, s, top);
-		break;
-	case FORMAT_TEXT:
-		text_files(out, s);
-		if (!requests)
-			text(out, s, top);
-		else if (!s->nr_exchanges)
-			fprintf(out, "\nno requests\n");
-		text_requests(out, s, top);
 	}
 }

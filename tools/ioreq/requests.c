@@ -144,6 +144,7 @@ struct exchange_entry {
  * @parties:	how many
  * @table:	requests by hash of their parties
  * @exchange:	after requests_finish(): the longest wait first
+ * @clocks:	the hosts', while requests are made
  * @keep:	keep each of them
  * @list:	them, if so
  * @listed:	how many
@@ -158,6 +159,7 @@ struct requests {
 	u32 parties;
 	struct exchange_entry *table[BUCKETS];
 	struct exchange **exchange;
+	const struct clocks *clocks;
 	bool keep;
 	struct request *list;
 	u64 listed;
@@ -469,6 +471,78 @@ static bool is_client(const struct requests *q, const struct connection *c,
 }
 
 /* ------------------------------------------------------------------------- */
+/* Clocks */
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+/* Sent or received ones first, each in order of the stream; returns how many those are */
+static u64 sort_segments(struct side *side, bool sent)
+{
+	u64 i, nr = 0;
+
+	for (i = 0; i < side->nr; i++) {
+		struct segment swap = side->segment[i];
+
+		if (swap.sent != sent)
+			continue;
+		side->segment[i] = side->segment[nr];
+		side->segment[nr++] = swap;
+	}
+	if (nr)
+		qsort(side->segment, nr, sizeof(*side->segment), by_offset);
+	return nr;
+}
+
+/* Of several calls that sent what a call received, the last one tells most */
+static void match_segments(struct clocks *c, struct side *from, struct side *to)
+{
+	u64 sent = sort_segments(from, true), i = 0, j;
+	u64 received = sort_segments(to, false);
+
+	for (j = 0; j < received; j++) {
+		const struct segment *r = &to->segment[j], *last = NULL;
+
+		while (i < sent && from->segment[i].end <= r->from)
+			i++;
+		for (; i < sent && from->segment[i].from < r->end; i++) {
+			if (!last || from->segment[i].start > last->start)
+				last = &from->segment[i];
+		}
+		if (!last)
+			continue;
+		/* The next call may have got the rest of what this one sent */
+		i--;
+		clocks_message(c, last->thread->host, last->start,
+			       r->thread->host, r->finish);
+	}
+}
+
+/**
+ * requests_messages - tell the clocks which bytes were sent and received when
+ * @q: requests, before requests_finish()
+ * @c: clocks, before clocks_finish()
+ */
+void requests_messages(struct requests *q, struct clocks *c)
+{
+	struct connection *at;
+	u32 i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (at = q->connection[i]; at; at = at->next) {
+			match_segments(c, &at->side[0], &at->side[1]);
+			match_segments(c, &at->side[1], &at->side[0]);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------------- */
 /* Requests */
 
 /* The other end by its address, where nobody recorded it: a server's with its port */
@@ -602,6 +676,49 @@ static void keep(struct requests *q, const struct exchange *e,
 		r->part[!named] = part_of(other);
 }
 
+/*
+ * When the thread began to wait for what it got at a time: the call that got it, or
+ * the poll before that
+ */
+static u64 waited_since(const struct thread *t, u64 time)
+{
+	u64 i = first_after(t, time);
+
+	if (!i || t->call[i - 1].finish != time)
+		return time;
+	if (i > 1 && t->call[i - 2].step == STEP_POLL)
+		return t->call[i - 2].start;
+	return t->call[i - 1].start;
+}
+
+/* Only what is longer than the clocks may be wrong */
+static void split_between(struct exchange *e, const struct clocks *c,
+			  const struct turn *client, const struct turn *server)
+{
+	u32 asks = client->first->host, answers = server->first->host;
+	u64 bound[4], wrong, since = waited_since(server->first, server->begin);
+	s64 asked, got, waits, answered, over;
+	u64 since_bound;
+
+	if (clocks_get(c, asks)->reference !=
+		    clocks_get(c, answers)->reference ||
+	    !clocks_common(c, asks, client->begin, &asked, &bound[0]) ||
+	    !clocks_common(c, answers, server->begin, &got, &bound[1]) ||
+	    !clocks_common(c, answers, server->over, &answered, &bound[2]) ||
+	    !clocks_common(c, asks, client->over, &over, &bound[3]) ||
+	    !clocks_common(c, answers, since, &waits, &since_bound))
+		return;
+	wrong = bound[0] + bound[1];
+	if (wrong < bound[2] + bound[3])
+		wrong = bound[2] + bound[3];
+	if (got - asked <= (s64)wrong || over - answered <= (s64)wrong)
+		return;
+	e->split++;
+	e->there += got - asked;
+	e->late += waits > asked ? waits - asked : 0;
+	e->back += over - answered;
+}
+
 /* What both sides saw */
 static void add_both(struct requests *q, const struct turns *client,
 		     const struct turns *server, const struct side *side,
@@ -633,6 +750,7 @@ static void add_both(struct requests *q, const struct turns *client,
 		times_add(&e->service, s->over - s->begin);
 		add_steps(e, s, server_id);
 		e->between += (t->over - t->begin) - (s->over - s->begin);
+		split_between(e, q->clocks, t, s);
 	}
 }
 
@@ -704,18 +822,21 @@ static int by_wait(const void *a, const void *b)
 /**
  * requests_finish - all records are there
  * @q: requests
+ * @clocks: the hosts', after clocks_finish()
  * @nr: set to how many kinds of requests there are
  *
  * Return: these, those that were waited for the longest first; until
  * requests_free().
  */
-struct exchange *const *requests_finish(struct requests *q, u64 *nr)
+struct exchange *const *requests_finish(struct requests *q,
+					const struct clocks *clocks, u64 *nr)
 {
 	struct exchange_entry *e;
 	struct connection *c;
 	u64 n = 0;
 	u32 i;
 
+	q->clocks = clocks;
 	for (i = 0; i < BUCKETS; i++) {
 		for (c = q->connection[i]; c; c = c->next)
 			add_connection(q, c);

@@ -613,7 +613,10 @@ void sums_finish(struct sums *s)
 	}
 	qsort(s->sum, s->nr, sizeof(*s->sum), by_time);
 	qsort(s->pending, s->nr_pending, sizeof(*s->pending), by_age);
-	s->exchange = requests_finish(s->requests, &s->nr_exchanges);
+	s->clocks = clocks_new(s->hosts, s->drift);
+	requests_messages(s->requests, s->clocks);
+	clocks_finish(s->clocks);
+	s->exchange = requests_finish(s->requests, s->clocks, &s->nr_exchanges);
 }
 
 /**
@@ -642,5 +645,6 @@ void sums_free(struct sums *s)
 	free(s->sum);
 	free(s->pending);
 	requests_free(s->requests);
+	clocks_free(s->clocks);
 	log_free(s->log);
 }
