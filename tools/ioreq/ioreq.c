@@ -29,7 +29,8 @@ enum {
 	OPT_TOP,
 	OPT_EPOCH,
 	OPT_CLOCKS,
-	OPT_DRIFT
+	OPT_DRIFT,
+	OPT_PATHS
 };
 
 #define BY_DEFAULT (BY_HOST | BY_PROCESS | BY_CALL | BY_OBJECT)
@@ -61,6 +62,10 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "requests", OPT_REQUESTS, NULL, 0,
 	  "Print only the requests on TCP connections", 1 },
+	{ "paths", OPT_PATHS, NULL, 0,
+	  "Print only where requests went from the servers, and what took the clients' "
+	  "time there",
+	  1 },
 	{ "clocks", OPT_CLOCKS, NULL, 0, "Print only the clocks of the hosts",
 	  1 },
 	{ "max-drift", OPT_DRIFT, "PPM", 0,
@@ -90,6 +95,7 @@ static const char doc[] =
 	"  ioreq trace.dat\n"
 	"  ioreq web=web.dat db=db.dat\n"
 	"  ioreq --requests web=web.dat db=db.dat\n"
+	"  ioreq --paths web=web.dat app=app.dat db=db.dat\n"
 	"  ioreq --clocks web=web.dat db=db.dat\n"
 	"  ioreq --by=comm,call trace.dat\n"
 	"  ioreq --format=csv trace.dat | sort -t, -k16 -n | tail\n"
@@ -190,6 +196,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_REQUESTS:
 		o->subject = SUBJECT_REQUESTS;
 		return 0;
+	case OPT_PATHS:
+		o->subject = SUBJECT_PATHS;
+		return 0;
 	case OPT_CLOCKS:
 		o->subject = SUBJECT_CLOCKS;
 		return 0;
@@ -214,6 +223,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->sums.hosts)
 			argp_error(state, "which FILE?");
+		if (o->format > FORMAT_CSV && o->subject == SUBJECT_PATHS)
+			argp_error(state, "--paths is for text, json and csv");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -227,7 +238,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 
 	o->sums.requests = requests_new();
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
-	    o->format == FORMAT_HTML) {
+	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS) {
 		requests_keep(o->sums.requests);
 		o->sums.log = log_new();
 	}

@@ -27,8 +27,9 @@ enum format {
  * @SUBJECT_ALL:	all of it, but what has to be asked for
  * @SUBJECT_REQUESTS:	nothing but sums of requests
  * @SUBJECT_CLOCKS:	nothing but the hosts' clocks
+ * @SUBJECT_PATHS:	nothing but where requests went, and what took their time there
  */
-enum subject { SUBJECT_ALL, SUBJECT_REQUESTS, SUBJECT_CLOCKS };
+enum subject { SUBJECT_ALL, SUBJECT_REQUESTS, SUBJECT_CLOCKS, SUBJECT_PATHS };
 
 /**
  * enum by - what calls have in common that are added up
@@ -130,12 +131,25 @@ struct pending {
 };
 
 /**
+ * struct gap - calls that ended in it may be lost
+ * @begin:	end of the last call before it on the same CPU, ns of CLOCK_MONOTONIC
+ * @end:	end of the first call behind it, or UINT64_MAX
+ */
+struct gap {
+	u64 begin;
+	u64 end;
+};
+
+/**
  * struct host - a file
  * @name:	of the host
  * @file:	its trace
  * @calls:	io_syscall, io_request and io_fault events in it
  * @gaps:	how often records were lost
  * @first:	when the first of these calls began, ns of its CLOCK_MONOTONIC
+ * @gap:	when they were; in order and apart after sums_finish()
+ * @nr_gaps:	how many are there
+ * @room:	for so many
  */
 struct host {
 	const char *name;
@@ -143,6 +157,9 @@ struct host {
 	u64 calls;
 	u64 gaps;
 	u64 first;
+	struct gap *gap;
+	u64 nr_gaps;
+	u64 room;
 };
 
 /* Host of a party that nobody recorded: its name is its address */
@@ -271,6 +288,7 @@ struct exchange {
  * @host:	where it is
  * @pid:	the thread that made the first call
  * @last_pid:	the one that made the last call
+ * @id:		cookie of its socket
  * @begin:	when the client's first call began, or the server's first one ended, ns
  *		of the host
  * @over:	when the last call of the answer ended; 0 if there is no answer
@@ -281,6 +299,7 @@ struct part {
 	u32 host;
 	s32 pid;
 	s32 last_pid;
+	u64 id;
 	u64 begin;
 	u64 over;
 };
@@ -297,7 +316,8 @@ struct part {
  * @unclear:	both sides were recorded, and did not see the same
  * @parent:	the request that the client was answering meanwhile; NULL if there is
  *		none, or @ambiguous
- * @ambiguous:	it was answering several
+ * @ambiguous:	it was answering several, or may have been, because calls were lost
+ * @outlives:	it was answering one, and did not wait for this one's answer before
  * @marked:	see list_mark()
  */
 struct request {
@@ -311,6 +331,7 @@ struct request {
 	bool unclear;
 	struct request *parent;
 	bool ambiguous;
+	bool outlives;
 	bool marked;
 };
 
@@ -336,6 +357,9 @@ struct object {
  * @bytes:	that it transferred
  * @object:	number of its object
  * @op:		number of its name
+ * @step:	what kind of call, of enum step
+ * @beside:	the thread was in another call meanwhile, or may have been
+ * @socket:	cookie of its socket, or 0
  * @marked:	see list_mark()
  */
 struct logged {
@@ -345,7 +369,10 @@ struct logged {
 	u64 bytes;
 	u32 object;
 	u16 op;
+	u8 step;
 	bool marked;
+	bool beside;
+	u64 socket;
 };
 
 /**
@@ -410,6 +437,104 @@ struct sums {
 	struct clocks *clocks;
 };
 
+/**
+ * enum part_of_wait - what else than its server's calls a request waits for
+ * @WAIT_BETWEEN:	the network, buffers before somebody read them, and the client
+ *			until it was ready to read
+ * @WAIT_UNSEEN:	a server that was not recorded, or did not see the same
+ * @WAIT_THREADS:	a server of which several threads did their parts
+ * @WAITS:		how many, those of enum step among them
+ */
+enum part_of_wait { WAIT_BETWEEN = STEPS, WAIT_UNSEEN, WAIT_THREADS, WAITS };
+
+/**
+ * struct piece - of the time that a client waited for a request
+ * @request:	the request, or one that was made for it, for which this was done
+ * @depth:	how many requests that one was made for
+ * @what:	of enum step, or of enum part_of_wait
+ * @call:	the call, or NULL if it is none
+ * @time:	ns; of WAIT_BETWEEN less than 0 if clocks run at another rate
+ */
+struct piece {
+	const struct request *request;
+	u32 depth;
+	u32 what;
+	const struct logged *call;
+	s64 time;
+};
+
+/**
+ * struct path - requests of a client to a server, or of that one to another one, for them
+ * @parent:	those that they were made for, or NULL
+ * @depth:	how many those are
+ * @client:	who asked
+ * @server:	who was asked
+ * @requests:	how many, that were answered
+ * @wait:	of the clients, ns; of the servers where no client was recorded
+ * @critical:	of these, those that the first client had to wait for, ns
+ * @wait_for:	what that went to, but for the requests below, ns; by enum step and
+ *		enum part_of_wait
+ */
+struct path {
+	const struct path *parent;
+	u32 depth;
+	const struct party *client;
+	const struct party *server;
+	u64 requests;
+	struct times wait;
+	u64 critical;
+	s64 wait_for[WAITS];
+};
+
+/**
+ * struct cause - what clients waited for
+ * @server:	where
+ * @what:	of enum step, or of enum part_of_wait
+ * @object:	name of the file or of the other end, or ""
+ * @pieces:	how often
+ * @requests:	of clients that waited for it
+ * @time:	for how long, ns
+ */
+struct cause {
+	const struct party *server;
+	u32 what;
+	char *object;
+	u64 pieces;
+	u64 requests;
+	s64 time;
+};
+
+/**
+ * struct paths - where requests went
+ * @list:	single requests
+ * @nr:		how many
+ * @path:	their sums: those that clients waited for longest first, and each followed
+ *		by those that were made for it
+ * @nr_paths:	how many
+ * @cause:	what they waited for longest first
+ * @causes:	how many
+ * @root:	requests that were made for no other one, the longest first
+ * @roots:	how many
+ * @waited:	for all of these, ns
+ * @followed:	requests that were made for another one
+ * @ambiguous:	requests of which nobody can tell
+ * @outlived:	requests that were made for another one and outlive it
+ */
+struct paths {
+	struct request *list;
+	u64 nr;
+	struct path **path;
+	u64 nr_paths;
+	struct cause **cause;
+	u64 causes;
+	struct request **root;
+	u64 roots;
+	u64 waited;
+	u64 followed;
+	u64 ambiguous;
+	u64 outlived;
+};
+
 u32 mix(u64 a, u64 b);
 void *allocate(size_t size);
 void *grow(void *p, u64 nr, u64 *room, size_t size);
@@ -430,6 +555,7 @@ struct exchange *const *requests_finish(struct requests *q,
 					const struct clocks *c, u64 *nr);
 void requests_keep(struct requests *q);
 struct request *requests_list(struct requests *q, u64 *nr);
+struct request *requests_unclear(struct requests *q, u64 *nr);
 void requests_free(struct requests *q);
 
 struct log *log_new(void);
@@ -442,13 +568,24 @@ const char *log_op(const struct log *l, const struct logged *c);
 const struct object *log_object(const struct log *l, const struct logged *c);
 void log_free(struct log *l);
 
-void list_parents(struct request *r, u64 nr);
+void list_parents(const struct sums *s, struct request *r, u64 nr);
 void list_mark(const struct sums *s, struct request *r, u64 nr, u64 top);
 u64 list_time(const struct sums *s, u32 host, u64 time);
 const char *list_clocks(const struct sums *s);
 
+struct paths *paths_new(const struct sums *s);
+void paths_walk(const struct sums *s, const struct paths *p,
+		const struct request *r,
+		void (*visit)(const struct piece *piece, void *arg), void *arg);
+void paths_object(char *buf, size_t size, const struct sums *s,
+		  const struct piece *piece);
+u64 paths_wait(const struct request *r);
+void paths_free(struct paths *p);
+
 const char *type_name(u8 type);
 void object_name(char *buf, size_t size, u8 type, u64 id, const char *name);
+extern const char *const step_names[WAITS];
+const char *host_name(const struct sums *s, const struct party *p);
 const char *party_text(char *buf, size_t size, const struct sums *s,
 		       const struct party *p);
 struct json_object *json_result(const struct sums *s, u64 top);
@@ -457,6 +594,11 @@ void report(FILE *out, const struct sums *s, enum format format,
 void text_clocks(FILE *out, const struct sums *s);
 void csv_clocks(FILE *out, const struct sums *s);
 struct json_object *json_clock(const struct sums *s, u32 host);
+void text_paths(FILE *out, const struct sums *s, const struct paths *p,
+		u64 top);
+void csv_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top);
+void json_paths(struct json_object *o, const struct sums *s,
+		const struct paths *p, u64 top);
 void report_chrome(FILE *out, const struct sums *s, u64 top);
 void report_otlp(FILE *out, const struct sums *s, u64 top);
 void report_folded(FILE *out, const struct sums *s, u64 top);

@@ -5,7 +5,8 @@
  *
  * What a thread asks while it answers one request, and no other one, it asks for
  * that one (the paper's 4.2.2). Where it answers several at that time, nobody can
- * tell from its calls: that is ambiguous, and the request has no parent.
+ * tell from its calls: that is ambiguous, and the request has no parent. So it is
+ * where the call that got another one may be among those that were lost.
  */
 #include <stdlib.h>
 
@@ -17,19 +18,41 @@
 /**
  * struct served - a request, sorted by the thread that answers it
  * @request:	it
+ * @host:	where the thread is
+ * @pid:	its number
+ * @begin:	when the request had come, ns of the host
+ * @over:	when it was answered
  * @last:	the latest end of this thread's ones up to it
+ * @window:	0 if the thread answers one after the other; or else what the longest of
+ *		its requests takes, ns: so long ago one may have come that is not over
+ * @unsure:	other threads took part in it, or the client saw something else
  */
 struct served {
 	struct request *request;
+	u32 host;
+	s32 pid;
+	u64 begin;
+	u64 over;
 	u64 last;
+	u64 window;
+	bool unsure;
+};
+
+/**
+ * struct served_list - all of them
+ * @served:	they
+ * @nr:		how many
+ * @room:	for so many
+ */
+struct served_list {
+	struct served *served;
+	u64 nr;
+	u64 room;
 };
 
 static int by_server(const void *a, const void *b)
 {
-	const struct part *x =
-		&((const struct served *)a)->request->part[ROLE_SERVER];
-	const struct part *y =
-		&((const struct served *)b)->request->part[ROLE_SERVER];
+	const struct served *x = a, *y = b;
 	int order = (x->host > y->host) - (x->host < y->host);
 
 	order = order ? order : (x->pid > y->pid) - (x->pid < y->pid);
@@ -37,53 +60,108 @@ static int by_server(const void *a, const void *b)
 	return order ? order : (x->over > y->over) - (x->over < y->over);
 }
 
-/* Whether one thread answered it, so that its calls can be said to be for it */
-static bool is_served(const struct request *r)
+static bool same_thread(const struct served *a, u32 host, s32 pid)
+{
+	return a->host == host && a->pid == pid;
+}
+
+static void add_served(struct served_list *l, struct request *r, s32 pid,
+		       bool unsure)
 {
 	const struct part *p = &r->part[ROLE_SERVER];
 
-	return r->answered && p->seen && p->alone && p->over >= p->begin;
+	l->served = grow(l->served, l->nr, &l->room, sizeof(*l->served));
+	l->served[l->nr++] = (struct served){
+		.request = r,
+		.host = p->host,
+		.pid = pid,
+		.begin = p->begin,
+		.over = p->over,
+		.unsure = unsure,
+	};
 }
 
-static bool same_thread(const struct part *a, const struct part *b)
+static void add_requests(struct served_list *l, struct request *r, u64 nr,
+			 bool unsure)
 {
-	return a->host == b->host && a->pid == b->pid;
-}
-
-static struct served *sort_served(struct request *r, u64 nr, u64 *nr_served)
-{
-	struct served *s = allocate((nr + 1) * sizeof(*s));
-	u64 i, n = 0;
+	u64 i;
 
 	for (i = 0; i < nr; i++) {
-		if (is_served(&r[i]))
-			s[n++].request = &r[i];
-	}
-	qsort(s, n, sizeof(*s), by_server);
-	for (i = 0; i < n; i++) {
-		const struct part *p = &s[i].request->part[ROLE_SERVER];
+		const struct part *p = &r[i].part[ROLE_SERVER];
 
-		s[i].last = p->over;
-		if (i && s[i - 1].last > p->over &&
-		    same_thread(p, &s[i - 1].request->part[ROLE_SERVER]))
-			s[i].last = s[i - 1].last;
+		if (!r[i].answered || !p->seen || p->over < p->begin)
+			continue;
+		add_served(l, &r[i], p->pid, unsure || !p->alone);
+		if (p->last_pid != p->pid)
+			add_served(l, &r[i], p->last_pid, true);
 	}
-	*nr_served = n;
-	return s;
 }
 
-/* How many requests of the thread began before a time, or of those before it */
-static u64 count_before(const struct served *s, u64 nr, const struct part *p)
+/* Of the requests of one thread */
+static void set_window(struct served *s, u64 nr)
 {
-	struct request key = { .part[ROLE_SERVER] = *p };
-	struct served last = { .request = &key };
-	u64 low = 0, high = nr;
+	u64 i, longest = 0;
+	bool several = false;
 
-	key.part[ROLE_SERVER].over = UINT64_MAX;
+	for (i = 0; i < nr; i++) {
+		if (s[i].over - s[i].begin > longest)
+			longest = s[i].over - s[i].begin;
+		several |= i && s[i - 1].last > s[i].begin;
+		s[i].last = s[i].over;
+		if (i && s[i - 1].last > s[i].last)
+			s[i].last = s[i - 1].last;
+	}
+	for (i = 0; i < nr && several; i++)
+		s[i].window = longest;
+}
+
+static void sort_served(struct served_list *l)
+{
+	struct served *s = l->served;
+	u64 i, first = 0;
+
+	if (l->nr)
+		qsort(s, l->nr, sizeof(*s), by_server);
+	for (i = 1; i <= l->nr; i++) {
+		if (i < l->nr &&
+		    same_thread(&s[i], s[first].host, s[first].pid))
+			continue;
+		set_window(&s[first], i - first);
+		first = i;
+	}
+}
+
+/* Whether calls may be lost that ended in a time; gaps are in order and apart */
+static bool is_lossy(const struct host *h, u64 begin, u64 end)
+{
+	u64 low = 0, high = h->nr_gaps;
+
 	while (low < high) {
 		u64 mid = (low + high) / 2;
 
-		if (by_server(&s[mid], &last) > 0)
+		if (h->gap[mid].end > begin)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < h->nr_gaps && h->gap[low].begin < end;
+}
+
+/* How many requests of the thread began before a time, or of those before it */
+static u64 count_before(const struct served_list *l, const struct part *p)
+{
+	struct served key = {
+		.host = p->host,
+		.pid = p->pid,
+		.begin = p->begin,
+		.over = UINT64_MAX,
+	};
+	u64 low = 0, high = l->nr;
+
+	while (low < high) {
+		u64 mid = (low + high) / 2;
+
+		if (by_server(&l->served[mid], &key) > 0)
 			high = mid;
 		else
 			low = mid + 1;
@@ -91,28 +169,31 @@ static u64 count_before(const struct served *s, u64 nr, const struct part *p)
 	return low;
 }
 
-static void find_parent(struct request *r, const struct served *s, u64 nr)
+static void find_parent(const struct sums *sums, struct request *r,
+			const struct served_list *l)
 {
 	const struct part *p = &r->part[ROLE_CLIENT];
-	u64 i;
+	u64 i, since = 0;
 
-	if (!p->seen || !p->alone)
+	if (!p->seen)
 		return;
-	for (i = count_before(s, nr, p); i; i--) {
-		struct request *of = s[i - 1].request;
-		const struct part *served = &of->part[ROLE_SERVER];
+	for (i = count_before(l, p); i; i--) {
+		const struct served *s = &l->served[i - 1];
 
-		if (!same_thread(served, p) || s[i - 1].last <= p->begin)
-			return;
-		if (served->over <= p->begin || of == r)
+		if (!same_thread(s, p->host, p->pid) || s->last <= p->begin)
+			break;
+		if (s->over <= p->begin || s->request == r)
 			continue;
-		if (r->parent) {
-			r->parent = NULL;
-			r->ambiguous = true;
-			return;
-		}
-		r->parent = of;
+		r->ambiguous = r->parent || s->unsure || !p->alone;
+		if (r->ambiguous)
+			break;
+		r->parent = s->request;
+		since = s->begin > s->window ? s->begin - s->window : 0;
 	}
+	if (r->parent && is_lossy(&sums->host[p->host], since, p->begin))
+		r->ambiguous = true;
+	if (r->ambiguous)
+		r->parent = NULL;
 }
 
 /* Only what ended meanwhile was waited for; and nothing is its own ancestor */
@@ -122,8 +203,10 @@ static void check_parent(struct request *r)
 	int depth = 0;
 
 	if (r->parent &&
-	    r->part[ROLE_CLIENT].over > r->parent->part[ROLE_SERVER].over)
+	    r->part[ROLE_CLIENT].over > r->parent->part[ROLE_SERVER].over) {
 		r->parent = NULL;
+		r->outlives = true;
+	}
 	while (at && depth++ < MAX_DEPTH)
 		at = at->parent;
 	if (at)
@@ -132,19 +215,25 @@ static void check_parent(struct request *r)
 
 /**
  * list_parents - find out which request was made for which other one
+ * @s: after sums_finish()
  * @r: requests
  * @nr: how many
  */
-void list_parents(struct request *r, u64 nr)
+void list_parents(const struct sums *s, struct request *r, u64 nr)
 {
-	u64 served, i;
-	struct served *s = sort_served(r, nr, &served);
+	struct served_list l = { 0 };
+	struct request *unclear;
+	u64 n, i;
 
+	unclear = requests_unclear(s->requests, &n);
+	add_requests(&l, r, nr, false);
+	add_requests(&l, unclear, n, true);
+	sort_served(&l);
 	for (i = 0; i < nr; i++)
-		find_parent(&r[i], s, served);
+		find_parent(s, &r[i], &l);
 	for (i = 0; i < nr; i++)
 		check_parent(&r[i]);
-	free(s);
+	free(l.served);
 }
 
 /* Who waited knows best how long it took */

@@ -140,10 +140,14 @@ const char *party_text(char *buf, size_t size, const struct sums *s,
 	return buf;
 }
 
-static const char *const step_names[STEPS] = {
-	[STEP_OWN] = "own",	   [STEP_FILE] = "files", [STEP_SYNC] = "sync",
-	[STEP_SOCKET] = "sockets", [STEP_PIPE] = "pipes", [STEP_POLL] = "poll",
-	[STEP_OTHER] = "others",   [STEP_REST] = "rest",
+/* By enum step and enum part_of_wait */
+const char *const step_names[WAITS] = {
+	[STEP_OWN] = "own",	    [STEP_FILE] = "files",
+	[STEP_SYNC] = "sync",	    [STEP_SOCKET] = "sockets",
+	[STEP_PIPE] = "pipes",	    [STEP_POLL] = "poll",
+	[STEP_OTHER] = "others",    [STEP_REST] = "rest",
+	[WAIT_BETWEEN] = "between", [WAIT_UNSEEN] = "unseen",
+	[WAIT_THREADS] = "threads",
 };
 
 /* Steps of a percent at least */
@@ -289,7 +293,14 @@ static void csv(FILE *out, const struct sums *s, u64 top)
 	}
 }
 
-static const char *host_name(const struct sums *s, const struct party *p)
+/**
+ * host_name - where a party is
+ * @s: sums
+ * @p: it
+ *
+ * Return: the host's name, or "" if nobody recorded it.
+ */
+const char *host_name(const struct sums *s, const struct party *p)
 {
 	return p->host == NO_HOST ? "" : s->host[p->host].name;
 }
@@ -473,20 +484,22 @@ struct json_object *json_result(const struct sums *s, u64 top)
 }
 
 static void report_json(FILE *out, const struct sums *s, enum subject subject,
-			u64 top)
+			const struct paths *paths, u64 top)
 {
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "hosts", json_hosts(s));
 	if (subject == SUBJECT_ALL)
 		json_calls(o, s, top);
-	if (subject != SUBJECT_CLOCKS)
+	if (subject == SUBJECT_ALL || subject == SUBJECT_REQUESTS)
 		json_requests(o, s, top);
+	if (paths)
+		json_paths(o, s, paths, top);
 	json_write(o, out);
 }
 
 static void report_csv(FILE *out, const struct sums *s, enum subject subject,
-		       u64 top)
+		       const struct paths *paths, u64 top)
 {
 	switch (subject) {
 	case SUBJECT_ALL:
@@ -498,18 +511,23 @@ static void report_csv(FILE *out, const struct sums *s, enum subject subject,
 	case SUBJECT_CLOCKS:
 		csv_clocks(out, s);
 		break;
+	case SUBJECT_PATHS:
+		csv_paths(out, s, paths, top);
+		break;
 	}
 }
 
 static void report_text(FILE *out, const struct sums *s, enum subject subject,
-			u64 top)
+			const struct paths *paths, u64 top)
 {
 	text_files(out, s);
 	if (subject == SUBJECT_CLOCKS || s->hosts > 1)
 		text_clocks(out, s);
 	if (subject == SUBJECT_ALL)
 		text(out, s, top);
-	if (subject == SUBJECT_CLOCKS)
+	if (paths)
+		text_paths(out, s, paths, top);
+	if (subject == SUBJECT_CLOCKS || subject == SUBJECT_PATHS)
 		return;
 	if (subject == SUBJECT_REQUESTS && !s->nr_exchanges)
 		fprintf(out, "\nno requests\n");
@@ -527,15 +545,17 @@ static void report_text(FILE *out, const struct sums *s, enum subject subject,
 void report(FILE *out, const struct sums *s, enum format format,
 	    enum subject subject, u64 top)
 {
+	struct paths *paths = subject == SUBJECT_PATHS ? paths_new(s) : NULL;
+
 	switch (format) {
 	case FORMAT_JSON:
-		report_json(out, s, subject, top);
+		report_json(out, s, subject, paths, top);
 		break;
 	case FORMAT_CSV:
-		report_csv(out, s, subject, top);
+		report_csv(out, s, subject, paths, top);
 		break;
 	case FORMAT_TEXT:
-		report_text(out, s, subject, top);
+		report_text(out, s, subject, paths, top);
 		break;
 	case FORMAT_CHROME:
 		report_chrome(out, s, top);
@@ -552,4 +572,6 @@ void report(FILE *out, const struct sums *s, enum format format,
 	case FORMATS:
 		break;
 	}
+	if (paths)
+		paths_free(paths);
 }

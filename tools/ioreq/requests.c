@@ -149,6 +149,9 @@ struct exchange_entry {
  * @list:	them, if so
  * @listed:	how many
  * @list_room:	for so many
+ * @unclear:	what servers saw of those that both sides did not see alike
+ * @nr_unclear:	how many
+ * @unclear_room: for so many
  */
 struct requests {
 	struct connection *connection[BUCKETS];
@@ -164,6 +167,9 @@ struct requests {
 	struct request *list;
 	u64 listed;
 	u64 list_room;
+	struct request *unclear;
+	u64 nr_unclear;
+	u64 unclear_room;
 };
 
 /**
@@ -179,6 +185,7 @@ struct requests {
  * @last:	who made the last one
  * @party:	its process
  * @answered:	there is an answer
+ * @matched:	both sides saw it alike
  */
 struct turn {
 	u64 from;
@@ -192,6 +199,7 @@ struct turn {
 	const struct thread *last;
 	u32 party;
 	bool answered;
+	bool matched;
 };
 
 /**
@@ -639,7 +647,7 @@ static void add_steps(struct exchange *e, const struct turn *s, u64 own)
 	e->step[STEP_REST] += rest;
 }
 
-static struct part part_of(const struct turn *t)
+static struct part part_of(const struct turn *t, u64 id)
 {
 	return (struct part){
 		.seen = true,
@@ -647,6 +655,7 @@ static struct part part_of(const struct turn *t)
 		.host = t->first->host,
 		.pid = t->first->pid,
 		.last_pid = t->last->pid,
+		.id = id,
 		.begin = t->begin,
 		.over = t->over,
 	};
@@ -655,7 +664,7 @@ static struct part part_of(const struct turn *t)
 /* @t: as who is named saw it; @other: as the other side did, or NULL */
 static void keep(struct requests *q, const struct exchange *e,
 		 const struct turn *t, const struct turn *other,
-		 const struct side *side, enum role named)
+		 const struct connection *c, u32 side, enum role named)
 {
 	struct request *r;
 
@@ -665,15 +674,34 @@ static void keep(struct requests *q, const struct exchange *e,
 	r = &q->list[q->listed++];
 	*r = (struct request){
 		.party = { e->client, e->server },
-		.name = side->name,
+		.name = c->side[side].name,
 		.named = named,
 		.sent = t->end - t->from,
 		.received = t->answered ? t->answer_end - t->answer_from : 0,
 		.answered = t->answered,
 	};
-	r->part[named] = part_of(t);
+	r->part[named] = part_of(t, c->side[side].id);
 	if (other)
-		r->part[!named] = part_of(other);
+		r->part[!named] = part_of(other, c->side[!side].id);
+}
+
+/* The server is busy with it, though its client cannot be told which one it is */
+static void keep_unclear(struct requests *q, const struct turns *turns,
+			 const struct side *side)
+{
+	u64 i;
+
+	for (i = 0; i < turns->nr && q->keep; i++) {
+		if (turns->turn[i].matched || !turns->turn[i].answered)
+			continue;
+		q->unclear = grow(q->unclear, q->nr_unclear, &q->unclear_room,
+				  sizeof(*q->unclear));
+		q->unclear[q->nr_unclear++] = (struct request){
+			.part[ROLE_SERVER] = part_of(&turns->turn[i], side->id),
+			.answered = true,
+			.unclear = true,
+		};
+	}
 }
 
 /*
@@ -721,13 +749,13 @@ static void split_between(struct exchange *e, const struct clocks *c,
 
 /* What both sides saw */
 static void add_both(struct requests *q, const struct turns *client,
-		     const struct turns *server, const struct side *side,
-		     u64 server_id)
+		     struct turns *server, const struct connection *c, u32 side)
 {
 	u64 i, j = 0;
 
 	for (i = 0; i < client->nr; i++) {
-		const struct turn *t = &client->turn[i], *s;
+		const struct turn *t = &client->turn[i];
+		struct turn *s;
 		struct exchange *e;
 		bool same;
 
@@ -736,8 +764,9 @@ static void add_both(struct requests *q, const struct turns *client,
 		s = &server->turn[j];
 		e = find_exchange(q, t->party, s->party);
 		same = t->answered && s->answered && is_same(t, s);
+		s->matched |= same;
 		add_turn(e, t);
-		keep(q, e, t, same ? s : NULL, side, ROLE_CLIENT);
+		keep(q, e, t, same ? s : NULL, c, side, ROLE_CLIENT);
 		if (!t->answered)
 			continue;
 		times_add(&e->wait, t->over - t->begin);
@@ -748,17 +777,18 @@ static void add_both(struct requests *q, const struct turns *client,
 			continue;
 		}
 		times_add(&e->service, s->over - s->begin);
-		add_steps(e, s, server_id);
+		add_steps(e, s, c->side[!side].id);
 		e->between += (t->over - t->begin) - (s->over - s->begin);
 		split_between(e, q->clocks, t, s);
 	}
+	keep_unclear(q, server, &c->side[!side]);
 }
 
 /* What one side saw */
 static void add_one(struct requests *q, const struct turns *turns,
-		    const struct side *side, bool is_client)
+		    const struct connection *c, u32 side, bool is_client)
 {
-	u32 other = address_of(q, side->name, is_client);
+	u32 other = address_of(q, c->side[side].name, is_client);
 	u64 i;
 
 	for (i = 0; i < turns->nr; i++) {
@@ -768,14 +798,14 @@ static void add_one(struct requests *q, const struct turns *turns,
 		e = is_client ? find_exchange(q, t->party, other) :
 				find_exchange(q, other, t->party);
 		add_turn(e, t);
-		keep(q, e, t, NULL, side,
+		keep(q, e, t, NULL, c, side,
 		     is_client ? ROLE_CLIENT : ROLE_SERVER);
 		if (!t->answered)
 			continue;
 		times_add(is_client ? &e->wait : &e->service,
 			  t->over - t->begin);
 		if (!is_client)
-			add_steps(e, t, side->id);
+			add_steps(e, t, c->side[side].id);
 	}
 }
 
@@ -787,11 +817,11 @@ static void add_connection(struct requests *q, struct connection *c)
 	make_turns(&client, &c->side[at], true);
 	make_turns(&server, &c->side[!at], false);
 	if (client.nr && server.nr)
-		add_both(q, &client, &server, &c->side[at], c->side[!at].id);
+		add_both(q, &client, &server, c, at);
 	else if (client.nr)
-		add_one(q, &client, &c->side[at], true);
+		add_one(q, &client, c, at, true);
 	else
-		add_one(q, &server, &c->side[!at], false);
+		add_one(q, &server, c, !at, false);
 	free(client.turn);
 	free(server.turn);
 }
@@ -929,6 +959,19 @@ struct request *requests_list(struct requests *q, u64 *nr)
 }
 
 /**
+ * requests_unclear - requests that servers saw, and clients not like that
+ * @q: requests, after requests_finish()
+ * @nr: set to how many
+ *
+ * Return: they, until requests_free(); with nothing but the server's part.
+ */
+struct request *requests_unclear(struct requests *q, u64 *nr)
+{
+	*nr = q->nr_unclear;
+	return q->unclear;
+}
+
+/**
  * requests_free - free all of it
  * @q: requests
  */
@@ -949,5 +992,6 @@ void requests_free(struct requests *q)
 	free(q->party);
 	free(q->exchange);
 	free(q->list);
+	free(q->unclear);
 	free(q);
 }

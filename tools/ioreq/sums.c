@@ -390,6 +390,7 @@ static void take_stream(struct sums *s, u32 host, const struct layout *l,
 static void log_call(const struct sums *s, u32 host, const struct layout *l,
 		     const struct records *r, const struct record *rec)
 {
+	bool into = get(&l->type2, rec) == TYPE_SOCKET;
 	struct actor who = { .host = host };
 	char name[MAX_NAME], op[OP_SIZE];
 	struct object object = { .name = name };
@@ -406,6 +407,11 @@ static void log_call(const struct sums *s, u32 host, const struct layout *l,
 	call.duration = get(&l->duration, rec);
 	call.result = get(&l->result, rec);
 	call.bytes = get(&l->bytes, rec);
+	call.step = step_of(op_name(op, l, rec), object.type, into);
+	if (into || object.type == TYPE_SOCKET)
+		call.socket = into ? get(&l->obj2, rec) : object.id;
+	call.beside = l->kind == KIND_FAULT ? get(&l->flags, rec) & BY_KERNEL :
+					      l->kind != KIND_CALL;
 	log_add(s->log, &who, op_name(op, l, rec), &object, &call);
 }
 
@@ -492,9 +498,49 @@ static const struct layout *layout_of(const struct layout *l, int id)
 	return NULL;
 }
 
+/**
+ * struct cpu - of a file
+ * @last:	when the last call ended that it has of it, ns of CLOCK_MONOTONIC
+ * @lost:	the file has lost records since then
+ */
+struct cpu {
+	u64 last;
+	bool lost;
+};
+
+static void add_gap(struct host *h, const struct cpu *c, u64 end)
+{
+	h->gap = grow(h->gap, h->nr_gaps, &h->room, sizeof(*h->gap));
+	h->gap[h->nr_gaps++] = (struct gap){ .begin = c->last, .end = end };
+}
+
+static void end_gap(struct host *h, struct cpu *c, const struct layout *l,
+		    const struct record *rec)
+{
+	u64 end = get(&l->start, rec) + get(&l->duration, rec);
+
+	if (c->lost)
+		add_gap(h, c, end);
+	c->lost = false;
+	c->last = end;
+}
+
+/* No call followed */
+static void end_gaps(struct host *h, const struct cpu *c, u32 cpus)
+{
+	u32 i;
+
+	for (i = 0; i < cpus; i++) {
+		if (c[i].lost)
+			add_gap(h, &c[i], UINT64_MAX);
+	}
+}
+
 static int read_records(struct guard *g, struct sums *s, u32 host,
 			struct records *r)
 {
+	u32 cpus = records_cpus(r);
+	struct cpu *cpu = allocate((cpus + 1ull) * sizeof(*cpu));
 	struct layout *layouts = allocate(KINDS * sizeof(*layouts));
 	const struct number *type = find_layouts(layouts, r);
 	struct record rec;
@@ -509,6 +555,8 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 			layout_of(layouts, number_get(type, &rec));
 
 		s->host[host].gaps += rec.lost;
+		if (rec.cpu < cpus)
+			cpu[rec.cpu].lost |= rec.lost;
 		if (!l)
 			continue;
 		if (!is_whole(l, &rec))
@@ -519,7 +567,11 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 			take_pending(s, host, l, &rec);
 		else
 			take_call(s, host, l, r, &rec);
+		if (l->kind != KIND_PENDING && rec.cpu < cpus)
+			end_gap(&s->host[host], &cpu[rec.cpu], l, &rec);
 	}
+	end_gaps(&s->host[host], cpu, cpus);
+	free(cpu);
 	free(layouts);
 	return status ? status : records_status(r);
 }
@@ -581,6 +633,31 @@ static int by_age(const void *a, const void *b)
 	return order ? order : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
+static int by_begin(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* CPUs lose records at the same time */
+static void merge_gaps(struct host *h)
+{
+	u64 i, nr = 0;
+
+	if (h->nr_gaps)
+		qsort(h->gap, h->nr_gaps, sizeof(*h->gap), by_begin);
+	for (i = 0; i < h->nr_gaps; i++) {
+		struct gap *last = nr ? &h->gap[nr - 1] : NULL;
+
+		if (!last || last->end < h->gap[i].begin)
+			h->gap[nr++] = h->gap[i];
+		else if (last->end < h->gap[i].end)
+			last->end = h->gap[i].end;
+	}
+	h->nr_gaps = nr;
+}
+
 /**
  * sums_finish - all files are read
  * @s: sums
@@ -613,6 +690,8 @@ void sums_finish(struct sums *s)
 	}
 	qsort(s->sum, s->nr, sizeof(*s->sum), by_time);
 	qsort(s->pending, s->nr_pending, sizeof(*s->pending), by_age);
+	for (i = 0; i < s->hosts; i++)
+		merge_gaps(&s->host[i]);
 	s->clocks = clocks_new(s->hosts, s->drift);
 	requests_messages(s->requests, s->clocks);
 	clocks_finish(s->clocks);
@@ -644,6 +723,8 @@ void sums_free(struct sums *s)
 	}
 	free(s->sum);
 	free(s->pending);
+	for (i = 0; i < s->hosts; i++)
+		free(s->host[i].gap);
 	requests_free(s->requests);
 	clocks_free(s->clocks);
 	log_free(s->log);
