@@ -21,7 +21,8 @@
  * @host:	where the thread is
  * @pid:	its number
  * @begin:	when the request had come, ns of the host
- * @over:	when it was answered
+ * @over:	when it was answered; if it was not, it is taken to be at work for as long
+ *		as the longest one that was
  * @last:	the latest end of this thread's ones up to it
  * @window:	0 if the thread answers one after the other; or else what the longest of
  *		its requests takes, ns: so long ago one may have come that is not over
@@ -76,8 +77,8 @@ static void add_served(struct served_list *l, struct request *r, s32 pid,
 		.host = p->host,
 		.pid = pid,
 		.begin = p->begin,
-		.over = p->over,
-		.unsure = unsure,
+		.over = r->answered ? p->over : p->begin,
+		.unsure = unsure || !r->answered,
 	};
 }
 
@@ -89,7 +90,7 @@ static void add_requests(struct served_list *l, struct request *r, u64 nr,
 	for (i = 0; i < nr; i++) {
 		const struct part *p = &r[i].part[ROLE_SERVER];
 
-		if (!r[i].answered || !p->seen || p->over < p->begin)
+		if (!p->seen || (r[i].answered && p->over < p->begin))
 			continue;
 		add_served(l, &r[i], p->pid, unsure || !p->alone);
 		if (p->last_pid != p->pid)
@@ -106,6 +107,10 @@ static void set_window(struct served *s, u64 nr)
 	for (i = 0; i < nr; i++) {
 		if (s[i].over - s[i].begin > longest)
 			longest = s[i].over - s[i].begin;
+	}
+	for (i = 0; i < nr; i++) {
+		if (!s[i].request->answered)
+			s[i].over = s[i].begin + longest;
 		several |= i && s[i - 1].last > s[i].begin;
 		s[i].last = s[i].over;
 		if (i && s[i - 1].last > s[i].last)

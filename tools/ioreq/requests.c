@@ -692,13 +692,13 @@ static void keep_unclear(struct requests *q, const struct turns *turns,
 	u64 i;
 
 	for (i = 0; i < turns->nr && q->keep; i++) {
-		if (turns->turn[i].matched || !turns->turn[i].answered)
+		if (turns->turn[i].matched)
 			continue;
 		q->unclear = grow(q->unclear, q->nr_unclear, &q->unclear_room,
 				  sizeof(*q->unclear));
 		q->unclear[q->nr_unclear++] = (struct request){
 			.part[ROLE_SERVER] = part_of(&turns->turn[i], side->id),
-			.answered = true,
+			.answered = turns->turn[i].answered,
 			.unclear = true,
 		};
 	}

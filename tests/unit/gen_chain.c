@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy]
+ *
+ * Writes made-up traces of four hosts, whose clocks are ahead by up to a second, drift,
+ * and change their rate in the middle. Clients on the first one ask a server on the
+ * second one, which asks another one on the third one; the fourth one is asked by nobody.
+ * Of the second one's connections some have a thread each (client threads 100 to 119),
+ * some share one that has several requests at a time (120 to 139), and some are got by a
+ * thread and answered by another one (140 to 159). Lossy: records of the second host are
+ * lost now and then. Prints the truth:
+ *
+ *	clock HOST AHEAD RATE THEN BEGIN STEP
+ *	call HOST TID OP TYPE START FINISH SOCKET NAME
+ *	request NUMBER PARENT CLIENT-TID BEGIN OVER SERVER-TID BEGIN OVER TRUE-THERE TRUE-BACK
+ *
+ * separated by tabs; times are those that the hosts' clocks show, but for the last two,
+ * ns; AHEAD in ns when the first one shows BEGIN, RATE in ppb until it shows STEP, and
+ * THEN afterwards. PARENT is 0 of a client's request.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "tracedat.h"
+
+#define ID_CALL 400
+#define HOSTS 4
+#define CLIENTS 30
+#define LOOP_TID 220
+#define BEGIN 5000000000000ll
+
+enum {
+	OP_READ = 1,
+	OP_PREAD = 3,
+	OP_SENDTO = 13,
+	OP_RECVFROM = 14,
+	OP_FDATASYNC = 33
+};
+
+static const char *const op_names[] = {
+	[OP_READ] = "read",	      [OP_PREAD] = "pread64",
+	[OP_SENDTO] = "sendto",	      [OP_RECVFROM] = "recvfrom",
+	[OP_FDATASYNC] = "fdatasync",
+};
+
+static const char call_format[] =
+	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
+	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id2;\toffset:48;\tsize:8;\tsigned:0;\n"
+	"\tfield:dev_t dev;\toffset:56;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t tgid;\toffset:60;\tsize:4;\tsigned:1;\n"
+	"\tfield:u32 isn;\toffset:64;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 peer_isn;\toffset:68;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name;\toffset:72;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name2;\toffset:76;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc u64[] stream;\toffset:80;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 flags;\toffset:84;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, { 1, \"read\" }, "
+	"{ 3, \"pread64\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, "
+	"{ 33, \"fdatasync\" }), REC->result, __get_str(name)\n";
+
+/* The stream's range: behind the other fields, before the names */
+#define STREAM 96
+
+static const char *const cmdlines[HOSTS] = { "1000 client\n", "1001 app\n",
+					     "1002 db\n", "1003 alone\n" };
+
+struct event {
+	int host, tid;
+	unsigned int op, type;
+	int64_t start, finish; /* true ones */
+	uint64_t id, from, end;
+	uint32_t isn, peer_isn;
+	char name[48];
+};
+
+struct connection {
+	uint64_t id[2];
+	uint32_t isn[2];
+	unsigned int port;
+	uint64_t offset[2];
+};
+
+struct request {
+	uint64_t number, parent;
+	int tid[2];
+	int64_t begin[2], over[2];
+};
+
+/* What is a client's to do next, and when */
+enum state { ASK, GET, WORK, QUERY, SERVE, RESULT, ANSWER, DONE };
+
+struct client {
+	enum state state;
+	int64_t at;
+	struct connection front, back;
+	struct request request, query;
+	unsigned int queries;
+};
+
+static struct event *events;
+static size_t nr_events, room;
+static struct client client[CLIENTS];
+static int64_t busy[1000]; /* until when a thread is, by number */
+static struct {
+	int64_t ahead, rate, then;
+} host_clock[HOSTS];
+static int64_t step_at;
+static uint64_t numbers;
+
+static int64_t below(int64_t n)
+{
+	return rnd() % n;
+}
+
+static int64_t signed_below(int64_t n)
+{
+	return below(2 * n + 1) - n;
+}
+
+static int64_t shown(int host, int64_t time)
+{
+	__int128 before = (time < step_at ? time : step_at) - BEGIN;
+	__int128 after = time < step_at ? 0 : time - step_at;
+	__int128 drift =
+		before * host_clock[host].rate + after * host_clock[host].then;
+
+	/* Rounded down, and not towards 0 */
+	return time + host_clock[host].ahead +
+	       (int64_t)(drift / 1000000000 - (drift % 1000000000 < 0));
+}
+
+/* A thread's next call, not before a time; it takes so long */
+static struct event *call(int host, int tid, unsigned int op, int64_t from,
+			  int64_t takes)
+{
+	struct event *e;
+
+	if (nr_events == room) {
+		room = room ? 2 * room : 1024;
+		events = realloc(events, room * sizeof(*events));
+		if (!events)
+			abort();
+	}
+	e = &events[nr_events++];
+	if (from <= busy[tid])
+		from = busy[tid] + 1;
+	*e = (struct event){ .host = host,
+			     .tid = tid,
+			     .op = op,
+			     .start = from,
+			     .finish = from + takes };
+	busy[tid] = e->finish;
+	return e;
+}
+
+static void work(int host, int tid, unsigned int op, int64_t from,
+		 int64_t takes, const char *name)
+{
+	struct event *e = call(host, tid, op, from, takes);
+
+	e->type = 8;
+	e->id = 70 + op;
+	snprintf(e->name, sizeof(e->name), "%s", name);
+}
+
+/* Side 0 asks, on the host before that of side 1 */
+static struct event *transfer(struct connection *c, int host, int tid, int side,
+			      bool sends, uint64_t len, int64_t from)
+{
+	struct event *e = call(host, tid, sends ? OP_SENDTO : OP_RECVFROM, from,
+			       1000 + below(3000));
+	int sender = sends ? side : !side;
+
+	e->type = 12;
+	e->id = c->id[side];
+	e->isn = c->isn[side];
+	e->peer_isn = c->isn[!side];
+	e->from = c->offset[sender];
+	e->end = e->from + len;
+	if (!sends)
+		c->offset[sender] += len;
+	snprintf(e->name, sizeof(e->name), "10.0.0.%d:%u->10.0.0.%d:%u", host,
+		 side ? 80 : c->port, side ? host - 1 : host + 1,
+		 side ? c->port : 80);
+	return e;
+}
+
+static int64_t travel(void)
+{
+	return 20000 + below(20000) + (below(4) ? 0 : below(300000));
+}
+
+static void tell(const struct request *r, int host)
+{
+	printf("request\t%llu\t%llu\t%d\t%lld\t%lld\t%d\t%lld\t%lld\t%lld\t%lld\n",
+	       (unsigned long long)r->number, (unsigned long long)r->parent,
+	       r->tid[0], (long long)shown(host, r->begin[0]),
+	       (long long)shown(host, r->over[0]), r->tid[1],
+	       (long long)shown(host + 1, r->begin[1]),
+	       (long long)shown(host + 1, r->over[1]),
+	       (long long)(r->begin[1] - r->begin[0]),
+	       (long long)(r->over[0] - r->over[1]));
+}
+
+/* Who gets requests, who does the rest */
+static int app_tid(int i, bool gets)
+{
+	if (i < 10)
+		return 200 + i;
+	return i < 20 ? LOOP_TID : gets ? 240 + i : 270 + i;
+}
+
+static int client_tid(int i)
+{
+	return 100 + i / 10 * 20 + i % 10;
+}
+
+/* One thing that a client's request needs; each takes a thread for a call */
+static void advance(int i)
+{
+	struct client *c = &client[i];
+	struct event *e;
+
+	switch (c->state) {
+	case ASK:
+		c->request = (struct request){ .number = ++numbers };
+		c->request.tid[0] = client_tid(i);
+		c->request.tid[1] = app_tid(i, true);
+		e = transfer(&c->front, 0, client_tid(i), 0, true, 100, c->at);
+		c->request.begin[0] = e->start;
+		c->at = e->finish + travel();
+		c->queries = below(4);
+		c->state = GET;
+		break;
+	case GET:
+		e = transfer(&c->front, 1, app_tid(i, true), 1, false, 100,
+			     c->at);
+		c->request.begin[1] = e->finish;
+		c->at = e->finish + 1 + below(5000);
+		c->state = WORK;
+		break;
+	case WORK:
+		if (i < 10)
+			work(1, app_tid(i, false), OP_PREAD, c->at,
+			     1000 + below(50000), "/srv/template");
+		c->at = busy[app_tid(i, false)] > c->at ?
+				busy[app_tid(i, false)] :
+				c->at;
+		c->at += 1 + below(5000);
+		c->state = c->queries ? QUERY : ANSWER;
+		break;
+	case QUERY:
+		c->query = (struct request){ .number = ++numbers,
+					     .parent = c->request.number };
+		c->query.tid[0] = app_tid(i, false);
+		c->query.tid[1] = 300 + i;
+		e = transfer(&c->back, 1, app_tid(i, false), 0, true, 50,
+			     c->at);
+		c->query.begin[0] = e->start;
+		c->at = e->finish + travel();
+		c->state = SERVE;
+		break;
+	case SERVE:
+		e = transfer(&c->back, 2, 300 + i, 1, false, 50, c->at);
+		c->query.begin[1] = e->finish;
+		work(2, 300 + i, OP_PREAD, e->finish + below(1000),
+		     1000 + below(100000), "/var/lib/db/base");
+		if (!below(4))
+			work(2, 300 + i, OP_FDATASYNC, 0,
+			     100000 + below(900000), "/var/lib/db/log");
+		e = transfer(&c->back, 2, 300 + i, 1, true, 500,
+			     busy[300 + i] + below(2000));
+		c->query.over[1] = e->finish;
+		c->at = e->finish + travel();
+		c->state = RESULT;
+		break;
+	case RESULT:
+		e = transfer(&c->back, 1, app_tid(i, false), 0, false, 500,
+			     c->at);
+		c->query.over[0] = e->finish;
+		tell(&c->query, 1);
+		c->at = e->finish + 1 + below(5000);
+		c->state = --c->queries ? QUERY : ANSWER;
+		break;
+	case ANSWER:
+		e = transfer(&c->front, 1, app_tid(i, false), 1, true, 2000,
+			     c->at);
+		c->request.over[1] = e->finish;
+		c->at = e->finish + travel();
+		c->state = DONE;
+		break;
+	case DONE:
+		e = transfer(&c->front, 0, client_tid(i), 0, false, 2000,
+			     c->at);
+		c->request.over[0] = e->finish;
+		tell(&c->request, 0);
+		c->at = e->finish + below(30000000);
+		c->state = ASK;
+		break;
+	}
+}
+
+/* The client with the next thing to do */
+static int next(void)
+{
+	int i, first = 0;
+
+	for (i = 1; i < CLIENTS; i++) {
+		if (client[i].at < client[first].at)
+			first = i;
+	}
+	return first;
+}
+
+static void make_connection(struct connection *c, unsigned int port)
+{
+	*c = (struct connection){ .id = { 2 * port, 2 * port + 1 },
+				  .isn = { rnd(), rnd() },
+				  .port = port };
+}
+
+static int by_finish(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return (x->finish > y->finish) - (x->finish < y->finish);
+}
+
+static void write_event(struct td *td, const struct event *e)
+{
+	int64_t start = shown(e->host, e->start);
+	int64_t finish = shown(e->host, e->finish);
+	struct td_record r;
+
+	td_begin(&r, td, ID_CALL, e->tid, STREAM + 16);
+	td_put(&r, 8, start, 8);
+	td_put(&r, 16, finish - start, 8);
+	td_put(&r, 24, e->end - e->from, 8);
+	td_put(&r, 32, e->end - e->from, 8);
+	td_put(&r, 40, e->id, 8);
+	td_put(&r, 60, 1000 + e->host, 4);
+	td_put(&r, 64, e->isn, 4);
+	td_put(&r, 68, e->peer_isn, 4);
+	td_put(&r, 80, (e->isn ? 16 << 16 : 0) | STREAM, 4);
+	td_put(&r, 84, e->isn ? 16 : 0, 2);
+	td_put(&r, 86, e->op, 1);
+	td_put(&r, 87, e->type, 1);
+	td_put(&r, STREAM, e->from, 8);
+	td_put(&r, STREAM + 8, e->end, 8);
+	td_put_string(&r, 72, e->name);
+	td_put_string(&r, 76, "");
+	td_write(td, 0, 0, finish, &r);
+}
+
+static bool save(const char *path, int host, bool lossy)
+{
+	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
+	struct td td;
+	size_t i;
+	bool ok;
+
+	td_init(&td, &layout, 1);
+	td_add_event(&td, "iosys", call_format);
+	td.cmdlines = cmdlines[host];
+	for (i = 0; i < nr_events; i++) {
+		if (events[i].host != host)
+			continue;
+		if (lossy && !below(150))
+			td_lose(&td, 0, 0);
+		else
+			write_event(&td, &events[i]);
+	}
+	ok = td_save(&td, path);
+	if (!ok)
+		perror(path);
+	td_free(&td);
+	return ok;
+}
+
+static void tell_calls(void)
+{
+	size_t i;
+
+	for (i = 0; i < nr_events; i++) {
+		const struct event *e = &events[i];
+
+		printf("call\t%d\t%d\t%s\t%u\t%lld\t%lld\t%llu\t%s\n", e->host,
+		       e->tid, op_names[e->op], e->type,
+		       (long long)shown(e->host, e->start),
+		       (long long)shown(e->host, e->finish),
+		       (unsigned long long)(e->isn ? e->id : 0), e->name);
+	}
+}
+
+static void make_clocks(uint64_t requests)
+{
+	int i;
+
+	/* About the middle */
+	step_at = BEGIN + requests * 105000;
+	for (i = 1; i < HOSTS; i++) {
+		host_clock[i].ahead = signed_below(1000000000);
+		host_clock[i].rate = signed_below(100000);
+		host_clock[i].then = signed_below(200000);
+	}
+	for (i = 0; i < HOSTS; i++)
+		printf("clock\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\n", i,
+		       (long long)host_clock[i].ahead,
+		       (long long)host_clock[i].rate,
+		       (long long)host_clock[i].then, BEGIN,
+		       (long long)step_at);
+}
+
+int main(int argc, char **argv)
+{
+	bool lossy = argc == 8 && !strcmp(argv[7], "lossy");
+	uint64_t requests;
+	int i;
+
+	if (argc < 7 || argc > 8 || (argc == 8 && !lossy) ||
+	    !(requests = strtoull(argv[5], NULL, 10))) {
+		fprintf(stderr,
+			"usage: gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy]\n");
+		return 2;
+	}
+	seed = SEED + strtoull(argv[6], NULL, 10);
+	make_clocks(requests);
+	for (i = 0; i < CLIENTS; i++) {
+		client[i].at = BEGIN + below(3000000);
+		make_connection(&client[i].front, 40000 + i);
+		make_connection(&client[i].back, 50000 + i);
+	}
+	while (numbers < requests) {
+		i = next();
+		advance(i);
+	}
+	work(3, 400, OP_PREAD, BEGIN, 1000, "/etc/hosts");
+	qsort(events, nr_events, sizeof(*events), by_finish);
+	tell_calls();
+	for (i = 0; i < HOSTS; i++) {
+		if (!save(argv[1 + i], i, lossy && i == 1))
+			return 1;
+	}
+	free(events);
+	return 0;
+}
