@@ -22,12 +22,12 @@ _ioreq() {
 		mapfile -t COMPREPLY < <(compgen -P "$begun" -W "host comm process call object" -- "${cur##*,}")
 		return
 		;;
-	--top | --epoch) return ;;
+	--top | --epoch | --max-drift) return ;;
 	esac
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --top= --epoch= --output= --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi
