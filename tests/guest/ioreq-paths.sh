@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 300
 #
-# Requests that go on from a real server to another one, each in a network namespace of
-# its own, joined by veth, with a trace of its own: ioreq finds which of them were made for
-# which other one, what they waited for, and that their clocks are one and the same. The
-# programs keep logs, with numbers that only they know.
+# Requests that go on from one server to another one, each in a network namespace of its
+# own, joined by veth: ioreq finds which of them were made for which other one, and what
+# they waited for. The programs keep logs, with numbers that only they know.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
@@ -24,97 +23,100 @@ address app a2 10.1.0.2
 address app b1 10.2.0.2
 address db b2 10.2.0.3
 
-# Both servers, with a thread for each connection, which are kept
-cat >server.py <<'END'
-import http.client, http.server, os, socketserver, sys, threading, time
-name, address, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
-log = open(name + ".log", "a", buffering=1)
-local = threading.local()
+# One program, because Python takes its time to start: two servers, with a thread for each
+# connection, and a client with two threads
+cat >load.py <<'END'
+import ctypes, os, socket, sys, threading, time
+libc = ctypes.CDLL(None, use_errno=True)
 
-def query(number, delay):
-    if not hasattr(local, "db"):
-        local.db = http.client.HTTPConnection("10.2.0.3", 8081)
-    begin = time.monotonic_ns()
-    local.db.request("GET", f"/{number}/{delay}")
-    local.db.getresponse().read()
-    log.write(f"query {number} {begin} {time.monotonic_ns()}\n")
+def become(name):
+    with open(f"/run/netns/{name}") as f:
+        assert libc.setns(f.fileno(), 0) == 0, ctypes.get_errno()
+    open("/proc/self/comm", "w").write(name)
+    return open(name + ".log", "w", buffering=1)
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
-    disable_nagle_algorithm = True
+def lines(s):
+    rest = b""
+    while (got := s.recv(4096)):
+        *whole, rest = (rest + got).split(b"\n")
+        for line in whole:
+            yield [int(x) for x in line.split()]
 
-    def do_GET(self):
-        number, what = (int(x) for x in self.path.strip("/").split("/"))
-        if name == "app":
-            for i in range(what % 4):
-                # One of the first ones is slow
-                query(number, 200 if number == 5 else 0)
-        elif what:
-            with open("journal", "ab") as f:
+def ask(s, *numbers):
+    s.sendall(b"%d %d\n" % numbers)
+    rest = b""
+    while not rest.endswith(b"\n"):
+        rest += s.recv(4096)
+
+def serve(address, handler, ready):
+    server = socket.create_server(address)
+    os.write(ready, b"x")
+    while True:
+        s, _ = server.accept()
+        threading.Thread(target=handler, args=(s,), daemon=True).start()
+
+def db(s):
+    for number, delay in lines(s):
+        if delay:
+            with open("journal", "ab", buffering=0) as f:
                 f.write(b"x" * 100)
-            time.sleep(what / 1000)
-        body = b"y" * 3000
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
+            time.sleep(delay / 1000)
+        s.sendall(b"y" * 3000 + b"\n")
 
-    def log_message(self, *args):
-        pass
-
-class Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
-    allow_reuse_address = True
-
-open("/proc/self/comm", "w").write(name)
-with Server((address, port), Handler) as server:
-    open(name + ".ready", "w").close()
-    server.serve_forever()
-END
-cat >client.py <<'END'
-import http.client, sys, threading, time
-open("/proc/self/comm", "w").write("web")
-log = open("web.log", "a", buffering=1)
+def app(s):
+    back = socket.create_connection(("10.2.0.3", 8081))
+    for number, queries in lines(s):
+        for i in range(queries):
+            begin = time.monotonic_ns()
+            # The sixth one's queries are slow
+            ask(back, number, 300 if number == 5 else 0)
+            log.write(f"query {number} {begin} {time.monotonic_ns()}\n")
+        s.sendall(b"z" * 2000 + b"\n")
 
 def client(first):
-    connection = http.client.HTTPConnection("10.1.0.2", 8080)
+    s = socket.create_connection(("10.1.0.2", 8080))
     for number in range(first, 20, 2):
         begin = time.monotonic_ns()
-        connection.request("GET", f"/{number}/{number}")
-        connection.getresponse().read()
-        log.write(f"request {number} {begin} {time.monotonic_ns()} {number % 4}\n")
+        ask(s, number, number % 4)
+        log.write(f"request {number} {begin} {time.monotonic_ns()}\n")
 
+begun, ready = os.pipe()
+children = []
+for name, address, handler in ("db", ("10.2.0.3", 8081), db), ("app", ("10.1.0.2", 8080), app):
+    children.append(os.fork())
+    if not children[-1]:
+        log = become(name)
+        serve(address, handler, ready)
+    assert os.read(begun, 1) == b"x"
+log = become("web")
 threads = [threading.Thread(target=client, args=(i,)) for i in range(2)]
 for t in threads: t.start()
 for t in threads: t.join()
+for child in children: os.kill(child, 9)
 END
 
-# A trace of each of them: what is in the namespaces is told by the programs' names
-for host in web app db; do
-	mkdir "$tracing/instances/$host"
-	echo 8192 >"$tracing/instances/$host/buffer_size_kb"
-	echo mono >"$tracing/instances/$host/trace_clock"
-	echo "comm == \"$host\"" >"$tracing/instances/$host/events/iosys/io_syscall/filter"
-	echo 1 >"$tracing/instances/$host/events/iosys/io_syscall/enable"
-done
-ip netns exec db python3 server.py db 10.2.0.3 8081 &
-ip netns exec app python3 server.py app 10.1.0.2 8080 &
-until [ -e db.ready ] && [ -e app.ready ]; do sleep 0.1; done
-ip netns exec web python3 client.py || die "the client fails"
-for host in web app db; do
-	echo 0 >"$tracing/instances/$host/events/iosys/io_syscall/enable"
-done
-kill %1 %2
-wait || true
-for host in web app db; do
-	trace-cmd extract -B $host -o $host.dat >out 2>&1 || die "$(cat out)"
-	ls -l $host.dat
-	"$ioreq" --top=2 $host.dat || true
-	trace-cmd dump --summary $host.dat | tail -20
-done
-hosts=(web=web.dat app=app.dat db=db.dat)
-"$ioreq" --paths "${hosts[@]}" || die "ioreq fails"
-"$ioreq" --paths --format=json "${hosts[@]}" >paths.json || die "ioreq fails"
-cat web.log app.log
+trace-cmd record -q -b 8192 -e iosys:io_syscall -f 'comm == "web" || comm == "app" || comm == "db"' \
+	-o trace.dat python3 load.py >out 2>&1 || die "$(cat out)"
+"$ioreq" --paths trace.dat || die "ioreq fails"
+"$ioreq" --paths --format=json trace.dat >paths.json || die "ioreq fails"
+python3 - <<'END' || die "the paths are not those that were taken" "$(cat paths.json web.log app.log)"
+import json
+result = json.load(open("paths.json"))
+requests = {int(n): (int(begin), int(end)) for _, n, begin, end in (line.split() for line in open("web.log"))}
+queries = [(int(n), int(begin), int(end)) for _, n, begin, end in (line.split() for line in open("app.log"))]
+assert len(requests) == 20 and len(queries) == 30
+links = result["links"]
+assert links["clients"] == 20 and links["followed"] == 30 and not links["ambiguous"] and not links["outlived"], links
+assert [(p["depth"], p["client"], p["server"], p["requests"]) for p in result["paths"]] == \
+    [(0, "web", "app", 20), (1, "app", "db", 30)]
+# Each of the requests, with the queries that were made for it and no others
+for r in result["slowest"]:
+    number, = [n for n, (begin, end) in requests.items() if begin <= r["begin"] and r["begin"] + r["wait"] <= end and
+               (n % 4) == sum(p["depth"] == 1 and p["step"] == "between" for p in r["waited_for"])]
+    requests.pop(number)
+    slept = sum(p["time"] for p in r["waited_for"] if p["process"] == "db" and p["step"] == "rest")
+    assert (slept >= 300_000_000) == (number == 5), (number, slept)
+    journal = [p for p in r["waited_for"] if p["object"].endswith("/journal") and p["step"] == "files"]
+    assert bool(journal) == (number == 5) and all(p["depth"] == 1 and p["process"] == "db" for p in journal)
+assert not requests
+END

@@ -26,7 +26,7 @@ for line in open("truth"):
         n = [int(x) for x in f[1:]]
         requests[n[0]] = {"parent": n[1], "tid": (n[2], n[5]), "begin": (n[3], n[6]), "over": (n[4], n[7]),
                           "there": n[8], "back": n[9], "host": 1 if n[1] else 0}
-END = max(c["finish"] for c in calls if c["host"] == 1)
+LAST = max(c["finish"] for c in calls if c["host"] == 1)
 names = ["web", "app", "db", "alone"]
 
 def shown(host, true):
@@ -164,7 +164,7 @@ for s in spans.values():
     elif tid == 220:
         assert r["parent"] in candidates
         alone += "parentSpanId" in s
-        assert len(candidates) > 1 and s["ambiguous"] or "parentSpanId" in s or r["begin"][0] > END - 3 * 10**6, (r, candidates, s)
+        assert len(candidates) > 1 and s["ambiguous"] or "parentSpanId" in s or r["begin"][0] > LAST - 3 * 10**6, (r, candidates, s)
     else:
         # Another thread got the request: that is not known for sure
         assert s["ambiguous"], r
