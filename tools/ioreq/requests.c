@@ -820,7 +820,7 @@ static void add_connection(struct requests *q, struct connection *c)
 		add_both(q, &client, &server, c, at);
 	else if (client.nr)
 		add_one(q, &client, c, at, true);
-	else
+	else if (server.nr)
 		add_one(q, &server, c, !at, false);
 	free(client.turn);
 	free(server.turn);
