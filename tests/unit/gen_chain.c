@@ -375,7 +375,7 @@ static bool save(const char *path, int host, bool lossy)
 	for (i = 0; i < nr_events; i++) {
 		if (events[i].host != host)
 			continue;
-		if (lossy && !below(150))
+		if (lossy && !below(40))
 			td_lose(&td, 0, 0);
 		else
 			write_event(&td, &events[i]);
