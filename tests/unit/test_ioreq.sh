@@ -177,6 +177,8 @@ cmp out out.txt || wrong "-o differs"
 
 # --- wrong use
 expect 2 'which FILE'
+expect 2 '--epoch=soon is no number from 1' --epoch=soon a.dat
+expect 2 '--epoch=9999999999 is too late' --epoch=9999999999 a.dat
 expect 2 'unknown format xml' --format=xml a.dat
 expect 2 '--by=thread: host, comm, process, call or object' --by=call,thread a.dat
 expect 2 '--by=: host' --by= a.dat
@@ -185,7 +187,7 @@ expect 2 '--top=-1 is no number' --top=-1 a.dat
 expect 1 '^ioreq: nowhere.dat: ' nowhere.dat
 expect 1 '^ioreq: nowhere.dat: ' a.dat db=nowhere.dat
 "$UNIT/gen_tracedat" block other.dat >/dev/null || exit 1
-expect 1 '^ioreq: other.dat: has no iosys events' other.dat
+expect 1 '^ioreq: other.dat: has no iosys events .*, and none of system calls' other.dat
 echo no trace >text.dat
 expect 1 '^ioreq: text.dat:' text.dat
 head -c 30000 a.dat >short.dat

@@ -150,6 +150,7 @@ struct gap {
  * @gap:	when they were; in order and apart after sums_finish()
  * @nr_gaps:	how many are there
  * @room:	for so many
+ * @stock:	they are events of a kernel without iosys
  */
 struct host {
 	const char *name;
@@ -160,6 +161,7 @@ struct host {
 	struct gap *gap;
 	u64 nr_gaps;
 	u64 room;
+	bool stock;
 };
 
 /* Host of a party that nobody recorded: its name is its address */
@@ -542,6 +544,12 @@ void times_add(struct times *t, u64 time);
 void times_finish(struct times *t);
 
 int sums_read(struct guard *g, struct sums *s, u32 host);
+void sums_call(struct sums *s, const struct actor *who, const char *op,
+	       const struct object *object, const struct logged *call);
+void sums_pending(struct sums *s, const struct actor *who, const char *op,
+		  const char *name, u64 start, u64 time);
+bool stock_has(const struct records *r);
+bool stock_read(struct sums *s, u32 host, struct records *r);
 void sums_finish(struct sums *s);
 void sums_free(struct sums *s);
 

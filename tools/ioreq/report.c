@@ -251,6 +251,9 @@ static void text_files(FILE *out, const struct sums *s)
 			s->host[i].gaps ? ", records were lost %llu times\n" :
 					  "\n",
 			s->host[i].gaps);
+		if (s->host[i].stock)
+			fputs("  of a kernel without iosys: no bytes of streams, so no requests\n",
+			      out);
 	}
 }
 
@@ -436,6 +439,9 @@ static struct json_object *json_hosts(const struct sums *s)
 		json_number(host, "calls", s->host[i].calls);
 		json_number(host, "gaps", s->host[i].gaps);
 		json_object_object_add(host, "clock", json_clock(s, i));
+		json_object_object_add(
+			host, "stock",
+			json_object_new_boolean(s->host[i].stock));
 		json_object_array_add(hosts, host);
 	}
 	return hosts;

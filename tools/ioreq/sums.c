@@ -425,6 +425,12 @@ static void take_fault(struct sums *s, u32 host, const struct layout *l,
 			      get(&l->duration, rec));
 }
 
+static void end_of_call(struct sums *s, u32 host, u64 start)
+{
+	if (!s->host[host].calls++ || start < s->host[host].first)
+		s->host[host].first = start;
+}
+
 static void take_call(struct sums *s, u32 host, const struct layout *l,
 		      const struct records *r, const struct record *rec)
 {
@@ -455,8 +461,7 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 		take_stream(s, host, l, r, rec);
 	if (s->log)
 		log_call(s, host, l, r, rec);
-	if (!s->host[host].calls++ || get(&l->start, rec) < s->host[host].first)
-		s->host[host].first = get(&l->start, rec);
+	end_of_call(s, host, get(&l->start, rec));
 }
 
 static void take_pending(struct sums *s, u32 host, const struct layout *l,
@@ -536,6 +541,82 @@ static void end_gaps(struct host *h, const struct cpu *c, u32 cpus)
 	}
 }
 
+/**
+ * sums_call - a call that another event told of
+ * @s: sums
+ * @who: the thread; its calls do not matter
+ * @op: name of the call
+ * @object: what it was about
+ * @call: its times and results
+ */
+void sums_call(struct sums *s, const struct actor *who, const char *op,
+	       const struct object *object, const struct logged *call)
+{
+	static char none[1];
+	struct sum key = { .name = none };
+
+	if (s->by & BY_HOST)
+		key.host = who->host;
+	if (s->by & BY_PROCESS)
+		key.tgid = who->tgid;
+	if (s->by & (BY_PROCESS | BY_COMM))
+		snprintf(key.comm, sizeof(key.comm), "%s", who->comm);
+	if (s->by & BY_CALL)
+		snprintf(key.op, sizeof(key.op), "%s", op);
+	if (s->by & BY_OBJECT) {
+		key.dev = object->dev;
+		key.id = object->id;
+		key.type = object->type;
+		key.name = object->name;
+	}
+	add_call(find_sum(s, &key), call->duration, call->result, call->bytes);
+	if (s->log)
+		log_add(s->log, who, op, object, call);
+	end_of_call(s, who->host, call->start);
+}
+
+/**
+ * sums_pending - a call that had not ended when the trace did
+ * @s: sums
+ * @who: the thread
+ * @op: name of the call
+ * @name: of its object
+ * @start: when it began, ns
+ * @time: how long it had been open, ns
+ */
+void sums_pending(struct sums *s, const struct actor *who, const char *op,
+		  const char *name, u64 start, u64 time)
+{
+	struct pending *p = allocate(sizeof(*p));
+	u32 at = mix(start, who->pid);
+
+	p->host = who->host;
+	p->pid = who->pid;
+	p->tgid = who->tgid;
+	p->start = start;
+	p->time = time;
+	snprintf(p->op, sizeof(p->op), "%s", op);
+	snprintf(p->comm, sizeof(p->comm), "%s", who->comm);
+	p->name = strdup(name);
+	if (!p->name)
+		abort();
+	p->next = s->open[at];
+	s->open[at] = p;
+}
+
+/* Return: 0, or what guard_fail() returned, if there are no calls of any kind */
+static int read_stock(struct guard *g, struct sums *s, u32 host,
+		      struct records *r)
+{
+	s->host[host].gaps = 0;
+	s->host[host].nr_gaps = 0;
+	if (records_rewind(r) || !stock_read(s, host, r))
+		return guard_fail(
+			g, GUARD_NOWHERE,
+			"has no iosys events (record them with: trace-cmd record -e iosys), and none of system calls (see ioreq(1), STOCK KERNELS)");
+	return records_status(r);
+}
+
 static int read_records(struct guard *g, struct sums *s, u32 host,
 			struct records *r)
 {
@@ -545,20 +626,17 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	const struct number *type = find_layouts(layouts, r);
 	struct record rec;
 	int status = 0;
+	bool found = false;
 
-	if (!type)
-		status = guard_fail(
-			g, GUARD_NOWHERE,
-			"has no iosys events (record them with: trace-cmd record -e iosys)");
-	while (!status && records_next(r, &rec)) {
-		const struct layout *l =
-			layout_of(layouts, number_get(type, &rec));
+	while (type && !status && records_next(r, &rec)) {
+		const struct layout *l = layout_of(layouts, get(type, &rec));
 
 		s->host[host].gaps += rec.lost;
 		if (rec.cpu < cpus)
 			cpu[rec.cpu].lost |= rec.lost;
 		if (!l)
 			continue;
+		found = true;
 		if (!is_whole(l, &rec))
 			status = guard_fail(
 				g, rec.offset,
@@ -573,7 +651,11 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	end_gaps(&s->host[host], cpu, cpus);
 	free(cpu);
 	free(layouts);
-	return status ? status : records_status(r);
+	status = status ? status : records_status(r);
+	/* trace-cmd may write formats of events that it did not record */
+	if (!status && !found && (!type || stock_has(r)))
+		status = read_stock(g, s, host, r);
+	return status;
 }
 
 /**
