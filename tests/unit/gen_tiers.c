@@ -6,7 +6,9 @@
  * clients on the first one ask a server on the second one, which reads a file and asks
  * a data base on the third one meanwhile, one to three times. Now and then a thread of
  * the server answers two clients at the same time, and asks once: for whom, nobody can
- * tell. Only a page of it is in memory at a time. Prints the truth, unless it is quiet:
+ * tell. Only a page of it is in memory at a time. Prints how many calls=, requests=
+ * and asked= (of these, those that a server made) there are if it is to be quiet, and
+ * otherwise the truth:
  *
  *	call HOST TGID TID OP START DURATION BYTES NAME
  *	request NUMBER PARENT CLIENT-TID BEGIN OVER SERVER-TID BEGIN OVER SENT RECEIVED
@@ -110,7 +112,7 @@ struct request {
 
 static struct event events[64];
 static unsigned int nr_events;
-static uint64_t numbers;
+static uint64_t numbers, asked, calls;
 static bool loud;
 
 static uint64_t below(uint64_t n)
@@ -222,6 +224,7 @@ static void query(struct worker *w, uint64_t parent, const char *unknown)
 {
 	struct request r = ask(w, &w->db, parent);
 
+	asked++;
 	work(w, 2, w->db.tid[1], OP_PREAD, 8192, "/var/lib/db/base");
 	if (!below(4))
 		work(w, 2, w->db.tid[1], OP_FDATASYNC, 0, "/var/lib/db/log");
@@ -334,8 +337,10 @@ static void run_worker(struct td *td, unsigned int host, unsigned int number,
 		for (i = 0; i < nr_events; i++) {
 			if (loud)
 				tell_event(&events[i]);
-			if (events[i].host == host)
-				write_event(td, number, &events[i]);
+			if (events[i].host != host)
+				continue;
+			write_event(td, number, &events[i]);
+			calls++;
 		}
 	}
 }
@@ -349,6 +354,7 @@ static bool write_host(const char *path, unsigned int host, uint64_t requests,
 	bool ok;
 
 	numbers = 0;
+	asked = 0;
 	td_init(&td, &layout, WORKERS);
 	td_add_event(&td, "iosys", call_format);
 	td.cmdlines = cmdlines[host];
@@ -381,5 +387,9 @@ int main(int argc, char **argv)
 				SEED + 1000 * strtoull(argv[5], NULL, 10)))
 			return 1;
 	}
+	if (argc > 6)
+		printf("calls=%llu\nrequests=%llu\nasked=%llu\n",
+		       (unsigned long long)calls, (unsigned long long)numbers,
+		       (unsigned long long)asked);
 	return 0;
 }
