@@ -54,6 +54,7 @@ assert times == sorted(times, reverse=True)
 
 result = json.load(open("out.json"))
 assert {h["name"]: h["calls"] for h in result["hosts"]} == calls
+assert all(row.pop("size") == row.pop("client") == "" for row in rows)
 assert [{k: str(v) for k, v in c.items()} for c in result["calls"]] == rows
 got = [(p["host"], p["tgid"], p["pid"], p["call"], p["name"], p["start"], p["time"])
        for p in result["pending"]]
@@ -62,7 +63,7 @@ assert all(p["comm"] == "hanger" for p in result["pending"])
 END
 
 # --- calls that have less in common: sums of those sums, times of all of them
-for by in call comm,call object,host process; do
+for by in call comm,call object,host process call,size; do
 	"$ioreq" web=a.dat db=b.dat --by=$by --format=csv >"by-$by.csv" 2>err || wrong "--by=$by fails"
 	"$ioreq" web=a.dat db=b.dat --by=$by --format=json >"by-$by.json" 2>>err || wrong "--by=$by fails"
 	[ ! -s err ] || wrong "--by=$by: messages"
@@ -70,7 +71,7 @@ done
 python3 - <<'END' || wrong "--by is not right"
 import csv, json, math
 FIELDS = {"host": ["host"], "comm": ["comm"], "process": ["tgid"], "call": ["call"],
-          "object": ["type", "major", "minor", "id", "name"]}
+          "object": ["type", "major", "minor", "id", "name"], "size": ["size"]}
 TYPES = {0: "anon", 1: "fifo", 8: "file", 12: "socket"}
 rows = list(csv.DictReader(open("out.csv")))
 # A process is called as its first thread, or else as who made the call
@@ -83,10 +84,11 @@ for host, name in (("web", "a.truth"), ("db", "b.truth")):
             comm = COMMS.get(f[1], "thread" if f[2] == "1102" else "<...>")
             calls.append(({"host": host, "comm": comm, "tgid": f[1], "call": f[3],
                            "type": TYPES[int(f[4])], "major": str(int(f[5]) >> 20),
-                           "minor": str(int(f[5]) & 0xfffff), "id": f[6], "name": f[7]},
+                           "minor": str(int(f[5]) & 0xfffff), "id": f[6], "name": f[7],
+                           "size": str(1 << int(f[9]).bit_length() - 1 if int(f[9]) else 0)},
                           int(f[8]), int(f[9]), int(f[11])))
 ALL = [field for fields in FIELDS.values() for field in fields]
-for by in "call", "comm,call", "object,host", "process":
+for by in "call", "comm,call", "object,host", "process", "call,size":
     fields = [field for word in by.split(",") for field in FIELDS[word]]
     want = {}
     for call, *numbers in calls:
@@ -105,6 +107,10 @@ for by in "call", "comm,call", "object,host", "process":
 END
 "$ioreq" --by=comm,call a.dat >out 2>err || wrong "--by in text fails"
 grep -qE '^process +call +count +failed .* max$' out || wrong "--by in text: other columns"
+"$ioreq" --by=call,size --top=1000 a.dat >sizes 2>err || wrong "--by=size in text fails"
+grep -qE '^call +size +count ' sizes || wrong "--by=size in text: other columns"
+grep -qE '^read +0 +[0-9]' sizes || wrong "--by=size does not tell of nothing"
+grep -qE '^read +32768-65535 +[0-9]' sizes || wrong "--by=size does not tell of large ones"
 grep -qE '^postgres +write +[0-9]' out || wrong "--by=comm,call does not tell of postgres"
 
 # --- requests on TCP connections, of which both sides were recorded, or one
@@ -180,7 +186,7 @@ expect 2 'which FILE'
 expect 2 '--epoch=soon is no number from 1' --epoch=soon a.dat
 expect 2 '--epoch=9999999999 is too late' --epoch=9999999999 a.dat
 expect 2 'unknown format xml' --format=xml a.dat
-expect 2 '--by=thread: host, comm, process, call or object' --by=call,thread a.dat
+expect 2 '--by=thread: host, comm, process, call, object, size or client' --by=call,thread a.dat
 expect 2 '--by=: host' --by= a.dat
 expect 2 '--top=0 is no number' --top=0 a.dat
 expect 2 '--top=-1 is no number' --top=-1 a.dat

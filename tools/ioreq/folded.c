@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folded stacks for flame graphs: HOST;PROCESS;CALL;OBJECT and the nanoseconds of
+ * Folded stacks for flame graphs: CLIENT;HOST;PROCESS;CALL;OBJECT;SIZE and the time of
  * these calls; what calls of a sum do not have in common is left out.
  */
 #include "ioreq.h"
@@ -20,6 +20,12 @@ static void put_sum(FILE *out, const struct sums *s, const struct sum *sum)
 	const char *before = "";
 	char name[4096];
 
+	if (s->by & BY_CLIENT)
+		put_frame(out,
+			  sum->client ? party_text(name, sizeof(name), s,
+						   sum->client) :
+					"-",
+			  &before);
 	if (s->by & BY_HOST)
 		put_frame(out, s->host[sum->host].name, &before);
 	if (s->by & (BY_PROCESS | BY_COMM)) {
@@ -32,6 +38,10 @@ static void put_sum(FILE *out, const struct sums *s, const struct sum *sum)
 		put_frame(out, sum->op, &before);
 	if (s->by & BY_OBJECT) {
 		object_name(name, sizeof(name), sum->type, sum->id, sum->name);
+		put_frame(out, name, &before);
+	}
+	if (s->by & BY_SIZE) {
+		snprintf(name, sizeof(name), "%llu", sum->size);
 		put_frame(out, name, &before);
 	}
 	fprintf(out, " %llu\n", sum->times.sum);

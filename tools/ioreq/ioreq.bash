@@ -19,7 +19,7 @@ _ioreq() {
 		# The last of a list
 		local begun=
 		[[ $cur != *,* ]] || begun=${cur%,*},
-		mapfile -t COMPREPLY < <(compgen -P "$begun" -W "host comm process call object" -- "${cur##*,}")
+		mapfile -t COMPREPLY < <(compgen -P "$begun" -W "host comm process call object size client" -- "${cur##*,}")
 		return
 		;;
 	--top | --epoch | --max-drift) return ;;

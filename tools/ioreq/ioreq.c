@@ -57,8 +57,8 @@ static const struct argp_option options[] = {
 	  "otlp (requests for OpenTelemetry), folded (for flame graphs) or html",
 	  1 },
 	{ "by", OPT_BY, "WHAT,...", 0,
-	  "Add up calls that have in common: host, comm, process, call, object "
-	  "(default: all of them)",
+	  "Add up calls that have in common: host, comm, process, call, object (default: "
+	  "all of these), size (bytes, to a power of two), client (that they were made for)",
 	  1 },
 	{ "requests", OPT_REQUESTS, NULL, 0,
 	  "Print only the requests on TCP connections", 1 },
@@ -98,6 +98,8 @@ static const char doc[] =
 	"  ioreq --paths web=web.dat app=app.dat db=db.dat\n"
 	"  ioreq --clocks web=web.dat db=db.dat\n"
 	"  ioreq --by=comm,call trace.dat\n"
+	"  ioreq --by=comm,call,size trace.dat\n"
+	"  ioreq --by=client,host,call,object web=web.dat db=db.dat\n"
 	"  ioreq --format=csv trace.dat | sort -t, -k16 -n | tail\n"
 	"  ioreq --format=html web=web.dat db=db.dat -o requests.html\n"
 	"  ioreq --format=chrome --top=100 web=web.dat db=db.dat -o perfetto.json\n"
@@ -152,19 +154,20 @@ static u32 get_drift(const char *arg, struct argp_state *state)
 
 static u32 get_by(char *arg, struct argp_state *state)
 {
-	static const char *const names[] = { "host", "comm", "process", "call",
-					     "object" };
+	static const char *const names[] = { "host",  "comm",	"process",
+					     "call",  "object", "size",
+					     "client" };
 	char *word, *rest = arg;
 	u32 by = 0;
 	size_t i;
 
 	while ((word = strsep(&rest, ","))) {
-		for (i = 0; i < 5 && strcmp(word, names[i]) != 0; i++)
+		for (i = 0; i < 7 && strcmp(word, names[i]) != 0; i++)
 			;
-		if (i == 5)
+		if (i == 7)
 			argp_error(
 				state,
-				"--by=%s: host, comm, process, call or object",
+				"--by=%s: host, comm, process, call, object, size or client",
 				word);
 		by |= 1 << i;
 	}
@@ -238,7 +241,8 @@ static int work(struct guard *g, FILE *out, void *arg)
 
 	o->sums.requests = requests_new();
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
-	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS) {
+	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS ||
+	    o->sums.by & BY_CLIENT) {
 		requests_keep(o->sums.requests);
 		o->sums.log = log_new();
 	}

@@ -38,6 +38,8 @@ enum subject { SUBJECT_ALL, SUBJECT_REQUESTS, SUBJECT_CLOCKS, SUBJECT_PATHS };
  * @BY_PROCESS:	the process
  * @BY_CALL:	the system call or the request, or that it was a fault
  * @BY_OBJECT:	the object
+ * @BY_SIZE:	how many bytes it transferred, as a power of two
+ * @BY_CLIENT:	the client of the request that it was made for
  */
 enum by {
 	BY_HOST = 1,
@@ -45,6 +47,8 @@ enum by {
 	BY_PROCESS = 4,
 	BY_CALL = 8,
 	BY_OBJECT = 16,
+	BY_SIZE = 32,
+	BY_CLIENT = 64,
 };
 
 #define COMM_SIZE 17
@@ -84,6 +88,8 @@ struct times {
  * @dev:	its device
  * @id:		its inode number; of a socket its cookie
  * @name:	path or addresses; "" if it has none
+ * @size:	bytes of each, at least, and less than twice as many; 0: none
+ * @client:	for whom they were made; NULL: for nobody that is known
  * @errors:	failed ones
  * @bytes:	that they transferred
  * @times:	that they took
@@ -98,6 +104,8 @@ struct sum {
 	u32 dev;
 	u64 id;
 	char *name;
+	u64 size;
+	const struct party *client;
 	u64 errors;
 	u64 bytes;
 	struct times times;
@@ -363,6 +371,7 @@ struct object {
  * @beside:	the thread was in another call meanwhile, or may have been
  * @socket:	cookie of its socket, or 0
  * @marked:	see list_mark()
+ * @client:	for whom it was made, see clients_sum()
  */
 struct logged {
 	u64 start;
@@ -375,6 +384,7 @@ struct logged {
 	bool marked;
 	bool beside;
 	u64 socket;
+	const struct party *client;
 };
 
 /**
@@ -546,6 +556,8 @@ void times_finish(struct times *t);
 int sums_read(struct guard *g, struct sums *s, u32 host);
 void sums_call(struct sums *s, const struct actor *who, const char *op,
 	       const struct object *object, const struct logged *call);
+void sums_add(struct sums *s, const struct actor *who, const char *op,
+	      const struct object *object, const struct logged *call);
 void sums_pending(struct sums *s, const struct actor *who, const char *op,
 		  const char *name, u64 start, u64 time);
 bool stock_has(const struct records *r);
@@ -575,6 +587,11 @@ u64 log_after(const struct actor *a, u64 time);
 const char *log_op(const struct log *l, const struct logged *c);
 const struct object *log_object(const struct log *l, const struct logged *c);
 void log_free(struct log *l);
+
+/* Stands for several clients, none of which is known to be it */
+extern const struct party client_ambiguous;
+
+void clients_sum(struct sums *s);
 
 void list_parents(const struct sums *s, struct request *r, u64 nr);
 void list_mark(const struct sums *s, struct request *r, u64 nr, u64 top);

@@ -50,14 +50,46 @@ static bool has_hosts(const struct sums *s)
 	return s->hosts > 1 && s->by & BY_HOST;
 }
 
+/**
+ * party_text - "host:name" where there are several; an address has no host
+ * @buf: where to put it
+ * @size: its size
+ * @s: sums
+ * @p: who
+ *
+ * Return: @buf.
+ */
+const char *party_text(char *buf, size_t size, const struct sums *s,
+		       const struct party *p)
+{
+	if (s->hosts > 1 && p->host != NO_HOST)
+		snprintf(buf, size, "%s:%s", s->host[p->host].name, p->name);
+	else
+		snprintf(buf, size, "%s", p->name);
+	return buf;
+}
+
+/* Who is not known is nobody */
+static const char *client_text(char *buf, size_t size, const struct sums *s,
+			       const struct sum *sum)
+{
+	if (!sum->client)
+		return "-";
+	return party_text(buf, size, s, sum->client);
+}
+
 static void text_heading(FILE *out, const struct sums *s)
 {
+	if (s->by & BY_CLIENT)
+		fprintf(out, "%-22s ", "client");
 	if (has_hosts(s))
 		fprintf(out, "%-12s ", "host");
 	if (s->by & (BY_PROCESS | BY_COMM))
 		fprintf(out, "%-22s ", "process");
 	if (s->by & BY_CALL)
 		fprintf(out, "%-15s ", "call");
+	if (s->by & BY_SIZE)
+		fprintf(out, "%21s ", "size");
 	fprintf(out, "%9s %6s %12s %9s %9s %9s %9s%s\n", "count", "failed",
 		"transferred", "time", "p50", "p99", "max",
 		s->by & BY_OBJECT ? "  object" : "");
@@ -75,11 +107,22 @@ static void text_times(FILE *out, const struct times *t)
 		fprintf(out, " %9s %9s %9s %9s", "-", "-", "-", "-");
 }
 
+static void text_size(FILE *out, u64 size)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), size > 1 ? "%llu-%llu" : "%llu", size,
+		 size - 1 + size);
+	fprintf(out, "%21s ", text);
+}
+
 static void text_sum(FILE *out, const struct sums *s, const struct sum *sum)
 {
 	char calls[24], bytes[24], process[64];
 	char name[4096];
 
+	if (s->by & BY_CLIENT)
+		fprintf(out, "%-22s ", client_text(name, sizeof(name), s, sum));
 	if (has_hosts(s))
 		fprintf(out, "%-12s ", s->host[sum->host].name);
 	if (s->by & BY_PROCESS) {
@@ -91,6 +134,8 @@ static void text_sum(FILE *out, const struct sums *s, const struct sum *sum)
 	}
 	if (s->by & BY_CALL)
 		fprintf(out, "%-15s ", sum->op);
+	if (s->by & BY_SIZE)
+		text_size(out, sum->size);
 	fprintf(out, "%9s %6llu %12s",
 		format_count(calls, sizeof(calls), sum->times.nr), sum->errors,
 		format_bytes(bytes, sizeof(bytes), sum->bytes));
@@ -119,25 +164,6 @@ static void text_pending(FILE *out, const struct sums *s)
 		fprintf(out, "%-22s %-15s for %s  %s\n", process, p->op,
 			time_text(time, p->time), *p->name ? p->name : "-");
 	}
-}
-
-/**
- * party_text - "host:name" where there are several; an address has no host
- * @buf: where to put it
- * @size: its size
- * @s: sums
- * @p: who
- *
- * Return: @buf.
- */
-const char *party_text(char *buf, size_t size, const struct sums *s,
-		       const struct party *p)
-{
-	if (s->hosts > 1 && p->host != NO_HOST)
-		snprintf(buf, size, "%s:%s", s->host[p->host].name, p->name);
-	else
-		snprintf(buf, size, "%s", p->name);
-	return buf;
 }
 
 /* By enum step and enum part_of_wait */
@@ -268,10 +294,11 @@ static void csv_times(FILE *out, const struct times *t)
 
 static void csv(FILE *out, const struct sums *s, u64 top)
 {
+	char name[300];
 	u64 i;
 
 	fprintf(out,
-		"host,comm,tgid,call,type,major,minor,id,name,count,failed,bytes,time,p50,p99,max\n");
+		"host,comm,tgid,call,type,major,minor,id,name,count,failed,bytes,time,p50,p99,max,size,client\n");
 	for (i = 0; i < s->nr && i < top; i++) {
 		const struct sum *sum = s->sum[i];
 
@@ -292,6 +319,13 @@ static void csv(FILE *out, const struct sums *s, u64 top)
 		fprintf(out, ",%llu,%llu,%llu", sum->times.nr, sum->errors,
 			sum->bytes);
 		csv_times(out, &sum->times);
+		fputc(',', out);
+		if (s->by & BY_SIZE)
+			fprintf(out, "%llu", sum->size);
+		fputc(',', out);
+		if (s->by & BY_CLIENT)
+			csv_string(out,
+				   client_text(name, sizeof(name), s, sum));
 		fputc('\n', out);
 	}
 }
@@ -354,6 +388,7 @@ static void json_times(struct json_object *o, const struct times *t)
 static struct json_object *json_sum(const struct sums *s, const struct sum *sum)
 {
 	struct json_object *o = json_object_new_object();
+	char name[300];
 
 	if (s->by & BY_HOST)
 		json_string(o, "host", s->host[sum->host].name);
@@ -370,6 +405,11 @@ static struct json_object *json_sum(const struct sums *s, const struct sum *sum)
 		json_number(o, "id", sum->id);
 		json_string(o, "name", sum->name);
 	}
+	if (s->by & BY_SIZE)
+		json_number(o, "size", sum->size);
+	if (s->by & BY_CLIENT)
+		json_string(o, "client",
+			    client_text(name, sizeof(name), s, sum));
 	json_number(o, "failed", sum->errors);
 	json_number(o, "bytes", sum->bytes);
 	json_times(o, &sum->times);

@@ -218,7 +218,7 @@ static s32 thread_of(const struct layout *l, const struct record *rec)
 
 static struct sum *find_sum(struct sums *s, const struct sum *key)
 {
-	u32 at = mix(key->id ^ (u64)key->dev << 32,
+	u32 at = mix(key->id ^ (u64)key->dev << 32 ^ key->size << 20,
 		     key->tgid ^ (u64)key->host << 40);
 	struct sum *sum;
 
@@ -227,7 +227,8 @@ static struct sum *find_sum(struct sums *s, const struct sum *key)
 		if (sum->host == key->host && sum->tgid == key->tgid &&
 		    (s->by & BY_PROCESS || !strcmp(sum->comm, key->comm)) &&
 		    sum->id == key->id && sum->dev == key->dev &&
-		    sum->type == key->type && !strcmp(sum->op, key->op) &&
+		    sum->type == key->type && sum->size == key->size &&
+		    sum->client == key->client && !strcmp(sum->op, key->op) &&
 		    !strcmp(sum->name, key->name))
 			return sum;
 	}
@@ -239,6 +240,12 @@ static struct sum *find_sum(struct sums *s, const struct sum *key)
 	sum->next = s->bucket[at];
 	s->bucket[at] = sum;
 	return sum;
+}
+
+/* The highest bit of a number of bytes */
+static u64 size_of(u64 bytes)
+{
+	return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
 }
 
 static void add_call(struct sum *sum, u64 duration, s64 result, u64 bytes)
@@ -451,8 +458,12 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 		key.type = get(&l->type, rec);
 		get_name(name, &l->name, rec);
 	}
-	add_call(find_sum(s, &key), get(&l->duration, rec),
-		 get(&l->result, rec), get(&l->bytes, rec));
+	if (s->by & BY_SIZE)
+		key.size = size_of(get(&l->bytes, rec));
+	/* Others are added up when all requests are there */
+	if (!(s->by & BY_CLIENT))
+		add_call(find_sum(s, &key), get(&l->duration, rec),
+			 get(&l->result, rec), get(&l->bytes, rec));
 	if (l->kind == KIND_FAULT)
 		take_fault(s, host, l, rec);
 	else
@@ -542,15 +553,15 @@ static void end_gaps(struct host *h, const struct cpu *c, u32 cpus)
 }
 
 /**
- * sums_call - a call that another event told of
+ * sums_add - add a call to its sum
  * @s: sums
  * @who: the thread; its calls do not matter
  * @op: name of the call
  * @object: what it was about
  * @call: its times and results
  */
-void sums_call(struct sums *s, const struct actor *who, const char *op,
-	       const struct object *object, const struct logged *call)
+void sums_add(struct sums *s, const struct actor *who, const char *op,
+	      const struct object *object, const struct logged *call)
 {
 	static char none[1];
 	struct sum key = { .name = none };
@@ -569,7 +580,26 @@ void sums_call(struct sums *s, const struct actor *who, const char *op,
 		key.type = object->type;
 		key.name = object->name;
 	}
+	if (s->by & BY_SIZE)
+		key.size = size_of(call->bytes);
+	if (s->by & BY_CLIENT)
+		key.client = call->client;
 	add_call(find_sum(s, &key), call->duration, call->result, call->bytes);
+}
+
+/**
+ * sums_call - a call that another event told of
+ * @s: sums
+ * @who: the thread; its calls do not matter
+ * @op: name of the call
+ * @object: what it was about
+ * @call: its times and results
+ */
+void sums_call(struct sums *s, const struct actor *who, const char *op,
+	       const struct object *object, const struct logged *call)
+{
+	if (!(s->by & BY_CLIENT))
+		sums_add(s, who, op, object, call);
 	if (s->log)
 		log_add(s->log, who, op, object, call);
 	end_of_call(s, who->host, call->start);
@@ -650,11 +680,11 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	}
 	end_gaps(&s->host[host], cpu, cpus);
 	free(cpu);
-	free(layouts);
 	status = status ? status : records_status(r);
 	/* trace-cmd may write formats of events that it did not record */
 	if (!status && !found && (!type || stock_has(r)))
 		status = read_stock(g, s, host, r);
+	free(layouts);
 	return status;
 }
 
@@ -685,6 +715,15 @@ int sums_read(struct guard *g, struct sums *s, u32 host)
 
 /* ------------------------------------------------------------------------- */
 
+static int by_client(const struct party *a, const struct party *b)
+{
+	if (!a || !b)
+		return !!a - !!b;
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
 static int by_name(const struct sum *a, const struct sum *b)
 {
 	int order = (a->host > b->host) - (a->host < b->host);
@@ -693,6 +732,8 @@ static int by_name(const struct sum *a, const struct sum *b)
 	order = order ? order : strcmp(a->comm, b->comm);
 	order = order ? order : strcmp(a->name, b->name);
 	order = order ? order : (a->id > b->id) - (a->id < b->id);
+	order = order ? order : (a->size > b->size) - (a->size < b->size);
+	order = order ? order : by_client(a->client, b->client);
 	return order ? order : strcmp(a->op, b->op);
 }
 
@@ -750,6 +791,14 @@ void sums_finish(struct sums *s)
 	struct sum *sum;
 	u32 i;
 
+	for (i = 0; i < s->hosts; i++)
+		merge_gaps(&s->host[i]);
+	s->clocks = clocks_new(s->hosts, s->drift);
+	requests_messages(s->requests, s->clocks);
+	clocks_finish(s->clocks);
+	s->exchange = requests_finish(s->requests, s->clocks, &s->nr_exchanges);
+	if (s->by & BY_CLIENT)
+		clients_sum(s);
 	for (i = 0; i < BUCKETS; i++) {
 		for (sum = s->bucket[i]; sum; sum = sum->next)
 			s->nr++;
@@ -772,12 +821,6 @@ void sums_finish(struct sums *s)
 	}
 	qsort(s->sum, s->nr, sizeof(*s->sum), by_time);
 	qsort(s->pending, s->nr_pending, sizeof(*s->pending), by_age);
-	for (i = 0; i < s->hosts; i++)
-		merge_gaps(&s->host[i]);
-	s->clocks = clocks_new(s->hosts, s->drift);
-	requests_messages(s->requests, s->clocks);
-	clocks_finish(s->clocks);
-	s->exchange = requests_finish(s->requests, s->clocks, &s->nr_exchanges);
 }
 
 /**
