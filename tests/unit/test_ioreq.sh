@@ -172,6 +172,29 @@ grep -q '^\.\.\. 8 more (--top)$' out || wrong "text does not tell how many kind
 "$ioreq" --requests a.dat >out 2>err || wrong "no requests fail"
 grep -q '^no requests$' out || wrong "text does not say that there are no requests"
 
+# --- a kernel without iosys
+"$UNIT/gen_stock" stock.dat 3000 1 >stock.truth || exit 1
+"$ioreq" stock.dat --format=csv >stock.csv 2>err || wrong "a stock kernel's trace fails"
+"$ioreq" stock.dat --format=json >stock.json 2>>err || wrong "a stock kernel's trace fails"
+[ ! -s err ] || wrong "messages about a stock kernel's trace"
+python3 - <<'END' || wrong "a stock kernel's calls are not right"
+import collections, csv, json
+want = collections.defaultdict(list)
+for line in open("stock.truth"):
+    tgid, tid, op, name, result, size, start, took = line.rstrip("\n").split("\t")
+    want[tgid, op, name].append((int(result) < 0, int(size), int(took)))
+got = {}
+for r in csv.DictReader(open("stock.csv")):
+    key = r["tgid"], r["call"], r["name"]
+    assert key not in got, key
+    got[key] = [int(r[k]) for k in ("count", "failed", "bytes", "time")]
+    assert r["type"] == ("unknown" if r["name"] == "unknown" else "socket" if ">" in r["name"] else "file"), r
+assert got == {k: [len(v), *map(sum, zip(*v))] for k, v in want.items()}, [(k, got.get(k), want.get(k)) for k in got.keys() | want.keys() if got.get(k) != [len(want[k]), *map(sum, zip(*want[k]))]][:5]
+assert len(got) > 300 and any(k[2] == "unknown" for k in got)
+result = json.load(open("stock.json"))
+assert result["hosts"][0]["stock"] and result["requests"] == []
+END
+
 # --- text
 "$ioreq" a.dat >out 2>err || wrong "text fails"
 grep -q '^a.dat: 5,000 calls$' out || wrong "text does not tell how many calls"
@@ -205,12 +228,13 @@ expect 1 '^ioreq: short.dat:' short.dat
 printf 'leak:libtraceevent\nleak:libtracecmd\n' >leaks
 export LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0
 "$UNIT/gen_requests" small-web.dat small.dat 20 3 >small.truth || exit 1
+"$UNIT/gen_stock" small-stock.dat 300 1 >small.truth || exit 1
 python3 - <<'END'
 import random
 random.seed(1)
-data = [open(name, "rb").read() for name in ("b.dat", "small.dat")]
-for i in range(80):
-    bad = bytearray(data[i % 2])
+data = [open(name, "rb").read() for name in ("b.dat", "small.dat", "small-stock.dat")]
+for i in range(120):
+    bad = bytearray(data[i % 3])
     for _ in range(1 + i % 5):
         bad[random.randrange(len(bad))] = random.randrange(256)
     open(f"bad{i}.dat", "wb").write(bad)
