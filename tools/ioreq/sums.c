@@ -403,7 +403,7 @@ static void log_call(const struct sums *s, u32 host, const struct layout *l,
 	struct object object = { .name = name };
 	struct logged call = { 0 };
 
-	who.pid = get(&l->common_pid, rec);
+	who.pid = thread_of(l, rec);
 	who.tgid = get(&l->tgid, rec);
 	get_comm(who.comm, l, r, rec);
 	object.type = get(&l->type, rec);
