@@ -22,6 +22,10 @@ done
 "$ioreq" web=web.dat db=other.dat --format=json >requests.json || wrong "json fails"
 "$ioreq" web=web.dat db=other.dat --format=otlp --epoch=1700000000 >requests.otlp || wrong "otlp fails"
 
+# Two hosts that have sent each other nothing
+"$ioreq" front=front.dat db=db.dat --format=chrome >front.chrome || wrong "chrome of two that have nothing in common fails"
+"$ioreq" front=front.dat db=db.dat --format=html >front.html || wrong "html of two that have nothing in common fails"
+
 cat >truth.py <<'END'
 HOSTS = ["front", "app", "db"]
 COMMS = ["curl", "app server", "<b>db</b>"]
@@ -33,11 +37,22 @@ for line in open("truth"):
     else:
         n = [int(x) for x in f[3:]]
         requests[f[1]] = {"parent": f[2], "pid": (n[0], n[3]), "at": (n[1:3], n[4:6]), "bytes": n[6:8]}
-first = [min(c[4] for c in calls if c[0] == host) for host in range(3)]
+# Clocks are ahead by these, and known as well as messages between hosts tell
+AHEAD = [0, 7000000000000, 3000000000000]
+CLOSE = 20000
+first = min(c[4] - AHEAD[c[0]] for c in calls)
+
+def match(got, want):
+    """pairs of entries that are the same but for two times, their last items"""
+    got, want = sorted(got), sorted(want)
+    assert [g[:-2] for g in got] == [w[:-2] for w in want]
+    for g, w in zip(got, want):
+        assert abs(g[-2] - w[-2]) <= CLOSE and abs(g[-1] - w[-1]) <= CLOSE, (g, w)
+    return list(zip(got, want))
 # Its client is on the first host, or on the second one
 for r in requests.values():
     r["host"] = 0 if r["parent"] == "-" else 1
-    r["axis"] = [[t - first[r["host"] + side] for t in r["at"][side]] for side in (0, 1)]
+    r["axis"] = [[t - AHEAD[r["host"] + side] - first for t in r["at"][side]] for side in (0, 1)]
 END
 
 # --- Chrome's trace events
@@ -83,21 +98,26 @@ process = {pid: name for (what, pid, _), name in names.items() if what == "proce
 assert sorted(process.values()) == ["app: app server-200", "db: <b>db</b>-300", "front: curl-100"], process
 number = {name: pid for pid, name in process.items()}
 pids = [number["front: curl-100"], number["app: app server-200"], number["db: <b>db</b>-300"]]
-got = sorted((pids.index(e["pid"]), e["tid"], e["name"], *e["ns"], e["args"]["bytes"], e["args"]["object"])
-             for e in slices if e["cat"] == "call")
-want = sorted((h, tid, op, start - first[h], start - first[h] + took, b, name)
-              for h, _, tid, op, start, took, b, name in calls)
-assert got == want and len(got) > 5000
-got = sorted((pids.index(e["pid"]), e["name"], *e["ns"], e["args"]["sent"], e["args"]["received"], e["args"].get("asked for", ""))
-             for e in slices if e["cat"] == "request")
+got = [(pids.index(e["pid"]), e["tid"], e["name"], e["args"]["bytes"], e["args"]["object"], *e["ns"])
+       for e in slices if e["cat"] == "call"]
+want = [(h, tid, op, b, name, start - AHEAD[h] - first, start - AHEAD[h] - first + took)
+        for h, _, tid, op, start, took, b, name in calls]
+assert len(match(got, want)) > 5000
+got = [(pids.index(e["pid"]), e["name"], e["args"]["sent"], e["args"]["received"], e["args"].get("asked for", ""), *e["ns"])
+       for e in slices if e["cat"] == "request"]
 want = []
 for r in requests.values():
     h = r["host"]
     for side in 0, 1:
         other = h + 1 - side
         want.append((h + side, ("to", "from")[side] + f" {HOSTS[other]}:{COMMS[other]}",
-                     *r["axis"][side], *r["bytes"], "ambiguous" if r["parent"] == "?" else ""))
-assert got == sorted(want) and len(want) > 1000
+                     *r["bytes"], "ambiguous" if r["parent"] == "?" else "", *r["axis"][side]))
+assert len(match(got, want)) > 1000
+# No effect precedes its cause
+assert all(f[0]["ts"] <= f[1]["ts"] for f in flows.values())
+assert json.load(open("out.chrome"))["otherData"]["clocks"].startswith("aligned: ")
+clocks = json.load(open("front.chrome"))["otherData"]["clocks"]
+assert clocks.startswith("not aligned: "), clocks
 assert any(r["parent"] == "?" for r in requests.values())
 # Of each request, three arrows: the request's, its message's and its answer's
 assert len(flows) == 3 * len(requests)
@@ -190,11 +210,13 @@ spans, resources = otlp.read("out.otlp")
 assert [(r["service.name"], r["host.name"], r["process.pid"]) for r in resources] == \
     [(COMMS[h], HOSTS[h], 100 * (h + 1)) for h in range(3)], resources
 def key(s):
-    return (s["kind"], s["resource"]["host.name"], s["attributes"]["thread.id"], int(s["startTimeUnixNano"]), int(s["endTimeUnixNano"]))
+    return (s["kind"], s["resource"]["host.name"], s["attributes"]["thread.id"], s["attributes"]["ioreq.sent"],
+            s["attributes"]["ioreq.received"], int(s["startTimeUnixNano"]), int(s["endTimeUnixNano"]))
 def truth_key(r, side):
-    return ((3, 2)[side], HOSTS[r["host"] + side], r["pid"][side], *r["axis"][side])
-found = {key(s): s for s in spans.values()}
-assert len(found) == len(spans) == 2 * len(requests)
+    return ((3, 2)[side], HOSTS[r["host"] + side], r["pid"][side], *r["bytes"], *r["axis"][side])
+assert len(spans) == 2 * len(requests)
+by_key = {key(s): s for s in spans.values()}
+found = {want: by_key[got] for got, want in match(by_key, [truth_key(r, side) for r in requests.values() for side in (0, 1)])}
 traces = set()
 for r in requests.values():
     client, server = found[truth_key(r, 0)], found[truth_key(r, 1)]
@@ -210,13 +232,14 @@ for r in requests.values():
         assert [a["ioreq.sent"], a["ioreq.received"]] == r["bytes"]
         assert (a["server.address"], a["server.port"]) == (f"10.0.0.{r['host'] + 1}", 80), a
         assert a["client.address"] == f"10.0.0.{r['host']}" and 40000 <= a["client.port"] < 50000
+        assert a["ioreq.monotonic"] == r["at"][s["kind"] == 2][0], a
         assert a["network.transport"] == "tcp" and "ioreq.unclear" not in a
     assert client["attributes"].get("ioreq.ambiguous_parent", False) == (r["parent"] == "?")
 
 spans, _ = otlp.read("top.otlp")
 longest = sorted(requests, key=lambda n: requests[n]["at"][0][0] - requests[n]["at"][0][1])[:3]
-want = {truth_key(r, side) for n, r in requests.items() if n in longest or r["parent"] in longest for side in (0, 1)}
-assert {key(s) for s in spans.values()} == want
+match([key(s) for s in spans.values()],
+      [truth_key(r, side) for n, r in requests.items() if n in longest or r["parent"] in longest for side in (0, 1)])
 
 # One side only, or both that did not see the same
 spans, _ = otlp.read("requests.otlp")
@@ -343,7 +366,9 @@ shows '[true,true,true,"ascending"]' out.html \
 	return [some > 0 && some < all && right, down.every((v, i) => !i || v <= down[i - 1]), up.every((v, i) => !i || v >= up[i - 1]),
 		g.head.children[7].getAttribute("aria-sort")]' "filter and sort"
 shows '["front, app, db",3,true]' out.html \
-	'return [text("h1")[0], text("section").length, text("p").join().includes("not aligned")]' "the page"
+	'return [text("h1")[0], text("section").length, text("p").join().includes("Clocks are aligned")]' "the page"
+shows '[true,true]' front.html \
+	'return [text("p").join().includes("Clocks are not aligned"), DATA.list.every(r => !r.server || !r.client)]' "a host that is missing"
 # another one that is picked, and what is ambiguous says so
 shows '[true,true]' out.html \
 	'const g = grids.singles, at = DATA.list.find(r => r.ambiguous);

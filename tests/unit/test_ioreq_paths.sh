@@ -121,17 +121,13 @@ for lossy in "" lossy; do
 import os
 from truth import *
 lossy = os.environ["LOSSY"]
-# Spans are on an axis that begins with the host's first call
-first = {}
-for h in range(4):
-    first[h] = min(c["start"] for c in calls if c["host"] == h)
 spans = {}
 for resource in json.load(open(f"links{lossy}.otlp"))["resourceSpans"]:
     host = next(a["value"]["stringValue"] for a in resource["resource"]["attributes"] if a["key"] == "host.name")
     for scope in resource["scopeSpans"]:
         for s in scope["spans"]:
             a = {x["key"]: list(x["value"].values())[0] for x in s["attributes"]}
-            s["key"] = ({2: "server", 3: "client"}[s["kind"]], names.index(host), int(a["thread.id"]), int(s["startTimeUnixNano"]))
+            s["key"] = ({2: "server", 3: "client"}[s["kind"]], names.index(host), int(a["thread.id"]), int(a["ioreq.monotonic"]))
             s["ambiguous"] = "ioreq.ambiguous_parent" in a
             spans[s["spanId"]] = s
 
@@ -140,8 +136,8 @@ work = collections.defaultdict(list)
 for n, r in requests.items():
     if not r["parent"]:
         work[r["tid"][1]].append((r["begin"][1], r["over"][1], n))
-by_key = {("client", r["host"], r["tid"][0], r["begin"][0] - first[r["host"]]): n for n, r in requests.items()}
-server_key = {("server", r["host"] + 1, r["tid"][1], r["begin"][1] - first[r["host"] + 1]): n for n, r in requests.items()}
+by_key = {("client", r["host"], r["tid"][0], r["begin"][0]): n for n, r in requests.items()}
+server_key = {("server", r["host"] + 1, r["tid"][1], r["begin"][1]): n for n, r in requests.items()}
 seen = linked = ambiguous = alone = neither = 0
 for s in spans.values():
     if s["key"][:2] != ("client", 1) or s["key"] not in by_key:

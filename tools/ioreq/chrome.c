@@ -102,11 +102,11 @@ static void put_call_args(const struct chrome *c, const struct logged *call)
 }
 
 static void put_call(const struct chrome *c, const struct actor *a,
-		     const struct logged *call, u64 at)
+		     const struct logged *call, u64 at, u64 span)
 {
 	put_head(c, "X", a->process, a->pid);
 	put_time(c, "ts", at);
-	put_time(c, "dur", call->duration);
+	put_time(c, "dur", span);
 	fputs(",\"cat\":\"call\",\"name\":", c->out);
 	html_string(c->out, log_op(c->s->log, call));
 	put_call_args(c, call);
@@ -114,14 +114,14 @@ static void put_call(const struct chrome *c, const struct actor *a,
 
 /* Within another one, which cannot be */
 static void put_async(const struct chrome *c, const struct actor *a,
-		      const struct logged *call, u64 at, u64 number)
+		      const struct logged *call, u64 at, u64 span, u64 number)
 {
 	const char *const phases[] = { "b", "e" };
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		put_head(c, phases[i], a->process, a->pid);
-		put_time(c, "ts", i ? at + call->duration : at);
+		put_time(c, "ts", i ? at + span : at);
 		fprintf(c->out,
 			",\"cat\":\"overlapping\",\"id\":\"%u.%d.%llu\",\"name\":",
 			a->host, a->pid, number);
@@ -139,17 +139,19 @@ static void put_calls(const struct chrome *c, struct actor *a)
 
 	for (i = 0; i < a->nr; i++) {
 		struct logged *call = &a->call[i];
-		u64 at = list_time(c->s, a->host, call->start);
+		u64 at = list_time(c->s, a->host, call->start), span;
 
 		if (!call->marked)
 			continue;
-		if (at < end || at + call->duration < at) {
-			put_async(c, a, call, at, i);
+		span = list_span(c->s, a->host, call->start,
+				 call->start + call->duration);
+		if (at < end) {
+			put_async(c, a, call, at, span, i);
 			call->marked = false; /* arrows need slices */
 			continue;
 		}
-		put_call(c, a, call, at);
-		end = at + call->duration;
+		put_call(c, a, call, at, span);
+		end = at + span;
 	}
 }
 
@@ -235,6 +237,7 @@ static void add_slice(struct chrome *c, const struct request *r, enum role role,
 	const struct part *p = &r->part[role];
 	const struct actor *a =
 		p->seen ? log_actor(c->s->log, p->host, p->pid) : NULL;
+	struct slice *last;
 
 	if (!a || !r->marked || p->over < p->begin)
 		return;
@@ -244,8 +247,9 @@ static void add_slice(struct chrome *c, const struct request *r, enum role role,
 		.role = role,
 		.process = a->process,
 		.at = list_time(c->s, p->host, p->begin),
-		.end = list_time(c->s, p->host, p->over),
 	};
+	last = &c->slice[c->nr - 1];
+	last->end = last->at + list_span(c->s, p->host, p->begin, p->over);
 }
 
 static void put_request_args(const struct chrome *c, const struct slice *s)
@@ -333,7 +337,10 @@ static u64 call_time(const struct chrome *c, const struct call_at *a, bool end)
 {
 	u64 at = list_time(c->s, a->actor->host, a->call->start);
 
-	return end && a->call->duration ? at + a->call->duration - 1 : at;
+	u64 span = list_span(c->s, a->actor->host, a->call->start,
+			     a->call->start + a->call->duration);
+
+	return end && span ? at + span - 1 : at;
 }
 
 static void put_message(struct chrome *c, const char *name,

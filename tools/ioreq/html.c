@@ -91,6 +91,9 @@ static void add_part(struct json_object *o, const char *key,
 	json_number(part, "at", list_time(s, p->host, p->begin));
 	json_number(part, "time", p->over > p->begin ? p->over - p->begin : 0);
 	json_number(part, "pid", p->pid);
+	json_object_object_add(
+		part, "aligned",
+		json_object_new_boolean(list_aligned(s, p->host)));
 	json_object_object_add(part, "alone",
 			       json_object_new_boolean(p->alone));
 	if (p->alone)

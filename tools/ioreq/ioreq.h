@@ -429,6 +429,7 @@ struct actor {
  * @epoch:	Unix time at which the axis of OTLP begins, ns
  * @drift:	rates of clocks differ by at most so many ppm
  * @clocks:	after sums_finish(): those of the hosts
+ * @origin:	after sums_finish(): see list_origin()
  */
 struct sums {
 	u32 by;
@@ -447,6 +448,7 @@ struct sums {
 	u64 epoch;
 	u32 drift;
 	struct clocks *clocks;
+	s64 origin;
 };
 
 /**
@@ -595,6 +597,9 @@ void clients_sum(struct sums *s);
 
 void list_parents(const struct sums *s, struct request *r, u64 nr);
 void list_mark(const struct sums *s, struct request *r, u64 nr, u64 top);
+bool list_aligned(const struct sums *s, u32 host);
+s64 list_origin(const struct sums *s);
+u64 list_span(const struct sums *s, u32 host, u64 begin, u64 end);
 u64 list_time(const struct sums *s, u32 host, u64 time);
 const char *list_clocks(const struct sums *s);
 

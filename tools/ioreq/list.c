@@ -333,18 +333,77 @@ void list_mark(const struct sums *s, struct request *r, u64 nr, u64 top)
 }
 
 /**
+ * list_aligned - whether a host's times stand on the common axis
+ * @s: after sums_finish()
+ * @host: it
+ *
+ * Return: whether its clock is compared with the first host's.
+ */
+bool list_aligned(const struct sums *s, u32 host)
+{
+	s64 common;
+	u64 bound;
+
+	return clocks_to_reference(s->clocks, host, s->host[host].first,
+				   &common, &bound);
+}
+
+/**
+ * list_origin - where the common axis begins
+ * @s: sums, with clocks
+ *
+ * Return: when the first call of all hosts began whose clocks are aligned, ns of the
+ * first host.
+ */
+s64 list_origin(const struct sums *s)
+{
+	s64 origin = INT64_MAX, common;
+	u64 bound;
+	u32 i;
+
+	for (i = 0; i < s->hosts; i++) {
+		if (s->host[i].calls &&
+		    clocks_to_reference(s->clocks, i, s->host[i].first, &common,
+					&bound) &&
+		    common < origin)
+			origin = common;
+	}
+	return origin == INT64_MAX ? 0 : origin;
+}
+
+/**
  * list_time - a time on the axis of the result
  * @s: after sums_finish()
  * @host: whose time it is
  * @time: it, ns
  *
- * Return: ns after the host's first call.
+ * Return: ns after the first call; of all hosts, or of this one if its clock is not
+ * aligned.
  */
 u64 list_time(const struct sums *s, u32 host, u64 time)
 {
-	u64 first = s->host[host].first;
+	u64 first = s->host[host].first, bound;
+	s64 common;
 
+	if (clocks_to_reference(s->clocks, host, time, &common, &bound))
+		return common > s->origin ? common - s->origin : 0;
 	return time > first ? time - first : 0;
+}
+
+/**
+ * list_span - how long something took on the axis of the result
+ * @s: after sums_finish()
+ * @host: whose times they are
+ * @begin: when it began, ns
+ * @end: when it ended
+ *
+ * Return: ns.
+ */
+u64 list_span(const struct sums *s, u32 host, u64 begin, u64 end)
+{
+	u64 from = list_time(s, host, begin), to = list_time(s, host, end);
+
+	return to > from ? to - from : 0;
 }
 
 /**
@@ -355,7 +414,13 @@ u64 list_time(const struct sums *s, u32 host, u64 time)
  */
 const char *list_clocks(const struct sums *s)
 {
-	return s->hosts > 1 ?
-		       "not aligned: each host's times begin with its first call" :
-		       "one host: times begin with its first call";
+	u32 i;
+
+	if (s->hosts == 1)
+		return "one host: times begin with its first call";
+	for (i = 0; i < s->hosts; i++) {
+		if (!list_aligned(s, i))
+			return "not aligned: times of some hosts begin with their own first calls";
+	}
+	return "aligned: times begin with the first call of all hosts";
 }

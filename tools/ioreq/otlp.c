@@ -150,6 +150,7 @@ static void put_attributes(const struct otlp *o, const struct span *s)
 	put_string(o, "network.transport", "tcp", "");
 	put_addresses(o, r);
 	put_number(o, "thread.id", p->pid);
+	put_number(o, "ioreq.monotonic", p->begin);
 	put_number(o, "ioreq.sent", r->sent);
 	put_number(o, "ioreq.received", r->received);
 	if (!p->alone)
@@ -201,7 +202,8 @@ static void put_span(const struct otlp *o, const struct span *s)
 		",\"kind\":%d,\"startTimeUnixNano\":\"%llu\",\"endTimeUnixNano\":\"%llu\",\"attributes\":[",
 		kinds[s->role],
 		o->s->epoch + list_time(o->s, p->host, p->begin),
-		o->s->epoch + list_time(o->s, p->host, p->over));
+		o->s->epoch + list_time(o->s, p->host, p->begin) +
+			list_span(o->s, p->host, p->begin, p->over));
 	put_attributes(o, s);
 	fputs("]}", o->out);
 }

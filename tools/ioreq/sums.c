@@ -796,6 +796,7 @@ void sums_finish(struct sums *s)
 	s->clocks = clocks_new(s->hosts, s->drift);
 	requests_messages(s->requests, s->clocks);
 	clocks_finish(s->clocks);
+	s->origin = list_origin(s);
 	s->exchange = requests_finish(s->requests, s->clocks, &s->nr_exchanges);
 	if (s->by & BY_CLIENT)
 		clients_sum(s);
