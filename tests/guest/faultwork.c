@@ -212,20 +212,25 @@ struct other {
 	char *map;
 	long page;
 	pid_t tid;
-	bool store;
+	bool store, over;
 };
 
-static void await_sleep(pid_t tid)
+/* Until it sleeps in its touch, or is through with it */
+static void await_sleep(const struct other *o)
 {
 	char path[64], line[256] = "";
 
-	sprintf(path, "/proc/self/task/%d/stat", tid);
-	do {
+	sprintf(path, "/proc/self/task/%d/stat", o->tid);
+	while (!strstr(line, ") D ")) {
 		FILE *file = fopen(path, "r");
 
-		CHECK(file && fgets(line, sizeof(line), file));
-		fclose(file);
-	} while (!strstr(line, ") D "));
+		if (!file || !fgets(line, sizeof(line), file)) {
+			CHECK(__atomic_load_n(&o->over, __ATOMIC_ACQUIRE));
+			strcpy(line, ") D ");
+		}
+		if (file)
+			fclose(file);
+	}
 }
 
 static void *other_touches(void *data)
@@ -237,6 +242,7 @@ static void *other_touches(void *data)
 		touch_store(o->map, o->page);
 	else
 		touch(o->map, o->page);
+	__atomic_store_n(&o->over, true, __ATOMIC_RELEASE);
 	return data;
 }
 
@@ -247,7 +253,7 @@ static pthread_t start_other(struct other *o)
 	CHECK(!pthread_create(&thread, NULL, other_touches, o));
 	while (!__atomic_load_n(&o->tid, __ATOMIC_ACQUIRE))
 		;
-	await_sleep(o->tid);
+	await_sleep(o);
 	return thread;
 }
 

@@ -11,7 +11,7 @@ import re
 import sys
 
 FIELDS = ("tgid tid user_data op result bytes parts start end fd id dev type name how").split()
-TYPES = {"0": "anon", "1": "fifo", "8": "file", "12": "socket"}
+TYPES = {"0": "anon", "1": "fifo", "2": "chr", "6": "blk", "8": "file", "12": "socket"}
 ECANCELED = "-125"
 OBJECT = (r"fd=(?P<fd>-?\d+) type=(?P<type>\w+) dev=(?P<dev>\d+:\d+) id=(?P<id>\d+) "
           r"name=(?P<name>.*)")
