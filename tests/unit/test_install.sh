@@ -22,7 +22,8 @@ run() { # TARGET
 }
 
 run install
-for file in bin/schedz bin/ctlchart bin/pathdiff share/man/man1/schedz.1 \
+for file in bin/schedz bin/ctlchart bin/pathdiff bin/lbrtime share/man/man1/schedz.1 \
+	share/man/man1/lbrtime.1 share/bash-completion/completions/lbrtime \
 	share/bash-completion/completions/schedz lib/traceevent/plugins/plugin_schedz.so \
 	lib/systemd/system/schedz-collect.service; do
 	[ -s "root/opt/rig/$file" ] || wrong "$file was not installed"

@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 400
+#
+# The page of lbrtime --format=html in a browser: its times are those of the program by
+# each method, a click shows a sample, the search finds, names that are markup are text,
+# and a million samples are drawn quickly.
+set -u
+
+lbrtime=$TOOLS/lbrtime
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
+
+cat >hostile.txt <<'END'
+</script><b> 100/101 [001] 10.000000: 401000 main
+</script><b> 100/101 [001] 10.000100: 401210 </script><u>  main+0x5/<img>+0x0/P/-/-/0/CALL/- <!--+0x5/main+0x0/P/-/-/0/RET/-
+END
+"$lbrtime" --format=html hostile.txt >hostile.html 2>err || wrong "hostile: $(cat err)"
+"$UNIT/gen_lbr" slow.dat 32 6000 3 alarms count >/dev/null || exit 1
+"$lbrtime" --format=html slow.dat >slow.html 2>err || wrong "slow: $(cat err)"
+"$UNIT/gen_lbr" lost.dat 8 2000 3 dense count cycles switch >/dev/null || exit 1
+"$lbrtime" --format=html --ghz=3 lost.dat >lost.html 2>err || wrong "lost: $(cat err)"
+for page in hostile slow lost; do
+	# The page's own three script elements, and nothing that is loaded
+	[ "$(grep -ciE '</?script' $page.html)" -eq 5 ] || wrong "$page: markup of the trace in the page"
+	grep -qE '<(img|u|i)\b' $page.html && wrong "$page: elements of the trace in the page"
+	grep -qiE 'https?:|src=|@import|url\(|fetch\(|XMLHttp' $page.html && wrong "$page: loads something"
+	sed -n '/id="data">/,/<\/script>/p' $page.html | sed '1d;$d' >data.json
+	python3 -c 'import json; json.load(open("data.json"))' || wrong "$page: no JSON"
+done
+
+# shellcheck source=tests/unit/browser
+. "$TRACERIG_TOP/tests/unit/browser"
+
+shows '[["</script><u>","<!--","<img>","main"],4,0]' hostile.html \
+	'return [DATA.names.slice().sort((a, b) => a.length < b.length ? 1 : -1).sort((a, b) => (b[1] === "/") - (a[1] === "/")).slice(0, 4).sort((a, b) => "<m".indexOf(a[0]) - "<m".indexOf(b[0]) || (b[1] === "/") - (a[1] === "/") || (a < b ? -1 : 1)),
+		document.scripts.length, document.querySelectorAll("img, u, i, main b b").length]' "names that are markup"
+
+# Each visit's start and time, by every method, as the program prints them
+for page in slow lost; do
+	for method in sample equal share ratio cycles fit; do
+		[ "$method$page" != cyclesslow ] || continue
+		"$lbrtime" --ghz=3 --format=csv --visits --method=$method $page.dat >$page.$method 2>err ||
+			{ grep -q 'no cycles' err && continue; wrong "$page: $method"; }
+		python3 - "$page.$method" >sums <<'END'
+import csv, sys
+n = total = weighed = 0
+for r in csv.DictReader(open(sys.argv[1])):
+    n += 1
+    total += int(r["duration"])
+    weighed += int(r["duration"]) * (n % 1009)
+print(n, total, weighed)
+END
+		read -r n total weighed <sums
+		shows '[true,true,true]' $page.html \
+			"let n = 0, total = 0, weighed = 0;
+			for (let i = 0; i < S.n; i++)
+				for (const d of durations(i, '$method')) {
+					n++;
+					total += d;
+					weighed += d * (n % 1009);
+				}
+			return [n === $n, Math.abs(total - $total) <= $total / 1e4 + 1, Math.abs(weighed - $weighed) <= $weighed / 1e3 + 1]" "$page: times by $method"
+	done
+done
+
+prelude='
+	const pointer = (type, px, py) => canvas.dispatchEvent(new PointerEvent(type, {
+		pointerId: 1, clientX: canvas.getBoundingClientRect().left + px,
+		clientY: canvas.getBoundingClientRect().top + py, bubbles: true }));
+	canvas.setPointerCapture = () => {};'
+# two lanes; a click on a sample shows its visits in order, the last one where it was sampled
+shows '["one-701","three-703",true,true]' slow.html \
+	'const i = view.lanes[0].list[1000];
+	center(i);
+	pointer("pointerdown", x(S.ts[i]) - 1, AXIS + 8);
+	pointer("pointerup", x(S.ts[i]) - 1, AXIS + 8);
+	const names = [...right.querySelectorAll("tbody td.f")].map(e => e.textContent.trim());
+	const want = [...S.function.subarray(S.first[i], S.first[i + 1])].map(f => NAMES[f]);
+	return [...view.lanes.map(l => l.name), JSON.stringify(names) === JSON.stringify(want), view.sample === i]' "a click on a sample"
+# zoomed in, the picture has the functions'"'"' colours where the times say so
+shows '[true,true]' slow.html \
+	'const i = view.lanes[0].list[1000];
+	center(i);
+	const d = durations(i, view.method), at = [...d].map((v, j) => [v, j]).sort((a, b) => b[0] - a[0]).slice(0, 2);
+	return at.map(([v, j]) => {
+		let from = S.ts[i];
+		for (let k = d.length - 1; k > j; k--)
+			from -= d[k];
+		const p = g.getImageData((x(from) - 3) * devicePixelRatio, (AXIS + LANE - 6) * devicePixelRatio, 1, 1).data;
+		const c = document.createElement("canvas").getContext("2d");
+		c.fillStyle = colours[S.function[S.first[i] + j]];
+		c.fillRect(0, 0, 1, 1);
+		const q = c.getImageData(0, 0, 1, 1).data;
+		return Math.max(Math.abs(p[0] - q[0]), Math.abs(p[1] - q[1]), Math.abs(p[2] - q[2])) < 3;
+	})' "colours"
+shows '[true,true,true]' slow.html \
+	'search.value = "lt_f11";
+	find();
+	jump(1);
+	const first = view.sample;
+	jump(1);
+	const has = i => S.function.subarray(S.first[i], S.first[i + 1]).some(f => NAMES[f] === "lt_f11");
+	return [/^[0-9,]+ visits of 1 functions$/.test(found.textContent), has(first), view.sample > first && has(view.sample)]' "the search"
+shows '[true,true,true]' slow.html \
+	'const t0 = t(300), t1 = t(500);
+	pointer("pointerdown", 300, 40);
+	pointer("pointermove", 400, 40);
+	pointer("pointermove", 500, 40);
+	pointer("pointerup", 500, 40);
+	const near = (a, b) => Math.abs(a - b) < (t1 - t0) / 1e6, was = t(600);
+	const ok = [near(view.t0, t0), near(view.t1, t1)];
+	canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, cancelable: true,
+		clientX: canvas.getBoundingClientRect().left + 600, clientY: canvas.getBoundingClientRect().top + 40 }));
+	const wanted = t0 + (600 - LEFT) / (W - LEFT) * (t1 - t0);
+	return [...ok, near(t(600), wanted)]' "a drag and the wheel"
+shows '[true,"CPU 0","unknown"]' lost.html \
+	'laneChoice.value = "cpu";
+	laneChoice.onchange();
+	methodChoice.value = "equal";
+	methodChoice.onchange();
+	const i = view.lanes[0].list.find(k => S.state[k] === 1);
+	center(i);
+	pointer("pointermove", x(S.start[i]) + 2, AXIS + 8);
+	return [view.lanes.length === 2, view.lanes[0].name, tip.textContent.split("\n")[0]]' "lanes of CPUs, and unknown time"
+shows '[true,true]' slow.html \
+	'document.querySelector("main .two > div:nth-child(2) tbody tr").click();
+	const a = DATA.alarms[0];
+	return [DATA.alarms.length > 0, view.t0 < a.start && view.t1 > a.end]' "an alarm"
+
+# --- a million samples: drawn at all zooms, each time in less than a second here, where
+# other things may be running
+"$UNIT/gen_lbr" large.dat 8 1000000 1 count >/dev/null || exit 1
+"$lbrtime" --format=html large.dat >large.html 2>err || wrong "a large page: $(cat err)"
+shows '[1000000,true,true]' large.html \
+	'const took = [];
+	for (let span = all.t1; span > 1000; span /= 10) {
+		const start = performance.now();
+		go(all.t1 / 2, all.t1 / 2 + span);
+		took.push(performance.now() - start);
+	}
+	const start = performance.now();
+	search.value = "lt_f11";
+	find();
+	return [S.n, Math.max(...took) < 1000, performance.now() - start < 3000]' "a million samples"
+exit "$failed"

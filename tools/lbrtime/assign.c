@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gives the time of an interval to the visits in it.
+ *
+ * The three methods of Ono, Yamamoto, Hirai and Nakajima ("A time-series performance
+ * analysis that is precise and cheap", in Japanese), and two more. In their second and
+ * third one, a function's share of the profile is for all its visits of the interval:
+ * they divide it among them.
+ *
+ * An interval that is not whole has time of which nobody knows what it went to. What its
+ * recorded branches can account for lies at its end: as long as the fit says that such
+ * visits last, or, where branches were counted, as large a part as they are of all. With
+ * cycles it is measured. The rest is unknown.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lbrtime.h"
+
+static const char *const names[METHODS] = { "sample", "equal",	"share",
+					    "ratio",  "cycles", "fit" };
+
+/**
+ * method_name - what a method is called
+ * @m: the method
+ */
+const char *method_name(enum method m)
+{
+	return names[m];
+}
+
+/**
+ * method_there - whether a method has what it needs
+ * @t: after timeline_finish()
+ * @m: the method
+ */
+bool method_there(const struct timeline *t, enum method m)
+{
+	if (m == METHOD_CYCLES)
+		return t->has_cycles && t->ns_per_cycle > 0;
+	return m != METHOD_FIT || t->has_fit;
+}
+
+static const u32 *keys_of(const struct timeline *t, u32 sample)
+{
+	return &t->key[t->sample[sample].first + sample];
+}
+
+static double fitted(const struct timeline *t, u32 sample, u32 visit)
+{
+	return t->fitted[keys_of(t, sample)[visit]];
+}
+
+/* Of an interval that is not whole: how much of it the visits account for */
+static double tail(const struct timeline *t, u32 sample)
+{
+	const struct sample *s = &t->sample[sample];
+	double time = s->ts - s->start, sum = 0;
+	u32 i;
+
+	if (s->flags & LBRPROF_PLAIN)
+		return 0;
+	if (s->state == STATE_LOST && s->flags & LBRPROF_COUNTED &&
+	    s->calls > s->nr)
+		return time * (s->nr + 1) / (s->calls + 1.0);
+	for (i = 0; i <= s->nr && t->has_fit; i++)
+		sum += fitted(t, sample, i) * (i == s->nr ? 0.5 : 1);
+	return sum < time ? sum : time;
+}
+
+static double scale(double *time, u32 nr, double to)
+{
+	double sum = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		sum += time[i];
+	for (i = 0; i < nr; i++)
+		time[i] = sum > 0 ? time[i] * to / sum : to / nr;
+	return to;
+}
+
+/* Each visit's share of the profile: its function's, divided among its visits */
+static void find_shares(const struct timeline *t, const struct sample *s,
+			double *share)
+{
+	u32 function[MAX_BRANCHES + 1], i, j, nr;
+
+	for (i = 0; i <= s->nr; i++)
+		function[i] = timeline_visit(t, s, i);
+	for (i = 0; i <= s->nr; i++) {
+		for (j = nr = 0; j <= s->nr; j++)
+			nr += function[j] == function[i];
+		share[i] = t->share[function[i]] / nr;
+	}
+}
+
+static void by_share(const struct timeline *t, const struct sample *s,
+		     double all, double *time)
+{
+	double rest = all;
+	u32 i;
+
+	find_shares(t, s, time);
+	for (i = 0; i < s->nr; i++) {
+		time[i] *= all;
+		rest -= time[i];
+	}
+	time[s->nr] = rest > 0 ? rest : 0;
+}
+
+/* ns that a visit lasts by its function's mean; of all functions, if that is unknown */
+static double mean_cycles(const struct timeline *t, u32 function)
+{
+	return t->cycles_of[function] * t->ns_per_cycle;
+}
+
+/*
+ * Measured, but for the visits that the interval's ends cut: they have what is left,
+ * the first one not more than was measured.
+ */
+static double by_cycles(const struct timeline *t, const struct sample *s,
+			double *time)
+{
+	const struct branch *b = &t->branch[s->first];
+	double all = s->ts - s->start, sum = 0, rest, first;
+	u32 i;
+
+	for (i = 0; i < s->nr; i++) {
+		time[i] = b[i].cycles ? b[i].cycles * t->ns_per_cycle :
+					mean_cycles(t, timeline_visit(t, s, i));
+		sum += time[i];
+	}
+	time[s->nr] = mean_cycles(t, timeline_visit(t, s, s->nr)) / 2;
+	if (s->state != STATE_WHOLE) {
+		sum += time[s->nr];
+		return sum <= all ? sum : scale(time, s->nr + 1, all);
+	}
+	if (!s->nr) {
+		time[0] = all;
+		return all;
+	}
+	sum -= time[0];
+	rest = all - sum;
+	if (rest < 0)
+		return scale(time, s->nr + 1, all);
+	if (t->restarts && time[0] <= rest) {
+		time[s->nr] = rest - time[0];
+		return all;
+	}
+	/* Together the two last as long as is left; nobody knows which how long */
+	first = s->before == NONE ? time[0] : time[0] / 2;
+	if (first + time[s->nr] > 0)
+		first *= rest / (first + time[s->nr]);
+	if (first > time[0])
+		first = time[0];
+	time[0] = first;
+	time[s->nr] = rest - first;
+	return all;
+}
+
+static void weigh(const struct timeline *t, u32 sample, enum method method,
+		  double *time)
+{
+	const struct sample *s = &t->sample[sample];
+	bool cut = s->state == STATE_WHOLE && s->before != NONE;
+	u32 i;
+
+	if (method == METHOD_RATIO) {
+		find_shares(t, s, time);
+		return;
+	}
+	for (i = 0; i <= s->nr; i++)
+		time[i] = method == METHOD_FIT ? fitted(t, sample, i) : 1;
+	if (method == METHOD_FIT && s->nr) {
+		time[s->nr] /= 2;
+		if (cut)
+			time[0] /= 2;
+	}
+}
+
+/**
+ * assign - give the time of an interval to its visits
+ * @t: after timeline_finish()
+ * @sample: which interval
+ * @method: how
+ * @time: of each visit, ns; MAX_BRANCHES + 1
+ *
+ * Return: how much of the interval, at its end, is accounted for: the sum of @time,
+ * rounded. The visits follow one upon the other.
+ */
+u64 assign(const struct timeline *t, u32 sample, enum method method,
+	   double *time)
+{
+	const struct sample *s = &t->sample[sample];
+	u64 all = s->ts - s->start;
+	double sum;
+
+	memset(time, 0, (s->nr + 1) * sizeof(*time));
+	if (method == METHOD_SAMPLE) {
+		/* A plain profile: the sampled function stands for all of it */
+		if (s->state != STATE_FIRST && !(s->flags & LBRPROF_SWITCH))
+			time[s->nr] = all;
+		return time[s->nr];
+	}
+	if (!method_there(t, method) || s->state == STATE_FIRST)
+		return 0;
+	if (method == METHOD_CYCLES) {
+		if (s->flags & LBRPROF_PLAIN ||
+		    (!(s->flags & LBRPROF_CYCLES) && s->nr))
+			return 0;
+		return by_cycles(t, s, time) + 0.5;
+	}
+	sum = s->state == STATE_WHOLE ? all : tail(t, sample);
+	if (sum <= 0)
+		return 0;
+	if (method == METHOD_SHARE) {
+		by_share(t, s, sum, time);
+	} else {
+		weigh(t, sample, method, time);
+		scale(time, s->nr + 1, sum);
+	}
+	return sum + 0.5;
+}
+
+static int by_time(const void *a, const void *b, void *arg)
+{
+	const struct totals *x = a, *y = b;
+	enum method m = *(enum method *)arg;
+
+	if (x->time[m] != y->time[m])
+		return x->time[m] > y->time[m] ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/**
+ * totals_new - what each function took
+ * @t: after timeline_finish()
+ * @unknown: by method: time of which it does not say what it went to, ns
+ *
+ * Return: an array of all functions, those that took most first by the last method that
+ * there is; free() is due.
+ */
+struct totals *totals_new(const struct timeline *t, double *unknown)
+{
+	u32 functions = symbols_functions(t->symbols), i, j;
+	struct totals *all = allocate(functions * sizeof(*all));
+	enum method order = METHOD_SAMPLE, m;
+	double time[MAX_BRANCHES + 1];
+
+	for (i = 0; i < functions; i++)
+		all[i].function = i;
+	for (m = 0; m < METHODS; m++) {
+		unknown[m] = 0;
+		if (!method_there(t, m))
+			continue;
+		order = m;
+		for (i = 0; i < t->nr; i++) {
+			const struct sample *s = &t->sample[i];
+			u64 known = assign(t, i, m, time),
+			    all_of = s->ts - s->start;
+
+			if (s->state == STATE_FIRST)
+				continue;
+			unknown[m] += all_of > known ? all_of - known : 0;
+			for (j = 0; j <= s->nr; j++)
+				all[timeline_visit(t, s, j)].time[m] += time[j];
+		}
+	}
+	qsort_r(all, functions, sizeof(*all), by_time, &order);
+	return all;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What kind of branch an instruction is, and where it leads. */
+#include <stdlib.h>
+
+#include <capstone/capstone.h>
+
+#include "lbrtime.h"
+
+/**
+ * struct code - disassemblers
+ * @handle:	for 32 and 64 bits
+ * @insn:	room for an instruction of each
+ */
+struct code {
+	csh handle[2];
+	cs_insn *insn[2];
+};
+
+/**
+ * code_new - begin
+ *
+ * Return: what code_decode() needs; without memory the program ends.
+ */
+struct code *code_new(void)
+{
+	struct code *c = allocate(sizeof(*c));
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (cs_open(CS_ARCH_X86, i ? CS_MODE_64 : CS_MODE_32,
+			    &c->handle[i]) != CS_ERR_OK)
+			abort();
+		cs_option(c->handle[i], CS_OPT_DETAIL, CS_OPT_ON);
+		c->insn[i] = cs_malloc(c->handle[i]);
+		if (!c->insn[i])
+			abort();
+	}
+	return c;
+}
+
+/**
+ * code_free - end
+ * @c: from code_new(), or NULL
+ */
+void code_free(struct code *c)
+{
+	int i;
+
+	for (i = 0; c && i < 2; i++) {
+		cs_free(c->insn[i], 1);
+		cs_close(&c->handle[i]);
+	}
+	free(c);
+}
+
+static u8 kind_of(csh handle, const cs_insn *insn)
+{
+	if (insn->id == X86_INS_SYSCALL || insn->id == X86_INS_SYSENTER ||
+	    insn->id == X86_INS_SYSRET || insn->id == X86_INS_SYSEXIT ||
+	    insn->id == X86_INS_LCALL || insn->id == X86_INS_LJMP ||
+	    insn->id == X86_INS_RETF || insn->id == X86_INS_RETFQ ||
+	    cs_insn_group(handle, insn, CS_GRP_INT) ||
+	    cs_insn_group(handle, insn, CS_GRP_IRET))
+		return KIND_FAR;
+	if (cs_insn_group(handle, insn, CS_GRP_CALL))
+		return KIND_CALL;
+	if (cs_insn_group(handle, insn, CS_GRP_RET))
+		return KIND_RETURN;
+	return cs_insn_group(handle, insn, CS_GRP_JUMP) ? KIND_JUMP :
+							  KIND_UNKNOWN;
+}
+
+/**
+ * code_decode - look at a branch
+ * @c: from code_new()
+ * @bytes: the code there
+ * @len: how much of it
+ * @wide: it is code of 64 bits
+ * @p: the place; @kind, @size and @target are set if the code is that of a branch
+ */
+void code_decode(struct code *c, const u8 *bytes, u32 len, bool wide,
+		 struct place *p)
+{
+	const cs_x86_op *op;
+	cs_insn *insn = c->insn[wide];
+	uint64_t at = p->addr;
+	size_t left = len;
+
+	if (!cs_disasm_iter(c->handle[wide], &bytes, &left, &at, insn))
+		return;
+	p->kind = kind_of(c->handle[wide], insn);
+	if (p->kind == KIND_UNKNOWN)
+		return;
+	p->size = insn->size;
+	op = &insn->detail->x86.operands[0];
+	if ((p->kind == KIND_CALL || p->kind == KIND_JUMP) &&
+	    insn->detail->x86.op_count == 1 && op->type == X86_OP_IMM)
+		p->target = op->imm;
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads the input: a trace.dat with events of lbrprof, or else what perf script prints.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event-parse.h>
+
+#include "lbrtime.h"
+#include "records.h"
+#include "text.h"
+
+#define MAX_PID (1 << 22)
+#define MAX_PATH 4096
+#define ID_SIZE 20
+
+/**
+ * struct layout - where the fields of the events are
+ * @common_type: of any record
+ * @common_pid:	likewise
+ * @sample:	common_type of lbrprof_sample
+ * @map:	of lbrprof_map, or -1
+ * @task:	of lbrprof_task, or -1
+ * @sched:	of sched_switch, or -1
+ * @alarm:	of ctlchart_alarm, or -1
+ *
+ * The others are fields.
+ */
+struct layout {
+	struct number common_type, common_pid;
+	int sample, map, task, sched, alarm;
+	struct number ip, nr, flags, calls, returns, data;
+	struct number tgid, start, end, pgoff, id_size, path;
+	u32 id_offset;
+	struct number task_pid, task_tgid, task_parent;
+	struct number next_pid;
+	struct number alarm_start, alarm_duration, alarm_pid, chart;
+};
+
+/**
+ * struct input - a trace.dat that is read
+ * @guard:	the guard
+ * @t:		what becomes of it
+ * @r:		its records
+ * @l:		its formats
+ * @tgid:	processes, by thread; 0: nobody knows
+ */
+struct input {
+	struct guard *guard;
+	struct timeline *t;
+	struct records *r;
+	struct layout l;
+	s32 *tgid;
+};
+
+/* ------------------------------------------------------------------------- */
+/* Formats */
+
+/* An array whose place is told by a number */
+static bool find_array(struct number *n, struct tep_event *event,
+		       const char *name, const struct number *like)
+{
+	struct tep_format_field *f = event ? tep_find_field(event, name) : NULL;
+
+	if (!f || !(f->flags & TEP_FIELD_IS_DYNAMIC) || f->size != 4 ||
+	    f->offset < 0 || f->offset >= 4096)
+		return false;
+	*n = (struct number){ .offset = f->offset,
+			      .size = 4,
+			      .swap = like->swap };
+	return true;
+}
+
+static struct tep_event *find_event(const struct input *in, const char *system,
+				    const char *name)
+{
+	return tep_find_event_by_name(records_tep(in->r), system, name);
+}
+
+static bool find_sample(struct input *in)
+{
+	struct tep_event *e = find_event(in, "lbrprof", "lbrprof_sample");
+	struct layout *l = &in->l;
+
+	if (!e || !number_find(&l->common_type, in->r, e, "common_type") ||
+	    !number_find(&l->common_pid, in->r, e, "common_pid") ||
+	    !number_find(&l->ip, in->r, e, "ip") ||
+	    !number_find(&l->nr, in->r, e, "nr") ||
+	    !number_find(&l->flags, in->r, e, "flags") ||
+	    !number_find(&l->calls, in->r, e, "calls") ||
+	    !number_find(&l->returns, in->r, e, "returns") ||
+	    !find_array(&l->data, e, "data", &l->ip))
+		return false;
+	l->sample = e->id;
+	return true;
+}
+
+static void find_map(struct input *in)
+{
+	struct tep_event *e = find_event(in, "lbrprof", "lbrprof_map");
+	struct tep_format_field *id = e ? tep_find_field(e, "build_id") : NULL;
+	struct layout *l = &in->l;
+
+	l->map = -1;
+	if (!e || !number_find(&l->tgid, in->r, e, "tgid") ||
+	    !number_find(&l->start, in->r, e, "start") ||
+	    !number_find(&l->end, in->r, e, "end") ||
+	    !number_find(&l->pgoff, in->r, e, "pgoff") ||
+	    !find_array(&l->path, e, "path", &l->ip))
+		return;
+	l->map = e->id;
+	if (id && id->size == ID_SIZE && id->offset >= 0 && id->offset < 4096 &&
+	    number_find(&l->id_size, in->r, e, "build_id_size"))
+		l->id_offset = id->offset;
+}
+
+static void find_others(struct input *in)
+{
+	struct tep_event *e = find_event(in, "lbrprof", "lbrprof_task");
+	struct layout *l = &in->l;
+
+	l->task = l->sched = l->alarm = -1;
+	if (e && number_find(&l->task_pid, in->r, e, "pid") &&
+	    number_find(&l->task_tgid, in->r, e, "tgid")) {
+		l->task = e->id;
+		number_find(&l->task_parent, in->r, e, "parent");
+	}
+	e = find_event(in, "sched", "sched_switch");
+	if (e && number_find(&l->next_pid, in->r, e, "next_pid"))
+		l->sched = e->id;
+	e = find_event(in, "ctlchart", "ctlchart_alarm");
+	if (e && number_find(&l->alarm_start, in->r, e, "start") &&
+	    number_find(&l->alarm_duration, in->r, e, "duration") &&
+	    number_find(&l->alarm_pid, in->r, e, "pid") &&
+	    find_array(&l->chart, e, "chart", &l->ip))
+		l->alarm = e->id;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Records */
+
+static u64 get(const struct number *n, const struct record *rec)
+{
+	return number_fits(n, rec) ? number_get(n, rec) : 0;
+}
+
+/* Return: false if it is not within the record */
+static bool get_array(const struct number *n, const struct record *rec,
+		      const u8 **data, u32 *len)
+{
+	u64 at = get(n, rec);
+	u32 offset = at & 0xffff;
+
+	*len = at >> 16 & 0xffff;
+	*data = rec->data + offset;
+	return number_fits(n, rec) && offset <= rec->size &&
+	       *len <= rec->size - offset;
+}
+
+static bool get_text(const struct number *n, const struct record *rec,
+		     char *text, u32 room)
+{
+	const u8 *data;
+	u32 len;
+
+	if (!get_array(n, rec, &data, &len))
+		return false;
+	if (len > room - 1)
+		len = room - 1;
+	memcpy(text, data, len);
+	text[len] = '\0';
+	return true;
+}
+
+static s32 tgid_of(const struct input *in, s32 pid)
+{
+	return pid >= 0 && pid < MAX_PID && in->tgid[pid] ? in->tgid[pid] : pid;
+}
+
+static int take_branches(struct input *in, const struct record *rec,
+			 struct sample *s, u64 ip)
+{
+	struct lbrprof_branch branch[MAX_BRANCHES];
+	struct symbols *symbols = in->t->symbols;
+	u32 nr = get(&in->l.nr, rec), len, i;
+	const u8 *data;
+	size_t at;
+
+	if (!get_array(&in->l.data, rec, &data, &len))
+		return guard_fail(
+			in->guard, rec->offset,
+			"damaged: the branches are not in the record");
+	if (lbrprof_unpack(data, len, ip, s->flags, branch, nr, &at))
+		return guard_fail(in->guard,
+				  rec->offset + (data - rec->data) + at,
+				  "damaged: the branches cannot be unpacked");
+	for (i = nr; i--;) {
+		s32 tgid = s->tgid;
+		u32 from = symbols_place(symbols, tgid, branch[i].from);
+		u32 to = s->flags & LBRPROF_TO ?
+				 symbols_place(symbols, tgid, branch[i].to) :
+				 NONE;
+
+		*timeline_branch(in->t) = (struct branch){
+			.from = from, .to = to, .cycles = branch[i].cycles
+		};
+	}
+	if (nr > in->t->depth)
+		in->t->depth = nr;
+	return 0;
+}
+
+static int take_sample(struct input *in, const struct record *rec)
+{
+	const struct layout *l = &in->l;
+	s32 pid = get(&l->common_pid, rec);
+	u64 ip = get(&l->ip, rec);
+	struct sample *s;
+
+	if (!number_fits(&l->data, rec) || !number_fits(&l->ip, rec) ||
+	    !number_fits(&l->returns, rec))
+		return guard_fail(in->guard, rec->offset,
+				  "the record is too short for its format");
+	s = timeline_sample(in->t, rec->cpu, pid, rec->ts);
+	s->tgid = tgid_of(in, pid);
+	s->flags = get(&l->flags, rec);
+	s->calls = get(&l->calls, rec) + get(&l->returns, rec);
+	s->comm = timeline_comm(
+		in->t, tep_data_comm_from_pid(records_tep(in->r), pid));
+	s->ip = symbols_place(in->t->symbols, s->tgid, ip);
+	if (s->flags & LBRPROF_SWITCH)
+		/* Who comes next does so at a time that only sched_switch tells */
+		in->t->cpu[rec->cpu].pid = -1;
+	return take_branches(in, rec, s, ip);
+}
+
+static int take_map(struct input *in, const struct record *rec)
+{
+	const struct layout *l = &in->l;
+	char path[MAX_PATH];
+	u32 len = l->id_size.size ? get(&l->id_size, rec) : 0;
+
+	if (!get_text(&l->path, rec, path, sizeof(path)) ||
+	    (len && (len > ID_SIZE || l->id_offset + len > rec->size)))
+		return guard_fail(in->guard, rec->offset,
+				  "the record is too short for its format");
+	symbols_map(in->t->symbols, get(&l->tgid, rec), get(&l->start, rec),
+		    get(&l->end, rec), get(&l->pgoff, rec), path,
+		    rec->data + l->id_offset, len);
+	return 0;
+}
+
+static void take_alarm(struct input *in, const struct record *rec)
+{
+	const struct layout *l = &in->l;
+	struct timeline *t = in->t;
+	u64 start = get(&l->alarm_start, rec);
+	u64 duration = get(&l->alarm_duration, rec);
+	struct alarm *a;
+
+	if (duration > U64_MAX - start)
+		return;
+	t->alarm = grow(t->alarm, t->alarms, &t->alarm_room, sizeof(*t->alarm));
+	a = &t->alarm[t->alarms++];
+	*a = (struct alarm){ .start = start,
+			     .end = start + duration,
+			     .pid = get(&l->alarm_pid, rec) };
+	get_text(&l->chart, rec, a->chart, sizeof(a->chart));
+	clean_text(a->chart);
+}
+
+static int take_record(struct input *in, const struct record *rec)
+{
+	const struct layout *l = &in->l;
+	int id = get(&l->common_type, rec);
+
+	if (rec->cpu >= MAX_CPUS)
+		return 0;
+	if (rec->lost)
+		timeline_gap(in->t, rec->cpu);
+	if (id == l->sample)
+		return take_sample(in, rec);
+	if (id == l->map)
+		return take_map(in, rec);
+	/* A new process has the maps of who made it */
+	if (id == l->task && l->task_parent.size)
+		symbols_fork(in->t->symbols, get(&l->task_tgid, rec),
+			     get(&l->task_parent, rec));
+	if (id == l->sched)
+		timeline_switch(in->t, rec->cpu, rec->ts,
+				get(&l->next_pid, rec));
+	else if (id == l->alarm)
+		take_alarm(in, rec);
+	return 0;
+}
+
+static void take_task(struct input *in, const struct record *rec)
+{
+	s32 pid = get(&in->l.task_pid, rec);
+
+	if (pid >= 0 && pid < MAX_PID)
+		in->tgid[pid] = get(&in->l.task_tgid, rec);
+}
+
+/* Which process a thread belongs to may be told after its first sample */
+static int read_tasks(struct input *in)
+{
+	struct record rec;
+
+	while (records_next(in->r, &rec)) {
+		if ((int)get(&in->l.common_type, &rec) == in->l.task)
+			take_task(in, &rec);
+	}
+	return records_status(in->r) || records_rewind(in->r);
+}
+
+static void take_kallsyms(struct input *in)
+{
+	struct tep_handle *tep = records_tep(in->r);
+	const struct place *p;
+	const char *name;
+	u64 start;
+	u32 i;
+
+	/* Only of those addresses that are there: all of them are many */
+	for (i = 0; (p = symbols_kernel_place(in->t->symbols, &i)); i++) {
+		name = tep_find_function(tep, p->addr);
+		start = tep_find_function_address(tep, p->addr);
+		if (name && start)
+			symbols_kernel(in->t->symbols, start, name);
+	}
+}
+
+static int read_records(struct input *in)
+{
+	struct record rec;
+	int status = 0;
+
+	if (!find_sample(in))
+		return guard_fail(
+			in->guard, GUARD_NOWHERE,
+			"has no lbrprof_sample events (record them with: trace-cmd record -e lbrprof)");
+	find_map(in);
+	find_others(in);
+	if (in->l.task >= 0)
+		status = read_tasks(in);
+	while (!status && records_next(in->r, &rec))
+		status = take_record(in, &rec);
+	if (!status)
+		status = records_status(in->r);
+	if (!status && !in->t->nr)
+		status = guard_fail(in->guard, GUARD_NOWHERE, "has no samples");
+	if (!status)
+		take_kallsyms(in);
+	return status;
+}
+
+static int read_dat(struct guard *g, struct timeline *t, const char *file)
+{
+	struct input in = { .guard = g, .t = t };
+	int status;
+
+	in.r = records_open(g, file);
+	if (!in.r)
+		return EXIT_FAILURE;
+	in.tgid = allocate(MAX_PID * sizeof(*in.tgid));
+	status = read_records(&in);
+	free(in.tgid);
+	records_close(in.r);
+	if (!status && t->gaps)
+		guard_note(g, "records were lost %llu times", t->gaps);
+	return status;
+}
+
+/**
+ * input_read - read a file
+ * @g: the guard
+ * @t: what becomes of it: samples, branches and places, with nothing found out yet
+ * @file: its name, "-" for standard input
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int input_read(struct guard *g, struct timeline *t, const char *file)
+{
+	static const char magic[] = "\x17\x08\x44tracing";
+	char begin[sizeof(magic) - 1];
+	FILE *in = stdin;
+	int status, c;
+
+	t->file = file;
+	if (!strcmp(file, "-"))
+		return perftext_read(g, t, file, in);
+	in = fopen(file, "re");
+	if (!in)
+		return guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
+	c = getc(in);
+	if (c == EOF) {
+		status =
+			guard_fail(g, GUARD_NOWHERE, "%s",
+				   ferror(in) ? strerror(errno) : "empty file");
+		fclose(in);
+		return status;
+	}
+	ungetc(c, in);
+	/* What is no regular file is text, which need not be read twice */
+	if (c == *magic &&
+	    fread(begin, 1, sizeof(begin), in) == sizeof(begin) &&
+	    !memcmp(begin, magic, sizeof(begin))) {
+		fclose(in);
+		return read_dat(g, t, file);
+	}
+	if (c == *magic)
+		status = guard_fail(
+			g, 0, "neither a trace.dat nor text of perf script");
+	else
+		status = perftext_read(g, t, file, in);
+	fclose(in);
+	return status;
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+/* lbrtime: what ran between two samples, and when */
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lbrtime.h"
+#include "version.h"
+
+const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
+error_t argp_err_exit_status = 2;
+
+/* CPU seconds in which the work must make progress */
+#define IDLE_CPU 120
+
+#define DEFAULT_TOP 20
+
+/* Before and after --around's time, ns */
+#define DEFAULT_SPAN 100000
+
+enum {
+	OPT_FORMAT = 0x100,
+	OPT_METHOD,
+	OPT_TOP,
+	OPT_AROUND,
+	OPT_REQUEST,
+	OPT_VISITS,
+	OPT_GHZ,
+	OPT_SYMFS,
+	OPT_VMLINUX,
+	OPT_KALLSYMS,
+};
+
+/**
+ * struct options - the command line
+ * @report: what is asked for
+ * @format: of the result
+ * @files: where symbols are
+ * @ghz: cycles a nanosecond, or 0
+ * @top: 0: as many as the format's default
+ * @has_method: a method was named
+ * @file: to read
+ * @output: file to write to, or NULL
+ */
+struct options {
+	struct report report;
+	enum format format;
+	struct symbol_files files;
+	double ghz;
+	u64 top;
+	bool has_method;
+	const char *file;
+	const char *output;
+};
+
+static const char *const formats[FORMATS] = {
+	"text",	      "json",	"csv",	   "folded",
+	"speedscope", "chrome", "brstack", "html",
+};
+
+static const struct argp_option options[] = {
+	{ "format", OPT_FORMAT,
+	  "text|json|csv|folded|speedscope|chrome|brstack|html", 0,
+	  "text (default), json or csv; folded or speedscope (stacks); chrome (Perfetto); "
+	  "brstack (as of perf script); html (a page)",
+	  1 },
+	{ "method", OPT_METHOD, "METHOD", 0,
+	  "How time is given to what ran, for formats that show but one: sample, equal, "
+	  "share, ratio, cycles, fit (default: cycles if there are some, fit otherwise)",
+	  1 },
+	{ "top", OPT_TOP, "N", 0,
+	  "Print the N functions that took the most time (default: 20 in text, all otherwise)",
+	  1 },
+	{ "visits", OPT_VISITS, NULL, 0,
+	  "With csv or json: every visit of a function, in order", 1 },
+	{ "around", OPT_AROUND, "TIME[,SPAN]", 0,
+	  "Print what ran around TIME, seconds of the trace clock, SPAN before and after it "
+	  "(default: 100us)",
+	  1 },
+	{ "request", OPT_REQUEST, "FUNCTION", 0,
+	  "Print the slowest executions of FUNCTION that are seen from call to return, and "
+	  "what ran in them",
+	  1 },
+	{ "output", 'o', "FILE", 0,
+	  "Write to FILE, which is replaced when all went well", 1 },
+	{ "ghz", OPT_GHZ, "N", 0,
+	  "Cycles are of a clock of N GHz (default: as the trace says)", 2 },
+	{ "symfs", OPT_SYMFS, "DIR", 0, "Look for files in DIR, not in /", 2 },
+	{ "vmlinux", OPT_VMLINUX, "FILE", 0, "Symbols and code of the kernel",
+	  2 },
+	{ "kallsyms", OPT_KALLSYMS, "FILE", 0,
+	  "Symbols of the kernel: a copy of /proc/kallsyms", 2 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Say what ran between two samples, and when.\n\n"
+	"FILE is a trace.dat with events of lbrprof, or what perf script prints of samples "
+	"with branches; - is standard input. A sample's branches tell which functions ran, "
+	"one after the other, since the sample before it; each gets its part of that time.\n"
+	"\v"
+	"Examples:\n"
+	"  trace-cmd record -e lbrprof -e sched_switch sleep 10\n"
+	"  lbrtime trace.dat\n"
+	"  lbrtime --around=1234.567890,50us trace.dat\n"
+	"  lbrtime --format=html -o page.html trace.dat\n"
+	"  perf record --sample-cpu -j any_call,any_ret,u -F 10000 -- ./program\n"
+	"  perf script --ns --show-mmap-events -F comm,pid,tid,cpu,time,ip,sym,brstack | lbrtime -\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static u64 get_top(const char *arg, struct argp_state *state)
+{
+	unsigned long long n;
+	char *end;
+
+	errno = 0;
+	n = strtoull(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || !n)
+		argp_error(state, "--top=%s is no number from 1", arg);
+	return n;
+}
+
+/* "50us": ns, or false */
+static bool get_span(const char *s, u64 *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double n = strtod(s, &end);
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		if (end != s && !strcmp(end, units[i].name) && n >= 0 &&
+		    n * units[i].ns < 1e18) {
+			*ns = n * units[i].ns + 0.5;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Seconds with all their digits, which a double has no room for */
+static bool get_seconds(const char *s, const char *end, u64 *ns)
+{
+	u64 sec = 0, unit = 1000000000;
+
+	if (s == end)
+		return false;
+	for (; s < end && *s >= '0' && *s <= '9'; s++) {
+		sec = sec * 10 + (*s - '0');
+		if (sec > 10000000000ull)
+			return false;
+	}
+	*ns = sec * 1000000000;
+	if (s < end && *s == '.') {
+		for (s++; s < end && *s >= '0' && *s <= '9' && unit > 1; s++) {
+			unit /= 10;
+			*ns += unit * (*s - '0');
+		}
+	}
+	return s == end;
+}
+
+static void get_around(struct report *r, const char *arg,
+		       struct argp_state *state)
+{
+	const char *comma = strchrnul(arg, ',');
+
+	r->span = DEFAULT_SPAN;
+	r->has_around = true;
+	if (!get_seconds(arg, comma, &r->around) ||
+	    (*comma && !get_span(comma + 1, &r->span)))
+		argp_error(
+			state,
+			"--around=%s: not SECONDS[,SPAN] with a SPAN like 50us",
+			arg);
+}
+
+static double get_ghz(const char *arg, struct argp_state *state)
+{
+	char *end;
+	double n = strtod(arg, &end);
+
+	if (end == arg || *end || !isfinite(n) || n < 1e-3 || n > 1e3)
+		argp_error(state, "--ghz=%s is no number from 0.001 to 1000",
+			   arg);
+	return n;
+}
+
+static void get_format(struct options *o, const char *arg,
+		       struct argp_state *state)
+{
+	unsigned int i;
+
+	for (i = 0; i < FORMATS && strcmp(arg, formats[i]) != 0; i++)
+		;
+	if (i == FORMATS)
+		argp_error(
+			state,
+			"unknown format %s: text, json, csv, folded, speedscope, chrome, brstack or html",
+			arg);
+	o->format = i;
+}
+
+static void get_method(struct options *o, const char *arg,
+		       struct argp_state *state)
+{
+	unsigned int i;
+
+	for (i = 0; i < METHODS && strcmp(arg, method_name(i)) != 0; i++)
+		;
+	if (i == METHODS)
+		argp_error(
+			state,
+			"unknown method %s: sample, equal, share, ratio, cycles or fit",
+			arg);
+	o->report.method = i;
+	o->has_method = true;
+}
+
+static void check(const struct options *o, struct argp_state *state)
+{
+	if (!o->file)
+		argp_error(state, "which FILE?");
+	if (o->report.has_around && o->report.request)
+		argp_error(state, "--around or --request, not both");
+	if ((o->report.has_around || o->report.request) &&
+	    o->format != FORMAT_TEXT)
+		argp_error(state, "--around and --request print text");
+	if (o->report.visits && o->format != FORMAT_CSV &&
+	    o->format != FORMAT_JSON)
+		argp_error(state, "--visits is for csv and json");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case OPT_FORMAT:
+		get_format(o, arg, state);
+		return 0;
+	case OPT_METHOD:
+		get_method(o, arg, state);
+		return 0;
+	case OPT_TOP:
+		o->top = get_top(arg, state);
+		return 0;
+	case OPT_VISITS:
+		o->report.visits = true;
+		return 0;
+	case OPT_AROUND:
+		get_around(&o->report, arg, state);
+		return 0;
+	case OPT_REQUEST:
+		o->report.request = arg;
+		return 0;
+	case OPT_GHZ:
+		o->ghz = get_ghz(arg, state);
+		return 0;
+	case OPT_SYMFS:
+		o->files.root = arg;
+		return 0;
+	case OPT_VMLINUX:
+		o->files.vmlinux = arg;
+		return 0;
+	case OPT_KALLSYMS:
+		o->files.kallsyms = arg;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->file)
+			argp_error(state, "one FILE only");
+		o->file = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check(o, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static void report(const struct timeline *t, const struct options *o)
+{
+	static void (*const write[FORMATS])(const struct timeline *,
+					    const struct report *) = {
+		[FORMAT_TEXT] = report_text,
+		[FORMAT_JSON] = report_json,
+		[FORMAT_CSV] = report_csv,
+		[FORMAT_FOLDED] = report_folded,
+		[FORMAT_SPEEDSCOPE] = report_speedscope,
+		[FORMAT_CHROME] = report_chrome,
+		[FORMAT_BRSTACK] = report_brstack,
+		[FORMAT_HTML] = report_html,
+	};
+
+	if (o->report.has_around || o->report.request)
+		report_needles(t, &o->report);
+	else
+		write[o->format](t, &o->report);
+}
+
+static int choose_method(struct guard *g, const struct timeline *t,
+			 struct options *o)
+{
+	struct report *r = &o->report;
+
+	if (!o->has_method)
+		r->method = method_there(t, METHOD_CYCLES) ? METHOD_CYCLES :
+			    method_there(t, METHOD_FIT)	   ? METHOD_FIT :
+							     METHOD_EQUAL;
+	if (method_there(t, r->method))
+		return 0;
+	if (r->method == METHOD_CYCLES)
+		return guard_fail(
+			g, GUARD_NOWHERE,
+			t->has_cycles ?
+				"--method=cycles: no interval is whole that would tell how long a cycle is (--ghz)" :
+				"--method=cycles: no cycles were recorded");
+	return guard_fail(
+		g, GUARD_NOWHERE,
+		"--method=fit: no interval is whole, and branches were not counted");
+}
+
+static int work(struct guard *g, FILE *out, void *arg)
+{
+	struct options *o = arg;
+	struct timeline t = { 0 };
+	int status;
+
+	t.symbols = symbols_new(g, &o->files);
+	status = input_read(g, &t, o->file);
+	if (!status)
+		status = symbols_resolve(t.symbols);
+	if (!status) {
+		guard_alive(g, GUARD_NOWHERE);
+		timeline_finish(&t, o->ghz);
+		guard_alive(g, GUARD_NOWHERE);
+		status = choose_method(g, &t, o);
+	}
+	guard_progress(g, NULL);
+	if (!status) {
+		o->report.out = out;
+		o->report.top = o->top			 ? o->top :
+				o->format == FORMAT_TEXT ? DEFAULT_TOP :
+							   U64_MAX;
+		report(&t, o);
+	}
+	timeline_free(&t);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "FILE", doc,
+					  NULL,	   NULL,  NULL };
+	static struct options o = { .files.root = "" };
+	struct guard_job job = {
+		.program = PROGRAM,
+		.idle_cpu = IDLE_CPU,
+		.work = work,
+		.arg = &o,
+	};
+
+	argv[0] = PROGRAM; /* what getopt's messages begin with */
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	job.file = o.file;
+	job.output = o.output;
+	return guard_run(&job);
+}

@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads what perf script prints, with the fields comm, pid, tid, cpu, time, ip, sym and
+ * brstack or brstacksym; and the lines of --show-mmap-events, --show-task-events and
+ * --show-switch-events.
+ *
+ * perf does not tell which branches are new since the sample before: the registers are
+ * read, but not emptied. Those at their end that the CPU's last sample had as well are
+ * old, unless all that was there is a loop, which could have gone on. Then, and where
+ * nothing is the same, branches are taken as lost.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lbrtime.h"
+
+/* As many as this must be the same again */
+#define SAME_MIN 4
+
+/* Set while reading: how many registers there are is not yet known */
+#define FLAG_MAYBE 64
+
+#define ALIVE_LINES 4096
+
+/**
+ * struct entry - a branch as perf prints it, the newest one first
+ * @from:	place
+ * @to:		place, or NONE
+ * @cycles:	since the one before it, 0 if unknown
+ * @kind:	of enum kind
+ */
+struct entry {
+	u32 from;
+	u32 to;
+	u32 cycles;
+	u8 kind;
+};
+
+/* What the registers of a CPU held */
+struct registers {
+	u32 nr;
+	struct entry entry[MAX_BRANCHES];
+};
+
+/**
+ * struct text - a file that is read
+ * @guard:	the guard
+ * @t:		what becomes of it
+ * @line:	the line at hand
+ * @offset:	where it begins, in bytes
+ * @registers:	by CPU
+ * @cpus:	how many
+ * @samples:	so far
+ * @branches:	a sample had some
+ * @named:	they are known by name only
+ */
+struct text {
+	struct guard *guard;
+	struct timeline *t;
+	char *line;
+	u64 offset;
+	struct registers **registers;
+	u32 cpus;
+	u64 samples;
+	bool branches;
+	bool named;
+};
+
+/**
+ * struct header - what each line begins with
+ * @comm:	name of the thread
+ * @pid:	thread
+ * @tgid:	process, or -1
+ * @cpu:	where
+ * @ts:		when, ns
+ * @rest:	what comes then
+ */
+struct header {
+	char comm[20];
+	s32 pid;
+	s32 tgid;
+	u32 cpu;
+	u64 ts;
+	char *rest;
+};
+
+static int wrong(struct text *x, const char *what)
+{
+	return guard_fail(x->guard, x->offset, "%s", what);
+}
+
+/* "123.456789:" */
+static bool get_time(char *s, u64 *ts, char **end)
+{
+	u64 ns = 0, unit = 1000000000;
+	unsigned long long sec;
+
+	errno = 0;
+	if (!isdigit((u8)*s))
+		return false;
+	sec = strtoull(s, &s, 10);
+	if (errno || *s != '.' || sec > U64_MAX / 1000000000 - 1)
+		return false;
+	for (s++; isdigit((u8)*s) && unit > 1; s++) {
+		unit /= 10;
+		ns += unit * (*s - '0');
+	}
+	*ts = sec * 1000000000 + ns;
+	*end = s + 1;
+	return *s == ':';
+}
+
+/* "1234/1235" or "1235" that end before @end */
+static bool get_pids(char *line, char *end, struct header *h)
+{
+	char *s = end, *stop;
+	size_t len;
+
+	while (s > line && !isspace((u8)s[-1]))
+		s--;
+	h->pid = strtol(s, &stop, 10);
+	h->tgid = -1;
+	if (*stop == '/') {
+		h->tgid = h->pid;
+		h->pid = strtol(stop + 1, &stop, 10);
+	}
+	while (stop < end && *stop == ' ')
+		stop++;
+	if (stop != end || s == end)
+		return false;
+	while (s > line && s[-1] == ' ')
+		s--;
+	while (*line == ' ')
+		line++;
+	len = s > line ? s - line : 0;
+	if (len > sizeof(h->comm) - 1)
+		len = sizeof(h->comm) - 1;
+	memcpy(h->comm, line, len);
+	h->comm[len] = '\0';
+	return true;
+}
+
+/* "COMM PID/TID [CPU] TIME: ..." */
+static bool get_header(char *line, struct header *h)
+{
+	char *s, *stop, *end;
+
+	for (s = strstr(line, " ["); s; s = strstr(s + 1, " [")) {
+		unsigned long cpu = strtoul(s + 2, &stop, 10);
+
+		if (!isdigit((u8)s[2]) || *stop != ']' || cpu >= MAX_CPUS)
+			continue;
+		for (stop++; *stop == ' '; stop++)
+			;
+		if (!get_time(stop, &h->ts, &h->rest))
+			continue;
+		/* perf pads the thread's number to the right */
+		for (end = s; end > line && end[-1] == ' '; end--)
+			;
+		if (!get_pids(line, end, h))
+			continue;
+		h->cpu = cpu;
+		return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Other records */
+
+static u32 get_id(const char *s, u8 *id)
+{
+	u32 len = 0;
+
+	for (; len < 20 && isxdigit((u8)s[0]) && isxdigit((u8)s[1]); s += 2) {
+		char hex[3] = { s[0], s[1] };
+
+		id[len++] = strtoul(hex, NULL, 16);
+	}
+	return len;
+}
+
+/* "MMAP2 1234/1234: [0x5581(0x1000) @ 0x2000 08:01 123 0]: r-xp /usr/bin/x", or with
+ * the build-id in <> instead of device and inode
+ */
+static void take_map(struct text *x, const char *s)
+{
+	unsigned long long start, len, pgoff;
+	const char *id = strchr(s, '<'), *rest = strstr(s, "]: ");
+	u8 bits[20];
+	u32 id_len = 0;
+	int pid;
+
+	if (sscanf(s, " %d/%*d: [%llx(%llx) @ %llx", &pid, &start, &len,
+		   &pgoff) != 4 &&
+	    sscanf(s, " %d/%*d: [%llx(%llx) @ %llx", &pid, &start, &len,
+		   &pgoff) != 4)
+		return;
+	if (!rest || pid < 0 || len > U64_MAX - start)
+		return;
+	if (id && id < rest)
+		id_len = get_id(id + 1, bits);
+	rest += 3;
+	/* MMAP tells x and the path, MMAP2 the protection */
+	if (rest[0] && rest[1] && rest[2] && rest[3] && rest[4] == ' ') {
+		if (rest[2] != 'x')
+			return;
+		rest += 5;
+	} else if (rest[0] == 'x' && rest[1] == ' ') {
+		rest += 2;
+	} else {
+		return;
+	}
+	symbols_map(x->t->symbols, pid, start, start + len, pgoff, rest, bits,
+		    id_len);
+}
+
+static void take_fork(struct text *x, const char *s)
+{
+	int child, parent;
+
+	if (sscanf(s, "(%d:%*d):(%d:%*d)", &child, &parent) == 2)
+		symbols_fork(x->t->symbols, child, parent);
+}
+
+/* Without CPU_WIDE the line is that of the thread itself */
+static void take_switch(struct text *x, const struct header *h, const char *s)
+{
+	bool wide = !strncmp(s, "_CPU_WIDE", 9);
+
+	s += wide ? 9 : 0;
+	while (*s == ' ')
+		s++;
+	if (!strncmp(s, "IN", 2))
+		timeline_switch(x->t, h->cpu, h->ts, h->pid);
+	else if (!strncmp(s, "OUT", 3))
+		timeline_switch(x->t, h->cpu, h->ts, -1);
+}
+
+static void take_record(struct text *x, const struct header *h, const char *s)
+{
+	if (!strncmp(s, "MMAP2", 5))
+		take_map(x, s + 5);
+	else if (!strncmp(s, "MMAP", 4))
+		take_map(x, s + 4);
+	else if (!strncmp(s, "FORK", 4))
+		take_fork(x, s + 4);
+	else if (!strncmp(s, "SWITCH", 6))
+		take_switch(x, h, s + 6);
+	else if (!strncmp(s, "LOST", 4))
+		timeline_gap(x->t, h->cpu);
+}
+
+/* ------------------------------------------------------------------------- */
+/* Samples */
+
+/* "/P/-/-/12": what follows FROM and TO of a branch */
+static char *find_flags(char *s)
+{
+	for (; (s = strchr(s, '/')); s++) {
+		if (s[1] && strchr("MPN-", s[1]) && s[2] == '/' && s[3] &&
+		    strchr("X-", s[3]) && s[4] == '/' && s[5] &&
+		    strchr("A-", s[5]) && s[6] == '/' && isdigit((u8)s[7]))
+			return s;
+	}
+	return NULL;
+}
+
+static u8 get_kind(const char *name)
+{
+	static const struct {
+		const char *name;
+		u8 kind;
+	} kinds[] = {
+		{ "COND_CALL", KIND_CALL }, { "COND_RET", KIND_RETURN },
+		{ "IND_CALL", KIND_CALL },  { "CALL", KIND_CALL },
+		{ "RET", KIND_RETURN },	    { "COND", KIND_JUMP },
+		{ "UNCOND", KIND_JUMP },    { "IND", KIND_JUMP },
+		{ "SYSCALL", KIND_FAR },    { "SYSRET", KIND_FAR },
+		{ "ERET", KIND_FAR },	    { "IRQ", KIND_FAR },
+	};
+	size_t len = strcspn(name, "/ \n"), i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strlen(kinds[i].name) == len &&
+		    !strncmp(kinds[i].name, name, len))
+			return kinds[i].kind;
+	}
+	return KIND_UNKNOWN;
+}
+
+/* "0x401136" or "name+0x12"; @end: behind it */
+static u32 get_place(struct text *x, const struct header *h, char *s, char *end)
+{
+	unsigned long long addr, offset = 0;
+	char *plus, *stop, last = *end;
+	u32 place;
+
+	*end = '\0';
+	if (s[0] == '0' && s[1] == 'x') {
+		addr = strtoull(s, &stop, 16);
+		place = symbols_place(x->t->symbols, h->tgid, addr);
+	} else {
+		plus = strstr(s, "+0x");
+		while (plus && strstr(plus + 1, "+0x"))
+			plus = strstr(plus + 1, "+0x");
+		if (plus) {
+			offset = strtoull(plus + 3, NULL, 16);
+			*plus = '\0';
+		}
+		place = symbols_named(x->t->symbols, s, offset);
+		x->named = true;
+		if (plus)
+			*plus = '+';
+	}
+	*end = last;
+	return place;
+}
+
+/* Where the last word before @end begins, with what is in brackets in one piece */
+static char *last_word(char *s, char *end)
+{
+	int depth = 0;
+
+	while (end > s) {
+		char c = end[-1];
+
+		if (strchr(")>]", c) &&
+		    !(c == '>' && end - s > 1 && end[-2] == '-'))
+			depth++;
+		else if (strchr("(<[", c) && depth)
+			depth--;
+		else if (isspace((u8)c) && !depth)
+			break;
+		end--;
+	}
+	return end;
+}
+
+/* FROM/TO between @s and @end */
+static bool get_pair(struct text *x, const struct header *h, char *s, char *end,
+		     struct entry *e)
+{
+	char *slash = end;
+
+	while (slash > s && slash[-1] != '/')
+		slash--;
+	if (slash == s || slash == end || slash - 1 == s)
+		return false;
+	e->to = get_place(x, h, slash, end);
+	e->from = get_place(x, h, s, slash - 1);
+	return true;
+}
+
+/*
+ * With names, perf prints the sampled function and the first FROM in one word. The
+ * sampled function is where the newest branch led, unless it went on by a jump.
+ */
+static char *split_names(char *word, char *end)
+{
+	char *to = end, *plus;
+	size_t len;
+
+	while (to > word && to[-1] != '/')
+		to--;
+	plus = memmem(to, end - to, "+0x", 3);
+	len = plus ? plus - to : 0;
+	if (!len || (size_t)(to - word) < len || strncmp(word, to, len) != 0 ||
+	    strchr("+/", word[len]))
+		return word;
+	return word + len;
+}
+
+/* Where the first FROM begins; @s: behind the ip, @end: of its TO */
+static char *first_from(char *s, char *end)
+{
+	char *word = last_word(s, end);
+
+	s += strspn(s, " \t");
+	/* No other word for the sampled function */
+	if (word == s && strncmp(word, "0x", 2) != 0)
+		return split_names(word, end);
+	return word;
+}
+
+/* "FROM/TO/P/-/-/12/CALL/- ...", the newest one first. */
+static int get_entries(struct text *x, const struct header *h, char *s,
+		       struct registers *r)
+{
+	char *flags, *stop;
+
+	for (r->nr = 0; (flags = find_flags(s)); s = stop) {
+		struct entry *e = &r->entry[r->nr];
+		char *from = r->nr ? s + strspn(s, " \t") :
+				     first_from(s, flags);
+
+		if (r->nr == MAX_BRANCHES)
+			return wrong(
+				x,
+				"a sample with more branches than any CPU has");
+		if (!get_pair(x, h, from, flags, e))
+			return wrong(x, "a branch without FROM or TO");
+		e->cycles = strtoul(flags + 7, &stop, 10);
+		e->kind = *stop == '/' ? get_kind(stop + 1) : KIND_UNKNOWN;
+		while (*stop && !isspace((u8)*stop))
+			stop += 1 + strcspn(stop + 1, "/ \t\n");
+		r->nr++;
+	}
+	return 0;
+}
+
+static bool same(const struct entry *a, const struct entry *b)
+{
+	return a->from == b->from && a->to == b->to && a->cycles == b->cycles;
+}
+
+/* May all but the first @k of them be what was there before? */
+static bool is_old(const struct registers *now, const struct registers *was,
+		   u32 k)
+{
+	u32 nr = now->nr - k, i;
+
+	if (nr > was->nr || (nr < SAME_MIN && nr < was->nr))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (!same(&now->entry[k + i], &was->entry[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Does it repeat itself all the way? */
+static bool is_loop(const struct registers *r, u32 period)
+{
+	u32 i;
+
+	for (i = 0; i + period < r->nr; i++) {
+		if (!same(&r->entry[i], &r->entry[i + period]))
+			return false;
+	}
+	return true;
+}
+
+/* Return: how many are new; more than there are if nobody can tell */
+static u32 count_new(const struct registers *now, const struct registers *was)
+{
+	u32 found = now->nr + 1, k;
+
+	for (k = 0; k < now->nr; k++) {
+		if (!is_old(now, was, k))
+			continue;
+		/* A few at the end may look alike by chance */
+		if (found <= now->nr && is_loop(was, k - found))
+			return now->nr + 2;
+		if (found > now->nr)
+			found = k;
+	}
+	return found;
+}
+
+static struct registers *get_registers(struct text *x, u32 cpu)
+{
+	u32 i;
+
+	if (cpu >= x->cpus) {
+		x->registers = reallocarray(x->registers, cpu + 1,
+					    sizeof(*x->registers));
+		if (!x->registers)
+			abort();
+		for (i = x->cpus; i <= cpu; i++)
+			x->registers[i] = NULL;
+		x->cpus = cpu + 1;
+	}
+	if (!x->registers[cpu])
+		x->registers[cpu] = allocate(sizeof(**x->registers));
+	return x->registers[cpu];
+}
+
+static void add_branches(struct text *x, struct sample *s,
+			 const struct registers *now, struct registers *was)
+{
+	u32 nr = count_new(now, was), i;
+
+	if (nr > now->nr + 1)
+		s->flags |= LBRPROF_LOST;
+	else if (nr > now->nr)
+		s->flags |= FLAG_MAYBE;
+	if (nr > now->nr)
+		nr = now->nr;
+	s->calls = now->nr;
+	for (i = nr; i--;) {
+		const struct entry *e = &now->entry[i];
+
+		if (e->cycles)
+			s->flags |= LBRPROF_CYCLES;
+		*timeline_branch(x->t) = (struct branch){
+			.from = e->from,
+			.to = e->to,
+			.cycles = e->cycles < CYCLES_MAX ? e->cycles : 0,
+			.kind = e->kind,
+		};
+	}
+	if (now->nr > x->t->depth)
+		x->t->depth = now->nr;
+	x->branches |= now->nr > 0;
+	*was = *now;
+}
+
+/* "name" or "name+0x12", before the branches or the end; @dso in brackets behind it */
+static u32 get_ip(struct text *x, const struct header *h, u64 addr, char *s,
+		  char *end)
+{
+	u64 offset = U32_MAX;
+	char *plus, *dso, last = *end;
+	u32 place;
+
+	while (isspace((u8)*s))
+		s++;
+	while (end > s && isspace((u8)end[-1]))
+		end--;
+	last = *end;
+	*end = '\0';
+	dso = strstr(s, " (/");
+	dso = dso ? dso : strstr(s, " ([");
+	if (dso)
+		*dso = '\0';
+	plus = strstr(s, "+0x");
+	if (plus) {
+		offset = strtoull(plus + 3, NULL, 16);
+		*plus = '\0';
+	}
+	if (!*s || !strcmp(s, "[unknown]")) {
+		place = symbols_place(x->t->symbols, h->tgid, addr);
+	} else if (x->named) {
+		place = symbols_named(x->t->symbols, s, offset);
+	} else {
+		place = symbols_place(x->t->symbols, h->tgid, addr);
+		symbols_hint(x->t->symbols, place, s, plus ? offset : addr);
+	}
+	if (plus)
+		*plus = '+';
+	if (dso)
+		*dso = ' ';
+	*end = last;
+	return place;
+}
+
+/* "[PERIOD] [EVENT:] IP ..." */
+static bool find_ip(char *s, u64 *addr, char **rest)
+{
+	char *stop;
+	int words;
+
+	for (words = 0; words < 3; words++) {
+		s += strspn(s, " \t");
+		errno = 0;
+		*addr = strtoull(s, &stop, 16);
+		*rest = stop;
+		s += strcspn(s, " \t\n");
+		if (stop == s && !errno && isxdigit((u8)s[-1])) {
+			char *next = s + strspn(s, " \t");
+			size_t len = strcspn(next, " \t\n");
+
+			/* A period is followed by its event */
+			if (!len || next[len - 1] != ':')
+				return true;
+		} else if (s[-1] != ':') {
+			return false;
+		}
+	}
+	return false;
+}
+
+static int take_sample(struct text *x, const struct header *h)
+{
+	struct registers now;
+	struct sample *s;
+	char *flags, *from, *rest;
+	u64 addr;
+	int status;
+
+	if (h->cpu < x->t->cpus && x->t->cpu[h->cpu].there &&
+	    h->ts < x->t->cpu[h->cpu].ts)
+		return wrong(x, "a sample is older than the one before it");
+	if (!find_ip(h->rest, &addr, &rest))
+		return wrong(
+			x,
+			"a sample without ip (perf script -F comm,pid,tid,cpu,time,ip,sym,brstack)");
+	status = get_entries(x, h, rest, &now);
+	if (status)
+		return status;
+	flags = find_flags(rest);
+	from = flags ? first_from(rest, flags) : rest + strlen(rest);
+	s = timeline_sample(x->t, h->cpu, h->pid, h->ts);
+	s->tgid = h->tgid;
+	s->flags = LBRPROF_TO;
+	s->comm = timeline_comm(x->t, h->comm);
+	s->ip = get_ip(x, h, addr, rest, from);
+	add_branches(x, s, &now, get_registers(x, h->cpu));
+	x->samples++;
+	return 0;
+}
+
+/* ------------------------------------------------------------------------- */
+
+static int take_line(struct text *x)
+{
+	struct header h;
+	char *s;
+
+	x->line[strcspn(x->line, "\n")] = '\0';
+	if (!x->line[strspn(x->line, " \t\r")] || *x->line == '#')
+		return 0;
+	if (!get_header(x->line, &h))
+		return wrong(
+			x,
+			x->samples ?
+				"no line of perf script with comm, pid, tid, cpu and time" :
+				"neither a trace.dat nor what perf script -F comm,pid,tid,cpu,time,ip,sym,brstack prints");
+	for (s = h.rest; *s == ' '; s++)
+		;
+	s = strstr(s, "PERF_RECORD_");
+	if (s) {
+		take_record(x, &h, s + 12);
+		return 0;
+	}
+	return take_sample(x, &h);
+}
+
+/*
+ * Where nothing of what was there before is left, branches may have been lost. Whether
+ * the registers were full cannot be seen: perf leaves out those that were not asked for.
+ * But after a switch they were empty, and less than half of what was seen is not full.
+ */
+static void settle(struct text *x)
+{
+	u64 i;
+
+	for (i = 0; i < x->t->nr; i++) {
+		struct sample *s = &x->t->sample[i];
+
+		if (!x->branches)
+			s->flags |= LBRPROF_PLAIN;
+		if (s->flags & FLAG_MAYBE &&
+		    (s->before != NONE || 2 * s->calls >= x->t->depth))
+			s->flags |= LBRPROF_LOST;
+		s->flags &= ~FLAG_MAYBE;
+		s->calls = 0;
+	}
+}
+
+/**
+ * perftext_read - read what perf script printed
+ * @g: the guard
+ * @t: what becomes of it
+ * @file: its name, for diagnostics
+ * @in: the file
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int perftext_read(struct guard *g, struct timeline *t, const char *file,
+		  FILE *in)
+{
+	struct text x = { .guard = g, .t = t };
+	u64 lines = 0;
+	size_t room = 0;
+	int status = 0;
+	ssize_t n;
+	u32 i;
+
+	(void)file;
+	while (!status && (n = getline(&x.line, &room, in)) >= 0) {
+		if (memchr(x.line, '\0', n))
+			status = wrong(&x, "neither a trace.dat nor text");
+		else
+			status = take_line(&x);
+		x.offset += n;
+		if (++lines % ALIVE_LINES == 0) {
+			guard_alive(g, x.offset);
+			guard_progress(g, "%.1f M lines", lines / 1e6);
+		}
+	}
+	if (!status && ferror(in))
+		status = guard_fail(g, x.offset, "%s", strerror(errno));
+	if (!status && !x.samples)
+		status = guard_fail(g, GUARD_NOWHERE, "has no samples");
+	settle(&x);
+	free(x.line);
+	for (i = 0; i < x.cpus; i++)
+		free(x.registers[i]);
+	free(x.registers);
+	return status;
+}

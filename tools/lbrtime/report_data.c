@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The result for programs: JSON and CSV. */
+#include <json-c/json.h>
+#include <stdlib.h>
+
+#include "lbrtime.h"
+#include "text.h"
+
+static const struct function *function_of(const struct timeline *t, u32 f)
+{
+	return symbols_function(t->symbols, f);
+}
+
+static void csv_functions(const struct timeline *t, const struct report *r)
+{
+	double unknown[METHODS];
+	struct totals *totals = totals_new(t, unknown);
+	u32 functions = symbols_functions(t->symbols), i;
+	enum method m;
+	u64 shown = 0;
+
+	fprintf(r->out, "function,object,samples,visits");
+	for (m = 0; m < METHODS; m++)
+		fprintf(r->out, ",%s", method_name(m));
+	fputc('\n', r->out);
+	for (i = 0; i < functions && shown < r->top; i++) {
+		u32 f = totals[i].function;
+
+		if (!t->visits[f])
+			continue;
+		shown++;
+		csv_string(r->out, function_of(t, f)->name);
+		fputc(',', r->out);
+		csv_string(r->out, function_of(t, f)->object);
+		fprintf(r->out, ",%llu,%llu", t->sampled[f], t->visits[f]);
+		for (m = 0; m < METHODS; m++) {
+			if (method_there(t, m))
+				fprintf(r->out, ",%.0f", totals[i].time[m]);
+			else
+				fputc(',', r->out);
+		}
+		fputc('\n', r->out);
+	}
+	free(totals);
+}
+
+static void csv_chain(FILE *out, const struct timeline *t,
+		      const struct chain *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	u32 i;
+
+	if (!f)
+		abort();
+	for (i = c->len; i > 1; i--)
+		fprintf(f, "%s;", function_of(t, c->function[i - 1])->name);
+	fputs(function_of(t, c->function[0])->name, f);
+	fclose(f);
+	csv_string(out, text);
+	free(text);
+}
+
+static void csv_visits(const struct timeline *t, const struct report *r)
+{
+	struct slice slice[MAX_BRANCHES + 1];
+	struct walk *w = walk_new(t);
+	u32 i, j, nr;
+
+	fprintf(r->out,
+		"time,cpu,tgid,pid,comm,state,interval,visit,function,start,duration,from,to,how,kind,cycles,chain\n");
+	for (i = 0; i < t->nr; i++) {
+		const struct sample *s = &t->sample[i];
+		const struct chains *c = walk_next(w, i);
+
+		nr = slices(t, i, r->method, slice);
+		for (j = 0; j < nr; j++) {
+			const struct branch *b = &t->branch[s->first + j];
+
+			fprintf(r->out, "%llu,%u,%d,%d,", s->ts, s->cpu,
+				s->tgid, s->pid);
+			csv_string(r->out, t->comm[s->comm]);
+			fprintf(r->out, ",%s,%llu,%u,", state_name(s->state),
+				s->ts - s->start, j);
+			csv_string(r->out,
+				   function_of(t, slice[j].function)->name);
+			fprintf(r->out, ",%llu,%llu,", slice[j].start,
+				slice[j].end - slice[j].start);
+			if (j < s->nr)
+				fprintf(r->out, "0x%llx,0x%llx,%s,%s,%u,",
+					symbols_at(t->symbols, b->from)->addr,
+					c->to[j], c->how[j], kind_name(b->kind),
+					b->cycles);
+			else
+				fprintf(r->out, "0x%llx,,,sample,,",
+					symbols_at(t->symbols, s->ip)->addr);
+			csv_chain(r->out, t, &c->visit[j]);
+			fputc('\n', r->out);
+		}
+	}
+	walk_free(w);
+}
+
+/**
+ * report_csv - functions, or visits, as CSV
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ */
+void report_csv(const struct timeline *t, const struct report *r)
+{
+	if (r->visits)
+		csv_visits(t, r);
+	else
+		csv_functions(t, r);
+}
+
+static void json_double(struct json_object *o, const char *key, double v)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.6g", v);
+	json_object_object_add(o, key, json_object_new_double_s(v, text));
+}
+
+static struct json_object *json_states(const struct timeline *t)
+{
+	struct json_object *o = json_object_new_object(), *one;
+	enum state i;
+
+	for (i = 0; i < STATES; i++) {
+		one = json_object_new_object();
+		json_number(one, "count", t->intervals[i]);
+		json_number(one, "time", t->time[i]);
+		json_object_object_add(o, state_name(i), one);
+	}
+	return o;
+}
+
+static struct json_object *json_functions(const struct timeline *t, u64 top,
+					  double *unknown)
+{
+	struct totals *totals = totals_new(t, unknown);
+	u32 functions = symbols_functions(t->symbols), i;
+	struct json_object *all = json_object_new_array(), *o, *times;
+	enum method m;
+	u64 shown = 0;
+
+	for (i = 0; i < functions && shown < top; i++) {
+		u32 f = totals[i].function;
+
+		if (!t->visits[f])
+			continue;
+		shown++;
+		o = json_object_new_object();
+		json_string(o, "function", function_of(t, f)->name);
+		json_string(o, "object", function_of(t, f)->object);
+		json_number(o, "samples", t->sampled[f]);
+		json_number(o, "visits", t->visits[f]);
+		times = json_object_new_object();
+		for (m = 0; m < METHODS; m++) {
+			if (method_there(t, m))
+				json_number(times, method_name(m),
+					    totals[i].time[m] + 0.5);
+		}
+		json_object_object_add(o, "time", times);
+		json_object_array_add(all, o);
+	}
+	free(totals);
+	return all;
+}
+
+/**
+ * json_summary - the result
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ *
+ * Return: an object with all but the visits.
+ */
+struct json_object *json_summary(const struct timeline *t,
+				 const struct report *r)
+{
+	struct json_object *o = json_object_new_object(), *rest;
+	double unknown[METHODS];
+	struct json_object *functions = json_functions(t, r->top, unknown);
+	enum method m;
+
+	json_string(o, "file", t->file);
+	json_number(o, "samples", t->nr);
+	json_number(o, "branches", t->branches);
+	json_number(o, "depth", t->depth);
+	json_number(o, "gaps", t->gaps);
+	json_double(o, "resolution", resolution(t));
+	json_double(o, "covered", covered(t));
+	json_number(o, "time", timed(t));
+	json_object_object_add(o, "intervals", json_states(t));
+	json_double(o, "ns_per_cycle", t->has_cycles ? t->ns_per_cycle : 0);
+	json_string(o, "method", method_name(r->method));
+	rest = json_object_new_object();
+	for (m = 0; m < METHODS; m++) {
+		if (method_there(t, m))
+			json_number(rest, method_name(m), unknown[m] + 0.5);
+	}
+	json_object_object_add(o, "unknown", rest);
+	json_object_object_add(o, "functions", functions);
+	return o;
+}
+
+static struct json_object *json_visits(const struct timeline *t,
+				       const struct report *r)
+{
+	struct json_object *all = json_object_new_array(), *o, *visits, *v;
+	struct slice slice[MAX_BRANCHES + 1];
+	u32 i, j, nr;
+
+	for (i = 0; i < t->nr; i++) {
+		const struct sample *s = &t->sample[i];
+
+		o = json_object_new_object();
+		json_number(o, "time", s->ts);
+		json_number(o, "interval", s->ts - s->start);
+		json_number(o, "cpu", s->cpu);
+		json_object_object_add(o, "pid", json_object_new_int(s->pid));
+		json_string(o, "comm", t->comm[s->comm]);
+		json_string(o, "state", state_name(s->state));
+		visits = json_object_new_array();
+		nr = slices(t, i, r->method, slice);
+		for (j = 0; j < nr; j++) {
+			v = json_object_new_object();
+			json_string(v, "function",
+				    function_of(t, slice[j].function)->name);
+			json_number(v, "start", slice[j].start);
+			json_number(v, "duration",
+				    slice[j].end - slice[j].start);
+			json_object_array_add(visits, v);
+		}
+		json_object_object_add(o, "visits", visits);
+		json_object_array_add(all, o);
+	}
+	return all;
+}
+
+/**
+ * report_json - functions, and visits if they are asked for, as JSON
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ */
+void report_json(const struct timeline *t, const struct report *r)
+{
+	struct json_object *o = json_summary(t, r);
+
+	if (r->visits)
+		json_object_object_add(o, "intervals_in_order",
+				       json_visits(t, r));
+	json_write(o, r->out);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The result as one page for a browser, without anything from elsewhere: page.html,
+ * with a summary as JSON in it, and samples and visits as numbers: LEB128 in base64,
+ * since there may be millions. What comes from the trace is data there, never markup:
+ * characters that could end the script element are escaped here, and the page's script
+ * makes text of it.
+ */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lbrtime.h"
+#include "text.h"
+
+#define DATA "@DATA@"
+#define NUMBERS "@NUMBERS@"
+
+/* Added to the state of a sample that was taken when the thread left the CPU */
+#define SWITCHED 4
+
+/* page.html itself; the Makefile knows that this file depends on it */
+__asm__(".pushsection .rodata\n"
+	"lbrtime_page:\n"
+	".incbin \"lbrtime/page.html\"\n"
+	".byte 0\n"
+	".popsection\n");
+extern const char lbrtime_page[];
+
+/* Bytes that wait until three of them are four letters */
+struct base64 {
+	FILE *out;
+	u32 bits;
+	u32 nr;
+};
+
+static void put_letters(struct base64 *b, u32 letters)
+{
+	static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	u32 i;
+
+	for (i = 0; i < letters; i++)
+		fputc(letter[b->bits >> (18 - 6 * i) & 63], b->out);
+	b->bits = b->nr = 0;
+}
+
+static void put_byte(struct base64 *b, u8 byte)
+{
+	b->bits |= byte << (16 - 8 * b->nr++);
+	if (b->nr == 3)
+		put_letters(b, 4);
+}
+
+static void put_number(struct base64 *b, u64 n)
+{
+	for (; n > 0x7f; n >>= 7)
+		put_byte(b, n | 0x80);
+	put_byte(b, n);
+}
+
+static void end_base64(struct base64 *b)
+{
+	u32 nr = b->nr;
+
+	if (!nr)
+		return;
+	put_letters(b, nr + 1);
+	fputs(nr == 1 ? "==" : "=", b->out);
+}
+
+static void put_times(struct base64 *b, const struct timeline *t, u32 sample,
+		      enum method m)
+{
+	struct slice slice[MAX_BRANCHES + 1];
+	u32 nr, i;
+
+	if (!method_there(t, m))
+		return;
+	nr = slices(t, sample, m, slice);
+	for (i = 0; i < nr; i++)
+		put_number(b, slice[i].end - slice[i].start);
+}
+
+/*
+ * A sample: time since the one before, its interval's length, CPU, thread (number in
+ * DATA.threads), state (4 more at a switch), how many branches, ns that the methods without a table account
+ * for; for each visit 8 * function + the branch's kind; then for each visit its ns by
+ * cycles and by fit, if there are these.
+ */
+static void put_sample(struct base64 *b, const struct timeline *t, u32 sample,
+		       u32 thread)
+{
+	const struct sample *s = &t->sample[sample];
+	double time[MAX_BRANCHES + 1];
+	u32 i;
+
+	put_number(b, sample ? s->ts - t->sample[sample - 1].ts : 0);
+	put_number(b, s->ts - s->start);
+	put_number(b, s->cpu);
+	put_number(b, thread);
+	put_number(b, s->state + (s->flags & LBRPROF_SWITCH ? SWITCHED : 0));
+	put_number(b, s->nr);
+	put_number(b, assign(t, sample, METHOD_EQUAL, time));
+	for (i = 0; i <= s->nr; i++) {
+		u8 kind = i < s->nr ? t->branch[s->first + i].kind : 0;
+
+		put_number(b, 8ull * timeline_visit(t, s, i) + kind);
+	}
+	put_times(b, t, sample, METHOD_CYCLES);
+	put_times(b, t, sample, METHOD_FIT);
+}
+
+static void put_numbers(FILE *out, const struct timeline *t, const u32 *thread)
+{
+	struct base64 b = { .out = out };
+	u32 i;
+
+	for (i = 0; i < t->nr; i++)
+		put_sample(&b, t, i, thread[i]);
+	end_base64(&b);
+}
+
+static int by_pid(const void *a, const void *b, void *arg)
+{
+	const struct timeline *t = arg;
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+	s32 p = t->sample[x].pid, q = t->sample[y].pid;
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static struct json_object *threads(const struct timeline *t, u32 *thread)
+{
+	struct json_object *a = json_object_new_array(), *o;
+	u32 *order = allocate(t->nr * sizeof(*order)), i, nr = 0;
+
+	for (i = 0; i < t->nr; i++)
+		order[i] = i;
+	qsort_r(order, t->nr, sizeof(*order), by_pid, (void *)t);
+	for (i = 0; i < t->nr; i++) {
+		const struct sample *s = &t->sample[order[i]];
+
+		if (!i || t->sample[order[i - 1]].pid != s->pid) {
+			o = json_object_new_object();
+			json_object_object_add(o, "pid",
+					       json_object_new_int(s->pid));
+			json_string(o, "comm", t->comm[s->comm]);
+			json_object_array_add(a, o);
+			nr++;
+		}
+		thread[order[i]] = nr - 1;
+	}
+	free(order);
+	return a;
+}
+
+static void add_functions(struct json_object *o, const struct timeline *t)
+{
+	struct json_object *names = json_object_new_array();
+	struct json_object *shares = json_object_new_array();
+	u32 functions = symbols_functions(t->symbols), f;
+	char text[40];
+
+	for (f = 0; f < functions; f++) {
+		json_object_array_add(
+			names, json_object_new_string(
+				       symbols_function(t->symbols, f)->name));
+		snprintf(text, sizeof(text), "%.6g", t->share[f]);
+		json_object_array_add(
+			shares, json_object_new_double_s(t->share[f], text));
+	}
+	json_object_object_add(o, "names", names);
+	json_object_object_add(o, "shares", shares);
+}
+
+static struct json_object *alarms(const struct timeline *t)
+{
+	struct json_object *a = json_object_new_array(), *o;
+	u64 i, first = t->sample[0].ts;
+
+	for (i = 0; i < t->alarms; i++) {
+		o = json_object_new_object();
+		json_object_object_add(
+			o, "start",
+			json_object_new_int64(
+				(s64)(t->alarm[i].start - first)));
+		json_object_object_add(
+			o, "end",
+			json_object_new_int64((s64)(t->alarm[i].end - first)));
+		json_object_object_add(o, "pid",
+				       json_object_new_int(t->alarm[i].pid));
+		json_string(o, "chart", t->alarm[i].chart);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+static void write_json(FILE *out, struct json_object *o)
+{
+	const char *c;
+
+	/* these are within strings, if they are there */
+	for (c = json_object_to_json_string_ext(o, 0); *c; c++) {
+		if (*c == '<' || *c == '>' || *c == '&')
+			fprintf(out, "\\u%04x", (unsigned char)*c);
+		else
+			fputc(*c, out);
+	}
+}
+
+/**
+ * report_html - write the page
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ */
+void report_html(const struct timeline *t, const struct report *r)
+{
+	const char *data = strstr(lbrtime_page, DATA);
+	const char *numbers = strstr(data, NUMBERS);
+	u32 *thread = allocate(t->nr * sizeof(*thread));
+	struct json_object *o = json_summary(t, r);
+
+	json_number(o, "first", t->sample[0].ts);
+	json_object_object_add(o, "threads", threads(t, thread));
+	json_object_object_add(o, "alarms", alarms(t));
+	add_functions(o, t);
+	fwrite(lbrtime_page, 1, data - lbrtime_page, r->out);
+	write_json(r->out, o);
+	data += strlen(DATA);
+	fwrite(data, 1, numbers - data, r->out);
+	put_numbers(r->out, t, thread);
+	fputs(numbers + strlen(NUMBERS), r->out);
+	json_object_put(o);
+	free(thread);
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The result for other viewers: folded stacks, speedscope, Chrome's traces, brstack. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lbrtime.h"
+#include "text.h"
+
+static const char *name_of(const struct timeline *t, u32 function)
+{
+	return symbols_function(t->symbols, function)->name;
+}
+
+static int by_thread(const void *a, const void *b, void *arg)
+{
+	const struct timeline *t = arg;
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+	s32 p = t->sample[x].pid, q = t->sample[y].pid;
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* All samples, thread by thread, each one's in order of time; free() is due */
+static u32 *threads_new(const struct timeline *t)
+{
+	u32 *order = allocate(t->nr * sizeof(*order)), i;
+
+	for (i = 0; i < t->nr; i++)
+		order[i] = i;
+	qsort_r(order, t->nr, sizeof(*order), by_thread, (void *)t);
+	return order;
+}
+
+/* ------------------------------------------------------------------------- */
+
+/**
+ * struct node - a stack: a function that another stack has called
+ * @parent:	that one, or NONE
+ * @function:	which
+ * @time:	that it took itself, ns
+ */
+struct node {
+	u32 parent;
+	u32 function;
+	double time;
+};
+
+/* All stacks; a hash table finds them by parent and function */
+struct stacks {
+	struct node *node;
+	u64 nr, room;
+	u32 *slot;
+	u64 size;
+};
+
+static u64 slot_of(const struct stacks *s, u32 parent, u32 function)
+{
+	u64 h = (((u64)parent << 32 | function) + 1) * 0x9e3779b97f4a7c15ull;
+	u64 at = h ^ h >> 29;
+	u32 i;
+
+	while ((i = s->slot[at & (s->size - 1)]) != NONE &&
+	       (s->node[i].parent != parent || s->node[i].function != function))
+		at++;
+	return at & (s->size - 1);
+}
+
+static void more_slots(struct stacks *s)
+{
+	u64 i;
+
+	if (2 * s->nr < s->size)
+		return;
+	s->size = s->size ? 2 * s->size : 1024;
+	free(s->slot);
+	s->slot = allocate(s->size * sizeof(*s->slot));
+	memset(s->slot, 0xff, s->size * sizeof(*s->slot));
+	for (i = 0; i < s->nr; i++)
+		s->slot[slot_of(s, s->node[i].parent, s->node[i].function)] = i;
+}
+
+static u32 find_stack(struct stacks *s, u32 parent, u32 function)
+{
+	u64 at;
+
+	more_slots(s);
+	at = slot_of(s, parent, function);
+	if (s->slot[at] == NONE) {
+		s->node = grow(s->node, s->nr, &s->room, sizeof(*s->node));
+		s->node[s->nr] =
+			(struct node){ .parent = parent, .function = function };
+		s->slot[at] = s->nr++;
+	}
+	return s->slot[at];
+}
+
+/* What separates functions and counts must not be in names */
+static void write_frame(FILE *out, const char *name)
+{
+	for (; *name; name++)
+		fputc(*name == ';' ? ':' : *name, out);
+}
+
+static void write_stack(FILE *out, const struct timeline *t,
+			const struct stacks *s, u32 node)
+{
+	u32 path[MAX_CHAIN], len = 0;
+
+	for (; node != NONE && len < MAX_CHAIN; node = s->node[node].parent)
+		path[len++] = s->node[node].function;
+	for (; len; len--) {
+		write_frame(out, name_of(t, path[len - 1]));
+		if (len > 1)
+			fputc(';', out);
+	}
+}
+
+/**
+ * report_folded - stacks and ns, for flame graphs
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ */
+void report_folded(const struct timeline *t, const struct report *r)
+{
+	double time[MAX_BRANCHES + 1], unknown = 0;
+	struct walk *w = walk_new(t);
+	struct stacks s = { 0 };
+	u32 i, j, k, node;
+
+	for (i = 0; i < t->nr; i++) {
+		const struct sample *a = &t->sample[i];
+		const struct chains *c = walk_next(w, i);
+		u64 known = assign(t, i, r->method, time);
+
+		unknown += a->ts - a->start > known ? a->ts - a->start - known :
+						      0;
+		for (j = 0; j <= a->nr; j++) {
+			if (time[j] <= 0)
+				continue;
+			node = NONE;
+			for (k = c->visit[j].len; k; k--)
+				node = find_stack(&s, node,
+						  c->visit[j].function[k - 1]);
+			s.node[node].time += time[j];
+		}
+	}
+	for (i = 0; i < s.nr; i++) {
+		if (s.node[i].time < 0.5)
+			continue;
+		write_stack(r->out, t, &s, i);
+		fprintf(r->out, " %.0f\n", s.node[i].time);
+	}
+	if (unknown >= 0.5)
+		fprintf(r->out, "(unknown) %.0f\n", unknown);
+	walk_free(w);
+	free(s.node);
+	free(s.slot);
+}
+
+/* ------------------------------------------------------------------------- */
+
+/* A function that writes a piece of time of a thread; NULL: nobody knows what ran */
+typedef void piece(void *arg, const struct chain *c, u64 start, u64 end);
+
+static void each_piece(const struct timeline *t, u32 sample,
+		       const struct report *r, const struct chains *c,
+		       piece *write, void *arg)
+{
+	const struct sample *s = &t->sample[sample];
+	struct slice slice[MAX_BRANCHES + 1];
+	u32 nr = slices(t, sample, r->method, slice), i;
+
+	if (s->state != STATE_FIRST && slice[0].start > s->start)
+		write(arg, NULL, s->start, slice[0].start);
+	for (i = 0; i < nr; i++) {
+		if (slice[i].end > slice[i].start)
+			write(arg, &c->visit[i], slice[i].start, slice[i].end);
+	}
+}
+
+/**
+ * struct scope - while speedscope's file is written
+ * @out:	to this
+ * @weights:	text of what comes later
+ * @functions:	how many; one more is what nobody knows
+ * @comma:	what to write before the next one
+ * @at:		end of the last piece, ns
+ */
+struct scope {
+	FILE *out;
+	FILE *weights;
+	u32 functions;
+	const char *comma;
+	u64 at;
+};
+
+static void scope_piece(void *arg, const struct chain *c, u64 start, u64 end)
+{
+	struct scope *s = arg;
+	u32 i;
+
+	/* Nothing ran there as far as the samples tell */
+	if (s->at && start > s->at) {
+		fprintf(s->out, "%s[]", s->comma);
+		fprintf(s->weights, "%s%llu", s->comma, start - s->at);
+		s->comma = ",";
+	}
+	s->at = end;
+	fprintf(s->out, "%s[", s->comma);
+	if (!c)
+		fprintf(s->out, "%u", s->functions);
+	for (i = c ? c->len : 0; i; i--)
+		fprintf(s->out, "%u%s", c->function[i - 1], i > 1 ? "," : "");
+	fputc(']', s->out);
+	fprintf(s->weights, "%s%llu", s->comma, end - start);
+	s->comma = ",";
+}
+
+/* Samples of one thread from order[i] on; returns where the next one begins */
+static u64 scope_thread(const struct timeline *t, const struct report *r,
+			struct walk *w, const u32 *order, u64 i)
+{
+	const struct sample *s = &t->sample[order[i]];
+	struct scope x = { .out = r->out,
+			   .functions = symbols_functions(t->symbols),
+			   .comma = "" };
+	char *weights = NULL, name[64];
+	size_t size;
+	s32 pid = s->pid;
+
+	x.weights = open_memstream(&weights, &size);
+	if (!x.weights)
+		abort();
+	snprintf(name, sizeof(name), "%s-%d", t->comm[s->comm], pid);
+	fputs("{\"type\":\"sampled\",\"name\":", r->out);
+	html_string(r->out, name);
+	fputs(",\"unit\":\"nanoseconds\",\"samples\":[", r->out);
+	for (; i < t->nr && t->sample[order[i]].pid == pid; i++)
+		each_piece(t, order[i], r, walk_next(w, order[i]), scope_piece,
+			   &x);
+	fclose(x.weights);
+	fprintf(r->out,
+		"],\"weights\":[%s],\"startValue\":0,\"endValue\":%llu}",
+		weights, t->sample[order[i - 1]].ts - s->start);
+	free(weights);
+	return i;
+}
+
+/**
+ * report_speedscope - what speedscope opens
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ */
+void report_speedscope(const struct timeline *t, const struct report *r)
+{
+	u32 functions = symbols_functions(t->symbols), f;
+	u32 *order = threads_new(t);
+	struct walk *w = walk_new(t);
+	u64 i = 0;
+
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+	      "\"exporter\":\"lbrtime\",\"shared\":{\"frames\":[\n",
+	      r->out);
+	for (f = 0; f < functions; f++) {
+		const struct function *p = symbols_function(t->symbols, f);
+
+		fputs("{\"name\":", r->out);
+		html_string(r->out, p->name);
+		fputs(",\"file\":", r->out);
+		html_string(r->out, p->object);
+		fputs("},\n", r->out);
+	}
+	fputs("{\"name\":\"(unknown)\"}]},\n\"profiles\":[\n", r->out);
+	while (i < t->nr) {
+		i = scope_thread(t, r, w, order, i);
+		fputs(i < t->nr ? ",\n" : "\n", r->out);
+	}
+	fputs("]}\n", r->out);
+	walk_free(w);
+	free(order);
+}
+
+/* ------------------------------------------------------------------------- */
+
+/**
+ * struct chrome - while a thread's events are written
+ * @t:		the timeline
+ * @out:	to this
+ * @s:		the sample at hand
+ * @open:	functions that have begun, the outermost one first
+ * @len:	how many
+ * @at:		end of the last piece, ns
+ */
+struct chrome {
+	const struct timeline *t;
+	FILE *out;
+	const struct sample *s;
+	u32 open[MAX_CHAIN];
+	u32 len;
+	u64 at;
+};
+
+static void chrome_event(struct chrome *x, char phase, const char *name, u64 ts)
+{
+	s32 tgid = x->s->tgid < 0 ? x->s->pid : x->s->tgid;
+
+	fprintf(x->out,
+		",\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03llu",
+		phase, tgid, x->s->pid, ts / 1000, ts % 1000);
+	if (name) {
+		fputs(",\"name\":", x->out);
+		html_string(x->out, name);
+	}
+	fputc('}', x->out);
+}
+
+static void chrome_close(struct chrome *x, u32 to, u64 ts)
+{
+	for (; x->len > to; x->len--)
+		chrome_event(x, 'E', NULL, ts);
+}
+
+static void chrome_piece(void *arg, const struct chain *c, u64 start, u64 end)
+{
+	struct chrome *x = arg;
+	u32 common = 0, i;
+
+	if (start != x->at || !c)
+		chrome_close(x, 0, x->at);
+	x->at = end;
+	if (!c) {
+		chrome_event(x, 'B', "(unknown)", start);
+		chrome_event(x, 'E', NULL, end);
+		return;
+	}
+	while (common < x->len && common < c->len &&
+	       x->open[common] == c->function[c->len - 1 - common])
+		common++;
+	chrome_close(x, common, start);
+	for (i = common; i < c->len; i++) {
+		x->open[x->len++] = c->function[c->len - 1 - i];
+		chrome_event(x, 'B', name_of(x->t, x->open[i]), start);
+	}
+}
+
+/**
+ * report_chrome - what Perfetto opens
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ */
+void report_chrome(const struct timeline *t, const struct report *r)
+{
+	struct chrome x = { .t = t, .out = r->out };
+	u32 *order = threads_new(t);
+	struct walk *w = walk_new(t);
+	char name[64];
+	u64 i;
+
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+	      "{\"ph\":\"M\",\"pid\":0,\"name\":\"lbrtime\",\"args\":{\"method\":",
+	      r->out);
+	html_string(r->out, method_name(r->method));
+	fputs("}}", r->out);
+	for (i = 0; i < t->nr; i++) {
+		x.s = &t->sample[order[i]];
+		if (!i || t->sample[order[i - 1]].pid != x.s->pid) {
+			snprintf(name, sizeof(name), "%s", t->comm[x.s->comm]);
+			fprintf(r->out,
+				",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":",
+				x.s->tgid < 0 ? x.s->pid : x.s->tgid, x.s->pid);
+			html_string(r->out, name);
+			fputs("}}", r->out);
+		}
+		each_piece(t, order[i], r, walk_next(w, order[i]), chrome_piece,
+			   &x);
+		if (i + 1 == t->nr || t->sample[order[i + 1]].pid != x.s->pid)
+			chrome_close(&x, 0, x.at);
+	}
+	fputs("\n]}\n", r->out);
+	walk_free(w);
+	free(order);
+}
+
+/* ------------------------------------------------------------------------- */
+
+static const char *brstack_kind(u8 kind)
+{
+	static const char *const names[] = {
+		[KIND_UNKNOWN] = "-",	[KIND_CALL] = "CALL",
+		[KIND_RETURN] = "RET",	[KIND_JUMP] = "UNCOND",
+		[KIND_FAR] = "SYSCALL",
+	};
+
+	return names[kind];
+}
+
+/**
+ * report_brstack - as perf script prints comm,pid,tid,cpu,time,ip,sym,brstack
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ *
+ * Where a branch led is 0 if it is not known.
+ */
+void report_brstack(const struct timeline *t, const struct report *r)
+{
+	struct walk *w = walk_new(t);
+	u32 i, j;
+
+	for (i = 0; i < t->nr; i++) {
+		const struct sample *s = &t->sample[i];
+		const struct chains *c = walk_next(w, i);
+
+		fprintf(r->out, "%16s %7d/%-7d [%03u] %5llu.%09llu: %16llx %s ",
+			t->comm[s->comm], s->tgid < 0 ? s->pid : s->tgid,
+			s->pid, s->cpu, s->ts / 1000000000, s->ts % 1000000000,
+			symbols_at(t->symbols, s->ip)->addr,
+			name_of(t, timeline_visit(t, s, s->nr)));
+		for (j = s->nr; j--;) {
+			const struct branch *b = &t->branch[s->first + j];
+
+			fprintf(r->out, " 0x%llx/0x%llx/-/-/-/%u/%s/-",
+				symbols_at(t->symbols, b->from)->addr, c->to[j],
+				b->cycles, brstack_kind(b->kind));
+		}
+		fputc('\n', r->out);
+	}
+	walk_free(w);
+}

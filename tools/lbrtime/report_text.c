@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The result for people; and what all formats tell. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lbrtime.h"
+#include "text.h"
+
+/* Functions that are suspected of an alarm, at most */
+#define SUSPECTS 10
+
+/**
+ * state_name - what the state of an interval is called
+ * @state: it
+ */
+const char *state_name(enum state state)
+{
+	static const char *const names[STATES] = { "whole", "lost",
+						   "unknown start", "first" };
+
+	return names[state];
+}
+
+/**
+ * kind_name - what a kind of branches is called
+ * @kind: it
+ */
+const char *kind_name(u8 kind)
+{
+	static const char *const names[] = { "unknown", "call", "return",
+					     "jump", "far" };
+
+	return names[kind];
+}
+
+/**
+ * timed - how long all intervals last together
+ * @t: after timeline_finish()
+ *
+ * Return: ns.
+ */
+u64 timed(const struct timeline *t)
+{
+	return t->time[STATE_WHOLE] + t->time[STATE_LOST] +
+	       t->time[STATE_START];
+}
+
+/**
+ * covered - share of the time in which each visit is known
+ * @t: after timeline_finish()
+ *
+ * Return: from 0 to 1: the effective resolution.
+ */
+double covered(const struct timeline *t)
+{
+	u64 all = timed(t);
+
+	return all ? (double)t->time[STATE_WHOLE] / all : 0;
+}
+
+/**
+ * resolution - how many times more than samples is known
+ * @t: after timeline_finish()
+ *
+ * Return: the mean of visits of a sample: 1 without branches.
+ */
+double resolution(const struct timeline *t)
+{
+	return t->nr ? (double)(t->branches + t->nr) / t->nr : 0;
+}
+
+/**
+ * slices - the visits of an interval, with their times
+ * @t: after timeline_finish()
+ * @sample: which interval
+ * @m: by which method
+ * @slice: room for MAX_BRANCHES + 1
+ *
+ * Return: how many. They are at the end of the interval, one after the other; those
+ * that no time is known of have none there.
+ */
+u32 slices(const struct timeline *t, u32 sample, enum method m,
+	   struct slice *slice)
+{
+	const struct sample *s = &t->sample[sample];
+	double time[MAX_BRANCHES + 1], sum = 0;
+	u64 all = assign(t, sample, m, time), at = s->ts - all;
+	u32 i;
+
+	for (i = 0; i <= s->nr; i++) {
+		slice[i].function = timeline_visit(t, s, i);
+		slice[i].start = at;
+		sum += time[i];
+		at = s->ts - all + (u64)(sum + 0.5);
+		if (at > s->ts || i == s->nr)
+			at = s->ts;
+		slice[i].end = at;
+	}
+	return s->nr + 1;
+}
+
+static const char *name_of(const struct timeline *t, u32 function)
+{
+	return symbols_function(t->symbols, function)->name;
+}
+
+static const char *time_text(char *buf, double ns)
+{
+	return format_value(buf, 24, ns + 0.5, true);
+}
+
+static u64 count_threads(const struct timeline *t, u32 *cpus)
+{
+	bool *seen = allocate(t->cpus * sizeof(*seen));
+	u64 threads = 0, i;
+	s32 *pid = allocate((t->nr + 1) * sizeof(*pid));
+	u64 size = 1, at;
+	u64 *slot;
+
+	while (size < 2 * t->nr + 2)
+		size *= 2;
+	slot = allocate(size * sizeof(*slot));
+	*cpus = 0;
+	for (i = 0; i < t->nr; i++) {
+		const struct sample *s = &t->sample[i];
+
+		*cpus += !seen[s->cpu];
+		seen[s->cpu] = true;
+		for (at = (u32)s->pid * 2654435761u;
+		     slot[at & (size - 1)] &&
+		     pid[slot[at & (size - 1)] - 1] != s->pid;
+		     at++)
+			;
+		if (slot[at & (size - 1)])
+			continue;
+		pid[threads++] = s->pid;
+		slot[at & (size - 1)] = threads;
+	}
+	free(seen);
+	free(pid);
+	free(slot);
+	return threads;
+}
+
+static void write_summary(FILE *out, const struct timeline *t)
+{
+	char a[24], b[24], c[24];
+	u32 cpus;
+	u64 threads = count_threads(t, &cpus);
+
+	fprintf(out, "%s: %s samples of %s thread%s on %u CPU%s, %s branches\n",
+		strcmp(t->file, "-") ? t->file : "standard input",
+		format_count(a, sizeof(a), t->nr),
+		format_count(b, sizeof(b), threads), threads == 1 ? "" : "s",
+		cpus, cpus == 1 ? "" : "s",
+		format_count(c, sizeof(c), t->branches));
+	fprintf(out, "resolution %.1f: visits of functions for each sample\n",
+		resolution(t));
+	fprintf(out,
+		"%.1f %% of %s covered: each visit is known there, in %s of %s intervals\n",
+		100 * covered(t), time_text(a, timed(t)),
+		format_count(b, sizeof(b), t->intervals[STATE_WHOLE]),
+		format_count(c, sizeof(c), t->nr - t->intervals[STATE_FIRST]));
+	if (t->intervals[STATE_LOST])
+		fprintf(out,
+			"  %s intervals had more branches than were recorded\n",
+			format_count(a, sizeof(a), t->intervals[STATE_LOST]));
+	if (t->intervals[STATE_START])
+		fprintf(out,
+			"  %s intervals begin when the thread came to the CPU, at an unknown time (sched:sched_switch would tell)\n",
+			format_count(a, sizeof(a), t->intervals[STATE_START]));
+	if (t->gaps)
+		fprintf(out, "  records were lost %s times\n",
+			format_count(a, sizeof(a), t->gaps));
+}
+
+static void write_share(FILE *out, double part, double all)
+{
+	if (part <= 0)
+		fprintf(out, " %8s", "-");
+	else
+		fprintf(out, " %7.2f%%", all > 0 ? 100 * part / all : 0);
+}
+
+static void write_functions(FILE *out, const struct timeline *t, u64 top)
+{
+	double unknown[METHODS], all = timed(t);
+	struct totals *totals = totals_new(t, unknown);
+	u32 functions = symbols_functions(t->symbols), i;
+	u64 shown = 0, seen = 0;
+	enum method m;
+	char nr[24];
+
+	fprintf(out, "\n%10s %10s", "samples", "visits");
+	for (m = 0; m < METHODS; m++) {
+		if (method_there(t, m))
+			fprintf(out, " %8s", method_name(m));
+	}
+	fprintf(out, "  function\n");
+	for (i = 0; i < functions; i++) {
+		u32 f = totals[i].function;
+
+		if (!t->visits[f])
+			continue;
+		if (shown++ >= top)
+			continue;
+		seen++;
+		fprintf(out, "%10s",
+			format_count(nr, sizeof(nr), t->sampled[f]));
+		fprintf(out, " %10s",
+			format_count(nr, sizeof(nr), t->visits[f]));
+		for (m = 0; m < METHODS; m++) {
+			if (method_there(t, m))
+				write_share(out, totals[i].time[m], all);
+		}
+		fprintf(out, "  %s\n", name_of(t, f));
+	}
+	fprintf(out, "%10s %10s", "", "");
+	for (m = 0; m < METHODS; m++) {
+		if (method_there(t, m))
+			write_share(out, unknown[m], all);
+	}
+	fprintf(out, "  (unknown)\n");
+	if (shown > seen)
+		fprintf(out, "... %llu more (--top)\n", shown - seen);
+	free(totals);
+}
+
+static void write_alarms(const struct timeline *t, const struct report *r);
+
+/**
+ * report_text - the result for people
+ * @t: after timeline_finish()
+ * @r: what is asked for
+ */
+void report_text(const struct timeline *t, const struct report *r)
+{
+	write_summary(r->out, t);
+	write_functions(r->out, t, r->top);
+	if (t->alarms)
+		write_alarms(t, r);
+}
+
+/* ------------------------------------------------------------------------- */
+/* Needles */
+
+/* A thread's intervals are in order: those that reach into [from, to] */
+static bool reaches(const struct sample *s, u64 from, u64 to)
+{
+	return s->ts >= from && s->start <= to;
+}
+
+static void write_when(FILE *out, u64 ns)
+{
+	fprintf(out, "%6llu.%09llu", ns / 1000000000, ns % 1000000000);
+}
+
+static void write_sample(FILE *out, const struct timeline *t, u32 sample,
+			 const struct report *r, struct walk *w)
+{
+	const struct sample *s = &t->sample[sample];
+	const struct chains *c = walk_next(w, sample);
+	struct slice slice[MAX_BRANCHES + 1];
+	u32 nr = slices(t, sample, r->method, slice), i, j;
+	u64 all = s->ts - s->start, known = s->ts - slice[0].start;
+	char time[24];
+
+	fprintf(out, "%s-%d on CPU %u, %s to the sample at ", t->comm[s->comm],
+		s->pid, s->cpu, time_text(time, all));
+	write_when(out, s->ts);
+	fprintf(out, s->state == STATE_WHOLE ? "\n" : " (%s)\n",
+		state_name(s->state));
+	if (s->state != STATE_FIRST && all > known)
+		fprintf(out, "  %17s %9s  (unknown)\n", "",
+			time_text(time, all - known));
+	for (i = 0; i < nr; i++) {
+		fputs("  ", out);
+		write_when(out, slice[i].start);
+		fprintf(out, " %9s  ",
+			known ? time_text(time, slice[i].end - slice[i].start) :
+				"-");
+		for (j = c->visit[i].len; j > 1; j--)
+			fprintf(out, "%s > ",
+				name_of(t, c->visit[i].function[j - 1]));
+		fprintf(out, "%s%s\n", name_of(t, slice[i].function),
+			i == s->nr ? " <- sampled" : "");
+	}
+}
+
+static void write_around(const struct timeline *t, const struct report *r)
+{
+	u64 from = r->around > r->span ? r->around - r->span : 0;
+	u64 to = r->around < U64_MAX - r->span ? r->around + r->span : U64_MAX;
+	struct walk *w = walk_new(t);
+	bool found = false;
+	u32 i;
+
+	fprintf(r->out, "by %s\n", method_name(r->method));
+	for (i = 0; i < t->nr; i++) {
+		if (reaches(&t->sample[i], from, to)) {
+			write_sample(r->out, t, i, r, w);
+			found = true;
+		} else {
+			walk_next(w, i);
+		}
+	}
+	walk_free(w);
+	if (found)
+		return;
+	fputs("no samples there; the trace is from ", r->out);
+	write_when(r->out, t->sample[0].ts);
+	fputs(" to ", r->out);
+	write_when(r->out, t->sample[t->nr - 1].ts);
+	fputc('\n', r->out);
+}
+
+/**
+ * struct suspect - a function that ran in slow operations
+ * @function:	which
+ * @alarms:	operations that it was seen in
+ * @inside:	its visits in these
+ * @outside:	and elsewhere
+ * @time:	what it took in these, ns
+ * @expected:	how many visits there would be if it were as frequent there as elsewhere
+ * @score:	how unlikely that is: the deviance of a Poisson variable, o ln(o/e) - (o - e)
+ * @last:	the last operation that it was counted for
+ */
+struct suspect {
+	u32 function;
+	u64 alarms;
+	u64 inside;
+	u64 outside;
+	double time;
+	double expected;
+	double score;
+	u64 last;
+};
+
+static int by_score(const void *a, const void *b)
+{
+	const struct suspect *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct alarm *x = *(const struct alarm *const *)a,
+			   *y = *(const struct alarm *const *)b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void add_slice(struct suspect *s, u64 alarm, const struct slice *p)
+{
+	s->inside++;
+	s->time += p->end - p->start;
+	if (s->last != alarm + 1)
+		s->alarms++;
+	s->last = alarm + 1;
+}
+
+/* The slow operation of the thread that a time is in, or NONE: there may be others */
+static u64 alarm_of(struct alarm *const *alarm, u64 nr, s32 pid, u64 ts,
+		    u64 longest)
+{
+	u64 low = 0, high = nr;
+
+	while (low < high) {
+		u64 mid = low + (high - low) / 2;
+
+		if (alarm[mid]->start <= ts)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low-- && ts - alarm[low]->start <= longest) {
+		if (alarm[low]->pid == pid && ts <= alarm[low]->end)
+			return low;
+	}
+	return U64_MAX;
+}
+
+static struct suspect *find_suspects(const struct timeline *t, enum method m,
+				     u64 *seen)
+{
+	u32 functions = symbols_functions(t->symbols), i, j, nr;
+	struct suspect *s = allocate(functions * sizeof(*s));
+	struct alarm **alarm = allocate(t->alarms * sizeof(*alarm));
+	struct slice slice[MAX_BRANCHES + 1];
+	double inside = 0, outside = 0;
+	u64 longest = 0, k, at;
+	bool *has = allocate(t->alarms * sizeof(*has));
+
+	for (k = 0; k < t->alarms; k++) {
+		alarm[k] = &t->alarm[k];
+		if (alarm[k]->end - alarm[k]->start > longest)
+			longest = alarm[k]->end - alarm[k]->start;
+	}
+	qsort(alarm, t->alarms, sizeof(*alarm), by_start);
+	for (i = 0; i < functions; i++)
+		s[i].function = i;
+	for (i = 0; i < t->nr; i++) {
+		nr = slices(t, i, m, slice);
+		for (j = 0; j < nr; j++) {
+			at = alarm_of(alarm, t->alarms, t->sample[i].pid,
+				      slice[j].start, longest);
+			if (at == U64_MAX) {
+				s[slice[j].function].outside++;
+				outside++;
+			} else {
+				add_slice(&s[slice[j].function], at, &slice[j]);
+				inside++;
+				has[at] = true;
+			}
+		}
+	}
+	for (k = *seen = 0; k < t->alarms; k++)
+		*seen += has[k];
+	for (i = 0; i < functions; i++) {
+		double o = s[i].inside;
+
+		/* One more elsewhere: nothing is impossible */
+		s[i].expected = inside * (s[i].outside + 1) / (outside + 1);
+		if (o > s[i].expected)
+			s[i].score = o * __builtin_log(o / s[i].expected) -
+				     (o - s[i].expected);
+	}
+	qsort(s, functions, sizeof(*s), by_score);
+	free(alarm);
+	free(has);
+	return s;
+}
+
+/* What is more frequent in slow operations than elsewhere */
+static void write_alarms(const struct timeline *t, const struct report *r)
+{
+	u64 seen;
+	struct suspect *s = find_suspects(t, r->method, &seen);
+	u32 functions = symbols_functions(t->symbols), i;
+	char a[24], b[24], time[24];
+
+	fprintf(r->out,
+		"\nslow operations that ctlchart found: %s, samples in %s of them; what ran there that is rare elsewhere:\n",
+		format_count(a, sizeof(a), t->alarms),
+		format_count(b, sizeof(b), seen));
+	fprintf(r->out, "%10s %10s %10s %10s  function\n", "operations",
+		"visits", "usual", "time");
+	for (i = 0; i < functions && i < SUSPECTS && s[i].score > 0; i++)
+		fprintf(r->out, "%10s %10s %10.2f %10s  %s\n",
+			format_count(a, sizeof(a), s[i].alarms),
+			format_count(b, sizeof(b), s[i].inside), s[i].expected,
+			time_text(time, s[i].time), name_of(t, s[i].function));
+	if (!i)
+		fprintf(r->out, "  nothing\n");
+	free(s);
+}
+
+/* ------------------------------------------------------------------------- */
+/* Executions of a function */
+
+/**
+ * struct execution - of the function that is asked for, seen from call to return
+ * @start:	ns
+ * @end:	ns
+ * @first:	sample with its first visit
+ * @last:	sample with its last one
+ */
+struct execution {
+	u64 start;
+	u64 end;
+	u32 first;
+	u32 last;
+};
+
+static int by_duration(const void *a, const void *b)
+{
+	const struct execution *x = a, *y = b;
+	u64 p = x->end - x->start, q = y->end - y->start;
+
+	if (p != q)
+		return p > q ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* How deep in the chain the outermost visit of the function is, 0: not at all */
+static u32 depth_of(const struct chain *c, u32 function)
+{
+	u32 i;
+
+	for (i = c->len; i; i--) {
+		if (c->function[i - 1] == function)
+			return i;
+	}
+	return 0;
+}
+
+/**
+ * struct search - for executions
+ * @execution:	those that were found
+ * @nr:		how many
+ * @room:	for so many
+ * @open:	by thread's last sample: the one that goes on; @first is NONE if none does
+ */
+struct search {
+	struct execution *execution;
+	u64 nr, room;
+	struct execution *open;
+};
+
+static void search_sample(struct search *x, const struct timeline *t,
+			  const struct chains *c, u32 sample, u32 function,
+			  enum method m)
+{
+	const struct sample *s = &t->sample[sample];
+	struct slice slice[MAX_BRANCHES + 1];
+	struct execution e = { .first = NONE };
+	u32 nr = slices(t, sample, m, slice), i;
+	bool in = false, known = s->state == STATE_WHOLE && s->before != NONE;
+
+	/* Goes on from the sample before */
+	if (known && x->open[s->before].first != NONE) {
+		e = x->open[s->before];
+		in = true;
+	} else if (depth_of(&c->visit[0], function)) {
+		in = true; /* its call was not seen */
+	}
+	for (i = 0; i < nr; i++) {
+		bool now = depth_of(&c->visit[i], function);
+
+		if (now && !in)
+			e = (struct execution){ .start = slice[i].start,
+						.first = sample };
+		if (in && !now && e.first != NONE) {
+			e.end = slice[i].start;
+			e.last = sample;
+			x->execution =
+				grow(x->execution, x->nr, &x->room, sizeof(e));
+			x->execution[x->nr++] = e;
+			e.first = NONE;
+		}
+		if (!now)
+			e.first = NONE;
+		in = now;
+	}
+	x->open[sample] = e;
+}
+
+static void write_execution(FILE *out, const struct timeline *t,
+			    const struct execution *e, enum method m)
+{
+	u32 functions = symbols_functions(t->symbols), i, j, nr;
+	double *time = allocate(functions * sizeof(*time)), best;
+	struct slice slice[MAX_BRANCHES + 1];
+	const struct sample *s = &t->sample[e->first];
+	char text[24];
+
+	fprintf(out, "%9s  ", time_text(text, e->end - e->start));
+	write_when(out, e->start);
+	fprintf(out, " %s-%d:", t->comm[s->comm], s->pid);
+	for (i = e->first;; i = t->sample[i].after) {
+		nr = slices(t, i, m, slice);
+		for (j = 0; j < nr; j++) {
+			if (slice[j].start >= e->start &&
+			    slice[j].end <= e->end)
+				time[slice[j].function] +=
+					slice[j].end - slice[j].start;
+		}
+		if (i == e->last || t->sample[i].after == NONE)
+			break;
+	}
+	for (i = 0; i < 5; i++) {
+		for (best = 0, j = nr = 0; j < functions; j++) {
+			if (time[j] > best) {
+				best = time[j];
+				nr = j;
+			}
+		}
+		if (best <= 0)
+			break;
+		fprintf(out, "%s %s %s", i ? "," : "", name_of(t, nr),
+			time_text(text, best));
+		time[nr] = 0;
+	}
+	fputc('\n', out);
+	free(time);
+}
+
+static void write_executions(const struct timeline *t, const struct report *r,
+			     u32 function)
+{
+	struct search x = { .open = allocate(t->nr * sizeof(*x.open)) };
+	struct walk *w = walk_new(t);
+	char a[24], b[24];
+	u64 i;
+
+	for (i = 0; i < t->nr; i++)
+		search_sample(&x, t, walk_next(w, i), i, function, r->method);
+	walk_free(w);
+	qsort(x.execution, x.nr, sizeof(*x.execution), by_duration);
+	fprintf(r->out, "%s executions of %s are seen from call to return",
+		format_count(a, sizeof(a), x.nr), name_of(t, function));
+	if (x.nr)
+		fprintf(r->out, "; half of them take %s or less",
+			time_text(b, x.execution[x.nr / 2].end -
+					     x.execution[x.nr / 2].start));
+	fprintf(r->out, "\nby %s\n", method_name(r->method));
+	for (i = 0; i < x.nr && i < r->top; i++)
+		write_execution(r->out, t, &x.execution[i], r->method);
+	if (x.nr > r->top)
+		fprintf(r->out, "... %llu more (--top)\n", x.nr - r->top);
+	free(x.execution);
+	free(x.open);
+}
+
+/**
+ * report_needles - what ran at a time, or in the slowest executions of a function
+ * @t: after timeline_finish()
+ * @r: which of these is asked for
+ */
+void report_needles(const struct timeline *t, const struct report *r)
+{
+	u32 functions = symbols_functions(t->symbols), i;
+
+	if (r->has_around) {
+		write_around(t, r);
+		return;
+	}
+	for (i = 0; i < functions && strcmp(name_of(t, i), r->request) != 0;
+	     i++)
+		;
+	if (i < functions)
+		write_executions(t, r, i);
+	else
+		fprintf(r->out, "%s is in no sample\n", r->request);
+}
