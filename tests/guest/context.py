@@ -229,7 +229,7 @@ def storm(options):
             start = os.open(START + "/inject", os.O_WRONLY)
             end = os.open(END + "/inject", os.O_WRONLY)
             stop = time.monotonic() + 4
-            for n in range(10000):
+            for n in range(20000):
                 if n > 300 and time.monotonic() > stop:
                     break
                 key = cpu << 24 | n
