@@ -69,7 +69,8 @@ static int read_numbers(void *unused)
 	do {
 		over = completion_done(&written_all);
 		while ((event = ring_buffer_consume(buffer, 1, NULL, NULL))) {
-			got = ((struct record *)ring_buffer_event_data(event))->number;
+			got = ((struct record *)ring_buffer_event_data(event))
+				      ->number;
 			lost += got - next;
 			WRITE_ONCE(next, got + 1);
 		}
@@ -81,7 +82,8 @@ static int read_numbers(void *unused)
 
 static struct task_struct *start(int (*fn)(void *), int cpu)
 {
-	struct task_struct *task = kthread_create_on_cpu(fn, NULL, cpu, "ringrace/%u");
+	struct task_struct *task =
+		kthread_create_on_cpu(fn, NULL, cpu, "ringrace/%u");
 
 	if (!IS_ERR(task)) {
 		get_task_struct(task);
