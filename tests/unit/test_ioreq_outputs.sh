@@ -315,8 +315,8 @@ grep -qE '^front:curl +pread64 +[0-9]' out || wrong "--by=client in text does no
 
 # --- the page: what needs no browser
 for page in out top; do
-	# The page's own two script elements, and nothing that is loaded
-	[ "$(grep -ciE '</?script' $page.html)" -eq 4 ] || wrong "$page: markup of the trace in the page"
+	# The page's own three script elements, and nothing that is loaded
+	[ "$(grep -ciE '</?script' $page.html)" -eq 6 ] || wrong "$page: markup of the trace in the page"
 	grep -qE '<b>' $page.html && wrong "$page: elements of the trace in the page"
 	grep -qiE 'https?:|src=[^\/]|@import|url\(|fetch\(|XMLHttp' $page.html && wrong "$page: loads something"
 	sed -n '/id="data">/,/<\/script>/p' $page.html | sed '1d;$d' >data.json
@@ -349,7 +349,7 @@ shows '[true,true]' out.html \
 	const last = bars.map(b => b[0]);
 	return [bars[0][0] === 0 && bars[0][1] === 100, bars.every(b => b[0] >= 0 && b[0] + b[1] <= 100.001)]' "bars"
 # names that are markup
-shows '[true,0,3]' out.html \
+shows '[true,0,4]' out.html \
 	'return [text("td").includes("db:<b>db</b>"), document.querySelectorAll("b").length, document.scripts.length]' "names that are markup"
 # filter and sort
 shows '[true,true,true,"ascending"]' out.html \

@@ -21,8 +21,8 @@ END
 "$UNIT/gen_lbr" lost.dat 8 2000 3 dense count cycles switch >/dev/null || exit 1
 "$lbrtime" --format=html --ghz=3 lost.dat >lost.html 2>err || wrong "lost: $(cat err)"
 for page in hostile slow lost; do
-	# The page's own three script elements, and nothing that is loaded
-	[ "$(grep -ciE '</?script' $page.html)" -eq 5 ] || wrong "$page: markup of the trace in the page"
+	# The page's own four script elements, and nothing that is loaded
+	[ "$(grep -ciE '</?script' $page.html)" -eq 7 ] || wrong "$page: markup of the trace in the page"
 	grep -qE '<(img|u|i)\b' $page.html && wrong "$page: elements of the trace in the page"
 	grep -qiE 'https?:|src=|@import|url\(|fetch\(|XMLHttp' $page.html && wrong "$page: loads something"
 	sed -n '/id="data">/,/<\/script>/p' $page.html | sed '1d;$d' >data.json
@@ -32,7 +32,7 @@ done
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
 
-shows '[["</script><u>","<!--","<img>","main"],4,0]' hostile.html \
+shows '[["</script><u>","<!--","<img>","main"],5,0]' hostile.html \
 	'return [DATA.names.slice().sort((a, b) => a.length < b.length ? 1 : -1).sort((a, b) => (b[1] === "/") - (a[1] === "/")).slice(0, 4).sort((a, b) => "<m".indexOf(a[0]) - "<m".indexOf(b[0]) || (b[1] === "/") - (a[1] === "/") || (a < b ? -1 : 1)),
 		document.scripts.length, document.querySelectorAll("img, u, i, main b b").length]' "names that are markup"
 

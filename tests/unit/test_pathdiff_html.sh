@@ -13,8 +13,8 @@ pathdiff=$TOOLS/pathdiff
 for kind in hostile extra task healthy; do
 	"$UNIT/gen_paths" $kind $kind.dat 1000 >truth || exit 1
 	"$pathdiff" --format=html $kind.dat >$kind.html 2>err || wrong "$kind: $(cat err)"
-	# The page's own two script elements, and nothing that is loaded
-	[ "$(grep -ciE '</?script' $kind.html)" -eq 4 ] || wrong "$kind: markup of the trace in the page"
+	# The page's own three script elements, and nothing that is loaded
+	[ "$(grep -ciE '</?script' $kind.html)" -eq 6 ] || wrong "$kind: markup of the trace in the page"
 	grep -qE '<(img|u|i)\b' $kind.html && wrong "$kind: elements of the trace in the page"
 	grep -qiE 'https?:|src=[^\/]|@import|url\(|fetch\(|XMLHttp' $kind.html && wrong "$kind: loads something"
 	sed -n '/id="data">/,/<\/script>/p' $kind.html | sed '1d;$d' >data.json
@@ -24,7 +24,7 @@ done
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
 
-shows '["1. </script><script>document.title=2</script>() takes longer",0,3]' hostile.html \
+shows '["1. </script><script>document.title=2</script>() takes longer",0,4]' hostile.html \
 	'return [text("h2")[0], document.querySelectorAll("img, u, i").length, document.scripts.length]' "names that are markup"
 shows '["1. f9(), which usually is not called",1,50]' extra.html \
 	'return [text("h2")[0], text("section.cause").length, DATA.causes[0].executions]' "the cause"

@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "ctlchart.h"
+#include "page.h"
 #include "version.h"
-
-#define PLACEHOLDER "@DATA@"
 
 /* page.html itself; the Makefile knows that this file depends on it */
 __asm__(".pushsection .rodata\n"
@@ -294,10 +293,9 @@ static void put_head(struct report *r)
  */
 void html_report(struct report *r)
 {
-	const char *data = strstr(page_html, PLACEHOLDER);
 	size_t i, n = 0, left_out = 0;
 
-	fwrite(page_html, 1, data - page_html, r->out);
+	page_open(r->out);
 	fputc('{', r->out);
 	put_head(r);
 	fputs("\n\"charts\":[", r->out);
@@ -314,5 +312,6 @@ void html_report(struct report *r)
 		put_chart(r, c);
 	}
 	fprintf(r->out, "],\"leftOut\":%zu}", left_out);
-	fputs(data + strlen(PLACEHOLDER), r->out);
+	page_close_data(r->out);
+	fputs(page_html, r->out);
 }

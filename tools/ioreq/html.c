@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The result as one page for a browser, without anything from elsewhere: page.html,
- * with the data as JSON in it. What comes from the trace is data there, never markup:
- * characters that could end the script element are escaped here, and the page's
- * script makes text of it.
+ * with the data as JSON in it. What comes from the trace is data there, never markup
+ * (lib/page.h), and the page's script makes text of it.
  */
 #include <json-c/json.h>
 #include <string.h>
 
 #include "ioreq.h"
+#include "page.h"
 #include "text.h"
 #include "version.h"
-
-#define PLACEHOLDER "@DATA@"
 
 /* Calls that are shown of a request, at most */
 #define MAX_CALLS 400
@@ -173,7 +171,6 @@ static void add_names(struct json_object *o, const struct sums *s)
  */
 void report_html(FILE *out, const struct sums *s, u64 top)
 {
-	const char *data = strstr(ioreq_page, PLACEHOLDER), *c;
 	struct json_object *o = json_result(s, top);
 	u64 answered;
 
@@ -183,14 +180,9 @@ void report_html(FILE *out, const struct sums *s, u64 top)
 	json_string(o, "clocks", list_clocks(s));
 	json_string(o, "tool", PROGRAM " " TRACERIG_VERSION);
 	add_names(o, s);
-	fwrite(ioreq_page, 1, data - ioreq_page, out);
-	/* these are within strings, if they are there */
-	for (c = json_object_to_json_string_ext(o, 0); *c; c++) {
-		if (*c == '<' || *c == '>' || *c == '&')
-			fprintf(out, "\\u%04x", (unsigned char)*c);
-		else
-			fputc(*c, out);
-	}
+	page_open(out);
+	page_json(out, o);
+	page_close_data(out);
+	fputs(ioreq_page, out);
 	json_object_put(o);
-	fputs(data + strlen(PLACEHOLDER), out);
 }

@@ -2,18 +2,17 @@
 /*
  * The result as one page for a browser, without anything from elsewhere: page.html,
  * with a summary as JSON in it, and samples and visits as numbers: LEB128 in base64,
- * since there may be millions. What comes from the trace is data there, never markup:
- * characters that could end the script element are escaped here, and the page's script
- * makes text of it.
+ * since there may be millions. What comes from the trace is data there, never markup
+ * (lib/page.h), and the page's script makes text of it.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lbrtime.h"
+#include "page.h"
 #include "text.h"
 
-#define DATA "@DATA@"
 #define NUMBERS "@NUMBERS@"
 
 /* Added to the state of a sample that was taken when the thread left the CPU */
@@ -198,19 +197,6 @@ static struct json_object *alarms(const struct timeline *t)
 	return a;
 }
 
-static void write_json(FILE *out, struct json_object *o)
-{
-	const char *c;
-
-	/* these are within strings, if they are there */
-	for (c = json_object_to_json_string_ext(o, 0); *c; c++) {
-		if (*c == '<' || *c == '>' || *c == '&')
-			fprintf(out, "\\u%04x", (unsigned char)*c);
-		else
-			fputc(*c, out);
-	}
-}
-
 /**
  * report_html - write the page
  * @t: after timeline_finish()
@@ -218,8 +204,7 @@ static void write_json(FILE *out, struct json_object *o)
  */
 void report_html(const struct timeline *t, const struct report *r)
 {
-	const char *data = strstr(lbrtime_page, DATA);
-	const char *numbers = strstr(data, NUMBERS);
+	const char *numbers = strstr(lbrtime_page, NUMBERS);
 	u32 *thread = allocate(t->nr * sizeof(*thread));
 	struct json_object *o = json_summary(t, r);
 
@@ -227,10 +212,10 @@ void report_html(const struct timeline *t, const struct report *r)
 	json_object_object_add(o, "threads", threads(t, thread));
 	json_object_object_add(o, "alarms", alarms(t));
 	add_functions(o, t);
-	fwrite(lbrtime_page, 1, data - lbrtime_page, r->out);
-	write_json(r->out, o);
-	data += strlen(DATA);
-	fwrite(data, 1, numbers - data, r->out);
+	page_open(r->out);
+	page_json(r->out, o);
+	page_close_data(r->out);
+	fwrite(lbrtime_page, 1, numbers - lbrtime_page, r->out);
 	put_numbers(r->out, t, thread);
 	fputs(numbers + strlen(NUMBERS), r->out);
 	json_object_put(o);

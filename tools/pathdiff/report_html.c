@@ -3,16 +3,15 @@
  * The result as one page for a browser, without anything from elsewhere:
  * page.html, with the data as JSON in it: what report_json.c writes, the durations
  * of executions, and for each cause the slow path and the nearest normal one side by
- * side. What comes from the trace is data there, never markup: characters that could
- * end the script element are escaped here, and the page's script makes text of it.
+ * side. What comes from the trace is data there, never markup (lib/page.h), and the
+ * page's script makes text of it.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "page.h"
 #include "pathdiff.h"
-
-#define PLACEHOLDER "@DATA@"
 
 /* Executions that are drawn, and lines of two paths side by side, at most */
 #define MAX_POINTS 20000
@@ -191,19 +190,13 @@ static void add_paths(struct json_object *o, const struct result *r)
  */
 void report_html(struct result *r)
 {
-	const char *data = strstr(pathdiff_page, PLACEHOLDER), *c;
 	struct json_object *o = json_result(r);
 
 	json_object_object_add(o, "points", points_array(r));
 	add_paths(o, r);
-	fwrite(pathdiff_page, 1, data - pathdiff_page, r->out);
-	/* these are within strings, if they are there */
-	for (c = json_object_to_json_string_ext(o, 0); *c; c++) {
-		if (*c == '<' || *c == '>' || *c == '&')
-			fprintf(r->out, "\\u%04x", (unsigned char)*c);
-		else
-			fputc(*c, r->out);
-	}
+	page_open(r->out);
+	page_json(r->out, o);
+	page_close_data(r->out);
+	fputs(pathdiff_page, r->out);
 	json_object_put(o);
-	fputs(data + strlen(PLACEHOLDER), r->out);
 }
