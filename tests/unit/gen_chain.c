@@ -22,54 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iodat.h"
 #include "random.h"
-#include "tracedat.h"
 
-#define ID_CALL 400
 #define HOSTS 4
 #define CLIENTS 30
 #define LOOP_TID 220
 #define BEGIN 5000000000000ll
-
-enum {
-	OP_READ = 1,
-	OP_PREAD = 3,
-	OP_SENDTO = 13,
-	OP_RECVFROM = 14,
-	OP_FDATASYNC = 33
-};
-
-static const char *const op_names[] = {
-	[OP_READ] = "read",	      [OP_PREAD] = "pread64",
-	[OP_SENDTO] = "sendto",	      [OP_RECVFROM] = "recvfrom",
-	[OP_FDATASYNC] = "fdatasync",
-};
-
-static const char call_format[] =
-	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
-	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
-	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id2;\toffset:48;\tsize:8;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:56;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t tgid;\toffset:60;\tsize:4;\tsigned:1;\n"
-	"\tfield:u32 isn;\toffset:64;\tsize:4;\tsigned:0;\n"
-	"\tfield:u32 peer_isn;\toffset:68;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] name;\toffset:72;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] name2;\toffset:76;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc u64[] stream;\toffset:80;\tsize:4;\tsigned:0;\n"
-	"\tfield:u16 flags;\toffset:84;\tsize:2;\tsigned:0;\n"
-	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n\n"
-	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, { 1, \"read\" }, "
-	"{ 3, \"pread64\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, "
-	"{ 33, \"fdatasync\" }), REC->result, __get_str(name)\n";
-
-/* The stream's range: behind the other fields, before the names */
-#define STREAM 96
 
 static const char *const cmdlines[HOSTS] = { "1000 client\n", "1001 app\n",
 					     "1002 db\n", "1003 alone\n" };
@@ -340,26 +299,24 @@ static void write_event(struct td *td, const struct event *e)
 {
 	int64_t start = shown(e->host, e->start);
 	int64_t finish = shown(e->host, e->finish);
-	struct td_record r;
 
-	td_begin(&r, td, ID_CALL, e->tid, STREAM + 16);
-	td_put(&r, 8, start, 8);
-	td_put(&r, 16, finish - start, 8);
-	td_put(&r, 24, e->end - e->from, 8);
-	td_put(&r, 32, e->end - e->from, 8);
-	td_put(&r, 40, e->id, 8);
-	td_put(&r, 60, 1000 + e->host, 4);
-	td_put(&r, 64, e->isn, 4);
-	td_put(&r, 68, e->peer_isn, 4);
-	td_put(&r, 80, (e->isn ? 16 << 16 : 0) | STREAM, 4);
-	td_put(&r, 84, e->isn ? 16 : 0, 2);
-	td_put(&r, 86, e->op, 1);
-	td_put(&r, 87, e->type, 1);
-	td_put(&r, STREAM, e->from, 8);
-	td_put(&r, STREAM + 8, e->end, 8);
-	td_put_string(&r, 72, e->name);
-	td_put_string(&r, 76, "");
-	td_write(td, 0, 0, finish, &r);
+	io_write(td, 0,
+		 &(struct io_call){
+			 .tid = e->tid,
+			 .tgid = 1000 + e->host,
+			 .op = e->op,
+			 .type = e->type,
+			 .start = start,
+			 .finish = finish,
+			 .bytes = e->end - e->from,
+			 .id = e->id,
+			 .isn = e->isn,
+			 .peer_isn = e->peer_isn,
+			 .flags = e->isn ? IO_ISN_KNOWN : 0,
+			 .from = e->from,
+			 .end = e->end,
+			 .name = e->name,
+		 });
 }
 
 static bool save(const char *path, int host, bool lossy)
@@ -370,7 +327,7 @@ static bool save(const char *path, int host, bool lossy)
 	bool ok;
 
 	td_init(&td, &layout, 1);
-	td_add_event(&td, "iosys", call_format);
+	td_add_event(&td, "iosys", io_call_format);
 	td.cmdlines = cmdlines[host];
 	for (i = 0; i < nr_events; i++) {
 		if (events[i].host != host)
@@ -395,7 +352,7 @@ static void tell_calls(void)
 		const struct event *e = &events[i];
 
 		printf("call\t%d\t%d\t%s\t%u\t%lld\t%lld\t%llu\t%s\n", e->host,
-		       e->tid, op_names[e->op], e->type,
+		       e->tid, io_op_name(e->op), e->type,
 		       (long long)shown(e->host, e->start),
 		       (long long)shown(e->host, e->finish),
 		       (unsigned long long)(e->isn ? e->id : 0), e->name);

@@ -15,51 +15,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "iodat.h"
 #include "random.h"
-#include "tracedat.h"
 
-#define ID_CALL 400
 #define ID_FAULT 402
 
 /* The servers' clock is ahead, by more than anything takes */
 #define AHEAD 7000000000000ull
 
 enum {
-	OP_READ = 1,
-	OP_WRITE = 2,
-	OP_SENDTO = 13,
-	OP_RECVFROM = 14,
-	OP_CONNECT = 29,
-	OP_ACCEPT = 30,
-	OP_FDATASYNC = 33,
-	OP_EPOLL_WAIT = 45,
 	/* No calls, but events of their own: of the program, of the kernel in a call */
 	OP_FAULT = 254,
 	OP_KERNEL_FAULT = 255,
 };
-
-static const char call_format[] =
-	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
-	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
-	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id2;\toffset:48;\tsize:8;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:56;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t tgid;\toffset:60;\tsize:4;\tsigned:1;\n"
-	"\tfield:u32 isn;\toffset:64;\tsize:4;\tsigned:0;\n"
-	"\tfield:u32 peer_isn;\toffset:68;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] name;\toffset:72;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] name2;\toffset:76;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc u64[] stream;\toffset:80;\tsize:4;\tsigned:0;\n"
-	"\tfield:u16 flags;\toffset:84;\tsize:2;\tsigned:0;\n"
-	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n\n"
-	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, { 1, \"read\" }, "
-	"{ 2, \"write\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, { 29, \"connect\" }, "
-	"{ 30, \"accept4\" }, { 33, \"fdatasync\" }, { 45, \"epoll_wait\" }, { 0, \"none\" }), REC->result, __get_str(name)\n";
 
 static const char fault_format[] =
 	"name: io_fault\nID: 402\nformat:\n" TD_COMMON
@@ -73,9 +41,6 @@ static const char fault_format[] =
 	"\tfield:u16 flags;\toffset:48;\tsize:2;\tsigned:0;\n"
 	"\tfield:u8 type;\toffset:50;\tsize:1;\tsigned:0;\n\n"
 	"print fmt: \"fault=%d name=%s\", REC->result, __get_str(name)\n";
-
-/* The stream's ranges: behind the other fields, before the names */
-#define STREAM 96
 
 static const char *const clients[] = { "php", "cron" };
 static const char *const servers[] = { "postgres", "redis" };
@@ -405,32 +370,31 @@ static void write_fault(struct td *td, const struct event *e)
 static void write_event(struct td *td, const struct event *e)
 {
 	uint64_t ahead = e->server ? AHEAD : 0;
-	struct td_record r;
 
 	if (e->op >= OP_FAULT) {
 		write_fault(td, e);
 		return;
 	}
-	td_begin(&r, td, ID_CALL, e->tid, STREAM + 16);
-	td_put(&r, 8, e->start + ahead, 8);
-	td_put(&r, 16, e->finish - e->start, 8);
-	td_put(&r, 24, e->end - e->from, 8);
-	td_put(&r, 32, e->end - e->from, 8);
-	td_put(&r, 40, e->id, 8);
-	td_put(&r, 48, e->id2, 8);
-	td_put(&r, 60, e->tgid, 4);
-	td_put(&r, 64, e->isn, 4);
-	td_put(&r, 68, e->peer_isn, 4);
-	td_put(&r, 80, (e->end > e->from ? 16 << 16 : 0) | STREAM, 4);
-	td_put(&r, 84, (e->isn ? 16 : 0) | (e->peeked ? 32 : 0), 2);
-	td_put(&r, 86, e->op, 1);
-	td_put(&r, 87, e->type, 1);
-	td_put(&r, 88, e->op == OP_ACCEPT ? 12 : 0, 1);
-	td_put(&r, STREAM, e->from, 8);
-	td_put(&r, STREAM + 8, e->end, 8);
-	td_put_string(&r, 72, e->name);
-	td_put_string(&r, 76, "");
-	td_write(td, 0, 0, e->finish + ahead, &r);
+	io_write(td, 0,
+		 &(struct io_call){
+			 .tid = e->tid,
+			 .tgid = e->tgid,
+			 .op = e->op,
+			 .type = e->type,
+			 .type2 = e->op == OP_ACCEPT ? IO_SOCKET : 0,
+			 .start = e->start + ahead,
+			 .finish = e->finish + ahead,
+			 .bytes = e->end - e->from,
+			 .id = e->id,
+			 .id2 = e->id2,
+			 .isn = e->isn,
+			 .peer_isn = e->peer_isn,
+			 .flags = (e->isn ? IO_ISN_KNOWN : 0) |
+				  (e->peeked ? IO_PEEKED : 0),
+			 .from = e->from,
+			 .end = e->end,
+			 .name = e->name,
+		 });
 }
 
 static bool save(const char *path, bool server)
@@ -441,7 +405,7 @@ static bool save(const char *path, bool server)
 	bool ok;
 
 	td_init(&td, &layout, 1);
-	td_add_event(&td, "iosys", call_format);
+	td_add_event(&td, "iosys", io_call_format);
 	td_add_event(&td, "iosys", fault_format);
 	td.cmdlines = server ? "3000 postgres\n3001 redis\n" :
 			       "2000 php\n2001 cron\n";

@@ -21,56 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iodat.h"
 #include "random.h"
-#include "tracedat.h"
 
-#define ID_CALL 400
 #define WORKERS 4
 #define HOSTS 3
-
-enum {
-	OP_READ = 1,
-	OP_WRITE = 2,
-	OP_PREAD = 3,
-	OP_SENDTO = 13,
-	OP_RECVFROM = 14,
-	OP_OPENAT = 26,
-	OP_CLOSE = 28,
-	OP_FDATASYNC = 33,
-};
-
-static const char *const op_names[] = {
-	[OP_READ] = "read",	    [OP_WRITE] = "write",
-	[OP_PREAD] = "pread64",	    [OP_SENDTO] = "sendto",
-	[OP_RECVFROM] = "recvfrom", [OP_OPENAT] = "openat",
-	[OP_CLOSE] = "close",	    [OP_FDATASYNC] = "fdatasync",
-};
-
-static const char call_format[] =
-	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
-	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
-	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id2;\toffset:48;\tsize:8;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:56;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t tgid;\toffset:60;\tsize:4;\tsigned:1;\n"
-	"\tfield:u32 isn;\toffset:64;\tsize:4;\tsigned:0;\n"
-	"\tfield:u32 peer_isn;\toffset:68;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] name;\toffset:72;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] name2;\toffset:76;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc u64[] stream;\toffset:80;\tsize:4;\tsigned:0;\n"
-	"\tfield:u16 flags;\toffset:84;\tsize:2;\tsigned:0;\n"
-	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n\n"
-	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, { 1, \"read\" }, "
-	"{ 2, \"write\" }, { 3, \"pread64\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, "
-	"{ 26, \"openat\" }, { 28, \"close\" }, { 33, \"fdatasync\" }), REC->result, __get_str(name)\n";
-
-/* The stream's range: behind the other fields, before the names */
-#define STREAM 96
 
 /* What the hosts' clocks are ahead */
 static const uint64_t ahead[HOSTS] = { 0, 7000000000000ull, 3000000000000ull };
@@ -282,7 +237,7 @@ static int by_finish(const void *a, const void *b)
 static void tell_event(const struct event *e)
 {
 	printf("call\t%u\t%u\t%d\t%s\t%llu\t%llu\t%llu\t%s\n", e->host,
-	       100 * (e->host + 1), e->tid, op_names[e->op],
+	       100 * (e->host + 1), e->tid, io_op_name(e->op),
 	       (unsigned long long)(e->start + ahead[e->host]),
 	       (unsigned long long)(e->finish - e->start),
 	       (unsigned long long)e->bytes, e->name);
@@ -290,27 +245,23 @@ static void tell_event(const struct event *e)
 
 static void write_event(struct td *td, unsigned int cpu, const struct event *e)
 {
-	struct td_record r;
-	bool stream = e->isn;
-
-	td_begin(&r, td, ID_CALL, e->tid, STREAM + 16);
-	td_put(&r, 8, e->start + ahead[e->host], 8);
-	td_put(&r, 16, e->finish - e->start, 8);
-	td_put(&r, 24, e->bytes, 8);
-	td_put(&r, 32, e->bytes, 8);
-	td_put(&r, 40, e->id, 8);
-	td_put(&r, 60, 100 * (e->host + 1), 4);
-	td_put(&r, 64, e->isn, 4);
-	td_put(&r, 68, e->peer_isn, 4);
-	td_put(&r, 80, (stream ? 16 << 16 : 0) | STREAM, 4);
-	td_put(&r, 84, stream ? 16 : 0, 2);
-	td_put(&r, 86, e->op, 1);
-	td_put(&r, 87, e->type, 1);
-	td_put(&r, STREAM, e->from, 8);
-	td_put(&r, STREAM + 8, e->from + e->bytes, 8);
-	td_put_string(&r, 72, e->name);
-	td_put_string(&r, 76, "");
-	td_write(td, 0, cpu, e->finish + ahead[e->host], &r);
+	io_write(td, cpu,
+		 &(struct io_call){
+			 .tid = e->tid,
+			 .tgid = 100 * ((int)e->host + 1),
+			 .op = e->op,
+			 .type = e->type,
+			 .start = e->start + ahead[e->host],
+			 .finish = e->finish + ahead[e->host],
+			 .bytes = e->bytes,
+			 .id = e->id,
+			 .isn = e->isn,
+			 .peer_isn = e->peer_isn,
+			 .flags = e->isn ? IO_ISN_KNOWN : 0,
+			 .from = e->from,
+			 .end = e->isn ? e->from + e->bytes : e->from,
+			 .name = e->name,
+		 });
 }
 
 /* What a worker does is the same each time; one host's part of it is written */
@@ -356,7 +307,7 @@ static bool write_host(const char *path, unsigned int host, uint64_t requests,
 	numbers = 0;
 	asked = 0;
 	td_init(&td, &layout, WORKERS);
-	td_add_event(&td, "iosys", call_format);
+	td_add_event(&td, "iosys", io_call_format);
 	td.cmdlines = cmdlines[host];
 	ok = td_stream(&td, path);
 	for (i = 0; ok && i < WORKERS; i++) {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Writes made-up io_syscall events. */
+#include "iodat.h"
+
+const char io_call_format[] =
+	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
+	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id2;\toffset:48;\tsize:8;\tsigned:0;\n"
+	"\tfield:dev_t dev;\toffset:56;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t tgid;\toffset:60;\tsize:4;\tsigned:1;\n"
+	"\tfield:u32 isn;\toffset:64;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 peer_isn;\toffset:68;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name;\toffset:72;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name2;\toffset:76;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc u64[] stream;\toffset:80;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 flags;\toffset:84;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n"
+	"\tfield:s32 fd;\toffset:92;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, { 1, \"read\" }, "
+	"{ 2, \"write\" }, { 3, \"pread64\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, "
+	"{ 26, \"openat\" }, { 28, \"close\" }, { 29, \"connect\" }, { 30, \"accept4\" }, "
+	"{ 33, \"fdatasync\" }, { 45, \"epoll_wait\" }, { 0, \"none\" }), REC->result, __get_str(name)\n";
+
+/* The stream's range: behind the other fields, before the names */
+#define STREAM 96
+
+/**
+ * io_op_name - what a call is named
+ * @op: it
+ *
+ * Return: its name in the format above.
+ */
+const char *io_op_name(unsigned int op)
+{
+	static const char *const names[] = {
+		[OP_READ] = "read",
+		[OP_WRITE] = "write",
+		[OP_PREAD] = "pread64",
+		[OP_SENDTO] = "sendto",
+		[OP_RECVFROM] = "recvfrom",
+		[OP_OPENAT] = "openat",
+		[OP_CLOSE] = "close",
+		[OP_CONNECT] = "connect",
+		[OP_ACCEPT] = "accept4",
+		[OP_FDATASYNC] = "fdatasync",
+		[OP_EPOLL_WAIT] = "epoll_wait",
+	};
+
+	return names[op];
+}
+
+/**
+ * io_write - write a call's event, in order of ends on a CPU
+ * @td: file, with io_call_format
+ * @cpu: where it ends
+ * @call: it
+ */
+void io_write(struct td *td, unsigned int cpu, const struct io_call *call)
+{
+	struct td_record r;
+
+	td_begin(&r, td, IO_ID_CALL, call->tid, STREAM + 16);
+	td_put(&r, 8, call->start, 8);
+	td_put(&r, 16, call->finish - call->start, 8);
+	td_put(&r, 24, call->bytes, 8);
+	td_put(&r, 32, call->bytes, 8);
+	td_put(&r, 40, call->id, 8);
+	td_put(&r, 48, call->id2, 8);
+	td_put(&r, 60, call->tgid, 4);
+	td_put(&r, 64, call->isn, 4);
+	td_put(&r, 68, call->peer_isn, 4);
+	td_put(&r, 80, (call->end > call->from ? 16 << 16 : 0) | STREAM, 4);
+	td_put(&r, 84, call->flags, 2);
+	td_put(&r, 86, call->op, 1);
+	td_put(&r, 87, call->type, 1);
+	td_put(&r, 88, call->type2, 1);
+	td_put(&r, 92, call->fd, 4);
+	td_put(&r, STREAM, call->from, 8);
+	td_put(&r, STREAM + 8, call->end, 8);
+	td_put_string(&r, 72, call->name);
+	td_put_string(&r, 76, "");
+	td_write(td, 0, cpu, call->finish, &r);
+}

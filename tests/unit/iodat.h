@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Made-up io_syscall events, with the fields that kernels have that matter to ioreq, for
+ * files that tracedat.h writes.
+ */
+#ifndef TESTS_IODAT_H
+#define TESTS_IODAT_H
+
+#include "tracedat.h"
+
+#define IO_ID_CALL 400
+
+/* Types of objects */
+#define IO_ANON 0
+#define IO_FIFO 1
+#define IO_FILE 8
+#define IO_SOCKET 12
+
+/* Flags of a call */
+#define IO_ISN_KNOWN 16
+#define IO_PEEKED 32
+
+/* Numbers of calls as kernels have them */
+enum {
+	OP_READ = 1,
+	OP_WRITE = 2,
+	OP_PREAD = 3,
+	OP_SENDTO = 13,
+	OP_RECVFROM = 14,
+	OP_OPENAT = 26,
+	OP_CLOSE = 28,
+	OP_CONNECT = 29,
+	OP_ACCEPT = 30,
+	OP_FDATASYNC = 33,
+	OP_EPOLL_WAIT = 45,
+};
+
+extern const char io_call_format[];
+
+/**
+ * struct io_call - a call
+ * @tid:	thread
+ * @tgid:	process
+ * @op:		what it calls
+ * @type:	of the object
+ * @type2:	of the second object
+ * @fd:		descriptor
+ * @start:	when it begins, ns
+ * @finish:	when it ends
+ * @bytes:	that it transfers; the result, too
+ * @id:		of the object
+ * @id2:	of the second object
+ * @isn:	initial sequence number, own
+ * @peer_isn:	that of the other side
+ * @flags:	of the event
+ * @from:	offset of the first byte of a stream
+ * @end:	offset behind the last one; none if it is the same
+ * @name:	of the object
+ */
+struct io_call {
+	int tid;
+	int tgid;
+	unsigned int op;
+	unsigned int type;
+	unsigned int type2;
+	int fd;
+	uint64_t start;
+	uint64_t finish;
+	uint64_t bytes;
+	uint64_t id;
+	uint64_t id2;
+	uint32_t isn;
+	uint32_t peer_isn;
+	unsigned int flags;
+	uint64_t from;
+	uint64_t end;
+	const char *name;
+};
+
+const char *io_op_name(unsigned int op);
+void io_write(struct td *td, unsigned int cpu, const struct io_call *call);
+
+#endif
