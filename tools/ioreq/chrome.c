@@ -444,7 +444,6 @@ void report_chrome(FILE *out, const struct sums *s, u64 top)
 	u64 nr;
 
 	r = requests_list(s->requests, &nr);
-	list_parents(s, r, nr);
 	list_mark(s, r, nr, top);
 	fprintf(out,
 		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"" PROGRAM

@@ -15,9 +15,16 @@ static const struct party *client_of(const struct request *r)
 	return r->ambiguous ? &client_ambiguous : r->party[ROLE_CLIENT];
 }
 
+/* What the thread works for then, or NULL if it may be anything */
+static const struct request *
+works_for(const struct sums *s, const struct part *p, const struct logged *c)
+{
+	return loops_at(s->loops, p->host, p->pid, c->start + c->duration);
+}
+
 /* Calls from the begin of it to its end */
 static void own_calls(const struct sums *s, const struct part *p,
-		      const struct party *client)
+		      const struct request *r, const struct party *client)
 {
 	struct actor *a =
 		p->seen && p->alone ? log_actor(s->log, p->host, p->pid) : NULL;
@@ -25,10 +32,15 @@ static void own_calls(const struct sums *s, const struct part *p,
 
 	for (i = a ? log_after(a, p->begin) : 0; a && i < a->nr; i++) {
 		struct logged *c = &a->call[i];
+		const struct request *other;
 
 		if (c->start + c->duration > p->over)
 			break;
 		if (c->start < p->begin)
+			continue;
+		other = c->socket == p->id ? r : works_for(s, p, c);
+		/* The parts of a request, and of those made for it, are one client's */
+		if (other && client_of(other) != client)
 			continue;
 		if (c->client && c->client != client)
 			c->client = &client_ambiguous;
@@ -49,12 +61,11 @@ void clients_sum(struct sums *s)
 	u32 actors;
 
 	r = requests_list(s->requests, &nr);
-	list_parents(s, r, nr);
 	for (i = 0; i < nr; i++) {
 		if (!r[i].answered)
 			continue;
-		own_calls(s, &r[i].part[ROLE_CLIENT], client_of(&r[i]));
-		own_calls(s, &r[i].part[ROLE_SERVER], client_of(&r[i]));
+		own_calls(s, &r[i].part[ROLE_CLIENT], &r[i], client_of(&r[i]));
+		own_calls(s, &r[i].part[ROLE_SERVER], &r[i], client_of(&r[i]));
 	}
 	a = log_actors(s->log, &actors);
 	for (i = 0; i < actors; i++) {

@@ -133,7 +133,6 @@ static struct json_object *list_array(const struct sums *s, u64 top,
 	u64 nr, i;
 
 	r = requests_list(s->requests, &nr);
-	list_parents(s, r, nr);
 	list_mark(s, r, nr, top);
 	*answered = 0;
 	for (i = 0; i < nr; i++) {

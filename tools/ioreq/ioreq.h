@@ -346,6 +346,53 @@ struct request {
 };
 
 /**
+ * enum touch_what - what a call does for a request
+ * @TOUCH_GET:		its server gets some of it
+ * @TOUCH_ANSWER:	its server sends some of the answer
+ * @TOUCH_ASK:		its client sends some of it
+ * @TOUCH_RESULT:	its client gets some of the answer
+ */
+enum touch_what { TOUCH_GET, TOUCH_ANSWER, TOUCH_ASK, TOUCH_RESULT };
+
+/* Of a request's number: it is one of requests_unclear() */
+#define UNCLEAR (1u << 31)
+
+/**
+ * struct touch - a call that has to do with a request
+ * @time:	when its bytes left the caller, or were there for it, ns of the host
+ * @host:	where
+ * @pid:	thread
+ * @request:	number of the request in requests_list(), or with UNCLEAR in
+ *		requests_unclear()
+ * @what:	of enum touch_what
+ * @first:	no call before did that for the request
+ * @last:	none behind it does
+ */
+struct touch {
+	u64 time;
+	u32 host;
+	s32 pid;
+	u32 request;
+	u8 what;
+	bool first;
+	bool last;
+};
+
+/**
+ * struct waking - a thread was woken by another one
+ * @time:	when, ns of CLOCK_MONOTONIC
+ * @host:	where
+ * @waker:	by which thread
+ * @wakee:	which thread
+ */
+struct waking {
+	u64 time;
+	u32 host;
+	s32 waker;
+	s32 wakee;
+};
+
+/**
  * struct object - what a call was about
  * @type:	its type (S_IFREG >> 12 and so on)
  * @dev:	its device
@@ -369,6 +416,7 @@ struct object {
  * @op:		number of its name
  * @step:	what kind of call, of enum step
  * @beside:	the thread was in another call meanwhile, or may have been
+ * @fd:		its descriptor
  * @socket:	cookie of its socket, or 0
  * @marked:	see list_mark()
  * @client:	for whom it was made, see clients_sum()
@@ -383,6 +431,7 @@ struct logged {
 	u8 step;
 	bool marked;
 	bool beside;
+	s32 fd;
 	u64 socket;
 	const struct party *client;
 };
@@ -426,6 +475,10 @@ struct actor {
  * @exchange:	after sums_finish(): those that were waited for the longest first
  * @nr_exchanges: how many
  * @log:	all calls, or NULL if nobody wants to know
+ * @waking:	which threads woke which, if there is a @log
+ * @wakings:	how many
+ * @waking_room: for so many
+ * @loops:	after sums_finish(): whom threads work for, if there is a @log
  * @epoch:	Unix time at which the axis of OTLP begins, ns
  * @drift:	rates of clocks differ by at most so many ppm
  * @clocks:	after sums_finish(): those of the hosts
@@ -445,6 +498,10 @@ struct sums {
 	struct exchange *const *exchange;
 	u64 nr_exchanges;
 	struct log *log;
+	struct waking *waking;
+	u64 wakings;
+	u64 waking_room;
+	struct loops *loops;
 	u64 epoch;
 	u32 drift;
 	struct clocks *clocks;
@@ -457,9 +514,16 @@ struct sums {
  *			until it was ready to read
  * @WAIT_UNSEEN:	a server that was not recorded, or did not see the same
  * @WAIT_THREADS:	a server of which several threads did their parts
+ * @WAIT_BUSY:		calls that the server's thread made for other requests meanwhile
  * @WAITS:		how many, those of enum step among them
  */
-enum part_of_wait { WAIT_BETWEEN = STEPS, WAIT_UNSEEN, WAIT_THREADS, WAITS };
+enum part_of_wait {
+	WAIT_BETWEEN = STEPS,
+	WAIT_UNSEEN,
+	WAIT_THREADS,
+	WAIT_BUSY,
+	WAITS
+};
 
 /**
  * struct piece - of the time that a client waited for a request
@@ -578,6 +642,7 @@ struct exchange *const *requests_finish(struct requests *q,
 void requests_keep(struct requests *q);
 struct request *requests_list(struct requests *q, u64 *nr);
 struct request *requests_unclear(struct requests *q, u64 *nr);
+const struct touch *requests_touches(const struct requests *q, u64 *nr);
 void requests_free(struct requests *q);
 
 struct log *log_new(void);
@@ -595,7 +660,13 @@ extern const struct party client_ambiguous;
 
 void clients_sum(struct sums *s);
 
-void list_parents(const struct sums *s, struct request *r, u64 nr);
+struct loops *loops_new(const struct sums *s);
+struct request *loops_owner(const struct loops *l, u64 r, bool *told);
+const struct request *loops_at(const struct loops *l, u32 host, s32 pid,
+			       u64 time);
+void loops_free(struct loops *l);
+
+void list_parents(const struct sums *s);
 void list_mark(const struct sums *s, struct request *r, u64 nr, u64 top);
 bool list_aligned(const struct sums *s, u32 host);
 s64 list_origin(const struct sums *s);

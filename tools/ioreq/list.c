@@ -4,9 +4,10 @@
  * wanted, and when they were.
  *
  * What a thread asks while it answers one request, and no other one, it asks for
- * that one (the paper's 4.2.2). Where it answers several at that time, nobody can
- * tell from its calls: that is ambiguous, and the request has no parent. So it is
- * where the call that got another one may be among those that were lost.
+ * that one (the paper's 4.2.2). Where it answers several at that time, what it has read
+ * and what it does then may tell (loops.c); or else that is ambiguous, and the request
+ * has no parent. So it is where the call that got another one may be among those that
+ * were lost, and where a thread asks that answers nobody, but others of its process do.
  */
 #include <stdlib.h>
 
@@ -174,15 +175,13 @@ static u64 count_before(const struct served_list *l, const struct part *p)
 	return low;
 }
 
-static void find_parent(const struct sums *sums, struct request *r,
-			const struct served_list *l)
+/* The only one that the thread answers */
+static void find_served(struct request *r, const struct served_list *l)
 {
 	const struct part *p = &r->part[ROLE_CLIENT];
-	u64 i, since = 0;
+	u64 i;
 
-	if (!p->seen)
-		return;
-	for (i = count_before(l, p); i; i--) {
+	for (i = count_before(l, p); i && !r->ambiguous; i--) {
 		const struct served *s = &l->served[i - 1];
 
 		if (!same_thread(s, p->host, p->pid) || s->last <= p->begin)
@@ -190,12 +189,73 @@ static void find_parent(const struct sums *sums, struct request *r,
 		if (s->over <= p->begin || s->request == r)
 			continue;
 		r->ambiguous = r->parent || s->unsure || !p->alone;
-		if (r->ambiguous)
-			break;
 		r->parent = s->request;
-		since = s->begin > s->window ? s->begin - s->window : 0;
 	}
-	if (r->parent && is_lossy(&sums->host[p->host], since, p->begin))
+}
+
+/* Whether the thread has answered any request */
+static bool serves(const struct served_list *l, u32 host, s32 pid)
+{
+	struct part p = { .host = host, .pid = pid, .begin = UINT64_MAX };
+	u64 i = count_before(l, &p);
+
+	return i && same_thread(&l->served[i - 1], host, pid);
+}
+
+/* Threads of a process that answer nobody may be asked to help by those that do */
+static bool may_help(const struct sums *s, const struct part *p,
+		     const struct served_list *l,
+		     const struct served_list *processes)
+{
+	const struct actor *a = log_actor(s->log, p->host, p->pid);
+	struct part key = { .begin = p->begin };
+	u64 i;
+
+	if (!a || serves(l, p->host, p->pid))
+		return false;
+	key.host = p->host;
+	key.pid = (s32)a->process;
+	i = count_before(processes, &key);
+	return i && same_thread(&processes->served[i - 1], key.host, key.pid) &&
+	       processes->served[i - 1].last > p->begin;
+}
+
+/* Since when a call that was lost may matter */
+static u64 since_when(const struct request *parent, const struct served_list *l)
+{
+	u64 begin = parent->part[ROLE_SERVER].begin;
+	u64 window = l->served[count_before(l, &parent->part[ROLE_SERVER]) - 1]
+			     .window;
+
+	return begin > window ? begin - window : 0;
+}
+
+static void find_parent(const struct sums *sums, struct request *r, u64 number,
+			const struct served_list *l,
+			const struct served_list *processes)
+{
+	const struct part *p = &r->part[ROLE_CLIENT];
+	struct request *owner;
+	bool told;
+
+	if (!p->seen)
+		return;
+	find_served(r, l);
+	owner = loops_owner(sums->loops, number, &told);
+	if (owner == r)
+		owner = NULL;
+	if (r->ambiguous || !r->parent) {
+		r->ambiguous |= told || may_help(sums, p, l, processes);
+		/* Who answers before it has what it asked for has not asked */
+		if (owner && p->over <= owner->part[ROLE_SERVER].over) {
+			r->parent = owner;
+			r->ambiguous = false;
+		}
+	} else if (owner && owner != r->parent) {
+		r->ambiguous = true;
+	}
+	if (r->parent && !r->ambiguous &&
+	    is_lossy(&sums->host[p->host], since_when(r->parent, l), p->begin))
 		r->ambiguous = true;
 	if (r->ambiguous)
 		r->parent = NULL;
@@ -218,27 +278,48 @@ static void check_parent(struct request *r)
 		r->parent = NULL;
 }
 
+/* The same by processes */
+static struct served_list copy_processes(const struct sums *s,
+					 const struct served_list *l)
+{
+	struct served_list processes = { 0 };
+	u64 i;
+
+	for (i = 0; i < l->nr; i++) {
+		const struct actor *a =
+			log_actor(s->log, l->served[i].host, l->served[i].pid);
+
+		if (!a)
+			continue;
+		add_served(&processes, l->served[i].request, (s32)a->process,
+			   l->served[i].unsure);
+	}
+	sort_served(&processes);
+	return processes;
+}
+
 /**
  * list_parents - find out which request was made for which other one
- * @s: after sums_finish()
- * @r: requests
- * @nr: how many
+ * @s: sums with loops and a log, after requests_finish()
  */
-void list_parents(const struct sums *s, struct request *r, u64 nr)
+void list_parents(const struct sums *s)
 {
-	struct served_list l = { 0 };
-	struct request *unclear;
-	u64 n, i;
+	struct served_list l = { 0 }, processes;
+	struct request *unclear, *r;
+	u64 n, nr, i;
 
+	r = requests_list(s->requests, &nr);
 	unclear = requests_unclear(s->requests, &n);
 	add_requests(&l, r, nr, false);
 	add_requests(&l, unclear, n, true);
 	sort_served(&l);
+	processes = copy_processes(s, &l);
 	for (i = 0; i < nr; i++)
-		find_parent(s, &r[i], &l);
+		find_parent(s, &r[i], i, &l, &processes);
 	for (i = 0; i < nr; i++)
 		check_parent(&r[i]);
 	free(l.served);
+	free(processes.served);
 }
 
 /* Who waited knows best how long it took */

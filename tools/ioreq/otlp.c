@@ -262,7 +262,6 @@ void report_otlp(FILE *out, const struct sums *s, u64 top)
 	int role;
 
 	list = requests_list(s->requests, &nr);
-	list_parents(s, list, nr);
 	list_mark(s, list, nr, top);
 	o.list = list;
 	for (i = 0; i < nr; i++) {

@@ -193,6 +193,19 @@ static u64 find_critical(struct request **critical, const struct walk *w,
 	return n;
 }
 
+/* What a call was, as seen by a request that the thread was answering meanwhile */
+static u32 what_of(const struct walk *w, const struct request *r,
+		   const struct logged *c)
+{
+	const struct part *p = &r->part[ROLE_SERVER];
+	const struct request *other;
+
+	if (c->socket && c->socket == p->id)
+		return STEP_OWN;
+	other = loops_at(w->s->loops, p->host, p->pid, c->start + c->duration);
+	return other && other != r ? WAIT_BUSY : c->step;
+}
+
 /* The calls of the thread that answered, and the requests that it waited for */
 static void walk_thread(const struct walk *w, const struct request *r,
 			u32 depth, const struct actor *a)
@@ -208,7 +221,7 @@ static void walk_thread(const struct walk *w, const struct request *r,
 	critical = child + (room - n);
 	for (i = log_after(a, p->begin); i < a->nr; i++) {
 		const struct logged *c = &a->call[i];
-		bool own = c->socket && c->socket == p->id;
+		u32 what;
 
 		if (c->start + c->duration > p->over)
 			break;
@@ -224,7 +237,9 @@ static void walk_thread(const struct walk *w, const struct request *r,
 			continue;
 		began = c->start + c->duration;
 		rest -= c->duration;
-		visit(w, r, depth, own ? STEP_OWN : c->step, c, c->duration);
+		what = what_of(w, r, c);
+		visit(w, r, depth, what, what == WAIT_BUSY ? NULL : c,
+		      c->duration);
 	}
 	for (; k < n; k++) {
 		rest -= paths_wait(critical[k]);
@@ -548,7 +563,6 @@ struct paths *paths_new(const struct sums *s)
 	u64 i;
 
 	p->list = requests_list(s->requests, &p->nr);
-	list_parents(s, p->list, p->nr);
 	make_tree(&k->tree, p);
 	p->root = allocate((p->nr + 1) * sizeof(*p->root));
 	k->all.s = s;

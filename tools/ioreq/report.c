@@ -173,7 +173,7 @@ const char *const step_names[WAITS] = {
 	[STEP_PIPE] = "pipes",	    [STEP_POLL] = "poll",
 	[STEP_OTHER] = "others",    [STEP_REST] = "rest",
 	[WAIT_BETWEEN] = "between", [WAIT_UNSEEN] = "unseen",
-	[WAIT_THREADS] = "threads",
+	[WAIT_THREADS] = "threads", [WAIT_BUSY] = "busy",
 };
 
 /* Steps of a percent at least */

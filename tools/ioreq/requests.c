@@ -152,6 +152,9 @@ struct exchange_entry {
  * @unclear:	what servers saw of those that both sides did not see alike
  * @nr_unclear:	how many
  * @unclear_room: for so many
+ * @touch:	calls that have to do with those that are kept
+ * @touches:	how many
+ * @touch_room:	for so many
  */
 struct requests {
 	struct connection *connection[BUCKETS];
@@ -170,6 +173,9 @@ struct requests {
 	struct request *unclear;
 	u64 nr_unclear;
 	u64 unclear_room;
+	struct touch *touch;
+	u64 touches;
+	u64 touch_room;
 };
 
 /**
@@ -183,6 +189,7 @@ struct requests {
  * @thread:	who asked or was asked; NULL if several did their part of it
  * @first:	who made the first call of it
  * @last:	who made the last one
+ * @segment:	index of its first call's bytes in the side's ones
  * @party:	its process
  * @answered:	there is an answer
  * @matched:	both sides saw it alike
@@ -197,6 +204,7 @@ struct turn {
 	const struct thread *thread;
 	const struct thread *first;
 	const struct thread *last;
+	u64 segment;
 	u32 party;
 	bool answered;
 	bool matched;
@@ -387,9 +395,10 @@ static int by_moment(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-static void add_to_turns(struct turns *t, const struct segment *s,
+static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 			 bool is_client)
 {
+	const struct segment *s = &side->segment[i];
 	struct turn *last = t->nr ? &t->turn[t->nr - 1] : NULL;
 
 	if (last && last->thread != s->thread &&
@@ -426,6 +435,7 @@ static void add_to_turns(struct turns *t, const struct segment *s,
 		.first = s->thread,
 		.last = s->thread,
 		.party = s->party,
+		.segment = i,
 	};
 }
 
@@ -438,7 +448,7 @@ static void make_turns(struct turns *t, struct side *side, bool is_client)
 		qsort(side->segment, side->nr, sizeof(*side->segment),
 		      by_moment);
 	for (i = 0; i < side->nr; i++)
-		add_to_turns(t, &side->segment[i], is_client);
+		add_to_turns(t, side, i, is_client);
 }
 
 static const struct socket *find_socket(const struct requests *q,
@@ -661,6 +671,48 @@ static struct part part_of(const struct turn *t, u64 id)
 	};
 }
 
+/* The first one of its kind in a turn, and the last one, are to be known */
+static void touch_segments(struct requests *q, const struct segment *s, u64 nr,
+			   enum role role, u32 request)
+{
+	u64 first[2] = { nr, nr }, last[2] = { 0 }, i;
+
+	for (i = nr; i; i--)
+		first[s[i - 1].sent] = i - 1;
+	for (i = 0; i < nr; i++)
+		last[s[i].sent] = i;
+	for (i = 0; i < nr; i++) {
+		bool sent = s[i].sent;
+
+		q->touch = grow(q->touch, q->touches, &q->touch_room,
+				sizeof(*q->touch));
+		q->touch[q->touches++] = (struct touch){
+			.time = moment(&s[i]),
+			.host = s[i].thread->host,
+			.pid = s[i].thread->pid,
+			.request = request,
+			.what = role == ROLE_CLIENT ?
+					(sent ? TOUCH_ASK : TOUCH_RESULT) :
+					(sent ? TOUCH_ANSWER : TOUCH_GET),
+			.first = i == first[sent],
+			.last = i == last[sent],
+		};
+	}
+}
+
+/* @t: one of them */
+static void touch_turn(struct requests *q, const struct turns *turns,
+		       const struct turn *t, const struct side *side,
+		       enum role role, u32 request)
+{
+	u64 end = side->nr;
+
+	if (t + 1 < turns->turn + turns->nr)
+		end = t[1].segment;
+	touch_segments(q, &side->segment[t->segment], end - t->segment, role,
+		       request);
+}
+
 /* @t: as who is named saw it; @other: as the other side did, or NULL */
 static void keep(struct requests *q, const struct exchange *e,
 		 const struct turn *t, const struct turn *other,
@@ -696,6 +748,8 @@ static void keep_unclear(struct requests *q, const struct turns *turns,
 			continue;
 		q->unclear = grow(q->unclear, q->nr_unclear, &q->unclear_room,
 				  sizeof(*q->unclear));
+		touch_turn(q, turns, &turns->turn[i], side, ROLE_SERVER,
+			   q->nr_unclear | UNCLEAR);
 		q->unclear[q->nr_unclear++] = (struct request){
 			.part[ROLE_SERVER] = part_of(&turns->turn[i], side->id),
 			.answered = turns->turn[i].answered,
@@ -767,6 +821,12 @@ static void add_both(struct requests *q, const struct turns *client,
 		s->matched |= same;
 		add_turn(e, t);
 		keep(q, e, t, same ? s : NULL, c, side, ROLE_CLIENT);
+		if (q->keep)
+			touch_turn(q, client, t, &c->side[side], ROLE_CLIENT,
+				   q->listed - 1);
+		if (q->keep && same)
+			touch_turn(q, server, s, &c->side[!side], ROLE_SERVER,
+				   q->listed - 1);
 		if (!t->answered)
 			continue;
 		times_add(&e->wait, t->over - t->begin);
@@ -789,6 +849,7 @@ static void add_one(struct requests *q, const struct turns *turns,
 		    const struct connection *c, u32 side, bool is_client)
 {
 	u32 other = address_of(q, c->side[side].name, is_client);
+	enum role role = is_client ? ROLE_CLIENT : ROLE_SERVER;
 	u64 i;
 
 	for (i = 0; i < turns->nr; i++) {
@@ -798,8 +859,10 @@ static void add_one(struct requests *q, const struct turns *turns,
 		e = is_client ? find_exchange(q, t->party, other) :
 				find_exchange(q, other, t->party);
 		add_turn(e, t);
-		keep(q, e, t, NULL, c, side,
-		     is_client ? ROLE_CLIENT : ROLE_SERVER);
+		keep(q, e, t, NULL, c, side, role);
+		if (q->keep)
+			touch_turn(q, turns, t, &c->side[side], role,
+				   q->listed - 1);
 		if (!t->answered)
 			continue;
 		times_add(is_client ? &e->wait : &e->service,
@@ -972,6 +1035,19 @@ struct request *requests_unclear(struct requests *q, u64 *nr)
 }
 
 /**
+ * requests_touches - the calls that have to do with single requests
+ * @q: requests, after requests_finish()
+ * @nr: set to how many
+ *
+ * Return: they, until requests_free(); in no order.
+ */
+const struct touch *requests_touches(const struct requests *q, u64 *nr)
+{
+	*nr = q->touches;
+	return q->touch;
+}
+
+/**
  * requests_free - free all of it
  * @q: requests
  */
@@ -993,5 +1069,6 @@ void requests_free(struct requests *q)
 	free(q->exchange);
 	free(q->list);
 	free(q->unclear);
+	free(q->touch);
 	free(q);
 }

@@ -44,6 +44,7 @@ struct layout {
 	struct number start, duration, result, bytes, dev, obj, op, type, tgid;
 	struct number pid;
 	u32 comm_offset, comm_size;
+	struct number fd;
 	struct number name;
 	struct number isn, peer_isn, flags, type2, obj2, name2, stream;
 	bool has_stream;
@@ -155,6 +156,7 @@ static void find_layout(struct layout *l, const struct records *r,
 		return;
 	if (kind == KIND_CALL)
 		find_stream(l, r, event);
+	number_find(&l->fd, r, event, "fd");
 	find_op_names(l, event);
 	l->id = event->id;
 }
@@ -419,6 +421,7 @@ static void log_call(const struct sums *s, u32 host, const struct layout *l,
 		call.socket = into ? get(&l->obj2, rec) : object.id;
 	call.beside = l->kind == KIND_FAULT ? get(&l->flags, rec) & BY_KERNEL :
 					      l->kind != KIND_CALL;
+	call.fd = get(&l->fd, rec);
 	log_add(s->log, &who, op_name(op, l, rec), &object, &call);
 }
 
@@ -517,10 +520,12 @@ static const struct layout *layout_of(const struct layout *l, int id)
 /**
  * struct cpu - of a file
  * @last:	when the last call ended that it has of it, ns of CLOCK_MONOTONIC
+ * @ahead:	by how much the trace's clock was ahead of that one then, ns
  * @lost:	the file has lost records since then
  */
 struct cpu {
 	u64 last;
+	u64 ahead;
 	bool lost;
 };
 
@@ -539,6 +544,49 @@ static void end_gap(struct host *h, struct cpu *c, const struct layout *l,
 		add_gap(h, c, end);
 	c->lost = false;
 	c->last = end;
+	c->ahead = rec->ts - end;
+}
+
+/**
+ * struct waking_layout - where the fields of sched_waking are
+ * @id:		common_type of its records; -1 if the file has none
+ *
+ * The others are the event's fields.
+ */
+struct waking_layout {
+	int id;
+	struct number common_flags, common_pid, pid;
+};
+
+static void find_waking(struct waking_layout *l, const struct records *r)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(records_tep(r), "sched", "sched_waking");
+
+	l->id = -1;
+	if (event && number_find(&l->common_flags, r, event, "common_flags") &&
+	    number_find(&l->common_pid, r, event, "common_pid") &&
+	    number_find(&l->pid, r, event, "pid"))
+		l->id = event->id;
+}
+
+/* Flags of the common header: what was interrupted wakes nobody */
+#define IN_INTERRUPT (8 | 16)
+
+/* Before the first call of a CPU its clock cannot be compared */
+static void take_waking(struct sums *s, u32 host, const struct waking_layout *l,
+			const struct cpu *c, const struct record *rec)
+{
+	if (!s->log || !c->last || get(&l->common_flags, rec) & IN_INTERRUPT)
+		return;
+	s->waking = grow(s->waking, s->wakings, &s->waking_room,
+			 sizeof(*s->waking));
+	s->waking[s->wakings++] = (struct waking){
+		.time = rec->ts - c->ahead,
+		.host = host,
+		.waker = get(&l->common_pid, rec),
+		.wakee = get(&l->pid, rec),
+	};
 }
 
 /* No call followed */
@@ -654,16 +702,21 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	struct cpu *cpu = allocate((cpus + 1ull) * sizeof(*cpu));
 	struct layout *layouts = allocate(KINDS * sizeof(*layouts));
 	const struct number *type = find_layouts(layouts, r);
+	struct waking_layout waking;
 	struct record rec;
 	int status = 0;
 	bool found = false;
 
+	find_waking(&waking, r);
 	while (type && !status && records_next(r, &rec)) {
-		const struct layout *l = layout_of(layouts, get(type, &rec));
+		int id = get(type, &rec);
+		const struct layout *l = layout_of(layouts, id);
 
 		s->host[host].gaps += rec.lost;
 		if (rec.cpu < cpus)
 			cpu[rec.cpu].lost |= rec.lost;
+		if (waking.id >= 0 && id == waking.id && rec.cpu < cpus)
+			take_waking(s, host, &waking, &cpu[rec.cpu], &rec);
 		if (!l)
 			continue;
 		found = true;
@@ -798,6 +851,10 @@ void sums_finish(struct sums *s)
 	clocks_finish(s->clocks);
 	s->origin = list_origin(s);
 	s->exchange = requests_finish(s->requests, s->clocks, &s->nr_exchanges);
+	if (s->log) {
+		s->loops = loops_new(s);
+		list_parents(s);
+	}
 	if (s->by & BY_CLIENT)
 		clients_sum(s);
 	for (i = 0; i < BUCKETS; i++) {
@@ -853,5 +910,7 @@ void sums_free(struct sums *s)
 		free(s->host[i].gap);
 	requests_free(s->requests);
 	clocks_free(s->clocks);
+	loops_free(s->loops);
+	free(s->waking);
 	log_free(s->log);
 }

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|queue|pool
+ *
+ * Writes made-up traces of three hosts: 96 clients on the first one, each a thread with
+ * a connection, ask a proxy on the second one, which asks a data base on the third one.
+ * The proxy's thread waits in epoll_wait for what it can do, and
+ *
+ *	loop	reads one thing and does what follows from it, then the next; connects
+ *		as often as it needs to
+ *	batch	reads all that has come, and then does what follows
+ *	queue	like loop, but has 24 connections to the data base: requests wait for
+ *		one, and get it while it acts on what freed it
+ *	pool	hands each request to one of 24 threads, which asks, and hands the answer
+ *		back by an eventfd; who has nothing to do is woken, the others take what
+ *		waits, which no kernel sees
+ *
+ * Some requests need no data base, some ask it up to three times, some at the same time.
+ * Prints the truth:
+ *
+ *	link TID BEGIN PARENT-TID PARENT-BEGIN GOING	a request of the proxy's
+ *	file CLIENT					a call on a file, for a client
+ *
+ * separated by tabs; BEGIN as the proxy's clock has the begin of the call that sent it,
+ * and the end of the call that got the one it is for; GOING: how many it had then.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iodat.h"
+#include "random.h"
+
+#define CLIENTS 96
+#define UPSTREAM 400
+#define POOL 24
+#define HOSTS 3
+#define LOOP_TID 2000
+#define EVENTFD 7
+#define BEGIN 5000000000000ll
+#define MAX_READY 1024
+#define EPOLL_MAX 64
+
+enum mode { LOOP, BATCH, QUEUE, THREADS };
+
+static const char *const modes[] = { "loop", "batch", "queue", "pool" };
+
+struct connection {
+	unsigned int host; /* of who asks */
+	int tid[2];
+	unsigned int port;
+	uint64_t offset[2];
+	uint32_t isn[2];
+};
+
+struct event {
+	unsigned int host;
+	struct io_call call;
+	int wakee; /* if it is no call, but wakes that thread */
+	char name[48];
+};
+
+/* What a client has asked */
+struct job {
+	int64_t got; /* by the proxy */
+	unsigned int left; /* requests to the data base */
+	unsigned int out; /* that are not answered */
+	bool at_once;
+};
+
+struct client {
+	struct connection c;
+	struct job job;
+};
+
+/* Of the proxy to the data base */
+struct upstream {
+	struct connection c;
+	int client; /* for whom it is used */
+	bool used;
+	bool made;
+};
+
+/* What the proxy can do, from a time on */
+struct ready {
+	int64_t at;
+	enum { FROM_CLIENT, FROM_BASE, CONNECTED, DONE } what;
+	unsigned int which;
+};
+
+static const char *const cmdlines[HOSTS] = {
+	"100 red\n101 green\n102 blue\n103 grey\n", "2000 proxy\n", "300 base\n"
+};
+
+static struct event *events;
+static size_t nr_events, event_room;
+static struct client client[CLIENTS];
+static struct upstream upstream[UPSTREAM];
+static struct ready ready[MAX_READY];
+static unsigned int nr_ready, going;
+static int waiting[3 * CLIENTS], nr_waiting; /* for a connection or a thread */
+static int64_t idle[POOL]; /* since when; 0: it is not */
+static uint64_t asked, wanted;
+static int64_t now; /* of the proxy's loop */
+static enum mode mode;
+
+static int64_t below(int64_t n)
+{
+	return rnd() % n;
+}
+
+static struct event *add_event(unsigned int host, int tid, unsigned int op,
+			       int64_t start, int64_t finish)
+{
+	struct event *e;
+
+	if (nr_events == event_room) {
+		event_room = event_room ? 2 * event_room : 1024;
+		events = realloc(events, event_room * sizeof(*events));
+		if (!events)
+			abort();
+	}
+	e = &events[nr_events++];
+	*e = (struct event){ .host = host };
+	e->call.tid = tid;
+	e->call.tgid = host == 0 ? 100 + tid % 4 : host == 1 ? 2000 : 300;
+	e->call.op = op;
+	e->call.start = start;
+	e->call.finish = finish;
+	return e;
+}
+
+/* Of one side of a connection: bytes that the other one sends or gets as well */
+static void transfer(struct connection *c, bool server, bool sends,
+		     uint64_t len, int64_t start, int64_t finish)
+{
+	bool sender = sends ? server : !server;
+	struct event *e = add_event(c->host + server, c->tid[server],
+				    sends ? OP_SENDTO : OP_RECVFROM, start,
+				    finish);
+
+	e->call.type = IO_SOCKET;
+	e->call.id = 2 * c->port + server;
+	e->call.fd = 20;
+	e->call.bytes = len;
+	e->call.isn = c->isn[server];
+	e->call.peer_isn = c->isn[!server];
+	e->call.flags = IO_ISN_KNOWN;
+	e->call.from = c->offset[sender];
+	e->call.end = c->offset[sender] + len;
+	if (!sends)
+		c->offset[sender] += len;
+	snprintf(e->name, sizeof(e->name), "10.0.0.%u:%u->10.0.0.%u:%u",
+		 c->host + server, server ? 80 : c->port, c->host + !server,
+		 server ? c->port : 80);
+}
+
+static void make_connection(struct connection *c, unsigned int host, int asks,
+			    int answers, unsigned int port)
+{
+	*c = (struct connection){ .host = host,
+				  .tid = { asks, answers },
+				  .port = port,
+				  .isn = { rnd(), rnd() } };
+}
+
+static void is_ready(int64_t at, int what, unsigned int which)
+{
+	if (nr_ready == MAX_READY)
+		abort();
+	ready[nr_ready++] =
+		(struct ready){ .at = at, .what = what, .which = which };
+}
+
+static int64_t travel(void)
+{
+	return 20000 + below(30000);
+}
+
+static void client_asks(unsigned int i, int64_t at)
+{
+	int64_t finish = at + 1000 + below(3000);
+
+	if (wanted == 0)
+		return;
+	wanted--;
+	transfer(&client[i].c, false, true, 100, at, finish);
+	is_ready(finish + travel(), FROM_CLIENT, i);
+}
+
+/* The data base gets what was sent; returns when the answer is there */
+static int64_t base_answers(struct connection *c, int64_t sent)
+{
+	int64_t at = sent + travel(), over;
+
+	transfer(c, true, false, 50, at - 500, at);
+	over = at + 2000000 + below(18000000);
+	transfer(c, true, true, 500, over, over + 2000);
+	return over + 2000 + travel();
+}
+
+static void tell(int tid, int64_t begin, unsigned int i)
+{
+	printf("link\t%d\t%lld\t%d\t%lld\t%u\n", tid, (long long)begin,
+	       LOOP_TID, (long long)client[i].job.got, going);
+}
+
+static void loop_sends(struct upstream *u)
+{
+	int64_t begin = now += 500 + below(2000);
+
+	tell(LOOP_TID, begin, u->client);
+	now += 1000 + below(4000);
+	transfer(&u->c, false, true, 50, begin, now);
+	is_ready(base_answers(&u->c, now), FROM_BASE, u - upstream);
+	asked++;
+}
+
+/* Its second request, at the latest, is sent when it is connected */
+static void loop_connects(struct upstream *u)
+{
+	struct event *e;
+	int64_t begin = now += 500 + below(2000);
+
+	make_connection(&u->c, 1, LOOP_TID, 3000 + (int)(u - upstream),
+			20000 + (unsigned int)(u - upstream));
+	u->made = true;
+	now += 3000 + below(3000);
+	e = add_event(1, LOOP_TID, OP_CONNECT, begin, now);
+	e->call.type = IO_SOCKET;
+	e->call.id = 2 * u->c.port;
+	is_ready(now + 2 * travel(), CONNECTED, u - upstream);
+}
+
+static void loop_asks(unsigned int i)
+{
+	unsigned int n = mode == QUEUE ? POOL : UPSTREAM, k;
+	struct upstream *u = NULL;
+
+	for (k = 0; k < n; k++) {
+		if (upstream[k].used)
+			continue;
+		if (!u || (!u->made && upstream[k].made))
+			u = &upstream[k];
+	}
+	if (!u) {
+		if (mode != QUEUE)
+			abort();
+		waiting[nr_waiting++] = i;
+		return;
+	}
+	u->used = true;
+	u->client = i;
+	if (u->made)
+		loop_sends(u);
+	else
+		loop_connects(u);
+}
+
+static void loop_answers(unsigned int i)
+{
+	int64_t begin = now += 500 + below(2000), over;
+
+	now += 1000 + below(4000);
+	transfer(&client[i].c, true, true, 2000, begin, now);
+	going--;
+	over = now + travel();
+	transfer(&client[i].c, false, false, 2000, begin, over);
+	client_asks(i, over + 1000 + below(1000000));
+}
+
+static void read_file(int tid, unsigned int i, int64_t *at)
+{
+	int64_t begin = *at += 500 + below(1000);
+	struct event *e;
+
+	*at += 1000 + below(5000);
+	e = add_event(1, tid, OP_PREAD, begin, *at);
+	e->call.type = IO_FILE;
+	e->call.id = 99;
+	e->call.bytes = 4096;
+	snprintf(e->name, sizeof(e->name), "/srv/template");
+	printf("file\t%s\n",
+	       (const char *[]){ "red", "green", "blue",
+				 "grey" }[client[i].c.tid[0] % 4]);
+}
+
+static void pool_works(unsigned int k, unsigned int i, int64_t at);
+
+/* Somebody who has nothing to do, if there is one */
+static void hand_over(unsigned int i)
+{
+	unsigned int k;
+
+	for (k = 0; k < POOL; k++) {
+		if (idle[k] && idle[k] < now)
+			break;
+	}
+	if (k == POOL) {
+		waiting[nr_waiting++] = i;
+		return;
+	}
+	now += 200 + below(500);
+	add_event(1, LOOP_TID, 0, now, now)->wakee = 2100 + (int)k;
+	idle[k] = 0;
+	pool_works(k, i, now + 5000 + below(20000));
+	now += 200 + below(500);
+}
+
+/* All of a request, as a thread of the pool does it */
+static void pool_works(unsigned int k, unsigned int i, int64_t at)
+{
+	struct upstream *u = &upstream[k];
+	int tid = 2100 + (int)k;
+	struct event *e;
+	int64_t begin;
+
+	if (!u->made)
+		make_connection(&u->c, 1, tid, 3000 + (int)k, 20000 + k);
+	u->made = true;
+	u->client = i;
+	for (; client[i].job.left; client[i].job.left--) {
+		begin = at += 500 + below(2000);
+		tell(tid, begin, i);
+		at += 1000 + below(4000);
+		transfer(&u->c, false, true, 50, begin, at);
+		begin = at + 500;
+		at = base_answers(&u->c, at);
+		transfer(&u->c, false, false, 500, begin, at);
+		asked++;
+	}
+	read_file(tid, i, &at);
+	begin = at += 500 + below(1000);
+	at += 500 + below(1000);
+	e = add_event(1, tid, OP_WRITE, begin, at);
+	e->call.fd = EVENTFD;
+	e->call.id = 5;
+	e->call.bytes = 8;
+	snprintf(e->name, sizeof(e->name), "anon_inode:[eventfd]");
+	is_ready(at, DONE, i * POOL + k);
+}
+
+static void pool_done(unsigned int k, int64_t at)
+{
+	unsigned int i;
+
+	idle[k] = at;
+	if (!nr_waiting)
+		return;
+	/* It took that up when it was done, without anybody's waking it */
+	i = waiting[0];
+	memmove(waiting, waiting + 1, --nr_waiting * sizeof(*waiting));
+	idle[k] = 0;
+	pool_works(k, i, at + 1000 + below(2000));
+}
+
+static void act_on_client(unsigned int i)
+{
+	struct job *j = &client[i].job;
+	unsigned int n;
+
+	if (!j->left) {
+		read_file(LOOP_TID, i, &now);
+		loop_answers(i);
+		return;
+	}
+	if (mode == THREADS) {
+		hand_over(i);
+		return;
+	}
+	if (below(2))
+		read_file(LOOP_TID, i, &now);
+	n = j->at_once ? j->left : 1;
+	j->out = n;
+	j->left -= n;
+	while (n--)
+		loop_asks(i);
+}
+
+static void act_on_answer(struct upstream *u)
+{
+	struct job *j = &client[u->client].job;
+	bool first = below(2);
+	int next = -1, i = u->client;
+
+	u->used = false;
+	if (nr_waiting) {
+		next = waiting[0];
+		memmove(waiting, waiting + 1, --nr_waiting * sizeof(*waiting));
+	}
+	/* Who waits for the connection may get it before all is done */
+	if (next >= 0 && first)
+		loop_asks(next);
+	if (!--j->out) {
+		if (j->left) {
+			j->left--;
+			j->out = 1;
+			loop_asks(i);
+		} else {
+			loop_answers(i);
+		}
+	}
+	if (next >= 0 && !first)
+		loop_asks(next);
+}
+
+static void read_ready(const struct ready *r)
+{
+	struct upstream *u = &upstream[r->which];
+	struct client *c = &client[r->which];
+	int64_t begin = now += 300 + below(500);
+
+	now += 1000 + below(2000);
+	if (r->what == FROM_CLIENT) {
+		transfer(&c->c, true, false, 100, begin, now);
+		c->job = (struct job){ .got = now,
+				       .left = below(4),
+				       .at_once = !below(3) };
+		going++;
+	} else if (r->what == FROM_BASE) {
+		transfer(&u->c, false, false, 500, begin, now);
+	}
+}
+
+static void act_on(const struct ready *r)
+{
+	if (r->what == FROM_CLIENT)
+		act_on_client(r->which);
+	else if (r->what == FROM_BASE)
+		act_on_answer(&upstream[r->which]);
+	else if (r->what == CONNECTED)
+		loop_sends(&upstream[r->which]);
+}
+
+/* All that threads have written to it */
+static void read_eventfd(const struct ready *done, unsigned int n)
+{
+	int64_t begin = now += 300 + below(500);
+	struct event *e;
+	unsigned int i;
+
+	now += 500 + below(500);
+	e = add_event(1, LOOP_TID, OP_READ, begin, now);
+	e->call.fd = EVENTFD;
+	e->call.id = 5;
+	e->call.bytes = 8;
+	snprintf(e->name, sizeof(e->name), "anon_inode:[eventfd]");
+	for (i = 0; i < n; i++)
+		loop_answers(done[i].which / POOL);
+}
+
+static int by_at(const void *a, const void *b)
+{
+	const struct ready *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* One epoll_wait, and what it told of */
+static void turn(void)
+{
+	struct ready batch[EPOLL_MAX], done[EPOLL_MAX];
+	unsigned int n = 0, n_done = 0, i;
+	int64_t begin = now += 300 + below(500);
+
+	qsort(ready, nr_ready, sizeof(*ready), by_at);
+	if (ready[0].at > now)
+		now = ready[0].at;
+	now += 500 + below(500);
+	while (n < nr_ready && n < EPOLL_MAX && ready[n].at <= now) {
+		batch[n] = ready[n];
+		n++;
+	}
+	memmove(ready, ready + n, (nr_ready - n) * sizeof(*ready));
+	nr_ready -= n;
+	add_event(1, LOOP_TID, OP_EPOLL_WAIT, begin, now);
+	for (i = 0; i < n && mode == THREADS; i++) {
+		if (batch[i].what != DONE)
+			continue;
+		pool_done(batch[i].which % POOL, batch[i].at);
+		done[n_done++] = batch[i];
+	}
+	if (n_done)
+		read_eventfd(done, n_done);
+	for (i = 0; i < n && mode == BATCH; i++)
+		read_ready(&batch[i]);
+	for (i = 0; i < n; i++) {
+		if (batch[i].what == DONE)
+			continue;
+		if (mode != BATCH)
+			read_ready(&batch[i]);
+		act_on(&batch[i]);
+	}
+}
+
+static int by_finish(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return (x->call.finish > y->call.finish) -
+	       (x->call.finish < y->call.finish);
+}
+
+static void write_waking(struct td *td, const struct event *e)
+{
+	struct td_record r;
+
+	td_begin(&r, td, TD_ID_WAKING, e->call.tid, 36);
+	td_put(&r, 24, e->wakee, 4);
+	td_write(td, 0, 0, e->call.finish, &r);
+}
+
+static bool save(const char *path, unsigned int host)
+{
+	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
+	struct td td;
+	size_t i;
+	bool ok;
+
+	td_init(&td, &layout, 1);
+	td_add_event(&td, "iosys", io_call_format);
+	td_add_event(&td, "sched", td_sched_waking);
+	td.cmdlines = cmdlines[host];
+	for (i = 0; i < nr_events; i++) {
+		if (events[i].host != host)
+			continue;
+		events[i].call.name = events[i].name;
+		if (events[i].wakee)
+			write_waking(&td, &events[i]);
+		else
+			io_write(&td, 0, &events[i].call);
+	}
+	ok = td_save(&td, path);
+	if (!ok)
+		perror(path);
+	td_free(&td);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	for (mode = LOOP; argc == 7 && mode <= THREADS; mode++) {
+		if (!strcmp(argv[6], modes[mode]))
+			break;
+	}
+	if (argc != 7 || mode > THREADS ||
+	    (wanted = strtoull(argv[4], NULL, 10)) < CLIENTS) {
+		fprintf(stderr,
+			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|queue|pool\n");
+		return 2;
+	}
+	seed = SEED + strtoull(argv[5], NULL, 10);
+	now = BEGIN;
+	for (i = 0; i < POOL; i++)
+		idle[i] = BEGIN;
+	for (i = 0; i < CLIENTS; i++) {
+		make_connection(&client[i].c, 0, 1000 + (int)i, LOOP_TID,
+				40000 + i);
+		client_asks(i, BEGIN + below(1000000));
+	}
+	while (nr_ready)
+		turn();
+	qsort(events, nr_events, sizeof(*events), by_finish);
+	for (i = 0; i < HOSTS; i++) {
+		if (!save(argv[1 + i], i))
+			return 1;
+	}
+	free(events);
+	return 0;
+}
