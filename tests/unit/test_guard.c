@@ -43,13 +43,18 @@ static const char *contents(const char *path)
 }
 
 /* guard_run() in a process of its own, with its messages in a file */
-static int run(int (*work)(struct guard *g, FILE *out, void *arg))
+static int run_with(int (*work)(struct guard *g, FILE *out, void *arg),
+		    bool (*without)(const char *file, const char *reason,
+				    void *arg),
+		    void *arg)
 {
 	struct guard_job job = { .program = "prog",
 				 .file = "a.dat",
 				 .output = result,
 				 .idle_cpu = 1,
-				 .work = work };
+				 .work = work,
+				 .without = without,
+				 .arg = arg };
 	pid_t pid = fork();
 	int status;
 
@@ -62,6 +67,11 @@ static int run(int (*work)(struct guard *g, FILE *out, void *arg))
 	}
 	waitpid(pid, &status, 0);
 	return status;
+}
+
+static int run(int (*work)(struct guard *g, FILE *out, void *arg))
+{
+	return run_with(work, NULL, NULL);
 }
 
 static void expect(int (*work)(struct guard *g, FILE *out, void *arg),
@@ -184,6 +194,39 @@ static int many_words(struct guard *g, FILE *out, void *arg)
 	return guard_fail(g, GUARD_NOWHERE, "%s", text);
 }
 
+/* Crashes, or fails, over files of these names, until they are left out */
+static const char *bad[3];
+
+static int some_bad(struct guard *g, FILE *out, void *arg)
+{
+	signal(SIGSEGV, SIG_DFL); /* even with sanitizers */
+	if (bad[0]) {
+		guard_file(g, bad[0]);
+		guard_alive(g, 100);
+		raise(SIGSEGV);
+	}
+	guard_file(g, "d.dat");
+	guard_fail(g, 200, "not so good");
+	ck_assert_str_eq(guard_go_on(g), "200: not so good");
+	/* Crashes that no file has to do with are no reason to try again */
+	guard_file(g, "");
+	if (arg)
+		raise(SIGSEGV);
+	fputs("done\n", out);
+	return 0;
+}
+
+static bool leave_out(const char *file, const char *reason, void *arg)
+{
+	(void)arg;
+	if (!bad[0] || strcmp(file, bad[0]) != 0 ||
+	    strncmp(reason, "100: damaged: ", 14) != 0)
+		return false;
+	bad[0] = bad[1];
+	bad[1] = bad[2];
+	return true;
+}
+
 static int closed_pipe(struct guard *g, FILE *out, void *arg)
 {
 	(void)g;
@@ -215,6 +258,33 @@ START_TEST(deaths)
 	       "prog: a.dat:4096: damaged: the process that reads it crashed (Segmentation fault)\n");
 	expect(killed, 1,
 	       "prog: a.dat: the process that reads it was killed (out of memory?)\n");
+}
+END_TEST
+
+#define CRASH \
+	"damaged: the process that reads it crashed (Segmentation fault)\n"
+#define BOTH                                                \
+	"prog: b.dat:100: " CRASH "prog: c.dat:100: " CRASH \
+	"prog: d.dat:200: not so good\n"
+
+START_TEST(without_some)
+{
+	static char crash_too[1];
+	int status;
+
+	bad[0] = "b.dat";
+	bad[1] = "c.dat";
+	status = run_with(some_bad, leave_out, NULL);
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_str_eq(contents(messages), BOTH);
+	ck_assert_str_eq(contents(result), "done\n");
+	status = run_with(some_bad, leave_out, crash_too);
+	ck_assert_int_eq(WEXITSTATUS(status), 1);
+	ck_assert_str_eq(contents(messages), BOTH "prog: a.dat: " CRASH);
+	/* Without anybody who can do without them, it fails */
+	status = run(some_bad);
+	ck_assert_int_eq(WEXITSTATUS(status), 1);
+	ck_assert_str_eq(contents(messages), "prog: b.dat:100: " CRASH);
 }
 END_TEST
 
@@ -273,6 +343,7 @@ int main(void)
 	tcase_add_test(tc, success);
 	tcase_add_test(tc, failures);
 	tcase_add_test(tc, deaths);
+	tcase_add_test(tc, without_some);
 	tcase_add_test(tc, idle);
 	tcase_add_test(tc, flood);
 	tcase_add_test(tc, pipe_is_closed);

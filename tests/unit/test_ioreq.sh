@@ -214,7 +214,7 @@ expect 2 '--by=: host' --by= a.dat
 expect 2 '--top=0 is no number' --top=0 a.dat
 expect 2 '--top=-1 is no number' --top=-1 a.dat
 expect 1 '^ioreq: nowhere.dat: ' nowhere.dat
-expect 1 '^ioreq: nowhere.dat: ' a.dat db=nowhere.dat
+expect 1 '^ioreq: nowhere.dat: ' db=nowhere.dat
 "$UNIT/gen_tracedat" block other.dat >/dev/null || exit 1
 expect 1 '^ioreq: other.dat: has no iosys events .*, and none of system calls' other.dat
 echo no trace >text.dat
@@ -222,6 +222,40 @@ expect 1 '^ioreq: text.dat:' text.dat
 head -c 30000 a.dat >short.dat
 expect 1 '^ioreq: short.dat:' short.dat
 "$ioreq" --help | grep -q 'Exit status' || wrong "no --help"
+
+# --- several hosts, one of which is missing, or damaged: the others count
+"$UNIT/gen_tiers" front.dat app.dat db.dat 40 3 >tiers.truth || exit 1
+"$ioreq" --format=json front=front.dat app=app.dat >two.json || wrong "two hosts fail"
+"$ioreq" --format=json front=front.dat app=app.dat db=missing.dat >some.json 2>err || wrong "a missing host ends it"
+[ "$(cat err)" = "ioreq: missing.dat: No such file or directory" ] || wrong "it is not said which host is missing"
+"$ioreq" front=front.dat app=app.dat db=missing.dat 2>/dev/null | grep -q '^  left out: No such file or directory$' ||
+	wrong "text does not tell of a missing host"
+python3 - <<'END' || wrong "without a host the others are otherwise"
+import json
+two, some = json.load(open("two.json")), json.load(open("some.json"))
+assert some["hosts"].pop()["trouble"] == "No such file or directory"
+assert two == some and not any("trouble" in h for h in two["hosts"])
+END
+"$ioreq" missing.dat text.dat >out 2>err && wrong "two bad files are no trouble"
+[ ! -s out ] || wrong "two bad files have a result"
+[ "$(cut -d: -f1-2 err | tr '\n' ,)" = "ioreq: missing.dat,ioreq: text.dat," ] || wrong "not one line for each bad file"
+for ((i = 0; i < 60; i++)); do
+	"$UNIT/gen_damage" app.dat damaged.dat $i || exit 1
+	"$ioreq" --format=json front=front.dat app=damaged.dat db=db.dat >some$i.json 2>err$i || wrong "damage $i ends it"
+done
+python3 - <<'END' || wrong "damage to one host is not told, or does harm to the others"
+import json
+whole, part, all = 0, 0, json.load(open("two.json"))["hosts"]
+for i in range(60):
+    hosts = json.load(open(f"some{i}.json"))["hosts"]
+    assert hosts[0]["calls"] == all[0]["calls"] and hosts[2]["calls"] > 0 and "trouble" not in hosts[0] | hosts[2]
+    if "trouble" in hosts[1]:
+        assert hosts[1]["trouble"] in open(f"err{i}").read(), i
+        whole += hosts[1]["calls"] == 0
+        part += 0 < hosts[1]["calls"] < all[1]["calls"]
+print(f"# left out {whole}, read in part {part} of 60")
+assert whole > 3 and part > 3, (whole, part)
+END
 
 # --- damage: a result or one line, whatever it is
 # (libraries leak when a format is damaged)

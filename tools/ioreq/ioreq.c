@@ -233,11 +233,60 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void keep_trouble(struct host *h, const char *reason)
+{
+	free(h->trouble);
+	h->trouble = strdup(reason);
+	if (!h->trouble)
+		abort();
+}
+
+/* The others are worth reading, too; called after a crash */
+static bool without(const char *file, const char *reason, void *arg)
+{
+	struct options *o = arg;
+	bool found = false;
+	u32 i, left = 0;
+
+	for (i = 0; i < o->sums.hosts; i++) {
+		struct host *h = &o->sums.host[i];
+
+		if (!h->trouble && !strcmp(h->file, file)) {
+			keep_trouble(h, reason);
+			found = true;
+		}
+		left += !h->trouble;
+	}
+	return found && left;
+}
+
+/* One that cannot be read does not keep the others from being */
+static int read_hosts(struct guard *g, struct sums *s)
+{
+	bool any = false;
+	int status = 0;
+	u32 i, left = s->hosts;
+
+	for (i = 0; i < s->hosts; i++)
+		left -= !!s->host[i].trouble;
+	for (i = 0; i < s->hosts && !status; i++) {
+		if (s->host[i].trouble)
+			continue;
+		left--;
+		status = sums_read(g, s, i);
+		any |= s->host[i].calls;
+		if (!status || s->hosts == 1 || (!any && !left))
+			continue;
+		keep_trouble(&s->host[i], guard_go_on(g));
+		status = 0;
+	}
+	return status;
+}
+
 static int work(struct guard *g, FILE *out, void *arg)
 {
 	struct options *o = arg;
-	int status = 0;
-	u32 i;
+	int status;
 
 	o->sums.requests = requests_new();
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
@@ -246,10 +295,10 @@ static int work(struct guard *g, FILE *out, void *arg)
 		requests_keep(o->sums.requests);
 		o->sums.log = log_new();
 	}
-	for (i = 0; i < o->sums.hosts && !status; i++)
-		status = sums_read(g, &o->sums, i);
+	status = read_hosts(g, &o->sums);
 	guard_progress(g, NULL);
 	if (!status) {
+		guard_file(g, "");
 		sums_finish(&o->sums);
 		report(out, &o->sums, o->format, o->subject,
 		       o->top			? o->top :
@@ -274,15 +323,19 @@ int main(int argc, char **argv)
 		.program = PROGRAM,
 		.idle_cpu = IDLE_CPU,
 		.work = work,
+		.without = without,
 		.arg = &o,
 	};
 	int status;
+	u32 i;
 
 	argv[0] = PROGRAM; /* what getopt's messages begin with */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	job.file = o.sums.host[0].file;
 	job.output = o.output;
 	status = guard_run(&job);
+	for (i = 0; i < o.sums.hosts; i++)
+		free(o.sums.host[i].trouble);
 	free(o.sums.host);
 	return status;
 }

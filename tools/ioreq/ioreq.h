@@ -159,6 +159,8 @@ struct gap {
  * @nr_gaps:	how many are there
  * @room:	for so many
  * @stock:	they are events of a kernel without iosys
+ * @trouble:	why it was not read to its end, or NULL; if there are no calls, it is
+ *		left out
  */
 struct host {
 	const char *name;
@@ -170,6 +172,7 @@ struct host {
 	u64 nr_gaps;
 	u64 room;
 	bool stock;
+	char *trouble;
 };
 
 /* Host of a party that nobody recorded: its name is its address */

@@ -280,6 +280,11 @@ static void text_files(FILE *out, const struct sums *s)
 		if (s->host[i].stock)
 			fputs("  of a kernel without iosys: no bytes of streams, so no requests\n",
 			      out);
+		if (s->host[i].trouble)
+			fprintf(out, "  %s: %s\n",
+				s->host[i].calls ? "not read to its end" :
+						   "left out",
+				s->host[i].trouble);
 	}
 }
 
@@ -482,6 +487,8 @@ static struct json_object *json_hosts(const struct sums *s)
 		json_object_object_add(
 			host, "stock",
 			json_object_new_boolean(s->host[i].stock));
+		if (s->host[i].trouble)
+			json_string(host, "trouble", s->host[i].trouble);
 		json_object_array_add(hosts, host);
 	}
 	return hosts;

@@ -706,6 +706,7 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	struct record rec;
 	int status = 0;
 	bool found = false;
+	u32 i;
 
 	find_waking(&waking, r);
 	while (type && !status && records_next(r, &rec)) {
@@ -731,9 +732,12 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 		if (l->kind != KIND_PENDING && rec.cpu < cpus)
 			end_gap(&s->host[host], &cpu[rec.cpu], l, &rec);
 	}
+	status = status ? status : records_status(r);
+	/* What would follow is lost as well */
+	for (i = 0; i < cpus && status; i++)
+		cpu[i].lost = true;
 	end_gaps(&s->host[host], cpu, cpus);
 	free(cpu);
-	status = status ? status : records_status(r);
 	/* trace-cmd may write formats of events that it did not record */
 	if (!status && !found && (!type || stock_has(r)))
 		status = read_stock(g, s, host, r);

@@ -34,6 +34,7 @@ enum {
 	SAY_USAGE = 'U',
 	SAY_NOTE = 'N',
 	SAY_FILE = '@',
+	SAY_GO_ON = 'G',
 };
 
 /* First sign of progress after so many ms, and the next ones */
@@ -58,6 +59,7 @@ struct shared {
  * @progress_at: when it is shown next, ms
  * @shared:	shared with the parent
  * @failed:	the reason is given already
+ * @reason:	it
  */
 struct guard {
 	const struct guard_job *job;
@@ -66,6 +68,7 @@ struct guard {
 	uint64_t progress_at;
 	struct shared *shared;
 	bool failed;
+	char reason[TEXT_MAX];
 };
 
 /* The parent's side */
@@ -78,6 +81,7 @@ struct watch {
 	size_t noise_len;
 	char reason[TEXT_MAX + 1];
 	int reason_kind;
+	bool crashed;
 	char file[TEXT_MAX + 1];
 };
 
@@ -105,7 +109,7 @@ static void say(struct guard *g, char kind, const char *text)
  */
 int guard_fail(struct guard *g, uint64_t offset, const char *format, ...)
 {
-	char text[TEXT_MAX];
+	char *text = g->reason;
 	size_t len = 0;
 	va_list ap;
 
@@ -113,13 +117,26 @@ int guard_fail(struct guard *g, uint64_t offset, const char *format, ...)
 		return EXIT_FAILURE;
 	g->failed = true;
 	if (offset != GUARD_NOWHERE)
-		len = snprintf(text, sizeof(text),
+		len = snprintf(text, TEXT_MAX,
 			       "%llu: ", (unsigned long long)offset);
 	va_start(ap, format);
-	vsnprintf(text + len, sizeof(text) - len, format, ap);
+	vsnprintf(text + len, TEXT_MAX - len, format, ap);
 	va_end(ap);
 	say(g, SAY_FAIL, text);
 	return EXIT_FAILURE;
+}
+
+/**
+ * guard_go_on - do the work without what guard_fail() told of
+ * @g: the guard
+ *
+ * Return: what it told; until it is called again.
+ */
+const char *guard_go_on(struct guard *g)
+{
+	say(g, SAY_GO_ON, "");
+	g->failed = false;
+	return g->reason;
 }
 
 /**
@@ -252,6 +269,11 @@ static void hear(struct watch *w, int kind, const char *text)
 		strcpy(w->file, text);
 		return;
 	}
+	if (kind == SAY_GO_ON) {
+		complain(w, w->reason);
+		w->reason_kind = 0;
+		return;
+	}
 	w->reason_kind = kind;
 	strcpy(w->reason, text);
 }
@@ -320,25 +342,26 @@ static void die_of(int sig)
 
 static void explain_signal(struct watch *w, int sig)
 {
-	char text[256];
+	char *text = w->reason;
 	uint64_t at = w->shared->place;
 	size_t len = 0;
 
 	if (at != GUARD_NOWHERE)
-		len = snprintf(text, sizeof(text),
+		len = snprintf(text, TEXT_MAX,
 			       "%llu: ", (unsigned long long)at);
 	if (sig == SIGXCPU)
-		snprintf(text + len, sizeof(text) - len,
+		snprintf(text + len, TEXT_MAX - len,
 			 "damaged: reading makes no progress");
 	else if (sig == SIGKILL)
 		snprintf(
-			text + len, sizeof(text) - len,
+			text + len, TEXT_MAX - len,
 			"the process that reads it was killed (out of memory?)");
 	else
-		snprintf(text + len, sizeof(text) - len,
+		snprintf(text + len, TEXT_MAX - len,
 			 "damaged: the process that reads it crashed (%s)",
 			 strsignal(sig));
 	complain(w, text);
+	w->crashed = true;
 }
 
 /* What became of the child; returns the exit status */
@@ -481,6 +504,38 @@ static void on_signal(int sig)
 	die_of(sig);
 }
 
+/* Do it in a child; return: the exit status */
+static int run_child(struct watch *w, FILE *out)
+{
+	int status = 0;
+
+	w->noise_len = 0;
+	w->reason_kind = 0;
+	w->crashed = false;
+	*w->file = '\0';
+	w->pid = start(w, out);
+	if (w->pid < 0) {
+		fprintf(stderr, "%s: cannot start a process: %s\n",
+			w->job->program, strerror(errno));
+		return EXIT_FAILURE;
+	}
+	listen_to(w);
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return conclude(w, status);
+}
+
+static int run_children(struct watch *w, FILE *out)
+{
+	int status;
+
+	do {
+		status = run_child(w, out);
+	} while (w->crashed && *w->file && w->job->without &&
+		 w->job->without(w->file, w->reason, w->job->arg));
+	return status;
+}
+
 /**
  * guard_run - do a job in a child process, and explain what became of it
  * @job: the job
@@ -495,7 +550,7 @@ int guard_run(const struct guard_job *job)
 	void (*before[DEADLY])(int);
 	struct watch w = { .job = job };
 	struct output output;
-	int status = 0;
+	int status;
 	size_t i;
 	FILE *out;
 
@@ -510,20 +565,16 @@ int guard_run(const struct guard_job *job)
 	}
 	w.shared = mmap(NULL, sizeof(*w.shared), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	w.pid = w.shared == MAP_FAILED ? -1 : start(&w, out);
-	fclose(out);
-	if (w.pid < 0) {
-		fprintf(stderr, "%s: cannot start a process: %s\n",
-			job->program, strerror(errno));
+	if (w.shared == MAP_FAILED) {
+		fprintf(stderr, "%s: %s\n", job->program, strerror(errno));
+		fclose(out);
 		return finish_output(job, &output, EXIT_FAILURE);
 	}
 	doomed = output.temporary;
 	for (i = 0; i < DEADLY; i++)
 		before[i] = signal(deadly[i], on_signal);
-	listen_to(&w);
-	while (waitpid(w.pid, &status, 0) < 0 && errno == EINTR)
-		;
-	status = conclude(&w, status);
+	status = run_children(&w, out);
+	fclose(out);
 	for (i = 0; i < DEADLY; i++)
 		signal(deadly[i], before[i]);
 	doomed = NULL;

@@ -11,6 +11,7 @@
 #define LIB_GUARD_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,7 +25,10 @@ struct guard;
  *		all went well, and left alone otherwise
  * @idle_cpu:	CPU seconds that may pass between two calls of guard_alive()
  * @work:	does it; returns 0, or EXIT_FAILURE after guard_fail()
- * @arg:	passed to @work
+ * @without:	NULL, or what to do when the work crashed over a file, for the reason
+ *		that the user has been told: returns whether to do it again, without
+ *		that file, which @arg has to say then
+ * @arg:	passed to @work and @without
  */
 struct guard_job {
 	const char *program;
@@ -32,6 +36,7 @@ struct guard_job {
 	const char *output;
 	unsigned int idle_cpu;
 	int (*work)(struct guard *g, FILE *out, void *arg);
+	bool (*without)(const char *file, const char *reason, void *arg);
 	void *arg;
 };
 
@@ -42,6 +47,7 @@ int guard_run(const struct guard_job *job);
 
 int guard_fail(struct guard *g, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+const char *guard_go_on(struct guard *g);
 int guard_fail_usage(struct guard *g, const char *text);
 void guard_note(struct guard *g, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
