@@ -7,6 +7,7 @@
 
 #include "clocks.h"
 #include "guard.h"
+#include "memory.h"
 #include "records.h"
 
 #define PROGRAM "ioreq"
@@ -617,8 +618,6 @@ struct paths {
 };
 
 u32 mix(u64 a, u64 b);
-void *allocate(size_t size);
-void *grow(void *p, u64 nr, u64 *room, size_t size);
 void times_add(struct times *t, u64 time);
 void times_finish(struct times *t);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Times, and memory for them and for what else ioreq collects. */
+/* Times, and buckets for what is found by a key. */
 #include <stdlib.h>
 
 #include "ioreq.h"
@@ -17,41 +17,6 @@ u32 mix(u64 a, u64 b)
 		0xff51afd7ed558ccdull;
 
 	return (h ^ h >> 32) % BUCKETS;
-}
-
-/**
- * allocate - memory, of zeros
- * @size: bytes
- *
- * Return: it; without memory the program ends.
- */
-void *allocate(size_t size)
-{
-	void *p = calloc(1, size);
-
-	if (!p)
-		abort();
-	return p;
-}
-
-/**
- * grow - room for one more
- * @p: an array, or NULL
- * @nr: how many are in it
- * @room: for how many it has room
- * @size: of one
- *
- * Return: it, where it is now; without memory the program ends.
- */
-void *grow(void *p, u64 nr, u64 *room, size_t size)
-{
-	if (nr < *room)
-		return p;
-	*room = *room ? 2 * *room : 4;
-	p = reallocarray(p, *room, size);
-	if (!p)
-		abort();
-	return p;
 }
 
 /**

@@ -9,6 +9,7 @@
 
 #include "guard.h"
 #include "lbrpack.h"
+#include "memory.h"
 
 #define PROGRAM "lbrtime"
 
@@ -287,9 +288,6 @@ struct timeline {
 	double *cycles_of;
 	bool has_cycles;
 };
-
-void *allocate(size_t size);
-void *grow(void *p, u64 nr, u64 *room, size_t size);
 
 int input_read(struct guard *g, struct timeline *t, const char *file);
 int perftext_read(struct guard *g, struct timeline *t, const char *file,

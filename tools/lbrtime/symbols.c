@@ -178,41 +178,6 @@ struct symbols {
 /* ------------------------------------------------------------------------- */
 /* Memory */
 
-/**
- * allocate - memory, of zeros
- * @size: bytes
- *
- * Return: it; without memory the program ends.
- */
-void *allocate(size_t size)
-{
-	void *p = calloc(1, size ? size : 1);
-
-	if (!p)
-		abort();
-	return p;
-}
-
-/**
- * grow - room for one more
- * @p: an array, or NULL
- * @nr: how many are in it
- * @room: for how many it has room
- * @size: of one
- *
- * Return: it, where it is now; without memory the program ends.
- */
-void *grow(void *p, u64 nr, u64 *room, size_t size)
-{
-	if (nr < *room)
-		return p;
-	*room = *room ? 2 * *room : 16;
-	p = reallocarray(p, *room, size);
-	if (!p)
-		abort();
-	return p;
-}
-
 static u64 scramble(u64 a, u64 b)
 {
 	u64 h = (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6))) *
