@@ -61,7 +61,7 @@ static const struct argp_option options[] = {
 	  "all of these), size (bytes, to a power of two), client (that they were made for)",
 	  1 },
 	{ "requests", OPT_REQUESTS, NULL, 0,
-	  "Print only the requests on TCP connections", 1 },
+	  "Print only the requests on connections", 1 },
 	{ "paths", OPT_PATHS, NULL, 0,
 	  "Print only where requests went from the servers, and what took the clients' "
 	  "time there",
@@ -86,7 +86,7 @@ static const char doc[] =
 	"Each FILE is a trace with the events iosys:io_syscall and iosys:io_pending of a "
 	"host. For each process, object (file, socket, pipe) and call: how many, how many "
 	"failed, bytes, and the time that they took. Calls that hung follow, and requests "
-	"on TCP connections: who waited how long for whose answer.\n"
+	"on TCP connections and Unix sockets: who waited how long for whose answer.\n"
 	"\v"
 	"HOST names a file's host in the result; without it, it is the file's name.\n"
 	"\n"

@@ -211,13 +211,14 @@ enum step {
 };
 
 /**
- * struct message - bytes of a TCP stream that a call sent or received
+ * struct message - bytes of a stream that a call sent or received
  * @host:	which file
  * @pid:	thread
  * @comm:	name of the process
  * @id:		the socket's cookie
  * @name:	its addresses: OWN:PORT->OTHER:PORT
- * @isn:	its own initial sequence number
+ * @local:	it is a Unix socket's
+ * @isn:	its own initial sequence number; of a Unix socket its cookie's lower half
  * @peer_isn:	that of the other side
  * @from:	offset of the first byte in the stream
  * @end:	offset behind the last one
@@ -231,6 +232,7 @@ struct message {
 	const char *comm;
 	u64 id;
 	const char *name;
+	bool local;
 	u32 isn;
 	u32 peer_isn;
 	u64 from;
@@ -322,7 +324,9 @@ struct part {
  * struct request - a request
  * @party:	who asked and who was asked, by enum role
  * @part:	what each saw of it; of the server nothing if that is not the same
- * @name:	addresses, as the side @named has them
+ * @name:	addresses, as the side @named has them; of a Unix socket the server's
+ *		name, or nothing
+ * @local:	it went through a Unix socket
  * @named:	whose own address stands first
  * @sent:	bytes of the request
  * @received:	bytes of the answer
@@ -338,6 +342,7 @@ struct request {
 	const struct party *party[2];
 	struct part part[2];
 	const char *name;
+	bool local;
 	enum role named;
 	u64 sent;
 	u64 received;
@@ -475,7 +480,7 @@ struct actor {
  * @nr:		how many
  * @pending:	after sums_finish(): calls without an end, the oldest first
  * @nr_pending:	how many
- * @requests:	on TCP connections
+ * @requests:	on connections
  * @exchange:	after sums_finish(): those that were waited for the longest first
  * @nr_exchanges: how many
  * @log:	all calls, or NULL if nobody wants to know

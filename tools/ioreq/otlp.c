@@ -136,7 +136,9 @@ static void put_addresses(const struct otlp *o, const struct request *r)
 	static const char *const who[] = { "client", "server" };
 	const char *arrow = strstr(r->name, "->");
 
-	if (!arrow)
+	if (r->local && *r->name)
+		put_string(o, "server.address", r->name, ",");
+	if (r->local || !arrow)
 		return;
 	put_address(o, who[r->named], r->name, arrow - r->name);
 	put_address(o, who[!r->named], arrow + 2, strlen(arrow + 2));
@@ -147,7 +149,7 @@ static void put_attributes(const struct otlp *o, const struct span *s)
 	const struct request *r = &o->list[s->number];
 	const struct part *p = &r->part[s->role];
 
-	put_string(o, "network.transport", "tcp", "");
+	put_string(o, "network.transport", r->local ? "unix" : "tcp", "");
 	put_addresses(o, r);
 	put_number(o, "thread.id", p->pid);
 	put_number(o, "ioreq.monotonic", p->begin);

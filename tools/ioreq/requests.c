@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests on TCP connections: who waited how long for whose answer, and how long
- * that one took.
+ * Requests on connections of TCP and of Unix sockets: who waited how long for whose
+ * answer, and how long that one took.
  *
  * A byte has the same offset in its stream on both sides, so a request is known by
  * the offsets of its bytes and of its answer's, whatever the clocks say. Each side's
@@ -87,12 +87,14 @@ struct side {
 };
 
 /**
- * struct connection - a TCP connection
+ * struct connection - a connection
+ * @host:	where, if it is one of Unix sockets; NO_HOST: it is TCP's
  * @isn:	initial sequence numbers of the sides, the lower one first
  * @side:	both ends; without segments where it was not recorded
  * @next:	in the same bucket
  */
 struct connection {
+	u32 host;
 	u32 isn[2];
 	struct side side[2];
 	struct connection *next;
@@ -269,16 +271,18 @@ static u32 find_party(struct requests *q, u32 host, const char *name)
 	return q->parties++;
 }
 
-static struct connection *find_connection(struct requests *q, u32 low, u32 high)
+static struct connection *find_connection(struct requests *q, u32 host, u32 low,
+					  u32 high)
 {
 	u32 at = mix(low, high);
 	struct connection *c;
 
 	for (c = q->connection[at]; c; c = c->next) {
-		if (c->isn[0] == low && c->isn[1] == high)
+		if (c->isn[0] == low && c->isn[1] == high && c->host == host)
 			return c;
 	}
 	c = allocate(sizeof(*c));
+	c->host = host;
 	c->isn[0] = low;
 	c->isn[1] = high;
 	c->next = q->connection[at];
@@ -328,14 +332,15 @@ void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
 }
 
 /**
- * requests_add - a call sent or received bytes of a TCP stream
+ * requests_add - a call sent or received bytes of a stream
  * @q: requests
  * @m: it
  */
 void requests_add(struct requests *q, const struct message *m)
 {
 	bool upper = m->isn > m->peer_isn;
-	struct connection *c = find_connection(q, upper ? m->peer_isn : m->isn,
+	struct connection *c = find_connection(q, m->local ? m->host : NO_HOST,
+					       upper ? m->peer_isn : m->isn,
 					       upper ? m->isn : m->peer_isn);
 	struct side *side = &c->side[upper];
 
@@ -469,6 +474,29 @@ static unsigned long port_of(const char *address, size_t len)
 	return strtoul(address + len, NULL, 10);
 }
 
+/* Of those that were told; UINT64_MAX if nothing was sent */
+static u64 first_sent(const struct side *side)
+{
+	u64 i, first = UINT64_MAX;
+
+	for (i = 0; i < side->nr; i++) {
+		if (side->segment[i].sent && side->segment[i].start < first)
+			first = side->segment[i].start;
+	}
+	return first;
+}
+
+/* Servers have names; both ends of a pair of sockets have none, and one begins */
+static bool is_local_client(const struct connection *c, u32 side)
+{
+	const char *name = c->side[side].name, *other = c->side[!side].name;
+
+	if (other && !*name == !*other)
+		return first_sent(&c->side[side]) <=
+		       first_sent(&c->side[!side]);
+	return !*name;
+}
+
 /* Who connected is the client; if nobody saw that, who has the higher port */
 static bool is_client(const struct requests *q, const struct connection *c,
 		      u32 side)
@@ -483,6 +511,8 @@ static bool is_client(const struct requests *q, const struct connection *c,
 		return peer->role == ROLE_SERVER;
 	if (!name)
 		return !is_client(q, c, !side);
+	if (c->host != NO_HOST)
+		return is_local_client(c, side);
 	arrow = strstr(name, "->");
 	return arrow &&
 	       port_of(name, arrow - name) > port_of(arrow, strlen(arrow));
@@ -713,6 +743,17 @@ static void touch_turn(struct requests *q, const struct turns *turns,
 		       request);
 }
 
+/* Of a Unix socket the server's name, if that side was recorded */
+static const char *name_of(const struct connection *c, u32 side,
+			   enum role named)
+{
+	u32 server = named == ROLE_SERVER ? side : !side;
+
+	if (c->host == NO_HOST)
+		return c->side[side].name;
+	return c->side[server].name ? c->side[server].name : "";
+}
+
 /* @t: as who is named saw it; @other: as the other side did, or NULL */
 static void keep(struct requests *q, const struct exchange *e,
 		 const struct turn *t, const struct turn *other,
@@ -726,7 +767,8 @@ static void keep(struct requests *q, const struct exchange *e,
 	r = &q->list[q->listed++];
 	*r = (struct request){
 		.party = { e->client, e->server },
-		.name = c->side[side].name,
+		.name = name_of(c, side, named),
+		.local = c->host != NO_HOST,
 		.named = named,
 		.sent = t->end - t->from,
 		.received = t->answered ? t->answer_end - t->answer_from : 0,
@@ -848,7 +890,9 @@ static void add_both(struct requests *q, const struct turns *client,
 static void add_one(struct requests *q, const struct turns *turns,
 		    const struct connection *c, u32 side, bool is_client)
 {
-	u32 other = address_of(q, c->side[side].name, is_client);
+	/* A Unix socket does not tell who is at the other end */
+	const char *name = c->host == NO_HOST ? c->side[side].name : "";
+	u32 other = address_of(q, name, is_client);
 	enum role role = is_client ? ROLE_CLIENT : ROLE_SERVER;
 	u64 i;
 

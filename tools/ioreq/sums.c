@@ -46,7 +46,7 @@ struct layout {
 	u32 comm_offset, comm_size;
 	struct number fd;
 	struct number name;
-	struct number isn, peer_isn, flags, type2, obj2, name2, stream;
+	struct number isn, peer_isn, flags, type2, obj2, name2, stream, family;
 	bool has_stream;
 };
 
@@ -157,6 +157,7 @@ static void find_layout(struct layout *l, const struct records *r,
 	if (kind == KIND_CALL)
 		find_stream(l, r, event);
 	number_find(&l->fd, r, event, "fd");
+	number_find(&l->family, r, event, "family");
 	find_op_names(l, event);
 	l->id = event->id;
 }
@@ -326,6 +327,8 @@ static void get_comm(char *comm, const struct layout *l,
 /* Flag of io_fault: the kernel took it, as a rule in a call that has its time */
 #define BY_KERNEL 16
 
+#define FAMILY_UNIX 1
+
 /* Types of objects: S_IFSOCK >> 12 and so on */
 #define TYPE_FIFO 1
 #define TYPE_DIR 4
@@ -382,6 +385,7 @@ static void take_stream(struct sums *s, u32 host, const struct layout *l,
 		return;
 	get_comm(comm, l, r, rec);
 	get_name(name, into ? &l->name2 : &l->name, rec);
+	m.local = get(&l->family, rec) == FAMILY_UNIX;
 	m.isn = get(&l->isn, rec);
 	m.peer_isn = get(&l->peer_isn, rec);
 	m.sent = into || begins(op, "send") || begins(op, "write");
