@@ -85,5 +85,5 @@ void io_write(struct td *td, unsigned int cpu, const struct io_call *call)
 	td_put(&r, STREAM + 8, call->end, 8);
 	td_put_string(&r, 72, call->name);
 	td_put_string(&r, 76, "");
-	td_write(td, 0, cpu, call->finish, &r);
+	td_write(td, 0, cpu, call->finish + call->ahead, &r);
 }

@@ -56,6 +56,7 @@ extern const char io_call_format[];
  * @from:	offset of the first byte of a stream
  * @end:	offset behind the last one; none if it is the same
  * @name:	of the object
+ * @ahead:	of the calls' clock is the trace's one by so much, ns
  */
 struct io_call {
 	int tid;
@@ -75,6 +76,7 @@ struct io_call {
 	uint64_t from;
 	uint64_t end;
 	const char *name;
+	uint64_t ahead;
 };
 
 const char *io_op_name(unsigned int op);

@@ -30,7 +30,8 @@ enum {
 	OPT_EPOCH,
 	OPT_CLOCKS,
 	OPT_DRIFT,
-	OPT_PATHS
+	OPT_PATHS,
+	OPT_READS
 };
 
 #define BY_DEFAULT (BY_HOST | BY_PROCESS | BY_CALL | BY_OBJECT)
@@ -66,6 +67,9 @@ static const struct argp_option options[] = {
 	  "Print only where requests went from the servers, and what took the clients' "
 	  "time there",
 	  1 },
+	{ "reads", OPT_READS, NULL, 0,
+	  "Print only what programs asked files for, and what disks read for it",
+	  1 },
 	{ "clocks", OPT_CLOCKS, NULL, 0, "Print only the clocks of the hosts",
 	  1 },
 	{ "max-drift", OPT_DRIFT, "PPM", 0,
@@ -97,6 +101,7 @@ static const char doc[] =
 	"  ioreq --requests web=web.dat db=db.dat\n"
 	"  ioreq --paths web=web.dat app=app.dat db=db.dat\n"
 	"  ioreq --clocks web=web.dat db=db.dat\n"
+	"  trace-cmd record -e iosys -e block:block_bio_queue sleep 10; ioreq --reads trace.dat\n"
 	"  ioreq --by=comm,call trace.dat\n"
 	"  ioreq --by=comm,call,size trace.dat\n"
 	"  ioreq --by=client,host,call,object web=web.dat db=db.dat\n"
@@ -202,6 +207,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PATHS:
 		o->subject = SUBJECT_PATHS;
 		return 0;
+	case OPT_READS:
+		o->subject = SUBJECT_READS;
+		return 0;
 	case OPT_CLOCKS:
 		o->subject = SUBJECT_CLOCKS;
 		return 0;
@@ -228,6 +236,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which FILE?");
 		if (o->format > FORMAT_CSV && o->subject == SUBJECT_PATHS)
 			argp_error(state, "--paths is for text, json and csv");
+		if (o->format > FORMAT_CSV && o->subject == SUBJECT_READS)
+			argp_error(state, "--reads is for text, json and csv");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -295,6 +305,8 @@ static int work(struct guard *g, FILE *out, void *arg)
 		requests_keep(o->sums.requests);
 		o->sums.log = log_new();
 	}
+	if (o->subject == SUBJECT_READS)
+		o->sums.reads = reads_new();
 	status = read_hosts(g, &o->sums);
 	guard_progress(g, NULL);
 	if (!status) {

@@ -12,6 +12,8 @@
 
 #define PROGRAM "ioreq"
 
+struct json_object;
+
 enum format {
 	FORMAT_TEXT,
 	FORMAT_JSON,
@@ -29,8 +31,15 @@ enum format {
  * @SUBJECT_REQUESTS:	nothing but sums of requests
  * @SUBJECT_CLOCKS:	nothing but the hosts' clocks
  * @SUBJECT_PATHS:	nothing but where requests went, and what took their time there
+ * @SUBJECT_READS:	nothing but what was read, and what disks read for it
  */
-enum subject { SUBJECT_ALL, SUBJECT_REQUESTS, SUBJECT_CLOCKS, SUBJECT_PATHS };
+enum subject {
+	SUBJECT_ALL,
+	SUBJECT_REQUESTS,
+	SUBJECT_CLOCKS,
+	SUBJECT_PATHS,
+	SUBJECT_READS
+};
 
 /**
  * enum by - what calls have in common that are added up
@@ -470,6 +479,26 @@ struct actor {
 };
 
 /**
+ * struct reading - what processes of one name read of an object
+ * @host:	which file
+ * @comm:	the name
+ * @object:	what; without a name and a number what was read in no call
+ * @asked:	sizes of what calls and faults asked for and got, bytes, sorted
+ * @disk:	sizes of what disks were asked for, bytes, sorted
+ * @ahead:	bytes of these that nobody had asked for yet
+ * @next:	in the same bucket
+ */
+struct reading {
+	u32 host;
+	char comm[COMM_SIZE];
+	struct object object;
+	struct times asked;
+	struct times disk;
+	u64 ahead;
+	struct reading *next;
+};
+
+/**
  * struct sums - of all files
  * @by:		what calls of a sum have in common, of enum by
  * @host:	the files
@@ -488,6 +517,10 @@ struct actor {
  * @wakings:	how many
  * @waking_room: for so many
  * @loops:	after sums_finish(): whom threads work for, if there is a @log
+ * @reads:	what was read, or NULL if nobody wants to know
+ * @reading:	after sums_finish(): that, what was read for nothing first
+ * @nr_readings: how many
+ * @disks:	the files tell what disks were asked for
  * @epoch:	Unix time at which the axis of OTLP begins, ns
  * @drift:	rates of clocks differ by at most so many ppm
  * @clocks:	after sums_finish(): those of the hosts
@@ -511,6 +544,10 @@ struct sums {
 	u64 wakings;
 	u64 waking_room;
 	struct loops *loops;
+	struct reads *reads;
+	struct reading **reading;
+	u64 nr_readings;
+	bool disks;
 	u64 epoch;
 	u32 drift;
 	struct clocks *clocks;
@@ -666,6 +703,19 @@ void log_free(struct log *l);
 extern const struct party client_ambiguous;
 
 void clients_sum(struct sums *s);
+
+struct reads *reads_new(void);
+void reads_queue(struct reads *r, u32 host, s32 pid, u64 time, u32 dev,
+		 u64 bytes, bool ahead);
+void reads_call(struct reads *r, const struct actor *who,
+		const struct object *object, u64 asked, u64 start);
+void reads_request(struct reads *r, const struct actor *who,
+		   const struct object *object, u64 asked, u64 start, u64 end);
+struct reading **reads_finish(struct reads *r, u64 *nr);
+void reads_free(struct reads *r);
+void text_reads(FILE *out, const struct sums *s, u64 top);
+void csv_reads(FILE *out, const struct sums *s, u64 top);
+void json_reads(struct json_object *o, const struct sums *s, u64 top);
 
 struct loops *loops_new(const struct sums *s);
 struct request *loops_owner(const struct loops *l, u64 r, bool *told);

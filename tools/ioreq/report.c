@@ -548,6 +548,8 @@ static void report_json(FILE *out, const struct sums *s, enum subject subject,
 		json_requests(o, s, top);
 	if (paths)
 		json_paths(o, s, paths, top);
+	if (subject == SUBJECT_READS)
+		json_reads(o, s, top);
 	json_write(o, out);
 }
 
@@ -567,6 +569,9 @@ static void report_csv(FILE *out, const struct sums *s, enum subject subject,
 	case SUBJECT_PATHS:
 		csv_paths(out, s, paths, top);
 		break;
+	case SUBJECT_READS:
+		csv_reads(out, s, top);
+		break;
 	}
 }
 
@@ -580,7 +585,9 @@ static void report_text(FILE *out, const struct sums *s, enum subject subject,
 		text(out, s, top);
 	if (paths)
 		text_paths(out, s, paths, top);
-	if (subject == SUBJECT_CLOCKS || subject == SUBJECT_PATHS)
+	if (subject == SUBJECT_READS)
+		text_reads(out, s, top);
+	if (subject != SUBJECT_ALL && subject != SUBJECT_REQUESTS)
 		return;
 	if (subject == SUBJECT_REQUESTS && !s->nr_exchanges)
 		fprintf(out, "\nno requests\n");

@@ -429,6 +429,49 @@ static void log_call(const struct sums *s, u32 host, const struct layout *l,
 	log_add(s->log, &who, op_name(op, l, rec), &object, &call);
 }
 
+/* What a fault is for: a page, of most machines */
+#define PAGE 4096
+
+static u64 asked_for(const struct layout *l, const struct record *rec)
+{
+	char buf[OP_SIZE];
+	const char *op = op_name(buf, l, rec), *colon = strchr(op, ':');
+	u8 type = get(&l->type, rec);
+
+	if (l->kind == KIND_FAULT)
+		return PAGE;
+	op = colon ? colon + 1 : op;
+	if (type != TYPE_FILE && type != TYPE_BLOCK)
+		return 0;
+	if (begins(op, "read") || begins(op, "pread") ||
+	    begins(op, "sendfile") || begins(op, "splice") ||
+	    begins(op, "copy_file_range"))
+		return get(&l->bytes, rec);
+	return 0;
+}
+
+/* For those who want to know what was read */
+static void take_read(const struct sums *s, u32 host, const struct layout *l,
+		      const struct records *r, const struct record *rec)
+{
+	struct actor who = { .host = host };
+	char name[MAX_NAME];
+	struct object object = { .name = name };
+	u64 start = get(&l->start, rec);
+
+	who.pid = thread_of(l, rec);
+	get_comm(who.comm, l, r, rec);
+	object.type = get(&l->type, rec);
+	object.dev = get(&l->dev, rec);
+	object.id = get(&l->obj, rec);
+	get_name(name, &l->name, rec);
+	if (l->kind == KIND_REQUEST)
+		reads_request(s->reads, &who, &object, asked_for(l, rec), start,
+			      start + get(&l->duration, rec));
+	else
+		reads_call(s->reads, &who, &object, asked_for(l, rec), start);
+}
+
 /* A program that faults is in no call */
 static void take_fault(struct sums *s, u32 host, const struct layout *l,
 		       const struct record *rec)
@@ -479,6 +522,8 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 		take_stream(s, host, l, r, rec);
 	if (s->log)
 		log_call(s, host, l, r, rec);
+	if (s->reads)
+		take_read(s, host, l, r, rec);
 	end_of_call(s, host, get(&l->start, rec));
 }
 
@@ -524,12 +569,15 @@ static const struct layout *layout_of(const struct layout *l, int id)
 /**
  * struct cpu - of a file
  * @last:	when the last call ended that it has of it, ns of CLOCK_MONOTONIC
- * @ahead:	by how much the trace's clock was ahead of that one then, ns
+ * @late:	by how much the trace's clock was ahead of that one at its record, ns
+ * @ahead:	by how much it is: the less of the last two, as something may interrupt
+ *		between the end of a call and its record
  * @lost:	the file has lost records since then
  */
 struct cpu {
 	u64 last;
-	u64 ahead;
+	s64 late;
+	s64 ahead;
 	bool lost;
 };
 
@@ -543,12 +591,14 @@ static void end_gap(struct host *h, struct cpu *c, const struct layout *l,
 		    const struct record *rec)
 {
 	u64 end = get(&l->start, rec) + get(&l->duration, rec);
+	s64 late = rec->ts - end;
 
 	if (c->lost)
 		add_gap(h, c, end);
 	c->lost = false;
+	c->ahead = c->last && c->late < late ? c->late : late;
+	c->late = late;
 	c->last = end;
-	c->ahead = rec->ts - end;
 }
 
 /**
@@ -572,6 +622,60 @@ static void find_waking(struct waking_layout *l, const struct records *r)
 	    number_find(&l->common_pid, r, event, "common_pid") &&
 	    number_find(&l->pid, r, event, "pid"))
 		l->id = event->id;
+}
+
+/**
+ * struct block_layout - where the fields of a request to a disk are
+ * @id:		common_type of its records; -1 if the file has none
+ * @rwbs:	where the letters are that say what it is
+ * @rwbs_size:	how many, at most
+ *
+ * The others are the event's fields.
+ */
+struct block_layout {
+	int id;
+	struct number common_pid, dev, nr_sector;
+	u32 rwbs;
+	u32 rwbs_size;
+};
+
+static void find_block(struct block_layout *l, const struct records *r,
+		       const char *name)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(records_tep(r), "block", name);
+	struct tep_format_field *rwbs = event ? tep_find_field(event, "rwbs") :
+						NULL;
+
+	l->id = -1;
+	if (!rwbs || rwbs->offset < 0 || rwbs->size < 1 ||
+	    rwbs->offset + rwbs->size > 4096 ||
+	    !number_find(&l->common_pid, r, event, "common_pid") ||
+	    !number_find(&l->dev, r, event, "dev") ||
+	    !number_find(&l->nr_sector, r, event, "nr_sector"))
+		return;
+	l->rwbs = rwbs->offset;
+	l->rwbs_size = rwbs->size;
+	l->id = event->id;
+}
+
+/* Before the first call of a CPU its clock cannot be compared */
+static bool take_block(struct sums *s, u32 host, const struct block_layout *l,
+		       const struct cpu *c, const struct record *rec)
+{
+	char rwbs[16];
+
+	if (!s->reads || !c->last)
+		return false;
+	copy_text(rwbs, sizeof(rwbs), rec, l->rwbs,
+		  l->rwbs_size < sizeof(rwbs) ? l->rwbs_size :
+						sizeof(rwbs) - 1);
+	s->disks = true;
+	if (*rwbs == 'R')
+		reads_queue(s->reads, host, get(&l->common_pid, rec),
+			    rec->ts - c->ahead, get(&l->dev, rec),
+			    512 * get(&l->nr_sector, rec), strchr(rwbs, 'A'));
+	return true;
 }
 
 /* Flags of the common header: what was interrupted wakes nobody */
@@ -707,12 +811,15 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	struct layout *layouts = allocate(KINDS * sizeof(*layouts));
 	const struct number *type = find_layouts(layouts, r);
 	struct waking_layout waking;
+	struct block_layout bio, request;
 	struct record rec;
 	int status = 0;
-	bool found = false;
+	bool found = false, bios = false;
 	u32 i;
 
 	find_waking(&waking, r);
+	find_block(&bio, r, "block_bio_queue");
+	find_block(&request, r, "block_rq_issue");
 	while (type && !status && records_next(r, &rec)) {
 		int id = get(type, &rec);
 		const struct layout *l = layout_of(layouts, id);
@@ -722,6 +829,12 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 			cpu[rec.cpu].lost |= rec.lost;
 		if (waking.id >= 0 && id == waking.id && rec.cpu < cpus)
 			take_waking(s, host, &waking, &cpu[rec.cpu], &rec);
+		if (bio.id >= 0 && id == bio.id && rec.cpu < cpus)
+			bios |= take_block(s, host, &bio, &cpu[rec.cpu], &rec);
+		/* A bio becomes one of these, if there are both */
+		if (request.id >= 0 && id == request.id && rec.cpu < cpus &&
+		    !bios)
+			take_block(s, host, &request, &cpu[rec.cpu], &rec);
 		if (!l)
 			continue;
 		found = true;
@@ -871,6 +984,8 @@ void sums_finish(struct sums *s)
 		for (p = s->open[i]; p; p = p->next)
 			s->nr_pending += !p->ended;
 	}
+	if (s->reads)
+		s->reading = reads_finish(s->reads, &s->nr_readings);
 	s->sum = allocate((s->nr + 1) * sizeof(*s->sum));
 	s->pending = allocate((s->nr_pending + 1) * sizeof(*s->pending));
 	s->nr = 0;
@@ -919,6 +1034,8 @@ void sums_free(struct sums *s)
 	requests_free(s->requests);
 	clocks_free(s->clocks);
 	loops_free(s->loops);
+	reads_free(s->reads);
+	free(s->reading);
 	free(s->waking);
 	log_free(s->log);
 }
