@@ -3,9 +3,10 @@
  * nettrace_sizes TRACE...
  *
  * Bytes per event of each recorded trace: raw, as the ring of ftrace has them, with
- * the header of each record; packed, in full datagrams of nettrace with the headers
- * of Ethernet, IP and UDP; and what lz4 and zstd make of pages of 4 KiB. A line for
- * each: NAME EVENTS raw=... nettrace=... lz4=... zstd=...
+ * the header of each record; packed with care and quickly, in full datagrams of
+ * nettrace with the headers of Ethernet, IP and UDP; and what lz4 and zstd make of
+ * pages of 4 KiB; and how many times smaller the two are. A line for each: NAME EVENTS
+ * raw=... nettrace=... quick=... lz4=... zstd=... smaller=... quick_smaller=...
  */
 #include <lz4.h>
 #include <stdbool.h>
@@ -22,8 +23,27 @@
 #define AROUND (14 + 28 + NETTRACE_DATA_HEADER)
 #define PAGE 4080
 
+/**
+ * struct coding - datagrams of one coding
+ * @quick: it is QUICK
+ * @events: in whole datagrams
+ * @raw: bytes of these
+ * @packed: bytes of the datagrams
+ * @open_events: in the one that is not whole yet
+ * @open_raw: bytes of these
+ * @packer: of this one
+ * @datagram: this one
+ */
+struct coding {
+	bool quick;
+	double events, raw, packed, open_events, open_raw;
+	struct nettrace_packer packer;
+	uint8_t datagram[ROOM];
+};
+
 struct sums {
-	double events, raw, packed, lz4, zstd;
+	struct coding care, quick;
+	double events, lz4, zstd;
 };
 
 static struct {
@@ -57,32 +77,46 @@ static void put_page(struct sums *s, const void *data, size_t len,
 	ring.used += len + 4;
 }
 
+static void begin(struct coding *c, uint64_t time)
+{
+	c->open_events = c->open_raw = 0;
+	if (c->quick)
+		nettrace_quick_begin(&c->packer, c->datagram, ROOM, time);
+	else
+		nettrace_pack_begin(&c->packer, c->datagram, ROOM, time);
+}
+
+static void add_record(struct coding *c, uint64_t time, const void *data,
+		       size_t len)
+{
+	if (!nettrace_pack(&c->packer, time, data, len)) {
+		c->events += c->open_events;
+		c->raw += c->open_raw;
+		c->packed += AROUND + nettrace_pack_end(&c->packer);
+		begin(c, time);
+		if (!nettrace_pack(&c->packer, time, data, len))
+			abort();
+	}
+	c->open_events++;
+	c->open_raw += len + 4;
+}
+
 /* Whole datagrams only */
 static void add_cpu(struct tracecmd_input *in, int cpu, struct sums *s)
 {
-	static struct nettrace_packer packer;
-	static uint8_t datagram[ROOM];
 	struct tep_record *r;
-	double events = 0, raw = 0;
 	uint64_t last = 0;
 
-	nettrace_pack_begin(&packer, datagram, ROOM, 0);
+	begin(&s->care, 0);
+	begin(&s->quick, 0);
 	while ((r = tracecmd_read_data(in, cpu))) {
 		size_t len = (r->size + 3) / 4 * 4;
 
 		put_page(s, r->data, len, r->ts - last);
+		add_record(&s->care, r->ts, r->data, len);
+		add_record(&s->quick, r->ts, r->data, len);
 		last = r->ts;
-		if (!nettrace_pack(&packer, r->ts, r->data, len)) {
-			s->events += events;
-			s->raw += raw;
-			s->packed += AROUND + nettrace_pack_end(&packer);
-			events = raw = 0;
-			nettrace_pack_begin(&packer, datagram, ROOM, r->ts);
-			if (!nettrace_pack(&packer, r->ts, r->data, len))
-				abort();
-		}
-		events++;
-		raw += len + 4;
+		s->events++;
 		tracecmd_free_record(r);
 	}
 	end_page(s);
@@ -97,8 +131,12 @@ int main(int argc, char **argv)
 		struct tracecmd_input *in =
 			tracecmd_open(argv[i], TRACECMD_FL_LOAD_NO_PLUGINS);
 		const char *name = strrchr(argv[i], '/');
-		struct sums s = { 0 };
+		struct sums *s = calloc(1, sizeof(*s));
 		int cpus;
+
+		if (!s)
+			abort();
+		s->quick.quick = true;
 
 		if (!in) {
 			fprintf(stderr, "nettrace_sizes: %s: cannot be read\n",
@@ -107,18 +145,22 @@ int main(int argc, char **argv)
 		}
 		cpus = tep_get_cpus(tracecmd_get_tep(in));
 		for (cpu = 0; cpu < cpus; cpu++)
-			add_cpu(in, cpu, &s);
+			add_cpu(in, cpu, s);
 		tracecmd_close(in);
-		if (s.events < 1000) {
+		if (s->events < 1000) {
 			fprintf(stderr, "nettrace_sizes: %s: too few events\n",
 				argv[i]);
 			return 1;
 		}
 		name = name ? name + 1 : argv[i];
-		printf("%.*s %.0f raw=%.1f nettrace=%.2f lz4=%.2f zstd=%.2f smaller=%.2f\n",
-		       (int)strcspn(name, "."), name, s.events,
-		       s.raw / s.events, s.packed / s.events, s.lz4 / s.events,
-		       s.zstd / s.events, s.raw / s.packed);
+		printf("%.*s %.0f raw=%.1f nettrace=%.2f quick=%.2f lz4=%.2f zstd=%.2f smaller=%.2f quick_smaller=%.2f\n",
+		       (int)strcspn(name, "."), name, s->events,
+		       s->care.raw / s->care.events,
+		       s->care.packed / s->care.events,
+		       s->quick.packed / s->quick.events, s->lz4 / s->events,
+		       s->zstd / s->events, s->care.raw / s->care.packed,
+		       s->quick.raw / s->quick.packed);
+		free(s);
 	}
 	return 0;
 }

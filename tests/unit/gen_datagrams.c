@@ -2,9 +2,9 @@
 /*
  * gen_datagrams COUNT SEED
  *
- * Writes COUNT lines, each what a DATA datagram of nettrace has behind its header,
- * in hexadecimal, the header's time, and then what was put into it: TIME:BYTES for
- * a record, PID=BYTES for a name.
+ * Writes COUNT lines, each what a datagram of nettrace has behind its header, in
+ * hexadecimal, the header's time, the datagram's kind, DATA and QUICK in turn, and then
+ * what was put into it: TIME:BYTES for a record, PID=BYTES for a name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,11 +39,20 @@ static void make_wide(uint8_t *r, size_t len, uint64_t time)
 	memcpy(r + 24, &number, 8);
 }
 
+/* Numbers that belong together, as a task's pid and its name do */
+static void make_known(uint8_t *r, size_t len)
+{
+	uint32_t known = rnd() % 5, word[2] = { 99999 * known, ~77777 * known };
+
+	if (len >= 28)
+		memcpy(r + 20, word, 8);
+}
+
 /* An event whose fields count up, hold numbers of others, or are any bytes */
 static size_t make_record(uint8_t *r, uint64_t time)
 {
 	unsigned int event = rnd() % 3 ? rnd() % 4 : rnd() % EVENTS;
-	size_t len = 8 + event * 7 % 60, at;
+	size_t len = 8 + event * (event % 2 ? 7 : 14) % 60, at;
 	uint32_t word;
 
 	if (rnd() % 50 == 0)
@@ -62,11 +71,13 @@ static size_t make_record(uint8_t *r, uint64_t time)
 	}
 	if (event % 2)
 		make_wide(r, len, time);
+	else
+		make_known(r, len);
 	memcpy(last[event], r, LEN_MAX);
 	return len;
 }
 
-static void make_datagram(void)
+static void make_datagram(bool quick)
 {
 	static struct nettrace_packer p;
 	static char put[1 << 20];
@@ -75,7 +86,10 @@ static void make_datagram(void)
 	char *at = put;
 	size_t i, len;
 
-	nettrace_pack_begin(&p, data, 20 + rnd() % 1400, base);
+	if (quick)
+		nettrace_quick_begin(&p, data, 20 + rnd() % 1400, base);
+	else
+		nettrace_pack_begin(&p, data, 20 + rnd() % 1400, base);
 	*put = '\0';
 	for (;;) {
 		time += rnd() % 20 ? rnd() % 5000 : (uint64_t)rnd() - 100000;
@@ -90,7 +104,8 @@ static void make_datagram(void)
 			break;
 	}
 	put_hex(data, nettrace_pack_end(&p));
-	printf(" %llu%s\n", (unsigned long long)base, put);
+	printf(" %llu %s%s\n", (unsigned long long)base,
+	       quick ? "QUICK" : "DATA", put);
 }
 
 int main(int argc, char **argv)
@@ -99,6 +114,6 @@ int main(int argc, char **argv)
 
 	seed = argc > 2 ? atoi(argv[2]) : 1;
 	for (i = 0; i < count; i++)
-		make_datagram();
+		make_datagram(i % 2);
 	return 0;
 }

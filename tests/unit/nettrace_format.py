@@ -153,16 +153,123 @@ def decode(data, time):
         got.append((time, record(c, state, place, time)))
 
 
-total, wides = 0, [0, 0, 0]
+class Bits:
+    """Of QUICK: the first one is the lowest one of the first byte."""
+
+    def __init__(self, data):
+        self.number, self.left = little(data), 8 * len(data)
+
+    def take(self, n):
+        self.left -= n
+        if self.left < 0:
+            raise EOFError
+        value = self.number & (1 << n) - 1
+        self.number >>= n
+        return value
+
+
+def quick_hash(word, bits):
+    return (word * 0x61c88647 & 0xffffffff) >> (32 - bits)
+
+
+def quick_time(b):
+    size = b.take(4)
+    if size < 15:
+        return b.take(4 + 2 * size)
+    upper = b.take(32)
+    return upper << 32 | b.take(32)
+
+
+def quick_shape(b, event):
+    if b.take(1):
+        i = event["after shape"][event["shape"]]
+    else:
+        i = b.take(3)
+        if i == 7:
+            i = event["shapes"] % 7
+            event["shapes"] += 1
+            n = b.take(6)
+            event["known shapes"][i] = n, b.take(n)
+        event["after shape"][event["shape"]] = i
+    event["shape"] = i
+    return event["known shapes"][i]
+
+
+def quick_word(b, state, before, like):
+    at = quick_hash(before, 10)
+    if b.take(1):
+        kinds[4] += 1
+        return state["guess"][at]
+    kind = b.take(2)
+    kinds[kind] += 1
+    if kind == 0:
+        word = state["known"][b.take(8)]
+    elif kind == 1:
+        word = like - 0x80 + b.take(8) & 0xffffffff
+    else:
+        word = like - 0x8000 + b.take(16) & 0xffffffff if kind == 2 else b.take(32)
+        state["known"][quick_hash(word, 8)] = word
+    state["guess"][at] = word
+    return word
+
+
+def quick_record(b, state, place):
+    event = state["events"][place]
+    event["words"][1] = state["pid"]
+    n, mask = quick_shape(b, event)
+    before = event["words"][1]
+    for i in range(n):
+        if mask >> i & 1:
+            before = quick_word(b, state, before + i * 0x9e3779b1 & 0xffffffff, event["words"][i])
+            event["words"][i] = before
+    state["pid"] = event["words"][1]
+    return b"".join(w.to_bytes(4, "little") for w in event["words"][:n])
+
+
+def new_event():
+    return {"words": [0] * 32, "shape": 0, "shapes": 0, "after shape": [0] * 7, "known shapes": [(0, 0)] * 7}
+
+
+def decode_quick(data, time):
+    got = []
+    if not data:
+        return got
+    b, place, places = Bits(data), 0, 0
+    state = {"pid": 0, "events": [None] * 16, "guess": [0] * 1024, "known": [0] * 256}
+    after = [0] * 16
+    while True:
+        symbol = after[place] if b.take(1) else b.take(5)
+        if symbol == 19:
+            return got
+        if symbol == 18:
+            b.take(32), b.take(128)
+            continue
+        if symbol == 17:
+            time = time + quick_time(b) & M64
+            n = b.take(17)
+            got.append((time, bytes(b.take(8) for _ in range(n))))
+            continue
+        if symbol == 16:
+            symbol, places = places % 16, places + 1
+            state["events"][symbol] = new_event()
+        after[place] = place = symbol
+        time = time + quick_time(b) & M64
+        got.append((time, quick_record(b, state, place)))
+
+
+total, wides, kinds, quick = 0, [0, 0, 0], [0] * 5, 0
 for number, line in enumerate(sys.stdin):
-    hexed, base, *put = line.rstrip("\n").split(" ")
+    hexed, base, kind, *put = line.rstrip("\n").split(" ")
     want = [(int(t), bytes.fromhex(b)) for t, b in (p.split(":") for p in put)]
-    got = decode(bytes.fromhex(hexed), int(base))
+    got = {"DATA": decode, "QUICK": decode_quick}[kind](bytes.fromhex(hexed), int(base))
     total += len(want)
+    quick += len(want) if kind == "QUICK" else 0
     if got != want:
         i = next((i for i, (a, b) in enumerate(zip(got, want)) if a != b), len(got))
         sys.exit(f"datagram {number}: {len(got)} records, not {len(want)}; {i} differs")
 if min(wides[1:]) < 20:
     sys.exit(f"only {wides[1]} and {wides[2]} wide numbers")
-if total < 1000:
-    sys.exit(f"only {total} records")
+if min(kinds) < 20:
+    sys.exit(f"words of QUICK: {kinds[0]} seen, {kinds[1]} near, {kinds[2]} far, {kinds[3]} any, {kinds[4]} guessed")
+if quick < 1000 or total - quick < 1000:
+    sys.exit(f"only {quick} and {total - quick} records")

@@ -3,8 +3,12 @@
 # timeout: 240
 # A decoder made from the documentation alone reads what nettrace writes.
 set -eu
-"$UNIT/gen_datagrams" 120 1 >datagrams
+"$UNIT/gen_datagrams" 240 1 >datagrams
 python3 "$(dirname "$0")/nettrace_format.py" <datagrams
-# and says so when a byte is another one
-sed '60s/^\(....................\)\([0-7]\)/\18/; 60s/^\(....................\)\([9a-f]\)/\10/' datagrams >damaged
-cmp -s datagrams damaged || ! python3 "$(dirname "$0")/nettrace_format.py" <damaged 2>/dev/null
+# and says so when a byte is another one, in QUICK and in DATA
+for line in 60 61; do
+	sed "$line"'s/^\(....................\)\([0-7]\)/\18/; t; '"$line"'s/^\(....................\)\([89a-f]\)/\10/' \
+		datagrams >damaged
+	! cmp -s datagrams damaged || exit 1
+	! python3 "$(dirname "$0")/nettrace_format.py" <damaged 2>/dev/null || exit 1
+done

@@ -75,6 +75,9 @@ static unsigned int loss, doubling, reordering;
 static bool deaf; /* the sender sends nothing again */
 static bool hostile; /* and others send as if they were it */
 
+/* Of all that the sender sends: the oldest one has no QUICK */
+static uint8_t version = NETTRACE_VERSION;
+
 static const struct sockaddr_in sender = { .sin_family = AF_INET };
 
 static void add_tag(enum nettrace_tag tag, const void *data, uint32_t len)
@@ -184,10 +187,22 @@ static void put_parts(struct stream *s, unsigned int cpu,
 	}
 }
 
+static void begin_datagram(struct nettrace_packer *p, enum nettrace_kind kind,
+			   uint8_t *bytes, uint64_t time)
+{
+	uint8_t *to = bytes + NETTRACE_DATA_HEADER;
+
+	if (kind == NETTRACE_QUICK)
+		nettrace_quick_begin(p, to, ROOM - NETTRACE_DATA_HEADER, time);
+	else
+		nettrace_pack_begin(p, to, ROOM - NETTRACE_DATA_HEADER, time);
+}
+
 /* All records of a CPU, in datagrams; some were lost in the ring */
 static void make_stream(unsigned int cpu, bool other)
 {
 	static struct nettrace_packer p;
+	enum nettrace_kind kind = NETTRACE_DATA;
 	struct stream *s = &stream[cpu];
 	uint64_t time = rnd() % (1ULL << 50);
 	unsigned int n = 0, events = 0;
@@ -205,8 +220,8 @@ static void make_stream(unsigned int cpu, bool other)
 							TD_ID_WAKING);
 again:
 		if (d && (r->len > 500 || rnd() % 60 == 0)) {
-			end_datagram(s, cpu, NETTRACE_DATA, first,
-				     nettrace_pack_end(&p), events);
+			end_datagram(s, cpu, kind, first, nettrace_pack_end(&p),
+				     events);
 			d = NULL;
 		}
 		if (!d && rnd() % 40 == 0) {
@@ -224,12 +239,14 @@ again:
 			d = new_datagram(s);
 			first = time;
 			events = 0;
-			nettrace_pack_begin(&p, d->bytes + NETTRACE_DATA_HEADER,
-					    ROOM - NETTRACE_DATA_HEADER, time);
+			kind = version == NETTRACE_VERSION && rnd() % 2 ?
+				       NETTRACE_QUICK :
+				       NETTRACE_DATA;
+			begin_datagram(&p, kind, d->bytes, time);
 		}
 		if (!nettrace_pack(&p, r->time, r->bytes, r->len)) {
-			end_datagram(s, cpu, NETTRACE_DATA, first,
-				     nettrace_pack_end(&p), events);
+			end_datagram(s, cpu, kind, first, nettrace_pack_end(&p),
+				     events);
 			d = NULL;
 			goto again;
 		}
@@ -237,8 +254,8 @@ again:
 		n++;
 	}
 	if (d)
-		end_datagram(s, cpu, NETTRACE_DATA, first,
-			     nettrace_pack_end(&p), events);
+		end_datagram(s, cpu, kind, first, nettrace_pack_end(&p),
+			     events);
 	s->records = n;
 }
 
@@ -269,8 +286,9 @@ static void release_one(unsigned int i)
 	pending[i] = pending[--nr_pending];
 }
 
-static void transmit(const uint8_t *bytes, size_t len)
+static void transmit(uint8_t *bytes, size_t len)
 {
+	bytes[2] = version;
 	if (rnd() % 1000 < loss)
 		return;
 	if (rnd() % 1000 < doubling)
@@ -359,6 +377,7 @@ static void hear(const void *data, size_t len, const struct sockaddr *to,
 		return;
 	expect(nettrace_get_header(b, len, &h));
 	expect(h.kind == NETTRACE_ACK);
+	expect(h.version == version || hostile);
 	if (h.session != SESSION || hostile)
 		return;
 	expect(nettrace_get_ack(b, len, &ack));
@@ -669,6 +688,30 @@ START_TEST(everything_arrives)
 	ck_assert_uint_eq(nr_paths, 1);
 	/* The name of the host did not lead out of the directory */
 	ck_assert(strstr(paths[0], "/_._rig_7-1234567890abcdef.0.dat"));
+	end();
+}
+END_TEST
+
+/* It hears nothing but its own version */
+START_TEST(an_older_sender_is_answered)
+{
+	struct collector_ledger l;
+	struct datagram strange;
+
+	version = NETTRACE_VERSION_OLDEST;
+	begin(false);
+	send_meta();
+	send_beat(NETTRACE_GOES_ON);
+	/* It cannot mean this */
+	strange = stream[0].datagram[0];
+	strange.bytes[3] = NETTRACE_QUICK;
+	transmit(strange.bytes, strange.len);
+	loss = doubling = reordering = 50;
+	send_all(100);
+	run_until_acked();
+	check_all_there();
+	get_ledger(&l);
+	ck_assert_uint_eq(l.damaged, 0);
 	end();
 }
 END_TEST
@@ -1001,6 +1044,7 @@ static void reset(void)
 	meta_generation = acked_generation = 0;
 	loss = doubling = reordering = 0;
 	large = deaf = hostile = false;
+	version = NETTRACE_VERSION;
 	*last_note = '\0';
 }
 
@@ -1013,6 +1057,7 @@ int main(void)
 	tcase_add_checked_fixture(t, reset, NULL);
 	tcase_add_loop_test(t, everything_arrives, 0,
 			    sizeof(networks) / sizeof(*networks));
+	tcase_add_test(t, an_older_sender_is_answered);
 	tcase_add_loop_test(t, losses_are_counted, 0, 4);
 	tcase_add_loop_test(t, a_panic_is_told, 0,
 			    sizeof(panics) / sizeof(*panics));

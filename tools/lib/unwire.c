@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
+#include "quick.h"
 #include "wire.h"
 
 /**
@@ -234,6 +235,110 @@ int nettrace_unpack(struct nettrace_unpacker *un, const u8 *from, size_t len,
 			return -1;
 		}
 		if (is_bad(&r))
+			return -1;
+		nr++;
+	}
+	return -1;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Records of QUICK */
+
+/* As struct reader, but the time is in @q */
+struct quick_reader {
+	struct nettrace_quick *q;
+	struct nettrace_bits *b;
+	const struct nettrace_taker *taker;
+};
+
+/* Were bits taken that nobody wrote? */
+static bool is_over(const struct nettrace_bits *b)
+{
+	return b->nr < 8 * b->past_end;
+}
+
+static void take_quick_name(struct quick_reader *r)
+{
+	u8 comm[NETTRACE_COMM_LEN];
+	u32 pid, i;
+
+	pid = quick_bits(r->b, true, 32, 0);
+	for (i = 0; i < NETTRACE_COMM_LEN; i++)
+		comm[i] = quick_bits(r->b, true, 8, 0);
+	if (!is_over(r->b) && r->taker->name)
+		r->taker->name(pid, comm, r->taker->arg);
+}
+
+static void take_quick_record(struct quick_reader *r, u32 symbol)
+{
+	u8 record[NETTRACE_PAST_LEN];
+	u32 len;
+
+	len = quick_short(r->b, true, r->q, symbol, 0, record, 0);
+	if (!is_over(r->b) && r->taker->record)
+		r->taker->record(r->q->time, record, len, r->taker->arg);
+}
+
+/* No longer than the room */
+static bool take_quick_plain(struct quick_reader *r, u8 *room, u32 size)
+{
+	u32 len, i;
+
+	r->q->time += quick_time(r->b, true, 0);
+	len = quick_bits(r->b, true, 17, 0);
+	if (len > size)
+		return false;
+	for (i = 0; i < len; i++)
+		room[i] = quick_bits(r->b, true, 8, 0);
+	if (!is_over(r->b) && r->taker->record)
+		r->taker->record(r->q->time, room, len, r->taker->arg);
+	return true;
+}
+
+/**
+ * nettrace_quick_unpack - take the records of a QUICK datagram
+ * @un: to work with
+ * @from: what follows the header
+ * @len: bytes of it
+ * @time: the header's
+ * @taker: gets them, in order; those before damage, too
+ *
+ * Return: number of records, or -1 if they are damaged.
+ */
+int nettrace_quick_unpack(struct nettrace_unpacker *un, const u8 *from,
+			  size_t len, u64 time,
+			  const struct nettrace_taker *taker)
+{
+	struct quick_reader r = { &un->quick, &un->quick.bits, taker };
+	u32 symbol;
+	int nr = 0;
+
+	if (!len)
+		return 0;
+	memset(r.q, 0, sizeof(*r.q));
+	r.q->time = time;
+	r.b->at = (u8 *)from;
+	r.b->end = from + len;
+	while (nr <= RECORDS_MAX) {
+		symbol = quick_symbol(r.b, true, r.q, 0);
+		if (is_over(r.b))
+			return -1;
+		if (symbol == NETTRACE_STOP)
+			return nr;
+		if (symbol == NETTRACE_NAME) {
+			take_quick_name(&r);
+			continue;
+		}
+		if (symbol == NETTRACE_PLAIN) {
+			if (!take_quick_plain(&r, un->plain, sizeof(un->plain)))
+				return -1;
+		} else if (symbol < min_t(u32, r.q->nr, NETTRACE_PAST) ||
+			   symbol == NETTRACE_NEW) {
+			take_quick_record(&r, symbol);
+		} else {
+			return -1;
+		}
+		if (is_over(r.b))
 			return -1;
 		nr++;
 	}

@@ -130,13 +130,15 @@ void nettrace_put_info(u8 *to, const struct nettrace_info *info)
  * @len: bytes of it
  * @h: where to
  *
- * Return: false if it is none of this version.
+ * Return: false if it is none, or of a version that is not known.
  */
 bool nettrace_get_header(const u8 *from, size_t len, struct nettrace_header *h)
 {
 	if (len < NETTRACE_HEADER || from[0] != NETTRACE_MAGIC_0 ||
-	    from[1] != NETTRACE_MAGIC_1 || from[2] != NETTRACE_VERSION)
+	    from[1] != NETTRACE_MAGIC_1 || from[2] < NETTRACE_VERSION_OLDEST ||
+	    from[2] > NETTRACE_VERSION)
 		return false;
+	h->version = from[2];
 	h->kind = from[3];
 	h->session = get_unaligned_le64(from + 4);
 	return true;
@@ -586,6 +588,7 @@ void nettrace_pack_begin(struct nettrace_packer *p, u8 *to, u32 room, u64 time)
 	p->end = to + room;
 	p->time = time;
 	p->any = false;
+	p->is_quick = false;
 	p->c = (struct nettrace_coder){
 		.high = U32_MAX,
 		.at = to,
@@ -703,6 +706,8 @@ bool nettrace_pack(struct nettrace_packer *p, u64 time, const u8 *record,
 
 	if (p->full)
 		return false;
+	if (p->is_quick)
+		return nettrace_quick_pack(p, time, record, len);
 	save(p, &undo);
 	if (len >= 2 && len <= NETTRACE_PAST_LEN)
 		put_short(p, time - p->time, record, len);
@@ -729,6 +734,8 @@ bool nettrace_pack_name(struct nettrace_packer *p, s32 pid, const char *comm)
 
 	if (p->full)
 		return false;
+	if (p->is_quick)
+		return nettrace_quick_name(p, pid, comm);
 	save(p, &undo);
 	nettrace_code_symbol(&p->c, &p->past, NETTRACE_NAME);
 	nettrace_code_bits(&p->c, 16, (u32)pid >> 16);
@@ -746,7 +753,9 @@ bool nettrace_pack_name(struct nettrace_packer *p, s32 pid, const char *comm)
  */
 u32 nettrace_pack_end(struct nettrace_packer *p)
 {
-	if (p->any)
+	if (p->any && p->is_quick)
+		nettrace_quick_stop(p);
+	else if (p->any)
 		stop(p);
 	return p->at - p->begin;
 }

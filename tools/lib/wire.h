@@ -17,7 +17,8 @@
 
 #define NETTRACE_MAGIC_0 'N'
 #define NETTRACE_MAGIC_1 'T'
-#define NETTRACE_VERSION 2
+#define NETTRACE_VERSION 3
+#define NETTRACE_VERSION_OLDEST 2
 
 /* Bytes of headers: of any datagram, and of those of a kind */
 #define NETTRACE_HEADER 12
@@ -58,6 +59,7 @@
  * @NETTRACE_META: a piece of the metadata
  * @NETTRACE_BEAT: heartbeat: how far the streams are
  * @NETTRACE_ACK: from the receiver: what it has, and what it misses
+ * @NETTRACE_QUICK: records of a CPU, coded in few instructions
  */
 enum nettrace_kind {
 	NETTRACE_DATA = 1,
@@ -66,6 +68,7 @@ enum nettrace_kind {
 	NETTRACE_META = 4,
 	NETTRACE_BEAT = 5,
 	NETTRACE_ACK = 6,
+	NETTRACE_QUICK = 7,
 };
 
 /**
@@ -128,10 +131,12 @@ struct nettrace_info {
 
 /**
  * struct nettrace_header - header of any datagram
+ * @version: from NETTRACE_VERSION_OLDEST on; there is no QUICK before 3
  * @kind: enum nettrace_kind
  * @session: a random number
  */
 struct nettrace_header {
+	u8 version;
 	u8 kind;
 	u64 session;
 };
@@ -315,16 +320,89 @@ struct nettrace_coder {
 	bool full;
 };
 
+/* In QUICK: shapes of records of an event, and bits of the hashes of words */
+#define NETTRACE_SHAPES 7
+#define NETTRACE_WORDS (NETTRACE_PAST_LEN / 4)
+#define NETTRACE_GUESS_BITS 10
+#define NETTRACE_KNOWN_BITS 8
+
 /**
- * struct nettrace_packer - writes the records of a DATA datagram
+ * struct nettrace_bits - bits that are written or read
+ * @acc: those that are not in a whole word, or were not taken
+ * @nr: how many of these
+ * @at: where the next ones go, or come from
+ * @end: end of the room, or of the bytes
+ * @past_end: bytes that were taken from behind the end, as 0
+ * @full: there was no room for some
+ */
+struct nettrace_bits {
+	u64 acc;
+	u32 nr;
+	u8 *at;
+	const u8 *end;
+	u32 past_end;
+	bool full;
+};
+
+/**
+ * struct nettrace_place - what is known of an event in a QUICK datagram
+ * @word: of its last record
+ * @shape: lengths, in words, and which of these were not as in the one before
+ * @shape.len: the length
+ * @shape.mask: a bit for each word
+ * @nr_shapes: how many there were
+ * @shape_now: that of the last record
+ * @shape_after: the one that came last after each
+ */
+struct nettrace_place {
+	u32 word[NETTRACE_WORDS];
+	struct {
+		u32 len;
+		u32 mask;
+	} shape[NETTRACE_SHAPES];
+	u32 nr_shapes;
+	u32 shape_now;
+	u8 shape_after[NETTRACE_SHAPES];
+};
+
+/**
+ * struct nettrace_quick - what both sides know of a QUICK datagram
+ * @bits: its bits
+ * @time: of the last record
+ * @nr: events that got a place
+ * @place: of the last record
+ * @pid: word 1 of it, common_pid
+ * @after: the place that came last after each
+ * @type: the event of each place; only who writes knows
+ * @last: the last record of each
+ * @guess: by the word before and the place in the record, what a word was last
+ * @known: words that were not guessed, by a hash
+ */
+struct nettrace_quick {
+	struct nettrace_bits bits;
+	u64 time;
+	u32 nr;
+	u32 place;
+	u32 pid;
+	u8 after[NETTRACE_PAST];
+	u16 type[NETTRACE_PAST];
+	struct nettrace_place last[NETTRACE_PAST];
+	u32 guess[1 << NETTRACE_GUESS_BITS];
+	u32 known[1 << NETTRACE_KNOWN_BITS];
+};
+
+/**
+ * struct nettrace_packer - writes the records of a DATA or QUICK datagram
  * @begin: of the room for them
  * @at: end of what stop() has completed
  * @end: end of the room
  * @time: of the last record
  * @any: there is something
  * @full: a record had no room
- * @c: the code, whose last bytes are not at @at
- * @past: what both sides know
+ * @is_quick: it is QUICK
+ * @c: the code of DATA, whose last bytes are not at @at
+ * @past: what both sides know of DATA
+ * @quick: what both sides know of QUICK
  */
 struct nettrace_packer {
 	u8 *begin;
@@ -333,8 +411,12 @@ struct nettrace_packer {
 	u64 time;
 	bool any;
 	bool full;
+	bool is_quick;
 	struct nettrace_coder c;
-	struct nettrace_past past;
+	union {
+		struct nettrace_past past;
+		struct nettrace_quick quick;
+	};
 };
 
 void nettrace_put_header(u8 *to, enum nettrace_kind kind, u64 session);
@@ -354,6 +436,13 @@ bool nettrace_pack(struct nettrace_packer *p, u64 time, const u8 *record,
 		   u32 len);
 bool nettrace_pack_name(struct nettrace_packer *p, s32 pid, const char *comm);
 u32 nettrace_pack_end(struct nettrace_packer *p);
+
+void nettrace_quick_begin(struct nettrace_packer *p, u8 *to, u32 room,
+			  u64 time);
+bool nettrace_quick_pack(struct nettrace_packer *p, u64 time, const u8 *record,
+			 u32 len);
+bool nettrace_quick_name(struct nettrace_packer *p, s32 pid, const char *comm);
+void nettrace_quick_stop(struct nettrace_packer *p);
 
 /**
  * enum nettrace_symbol - what comes next in a datagram
@@ -404,11 +493,15 @@ struct nettrace_taker {
 
 /**
  * struct nettrace_unpacker - what nettrace_unpack() works with
- * @past: what is known
+ * @past: what is known of DATA
+ * @quick: what is known of QUICK
  * @plain: room for a record
  */
 struct nettrace_unpacker {
-	struct nettrace_past past;
+	union {
+		struct nettrace_past past;
+		struct nettrace_quick quick;
+	};
 	u8 plain[NETTRACE_DATAGRAM_MAX];
 };
 
@@ -420,5 +513,8 @@ bool nettrace_get_tag(const u8 *from, size_t len, u16 *tag, u32 *tag_len);
 bool nettrace_get_info(const u8 *from, size_t len, struct nettrace_info *info);
 int nettrace_unpack(struct nettrace_unpacker *un, const u8 *from, size_t len,
 		    u64 time, const struct nettrace_taker *taker);
+int nettrace_quick_unpack(struct nettrace_unpacker *un, const u8 *from,
+			  size_t len, u64 time,
+			  const struct nettrace_taker *taker);
 
 #endif /* _NETTRACE_WIRE_H */

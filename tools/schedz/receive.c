@@ -153,6 +153,7 @@ struct metadata {
  */
 struct session {
 	uint64_t id;
+	uint8_t version;
 	struct sockaddr_storage peer;
 	socklen_t peer_len;
 	struct metadata meta;
@@ -555,6 +556,9 @@ static int unpack(struct collector *c, const struct stream *st,
 
 	if (data[3] == NETTRACE_DATA)
 		return nettrace_unpack(&c->unpacker, from, n, h->time, taker);
+	if (data[3] == NETTRACE_QUICK)
+		return nettrace_quick_unpack(&c->unpacker, from, n, h->time,
+					     taker);
 	if (st->broken || st->part_len + n > NETTRACE_RECORD_MAX)
 		return -1;
 	whole = zalloc(1, st->part_len + n + 1);
@@ -853,6 +857,8 @@ static void send_answer(struct collector *c, struct session *s,
 	};
 
 	nettrace_put_ack(a->data, s->id, &ack);
+	/* Who sends an older one reads no newer one */
+	a->data[2] = s->version;
 	c->config.send(a->data, a->len, (struct sockaddr *)&s->peer,
 		       s->peer_len, c->config.arg);
 	a->len = NETTRACE_ACK_HEADER;
@@ -1191,6 +1197,13 @@ static struct session *find_session(struct collector *c, uint64_t id)
 	return s;
 }
 
+/* Is it what a sender of that version sends? */
+static bool is_ours(const struct nettrace_header *h)
+{
+	return (h->kind >= NETTRACE_DATA && h->kind <= NETTRACE_BEAT) ||
+	       (h->kind == NETTRACE_QUICK && h->version >= 3);
+}
+
 /**
  * collector_datagram - a datagram has come
  * @c: collector
@@ -1208,8 +1221,8 @@ void collector_datagram(struct collector *c, const uint8_t *data, size_t len,
 	struct session *s = NULL;
 
 	c->now = now;
-	if (nettrace_get_header(data, len, &h) && h.kind >= NETTRACE_DATA &&
-	    h.kind <= NETTRACE_BEAT && len <= NETTRACE_DATAGRAM_MAX)
+	if (nettrace_get_header(data, len, &h) && is_ours(&h) &&
+	    len <= NETTRACE_DATAGRAM_MAX)
 		s = find_session(c, h.session);
 	if (!s || s->finished) {
 		c->ignored++;
@@ -1217,6 +1230,7 @@ void collector_datagram(struct collector *c, const uint8_t *data, size_t len,
 	}
 	memcpy(&s->peer, from, from_len);
 	s->peer_len = from_len;
+	s->version = h.version;
 	s->heard = now;
 	/* In a panic all comes twice, whatever is asked for */
 	if (s->last >= NETTRACE_PANIC)
