@@ -10,10 +10,11 @@
  * and asked= (of these, those that a server made) there are if it is to be quiet, and
  * otherwise the truth:
  *
- *	call HOST TGID TID OP START DURATION BYTES NAME
+ *	call HOST TGID TID OP START DURATION BYTES NAME REQUEST
  *	request NUMBER PARENT CLIENT-TID BEGIN OVER SERVER-TID BEGIN OVER SENT RECEIVED
  *
- * separated by tabs; HOST is 0, 1 or 2; PARENT is the number of the request that it was
+ * separated by tabs; HOST is 0, 1 or 2; REQUEST is the number of the innermost request
+ * that the call was made for; PARENT is the number of the request that it was
  * made for, "-" of a client's and "?" if nobody can tell; who asks is on the host
  * before the one that answers, and times are those of their hosts.
  */
@@ -41,6 +42,7 @@ struct event {
 	uint64_t id;
 	uint32_t isn, peer_isn;
 	uint64_t from;
+	uint64_t request;
 	char name[64];
 };
 
@@ -68,6 +70,7 @@ struct request {
 static struct event events[64];
 static unsigned int nr_events;
 static uint64_t numbers, asked, calls;
+static uint64_t current; /* number of the request at hand */
 static bool loud;
 
 static uint64_t below(uint64_t n)
@@ -86,6 +89,7 @@ static struct event *add_event(unsigned int host, int tid, unsigned int op,
 		.op = op,
 		.start = start,
 		.finish = finish,
+		.request = current,
 	};
 	return e;
 }
@@ -145,6 +149,7 @@ static struct request ask(struct worker *w, struct connection *c,
 	struct request r = { .number = ++numbers, .parent = parent };
 	uint64_t sent;
 
+	current = r.number;
 	r.sent = 1 + below(3000);
 	transfer(w, c, false, r.sent, 0, &r.begin[0], &sent, &r.begin[1]);
 	return r;
@@ -154,6 +159,7 @@ static void answer(struct worker *w, struct connection *c, struct request *r)
 {
 	uint64_t at, waits = w->now;
 
+	current = r->number;
 	r->received = 1 + below(30000);
 	transfer(w, c, true, r->received, waits, &at, &r->over[1], &r->over[0]);
 }
@@ -184,6 +190,7 @@ static void query(struct worker *w, uint64_t parent, const char *unknown)
 	if (!below(4))
 		work(w, 2, w->db.tid[1], OP_FDATASYNC, 0, "/var/lib/db/log");
 	answer(w, &w->db, &r);
+	current = parent;
 	tell(&w->db, &r, unknown);
 }
 
@@ -236,11 +243,12 @@ static int by_finish(const void *a, const void *b)
 
 static void tell_event(const struct event *e)
 {
-	printf("call\t%u\t%u\t%d\t%s\t%llu\t%llu\t%llu\t%s\n", e->host,
+	printf("call\t%u\t%u\t%d\t%s\t%llu\t%llu\t%llu\t%s\t%llu\n", e->host,
 	       100 * (e->host + 1), e->tid, io_op_name(e->op),
 	       (unsigned long long)(e->start + ahead[e->host]),
 	       (unsigned long long)(e->finish - e->start),
-	       (unsigned long long)e->bytes, e->name);
+	       (unsigned long long)e->bytes, e->name,
+	       (unsigned long long)e->request);
 }
 
 static void write_event(struct td *td, unsigned int cpu, const struct event *e)

@@ -29,11 +29,12 @@ done
 cat >truth.py <<'END'
 HOSTS = ["front", "app", "db"]
 COMMS = ["curl", "app server", "<b>db</b>"]
-calls, requests = [], {}
+calls, requests, made_for = [], {}, {}
 for line in open("truth"):
     f = line.rstrip("\n").split("\t")
     if f[0] == "call":
         calls.append((int(f[1]), int(f[2]), int(f[3]), f[4], int(f[5]), int(f[6]), int(f[7]), f[8]))
+        made_for[int(f[1]), int(f[3]), int(f[5])] = f[9]
     else:
         n = [int(x) for x in f[3:]]
         requests[f[1]] = {"parent": f[2], "pid": (n[0], n[3]), "at": (n[1:3], n[4:6]), "bytes": n[6:8]}
@@ -103,7 +104,7 @@ got = [(pids.index(e["pid"]), e["tid"], e["name"], e["args"]["bytes"], e["args"]
 want = [(h, tid, op, b, name, start - AHEAD[h] - first, start - AHEAD[h] - first + took)
         for h, _, tid, op, start, took, b, name in calls]
 assert len(match(got, want)) > 5000
-got = [(pids.index(e["pid"]), e["name"], e["args"]["sent"], e["args"]["received"], e["args"].get("asked for", ""), *e["ns"])
+got = [(pids.index(e["pid"]), e["name"], e["args"]["sent"], e["args"]["received"], e["args"].get("asked for") == "ambiguous", *e["ns"])
        for e in slices if e["cat"] == "request"]
 want = []
 for r in requests.values():
@@ -111,8 +112,20 @@ for r in requests.values():
     for side in 0, 1:
         other = h + 1 - side
         want.append((h + side, ("to", "from")[side] + f" {HOSTS[other]}:{COMMS[other]}",
-                     *r["bytes"], "ambiguous" if r["parent"] == "?" else "", *r["axis"][side]))
+                     *r["bytes"], r["parent"] == "?", *r["axis"][side]))
 assert len(match(got, want)) > 1000
+# Which is which: times on the hosts' own clocks are exact. Each call is its request's
+begins = {(r["host"] + side, r["at"][side][0]): n for n, r in requests.items() for side in (0, 1)}
+told = {e["args"]["request"]: begins[pids.index(e["pid"]), e["args"]["monotonic"]] for e in slices if e["cat"] == "request"}
+assert len(told) == len(requests)
+for e in slices:
+    if e["cat"] == "call":
+        n = made_for[pids.index(e["pid"]), e["tid"], e["args"]["monotonic"]]
+        assert told.get(e["args"].get("request")) == n, (n, e)
+    else:
+        asked_for = e["args"].get("asked for", "-")
+        parent = requests[told[e["args"]["request"]]]["parent"]
+        assert told.get(asked_for, {"ambiguous": "?"}.get(asked_for, asked_for)) == parent, (parent, e)
 # No effect precedes its cause
 assert all(f[0]["ts"] <= f[1]["ts"] for f in flows.values())
 assert json.load(open("out.chrome"))["otherData"]["clocks"].startswith("aligned: ")

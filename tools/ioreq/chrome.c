@@ -42,6 +42,8 @@ struct slice {
  * struct chrome - what is being written
  * @out:	where to
  * @s:		sums
+ * @list:	requests; they are numbered by their places in it
+ * @owners:	for which of them calls were made
  * @slice:	requests of all processes
  * @nr:		how many
  * @flows:	arrows so far
@@ -49,6 +51,8 @@ struct slice {
 struct chrome {
 	FILE *out;
 	const struct sums *s;
+	const struct request *list;
+	struct owners *owners;
 	struct slice *slice;
 	u64 nr;
 	u64 flows;
@@ -89,16 +93,32 @@ static void put_order(const struct chrome *c, u32 process, s64 thread,
 /* ------------------------------------------------------------------------- */
 /* Calls */
 
-static void put_call_args(const struct chrome *c, const struct logged *call)
+/* A request's number, which is the same on both sides */
+static void put_number(const struct chrome *c, const char *key,
+		       const struct request *r)
 {
+	fprintf(c->out, ",\"%s\":", key);
+	if (r == &owner_ambiguous)
+		fputs("\"ambiguous\"", c->out);
+	else
+		fprintf(c->out, "%llu", (u64)(r - c->list) + 1);
+}
+
+static void put_call_args(const struct chrome *c, const struct actor *a,
+			  const struct logged *call)
+{
+	const struct request *r = owners_get(c->owners, a, call - a->call);
 	const struct object *o = log_object(c->s->log, call);
 	char name[4096];
 
 	object_name(name, sizeof(name), o->type, o->id, o->name);
 	fputs(",\"args\":{\"object\":", c->out);
 	html_string(c->out, name);
-	fprintf(c->out, ",\"result\":%lld,\"bytes\":%llu}}", call->result,
-		call->bytes);
+	fprintf(c->out, ",\"result\":%lld,\"bytes\":%llu,\"monotonic\":%llu",
+		call->result, call->bytes, call->start);
+	if (r)
+		put_number(c, "request", r);
+	fputs("}}", c->out);
 }
 
 static void put_call(const struct chrome *c, const struct actor *a,
@@ -109,7 +129,7 @@ static void put_call(const struct chrome *c, const struct actor *a,
 	put_time(c, "dur", span);
 	fputs(",\"cat\":\"call\",\"name\":", c->out);
 	html_string(c->out, log_op(c->s->log, call));
-	put_call_args(c, call);
+	put_call_args(c, a, call);
 }
 
 /* Within another one, which cannot be */
@@ -129,7 +149,7 @@ static void put_async(const struct chrome *c, const struct actor *a,
 		if (i)
 			fputc('}', c->out);
 		else
-			put_call_args(c, call);
+			put_call_args(c, a, call);
 	}
 }
 
@@ -260,8 +280,12 @@ static void put_request_args(const struct chrome *c, const struct slice *s)
 	html_string(c->out, r->name);
 	fprintf(c->out, ",\"sent\":%llu,\"received\":%llu,\"unclear\":%s",
 		r->sent, r->received, r->unclear ? "true" : "false");
+	fprintf(c->out, ",\"monotonic\":%llu", r->part[s->role].begin);
+	put_number(c, "request", r);
 	if (r->ambiguous)
-		fputs(",\"asked for\":\"ambiguous\"", c->out);
+		put_number(c, "asked for", &owner_ambiguous);
+	else if (r->parent)
+		put_number(c, "asked for", r->parent);
 	fputs("}}", c->out);
 }
 
@@ -445,6 +469,8 @@ void report_chrome(FILE *out, const struct sums *s, u64 top)
 
 	r = requests_list(s->requests, &nr);
 	list_mark(s, r, nr, top);
+	c.list = r;
+	c.owners = owners_new(s, r, nr);
 	fprintf(out,
 		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"" PROGRAM
 		" " TRACERIG_VERSION
@@ -456,4 +482,5 @@ void report_chrome(FILE *out, const struct sums *s, u64 top)
 	put_threads(&c);
 	put_requests(&c, r, nr);
 	fputs("\n]}\n", out);
+	owners_free(c.owners);
 }

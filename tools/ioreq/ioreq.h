@@ -460,6 +460,7 @@ struct logged {
  * @pid:	its number there
  * @tgid:	that of its process
  * @process:	number of its process among all hosts' ones, from 0
+ * @number:	of it among all threads, from 0
  * @comm:	its process's name
  * @call:	its calls, in order of their ends
  * @nr:		how many
@@ -471,6 +472,7 @@ struct actor {
 	s32 pid;
 	s32 tgid;
 	u32 process;
+	u32 number;
 	char comm[COMM_SIZE];
 	struct logged *call;
 	u64 nr;
@@ -722,6 +724,17 @@ struct request *loops_owner(const struct loops *l, u64 r, bool *told);
 const struct request *loops_at(const struct loops *l, u32 host, s32 pid,
 			       u64 time);
 void loops_free(struct loops *l);
+
+/* Stands for several requests, any of which a call may have been made for */
+extern const struct request owner_ambiguous;
+
+struct owners;
+
+struct owners *owners_new(const struct sums *s, const struct request *r,
+			  u64 nr);
+const struct request *owners_get(const struct owners *o,
+				 const struct actor *actor, u64 call);
+void owners_free(struct owners *o);
 
 void list_parents(const struct sums *s);
 void list_mark(const struct sums *s, struct request *r, u64 nr, u64 top);

@@ -118,6 +118,7 @@ static struct actor *find_actor(struct log *l, const struct actor *who)
 	a = allocate(sizeof(*a));
 	*a = *who;
 	a->process = find_process(l, who->host, who->tgid);
+	a->number = l->actors;
 	a->next = l->bucket[at];
 	l->bucket[at] = a;
 	l->actor = grow(l->actor, l->actors, &l->actor_room, sizeof(*l->actor));
