@@ -88,7 +88,7 @@ def read(_, number):
 
 def reread(*_):
     """As who looks for the same names again and again, in the same file"""
-    for _ in range(100):
+    for _ in range(40):
         with open(f"{FILES}/settings", "rb", buffering=0) as f:
             f.read(1 << 20)
 

@@ -113,15 +113,15 @@ def skewed(t, offset, ppm):
 
 
 def pair(truth, calls, process, hosts):
-    """Give calls that ioreq knows what they moved.  Return: how many have none"""
-    lost = 0
+    """Give calls that ioreq knows what they moved.  Return: what ioreq does not know"""
+    lost = []
     for (number, tid), said in calls.items():
         host = process[number].split(": ")[0]
         starts = [c.start for c in said]
         for t in truth.get(tid, ()):
             at = bisect.bisect_right(starts, skewed(t.end, *hosts[host])) - 1
             if at < 0 or said[at].op != t.op or said[at].truth:
-                lost += 1
+                lost.append(t)
                 continue
             said[at].truth = t
             t.said = said[at]
@@ -309,7 +309,9 @@ def main():
     hosts = {h: (int(o), int(p)) for h, o, p in (a.split(":") for a in sys.argv[5:])}
     lost = pair(truth, calls, process, hosts)
     paired = sum(c.truth is not None for said in calls.values() for c in said)
-    check(paired > 1000 and lost <= paired / 1000, f"{paired} calls have their bytes ({lost} have none)")
+    for t in lost:
+        print("#", comm[t.pid], t.pid, t.op, t.end, t.data[:40], "is not known to ioreq")
+    check(paired > 1000 and not lost, f"ioreq knows {paired} calls ({len(lost)} others it does not)")
     answered = set()
     for pid, name in comm.items():
         if name == "wrk":
