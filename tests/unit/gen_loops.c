@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|queue|pool
+ * gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|shuffle|queue|pool
  *
  * Writes made-up traces of three hosts: 96 clients on the first one, each a thread with
  * a connection, ask a proxy on the second one, which asks a data base on the third one.
@@ -9,6 +9,9 @@
  *	loop	reads one thing and does what follows from it, then the next; connects
  *		as often as it needs to
  *	batch	reads all that has come, and then does what follows
+ *	proxy	likewise; what comes, comes in bursts; each request is handed on to the
+ *		data base
+ *	shuffle	likewise, in any order, and answers one in three itself
  *	queue	like loop, but has 24 connections to the data base: requests wait for
  *		one, and get it while it acts on what freed it
  *	pool	hands each request to one of 24 threads, which asks, and hands the answer
@@ -41,9 +44,12 @@
 #define MAX_READY 1024
 #define EPOLL_MAX 64
 
-enum mode { LOOP, BATCH, QUEUE, THREADS };
+#define BURST 5000000
 
-static const char *const modes[] = { "loop", "batch", "queue", "pool" };
+enum mode { LOOP, BATCH, PROXY, SHUFFLE, QUEUE, THREADS };
+
+static const char *const modes[] = { "loop",	"batch", "proxy",
+				     "shuffle", "queue", "pool" };
 
 struct connection {
 	unsigned int host; /* of who asks */
@@ -164,10 +170,17 @@ static void make_connection(struct connection *c, unsigned int host, int asks,
 				  .isn = { rnd(), rnd() } };
 }
 
+static bool is_proxy(void)
+{
+	return mode == PROXY || mode == SHUFFLE;
+}
+
 static void is_ready(int64_t at, int what, unsigned int which)
 {
 	if (nr_ready == MAX_READY)
 		abort();
+	if (is_proxy())
+		at += BURST - at % BURST;
 	ready[nr_ready++] =
 		(struct ready){ .at = at, .what = what, .which = which };
 }
@@ -404,6 +417,13 @@ static void act_on_answer(struct upstream *u)
 		loop_asks(next);
 }
 
+static unsigned int jobs(void)
+{
+	if (mode == SHUFFLE)
+		return below(3) > 0;
+	return mode == PROXY ? 1 : below(4);
+}
+
 static void read_ready(const struct ready *r)
 {
 	struct upstream *u = &upstream[r->which];
@@ -414,7 +434,7 @@ static void read_ready(const struct ready *r)
 	if (r->what == FROM_CLIENT) {
 		transfer(&c->c, true, false, 100, begin, now);
 		c->job = (struct job){ .got = now,
-				       .left = below(4),
+				       .left = jobs(),
 				       .at_once = !below(3) };
 		going++;
 	} else if (r->what == FROM_BASE) {
@@ -456,6 +476,19 @@ static int by_at(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
+static void swap_ready(struct ready *a, struct ready *b)
+{
+	struct ready was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
+static bool reads_first(void)
+{
+	return mode == BATCH || is_proxy();
+}
+
 /* One epoll_wait, and what it told of */
 static void turn(void)
 {
@@ -482,12 +515,14 @@ static void turn(void)
 	}
 	if (n_done)
 		read_eventfd(done, n_done);
-	for (i = 0; i < n && mode == BATCH; i++)
+	for (i = 0; i < n && reads_first(); i++)
 		read_ready(&batch[i]);
+	for (i = n; mode == SHUFFLE && i > 1; i--)
+		swap_ready(&batch[i - 1], &batch[below(i)]);
 	for (i = 0; i < n; i++) {
 		if (batch[i].what == DONE)
 			continue;
-		if (mode != BATCH)
+		if (!reads_first())
 			read_ready(&batch[i]);
 		act_on(&batch[i]);
 	}
@@ -548,7 +583,7 @@ int main(int argc, char **argv)
 	if (argc != 7 || mode > THREADS ||
 	    (wanted = strtoull(argv[4], NULL, 10)) < CLIENTS) {
 		fprintf(stderr,
-			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|queue|pool\n");
+			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|shuffle|queue|pool\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[5], NULL, 10);

@@ -3,12 +3,13 @@
  * gen_skewed IN FORMATS COMMS OUT OFFSET PPM
  *
  * Writes the trace.dat of a host with another clock, from the pages of a buffer: IN.0,
- * IN.1 and so on are what trace_pipe_raw of each CPU has, the files in the folder FORMATS
- * the formats of iosys's events, and COMMS the saved_cmdlines. Each time t becomes
+ * IN.1 and so on are what trace_pipe_raw of each CPU has, FORMATS/SYSTEM/EVENT the formats
+ * of all events, and COMMS the saved_cmdlines. Each time t becomes
  * t + OFFSET (ns) + t * PPM / 1000000, rounded down: those of the records, and start and
  * duration of the events.
  */
-#include <dirent.h>
+#include <glob.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,25 +57,36 @@ static char *read_all(const char *path)
 	return text;
 }
 
+static void add_format(struct td *td, struct tep_handle *tep,
+		       const char *system, const char *path)
+{
+	char *text = read_all(path);
+
+	td_add_event(td, system, text);
+	if (tep_parse_event(tep, text, strlen(text), system))
+		die(path, "is no format");
+}
+
 static void add_formats(struct td *td, struct tep_handle *tep,
 			const char *folder)
 {
-	DIR *d = opendir(folder);
-	struct dirent *e;
-	char path[4096], *text;
+	char pattern[4096], *system;
+	glob_t found;
+	size_t i;
 
-	if (!d)
-		die(folder, "no such folder");
-	while ((e = readdir(d))) {
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
-		text = read_all(path);
-		td_add_event(td, "iosys", text);
-		if (tep_parse_event(tep, text, strlen(text), "iosys"))
-			die(path, "is no format");
+	snprintf(pattern, sizeof(pattern), "%s/*/*", folder);
+	if (glob(pattern, 0, NULL, &found))
+		die(folder, "there are no formats");
+	for (i = 0; i < found.gl_pathc; i++) {
+		char *path = strdup(found.gl_pathv[i]);
+
+		/* The file keeps it */
+		system = path ? basename(dirname(path)) : NULL;
+		if (!system)
+			die(folder, "out of memory");
+		add_format(td, tep, system, found.gl_pathv[i]);
 	}
-	closedir(d);
+	globfree(&found);
 }
 
 static void skew_fields(struct td_record *r, struct tep_event *event,

@@ -6,17 +6,17 @@
  * Between two polls such a thread reads what has come, and does what follows from that.
  * So what it asks, or begins to answer, is caused by what it has read since its last poll
  * and what nothing has followed from yet: most loops read one thing and act on it before
- * they read the next (such a loop is strict here), others read some and then act. That is
- * a request, or the answer to one that was made for a request, or what
- * another thread handed over: by a pipe, an eventfd, or by waking it from outside of any
- * I/O call. A request that nothing followed from by the next poll waits for something
+ * they read the next (such a loop is strict here), others read some and then act; proxies
+ * do so in the same order, once on each request and once on each answer. What they read is
+ * a request, or the answer to one that was made for a request, or what another thread
+ * handed over: by a pipe, an eventfd, or by waking it from outside of any I/O call. A request that nothing followed from by the next poll waits for something
  * that is not known (a connection of a pool, a turn), and may be the cause of anything.
  *
  * A request that a thread makes is thus known from both ends: it was asked because of
  * some, and its answer was followed by the beginning of the answer to some. What is
  * in both is whom it was made for; nobody can tell if that is none, or more than one.
  * Where the ends of a thread's requests contradict each other more than now and then,
- * if it is strict as well as if it is not, its loop is not as is said above, and one end
+ * however it acts on what it reads, its loop is not as is said above, and one end
  * alone proves nothing.
  */
 #include <stdlib.h>
@@ -33,6 +33,12 @@
 /* Of so many requests whose ends are both known, one may have contradictory ones */
 #define CONTRADICTIONS 50
 
+/* Likewise, if a thread is to act in order: where both ends are in order by chance */
+#define DISORDERS 10
+
+/* And so much more of them than otherwise, a part, has to be found out by that */
+#define GAIN 20
+
 #define NONE UINT32_MAX
 
 /**
@@ -46,6 +52,15 @@ struct set {
 	u8 nr;
 	bool any;
 };
+
+/**
+ * enum way - how a thread acts on what it reads
+ * @WAY_STRICT:		on each thing before it reads the next
+ * @WAY_ORDERED:	in the same order, once on each; on requests before answers, maybe
+ * @WAY_LOOSE:		otherwise
+ * @WAYS:		how many
+ */
+enum way { WAY_STRICT, WAY_ORDERED, WAY_LOOSE, WAYS };
 
 /**
  * enum kind - what happens
@@ -96,6 +111,8 @@ struct happening {
  * @what:	TOUCH_GET, TOUCH_RESULT, or TOUCH_ASK for what was handed over
  * @who:	number of the request
  * @whole:	all of it has come
+ * @passed:	a thread that acts in order has acted on it
+ * @effect:	it has asked another one, or connected to do so: because of which requests
  * @set:	requests that were handed over
  * @results:	of which requests the answers are it, or were handed over
  */
@@ -103,6 +120,8 @@ struct reason {
 	enum touch_what what;
 	u32 who;
 	bool whole;
+	bool passed;
+	struct set *effect;
 	struct set set;
 	struct set results;
 };
@@ -131,11 +150,13 @@ struct span {
  * @span:	after the last pass: what it worked for
  * @spans:	how many
  * @span_room:	for so many
- * @agreed:	requests of which both ends are known and agree
+ * @woken:	the thread that it woke last, and has done nothing else since; or 0
+ * @way:	how it acts
+ * @polls:	it waits for several descriptors at a time
+ * @asked:	how many requests it made
+ * @agreed:	requests of which both ends are known and agree, by the way
  * @contradicted: likewise, and do not
- * @strict:	it acts on what it reads before it reads the next
- * @was_agreed:	@agreed, if all threads are strict
- * @was_contradicted: likewise
+ * @owned:	requests of which is known whom they were made for, by the way
  * @next:	in the same bucket
  */
 struct worker {
@@ -151,11 +172,13 @@ struct worker {
 	struct span *span;
 	u64 spans;
 	u64 span_room;
-	u64 agreed;
-	u64 contradicted;
-	bool strict;
-	u64 was_agreed;
-	u64 was_contradicted;
+	s32 woken;
+	enum way way;
+	bool polls;
+	u64 asked;
+	u64 agreed[WAYS];
+	u64 contradicted[WAYS];
+	u64 owned[WAYS];
 	struct worker *next;
 };
 
@@ -352,7 +375,6 @@ static struct worker *find_worker(struct loops *l, u32 host, s32 pid)
 	w = allocate(sizeof(*w));
 	w->host = host;
 	w->pid = pid;
-	w->strict = true;
 	w->next = l->worker[at];
 	l->worker[at] = w;
 	return w;
@@ -532,16 +554,45 @@ static struct set set_of(const struct loops *l, const struct worker *w,
 	struct set set = { 0 };
 	u64 i;
 
-	for (i = 0; i < w->nr; i++)
-		unite_reason(l, &set, &w->reason[i], time);
+	for (i = 0; i < w->nr; i++) {
+		if (!w->reason[i].passed)
+			unite_reason(l, &set, &w->reason[i], time);
+	}
 	return set;
+}
+
+/* What a thread asks for next that acts in order, or NULL: first, what has come to it */
+static struct reason *next_reason(struct worker *w)
+{
+	struct reason *result = NULL;
+	u64 i;
+
+	for (i = 0; i < w->nr; i++) {
+		struct reason *r = &w->reason[i];
+
+		if (r->passed)
+			continue;
+		if (r->what != TOUCH_RESULT)
+			return r;
+		/* Nothing may follow from the first part of an answer */
+		if (!result && r->whole)
+			result = r;
+	}
+	return result;
 }
 
 /* Likewise, with those that wait for something unknown */
 static struct set ask_of(const struct loops *l, struct worker *w, u64 time)
 {
-	struct set set = set_of(l, w, time);
+	struct reason *next = w->way == WAY_ORDERED ? next_reason(w) : NULL;
+	struct set set = { 0 };
 	u64 i, n = 0;
+
+	if (next) {
+		unite_reason(l, &set, next, time);
+		return set;
+	}
+	set = set_of(l, w, time);
 
 	for (i = 0; i < w->nr_waiting; i++) {
 		if (l->state[w->waiting[i]].acted ||
@@ -554,23 +605,78 @@ static struct set ask_of(const struct loops *l, struct worker *w, u64 time)
 	return set;
 }
 
+/* Something has followed from what has come, in order */
+static void pass(struct loops *l, struct reason *r, struct set *effect)
+{
+	r->passed = true;
+	r->effect = effect;
+	if (r->what == TOUCH_GET)
+		l->state[r->who].acted = true;
+}
+
+/* Where not each request led to another one, nobody can tell which ones did */
+static void check_requests(const struct worker *w)
+{
+	u64 i, nr = 0, acted = 0;
+	struct set all = { 0 };
+
+	for (i = 0; i < w->nr; i++) {
+		const struct reason *r = &w->reason[i];
+
+		if (r->what == TOUCH_RESULT)
+			continue;
+		nr++;
+		acted += r->effect != NULL;
+		if (r->what == TOUCH_GET)
+			set_add(&all, r->who);
+		else
+			set_unite(&all, &r->set);
+	}
+	for (i = 0; i < w->nr && acted < nr; i++) {
+		if (w->reason[i].effect)
+			set_unite(w->reason[i].effect, &all);
+	}
+}
+
+/* Likewise, where an answer led to nothing */
+static void check_answers(const struct loops *l, const struct worker *w)
+{
+	bool all = true;
+	u64 i;
+
+	for (i = 0; i < w->nr; i++)
+		all &= w->reason[i].what != TOUCH_RESULT || w->reason[i].passed;
+	for (i = 0; i < w->nr && !all; i++) {
+		if (w->reason[i].what == TOUCH_RESULT)
+			l->state[w->reason[i].who].led.any = true;
+	}
+}
+
 /* Nothing will follow from what has come but when something else happens */
 static void drop_reasons(struct loops *l, struct worker *w)
 {
+	const struct worker *waiting = w->way == WAY_STRICT ? w : NULL;
+	bool all = w->way != WAY_ORDERED && w->effects >= w->nr;
 	u64 i;
 
-	for (i = 0; i < w->nr && w->effects < w->nr; i++) {
+	if (w->way == WAY_ORDERED) {
+		check_requests(w);
+		check_answers(l, w);
+	}
+
+	for (i = 0; i < w->nr && !all; i++) {
 		const struct reason *r = &w->reason[i];
 		u32 owner = l->state[r->who].owner;
 
-		if (r->what == TOUCH_RESULT && r->whole && owner != NONE)
-			l->state[owner].waits = w->strict ? w : NULL;
+		if (r->what == TOUCH_RESULT && r->whole && !r->passed &&
+		    owner != NONE)
+			l->state[owner].waits = waiting;
 		if (r->what != TOUCH_GET || !r->whole || l->state[r->who].acted)
 			continue;
 		w->waiting = grow(w->waiting, w->nr_waiting, &w->waiting_room,
 				  sizeof(*w->waiting));
 		w->waiting[w->nr_waiting++] = r->who;
-		l->state[r->who].waits = w->strict ? w : NULL;
+		l->state[r->who].waits = waiting;
 	}
 	w->nr = 0;
 	w->effects = 0;
@@ -579,7 +685,7 @@ static void drop_reasons(struct loops *l, struct worker *w)
 /* Something has followed from each of them */
 static void settle(struct loops *l, struct worker *w)
 {
-	if (w->effects >= w->nr)
+	if (w->way != WAY_ORDERED && w->effects >= w->nr)
 		drop_reasons(l, w);
 }
 
@@ -591,12 +697,12 @@ static void add_reason(struct loops *l, struct worker *w,
 	settle(l, w);
 	for (i = 0; i < w->nr && reason->what != TOUCH_ASK; i++) {
 		if (w->reason[i].what == reason->what &&
-		    w->reason[i].who == reason->who) {
+		    w->reason[i].who == reason->who && !w->reason[i].passed) {
 			w->reason[i].whole |= reason->whole;
 			return;
 		}
 	}
-	if (w->strict)
+	if (w->way == WAY_STRICT)
 		drop_reasons(l, w);
 	w->reason = grow(w->reason, w->nr, &w->room, sizeof(*w->reason));
 	w->reason[w->nr++] = *reason;
@@ -621,45 +727,108 @@ static void lead(struct loops *l, u32 who, const struct set *to)
 	led->any |= to->any && !led->nr;
 }
 
-static void led_to(struct loops *l, const struct worker *w, u32 but,
-		   const struct set *to)
+static void reason_led_to(struct loops *l, const struct reason *r, u32 but,
+			  const struct set *to)
 {
-	const struct set *results;
-	u64 i;
-	int j;
+	int i;
 
-	for (i = 0; i < w->nr; i++) {
-		results = &w->reason[i].results;
-		for (j = 0; j < results->nr; j++) {
-			if (results->who[j] != but)
-				lead(l, results->who[j], to);
-		}
+	for (i = 0; i < r->results.nr; i++) {
+		if (r->results.who[i] != but)
+			lead(l, r->results.who[i], to);
 	}
 }
 
-static void ask(struct loops *l, struct worker *w, const struct touch *t,
-		u32 who, u64 time)
+static void led_to(struct loops *l, const struct worker *w, u32 but,
+		   const struct set *to)
 {
-	struct state *s = &l->state[who];
-	const struct request *r = request_at(l, who);
-	struct set goes = { 0 };
-	struct channel *c;
-	u32 socket;
+	u64 i;
 
-	if (!t->first)
+	for (i = 0; i < w->nr; i++)
+		reason_led_to(l, &w->reason[i], but, to);
+}
+
+/* The connection was made for these; one of them may have got another one instead */
+static struct set *made_for(struct loops *l, const struct worker *w, u32 who)
+{
+	u64 id = request_at(l, who)->part[ROLE_CLIENT].id;
+	u32 socket = find_channel(l, w->host, id, 0);
+
+	return &l->channel[socket]->set;
+}
+
+static void ask_in_order(struct loops *l, struct worker *w, u32 who, u64 time)
+{
+	struct set *connected = made_for(l, w, who), goes = { 0 };
+	struct reason *next = next_reason(w);
+	struct state *s = &l->state[who];
+	u64 i;
+
+	s->asker = w;
+	s->asked = *connected;
+	*connected = (struct set){ 0 };
+	if (s->asked.nr || s->asked.any) {
+		for (i = 0; i < w->nr; i++) {
+			if (w->reason[i].effect == connected)
+				w->reason[i].effect = &s->asked;
+		}
 		return;
+	}
+	s->asked = ask_of(l, w, time);
+	if (!next)
+		return;
+	pass(l, next, &s->asked);
+	goes.any = s->owner == NONE;
+	if (!goes.any)
+		set_add(&goes, s->owner);
+	reason_led_to(l, next, who, &goes);
+}
+
+/* What an answer, or some more of it, follows from */
+static struct reason *reason_of(const struct loops *l, struct worker *w,
+				const struct touch *t, u32 who)
+{
+	u64 i;
+
+	for (i = 0; i < w->nr; i++) {
+		struct reason *r = &w->reason[i];
+
+		if (r->passed || (r->what == TOUCH_GET && r->who != who))
+			continue;
+		if (t->first || r->what != TOUCH_RESULT ||
+		    set_has(&l->state[r->who].led, who))
+			return r;
+	}
+	return NULL;
+}
+
+static void answer_in_order(struct loops *l, struct worker *w,
+			    const struct touch *t, u32 who)
+{
+	struct set goes = { .who = { who }, .nr = 1 };
+	struct reason *r = reason_of(l, w, t, who);
+
+	l->state[who].acted = true;
+	if (!r)
+		return;
+	pass(l, r, NULL);
+	if (t->first)
+		reason_led_to(l, r, NONE, &goes);
+}
+
+static void ask(struct loops *l, struct worker *w, u32 who, u64 time)
+{
+	struct set *connected = made_for(l, w, who), goes = { 0 };
+	struct state *s = &l->state[who];
+
 	s->asker = w;
 	s->asked = ask_of(l, w, time);
-	socket = find_channel(l, w->host, r->part[ROLE_CLIENT].id, 0);
-	c = l->channel[socket];
-	/* The connection was made for it, or for one that got another one instead */
-	if (c->set.nr)
-		set_unite(&s->asked, &c->set);
-	c->set = (struct set){ 0 };
+	if (connected->nr)
+		set_unite(&s->asked, connected);
+	*connected = (struct set){ 0 };
 	w->effects++;
 	if (s->owner == NONE) {
 		/* One of those that wait may go on because this gives it room */
-		if (!w->strict || !s->asked.any)
+		if (w->way != WAY_STRICT || !s->asked.any)
 			led_to(l, w, who, &s->asked);
 		return;
 	}
@@ -711,11 +880,14 @@ static void touch(struct loops *l, struct worker *w, const struct happening *h)
 
 	if (t->what == TOUCH_RESULT)
 		set_add(&reason.results, who);
-	if (t->what == TOUCH_ASK)
-		ask(l, w, t, who, h->time);
+	if (t->what == TOUCH_ASK && t->first)
+		(w->way == WAY_ORDERED ? ask_in_order : ask)(l, w, who,
+							     h->time);
+	else if (t->what == TOUCH_ANSWER && w->way == WAY_ORDERED)
+		answer_in_order(l, w, t, who);
 	else if (t->what == TOUCH_ANSWER)
 		answer(l, w, t, who, h->time);
-	else
+	else if (t->what != TOUCH_ASK)
 		add_reason(l, w, &reason);
 }
 
@@ -770,44 +942,88 @@ static void take(struct loops *l, struct worker *w, const struct happening *h)
 	add_reason(l, w, &reason);
 }
 
+/*
+ * What follows a call for a request, before anything else happens, is for that one; if the
+ * thread has read something else, too, it may as well be for that.
+ */
+static u32 works_for(const struct loops *l, struct worker *w,
+		     const struct happening *h)
+{
+	const struct touch *t = h->kind == KIND_TOUCH ? h->touch : NULL;
+	struct set set = set_of(l, w, h->time);
+	u32 who = t ? number_of(l, t->request) : NONE;
+
+	if (t && t->what == TOUCH_ASK)
+		who = l->state[who].owner;
+	if (t && (t->what == TOUCH_ANSWER || t->what == TOUCH_ASK) &&
+	    who != NONE &&
+	    (w->way == WAY_STRICT || (w->way == WAY_ORDERED && !set.nr)))
+		return who;
+	if (!set.nr)
+		return NONE;
+	if (w->way != WAY_ORDERED)
+		set = ask_of(l, w, h->time);
+	return set_known(&set) && set.nr == 1 ? set.who[0] : NONE;
+}
+
+/* What the thread works for from now on */
+static void keep_span(struct loops *l, struct worker *w,
+		      const struct happening *h)
+{
+	u32 who = works_for(l, w, h);
+
+	if (!w->spans ? who == NONE : w->span[w->spans - 1].who == who)
+		return;
+	w->span = grow(w->span, w->spans, &w->span_room, sizeof(*w->span));
+	w->span[w->spans++] = (struct span){ .time = h->time, .who = who };
+}
+
 static void wake(struct loops *l, struct worker *w, const struct happening *h)
 {
 	struct reason reason = { .what = TOUCH_ASK, .who = 0, .whole = true };
 
+	/* To wake it once more, a lock or a second try, hands nothing over */
+	if (!w->nr && w->woken == h->wakee)
+		return;
 	hand_over(l, w, h->time, &reason.set, &reason.results);
+	w->woken = h->wakee;
 	w = find_worker(l, h->host, h->wakee);
 	/* It has done all that it had to do */
 	if (!set_of(l, w, h->time).nr)
 		w->nr = w->effects = 0;
 	add_reason(l, w, &reason);
+	if (l->last_pass)
+		keep_span(l, w, h);
 }
 
-/* What the thread works for from now on */
-static void keep_span(struct loops *l, struct worker *w, u64 time)
+static void begin_connect(struct loops *l, struct worker *w,
+			  const struct happening *h)
 {
-	struct set set = ask_of(l, w, time);
-	u32 who = set_known(&set) && set.nr == 1 ? set.who[0] : NONE;
+	struct reason *next = w->way == WAY_ORDERED ? next_reason(w) : NULL;
+	struct set *set = &l->channel[h->channel]->set;
 
-	if (!w->spans ? who == NONE : w->span[w->spans - 1].who == who)
-		return;
-	w->span = grow(w->span, w->spans, &w->span_room, sizeof(*w->span));
-	w->span[w->spans++] = (struct span){ .time = time, .who = who };
+	*set = ask_of(l, w, h->time);
+	w->effects++;
+	if (next)
+		pass(l, next, set);
 }
 
 static void happen(struct loops *l, const struct happening *h)
 {
 	struct worker *w = find_worker(l, h->host, h->pid);
 
+	if (h->kind != KIND_WAKE)
+		w->woken = 0;
 	switch (h->kind) {
 	case KIND_TOUCH:
 		touch(l, w, h);
 		break;
 	case KIND_POLL:
+		w->polls = true;
 		drop_reasons(l, w);
 		break;
 	case KIND_CONNECT:
-		l->channel[h->channel]->set = ask_of(l, w, h->time);
-		w->effects++;
+		begin_connect(l, w, h);
 		break;
 	case KIND_PUT:
 		put(l, w, h);
@@ -820,7 +1036,7 @@ static void happen(struct loops *l, const struct happening *h)
 		break;
 	}
 	if (l->last_pass)
-		keep_span(l, w, h->time);
+		keep_span(l, w, h);
 }
 
 /* ------------------------------------------------------------------------- */
@@ -844,13 +1060,16 @@ static void begin_pass(struct loops *l)
 	for (i = 0; i < BUCKETS; i++) {
 		for (w = l->worker[i]; w; w = w->next) {
 			w->nr = w->effects = w->nr_waiting = 0;
-			w->agreed = w->contradicted = 0;
+			w->woken = 0;
+			w->agreed[w->way] = w->contradicted[w->way] = 0;
+			w->asked = w->owned[w->way] = 0;
 		}
 	}
 }
 
 static void compare_ends(struct loops *l)
 {
+	struct worker *w;
 	u32 i;
 
 	for (i = 0; i < l->listed; i++) {
@@ -858,11 +1077,19 @@ static void compare_ends(struct loops *l)
 
 		if (!s->asker || !set_known(&s->asked) || !set_known(&s->led))
 			continue;
+		w = s->asker;
 		if (common(l, s, asked_at(l, i)) != NONE)
-			s->asker->agreed++;
+			w->agreed[w->way]++;
 		else
-			s->asker->contradicted++;
+			w->contradicted[w->way]++;
 	}
+}
+
+/* Whether one of so many contradicts, or less */
+static bool is_seldom(const struct worker *w, enum way way, u64 of)
+{
+	return w->contradicted[way] * of <=
+	       w->agreed[way] + w->contradicted[way];
 }
 
 static bool is_sure(const struct state *s)
@@ -870,7 +1097,7 @@ static bool is_sure(const struct state *s)
 	const struct worker *w = s->asker;
 
 	return (set_known(&s->asked) && set_known(&s->led)) ||
-	       w->contradicted * CONTRADICTIONS <= w->agreed + w->contradicted;
+	       is_seldom(w, w->way, CONTRADICTIONS);
 }
 
 /* Return: whether more is known than before */
@@ -888,6 +1115,8 @@ static bool find_owners(struct loops *l)
 		owner = is_sure(s) ? common(l, s, asked_at(l, i)) : NONE;
 		more |= owner != s->owner;
 		s->owner = owner;
+		s->asker->asked++;
+		s->asker->owned[s->asker->way] += owner != NONE;
 	}
 	return more;
 }
@@ -912,14 +1141,36 @@ static void find_all(struct loops *l, bool last)
 	}
 }
 
-/* Whether one of so many is as seldom as one of so many others */
-static bool is_seldom(u64 a, u64 of, u64 b, u64 of_b)
+/* Whether the ends contradict each other as seldom, in one way, as in another one */
+static bool is_as_good(const struct worker *w, enum way way, enum way as)
 {
-	return (double)a * of_b <= (double)b * of;
+	u64 nr = w->agreed[way] + w->contradicted[way];
+	u64 of = w->agreed[as] + w->contradicted[as];
+
+	return (double)w->contradicted[way] * of <=
+	       (double)w->contradicted[as] * nr;
 }
 
-/* What is not strict */
-static bool choose_kinds(struct loops *l, bool first)
+static enum way best_way(const struct worker *w)
+{
+	enum way best = is_as_good(w, WAY_STRICT, WAY_LOOSE) ? WAY_STRICT :
+							       WAY_LOOSE;
+
+	if (is_seldom(w, WAY_ORDERED, DISORDERS) &&
+	    w->owned[WAY_ORDERED] > w->owned[best] + w->owned[best] / GAIN)
+		return WAY_ORDERED;
+	return best;
+}
+
+/* Where each thing is acted on before the next is read, that tells almost all */
+static bool is_strict(const struct worker *w)
+{
+	return !w->contradicted[WAY_STRICT] &&
+	       (w->asked - w->owned[WAY_STRICT]) * CONTRADICTIONS <= w->asked;
+}
+
+/* All threads of which that is not known act like this */
+static bool try_way(struct loops *l, enum way way)
 {
 	struct worker *w;
 	bool any = false;
@@ -927,24 +1178,29 @@ static bool choose_kinds(struct loops *l, bool first)
 
 	for (i = 0; i < BUCKETS; i++) {
 		for (w = l->worker[i]; w; w = w->next) {
-			u64 nr = w->agreed + w->contradicted;
-
-			if (first) {
-				w->was_agreed = w->agreed;
-				w->was_contradicted = w->contradicted;
-				w->strict = !w->contradicted;
-				any |= !w->strict;
+			/* Order is about what was read between two polls */
+			if (is_strict(w) || (way == WAY_ORDERED && !w->polls))
 				continue;
-			}
-			if (w->strict)
-				continue;
-			w->strict = !is_seldom(
-				w->contradicted, nr, w->was_contradicted,
-				w->was_agreed + w->was_contradicted);
-			any |= w->strict;
+			w->way = way;
+			any = true;
 		}
 	}
+	if (any)
+		find_all(l, false);
 	return any;
+}
+
+static void choose_ways(struct loops *l)
+{
+	struct worker *w;
+	u64 i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (w = l->worker[i]; w; w = w->next) {
+			if (!is_strict(w))
+				w->way = best_way(w);
+		}
+	}
 }
 
 /**
@@ -965,9 +1221,9 @@ struct loops *loops_new(const struct sums *s)
 	l->state = allocate((l->nr + 1) * sizeof(*l->state));
 	collect(l);
 	find_all(l, false);
-	if (choose_kinds(l, true)) {
-		find_all(l, false);
-		choose_kinds(l, false);
+	if (try_way(l, WAY_LOOSE)) {
+		try_way(l, WAY_ORDERED);
+		choose_ways(l);
 	}
 	find_all(l, true);
 	return l;

@@ -3,9 +3,10 @@
  * For which request each single call was made.
  *
  * What moves bytes on a request's own connection, while that request is at work there,
- * is for it, whatever else its thread does meanwhile. Of other calls only those are
- * known that a thread makes while it works on one request, and on those that this one
- * was made for.
+ * is for it, whatever else its thread does meanwhile. Of other calls those are known
+ * that a thread makes while it works on one request, and on those that this one
+ * was made for; and, of a thread that works on several, those that follow from what it has
+ * read (loops.c). That may be done when the answer has gone, as is a line of a log.
  */
 #include <stdlib.h>
 
@@ -79,6 +80,29 @@ static void own_calls(struct owners *o, const struct request *r,
 	}
 }
 
+/* What the thread works for as its loop is seen to act counts more than who is there */
+static void own_by_loop(struct owners *o, const struct sums *s,
+			const struct request *list, u64 nr)
+{
+	u64 i, j;
+
+	for (i = 0; i < o->nr; i++) {
+		const struct actor *a = o->actor[i];
+
+		for (j = 0; j < a->nr; j++) {
+			struct owner *owner = &o->owner[i][j];
+			const struct request *r = loops_at(
+				s->loops, a->host, a->pid, a->call[j].start);
+
+			/* Those that are unclear have no place in the list */
+			if (owner->own || r < list || r >= list + nr)
+				continue;
+			if (!made_for(owner->request, r))
+				owner->request = r;
+		}
+	}
+}
+
 static void own_part(struct owners *o, const struct sums *s,
 		     const struct request *r, const struct part *p)
 {
@@ -113,6 +137,7 @@ struct owners *owners_new(const struct sums *s, const struct request *r, u64 nr)
 		own_part(o, s, &r[i], &r[i].part[ROLE_SERVER]);
 		own_part(o, s, &r[i], &r[i].part[ROLE_CLIENT]);
 	}
+	own_by_loop(o, s, r, nr);
 	return o;
 }
 
