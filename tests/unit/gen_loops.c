@@ -7,7 +7,7 @@
  * The proxy's thread waits in epoll_wait for what it can do, and
  *
  *	loop	reads one thing and does what follows from it, then the next; connects
- *		as often as it needs to
+ *		as often as it needs to; behind each answer it writes a line of a log
  *	batch	reads all that has come, and then does what follows
  *	proxy	likewise; what comes, comes in bursts; each request is handed on to the
  *		data base
@@ -23,6 +23,7 @@
  *
  *	link TID BEGIN PARENT-TID PARENT-BEGIN GOING	a request of the proxy's
  *	file CLIENT					a call on a file, for a client
+ *	log CLIENT					a line of a log, likewise
  *
  * separated by tabs; BEGIN as the proxy's clock has the begin of the call that sent it,
  * and the end of the call that got the one it is for; GOING: how many it had then.
@@ -270,6 +271,27 @@ static void loop_asks(unsigned int i)
 		loop_connects(u);
 }
 
+static const char *name_of(unsigned int i)
+{
+	static const char *const names[] = { "red", "green", "blue", "grey" };
+
+	return names[client[i].c.tid[0] % 4];
+}
+
+static void write_log(unsigned int i)
+{
+	int64_t begin = now += 500 + below(1000);
+	struct event *e;
+
+	now += 1000 + below(5000);
+	e = add_event(1, LOOP_TID, OP_WRITE, begin, now);
+	e->call.type = IO_FILE;
+	e->call.id = 98;
+	e->call.bytes = 90;
+	snprintf(e->name, sizeof(e->name), "/var/log/proxy");
+	printf("log\t%s\n", name_of(i));
+}
+
 static void loop_answers(unsigned int i)
 {
 	int64_t begin = now += 500 + below(2000), over;
@@ -279,6 +301,8 @@ static void loop_answers(unsigned int i)
 	going--;
 	over = now + travel();
 	transfer(&client[i].c, false, false, 2000, begin, over);
+	if (mode == LOOP)
+		write_log(i);
 	client_asks(i, over + 1000 + below(1000000));
 }
 
@@ -293,9 +317,7 @@ static void read_file(int tid, unsigned int i, int64_t *at)
 	e->call.id = 99;
 	e->call.bytes = 4096;
 	snprintf(e->name, sizeof(e->name), "/srv/template");
-	printf("file\t%s\n",
-	       (const char *[]){ "red", "green", "blue",
-				 "grey" }[client[i].c.tid[0] % 4]);
+	printf("file\t%s\n", name_of(i));
 }
 
 static void pool_works(unsigned int k, unsigned int i, int64_t at);
@@ -372,7 +394,7 @@ static void act_on_client(unsigned int i)
 	struct job *j = &client[i].job;
 	unsigned int n;
 
-	if (!j->left) {
+	if (!j->left && (mode != THREADS || below(2))) {
 		read_file(LOOP_TID, i, &now);
 		loop_answers(i);
 		return;

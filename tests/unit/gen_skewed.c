@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_skewed IN FORMATS COMMS OUT OFFSET PPM
+ * gen_skewed IN FORMATS COMMS OUT OFFSET PPM [AT STEP]
  *
  * Writes the trace.dat of a host with another clock, from the pages of a buffer: IN.0,
  * IN.1 and so on are what trace_pipe_raw of each CPU has, FORMATS/SYSTEM/EVENT the formats
  * of all events, and COMMS the saved_cmdlines. Each time t becomes
- * t + OFFSET (ns) + t * PPM / 1000000, rounded down: those of the records, and start and
- * duration of the events.
+ * t + OFFSET (ns) + t * PPM / 1000000 + max(t - AT, 0) * STEP / 1000000, each rounded
+ * down: those of the records, and start and duration of the events.
  */
 #include <glob.h>
 #include <libgen.h>
@@ -22,10 +22,14 @@
  * struct skew - from a time to another clock's
  * @offset:	ns
  * @ppm:	so many ns more in a millisecond
+ * @at:		from then on, ns
+ * @step:	so many more
  */
 struct skew {
 	int64_t offset;
 	int64_t ppm;
+	uint64_t at;
+	int64_t step;
 };
 
 #define PAGE 4096
@@ -36,13 +40,19 @@ static void die(const char *what, const char *why)
 	exit(1);
 }
 
-static uint64_t skewed(const struct skew *k, uint64_t t)
+static int64_t drifted(uint64_t t, int64_t ppm)
 {
-	__int128 more = (__int128)t * k->ppm, million = 1000000;
+	__int128 more = (__int128)t * ppm, million = 1000000;
 
 	/* Division rounds towards zero */
-	more = more / million - (more % million < 0);
-	return t + k->offset + (int64_t)more;
+	return (int64_t)(more / million - (more % million < 0));
+}
+
+static uint64_t skewed(const struct skew *k, uint64_t t)
+{
+	uint64_t since = t > k->at ? t - k->at : 0;
+
+	return t + k->offset + drifted(t, k->ppm) + drifted(since, k->step);
 }
 
 static char *read_all(const char *path)
@@ -165,16 +175,20 @@ int main(int argc, char **argv)
 {
 	const struct td_layout layout = { .page_size = PAGE, .clock = "mono" };
 	struct tep_handle *tep = tep_alloc();
-	struct skew skew;
+	struct skew skew = { 0 };
 	struct td td;
 
-	if (argc != 7 || !tep) {
+	if ((argc != 7 && argc != 9) || !tep) {
 		fprintf(stderr,
-			"usage: gen_skewed IN FORMATS COMMS OUT OFFSET PPM\n");
+			"usage: gen_skewed IN FORMATS COMMS OUT OFFSET PPM [AT STEP]\n");
 		return 2;
 	}
 	skew.offset = strtoll(argv[5], NULL, 10);
 	skew.ppm = strtoll(argv[6], NULL, 10);
+	if (argc == 9) {
+		skew.at = strtoull(argv[7], NULL, 10);
+		skew.step = strtoll(argv[8], NULL, 10);
+	}
 	td_init(&td, &layout, 0);
 	add_formats(&td, tep, argv[2]);
 	td.cmdlines = read_all(argv[3]);

@@ -15,14 +15,14 @@ hosts=(web=web.dat app=app.dat db=db.dat)
 cat >links.py <<'END'
 import collections, json, sys
 mode, recall = sys.argv[1], float(sys.argv[2])
-truth, going, files = {}, [], collections.Counter()
+truth, going, files, logs = {}, [], collections.Counter(), collections.Counter()
 for line in open("truth"):
     f = line.split()
     if f[0] == "link":
         truth[int(f[1]), int(f[2])] = int(f[3]), int(f[4])
         going.append(int(f[5]))
     else:
-        files[f[1]] += 1
+        (files if f[0] == "file" else logs)[f[1]] += 1
 assert sorted(going)[len(going) // 5] >= 64, "too few requests at a time"
 
 def links(name):
@@ -51,17 +51,23 @@ assert wrong <= 0.02 * len(asserted), wrong
 assert len(asserted) - wrong >= recall * len(truth)
 
 # Calls on files, by the client that they were made for
-got = collections.Counter()
-for c in json.load(open("files.json"))["calls"]:
-    if c["host"] == "app" and c["call"] == "pread64":
-        got[c.get("client", "-")] += c["count"]
-assert sum(got.values()) == sum(files.values()) > 1000
-known = {name.removeprefix("web:"): n for name, n in got.items() if name not in ("-", "ambiguous")}
-assert set(known) <= set(files), known
-for name, n in known.items():
-    assert n <= 1.02 * files[name], (name, n, files)
+def compare(call, true):
+    got = collections.Counter()
+    for c in json.load(open("files.json"))["calls"]:
+        if c["host"] == "app" and c["call"] == call:
+            got[c.get("client", "-")] += c["count"]
+    assert sum(got.values()) == sum(true.values()) > 1000
+    known = {name.removeprefix("web:"): n for name, n in got.items() if name not in ("-", "ambiguous")}
+    assert set(known) <= set(true), known
+    for name, n in known.items():
+        assert n <= 1.02 * true[name], (name, n, true)
+    # A thread of a pool takes up what waits without anybody's seeing it
+    least = {"loop": recall, "pool": 0.7}.get(mode, 0)
+    assert sum(known.values()) >= least * sum(true.values()), (got, true)
+
+compare("pread64", files)
 if mode == "loop":
-    assert sum(known.values()) >= recall * sum(files.values()), (got, files)
+    compare("write", logs)
 END
 
 for seed in 1 2; do

@@ -16,10 +16,10 @@ static const struct party *client_of(const struct request *r)
 }
 
 /* What the thread works for then, or NULL if it may be anything */
-static const struct request *
-works_for(const struct sums *s, const struct part *p, const struct logged *c)
+static const struct request *works_for(const struct sums *s, u32 host, s32 pid,
+				       const struct logged *c)
 {
-	return loops_at(s->loops, p->host, p->pid, c->start + c->duration);
+	return loops_at(s->loops, host, pid, c->start + c->duration);
 }
 
 /* Calls from the begin of it to its end */
@@ -38,7 +38,8 @@ static void own_calls(const struct sums *s, const struct part *p,
 			break;
 		if (c->start < p->begin)
 			continue;
-		other = c->socket == p->id ? r : works_for(s, p, c);
+		other = c->socket == p->id ? r :
+					     works_for(s, p->host, p->pid, c);
 		/* The parts of a request, and of those made for it, are one client's */
 		if (other && client_of(other) != client)
 			continue;
@@ -47,6 +48,19 @@ static void own_calls(const struct sums *s, const struct part *p,
 		else
 			c->client = client;
 	}
+}
+
+/* Files, behind the answer, or in a thread that was handed the request */
+static void other_call(const struct sums *s, const struct actor *a,
+		       struct logged *c)
+{
+	bool file = c->step == STEP_FILE || c->step == STEP_SYNC;
+	const struct request *r = NULL;
+
+	if (file && !c->client)
+		r = works_for(s, a->host, a->pid, c);
+	if (r)
+		c->client = client_of(r);
 }
 
 /**
@@ -70,8 +84,9 @@ void clients_sum(struct sums *s)
 	a = log_actors(s->log, &actors);
 	for (i = 0; i < actors; i++) {
 		for (j = 0; j < a[i]->nr; j++) {
-			const struct logged *c = &a[i]->call[j];
+			struct logged *c = &a[i]->call[j];
 
+			other_call(s, a[i], c);
 			sums_add(s, a[i], log_op(s->log, c),
 				 log_object(s->log, c), c);
 		}

@@ -95,7 +95,8 @@ static void own_by_loop(struct owners *o, const struct sums *s,
 				s->loops, a->host, a->pid, a->call[j].start);
 
 			/* Those that are unclear have no place in the list */
-			if (owner->own || r < list || r >= list + nr)
+			if (owner->own || a->call[j].step == STEP_POLL ||
+			    r < list || r >= list + nr)
 				continue;
 			if (!made_for(owner->request, r))
 				owner->request = r;
