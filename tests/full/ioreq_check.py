@@ -16,7 +16,7 @@ which requests a call was made.
 - A worker of uwsgi, or a process of postgresql, does one thing after the other: all its
   calls, from the one that gets bytes with an id to the end of the one that has the answer,
   are for that id.
-- Of haproxy, nginx, redis and memcached those calls are judged that have ids in their
+- Of haproxy, nginx and its pool of threads, the queue, redis and memcached those calls are judged that have ids in their
   bytes, or that move the answer on a connection on which an id was asked last.
 - All other calls are for nobody, or nobody knows: processes of postgresql that have no
   client must not be said to work for one.
@@ -36,6 +36,7 @@ GETS = {"read", "readv", "pread64", "recvfrom", "recvmsg", "preadv", "preadv2"}
 PUTS = {"write", "writev", "sendto", "sendmsg"}
 ALONE = ("uwsgi", "postgres")
 LOOPS = ("haproxy", "nginx", "redis-server", "memcached")
+POOLS = ("nginx pool", "queue")
 ID = re.compile(rb"R\d+Z")
 
 
@@ -213,8 +214,10 @@ def count_calls(truth, calls, requests, process, answered):
     """Return: of each service, what its calls are said to be for"""
     counts = collections.defaultdict(collections.Counter)
     for (number, tid), said in calls.items():
-        name = process[number].split(": ")[1].rsplit("-", 1)[0]
-        if name not in ALONE + LOOPS:
+        name, tgid = process[number].split(": ")[1].rsplit("-", 1)
+        if name == "nginx" and tid != int(tgid):
+            name = "nginx pool"
+        if name not in ALONE + LOOPS + POOLS:
             continue
         own = truth.get(tid, [])
         if name == "uwsgi":
@@ -258,7 +261,7 @@ def count_links(requests, process, answered):
     counts = collections.defaultdict(collections.Counter)
     for r in requests.values():
         name = r.client and process[r.client[0]].split(": ")[1].rsplit("-", 1)[0]
-        if name not in ALONE + LOOPS or not r.ids & answered:
+        if name not in ALONE + LOOPS + POOLS or not r.ids & answered:
             continue
         count = counts[name]
         count["all"] += 1
@@ -332,7 +335,12 @@ def main():
             if not c["judged"]:
                 continue
             check(c["wrong"] <= c["said"] / 50, f"{name}: {c['wrong']} of {c['said']} {what} are wrong (2 %)")
-            print(f"# {name}: {c['right']} of {c['judged']} {what} are found (wanted: 95 %)")
+            check(c["right"] >= c["judged"] * 0.95, f"{name}: {c['right']} of {c['judged']} {what} are found (95 %)")
+    for name in POOLS:
+        check(own[name]["judged"] > 0, f"{name}: there are calls for requests")
+        for what, c in ("calls", own[name]), ("links", links[name]):
+            if c["judged"]:
+                print(f"# {name}: {c['right']} of {c['judged']} {what} are found, {c['wrong']} of {c['said']} are wrong")
     check_clocks(sys.argv[3], hosts)
     both = [*own.values(), *links.values()]
     total = {k: sum(c[k] for c in both) for k in ("judged", "said", "right")}

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Compare the clocks that ioreq aligns with those that they are.
+
+usage: ioreq_clocks.py NAME CHROME CLOCKS HOST:OFFSET:PPM[:AT:STEP]...
+
+CHROME and CLOCKS are ioreq's output (--format=chrome, and --format=json --clocks) of HOSTs
+whose clocks were changed by gen_skewed, the first one's not at all.  A host is right if
+
+- at the time for which ioreq gives an offset, that is not further from the truth than it
+  says, and that is not more than half of the smallest round trip that it has seen;
+- from the first message to the last one, no call stands further from its true time than the
+  largest bound that ioreq gives;
+- no bytes are received before they are sent: each request, and each answer.
+
+A round trip is a request and its answer, less the time from the first bytes that the server
+got to the last ones that it sent.
+"""
+import collections
+import json
+import sys
+
+GETS = {"read", "readv", "recvfrom", "recvmsg"}
+PUTS = {"write", "writev", "sendto", "sendmsg"}
+
+
+class Clock:
+    """A clock, from the guest's time"""
+
+    def __init__(self, text):
+        self.host, *numbers = text.split(":")
+        self.offset, self.ppm, self.at, self.step = (*map(int, numbers), 0, 0)[:4]
+
+    def skewed(self, t):
+        return t + self.offset + t * self.ppm // 1000000 + max(t - self.at, 0) * self.step // 1000000
+
+    def true(self, shown):
+        """Return: the guest's time when it shows that, within 2 ns"""
+        t = shown - self.offset
+        for _ in range(4):
+            t -= self.skewed(t) - shown
+        return t
+
+
+class Call:
+    """Where ioreq has it: begin and end, by the first host's clock; and when it was, there"""
+
+    def __init__(self, event, origin):
+        self.begin = round(event["ts"] * 1000) + origin
+        self.end = self.begin + round(event["dur"] * 1000)
+        self.shown = event["args"]["monotonic"]
+        self.name, self.request = event["name"], event["args"].get("request")
+
+
+def read_chrome(path):
+    """Return: calls by host; of each request by number the calls on its own connection, by side"""
+    with open(path, encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    host, calls, sides, names, sockets = {}, collections.defaultdict(list), {}, {}, collections.defaultdict(list)
+    for e in events:
+        if e.get("name") == "process_name":
+            host[e["pid"]] = e["args"]["name"].split(": ")[0]
+    reference = next(h for h in host.values() if h == sys.argv[4].split(":")[0])
+    origin = next(e["args"]["monotonic"] - round(e["ts"] * 1000) for e in events
+                  if e.get("cat") == "call" and host[e["pid"]] == reference)
+    for e in events:
+        if e.get("cat") == "call" and e["ph"] == "X":
+            call = Call(e, origin)
+            calls[host[e["pid"]]].append(call)
+            if e["args"]["bytes"] > 0:
+                sockets[call.request, e["pid"], e["args"]["object"]].append(call)
+        elif e.get("cat") == "request":
+            number = e["args"]["request"]
+            sides.setdefault(number, {})["client" if e["name"].startswith("to ") else "server"] = e["pid"]
+            names[number] = e["args"]["addresses"]
+    requests = []
+    for number, of in sides.items():
+        own, _, other = names[number].partition("->")
+        if len(of) == 2 and other and host[of["client"]] != host[of["server"]]:
+            ends = {name: sockets[number, of["client"], name] or sockets[number, of["server"], name]
+                    for name in (f"{own}->{other}", f"{other}->{own}")}
+            sent = {name: [c for c in of_name if c.name in PUTS] for name, of_name in ends.items()}
+            got = {name: [c for c in of_name if c.name in GETS] for name, of_name in ends.items()}
+            requests.append((host[of["client"]], host[of["server"]], sent, got))
+    return calls, requests
+
+
+def check(good, what):
+    print(f"{'ok' if good else 'not ok'} {what}")
+
+
+def round_trips(requests, clocks):
+    """Return: the smallest one by pair of hosts, ns; how many requests and answers stand before
+    they were sent, and how many there are; by host, calls that have sent or received them"""
+    smallest, early, nr, calls = {}, 0, 0, collections.defaultdict(list)
+    for client, server, sent, got in requests:
+        names = list(sent)
+        # The client's end sends before it gets
+        ends = sorted(names, key=lambda n: min((c.shown for c in sent[n]), default=0) -
+                      min((c.shown for c in got[n]), default=0))
+        asks, answers = ends
+        if not all((sent[asks], got[asks], sent[answers], got[answers])):
+            continue
+        nr += 1
+        calls[client] += sent[asks] + got[asks]
+        calls[server] += sent[answers] + got[answers]
+        early += min(c.begin for c in sent[asks]) > min(c.end for c in got[answers])
+        early += max(c.begin for c in sent[answers]) > max(c.end for c in got[asks])
+        there = clocks[client].true
+        here = clocks[server].true
+        waits = (max(there(c.shown) + c.end - c.begin for c in got[asks]) -
+                 min(there(c.shown) for c in sent[asks]))
+        service = (max(here(c.shown) for c in sent[answers]) -
+                   min(here(c.shown) + c.end - c.begin for c in got[answers]))
+        pair = frozenset((client, server))
+        smallest[pair] = min(smallest.get(pair, 1 << 62), waits - service)
+    return smallest, early, nr, calls
+
+
+def main():
+    name = sys.argv[1]
+    clocks = {c.host: c for c in map(Clock, sys.argv[4:])}
+    with open(sys.argv[3], encoding="utf-8") as f:
+        said = {h["name"]: h["clock"] for h in json.load(f)["hosts"]}
+    calls, requests = read_chrome(sys.argv[2])
+    smallest, early, nr, messages = round_trips(requests, clocks)
+    check(nr > 100 and not early, f"{name}: of {nr} requests and answers between hosts {early} come before they were sent")
+    least = 0
+    for host in list(clocks)[1:]:
+        clock, told = clocks[host], said[host]
+        if told["state"] != "aligned":
+            check(False, f"{name}: the clock of {host} is {told['state']}")
+            continue
+        error = told["offset"] - (told["at"] - clock.true(told["at"]))
+        check(abs(error) <= told["bound"], f"{name}: {host}'s offset is wrong by {error} ns, within {told['bound']} ns")
+        # By way of the hosts between
+        before = set(list(clocks)[:list(clocks).index(host)])
+        least += min(rtt for pair, rtt in smallest.items() if host in pair and pair & before)
+        check(told["bound"] <= least / 2, f"{name}: {host}'s bound is {told['bound']} ns, half of a round trip {least // 2} ns")
+        first, last = min(c.shown for c in messages[host]), max(c.shown for c in messages[host])
+        worst = max(abs(c.begin - clock.true(c.shown)) for c in calls[host] if first <= c.shown <= last)
+        check(worst <= told["worst"], f"{name}: {host}'s calls are wrong by {worst} ns, within {told['worst']} ns")
+
+
+main()
