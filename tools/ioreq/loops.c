@@ -33,6 +33,10 @@
 /* Of so many requests whose ends are both known, one may have contradictory ones */
 #define CONTRADICTIONS 50
 
+/* Or of fewer, if that means that no more than one in so many is wrong for all of that */
+#define WRONG 200
+#define MORE_CONTRADICTIONS 20
+
 /* Likewise, if a thread is to act in order: where both ends are in order by chance */
 #define DISORDERS 10
 
@@ -156,6 +160,7 @@ struct span {
  * @asked:	how many requests it made
  * @agreed:	requests of which both ends are known and agree, by the way
  * @contradicted: likewise, and do not
+ * @single:	requests of which one end is known, and tells, by the way
  * @owned:	requests of which is known whom they were made for, by the way
  * @next:	in the same bucket
  */
@@ -178,6 +183,7 @@ struct worker {
 	u64 asked;
 	u64 agreed[WAYS];
 	u64 contradicted[WAYS];
+	u64 single[WAYS];
 	u64 owned[WAYS];
 	struct worker *next;
 };
@@ -1062,6 +1068,7 @@ static void begin_pass(struct loops *l)
 			w->nr = w->effects = w->nr_waiting = 0;
 			w->woken = 0;
 			w->agreed[w->way] = w->contradicted[w->way] = 0;
+			w->single[w->way] = 0;
 			w->asked = w->owned[w->way] = 0;
 		}
 	}
@@ -1069,19 +1076,21 @@ static void begin_pass(struct loops *l)
 
 static void compare_ends(struct loops *l)
 {
-	struct worker *w;
 	u32 i;
 
 	for (i = 0; i < l->listed; i++) {
 		struct state *s = &l->state[i];
+		struct worker *w = s->asker;
+		bool both = set_known(&s->asked) && set_known(&s->led);
 
-		if (!s->asker || !set_known(&s->asked) || !set_known(&s->led))
+		if (!w)
 			continue;
-		w = s->asker;
-		if (common(l, s, asked_at(l, i)) != NONE)
+		if (common(l, s, asked_at(l, i)) == NONE)
+			w->contradicted[w->way] += both;
+		else if (both)
 			w->agreed[w->way]++;
 		else
-			w->contradicted[w->way]++;
+			w->single[w->way]++;
 	}
 }
 
@@ -1092,12 +1101,23 @@ static bool is_seldom(const struct worker *w, enum way way, u64 of)
 	       w->agreed[way] + w->contradicted[way];
 }
 
+/* Whether one end tells, where it is as often wrong as both contradict each other */
+static bool one_end_tells(const struct worker *w)
+{
+	u64 agreed = w->agreed[w->way], single = w->single[w->way];
+	u64 contradicted = w->contradicted[w->way];
+
+	if (is_seldom(w, w->way, CONTRADICTIONS))
+		return true;
+	return is_seldom(w, w->way, MORE_CONTRADICTIONS) &&
+	       (double)single * contradicted * WRONG <=
+		       (double)(agreed + contradicted) * (agreed + single);
+}
+
 static bool is_sure(const struct state *s)
 {
-	const struct worker *w = s->asker;
-
 	return (set_known(&s->asked) && set_known(&s->led)) ||
-	       is_seldom(w, w->way, CONTRADICTIONS);
+	       one_end_tells(s->asker);
 }
 
 /* Return: whether more is known than before */
