@@ -312,11 +312,13 @@ static enum ustack_end step(const struct ustack_ops *ops, struct frame *frame,
 	const struct ustack_rule *rule = NULL;
 	const struct ustack_table *table = NULL;
 	enum ustack_end end;
+	int error;
 	u64 pc;
 
 	/* A call may be the last instruction of its function */
-	if (ops->find(ops->arg, frame->ip - frame->called, &table, &pc))
-		return USTACK_NO_MAP;
+	error = ops->find(ops->arg, frame->ip - frame->called, &table, &pc);
+	if (error)
+		return error == -EAGAIN ? USTACK_PENDING : USTACK_NO_MAP;
 	if (table)
 		rule = ustack_find(table, pc);
 	if (rule && rule->cfa != USTACK_NONE) {

@@ -158,6 +158,7 @@ struct ustack_table {
  * @USTACK_NO_REGISTER: the rule is about a register whose value is not known
  * @USTACK_BAD_MEMORY: memory could not be read
  * @USTACK_BAD_STACK: the caller's frame would be below this one
+ * @USTACK_PENDING: the object's table is not there yet
  */
 enum ustack_end {
 	USTACK_COMPLETE,
@@ -169,13 +170,15 @@ enum ustack_end {
 	USTACK_NO_REGISTER,
 	USTACK_BAD_MEMORY,
 	USTACK_BAD_STACK,
+	USTACK_PENDING,
 };
 
 /**
  * struct ustack_ops - the program whose stack it is
  * @find: sets the table of the object mapped executable at an address, and the
- *	address in it as linked; a table of NULL: it has none. Returns 0, or a
- *	negative error when nothing is mapped executable there.
+ *	address in it as linked; a table of NULL: it has none. Returns 0; -EAGAIN
+ *	when the table is not there yet; or another negative error when nothing is
+ *	mapped executable there. Called once for each frame, in their order.
  * @read: reads 8 bytes of memory, at any alignment. Returns 0 or a negative error.
  * @arg: passed to both
  */

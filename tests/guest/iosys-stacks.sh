@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 400
+#
+# Stacks of I/O system calls, of stock programs and of one whose stacks are odd, against
+# those that elfutils finds at the same calls. CALLS (default 150) of each program.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+calls=${CALLS:-150}
+here=$TRACERIG_TOP/tests/guest
+
+[ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
+gcc -O2 -Wall -Wextra -o stackcalls "$here/stackcalls.c" -ldw
+gcc -O2 -Wall -Wextra -pthread -o stackwork "$here/stackwork.c"
+gcc -O2 -Wall -Wextra -pthread -static-pie -o stackstatic "$here/stackwork.c"
+
+cat >work.py <<'END'
+import json, os, sqlite3
+db = sqlite3.connect("work.db")
+db.execute("create table if not exists t(a, b)")
+while True:
+    with open("work.json", "w") as f:
+        json.dump([sorted(os.listdir("/etc"))[:20]], f)
+    with open("work.json") as f:
+        json.load(f)
+    db.executemany("insert into t values(?, ?)", [(i, str(i)) for i in range(50)])
+    db.commit()
+    os.system("true")
+END
+cat >work.bash <<'END'
+f() { echo "$1" >/dev/null; }
+trap 'f signal' USR1
+while :; do
+	read -r x <work.bash
+	f "$x"
+	kill -USR1 $$
+	y=$(echo "$x")
+done
+END
+cat >work.sql <<'END'
+create table t(a, b);
+with recursive c(x) as (select 1 union all select x + 1 from c where x < 3000) insert into t select x, hex(x) from c;
+update t set b = a where a % 3; vacuum; select count(*) from t order by 1; drop table t;
+END
+for _ in {1..20}; do cat work.sql; done >more.sql
+
+# measure NAME LEAST COMMAND...
+measure() {
+	local name=$1 least=$2
+	shift 2
+	trace-cmd record -q -b 20000 -e iosys:io_syscall -e iosys:io_stack -e iosys:io_map -o "$name.dat" \
+		./stackcalls --max="$calls" "$name.log" "$@" >"$name.out" 2>"$name.err" ||
+		die "$name: $(cat "$name.err")"
+	cat "$tracing/iosys_stacks" >"$name.stacks"
+	trace-cmd report "$name.dat" >"$name.txt" 2>/dev/null
+	/usr/bin/python3 "$here/stack_check.py" "$least" "$name.log" "$name.txt" "$name.stacks" >"$name.check" ||
+		die "$name" "$(cut -c 1-2000 "$name.check")"
+	echo "# $name: $(tail -n 1 "$name.check")"
+}
+
+# Once before: their tables are built while they run the first time
+for program in "./stackwork 1" "./stackstatic 1" "/usr/bin/python3 -c import\ sqlite3,json" "bash -c :" "sqlite3 :memory: .quit"; do
+	eval "trace-cmd record -q -e iosys -o warm.dat $program" >/dev/null 2>&1 || die "$program"
+done
+measure stackwork "$((calls < 100 ? calls : 100))" ./stackwork 100000
+measure stackstatic "$((calls < 100 ? calls : 100))" ./stackstatic 100000
+measure python3 "$calls" /usr/bin/python3 work.py
+measure bash "$calls" bash work.bash
+measure sqlite3 "$calls" sqlite3 -init more.sql work2.db .quit
+
+# Code that is made at run time: elfutils may give up there
+measure jit 1 ./stackwork 3 jit
+grep -q 'guessed=[1-9]' jit.stacks || die "no frame was found by a frame pointer" "$(cat jit.stacks)"
