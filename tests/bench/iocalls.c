@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * iocalls file|tcp COUNT
+ * iocalls file|tcp|same|other COUNT
  *
  * Makes COUNT I/O system calls, one after the other: reads a byte of a file in
- * /tmp, or sends a byte to itself and receives it. Prints the nanoseconds per call;
+ * /tmp, or sends a byte to itself and receives it; or reads in a function that was called
+ * by itself 20 times, always on the same stack, or on one that is elsewhere each time, in
+ * turn at 256 places. Prints the nanoseconds per call;
  * under icount the clock counts instructions.
  */
 #define _GNU_SOURCE
+#include <alloca.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,6 +52,36 @@ static void file(long count)
 	}
 }
 
+/* Not a loop, whatever the compiler thinks */
+__attribute__((noinline)) static long read_deep(int depth, int fd)
+{
+	char c;
+	long n = depth ? read_deep(depth - 1, fd) : pread(fd, &c, 1, 0);
+
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+
+__attribute__((noinline)) static long read_at(size_t place, int fd)
+{
+	char *room = alloca(16 * (place + 1));
+
+	__asm__ volatile("" : : "r"(room) : "memory");
+	return read_deep(20, fd);
+}
+
+static void deep(long count, size_t places)
+{
+	int fd = open("/tmp/iocalls-file", O_RDWR | O_CREAT, 0600);
+
+	if (fd < 0 || write(fd, "x", 1) != 1)
+		die("/tmp/iocalls-file");
+	while (count--) {
+		if (read_at(count % places, fd) != 1)
+			die("pread");
+	}
+}
+
 static void tcp(long count)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET,
@@ -77,14 +110,18 @@ int main(int argc, char **argv)
 	double start;
 
 	if (count < 2) {
-		fprintf(stderr, "usage: iocalls file|tcp COUNT\n");
+		fprintf(stderr, "usage: iocalls file|tcp|same|other COUNT\n");
 		return 2;
 	}
 	start = now();
-	if (strcmp(argv[1], "tcp"))
-		file(count);
-	else
+	if (!strcmp(argv[1], "tcp"))
 		tcp(count);
+	else if (!strcmp(argv[1], "same"))
+		deep(count, 1);
+	else if (!strcmp(argv[1], "other"))
+		deep(count, 256);
+	else
+		file(count);
 	printf("%.0f\n", (now() - start) / count);
 	return 0;
 }

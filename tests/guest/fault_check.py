@@ -15,7 +15,7 @@ EVENT = re.compile(
     r"^\s*.*-(?P<tid>\d+)\s+\[\d+\].*?io_fault:\s+fault=(?P<result>-?\d+) start=(?P<start>\d+) "
     r"duration=(?P<duration>\d+) tgid=(?P<tgid>\d+) flags=(?P<flags>[\w|]*) type=(?P<type>\w+) "
     r"dev=(?P<dev>\d+:\d+) id=(?P<id>\d+) name=(?P<name>.*) offset=(?P<offset>\d+) "
-    r"address=(?P<address>\w+) ip=(?P<ip>\w+)$")
+    r"address=(?P<address>\w+) ip=(?P<ip>\w+) stack=0$")
 # What a touch makes of the flags, besides "read" and "again"
 FLAGS = {"load": set(), "store": {"write"}, "exec": {"exec"}, "write": {"kernel"},
          "populate": {"kernel"}, "readv": {"kernel", "remote"}}

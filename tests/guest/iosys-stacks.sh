@@ -62,8 +62,8 @@ measure() {
 for program in "./stackwork 1" "./stackstatic 1" "/usr/bin/python3 -c import\ sqlite3,json" "bash -c :" "sqlite3 :memory: .quit"; do
 	eval "trace-cmd record -q -e iosys -o warm.dat $program" >/dev/null 2>&1 || die "$program"
 done
-measure stackwork "$((calls < 100 ? calls : 100))" ./stackwork 100000
-measure stackstatic "$((calls < 100 ? calls : 100))" ./stackstatic 100000
+measure stackwork "$calls" ./stackwork 100000
+measure stackstatic "$calls" ./stackstatic 100000
 measure python3 "$calls" /usr/bin/python3 work.py
 measure bash "$calls" bash work.bash
 measure sqlite3 "$calls" sqlite3 -init more.sql work2.db .quit

@@ -28,20 +28,24 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 1024
-#define MAPS_MAX   1024
-#define TEXT_MAX   (1 << 20)
+#define MAPS_MAX 1024
+#define TEXT_MAX (1 << 20)
 
 /* Those that iosys records and the programs of the tests make */
 static const int is_io[] = {
-	SYS_read,     SYS_write,   SYS_open,	 SYS_openat,	SYS_creat,
-	SYS_close,    SYS_pread64, SYS_pwrite64, SYS_readv,	SYS_writev,
-	SYS_preadv,   SYS_pwritev, SYS_preadv2,	 SYS_pwritev2,	SYS_sendto,
-	SYS_recvfrom, SYS_sendmsg, SYS_recvmsg,	 SYS_sendfile,	SYS_splice,
-	SYS_connect,  SYS_accept,  SYS_accept4,	 SYS_fsync,	SYS_fdatasync,
-	SYS_sync,     SYS_poll,	   SYS_ppoll,	 SYS_select,	SYS_pselect6,
-	SYS_msync,    SYS_flock,   SYS_ftruncate, SYS_truncate, SYS_fallocate,
-	SYS_sync_file_range, SYS_epoll_wait, SYS_epoll_pwait,
-	SYS_copy_file_range,
+	SYS_read,	SYS_write,	 SYS_open,
+	SYS_openat,	SYS_creat,	 SYS_close,
+	SYS_pread64,	SYS_pwrite64,	 SYS_readv,
+	SYS_writev,	SYS_preadv,	 SYS_pwritev,
+	SYS_preadv2,	SYS_pwritev2,	 SYS_sendto,
+	SYS_recvfrom,	SYS_sendmsg,	 SYS_recvmsg,
+	SYS_sendfile,	SYS_splice,	 SYS_connect,
+	SYS_accept,	SYS_accept4,	 SYS_fsync,
+	SYS_fdatasync,	SYS_sync,	 SYS_poll,
+	SYS_ppoll,	SYS_select,	 SYS_pselect6,
+	SYS_msync,	SYS_flock,	 SYS_ftruncate,
+	SYS_truncate,	SYS_fallocate,	 SYS_sync_file_range,
+	SYS_epoll_wait, SYS_epoll_pwait, SYS_copy_file_range,
 };
 
 struct map {

@@ -97,8 +97,8 @@ static void thread(void)
 }
 
 /* push %rbp; mov %rsp,%rbp; sub $16,%rsp; call *%rdi; leave; ret */
-static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec,
-				0x10, 0xff, 0xd7, 0xc9, 0xc3 };
+static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83,
+				0xec, 0x10, 0xff, 0xd7, 0xc9, 0xc3 };
 
 static void from_jit(void)
 {
@@ -106,7 +106,8 @@ static void from_jit(void)
 }
 
 /* It has a frame pointer, so that the way goes on from the code that was made */
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void jit(void)
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
+jit(void)
 {
 	uint8_t *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

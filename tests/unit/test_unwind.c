@@ -196,13 +196,22 @@ END_TEST
 /* All code is in one page here */
 static bool in_order(const struct ustack_table *table)
 {
-	u32 i;
+	u64 pc, before = 0;
+	u32 page, i, end;
 
-	for (i = 1; i < table->rows_nr; i++) {
-		if (table->rows[i].pc <= table->rows[i - 1].pc)
-			return false;
+	for (page = 0, i = 0; page < table->pages_nr; page++) {
+		end = page + 1 < table->pages_nr ? table->pages[page + 1] :
+						   table->rows_nr;
+		for (; i < end; i++) {
+			pc = ((u64)page << USTACK_PAGE_BITS) +
+			     table->rows[i].pc;
+			if ((i && pc <= before) ||
+			    table->rows[i].pc > USTACK_PAGE_MASK)
+				return false;
+			before = pc;
+		}
 	}
-	return true;
+	return i == table->rows_nr;
 }
 
 START_TEST(functions_that_overlap_end_early)

@@ -491,7 +491,7 @@ static void add_row(struct builder *b, u64 pc, u32 rule)
 	}
 	while (b->pages_nr <= at >> USTACK_PAGE_BITS)
 		b->pages[b->pages_nr++] = b->rows_nr;
-	b->rows[b->rows_nr].pc = at;
+	b->rows[b->rows_nr].pc = at & USTACK_PAGE_MASK;
 	b->rows[b->rows_nr++].rule = rule;
 	b->last = at;
 }

@@ -42,6 +42,8 @@ static const u8 place_of[USTACK_PLACE_RA] = {
  * @reg: values of registers, or where they are in memory
  * @known: bits of those whose value is there
  * @saved: bits of those whose place is there
+ * @first: bits of those whose value is that of the innermost frame
+ * @used: bits of those whose value in the innermost frame was looked at
  * @called: the next instruction is behind a call
  */
 struct frame {
@@ -49,8 +51,15 @@ struct frame {
 	u64 reg[USTACK_REGS];
 	u32 known;
 	u32 saved;
+	u32 first;
+	u32 used;
 	bool called;
 };
+
+/* Those that a caller's frame may know */
+#define KEPT_REGS                                              \
+	(BIT(USTACK_RBX) | BIT(USTACK_RBP) | BIT(USTACK_RSP) | \
+	 0xfU << USTACK_R12)
 
 /**
  * ustack_find - what holds at an address
@@ -62,6 +71,7 @@ struct frame {
 const struct ustack_rule *ustack_find(const struct ustack_table *table, u64 pc)
 {
 	u64 at = pc - table->base, page = at >> USTACK_PAGE_BITS;
+	u16 pc_low = at & USTACK_PAGE_MASK;
 	u32 low, high, middle;
 
 	if (pc < table->base || page >= table->pages_nr)
@@ -72,7 +82,7 @@ const struct ustack_rule *ustack_find(const struct ustack_table *table, u64 pc)
 					    table->rows_nr;
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (table->rows[middle].pc <= (u16)at)
+		if (table->rows[middle].pc <= pc_low)
 			low = middle + 1;
 		else
 			high = middle;
@@ -106,12 +116,16 @@ static void put_known(struct frame *frame, u32 reg, u64 value)
 {
 	frame->reg[reg] = value;
 	frame->known |= BIT(reg);
+	frame->saved &= ~BIT(reg);
+	frame->first &= ~BIT(reg);
 }
 
 static void put_saved(struct frame *frame, u32 reg, u64 address)
 {
 	frame->reg[reg] = address;
+	frame->known &= ~BIT(reg);
 	frame->saved |= BIT(reg);
+	frame->first &= ~BIT(reg);
 }
 
 /* The value of a register, read now if it is in memory */
@@ -123,11 +137,11 @@ static enum ustack_end get(const struct ustack_ops *ops, struct frame *frame,
 	if (frame->saved & BIT(reg)) {
 		if (ops->read(ops->arg, frame->reg[reg], value))
 			return USTACK_BAD_MEMORY;
-		frame->saved &= ~BIT(reg);
 		put_known(frame, reg, *value);
 	}
 	if (!(frame->known & BIT(reg)))
 		return USTACK_NO_REGISTER;
+	frame->used |= frame->first & BIT(reg);
 	*value = frame->reg[reg];
 	return USTACK_COMPLETE;
 }
@@ -189,21 +203,46 @@ static enum ustack_end find_place(const struct ustack_ops *ops,
 	return end;
 }
 
-/* A register of the caller; what is not found is not known */
+/* A register of the caller that is not as it is; what is not found is not known */
 static void restore(const struct ustack_ops *ops, struct frame *frame,
 		    struct frame *caller, u32 reg, s16 place, u64 cfa)
 {
-	u32 from = place == USTACK_SAME ? reg : (u16)place >> 3;
-	u64 address;
+	u64 value;
 
-	if (place == USTACK_SAME ||
-	    (place & USTACK_PLACE_KIND) == USTACK_IN_REG) {
-		caller->reg[reg] = frame->reg[from];
-		caller->known |= frame->known & BIT(from) ? BIT(reg) : 0;
-		caller->saved |= frame->saved & BIT(from) ? BIT(reg) : 0;
-	} else if (!find_place(ops, frame, place, cfa, &address)) {
-		put_saved(caller, reg, address);
+	caller->known &= ~BIT(reg);
+	caller->saved &= ~BIT(reg);
+	if ((place & USTACK_PLACE_KIND) == USTACK_IN_REG) {
+		if (!get(ops, frame, (u16)place >> 3, &value))
+			put_known(caller, reg, value);
+	} else if (!find_place(ops, frame, place, cfa, &value)) {
+		put_saved(caller, reg, value);
 	}
+}
+
+/* The registers of the caller; usually they are as they are, or near its frame */
+static void restore_all(const struct ustack_ops *ops, struct frame *frame,
+			const struct ustack_rule *rule, u64 cfa)
+{
+	struct frame before;
+	s16 kinds = 0;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(place_of); i++)
+		kinds |= rule->place[i];
+	if (kinds & USTACK_PLACE_KIND)
+		before = *frame;
+	for (i = 0; i < ARRAY_SIZE(place_of); i++) {
+		s16 place = rule->place[i];
+
+		if (place == USTACK_SAME)
+			continue;
+		if (!(kinds & USTACK_PLACE_KIND))
+			put_saved(frame, place_of[i], cfa + place);
+		else
+			restore(ops, &before, frame, place_of[i], place, cfa);
+	}
+	if (kinds & USTACK_PLACE_KIND)
+		frame->used |= before.used;
 }
 
 static enum ustack_end return_address(const struct ustack_ops *ops,
@@ -226,7 +265,7 @@ static enum ustack_end return_address(const struct ustack_ops *ops,
 static enum ustack_end step_context(const struct ustack_ops *ops,
 				    struct frame *frame)
 {
-	struct frame caller = { 0 };
+	struct frame caller = { .used = frame->used };
 	u64 context = frame->reg[USTACK_RSP];
 	u32 i;
 
@@ -247,10 +286,8 @@ static enum ustack_end step_rule(const struct ustack_ops *ops,
 				 struct frame *frame,
 				 const struct ustack_rule *rule)
 {
-	struct frame caller = { 0 };
 	enum ustack_end end;
-	u64 cfa;
-	u32 i;
+	u64 cfa, ip;
 
 	if (rule->flags & USTACK_CONTEXT)
 		return step_context(ops, frame);
@@ -258,14 +295,15 @@ static enum ustack_end step_rule(const struct ustack_ops *ops,
 	if (end)
 		return end;
 	end = return_address(ops, frame, rule->place[USTACK_PLACE_RA], cfa,
-			     &caller.ip);
+			     &ip);
 	if (end)
 		return end;
-	for (i = 0; i < ARRAY_SIZE(place_of); i++)
-		restore(ops, frame, &caller, place_of[i], rule->place[i], cfa);
-	put_known(&caller, USTACK_RSP, cfa);
-	caller.called = !(rule->flags & USTACK_INTERRUPTED);
-	*frame = caller;
+	restore_all(ops, frame, rule, cfa);
+	put_known(frame, USTACK_RSP, cfa);
+	frame->known &= KEPT_REGS;
+	frame->saved &= KEPT_REGS;
+	frame->ip = ip;
+	frame->called = !(rule->flags & USTACK_INTERRUPTED);
 	return USTACK_COMPLETE;
 }
 
@@ -298,6 +336,7 @@ static enum ustack_end step_pointer(const struct ustack_ops *ops,
 	    ops->read(ops->arg, rbp, &caller.reg[USTACK_RBP]) ||
 	    ops->read(ops->arg, rbp + 8, &caller.ip))
 		return why;
+	caller.used = frame->used;
 	caller.known = BIT(USTACK_RBP);
 	put_known(&caller, USTACK_RSP, rbp + 16);
 	caller.called = true;
@@ -354,6 +393,9 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 	struct frame frame = {
 		.ip = regs->ip,
 		.known = BIT(USTACK_REGS) - 1,
+		.first = BIT(USTACK_REGS) - 1,
+		/* It is where the stack begins */
+		.used = BIT(USTACK_RSP),
 	};
 
 	memcpy(frame.reg, regs->reg, sizeof(frame.reg));
@@ -361,6 +403,7 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 	for (result->nr = 0;;) {
 		frames[result->nr++] = frame.ip;
 		result->end = step(ops, &frame, result);
+		result->used = frame.used;
 		if (result->end == USTACK_NO_MAP && result->nr > 1)
 			result->nr--;
 		if (result->end || !frame.ip)

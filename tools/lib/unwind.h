@@ -24,8 +24,12 @@
 #define USTACK_PLACES 7
 #define USTACK_PLACE_RA 6
 
-/* A page of a table is so many bits of an address */
-#define USTACK_PAGE_BITS 16
+/*
+ * A page of a table is so many bits of an address: the C library has some 70 rows in
+ * each, and its pages take 2 KB
+ */
+#define USTACK_PAGE_BITS 12
+#define USTACK_PAGE_MASK ((1U << USTACK_PAGE_BITS) - 1)
 
 /* Executable segments of an object that are known at most */
 #define USTACK_SEGMENTS 4
@@ -204,11 +208,13 @@ struct ustack_regs {
  * @nr: how many frames there are
  * @end: why there are no more
  * @guessed: frames that were found by frame pointers, in code without a table
+ * @used: bits of registers, by DWARF's numbers, whose first values mattered
  */
 struct ustack_result {
 	u32 nr;
 	enum ustack_end end;
 	u32 guessed;
+	u32 used;
 };
 
 const struct ustack_rule *ustack_find(const struct ustack_table *table, u64 pc);
