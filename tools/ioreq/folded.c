@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folded stacks for flame graphs: CLIENT;HOST;PROCESS;CALL;OBJECT;SIZE and the time of
- * these calls; what calls of a sum do not have in common is left out.
+ * Folded stacks for flame graphs: CLIENT;HOST;PROCESS;FRAMES;CALL;OBJECT;SIZE and the
+ * time of these calls; what calls of a sum do not have in common is left out.
  */
 #include "ioreq.h"
 #include "text.h"
@@ -13,6 +13,32 @@ static void put_frame(FILE *out, const char *name, const char **before)
 	*before = ";";
 	for (; *name; name++)
 		fputc(*name == ' ' || *name == ';' ? '_' : *name, out);
+}
+
+/* The outermost one first; functions where they are known */
+static void put_stack(FILE *out, const struct sums *s, const struct sum *sum,
+		      const char **before)
+{
+	const struct stack *stack =
+		sum->stack ? stacks_find(s->stacks, sum->stack) : NULL;
+	struct place place;
+	char name[4200];
+	u32 i;
+
+	if (!stack || stack->end)
+		put_frame(out,
+			  stack	     ? stack->end_name :
+			  sum->stack ? "untold" :
+				       "none",
+			  before);
+	for (i = stack ? stack->nr : 0; i--;) {
+		stacks_place(s->stacks, stack, i, &place);
+		put_frame(out,
+			  *place.function ? place.function :
+					    frame_name(name, sizeof(name),
+						       &stack->frame[i], false),
+			  before);
+	}
 }
 
 static void put_sum(FILE *out, const struct sums *s, const struct sum *sum)
@@ -34,6 +60,8 @@ static void put_sum(FILE *out, const struct sums *s, const struct sum *sum)
 			 sum->tgid);
 		put_frame(out, name, &before);
 	}
+	if (s->stacks)
+		put_stack(out, s, sum, &before);
 	if (s->by & BY_CALL)
 		put_frame(out, sum->op, &before);
 	if (s->by & BY_OBJECT) {

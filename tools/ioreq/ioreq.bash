@@ -22,12 +22,16 @@ _ioreq() {
 		mapfile -t COMPREPLY < <(compgen -P "$begun" -W "host comm process call object size client" -- "${cur##*,}")
 		return
 		;;
-	--top | --epoch | --max-drift) return ;;
+	--symfs)
+		_filedir -d
+		return
+		;;
+	--top | --epoch | --max-drift | --longer) return ;;
 	esac
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --reads --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --reads --stacks --longer= --symfs= --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi

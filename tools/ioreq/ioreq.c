@@ -31,10 +31,16 @@ enum {
 	OPT_CLOCKS,
 	OPT_DRIFT,
 	OPT_PATHS,
-	OPT_READS
+	OPT_READS,
+	OPT_STACKS,
+	OPT_LONGER,
+	OPT_SYMFS
 };
 
 #define BY_DEFAULT (BY_HOST | BY_PROCESS | BY_CALL | BY_OBJECT)
+
+/* All workers of a server are one program */
+#define BY_STACKS (BY_HOST | BY_COMM | BY_CALL | BY_OBJECT)
 
 /**
  * struct options - the command line
@@ -43,6 +49,7 @@ enum {
  * @subject: what of it to print
  * @top: sums to print, 0: as many as the format's default
  * @output: file to write to, or NULL
+ * @symfs: directory in which programs are looked for
  */
 struct options {
 	struct sums sums;
@@ -50,6 +57,7 @@ struct options {
 	enum subject subject;
 	u64 top;
 	const char *output;
+	const char *symfs;
 };
 
 static const struct argp_option options[] = {
@@ -70,6 +78,15 @@ static const struct argp_option options[] = {
 	{ "reads", OPT_READS, NULL, 0,
 	  "Print only what programs asked files for, and what disks read for it",
 	  1 },
+	{ "stacks", OPT_STACKS, NULL, 0,
+	  "Print only where in programs calls were made: call stacks, the point where those "
+	  "of the same calls part, and source lines",
+	  1 },
+	{ "longer", OPT_LONGER, "TIME", 0,
+	  "Add up only calls that took at least TIME: 20ms, 500us, 1s, 800ns",
+	  1 },
+	{ "symfs", OPT_SYMFS, "DIR", 0,
+	  "Look for programs and libraries in DIR, not in /", 1 },
 	{ "clocks", OPT_CLOCKS, NULL, 0, "Print only the clocks of the hosts",
 	  1 },
 	{ "max-drift", OPT_DRIFT, "PPM", 0,
@@ -100,6 +117,8 @@ static const char doc[] =
 	"  ioreq web=web.dat db=db.dat\n"
 	"  ioreq --requests web=web.dat db=db.dat\n"
 	"  ioreq --paths web=web.dat app=app.dat db=db.dat\n"
+	"  ioreq --stacks trace.dat\n"
+	"  ioreq --stacks --longer=10ms --by=call,object trace.dat\n"
 	"  ioreq --clocks web=web.dat db=db.dat\n"
 	"  trace-cmd record -e iosys -e block:block_bio_queue sleep 10; ioreq --reads trace.dat\n"
 	"  ioreq --by=comm,call trace.dat\n"
@@ -145,6 +164,31 @@ static u64 get_number(const char *name, const char *arg,
 	if (errno || end == arg || *end || *arg == '-' || !n)
 		argp_error(state, "--%s=%s is no number from 1", name, arg);
 	return n;
+}
+
+static u64 get_time(const char *arg, struct argp_state *state)
+{
+	static const struct {
+		const char *name;
+		u64 ns;
+	} units[] = { { "ns", 1 },
+		      { "us", 1000 },
+		      { "ms", 1000000 },
+		      { "s", 1000000000 } };
+	unsigned long long n;
+	char *end;
+	size_t i;
+
+	errno = 0;
+	n = strtoull(arg, &end, 10);
+	for (i = 0; i < 4 && strcmp(end, units[i].name) != 0; i++)
+		;
+	if (errno || end == arg || *arg == '-' || i == 4 ||
+	    n > UINT64_MAX / units[i].ns)
+		argp_error(state,
+			   "--longer=%s is no time such as 20ms, 500us or 1s",
+			   arg);
+	return n * units[i].ns;
 }
 
 static u32 get_drift(const char *arg, struct argp_state *state)
@@ -210,6 +254,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_READS:
 		o->subject = SUBJECT_READS;
 		return 0;
+	case OPT_STACKS:
+		o->subject = SUBJECT_STACKS;
+		return 0;
+	case OPT_LONGER:
+		o->sums.longer = get_time(arg, state);
+		return 0;
+	case OPT_SYMFS:
+		o->symfs = arg;
+		return 0;
 	case OPT_CLOCKS:
 		o->subject = SUBJECT_CLOCKS;
 		return 0;
@@ -238,6 +291,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--paths is for text, json and csv");
 		if (o->format > FORMAT_CSV && o->subject == SUBJECT_READS)
 			argp_error(state, "--reads is for text, json and csv");
+		if (o->format > FORMAT_CSV && o->format != FORMAT_FOLDED &&
+		    o->subject == SUBJECT_STACKS)
+			argp_error(
+				state,
+				"--stacks is for text, json, csv and folded");
+		if (!o->sums.by)
+			o->sums.by = o->subject == SUBJECT_STACKS ? BY_STACKS :
+								    BY_DEFAULT;
+		/* Hosts have programs of their own */
+		if (o->subject == SUBJECT_STACKS)
+			o->sums.by |= BY_HOST;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -299,6 +363,8 @@ static int work(struct guard *g, FILE *out, void *arg)
 	int status;
 
 	o->sums.requests = requests_new();
+	if (o->subject == SUBJECT_STACKS)
+		o->sums.stacks = stacks_new(g, o->symfs);
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
 	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS ||
 	    o->sums.by & BY_CLIENT) {
@@ -329,7 +395,8 @@ int main(int argc, char **argv)
 					  NULL };
 	/* Too large for the stack */
 	static struct options o = {
-		.sums = { .by = BY_DEFAULT, .drift = CLOCKS_DRIFT },
+		.sums = { .drift = CLOCKS_DRIFT },
+		.symfs = "",
 	};
 	struct guard_job job = {
 		.program = PROGRAM,

@@ -32,13 +32,15 @@ enum format {
  * @SUBJECT_CLOCKS:	nothing but the hosts' clocks
  * @SUBJECT_PATHS:	nothing but where requests went, and what took their time there
  * @SUBJECT_READS:	nothing but what was read, and what disks read for it
+ * @SUBJECT_STACKS:	nothing but where in programs calls were made
  */
 enum subject {
 	SUBJECT_ALL,
 	SUBJECT_REQUESTS,
 	SUBJECT_CLOCKS,
 	SUBJECT_PATHS,
-	SUBJECT_READS
+	SUBJECT_READS,
+	SUBJECT_STACKS
 };
 
 /**
@@ -63,6 +65,10 @@ enum by {
 
 #define COMM_SIZE 17
 #define OP_SIZE 24
+
+/* Bytes of a build id, and names of reasons why a stack ends */
+#define BUILD_ID_MAX 20
+#define ENDS_MAX 16
 
 /* Of hash tables */
 #define BUCKETS 65536
@@ -100,6 +106,7 @@ struct times {
  * @name:	path or addresses; "" if it has none
  * @size:	bytes of each, at least, and less than twice as many; 0: none
  * @client:	for whom they were made; NULL: for nobody that is known
+ * @stack:	from where, see stack_key()
  * @errors:	failed ones
  * @bytes:	that they transferred
  * @times:	that they took
@@ -116,6 +123,7 @@ struct sum {
 	char *name;
 	u64 size;
 	const struct party *client;
+	u64 stack;
 	u64 errors;
 	u64 bytes;
 	struct times times;
@@ -435,6 +443,7 @@ struct object {
  * @step:	what kind of call, of enum step
  * @beside:	the thread was in another call meanwhile, or may have been
  * @fd:		its descriptor
+ * @stack:	number of its stack, or 0
  * @socket:	cookie of its socket, or 0
  * @marked:	see list_mark()
  * @client:	for whom it was made, see clients_sum()
@@ -450,6 +459,7 @@ struct logged {
 	bool marked;
 	bool beside;
 	s32 fd;
+	u32 stack;
 	u64 socket;
 	const struct party *client;
 };
@@ -523,6 +533,8 @@ struct reading {
  * @reading:	after sums_finish(): that, what was read for nothing first
  * @nr_readings: how many
  * @disks:	the files tell what disks were asked for
+ * @stacks:	what numbers of stacks stand for, or NULL if nobody wants to know
+ * @longer:	calls that took less time are left out of sums, ns
  * @epoch:	Unix time at which the axis of OTLP begins, ns
  * @drift:	rates of clocks differ by at most so many ppm
  * @clocks:	after sums_finish(): those of the hosts
@@ -550,6 +562,8 @@ struct sums {
 	struct reading **reading;
 	u64 nr_readings;
 	bool disks;
+	struct stacks *stacks;
+	u64 longer;
 	u64 epoch;
 	u32 drift;
 	struct clocks *clocks;
@@ -661,6 +675,101 @@ struct paths {
 	u64 outlived;
 };
 
+/**
+ * struct mapped - a file that code was executed from
+ * @host:	which trace
+ * @id:		its number there
+ * @dev:	its device
+ * @ino:	its inode number
+ * @path:	where it was
+ * @build_id:	its build id
+ * @build_id_size: bytes of that; 0: it is not known
+ * @code:	its functions and lines, once somebody asks
+ * @next:	in the same bucket
+ */
+struct mapped {
+	u32 host;
+	u32 id;
+	u32 dev;
+	u64 ino;
+	char *path;
+	u8 build_id[BUILD_ID_MAX];
+	u32 build_id_size;
+	struct code *code;
+	struct mapped *next;
+};
+
+/**
+ * struct frame - of a stack
+ * @mapped:	the file, or NULL if there is none, or it is not known
+ * @map:	its number; 0: it is memory of no file
+ * @offset:	in the file, or an address, of what is executed next
+ */
+struct frame {
+	struct mapped *mapped;
+	u32 map;
+	u64 offset;
+};
+
+/**
+ * struct stack - where a program was
+ * @host:	which trace
+ * @id:		its number there
+ * @end:	why there are no more frames; 0: there are none
+ * @end_name:	likewise
+ * @guessed:	frames that were found by frame pointers, without a table
+ * @frame:	the innermost one first
+ * @nr:		how many
+ * @next:	in the same bucket
+ */
+struct stack {
+	u32 host;
+	u32 id;
+	u32 end;
+	char end_name[OP_SIZE];
+	u32 guessed;
+	struct frame *frame;
+	u32 nr;
+	struct stack *next;
+};
+
+/**
+ * struct place - a frame's source
+ * @function:	name of the function, or ""
+ * @file:	of its source, or ""
+ * @line:	in that
+ */
+struct place {
+	char function[256];
+	char file[1024];
+	int line;
+};
+
+/**
+ * struct stack_layout - where fields are in a file's io_stack and io_map
+ * @stack:	number of the one; -1: the file has none
+ * @map:	of the other one
+ * @end_name:	names of reasons why a stack ends
+ * @build_id_offset: where a build id is
+ * @build_id_room: for so many bytes
+ *
+ * The others are the events' fields.
+ */
+struct stack_layout {
+	int stack, map;
+	char end_name[ENDS_MAX][OP_SIZE];
+	struct number common_type;
+	struct number id, frames, end, guessed;
+	struct number map_id, ino, dev, path, build_id_size;
+	u32 build_id_offset, build_id_room;
+};
+
+/* Numbers of stacks are those of their host; 0: a call without one */
+static inline u64 stack_key(u32 host, u32 id)
+{
+	return id ? (host + 1ull) << 32 | id : 0;
+}
+
 u32 mix(u64 a, u64 b);
 void times_add(struct times *t, u64 time);
 void times_finish(struct times *t);
@@ -672,6 +781,10 @@ void sums_add(struct sums *s, const struct actor *who, const char *op,
 	      const struct object *object, const struct logged *call);
 void sums_pending(struct sums *s, const struct actor *who, const char *op,
 		  const char *name, u64 start, u64 time);
+bool dynamic_find(struct number *n, struct tep_event *event, const char *name,
+		  const struct number *like);
+void symbols_find(char (*name)[OP_SIZE], u32 max, const struct tep_event *event,
+		  const char *field);
 bool stock_has(const struct records *r);
 bool stock_read(struct sums *s, u32 host, struct records *r);
 void sums_finish(struct sums *s);
@@ -700,6 +813,25 @@ u64 log_after(const struct actor *a, u64 time);
 const char *log_op(const struct log *l, const struct logged *c);
 const struct object *log_object(const struct log *l, const struct logged *c);
 void log_free(struct log *l);
+
+struct stacks *stacks_new(struct guard *g, const char *symfs);
+void stacks_layout(struct stack_layout *l, const struct records *r);
+bool stacks_take(struct stacks *s, u32 host, const struct stack_layout *l,
+		 u64 type, const struct record *rec);
+void stacks_finish(struct stacks *s);
+const struct stack *stacks_find(const struct stacks *s, u64 key);
+int frame_order(const struct frame *a, const struct frame *b);
+const char *frame_name(char *buf, size_t size, const struct frame *f,
+		       bool whole);
+void stacks_place(struct stacks *s, const struct stack *stack, u32 i,
+		  struct place *place);
+void stacks_tell(const struct stacks *s);
+void stacks_free(struct stacks *s);
+
+void code_place(struct mapped *m, const char *symfs, u64 offset,
+		struct place *place);
+const char *code_trouble(const struct mapped *m);
+void code_free(struct code *c);
 
 /* Stands for several clients, none of which is known to be it */
 extern const struct party client_ambiguous;
@@ -770,6 +902,12 @@ void text_paths(FILE *out, const struct sums *s, const struct paths *p,
 void csv_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top);
 void json_paths(struct json_object *o, const struct sums *s,
 		const struct paths *p, u64 top);
+void text_stacks(FILE *out, const struct sums *s, u64 top);
+void csv_stacks(FILE *out, const struct sums *s, u64 top);
+void json_stacks(struct json_object *o, const struct sums *s, u64 top);
+void csv_sum_key(FILE *out, const struct sums *s, const struct sum *sum);
+void json_sum_key(struct json_object *o, const struct sums *s,
+		  const struct sum *sum);
 void report_chrome(FILE *out, const struct sums *s, u64 top);
 void report_otlp(FILE *out, const struct sums *s, u64 top);
 void report_folded(FILE *out, const struct sums *s, u64 top);

@@ -297,6 +297,30 @@ static void csv_times(FILE *out, const struct times *t)
 		fputs(",,,,", out);
 }
 
+/**
+ * csv_sum_key - what calls of a sum have in common, from host to name
+ * @out: where to
+ * @s: sums
+ * @sum: one of them
+ */
+void csv_sum_key(FILE *out, const struct sums *s, const struct sum *sum)
+{
+	csv_string(out, s->by & BY_HOST ? s->host[sum->host].name : "");
+	fputc(',', out);
+	csv_string(out, sum->comm);
+	fputc(',', out);
+	if (s->by & BY_PROCESS)
+		fprintf(out, "%d", sum->tgid);
+	fputc(',', out);
+	csv_string(out, sum->op);
+	if (s->by & BY_OBJECT)
+		fprintf(out, ",%s,%u,%u,%llu,", type_name(sum->type),
+			sum->dev >> 20, sum->dev & 0xfffff, sum->id);
+	else
+		fputs(",,,,,", out);
+	csv_string(out, sum->name);
+}
+
 static void csv(FILE *out, const struct sums *s, u64 top)
 {
 	char name[300];
@@ -307,20 +331,7 @@ static void csv(FILE *out, const struct sums *s, u64 top)
 	for (i = 0; i < s->nr && i < top; i++) {
 		const struct sum *sum = s->sum[i];
 
-		csv_string(out, s->by & BY_HOST ? s->host[sum->host].name : "");
-		fputc(',', out);
-		csv_string(out, sum->comm);
-		fputc(',', out);
-		if (s->by & BY_PROCESS)
-			fprintf(out, "%d", sum->tgid);
-		fputc(',', out);
-		csv_string(out, sum->op);
-		if (s->by & BY_OBJECT)
-			fprintf(out, ",%s,%u,%u,%llu,", type_name(sum->type),
-				sum->dev >> 20, sum->dev & 0xfffff, sum->id);
-		else
-			fputs(",,,,,", out);
-		csv_string(out, sum->name);
+		csv_sum_key(out, s, sum);
 		fprintf(out, ",%llu,%llu,%llu", sum->times.nr, sum->errors,
 			sum->bytes);
 		csv_times(out, &sum->times);
@@ -390,9 +401,15 @@ static void json_times(struct json_object *o, const struct times *t)
 	json_number(o, "max", t->max);
 }
 
-static struct json_object *json_sum(const struct sums *s, const struct sum *sum)
+/**
+ * json_sum_key - what calls of a sum have in common
+ * @o: where to
+ * @s: sums
+ * @sum: one of them
+ */
+void json_sum_key(struct json_object *o, const struct sums *s,
+		  const struct sum *sum)
 {
-	struct json_object *o = json_object_new_object();
 	char name[300];
 
 	if (s->by & BY_HOST)
@@ -415,6 +432,13 @@ static struct json_object *json_sum(const struct sums *s, const struct sum *sum)
 	if (s->by & BY_CLIENT)
 		json_string(o, "client",
 			    client_text(name, sizeof(name), s, sum));
+}
+
+static struct json_object *json_sum(const struct sums *s, const struct sum *sum)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_sum_key(o, s, sum);
 	json_number(o, "failed", sum->errors);
 	json_number(o, "bytes", sum->bytes);
 	json_times(o, &sum->times);
@@ -550,6 +574,8 @@ static void report_json(FILE *out, const struct sums *s, enum subject subject,
 		json_paths(o, s, paths, top);
 	if (subject == SUBJECT_READS)
 		json_reads(o, s, top);
+	if (subject == SUBJECT_STACKS)
+		json_stacks(o, s, top);
 	json_write(o, out);
 }
 
@@ -572,6 +598,9 @@ static void report_csv(FILE *out, const struct sums *s, enum subject subject,
 	case SUBJECT_READS:
 		csv_reads(out, s, top);
 		break;
+	case SUBJECT_STACKS:
+		csv_stacks(out, s, top);
+		break;
 	}
 }
 
@@ -587,6 +616,8 @@ static void report_text(FILE *out, const struct sums *s, enum subject subject,
 		text_paths(out, s, paths, top);
 	if (subject == SUBJECT_READS)
 		text_reads(out, s, top);
+	if (subject == SUBJECT_STACKS)
+		text_stacks(out, s, top);
 	if (subject != SUBJECT_ALL && subject != SUBJECT_REQUESTS)
 		return;
 	if (subject == SUBJECT_REQUESTS && !s->nr_exchanges)
@@ -632,6 +663,8 @@ void report(FILE *out, const struct sums *s, enum format format,
 	case FORMATS:
 		break;
 	}
+	if (s->stacks)
+		stacks_tell(s->stacks);
 	if (paths)
 		paths_free(paths);
 }

@@ -42,7 +42,7 @@ struct layout {
 	char op_name[MAX_OPS][OP_SIZE];
 	struct number common_type, common_pid;
 	struct number start, duration, result, bytes, dev, obj, op, type, tgid;
-	struct number pid;
+	struct number pid, stack;
 	u32 comm_offset, comm_size;
 	struct number fd;
 	struct number name;
@@ -53,7 +53,15 @@ struct layout {
 /* ------------------------------------------------------------------------- */
 /* Formats */
 
-static void find_op_names(struct layout *l, const struct tep_event *event)
+/**
+ * symbols_find - names of a field's values, from the event's print format
+ * @name: they are put here, by value
+ * @max: values are less than this
+ * @event: the event
+ * @field: the field
+ */
+void symbols_find(char (*name)[OP_SIZE], u32 max, const struct tep_event *event,
+		  const char *field)
 {
 	const struct tep_print_arg *arg;
 	const struct tep_print_flag_sym *symbol;
@@ -61,23 +69,31 @@ static void find_op_names(struct layout *l, const struct tep_event *event)
 	for (arg = event->print_fmt.args; arg; arg = arg->next) {
 		if (arg->type == TEP_PRINT_SYMBOL &&
 		    arg->symbol.field->type == TEP_PRINT_FIELD &&
-		    !strcmp(arg->symbol.field->field.name, "op"))
+		    !strcmp(arg->symbol.field->field.name, field))
 			break;
 	}
 	for (symbol = arg ? arg->symbol.symbols : NULL; symbol;
 	     symbol = symbol->next) {
-		unsigned long op = strtoul(symbol->value, NULL, 0);
+		unsigned long value = strtoul(symbol->value, NULL, 0);
 
-		if (op < MAX_OPS) {
-			snprintf(l->op_name[op], OP_SIZE, "%s", symbol->str);
-			clean_text(l->op_name[op]);
+		if (value < max) {
+			snprintf(name[value], OP_SIZE, "%s", symbol->str);
+			clean_text(name[value]);
 		}
 	}
 }
 
-/* The string's place is told by a number */
-static bool find_string(struct number *n, struct tep_event *event,
-			const char *name, const struct number *like)
+/**
+ * dynamic_find - where the place of a string or an array is told to be
+ * @n: set to the number that tells: the place, and from bit 16 on the size
+ * @event: the event
+ * @name: of the field
+ * @like: a number of the same file
+ *
+ * Return: whether there is such a field.
+ */
+bool dynamic_find(struct number *n, struct tep_event *event, const char *name,
+		  const struct number *like)
 {
 	struct tep_format_field *f = tep_find_field(event, name);
 
@@ -99,8 +115,8 @@ static void find_stream(struct layout *l, const struct records *r,
 			number_find(&l->flags, r, event, "flags") &&
 			number_find(&l->type2, r, event, "type2") &&
 			number_find(&l->obj2, r, event, "id2") &&
-			find_string(&l->name2, event, "name2", &l->start) &&
-			find_string(&l->stream, event, "stream", &l->start);
+			dynamic_find(&l->name2, event, "name2", &l->start) &&
+			dynamic_find(&l->stream, event, "stream", &l->start);
 }
 
 static bool find_thread(struct layout *l, const struct records *r,
@@ -151,14 +167,15 @@ static void find_layout(struct layout *l, const struct records *r,
 	    !number_find(&l->obj, r, event, "id") ||
 	    !number_find(&l->type, r, event, "type") ||
 	    !number_find(&l->tgid, r, event, "tgid") ||
-	    !find_string(&l->name, event, "name", &l->start) ||
+	    !dynamic_find(&l->name, event, "name", &l->start) ||
 	    !find_own_fields(l, r, event))
 		return;
 	if (kind == KIND_CALL)
 		find_stream(l, r, event);
 	number_find(&l->fd, r, event, "fd");
 	number_find(&l->family, r, event, "family");
-	find_op_names(l, event);
+	number_find(&l->stack, r, event, "stack");
+	symbols_find(l->op_name, MAX_OPS, event, "op");
 	l->id = event->id;
 }
 
@@ -221,7 +238,8 @@ static s32 thread_of(const struct layout *l, const struct record *rec)
 
 static struct sum *find_sum(struct sums *s, const struct sum *key)
 {
-	u32 at = mix(key->id ^ (u64)key->dev << 32 ^ key->size << 20,
+	u32 at = mix(key->id ^ (u64)key->dev << 32 ^ key->size << 20 ^
+			     key->stack * 0x9e3779b97f4a7c15ull,
 		     key->tgid ^ (u64)key->host << 40);
 	struct sum *sum;
 
@@ -231,8 +249,8 @@ static struct sum *find_sum(struct sums *s, const struct sum *key)
 		    (s->by & BY_PROCESS || !strcmp(sum->comm, key->comm)) &&
 		    sum->id == key->id && sum->dev == key->dev &&
 		    sum->type == key->type && sum->size == key->size &&
-		    sum->client == key->client && !strcmp(sum->op, key->op) &&
-		    !strcmp(sum->name, key->name))
+		    sum->client == key->client && sum->stack == key->stack &&
+		    !strcmp(sum->op, key->op) && !strcmp(sum->name, key->name))
 			return sum;
 	}
 	sum = allocate(sizeof(*sum));
@@ -423,6 +441,7 @@ static void log_call(const struct sums *s, u32 host, const struct layout *l,
 	call.step = step_of(op_name(op, l, rec), object.type, into);
 	if (into || object.type == TYPE_SOCKET)
 		call.socket = into ? get(&l->obj2, rec) : object.id;
+	call.stack = get(&l->stack, rec);
 	call.beside = l->kind == KIND_FAULT ? get(&l->flags, rec) & BY_KERNEL :
 					      l->kind != KIND_CALL;
 	call.fd = get(&l->fd, rec);
@@ -510,8 +529,10 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 	}
 	if (s->by & BY_SIZE)
 		key.size = size_of(get(&l->bytes, rec));
+	if (s->stacks)
+		key.stack = stack_key(host, get(&l->stack, rec));
 	/* Others are added up when all requests are there */
-	if (!(s->by & BY_CLIENT))
+	if (!(s->by & BY_CLIENT) && get(&l->duration, rec) >= s->longer)
 		add_call(find_sum(s, &key), get(&l->duration, rec),
 			 get(&l->result, rec), get(&l->bytes, rec));
 	if (l->kind == KIND_FAULT)
@@ -722,6 +743,8 @@ void sums_add(struct sums *s, const struct actor *who, const char *op,
 	static char none[1];
 	struct sum key = { .name = none };
 
+	if (call->duration < s->longer)
+		return;
 	if (s->by & BY_HOST)
 		key.host = who->host;
 	if (s->by & BY_PROCESS)
@@ -740,6 +763,8 @@ void sums_add(struct sums *s, const struct actor *who, const char *op,
 		key.size = size_of(call->bytes);
 	if (s->by & BY_CLIENT)
 		key.client = call->client;
+	if (s->stacks)
+		key.stack = stack_key(who->host, call->stack);
 	add_call(find_sum(s, &key), call->duration, call->result, call->bytes);
 }
 
@@ -809,6 +834,7 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	u32 cpus = records_cpus(r);
 	struct cpu *cpu = allocate((cpus + 1ull) * sizeof(*cpu));
 	struct layout *layouts = allocate(KINDS * sizeof(*layouts));
+	struct stack_layout *stacks = allocate(sizeof(*stacks));
 	const struct number *type = find_layouts(layouts, r);
 	struct waking_layout waking;
 	struct block_layout bio, request;
@@ -820,6 +846,7 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	find_waking(&waking, r);
 	find_block(&bio, r, "block_bio_queue");
 	find_block(&request, r, "block_rq_issue");
+	stacks_layout(stacks, r);
 	while (type && !status && records_next(r, &rec)) {
 		int id = get(type, &rec);
 		const struct layout *l = layout_of(layouts, id);
@@ -835,8 +862,14 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 		if (request.id >= 0 && id == request.id && rec.cpu < cpus &&
 		    !bios)
 			take_block(s, host, &request, &cpu[rec.cpu], &rec);
-		if (!l)
+		if (!l) {
+			if (s->stacks &&
+			    !stacks_take(s->stacks, host, stacks, id, &rec))
+				status = guard_fail(
+					g, rec.offset,
+					"the record of a stack, or of a file in it, is damaged");
 			continue;
+		}
 		found = true;
 		if (!is_whole(l, &rec))
 			status = guard_fail(
@@ -859,6 +892,7 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 	if (!status && !found && (!type || stock_has(r)))
 		status = read_stock(g, s, host, r);
 	free(layouts);
+	free(stacks);
 	return status;
 }
 
@@ -908,6 +942,7 @@ static int by_name(const struct sum *a, const struct sum *b)
 	order = order ? order : (a->id > b->id) - (a->id < b->id);
 	order = order ? order : (a->size > b->size) - (a->size < b->size);
 	order = order ? order : by_client(a->client, b->client);
+	order = order ? order : (a->stack > b->stack) - (a->stack < b->stack);
 	return order ? order : strcmp(a->op, b->op);
 }
 
@@ -978,6 +1013,8 @@ void sums_finish(struct sums *s)
 	}
 	if (s->by & BY_CLIENT)
 		clients_sum(s);
+	if (s->stacks)
+		stacks_finish(s->stacks);
 	for (i = 0; i < BUCKETS; i++) {
 		for (sum = s->bucket[i]; sum; sum = sum->next)
 			s->nr++;
@@ -1038,4 +1075,5 @@ void sums_free(struct sums *s)
 	free(s->reading);
 	free(s->waking);
 	log_free(s->log);
+	stacks_free(s->stacks);
 }

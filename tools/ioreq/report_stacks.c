@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What ioreq prints of stacks: of calls that have something in common, the frames that
+ * they share from the innermost one on, and then the point where they part, with the
+ * times of each (the paper's tables 8 and 9).
+ */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ioreq.h"
+#include "text.h"
+
+/**
+ * struct branch - calls from one stack
+ * @sum:	they
+ * @stack:	it, or NULL if it is not known
+ * @parts:	the first of its frames that no other one has behind the same ones; as many
+ *		as it has: there is none
+ */
+struct branch {
+	const struct sum *sum;
+	const struct stack *stack;
+	u32 parts;
+};
+
+/**
+ * struct group - calls that have all in common but their stack
+ * @branch:	them by stack
+ * @nr:		how many stacks
+ * @count:	how many calls
+ * @time:	that they took
+ */
+struct group {
+	struct branch *branch;
+	u64 nr;
+	u64 count;
+	u64 time;
+};
+
+/**
+ * struct groups - all of them, those that took longest first
+ * @group:	they
+ * @nr:		how many
+ * @branch:	all branches
+ */
+struct groups {
+	struct group *group;
+	u64 nr;
+	struct branch *branch;
+};
+
+static int compare(u64 a, u64 b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_key(const struct sum *a, const struct sum *b)
+{
+	int order = compare(a->host, b->host);
+
+	order = order ? order : compare(a->tgid, b->tgid);
+	order = order ? order : strcmp(a->comm, b->comm);
+	order = order ? order : strcmp(a->op, b->op);
+	order = order ? order : compare(a->type, b->type);
+	order = order ? order : compare(a->dev, b->dev);
+	order = order ? order : compare(a->id, b->id);
+	order = order ? order : strcmp(a->name, b->name);
+	order = order ? order : compare(a->size, b->size);
+	return order ? order :
+		       compare((uintptr_t)a->client, (uintptr_t)b->client);
+}
+
+/* Those that begin with the same frames stand together */
+static int by_frames(const struct branch *a, const struct branch *b)
+{
+	const struct stack *x = a->stack, *y = b->stack;
+	u32 i;
+	int order;
+
+	if (!x || !y)
+		return x != y ? (x ? 1 : -1) :
+				compare(a->sum->stack, b->sum->stack);
+	for (i = 0; i < x->nr && i < y->nr; i++) {
+		order = frame_order(&x->frame[i], &y->frame[i]);
+		if (order)
+			return order;
+	}
+	return x->nr != y->nr ? compare(x->nr, y->nr) : compare(x->end, y->end);
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct branch *x = a, *y = b;
+	int order = by_key(x->sum, y->sum);
+
+	order = order ? order : by_frames(x, y);
+	return order ? order : compare(x->sum->stack, y->sum->stack);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return x->time != y->time ? compare(y->time, x->time) :
+				    by_key(x->branch[0].sum, y->branch[0].sum);
+}
+
+/* How many frames two stacks share */
+static u32 shared(const struct branch *a, const struct branch *b)
+{
+	const struct stack *x = a->stack, *y = b->stack;
+	u32 i = 0;
+
+	if (!x || !y)
+		return 0;
+	while (i < x->nr && i < y->nr &&
+	       !frame_order(&x->frame[i], &y->frame[i]))
+		i++;
+	return i;
+}
+
+/* They stand in order, so neighbours share most */
+static void find_parts(struct group *g)
+{
+	u64 i;
+
+	for (i = 0; i < g->nr; i++) {
+		struct branch *b = &g->branch[i];
+		u32 before = i ? shared(b, b - 1) : 0,
+		    behind = i + 1 < g->nr ? shared(b, b + 1) : 0;
+
+		b->parts = before > behind ? before : behind;
+		if (g->nr == 1 && b->stack)
+			b->parts = b->stack->nr;
+	}
+}
+
+static void make_groups(struct groups *g, const struct sums *s)
+{
+	struct group *last = NULL;
+	u64 i;
+
+	g->branch = allocate((s->nr + 1) * sizeof(*g->branch));
+	g->group = allocate((s->nr + 1) * sizeof(*g->group));
+	g->nr = 0;
+	for (i = 0; i < s->nr; i++) {
+		g->branch[i].sum = s->sum[i];
+		g->branch[i].stack =
+			s->sum[i]->stack ?
+				stacks_find(s->stacks, s->sum[i]->stack) :
+				NULL;
+	}
+	qsort(g->branch, s->nr, sizeof(*g->branch), by_group);
+	for (i = 0; i < s->nr; i++) {
+		struct branch *b = &g->branch[i];
+
+		if (!last || by_key(last->branch->sum, b->sum)) {
+			last = &g->group[g->nr++];
+			last->branch = b;
+		}
+		last->nr++;
+		last->count += b->sum->times.nr;
+		last->time += b->sum->times.sum;
+	}
+	for (i = 0; i < g->nr; i++)
+		find_parts(&g->group[i]);
+	qsort(g->group, g->nr, sizeof(*g->group), by_time);
+}
+
+static void free_groups(struct groups *g)
+{
+	free(g->group);
+	free(g->branch);
+}
+
+/* "function at file:line", as far as it is known */
+static const char *place_text(char *buf, size_t size, const struct place *p)
+{
+	if (*p->file)
+		snprintf(buf, size, "%s at %s:%d",
+			 *p->function ? p->function : "?", p->file, p->line);
+	else
+		snprintf(buf, size, "%s", p->function);
+	return buf;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Text */
+
+/**
+ * struct printer - who prints the stacks of a group
+ * @out:	where to
+ * @s:		sums
+ * @time:	of all of the group's calls
+ */
+struct printer {
+	FILE *out;
+	const struct sums *s;
+	u64 time;
+};
+
+static void margin(const struct printer *p, u32 depth)
+{
+	fputs("  ", p->out);
+	while (depth--)
+		fputs("| ", p->out);
+}
+
+static void text_frame(const struct printer *p, const struct stack *stack,
+		       u32 i, u32 depth)
+{
+	struct place place;
+	char name[4200], text[1400];
+
+	stacks_place(p->s->stacks, stack, i, &place);
+	margin(p, depth);
+	frame_name(name, sizeof(name), &stack->frame[i], false);
+	place_text(text, sizeof(text), &place);
+	if (*text)
+		fprintf(p->out, "%-36s %s\n", name, text);
+	else
+		fprintf(p->out, "%s\n", name);
+}
+
+static void text_end(const struct printer *p, const struct branch *b, u32 depth)
+{
+	const char *why = NULL;
+
+	if (!b->sum->stack)
+		why = "without a stack";
+	else if (!b->stack)
+		why = "the trace does not tell the stack";
+	else if (b->stack->end)
+		why = b->stack->end_name;
+	if (!why)
+		return;
+	margin(p, depth);
+	fprintf(p->out, b->stack ? "... (%s)\n" : "%s\n", why);
+}
+
+static u64 time_of(const struct branch *b, u64 nr)
+{
+	u64 time = 0;
+
+	while (nr--)
+		time += b[nr].sum->times.sum;
+	return time;
+}
+
+/* How many of them, which are alike before a frame, are so at this one, too */
+static u64 alike(const struct branch *b, u64 nr, u32 at)
+{
+	u64 i = 1;
+
+	if (!b->stack || at == b->stack->nr)
+		return 1;
+	while (i < nr && b[i].stack && at < b[i].stack->nr &&
+	       !frame_order(&b->stack->frame[at], &b[i].stack->frame[at]))
+		i++;
+	return i;
+}
+
+static void text_head(const struct printer *p, const struct branch *b, u64 nr,
+		      u32 depth)
+{
+	char count[24], time[24], p50[24], p99[24];
+	u64 calls = 0, i;
+
+	for (i = 0; i < nr; i++)
+		calls += b[i].sum->times.nr;
+	margin(p, depth);
+	fprintf(p->out, "%.1f %%: %s calls, %s",
+		p->time ? 100.0 * time_of(b, nr) / p->time : 0,
+		format_count(count, sizeof(count), calls),
+		format_value(time, sizeof(time), time_of(b, nr), true));
+	if (nr == 1)
+		fprintf(p->out, ", p50 %s, p99 %s",
+			format_value(p50, sizeof(p50), b->sum->times.p50, true),
+			format_value(p99, sizeof(p99), b->sum->times.p99,
+				     true));
+	fputc('\n', p->out);
+}
+
+/**
+ * struct fork - branches that go on alike from where others do not
+ * @first:	the first one of them
+ * @nr:		how many
+ * @time:	of their calls
+ */
+struct fork {
+	const struct branch *first;
+	u64 nr;
+	u64 time;
+};
+
+static int by_fork_time(const void *a, const void *b)
+{
+	const struct fork *x = a, *y = b;
+
+	return x->time != y->time ?
+		       compare(y->time, x->time) :
+		       (x->first > y->first) - (x->first < y->first);
+}
+
+static void text_from(const struct printer *p, const struct branch *b, u64 nr,
+		      u32 at, u32 depth);
+
+/* The longest ones first */
+static void text_forks(const struct printer *p, const struct branch *b, u64 nr,
+		       u32 at, u32 depth)
+{
+	struct fork *fork = allocate(nr * sizeof(*fork));
+	u64 forks = 0, i;
+
+	for (i = 0; i < nr; i += fork[forks++].nr) {
+		fork[forks].first = &b[i];
+		fork[forks].nr = alike(&b[i], nr - i, at);
+		fork[forks].time = time_of(&b[i], fork[forks].nr);
+	}
+	qsort(fork, forks, sizeof(*fork), by_fork_time);
+	for (i = 0; i < forks; i++) {
+		text_head(p, fork[i].first, fork[i].nr, depth);
+		text_from(p, fork[i].first, fork[i].nr, at, depth + 1);
+	}
+	free(fork);
+}
+
+/* What they have in common, from a frame on, and where they part */
+static void text_from(const struct printer *p, const struct branch *b, u64 nr,
+		      u32 at, u32 depth)
+{
+	while (b->stack && at < b->stack->nr && alike(b, nr, at) == nr)
+		text_frame(p, b->stack, at++, depth);
+	if (nr == 1)
+		text_end(p, b, depth);
+	else
+		text_forks(p, b, nr, at, depth);
+}
+
+static void text_word(FILE *out, const char *word, const char **comma)
+{
+	fprintf(out, "%s%s", *comma, word);
+	*comma = ", ";
+}
+
+static void text_group(FILE *out, const struct sums *s, const struct group *g)
+{
+	const struct printer p = { .out = out, .s = s, .time = g->time };
+	const struct sum *sum = g->branch->sum;
+	char text[4200], count[24], time[24];
+	const char *comma = "";
+
+	fputc('\n', out);
+	if (s->by & BY_CLIENT)
+		text_word(out,
+			  sum->client ? party_text(text, sizeof(text), s,
+						   sum->client) :
+					"-",
+			  &comma);
+	if (s->hosts > 1 && s->by & BY_HOST)
+		text_word(out, s->host[sum->host].name, &comma);
+	if (s->by & (BY_PROCESS | BY_COMM)) {
+		snprintf(text, sizeof(text),
+			 s->by & BY_PROCESS ? "%s-%d" : "%s", sum->comm,
+			 sum->tgid);
+		text_word(out, text, &comma);
+	}
+	if (s->by & BY_CALL)
+		text_word(out, sum->op, &comma);
+	if (s->by & BY_SIZE) {
+		snprintf(text, sizeof(text), "%llu bytes", sum->size);
+		text_word(out, text, &comma);
+	}
+	if (s->by & BY_OBJECT) {
+		object_name(text, sizeof(text), sum->type, sum->id, sum->name);
+		text_word(out, text, &comma);
+	}
+	fprintf(out, "%s%s calls, %s", *comma ? ": " : "",
+		format_count(count, sizeof(count), g->count),
+		format_value(time, sizeof(time), g->time, true));
+	fprintf(out, g->nr > 1 ? ", %llu stacks\n" : "\n", g->nr);
+	text_from(&p, g->branch, g->nr, 0, 0);
+}
+
+/**
+ * text_stacks - where in programs calls were made, for people
+ * @out: where to
+ * @s: after sums_finish()
+ * @top: so many groups of calls, at most
+ */
+void text_stacks(FILE *out, const struct sums *s, u64 top)
+{
+	struct groups g;
+	u64 i;
+
+	make_groups(&g, s);
+	for (i = 0; i < g.nr && i < top; i++)
+		text_group(out, s, &g.group[i]);
+	if (g.nr > top)
+		fprintf(out, "\n... %llu more (--top)\n", g.nr - top);
+	free_groups(&g);
+}
+
+/* ------------------------------------------------------------------------- */
+/* For programs */
+
+static const char *end_of(const struct branch *b)
+{
+	if (!b->stack)
+		return b->sum->stack ? "untold" : "none";
+	return b->stack->end_name;
+}
+
+static void csv_frames(FILE *out, const struct sums *s, const struct branch *b)
+{
+	char name[4200], *text;
+	struct place place;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	u32 i;
+
+	if (!f)
+		abort();
+	for (i = 0; b->stack && i < b->stack->nr; i++) {
+		stacks_place(s->stacks, b->stack, i, &place);
+		frame_name(name, sizeof(name), &b->stack->frame[i], true);
+		fprintf(f, "%s%s", i ? ";" : "", name);
+		place_text(name, sizeof(name), &place);
+		if (*name)
+			fprintf(f, " %s", name);
+	}
+	fclose(f);
+	csv_string(out, text);
+	free(text);
+}
+
+static void csv_branch(FILE *out, const struct sums *s, const struct group *g,
+		       const struct branch *b)
+{
+	const struct sum *sum = b->sum;
+	char name[300];
+
+	csv_sum_key(out, s, sum);
+	fputc(',', out);
+	if (s->by & BY_SIZE)
+		fprintf(out, "%llu", sum->size);
+	fputc(',', out);
+	if (s->by & BY_CLIENT)
+		csv_string(out, sum->client ? party_text(name, sizeof(name), s,
+							 sum->client) :
+					      "-");
+	fprintf(out, ",%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%s,",
+		sum->times.nr, sum->errors, sum->bytes, sum->times.sum,
+		sum->times.p50, sum->times.p99, sum->times.max,
+		sum->stack & 0xffffffff, end_of(b));
+	if (g->nr > 1 && b->stack && b->parts < b->stack->nr)
+		fprintf(out, "%u", b->parts);
+	fputc(',', out);
+	csv_frames(out, s, b);
+	fputc('\n', out);
+}
+
+/**
+ * csv_stacks - where in programs calls were made, a line for each stack of a group
+ * @out: where to
+ * @s: after sums_finish()
+ * @top: so many groups of calls, at most
+ */
+void csv_stacks(FILE *out, const struct sums *s, u64 top)
+{
+	struct groups g;
+	u64 i, j;
+
+	fprintf(out,
+		"host,comm,tgid,call,type,major,minor,id,name,size,client,count,failed,bytes,time,p50,p99,max,stack,end,parts,frames\n");
+	make_groups(&g, s);
+	for (i = 0; i < g.nr && i < top; i++) {
+		for (j = 0; j < g.group[i].nr; j++)
+			csv_branch(out, s, &g.group[i], &g.group[i].branch[j]);
+	}
+	free_groups(&g);
+}
+
+static struct json_object *json_frame(const struct sums *s,
+				      const struct stack *stack, u32 i)
+{
+	struct json_object *o = json_object_new_object();
+	const struct frame *f = &stack->frame[i];
+	struct place place;
+	char path[4200];
+
+	if (f->mapped) {
+		snprintf(path, sizeof(path), "%s", f->mapped->path);
+		clean_text(path);
+		json_string(o, "object", path);
+	} else if (f->map) {
+		snprintf(path, sizeof(path), "object-%u", f->map);
+		json_string(o, "object", path);
+	}
+	json_number(o, f->map ? "offset" : "address", f->offset);
+	stacks_place(s->stacks, stack, i, &place);
+	if (*place.function)
+		json_string(o, "function", place.function);
+	if (*place.file) {
+		json_string(o, "file", place.file);
+		json_number(o, "line", place.line);
+	}
+	return o;
+}
+
+static struct json_object *
+json_branch(const struct sums *s, const struct group *g, const struct branch *b)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *frames = json_object_new_array();
+	const struct times *t = &b->sum->times;
+	u32 i;
+
+	json_number(o, "stack", b->sum->stack & 0xffffffff);
+	json_string(o, "end", end_of(b));
+	json_number(o, "guessed", b->stack ? b->stack->guessed : 0);
+	json_number(o, "count", t->nr);
+	json_number(o, "failed", b->sum->errors);
+	json_number(o, "bytes", b->sum->bytes);
+	json_number(o, "time", t->sum);
+	json_number(o, "p50", t->p50);
+	json_number(o, "p99", t->p99);
+	json_number(o, "max", t->max);
+	if (g->nr > 1 && b->stack && b->parts < b->stack->nr)
+		json_number(o, "parts", b->parts);
+	for (i = 0; b->stack && i < b->stack->nr; i++)
+		json_object_array_add(frames, json_frame(s, b->stack, i));
+	json_object_object_add(o, "frames", frames);
+	return o;
+}
+
+/**
+ * json_stacks - where in programs calls were made
+ * @o: where to
+ * @s: after sums_finish()
+ * @top: so many groups of calls, at most
+ */
+void json_stacks(struct json_object *o, const struct sums *s, u64 top)
+{
+	struct json_object *groups = json_object_new_array();
+	struct groups g;
+	u64 i, j;
+
+	make_groups(&g, s);
+	for (i = 0; i < g.nr && i < top; i++) {
+		struct json_object *group = json_object_new_object();
+		struct json_object *stacks = json_object_new_array();
+
+		json_sum_key(group, s, g.group[i].branch->sum);
+		json_number(group, "count", g.group[i].count);
+		json_number(group, "time", g.group[i].time);
+		for (j = 0; j < g.group[i].nr; j++)
+			json_object_array_add(
+				stacks, json_branch(s, &g.group[i],
+						    &g.group[i].branch[j]));
+		json_object_object_add(group, "stacks", stacks);
+		json_object_array_add(groups, group);
+	}
+	json_object_object_add(o, "stacks", groups);
+	free_groups(&g);
+}
