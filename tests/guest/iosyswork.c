@@ -368,8 +368,8 @@ static void unix_sockets(void)
 		     abstract = socket(AF_UNIX, SOCK_DGRAM, 0);
 
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
-	MOVE("write", pair[0], write(pair[0], buffer, 7000));
-	MOVE("read", pair[1], read(pair[1], buffer, 8000));
+	stream(MOVE("write", pair[0], write(pair[0], buffer, 7000)), 0, 7000);
+	stream(MOVE("read", pair[1], read(pair[1], buffer, 8000)), 0, 7000);
 	CHECK(!bind(bound, (void *)&un, sizeof(un)));
 	MOVE("sendto", abstract,
 	     sendto(abstract, buffer, 50, 0, (void *)&un, sizeof(un)));
@@ -621,9 +621,11 @@ static void thirty_two_bits(void)
 	words[1] = (long)low;
 	words[2] = 33;
 	words[3] = 0;
-	MOVE("send", pair[0], compat(102, 9, (long)words, 0))->how = "compat";
+	stream(MOVE("send", pair[0], compat(102, 9, (long)words, 0)), 0, 33)
+		->how = "compat";
 	words[0] = pair[1];
-	MOVE("recv", pair[1], compat(102, 10, (long)words, 0))->how = "compat";
+	stream(MOVE("recv", pair[1], compat(102, 10, (long)words, 0)), 0, 33)
+		->how = "compat";
 	CALL("close", pair[0], close(pair[0]));
 	CALL("close", pair[1], close(pair[1]));
 }
