@@ -80,7 +80,7 @@ static void add_format(struct td *td, struct tep_handle *tep,
 static void add_formats(struct td *td, struct tep_handle *tep,
 			const char *folder)
 {
-	char pattern[4096], *system;
+	char pattern[4096];
 	glob_t found;
 	size_t i;
 
@@ -88,7 +88,7 @@ static void add_formats(struct td *td, struct tep_handle *tep,
 	if (glob(pattern, 0, NULL, &found))
 		die(folder, "there are no formats");
 	for (i = 0; i < found.gl_pathc; i++) {
-		char *path = strdup(found.gl_pathv[i]);
+		char *path = strdup(found.gl_pathv[i]), *system;
 
 		/* The file keeps it */
 		system = path ? basename(dirname(path)) : NULL;
