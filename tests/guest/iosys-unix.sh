@@ -126,7 +126,7 @@ for line in open("calls.log"):
     cookie, way, begin, end = line.split()
     want[int(cookie), way, int(begin), int(end)] += 1
 for line in open("report.txt"):
-    m = re.search(r" io_syscall: +(\w+)=.* flags=(\S*) fd=.* type=socket .*? id=(\d+) .* family=1 .*isn=(\d+) peer_isn=(\d+) stream=(.*)$", line)
+    m = re.search(r" io_syscall: +(\w+)=.* flags=(\S*) fd=.* type=socket .*? id=(\d+) .* family=1 .*isn=(\d+) peer_isn=(\d+) stream=(.*) stack=\d+$", line)
     if not m or not m.group(6):
         continue
     op, flags, cookie, isn, peer, stream = m.groups()
