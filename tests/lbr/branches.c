@@ -19,6 +19,12 @@
  * stored, and a return when it has loaded; nothing else in them can fail in 64-bit
  * code.  Where execution goes on may be an interrupt's entry instead of the
  * target.
+ *
+ * With timeline=NAME,nmi=ADDRESS, for one processor, it says when instead: it writes, as
+ * 64-bit numbers of this machine, NAME.from with the addresses of near calls and returns in
+ * user space in order, NAME.time with how many instructions had been executed when each
+ * was complete, NAME.start with how many when the list began, and NAME.nmi with how many
+ * before each NMI, whose entry is at that address.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -40,6 +46,7 @@ struct branch {
 	uint64_t from;
 	uint64_t to; /* of CALL */
 	enum kind kind;
+	uint64_t after; /* instructions behind it in its block */
 };
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -55,10 +62,44 @@ static bool pending[MAX_CPUS];
 
 static bool listing;
 
+/* For timeline=: instructions up to the end of the block that is being executed */
+static uint64_t instructions;
+static FILE *froms, *times, *nmis;
+static uint64_t nmi_entry;
+static const char *name;
+
+static void write_number(FILE *file, uint64_t number)
+{
+	if (fwrite(&number, sizeof(number), 1, file) != 1) {
+		perror("branches: timeline");
+		abort();
+	}
+}
+
+static FILE *open_file(const char *suffix)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s.%s", name, suffix);
+	file = fopen(path, "w");
+	if (!file)
+		perror(path);
+	return file;
+}
+
 static void start(unsigned int cpu, void *data)
 {
+	FILE *file;
+
 	(void)cpu;
-	(void)data;
+	if (name && !listing) {
+		file = open_file("start");
+		if (!file)
+			abort();
+		write_number(file, instructions - (uintptr_t)data);
+		fclose(file);
+	}
 	listing = true;
 }
 
@@ -72,6 +113,13 @@ static void complete(unsigned int cpu, const struct branch *branch)
 
 	if (!listing)
 		return;
+	if (name) {
+		if (branch->from >> 63 || branch->kind == FAR)
+			return;
+		write_number(froms, branch->from);
+		write_number(times, instructions - branch->after);
+		return;
+	}
 	len = snprintf(line, sizeof(line), "branch %u %s 0x%016" PRIx64, cpu,
 		       names[branch->kind], branch->from);
 	if (branch->kind == CALL)
@@ -168,16 +216,19 @@ static enum kind decode(const uint8_t *code, size_t len, int32_t *diff)
 	}
 }
 
-static void translated_insn(struct qemu_plugin_insn *insn)
+static void translated_insn(struct qemu_plugin_insn *insn, uint64_t after)
 {
 	size_t len = qemu_plugin_insn_size(insn);
-	struct branch branch = { .from = qemu_plugin_insn_vaddr(insn) }, *copy;
+	struct branch branch = { .from = qemu_plugin_insn_vaddr(insn),
+				 .after = after };
+	struct branch *copy;
 	int32_t diff = 0;
 
 	if (len == strlen(START) &&
 	    !memcmp(qemu_plugin_insn_data(insn), START, len))
 		qemu_plugin_register_vcpu_insn_exec_cb(
-			insn, start, QEMU_PLUGIN_CB_NO_REGS, NULL);
+			insn, start, QEMU_PLUGIN_CB_NO_REGS,
+			(void *)(uintptr_t)after);
 	branch.kind = decode(qemu_plugin_insn_data(insn), len, &diff);
 	if (branch.kind == NONE)
 		return;
@@ -198,29 +249,77 @@ static void translated_insn(struct qemu_plugin_insn *insn)
 					 QEMU_PLUGIN_MEM_RW, copy);
 }
 
+static void nmi_begun(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	if (listing)
+		write_number(nmis, instructions - (uintptr_t)data);
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	size_t i;
+	size_t i, n = qemu_plugin_tb_n_insns(tb);
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_cb(
-		tb, started, QEMU_PLUGIN_CB_NO_REGS,
-		(void *)(uintptr_t)qemu_plugin_tb_vaddr(tb));
-	for (i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
-		translated_insn(qemu_plugin_tb_get_insn(tb, i));
+	if (name)
+		qemu_plugin_register_vcpu_tb_exec_inline(
+			tb, QEMU_PLUGIN_INLINE_ADD_U64, &instructions, n);
+	else
+		qemu_plugin_register_vcpu_tb_exec_cb(
+			tb, started, QEMU_PLUGIN_CB_NO_REGS,
+			(void *)(uintptr_t)qemu_plugin_tb_vaddr(tb));
+	if (name && qemu_plugin_tb_vaddr(tb) == nmi_entry)
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			qemu_plugin_tb_get_insn(tb, 0), nmi_begun,
+			QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)n);
+	for (i = 0; i < n; i++)
+		translated_insn(qemu_plugin_tb_get_insn(tb, i), n - 1 - i);
+}
+
+static void finish(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	if (fclose(froms) || fclose(times) || fclose(nmis)) {
+		perror("branches: timeline");
+		abort();
+	}
+}
+
+/* Return: false, and says why, if it cannot be */
+static bool begin_timeline(qemu_plugin_id_t id, const qemu_info_t *info,
+			   int argc, char **argv)
+{
+	if (argc != 2 || strncmp(argv[0], "timeline=", 9) ||
+	    strncmp(argv[1], "nmi=", 4) || info->system.smp_vcpus != 1) {
+		fprintf(stderr,
+			"branches: timeline=NAME,nmi=ADDRESS is for one processor\n");
+		return false;
+	}
+	name = strdup(argv[0] + 9);
+	nmi_entry = strtoull(argv[1] + 4, NULL, 16);
+	if (!name)
+		return false;
+	froms = open_file("from");
+	times = open_file("time");
+	nmis = open_file("nmi");
+	if (!froms || !times || !nmis)
+		return false;
+	qemu_plugin_register_atexit_cb(id, finish, NULL);
+	return true;
 }
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 					   const qemu_info_t *info, int argc,
 					   char **argv)
 {
-	(void)argc;
-	(void)argv;
 	if (!info->system_emulation || info->system.smp_vcpus > MAX_CPUS) {
 		fprintf(stderr, "branches: for machines of up to %d CPUs\n",
 			MAX_CPUS);
 		return 1;
 	}
+	if (argc && !begin_timeline(id, info, argc, argv))
+		return 1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;
 }
