@@ -213,7 +213,8 @@ for name in "deep16", "quiet", "cycles":
     e = results[name]["fit"]
     assert e[0] <= 0.5 * best(name, 0), (name, e)
     assert e[1] <= 0.6 * best(name, 1) and e[1] < 0.04, (name, e)
-    assert e[2] > 0.85, (name, e)
+    # The fit alone would have 0.92, 0.88 and 0.89 of the starts right
+    assert e[2] > (0.98 if name == "deep16" else 0.9), (name, e)
 for name in "deep8", "deep32":
     e = results[name]["fit"]
     assert e[0] <= 1.05 * best(name, 0) and e[1] <= 0.6 * best(name, 1), (name, e)
@@ -234,7 +235,7 @@ assert "fit" not in results["lost"]["tail"] and "cycles" not in results["manycyc
 END
 python3 judge.py deep8 deep16 deep32 quiet counted few lost cycles restart manycycles plain || wrong "not as the truth"
 
-# --- the fit, by another account: the same sums in another language
+# --- the fit, by another account: the same sums in another language; and where samples cut
 "$UNIT/gen_lbr" small.dat 32 400 5 >small.truth || exit 1
 "$lbrtime" --format=csv --visits --method=fit small.dat >small.fit 2>err || wrong "small fit"
 python3 - <<'END' || wrong "the fit is not that of another account"
@@ -300,17 +301,95 @@ for step in range(200):
     x = new
     if change < 1e-6:
         break
+
+# Where samples cut a visit: a dense matrix, and relaxation instead of elimination
+cuts = []
+for s in samples:
+    n = len(s["v"]) - 1
+    s["middle"] = sum(x[k] for k in s["keys"][1 if s["before"] else 0:n])
+    s["cut"] = None
+for s in samples:
+    n = len(s["v"]) - 1
+    if not s["whole"] or not n:
+        continue
+    between, b = 0, s["after"]
+    while b and len(b["v"]) == 1:
+        between, b = between + b["T"], b["after"]
+    if b:
+        length = x[s["keys"][n]]
+        cuts.append(dict(a=s, b=b, D=between, x=length + between if length < between else length))
+ending = {id(c["b"]): i for i, c in enumerate(cuts)}
+before = [ending.get(id(c["a"])) for c in cuts]
+room = [c["x"] - c["D"] for c in cuts]
+assert len(cuts) > 300 and None in before
+squares = total = 0
+for j, i in enumerate(before):
+    if i is None:
+        continue
+    s = cuts[j]["a"]
+    squares += (s["T"] - s["middle"] - (room[i] + room[j]) / 2) ** 2 - (room[i] ** 2 + room[j] ** 2) / 12
+    total += s["middle"] + (room[i] + room[j]) / 2
+u = max(squares / total, 0.001 * sum(c["x"] for c in cuts) / len(cuts))
+terms = [] # (variables, value, variance): the first part of cut i is variable 2 i, the last 2 i + 1
+for j, (c, i) in enumerate(zip(cuts, before)):
+    c["x"] += min(u, c["x"])
+    r, s = c["x"] - c["D"], c["a"]
+    terms.append(((2 * j, 2 * j + 1), r, u * max(c["x"], u)))
+    terms += [((v,), r / 2, max(r * r / 12, u)) for v in (2 * j, 2 * j + 1)]
+    if i is not None or not s["before"]:
+        both = (2 * j,) if i is None else (2 * i + 1, 2 * j)
+        terms.append((both, s["T"] - s["middle"], u * max(s["middle"], u)))
+of = collections.defaultdict(list)
+for variables, value, variance in terms:
+    for v in variables:
+        of[v].append((value, 1 / variance, [o for o in variables if o != v]))
+zero, part = set(), [0.0] * (2 * len(cuts))
+for turn in range(20):
+    part = [0.0 if v in zero else p for v, p in enumerate(part)]
+    for sweep in range(100000):
+        moved = 0
+        for v in range(len(part)):
+            if v in zero:
+                continue
+            new = sum(w * (value - sum(part[o] for o in others)) for value, w, others in of[v]) / sum(w for _, w, _ in of[v])
+            moved = max(moved, abs(new - part[v]))
+            part[v] = new
+        if moved < 1e-4:
+            break
+    negative = {v for v, p in enumerate(part) if p < 0}
+    zero |= negative
+    if not negative:
+        break
+first, last = {}, {}
+for i, c in enumerate(cuts):
+    last[id(c["a"])] = max(part[2 * i], 0)
+    first[id(c["b"])] = max(part[2 * i + 1], 0)
+checked = 0
 for s in samples:
     if not s["whole"]:
         continue
-    n = len(s["v"]) - 1
+    n, T = len(s["v"]) - 1, s["T"]
     w = [x[k] for k in s["keys"]]
-    if n:
-        w[n] /= 2
-        if s["before"]:
-            w[0] /= 2
+    p, q = last.get(id(s)), first.get(id(s)) if s["before"] else 0
+    cut = 1 if s["before"] else 0
+    if n and None not in (p, q) and (p + q > 0 or n > cut):
+        if n == cut or p + q >= T:
+            w = [0.0] * (n + 1)
+            p, q = p * T / (p + q), q * T / (p + q)
+        f = (T - p - q) / (sum(w[cut:n]) or 1)
+        w = [t * f for t in w[:n]] + [p]
+        if cut:
+            w[0] = q
+        checked += 1
+    else:
+        if n:
+            w[n] /= 2
+            if s["before"]:
+                w[0] /= 2
+        w = [t * T / sum(w) for t in w]
     for v, t in zip(s["v"], w):
-        assert abs(int(v["duration"]) - t * s["T"] / sum(w)) <= 2, (v, t * s["T"] / sum(w))
+        assert abs(int(v["duration"]) - t) <= 2, (v, t)
+assert checked > 300, checked
 END
 
 # --- the same by way of perf script: registers that are not emptied, and are full or not

@@ -9,8 +9,9 @@
  *
  * An interval that is not whole has time of which nobody knows what it went to. What its
  * recorded branches can account for lies at its end: as long as the fit says that such
- * visits last, or, where branches were counted, as large a part as they are of all. With
- * cycles it is measured. The rest is unknown.
+ * visits last. (That beats as large a part of the interval as the recorded branches are of
+ * those that were counted: a sample is more often among long visits than among short ones.
+ * tests/bench/lbr_truth has both.) With cycles it is measured. The rest is unknown.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,8 @@ static double tail(const struct timeline *t, u32 sample)
 
 	if (s->flags & LBRPROF_PLAIN)
 		return 0;
-	if (s->state == STATE_LOST && s->flags & LBRPROF_COUNTED &&
-	    s->calls > s->nr)
+	if (!t->has_fit && s->state == STATE_LOST &&
+	    s->flags & LBRPROF_COUNTED && s->calls > s->nr)
 		return time * (s->nr + 1) / (s->calls + 1.0);
 	for (i = 0; i <= s->nr && t->has_fit; i++)
 		sum += fitted(t, sample, i) * (i == s->nr ? 0.5 : 1);
@@ -159,6 +160,39 @@ static double by_cycles(const struct timeline *t, const struct sample *s,
 	return all;
 }
 
+/*
+ * The ends of an interval last as long as those of the intervals beside it let them, and
+ * what is between them has the rest.
+ */
+static bool by_ends(const struct timeline *t, u32 sample, double *time)
+{
+	const struct sample *s = &t->sample[sample];
+	double first = t->first_part[sample], last = t->last_part[sample];
+	double all = s->ts - s->start, sum = 0;
+	bool cut = s->before != NONE;
+	u32 i;
+
+	if (s->state != STATE_WHOLE || !s->nr || last < 0 || (cut && first < 0))
+		return false;
+	for (i = cut; i < s->nr; i++)
+		sum += time[i] = fitted(t, sample, i);
+	if (!cut)
+		first = 0;
+	if (sum > 0 && all > first + last) {
+		scale(time + cut, s->nr - cut, all - first - last);
+	} else {
+		memset(time, 0, s->nr * sizeof(*time));
+		if (first + last <= 0)
+			return false;
+		first *= all / (first + last);
+		last = all - first;
+	}
+	if (cut)
+		time[0] = first;
+	time[s->nr] = last;
+	return true;
+}
+
 static void weigh(const struct timeline *t, u32 sample, enum method method,
 		  double *time)
 {
@@ -216,7 +250,7 @@ u64 assign(const struct timeline *t, u32 sample, enum method method,
 		return 0;
 	if (method == METHOD_SHARE) {
 		by_share(t, s, sum, time);
-	} else {
+	} else if (method != METHOD_FIT || !by_ends(t, sample, time)) {
 		weigh(t, sample, method, time);
 		scale(time, s->nr + 1, sum);
 	}

@@ -249,6 +249,9 @@ enum method {
  *		sample[i].first + i
  * @keys:	how many
  * @fitted:	duration of a visit, ns, by @key
+ * @first_part:	by sample: what its interval has of the first visit, which the sample
+ *		before cut, ns; below 0 if nobody knows
+ * @last_part:	likewise, of the last one
  * @has_fit:	there was something to fit
  * @ns_per_cycle: 0 if unknown
  * @restarts:	the counter of cycles begins anew with each sample
@@ -282,6 +285,8 @@ struct timeline {
 	u32 *key;
 	u32 keys;
 	double *fitted;
+	double *first_part;
+	double *last_part;
 	bool has_fit;
 	double ns_per_cycle;
 	bool restarts;
@@ -302,6 +307,7 @@ void timeline_finish(struct timeline *t, double ghz);
 void timeline_free(struct timeline *t);
 u32 timeline_visit(const struct timeline *t, const struct sample *s, u32 i);
 void fit(struct timeline *t);
+void ends(struct timeline *t);
 
 u64 assign(const struct timeline *t, u32 sample, enum method method,
 	   double *time);

@@ -392,6 +392,8 @@ void timeline_finish(struct timeline *t, double ghz)
 	count_visits(t);
 	measure(t, ghz);
 	fit(t);
+	if (t->has_fit)
+		ends(t);
 }
 
 /**
@@ -411,6 +413,8 @@ void timeline_free(struct timeline *t)
 	free(t->visits);
 	free(t->key);
 	free(t->fitted);
+	free(t->first_part);
+	free(t->last_part);
 	free(t->cycles_of);
 }
 

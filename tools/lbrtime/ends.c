@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where a sample cuts a visit.
+ *
+ * The fit says how long a visit lasts, and that a sample is at a random place of the one
+ * it falls into. But the samples before and after it tell more: interval i, of length T_i,
+ * has the end q of one visit that was cut, whole visits that last m_i together, and the
+ * beginning p of the next one; and p of an interval, what lies between (D: intervals without
+ * a branch, which the visit fills), and q of a later one are one visit, which lasts x:
+ *
+ *	q_a + m_i + p_b = T_i		p_c + D_c + q_c = x_c
+ *
+ * Each is true but for how much visits differ. With variance u m_i and u x_c, as the fit
+ * has it, and (x - D)^2 / 12 of p and q around (x - D) / 2, that of a random place, the most likely
+ * p and q >= 0 are the solution of a linear system, in order of time with nothing beside its
+ * three diagonals. Those that come out negative are 0, and it is solved again.
+ *
+ * A visit that has lasted longer than x already is of another sort than those that the fit
+ * knows: it lasts x more, as if it had just begun.
+ *
+ * u is what of the intervals' residues is not explained by random places. A visit that a
+ * sample is in lasts x + u on average, and 2 x at most is what this goes to here: those
+ * whose length is exponential.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lbrtime.h"
+
+/* Those that are negative are found in so many rounds, or nearly all of them */
+#define ROUNDS 20
+
+/* Of what visits last: they never differ by less */
+#define VARIANCE_MIN 0.001
+
+/**
+ * struct cut - a visit that is in several intervals
+ * @p:		what the first of them has of it, ns
+ * @q:		and the last, ns
+ * @between:	and those between, D, ns
+ * @x:		what it lasts, ns
+ * @first:	that interval, as number of its sample
+ * @last:	that one
+ * @p_zero:	@p is known to be 0
+ * @q_zero:	likewise
+ */
+struct cut {
+	double p, q;
+	double between;
+	double x;
+	u32 first, last;
+	bool p_zero, q_zero;
+};
+
+/**
+ * struct cuts - all, in order of time within each thread
+ * @t:		the timeline
+ * @cut:	they
+ * @nr:		how many
+ * @room:	for so many
+ * @unit:	u, ns
+ */
+struct cuts {
+	const struct timeline *t;
+	struct cut *cut;
+	u64 nr, room;
+	double unit;
+};
+
+static double fitted(const struct timeline *t, u32 sample, u32 visit)
+{
+	return t->fitted[t->key[t->sample[sample].first + sample + visit]];
+}
+
+/* The visits that are whole in an interval last that long together */
+static double middle(const struct timeline *t, u32 sample)
+{
+	const struct sample *s = &t->sample[sample];
+	double sum = 0;
+	u32 i;
+
+	for (i = s->before == NONE ? 0 : 1; i < s->nr; i++)
+		sum += fitted(t, sample, i);
+	return sum;
+}
+
+static bool is_whole(const struct timeline *t, u32 sample)
+{
+	return sample != NONE && t->sample[sample].state == STATE_WHOLE;
+}
+
+/* The cut that begins with interval @i: intervals without a branch are in it */
+static bool find_cut(const struct timeline *t, u32 i, struct cut *c)
+{
+	u32 next = t->sample[i].after;
+
+	*c = (struct cut){ .first = i, .x = fitted(t, i, t->sample[i].nr) };
+	while (is_whole(t, next) && !t->sample[next].nr) {
+		c->between += t->sample[next].ts - t->sample[next].start;
+		next = t->sample[next].after;
+	}
+	c->last = next;
+	if (c->x < c->between)
+		c->x += c->between;
+	return is_whole(t, next);
+}
+
+static void add_cut(struct cuts *all, const struct cut *c)
+{
+	double rest = (c->x - c->between) / 2;
+
+	all->cut = grow(all->cut, all->nr, &all->room, sizeof(*all->cut));
+	all->cut[all->nr] = *c;
+	all->cut[all->nr].p = rest;
+	all->cut[all->nr].q = rest;
+	all->nr++;
+}
+
+/* Each thread's chain of cuts, one after the other: @seen are intervals that were in one */
+static void find_cuts(struct cuts *all)
+{
+	const struct timeline *t = all->t;
+	bool *seen = allocate(t->nr * sizeof(*seen));
+	struct cut c;
+	u32 i, k;
+
+	for (k = 0; k < t->nr; k++) {
+		for (i = k; is_whole(t, i) && t->sample[i].nr && !seen[i];
+		     i = c.last) {
+			seen[i] = true;
+			if (!find_cut(t, i, &c))
+				break;
+			add_cut(all, &c);
+		}
+	}
+	free(seen);
+}
+
+static bool follows(const struct cuts *all, u64 i)
+{
+	return i && all->cut[i - 1].last == all->cut[i].first;
+}
+
+static double room_of(const struct cut *c)
+{
+	return c->x - c->between;
+}
+
+/* u: see above */
+static void find_unit(struct cuts *all)
+{
+	const struct timeline *t = all->t;
+	double squares = 0, sum = 0, least = 0;
+	u64 i;
+
+	for (i = 0; i < all->nr; i++) {
+		const struct cut *a = &all->cut[i], *b = a + 1;
+		double m, x, y, r;
+
+		least += a->x / all->nr;
+		if (i + 1 == all->nr || !follows(all, i + 1))
+			continue;
+		m = middle(t, b->first);
+		x = room_of(a);
+		y = room_of(b);
+		r = t->sample[b->first].ts - t->sample[b->first].start - m -
+		    (x + y) / 2;
+		squares += r * r - (x * x + y * y) / 12;
+		sum += m + (x + y) / 2;
+	}
+	least *= VARIANCE_MIN;
+	all->unit = sum > 0 ? squares / sum : 0;
+	if (all->unit < least)
+		all->unit = least;
+	if (!(all->unit > 0))
+		all->unit = 1;
+}
+
+/* A sample is more often in a long visit than in a short one: by u, on average */
+static void lengthen(struct cuts *all)
+{
+	u64 i;
+
+	for (i = 0; i < all->nr; i++) {
+		struct cut *c = &all->cut[i];
+
+		c->x += all->unit < c->x ? all->unit : c->x;
+	}
+}
+
+/**
+ * struct row - of the system: variables are p and q of each cut, in order
+ * @below:	what couples it with the variable before
+ * @diagonal:	and with itself
+ * @right:	what it has to be
+ */
+struct row {
+	double below, diagonal, right;
+};
+
+/* A term (a + b - value)^2 / variance; or of one variable, if b is NULL */
+static void add_term(struct row *a, struct row *b, double value,
+		     double variance)
+{
+	double w = 1 / variance;
+
+	a->diagonal += w;
+	a->right += w * value;
+	if (!b)
+		return;
+	b->diagonal += w;
+	b->right += w * value;
+	b->below += w;
+}
+
+static double at_least(double value, double least)
+{
+	return value > least ? value : least;
+}
+
+static void add_terms(const struct cuts *all, struct row *row, u64 i)
+{
+	const struct timeline *t = all->t;
+	const struct cut *c = &all->cut[i];
+	const struct sample *s = &t->sample[c->first];
+	struct row *p = &row[2 * i], *q = p + 1;
+	double room = room_of(c), m = middle(t, c->first);
+	double place = at_least(room * room / 12, all->unit);
+
+	add_term(p, q, room, all->unit * at_least(c->x, all->unit));
+	add_term(p, NULL, room / 2, place);
+	add_term(q, NULL, room / 2, place);
+	m = s->ts - s->start - m;
+	if (follows(all, i))
+		add_term(p - 1, p, m,
+			 all->unit * at_least(middle(t, c->first), all->unit));
+	else if (s->before == NONE)
+		/* Nothing before it was cut */
+		add_term(p, NULL, m,
+			 all->unit * at_least(middle(t, c->first), all->unit));
+}
+
+static void drop(struct row *row, u64 i, u64 nr)
+{
+	row[i] = (struct row){ .diagonal = 1 };
+	if (i + 1 < nr)
+		row[i + 1].below = 0;
+}
+
+/* Gauss' elimination of three diagonals: the system is symmetric and positive definite */
+static void solve(struct row *row, u64 nr)
+{
+	double above;
+	u64 i;
+
+	for (i = 1; i < nr; i++) {
+		double f = row[i].below / row[i - 1].diagonal;
+
+		row[i].diagonal -= f * row[i].below;
+		row[i].right -= f * row[i - 1].right;
+	}
+	for (i = nr; i--;) {
+		above = i + 1 < nr ? row[i + 1].below * row[i + 1].right : 0;
+		row[i].right = (row[i].right - above) / row[i].diagonal;
+	}
+}
+
+/* Return: whether there are more that have to be 0 */
+static bool step(struct cuts *all, struct row *row)
+{
+	u64 i, nr = 2 * all->nr;
+	bool more = false;
+
+	for (i = 0; i < nr; i++)
+		row[i] = (struct row){ 0 };
+	for (i = 0; i < all->nr; i++)
+		add_terms(all, row, i);
+	for (i = 0; i < all->nr; i++) {
+		if (all->cut[i].p_zero)
+			drop(row, 2 * i, nr);
+		if (all->cut[i].q_zero)
+			drop(row, 2 * i + 1, nr);
+	}
+	solve(row, nr);
+	for (i = 0; i < all->nr; i++) {
+		struct cut *c = &all->cut[i];
+
+		c->p = row[2 * i].right;
+		c->q = row[2 * i + 1].right;
+		more |= c->p < 0 || c->q < 0;
+		c->p_zero |= c->p < 0;
+		c->q_zero |= c->q < 0;
+	}
+	return more;
+}
+
+/**
+ * ends - find how much of the visits that samples cut is in which interval
+ * @t: the timeline, with the fit; @first_part and @last_part are set
+ */
+void ends(struct timeline *t)
+{
+	struct cuts all = { .t = t };
+	struct row *row;
+	u64 i;
+
+	t->first_part = allocate(t->nr * sizeof(*t->first_part));
+	t->last_part = allocate(t->nr * sizeof(*t->last_part));
+	for (i = 0; i < t->nr; i++)
+		t->first_part[i] = t->last_part[i] = -1;
+	find_cuts(&all);
+	find_unit(&all);
+	lengthen(&all);
+	row = allocate((2 * all.nr + 1) * sizeof(*row));
+	for (i = 0; all.nr && i < ROUNDS && step(&all, row); i++)
+		;
+	for (i = 0; i < all.nr; i++) {
+		t->last_part[all.cut[i].first] = at_least(all.cut[i].p, 0);
+		t->first_part[all.cut[i].last] = at_least(all.cut[i].q, 0);
+	}
+	free(row);
+	free(all.cut);
+}
