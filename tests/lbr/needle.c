@@ -28,12 +28,16 @@ static inline uint64_t draw(uint64_t below)
 	return random_state % below;
 }
 
-/* So many instructions; no branch that an LBR of calls and returns records */
+/*
+ * So many instructions; no branch that an LBR of calls and returns records. Most of them do
+ * nothing: what counts is their number, and a model of a processor has soon done those.
+ */
 static inline __attribute__((always_inline)) void work(long instructions)
 {
-	long n = instructions / 2;
+	long n = instructions / 64;
 
-	__asm__ volatile("1:	dec %0\n"
+	__asm__ volatile("1:	.fill 62, 1, 0x90\n"
+			 "	dec %0\n"
 			 "	jnz 1b\n"
 			 : "+r"(n));
 }

@@ -24,7 +24,7 @@ as_postgres() {
 prepare() {
 	case $workload in
 	gzip)
-		for ((i = 0; i < 40; i++)); do cat "$TRACERIG_TOP"/tools/lbrtime/*.c; done | head -c 3000000 >text
+		for ((i = 0; i < 20; i++)); do cat "$TRACERIG_TOP"/tools/lbrtime/*.c; done >text
 		;;
 	redis)
 		redis-server --port 0 --unixsocket $work/redis.sock --save '' --appendonly no >/dev/null &
