@@ -9,9 +9,8 @@
  *
  * An interval that is not whole has time of which nobody knows what it went to. What its
  * recorded branches can account for lies at its end: as long as the fit says that such
- * visits last. (That beats as large a part of the interval as the recorded branches are of
- * those that were counted: a sample is more often among long visits than among short ones.
- * tests/bench/lbr_truth has both.) With cycles it is measured. The rest is unknown.
+ * visits last, or, without a fit, as large a part as they are of those that were counted.
+ * With cycles it is measured. The rest is unknown.
  */
 #include <stdlib.h>
 #include <string.h>
