@@ -3,63 +3,95 @@
  * lbrprof: the branches of a sample, as few bytes.
  *
  * The newest branch comes first. Each is the address FROM; then TO, if the
- * sample has the flag LBRPROF_TO; then the cycles in two bytes, the lower one
- * first, if it has LBRPROF_CYCLES.
+ * sample has the flag LBRPROF_TO; then the cycles in two bytes, if it has
+ * LBRPROF_CYCLES. All numbers are little-endian.
  *
- * An address is written as its difference to the last one in the same half of
- * the address space (user: bit 63 is 0, kernel: it is 1), because code calls
- * what is near, and interrupts and system calls go from one half to the other
- * and back. At the beginning, the last address in the half of the sample's ip is
- * ip, and in the other half 0, which is near to the kernel's text, too: modulo
- * 2^64 it is at -2^31. The difference d, of 64 bits, becomes z = 2d if it is not
- * negative and -2d - 1 if it is, and what is written is the number
+ * Both sides know two addresses: the last one and another one. At the beginning
+ * these are the sample's ip, and the middle of the kernel's text. What is written
+ * begins with 16 bits, of which the lowest ones tell what they are:
  *
- *	2z + (the address is in another half than the one before it, or ip)
+ *	...0	the address less the last one, from -2^14 to 2^14 - 1, in 15 bits
+ *	..01	with 16 bits more: that, from -2^29 to 2^29 - 1, in 30 bits
+ *	0x0003	with 64 bits more: the address. The last one becomes the other one
+ *	0x0007	the last one and the other one change places; one of the first two
+ *		forms follows
  *
- * of 65 bits, in LEB128: 7 bits in each byte, from the lowest ones, with bit 7
- * set in all bytes but the last. So any u64 can be written, in 10 bytes at most,
- * of which the tenth has 2 bits. Within a half, 64 MiB to either side take
- * 4 bytes at most.
+ * and then the address is the last one. Code calls what is near, and goes to and
+ * fro between a program and a library, or between a user and the kernel. So nearly
+ * all addresses are in 2 bytes or 4, and any u64 is in 10 at most. A packer's time
+ * is that of the first form, which is why there is nothing in it but a difference.
  *
  * Unpacking takes any bytes: it reads only as many as there are, and writes only
- * as many branches as it is told. A number may be longer than need be.
+ * as many branches as it is told. An address may be longer than need be.
  */
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
 #include "lbrpack.h"
 
-/**
- * struct lbrpack - what both sides know before an address
- * @last: the last address in each half: of users, of the kernel
- * @half: that of the address before
- */
-struct lbrpack {
-	u64 last[2];
-	u8 half;
-};
+#define LONG_BITS 30
+#define FAR 3
+#define OTHER 7
 
-static void lbrpack_init(struct lbrpack *p, u64 ip)
+static void lbrpack_swap(struct lbrpack *p)
 {
-	p->half = ip >> 63;
-	p->last[p->half] = ip;
-	p->last[!p->half] = 0;
+	u64 last = p->last;
+
+	p->last = p->other;
+	p->other = last;
 }
 
-static u8 *put_address(struct lbrpack *p, u8 *to, u64 address)
+static u8 *put_difference(struct lbrpack *p, u8 *to, u64 address)
 {
-	u8 half = address >> 63;
-	u64 diff = address - p->last[half];
-	u64 z = diff << 1 ^ -(diff >> 63);
-	u8 low = (z & 0x3f) << 1 | (half ^ p->half);
+	u64 diff = address - p->last;
 
-	p->last[half] = address;
-	p->half = half;
-	for (z >>= 6; z; z >>= 7) {
-		*to++ = low | 0x80;
-		low = z & 0x7f;
+	p->last = address;
+	if (lbrpack_is_within(diff, LBRPACK_SHORT_BITS)) {
+		put_unaligned_le16(diff << 1, to);
+		return to + 2;
 	}
-	*to++ = low;
+	put_unaligned_le32(diff << 2 | 1, to);
+	return to + 4;
+}
+
+/**
+ * lbrpack_put_distant - write an address that needs more than two bytes
+ * @p: what both sides know before it
+ * @to: room for LBRPROF_ADDRESS_MAX bytes
+ * @address: it
+ *
+ * Context: any.
+ * Return: behind what was written.
+ */
+u8 *lbrpack_put_distant(struct lbrpack *p, u8 *to, u64 address)
+{
+	if (lbrpack_is_within(address - p->last, LONG_BITS))
+		return put_difference(p, to, address);
+	if (lbrpack_is_within(address - p->other, LONG_BITS)) {
+		lbrpack_swap(p);
+		put_unaligned_le16(OTHER, to);
+		return put_difference(p, to + 2, address);
+	}
+	p->other = p->last;
+	p->last = address;
+	put_unaligned_le16(FAR, to);
+	put_unaligned_le64(address, to + 2);
+	return to + 10;
+}
+
+static u8 *put_branches(struct lbrpack *p, u8 *to, u8 flags,
+			const struct lbrprof_branch *branch,
+			const struct lbrprof_branch *end)
+{
+	for (; branch != end; branch++) {
+		to = lbrpack_put(p, to, branch->from);
+		if (flags & LBRPROF_TO)
+			to = lbrpack_put(p, to, branch->to);
+		if (flags & LBRPROF_CYCLES) {
+			put_unaligned_le16(branch->cycles, to);
+			to += 2;
+		}
+	}
 	return to;
 }
 
@@ -82,47 +114,71 @@ size_t lbrprof_pack(u8 *to, u64 ip, u8 flags,
 	u8 *begin = to;
 
 	lbrpack_init(&p, ip);
-	for (; branch != end; branch++) {
-		to = put_address(&p, to, branch->from);
-		if (flags & LBRPROF_TO)
-			to = put_address(&p, to, branch->to);
-		if (flags & LBRPROF_CYCLES) {
-			put_unaligned_le16(branch->cycles, to);
-			to += 2;
-		}
-	}
+	if (flags & (LBRPROF_TO | LBRPROF_CYCLES))
+		return put_branches(&p, to, flags, branch, end) - begin;
+	for (; branch != end; branch++)
+		to = lbrpack_put(&p, to, branch->from);
 	return to - begin;
 }
 
-/* The number at *@at of @data; moves *@at behind it */
+/* The difference at *@at of @data, and the address; moves *@at behind it */
+static enum lbrprof_error get_difference(struct lbrpack *p, const u8 *data,
+					 size_t len, size_t *at, u64 *address)
+{
+	size_t size;
+	s64 diff;
+	u16 low;
+
+	if (len - *at < 2)
+		return LBRPROF_CUT;
+	low = get_unaligned_le16(data + *at);
+	if ((low & 3) == 3)
+		return LBRPROF_NO_ADDRESS;
+	size = low & 1 ? 4 : 2;
+	if (len - *at < size)
+		return LBRPROF_CUT;
+	if (low & 1)
+		diff = (s32)get_unaligned_le32(data + *at) >> 2;
+	else
+		diff = (s16)low >> 1;
+	*at += size;
+	p->last += diff;
+	*address = p->last;
+	return LBRPROF_OK;
+}
+
+static enum lbrprof_error get_far(struct lbrpack *p, const u8 *data, size_t len,
+				  size_t *at, u64 *address)
+{
+	if (len - *at < 10)
+		return LBRPROF_CUT;
+	p->other = p->last;
+	p->last = get_unaligned_le64(data + *at + 2);
+	*address = p->last;
+	*at += 10;
+	return LBRPROF_OK;
+}
+
+/* The address at *@at of @data; moves *@at behind it, unless something is wrong */
 static enum lbrprof_error get_address(struct lbrpack *p, const u8 *data,
 				      size_t len, size_t *at, u64 *address)
 {
-	unsigned int shift = 6;
-	size_t i = *at;
-	u64 z, diff;
-	u8 byte;
+	enum lbrprof_error error;
+	size_t after = *at;
+	u16 low = 0;
 
-	if (i == len)
-		return LBRPROF_CUT;
-	byte = data[i++];
-	p->half ^= byte & 1;
-	z = byte >> 1 & 0x3f;
-	for (; byte & 0x80; shift += 7) {
-		if (i == len)
-			return LBRPROF_CUT;
-		byte = data[i++];
-		if (shift == 62 && byte > 3)
-			return LBRPROF_NO_ADDRESS;
-		z |= (u64)(byte & 0x7f) << shift;
+	if (len - after >= 2)
+		low = get_unaligned_le16(data + after);
+	if (low == FAR)
+		return get_far(p, data, len, at, address);
+	if (low == OTHER) {
+		lbrpack_swap(p);
+		after += 2;
 	}
-	diff = z >> 1 ^ -(z & 1);
-	*address = p->last[p->half] + diff;
-	if (*address >> 63 != p->half)
-		return LBRPROF_NO_ADDRESS;
-	p->last[p->half] = *address;
-	*at = i;
-	return LBRPROF_OK;
+	error = get_difference(p, data, len, &after, address);
+	if (!error)
+		*at = after;
+	return error;
 }
 
 static enum lbrprof_error get_cycles(const u8 *data, size_t len, size_t *at,

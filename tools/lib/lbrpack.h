@@ -5,7 +5,9 @@
 #ifndef _LBRPACK_H
 #define _LBRPACK_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
+#include <linux/unaligned.h>
 
 /**
  * enum lbrprof_flags - the field flags of lbrprof_sample
@@ -47,8 +49,7 @@ struct lbrprof_branch {
  * enum lbrprof_error - why data cannot be unpacked
  * @LBRPROF_OK: it can
  * @LBRPROF_CUT: it ends within a branch
- * @LBRPROF_NO_ADDRESS: a number that is no address: it has more than 64 bits,
- *	or is not in the half of the address space that it is said to be in
+ * @LBRPROF_NO_ADDRESS: the first 16 bits of an address are of no known form
  * @LBRPROF_REST: bytes are left over
  */
 enum lbrprof_error {
@@ -57,6 +58,53 @@ enum lbrprof_error {
 	LBRPROF_NO_ADDRESS,
 	LBRPROF_REST,
 };
+
+/* Of x86-64: 512 MiB to either side are wherever the kernel's text can be */
+#define LBRPACK_KERNEL_TEXT 0xffffffffa0000000ULL
+
+#define LBRPACK_SHORT_BITS 15
+
+/**
+ * struct lbrpack - what both sides know before an address
+ * @last: the last address
+ * @other: the one from which @last was far away
+ */
+struct lbrpack {
+	u64 last;
+	u64 other;
+};
+
+static __always_inline void lbrpack_init(struct lbrpack *p, u64 ip)
+{
+	p->last = ip;
+	p->other = LBRPACK_KERNEL_TEXT;
+}
+
+/* Whether @diff is a signed number of @bits */
+static __always_inline bool lbrpack_is_within(u64 diff, unsigned int bits)
+{
+	return diff + (1ULL << (bits - 1)) < 1ULL << bits;
+}
+
+u8 *lbrpack_put_distant(struct lbrpack *p, u8 *to, u64 address);
+
+/* Write an address; who reads registers does so as they are read */
+static __always_inline u8 *lbrpack_put(struct lbrpack *p, u8 *to, u64 address)
+{
+	u64 diff = address - p->last;
+	struct lbrpack copy;
+
+	if (!lbrpack_is_within(diff, LBRPACK_SHORT_BITS)) {
+		/* Of a copy, so that the caller's can be in registers */
+		copy = *p;
+		to = lbrpack_put_distant(&copy, to, address);
+		*p = copy;
+		return to;
+	}
+	put_unaligned_le16(diff << 1, to);
+	p->last = address;
+	return to + 2;
+}
 
 size_t lbrprof_pack(u8 *to, u64 ip, u8 flags,
 		    const struct lbrprof_branch *branch, unsigned int nr);
