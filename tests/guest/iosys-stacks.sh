@@ -3,10 +3,12 @@
 # timeout: 400
 #
 # Stacks of I/O system calls, of stock programs and of one whose stacks are odd, against
-# those that elfutils finds at the same calls. CALLS (default 150) of each program.
+# those that elfutils finds at the same calls, or gdb (PEER=gdb). CALLS (default 50) of
+# each program; with POSTGRES=1 of postgres, too.
 . "$TRACERIG_TOP/tests/guest/functions"
 
-calls=${CALLS:-150}
+calls=${CALLS:-50}
+peer=${PEER:-elfutils}
 here=$TRACERIG_TOP/tests/guest
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
@@ -44,13 +46,27 @@ update t set b = a where a % 3; vacuum; select count(*) from t order by 1; drop 
 END
 for _ in {1..20}; do cat work.sql; done >more.sql
 
+# stop_at_calls NAME COMMAND...: sets stop to what runs it and logs the peer's stacks
+stop_at_calls() {
+	local name=$1 as=()
+	shift
+	# It will not run as root
+	[ "$name" != postgres ] || as=(runuser -u postgres --)
+	if [ "$peer" = gdb ]; then
+		stop=("${as[@]}" env "LOG=$name.log" "MAX=$calls" gdb -nx -batch -x "$here/stack_gdb.py" --args "$@")
+	else
+		stop=("${as[@]}" ./stackcalls "--max=$calls" "$name.log" "$@")
+	fi
+}
+
 # measure NAME LEAST COMMAND...
 measure() {
-	local name=$1 least=$2
+	local name=$1 least=$2 stop
 	shift 2
-	trace-cmd record -q -b 20000 -e iosys:io_syscall -e iosys:io_stack -e iosys:io_map -o "$name.dat" \
-		./stackcalls --max="$calls" "$name.log" "$@" >"$name.out" 2>"$name.err" ||
-		die "$name: $(cat "$name.err")"
+	stop_at_calls "$name" "$@"
+	trace-cmd record -q -b 20000 -e iosys:io_syscall -f 'comm != "gdb" && comm != "stackcalls" && comm != "trace-cmd"' \
+		-e iosys:io_stack -e iosys:io_map -o "$name.dat" \
+		"${stop[@]}" >"$name.out" 2>"$name.err" <"${input:-/dev/null}" || die "$name: $(cat "$name.err")"
 	cat "$tracing/iosys_stacks" >"$name.stacks"
 	trace-cmd report "$name.dat" >"$name.txt" 2>/dev/null
 	/usr/bin/python3 "$here/stack_check.py" "$least" "$name.log" "$name.txt" "$name.stacks" >"$name.check" ||
@@ -67,6 +83,17 @@ measure stackstatic "$calls" ./stackstatic 100000
 measure python3 "$calls" /usr/bin/python3 work.py
 measure bash "$calls" bash work.bash
 measure sqlite3 "$calls" sqlite3 -init more.sql work2.db .quit
+bins=(/usr/lib/postgresql/*/bin)
+if [ -n "${POSTGRES-}" ]; then
+	chmod 777 .
+	install -d -o postgres pg
+	trace-cmd record -q -e iosys -o warm.dat runuser -u postgres -- "${bins[-1]}/initdb" -N -D pg >initdb.log 2>&1 ||
+		die "initdb" "$(cat initdb.log)"
+	for i in {1..100}; do
+		echo "create table t$i as select generate_series(1, 500) a; select count(*) from t$i; drop table t$i;"
+	done >pg.sql
+	input=pg.sql measure postgres "$calls" "${bins[-1]}/postgres" --single -D pg postgres
+fi
 
 # Code that is made at run time: elfutils may give up there
 measure jit 1 ./stackwork 3 jit

@@ -3,7 +3,7 @@
 """usage: stack_check.py LEAST LOG REPORT DEFINITIONS
 
 Compares the stacks of the calls in REPORT (of trace-cmd) with those that stackcalls has
-found in LOG with elfutils.  The definitions are in REPORT, too, and once more in
+found in LOG with elfutils, or stack_gdb.py with gdb.  The definitions are in REPORT, too, and once more in
 DEFINITIONS, a copy of the file iosys_stacks; both have to say the same.  There have to be
 LEAST calls at least, of which 99.5 % have the frames that elfutils finds (of those where
 it is sure), and none others."""
@@ -90,7 +90,9 @@ def main():
                 kind = "equal"
             elif sure == "unsure" and ours[:len(frames)] == frames:
                 kind = "further" if end == "complete" else "unsure"
-            elif guessed and end == "complete":
+            # What was not guessed has to be right nevertheless, where the other one is sure
+            elif guessed and end == "complete" and (
+                    sure == "unsure" or ours[:len(ours) - guessed] == frames[:len(ours) - guessed]):
                 kind = "guessed"
             elif end != "complete" and ours == frames[:len(ours)]:
                 kind = "short:" + end
@@ -99,7 +101,7 @@ def main():
             sums[kind] += 1
             if kind not in ("equal", "further", "guessed") and shown < 5:
                 shown += 1
-                print(kind, "call", nr, "stack", stack, end, guessed, sure, "\n  ours", *ours, "\n  elfutils", *frames)
+                print(kind, "call", nr, "stack", stack, end, guessed, sure, "\n  ours", *ours, "\n  theirs", *frames)
     print(*(f"{kind} {n}" for kind, n in sorted(sums.items())), "stacks", len(stacks))
     sure = sums["calls"] - sums["unsure"] - sums["further"] - sums["guessed"]
     if sums["calls"] < least or sums["different"] or sums["equal"] * 1000 < sure * 995:
