@@ -448,19 +448,17 @@ static unsigned int jobs(void)
 
 static void read_ready(const struct ready *r)
 {
-	struct upstream *u = &upstream[r->which];
-	struct client *c = &client[r->which];
 	int64_t begin = now += 300 + below(500);
 
 	now += 1000 + below(2000);
 	if (r->what == FROM_CLIENT) {
-		transfer(&c->c, true, false, 100, begin, now);
-		c->job = (struct job){ .got = now,
-				       .left = jobs(),
-				       .at_once = !below(3) };
+		transfer(&client[r->which].c, true, false, 100, begin, now);
+		client[r->which].job = (struct job){ .got = now,
+						     .left = jobs(),
+						     .at_once = !below(3) };
 		going++;
 	} else if (r->what == FROM_BASE) {
-		transfer(&u->c, false, false, 500, begin, now);
+		transfer(&upstream[r->which].c, false, false, 500, begin, now);
 	}
 }
 
