@@ -4,7 +4,7 @@
 #
 # Stacks of I/O system calls, of stock programs and of one whose stacks are odd, against
 # those that elfutils finds at the same calls, or gdb (PEER=gdb). CALLS (default 50) of
-# each program; with POSTGRES=1 of postgres, too.
+# each program; with DATABASES=1 of sqlite3 and postgres, too.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 calls=${CALLS:-50}
@@ -75,16 +75,17 @@ measure() {
 }
 
 # Once before: their tables are built while they run the first time
-for program in "./stackwork 1" "./stackstatic 1" "/usr/bin/python3 -c import\ sqlite3,json" "bash -c :" "sqlite3 :memory: .quit"; do
+for program in "./stackwork 1" "./stackstatic 1" "/usr/bin/python3 -c import\ sqlite3,json" "bash -c :"; do
 	eval "trace-cmd record -q -e iosys -o warm.dat $program" >/dev/null 2>&1 || die "$program"
 done
 measure stackwork "$calls" ./stackwork 100000
 measure stackstatic "$calls" ./stackstatic 100000
 measure python3 "$calls" /usr/bin/python3 work.py
 measure bash "$calls" bash work.bash
-measure sqlite3 "$calls" sqlite3 -init more.sql work2.db .quit
 bins=(/usr/lib/postgresql/*/bin)
-if [ -n "${POSTGRES-}" ]; then
+if [ -n "${DATABASES-}" ]; then
+	trace-cmd record -q -e iosys -o warm.dat sqlite3 :memory: .quit >/dev/null 2>&1 || die "sqlite3"
+	measure sqlite3 "$calls" sqlite3 -init more.sql work2.db .quit
 	chmod 777 .
 	install -d -o postgres pg
 	trace-cmd record -q -e iosys -o warm.dat runuser -u postgres -- "${bins[-1]}/initdb" -N -D pg >initdb.log 2>&1 ||
