@@ -29,7 +29,6 @@
 #define AHEAD 123456789000ull
 #define ID_BIO 500
 #define ID_RQ 501
-#define ID_FAULT 402
 #define ID_REQUEST 403
 
 static const char bio_format[] =
@@ -48,19 +47,6 @@ static const char request_format[] =
 	"\tfield:unsigned int bytes;\toffset:28;\tsize:4;\tsigned:0;\n"
 	"\tfield:char rwbs[8];\toffset:32;\tsize:8;\tsigned:0;\n\n"
 	"print fmt: \"%s %u\", REC->rwbs, REC->nr_sector\n";
-
-static const char fault_format[] =
-	"name: io_fault\nID: 402\nformat:\n" TD_COMMON
-	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:32;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t tgid;\toffset:36;\tsize:4;\tsigned:1;\n"
-	"\tfield:s32 result;\toffset:40;\tsize:4;\tsigned:1;\n"
-	"\tfield:__data_loc char[] name;\toffset:44;\tsize:4;\tsigned:0;\n"
-	"\tfield:u16 flags;\toffset:48;\tsize:2;\tsigned:0;\n"
-	"\tfield:u8 type;\toffset:50;\tsize:1;\tsigned:0;\n\n"
-	"print fmt: \"fault=%d name=%s\", REC->result, __get_str(name)\n";
 
 static const char submitted_format[] =
 	"name: io_request\nID: 403\nformat:\n" TD_COMMON
@@ -143,19 +129,19 @@ static void asked(const char *name, uint64_t bytes)
 static void fault(int tid, uint64_t *at)
 {
 	uint64_t file = below(FILES), start = *at += 5;
-	struct td_record r;
 
 	read_some(tid, at, names[file]);
 	*at += 5;
-	td_begin(&r, &td, ID_FAULT, tid, 52);
-	td_put(&r, 8, start, 8);
-	td_put(&r, 16, *at - start, 8);
-	td_put(&r, 24, 10 + file, 8);
-	td_put(&r, 36, TID, 4);
-	td_put(&r, 48, below(4) ? 16 : 0, 2);
-	td_put(&r, 50, IO_FILE, 1);
-	td_put_string(&r, 44, names[file]);
-	td_write(&td, 0, 0, *at + AHEAD, &r);
+	io_write_fault(&td, 0,
+		       &(struct io_call){ .tid = tid,
+					  .tgid = TID,
+					  .type = IO_FILE,
+					  .start = start,
+					  .finish = *at,
+					  .id = 10 + file,
+					  .flags = below(4) ? 16 : 0,
+					  .name = names[file],
+					  .ahead = AHEAD });
 	asked(names[file], 4096);
 }
 
@@ -274,7 +260,7 @@ int main(int argc, char **argv)
 	}
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
-	td_add_event(&td, "iosys", fault_format);
+	td_add_event(&td, "iosys", io_fault_format);
 	td_add_event(&td, "iosys", submitted_format);
 	td_add_event(&td, "block", bio_format);
 	td_add_event(&td, "block", request_format);

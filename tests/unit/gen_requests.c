@@ -18,8 +18,6 @@
 #include "iodat.h"
 #include "random.h"
 
-#define ID_FAULT 402
-
 /* The servers' clock is ahead, by more than anything takes */
 #define AHEAD 7000000000000ull
 
@@ -28,19 +26,6 @@ enum {
 	OP_FAULT = 254,
 	OP_KERNEL_FAULT = 255,
 };
-
-static const char fault_format[] =
-	"name: io_fault\nID: 402\nformat:\n" TD_COMMON
-	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:32;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t tgid;\toffset:36;\tsize:4;\tsigned:1;\n"
-	"\tfield:s32 result;\toffset:40;\tsize:4;\tsigned:1;\n"
-	"\tfield:__data_loc char[] name;\toffset:44;\tsize:4;\tsigned:0;\n"
-	"\tfield:u16 flags;\toffset:48;\tsize:2;\tsigned:0;\n"
-	"\tfield:u8 type;\toffset:50;\tsize:1;\tsigned:0;\n\n"
-	"print fmt: \"fault=%d name=%s\", REC->result, __get_str(name)\n";
 
 static const char *const clients[] = { "php", "cron" };
 static const char *const servers[] = { "postgres", "redis" };
@@ -354,17 +339,17 @@ static int by_finish(const void *a, const void *b)
 
 static void write_fault(struct td *td, const struct event *e)
 {
-	struct td_record r;
-
-	td_begin(&r, td, ID_FAULT, e->tid, 52);
-	td_put(&r, 8, e->start + AHEAD, 8);
-	td_put(&r, 16, e->finish - e->start, 8);
-	td_put(&r, 24, 4711, 8);
-	td_put(&r, 36, e->tgid, 4);
-	td_put(&r, 48, 2 | (e->op == OP_KERNEL_FAULT ? 16 : 0), 2);
-	td_put(&r, 50, 8, 1);
-	td_put_string(&r, 44, "/mapped");
-	td_write(td, 0, 0, e->finish + AHEAD, &r);
+	io_write_fault(td, 0,
+		       &(struct io_call){
+			       .tid = e->tid,
+			       .tgid = e->tgid,
+			       .type = IO_FILE,
+			       .start = e->start + AHEAD,
+			       .finish = e->finish + AHEAD,
+			       .id = 4711,
+			       .flags = 2 | (e->op == OP_KERNEL_FAULT ? 16 : 0),
+			       .name = "/mapped",
+		       });
 }
 
 static void write_event(struct td *td, const struct event *e)
@@ -406,7 +391,7 @@ static bool save(const char *path, bool server)
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
-	td_add_event(&td, "iosys", fault_format);
+	td_add_event(&td, "iosys", io_fault_format);
 	td.cmdlines = server ? "3000 postgres\n3001 redis\n" :
 			       "2000 php\n2001 cron\n";
 	for (i = 0; i < nr_events; i++) {

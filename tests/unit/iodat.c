@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes made-up io_syscall events. */
+/* Writes made-up io_syscall and io_fault events. */
 #include "iodat.h"
 
 const char io_call_format[] =
@@ -26,6 +26,19 @@ const char io_call_format[] =
 	"{ 2, \"write\" }, { 3, \"pread64\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, "
 	"{ 26, \"openat\" }, { 28, \"close\" }, { 29, \"connect\" }, { 30, \"accept4\" }, "
 	"{ 33, \"fdatasync\" }, { 45, \"epoll_wait\" }, { 0, \"none\" }), REC->result, __get_str(name)\n";
+
+const char io_fault_format[] =
+	"name: io_fault\nID: 402\nformat:\n" TD_COMMON
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 id;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:dev_t dev;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t tgid;\toffset:36;\tsize:4;\tsigned:1;\n"
+	"\tfield:s32 result;\toffset:40;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] name;\toffset:44;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 flags;\toffset:48;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 type;\toffset:50;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"fault=%d name=%s\", REC->result, __get_str(name)\n";
 
 /* The stream's range: behind the other fields, before the names */
 #define STREAM 96
@@ -86,4 +99,26 @@ void io_write(struct td *td, unsigned int cpu, const struct io_call *call)
 	td_put_string(&r, 72, call->name);
 	td_put_string(&r, 76, "");
 	td_write(td, 0, cpu, call->finish + call->ahead, &r);
+}
+
+/**
+ * io_write_fault - write a fault's event, in order of ends on a CPU
+ * @td: file, with io_fault_format
+ * @cpu: where it ends
+ * @fault: it, with what faults have of a call
+ */
+void io_write_fault(struct td *td, unsigned int cpu,
+		    const struct io_call *fault)
+{
+	struct td_record r;
+
+	td_begin(&r, td, IO_ID_FAULT, fault->tid, 52);
+	td_put(&r, 8, fault->start, 8);
+	td_put(&r, 16, fault->finish - fault->start, 8);
+	td_put(&r, 24, fault->id, 8);
+	td_put(&r, 36, fault->tgid, 4);
+	td_put(&r, 48, fault->flags, 2);
+	td_put(&r, 50, fault->type, 1);
+	td_put_string(&r, 44, fault->name);
+	td_write(td, 0, cpu, fault->finish + fault->ahead, &r);
 }

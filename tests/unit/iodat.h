@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Made-up io_syscall events, with the fields that kernels have that matter to ioreq, for
- * files that tracedat.h writes.
+ * Made-up io_syscall and io_fault events, with the fields that kernels have that matter
+ * to ioreq, for files that tracedat.h writes.
  */
 #ifndef TESTS_IODAT_H
 #define TESTS_IODAT_H
@@ -9,6 +9,7 @@
 #include "tracedat.h"
 
 #define IO_ID_CALL 400
+#define IO_ID_FAULT 402
 
 /* Types of objects */
 #define IO_ANON 0
@@ -36,6 +37,7 @@ enum {
 };
 
 extern const char io_call_format[];
+extern const char io_fault_format[];
 
 /**
  * struct io_call - a call
@@ -81,5 +83,7 @@ struct io_call {
 
 const char *io_op_name(unsigned int op);
 void io_write(struct td *td, unsigned int cpu, const struct io_call *call);
+void io_write_fault(struct td *td, unsigned int cpu,
+		    const struct io_call *fault);
 
 #endif
