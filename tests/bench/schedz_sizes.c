@@ -8,7 +8,8 @@
  *   NAME RATE raw=68.0 schedz=... ... floor=...
  *
  * raw: the ring of ftrace. schedz: blocks of a page, with their records and headers.
- * schedz_udp: blocks for a datagram each, with Ethernet, IP and UDP around them.
+ * schedz_udp: such blocks in nettrace's datagrams, as put_parts() of its target.c
+ * cuts them, with the headers of these, of UDP, IP and Ethernet.
  * paper: strings that repeat are left out, small numbers are packed, as in the
  * paper that schedz grew from. perfetto: compact_sched, columns of varints. lz4,
  * zstd: raw pages of 4 KiB. words: what the tap writes to memory of its CPU.
@@ -24,11 +25,17 @@
 #include <zstd.h>
 
 #include "tap.h"
+#include "wire.h"
 
 #define MAX_EVENTS 4000000
 #define RING_PAGE 4080
+#define BLOCK 4032
 #define RECORD 28 /* of schedz_block, with its header in the ring */
-#define UDP 42 /* Ethernet, IPv4 and UDP headers */
+#define FIELDS 20 /* of it, without that */
+#define MTU 1500
+#define ETHERNET 14
+#define IP_UDP 28 /* IPv4 and UDP headers */
+#define ROOM (MTU - IP_UDP - NETTRACE_DATA_HEADER)
 
 static struct schedz_event *event;
 static size_t events;
@@ -100,24 +107,31 @@ static u64 queue[1024];
 static uint8_t block[4096];
 static double words;
 
-/* Full blocks only, and what is in them */
-static double schedz(uint32_t size, uint32_t around)
+/* Full blocks only, and what is in them; udp: bytes per switch on the wire */
+static double schedz(double *udp)
 {
-	double bytes = 0, count = 0;
+	double bytes = 0, wire = 0, count = 0;
+	uint32_t len;
 	size_t i;
 
 	words = 0;
 	schedz_tap_init(&tap, queue, 1024);
-	schedz_encoder_init(&encoder, block, size, 0);
+	schedz_encoder_init(&encoder, block, BLOCK, 0);
 	for (i = 0; i < events; i++) {
 		while (!schedz_tap_event(&tap, &event[i]))
 			abort();
 		while (schedz_encode(&encoder, &tap, UINT32_MAX)) {
 			count += encoder.events;
-			bytes += schedz_finish(&encoder) + around;
+			len = schedz_finish(&encoder);
+			bytes += len + RECORD;
+			len += FIELDS;
+			wire += len + (len + ROOM - 1) / ROOM *
+					      (ETHERNET + IP_UDP +
+					       NETTRACE_DATA_HEADER);
 		}
 	}
 	words = 8.0 * tap.head / events;
+	*udp = count ? wire / count : NAN;
 	return count ? bytes / count : NAN;
 }
 
@@ -289,8 +303,7 @@ int main(int argc, char **argv)
 		}
 		name = strrchr(argv[i], '/');
 		name = name ? name + 1 : argv[i];
-		ring = schedz(4032, RECORD);
-		udp = schedz(1400, UDP);
+		ring = schedz(&udp);
 		printf("%.*s %.0f raw=68.0 schedz=%.3f schedz_udp=%.3f words=%.2f",
 		       (int)strcspn(name, "."), name,
 		       events * 1e9 / (event[events - 1].time - event[0].time),

@@ -72,17 +72,17 @@ static u8 next_byte(struct schedz_decoder *d)
 
 static unsigned int get_bit(struct schedz_decoder *d, u16 *model)
 {
-	u32 prob = *model;
-	u32 bound = (d->range >> SCHEDZ_PROB_BITS) * prob;
+	u32 bound =
+		(d->range >> SCHEDZ_PROB_BITS) * (*model >> SCHEDZ_PROB_SHIFT);
 	unsigned int bit = d->code >= bound;
 	/* All ones for a 1: which it is cannot be foreseen, so nothing branches */
 	u32 one = -bit;
-	u32 up = ((1 << SCHEDZ_PROB_BITS) - prob) >> SCHEDZ_PROB_RATE;
-	u32 down = prob >> SCHEDZ_PROB_RATE;
+	u32 zero_model = schedz_learn_0(*model);
+	u32 one_model = schedz_learn_1(*model);
 
 	d->code -= bound & one;
 	d->range = bound + ((d->range - 2 * bound) & one);
-	*model = prob + (up & ~one) - (down & one);
+	*model = zero_model ^ ((zero_model ^ one_model) & one);
 	while (d->range < SCHEDZ_RANGE_MIN) {
 		d->range <<= 8;
 		d->code = d->code << 8 | next_byte(d);
@@ -268,6 +268,8 @@ static u64 get_time(struct schedz_decoder *d, unsigned int kind)
 	unsigned int bits = class + SCHEDZ_DELTA_FINE;
 	u64 delta;
 
+	if (kind == SCHEDZ_SWITCH)
+		b->last_delta[b->cur] = class;
 	if (!class) {
 		b->time += get_raw(d, SCHEDZ_DELTA_FINE);
 		return b->time;
@@ -355,10 +357,6 @@ static void get_switch(struct schedz_decoder *d, struct schedz_event *event)
 	struct schedz_block *b = &d->b;
 	u16 next;
 
-	if (b->cur == SCHEDZ_NONE) {
-		d->failed = true;
-		return;
-	}
 	b->state = b->last_state[b->cur];
 	if (get_bit(d,
 		    &b->m.same_state[b->cur % ARRAY_SIZE(b->m.same_state)])) {
@@ -446,6 +444,7 @@ static void get_event(struct schedz_decoder *d, struct schedz_event *event)
 	memset(event, 0, sizeof(*event));
 	kind = get_kind(d, &plain);
 	if (kind >= SCHEDZ_KINDS || !b->has_pid ||
+	    (kind == SCHEDZ_SWITCH && b->cur == SCHEDZ_NONE) ||
 	    (plain && !b->nr_contexts[SCHEDZ_SWITCH])) {
 		d->failed = true;
 		return;

@@ -12,8 +12,8 @@
  * models and a range coder (G. N. N. Martin, "Range encoding", 1979, in the form
  * with a carry that LZMA has). Bits that are as good as random are written raw,
  * from the end of the block towards the front: many at once, where the coder
- * would spend its 15 instructions on each. In blocks of a page this gives 2.4
- * to 2.5 bytes per switch; with Golomb-Rice codes in the models' place it would
+ * would spend its 20 instructions on each. In blocks of a page this gives 2.3
+ * to 2.7 bytes per switch; with Golomb-Rice codes in the models' place it would
  * be 3.0 to 3.2, with bytes of 7 bits 3.5 and more, and a plain arithmetic coder
  * of many symbols would have to divide.
  *
@@ -84,17 +84,16 @@ static __always_inline void put_decision(struct schedz_encoder *e,
 					 struct range *r, u16 *model,
 					 unsigned int bit)
 {
-	u32 prob = *model;
+	u32 prob = *model >> SCHEDZ_PROB_SHIFT;
 	u32 bound = (r->size >> SCHEDZ_PROB_BITS) * prob;
 
 	if (bit) {
 		r->low += bound;
 		r->size -= bound;
-		*model = prob - (prob >> SCHEDZ_PROB_RATE);
+		*model = schedz_learn_1(*model);
 	} else {
 		r->size = bound;
-		*model = prob +
-			 (((1 << SCHEDZ_PROB_BITS) - prob) >> SCHEDZ_PROB_RATE);
+		*model = schedz_learn_0(*model);
 	}
 	while (unlikely(r->size < SCHEDZ_RANGE_MIN)) {
 		r->size <<= 8;
@@ -320,17 +319,19 @@ static void put_time(struct schedz_encoder *e, unsigned int kind)
 	struct schedz_block *b = &e->b;
 	u16 *model = b->m.delta[schedz_time_context(b, kind)];
 	u64 delta = e->time - b->time;
-	unsigned int bits = fls64(delta), class;
+	unsigned int bits = fls64(delta), class = 0;
 
 	b->time = e->time;
-	if (bits <= SCHEDZ_DELTA_FINE) {
-		put_tree4(e, model, 0);
+	if (bits > SCHEDZ_DELTA_FINE)
+		class = min_t(unsigned int, bits, SCHEDZ_DELTA_COARSE + 1) -
+			SCHEDZ_DELTA_FINE;
+	if (kind == SCHEDZ_SWITCH)
+		b->last_delta[b->cur] = class;
+	put_tree4(e, model, class);
+	if (!class) {
 		put_raw(e, delta, SCHEDZ_DELTA_FINE);
 		return;
 	}
-	class = min_t(unsigned int, bits, SCHEDZ_DELTA_COARSE + 1) -
-		SCHEDZ_DELTA_FINE;
-	put_tree4(e, model, class);
 	if (bits > SCHEDZ_DELTA_COARSE)
 		put_raw(e, bits, 6);
 	bits -= 1 + SCHEDZ_MANTISSA;

@@ -7,6 +7,7 @@
 #define _SCHEDZ_MODEL_H
 
 #include <linux/bitops.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -23,12 +24,15 @@ enum {
 };
 
 /*
- * A model is the probability of a 0 in units of 2^-12. It moves by 1/16 of what
- * is missing to the side that came: never below 15 nor above 4081.
+ * A model is the probability of a 0 in units of 2^-12, above a count from 1 to 15
+ * of the bits that came. The probability moves by a part of what is missing to the
+ * side that came: by a half, a quarter, an eighth and at last 1/16, as blocks are
+ * short and each begins anew. It is never below 15 nor above 4080.
  */
 #define SCHEDZ_PROB_BITS 12
-#define SCHEDZ_PROB_HALF (1 << (SCHEDZ_PROB_BITS - 1))
-#define SCHEDZ_PROB_RATE 4
+#define SCHEDZ_PROB_SHIFT 4
+#define SCHEDZ_PROB_SEEN ((1 << SCHEDZ_PROB_SHIFT) - 1)
+#define SCHEDZ_PROB_HALF (1 << (SCHEDZ_PROB_BITS + SCHEDZ_PROB_SHIFT - 1))
 
 /* The range is kept at or above 2^24, a byte leaves when it falls below */
 #define SCHEDZ_RANGE_MIN 0x01000000U
@@ -44,6 +48,10 @@ enum {
 #define SCHEDZ_DELTA_COARSE (SCHEDZ_DELTA_FINE + 14)
 #define SCHEDZ_MANTISSA 2
 #define SCHEDZ_MANTISSAS 4
+
+/* For the class: switches by how long their task ran before, then other kinds */
+#define SCHEDZ_TIME_SWITCHES 64
+#define SCHEDZ_TIME_CONTEXTS (SCHEDZ_TIME_SWITCHES + 24)
 
 /* Codes of prev_state: 0, 1 << 0, 1 << 1, ... and what is none of these */
 #define SCHEDZ_STATE_BITS 4
@@ -102,7 +110,7 @@ struct schedz_model {
 	u16 symbol[SCHEDZ_SYMBOLS][16];
 	u16 same_context[SCHEDZ_KINDS];
 	u16 context[SCHEDZ_KINDS][8];
-	u16 delta[32][SCHEDZ_DELTA_CLASSES];
+	u16 delta[SCHEDZ_TIME_CONTEXTS][SCHEDZ_DELTA_CLASSES];
 	u16 mantissa[4][SCHEDZ_DELTA_CLASSES][SCHEDZ_MANTISSAS];
 	u16 same_state[32];
 	u16 state[2][SCHEDZ_STATES];
@@ -145,6 +153,7 @@ struct schedz_model {
  *	not runnable, and runnable, or SCHEDZ_NONE
  * @wakes: the task that this task woke the last time, or SCHEDZ_NONE
  * @last_state: code of a task's last prev_state
+ * @last_delta: class of the time delta with which a task stopped the last time
  * @cpu: CPU of a task in the last event that told
  */
 struct schedz_block {
@@ -168,6 +177,7 @@ struct schedz_block {
 	u16 after[SCHEDZ_TASKS_MAX][2];
 	u16 wakes[SCHEDZ_TASKS_MAX];
 	u8 last_state[SCHEDZ_TASKS_MAX];
+	u8 last_delta[SCHEDZ_TASKS_MAX];
 	s32 cpu[SCHEDZ_TASKS_MAX];
 };
 
@@ -178,7 +188,7 @@ static inline void schedz_block_reset(struct schedz_block *b, u64 time)
 	size_t i;
 
 	for (i = 0; i < sizeof(b->m) / sizeof(*prob); i++)
-		prob[i] = SCHEDZ_PROB_HALF;
+		prob[i] = SCHEDZ_PROB_HALF + 1;
 	b->tasks = 0;
 	b->cur = SCHEDZ_NONE;
 	b->cur_idle = false;
@@ -205,6 +215,7 @@ static inline u16 schedz_block_add(struct schedz_block *b, s32 pid, u16 cpu)
 	b->after[task][1] = SCHEDZ_NONE;
 	b->wakes[task] = SCHEDZ_NONE;
 	b->last_state[task] = 0;
+	b->last_delta[task] = 0;
 	b->cpu[task] = cpu;
 	return task;
 }
@@ -293,14 +304,19 @@ static inline unsigned int schedz_task_context(const struct schedz_block *b,
 	return context | (b->symbol != SCHEDZ_SWITCH) << 2;
 }
 
-/* What a time delta depends on: this kind, the one before, and idleness */
+/*
+ * What a time delta depends on: for a switch, on how long its task ran the last
+ * time; for others on their kind; on the kind before, and on idleness
+ */
 static inline unsigned int schedz_time_context(const struct schedz_block *b,
 					       unsigned int kind)
 {
-	unsigned int now = kind < 3 ? kind : 3;
 	unsigned int before = b->symbol < 3 ? b->symbol : 3;
+	unsigned int context = before << 1 | b->cur_idle;
 
-	return now << 3 | before << 1 | b->cur_idle;
+	if (kind == SCHEDZ_SWITCH)
+		return b->last_delta[b->cur] / 2 << 3 | context;
+	return SCHEDZ_TIME_SWITCHES + ((min(kind, 3U) - 1) << 3 | context);
 }
 
 /* For its mantissa: switches by idleness, and two groups of other kinds */
@@ -358,6 +374,25 @@ static inline void schedz_context_touch(struct schedz_block *b,
 	}
 	memmove(b->context[kind] + 1, b->context[kind], at * sizeof(u16));
 	b->context[kind][0] = context;
+}
+
+/* A model after a 0 and after a 1 */
+static inline u16 schedz_learn_0(u16 model)
+{
+	unsigned int seen = model & SCHEDZ_PROB_SEEN;
+	unsigned int part = SCHEDZ_PROB_SHIFT + 1 + __fls(seen);
+
+	return model + ((u16)~model >> part << SCHEDZ_PROB_SHIFT) +
+	       (seen < SCHEDZ_PROB_SEEN);
+}
+
+static inline u16 schedz_learn_1(u16 model)
+{
+	unsigned int seen = model & SCHEDZ_PROB_SEEN;
+	unsigned int part = SCHEDZ_PROB_SHIFT + 1 + __fls(seen);
+
+	return model - (model >> part << SCHEDZ_PROB_SHIFT) +
+	       (seen < SCHEDZ_PROB_SEEN);
 }
 
 static inline u32 schedz_zigzag(s32 v)

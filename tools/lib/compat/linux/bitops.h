@@ -7,6 +7,12 @@
 #define BIT(nr) (1UL << (nr))
 
 /* position of the most significant bit set, counted from 1; 0 for 0 */
+/* x is not 0 */
+static inline unsigned long __fls(unsigned long x)
+{
+	return 8 * sizeof(x) - 1 - __builtin_clzl(x);
+}
+
 static inline int fls64(u64 x)
 {
 	return x ? 64 - __builtin_clzll(x) : 0;
