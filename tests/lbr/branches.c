@@ -11,6 +11,7 @@
  *   branch CPU ret FROM         a near return has loaded where it returns to
  *   branch CPU far FROM         a far transfer begins (it may fault)
  *   branch CPU at IP            execution goes on here, after one of these
+ *   nmi CPU                     an NMI begins; with nmi=ADDRESS, of its entry
  *
  * The list begins when the guest executes a certain long nop (see START), so that
  * booting is not in it.
@@ -251,9 +252,16 @@ static void translated_insn(struct qemu_plugin_insn *insn, uint64_t after)
 
 static void nmi_begun(unsigned int cpu, void *data)
 {
-	(void)cpu;
-	if (listing)
+	char line[16];
+
+	if (!listing)
+		return;
+	if (name) {
 		write_number(nmis, instructions - (uintptr_t)data);
+		return;
+	}
+	snprintf(line, sizeof(line), "nmi %u\n", cpu);
+	qemu_plugin_outs(line);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -268,7 +276,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		qemu_plugin_register_vcpu_tb_exec_cb(
 			tb, started, QEMU_PLUGIN_CB_NO_REGS,
 			(void *)(uintptr_t)qemu_plugin_tb_vaddr(tb));
-	if (name && qemu_plugin_tb_vaddr(tb) == nmi_entry)
+	if (nmi_entry && qemu_plugin_tb_vaddr(tb) == nmi_entry)
 		qemu_plugin_register_vcpu_insn_exec_cb(
 			qemu_plugin_tb_get_insn(tb, 0), nmi_begun,
 			QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)n);
@@ -286,18 +294,31 @@ static void finish(qemu_plugin_id_t id, void *data)
 	}
 }
 
-/* Return: false, and says why, if it cannot be */
-static bool begin_timeline(qemu_plugin_id_t id, const qemu_info_t *info,
-			   int argc, char **argv)
+/* Return: whether @argv is understood */
+static bool read_arguments(int argc, char **argv)
 {
-	if (argc != 2 || strncmp(argv[0], "timeline=", 9) ||
-	    strncmp(argv[1], "nmi=", 4) || info->system.smp_vcpus != 1) {
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "timeline=", 9))
+			name = argv[i] + 9;
+		else if (!strncmp(argv[i], "nmi=", 4))
+			nmi_entry = strtoull(argv[i] + 4, NULL, 16);
+		else
+			return false;
+	}
+	return true;
+}
+
+/* Return: false, and says why, if it cannot be */
+static bool begin_timeline(qemu_plugin_id_t id, const qemu_info_t *info)
+{
+	if (!nmi_entry || info->system.smp_vcpus != 1) {
 		fprintf(stderr,
 			"branches: timeline=NAME,nmi=ADDRESS is for one processor\n");
 		return false;
 	}
-	name = strdup(argv[0] + 9);
-	nmi_entry = strtoull(argv[1] + 4, NULL, 16);
+	name = strdup(name);
 	if (!name)
 		return false;
 	froms = open_file("from");
@@ -318,7 +339,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 			MAX_CPUS);
 		return 1;
 	}
-	if (argc && !begin_timeline(id, info, argc, argv))
+	if (!read_arguments(argc, argv)) {
+		fprintf(stderr,
+			"branches: arguments are nmi=ADDRESS and timeline=NAME\n");
+		return 1;
+	}
+	if (name && !begin_timeline(id, info))
 		return 1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;
