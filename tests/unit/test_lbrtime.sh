@@ -563,6 +563,60 @@ grep -q ' intervals had more branches than were recorded$' out || wrong "text do
 cmp out out.txt || wrong "-o differs"
 "$lbrtime" --ghz=3 --method=cycles --format=csv manycycles.dat >out 2>err || wrong "--ghz"
 
+# --- without symbols, a function is all that its unwind description has, not a row of it
+cat >frames.c <<'END'
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+__attribute__((noinline)) int many(int n, ...)
+{
+	va_list l;
+	int i, sum = 0;
+	char text[512];
+
+	va_start(l, n);
+	for (i = 0; i < n; i++)
+		sum += snprintf(text, sizeof(text), "%d", va_arg(l, int)) * strlen(text);
+	va_end(l);
+	return sum;
+}
+__attribute__((noinline)) int one(int a, int b, int c, char *d)
+{
+	if (a > b)
+		return many(3, a, b, c) + many(2, c, b) + (int)strlen(d) * a;
+	return c;
+}
+int main(int argc, char **argv)
+{
+	return one(argc, 1, 2, argv[0]) + many(argc, 1);
+}
+END
+gcc -O2 -fomit-frame-pointer -o frames frames.c || exit 1
+nm -S frames | awk '$3 == "T" || $3 == "t" { if ($4 ~ /^(main|one|many)$/) print $4, $1, $2 }' >functions
+strip -o frames.bare frames
+python3 - "$PWD/frames.bare" <<'END' >frames.txt
+import subprocess, sys
+place = next(l.split() for l in subprocess.run(["readelf", "-lW", sys.argv[1]], capture_output=True, text=True).stdout.splitlines()
+             if " R E " in l and "LOAD" in l)
+offset, addr, size = (int(place[i], 16) for i in (1, 2, 4))
+print(f"p 7/7 [000] 1.000000000: PERF_RECORD_MMAP2 7/7: [{0x400000:#x}({(size + 4095) & ~4095:#x}) @ {offset:#x} 08:01 12 0]: r-xp {sys.argv[1]}")
+time = 0
+for line in open("functions"):
+    name, start, length = line.split()
+    for at in range(int(start, 16), int(start, 16) + int(length, 16)):
+        time += 1
+        print(f"p 7/7 [000] 1.{time:09}: {0x400000 + at - addr:x} [unknown]")
+END
+"$lbrtime" --format=csv --visits --method=sample frames.txt >out 2>err || wrong "a stripped file"
+python3 - <<'END' || wrong "a stripped file's functions are not whole"
+import csv
+functions = [line.split() for line in open("functions")]
+assert len(functions) == 3
+want = [f"[frames.bare+{int(start, 16):#x}]" for _, start, length in functions for _ in range(int(length, 16))]
+got = [row["function"] for row in csv.DictReader(open("out"))]
+assert got == want and len(got) > 100, (len(got), len(want), set(got))
+END
+
 # --- wrong use
 expect 2 'which FILE'
 expect 2 'unknown format xml' --format=xml a.dat

@@ -2,6 +2,7 @@
 #ifndef LBRTIME_H
 #define LBRTIME_H
 
+#include <libelf.h>
 #include <linux/limits.h>
 #include <linux/types.h>
 #include <stdbool.h>
@@ -189,6 +190,20 @@ int symbols_resolve(struct symbols *s);
 const struct place *symbols_at(const struct symbols *s, u32 place);
 const struct function *symbols_function(const struct symbols *s, u32 function);
 u32 symbols_functions(const struct symbols *s);
+
+/**
+ * struct range - a function in a file
+ * @start:	its first address
+ * @end:	behind the last one
+ */
+struct range {
+	u64 start;
+	u64 end;
+};
+
+/* What unwind tables say: frames.c */
+struct range *frames_read(Elf *elf, u64 *nr);
+const struct range *frames_find(const struct range *range, u64 nr, u64 addr);
 
 /* What code says: code.c */
 struct code;

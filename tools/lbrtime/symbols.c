@@ -6,7 +6,6 @@
  * another one's place: an address belongs to a space, which is a process and how often
  * that has happened to it. Files are looked at when all addresses are known, once each.
  */
-#include <dwarf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -76,6 +75,8 @@ struct symbol {
  * @module:	likewise
  * @symbol:	its functions, by address
  * @symbols:	how many
+ * @frame:	those that its unwind table tells of, for where no symbol is
+ * @frames:	how many
  * @addresses:	that were looked up in it
  */
 struct object {
@@ -92,6 +93,8 @@ struct object {
 	Dwfl_Module *module;
 	struct symbol *symbol;
 	u64 symbols;
+	struct range *frame;
+	u64 frames;
 	u64 addresses;
 };
 
@@ -694,6 +697,7 @@ static void open_object(struct symbols *s, struct object *o)
 		return;
 	}
 	read_symbols(o);
+	o->frame = frames_read(elf, &o->frames);
 	guard_alive(s->guard, GUARD_NOWHERE);
 }
 
@@ -719,23 +723,6 @@ static bool convert(struct object *o, u64 from, bool to_addr, u64 *to)
 		return true;
 	}
 	return false;
-}
-
-/* The function that the unwind tables tell of, for files without symbols */
-static bool find_frame(struct object *o, u64 addr, u64 *start)
-{
-	Dwarf_Addr bias, begin, end;
-	Dwarf_CFI *cfi = dwfl_module_eh_cfi(o->module, &bias);
-	Dwarf_Frame *frame;
-	bool found;
-
-	if (!cfi || dwarf_cfi_addrframe(cfi, addr - bias, &frame))
-		return false;
-	found = dwarf_frame_info(frame, &begin, &end, NULL) >= 0;
-	/* The frame may be a row of the function's: look at the whole of it */
-	free(frame);
-	*start = begin + bias;
-	return found;
 }
 
 static void name_place(struct symbols *s, struct place *p, const char *name,
@@ -778,15 +765,15 @@ static void resolve_in(struct symbols *s, struct place *p, struct object *o,
 		       u64 offset, u64 addr)
 {
 	const struct symbol *symbol = lookup(o->symbol, o->symbols, addr);
-	u64 start;
+	const struct range *frame = frames_find(o->frame, o->frames, addr);
 
 	read_code(s, o, p, offset);
 	if (symbol) {
 		p->start = p->addr - (addr - symbol->start);
 		name_place(s, p, symbol->name, o->path, true);
-	} else if (find_frame(o, addr, &start) && start <= addr) {
-		p->start = p->addr - (addr - start);
-		name_by_file(s, p, o, start);
+	} else if (frame) {
+		p->start = p->addr - (addr - frame->start);
+		name_by_file(s, p, o, frame->start);
 	} else {
 		name_by_file(s, p, o, addr);
 	}
@@ -1070,6 +1057,7 @@ void symbols_free(struct symbols *s)
 		if (o->fd >= 0)
 			close(o->fd);
 		free_symbols(o->symbol, o->symbols);
+		free(o->frame);
 		free(o->path);
 	}
 	for (i = 0; i < s->processes; i++)
