@@ -258,49 +258,104 @@ for s in samples:
 def ends(s, i):
     v, n = s["v"], len(s["v"]) - 1
     a = v[i - 1]["from"] if i else None
-    if not i and s["before"] and len(s["before"]["v"]) > 1:
-        a = s["before"]["v"][-2]["from"]
     b = v[i]["from"] if i < n else None
-    if i == n and s["after"] and len(s["after"]["v"]) > 1:
-        b = s["after"]["v"][0]["from"]
+    other = s["before"]
+    while not i and other and not a:
+        a = other["v"][-2]["from"] if len(other["v"]) > 1 else None
+        other = other["before"]
+    other = s["after"]
+    while i == n and other and not b:
+        b = other["v"][0]["from"] if len(other["v"]) > 1 else None
+        other = other["after"]
     return a, b
-pairs = collections.Counter(e for s in samples for e in (ends(s, i) for i in range(len(s["v"]))) if None not in e)
+# Where a visit began, which groups it: where the branch before it led. Of a return whose call
+# was not seen that is where most led that the same one made into the same function.
+def start(s, i):
+    if i:
+        v = s["v"][i - 1]
+        return v["to"] if v["how"] != "unknown" else "0x0"
+    if s["before"]:
+        return start(s["before"], len(s["before"]["v"]) - 1)
+    return "0x0"
+votes = {}
+def vote(s, i):
+    return ends(s, i)[0], s["v"][i]["function"]
+for s in samples:
+    for i in range(len(s["v"])):
+        if ends(s, i)[0] is None or int(start(s, i), 16) == 0:
+            continue
+        best = votes.setdefault(vote(s, i), [None, 0])
+        if best[0] == start(s, i) or not best[1]:
+            best[0] = start(s, i)
+            best[1] += 1
+        else:
+            best[1] -= 1
+def group(s, i):
+    if ends(s, i)[0] is None:
+        return None
+    at = start(s, i)
+    if int(at, 16) == 0:
+        at = votes.get(vote(s, i), [None])[0]
+    return s["v"][i]["function"], at
 def key(s, i):
-    e = ends(s, i)
-    return (e, None) if None not in e and pairs[e] >= 8 else (None, s["v"][i]["function"])
-where = {v["from"]: v["function"] for s in samples for v in s["v"]}
+    # But the code is the same
+    return group(s, i), (ends(s, i)[1] or (0, "open"))[1], s["v"][i]["function"]
 lines = []
 for s in samples:
     n = len(s["v"]) - 1
     part = [0.5 if n and (i == n or (i == 0 and s["before"])) else 1 for i in range(n + 1)]
     s["keys"] = [key(s, i) for i in range(n + 1)]
     if s["whole"]:
-        lines.append((s["keys"], part, s["T"], s["v"][-1]["function"]))
-func = lambda k: k[1] or where[k[0][1]]
+        lines.append((s["keys"], part, s["T"]))
+# No code is without calls but where a call returns to: it says nothing
 V, O = collections.Counter(), collections.Counter()
-for keys, part, T, f in lines:
-    O[f] += T
+period = sum(T for _, _, T in lines) / len(lines)
+for keys, part, T in lines:
+    O[keys[-1][0]] += T / period if keys[-1][0] else 0
     for k, p in zip(keys, part):
         V[k] += p
-mean = sum(O.values()) / sum(V.values())
-wi, wp = 1 / mean, len(lines) / sum(O.values())
-x = {k: mean for k in V}
-for step in range(200):
-    num, den = collections.Counter(), collections.Counter()
-    for keys, part, T, f in lines:
-        y = sum(p * x[k] for k, p in zip(keys, part))
-        for k, p in zip(keys, part):
-            num[k] += wi * p * T / y
-            den[k] += wi * p
-    Y = collections.Counter()
-    for k in V:
-        Y[func(k)] += V[k] * x[k]
-    new = {k: (x[k] * (num[k] + wp * V[k] * O[func(k)] / Y[func(k)]) + 0.1 * wi * mean) /
-              (den[k] + wp * V[k] + 0.1 * wi) for k in V}
-    change = sum(abs(new[k] - x[k]) * V[k] for k in V) / sum(new[k] * V[k] for k in V)
-    x = new
-    if change < 1e-6:
-        break
+kinds = {k for s in samples for k in s["keys"]}
+mean = sum(T for _, _, T in lines) / sum(V.values())
+den = collections.Counter()
+for keys, part, T in lines:
+    for k, p in zip(keys, part):
+        den[k] += p / mean
+x = dict.fromkeys(kinds, 0.0)
+for turn in range(6):
+    time, visits = collections.Counter(), collections.Counter()
+    for k in kinds:
+        time[k[2]] += V[k] * x[k]
+        visits[k[2]] += V[k]
+    prior = {k: time[k[2]] / visits[k[2]] if time[k[2]] > 0 else mean for k in kinds}
+    if not turn:
+        x = dict(prior)
+    for step in range(60):
+        num, Y = collections.Counter(), collections.Counter()
+        for keys, part, T in lines:
+            y = sum(p * x[k] for k, p in zip(keys, part))
+            for k, p in zip(keys, part):
+                num[k] += p * T / y / mean
+        for k in kinds:
+            Y[k[0]] += V[k] * x[k]
+        new = {}
+        for k in kinds:
+            up, down = num[k], den[k]
+            if k[0] and Y[k[0]] > 0:
+                up += V[k] * O[k[0]] / Y[k[0]]
+                down += V[k] / period
+            new[k] = (x[k] * up + 0.1) / (down + 0.1 / prior[k])
+        change = sum(abs(new[k] - x[k]) * V[k] for k in kinds) / sum(new[k] * V[k] for k in kinds)
+        x = new
+        if change < 1e-6:
+            break
+together, visits = collections.Counter(), collections.Counter()
+for k in kinds:
+    if k[0]:
+        together[k[0]] += V[k] * x[k]
+        visits[k[0]] += V[k]
+for k in kinds:
+    if k[1] == "open" and not den[k] and k[0] and visits[k[0]] > 0:
+        x[k] = together[k[0]] / visits[k[0]]
 
 # Where samples cut a visit: a dense matrix, and relaxation instead of elimination
 cuts = []

@@ -64,7 +64,7 @@ static double tail(const struct timeline *t, u32 sample)
 	    s->flags & LBRPROF_COUNTED && s->calls > s->nr)
 		return time * (s->nr + 1) / (s->calls + 1.0);
 	for (i = 0; i <= s->nr && t->has_fit; i++)
-		sum += fitted(t, sample, i) * (i == s->nr ? 0.5 : 1);
+		sum += i < s->nr ? fitted(t, sample, i) : t->elapsed[sample];
 	return sum < time ? sum : time;
 }
 
@@ -133,6 +133,9 @@ static double by_cycles(const struct timeline *t, const struct sample *s,
 	}
 	time[s->nr] = mean_cycles(t, timeline_visit(t, s, s->nr)) / 2;
 	if (s->state != STATE_WHOLE) {
+		/* The fit knows better what was not measured */
+		if (t->has_fit)
+			time[s->nr] = t->elapsed[s - t->sample];
 		sum += time[s->nr];
 		return sum <= all ? sum : scale(time, s->nr + 1, all);
 	}
@@ -205,7 +208,9 @@ static void weigh(const struct timeline *t, u32 sample, enum method method,
 	}
 	for (i = 0; i <= s->nr; i++)
 		time[i] = method == METHOD_FIT ? fitted(t, sample, i) : 1;
-	if (method == METHOD_FIT && s->nr) {
+	if (method == METHOD_FIT && s->state != STATE_WHOLE) {
+		time[s->nr] = t->elapsed[sample];
+	} else if (method == METHOD_FIT && s->nr) {
 		time[s->nr] /= 2;
 		if (cut)
 			time[0] /= 2;

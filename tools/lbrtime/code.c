@@ -97,3 +97,33 @@ void code_decode(struct code *c, const u8 *bytes, u32 len, bool wide,
 	    insn->detail->x86.op_count == 1 && op->type == X86_OP_IMM)
 		p->target = op->imm;
 }
+
+/**
+ * code_insn - look at an instruction
+ * @c: from code_new()
+ * @bytes: the code there
+ * @len: how much of it
+ * @wide: it is code of 64 bits
+ * @i: the instruction; all but @addr and @space are set. @size is 0 if it is none.
+ */
+void code_insn(struct code *c, const u8 *bytes, u32 len, bool wide,
+	       struct insn *i)
+{
+	struct place p = { .addr = i->addr };
+	const cs_insn *insn = c->insn[wide];
+	uint64_t at = i->addr;
+	const u8 *from = bytes;
+	size_t left = len;
+
+	i->size = 0;
+	if (!cs_disasm_iter(c->handle[wide], &from, &left, &at, c->insn[wide]))
+		return;
+	i->size = insn->size;
+	i->kind = kind_of(c->handle[wide], insn);
+	i->conditional = insn->id != X86_INS_JMP;
+	i->system = insn->id == X86_INS_SYSCALL || insn->id == X86_INS_SYSENTER;
+	if (i->kind != KIND_JUMP)
+		return;
+	code_decode(c, bytes, len, wide, &p);
+	i->target = p.target;
+}

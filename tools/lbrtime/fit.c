@@ -1,30 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long a visit lasts, by all samples at once.
+ * How long a visit lasts, by all samples and the code at once.
  *
- * A whole interval k lasts T_k = sum over its visits of a_kj x_j, with x_j >= 0 the
- * duration of a visit of kind j, and a_kj how many it has: 1 for each, but a half for
- * the two that the interval's ends cut, which are at a random place of them. A visit's
- * kind is the pair of branches that it lies between, which tells the path through the
- * function, or the function, where a pair is too rare. Besides, the samples that found
- * function f tell what all its visits last together: sum of the lengths of the intervals
- * that end in f = sum over its kinds of V_j x_j, with V_j how many there were. This is
- * what keeps x_j honest where few intervals are whole: in the others, V_j is what the
- * recorded branches say, times how many were counted for each that was recorded.
+ * A visit's kind j is where it began in its function, which is where a branch led, and
+ * the branch that ended it. The visits that begin at a place are a group. There are three
+ * witnesses of the duration x_j of a kind:
  *
- * x is the maximum of the likelihood when both are Poisson (variances in proportion to
- * what is expected: the time of an interval in units of a mean visit, that of a profile
- * in units of a mean interval), which expectation maximisation finds:
+ * Samples. An overflow finds a visit the more often the longer it lasts. Of all visits of a
+ * group, n_g samples P apart say what they last together:
  *
- *	x_j <- x_j * sum_k(w_k a_kj T_k / (A x)_k) / sum_k(w_k a_kj)
+ *	n_g P = sum over its kinds of V_j x_j
  *
- * To both sums is added what a tenth of a visit as long as the mean of all would add: so
- * much is known of any kind beforehand.
+ * with V_j how many visits there were. Where not all branches of an interval were recorded,
+ * V_j is what those that were say. These are not a fair choice: they are what ran before
+ * a visit that was sampled, and that was sampled because it was long. A sample whose
+ * visit is of group g stands for x_g of time, so with a weight of 1 / x_g each, samples
+ * stand for visits. All of them together are as many as were counted.
  *
- * x stays >= 0, and the likelihood never falls. (Shepp and Vardi, Maximum likelihood
- * reconstruction for emission tomography, IEEE Trans. Med. Imaging 1(2), 1982; for
- * linear systems before them Richardson 1972 and Lucy 1974.) The same formula's
- * expectation step, T_k a_kj x_j / (A x)_k, is what visits of an interval get.
+ * Whole intervals. Interval k lasts T_k = sum of a_kj x_j, with a_kj how many visits of kind
+ * j it has: 1 for each, but a half for the two that its ends cut.
+ *
+ * The code. From the begin of the visit to its end it is so many instructions (paths.c), if
+ * there is no loop, and an instruction takes c ns. How far this is to be trusted, the
+ * samples say themselves: x_j is thought to come from a gamma distribution whose mean is
+ * what the code says, and whose shape, a, makes what was sampled of all groups most
+ * likely (n_g is then negative binomial). Kinds without loops and those with loops each have a
+ * c and an a of their own. Where the code says nothing, or too little to learn from, the
+ * mean is that of the function, and a is small.
+ *
+ * With n_g and T_k Poisson (variances in proportion to what is expected: samples, and the
+ * time of an interval in units of a mean visit), expectation maximisation finds the most
+ * likely x:
+ *
+ *	x_j <- (x_j * sum_k(w_k a_kj T_k / (A x)_k) + a) / (sum_k(w_k a_kj) + a / mean_j)
+ *
+ * where k goes over intervals and groups (Shepp and Vardi, Maximum likelihood
+ * reconstruction for emission tomography, IEEE Trans. Med. Imaging 1(2), 1982; Lange,
+ * Bahn and Little on gamma distributions beforehand, same journal 6(2), 1987).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,31 +44,113 @@
 
 #include "lbrtime.h"
 
-/* A pair of branches is a kind of its own if it was seen so often */
-#define PAIR_MIN 8
-
-/* Visits that each kind had before anything was seen */
-#define PRIOR 0.1
-
-#define ITERATIONS 200
+#define ITERATIONS 60
+#define ROUNDS 6
 
 /* Relative change of all x together at which it is good enough */
 #define CHANGE 1e-6
 
-/* Multiplications, at most */
-#define WORK_MAX 3e9
+/* Multiplications of one round, at most */
+#define WORK_MAX 5e8
+
+/* Intervals that differ by no more are of the same period */
+#define ALIKE 1.05
+
+/* Windows whose visits are as frequent as those of each other */
+#define PHASE 200
+
+/* No sample counts for more than so many mean ones */
+#define WEIGHT_MAX 20
+
+/* E(x^2) / E(x)^2 of loops: any length up to twice the mean is as likely */
+#define LOOP_SQUARE (4.0 / 3)
+
+/* Offsets in functions that stand for something else */
+#define OPEN U64_MAX
+#define UNKNOWN U64_MAX
+
+/* Shapes that are tried, each twice the one before; without so many groups, none is */
+#define SHAPE_LEAST 0.125
+#define SHAPES 11
+#define SHAPE_DEFAULT 0.1
+#define GROUPS_MIN 20
 
 /**
- * struct pairs - pairs of branches
+ * enum sort - what the code says of a kind
+ * @SORT_LINE:	how many instructions it is
+ * @SORT_LOOP:	how many it is at least
+ * @SORT_NONE:	nothing
+ * @SORTS:	how many
+ */
+enum sort { SORT_LINE, SORT_LOOP, SORT_NONE, SORTS };
+
+/**
+ * struct class - of visits
+ * @function:	where
+ * @group:	which began at the same place, or NONE
+ * @sort:	of enum sort
+ * @open:	where they end is unknown
+ * @insns:	instructions
+ * @mean:	what x is thought to be beforehand
+ * @visits:	V_j
+ * @num:	sum of w a T / (A x)
+ * @den:	sum of w a, of intervals
+ * @x:		the duration, ns
+ */
+struct class {
+	u32 function;
+	u32 group;
+	u8 sort;
+	bool open;
+	double insns;
+	double mean;
+	double visits;
+	double num, den;
+	double x;
+};
+
+/**
+ * struct group - kinds that begin at the same place
+ * @samples:	n_g
+ * @visits:	sum of V_j
+ * @expected:	sum of V_j x_j
+ * @squares:	sum of V_j E(x^2), with LOOP_SQUARE
+ * @by_sort:	sum of V_j insns_j
+ * @sorted:	sum of V_j
+ */
+struct group {
+	double samples;
+	double visits;
+	double expected;
+	double squares;
+	double by_sort[SORTS];
+	double sorted[SORTS];
+};
+
+/**
+ * struct window - the branches that are known of an interval with more
+ * @sample:	whose
+ * @visits:	in all of it, as counted
+ * @rate:	of these, for each ns
+ */
+struct window {
+	u32 sample;
+	double visits;
+	double rate;
+};
+
+/**
+ * struct names - numbers of pairs of numbers
  * @slot:	of the hash table
  * @size:	a power of two
  * @used:	of them
  */
-struct pairs {
-	struct pair {
-		u32 from, to;
+struct names {
+	struct name {
+		u64 a, b;
+		u64 value;
 		u32 count;
-		u32 key;
+		bool used;
 	} * slot;
 	u64 size;
 	u64 used;
@@ -65,87 +159,266 @@ struct pairs {
 /**
  * struct fitting - while it goes on
  * @t:		the timeline
- * @pairs:	pairs of branches
- * @function:	by kind: of which function
- * @visits:	by kind: V_j
- * @num:	by kind: sum of w a T / (A x)
- * @den:	by kind: sum of w a
- * @profile:	by function: time of the intervals that ended in it
- * @expected:	by function: what x says of that
- * @w_profile:	weight of the profile
- * @w_interval:	weight of an interval
+ * @start:	by visit: where it began, an address, or 0
+ * @group_of:	by visit
+ * @kind:	kinds
+ * @kinds:	how many
+ * @kind_room:	for so many
+ * @group:	groups
+ * @groups:	how many
+ * @group_room:	for so many
+ * @kind_names:	kinds, by group and end
+ * @group_names: groups, by function and begin
+ * @paths:	the code
+ * @period:	P, ns
  * @mean:	a visit lasts that long, over all
+ * @window:	intervals that are not whole
+ * @windows:	how many
+ * @scale:	c, by sort
+ * @shape:	a, by sort
  */
 struct fitting {
 	struct timeline *t;
-	struct pairs pairs;
-	u32 *function;
-	double *visits;
-	double *num;
-	double *den;
-	double *profile;
-	double *expected;
-	double w_profile;
-	double w_interval;
+	u64 *start;
+	u32 *group_of;
+	struct class *kind;
+	u64 kinds, kind_room;
+	struct group *group;
+	u64 groups, group_room;
+	struct names kind_names, group_names;
+	struct paths *paths;
+	double period;
 	double mean;
+	struct window *window;
+	u64 windows;
+	double scale[SORTS];
+	double shape[SORTS];
 };
 
-static struct pair *find_pair(struct pairs *p, u32 from, u32 to)
+/* ------------------------------------------------------------------------- */
+/* Names */
+
+static struct name *find_slot(struct names *n, u64 a, u64 b)
 {
-	u64 h = (((u64)from << 32 | to) + 1) * 0x9e3779b97f4a7c15ull;
+	u64 h = (a * 0xff51afd7ed558ccdull ^ (b + 1)) * 0x9e3779b97f4a7c15ull;
 	u64 at = h ^ h >> 32;
 
-	while (p->slot[at & (p->size - 1)].count &&
-	       (p->slot[at & (p->size - 1)].from != from ||
-		p->slot[at & (p->size - 1)].to != to))
+	while (n->slot[at & (n->size - 1)].used &&
+	       (n->slot[at & (n->size - 1)].a != a ||
+		n->slot[at & (n->size - 1)].b != b))
 		at++;
-	return &p->slot[at & (p->size - 1)];
+	return &n->slot[at & (n->size - 1)];
 }
 
-static void add_pair(struct pairs *p, u32 from, u32 to)
+/* The name of a pair; it is new if it has no count */
+static struct name *get_name(struct names *n, u64 a, u64 b)
 {
-	struct pairs old = *p;
-	struct pair *q;
+	struct names old = *n;
+	struct name *found;
 	u64 i;
 
-	if (2 * p->used >= p->size) {
-		p->size = p->size ? 2 * p->size : 1024;
-		p->slot = allocate(p->size * sizeof(*p->slot));
+	if (2 * n->used >= n->size) {
+		n->size = n->size ? 2 * n->size : 1024;
+		n->slot = allocate(n->size * sizeof(*n->slot));
 		for (i = 0; i < old.size; i++) {
-			if (old.slot[i].count)
-				*find_pair(p, old.slot[i].from,
-					   old.slot[i].to) = old.slot[i];
+			if (old.slot[i].used)
+				*find_slot(n, old.slot[i].a, old.slot[i].b) =
+					old.slot[i];
 		}
 		free(old.slot);
 	}
-	q = find_pair(p, from, to);
-	p->used += !q->count;
-	*q = (struct pair){ from, to, q->count + 1, NONE };
+	found = find_slot(n, a, b);
+	if (!found->used) {
+		*found = (struct name){ .a = a, .b = b, .used = true };
+		n->used++;
+	}
+	return found;
 }
 
-/* The branches that a visit lies between; NONE where that is not known */
-static void visit_ends(const struct timeline *t, const struct sample *s, u32 i,
-		       u32 *from, u32 *to)
+/* ------------------------------------------------------------------------- */
+/* Where visits begin */
+
+static u64 index_of(const struct timeline *t, u32 sample, u32 visit)
 {
-	const struct branch *b = &t->branch[s->first];
-	const struct sample *other;
+	return t->sample[sample].first + sample + visit;
+}
 
-	*from = *to = NONE;
-	if (i)
-		*from = b[i - 1].from;
-	else if (s->before != NONE && s->state == STATE_WHOLE) {
-		other = &t->sample[s->before];
-		if (other->nr)
-			*from = t->branch[other->first + other->nr - 1].from;
+/* The place where a visit ends, or is sampled */
+static u32 end_place(const struct timeline *t, const struct sample *s, u32 i)
+{
+	return i < s->nr ? t->branch[s->first + i].from : s->ip;
+}
+
+/* The branch that a visit begins with is known */
+static bool has_branch(const struct timeline *t, const struct sample *s, u32 i,
+		       u32 *from)
+{
+	while (!i && s->state == STATE_WHOLE && s->before != NONE) {
+		s = &t->sample[s->before];
+		i = s->nr;
 	}
+	if (i)
+		*from = t->branch[s->first + i - 1].from;
+	return i;
+}
+
+static void find_starts(struct fitting *f)
+{
+	const struct timeline *t = f->t;
+	struct walk *w = walk_new(t);
+	u32 k, i;
+
+	for (k = 0; k < t->nr; k++) {
+		const struct sample *s = &t->sample[k];
+		const struct chains *c = walk_next(w, k);
+		u64 *start = &f->start[index_of(t, k, 0)];
+
+		if (s->state == STATE_WHOLE && s->before != NONE)
+			start[0] = f->start[index_of(t, s->before,
+						     t->sample[s->before].nr)];
+		for (i = 0; i < s->nr; i++)
+			start[i + 1] = c->to[i];
+	}
+	walk_free(w);
+}
+
+/*
+ * A return whose call was not seen led to where the same one did otherwise, when what came
+ * then was in the same function: to where most of them did.
+ */
+static void guess_starts(struct fitting *f)
+{
+	const struct timeline *t = f->t;
+	struct names seen = { 0 };
+	struct name *n;
+	u32 k, i, from, pass;
+
+	for (pass = 0; pass < 2; pass++) {
+		for (k = 0; k < t->nr; k++) {
+			const struct sample *s = &t->sample[k];
+
+			for (i = 0; i <= s->nr; i++) {
+				u64 *start = &f->start[index_of(t, k, i)];
+
+				if (!has_branch(t, s, i, &from) ||
+				    (pass && *start) || (!pass && !*start))
+					continue;
+				n = get_name(&seen, from,
+					     timeline_visit(t, s, i));
+				if (pass) {
+					*start = n->value;
+				} else if (n->value == *start || !n->count) {
+					n->value = *start;
+					n->count++;
+				} else {
+					n->count--;
+				}
+			}
+		}
+	}
+	free(seen.slot);
+}
+
+/* ------------------------------------------------------------------------- */
+/* Kinds */
+
+static u32 get_group(struct fitting *f, u32 function, u64 begin)
+{
+	struct name *n = get_name(&f->group_names, function, begin);
+
+	if (!n->count++) {
+		f->group = grow(f->group, f->groups, &f->group_room,
+				sizeof(*f->group));
+		f->group[f->groups] = (struct group){ 0 };
+		n->value = f->groups++;
+	}
+	return n->value;
+}
+
+static void look_at_code(struct fitting *f, struct class *k, u64 start,
+			 const struct place *end)
+{
+	struct path path;
+
+	k->sort = SORT_NONE;
+	k->insns = 0;
+	if (!start || k->open ||
+	    !paths_find(f->paths, end->space, start, end->addr, end->start,
+			&path))
+		return;
+	k->sort = path.loops || path.system ? SORT_LOOP : SORT_LINE;
+	k->insns = path.insns;
+}
+
+static u32 get_kind(struct fitting *f, u32 group, bool open, u64 start,
+		    u32 function, const struct place *end)
+{
+	u64 to = open ? OPEN : end->addr - end->start;
+	/* Without a group: by function */
+	struct name *n =
+		get_name(&f->kind_names,
+			 group == NONE ? ((u64)function + 1) << 32 : group, to);
+	struct class *k;
+
+	if (n->count++)
+		return n->value;
+	f->kind = grow(f->kind, f->kinds, &f->kind_room, sizeof(*f->kind));
+	k = &f->kind[f->kinds];
+	*k = (struct class){ .function = function,
+			     .group = group,
+			     .open = open };
+	look_at_code(f, k, group == NONE ? 0 : start, end);
+	n->value = f->kinds++;
+	return n->value;
+}
+
+static bool ends_known(const struct timeline *t, const struct sample *s, u32 i,
+		       u32 *place)
+{
+	*place = end_place(t, s, i);
 	if (i < s->nr)
-		*to = b[i].from;
-	else if (s->after != NONE) {
-		other = &t->sample[s->after];
-		if (other->state == STATE_WHOLE && other->nr)
-			*to = t->branch[other->first].from;
+		return true;
+	while (s->after != NONE) {
+		s = &t->sample[s->after];
+		if (s->state != STATE_WHOLE)
+			return false;
+		if (s->nr) {
+			*place = t->branch[s->first].from;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void name_kinds(struct fitting *f)
+{
+	struct timeline *t = f->t;
+	u32 k, i, place, from;
+
+	t->key = allocate((t->branches + t->nr) * sizeof(*t->key));
+	for (k = 0; k < t->nr; k++) {
+		const struct sample *s = &t->sample[k];
+
+		for (i = 0; i <= s->nr; i++) {
+			u64 at = index_of(t, k, i);
+			bool open = !ends_known(t, s, i, &place);
+			const struct place *end = symbols_at(t->symbols, place);
+			u64 start = f->start[at];
+			u32 group = NONE;
+
+			if (has_branch(t, s, i, &from))
+				group = get_group(f, end->function,
+						  start ? start - end->start :
+							  UNKNOWN);
+			f->group_of[at] = group;
+			t->key[at] = get_kind(f, group, open, start,
+					      end->function, end);
+		}
 	}
 }
+
+/* ------------------------------------------------------------------------- */
+/* How many visits, and samples */
 
 /* How much of a visit is in the interval */
 static double part(const struct sample *s, u32 i)
@@ -157,228 +430,472 @@ static double part(const struct sample *s, u32 i)
 	return (i == 0 && s->before != NONE) || i == s->nr ? 0.5 : 1;
 }
 
-/* Branches that each recorded one stands for; 0: nobody knows */
-static double stands_for(const struct sample *s)
+static bool is_counted(const struct sample *s)
 {
-	if (s->flags & LBRPROF_PLAIN)
-		return 0;
-	if (s->state == STATE_WHOLE)
-		return 1;
-	if (s->state == STATE_LOST && s->flags & LBRPROF_COUNTED)
-		return s->calls > s->nr ? (s->calls + 1.0) / (s->nr + 1) : 1;
-	return 0;
+	return s->state == STATE_LOST && s->flags & LBRPROF_COUNTED &&
+	       !(s->flags & LBRPROF_PLAIN) && s->calls >= s->nr;
 }
 
-static void count_pairs(struct fitting *f)
+static bool is_used(const struct sample *s)
+{
+	return s->ts > s->start && !(s->flags & LBRPROF_PLAIN) &&
+	       (s->state == STATE_WHOLE || is_counted(s));
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * P, if the counter has one: many of the shortest intervals are alike then. Others are
+ * longer by what the counter does not count, as the time in the kernel, or shorter by
+ * that before the thread came.
+ */
+static double find_period(const struct timeline *t)
+{
+	double *time = allocate((t->nr + 1) * sizeof(*time)), period = 0;
+	u64 nr = 0;
+	u32 k;
+
+	for (k = 0; k < t->nr; k++) {
+		const struct sample *s = &t->sample[k];
+
+		if (is_used(s) && s->before != NONE)
+			time[nr++] = s->ts - s->start;
+	}
+	qsort(time, nr, sizeof(*time), by_size);
+	if (nr && time[nr / 4] <= ALIKE * time[nr / 20])
+		period = time[nr / 10];
+	free(time);
+	return period;
+}
+
+static bool count_samples(struct fitting *f)
 {
 	const struct timeline *t = f->t;
-	u32 i, from, to;
-	u64 k;
+	double time = 0, visits = 0, period = find_period(t);
+	u64 nr = 0;
+	u32 k, i;
 
 	for (k = 0; k < t->nr; k++) {
 		const struct sample *s = &t->sample[k];
 
-		for (i = 0; i <= s->nr; i++) {
-			visit_ends(t, s, i, &from, &to);
-			if (from != NONE && to != NONE)
-				add_pair(&f->pairs, from, to);
-		}
-	}
-}
-
-static void name_keys(struct fitting *f)
-{
-	struct timeline *t = f->t;
-	u32 functions = symbols_functions(t->symbols), i, from, to;
-	u64 k;
-
-	t->key = allocate((t->branches + t->nr) * sizeof(*t->key));
-	t->keys = functions;
-	f->function =
-		allocate((functions + f->pairs.used) * sizeof(*f->function));
-	for (i = 0; i < functions; i++)
-		f->function[i] = i;
-	for (k = 0; k < t->nr; k++) {
-		const struct sample *s = &t->sample[k];
-		u32 *key = &t->key[s->first + k];
-
-		for (i = 0; i <= s->nr; i++) {
-			struct pair *p = NULL;
-
-			key[i] = timeline_visit(t, s, i);
-			visit_ends(t, s, i, &from, &to);
-			if (from != NONE && to != NONE)
-				p = find_pair(&f->pairs, from, to);
-			if (!p || p->count < PAIR_MIN)
-				continue;
-			if (p->key == NONE) {
-				p->key = t->keys++;
-				f->function[p->key] =
-					symbols_at(t->symbols, to)->function;
-			}
-			key[i] = p->key;
-		}
-	}
-}
-
-/* What does not change: V, the profile, the weights */
-static bool prepare(struct fitting *f)
-{
-	const struct timeline *t = f->t;
-	double time = 0, visits = 0;
-	u64 k, rows = 0;
-	u32 i;
-
-	for (k = 0; k < t->nr; k++) {
-		const struct sample *s = &t->sample[k];
-		const u32 *key = &t->key[s->first + k];
-		double each = stands_for(s);
-
-		if (each <= 0 || s->ts == s->start)
+		if (!is_used(s))
 			continue;
-		for (i = 0; i <= s->nr; i++) {
-			f->visits[key[i]] += each * part(s, i);
-			visits += each * part(s, i);
-		}
-		f->profile[timeline_visit(t, s, s->nr)] += s->ts - s->start;
 		time += s->ts - s->start;
-		rows++;
+		nr++;
+		if (s->state == STATE_WHOLE) {
+			for (i = 0; i <= s->nr; i++)
+				visits += part(s, i);
+		} else {
+			visits += s->calls + 0.5;
+		}
 	}
-	if (!rows || visits <= 0)
+	if (!nr || visits <= 0)
 		return false;
 	f->mean = time / visits;
-	f->w_interval = 1 / f->mean;
-	f->w_profile = rows / time;
+	f->period = period > 0 ? period : time / nr;
 	for (k = 0; k < t->nr; k++) {
 		const struct sample *s = &t->sample[k];
+		u32 group = f->group_of[index_of(t, k, s->nr)];
 
-		for (i = 0; i <= s->nr && s->state == STATE_WHOLE; i++)
-			f->den[t->key[s->first + k + i]] +=
-				f->w_interval * part(s, i);
+		if (is_used(s) && group != NONE && !(s->flags & LBRPROF_SWITCH))
+			f->group[group].samples +=
+				period > 0 ? 1 : (s->ts - s->start) / f->period;
 	}
-	for (i = 0; i < t->keys; i++)
-		f->den[i] += f->w_profile * f->visits[i];
 	return true;
 }
 
-static void add_intervals(struct fitting *f)
+/* A sample stands for so many visits, but for a factor that all have in common */
+static double weight_of(const struct fitting *f, u32 sample)
+{
+	const struct timeline *t = f->t;
+	u32 group = f->group_of[index_of(t, sample, t->sample[sample].nr)];
+	const struct group *g = group == NONE ? NULL : &f->group[group];
+	double x = g && g->visits > 0 && g->expected > 0 ?
+			   g->expected / g->visits :
+			   f->mean;
+
+	return f->mean / x < WEIGHT_MAX ? f->mean / x : WEIGHT_MAX;
+}
+
+static bool is_window(const struct sample *s)
+{
+	return is_used(s) && s->state != STATE_WHOLE && s->nr > 1;
+}
+
+static int by_rate(const void *a, const void *b)
+{
+	const struct window *x = a, *y = b;
+
+	if (x->rate != y->rate)
+		return x->rate < y->rate ? -1 : 1;
+	return (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+/* Intervals that are not whole, in order of how many visits they had for their time */
+static void find_windows(struct fitting *f)
+{
+	const struct timeline *t = f->t;
+	u32 k;
+
+	f->window = allocate((t->nr + 1) * sizeof(*f->window));
+	for (k = 0; k < t->nr; k++) {
+		const struct sample *s = &t->sample[k];
+
+		if (is_window(s))
+			f->window[f->windows++] =
+				(struct window){ .sample = k,
+						 .visits = s->calls + 0.5,
+						 .rate = (s->calls + 0.5) /
+							 (s->ts - s->start) };
+	}
+	qsort(f->window, f->windows, sizeof(*f->window), by_rate);
+}
+
+/* V_j of some windows */
+static void count_windows(struct fitting *f, u64 from, u64 to)
 {
 	struct timeline *t = f->t;
-	const double *x = t->fitted;
+	double seen = 0, all = 0, w;
 	u64 k;
 	u32 i;
 
-	for (k = 0; k < t->nr; k++) {
-		const struct sample *s = &t->sample[k];
-		const u32 *key = &t->key[s->first + k];
-		double sum = 0, w;
+	for (k = from; k < to; k++) {
+		const struct window *v = &f->window[k];
 
-		if (s->state != STATE_WHOLE)
-			continue;
-		for (i = 0; i <= s->nr; i++)
-			sum += part(s, i) * x[key[i]];
-		if (sum <= 0)
-			continue;
-		w = f->w_interval * (s->ts - s->start) / sum;
-		for (i = 0; i <= s->nr; i++)
-			f->num[key[i]] += w * part(s, i);
+		seen += weight_of(f, v->sample) * (t->sample[v->sample].nr - 1);
+		all += v->visits;
+	}
+	for (k = from; k < to; k++) {
+		u32 sample = f->window[k].sample;
+		const u32 *key = &t->key[index_of(t, sample, 0)];
+
+		w = weight_of(f, sample) * all / seen;
+		for (i = 1; i < t->sample[sample].nr; i++)
+			f->kind[key[i]].visits += w;
 	}
 }
 
-static void add_profile(struct fitting *f)
+/* V_j, of what is whole and what is not */
+static void count_visits(struct fitting *f)
 {
 	struct timeline *t = f->t;
-	u32 functions = symbols_functions(t->symbols), i;
+	u64 k, at;
+	u32 i;
 
-	memset(f->expected, 0, functions * sizeof(*f->expected));
-	for (i = 0; i < t->keys; i++)
-		f->expected[f->function[i]] += f->visits[i] * t->fitted[i];
-	for (i = 0; i < t->keys; i++) {
-		u32 j = f->function[i];
+	for (i = 0; i < f->kinds; i++)
+		f->kind[i].visits = 0;
+	for (k = 0; k < t->nr; k++) {
+		const struct sample *s = &t->sample[k];
 
-		if (f->expected[j] > 0)
-			f->num[i] += f->w_profile * f->visits[i] *
-				     f->profile[j] / f->expected[j];
+		for (i = 0; is_used(s) && s->state == STATE_WHOLE && i <= s->nr;
+		     i++)
+			f->kind[t->key[index_of(t, k, i)]].visits += part(s, i);
+	}
+	for (at = 0; at < f->windows; at += PHASE) {
+		/* The last ones are not left alone */
+		k = f->windows - at < 2 * PHASE ? f->windows : at + PHASE;
+		count_windows(f, at, k);
+		if (k == f->windows)
+			break;
+	}
+}
+
+static void sum_groups(struct fitting *f)
+{
+	u32 i, j;
+
+	for (i = 0; i < f->groups; i++) {
+		struct group *g = &f->group[i];
+
+		g->visits = g->expected = g->squares = 0;
+		for (j = 0; j < SORTS; j++)
+			g->by_sort[j] = g->sorted[j] = 0;
+	}
+	for (i = 0; i < f->kinds; i++) {
+		const struct class *k = &f->kind[i];
+		struct group *g;
+
+		if (k->group == NONE)
+			continue;
+		g = &f->group[k->group];
+		g->visits += k->visits;
+		g->expected += k->visits * k->x;
+		g->squares += k->visits * k->x * k->x *
+			      (k->sort == SORT_LINE ? 1 : LOOP_SQUARE);
+		g->by_sort[k->sort] += k->visits * k->mean;
+		g->sorted[k->sort] += k->visits;
+	}
+}
+
+/* ------------------------------------------------------------------------- */
+/* What is thought beforehand */
+
+/* n given that e are expected, with shape a: the logarithm of how likely that is */
+static double likelihood(double n, double e, double a)
+{
+	return lgamma(n + a) - lgamma(a) + n * log(e / (a + e)) +
+	       a * log(a / (a + e));
+}
+
+static bool is_of(const struct group *g, enum sort sort)
+{
+	return g->sorted[sort] > 0.9 * g->visits && g->by_sort[sort] > 0;
+}
+
+/*
+ * c and a of a sort, from groups that are of it and not of others. Without enough of them,
+ * the code is no witness.
+ */
+static void learn(struct fitting *f, enum sort sort)
+{
+	double samples = 0, expected = 0, best = -INFINITY, a = SHAPE_LEAST;
+	u32 groups = 0, i, j;
+
+	for (i = 0; i < f->groups; i++) {
+		if (!is_of(&f->group[i], sort))
+			continue;
+		groups++;
+		samples += f->group[i].samples;
+		expected += f->group[i].by_sort[sort] / f->period;
+	}
+	f->shape[sort] = SHAPE_DEFAULT;
+	f->scale[sort] = 0;
+	if (sort == SORT_NONE || groups < GROUPS_MIN || samples <= 0)
+		return;
+	f->scale[sort] = samples / expected;
+	for (j = 0; j < SHAPES; j++, a *= 2) {
+		double sum = 0;
+
+		for (i = 0; i < f->groups; i++) {
+			const struct group *g = &f->group[i];
+
+			if (is_of(g, sort))
+				sum += likelihood(g->samples,
+						  f->scale[sort] *
+							  g->by_sort[sort] /
+							  f->period,
+						  a);
+		}
+		if (sum > best) {
+			best = sum;
+			f->shape[sort] = a;
+		}
+	}
+}
+
+/* Kinds of which the code says nothing: as long as those of their function */
+static void mean_of_functions(struct fitting *f)
+{
+	u32 functions = symbols_functions(f->t->symbols), i;
+	double *time = allocate(functions * sizeof(*time));
+	double *nr = allocate(functions * sizeof(*nr));
+
+	for (i = 0; i < f->kinds; i++) {
+		const struct class *k = &f->kind[i];
+
+		time[k->function] += k->visits * k->x;
+		nr[k->function] += k->visits;
+	}
+	for (i = 0; i < f->kinds; i++) {
+		struct class *k = &f->kind[i];
+
+		if (f->scale[k->sort] <= 0)
+			k->mean = nr[k->function] > 0 && time[k->function] > 0 ?
+					  time[k->function] / nr[k->function] :
+					  f->mean;
+	}
+	free(time);
+	free(nr);
+}
+
+static void expect(struct fitting *f)
+{
+	enum sort sort;
+	u32 i;
+
+	for (i = 0; i < f->kinds; i++)
+		f->kind[i].mean = f->kind[i].insns;
+	sum_groups(f);
+	for (sort = 0; sort < SORTS; sort++)
+		learn(f, sort);
+	for (i = 0; i < f->kinds; i++)
+		f->kind[i].mean *= f->scale[f->kind[i].sort];
+	mean_of_functions(f);
+}
+
+/* ------------------------------------------------------------------------- */
+/* Expectation maximisation */
+
+static void add_intervals(struct fitting *f, bool den)
+{
+	struct timeline *t = f->t;
+	u32 k, i;
+
+	for (k = 0; k < t->nr; k++) {
+		const struct sample *s = &t->sample[k];
+		const u32 *key = &t->key[index_of(t, k, 0)];
+		double sum = 0, w;
+
+		if (s->state != STATE_WHOLE || s->flags & LBRPROF_PLAIN)
+			continue;
+		if (den) {
+			for (i = 0; i <= s->nr; i++)
+				f->kind[key[i]].den += part(s, i) / f->mean;
+			continue;
+		}
+		for (i = 0; i <= s->nr; i++)
+			sum += part(s, i) * f->kind[key[i]].x;
+		if (sum <= 0)
+			continue;
+		w = (s->ts - s->start) / sum / f->mean;
+		for (i = 0; i <= s->nr; i++)
+			f->kind[key[i]].num += w * part(s, i);
 	}
 }
 
 /* Return: how much all durations changed, of what they are */
 static double step(struct fitting *f)
 {
-	struct timeline *t = f->t;
-	double change = 0, all = 0, prior = PRIOR * f->w_interval;
+	double change = 0, all = 0, den;
 	u32 i;
 
-	memset(f->num, 0, t->keys * sizeof(*f->num));
-	add_intervals(f);
-	add_profile(f);
-	for (i = 0; i < t->keys; i++) {
-		double old = t->fitted[i];
+	for (i = 0; i < f->kinds; i++)
+		f->kind[i].num = 0;
+	add_intervals(f, false);
+	sum_groups(f);
+	for (i = 0; i < f->kinds; i++) {
+		struct class *k = &f->kind[i];
+		double old = k->x, a = f->shape[k->sort];
 
-		if (f->den[i] <= 0)
-			continue;
-		t->fitted[i] = (old * f->num[i] + prior * f->mean) /
-			       (f->den[i] + prior);
-		change += fabs(t->fitted[i] - old) * f->visits[i];
-		all += t->fitted[i] * f->visits[i];
+		den = k->den;
+		if (k->group != NONE && f->group[k->group].expected > 0) {
+			k->num += k->visits * f->group[k->group].samples /
+				  f->group[k->group].expected;
+			den += k->visits / f->period;
+		}
+		k->x = (old * k->num + a) / (den + a / k->mean);
+		change += fabs(k->x - old) * k->visits;
+		all += k->x * k->visits;
 	}
 	return all > 0 ? change / all : 0;
 }
 
-/* Kinds that nothing is known of last as long as others of their function, or as any */
-static void fill(struct fitting *f)
+static void iterate(struct fitting *f)
+{
+	double work = f->t->branches + f->t->nr + f->kinds + 1;
+	u32 i;
+
+	for (i = 0; i < ITERATIONS && i * work < WORK_MAX; i++) {
+		if (step(f) < CHANGE)
+			break;
+	}
+}
+
+/* ------------------------------------------------------------------------- */
+/* The result */
+
+/* Visits whose end is not known are as those that began where they did */
+static void close_open(struct fitting *f)
+{
+	u32 i;
+
+	sum_groups(f);
+	for (i = 0; i < f->kinds; i++) {
+		struct class *k = &f->kind[i];
+		const struct group *g = k->group == NONE ? NULL :
+							   &f->group[k->group];
+
+		if (k->open && !k->den && g && g->visits > 0)
+			k->x = g->expected / g->visits;
+	}
+}
+
+/*
+ * How long the visit that a sample has found had lasted then: what the code says, if it
+ * has no loop on the way; or what is to be expected of a visit that was found by
+ * chance, E(x^2) / 2 E(x).
+ */
+static double elapsed(struct fitting *f, u32 sample)
+{
+	const struct timeline *t = f->t;
+	const struct sample *s = &t->sample[sample];
+	u64 at = index_of(t, sample, s->nr);
+	const struct place *ip = symbols_at(t->symbols, s->ip);
+	const struct group *g =
+		f->group_of[at] == NONE ? NULL : &f->group[f->group_of[at]];
+	struct path path;
+
+	if (f->start[at] &&
+	    paths_find(f->paths, ip->space, f->start[at], ip->addr, ip->start,
+		       &path) &&
+	    !path.loops && !path.system &&
+	    !paths_circle(f->paths, ip->space, ip->addr))
+		return (path.insns - 1) * f->scale[SORT_LINE];
+	if (g && g->expected > 0)
+		return g->squares / g->expected / 2;
+	return f->kind[t->key[at]].x;
+}
+
+static void take_results(struct fitting *f)
 {
 	struct timeline *t = f->t;
-	u32 functions = symbols_functions(t->symbols), i;
-	double *time = allocate(functions * sizeof(*time));
-	double *nr = allocate(functions * sizeof(*nr));
+	u32 i;
 
-	for (i = 0; i < t->keys; i++) {
-		time[f->function[i]] += f->visits[i] * t->fitted[i];
-		nr[f->function[i]] += f->visits[i];
-	}
-	for (i = 0; i < t->keys; i++) {
-		u32 j = f->function[i];
-
-		if (f->den[i] <= 0)
-			t->fitted[i] = nr[j] > 0 ? time[j] / nr[j] : f->mean;
-	}
-	free(time);
-	free(nr);
+	t->keys = f->kinds;
+	t->fitted = allocate((f->kinds + 1) * sizeof(*t->fitted));
+	t->elapsed = allocate(t->nr * sizeof(*t->elapsed));
+	if (!t->has_fit)
+		return;
+	close_open(f);
+	for (i = 0; i < f->kinds; i++)
+		t->fitted[i] = f->kind[i].x;
+	for (i = 0; i < t->nr; i++)
+		t->elapsed[i] = elapsed(f, i);
 }
 
 /**
  * fit - find the durations of visits
- * @t: the timeline; @key, @keys, @fitted and @has_fit are set
+ * @t: the timeline; @key, @keys, @fitted, @elapsed and @has_fit are set
  */
 void fit(struct timeline *t)
 {
-	u32 functions = symbols_functions(t->symbols), i;
+	u64 visits = t->branches + t->nr;
 	struct fitting f = { .t = t };
-	double work = t->branches + t->nr + 1;
+	u32 i;
 
-	count_pairs(&f);
-	name_keys(&f);
-	t->fitted = allocate(t->keys * sizeof(*t->fitted));
-	f.visits = allocate(t->keys * sizeof(*f.visits));
-	f.num = allocate(t->keys * sizeof(*f.num));
-	f.den = allocate(t->keys * sizeof(*f.den));
-	f.profile = allocate(functions * sizeof(*f.profile));
-	f.expected = allocate(functions * sizeof(*f.expected));
-	t->has_fit = prepare(&f);
-	for (i = 0; i < t->keys; i++)
-		t->fitted[i] = f.mean;
-	for (i = 0; t->has_fit && i < ITERATIONS && i * work < WORK_MAX; i++) {
-		if (step(&f) < CHANGE)
-			break;
+	f.start = allocate(visits * sizeof(*f.start));
+	f.group_of = allocate(visits * sizeof(*f.group_of));
+	f.paths = paths_new(t->symbols);
+	find_starts(&f);
+	guess_starts(&f);
+	name_kinds(&f);
+	t->has_fit = count_samples(&f);
+	find_windows(&f);
+	for (i = 0; t->has_fit && i < ROUNDS; i++) {
+		u32 j;
+
+		count_visits(&f);
+		expect(&f);
+		for (j = 0; j < f.kinds; j++) {
+			if (!i)
+				f.kind[j].x = f.kind[j].mean;
+			f.kind[j].den = 0;
+		}
+		add_intervals(&f, true);
+		iterate(&f);
 	}
-	if (t->has_fit)
-		fill(&f);
-	free(f.pairs.slot);
-	free(f.function);
-	free(f.visits);
-	free(f.num);
-	free(f.den);
-	free(f.profile);
-	free(f.expected);
+	take_results(&f);
+	paths_free(f.paths);
+	free(f.start);
+	free(f.group_of);
+	free(f.kind);
+	free(f.group);
+	free(f.window);
+	free(f.kind_names.slot);
+	free(f.group_names.slot);
 }

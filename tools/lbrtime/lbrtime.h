@@ -212,6 +212,50 @@ void code_free(struct code *c);
 void code_decode(struct code *c, const u8 *bytes, u32 len, bool wide,
 		 struct place *p);
 
+/**
+ * struct insn - an instruction
+ * @addr:	where
+ * @space:	whose, as of a place
+ * @target:	where the direct jump leads, or 0
+ * @size:	bytes
+ * @kind:	of enum kind; KIND_UNKNOWN if it is no branch
+ * @conditional: of a jump: it may also go on
+ * @system:	it is a system call
+ */
+struct insn {
+	u64 addr;
+	u32 space;
+	u64 target;
+	u8 size;
+	u8 kind;
+	bool conditional;
+	bool system;
+};
+
+void code_insn(struct code *c, const u8 *bytes, u32 len, bool wide,
+	       struct insn *i);
+void symbols_decode(struct symbols *s, struct insn *i);
+
+/**
+ * struct path - what the code from one place to another is like
+ * @insns:	instructions, the last one too: on average, if jumps have conditions
+ * @loops:	and it may have more: there are loops
+ * @system:	there is a system call
+ */
+struct path {
+	double insns;
+	bool loops;
+	bool system;
+};
+
+/* Between two places: paths.c */
+struct paths;
+struct paths *paths_new(struct symbols *s);
+void paths_free(struct paths *p);
+bool paths_find(struct paths *p, u32 space, u64 start, u64 end, u64 begin,
+		struct path *path);
+bool paths_circle(struct paths *p, u32 space, u64 addr);
+
 /* ------------------------------------------------------------------------- */
 /* The timeline */
 
@@ -267,6 +311,8 @@ enum method {
  * @first_part:	by sample: what its interval has of the first visit, which the sample
  *		before cut, ns; below 0 if nobody knows
  * @last_part:	likewise, of the last one
+ * @elapsed:	by sample: how long its last visit had lasted then, ns, where the interval
+ *		is not whole
  * @has_fit:	there was something to fit
  * @ns_per_cycle: 0 if unknown
  * @restarts:	the counter of cycles begins anew with each sample
@@ -302,6 +348,7 @@ struct timeline {
 	double *fitted;
 	double *first_part;
 	double *last_part;
+	double *elapsed;
 	bool has_fit;
 	double ns_per_cycle;
 	bool restarts;

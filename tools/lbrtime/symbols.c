@@ -1002,6 +1002,36 @@ int symbols_resolve(struct symbols *s)
 }
 
 /**
+ * symbols_decode - look at an instruction
+ * @s: after symbols_resolve()
+ * @i: it; @addr and @space tell which. @size is 0 afterwards if no code can be read.
+ */
+void symbols_decode(struct symbols *s, struct insn *i)
+{
+	const struct map *m = NULL;
+	struct object *o = NULL;
+	u64 offset = 0;
+	u8 bytes[INSN_MAX];
+	ssize_t n;
+
+	if (i->space >= SPACE_FIRST) {
+		m = find_map(s, i->space, i->addr);
+		o = m ? &s->object[m->object] : NULL;
+		offset = m ? i->addr - m->start + m->pgoff : 0;
+	} else if (i->space == SPACE_KERNEL && s->vmlinux != NONE) {
+		o = &s->object[s->vmlinux];
+		if (o->fd < 0 ||
+		    !convert(o, i->addr - s->vmlinux_shift, false, &offset))
+			return;
+	}
+	if (!o || o->fd < 0)
+		return;
+	n = pread(o->fd, bytes, sizeof(bytes), offset);
+	if (n > 0)
+		code_insn(s->code, bytes, n, o->wide, i);
+}
+
+/**
  * symbols_at - what is known of a place
  * @s: after symbols_resolve()
  * @place: its number

@@ -415,6 +415,7 @@ void timeline_free(struct timeline *t)
 	free(t->fitted);
 	free(t->first_part);
 	free(t->last_part);
+	free(t->elapsed);
 	free(t->cycles_of);
 }
 
