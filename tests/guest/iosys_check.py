@@ -23,7 +23,8 @@ EVENT = re.compile(
     r"name=(?P<name>.*) fd2=(?P<fd2>-?\d+) type2=(?P<type2>\w+) "
     r"dev2=(?P<dev2>\d+:\d+) id2=(?P<id2>\d+) name2=(?P<name2>.*) "
     r"family=(?P<family>\d+) protocol=(?P<protocol>\d+)"
-    r"(?: isn=(?P<isn>\d+) peer_isn=(?P<peer_isn>\d+) stream=(?P<stream>.*))?$")
+    r"(?: isn=(?P<isn>\d+) peer_isn=(?P<peer_isn>\d+) stream=(?P<stream>.*)|"
+    r" offset=0 address=0 ip=0 fault=)?$")
 wrong = 0
 
 

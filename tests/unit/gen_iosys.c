@@ -3,8 +3,8 @@
  * gen_iosys FILE CALLS SEED
  *
  * Writes a made-up trace.dat with CALLS io_syscall, io_request and io_fault
- * events, and io_pending events for the long calls and for some that never end. Prints the truth
- * about them, a line per call:
+ * events, and io_pending events for those that are long and for some that never end.
+ * Prints the truth about them, a line per call:
  *
  *	call TGID TID OP TYPE DEV ID NAME RESULT BYTES START DURATION
  *	open TGID TID OP NAME START LONGEST
@@ -23,6 +23,8 @@
 #define ID_REQUEST 403
 
 #define URING "{ 150, \"uring:read\" }, { 154, \"uring:send\" }, "
+
+#define OP_FAULT 240
 
 #define OPS                                                             \
 	"__print_symbolic(REC->op, { 1, \"read\" }, { 2, \"write\" }, " \
@@ -55,7 +57,10 @@ static const char pending_format[] =
 	"\tfield:__data_loc char[] name;\toffset:60;\tsize:4;\tsigned:0;\n"
 	"\tfield:u8 op;\toffset:64;\tsize:1;\tsigned:0;\n"
 	"\tfield:u8 type;\toffset:65;\tsize:1;\tsigned:0;\n\n"
-	"print fmt: \"%s name=%s\", " OPS ", __get_str(name)\n";
+	"print fmt: \"%s name=%s\", __print_symbolic(REC->op, "
+	"{ 1, \"read\" }, { 2, \"write\" }, { 14, \"recvfrom\" }, "
+	"{ 28, \"close\" }, " URING "{ 240, \"fault\" }, { 0, \"none\" }), "
+	"__get_str(name)\n";
 
 static const char request_format[] =
 	"name: io_request\nID: 403\nformat:\n" TD_COMMON
@@ -91,8 +96,12 @@ static const char fault_format[] =
 static const struct {
 	unsigned int op;
 	const char *name;
-} ops[] = { { 1, "read" },   { 2, "write" },	    { 14, "recvfrom" },
-	    { 28, "close" }, { 150, "uring:read" }, { 154, "uring:send" } };
+} ops[] = { { 1, "read" },	  { 2, "write" },	 { 14, "recvfrom" },
+	    { 28, "close" },	  { 150, "uring:read" }, { 154, "uring:send" },
+	    { OP_FAULT, "fault" } };
+
+/* Those that calls have; the one behind is of no call */
+#define CALL_OPS (sizeof(ops) / sizeof(*ops) - 1)
 
 static const struct {
 	unsigned int type;
@@ -124,7 +133,7 @@ static struct call make_call(uint64_t start)
 {
 	struct call c = {
 		.tgid = 1000 + below(3),
-		.op = below(sizeof(ops) / sizeof(*ops)),
+		.op = below(CALL_OPS),
 		.object = below(sizeof(objects) / sizeof(*objects)),
 		.start = start,
 	};
@@ -220,6 +229,11 @@ static uint64_t call(struct td *td, uint64_t start)
 
 	if (!below(10)) {
 		c.object %= 3;
+		c.op = CALL_OPS;
+		if (!below(20)) {
+			duration += 1500000000ull;
+			write_pending(td, &c, duration - below(500000000));
+		}
 		write_fault(td, &c, duration, below(10) ? 0 : -14);
 		return start + duration;
 	}
@@ -242,6 +256,10 @@ static uint64_t never_ends(struct td *td, uint64_t start)
 	struct call c = make_call(start);
 	uint64_t seconds = 1 + below(3), i;
 
+	if (!below(3)) {
+		c.object %= 3;
+		c.op = CALL_OPS;
+	}
 	for (i = 1; i <= seconds; i++)
 		write_pending(td, &c, i * 1000000000);
 	printf("open\t%d\t%d\t%s\t%s\t%llu\t%llu\n", c.tgid, c.tid,

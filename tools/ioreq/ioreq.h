@@ -131,7 +131,7 @@ struct sum {
 };
 
 /**
- * struct pending - a call that had not ended when it was last seen
+ * struct pending - a call, request or fault that had not ended when it was last seen
  * @host:	which file
  * @pid:	thread
  * @tgid:	process

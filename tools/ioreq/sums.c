@@ -537,8 +537,7 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 			 get(&l->result, rec), get(&l->bytes, rec));
 	if (l->kind == KIND_FAULT)
 		take_fault(s, host, l, rec);
-	else
-		end_call(s, host, l, rec);
+	end_call(s, host, l, rec);
 	if (l->has_stream)
 		take_stream(s, host, l, r, rec);
 	if (s->log)
