@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_tiers FRONT.dat APP.dat DB.dat REQUESTS SEED [quiet]
+ * gen_tiers FRONT.dat APP.dat DB.dat REQUESTS SEED [quiet|PROGRAM OFFSET...]
  *
  * Writes made-up traces of three hosts, whose clocks differ, with io_syscall events:
  * clients on the first one ask a server on the second one, which reads a file and asks
@@ -17,6 +17,10 @@
  * that the call was made for; PARENT is the number of the request that it was
  * made for, "-" of a client's and "?" if nobody can tell; who asks is on the host
  * before the one that answers, and times are those of their hosts.
+ *
+ * With a PROGRAM, calls on files have stacks, but for some: the C library, then one of
+ * the OFFSETs in the program (return addresses, hexadecimal), and one of two callers of
+ * that. Their lines end with another field, which is the OFFSET, or - without a stack.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +30,10 @@
 #include "random.h"
 
 #define WORKERS 4
+#define OFFSETS 16
+
+/* Numbers of files */
+enum { MAP_LIBC = 1, MAP_PROGRAM };
 #define HOSTS 3
 
 /* What the hosts' clocks are ahead */
@@ -43,6 +51,7 @@ struct event {
 	uint32_t isn, peer_isn;
 	uint64_t from;
 	uint64_t request;
+	unsigned int stack;
 	char name[64];
 };
 
@@ -72,6 +81,9 @@ static unsigned int nr_events;
 static uint64_t numbers, asked, calls;
 static uint64_t current; /* number of the request at hand */
 static bool loud;
+static const char *program;
+static uint64_t offset[OFFSETS];
+static unsigned int offsets;
 
 static uint64_t below(uint64_t n)
 {
@@ -140,6 +152,8 @@ static void work(struct worker *w, unsigned int host, int tid, unsigned int op,
 	e->type = 8;
 	e->id = 500 + strlen(name);
 	e->bytes = bytes;
+	if (offsets && below(5))
+		e->stack = 1 + below(2 * offsets);
 	snprintf(e->name, sizeof(e->name), "%s", name);
 }
 
@@ -243,12 +257,39 @@ static int by_finish(const void *a, const void *b)
 
 static void tell_event(const struct event *e)
 {
-	printf("call\t%u\t%u\t%d\t%s\t%llu\t%llu\t%llu\t%s\t%llu\n", e->host,
+	printf("call\t%u\t%u\t%d\t%s\t%llu\t%llu\t%llu\t%s\t%llu", e->host,
 	       100 * (e->host + 1), e->tid, io_op_name(e->op),
 	       (unsigned long long)(e->start + ahead[e->host]),
 	       (unsigned long long)(e->finish - e->start),
 	       (unsigned long long)e->bytes, e->name,
 	       (unsigned long long)e->request);
+	if (!offsets)
+		putchar('\n');
+	else if (!e->stack)
+		puts("\t-");
+	else
+		printf("\t%llx\n",
+		       (unsigned long long)offset[(e->stack - 1) / 2]);
+}
+
+/* Two of each place in the program */
+static void write_stacks(struct td *td, unsigned int host)
+{
+	uint64_t time = 999999999999ull + ahead[host];
+	unsigned int i;
+
+	io_write_map(td, 0, time, MAP_LIBC,
+		     "/usr/lib/x86_64-linux-gnu/libc.so.6");
+	io_write_map(td, 0, time, MAP_PROGRAM, program);
+	for (i = 0; i < 2 * offsets; i++) {
+		uint64_t frame[] = {
+			(uint64_t)MAP_LIBC << 48 | 0x1234,
+			(uint64_t)MAP_PROGRAM << 48 | offset[i / 2],
+			(uint64_t)MAP_PROGRAM << 48 | offset[i % 2]
+		};
+
+		io_write_stack(td, 0, time, 1 + i, frame, 3);
+	}
 }
 
 static void write_event(struct td *td, unsigned int cpu, const struct event *e)
@@ -269,6 +310,7 @@ static void write_event(struct td *td, unsigned int cpu, const struct event *e)
 			 .from = e->from,
 			 .end = e->isn ? e->from + e->bytes : e->from,
 			 .name = e->name,
+			 .stack = e->stack,
 		 });
 }
 
@@ -316,9 +358,15 @@ static bool write_host(const char *path, unsigned int host, uint64_t requests,
 	asked = 0;
 	td_init(&td, &layout, WORKERS);
 	td_add_event(&td, "iosys", io_call_format);
+	if (offsets) {
+		td_add_event(&td, "iosys", io_stack_format);
+		td_add_event(&td, "iosys", io_map_format);
+	}
 	td.cmdlines = cmdlines[host];
 	ok = td_stream(&td, path);
 	for (i = 0; ok && i < WORKERS; i++) {
+		if (!i && offsets)
+			write_stacks(&td, host);
 		run_worker(&td, host, i, requests / WORKERS, first_seed);
 		td_stream_cpu(&td, i);
 	}
@@ -333,20 +381,24 @@ int main(int argc, char **argv)
 {
 	uint64_t requests;
 	unsigned int host;
+	int i;
 
-	if (argc < 6 || argc > 7 ||
+	if (argc < 6 || argc > 7 + OFFSETS ||
 	    (requests = strtoull(argv[4], NULL, 10)) < WORKERS) {
 		fprintf(stderr,
-			"usage: gen_tiers FRONT.dat APP.dat DB.dat REQUESTS SEED [quiet]\n");
+			"usage: gen_tiers FRONT.dat APP.dat DB.dat REQUESTS SEED [quiet|PROGRAM OFFSET...]\n");
 		return 2;
 	}
+	for (i = 7; i < argc; i++)
+		offset[offsets++] = strtoull(argv[i], NULL, 16);
+	program = offsets ? argv[6] : NULL;
 	for (host = 0; host < HOSTS; host++) {
-		loud = !host && argc == 6;
+		loud = !host && argc != 7;
 		if (!write_host(argv[1 + host], host, requests,
 				SEED + 1000 * strtoull(argv[5], NULL, 10)))
 			return 1;
 	}
-	if (argc > 6)
+	if (argc == 7)
 		printf("calls=%llu\nrequests=%llu\nasked=%llu\n",
 		       (unsigned long long)calls, (unsigned long long)numbers,
 		       (unsigned long long)asked);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes made-up io_syscall and io_fault events. */
+/* Writes made-up io_syscall, io_fault, io_stack and io_map events. */
 #include "iodat.h"
 
 const char io_call_format[] =
@@ -21,7 +21,8 @@ const char io_call_format[] =
 	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"
 	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"
 	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n"
-	"\tfield:s32 fd;\toffset:92;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:s32 fd;\toffset:92;\tsize:4;\tsigned:1;\n"
+	"\tfield:u32 stack;\toffset:96;\tsize:4;\tsigned:0;\n\n"
 	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, { 1, \"read\" }, "
 	"{ 2, \"write\" }, { 3, \"pread64\" }, { 13, \"sendto\" }, { 14, \"recvfrom\" }, "
 	"{ 26, \"openat\" }, { 28, \"close\" }, { 29, \"connect\" }, { 30, \"accept4\" }, "
@@ -40,8 +41,27 @@ const char io_fault_format[] =
 	"\tfield:u8 type;\toffset:50;\tsize:1;\tsigned:0;\n\n"
 	"print fmt: \"fault=%d name=%s\", REC->result, __get_str(name)\n";
 
+const char io_stack_format[] =
+	"name: io_stack\nID: 404\nformat:\n" TD_COMMON
+	"\tfield:u32 id;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc u64[] frames;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 end;\toffset:16;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 guessed;\toffset:17;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"id=%u end=%s guessed=%u\", REC->id, "
+	"__print_symbolic(REC->end, { 0, \"complete\" }), REC->guessed\n";
+
+const char io_map_format[] =
+	"name: io_map\nID: 405\nformat:\n" TD_COMMON
+	"\tfield:u64 ino;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u32 id;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\tfield:dev_t dev;\toffset:20;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] path;\toffset:24;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 build_id[20];\toffset:28;\tsize:20;\tsigned:0;\n"
+	"\tfield:u8 build_id_size;\toffset:48;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"id=%u path=%s\", REC->id, __get_str(path)\n";
+
 /* The stream's range: behind the other fields, before the names */
-#define STREAM 96
+#define STREAM 104
 
 /**
  * io_op_name - what a call is named
@@ -94,6 +114,7 @@ void io_write(struct td *td, unsigned int cpu, const struct io_call *call)
 	td_put(&r, 87, call->type, 1);
 	td_put(&r, 88, call->type2, 1);
 	td_put(&r, 92, call->fd, 4);
+	td_put(&r, 96, call->stack, 4);
 	td_put(&r, STREAM, call->from, 8);
 	td_put(&r, STREAM + 8, call->end, 8);
 	td_put_string(&r, 72, call->name);
@@ -121,4 +142,48 @@ void io_write_fault(struct td *td, unsigned int cpu,
 	td_put(&r, 50, fault->type, 1);
 	td_put_string(&r, 44, fault->name);
 	td_write(td, 0, cpu, fault->finish + fault->ahead, &r);
+}
+
+/**
+ * io_write_stack - write what the number of a stack stands for
+ * @td: file, with io_stack_format
+ * @cpu: where
+ * @time: when, ns
+ * @id: the number
+ * @frame: frames, the innermost one first: number of the file, and from bit 47 down
+ *	the offset in it
+ * @nr: how many
+ */
+void io_write_stack(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,
+		    const uint64_t *frame, unsigned int nr)
+{
+	struct td_record r;
+	unsigned int i;
+
+	td_begin(&r, td, IO_ID_STACK, 0, 24 + 8 * nr);
+	td_put(&r, 8, id, 4);
+	td_put(&r, 12, nr * 8 << 16 | 24, 4);
+	for (i = 0; i < nr; i++)
+		td_put(&r, 24 + 8 * i, frame[i], 8);
+	td_write(td, 0, cpu, time, &r);
+}
+
+/**
+ * io_write_map - write what the number of a file stands for, without a build id
+ * @td: file, with io_map_format
+ * @cpu: where
+ * @time: when, ns
+ * @id: the number
+ * @path: of the file
+ */
+void io_write_map(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,
+		  const char *path)
+{
+	struct td_record r;
+
+	td_begin(&r, td, IO_ID_MAP, 0, 52);
+	td_put(&r, 8, 100 + id, 8);
+	td_put(&r, 16, id, 4);
+	td_put_string(&r, 24, path);
+	td_write(td, 0, cpu, time, &r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Made-up io_syscall and io_fault events, with the fields that kernels have that matter
+ * Made-up io_syscall, io_fault, io_stack and io_map events, with the fields that kernels have that matter
  * to ioreq, for files that tracedat.h writes.
  */
 #ifndef TESTS_IODAT_H
@@ -10,6 +10,8 @@
 
 #define IO_ID_CALL 400
 #define IO_ID_FAULT 402
+#define IO_ID_STACK 404
+#define IO_ID_MAP 405
 
 /* Types of objects */
 #define IO_ANON 0
@@ -38,6 +40,8 @@ enum {
 
 extern const char io_call_format[];
 extern const char io_fault_format[];
+extern const char io_stack_format[];
+extern const char io_map_format[];
 
 /**
  * struct io_call - a call
@@ -58,6 +62,7 @@ extern const char io_fault_format[];
  * @from:	offset of the first byte of a stream
  * @end:	offset behind the last one; none if it is the same
  * @name:	of the object
+ * @stack:	number of the stack; 0: there is none
  * @ahead:	of the calls' clock is the trace's one by so much, ns
  */
 struct io_call {
@@ -78,6 +83,7 @@ struct io_call {
 	uint64_t from;
 	uint64_t end;
 	const char *name;
+	uint32_t stack;
 	uint64_t ahead;
 };
 
@@ -85,5 +91,9 @@ const char *io_op_name(unsigned int op);
 void io_write(struct td *td, unsigned int cpu, const struct io_call *call);
 void io_write_fault(struct td *td, unsigned int cpu,
 		    const struct io_call *fault);
+void io_write_stack(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,
+		    const uint64_t *frame, unsigned int nr);
+void io_write_map(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,
+		  const char *path);
 
 #endif

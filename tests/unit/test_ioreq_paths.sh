@@ -272,6 +272,69 @@ grep -q '^front:curl -> app:app server ' paths.txt || wrong "text does not tell 
 grep -q '^  -> db:<b>db</b> ' paths.txt || wrong "text does not tell how the path goes on"
 [ "$("$ioreq" --paths --top=2 --format=csv "${hosts[@]}" | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"
 
+# --- the line of code that most of it was called from
+mkdir -p root/usr/bin
+for i in 1 2 3 4 5; do
+	printf '__attribute__((noinline)) void f%d(void)\n{\n\tvoid out(void);\n\tout();\n\tn++;\n}\n' $i
+done | { printf 'int n;\n__attribute__((noinline)) void out(void)\n{\n\tn--;\n}\n' && cat &&
+	printf 'int main(void)\n{\n\tf1();\n\tf2();\n\tf3();\n\tf4();\n\tf5();\n\treturn n;\n}\n'; } >prog.c
+gcc -O0 -g -no-pie -o root/usr/bin/prog prog.c || exit 1
+# Behind each call of out(), as a stack has it, and which function that is in
+objdump -d --no-show-raw-insn root/usr/bin/prog | awk -F'[:<>]' '/^[0-9a-f]+ <f[1-5]>:/ { in_f = $2 }
+	called { print called, $1; called = 0 }
+	/call.*<out>/ { called = in_f }' | tr -d ' \t' | sed 's/^f./& /' >returns
+[ "$(wc -l <returns)" -eq 5 ] || wrong "the program's calls cannot be found"
+readelf -lW root/usr/bin/prog | awk '$1 == "LOAD" { print $2, $3, $5 }' >loads
+python3 - <<'END' >offsets || wrong "the program's calls cannot be found"
+loads = [[int(x, 16) for x in line.split()] for line in open("loads")]
+for line in open("returns"):
+    at = int(line.split()[1], 16)
+    off, vaddr = next((off, vaddr) for off, vaddr, size in loads if vaddr <= at < vaddr + size)
+    print(line.split()[0], f"{at - vaddr + off:x}")
+END
+# shellcheck disable=SC2046 # several numbers
+"$UNIT/gen_tiers" web.dat app.dat db.dat 400 5 /usr/bin/prog $(cut -d' ' -f2 offsets) >tiers || exit 1
+"$ioreq" --paths --symfs="$PWD/root" --format=json "${hosts[@]}" >paths.json 2>err || wrong "--paths with stacks fails"
+"$ioreq" --paths --symfs="$PWD/root" --format=csv "${hosts[@]}" >paths.csv 2>>err || wrong "--paths with stacks in csv fails"
+"$ioreq" --paths --symfs="$PWD/root" "${hosts[@]}" >paths.txt 2>>err || wrong "--paths with stacks in text fails"
+[ ! -s err ] || wrong "messages about good files with stacks" "$(cat err)"
+python3 - <<'END' || wrong "what clients waited for has another line of code"
+import collections, csv, json
+function = dict(reversed(line.split()) for line in open("offsets"))
+line = {f"f{i}": n + 3 for n, text in enumerate(open("prog.c"), 1) for i in range(1, 6) if f"void f{i}(" in text}
+causes = json.load(open("paths.json"))["causes"]
+roots = set()
+times = collections.defaultdict(collections.Counter)
+parent, calls = {}, []
+for text in open("tiers"):
+    f = text.rstrip("\n").split("\t")
+    if f[0] == "request":
+        parent[f[1]] = f[2]
+    else:
+        calls.append(f)
+for f in calls:
+    host, op, took, name, request, offset = f[1], f[4], int(f[6]), f[8], f[9], f[10]
+    # Of the requests that are ambiguous nothing is told
+    if offset == "-" or parent[request] == "?":
+        continue
+    times[["front", "app", "db"][int(host)], "sync" if "sync" in op else "files", name][offset] += took
+told = {(c["host"], c["step"], c["object"]): c for c in causes if c["code"]}
+assert set(told) == set(times) and len(told) == 3, (set(told), set(times))
+for key, c in told.items():
+    (offset, time), = times[key].most_common(1)
+    f = function[offset]
+    assert c["code_time"] == time < c["time"], (key, c, times[key])
+    where, name, _, source = c["code"].split(" ")
+    assert (where, name) == (f"/usr/bin/prog+0x{offset}", f) and source.endswith(f"/prog.c:{line[f]}"), (c, f, line)
+assert all(c["code_time"] == 0 for c in causes if not c["code"]) and len(causes) > len(told)
+assert list(csv.DictReader(open("paths.csv"))) == [{k: str(v) for k, v in c.items()} for c in causes]
+text = open("paths.txt").read().splitlines()
+for c in told.values():
+    at = next(i for i, t in enumerate(text) if t.endswith(f" {c['step']:<8} {c['object']}"))
+    share = f"{100 * c['code_time'] / c['time']:.0f} % of it from {c['code'].replace('/usr/bin/', '')}"
+    assert text[at + 1].strip() == share, (text[at + 1], share)
+END
+
 # --- wrong use
 expect 2 '--paths is for text, json and csv' --paths --format=chrome web.dat
 expect 2 '--max-drift=0 is no number' --max-drift=0 web.dat

@@ -52,6 +52,7 @@ enum subject {
  * @BY_OBJECT:	the object
  * @BY_SIZE:	how many bytes it transferred, as a power of two
  * @BY_CLIENT:	the client of the request that it was made for
+ * @BY_STACK:	where in the program it was made
  */
 enum by {
 	BY_HOST = 1,
@@ -61,6 +62,7 @@ enum by {
 	BY_OBJECT = 16,
 	BY_SIZE = 32,
 	BY_CLIENT = 64,
+	BY_STACK = 128,
 };
 
 #define COMM_SIZE 17
@@ -634,6 +636,9 @@ struct path {
  * @pieces:	how often
  * @requests:	of clients that waited for it
  * @time:	for how long, ns
+ * @stack:	where in the program most of it was called from; NULL: that is not known
+ * @frame:	which frame of it that is
+ * @code_time:	of @time, what was called from there, ns
  */
 struct cause {
 	const struct party *server;
@@ -642,6 +647,9 @@ struct cause {
 	u64 pieces;
 	u64 requests;
 	s64 time;
+	const struct stack *stack;
+	u32 frame;
+	s64 code_time;
 };
 
 /**
@@ -825,6 +833,8 @@ const char *frame_name(char *buf, size_t size, const struct frame *f,
 		       bool whole);
 void stacks_place(struct stacks *s, const struct stack *stack, u32 i,
 		  struct place *place);
+u32 stacks_caller(const struct stack *stack);
+const char *place_text(char *buf, size_t size, const struct place *p);
 void stacks_tell(const struct stacks *s);
 void stacks_free(struct stacks *s);
 

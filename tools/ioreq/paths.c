@@ -25,13 +25,29 @@ struct path_entry {
 };
 
 /**
+ * struct site - where in programs a cause's calls were made
+ * @stack:	one of the stacks of these
+ * @frame:	who called
+ * @time:	of all calls from there, ns
+ * @next:	another one of the cause
+ */
+struct site {
+	const struct stack *stack;
+	u32 frame;
+	s64 time;
+	struct site *next;
+};
+
+/**
  * struct cause_entry - a cause in the table of them
  * @cause:	it
+ * @site:	where its calls were made, the last one first
  * @last:	the request of a client that it was counted for last
  * @next:	in the same bucket
  */
 struct cause_entry {
 	struct cause cause;
+	struct site *site;
 	const struct request *last;
 	struct cause_entry *next;
 };
@@ -404,6 +420,60 @@ static struct cause_entry *find_cause(struct all *a, const struct party *server,
 	return e;
 }
 
+/* A loop comes back to the same place as a rule, so that is put in front */
+static struct site *find_site(struct cause_entry *e, const struct stack *stack)
+{
+	u32 frame = stacks_caller(stack);
+	struct site **at, *site;
+
+	for (at = &e->site; (site = *at); at = &site->next) {
+		if (!frame_order(&site->stack->frame[site->frame],
+				 &stack->frame[frame]))
+			break;
+	}
+	if (site) {
+		*at = site->next;
+	} else {
+		site = allocate(sizeof(*site));
+		site->stack = stack;
+		site->frame = frame;
+	}
+	site->next = e->site;
+	e->site = site;
+	return site;
+}
+
+static void add_site(const struct sums *s, struct cause_entry *e,
+		     const struct piece *piece)
+{
+	u32 host = piece->request->part[ROLE_SERVER].host;
+	const struct stack *stack;
+
+	if (!s->stacks || !piece->call || !piece->call->stack)
+		return;
+	stack = stacks_find(s->stacks, stack_key(host, piece->call->stack));
+	if (stack && stack->nr)
+		find_site(e, stack)->time += piece->time;
+}
+
+/* Of those that take as long, the one that comes first in files */
+static void name_code(struct cause_entry *e)
+{
+	struct cause *c = &e->cause;
+	const struct site *site;
+
+	for (site = e->site; site; site = site->next) {
+		if (c->stack && (site->time < c->code_time ||
+				 (site->time == c->code_time &&
+				  frame_order(&site->stack->frame[site->frame],
+					      &c->stack->frame[c->frame]) > 0)))
+			continue;
+		c->stack = site->stack;
+		c->frame = site->frame;
+		c->code_time = site->time;
+	}
+}
+
 static void add_piece(const struct piece *piece, void *arg)
 {
 	struct all *a = arg;
@@ -418,6 +488,7 @@ static void add_piece(const struct piece *piece, void *arg)
 		       object);
 	e->cause.time += piece->time;
 	e->cause.pieces++;
+	add_site(a->s, e, piece);
 	e->cause.requests += e->last != a->root;
 	e->last = a->root;
 }
@@ -544,8 +615,10 @@ static void sort_causes(struct all *a)
 
 	p->cause = allocate((p->causes + 1) * sizeof(*p->cause));
 	for (i = 0; i < BUCKETS; i++) {
-		for (e = a->cause[i]; e; e = e->next)
+		for (e = a->cause[i]; e; e = e->next) {
+			name_code(e);
 			p->cause[n++] = &e->cause;
+		}
 	}
 	qsort(p->cause, n, sizeof(*p->cause), by_cost);
 }
@@ -586,6 +659,7 @@ void paths_free(struct paths *p)
 	struct paths_kept *k = (struct paths_kept *)p;
 	struct cause_entry *c;
 	struct path_entry *e;
+	struct site *site;
 	u32 i;
 
 	for (i = 0; i < BUCKETS; i++) {
@@ -596,6 +670,10 @@ void paths_free(struct paths *p)
 		}
 		while ((c = k->all.cause[i])) {
 			k->all.cause[i] = c->next;
+			while ((site = c->site)) {
+				c->site = site->next;
+				free(site);
+			}
 			free(c->cause.object);
 			free(c);
 		}

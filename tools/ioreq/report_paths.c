@@ -77,16 +77,37 @@ static void text_path(FILE *out, const struct sums *s, const struct path *path)
 	text_wait_for(out, path);
 }
 
+/* Where in the program it was called from, as far as that is known; else "" */
+static const char *code_text(char *buf, size_t size, const struct sums *s,
+			     const struct cause *c, bool whole)
+{
+	char name[4200], text[1400];
+	struct place place;
+
+	*buf = '\0';
+	if (!c->stack)
+		return buf;
+	stacks_place(s->stacks, c->stack, c->frame, &place);
+	frame_name(name, sizeof(name), &c->stack->frame[c->frame], whole);
+	place_text(text, sizeof(text), &place);
+	snprintf(buf, size, "%s%s%s", name, *text ? " " : "", text);
+	return buf;
+}
+
 static void text_cause(FILE *out, const struct sums *s, const struct paths *p,
 		       const struct cause *c)
 {
-	char server[300], count[24], time[25];
+	char server[300], count[24], time[25], code[5700];
 
 	fprintf(out, "%9s %5.1f %% %9s  %-24s %-8s %s\n",
 		signed_time(time, c->time), percent(c->time, p->waited),
 		format_count(count, sizeof(count), c->requests),
 		party_text(server, sizeof(server), s, c->server),
 		step_names[c->what], c->object);
+	if (c->stack)
+		fprintf(out, "%29s%.0f %% of it from %s\n", "",
+			percent(c->code_time, c->time),
+			code_text(code, sizeof(code), s, c, false));
 }
 
 /**
@@ -178,9 +199,11 @@ void text_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top)
  */
 void csv_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top)
 {
+	char code[5700];
 	u64 i;
 
-	fprintf(out, "host,process,step,object,time,pieces,requests\n");
+	fprintf(out,
+		"host,process,step,object,time,pieces,requests,code,code_time\n");
 	for (i = 0; i < p->causes && i < top; i++) {
 		const struct cause *c = p->cause[i];
 
@@ -189,8 +212,10 @@ void csv_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top)
 		csv_string(out, c->server->name);
 		fprintf(out, ",%s,", step_names[c->what]);
 		csv_string(out, c->object);
-		fprintf(out, ",%lld,%llu,%llu\n", c->time, c->pieces,
+		fprintf(out, ",%lld,%llu,%llu,", c->time, c->pieces,
 			c->requests);
+		csv_string(out, code_text(code, sizeof(code), s, c, true));
+		fprintf(out, ",%lld\n", c->code_time);
 	}
 }
 
@@ -224,6 +249,7 @@ static struct json_object *json_cause(const struct sums *s,
 				      const struct cause *c)
 {
 	struct json_object *o = json_object_new_object();
+	char code[5700];
 
 	json_string(o, "host", host_name(s, c->server));
 	json_string(o, "process", c->server->name);
@@ -232,6 +258,9 @@ static struct json_object *json_cause(const struct sums *s,
 	json_object_object_add(o, "time", json_object_new_int64(c->time));
 	json_number(o, "pieces", c->pieces);
 	json_number(o, "requests", c->requests);
+	json_string(o, "code", code_text(code, sizeof(code), s, c, true));
+	json_object_object_add(o, "code_time",
+			       json_object_new_int64(c->code_time));
 	return o;
 }
 

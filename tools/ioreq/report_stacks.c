@@ -174,17 +174,6 @@ static void free_groups(struct groups *g)
 	free(g->branch);
 }
 
-/* "function at file:line", as far as it is known */
-static const char *place_text(char *buf, size_t size, const struct place *p)
-{
-	if (*p->file)
-		snprintf(buf, size, "%s at %s:%d",
-			 *p->function ? p->function : "?", p->file, p->line);
-	else
-		snprintf(buf, size, "%s", p->function);
-	return buf;
-}
-
 /* ------------------------------------------------------------------------- */
 /* Text */
 

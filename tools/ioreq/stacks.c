@@ -349,6 +349,58 @@ void stacks_place(struct stacks *s, const struct stack *stack, u32 i,
 }
 
 /**
+ * place_text - a place as text
+ * @buf: set to it, or to ""
+ * @size: of that
+ * @p: the place
+ *
+ * Return: @buf.
+ */
+const char *place_text(char *buf, size_t size, const struct place *p)
+{
+	if (*p->file)
+		snprintf(buf, size, "%s at %s:%d",
+			 *p->function ? p->function : "?", p->file, p->line);
+	else
+		snprintf(buf, size, "%s", p->function);
+	return buf;
+}
+
+/* The C library's wrapper of a call tells nothing of who wants it */
+static bool is_c_library(const struct frame *f)
+{
+	static const char *const names[] = { "libc.so", "libc-", "libpthread",
+					     "ld-linux", "ld-musl" };
+	const char *path = f->mapped ? f->mapped->path : "", *name;
+	size_t i;
+
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * stacks_caller - who called
+ * @stack: a stack with frames
+ *
+ * Return: the innermost frame that is not in the C library, or that there is.
+ */
+u32 stacks_caller(const struct stack *stack)
+{
+	u32 i;
+
+	for (i = 0; i < stack->nr; i++) {
+		if (!is_c_library(&stack->frame[i]))
+			return i;
+	}
+	return 0;
+}
+
+/**
  * stacks_tell - say which files could not help
  * @s: stacks, of which all places that matter were looked at
  */

@@ -529,7 +529,7 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 	}
 	if (s->by & BY_SIZE)
 		key.size = size_of(get(&l->bytes, rec));
-	if (s->stacks)
+	if (s->by & BY_STACK)
 		key.stack = stack_key(host, get(&l->stack, rec));
 	/* Others are added up when all requests are there */
 	if (!(s->by & BY_CLIENT) && get(&l->duration, rec) >= s->longer)
@@ -762,7 +762,7 @@ void sums_add(struct sums *s, const struct actor *who, const char *op,
 		key.size = size_of(call->bytes);
 	if (s->by & BY_CLIENT)
 		key.client = call->client;
-	if (s->stacks)
+	if (s->by & BY_STACK)
 		key.stack = stack_key(who->host, call->stack);
 	add_call(find_sum(s, &key), call->duration, call->result, call->bytes);
 }
