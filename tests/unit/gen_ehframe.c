@@ -103,8 +103,7 @@ static void print_rows(const struct ustack_table *table)
 	u32 page, i = 0, end;
 
 	for (page = 0; page < table->pages_nr; page++) {
-		end = page + 1 < table->pages_nr ? table->pages[page + 1] :
-						   table->rows_nr;
+		end = table->pages[page + 1];
 		for (; i < end; i++) {
 			printf("%" PRIx64,
 			       (uint64_t)(table->base +
@@ -122,8 +121,7 @@ static int check(const struct ustack_table *table)
 	u32 page, i = 0, end;
 
 	for (page = 0; page < table->pages_nr; page++) {
-		end = page + 1 < table->pages_nr ? table->pages[page + 1] :
-						   table->rows_nr;
+		end = table->pages[page + 1];
 		if (end < i || end > table->rows_nr)
 			return -1;
 		for (; i < end; i++) {
@@ -242,12 +240,17 @@ static u32 damage(struct file *file, u64 from, u64 to, struct undo *undo)
 	return nr;
 }
 
-static int find_any(void *arg, u64 address, const struct ustack_table **table,
-		    u64 *pc)
+/* Any address is somewhere in the object */
+static int find_any(void *arg, u64 address, struct ustack_code *code)
 {
-	*table = arg;
-	*pc = (*table)->base +
-	      address % ((u64)(*table)->pages_nr << USTACK_PAGE_BITS);
+	const struct ustack_table *table = arg;
+
+	code->table = table;
+	code->start = address;
+	code->size = 1;
+	code->to_linked = table->base +
+			  address % ((u64)table->pages_nr << USTACK_PAGE_BITS) -
+			  address;
 	return 0;
 }
 

@@ -152,16 +152,20 @@ const struct mapped *process_at(const struct process *process, u64 address)
 	return NULL;
 }
 
-static int find(void *arg, u64 address, const struct ustack_table **table,
-		u64 *pc)
+static int find(void *arg, u64 address, struct ustack_code *code)
 {
 	const struct mapped *m = process_at(arg, address);
+	u64 pc;
 
 	if (!m)
 		return -ENOENT;
+	code->start = m->start;
+	code->size = m->end - m->start;
 	if (m->table &&
-	    ustack_linked_at(m->table, address - m->start + m->offset, pc))
-		*table = m->table;
+	    ustack_linked_at(m->table, address - m->start + m->offset, &pc)) {
+		code->table = m->table;
+		code->to_linked = pc - address;
+	}
 	return 0;
 }
 

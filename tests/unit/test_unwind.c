@@ -193,15 +193,14 @@ START_TEST(what_cannot_be_represented)
 }
 END_TEST
 
-/* All code is in one page here */
+/* Rows are sorted, and each is of its page */
 static bool in_order(const struct ustack_table *table)
 {
 	u64 pc, before = 0;
 	u32 page, i, end;
 
 	for (page = 0, i = 0; page < table->pages_nr; page++) {
-		end = page + 1 < table->pages_nr ? table->pages[page + 1] :
-						   table->rows_nr;
+		end = table->pages[page + 1];
 		for (; i < end; i++) {
 			pc = ((u64)page << USTACK_PAGE_BITS) +
 			     table->rows[i].pc;
@@ -469,19 +468,32 @@ static u64 stack[WORDS];
 static const struct ustack_table *table_of_code;
 static u32 reads;
 
-static int find(void *arg, u64 address, const struct ustack_table **table,
-		u64 *pc)
+static u32 finds;
+
+static int find(void *arg, u64 address, struct ustack_code *code)
 {
+	u64 pc;
+
 	(void)arg;
-	/* Code with a table, and some without */
-	if (address >= 0x10000 && address < 0x11000)
+	finds++;
+	/* Code with a table, some without, and some whose table is to come */
+	code->size = 0x1000;
+	code->start = address & ~0xfffULL;
+	switch (code->start) {
+	case 0x10000:
 		return 0;
-	if (address < 0x20000 || address >= 0x21000)
+	case 0x20000:
+		code->table = table_of_code;
+		ck_assert(ustack_linked_at(code->table, IMAGE_CODE, &pc));
+		code->to_linked = pc - code->start;
+		return 0;
+	case 0x30000:
+		code->object = 7ULL << USTACK_OFFSET_BITS;
+		code->to_file = 0x1000 - code->start;
+		return -EAGAIN;
+	default:
 		return -ENOENT;
-	*table = table_of_code;
-	return ustack_linked_at(*table, address - 0x20000 + IMAGE_CODE, pc) ?
-		       0 :
-		       -ENOENT;
+	}
 }
 
 static int read_stack(void *arg, u64 address, u64 *value)
@@ -496,7 +508,10 @@ static int read_stack(void *arg, u64 address, u64 *value)
 
 static const struct ustack_ops ops = { find, read_stack, NULL };
 
-/* 0: pushes rbp, rbx, 8 more; 64: has rbp as its frame pointer; 128: _start */
+/*
+ * 0: pushes rbp, rbx, 8 more; 64: has rbp as its frame pointer; 128: _start; 320: pushes
+ * r15 and r12; others are on rbx, rax, r12 and r15
+ */
 static void code_for_stacks(void)
 {
 	u32 cie;
@@ -510,10 +525,15 @@ static void code_for_stacks(void)
 	image_fde(&image, cie, 128, 64, PROGRAM(0x07, 16));
 	image_fde(&image, cie, 192, 64, PROGRAM(0x0c, 3, 8));
 	image_fde(&image, cie, 256, 64, PROGRAM(0x0c, 0, 8));
+	image_fde(&image, cie, 320, 64,
+		  PROGRAM(0x41, 0x0e, 16, 0x8f, 2, 0x41, 0x0e, 24, 0x8c, 3));
+	image_fde(&image, cie, 384, 64, PROGRAM(0x0c, 12, 8, 0x8d, 4));
+	image_fde(&image, cie, 448, 64, PROGRAM(0x0c, 15, 8, 0x8e, 4));
 	image_end(&image);
 	table_of_code = must_build();
 	memset(stack, 0, sizeof(stack));
 	reads = 0;
+	finds = 0;
 }
 
 START_TEST(a_stack)
@@ -539,8 +559,9 @@ START_TEST(a_stack)
 	ck_assert_int_eq(result.nr, 4);
 	ck_assert_int_eq(frames[3], 0x20081);
 	ck_assert_int_eq(result.guessed, 0);
-	/* A return address each, and rbp once */
+	/* A return address each, and rbp once; all of them are in one object */
 	ck_assert_int_eq(reads, 4);
+	ck_assert_int_eq(finds, 1);
 	/* A call that does not return, at the end of its function */
 	stack[11] = 0x20000 + 192;
 	ustack_walk(&ops, &regs, frames, 16, &result);
@@ -577,11 +598,13 @@ START_TEST(stacks_that_end_early)
 		{ 0, USTACK_COMPLETE },		{ 5, USTACK_NO_MAP },
 		{ 0x20081, USTACK_COMPLETE },	{ 0x20fff, USTACK_NO_RULE },
 		{ 0x10001, USTACK_NO_TABLE },	{ 0x20101, USTACK_NO_REGISTER },
-		{ 0x200c1, USTACK_BAD_MEMORY },
+		{ 0x200c1, USTACK_BAD_MEMORY }, { 0x30010, USTACK_PENDING },
+		{ 0x21001, USTACK_NO_MAP },
 	};
 	struct ustack_regs regs = { .ip = 0x20000 };
 	struct ustack_result result;
 	u64 frames[4];
+	bool pending = false;
 	size_t i;
 
 	code_for_stacks();
@@ -593,8 +616,13 @@ START_TEST(stacks_that_end_early)
 		ck_assert_msg(result.end == cases[i].end,
 			      "return to %llx: %d instead of %d", cases[i].ra,
 			      result.end, cases[i].end);
-		ck_assert_int_eq(result.nr, 1 + (cases[i].ra > 5));
+		ck_assert_int_eq(result.nr, 1 + (cases[i].ra &&
+						 result.end != USTACK_NO_MAP));
+		pending |= result.end == USTACK_PENDING &&
+			   frames[1] == (7ULL << USTACK_OFFSET_BITS | 0x1010);
 	}
+	/* It is known of which object it is, though not what is next */
+	ck_assert(pending);
 	/* One that calls itself, or seems to */
 	for (i = 0; i < WORDS; i++)
 		stack[i] = 0x20001;
@@ -639,23 +667,81 @@ START_TEST(frame_pointers)
 }
 END_TEST
 
+/* Any memory and registers */
+static void any_stack(struct ustack_regs *regs)
+{
+	u32 i;
+
+	for (i = 0; i < WORDS; i++)
+		stack[i] = rnd() % 2 ? 0x20000 + rnd() % 512 :
+				       STACK + rnd() % sizeof(stack);
+	for (i = 0; i < USTACK_REGS; i++)
+		regs->reg[i] = STACK + rnd() % sizeof(stack);
+	regs->ip = 0x20000 + rnd() % 512;
+}
+
+/* A table of the same rules, of which none has a short way; how many had one */
+static u32 without_near(struct ustack_table *table)
+{
+	struct ustack_rule *rules = (struct ustack_rule *)table->rules;
+	u32 i, nr = 0;
+
+	for (i = 0; i < table->rules_nr; i++) {
+		nr += rules[i].flags & USTACK_NEAR ? 1 : 0;
+		rules[i].flags &= ~(USTACK_NEAR | USTACK_SAVED);
+	}
+	return nr;
+}
+
+/* The short way comes to where the long one does, and reads what it reads */
+START_TEST(the_short_way)
+{
+	const struct ustack_table *near;
+	struct ustack_table *far;
+	struct ustack_result result[2];
+	struct ustack_regs regs;
+	u64 frames[2][64] = { 0 };
+	u32 near_reads, deep = 0;
+	int round;
+
+	code_for_stacks();
+	near = table_of_code;
+	far = must_build();
+	/* All but the outermost one, NONE and ODD */
+	ck_assert_int_eq(without_near(far), far->rules_nr - 3);
+	for (round = 0; round < 5000; round++) {
+		any_stack(&regs);
+		reads = 0;
+		table_of_code = near;
+		ustack_walk(&ops, &regs, frames[0], 64, &result[0]);
+		near_reads = reads;
+		reads = 0;
+		table_of_code = far;
+		ustack_walk(&ops, &regs, frames[1], 64, &result[1]);
+		expect(!memcmp(&result[0], &result[1], sizeof(result[0])));
+		expect(!memcmp(frames[0], frames[1],
+			       result[0].nr * sizeof(frames[0][0])));
+		expect(near_reads == reads);
+		deep += result[0].nr > 8;
+	}
+	ck_assert_int_gt(deep, 10);
+	ehframe_free((struct ustack_table *)near);
+	ehframe_free(far);
+}
+END_TEST
+
 /* Whatever memory and registers are, it comes to an end */
 START_TEST(any_stack_ends)
 {
 	struct ustack_regs regs;
 	struct ustack_result result;
 	u64 frames[64];
-	u32 i, deep = 0;
+	u32 deep = 0;
 	int round;
 
 	code_for_stacks();
 	for (round = 0; round < 5000; round++) {
-		for (i = 0; i < WORDS; i++)
-			stack[i] = rnd() % 2 ? 0x20000 + rnd() % 320 :
-					       STACK + rnd() % sizeof(stack);
-		for (i = 0; i < USTACK_REGS; i++)
-			regs.reg[i] = STACK + rnd() % sizeof(stack);
-		regs.ip = 0x20000 + rnd() % 320;
+		any_stack(&regs);
 		reads = 0;
 		ustack_walk(&ops, &regs, frames, 64, &result);
 		expect(result.nr >= 1 && result.nr <= 64);
@@ -688,6 +774,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_stack);
 	tcase_add_test(tc, stacks_that_end_early);
 	tcase_add_test(tc, frame_pointers);
+	tcase_add_test(tc, the_short_way);
 	tcase_add_test(tc, any_stack_ends);
 	suite_add_tcase(s, tc);
 	return s;

@@ -94,6 +94,9 @@
 #define WINDOW 4096
 #define HEADERS_MAX 64
 
+/* Bytes from the first instruction to the last one at most: their pages take 16 MiB */
+#define CODE_MAX 0x40000000U
+
 /* Registers of struct ucontext in a signal frame, from rsp on, by DWARF's numbers */
 static const u8 context_at[USTACK_REGS + 1] = {
 	144, 136, 152, 128, 112, 104, 120, 160, 40,
@@ -194,7 +197,7 @@ struct segment {
  * @segments_nr: how many there are
  * @base: address that rows are relative to
  * @limit: first address that is behind all executable segments
- * @pages: first row of each page
+ * @pages: first row of each page; there is room for one more
  * @pages_nr: how many have begun
  * @rows: the rows
  * @rows_nr: how many there are
@@ -746,6 +749,27 @@ struct program {
 	u32 depth;
 };
 
+/* Is all of it in memory near the canonical frame address, or as it is? */
+static u16 near_flags(const struct ustack_rule *rule)
+{
+	static const u8 regs[USTACK_PLACE_RA] = {
+		USTACK_RBX,	USTACK_RBP,	USTACK_R12,
+		USTACK_R12 + 1, USTACK_R12 + 2, USTACK_R12 + 3,
+	};
+	u16 flags = USTACK_NEAR;
+	u32 i;
+
+	if (rule->cfa != USTACK_REG)
+		return 0;
+	for (i = 0; i < USTACK_PLACES; i++) {
+		if ((rule->place[i] & USTACK_PLACE_KIND) != USTACK_AT_CFA)
+			return 0;
+		if (i != USTACK_PLACE_RA && rule->place[i] != USTACK_SAME)
+			flags |= BIT(regs[i]);
+	}
+	return flags;
+}
+
 /* A frame of a signal that says all registers are in a struct ucontext */
 static void finish_state(struct program *program)
 {
@@ -759,7 +783,7 @@ static void finish_state(struct program *program)
 	if (state->context & BIT(USTACK_RSP) && !context)
 		state->odd = true;
 	state->rule.flags = (program->cie->signal ? USTACK_INTERRUPTED : 0) |
-			    (context ? USTACK_CONTEXT : 0);
+			    (context ? USTACK_CONTEXT : near_flags(rule));
 }
 
 /* The state is over; false: so is the function */
@@ -1282,8 +1306,8 @@ static bool take_segments(struct builder *b, const struct elf64_hdr *ehdr)
 			    "no list of functions (.eh_frame_hdr)");
 	if (!b->segments_nr)
 		return fail(b, -ENODATA, 0, "nothing is executable");
-	if (b->limit - b->base > U32_MAX)
-		return fail(b, -E2BIG, 0, "more than 4 GiB of code");
+	if (b->limit - b->base > CODE_MAX)
+		return fail(b, -E2BIG, 0, "more than 1 GiB of code");
 	return true;
 }
 
@@ -1357,7 +1381,8 @@ static void take_list(struct builder *b, struct cursor *cursor, u32 nr)
 static bool start_table(struct builder *b)
 {
 	static const struct ustack_rule none, odd_rule = { .cfa = USTACK_ODD };
-	u64 pages = ((b->limit - b->base) >> USTACK_PAGE_BITS) + 1;
+	/* One more, for their end */
+	u64 pages = ((b->limit - b->base) >> USTACK_PAGE_BITS) + 2;
 
 	b->pages = kvmalloc_array(pages, sizeof(*b->pages), GFP_KERNEL);
 	if (!b->pages)
@@ -1370,7 +1395,7 @@ static bool start_table(struct builder *b)
 static struct ustack_table *finish_table(struct builder *b)
 {
 	size_t rules = (size_t)b->rules_nr * sizeof(*b->rules);
-	size_t pages = (size_t)b->pages_nr * sizeof(*b->pages);
+	size_t pages = ((size_t)b->pages_nr + 1) * sizeof(*b->pages);
 	size_t rows = (size_t)b->rows_nr * sizeof(*b->rows);
 	size_t bytes = sizeof(struct ustack_table) + rules + pages + rows;
 	struct ustack_table *table;
@@ -1380,6 +1405,7 @@ static struct ustack_table *finish_table(struct builder *b)
 		fail(b, -ENODATA, b->hdr.offset, "no functions");
 		return NULL;
 	}
+	b->pages[b->pages_nr] = b->rows_nr;
 	table = kvmalloc(bytes, GFP_KERNEL);
 	if (!table) {
 		fail(b, -ENOMEM, 0, "no memory");

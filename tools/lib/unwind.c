@@ -57,9 +57,7 @@ struct frame {
 };
 
 /* Those that a caller's frame may know */
-#define KEPT_REGS                                              \
-	(BIT(USTACK_RBX) | BIT(USTACK_RBP) | BIT(USTACK_RSP) | \
-	 0xfU << USTACK_R12)
+#define KEPT_REGS (USTACK_SAVED | BIT(USTACK_RSP))
 
 /**
  * ustack_find - what holds at an address
@@ -70,24 +68,27 @@ struct frame {
  */
 const struct ustack_rule *ustack_find(const struct ustack_table *table, u64 pc)
 {
+	/* Below the first one it is a page far beyond the last one */
 	u64 at = pc - table->base, page = at >> USTACK_PAGE_BITS;
+	const struct ustack_row *rows = table->rows, *row;
 	u16 pc_low = at & USTACK_PAGE_MASK;
-	u32 low, high, middle;
+	u32 left, half;
 
-	if (pc < table->base || page >= table->pages_nr)
+	if (page >= table->pages_nr)
 		return &table->rules[0];
 	/* The first row of those behind; the one before it may be in another page */
-	low = table->pages[page];
-	high = page + 1 < table->pages_nr ? table->pages[page + 1] :
-					    table->rows_nr;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (table->rows[middle].pc <= pc_low)
-			low = middle + 1;
-		else
-			high = middle;
+	row = rows + table->pages[page];
+	left = table->pages[page + 1] - table->pages[page];
+	while (left) {
+		half = left / 2;
+		if (row[half].pc <= pc_low) {
+			row += half + 1;
+			left -= half + 1;
+		} else {
+			left = half;
+		}
 	}
-	return &table->rules[low ? table->rows[low - 1].rule : 0];
+	return &table->rules[row > rows ? row[-1].rule : 0];
 }
 
 /**
@@ -282,6 +283,50 @@ static enum ustack_end step_context(const struct ustack_ops *ops,
 	return USTACK_COMPLETE;
 }
 
+/* Where a register of the caller is, if it is not where it was */
+static inline void save_near(struct frame *frame,
+			     const struct ustack_rule *rule, u32 place, u64 cfa)
+{
+	if (rule->place[place] != USTACK_SAME)
+		frame->reg[place_of[place]] = cfa + rule->place[place];
+}
+
+/* The short way: all that may be needed is as it was, or in memory near the frame */
+static enum ustack_end step_near(const struct ustack_ops *ops,
+				 struct frame *frame,
+				 const struct ustack_rule *rule)
+{
+	u32 saved = rule->flags & USTACK_SAVED, kept = KEPT_REGS & ~saved;
+	enum ustack_end end;
+	u64 cfa, ip;
+
+	if (rule->reg == USTACK_RSP) {
+		cfa = frame->reg[USTACK_RSP] + rule->offset;
+		if (cfa < frame->reg[USTACK_RSP])
+			return USTACK_BAD_STACK;
+	} else {
+		end = get(ops, frame, rule->reg, &cfa);
+		if (end)
+			return end;
+		cfa += rule->offset;
+	}
+	if (ops->read(ops->arg, cfa + rule->place[USTACK_PLACE_RA], &ip))
+		return USTACK_BAD_MEMORY;
+	frame->known &= kept;
+	frame->saved = (frame->saved & kept) | saved;
+	/* A loop would cost more than what is in it */
+	save_near(frame, rule, 0, cfa);
+	save_near(frame, rule, 1, cfa);
+	save_near(frame, rule, 2, cfa);
+	save_near(frame, rule, 3, cfa);
+	save_near(frame, rule, 4, cfa);
+	save_near(frame, rule, 5, cfa);
+	put_known(frame, USTACK_RSP, cfa);
+	frame->ip = ip;
+	frame->called = !(rule->flags & USTACK_INTERRUPTED);
+	return USTACK_COMPLETE;
+}
+
 static enum ustack_end step_rule(const struct ustack_ops *ops,
 				 struct frame *frame,
 				 const struct ustack_rule *rule)
@@ -344,52 +389,77 @@ static enum ustack_end step_pointer(const struct ustack_ops *ops,
 	return USTACK_COMPLETE;
 }
 
-/* To the caller: its ip is 0 if there is none */
-static enum ustack_end step(const struct ustack_ops *ops, struct frame *frame,
-			    struct ustack_result *result)
+/* Where there is no table, or it says nothing */
+static enum ustack_end guess(const struct ustack_ops *ops, struct frame *frame,
+			     struct ustack_result *result, enum ustack_end why)
 {
-	const struct ustack_rule *rule = NULL;
-	const struct ustack_table *table = NULL;
 	enum ustack_end end;
-	int error;
-	u64 pc;
 
-	/* A call may be the last instruction of its function */
-	error = ops->find(ops->arg, frame->ip - frame->called, &table, &pc);
-	if (error)
-		return error == -EAGAIN ? USTACK_PENDING : USTACK_NO_MAP;
-	if (table)
-		rule = ustack_find(table, pc);
-	if (rule && rule->cfa != USTACK_NONE) {
-		if (rule->place[USTACK_PLACE_RA] == USTACK_UNDEFINED) {
-			frame->ip = 0;
-			return USTACK_COMPLETE;
-		}
-		return step_rule(ops, frame, rule);
-	}
 	if (at_sigreturn(ops, frame->ip))
 		return step_context(ops, frame);
-	end = step_pointer(ops, frame,
-			   table ? USTACK_NO_RULE : USTACK_NO_TABLE);
+	end = step_pointer(ops, frame, why);
 	if (!end)
 		result->guessed++;
 	return end;
+}
+
+/* To the caller: its ip is 0 if there is none */
+static enum ustack_end step(const struct ustack_ops *ops, struct frame *frame,
+			    const struct ustack_code *code,
+			    struct ustack_result *result)
+{
+	const struct ustack_rule *rule;
+
+	if (!code->table)
+		return guess(ops, frame, result, USTACK_NO_TABLE);
+	rule = ustack_find(code->table,
+			   frame->ip - frame->called + code->to_linked);
+	if (rule->flags & USTACK_NEAR)
+		return step_near(ops, frame, rule);
+	if (rule->cfa == USTACK_NONE)
+		return guess(ops, frame, result, USTACK_NO_RULE);
+	if (rule->place[USTACK_PLACE_RA] == USTACK_UNDEFINED) {
+		frame->ip = 0;
+		return USTACK_COMPLETE;
+	}
+	return step_rule(ops, frame, rule);
+}
+
+/* What is mapped where a frame is; it may be what it was for the one before */
+static enum ustack_end find_code(const struct ustack_ops *ops,
+				 const struct frame *frame,
+				 struct ustack_code *code)
+{
+	/* A call may be the last instruction of its function */
+	u64 at = frame->ip - frame->called;
+	int error;
+
+	if (at - code->start < code->size)
+		return USTACK_COMPLETE;
+	memset(code, 0, sizeof(*code));
+	error = ops->find(ops->arg, at, code);
+	if (error)
+		return error == -EAGAIN ? USTACK_PENDING : USTACK_NO_MAP;
+	return USTACK_COMPLETE;
 }
 
 /**
  * ustack_walk - the stack of a thread
  * @ops: the program
  * @regs: the thread's registers
- * @frames: the next instruction of each frame, from the innermost to the outermost
+ * @frames: the next instruction of each frame, from the innermost to the outermost:
+ *	the number of its object in the upper bits, and where in its file
  * @max: room in @frames, not 0
  * @result: how many there are, and why no more
  *
  * A frame whose next instruction is not in executable memory is left out, unless it
- * is the first one. @ops' functions are called at most 32 times for a frame.
+ * is the first one: that is an address, of no object. @ops' functions are called at
+ * most 32 times for a frame.
  */
 void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 		 u64 *frames, u32 max, struct ustack_result *result)
 {
+	struct ustack_code code = { 0 };
 	struct frame frame = {
 		.ip = regs->ip,
 		.known = BIT(USTACK_REGS) - 1,
@@ -397,20 +467,26 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 		/* It is where the stack begins */
 		.used = BIT(USTACK_RSP),
 	};
+	enum ustack_end end;
+	u32 nr = 0;
 
 	memcpy(frame.reg, regs->reg, sizeof(frame.reg));
 	result->guessed = 0;
-	for (result->nr = 0;;) {
-		frames[result->nr++] = frame.ip;
-		result->end = step(ops, &frame, result);
-		result->used = frame.used;
-		if (result->end == USTACK_NO_MAP && result->nr > 1)
-			result->nr--;
-		if (result->end || !frame.ip)
-			return;
-		if (result->nr == max) {
-			result->end = USTACK_DEEP;
-			return;
+	do {
+		if (nr == max) {
+			end = USTACK_DEEP;
+			break;
 		}
-	}
+		end = find_code(ops, &frame, &code);
+		if (end == USTACK_NO_MAP && nr)
+			break;
+		frames[nr++] =
+			((frame.ip + code.to_file) & USTACK_OFFSET_MASK) |
+			code.object;
+		if (!end)
+			end = step(ops, &frame, &code, result);
+	} while (!end && frame.ip);
+	result->nr = nr;
+	result->end = end;
+	result->used = frame.used;
 }

@@ -25,11 +25,15 @@
 #define USTACK_PLACE_RA 6
 
 /*
- * A page of a table is so many bits of an address: the C library has some 70 rows in
- * each, and its pages take 2 KB
+ * A page of a table is so many bits of an address: the C library has some 5 rows in
+ * each, and its pages take 22 KB
  */
-#define USTACK_PAGE_BITS 12
+#define USTACK_PAGE_BITS 8
 #define USTACK_PAGE_MASK ((1U << USTACK_PAGE_BITS) - 1)
+
+/* A frame has its object's number in the upper bits, and in these where in its file */
+#define USTACK_OFFSET_BITS 48
+#define USTACK_OFFSET_MASK ((1ULL << USTACK_OFFSET_BITS) - 1)
 
 /* Executable segments of an object that are known at most */
 #define USTACK_SEGMENTS 4
@@ -78,10 +82,16 @@ enum ustack_place {
  * enum ustack_rule_flags - what else is known of a frame
  * @USTACK_INTERRUPTED: a signal frame: its caller was interrupted, it did not call
  * @USTACK_CONTEXT: all registers of the caller are in a struct ucontext at rsp
+ * @USTACK_NEAR: USTACK_REG, and all places are USTACK_AT_CFA's: nearly all rules
+ *	are, and have a short way
+ * @USTACK_SAVED: of USTACK_NEAR: bits of the registers, by DWARF's numbers, that are
+ *	not USTACK_SAME
  */
 enum ustack_rule_flags {
 	USTACK_INTERRUPTED = 1,
 	USTACK_CONTEXT = 2,
+	USTACK_NEAR = 4,
+	USTACK_SAVED = 1 << USTACK_RBX | 1 << USTACK_RBP | 0xf << USTACK_R12,
 };
 
 /**
@@ -132,7 +142,7 @@ struct ustack_segment {
  * @pages_nr: how many pages there are
  * @rows_nr: how many rows there are
  * @rules_nr: how many rules there are
- * @pages: the first row of each page
+ * @pages: the first row of each page, and behind the last page the number of all
  * @rows: all rows, by address
  * @rules: the first one is USTACK_NONE's, the second one USTACK_ODD's
  * @bytes: of memory, with all of it
@@ -178,17 +188,34 @@ enum ustack_end {
 };
 
 /**
+ * struct ustack_code - executable memory
+ * @start: its first address
+ * @size: bytes; 0: this is none
+ * @object: the object's number, in the upper bits; 0: it has none
+ * @to_file: what to add to an address for the offset in the object's file
+ * @to_linked: what to add for the address as linked, if there is a table
+ * @table: of the object; NULL: it has none
+ */
+struct ustack_code {
+	u64 start;
+	u64 size;
+	u64 object;
+	u64 to_file;
+	u64 to_linked;
+	const struct ustack_table *table;
+};
+
+/**
  * struct ustack_ops - the program whose stack it is
- * @find: sets the table of the object mapped executable at an address, and the
- *	address in it as linked; a table of NULL: it has none. Returns 0; -EAGAIN
- *	when the table is not there yet; or another negative error when nothing is
- *	mapped executable there. Called once for each frame, in their order.
+ * @find: sets what is mapped executable at an address. Returns 0; -EAGAIN when its
+ *	table is not there yet, and then @object and @to_file are set; or another
+ *	negative error when nothing is mapped executable there. Not called again
+ *	for addresses in what it has set for the frame before.
  * @read: reads 8 bytes of memory, at any alignment. Returns 0 or a negative error.
  * @arg: passed to both
  */
 struct ustack_ops {
-	int (*find)(void *arg, u64 address, const struct ustack_table **table,
-		    u64 *pc);
+	int (*find)(void *arg, u64 address, struct ustack_code *code);
 	int (*read)(void *arg, u64 address, u64 *value);
 	void *arg;
 };
