@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls from code, and on stacks, that are where reading them may take for ever.
+ *
+ * usage: stallwork DIRECTORY FILES <WAIT
+ *
+ * Serves FILES files of FUSE in DIRECTORY, of two pages: the second one has code, the
+ * first one is never answered for. Then reads 1 byte of itself from the code of each file
+ * in turn, and 2 bytes with a stack pointer into a first page.
+ *
+ * After that it says "ready", and waits for the end of its input. It is killed by
+ * SIGALRM if all of it takes longer than two minutes.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define CHECK(ok) check(ok, #ok, __LINE__)
+
+/* long code(int fd, void *buffer, size_t size, off_t offset), which is pread() */
+static const unsigned char code[] = {
+	0x55, /* push %rbp */
+	0x48, 0x89,	   0xe5, /* mov %rsp, %rbp */
+	0xb8, SYS_pread64, 0,	 0, 0, /* mov $SYS_pread64, %eax */
+	0x49, 0x89,	   0xca, /* mov %rcx, %r10 */
+	0x0f, 0x05, /* syscall */
+	0x5d, /* pop %rbp */
+	0xc3, /* ret */
+};
+
+typedef long (*pread_code)(int fd, void *buffer, size_t size, off_t offset);
+
+static int self;
+
+static void check(int ok, const char *what, int line)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "stallwork:%d: %s: %s\n", line, what, strerror(errno));
+	exit(1);
+}
+
+/* --- the server of the files */
+
+static void answer(int fuse, const struct fuse_in_header *in, int error,
+		   const void *bytes, size_t size)
+{
+	struct fuse_out_header out = { .len = sizeof(out) + size,
+				       .error = error,
+				       .unique = in->unique };
+	struct iovec parts[] = { { &out, sizeof(out) },
+				 { (void *)bytes, size } };
+
+	/* Who asked may be gone */
+	CHECK(writev(fuse, parts, size ? 2 : 1) == (ssize_t)out.len ||
+	      errno == ENOENT);
+}
+
+/* The directory is node 1, and files are those after it */
+static struct fuse_attr attr_of(__u64 node)
+{
+	return (struct fuse_attr){ .ino = node,
+				   .size = node == 1 ? 0 : 2 * PAGE,
+				   .mode = node == 1 ? S_IFDIR | 0755 :
+						       S_IFREG | 0755,
+				   .nlink = 1,
+				   .blksize = PAGE };
+}
+
+static void answer_lookup(int fuse, const struct fuse_in_header *in)
+{
+	unsigned int file;
+	struct fuse_entry_out entry = { .entry_valid = 3600,
+					.attr_valid = 3600 };
+
+	if (sscanf((const char *)(in + 1), "f%u", &file) != 1) {
+		answer(fuse, in, -ENOENT, NULL, 0);
+		return;
+	}
+	entry.nodeid = 2 + file;
+	entry.attr = attr_of(entry.nodeid);
+	answer(fuse, in, 0, &entry, sizeof(entry));
+}
+
+static void answer_one(int fuse, const struct fuse_in_header *in)
+{
+	static unsigned char page[PAGE];
+	/* No reading ahead, which would ask for the first page, too */
+	struct fuse_init_out init = { .major = 7,
+				      .minor = 31,
+				      .max_write = PAGE };
+	struct fuse_attr_out attr = { .attr_valid = 3600,
+				      .attr = attr_of(in->nodeid) };
+	const struct fuse_read_in *read_in = (const void *)(in + 1);
+	struct fuse_open_out opened = { 0 };
+
+	switch (in->opcode) {
+	case FUSE_INIT:
+		answer(fuse, in, 0, &init, sizeof(init));
+		break;
+	case FUSE_LOOKUP:
+		answer_lookup(fuse, in);
+		break;
+	case FUSE_GETATTR:
+		answer(fuse, in, 0, &attr, sizeof(attr));
+		break;
+	case FUSE_OPEN:
+		answer(fuse, in, 0, &opened, sizeof(opened));
+		break;
+	case FUSE_READ:
+		memcpy(page, code, sizeof(code));
+		if (read_in->offset == PAGE)
+			answer(fuse, in, 0, page, sizeof(page));
+		break;
+	case FUSE_FLUSH:
+	case FUSE_RELEASE:
+		answer(fuse, in, 0, NULL, 0);
+		break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT:
+		break;
+	default:
+		answer(fuse, in, -ENOSYS, NULL, 0);
+	}
+}
+
+static void serve(int fuse)
+{
+	static _Alignas(8) char request[1 << 17];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		ssize_t got = read(fuse, request, sizeof(request));
+
+		if (got < 0 && errno == ENODEV)
+			exit(0);
+		CHECK(got >= (ssize_t)sizeof(struct fuse_in_header) ||
+		      errno == EINTR);
+		if (got > 0)
+			answer_one(fuse, (const void *)request);
+	}
+}
+
+static pid_t start_server(const char *directory)
+{
+	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char options[64];
+	pid_t server;
+
+	CHECK(fuse >= 0);
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse);
+	CHECK(!mount("stall", directory, "fuse", 0, options));
+	server = fork();
+	CHECK(server >= 0);
+	if (!server)
+		serve(fuse);
+	/* When the server is gone, so is what waits for it */
+	close(fuse);
+	return server;
+}
+
+/* --- who calls */
+
+static void on_fuse(const char *directory, long file)
+{
+	char path[256], c;
+	void *page;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/f%ld", directory, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	page = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, PAGE);
+	CHECK(page != MAP_FAILED);
+	CHECK(((pread_code)page)(self, &c, 1, 0) == 1);
+	close(fd);
+}
+
+/*
+ * A call while the stack pointer is in a page that is not there, which nothing but the
+ * kernel would look at. Where the caller is, is behind it, too.
+ */
+__attribute__((noinline)) static long pread_with(char *stack)
+{
+	register long offset __asm__("r10") = 0;
+	static char bytes[2];
+	long result;
+
+	__asm__ volatile("mov %%rsp, %%rbx; mov %[stack], %%rsp\n"
+			 "syscall; mov %%rbx, %%rsp"
+			 : "=a"(result)
+			 : "a"((long)SYS_pread64), "D"((long)self), "S"(bytes),
+			   "d"(2L), "r"(offset), [stack] "r"(stack)
+			 : "rbx", "rcx", "r11", "memory");
+	return result;
+}
+
+static void fuse_stack(const char *directory)
+{
+	char path[256], *page;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/f0", directory);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	CHECK(page != MAP_FAILED);
+	CHECK(pread_with(page + PAGE / 2) == 2);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	long i, files = argc == 3 ? atol(argv[2]) : 0;
+	pid_t server;
+	char c;
+
+	CHECK(files > 0);
+	alarm(120);
+	self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	CHECK(self >= 0);
+	server = start_server(argv[1]);
+	for (i = 0; i < files; i++)
+		on_fuse(argv[1], i);
+	fuse_stack(argv[1]);
+	puts("ready");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &c, 1) > 0)
+		;
+	umount2(argv[1], MNT_DETACH);
+	kill(server, SIGKILL);
+	CHECK(waitpid(server, NULL, 0) == server);
+	return 0;
+}
