@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * schedz_sizes TEXT...
+ * schedz_sizes [-f MS] TEXT...
  *
  * Bytes per sched_switch with each way to store it, for each TEXT: the switches of
- * one CPU in order, as trace-cmd report -t -R prints them. A line for each:
+ * one CPU in order, as trace-cmd report -t -R prints them. With -f, blocks are closed
+ * after so many ms, as the kernel's flush= does. A line for each:
  *
  *   NAME RATE raw=68.0 schedz=... ... floor=...
  *
@@ -107,32 +108,49 @@ static u64 queue[1024];
 static uint8_t block[4096];
 static double words;
 
-/* Full blocks only, and what is in them; udp: bytes per switch on the wire */
-static double schedz(double *udp)
+/* Bytes of a ring and of a wire for so many events */
+struct sizes {
+	double events, ring, wire;
+};
+
+static void take_block(struct sizes *s)
 {
-	double bytes = 0, wire = 0, count = 0;
 	uint32_t len;
+
+	s->events += encoder.events;
+	len = schedz_finish(&encoder) + FIELDS;
+	s->ring += len - FIELDS + RECORD;
+	s->wire += len + (len + ROOM - 1) / ROOM *
+				 (ETHERNET + IP_UDP + NETTRACE_DATA_HEADER);
+}
+
+/*
+ * Full blocks only, and what is in them, or those that are closed after @flush ns;
+ * udp: bytes per switch on the wire
+ */
+static double schedz(uint64_t flush, double *udp)
+{
+	struct sizes s = { 0 };
+	uint64_t begin = events ? event[0].time : 0;
 	size_t i;
 
 	words = 0;
 	schedz_tap_init(&tap, queue, 1024);
 	schedz_encoder_init(&encoder, block, BLOCK, 0);
 	for (i = 0; i < events; i++) {
+		if (flush && event[i].time - begin >= flush) {
+			begin = event[i].time;
+			if (encoder.events)
+				take_block(&s);
+		}
 		while (!schedz_tap_event(&tap, &event[i]))
 			abort();
-		while (schedz_encode(&encoder, &tap, UINT32_MAX)) {
-			count += encoder.events;
-			len = schedz_finish(&encoder);
-			bytes += len + RECORD;
-			len += FIELDS;
-			wire += len + (len + ROOM - 1) / ROOM *
-					      (ETHERNET + IP_UDP +
-					       NETTRACE_DATA_HEADER);
-		}
+		while (schedz_encode(&encoder, &tap, UINT32_MAX))
+			take_block(&s);
 	}
 	words = 8.0 * tap.head / events;
-	*udp = count ? wire / count : NAN;
-	return count ? bytes / count : NAN;
+	*udp = s.events ? s.wire / s.events : NAN;
+	return s.events ? s.ring / s.events : NAN;
 }
 
 static unsigned int varint(uint64_t v)
@@ -291,11 +309,16 @@ static double floor_bytes(void)
 int main(int argc, char **argv)
 {
 	const char *name;
+	uint64_t flush = 0;
 	double ring, udp;
-	int i;
+	int i = 1;
 
+	if (argc > 2 && !strcmp(argv[1], "-f")) {
+		flush = strtoull(argv[2], NULL, 10) * 1000000;
+		i = 3;
+	}
 	event = calloc(MAX_EVENTS, sizeof(*event));
-	for (i = 1; i < argc; i++) {
+	for (; i < argc; i++) {
 		if (!event || !read_events(argv[i])) {
 			fprintf(stderr, "schedz_sizes: %s: no switches\n",
 				argv[i]);
@@ -303,7 +326,7 @@ int main(int argc, char **argv)
 		}
 		name = strrchr(argv[i], '/');
 		name = name ? name + 1 : argv[i];
-		ring = schedz(&udp);
+		ring = schedz(flush, &udp);
 		printf("%.*s %.0f raw=68.0 schedz=%.3f schedz_udp=%.3f words=%.2f",
 		       (int)strcspn(name, "."), name,
 		       events * 1e9 / (event[events - 1].time - event[0].time),

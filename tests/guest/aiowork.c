@@ -24,17 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "work.h"
+
 #define REQUESTS 1000
 #define BLOCK 4096
-
-#define CHECK(what)                                                       \
-	do {                                                              \
-		if (!(what)) {                                            \
-			fprintf(stderr, "aiowork:%d: %s: %m\n", __LINE__, \
-				#what);                                   \
-			exit(1);                                          \
-		}                                                         \
-	} while (0)
 
 struct request {
 	struct iocb iocb;
@@ -51,14 +44,6 @@ static struct request requests[REQUESTS];
 static int nr_requests;
 static aio_context_t context;
 static char *blocks;
-
-static unsigned long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static void what(struct request *r, int fd)
 {

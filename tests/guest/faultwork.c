@@ -35,18 +35,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "work.h"
+
 #define PAGE 4096L
 #define TOUCHES 20000
 #define HELD_NS 200000000
-
-#define CHECK(what)                                                         \
-	do {                                                                \
-		if (!(what)) {                                              \
-			fprintf(stderr, "faultwork:%d: %s: %m\n", __LINE__, \
-				#what);                                     \
-			exit(1);                                            \
-		}                                                           \
-	} while (0)
 
 struct touch {
 	pid_t tid;
@@ -66,14 +59,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int fd;
 static long pages;
 static const char *phase;
-
-static unsigned long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static bool is_resident(char *map, long page)
 {

@@ -27,25 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "work.h"
+
 #define PAGE 4096L
 #define PAGES 16
-
-#define CHECK(what)                                                        \
-	do {                                                               \
-		if (!(what)) {                                             \
-			fprintf(stderr, "hungwork:%d: %s: %m\n", __LINE__, \
-				#what);                                    \
-			exit(1);                                           \
-		}                                                          \
-	} while (0)
-
-static unsigned long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /* The only places where the program itself faults on the files */
 static __attribute__((noinline)) char load(volatile char *at)

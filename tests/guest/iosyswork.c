@@ -45,6 +45,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "work.h"
+
 #define CALLS 20000
 
 struct object {
@@ -69,23 +71,6 @@ struct entry {
 static struct entry *entry;
 static int entries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-#define CHECK(what)                                                         \
-	do {                                                                \
-		if (!(what)) {                                              \
-			fprintf(stderr, "iosyswork:%d: %s: %m\n", __LINE__, \
-				#what);                                     \
-			exit(1);                                            \
-		}                                                           \
-	} while (0)
-
-static unsigned long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static void address(char *to, const struct sockaddr_storage *ss)
 {

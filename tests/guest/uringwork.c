@@ -34,16 +34,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REQUESTS 4000
+#include "work.h"
 
-#define CHECK(what)                                                         \
-	do {                                                                \
-		if (!(what)) {                                              \
-			fprintf(stderr, "uringwork:%d: %s: %m\n", __LINE__, \
-				#what);                                     \
-			exit(1);                                            \
-		}                                                           \
-	} while (0)
+#define REQUESTS 4000
 
 struct request {
 	pid_t tgid, tid;
@@ -67,14 +60,6 @@ static struct io_uring ring;
 static pid_t submitter;
 static const char *path;
 static char buffer[65536];
-
-static unsigned long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static void address(char *to, const struct sockaddr_in *in)
 {

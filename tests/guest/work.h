@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the programs that make I/O for tests to trace share. Define _GNU_SOURCE first.
+ */
+#ifndef _TESTS_GUEST_WORK_H
+#define _TESTS_GUEST_WORK_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* What does not hold ends the program, with the place and errno */
+#define CHECK(what)                                                      \
+	do {                                                             \
+		if (!(what)) {                                           \
+			fprintf(stderr, "%s:%d: %s: %m\n",               \
+				program_invocation_short_name, __LINE__, \
+				#what);                                  \
+			exit(1);                                         \
+		}                                                        \
+	} while (0)
+
+/* As trace_clock mono has it, in ns */
+static inline unsigned long long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+#endif /* _TESTS_GUEST_WORK_H */
