@@ -15,11 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracedat.h"
+#include "iodat.h"
 
 #define ID_CALL 400
-#define ID_STACK 401
-#define ID_MAP 402
 
 static const char call_format[] =
 	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
@@ -38,26 +36,6 @@ static const char call_format[] =
 	"{ 1, \"read\" }, { 2, \"write\" }), REC->result, __get_str(name), "
 	"REC->stack\n";
 
-static const char stack_format[] =
-	"name: io_stack\nID: 401\nformat:\n" TD_COMMON
-	"\tfield:u32 id;\toffset:8;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc u64[] frames;\toffset:12;\tsize:4;\tsigned:0;\n"
-	"\tfield:u8 end;\toffset:16;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 guessed;\toffset:17;\tsize:1;\tsigned:0;\n\n"
-	"print fmt: \"id=%u end=%s guessed=%u\", REC->id, "
-	"__print_symbolic(REC->end, { 0, \"complete\" }, "
-	"{ 9, \"pending\" }), REC->guessed\n";
-
-static const char map_format[] =
-	"name: io_map\nID: 402\nformat:\n" TD_COMMON
-	"\tfield:u64 ino;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u32 id;\toffset:16;\tsize:4;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:20;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] path;\toffset:24;\tsize:4;\tsigned:0;\n"
-	"\tfield:u8 build_id[20];\toffset:28;\tsize:20;\tsigned:0;\n"
-	"\tfield:u8 build_id_size;\toffset:48;\tsize:1;\tsigned:0;\n\n"
-	"print fmt: \"id=%u path=%s\", REC->id, __get_str(path)\n";
-
 static void die(const char *line)
 {
 	fprintf(stderr, "gen_stacks: %s", line);
@@ -74,7 +52,7 @@ static void put_map(struct td_record *r, const struct td *td, const char *line)
 	if (sscanf(line, "map %u %u %" SCNu64 " %63s %511s", &nr, &dev, &ino,
 		   id, path) != 5)
 		die(line);
-	td_begin(r, td, ID_MAP, 1, 52);
+	td_begin(r, td, IO_ID_MAP, 1, 52);
 	td_put(r, 8, ino, 8);
 	td_put(r, 16, nr, 4);
 	td_put(r, 20, dev, 4);
@@ -95,7 +73,7 @@ static void put_stack(struct td_record *r, const struct td *td,
 
 	if (sscanf(line, "stack %u %u %u %n", &id, &end, &guessed, &used) < 3)
 		die(line);
-	td_begin(r, td, ID_STACK, 1, 20);
+	td_begin(r, td, IO_ID_STACK, 1, 20);
 	td_put(r, 8, id, 4);
 	td_put(r, 16, end, 1);
 	td_put(r, 17, guessed, 1);
@@ -136,10 +114,10 @@ static void put_call(struct td_record *r, const struct td *td, const char *line,
 static void put_bad(struct td_record *r, const struct td *td, const char *line)
 {
 	if (!strcmp(line, "bad stack\n")) {
-		td_begin(r, td, ID_STACK, 1, 20);
+		td_begin(r, td, IO_ID_STACK, 1, 20);
 		td_put(r, 12, 64 << 16 | 20, 4);
 	} else {
-		td_begin(r, td, ID_MAP, 1, 52);
+		td_begin(r, td, IO_ID_MAP, 1, 52);
 		td_put(r, 24, 64 << 16 | 52, 4);
 	}
 }
@@ -155,8 +133,8 @@ int main(int argc, char **argv)
 		die("usage: gen_stacks FILE\n");
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", call_format);
-	td_add_event(&td, "iosys", stack_format);
-	td_add_event(&td, "iosys", map_format);
+	td_add_event(&td, "iosys", io_stack_format);
+	td_add_event(&td, "iosys", io_map_format);
 	td.cmdlines = "1000 worker\n1001 worker\n1002 other\n";
 	while (fgets(line, sizeof(line), stdin)) {
 		struct td_record r;

@@ -48,7 +48,8 @@ const char io_stack_format[] =
 	"\tfield:u8 end;\toffset:16;\tsize:1;\tsigned:0;\n"
 	"\tfield:u8 guessed;\toffset:17;\tsize:1;\tsigned:0;\n\n"
 	"print fmt: \"id=%u end=%s guessed=%u\", REC->id, "
-	"__print_symbolic(REC->end, { 0, \"complete\" }), REC->guessed\n";
+	"__print_symbolic(REC->end, { 0, \"complete\" }, "
+	"{ 9, \"pending\" }), REC->guessed\n";
 
 const char io_map_format[] =
 	"name: io_map\nID: 405\nformat:\n" TD_COMMON

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Made-up io_syscall, io_fault, io_stack and io_map events, with the fields that kernels have that matter
- * to ioreq, for files that tracedat.h writes.
+ * Made-up io_syscall, io_fault, io_stack and io_map events, with the fields that kernels
+ * have that matter to ioreq, for files that tracedat.h writes.
  */
 #ifndef TESTS_IODAT_H
 #define TESTS_IODAT_H
