@@ -1014,6 +1014,7 @@ void symbols_decode(struct symbols *s, struct insn *i)
 	u8 bytes[INSN_MAX];
 	ssize_t n;
 
+	i->size = 0;
 	if (i->space >= SPACE_FIRST) {
 		m = find_map(s, i->space, i->addr);
 		o = m ? &s->object[m->object] : NULL;
