@@ -104,7 +104,7 @@ static bool read_events(const char *path)
 
 static struct schedz_tap tap;
 static struct schedz_encoder encoder;
-static u64 queue[1024];
+static u32 queue[2048];
 static uint8_t block[4096];
 static double words;
 
@@ -135,7 +135,7 @@ static double schedz(uint64_t flush, double *udp)
 	size_t i;
 
 	words = 0;
-	schedz_tap_init(&tap, queue, 1024);
+	schedz_tap_init(&tap, queue, 2048);
 	schedz_encoder_init(&encoder, block, BLOCK, 0);
 	for (i = 0; i < events; i++) {
 		if (flush && event[i].time - begin >= flush) {
@@ -148,7 +148,7 @@ static double schedz(uint64_t flush, double *udp)
 		while (schedz_encode(&encoder, &tap, UINT32_MAX))
 			take_block(&s);
 	}
-	words = 8.0 * tap.head / events;
+	words = 4.0 * tap.head / events;
 	*udp = s.events ? s.wire / s.events : NAN;
 	return s.events ? s.ring / s.events : NAN;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_schedz BLOCKS PLAIN EVENTS SEED [LOST [BITS]]
+ * gen_schedz BLOCKS PLAIN EVENTS SEED [LOST [BITS [TASKS]]]
  *
  * Writes two made-up traces of two CPUs: PLAIN with ordinary scheduling events,
  * field by field, BLOCKS with the same events in blocks of schedz and without
  * the formats of the ordinary ones. With LOST, block LOST of CPU 0 is left out
- * of BLOCKS. If BITS is 32, the traces are of a 32-bit machine.
+ * of BLOCKS. If BITS is 32, the traces are of a 32-bit machine. TASKS: 60, at
+ * most TASKS_MAX.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "tracedat.h"
 
 #define CPUS 2
-#define TASKS 60
+#define TASKS_MAX 600
 #define BLOCK 3000
 
 #define HEAD(name, id) "name: " name "\nID: " id "\nformat:\n" TD_COMMON
@@ -182,7 +183,7 @@ static void write_other(struct td *td, unsigned int cpu, uint64_t time,
 
 static struct schedz_tap tap;
 static struct schedz_encoder encoder;
-static u64 queue[1024];
+static u32 queue[2048];
 static uint8_t block[BLOCK];
 
 static void write_block(struct td *td, unsigned int cpu, uint64_t time,
@@ -210,7 +211,7 @@ static void write_blocks(struct td *td, unsigned int cpu,
 	if (e)
 		while (!schedz_tap_event(&tap, e))
 			abort();
-	if (e && !flush && schedz_tap_words(&tap) < 128)
+	if (e && !flush && schedz_tap_words(&tap) < 256)
 		return;
 	while (schedz_encode(&encoder, &tap, UINT32_MAX))
 		write_block(td, cpu, e->time, lost);
@@ -220,29 +221,30 @@ static void write_blocks(struct td *td, unsigned int cpu,
 
 /* ---- events ---- */
 
-static struct schedz_task task[TASKS];
+static struct schedz_task task[TASKS_MAX];
+static unsigned int tasks = 60;
 
 static void make_tasks(void)
 {
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < TASKS; i++) {
+	for (i = 0; i < tasks; i++) {
 		task[i].pid = i ? 99 + i : 0;
 		task[i].prio = i % 5 ? 120 : 100 + i;
-		snprintf((char *)task[i].name, SCHEDZ_COMM_LEN, "%s%d",
+		snprintf((char *)task[i].name, SCHEDZ_COMM_LEN, "%s%u",
 			 i % 3 ? "worker/" : "a task ", i);
 	}
 }
 
 static void make_event(struct schedz_event *e, unsigned int *cur)
 {
-	unsigned int other = rnd(TASKS);
+	unsigned int other = rnd(tasks);
 
 	e->kind = rnd(3) ? SCHEDZ_SWITCH : rnd(SCHEDZ_KINDS);
 	e->flags = rnd(10) ? 1 : rnd(256);
 	e->preempt_count = rnd(10) ? 2 : rnd(4);
 	e->common_pid = task[*cur].pid;
-	e->task = task[rnd(TASKS)];
+	e->task = task[rnd(tasks)];
 	e->other = task[other];
 	e->cpu = rnd(CPUS);
 	e->dest_cpu = rnd(CPUS);
@@ -263,7 +265,7 @@ static void make_cpu(struct td *plain, struct td *blocks, unsigned int cpu,
 	struct schedz_event e = { .time = 1000000000000ULL + cpu * 77 };
 	unsigned int i, cur = 0;
 
-	schedz_tap_init(&tap, queue, 1024);
+	schedz_tap_init(&tap, queue, 2048);
 	schedz_encoder_init(&encoder, block, BLOCK, cpu);
 	for (i = 0; i < events; i++) {
 		e.time += 1 + rnd(rnd(100) ? 20000 : 300000000);
@@ -284,14 +286,18 @@ int main(int argc, char **argv)
 	struct td_layout layout = { .page_size = 4096, .clock = "local" };
 	unsigned int cpu, kind, lost = argc > 5 ? atoi(argv[5]) : 0;
 	struct td plain, blocks;
-	char names[TASKS * 30] = "";
+	char names[TASKS_MAX * 30] = "";
 
 	if (argc < 5)
 		return 2;
 	seed = strtoull(argv[4], NULL, 0);
 	layout.long4 = argc > 6 && atoi(argv[6]) == 32;
+	if (argc > 7)
+		tasks = atoi(argv[7]);
+	if (tasks > TASKS_MAX)
+		return 2;
 	make_tasks();
-	for (kind = 1; kind < TASKS; kind++)
+	for (kind = 1; kind < tasks; kind++)
 		sprintf(names + strlen(names), "%d %s\n", task[kind].pid,
 			(char *)task[kind].name);
 	td_init(&plain, &layout, CPUS);

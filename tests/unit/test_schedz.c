@@ -58,7 +58,7 @@ struct stream {
 static struct schedz_decoder *decoder;
 static struct schedz_tap tap;
 static struct schedz_encoder encoder;
-static u64 queue[1024];
+static u32 queue[2048];
 
 static bool same_task(const struct schedz_task *a, const struct schedz_task *b,
 		      bool prio)
@@ -422,6 +422,52 @@ START_TEST(monotonous)
 }
 END_TEST
 
+/* What a switch takes of the tap's memory, at the edges between one and two words */
+START_TEST(words)
+{
+	static const struct {
+		uint64_t delta;
+		uint64_t state;
+		unsigned int words;
+	} step[] = {
+		{ 0, 0, 1 },	      { 131071, 1ULL << 13, 1 },
+		{ 131072, 0, 2 },     { 1, 1ULL << 14, 5 },
+		{ 1, 3, 5 },	      { UINT32_MAX, 1, 2 },
+		{ 1ULL << 32, 1, 5 }, { 131071, UINT64_MAX, 5 },
+		{ -1ULL, 0, 5 },
+	};
+	struct stream s;
+	uint64_t time = 1ULL << 40;
+	size_t i;
+
+	/* The first two make the tasks known */
+	start(&s, 2 + ARRAY_SIZE(step));
+	for (i = 0; i < s.events; i++) {
+		struct schedz_event *e = &s.in[i];
+
+		if (i >= 2) {
+			time += step[i - 2].delta;
+			e->state = step[i - 2].state;
+		}
+		e->time = time;
+		e->kind = SCHEDZ_SWITCH;
+		e->common_pid = e->task.pid = 5 + i % 2;
+		e->other.pid = 6 - i % 2;
+	}
+	schedz_tap_init(&tap, queue, ARRAY_SIZE(queue));
+	for (i = 0; i < s.events; i++) {
+		u32 head = tap.head;
+
+		expect(schedz_tap_event(&tap, &s.in[i]));
+		if (i >= 2)
+			ck_assert_uint_eq(tap.head - head, step[i - 2].words);
+	}
+	encode(&s, 1400, 0);
+	check_stream(&s);
+	free_stream(&s);
+}
+END_TEST
+
 /* Events that were lost show in the header of the next block */
 START_TEST(lost)
 {
@@ -449,7 +495,7 @@ END_TEST
 /* A queue without room takes nothing, and the event comes out whole later */
 START_TEST(full_queue)
 {
-	u64 small[SCHEDZ_QUEUE_MIN];
+	u32 small[SCHEDZ_QUEUE_MIN];
 	uint8_t buf[1400];
 	struct stream s;
 	uint32_t head;
@@ -652,6 +698,7 @@ int main(void)
 	tcase_add_test(tc, times);
 	tcase_add_test(tc, crowded_set);
 	tcase_add_test(tc, monotonous);
+	tcase_add_test(tc, words);
 	tcase_add_test(tc, lost);
 	tcase_add_test(tc, full_queue);
 	tcase_add_test(tc, damaged);

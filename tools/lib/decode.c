@@ -70,19 +70,18 @@ static u8 next_byte(struct schedz_decoder *d)
 	return d->front < d->front_end ? *d->front++ : 0;
 }
 
-static unsigned int get_bit(struct schedz_decoder *d, u16 *model)
+static __always_inline unsigned int get_bit(struct schedz_decoder *d,
+					    u16 *model)
 {
 	u32 bound =
 		(d->range >> SCHEDZ_PROB_BITS) * (*model >> SCHEDZ_PROB_SHIFT);
 	unsigned int bit = d->code >= bound;
 	/* All ones for a 1: which it is cannot be foreseen, so nothing branches */
 	u32 one = -bit;
-	u32 zero_model = schedz_learn_0(*model);
-	u32 one_model = schedz_learn_1(*model);
 
 	d->code -= bound & one;
 	d->range = bound + ((d->range - 2 * bound) & one);
-	*model = zero_model ^ ((zero_model ^ one_model) & one);
+	*model = schedz_learn(*model, one);
 	while (d->range < SCHEDZ_RANGE_MIN) {
 		d->range <<= 8;
 		d->code = d->code << 8 | next_byte(d);
@@ -90,8 +89,8 @@ static unsigned int get_bit(struct schedz_decoder *d, u16 *model)
 	return bit;
 }
 
-static unsigned int get_tree(struct schedz_decoder *d, u16 *model,
-			     unsigned int bits)
+static __always_inline unsigned int get_tree(struct schedz_decoder *d,
+					     u16 *model, unsigned int bits)
 {
 	unsigned int i, node = 1;
 

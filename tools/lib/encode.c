@@ -90,10 +90,10 @@ static __always_inline void put_decision(struct schedz_encoder *e,
 	if (bit) {
 		r->low += bound;
 		r->size -= bound;
-		*model = schedz_learn_1(*model);
+		*model = schedz_learn(*model, U32_MAX);
 	} else {
 		r->size = bound;
-		*model = schedz_learn_0(*model);
+		*model = schedz_learn(*model, 0);
 	}
 	while (unlikely(r->size < SCHEDZ_RANGE_MIN)) {
 		r->size <<= 8;
@@ -352,18 +352,22 @@ static void put_cpu(struct schedz_encoder *e, u16 number, s32 cpu,
 	b->cpu[number] = cpu;
 }
 
+static u32 get(const struct schedz_tap *tap, u32 at)
+{
+	return tap->word[at & tap->mask];
+}
+
 static void put_filename(struct schedz_encoder *e, const struct schedz_tap *tap,
 			 u32 at, u32 len)
 {
-	u32 i, bytes;
-	u64 word;
+	u32 i, bytes, word;
 
 	put_int(e, e->b.m.filename, len);
 	for (i = 0; i < len; i += bytes) {
 		const u8 *byte = (const u8 *)&word;
 		u32 n;
 
-		word = tap->word[at++ & tap->mask];
+		word = get(tap, at++);
 		bytes = min_t(u32, sizeof(word), len - i);
 		for (n = 0; n < bytes; n++)
 			put_raw(e, byte[n], 8);
@@ -374,7 +378,10 @@ static void put_filename(struct schedz_encoder *e, const struct schedz_tap *tap,
 
 /* An event and what comes with it in the queue */
 struct group {
-	u64 word;
+	unsigned int kind;
+	u16 slot;
+	u16 arg;
+	u32 delta;
 	u16 other;
 	u64 value;
 	u32 filename;
@@ -437,7 +444,7 @@ static void put_state(struct schedz_encoder *e, const struct group *g)
 {
 	struct schedz_block *b = &e->b;
 
-	b->state = min_t(u32, schedz_w_arg(g->word), SCHEDZ_STATE_RAW);
+	b->state = min_t(u32, g->arg, SCHEDZ_STATE_RAW);
 	put_bit(e, &b->m.same_state[b->cur % ARRAY_SIZE(b->m.same_state)],
 		b->state != b->last_state[b->cur]);
 	if (b->state != b->last_state[b->cur]) {
@@ -451,33 +458,31 @@ static void put_state(struct schedz_encoder *e, const struct group *g)
 static void put_switch(struct schedz_encoder *e, const struct group *g)
 {
 	struct schedz_block *b = &e->b;
-	u16 slot = schedz_w_slot(g->word);
 	u16 next;
 
 	put_time(e, SCHEDZ_SWITCH);
 	put_state(e, g);
 	next = put_task(e, SCHEDZ_SWITCH, schedz_predict(b, SCHEDZ_SWITCH),
-			slot);
+			g->slot);
 	schedz_block_event(b, SCHEDZ_SWITCH, SCHEDZ_NONE, next);
-	b->pid = e->task[slot].pid;
+	b->pid = e->task[g->slot].pid;
 }
 
 static void put_other(struct schedz_encoder *e, const struct schedz_tap *tap,
-		      unsigned int kind, const struct group *g)
+		      const struct group *g)
 {
 	struct schedz_block *b = &e->b;
-	u32 arg = schedz_w_arg(g->word);
+	unsigned int kind = g->kind;
 	u16 number, other = SCHEDZ_NONE;
 
 	put_time(e, kind);
-	number = put_task(e, kind, schedz_predict(b, kind),
-			  schedz_w_slot(g->word));
+	number = put_task(e, kind, schedz_predict(b, kind), g->slot);
 	switch (kind) {
 	case SCHEDZ_WAKING:
 	case SCHEDZ_WAKEUP:
 	case SCHEDZ_WAKEUP_NEW:
-		put_cpu(e, number, arg == SCHEDZ_W_ARG_EXTRA ? g->value : arg,
-			0);
+		put_cpu(e, number,
+			g->arg == SCHEDZ_W_ARG_EXTRA ? g->value : g->arg, 0);
 		break;
 	case SCHEDZ_MIGRATE:
 		put_cpu(e, number, lower_32_bits(g->value), 0);
@@ -502,56 +507,84 @@ static bool is_plain(const struct schedz_encoder *e, unsigned int kind)
 	       b->context[SCHEDZ_SWITCH][0] == e->context[SCHEDZ_SWITCH];
 }
 
-/* A word that tells of a change; returns the number of words it takes */
-static u32 apply(struct schedz_encoder *e, const struct schedz_tap *tap, u32 at,
-		 struct group *g)
+static u64 get64(const struct schedz_tap *tap, u32 at)
 {
-	u64 word = tap->word[at & tap->mask];
-	u64 first = tap->word[(at + 1) & tap->mask];
-	u64 second = tap->word[(at + 2) & tap->mask];
+	return get(tap, at) | (u64)get(tap, at + 1) << 32;
+}
+
+static void get_name(const struct schedz_tap *tap, u32 at, u32 words,
+		     struct schedz_task *task)
+{
+	u32 word[SCHEDZ_COMM_LEN / sizeof(u32)] = {};
+	u32 i;
+
+	for (i = 0; i < words; i++)
+		word[i] = get(tap, at + i);
+	memcpy(task->name, word, sizeof(word));
+}
+
+/* A word that tells of a change */
+static void apply(struct schedz_encoder *e, const struct schedz_tap *tap,
+		  u32 at, struct group *g)
+{
+	u32 word = get(tap, at);
 	u16 slot = schedz_w_slot(word);
 	struct schedz_task *task = &e->task[slot];
 
 	switch (schedz_w_kind(word)) {
 	case SCHEDZ_W_TASK:
-		task->pid = lower_32_bits(first);
-		task->prio = schedz_w_value(word);
-		task->name[0] = second;
-		task->name[1] = tap->word[(at + 3) & tap->mask];
+		task->pid = get(tap, at + 1);
+		task->prio = schedz_w_arg(word) >> SCHEDZ_W_NAME_BITS;
+		get_name(tap, at + 2, schedz_w_name_words(word), task);
 		e->number[slot] = 0;
-		return 4;
+		break;
 	case SCHEDZ_W_PRIO:
-		task->prio = schedz_w_value(word);
+		task->prio = get(tap, at + 1);
 		put_change(e, SCHEDZ_SET_PRIO, slot);
-		return 1;
+		break;
 	case SCHEDZ_W_NAME:
-		task->name[0] = first;
-		task->name[1] = second;
+		get_name(tap, at + 1, schedz_w_name_words(word), task);
 		put_change(e, SCHEDZ_SET_NAME, slot);
-		return 3;
+		break;
 	case SCHEDZ_W_CUR:
 		e->cur = slot;
 		e->pid = task->pid;
-		return 1;
+		break;
 	case SCHEDZ_W_PID:
-		e->pid = schedz_w_value(word);
-		return 1;
+		e->pid = get(tap, at + 1);
+		break;
 	case SCHEDZ_W_CONTEXT:
-		e->context[slot % SCHEDZ_KINDS] = schedz_w_value(word);
-		return 1;
+		e->context[slot % SCHEDZ_KINDS] = schedz_w_arg(word);
+		break;
 	case SCHEDZ_W_TIME:
-		e->time = first;
-		return 2;
+		e->time = get64(tap, at + 1);
+		break;
 	case SCHEDZ_W_EXTRA:
 		g->other = slot;
-		g->value = first;
-		return 2;
+		g->value = get64(tap, at + 1);
+		break;
 	case SCHEDZ_W_FILENAME:
-		g->filename_len = schedz_w_value(word);
+		g->filename_len = schedz_w_arg(word);
 		g->filename = at + 1;
-		return 1 + DIV_ROUND_UP(g->filename_len, sizeof(u64));
+		break;
 	}
-	return 1;
+}
+
+static void get_event(const struct schedz_tap *tap, u32 at, struct group *g)
+{
+	u32 word = get(tap, at);
+
+	g->kind = schedz_w_kind(word);
+	if (word & SCHEDZ_W_SHORT) {
+		g->slot = word >> SCHEDZ_W_SHORT_SLOT_SHIFT &
+			  (SCHEDZ_SLOTS - 1);
+		g->arg = word >> SCHEDZ_W_SHORT_STATE_SHIFT & 15;
+		g->delta = word >> SCHEDZ_W_SHORT_DELTA_SHIFT;
+		return;
+	}
+	g->slot = schedz_w_slot(word);
+	g->arg = schedz_w_arg(word);
+	g->delta = get(tap, at + 1);
 }
 
 /* Does any event fit? */
@@ -571,22 +604,18 @@ static bool fits(const struct schedz_encoder *e)
 
 /* The event at @at with all that belongs to it; returns the number of words */
 static u32 put_group(struct schedz_encoder *e, const struct schedz_tap *tap,
-		     u32 at)
+		     u32 at, struct group *g)
 {
-	struct group g = {};
 	u32 begin = at;
-	unsigned int kind;
 
 	if (!e->events)
 		begin_block(e);
-	for (;;) {
-		g.word = tap->word[at & tap->mask];
-		kind = schedz_w_kind(g.word);
-		if (kind < SCHEDZ_KINDS)
-			break;
-		at += apply(e, tap, at, &g);
+	while (schedz_w_kind(get(tap, at)) >= SCHEDZ_KINDS) {
+		apply(e, tap, at, g);
+		at += schedz_w_words(get(tap, at));
 	}
-	e->time += g.word >> SCHEDZ_W_DELTA_SHIFT;
+	get_event(tap, at, g);
+	e->time += g->delta;
 	if (!e->events) {
 		e->begin = e->time;
 		e->b.time = e->time;
@@ -594,32 +623,32 @@ static u32 put_group(struct schedz_encoder *e, const struct schedz_tap *tap,
 	/* Without a word of change before it, all is as expected */
 	if (at != begin || !e->events)
 		put_expected(e);
-	if (is_plain(e, kind)) {
+	if (is_plain(e, g->kind)) {
 		put_bit(e, &e->b.m.plain[e->b.symbol], 0);
 	} else {
-		put_symbol(e, kind);
-		put_context(e, kind);
+		put_symbol(e, g->kind);
+		put_context(e, g->kind);
 	}
-	if (kind == SCHEDZ_SWITCH)
-		put_switch(e, &g);
+	if (g->kind == SCHEDZ_SWITCH)
+		put_switch(e, g);
 	else
-		put_other(e, tap, kind, &g);
-	return at + 1 - begin;
+		put_other(e, tap, g);
+	return at + schedz_w_words(get(tap, at)) - begin;
 }
 
 /* The next event, if there is room for all of it */
 static bool put_whole(struct schedz_encoder *e, struct schedz_tap *tap)
 {
-	u64 last;
+	struct group g = {};
 	u32 taken;
 
 	if (e->events && has_room(e)) {
-		taken = put_group(e, tap, tap->tail);
+		taken = put_group(e, tap, tap->tail, &g);
 	} else {
 		struct schedz_coder before = e->c;
 		u64 time = e->time;
 
-		taken = put_group(e, tap, tap->tail);
+		taken = put_group(e, tap, tap->tail, &g);
 		if (!fits(e)) {
 			e->c = before;
 			e->time = time;
@@ -628,9 +657,8 @@ static bool put_whole(struct schedz_encoder *e, struct schedz_tap *tap)
 	}
 	tap->tail += taken;
 	e->events++;
-	last = tap->word[(tap->tail - 1) & tap->mask];
-	if (schedz_w_kind(last) == SCHEDZ_SWITCH) {
-		e->cur = schedz_w_slot(last);
+	if (g.kind == SCHEDZ_SWITCH) {
+		e->cur = g.slot;
 		e->pid = e->task[e->cur].pid;
 	}
 	return true;

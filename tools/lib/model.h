@@ -377,22 +377,18 @@ static inline void schedz_context_touch(struct schedz_block *b,
 }
 
 /* A model after a 0 and after a 1 */
-static inline u16 schedz_learn_0(u16 model)
+
+/*
+ * A model after a bit; @one: all ones after a 1, else 0. Which it is cannot be
+ * foreseen, so nothing branches.
+ */
+static __always_inline u16 schedz_learn(u16 model, u32 one)
 {
 	unsigned int seen = model & SCHEDZ_PROB_SEEN;
 	unsigned int part = SCHEDZ_PROB_SHIFT + 1 + __fls(seen);
+	u32 step = (u16)(model ^ ~one) >> part << SCHEDZ_PROB_SHIFT;
 
-	return model + ((u16)~model >> part << SCHEDZ_PROB_SHIFT) +
-	       (seen < SCHEDZ_PROB_SEEN);
-}
-
-static inline u16 schedz_learn_1(u16 model)
-{
-	unsigned int seen = model & SCHEDZ_PROB_SEEN;
-	unsigned int part = SCHEDZ_PROB_SHIFT + 1 + __fls(seen);
-
-	return model - (model >> part << SCHEDZ_PROB_SHIFT) +
-	       (seen < SCHEDZ_PROB_SEEN);
+	return model + ((step ^ one) - one) + (seen < SCHEDZ_PROB_SEEN);
 }
 
 static inline u32 schedz_zigzag(s32 v)

@@ -4,8 +4,8 @@
  *
  * sched_switch fires with the run-queue lock held and interrupts off, up to
  * hundreds of thousands of times a second, so the tap does as little as it can:
- * it takes the time and writes one word of 64 bits into memory of its CPU. The
- * expensive part, an adaptive arithmetic code, is for encode.c, which runs
+ * it takes the time and writes one word of 32 bits or two into memory of its CPU.
+ * The expensive part, an adaptive arithmetic code, is for encode.c, which runs
  * outside of the scheduler over many events at a time.
  *
  * The word names a task by a slot of 10 bits. Invariant: the slots' tasks are as
@@ -25,18 +25,48 @@
 #include "tap.h"
 
 /* Words of any event but the name of a file */
-#define EVENT_WORDS 20
+#define EVENT_WORDS 32
 
-static void put(struct schedz_tap *tap, u64 word)
+static void put(struct schedz_tap *tap, u32 word)
 {
 	tap->word[tap->head++ & tap->mask] = word;
 }
 
-static void put_value(struct schedz_tap *tap, unsigned int kind, u16 slot,
-		      u32 value)
+static void put64(struct schedz_tap *tap, u64 value)
 {
-	put(tap, kind | (u64)slot << SCHEDZ_W_SLOT_SHIFT |
-			 (u64)value << SCHEDZ_W_VALUE_SHIFT);
+	put(tap, lower_32_bits(value));
+	put(tap, upper_32_bits(value));
+}
+
+static void put_head(struct schedz_tap *tap, unsigned int kind, u16 slot,
+		     u16 arg)
+{
+	put(tap, kind << SCHEDZ_W_KIND_SHIFT | slot << SCHEDZ_W_SLOT_SHIFT |
+			 (u32)arg << SCHEDZ_W_ARG_SHIFT);
+}
+
+/* A slot's name, without the zeros at its end */
+static void put_name(struct schedz_tap *tap, unsigned int kind, u16 slot,
+		     u16 arg)
+{
+	const struct schedz_task *task = &tap->task[slot];
+	u32 word[SCHEDZ_COMM_LEN / sizeof(u32)];
+	unsigned int i, n = ARRAY_SIZE(word);
+
+	memcpy(word, task->name, sizeof(word));
+	while (n && !word[n - 1])
+		n--;
+	put_head(tap, kind, slot, n | arg);
+	if (kind == SCHEDZ_W_TASK)
+		put(tap, task->pid);
+	for (i = 0; i < n; i++)
+		put(tap, word[i]);
+}
+
+static void put_prio(struct schedz_tap *tap, u16 slot)
+{
+	put_head(tap, SCHEDZ_W_PRIO, slot, 0);
+	put(tap, tap->task[slot].prio);
 }
 
 static bool has_room(const struct schedz_tap *tap, u32 words)
@@ -73,13 +103,11 @@ static noinline void update(struct schedz_tap *tap, u16 slot,
 	if (name[0] != task->name[0] || name[1] != task->name[1]) {
 		task->name[0] = name[0];
 		task->name[1] = name[1];
-		put_value(tap, SCHEDZ_W_NAME, slot, 0);
-		put(tap, name[0]);
-		put(tap, name[1]);
+		put_name(tap, SCHEDZ_W_NAME, slot, 0);
 	}
 	if (has_prio && s->prio != task->prio) {
 		task->prio = s->prio;
-		put_value(tap, SCHEDZ_W_PRIO, slot, s->prio);
+		put_prio(tap, slot);
 	}
 }
 
@@ -99,10 +127,13 @@ static u16 new_slot(struct schedz_tap *tap, const struct schedz_source *s,
 	task->prio = s->prio;
 	task->name[0] = load(s->comm);
 	task->name[1] = load(s->comm + sizeof(u64));
-	put_value(tap, SCHEDZ_W_TASK, slot, s->prio);
-	put(tap, (u32)s->pid);
-	put(tap, task->name[0]);
-	put(tap, task->name[1]);
+	if (likely((u32)s->prio <= SCHEDZ_W_PRIO_MAX)) {
+		put_name(tap, SCHEDZ_W_TASK, slot,
+			 s->prio << SCHEDZ_W_NAME_BITS);
+	} else {
+		put_name(tap, SCHEDZ_W_TASK, slot, 0);
+		put_prio(tap, slot);
+	}
 	return slot;
 }
 
@@ -134,29 +165,35 @@ static u16 get_slot(struct schedz_tap *tap, const struct schedz_source *s,
 }
 
 static __always_inline void put_event(struct schedz_tap *tap, unsigned int kind,
-				      u64 time, u16 context, u16 slot, u32 arg)
+				      u64 time, u16 context, u16 slot, u16 arg)
 {
 	u64 delta = time - tap->time;
 
 	if (unlikely(context != tap->context[kind])) {
 		tap->context[kind] = context;
-		put_value(tap, SCHEDZ_W_CONTEXT, kind, context);
-	}
-	if (unlikely(delta >> SCHEDZ_W_DELTA_BITS)) {
-		put(tap, SCHEDZ_W_TIME);
-		put(tap, time);
-		delta = 0;
+		put_head(tap, SCHEDZ_W_CONTEXT, kind, context);
 	}
 	tap->time = time;
-	put(tap, kind | (u64)slot << SCHEDZ_W_SLOT_SHIFT |
-			 (u64)arg << SCHEDZ_W_ARG_SHIFT |
-			 delta << SCHEDZ_W_DELTA_SHIFT);
+	if (kind == SCHEDZ_SWITCH && arg < SCHEDZ_STATE_RAW &&
+	    !(delta >> SCHEDZ_W_SHORT_DELTA_BITS)) {
+		put(tap, SCHEDZ_W_SHORT | slot << SCHEDZ_W_SHORT_SLOT_SHIFT |
+				 arg << SCHEDZ_W_SHORT_STATE_SHIFT |
+				 (u32)delta << SCHEDZ_W_SHORT_DELTA_SHIFT);
+		return;
+	}
+	if (unlikely(upper_32_bits(delta))) {
+		put_head(tap, SCHEDZ_W_TIME, 0, 0);
+		put64(tap, time);
+		delta = 0;
+	}
+	put_head(tap, kind, slot, arg);
+	put(tap, delta);
 }
 
 static void put_extra(struct schedz_tap *tap, u16 slot, u64 value)
 {
-	put_value(tap, SCHEDZ_W_EXTRA, slot, 0);
-	put(tap, value);
+	put_head(tap, SCHEDZ_W_EXTRA, slot, 0);
+	put64(tap, value);
 }
 
 static void expect_pid(struct schedz_tap *tap, s32 pid)
@@ -165,7 +202,8 @@ static void expect_pid(struct schedz_tap *tap, s32 pid)
 		return;
 	tap->has_pid = true;
 	tap->pid = pid;
-	put_value(tap, SCHEDZ_W_PID, 0, pid);
+	put_head(tap, SCHEDZ_W_PID, 0, 0);
+	put(tap, pid);
 }
 
 /* The running task is not the one that was switched to, or has changed */
@@ -179,13 +217,13 @@ static void set_cur(struct schedz_tap *tap, const struct schedz_source *prev)
 	tap->cur = get_slot(tap, prev, true, SCHEDZ_NONE);
 	tap->has_pid = true;
 	tap->pid = prev->pid;
-	put_value(tap, SCHEDZ_W_CUR, tap->cur, 0);
+	put_head(tap, SCHEDZ_W_CUR, tap->cur, 0);
 }
 
 /* 0 for 0, n + 1 for 1 << n if that is below the code for all others */
-static u32 state_code(u64 state)
+static u16 state_code(u64 state)
 {
-	u32 code = fls64(state);
+	u16 code = fls64(state);
 
 	if (!(state & (state - 1)) && code < SCHEDZ_STATE_RAW)
 		return code;
@@ -209,7 +247,7 @@ bool schedz_tap_switch(struct schedz_tap *tap, u64 time, u16 context, u64 state,
 		       s32 common_pid, const struct schedz_source *prev,
 		       const struct schedz_source *next)
 {
-	u32 code = state_code(state);
+	u16 code = state_code(state);
 	u16 slot;
 
 	if (unlikely(!has_room(tap, EVENT_WORDS)))
@@ -233,10 +271,9 @@ static struct schedz_source source(const struct schedz_task *task)
 
 static void put_filename(struct schedz_tap *tap, const struct schedz_event *e)
 {
-	u32 i, n;
-	u64 word;
+	u32 i, n, word;
 
-	put_value(tap, SCHEDZ_W_FILENAME, 0, e->filename_len);
+	put_head(tap, SCHEDZ_W_FILENAME, 0, e->filename_len);
 	for (i = 0; i < e->filename_len; i += n) {
 		n = min_t(u32, sizeof(word), e->filename_len - i);
 		word = 0;
@@ -249,7 +286,7 @@ static void put_other(struct schedz_tap *tap, const struct schedz_event *e,
 		      u16 context)
 {
 	struct schedz_source task = source(&e->task), other;
-	u32 arg = 0;
+	u16 arg = 0;
 	u16 slot;
 
 	expect_pid(tap, e->common_pid);
@@ -305,7 +342,7 @@ bool schedz_tap_event(struct schedz_tap *tap, const struct schedz_event *event)
 					 &next);
 	}
 	if (event->kind == SCHEDZ_EXEC)
-		words += DIV_ROUND_UP(event->filename_len, sizeof(u64));
+		words += schedz_filename_words(event->filename_len);
 	if (!has_room(tap, words))
 		return false;
 	put_other(tap, event, context);
@@ -321,23 +358,11 @@ bool schedz_tap_event(struct schedz_tap *tap, const struct schedz_event *event)
  */
 u32 schedz_tap_waiting(const struct schedz_tap *tap)
 {
-	static const u8 more[] = {
-		[SCHEDZ_W_TASK] = 3,	 [SCHEDZ_W_NAME] = 2,
-		[SCHEDZ_W_TIME] = 1,	 [SCHEDZ_W_EXTRA] = 1,
-		[SCHEDZ_W_FILENAME] = 0,
-	};
-	u32 at, events = 0;
+	u32 at, word, events = 0;
 
-	for (at = tap->tail; at != tap->head; at++) {
-		u64 word = tap->word[at & tap->mask];
-		unsigned int kind = schedz_w_kind(word);
-
-		if (kind < SCHEDZ_KINDS)
-			events++;
-		else if (kind == SCHEDZ_W_FILENAME)
-			at += DIV_ROUND_UP(schedz_w_value(word), sizeof(word));
-		else
-			at += more[kind];
+	for (at = tap->tail; at != tap->head; at += schedz_w_words(word)) {
+		word = tap->word[at & tap->mask];
+		events += schedz_w_kind(word) < SCHEDZ_KINDS;
 	}
 	return events;
 }
@@ -350,7 +375,7 @@ u32 schedz_tap_waiting(const struct schedz_tap *tap)
  *
  * The encoder that reads it has to be initialised as well.
  */
-void schedz_tap_init(struct schedz_tap *tap, u64 *word, u32 size)
+void schedz_tap_init(struct schedz_tap *tap, u32 *word, u32 size)
 {
 	unsigned int i;
 

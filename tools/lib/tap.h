@@ -6,6 +6,7 @@
 #ifndef _SCHEDZ_TAP_H
 #define _SCHEDZ_TAP_H
 
+#include <linux/kernel.h>
 #include <linux/limits.h>
 
 #include "codec.h"
@@ -20,7 +21,7 @@
 #define SCHEDZ_NO_PID S32_MIN
 
 /* Words of a tap's queue: a power of two with room for the longest event */
-#define SCHEDZ_QUEUE_MIN 256
+#define SCHEDZ_QUEUE_MIN 512
 
 /**
  * struct schedz_source - a task at an event
@@ -49,7 +50,7 @@ struct schedz_source {
  * @task: the tasks, a set's ways next to each other
  */
 struct schedz_tap {
-	u64 *word;
+	u32 *word;
 	u32 mask;
 	u32 head;
 	u32 tail;
@@ -126,7 +127,7 @@ struct schedz_encoder {
 	struct schedz_block b;
 };
 
-void schedz_tap_init(struct schedz_tap *tap, u64 *word, u32 size);
+void schedz_tap_init(struct schedz_tap *tap, u32 *word, u32 size);
 bool schedz_tap_switch(struct schedz_tap *tap, u64 time, u16 context, u64 state,
 		       s32 common_pid, const struct schedz_source *prev,
 		       const struct schedz_source *next);
@@ -137,7 +138,7 @@ u32 schedz_tap_waiting(const struct schedz_tap *tap);
  * schedz_tap_words - how much waits to be encoded
  * @tap: the tap
  *
- * Return: number of words, one for most events.
+ * Return: number of words, one or two for most events.
  */
 static inline u32 schedz_tap_words(const struct schedz_tap *tap)
 {
@@ -149,47 +150,89 @@ bool schedz_encode(struct schedz_encoder *e, struct schedz_tap *tap, u32 words);
 void schedz_encoder_lost(struct schedz_encoder *e, u64 events);
 u32 schedz_finish(struct schedz_encoder *e);
 
-/* The words of the queue; for tap.c and encode.c */
+/*
+ * The words of the queue; for tap.c and encode.c. The first one of an event or of
+ * a change has bit 0 clear, then kind, slot and argument. An event's second is the
+ * time since the event before. A switch as most are, soon after the event before,
+ * is one word with bit 0 set: slot, state and time.
+ */
 enum {
 	/* enum schedz_kind: an event; then what changes before it does */
-	SCHEDZ_W_TASK = SCHEDZ_KINDS, /* a slot's task; three words follow */
-	SCHEDZ_W_PRIO, /* a slot's priority, in the value */
-	SCHEDZ_W_NAME, /* a slot's name; two words follow */
+	/* a slot's task: pid and name follow; argument: the name's words, priority */
+	SCHEDZ_W_TASK = SCHEDZ_KINDS,
+	SCHEDZ_W_PRIO, /* a slot's priority, which follows */
+	SCHEDZ_W_NAME, /* a slot's name, which follows; argument: its words */
 	SCHEDZ_W_CUR, /* the running task */
-	SCHEDZ_W_PID, /* common_pid, in the value */
-	SCHEDZ_W_CONTEXT, /* slot: kind; value: flags and preempt_count */
-	SCHEDZ_W_TIME, /* of the last event; a word follows */
-	SCHEDZ_W_EXTRA, /* the event's second slot; a word follows */
-	SCHEDZ_W_FILENAME, /* value: length; words follow */
+	SCHEDZ_W_PID, /* common_pid, which follows */
+	SCHEDZ_W_CONTEXT, /* slot: kind; argument: flags and preempt_count */
+	SCHEDZ_W_TIME, /* of the last event; 64 bits follow */
+	SCHEDZ_W_EXTRA, /* the event's second slot; 64 bits follow */
+	SCHEDZ_W_FILENAME, /* argument: length; that many bytes follow */
 };
 
-#define SCHEDZ_W_SLOT_SHIFT 5
-#define SCHEDZ_W_ARG_SHIFT 15
-#define SCHEDZ_W_ARG_BITS 13
-#define SCHEDZ_W_ARG_EXTRA \
-	((1U << SCHEDZ_W_ARG_BITS) - 1) /* it is in W_EXTRA */
-#define SCHEDZ_W_VALUE_SHIFT 15
-#define SCHEDZ_W_DELTA_SHIFT 28
-#define SCHEDZ_W_DELTA_BITS (64 - SCHEDZ_W_DELTA_SHIFT)
+#define SCHEDZ_W_KIND_SHIFT 1
+#define SCHEDZ_W_KIND_BITS 5
+#define SCHEDZ_W_SLOT_SHIFT 6
+#define SCHEDZ_W_ARG_SHIFT 16
+#define SCHEDZ_W_ARG_EXTRA U16_MAX /* it is in W_EXTRA */
+#define SCHEDZ_W_NAME_BITS 3
+#define SCHEDZ_W_PRIO_MAX (U16_MAX >> SCHEDZ_W_NAME_BITS)
 
-static inline unsigned int schedz_w_kind(u64 word)
+#define SCHEDZ_W_SHORT 1
+#define SCHEDZ_W_SHORT_SLOT_SHIFT 1
+#define SCHEDZ_W_SHORT_STATE_SHIFT 11
+#define SCHEDZ_W_SHORT_DELTA_SHIFT 15
+#define SCHEDZ_W_SHORT_DELTA_BITS (32 - SCHEDZ_W_SHORT_DELTA_SHIFT)
+
+static inline unsigned int schedz_w_kind(u32 word)
 {
-	return word & ((1 << SCHEDZ_W_SLOT_SHIFT) - 1);
+	if (word & SCHEDZ_W_SHORT)
+		return SCHEDZ_SWITCH;
+	return word >> SCHEDZ_W_KIND_SHIFT & ((1 << SCHEDZ_W_KIND_BITS) - 1);
 }
 
-static inline u16 schedz_w_slot(u64 word)
+static inline u16 schedz_w_slot(u32 word)
 {
 	return word >> SCHEDZ_W_SLOT_SHIFT & (SCHEDZ_SLOTS - 1);
 }
 
-static inline u32 schedz_w_arg(u64 word)
+static inline u16 schedz_w_arg(u32 word)
 {
-	return word >> SCHEDZ_W_ARG_SHIFT & SCHEDZ_W_ARG_EXTRA;
+	return word >> SCHEDZ_W_ARG_SHIFT;
 }
 
-static inline u32 schedz_w_value(u64 word)
+/* Words of a name; @word: a SCHEDZ_W_TASK or SCHEDZ_W_NAME */
+static inline u32 schedz_w_name_words(u32 word)
 {
-	return word >> SCHEDZ_W_VALUE_SHIFT;
+	return schedz_w_arg(word) & ((1 << SCHEDZ_W_NAME_BITS) - 1);
+}
+
+/* Words of an executable's name */
+static inline u32 schedz_filename_words(u32 len)
+{
+	return DIV_ROUND_UP(len, sizeof(u32));
+}
+
+/* Words that an event or a change takes; @word: the first */
+static inline u32 schedz_w_words(u32 word)
+{
+	if (word & SCHEDZ_W_SHORT)
+		return 1;
+	switch (schedz_w_kind(word)) {
+	case SCHEDZ_W_TASK:
+		return 2 + schedz_w_name_words(word);
+	case SCHEDZ_W_NAME:
+		return 1 + schedz_w_name_words(word);
+	case SCHEDZ_W_CUR:
+	case SCHEDZ_W_CONTEXT:
+		return 1;
+	case SCHEDZ_W_TIME:
+	case SCHEDZ_W_EXTRA:
+		return 3;
+	case SCHEDZ_W_FILENAME:
+		return 1 + schedz_filename_words(schedz_w_arg(word));
+	}
+	return 2;
 }
 
 #endif /* _SCHEDZ_TAP_H */

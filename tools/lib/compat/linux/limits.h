@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #define U8_MAX ((u8)~0U)
+#define U16_MAX ((u16)~0U)
 #define S32_MIN ((s32)0x80000000)
 #define S32_MAX ((s32)0x7fffffff)
 #define S64_MAX ((s64)(~0ULL >> 1))
