@@ -16,8 +16,8 @@ report() {
 }
 
 # --- lossless: all fields, flags included, to the ns
-for seed in "4 0 32" 1 2 3; do
-	# shellcheck disable=SC2086 # the first one is of a 32-bit machine
+for seed in "4 0 32" "5 0 64 600" 1 2 3; do
+	# shellcheck disable=SC2086 # a 32-bit machine; more names than expand expects; usual ones
 	"$UNIT/gen_schedz" blocks.dat plain.dat 5000 $seed || exit 1
 	"$schedz" expand blocks.dat -o expanded.dat 2>err || wrong "expand fails"
 	for how in "-t -R -l" ""; do

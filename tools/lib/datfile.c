@@ -37,6 +37,8 @@ int tracecmd_long_size(struct tracecmd_input *handle);
  * @long_size: bytes of a long
  * @page_size: bytes of a page
  * @cpus: number of CPUs
+ * @names: where more names of processes may be in the file
+ * @names_room: bytes there
  * @table: where the table of CPUs is in the file
  * @cpu: the CPU at hand
  * @begin: where its pages begin
@@ -51,6 +53,8 @@ struct datfile {
 	unsigned int long_size;
 	unsigned int page_size;
 	unsigned int cpus;
+	long names;
+	size_t names_room;
 	long table;
 	unsigned int cpu;
 	long begin;
@@ -72,6 +76,17 @@ static void out_bytes(struct datfile *d, const void *from, size_t len)
 {
 	if (fwrite(from, 1, len, d->out) != len)
 		d->failed = true;
+}
+
+static void out_zeros(struct datfile *d, size_t len)
+{
+	static const char zero[4096];
+	size_t n;
+
+	for (; len; len -= n) {
+		n = len < sizeof(zero) ? len : sizeof(zero);
+		out_bytes(d, zero, n);
+	}
 }
 
 static void out_number(struct datfile *d, uint64_t value, unsigned int size)
@@ -241,12 +256,14 @@ static void copy_head(struct datfile *d, struct head *h,
 	names = take(h, len);
 	if (h->failed)
 		return;
-	/* Lines, some with a zero at the end of all */
+	/* Lines, which end at the first zero */
 	while (len && !names[len - 1])
 		len--;
-	out_number(d, len + strlen(extra->cmdlines) + 1, 8);
+	d->names_room = extra->names_room;
+	out_number(d, len + d->names_room + 1, 8);
 	out_bytes(d, names, len);
-	out_bytes(d, extra->cmdlines, strlen(extra->cmdlines) + 1);
+	d->names = ftell(d->out);
+	out_zeros(d, d->names_room + 1);
 }
 
 static void out_table(struct datfile *d, const char *clock)
@@ -399,14 +416,12 @@ static void end_cpu(struct datfile *d)
  */
 void datfile_cpu(struct datfile *d, unsigned int cpu)
 {
-	static const char zero[4096];
-	size_t gap;
+	size_t over;
 
 	end_cpu(d);
-	while ((gap = ftell(d->out) % d->page_size)) {
-		gap = d->page_size - gap;
-		out_bytes(d, zero, gap < sizeof(zero) ? gap : sizeof(zero));
-	}
+	over = ftell(d->out) % d->page_size;
+	if (over)
+		out_zeros(d, d->page_size - over);
 	d->cpu = cpu;
 	d->begin = ftell(d->out);
 	d->missed = false;
@@ -444,6 +459,23 @@ void datfile_event(struct datfile *d, uint64_t ts, const void *data,
 	if (!d->page.used)
 		tracepage_begin(&d->page, ts);
 	tracepage_event(&d->page, ts, data, len);
+}
+
+/**
+ * datfile_names - tell names of processes, which trace-cmd has only of some
+ * @d: the file
+ * @lines: "PID COMM", each with a newline
+ *
+ * Return: false if they do not fit; none is told then.
+ */
+bool datfile_names(struct datfile *d, const char *lines)
+{
+	if (strlen(lines) > d->names_room)
+		return false;
+	fseek(d->out, d->names, SEEK_SET);
+	out_bytes(d, lines, strlen(lines));
+	fseek(d->out, 0, SEEK_END);
+	return true;
 }
 
 /**

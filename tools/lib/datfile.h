@@ -27,13 +27,13 @@ struct datfile_format {
  * struct datfile_extra - what the new file tells besides
  * @format: event formats, those of a system next to each other
  * @nr_formats: number of these
- * @cmdlines: lines "PID COMM", or ""
+ * @names_room: bytes that datfile_names() may write
  * @clock: trace clock, or ""
  */
 struct datfile_extra {
 	const struct datfile_format *format;
 	unsigned int nr_formats;
-	const char *cmdlines;
+	size_t names_room;
 	const char *clock;
 };
 
@@ -43,6 +43,7 @@ void datfile_cpu(struct datfile *d, unsigned int cpu);
 void datfile_event(struct datfile *d, uint64_t ts, const void *data,
 		   unsigned int len);
 void datfile_lost(struct datfile *d, uint64_t events);
+bool datfile_names(struct datfile *d, const char *lines);
 bool datfile_end(struct datfile *d);
 
 /* What the layout of records depends on */

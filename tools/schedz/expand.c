@@ -1,48 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* schedz expand: a trace.dat with ordinary events in the place of blocks. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "schedz.h"
 
+/* Bytes that names of tasks get at first: some 25 each */
+#define NAMES_MIN 4096
+#define NAMES_MAX (1 << 20)
+
 int tracecmd_long_size(struct tracecmd_input *handle); /* has no header */
-
-/**
- * struct queue - decoded events of a block, as records, to be merged
- * @layouts: what they look like
- * @data: the records
- * @len: bytes of it
- * @room: that there is memory for
- * @at: where the next one begins
- */
-struct queue {
-	const struct layouts *layouts;
-	uint8_t *data;
-	size_t len;
-	size_t room;
-	size_t at;
-};
-
-struct entry {
-	uint64_t ts;
-	uint32_t len;
-};
-
-static void put_record(const struct schedz_event *event, void *arg)
-{
-	struct queue *q = arg;
-	struct entry e = { .ts = event->time };
-
-	if (q->len + sizeof(e) + RECORD_MAX > q->room) {
-		q->room = 2 * q->room + sizeof(e) + RECORD_MAX;
-		q->data = realloc(q->data, q->room);
-		if (!q->data)
-			abort();
-	}
-	e.len = record_make(q->layouts, q->data + q->len + sizeof(e), event);
-	memcpy(q->data + q->len, &e, sizeof(e));
-	q->len += sizeof(e) + e.len;
-}
 
 /* ---- names of tasks, which trace-cmd knows only of tasks with records ---- */
 
@@ -104,13 +73,13 @@ static void keep_name(struct names *n, const struct schedz_task *task)
 	t->prio = 1;
 }
 
-static void keep_names(const struct schedz_event *event, void *arg)
+static void keep_names(struct names *n, const struct schedz_event *event)
 {
 	if (event->kind == SCHEDZ_EXEC)
 		return;
-	keep_name(arg, &event->task);
+	keep_name(n, &event->task);
 	if (event->kind == SCHEDZ_SWITCH || event->kind == SCHEDZ_FORK)
-		keep_name(arg, &event->other);
+		keep_name(n, &event->other);
 }
 
 /* Lines for those that the file has no name of */
@@ -139,6 +108,46 @@ static char *cmdlines(struct trace *t, const struct names *n)
 
 /* ---- */
 
+/**
+ * struct queue - decoded events of a block, as records, to be merged
+ * @layouts: what they look like
+ * @names: of tasks in them
+ * @data: the records
+ * @len: bytes of it
+ * @room: that there is memory for
+ * @at: where the next one begins
+ */
+struct queue {
+	const struct layouts *layouts;
+	struct names *names;
+	uint8_t *data;
+	size_t len;
+	size_t room;
+	size_t at;
+};
+
+struct entry {
+	uint64_t ts;
+	uint32_t len;
+};
+
+static void put_record(const struct schedz_event *event, void *arg)
+{
+	struct queue *q = arg;
+	struct entry e = { .ts = event->time };
+
+	if (q->len + sizeof(e) + RECORD_MAX > q->room) {
+		q->room = 2 * q->room + sizeof(e) + RECORD_MAX;
+		q->data = realloc(q->data, q->room);
+		if (!q->data)
+			abort();
+	}
+	keep_names(q->names, event);
+	e.len = record_make(q->layouts, q->data + q->len + sizeof(e), event);
+	memcpy(q->data + q->len, &e, sizeof(e));
+	q->len += sizeof(e) + e.len;
+}
+
 struct expansion {
 	struct trace trace;
 	struct layouts layouts;
@@ -148,50 +157,22 @@ struct expansion {
 	struct names names;
 };
 
-static int collect_names(struct expansion *x)
-{
-	struct trace *t = &x->trace;
-	unsigned int cpu;
-	size_t i;
-	int status = 0;
-
-	for (cpu = 0; cpu < t->cpus; cpu++) {
-		const struct stream *s = &t->stream[cpu];
-
-		for (i = 0; i < s->nr && !status; i++)
-			status = trace_decode(t, x->decoder, &s->block[i],
-					      keep_names, &x->names);
-	}
-	return status;
-}
-
-static int begin(struct expansion *x, FILE *out)
+static int begin(struct expansion *x, FILE *out, size_t names_room)
 {
 	struct datfile_format format[SCHEDZ_KINDS];
 	struct trace *t = &x->trace;
-	struct datfile_extra extra = { .format = format, .clock = t->clock };
-	const char *wrong;
+	struct datfile_extra extra = { .format = format,
+				       .names_room = names_room,
+				       .clock = t->clock };
 	unsigned int kind;
-	char *names;
 
-	wrong = layouts_init(&x->layouts, t->tep, t->max_id + 1,
-			     tracecmd_long_size(t->handle) == 4 ? 4 : 8);
-	if (wrong)
-		return guard_fail(
-			t->guard, GUARD_NOWHERE,
-			"has events %s with other fields than Linux 6.12",
-			wrong);
 	for (kind = 0; kind < SCHEDZ_KINDS; kind++) {
 		if (!x->layouts.missing[kind])
 			continue;
 		format[extra.nr_formats].system = "sched";
 		format[extra.nr_formats++].text = x->layouts.format[kind];
 	}
-	names = cmdlines(t, &x->names);
-	extra.cmdlines = names;
 	x->file = datfile_begin(t->handle, out, &extra);
-	free(names);
-	x->queue.layouts = &x->layouts;
 	if (!x->file)
 		return guard_fail(t->guard, GUARD_NOWHERE,
 				  "damaged: its head cannot be read");
@@ -257,23 +238,61 @@ static int expand_cpu(struct expansion *x, unsigned int cpu)
 	return put_until(x, s, &next, UINT64_MAX);
 }
 
-static int run(struct expansion *x, FILE *out)
+/* All of the file; *@names_room is 0 afterwards, or what the names take if that is more */
+static int write_file(struct expansion *x, FILE *out, size_t *names_room)
 {
 	struct trace *t = &x->trace;
 	unsigned int cpu;
-	int status = collect_names(x);
+	int status = begin(x, out, *names_room);
+	char *names;
 
-	if (!status)
-		status = begin(x, out);
 	for (cpu = 0; cpu < t->cpus && !status; cpu++) {
 		guard_progress(t->guard, "CPU %u of %u", cpu, t->cpus);
 		status = expand_cpu(x, cpu);
 	}
 	guard_progress(t->guard, NULL);
+	names = cmdlines(t, &x->names);
+	*names_room = 0;
+	if (x->file && !datfile_names(x->file, names))
+		*names_room = strlen(names);
+	free(names);
 	if (x->file && !datfile_end(x->file) && !status)
 		status = guard_fail(t->guard, GUARD_NOWHERE,
 				    "the result could not be written");
+	x->file = NULL;
 	return status;
+}
+
+/* The names come before the events in a file, and nobody knows them before the end */
+static int run(struct expansion *x, FILE *out)
+{
+	struct trace *t = &x->trace;
+	size_t names_room = t->block_bytes / 64;
+	const char *wrong;
+	int status;
+
+	wrong = layouts_init(&x->layouts, t->tep, t->max_id + 1,
+			     tracecmd_long_size(t->handle) == 4 ? 4 : 8);
+	if (wrong)
+		return guard_fail(
+			t->guard, GUARD_NOWHERE,
+			"has events %s with other fields than Linux 6.12",
+			wrong);
+	x->queue.layouts = &x->layouts;
+	x->queue.names = &x->names;
+	if (names_room < NAMES_MIN)
+		names_room = NAMES_MIN;
+	if (names_room > NAMES_MAX)
+		names_room = NAMES_MAX;
+	status = write_file(x, out, &names_room);
+	if (status || !names_room)
+		return status;
+	rewind(out);
+	if (ftruncate(fileno(out), 0))
+		return guard_fail(t->guard, GUARD_NOWHERE,
+				  "the result could not be written: %s",
+				  strerror(errno));
+	return write_file(x, out, &names_room);
 }
 
 /**
