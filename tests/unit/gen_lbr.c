@@ -23,7 +23,9 @@
  *
  * OPTION:	jitter	a visit lasts as long as by chance, not always the same
  *		dense	visits are so short that the registers hold but few of them
+ *		long	visits are so long that most last more cycles than can be told
  *		count	the branches are counted
+ *		others	those of other threads, before a switch, are counted too
  *		cycles	the registers tell cycles, three for a nanosecond
  *		restart	and count them anew from each sample
  *		to	and where branches led
@@ -115,7 +117,7 @@ static const char alarm_format[] =
 
 static struct {
 	bool jitter, dense, count, cycles, to, switches, quiet, alarms,
-		stripped, plain, restart;
+		stripped, plain, restart, longer, others;
 } opt;
 
 static unsigned int depth;
@@ -150,7 +152,7 @@ struct cpu {
 	bool started, known;
 	int last_pid;
 	struct done ring[MAX_DEPTH];
-	uint64_t since, calls, returns;
+	uint64_t since, calls, returns, others;
 };
 
 static uint64_t below(uint64_t n)
@@ -171,7 +173,7 @@ static uint64_t lasts(const struct thread *t)
 		      (f % 4 == 3 ? 1500 : 0);
 
 	if (!opt.dense)
-		ns *= 8;
+		ns *= opt.longer ? 40 : 8;
 	if (t->needle)
 		ns += 1500;
 	return opt.jitter ? 1 + ns * -log(rnd1()) : ns;
@@ -249,7 +251,7 @@ static void put_sample(struct td *td, unsigned int cpu, const struct cpu *c,
 	uint8_t data[MAX_DEPTH * LBRPROF_BRANCH_MAX];
 	struct td_record r;
 	unsigned int i;
-	uint8_t flags = (c->since > depth ? LBRPROF_LOST : 0) |
+	uint8_t flags = (c->since + c->others > nr ? LBRPROF_LOST : 0) |
 			(opt.count ? LBRPROF_COUNTED : 0) |
 			(opt.to ? LBRPROF_TO : 0) |
 			(opt.cycles ? LBRPROF_CYCLES : 0) |
@@ -272,7 +274,7 @@ static void put_sample(struct td *td, unsigned int cpu, const struct cpu *c,
 	td_put(&r, 8, ip, 8);
 	td_put(&r, 16, nr, 1);
 	td_put(&r, 17, flags, 1);
-	td_put(&r, 20, opt.count ? c->calls : 0, 4);
+	td_put(&r, 20, opt.count ? c->calls + c->others : 0, 4);
 	td_put(&r, 24, opt.count ? c->returns : 0, 4);
 	td_put(&r, 28, len << 16 | 32, 4);
 	memcpy(r.data + 32, data, len);
@@ -286,7 +288,11 @@ static const char *state_of(const struct cpu *c, const struct thread *t)
 		return "first";
 	if (!c->known || c->last_pid != t->pid)
 		return "unknown start";
-	return c->since > depth || opt.plain ? "lost" : "whole";
+	/* Of full registers, nobody knows whether that was all */
+	return c->since > depth || (c->since == depth && c->others) ||
+			       opt.plain ?
+		       "lost" :
+		       "whole";
 }
 
 static void sample(struct td *td, unsigned int cpu, struct cpu *c,
@@ -321,7 +327,7 @@ static void sample(struct td *td, unsigned int cpu, struct cpu *c,
 	if (opt.restart)
 		t->measured = c->at;
 	c->last_pid = t->pid;
-	c->since = c->calls = c->returns = 0;
+	c->since = c->calls = c->returns = c->others = 0;
 	c->sample_at = c->at + 40000 + below(20000);
 }
 
@@ -339,6 +345,7 @@ static void switch_thread(struct td *td, unsigned int cpu, struct cpu *c)
 	t->begin = t->measured = c->at;
 	c->switch_at = c->at + 150000 + below(200000);
 	c->sample_at = c->at + 40000 + below(20000);
+	c->others = opt.others ? below(50) : 0;
 	if (opt.quiet)
 		return;
 	c->start = c->at;
@@ -452,7 +459,9 @@ static bool *find_option(const char *name)
 {
 	return !strcmp(name, "jitter")	 ? &opt.jitter :
 	       !strcmp(name, "dense")	 ? &opt.dense :
+	       !strcmp(name, "long")	 ? &opt.longer :
 	       !strcmp(name, "count")	 ? &opt.count :
+	       !strcmp(name, "others")	 ? &opt.others :
 	       !strcmp(name, "cycles")	 ? &opt.cycles :
 	       !strcmp(name, "to")	 ? &opt.to :
 	       !strcmp(name, "switch")	 ? &opt.switches :

@@ -38,6 +38,8 @@ case_ few 32 2000 dense count
 case_ lost 8 1000 dense
 case_ cycles 32 6000 cycles to switch
 case_ restart 32 2000 cycles restart
+case_ longcycles 16 3000 cycles long to
+case_ others 8 4000 count switch others
 case_ manycycles 16 1000 cycles dense jitter
 case_ plain 16 1000 plain
 
@@ -223,6 +225,9 @@ assert e[0] < 0.06 and e[1] < 0.003 and e[2] > 0.95, e
 # Then even the ends are measured
 e = results["restart"]["cycles"]
 assert e[0] < 0.01 and e[1] < 0.01 and e[2] > 0.99, e
+# What was longer than can be measured is as long as the fit and the interval let it be
+e, fit = results["longcycles"]["cycles"], results["longcycles"]["fit"]
+assert e[0] < 0.95 * fit[0] and e[0] < 0.75 * best("longcycles", 0) and e[2] > fit[2], (e, fit)
 # Where branches were counted, all visits at the ends together last as long as they did
 for name in "deep8", "counted", "few":
     for m in "equal", "share", "ratio", "fit":
@@ -233,7 +238,7 @@ for name in "lost", "manycycles", "plain":
     assert results[name]["tail"]["equal"] == 0, name
 assert "fit" not in results["lost"]["tail"] and "cycles" not in results["manycycles"]["tail"]
 END
-python3 judge.py deep8 deep16 deep32 quiet counted few lost cycles restart manycycles plain || wrong "not as the truth"
+python3 judge.py deep8 deep16 deep32 quiet counted few lost cycles restart longcycles others manycycles plain || wrong "not as the truth"
 
 # --- the fit, by another account: the same sums in another language; and where samples cut
 "$UNIT/gen_lbr" small.dat 32 400 5 >small.truth || exit 1

@@ -115,50 +115,71 @@ static double mean_cycles(const struct timeline *t, u32 function)
 	return t->cycles_of[function] * t->ns_per_cycle;
 }
 
-/*
- * Measured, but for the visits that the interval's ends cut: they have what is left,
- * the first one not more than was measured.
- */
-static double by_cycles(const struct timeline *t, const struct sample *s,
-			double *time)
+/* Of a visit whose begin and end are in the interval */
+static double cycle_time(const struct timeline *t, u32 sample, u32 visit)
 {
-	const struct branch *b = &t->branch[s->first];
-	double all = s->ts - s->start, sum = 0, rest, first;
+	const struct sample *s = &t->sample[sample];
+	double time = timeline_measured(t, s, visit), least;
+
+	if (time > 0)
+		return time;
+	time = t->has_fit ? fitted(t, sample, visit) :
+			    mean_cycles(t, timeline_visit(t, s, visit));
+	least = timeline_least(t, s, visit);
+	return time > least ? time : least;
+}
+
+/*
+ * What is left is for visits that were longer than can be measured, or, if there are
+ * none, for the ends.
+ */
+static void share_rest(const struct timeline *t, u32 sample, double rest,
+		       double *time)
+{
+	const struct sample *s = &t->sample[sample];
+	double unmeasured = 0, sum;
 	u32 i;
 
-	for (i = 0; i < s->nr; i++) {
-		time[i] = b[i].cycles ? b[i].cycles * t->ns_per_cycle :
-					mean_cycles(t, timeline_visit(t, s, i));
-		sum += time[i];
+	for (i = 1; i < s->nr; i++)
+		unmeasured += timeline_measured(t, s, i) > 0 ? 0 : time[i];
+	sum = unmeasured > 0 ? unmeasured : time[0] + time[s->nr];
+	if (sum + rest <= 0) {
+		scale(time, s->nr + 1, s->ts - s->start);
+		return;
 	}
-	time[s->nr] = mean_cycles(t, timeline_visit(t, s, s->nr)) / 2;
-	if (s->state != STATE_WHOLE) {
-		/* The fit knows better what was not measured */
-		if (t->has_fit)
-			time[s->nr] = t->elapsed[s - t->sample];
-		sum += time[s->nr];
-		return sum <= all ? sum : scale(time, s->nr + 1, all);
+	for (i = 0; i <= s->nr; i++) {
+		bool end = !i || i == s->nr;
+
+		if (end ? unmeasured <= 0 : timeline_measured(t, s, i) <= 0)
+			time[i] *= 1 + rest / sum;
 	}
-	if (!s->nr) {
+}
+
+/* Measured, but for the visits that the interval's ends cut, and those that are too long */
+static double by_cycles(const struct timeline *t, u32 sample, double *time)
+{
+	const struct sample *s = &t->sample[sample];
+	double all = s->ts - s->start, sum = 0, first, last;
+	u32 i;
+
+	first = t->first_measured ? t->first_measured[sample] : -1;
+	last = t->last_measured ? t->last_measured[sample] : -1;
+	if (last < 0)
+		last = mean_cycles(t, timeline_visit(t, s, s->nr)) / 2;
+	for (i = 0; i < s->nr; i++)
+		time[i] = cycle_time(t, sample, i);
+	time[s->nr] = last;
+	if (s->state == STATE_WHOLE && !s->nr) {
 		time[0] = all;
 		return all;
 	}
-	sum -= time[0];
-	rest = all - sum;
-	if (rest < 0)
-		return scale(time, s->nr + 1, all);
-	if (t->restarts && time[0] <= rest) {
-		time[s->nr] = rest - time[0];
-		return all;
-	}
-	/* Together the two last as long as is left; nobody knows which how long */
-	first = s->before == NONE ? time[0] : time[0] / 2;
-	if (first + time[s->nr] > 0)
-		first *= rest / (first + time[s->nr]);
-	if (first > time[0])
-		first = time[0];
-	time[0] = first;
-	time[s->nr] = rest - first;
+	if (s->state == STATE_WHOLE && first >= 0)
+		time[0] = first;
+	for (i = 0; i <= s->nr; i++)
+		sum += time[i];
+	if (s->state != STATE_WHOLE)
+		return sum <= all ? sum : scale(time, s->nr + 1, all);
+	share_rest(t, sample, all - sum, time);
 	return all;
 }
 
@@ -247,7 +268,7 @@ u64 assign(const struct timeline *t, u32 sample, enum method method,
 		if (s->flags & LBRPROF_PLAIN ||
 		    (!(s->flags & LBRPROF_CYCLES) && s->nr))
 			return 0;
-		return by_cycles(t, s, time) + 0.5;
+		return by_cycles(t, sample, time) + 0.5;
 	}
 	sum = s->state == STATE_WHOLE ? all : tail(t, sample);
 	if (sum <= 0)

@@ -70,6 +70,17 @@ static u8 kind_of(csh handle, const cs_insn *insn)
 							  KIND_UNKNOWN;
 }
 
+/* A string instruction that a prefix has repeat itself */
+static bool is_repeated(const cs_insn *insn)
+{
+	const cs_x86 *x = &insn->detail->x86;
+
+	return (x->prefix[0] == X86_PREFIX_REP ||
+		x->prefix[0] == X86_PREFIX_REPNE) &&
+	       x->opcode[0] >= 0xa4 && x->opcode[0] <= 0xaf &&
+	       (x->opcode[0] < 0xa8 || x->opcode[0] > 0xa9);
+}
+
 /**
  * code_decode - look at a branch
  * @c: from code_new()
@@ -122,6 +133,7 @@ void code_insn(struct code *c, const u8 *bytes, u32 len, bool wide,
 	i->kind = kind_of(c->handle[wide], insn);
 	i->conditional = insn->id != X86_INS_JMP;
 	i->system = insn->id == X86_INS_SYSCALL || insn->id == X86_INS_SYSENTER;
+	i->repeats = is_repeated(insn);
 	if (i->kind != KIND_JUMP)
 		return;
 	code_decode(c, bytes, len, wide, &p);

@@ -21,6 +21,13 @@
  * u is what of the intervals' residues is not explained by random places. A visit that a
  * sample is in lasts x + u on average, and 2 x at most is what this goes to here: those
  * whose length is exponential.
+ *
+ * With cycles, the same is solved once more, with m and x as measured but for those that are
+ * longer than can be: these are as the fit has them, if that agrees. Then all is known
+ * but where in the first visit of a row of intervals the row begins, so more is asked: an
+ * interval that is not whole may begin a row, since its last visit is the first one of the
+ * next; how long a visit has lasted when a sample finds it, the code may say; and a visit
+ * that nobody knows the end of has at least that, E +- E / sqrt(3) as the fit has it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,6 +40,14 @@
 /* Of what visits last: they never differ by less */
 #define VARIANCE_MIN 0.001
 
+/* What a sample's time is late by differs by so much, ns */
+#define SLIP 300.0
+
+/* From a switch to where the thread's registers are cleared, ns */
+#define SWITCH 2000.0
+
+struct row;
+
 /**
  * struct cut - a visit that is in several intervals
  * @p:		what the first of them has of it, ns
@@ -43,6 +58,8 @@
  * @last:	that one
  * @p_zero:	@p is known to be 0
  * @q_zero:	likewise
+ * @p_only:	@last is not whole: nothing but @p is asked for
+ * @q_only:	a switch was before @last, or nobody knows @first: likewise
  */
 struct cut {
 	double p, q;
@@ -50,6 +67,7 @@ struct cut {
 	double x;
 	u32 first, last;
 	bool p_zero, q_zero;
+	bool p_only, q_only;
 };
 
 /**
@@ -59,12 +77,14 @@ struct cut {
  * @nr:		how many
  * @room:	for so many
  * @unit:	u, ns
+ * @terms:	adds what is known of a cut to the system
  */
 struct cuts {
 	const struct timeline *t;
 	struct cut *cut;
 	u64 nr, room;
 	double unit;
+	void (*terms)(const struct cuts *all, struct row *row, u64 i);
 };
 
 static double fitted(const struct timeline *t, u32 sample, u32 visit)
@@ -274,7 +294,7 @@ static bool step(struct cuts *all, struct row *row)
 	for (i = 0; i < nr; i++)
 		row[i] = (struct row){ 0 };
 	for (i = 0; i < all->nr; i++)
-		add_terms(all, row, i);
+		all->terms(all, row, i);
 	for (i = 0; i < all->nr; i++) {
 		if (all->cut[i].p_zero)
 			drop(row, 2 * i, nr);
@@ -294,14 +314,23 @@ static bool step(struct cuts *all, struct row *row)
 	return more;
 }
 
+static void solve_all(struct cuts *all)
+{
+	struct row *row = allocate((2 * all->nr + 1) * sizeof(*row));
+	u32 i;
+
+	for (i = 0; all->nr && i < ROUNDS && step(all, row); i++)
+		;
+	free(row);
+}
+
 /**
  * ends - find how much of the visits that samples cut is in which interval
- * @t: the timeline, with the fit; @first_part and @last_part are set
+ * @t: the timeline, with the fit; @first_part, @last_part and @unit are set
  */
 void ends(struct timeline *t)
 {
-	struct cuts all = { .t = t };
-	struct row *row;
+	struct cuts all = { .t = t, .terms = add_terms };
 	u64 i;
 
 	t->first_part = allocate(t->nr * sizeof(*t->first_part));
@@ -311,13 +340,219 @@ void ends(struct timeline *t)
 	find_cuts(&all);
 	find_unit(&all);
 	lengthen(&all);
-	row = allocate((2 * all.nr + 1) * sizeof(*row));
-	for (i = 0; all.nr && i < ROUNDS && step(&all, row); i++)
-		;
+	solve_all(&all);
 	for (i = 0; i < all.nr; i++) {
 		t->last_part[all.cut[i].first] = at_least(all.cut[i].p, 0);
 		t->first_part[all.cut[i].last] = at_least(all.cut[i].q, 0);
 	}
-	free(row);
+	free(all.cut);
+	t->unit = all.unit;
+}
+
+/* ------------------------------------------------------------------------- */
+/* With cycles */
+
+static double square(double a)
+{
+	return a * a;
+}
+
+/*
+ * A visit that was longer than can be measured, as long as the fit says. Return: whether
+ * that may be right.
+ */
+static bool ask_fit(const struct timeline *t, u32 sample, u32 visit, double *x)
+{
+	double usual = fitted(t, sample, visit);
+	double least = timeline_least(t, &t->sample[sample], visit);
+
+	*x = at_least(usual, least);
+	return usual > least / 2;
+}
+
+/*
+ * What the visits that are whole last together, but for the first one, which a switch
+ * may have cut. Return: whether it is known, but for @variance.
+ */
+static bool measured_middle(const struct cuts *all, u32 sample, double *sum,
+			    double *variance)
+{
+	const struct timeline *t = all->t;
+	const struct sample *s = &t->sample[sample];
+	bool known = true;
+	u32 i;
+
+	*sum = 0;
+	*variance = square(SLIP);
+	for (i = 1; i < s->nr; i++) {
+		double x = timeline_measured(t, s, i);
+
+		if (x <= 0) {
+			known &= ask_fit(t, sample, i, &x);
+			*variance += all->unit * at_least(x, all->unit);
+		}
+		*sum += x;
+	}
+	return known;
+}
+
+/* What the ends of an interval may have of it */
+static double left_over(const struct cuts *all, u32 sample)
+{
+	const struct sample *s = &all->t->sample[sample];
+	double sum, variance;
+
+	measured_middle(all, sample, &sum, &variance);
+	return at_least(s->ts - s->start - sum, SLIP);
+}
+
+/* At a place that is as likely as any other, from 0 to @length */
+static void add_anywhere(struct row *row, double length)
+{
+	add_term(row, NULL, length / 2,
+		 at_least(square(length) / 12, square(SLIP)));
+}
+
+static void add_elapsed(const struct cuts *all, struct row *p, u32 sample)
+{
+	double elapsed = all->t->elapsed[sample];
+
+	add_term(p, NULL, elapsed, square(elapsed) / 3 + square(SLIP));
+}
+
+/* A visit without an end, or without a begin */
+static void add_open_terms(const struct cuts *all, struct row *row, u64 i)
+{
+	const struct timeline *t = all->t;
+	const struct cut *c = &all->cut[i];
+	double x;
+
+	if (c->p_only) {
+		add_elapsed(all, &row[2 * i], c->first);
+		return;
+	}
+	x = timeline_measured(t, &t->sample[c->last], 0);
+	if (x <= 0)
+		add_anywhere(&row[2 * i + 1], left_over(all, c->last));
+	else if (t->sample[c->last].before == NONE)
+		add_term(&row[2 * i + 1], NULL, x,
+			 square(x) / 3 + square(SWITCH));
+	else
+		add_anywhere(&row[2 * i + 1], x);
+}
+
+/* A visit that samples have cut, both ends of which are known */
+static void add_cut_terms(const struct cuts *all, struct row *row, u64 i)
+{
+	const struct timeline *t = all->t;
+	const struct cut *c = &all->cut[i];
+	const struct sample *last = &t->sample[c->last];
+	double x = timeline_measured(t, last, 0), usual, room;
+	struct row *p = &row[2 * i], *q = p + 1;
+	bool known = ask_fit(t, c->last, 0, &usual);
+
+	if (x > 0 && t->restarts) {
+		add_term(q, NULL, x, square(SLIP));
+		add_anywhere(p, left_over(all, c->first));
+		return;
+	}
+	if (x <= 0 && (usual <= c->between || !known)) {
+		add_anywhere(p, left_over(all, c->first));
+		add_anywhere(q, left_over(all, c->last));
+		return;
+	}
+	room = at_least((x > 0 ? x : usual) - c->between, 0);
+	add_term(p, q, room,
+		 x > 0 ? square(SLIP) :
+			 all->unit * at_least(usual, all->unit) + square(SLIP));
+	add_anywhere(p, room);
+	add_anywhere(q, room);
+	/* It was not held up: then the code knows where in it the sample is */
+	if (x > 0 && x < 2 * usual + SLIP)
+		add_elapsed(all, p, c->first);
+}
+
+static void add_measured_terms(const struct cuts *all, struct row *row, u64 i)
+{
+	const struct timeline *t = all->t;
+	const struct cut *c = &all->cut[i];
+	const struct sample *s;
+	double sum, variance;
+
+	if (c->p_only || c->q_only)
+		add_open_terms(all, row, i);
+	else
+		add_cut_terms(all, row, i);
+	if (c->q_only || !follows(all, i) ||
+	    !measured_middle(all, c->first, &sum, &variance))
+		return;
+	s = &t->sample[c->first];
+	add_term(&row[2 * i - 1], &row[2 * i], s->ts - s->start - sum,
+		 variance);
+}
+
+static void add_open_cut(struct cuts *all, u32 first, u32 last)
+{
+	all->cut = grow(all->cut, all->nr, &all->room, sizeof(*all->cut));
+	all->cut[all->nr++] = (struct cut){
+		.first = first,
+		.last = last,
+		.p_only = last == NONE,
+		.q_only = first == NONE,
+		.p_zero = first == NONE,
+		.q_zero = last == NONE,
+	};
+}
+
+/* Rows of intervals: each whole one follows upon the one before */
+static void find_rows(struct cuts *all)
+{
+	const struct timeline *t = all->t;
+	bool *seen = allocate(t->nr * sizeof(*seen));
+	struct cut c;
+	u32 i, k;
+
+	for (k = 0; k < t->nr; k++) {
+		if (seen[k] || !t->sample[k].nr)
+			continue;
+		if (is_whole(t, k))
+			add_open_cut(all, NONE, k);
+		for (i = k;; i = c.last) {
+			seen[i] = true;
+			if (!find_cut(t, i, &c))
+				break;
+			add_cut(all, &c);
+		}
+		add_open_cut(all, i, NONE);
+	}
+	free(seen);
+}
+
+/**
+ * ends_measured - the same, with the cycles that were measured
+ * @t: the timeline, with the fit and what ends() has found; @first_measured and
+ *	@last_measured are set
+ */
+void ends_measured(struct timeline *t)
+{
+	struct cuts all = { .t = t,
+			    .unit = t->unit,
+			    .terms = add_measured_terms };
+	u64 i;
+
+	t->first_measured = allocate(t->nr * sizeof(*t->first_measured));
+	t->last_measured = allocate(t->nr * sizeof(*t->last_measured));
+	for (i = 0; i < t->nr; i++)
+		t->first_measured[i] = t->last_measured[i] = -1;
+	find_rows(&all);
+	solve_all(&all);
+	for (i = 0; i < all.nr; i++) {
+		const struct cut *c = &all.cut[i];
+
+		if (!c->q_only)
+			t->last_measured[c->first] = at_least(c->p, 0);
+		if (!c->p_only)
+			t->first_measured[c->last] = at_least(c->q, 0);
+	}
 	free(all.cut);
 }

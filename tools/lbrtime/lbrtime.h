@@ -42,7 +42,8 @@ enum kind { KIND_UNKNOWN, KIND_CALL, KIND_RETURN, KIND_JUMP, KIND_FAR };
  * struct branch - one
  * @from:	place of the instruction
  * @to:		place where it led, as recorded, or NONE
- * @cycles:	since the branch before it, or 0 if that was not measured
+ * @cycles:	since the branch before it, CYCLES_MAX if it is so many or more, or 0 if that
+ *		was not measured
  * @kind:	of enum kind
  */
 struct branch {
@@ -221,6 +222,7 @@ void code_decode(struct code *c, const u8 *bytes, u32 len, bool wide,
  * @kind:	of enum kind; KIND_UNKNOWN if it is no branch
  * @conditional: of a jump: it may also go on
  * @system:	it is a system call
+ * @repeats:	it goes on until a register says so
  */
 struct insn {
 	u64 addr;
@@ -230,6 +232,7 @@ struct insn {
 	u8 kind;
 	bool conditional;
 	bool system;
+	bool repeats;
 };
 
 void code_insn(struct code *c, const u8 *bytes, u32 len, bool wide,
@@ -311,9 +314,13 @@ enum method {
  * @first_part:	by sample: what its interval has of the first visit, which the sample
  *		before cut, ns; below 0 if nobody knows
  * @last_part:	likewise, of the last one
- * @elapsed:	by sample: how long its last visit had lasted then, ns, where the interval
- *		is not whole
+ * @unit:	what visits differ by: their variance is so many ns for each ns that they last
+ * @elapsed:	by sample: how long its last visit had lasted then, ns, as far as the code
+ *		and the fit know
  * @has_fit:	there was something to fit
+ * @first_measured: by sample: as @first_part, with the cycles that were measured; not there
+ *		without cycles and a fit
+ * @last_measured: likewise, as @last_part; also where the interval is not whole
  * @ns_per_cycle: 0 if unknown
  * @restarts:	the counter of cycles begins anew with each sample
  * @cycles_of:	mean measured cycles of a visit, by function
@@ -348,8 +355,11 @@ struct timeline {
 	double *fitted;
 	double *first_part;
 	double *last_part;
+	double unit;
 	double *elapsed;
 	bool has_fit;
+	double *first_measured;
+	double *last_measured;
 	double ns_per_cycle;
 	bool restarts;
 	double *cycles_of;
@@ -368,8 +378,12 @@ u32 timeline_comm(struct timeline *t, const char *comm);
 void timeline_finish(struct timeline *t, double ghz);
 void timeline_free(struct timeline *t);
 u32 timeline_visit(const struct timeline *t, const struct sample *s, u32 i);
+double timeline_measured(const struct timeline *t, const struct sample *s,
+			 u32 i);
+double timeline_least(const struct timeline *t, const struct sample *s, u32 i);
 void fit(struct timeline *t);
 void ends(struct timeline *t);
+void ends_measured(struct timeline *t);
 
 u64 assign(const struct timeline *t, u32 sample, enum method method,
 	   double *time);

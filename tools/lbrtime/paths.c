@@ -11,7 +11,8 @@
  *	g(u) = sum of (g(v) + h(v)) / ways	g(end) = 0
  *
  * over the ways v from u, and what is looked for is g(start) / h(start) + 1. How often a
- * loop is gone through, the code does not say: that there is one is part of the result.
+ * loop is gone through, the code does not say: that there is one is part of the result. An
+ * instruction that repeats itself is a loop, too.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@
  * @seen:	it has been looked at
  * @open:	it is on the way to the node that is looked at
  * @system:	it is a system call
+ * @repeats:	it is a loop of its own
  */
 struct node {
 	u64 addr;
@@ -50,6 +52,7 @@ struct node {
 	bool seen;
 	bool open;
 	bool system;
+	bool repeats;
 };
 
 /**
@@ -216,8 +219,11 @@ static void expand(struct paths *p, u32 i, u32 space, u64 begin, u64 end)
 	u32 nr, j, k = 0;
 
 	p->work++;
-	if (!insn || insn->addr == end)
+	if (!insn)
 		return;
+	if (insn->addr == end)
+		return;
+	p->node[i].repeats = insn->repeats;
 	p->node[i].system = insn->kind == KIND_FAR && insn->system;
 	nr = ways_of(insn, begin, end, way);
 	for (j = 0; j < nr; j++) {
@@ -319,8 +325,10 @@ bool paths_find(struct paths *p, u32 space, u64 start, u64 end, u64 begin,
 	if (p->node[0].h <= 0)
 		return false;
 	path->insns += p->node[0].g / p->node[0].h;
-	for (i = 0; i < p->nodes; i++)
+	for (i = 0; i < p->nodes; i++) {
 		path->system |= p->node[i].system && p->node[i].h > 0;
+		path->loops |= p->node[i].repeats && p->node[i].h > 0;
+	}
 	for (i = 0; i < p->backs; i++)
 		path->loops |= p->node[p->back[i][0]].h > 0 &&
 			       p->node[p->back[i][1]].h > 0;

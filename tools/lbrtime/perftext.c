@@ -498,7 +498,8 @@ static void add_branches(struct text *x, struct sample *s,
 		*timeline_branch(x->t) = (struct branch){
 			.from = e->from,
 			.to = e->to,
-			.cycles = e->cycles < CYCLES_MAX ? e->cycles : 0,
+			.cycles = e->cycles < CYCLES_MAX ? e->cycles :
+							   CYCLES_MAX,
 			.kind = e->kind,
 		};
 	}

@@ -146,6 +146,35 @@ u32 timeline_visit(const struct timeline *t, const struct sample *s, u32 i)
 	return symbols_at(t->symbols, place)->function;
 }
 
+/**
+ * timeline_measured - how long the visit before a branch lasted, by its cycles
+ * @t: the timeline, with @ns_per_cycle
+ * @s: a sample
+ * @i: which visit, below s->nr
+ *
+ * Return: ns; 0 if it was not measured, or was longer than can be.
+ */
+double timeline_measured(const struct timeline *t, const struct sample *s,
+			 u32 i)
+{
+	u16 cycles = t->branch[s->first + i].cycles;
+
+	return cycles < CYCLES_MAX ? cycles * t->ns_per_cycle : 0;
+}
+
+/**
+ * timeline_least - how long it lasted at least
+ * @t: the timeline, with @ns_per_cycle
+ * @s: a sample
+ * @i: which visit, below s->nr
+ *
+ * Return: ns.
+ */
+double timeline_least(const struct timeline *t, const struct sample *s, u32 i)
+{
+	return t->branch[s->first + i].cycles * t->ns_per_cycle;
+}
+
 /* ------------------------------------------------------------------------- */
 /* When all is read */
 
@@ -172,19 +201,21 @@ static u32 drop_jumps(const struct timeline *t, struct sample *s,
 {
 	const struct branch *from = &t->branch[s->first];
 	u32 i, nr = 0, cycles = 0;
+	bool unmeasured = false;
 
 	for (i = 0; i < s->nr; i++) {
 		struct branch b = from[i];
 		u32 here = symbols_at(t->symbols, b.from)->function;
-		bool unmeasured = !b.cycles;
 
-		cycles = unmeasured || cycles > CYCLES_MAX ? U32_MAX :
-							     cycles + b.cycles;
+		unmeasured |= !b.cycles;
+		cycles += b.cycles;
 		if (b.kind == KIND_JUMP && here == timeline_visit(t, s, i + 1))
 			continue;
-		/* What is longer than the field is not known */
-		b.cycles = cycles >= CYCLES_MAX ? 0 : cycles;
+		b.cycles = unmeasured		? 0 :
+			   cycles >= CYCLES_MAX ? CYCLES_MAX :
+						  cycles;
 		cycles = 0;
+		unmeasured = false;
 		to[nr++] = b;
 	}
 	return nr;
@@ -207,6 +238,21 @@ static void settle_branches(struct timeline *t)
 	t->branches = at;
 }
 
+/*
+ * Where its thread came to the CPU, an interval has no other branches than those since the
+ * registers were cleared for it, and all of them as long as they are not full. Counters
+ * know nothing of threads, and what they say is of those before, too.
+ */
+static bool is_lost(const struct timeline *t, const struct sample *s)
+{
+	if (s->flags & LBRPROF_PLAIN)
+		return true;
+	if (s->flags & LBRPROF_COUNTED && s->before == NONE && s->nr < t->depth)
+		return false;
+	return s->flags & LBRPROF_LOST ||
+	       (s->flags & LBRPROF_COUNTED && s->calls > s->nr);
+}
+
 static void settle_states(struct timeline *t)
 {
 	u64 i;
@@ -214,9 +260,7 @@ static void settle_states(struct timeline *t)
 	for (i = 0; i < t->nr; i++) {
 		struct sample *s = &t->sample[i];
 
-		if (s->state == STATE_WHOLE &&
-		    (s->flags & (LBRPROF_LOST | LBRPROF_PLAIN) ||
-		     (s->flags & LBRPROF_COUNTED && s->calls > s->nr)))
+		if (s->state == STATE_WHOLE && is_lost(t, s))
 			s->state = STATE_LOST;
 		t->intervals[s->state]++;
 		t->time[s->state] += s->ts - s->start;
@@ -251,7 +295,9 @@ static bool is_measured(const struct timeline *t, const struct sample *s)
 	u32 i;
 
 	for (i = 0; i < s->nr; i++) {
-		if (!t->branch[s->first + i].cycles)
+		u16 cycles = t->branch[s->first + i].cycles;
+
+		if (!cycles || cycles == CYCLES_MAX)
 			return false;
 	}
 	return s->flags & LBRPROF_CYCLES && s->nr;
@@ -271,9 +317,11 @@ static void mean_cycles(struct timeline *t)
 			u32 c = t->branch[s->first + j].cycles;
 			u32 f = timeline_visit(t, s, j);
 
+			t->has_cycles |= c > 0;
+			if (c == CYCLES_MAX)
+				continue;
 			t->cycles_of[f] += c;
 			nr[f] += c > 0;
-			t->has_cycles |= c > 0;
 		}
 	}
 	for (j = 0; j < functions; j++) {
@@ -354,12 +402,29 @@ static bool begins_anew(const struct timeline *t)
 }
 
 /*
- * How long a cycle is. If all of the first visit is measured, the cut ends of intervals
- * make up for each other, where one begins where another has ended.
+ * An interval between two visits that were cut once, and all is measured: on average, it
+ * has half of either. That they are measured says nothing of where they were cut.
  */
+static bool halves(const struct timeline *t, const struct sample *s,
+		   double *cycles)
+{
+	const struct sample *after = s->after == NONE ? NULL :
+							&t->sample[s->after];
+	u16 last;
+
+	if (s->state != STATE_WHOLE || s->before == NONE ||
+	    !t->sample[s->before].nr || !is_measured(t, s) || !after ||
+	    after->state != STATE_WHOLE || !after->nr)
+		return false;
+	last = t->branch[after->first].cycles;
+	*cycles = sum_cycles(t, s) + (last - t->branch[s->first].cycles) / 2.0;
+	return last && last < CYCLES_MAX;
+}
+
+/* How long a cycle is */
 static void measure(struct timeline *t, double ghz)
 {
-	double time = 0, cycles = 0, rate;
+	double time = 0, cycles = 0, some, rate;
 	u64 i;
 
 	mean_cycles(t);
@@ -367,11 +432,10 @@ static void measure(struct timeline *t, double ghz)
 	for (i = 0; i < t->nr; i++) {
 		const struct sample *s = &t->sample[i];
 
-		if (s->state != STATE_WHOLE || s->before == NONE ||
-		    !is_measured(t, s))
+		if (!halves(t, s, &some))
 			continue;
 		time += s->ts - s->start;
-		cycles += sum_cycles(t, s);
+		cycles += some;
 	}
 	rate = ghz > 0	   ? ghz :
 	       t->restarts ? top_rate(t) :
@@ -394,6 +458,8 @@ void timeline_finish(struct timeline *t, double ghz)
 	fit(t);
 	if (t->has_fit)
 		ends(t);
+	if (t->has_fit && method_there(t, METHOD_CYCLES))
+		ends_measured(t);
 }
 
 /**
@@ -415,6 +481,8 @@ void timeline_free(struct timeline *t)
 	free(t->fitted);
 	free(t->first_part);
 	free(t->last_part);
+	free(t->first_measured);
+	free(t->last_measured);
 	free(t->elapsed);
 	free(t->cycles_of);
 }
