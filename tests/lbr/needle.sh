@@ -12,8 +12,8 @@ set -euo pipefail
 
 program=$1 requests=$2 every=$3 without=${4:-$2}
 out=$TRACERIG_OUTPUT seed=20261122
-# Instructions between samples: such that both ways cost less than 1 %
-plain_period=${PLAIN_PERIOD:-240000} lbr_period=${LBR_PERIOD:-450000}
+# Instructions between samples: both ways cost less than 1 % then
+plain_period=${PLAIN_PERIOD:-240000} lbr_period=${LBR_PERIOD:-240000}
 learn=1500
 
 cd /sys/kernel/tracing
