@@ -13,8 +13,8 @@
  *   branch CPU at IP            execution goes on here, after one of these
  *   nmi CPU                     an NMI begins; with nmi=ADDRESS, of its entry
  *
- * The list begins when the guest executes a certain long nop (see START), so that
- * booting is not in it.
+ * The list of branches begins when the guest executes a certain long nop (see START), so
+ * that booting is not in it; NMIs are listed from the beginning.
  *
  * An instruction is seen before it is complete.  A call is complete when it has
  * stored, and a return when it has loaded; nothing else in them can fail in 64-bit
@@ -254,9 +254,9 @@ static void nmi_begun(unsigned int cpu, void *data)
 {
 	char line[16];
 
-	if (!listing)
-		return;
 	if (name) {
+		if (!listing)
+			return;
 		write_number(nmis, instructions - (uintptr_t)data);
 		return;
 	}
