@@ -34,7 +34,7 @@ def theirs():
     """gdb's frames, and whether it is sure that they are all"""
     frames, frame = [], gdb.newest_frame()
     while True:
-        if frame.type() != gdb.INLINE_FRAME:
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             frames.append(frame.pc() & MASK)
         older = frame.older()
         if older is None:
