@@ -64,6 +64,10 @@ const char io_map_format[] =
 /* The stream's range: behind the other fields, before the names */
 #define STREAM 104
 
+/* What begins the bytes of a pipe */
+#define PIPE (1ull << 63)
+#define WRITTEN (1ull << 62)
+
 /**
  * io_op_name - what a call is named
  * @op: it
@@ -97,9 +101,12 @@ const char *io_op_name(unsigned int op)
  */
 void io_write(struct td *td, unsigned int cpu, const struct io_call *call)
 {
+	unsigned int at = STREAM, len = call->end > call->from ? 16 : 0;
 	struct td_record r;
 
-	td_begin(&r, td, IO_ID_CALL, call->tid, STREAM + 16);
+	if (call->pipe && len)
+		len += 16;
+	td_begin(&r, td, IO_ID_CALL, call->tid, STREAM + 32);
 	td_put(&r, 8, call->start, 8);
 	td_put(&r, 16, call->finish - call->start, 8);
 	td_put(&r, 24, call->bytes, 8);
@@ -109,15 +116,21 @@ void io_write(struct td *td, unsigned int cpu, const struct io_call *call)
 	td_put(&r, 60, call->tgid, 4);
 	td_put(&r, 64, call->isn, 4);
 	td_put(&r, 68, call->peer_isn, 4);
-	td_put(&r, 80, (call->end > call->from ? 16 << 16 : 0) | STREAM, 4);
+	td_put(&r, 80, len << 16 | STREAM, 4);
 	td_put(&r, 84, call->flags, 2);
 	td_put(&r, 86, call->op, 1);
 	td_put(&r, 87, call->type, 1);
 	td_put(&r, 88, call->type2, 1);
 	td_put(&r, 92, call->fd, 4);
 	td_put(&r, 96, call->stack, 4);
-	td_put(&r, STREAM, call->from, 8);
-	td_put(&r, STREAM + 8, call->end, 8);
+	if (len > 16) {
+		td_put(&r, at,
+		       call->pipe | PIPE | (call->written ? WRITTEN : 0), 8);
+		td_put(&r, at + 8, 1, 8);
+		at += 16;
+	}
+	td_put(&r, at, call->from, 8);
+	td_put(&r, at + 8, call->end, 8);
 	td_put_string(&r, 72, call->name);
 	td_put_string(&r, 76, "");
 	td_write(td, 0, cpu, call->finish + call->ahead, &r);

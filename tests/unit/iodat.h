@@ -61,6 +61,8 @@ extern const char io_map_format[];
  * @flags:	of the event
  * @from:	offset of the first byte of a stream
  * @end:	offset behind the last one; none if it is the same
+ * @pipe:	the stream is that of the pipe with this number; 0: of a socket
+ * @written:	bytes were written to the pipe
  * @name:	of the object
  * @stack:	number of the stack; 0: there is none
  * @ahead:	of the calls' clock is the trace's one by so much, ns
@@ -82,6 +84,8 @@ struct io_call {
 	unsigned int flags;
 	uint64_t from;
 	uint64_t end;
+	uint64_t pipe;
+	bool written;
 	const char *name;
 	uint32_t stack;
 	uint64_t ahead;

@@ -421,6 +421,32 @@ struct waking {
 };
 
 /**
+ * struct piped - bytes that a call wrote to a pipe, or read from one
+ * @time:	when they left the caller, or were there for it, ns of CLOCK_MONOTONIC
+ * @host:	where
+ * @pid:	thread
+ * @pipe:	number of the pipe
+ * @from:	offset of the first byte in the pipe
+ * @end:	offset behind the last one
+ * @written:	they were written
+ * @passed:	they were read, and went elsewhere in the same call
+ * @peeked:	they were read, and stay there
+ * @ranges:	so many of these are one call's; 0: it is one of those behind the first
+ */
+struct piped {
+	u64 time;
+	u32 host;
+	s32 pid;
+	u64 pipe;
+	u64 from;
+	u64 end;
+	bool written;
+	bool passed;
+	bool peeked;
+	u32 ranges;
+};
+
+/**
  * struct object - what a call was about
  * @type:	its type (S_IFREG >> 12 and so on)
  * @dev:	its device
@@ -444,6 +470,7 @@ struct object {
  * @op:		number of its name
  * @step:	what kind of call, of enum step
  * @beside:	the thread was in another call meanwhile, or may have been
+ * @piped:	the bytes of pipes are known that it wrote or read
  * @fd:		its descriptor
  * @stack:	number of its stack, or 0
  * @socket:	cookie of its socket, or 0
@@ -460,6 +487,7 @@ struct logged {
 	u8 step;
 	bool marked;
 	bool beside;
+	bool piped;
 	s32 fd;
 	u32 stack;
 	u64 socket;
@@ -530,6 +558,9 @@ struct reading {
  * @waking:	which threads woke which, if there is a @log
  * @wakings:	how many
  * @waking_room: for so many
+ * @piped:	what went through pipes, if there is a @log
+ * @nr_piped:	how many
+ * @piped_room:	for so many
  * @loops:	after sums_finish(): whom threads work for, if there is a @log
  * @reads:	what was read, or NULL if nobody wants to know
  * @reading:	after sums_finish(): that, what was read for nothing first
@@ -559,6 +590,9 @@ struct sums {
 	struct waking *waking;
 	u64 wakings;
 	u64 waking_room;
+	struct piped *piped;
+	u64 nr_piped;
+	u64 piped_room;
 	struct loops *loops;
 	struct reads *reads;
 	struct reading **reading;

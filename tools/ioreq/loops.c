@@ -8,9 +8,13 @@
  * and what nothing has followed from yet: most loops read one thing and act on it before
  * they read the next (such a loop is strict here), others read some and then act; proxies
  * do so in the same order, once on each request and once on each answer. What they read is
- * a request, or the answer to one that was made for a request, or what another thread
- * handed over: by a pipe, an eventfd, or by waking it from outside of any I/O call. A request that nothing followed from by the next poll waits for something
- * that is not known (a connection of a pool, a turn), and may be the cause of anything.
+ * a request, or the answer to one that was made for a request, or what another thread,
+ * of any process, handed over: by a pipe, an eventfd, or by waking it from outside of any
+ * I/O call. A request that nothing followed from by the next poll waits for something that
+ * is not known (a connection of a pool, a turn), and may be the cause of anything.
+ *
+ * Where the bytes of a pipe are known by their offsets, what was read is what was written
+ * at the same ones, whoever writes and reads when; or else it is in the order of the calls.
  *
  * A request that a thread makes is thus known from both ends: it was asked because of
  * some, and its answer was followed by the beginning of the answer to some. What is
@@ -23,6 +27,9 @@
 #include <string.h>
 
 #include "ioreq.h"
+
+/* So many write to a pipe at a time; more are in a damaged trace */
+#define WRITERS_MAX 1024
 
 /* More of them are as good as any */
 #define SET_MAX 8
@@ -68,19 +75,27 @@ enum way { WAY_STRICT, WAY_ORDERED, WAY_LOOSE, WAYS };
 
 /**
  * enum kind - what happens
+ * @KIND_PASS:		it reads bytes of a pipe to pass them on, known by their offsets
  * @KIND_TOUCH:		a call for a request, of enum touch_what
  * @KIND_POLL:		a thread begins to wait for what comes
  * @KIND_CONNECT:	it begins to connect
  * @KIND_PUT:		it writes to a pipe or an eventfd
  * @KIND_TAKE:		it has read from one
+ * @KIND_WRITE:		it writes bytes to a pipe, known by their offsets
+ * @KIND_READ:		it has read such bytes
  * @KIND_WAKE:		it wakes another one
+ *
+ * In the order in which they happen if a thread does them at the same time.
  */
 enum kind {
+	KIND_PASS,
 	KIND_TOUCH,
 	KIND_POLL,
 	KIND_CONNECT,
 	KIND_PUT,
 	KIND_TAKE,
+	KIND_WRITE,
+	KIND_READ,
 	KIND_WAKE
 };
 
@@ -91,6 +106,7 @@ enum kind {
  * @pid:	thread
  * @kind:	of enum kind
  * @touch:	the call, if it is one for a request
+ * @piped:	the bytes of a pipe, if they are known
  * @channel:	number of the pipe, eventfd or socket
  * @bytes:	that are written to or read from it; 0: of an eventfd
  * @wakee:	thread that is woken
@@ -102,6 +118,7 @@ struct happening {
 	enum kind kind;
 	union {
 		const struct touch *touch;
+		const struct piped *piped;
 		struct {
 			u32 channel;
 			u64 bytes;
@@ -193,21 +210,25 @@ struct worker {
  * @set:	for whom
  * @results:	of which requests the answers had come
  * @bytes:	that are still there
+ * @from:	offset of the first one, if they are known
+ * @end:	behind the last one
  */
 struct parcel {
 	struct set set;
 	struct set results;
 	u64 bytes;
+	u64 from;
+	u64 end;
 };
 
 /**
  * struct channel - a pipe, an eventfd, or a socket that is being connected
  * @host:	where
- * @a:		inode number, descriptor, or cookie
- * @b:		device, process, or 0
+ * @a:		inode number, number of the pipe, descriptor, or cookie
+ * @b:		device, process, or 0, and which of these
  * @number:	of it
  * @set:	for whom a socket was connected
- * @parcel:	what was written and not read yet
+ * @parcel:	what was written and not read yet; in order of their offsets, if known
  * @first:	the first one that was not read
  * @nr:		behind the last one
  * @room:	for so many
@@ -456,7 +477,7 @@ static void add_call(struct loops *l, const struct actor *a,
 	struct happening *h;
 	u32 socket;
 
-	if (c->beside)
+	if (c->beside || c->piped)
 		return;
 	if (c->step == STEP_POLL) {
 		add_happening(l, a->host, a->pid, c->start, KIND_POLL);
@@ -492,6 +513,15 @@ static void add_waking(struct loops *l, const struct waking *w)
 		w->wakee;
 }
 
+static void add_piped(struct loops *l, const struct piped *p)
+{
+	add_happening(l, p->host, p->pid, p->time,
+		      p->written ? KIND_WRITE :
+		      p->passed	 ? KIND_PASS :
+				   KIND_READ)
+		->piped = p;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct happening *x = a, *y = b;
@@ -521,6 +551,10 @@ static void collect(struct loops *l)
 	}
 	for (i = 0; i < l->s->wakings; i++)
 		add_waking(l, &l->s->waking[i]);
+	for (i = 0; i < l->s->nr_piped; i++) {
+		if (l->s->piped[i].ranges)
+			add_piped(l, &l->s->piped[i]);
+	}
 	if (l->happenings)
 		qsort(l->happening, l->happenings, sizeof(*l->happening),
 		      by_time);
@@ -948,6 +982,100 @@ static void take(struct loops *l, struct worker *w, const struct happening *h)
 	add_reason(l, w, &reason);
 }
 
+static struct channel *pipe_of(struct loops *l, const struct piped *p)
+{
+	u32 number = find_channel(l, p->host, p->pipe, 3ull << 32);
+
+	return l->channel[number];
+}
+
+/* Several write at the same time, in some order */
+static void add_parcel(struct channel *c, const struct parcel *p)
+{
+	u64 i, least = c->first;
+
+	if (least == c->nr)
+		least = c->first = c->nr = 0;
+	c->parcel = grow(c->parcel, c->nr, &c->room, sizeof(*c->parcel));
+	if (c->nr - least > WRITERS_MAX)
+		least = c->nr - WRITERS_MAX;
+	for (i = c->nr++; i > least && c->parcel[i - 1].from > p->from; i--)
+		c->parcel[i] = c->parcel[i - 1];
+	c->parcel[i] = *p;
+}
+
+static void put_bytes(struct loops *l, struct worker *w,
+		      const struct piped *piped)
+{
+	struct parcel p = { 0 };
+	u32 i;
+
+	hand_over(l, w, piped->time, &p.set, &p.results);
+	for (i = 0; i < piped->ranges; i++) {
+		p.from = piped[i].from;
+		p.end = piped[i].end;
+		p.bytes = p.end - p.from;
+		add_parcel(pipe_of(l, piped), &p);
+	}
+}
+
+/* Return: number of the first parcel that ends behind an offset */
+static u64 first_behind(const struct channel *c, u64 offset)
+{
+	u64 low = c->first, high = c->nr;
+
+	while (low < high) {
+		u64 mid = (low + high) / 2;
+
+		if (c->parcel[mid].end > offset)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* A part of what somebody wrote, or of what several wrote */
+static void take_range(struct channel *c, const struct piped *piped,
+		       struct reason *reason)
+{
+	u64 at = piped->from, i, end, taken;
+
+	for (i = first_behind(c, at); i < c->nr; i++) {
+		struct parcel *p = &c->parcel[i];
+
+		if (p->from >= piped->end)
+			break;
+		/* What is before it was lost, or written before the trace began */
+		reason->set.any |= p->from > at;
+		set_unite(&reason->set, &p->set);
+		set_unite(&reason->results, &p->results);
+		/* A damaged trace may have what was written at the same offsets */
+		end = p->end < piped->end ? p->end : piped->end;
+		if (end <= at)
+			continue;
+		taken = end - (p->from > at ? p->from : at);
+		if (!piped->peeked)
+			p->bytes -= taken < p->bytes ? taken : p->bytes;
+		at = end;
+	}
+	reason->set.any |= at < piped->end;
+}
+
+static void take_bytes(struct loops *l, struct worker *w,
+		       const struct piped *piped)
+{
+	struct reason reason = { .what = TOUCH_ASK, .who = 0, .whole = true };
+	struct channel *c = pipe_of(l, piped);
+	u32 i;
+
+	for (i = 0; i < piped->ranges; i++)
+		take_range(c, &piped[i], &reason);
+	while (c->first < c->nr && !c->parcel[c->first].bytes)
+		c->first++;
+	add_reason(l, w, &reason);
+}
+
 /*
  * What follows a call for a request, before anything else happens, is for that one; if the
  * thread has read something else, too, it may as well be for that.
@@ -1036,6 +1164,13 @@ static void happen(struct loops *l, const struct happening *h)
 		break;
 	case KIND_TAKE:
 		take(l, w, h);
+		break;
+	case KIND_WRITE:
+		put_bytes(l, w, h->piped);
+		break;
+	case KIND_PASS:
+	case KIND_READ:
+		take_bytes(l, w, h->piped);
 		break;
 	case KIND_WAKE:
 		wake(l, w, h);

@@ -342,6 +342,10 @@ static void get_comm(char *comm, const struct layout *l,
 #define ISN_KNOWN 16
 #define PEEKED 32
 
+/* In a stream: what follows is of a pipe, with this number, and was written */
+#define RANGES_PIPE (1ull << 63)
+#define RANGES_WRITTEN (1ull << 62)
+
 /* Flag of io_fault: the kernel took it, as a rule in a call that has its time */
 #define BY_KERNEL 16
 
@@ -373,16 +377,91 @@ static enum step step_of(const char *op, u8 type, bool into)
 	return type == TYPE_FIFO ? STEP_PIPE : STEP_OTHER;
 }
 
+static u64 pair(const struct layout *l, const struct record *rec, u32 at,
+		u64 *second)
+{
+	struct number n = { .offset = at, .size = 8, .swap = l->stream.swap };
+	u64 first = get(&n, rec);
+
+	n.offset = at + 8;
+	*second = get(&n, rec);
+	return first;
+}
+
+/*
+ * When they left the caller, or were there for it. Of what a call passes on nothing is
+ * there for the caller, who read it to write it, and wrote what it had read: only who
+ * waits for a socket has that at the end.
+ */
+static u64 piped_time(const struct layout *l, const struct record *rec,
+		      bool written, bool passed)
+{
+	u64 start = get(&l->start, rec), duration = get(&l->duration, rec);
+
+	if (written)
+		return get(&l->type, rec) == TYPE_SOCKET ? start + duration :
+							   start;
+	return passed ? start : start + duration;
+}
+
+/* From the header of a pipe's bytes on; what a damaged record says need not fit */
+static void take_pipe(struct sums *s, u32 host, const struct layout *l,
+		      const struct record *rec, u32 at, u32 end)
+{
+	u64 count, head = pair(l, rec, at, &count);
+	struct piped p = { .host = host, .written = head & RANGES_WRITTEN };
+	u64 first = s->nr_piped;
+
+	p.pid = get(&l->common_pid, rec);
+	p.pipe = head & (RANGES_WRITTEN - 1);
+	p.passed = !p.written && get(&l->obj2, rec);
+	p.peeked = !p.written && get(&l->flags, rec) & PEEKED;
+	p.time = piped_time(l, rec, p.written, p.passed);
+	for (at += 16; count && at + 16 <= end; at += 16, count--) {
+		p.from = pair(l, rec, at, &p.end);
+		if (p.from >= p.end)
+			continue;
+		s->piped = grow(s->piped, s->nr_piped, &s->piped_room,
+				sizeof(*s->piped));
+		s->piped[s->nr_piped++] = p;
+		s->piped[first].ranges++;
+	}
+}
+
+/* Return: where the bytes of pipes begin in a stream; @end if there are none */
+static u32 find_pipes(const struct layout *l, const struct record *rec, u32 at,
+		      u32 end)
+{
+	u64 second;
+
+	while (at + 16 <= end && !(pair(l, rec, at, &second) & RANGES_PIPE))
+		at += 16;
+	return at + 16 <= end ? at : end;
+}
+
+/* For those who want to know each call; what is peeked at (by tee) is read, too */
+static void take_pipes(struct sums *s, u32 host, const struct layout *l,
+		       const struct record *rec, u32 at, u32 end)
+{
+	u64 count;
+
+	while (s->log && at + 16 <= end) {
+		if (pair(l, rec, at, &count) & RANGES_PIPE)
+			take_pipe(s, host, l, rec, at, end);
+		at += 16;
+	}
+}
+
 /* A role is told where it begins, the bytes by the calls that send or receive them */
 static void take_stream(struct sums *s, u32 host, const struct layout *l,
 			const struct records *r, const struct record *rec)
 {
 	u64 loc = get(&l->stream, rec), flags = get(&l->flags, rec);
 	u32 at = loc & 0xffff, end = at + (loc >> 16 & 0xffff);
+	u32 pipes = find_pipes(l, rec, at, end);
 	bool into = get(&l->type2, rec) == TYPE_SOCKET;
 	char name[MAX_NAME], comm[COMM_SIZE], buf[OP_SIZE];
 	const char *op = op_name(buf, l, rec);
-	struct number n = { .size = 8, .swap = l->stream.swap };
 	struct message m = { .host = host, .comm = comm, .name = name };
 	u8 type = get(&l->type, rec);
 
@@ -399,7 +478,8 @@ static void take_stream(struct sums *s, u32 host, const struct layout *l,
 	else if (!strcmp(op, "connect"))
 		requests_socket(s->requests, host, get(&l->obj, rec),
 				ROLE_CLIENT);
-	if (at == end || !(flags & ISN_KNOWN) || flags & PEEKED)
+	take_pipes(s, host, l, rec, pipes, end);
+	if (at == pipes || !(flags & ISN_KNOWN) || flags & PEEKED)
 		return;
 	get_comm(comm, l, r, rec);
 	get_name(name, into ? &l->name2 : &l->name, rec);
@@ -407,14 +487,19 @@ static void take_stream(struct sums *s, u32 host, const struct layout *l,
 	m.isn = get(&l->isn, rec);
 	m.peer_isn = get(&l->peer_isn, rec);
 	m.sent = into || begins(op, "send") || begins(op, "write");
-	for (; at + 16 <= end; at += 16) {
-		n.offset = at;
-		m.from = get(&n, rec);
-		n.offset = at + 8;
-		m.end = get(&n, rec);
+	for (; at + 16 <= pipes; at += 16) {
+		m.from = pair(l, rec, at, &m.end);
 		if (m.from < m.end)
 			requests_add(s->requests, &m);
 	}
+}
+
+static bool has_pipes(const struct layout *l, const struct record *rec)
+{
+	u64 loc = get(&l->stream, rec);
+	u32 at = loc & 0xffff, end = at + (loc >> 16 & 0xffff);
+
+	return find_pipes(l, rec, at, end) != end;
 }
 
 /* For those who want to know each call */
@@ -444,6 +529,7 @@ static void log_call(const struct sums *s, u32 host, const struct layout *l,
 	call.stack = get(&l->stack, rec);
 	call.beside = l->kind == KIND_FAULT ? get(&l->flags, rec) & BY_KERNEL :
 					      l->kind != KIND_CALL;
+	call.piped = l->has_stream && has_pipes(l, rec);
 	call.fd = get(&l->fd, rec);
 	log_add(s->log, &who, op_name(op, l, rec), &object, &call);
 }
@@ -1073,6 +1159,7 @@ void sums_free(struct sums *s)
 	reads_free(s->reads);
 	free(s->reading);
 	free(s->waking);
+	free(s->piped);
 	log_free(s->log);
 	stacks_free(s->stacks);
 }

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_pipes HOST.dat REQUESTS SEED exact|sizes
+ *
+ * Writes a made-up trace: 24 clients ask front ends, each a process of one thread that
+ * answers one after the other. It writes a job to the FIFO of one of three workers, which
+ * are processes, too, and reads the answer from a pipe of its own, in parts. So does the
+ * worker with the job, and meanwhile reads a file and asks a data base. Several front ends
+ * write to a FIFO at the same time: what was written first need not have begun first.
+ * Half way the FIFOs are closed, one with a job in it that nobody will read, and made anew,
+ * with the same inode numbers.
+ *
+ * exact: the calls have the bytes' offsets in the pipes; sizes: they do not.
+ *
+ * Prints the truth, separated by tabs:
+ *
+ *	link TID BEGIN PARENT-TID PARENT-BEGIN	a request of a worker's
+ *	file CLIENT				a call on a file, for a client
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iodat.h"
+#include "random.h"
+
+#define CLIENTS 24
+#define FRONTS 8
+#define WORKERS 3
+#define FRONT_TID 2000
+#define WORKER_TID 3000
+#define BASE_TID 4000
+#define BEGIN 5000000000000ll
+#define HEADER 8
+
+struct connection {
+	int tid[2];
+	unsigned int port;
+	uint64_t offset[2];
+	uint32_t isn[2];
+};
+
+struct pipe {
+	uint64_t ino;
+	uint64_t number;
+	uint64_t written;
+	uint64_t read;
+};
+
+struct event {
+	struct io_call call;
+	char name[48];
+};
+
+struct job {
+	unsigned int front;
+	unsigned int client;
+	uint64_t len;
+	int64_t got; /* by the front end */
+	int64_t at; /* when it is in the pipe */
+	int64_t start;
+	int64_t finish;
+};
+
+static const char cmdlines[] =
+	"100 red\n101 green\n102 blue\n103 grey\n"
+	"2000 front\n2001 front\n2002 front\n2003 front\n"
+	"2004 front\n2005 front\n2006 front\n2007 front\n"
+	"3000 worker\n3001 worker\n3002 worker\n4000 base\n";
+static const char *const clients[] = { "red", "green", "blue", "grey" };
+
+static struct event *events;
+static size_t nr_events, event_room;
+static struct connection client[CLIENTS], base[WORKERS];
+static struct pipe jobs[WORKERS], answers[FRONTS];
+static uint64_t pipes;
+static bool exact;
+
+static int64_t below(int64_t n)
+{
+	return rnd() % n;
+}
+
+static struct event *add_event(int tid, int tgid, unsigned int op,
+			       int64_t start, int64_t finish)
+{
+	struct event *e;
+
+	if (nr_events == event_room) {
+		event_room = event_room ? 2 * event_room : 1024;
+		events = realloc(events, event_room * sizeof(*events));
+		if (!events)
+			abort();
+	}
+	e = &events[nr_events++];
+	*e = (struct event){ 0 };
+	e->call.tid = tid;
+	e->call.tgid = tgid;
+	e->call.op = op;
+	e->call.start = start;
+	e->call.finish = finish;
+	return e;
+}
+
+/* Of one side of a connection: bytes that the other one sends or gets as well */
+static void transfer(struct connection *c, bool server, bool sends,
+		     uint64_t len, int64_t start, int64_t finish)
+{
+	bool sender = sends ? server : !server;
+	int tid = c->tid[server];
+	struct event *e = add_event(tid, tid < FRONT_TID ? 100 + tid % 4 : tid,
+				    sends ? OP_SENDTO : OP_RECVFROM, start,
+				    finish);
+
+	e->call.type = IO_SOCKET;
+	e->call.id = 2 * c->port + server;
+	e->call.bytes = len;
+	e->call.isn = c->isn[server];
+	e->call.peer_isn = c->isn[!server];
+	e->call.flags = IO_ISN_KNOWN;
+	e->call.from = c->offset[sender];
+	e->call.end = c->offset[sender] + len;
+	if (!sends)
+		c->offset[sender] += len;
+	snprintf(e->name, sizeof(e->name), "127.0.0.1:%u->127.0.0.1:%u",
+		 server ? 80 : c->port, server ? c->port : 80);
+}
+
+static void make_connection(struct connection *c, int asks, int answers_tid,
+			    unsigned int port)
+{
+	*c = (struct connection){ .tid = { asks, answers_tid },
+				  .port = port,
+				  .isn = { rnd(), rnd() } };
+}
+
+static void make_pipe(struct pipe *p, uint64_t ino)
+{
+	*p = (struct pipe){ .ino = ino, .number = ++pipes };
+}
+
+static void move(struct pipe *p, int tid, bool writes, uint64_t len,
+		 int64_t start, int64_t finish)
+{
+	struct event *e =
+		add_event(tid, tid, writes ? OP_WRITE : OP_READ, start, finish);
+	uint64_t *at = writes ? &p->written : &p->read;
+
+	e->call.type = IO_FIFO;
+	e->call.id = p->ino;
+	e->call.bytes = len;
+	if (exact) {
+		e->call.pipe = p->number;
+		e->call.written = writes;
+		e->call.from = *at;
+		e->call.end = *at + len;
+	}
+	*at += len;
+	snprintf(e->name, sizeof(e->name), "pipe:[%llu]",
+		 (unsigned long long)p->ino);
+}
+
+/* What a program does that knows the size only when it has the header */
+static int64_t read_parts(struct pipe *p, int tid, uint64_t len, int64_t since,
+			  int64_t at)
+{
+	uint64_t part = HEADER;
+
+	while (len) {
+		move(p, tid, false, part, since, at);
+		len -= part;
+		since = at + 200 + below(500);
+		at = since + 300 + below(1000);
+		part = 1 + below(len ? len : 1);
+	}
+	return at;
+}
+
+static int64_t ask_base(struct connection *c, int64_t begin)
+{
+	int64_t at = begin + 20000 + below(20000);
+
+	transfer(c, false, true, 50, begin, begin + 2000);
+	transfer(c, true, false, 50, at - 500, at);
+	at += 20000 + below(100000);
+	transfer(c, true, true, 500, at, at + 2000);
+	at += 20000 + below(20000);
+	transfer(c, false, false, 500, begin + 3000, at);
+	return at;
+}
+
+/* Returns when the worker has nothing to do */
+static int64_t work(unsigned int w, const struct job *job, int64_t since)
+{
+	int tid = WORKER_TID + (int)w;
+	int64_t at = since > job->at ? since : job->at;
+	uint64_t len = HEADER + 1 + below(500);
+	struct event *e;
+
+	at = read_parts(&jobs[w], tid, job->len, since, at + 500);
+	e = add_event(tid, tid, OP_PREAD, at, at + 5000 + below(50000));
+	e->call.type = IO_FILE;
+	e->call.id = 77;
+	e->call.bytes = 100;
+	snprintf(e->name, sizeof(e->name), "/srv/data");
+	printf("file\t%s\n", clients[client[job->client].tid[0] % 4]);
+	at = (int64_t)e->call.finish + 1000;
+	printf("link\t%d\t%lld\t%d\t%lld\n", tid, (long long)at,
+	       FRONT_TID + (int)job->front, (long long)job->got);
+	at = ask_base(&base[w], at) + 1000;
+	move(&answers[job->front], tid, true, len, at, at + 1500);
+	since = at + 2000;
+	at = read_parts(&answers[job->front], FRONT_TID + (int)job->front, len,
+			job->finish + 500, at + 1000);
+	transfer(&client[job->client], true, true, 1000, at, at + 2000);
+	transfer(&client[job->client], false, false, 1000, job->got + 1000,
+		 at + 30000);
+	return since;
+}
+
+static int by_at(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static void make_job(struct job *j, unsigned int front, unsigned int round,
+		     int64_t begin)
+{
+	j->front = front;
+	j->client = front + FRONTS * (round % (CLIENTS / FRONTS));
+	j->len = HEADER + 1 + below(800);
+	begin += below(20000);
+	transfer(&client[j->client], false, true, 100, begin, begin + 1000);
+	j->got = begin + 20000;
+	transfer(&client[j->client], true, false, 100, begin, j->got);
+	j->start = j->got + 500 + below(2000);
+	j->at = j->start + 500 + below(40000);
+	j->finish = j->at + 500 + below(1000);
+}
+
+/* All front ends have something to do; returns when all of it is done */
+static int64_t make_round(unsigned int round, int64_t begin)
+{
+	struct job job[FRONTS];
+	int64_t over[WORKERS], last = begin;
+	unsigned int worker[FRONTS], i;
+
+	for (i = 0; i < FRONTS; i++)
+		make_job(&job[i], i, round, begin);
+	/* That is their order in the pipes */
+	qsort(job, FRONTS, sizeof(*job), by_at);
+	for (i = 0; i < FRONTS; i++) {
+		worker[i] = below(WORKERS);
+		move(&jobs[worker[i]], FRONT_TID + (int)job[i].front, true,
+		     job[i].len, job[i].start, job[i].finish);
+	}
+	for (i = 0; i < WORKERS; i++)
+		over[i] = begin;
+	for (i = 0; i < FRONTS; i++) {
+		over[worker[i]] = work(worker[i], &job[i], over[worker[i]]);
+		if (over[worker[i]] > last)
+			last = over[worker[i]];
+	}
+	return last + 200000;
+}
+
+static int64_t close_fifos(int64_t at)
+{
+	unsigned int i;
+
+	move(&jobs[0], FRONT_TID, true, 300, at, at + 1000);
+	for (i = 0; i < WORKERS; i++)
+		make_pipe(&jobs[i], 10 + i);
+	return at + 100000;
+}
+
+static int by_finish(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return (x->call.finish > y->call.finish) -
+	       (x->call.finish < y->call.finish);
+}
+
+static bool save(const char *path)
+{
+	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
+	struct td td;
+	size_t i;
+	bool ok;
+
+	td_init(&td, &layout, 1);
+	td_add_event(&td, "iosys", io_call_format);
+	td.cmdlines = cmdlines;
+	for (i = 0; i < nr_events; i++) {
+		events[i].call.name = events[i].name;
+		io_write(&td, 0, &events[i].call);
+	}
+	ok = td_save(&td, path);
+	if (!ok)
+		perror(path);
+	td_free(&td);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	int64_t at = BEGIN;
+	unsigned int i, rounds;
+	bool ok;
+
+	if (argc != 5 ||
+	    (strcmp(argv[4], "exact") && strcmp(argv[4], "sizes"))) {
+		fprintf(stderr,
+			"usage: gen_pipes HOST.dat REQUESTS SEED exact|sizes\n");
+		return 2;
+	}
+	exact = !strcmp(argv[4], "exact");
+	seed = SEED + strtoull(argv[3], NULL, 10);
+	rounds = strtoul(argv[2], NULL, 10) / FRONTS;
+	for (i = 0; i < CLIENTS; i++)
+		make_connection(&client[i], 1000 + (int)i,
+				FRONT_TID + (int)(i % FRONTS), 40000 + i);
+	for (i = 0; i < WORKERS; i++) {
+		make_connection(&base[i], WORKER_TID + (int)i, BASE_TID,
+				50000 + i);
+		make_pipe(&jobs[i], 10 + i);
+	}
+	for (i = 0; i < FRONTS; i++)
+		make_pipe(&answers[i], 20 + i);
+	for (i = 0; i < rounds; i++) {
+		if (i == rounds / 2)
+			at = close_fifos(at);
+		at = make_round(i, at);
+	}
+	qsort(events, nr_events, sizeof(*events), by_finish);
+	ok = save(argv[1]);
+	free(events);
+	return ok ? 0 : 1;
+}
