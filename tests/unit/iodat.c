@@ -102,11 +102,10 @@ const char *io_op_name(unsigned int op)
 void io_write(struct td *td, unsigned int cpu, const struct io_call *call)
 {
 	unsigned int at = STREAM, len = call->end > call->from ? 16 : 0;
+	unsigned int head = call->pipe && len ? 16 : 0;
 	struct td_record r;
 
-	if (call->pipe && len)
-		len += 16;
-	td_begin(&r, td, IO_ID_CALL, call->tid, STREAM + 32);
+	td_begin(&r, td, IO_ID_CALL, call->tid, STREAM + head + 16);
 	td_put(&r, 8, call->start, 8);
 	td_put(&r, 16, call->finish - call->start, 8);
 	td_put(&r, 24, call->bytes, 8);
@@ -116,14 +115,14 @@ void io_write(struct td *td, unsigned int cpu, const struct io_call *call)
 	td_put(&r, 60, call->tgid, 4);
 	td_put(&r, 64, call->isn, 4);
 	td_put(&r, 68, call->peer_isn, 4);
-	td_put(&r, 80, len << 16 | STREAM, 4);
+	td_put(&r, 80, (head + len) << 16 | STREAM, 4);
 	td_put(&r, 84, call->flags, 2);
 	td_put(&r, 86, call->op, 1);
 	td_put(&r, 87, call->type, 1);
 	td_put(&r, 88, call->type2, 1);
 	td_put(&r, 92, call->fd, 4);
 	td_put(&r, 96, call->stack, 4);
-	if (len > 16) {
+	if (head) {
 		td_put(&r, at,
 		       call->pipe | PIPE | (call->written ? WRITTEN : 0), 8);
 		td_put(&r, at + 8, 1, 8);
