@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_pipes HOST.dat REQUESTS SEED exact|sizes
+ * gen_pipes HOST.dat REQUESTS SEED turns|early|sizes
  *
  * Writes a made-up trace: 24 clients ask front ends, each a process of one thread that
  * answers one after the other. It writes a job to the FIFO of one of three workers, which
@@ -10,7 +10,9 @@
  * Half way the FIFOs are closed, one with a job in it that nobody will read, and made anew,
  * with the same inode numbers.
  *
- * exact: the calls have the bytes' offsets in the pipes; sizes: they do not.
+ *	turns	the calls have the bytes' offsets in the pipes
+ *	early	likewise; a worker begins to answer before it has read all of the job
+ *	sizes	they do not
  *
  * Prints the truth, separated by tabs:
  *
@@ -74,7 +76,7 @@ static size_t nr_events, event_room;
 static struct connection client[CLIENTS], base[WORKERS];
 static struct pipe jobs[WORKERS], answers[FRONTS];
 static uint64_t pipes;
-static bool exact;
+static bool exact, early;
 
 static int64_t below(int64_t n)
 {
@@ -162,12 +164,15 @@ static void move(struct pipe *p, int tid, bool writes, uint64_t len,
 
 /* What a program does that knows the size only when it has the header */
 static int64_t read_parts(struct pipe *p, int tid, uint64_t len, int64_t since,
-			  int64_t at)
+			  int64_t at, struct pipe *answer)
 {
 	uint64_t part = HEADER;
 
 	while (len) {
 		move(p, tid, false, part, since, at);
+		if (answer)
+			move(answer, tid, true, 1, at + 50, at + 100);
+		answer = NULL;
 		len -= part;
 		since = at + 200 + below(500);
 		at = since + 300 + below(1000);
@@ -197,7 +202,8 @@ static int64_t work(unsigned int w, const struct job *job, int64_t since)
 	uint64_t len = HEADER + 1 + below(500);
 	struct event *e;
 
-	at = read_parts(&jobs[w], tid, job->len, since, at + 500);
+	at = read_parts(&jobs[w], tid, job->len, since, at + 500,
+			early ? &answers[job->front] : NULL);
 	e = add_event(tid, tid, OP_PREAD, at, at + 5000 + below(50000));
 	e->call.type = IO_FILE;
 	e->call.id = 77;
@@ -208,10 +214,10 @@ static int64_t work(unsigned int w, const struct job *job, int64_t since)
 	printf("link\t%d\t%lld\t%d\t%lld\n", tid, (long long)at,
 	       FRONT_TID + (int)job->front, (long long)job->got);
 	at = ask_base(&base[w], at) + 1000;
-	move(&answers[job->front], tid, true, len, at, at + 1500);
+	move(&answers[job->front], tid, true, len - early, at, at + 1500);
 	since = at + 2000;
 	at = read_parts(&answers[job->front], FRONT_TID + (int)job->front, len,
-			job->finish + 500, at + 1000);
+			job->finish + 500, at + 1000, NULL);
 	transfer(&client[job->client], true, true, 1000, at, at + 2000);
 	transfer(&client[job->client], false, false, 1000, job->got + 1000,
 		 at + 30000);
@@ -311,13 +317,13 @@ int main(int argc, char **argv)
 	unsigned int i, rounds;
 	bool ok;
 
-	if (argc != 5 ||
-	    (strcmp(argv[4], "exact") && strcmp(argv[4], "sizes"))) {
+	early = argc == 5 && !strcmp(argv[4], "early");
+	exact = early || (argc == 5 && !strcmp(argv[4], "turns"));
+	if (argc != 5 || (!exact && strcmp(argv[4], "sizes") != 0)) {
 		fprintf(stderr,
-			"usage: gen_pipes HOST.dat REQUESTS SEED exact|sizes\n");
+			"usage: gen_pipes HOST.dat REQUESTS SEED turns|early|sizes\n");
 		return 2;
 	}
-	exact = !strcmp(argv[4], "exact");
 	seed = SEED + strtoull(argv[3], NULL, 10);
 	rounds = strtoul(argv[2], NULL, 10) / FRONTS;
 	for (i = 0; i < CLIENTS; i++)

@@ -107,7 +107,7 @@ static const char doc[] =
 	"Each FILE is a trace with the events iosys:io_syscall and iosys:io_pending of a "
 	"host. For each process, object (file, socket, pipe) and call: how many, how many "
 	"failed, bytes, and the time that they took. Calls that hung follow, and requests "
-	"on TCP connections and Unix sockets: who waited how long for whose answer.\n"
+	"on TCP connections, Unix sockets and pipes: who waited how long for whose answer.\n"
 	"\v"
 	"HOST names a file's host in the result; without it, it is the file's name.\n"
 	"\n"

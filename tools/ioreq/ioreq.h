@@ -236,8 +236,10 @@ enum step {
  * @comm:	name of the process
  * @id:		the socket's cookie
  * @name:	its addresses: OWN:PORT->OTHER:PORT
- * @local:	it is a Unix socket's
- * @isn:	its own initial sequence number; of a Unix socket its cookie's lower half
+ * @local:	it is a Unix socket's, or went through a pipe
+ * @piped:	it went through a pipe
+ * @isn:	its own initial sequence number; of a Unix socket its cookie's lower half;
+ *		of a pipe the process
  * @peer_isn:	that of the other side
  * @from:	offset of the first byte in the stream
  * @end:	offset behind the last one
@@ -252,6 +254,7 @@ struct message {
 	u64 id;
 	const char *name;
 	bool local;
+	bool piped;
 	u32 isn;
 	u32 peer_isn;
 	u64 from;
@@ -345,7 +348,8 @@ struct part {
  * @part:	what each saw of it; of the server nothing if that is not the same
  * @name:	addresses, as the side @named has them; of a Unix socket the server's
  *		name, or nothing
- * @local:	it went through a Unix socket
+ * @local:	it went through a Unix socket, or pipes
+ * @piped:	it went through pipes
  * @named:	whose own address stands first
  * @sent:	bytes of the request
  * @received:	bytes of the answer
@@ -362,6 +366,7 @@ struct request {
 	struct part part[2];
 	const char *name;
 	bool local;
+	bool piped;
 	enum role named;
 	u64 sent;
 	u64 received;
@@ -425,6 +430,11 @@ struct waking {
  * @time:	when they left the caller, or were there for it, ns of CLOCK_MONOTONIC
  * @host:	where
  * @pid:	thread
+ * @tgid:	its process
+ * @comm:	the name of that
+ * @start:	when the call began
+ * @finish:	when it ended
+ * @peer:	the process at the other end; 0: nobody, or one that does both; -1: several
  * @pipe:	number of the pipe
  * @from:	offset of the first byte in the pipe
  * @end:	offset behind the last one
@@ -437,6 +447,11 @@ struct piped {
 	u64 time;
 	u32 host;
 	s32 pid;
+	s32 tgid;
+	s32 peer;
+	const char *comm;
+	u64 start;
+	u64 finish;
 	u64 pipe;
 	u64 from;
 	u64 end;
@@ -558,7 +573,7 @@ struct reading {
  * @waking:	which threads woke which, if there is a @log
  * @wakings:	how many
  * @waking_room: for so many
- * @piped:	what went through pipes, if there is a @log
+ * @piped:	what went through pipes
  * @nr_piped:	how many
  * @piped_room:	for so many
  * @loops:	after sums_finish(): whom threads work for, if there is a @log
@@ -844,7 +859,11 @@ void requests_keep(struct requests *q);
 struct request *requests_list(struct requests *q, u64 *nr);
 struct request *requests_unclear(struct requests *q, u64 *nr);
 const struct touch *requests_touches(const struct requests *q, u64 *nr);
+bool requests_piped(const struct requests *q, u32 host, s32 a, s32 b);
+const char *requests_comm(struct requests *q, u32 host, const char *comm);
 void requests_free(struct requests *q);
+
+void pipes_requests(struct sums *s);
 
 struct log *log_new(void);
 void log_add(struct log *l, const struct actor *who, const char *op,

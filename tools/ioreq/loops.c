@@ -513,8 +513,12 @@ static void add_waking(struct loops *l, const struct waking *w)
 		w->wakee;
 }
 
+/* If it is a request, or an answer, its touches tell */
 static void add_piped(struct loops *l, const struct piped *p)
 {
+	if (p->peer > 0 &&
+	    requests_piped(l->s->requests, p->host, p->tgid, p->peer))
+		return;
 	add_happening(l, p->host, p->pid, p->time,
 		      p->written ? KIND_WRITE :
 		      p->passed	 ? KIND_PASS :

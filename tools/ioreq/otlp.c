@@ -149,7 +149,11 @@ static void put_attributes(const struct otlp *o, const struct span *s)
 	const struct request *r = &o->list[s->number];
 	const struct part *p = &r->part[s->role];
 
-	put_string(o, "network.transport", r->local ? "unix" : "tcp", "");
+	put_string(o, "network.transport",
+		   r->piped ? "pipe" :
+		   r->local ? "unix" :
+			      "tcp",
+		   "");
 	put_addresses(o, r);
 	put_number(o, "thread.id", p->pid);
 	put_number(o, "ioreq.monotonic", p->begin);

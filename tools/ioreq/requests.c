@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests on connections of TCP and of Unix sockets: who waited how long for whose
- * answer, and how long that one took.
+ * Requests on connections of TCP, of Unix sockets and of pipes: who waited how long for
+ * whose answer, and how long that one took.
  *
  * A byte has the same offset in its stream on both sides, so a request is known by
  * the offsets of its bytes and of its answer's, whatever the clocks say. Each side's
@@ -88,13 +88,17 @@ struct side {
 
 /**
  * struct connection - a connection
- * @host:	where, if it is one of Unix sockets; NO_HOST: it is TCP's
+ * @host:	where, if it is one of Unix sockets or pipes; NO_HOST: it is TCP's
+ * @piped:	it is one of pipes; the sequence numbers are processes
+ * @turns:	of pipes: after requests_finish(), they ask and answer in turns
  * @isn:	initial sequence numbers of the sides, the lower one first
  * @side:	both ends; without segments where it was not recorded
  * @next:	in the same bucket
  */
 struct connection {
 	u32 host;
+	bool piped;
+	bool turns;
 	u32 isn[2];
 	struct side side[2];
 	struct connection *next;
@@ -271,18 +275,28 @@ static u32 find_party(struct requests *q, u32 host, const char *name)
 	return q->parties++;
 }
 
-static struct connection *find_connection(struct requests *q, u32 host, u32 low,
-					  u32 high)
+static struct connection *get_connection(const struct requests *q, u32 host,
+					 bool piped, u32 low, u32 high)
 {
-	u32 at = mix(low, high);
-	struct connection *c;
+	struct connection *c = q->connection[mix(low, high)];
 
-	for (c = q->connection[at]; c; c = c->next) {
-		if (c->isn[0] == low && c->isn[1] == high && c->host == host)
-			return c;
-	}
+	while (c && (c->isn[0] != low || c->isn[1] != high || c->host != host ||
+		     c->piped != piped))
+		c = c->next;
+	return c;
+}
+
+static struct connection *find_connection(struct requests *q, u32 host,
+					  bool piped, u32 low, u32 high)
+{
+	struct connection *c = get_connection(q, host, piped, low, high);
+	u32 at = mix(low, high);
+
+	if (c)
+		return c;
 	c = allocate(sizeof(*c));
 	c->host = host;
+	c->piped = piped;
 	c->isn[0] = low;
 	c->isn[1] = high;
 	c->next = q->connection[at];
@@ -340,6 +354,7 @@ void requests_add(struct requests *q, const struct message *m)
 {
 	bool upper = m->isn > m->peer_isn;
 	struct connection *c = find_connection(q, m->local ? m->host : NO_HOST,
+					       m->piped,
 					       upper ? m->peer_isn : m->isn,
 					       upper ? m->isn : m->peer_isn);
 	struct side *side = &c->side[upper];
@@ -769,6 +784,7 @@ static void keep(struct requests *q, const struct exchange *e,
 		.party = { e->client, e->server },
 		.name = name_of(c, side, named),
 		.local = c->host != NO_HOST,
+		.piped = c->piped,
 		.named = named,
 		.sent = t->end - t->from,
 		.received = t->answered ? t->answer_end - t->answer_from : 0,
@@ -916,6 +932,29 @@ static void add_one(struct requests *q, const struct turns *turns,
 	}
 }
 
+/*
+ * Whether processes ask and answer in turns, as both saw it; the first turn may have begun
+ * before the trace, and the last one may not have ended
+ */
+static bool in_turns(const struct turns *client, const struct turns *server)
+{
+	u64 i, j = 0, same = 0;
+
+	for (i = 0; i < client->nr && server->nr; i++) {
+		const struct turn *t = &client->turn[i];
+		const struct turn *s;
+
+		while (j + 1 < server->nr && server->turn[j].end < t->end)
+			j++;
+		s = &server->turn[j];
+		if (t->answered && s->answered && is_same(t, s))
+			same++;
+		else if (i && i + 1 < client->nr)
+			return false;
+	}
+	return same > 0;
+}
+
 static void add_connection(struct requests *q, struct connection *c)
 {
 	u32 at = is_client(q, c, 0) ? 0 : 1;
@@ -923,6 +962,9 @@ static void add_connection(struct requests *q, struct connection *c)
 
 	make_turns(&client, &c->side[at], true);
 	make_turns(&server, &c->side[!at], false);
+	c->turns = c->piped && in_turns(&client, &server);
+	if (c->piped && !c->turns)
+		client.nr = server.nr = 0;
 	if (client.nr && server.nr)
 		add_both(q, &client, &server, c, at);
 	else if (client.nr)
@@ -1089,6 +1131,36 @@ const struct touch *requests_touches(const struct requests *q, u64 *nr)
 {
 	*nr = q->touches;
 	return q->touch;
+}
+
+/**
+ * requests_piped - whether two processes ask and answer through pipes
+ * @q: requests, after requests_finish()
+ * @host: where they are
+ * @a: one of them
+ * @b: the other one
+ */
+bool requests_piped(const struct requests *q, u32 host, s32 a, s32 b)
+{
+	const struct connection *c =
+		get_connection(q, host, true, a < b ? a : b, a < b ? b : a);
+
+	return c && c->turns;
+}
+
+/**
+ * requests_comm - keep the name of a process
+ * @q: requests
+ * @host: where it is
+ * @comm: its name
+ *
+ * Return: the same name, until requests_free().
+ */
+const char *requests_comm(struct requests *q, u32 host, const char *comm)
+{
+	u32 number = find_party(q, host, comm);
+
+	return q->party[number]->party.name;
 }
 
 /**

@@ -406,13 +406,20 @@ static u64 piped_time(const struct layout *l, const struct record *rec,
 
 /* From the header of a pipe's bytes on; what a damaged record says need not fit */
 static void take_pipe(struct sums *s, u32 host, const struct layout *l,
-		      const struct record *rec, u32 at, u32 end)
+		      const struct records *r, const struct record *rec, u32 at,
+		      u32 end)
 {
 	u64 count, head = pair(l, rec, at, &count);
 	struct piped p = { .host = host, .written = head & RANGES_WRITTEN };
 	u64 first = s->nr_piped;
+	char comm[COMM_SIZE];
 
 	p.pid = get(&l->common_pid, rec);
+	p.tgid = get(&l->tgid, rec);
+	get_comm(comm, l, r, rec);
+	p.comm = requests_comm(s->requests, host, comm);
+	p.start = get(&l->start, rec);
+	p.finish = p.start + get(&l->duration, rec);
 	p.pipe = head & (RANGES_WRITTEN - 1);
 	p.passed = !p.written && get(&l->obj2, rec);
 	p.peeked = !p.written && get(&l->flags, rec) & PEEKED;
@@ -439,15 +446,16 @@ static u32 find_pipes(const struct layout *l, const struct record *rec, u32 at,
 	return at + 16 <= end ? at : end;
 }
 
-/* For those who want to know each call; what is peeked at (by tee) is read, too */
+/* What is peeked at (by tee) is read, too */
 static void take_pipes(struct sums *s, u32 host, const struct layout *l,
-		       const struct record *rec, u32 at, u32 end)
+		       const struct records *r, const struct record *rec,
+		       u32 at, u32 end)
 {
 	u64 count;
 
-	while (s->log && at + 16 <= end) {
+	while (at + 16 <= end) {
 		if (pair(l, rec, at, &count) & RANGES_PIPE)
-			take_pipe(s, host, l, rec, at, end);
+			take_pipe(s, host, l, r, rec, at, end);
 		at += 16;
 	}
 }
@@ -478,7 +486,7 @@ static void take_stream(struct sums *s, u32 host, const struct layout *l,
 	else if (!strcmp(op, "connect"))
 		requests_socket(s->requests, host, get(&l->obj, rec),
 				ROLE_CLIENT);
-	take_pipes(s, host, l, rec, pipes, end);
+	take_pipes(s, host, l, r, rec, pipes, end);
 	if (at == pipes || !(flags & ISN_KNOWN) || flags & PEEKED)
 		return;
 	get_comm(comm, l, r, rec);
@@ -1088,6 +1096,7 @@ void sums_finish(struct sums *s)
 	for (i = 0; i < s->hosts; i++)
 		merge_gaps(&s->host[i]);
 	s->clocks = clocks_new(s->hosts, s->drift);
+	pipes_requests(s);
 	requests_messages(s->requests, s->clocks);
 	clocks_finish(s->clocks);
 	s->origin = list_origin(s);
