@@ -87,9 +87,41 @@ def compare(call, event):
     compare_stream(call, event)
 
 
+PIPE, WRITTEN = 1 << 63, 1 << 62
+
+
+def split_pipes(pairs):
+    """The ranges of a socket; and those of pipes, by whether they were written."""
+    at = next((i for i, (first, _) in enumerate(pairs) if first & PIPE), len(pairs))
+    socket, pipes = pairs[:at], []
+    while at < len(pairs):
+        head, count = pairs[at]
+        pipes.append((bool(head & WRITTEN), pairs[at + 1:at + 1 + count]))
+        at += 1 + count
+    return socket, pipes
+
+
+def compare_pipes(call, event, pipes):
+    """As many pipes as the call has, each with all of its bytes. More: iosys-pipe.sh"""
+    objects = [call["type"] == "1", call["type2"] == "1"]
+    moves = call["bytes"] != "0"
+    if len(pipes) != (sum(objects) if moves else 0):
+        bad(f"pipes: {pipes}: {call}")
+    for written, parts in pipes:
+        if sum(end - start for start, end in parts) != int(call["result"]):
+            bad(f"pipes: {parts} are not {call['result']} bytes: {call}")
+        writes = event["op"] in ("write", "vmsplice") if call["id2"] == "0" else objects[1]
+        if len(pipes) == 1 and written != writes:
+            bad(f"pipes: written {written}: {call}")
+    if len(pipes) == 2 and [written for written, _ in pipes] != [False, True]:
+        bad(f"pipes: {pipes}: {call}")
+
+
 def compare_stream(call, event):
-    got = ranges(event)
-    if ("peeked" in event["flags"].split("|")) != (call["how"] == "peeked"):
+    got, pipes = split_pipes(ranges(event))
+    compare_pipes(call, event, pipes)
+    peeks = call["how"] == "peeked" or (call["op"] == "tee" and call["bytes"] != "0")
+    if ("peeked" in event["flags"].split("|")) != peeks:
         bad(f"peeked: {event['flags']}: {call}")
     if call["how"] == "shared":
         moved = sum(end - start for start, end in got)
