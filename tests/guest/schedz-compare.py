@@ -55,6 +55,19 @@ def same(earlier, later):
         earlier[2] == later[2] and same_fields(earlier[3], later[3])
 
 
+def nearest(is_same, head, truth):
+    """Where most of them are, and the first that is not."""
+    def alike(i):
+        return next((n for n, (e, t) in enumerate(zip(head, truth[i:])) if not is_same(e, t[1])), len(head))
+
+    best = max(range(len(truth)), key=alike, default=None)
+    if best is None:
+        return ", which has none"
+    n = alike(best)
+    there = truth[best + n] if best + n < len(truth) else "the end"
+    return f":\n  {n} are there from {truth[best]}\n  blocks {head[n] if n < len(head) else 'the end'}\n  truth {there}"
+
+
 def find(where, cpu, events, truth):
     """The raw events that those in blocks are."""
     def is_same(event, true):
@@ -64,7 +77,8 @@ def find(where, cpu, events, truth):
     begin = [i for i in range(len(truth) - len(head) + 1)
              if all(is_same(e, t[1]) for e, t in zip(head, truth[i:i + 40]))]
     if not begin:
-        sys.exit(f"CPU {cpu}: the first events in blocks are in no place of {where}")
+        sys.exit(f"CPU {cpu}: the first events in blocks are in no place of {where}" +
+                 nearest(is_same, head, truth))
     # Where the same things happened again, the times tell
     begin = min(begin, key=lambda i: abs(truth[i][0] - events[0][0]))
     found = truth[begin:begin + len(events)]

@@ -232,7 +232,7 @@ static void make_tasks(void)
 		task[i].pid = i ? 99 + i : 0;
 		task[i].prio = i % 5 ? 120 : 100 + i;
 		snprintf((char *)task[i].name, SCHEDZ_COMM_LEN, "%s%u",
-			 i % 3 ? "worker/" : "a task ", i);
+			 i % 3 ? "worker/" : "a task ", i % TASKS_MAX);
 	}
 }
 
