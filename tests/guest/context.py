@@ -291,12 +291,13 @@ class Serials:
             for n, t, _ in seen:
                 if not perhaps.find(t):
                     die(f"cpu {cpu}: serial {n} at {t} is in no window")
-        # At the edges: a CPU that writes all the time has a serial near each begin
+        # At the edges: a CPU that writes all the time has a serial near each begin. A busy host
+        # may stop one for more than half a second.
         for lo, hi in zip(windows.begin, windows.end):
             for cpu, seen in self.seen.items():
                 if seen[0][1] < lo < seen[-1][1] and hi - lo > 5_000_000:
                     _, first, told = seen[bisect.bisect_left(seen, lo, key=lambda s: s[1])]
-                    if first - lo > 500_000_000 and not told:
+                    if first - lo > 2_000_000_000 and not told:
                         die(f"cpu {cpu}: nothing for {first - lo} ns after {lo}")
 
 
