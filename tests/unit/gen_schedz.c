@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_schedz BLOCKS PLAIN EVENTS SEED [LOST [BITS [TASKS]]]
+ * gen_schedz BLOCKS PLAIN EVENTS SEED [LOST [BITS [TASKS [CLOCK]]]]
  *
  * Writes two made-up traces of two CPUs: PLAIN with ordinary scheduling events,
  * field by field, BLOCKS with the same events in blocks of schedz and without
  * the formats of the ordinary ones. With LOST, block LOST of CPU 0 is left out
  * of BLOCKS. If BITS is 32, the traces are of a 32-bit machine. TASKS: 60, at
- * most TASKS_MAX.
+ * most TASKS_MAX. CLOCK: local.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +296,8 @@ int main(int argc, char **argv)
 		tasks = atoi(argv[7]);
 	if (tasks > TASKS_MAX)
 		return 2;
+	if (argc > 8)
+		layout.clock = argv[8];
 	make_tasks();
 	for (kind = 1; kind < tasks; kind++)
 		sprintf(names + strlen(names), "%d %s\n", task[kind].pid,

@@ -77,6 +77,26 @@ for name, n in stat["kinds"].items():
 assert stat["others"] == names.count("other")
 END2
 
+# --- times are printed as trace-cmd prints those of the clock
+for clock in global uptime perf mono mono_raw tai boot; do
+	"$UNIT/gen_schedz" clock.dat plain.dat 500 1 0 64 8 $clock || exit 1
+	"$schedz" decode clock.dat >got 2>err || wrong "decode with the clock $clock fails"
+	report plain.dat | cmp - got || wrong "$clock: decode differs from trace-cmd report"
+done
+
+# --- a clock without seconds has no rates, and nothing to draw
+for clock in counter uptime x86-tsc; do
+	"$UNIT/gen_schedz" ticks.dat plain.dat 5000 1 0 64 8 $clock || exit 1
+	"$schedz" stat ticks.dat >out 2>err || wrong "stat with the clock $clock fails"
+	grep -qE " [0-9]+ ticks of $clock\$" out || wrong "stat takes $clock for a clock of ns"
+	[ "$(awk '$1 ~ /^(0|1|all)$/ { print $4 }' out | sort -u)" = - ] ||
+		wrong "stat tells rates by the clock $clock"
+	"$schedz" decode ticks.dat >got 2>err || wrong "decode with the clock $clock fails"
+	report plain.dat | cmp - got || wrong "$clock: decode differs from trace-cmd report"
+	expect 1 "^schedz: ticks.dat: its trace clock, $clock, does not count nanoseconds\$" \
+		decode --format=chrome ticks.dat
+done
+
 # --- the ledger of schedz collect beside a file
 cp blocks.dat host-01.0.dat
 cat >host-01.ledger <<'END2'

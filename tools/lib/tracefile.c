@@ -584,7 +584,8 @@ bool tracefile_check(int fd, struct tracefile_info *info,
 bool tracefile_clock(const struct tracefile_info *info,
 		     struct tracefile_error *error)
 {
-	static const char *const other[] = { "counter", "x86-tsc", "ppc-tb" };
+	static const char *const other[] = { "counter", "uptime", "x86-tsc",
+					     "ppc-tb" };
 	size_t i;
 
 	for (i = 0; !info->tsc && i < sizeof(other) / sizeof(*other); i++) {

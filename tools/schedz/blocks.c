@@ -189,6 +189,7 @@ static int check_outline(struct trace *t)
 			t->guard, GUARD_NOWHERE,
 			"has times that are converted from a counter's, and blocks have the counter's: record with another clock");
 	snprintf(t->clock, sizeof(t->clock), "%s", info.clock);
+	t->ticks = !tracefile_clock(&info, &error);
 	tracefile_free(&info);
 	close(fd);
 	return status;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "schedz.h"
+#include "tracefile.h"
 
 /* A task on a CPU, for chrome */
 struct running {
@@ -23,6 +24,7 @@ struct printer {
 	struct running *running;
 	unsigned int cpus;
 	bool first;
+	bool ticks;
 	uint64_t events;
 };
 
@@ -43,8 +45,10 @@ static void print_ftrace(struct printer *p, struct tep_record *rec)
 	snprintf(name, sizeof(name), "%s:", event ? event->name : "[UNKNOWN]");
 	trace_seq_init(&s);
 	tep_print_event(p->tep, &s, rec,
-			"%16s-%-5d [%03d] %6.1000d: ", TEP_PRINT_COMM,
-			TEP_PRINT_PID, TEP_PRINT_CPU, TEP_PRINT_TIME);
+			p->ticks ? "%16s-%-5d [%03d]%12d: " :
+				   "%16s-%-5d [%03d] %6.1000d: ",
+			TEP_PRINT_COMM, TEP_PRINT_PID, TEP_PRINT_CPU,
+			TEP_PRINT_TIME);
 	trace_seq_printf(&s, "%-21s ", name);
 	tep_print_event(p->tep, &s, rec, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&s);
@@ -237,6 +241,28 @@ static int print_file(struct printer *p, int fd, enum decode_format format)
 	return status;
 }
 
+/* What is drawn needs times. trace-cmd has microseconds for these clocks. */
+static int check_clock(struct printer *p, int fd, enum decode_format format)
+{
+	static const char *const us[] = { "",	  "local", "global",   "uptime",
+					  "perf", "mono",  "mono_raw", "tai" };
+	struct tracefile_error error;
+	struct tracefile_info info;
+	int status = 0;
+	size_t i;
+
+	if (!tracefile_check(fd, &info, &error) ||
+	    (format == DECODE_CHROME && !tracefile_clock(&info, &error)))
+		status = guard_fail(p->guard, error.offset, "%s", error.reason);
+	p->ticks = true;
+	for (i = 0; i < sizeof(us) / sizeof(*us); i++) {
+		if (!strcmp(info.clock, us[i]))
+			p->ticks = false;
+	}
+	tracefile_free(&info);
+	return status;
+}
+
 /**
  * decode - print the events of a trace with blocks
  * @g: the guard
@@ -261,6 +287,8 @@ int decode(struct guard *g, FILE *out, const char *file,
 				  "needs room for a temporary file in /tmp: %s",
 				  strerror(errno));
 	status = expand(g, plain, file);
+	if (!status)
+		status = check_clock(&p, fileno(plain), format);
 	if (!status) {
 		lseek(fileno(plain), 0, SEEK_SET);
 		status = print_file(&p, dup(fileno(plain)), format);

@@ -89,6 +89,7 @@ struct stream {
  * @handle: libtracecmd's
  * @tep: of it
  * @clock: its trace clock, or ""
+ * @ticks: which does not count ns
  * @cpus: number of CPUs
  * @stream: the blocks, by CPU
  * @blocks: number of all
@@ -104,6 +105,7 @@ struct trace {
 	struct tracecmd_input *handle;
 	struct tep_handle *tep;
 	char clock[32];
+	bool ticks;
 	unsigned int cpus;
 	struct stream *stream;
 	uint64_t blocks;

@@ -107,14 +107,17 @@ static double ratio(double a, double b)
 	return b ? a / b : 0;
 }
 
-static void text_line(FILE *out, const char *name, const struct sums *s)
+static void text_line(FILE *out, const char *name, const struct sums *s,
+		      bool ticks)
 {
 	double seconds = (s->last - s->first) / 1e9;
+	char rate[32] = "-";
 
-	fprintf(out, "%-6s %8llu %12llu %10.0f %12llu %8.3f %7.1f %8llu\n",
-		name, (unsigned long long)s->blocks,
-		(unsigned long long)s->events, ratio(s->events, seconds),
-		(unsigned long long)s->bytes, ratio(s->bytes, s->events),
+	if (!ticks)
+		snprintf(rate, sizeof(rate), "%.0f", ratio(s->events, seconds));
+	fprintf(out, "%-6s %8llu %12llu %10s %12llu %8.3f %7.1f %8llu\n", name,
+		(unsigned long long)s->blocks, (unsigned long long)s->events,
+		rate, (unsigned long long)s->bytes, ratio(s->bytes, s->events),
 		ratio(s->raw, s->bytes), (unsigned long long)s->lost);
 }
 
@@ -124,16 +127,20 @@ static void print_text(FILE *out, const struct trace *t, const struct sums *cpu,
 	unsigned int i;
 	char name[16];
 
-	fprintf(out, "%s: %llu events in blocks, %llu other events, %.3f s\n\n",
-		t->file, (unsigned long long)all->events,
-		(unsigned long long)t->others, (all->last - all->first) / 1e9);
+	fprintf(out, "%s: %llu events in blocks, %llu other events, ", t->file,
+		(unsigned long long)all->events, (unsigned long long)t->others);
+	if (t->ticks)
+		fprintf(out, "%" PRIu64 " ticks of %s\n\n",
+			all->last - all->first, t->clock);
+	else
+		fprintf(out, "%.3f s\n\n", (all->last - all->first) / 1e9);
 	fprintf(out, "%-6s %8s %12s %10s %12s %8s %7s %8s\n", "CPU", "blocks",
 		"events", "per s", "bytes", "B/event", "smaller", "lost");
 	for (i = 0; i < t->cpus; i++) {
 		snprintf(name, sizeof(name), "%u", i);
-		text_line(out, name, &cpu[i]);
+		text_line(out, name, &cpu[i], t->ticks);
 	}
-	text_line(out, "all", all);
+	text_line(out, "all", all, t->ticks);
 	fputc('\n', out);
 	for (i = 0; i < SCHEDZ_KINDS; i++)
 		fprintf(out, "%-20s %12llu\n", names[i],
@@ -170,6 +177,7 @@ static void print_json(FILE *out, const struct trace *t, const struct sums *cpu,
 	unsigned int i;
 
 	json_object_object_add(o, "others", json_object_new_uint64(t->others));
+	json_object_object_add(o, "clock", json_object_new_string(t->clock));
 	for (i = 0; i < t->cpus; i++)
 		json_object_array_add(list, object(&cpu[i]));
 	json_object_object_add(o, "cpus", list);
