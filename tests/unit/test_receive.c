@@ -716,6 +716,20 @@ START_TEST(an_older_sender_is_answered)
 }
 END_TEST
 
+/* The ledgers as they are printed */
+static void check_printed(const char *want)
+{
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(out);
+	collector_print(collector, out);
+	fclose(out);
+	ck_assert_msg(strstr(text, want), "%s", text);
+	free(text);
+}
+
 /* Nobody sends again: each record is in the file, or counted */
 START_TEST(losses_are_counted)
 {
@@ -756,6 +770,9 @@ START_TEST(losses_are_counted)
 	read_all(r);
 	ck_assert_uint_eq(r[0].records + r[1].records, l.delivered);
 	ck_assert_uint_eq(l.generated - l.delivered, l.ring_lost + l.wire_lost);
+	/* What still comes then is not taken for somebody else's */
+	send_beat(NETTRACE_OVER);
+	check_printed("\nignored: 0 datagrams of others\nlate: 1 ");
 	end();
 }
 END_TEST

@@ -185,6 +185,7 @@ struct collector {
 	struct session *session[SESSIONS_MAX];
 	unsigned int nr_sessions;
 	uint64_t ignored;
+	uint64_t late;
 	uint64_t forgotten;
 	struct nettrace_unpacker unpacker;
 	uint64_t now;
@@ -1224,8 +1225,12 @@ void collector_datagram(struct collector *c, const uint8_t *data, size_t len,
 	if (nettrace_get_header(data, len, &h) && is_ours(&h) &&
 	    len <= NETTRACE_DATAGRAM_MAX)
 		s = find_session(c, h.session);
-	if (!s || s->finished) {
+	if (!s) {
 		c->ignored++;
+		return;
+	}
+	if (s->finished) {
+		c->late++;
 		return;
 	}
 	memcpy(&s->peer, from, from_len);
@@ -1341,6 +1346,11 @@ void collector_print(const struct collector *c, FILE *out)
 		print_unknown(c, s, &l, out);
 	}
 	fprintf(out, "ignored: %" PRIu64 " datagrams of others\n", c->ignored);
+	if (c->late)
+		fprintf(out,
+			"late: %" PRIu64
+			" datagrams of sessions that were over\n",
+			c->late);
 	if (c->forgotten)
 		fprintf(out, "forgotten: %" PRIu64 " old sessions\n",
 			c->forgotten);
