@@ -480,6 +480,50 @@ END
 "$lbrtime" --format=csv --visits --method=equal - <perf.txt >stdin.equal 2>>err || wrong "standard input"
 [ ! -s err ] || wrong "perf script's text: messages"
 cmp perf.equal stdin.equal || wrong "standard input differs"
+
+# A perf.data is printed by perf: here by one that knows but this file
+mkdir -p fake
+cat >fake/perf <<'END'
+#!/bin/sh
+[ "$1" = script ] || exit 3
+asked=0
+while [ $# -gt 2 ]; do
+	case $1 in
+	--ns | --show-mmap-events | --show-task-events | --show-switch-events) asked=$((asked + 1)) ;;
+	-F) fields=$2 ;;
+	esac
+	shift
+done
+[ "$asked $fields $1 $2" = "4 comm,pid,tid,cpu,time,ip,sym,brstack -i perf.data" ] || exit 3
+case $(cat perf.data) in
+PERFILE2) cat perf.txt ;;
+PERFILE2nothing) ;;
+PERFILE2odd)
+	echo "Samples have no CPU attribute" >&2
+	exit 1
+	;;
+PERFILE2cut)
+	head -n 40 perf.txt
+	exit 1
+	;;
+esac
+END
+chmod +x fake/perf
+# perfdata REST [REASON]: which is why it fails
+perfdata() {
+	printf 'PERFILE2%s' "$1" >perf.data
+	(PATH=$PWD/fake:$PATH && exec "$lbrtime" --format=csv --visits --method=equal perf.data) >data.equal 2>err
+	[ $? -eq $(($# - 1)) ] || wrong "perf.data$1: status"
+	[ "$(cat err)" = "${2+lbrtime: perf.data: }${2-}" ] || wrong "perf.data$1: $(cat err)"
+	[ $# -eq 1 ] || [ ! -s data.equal ] || wrong "perf.data$1: a part is shown"
+}
+perfdata ""
+cmp perf.equal data.equal || wrong "a perf.data differs from its text"
+perfdata nothing "has no samples"
+perfdata odd "cannot be read: Samples have no CPU attribute"
+perfdata cut "perf script failed before its end"
+env PATH=/nowhere "$lbrtime" perf.data >out 2>err && wrong "a perf.data without perf"
+grep -q '^lbrtime: perf.data: perf script, which is to print it: No such file' err || wrong "without perf: $(cat err)"
 python3 - <<'END' || wrong "perf script's text is not read right"
 import csv
 def load(name):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the input: a trace.dat with events of lbrprof, or else what perf script prints.
+ * Reads the input: a trace.dat with events of lbrprof, a perf.data, or else what perf
+ * script prints.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -376,6 +377,16 @@ static int read_dat(struct guard *g, struct timeline *t, const char *file)
 	return status;
 }
 
+static bool is_perfdata(FILE *in)
+{
+	static const char magic[] = "PERFILE2";
+	char begin[sizeof(magic) - 1];
+
+	/* Of a pipe nothing is taken */
+	return pread(fileno(in), begin, sizeof(begin), 0) == sizeof(begin) &&
+	       !memcmp(begin, magic, sizeof(begin));
+}
+
 /**
  * input_read - read a file
  * @g: the guard
@@ -397,6 +408,10 @@ int input_read(struct guard *g, struct timeline *t, const char *file)
 	in = fopen(file, "re");
 	if (!in)
 		return guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
+	if (is_perfdata(in)) {
+		fclose(in);
+		return perfdata_read(g, t, file);
+	}
 	c = getc(in);
 	if (c == EOF) {
 		status =

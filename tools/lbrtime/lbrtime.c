@@ -97,8 +97,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Say what ran between two samples, and when.\n\n"
-	"FILE is a trace.dat with events of lbrprof, or what perf script prints of samples "
-	"with branches; - is standard input. A sample's branches tell which functions ran, "
+	"FILE is a trace.dat with events of lbrprof, a perf.data with samples with branches, or "
+	"what perf script prints of it; - is standard input. A sample's branches tell which functions ran, "
 	"one after the other, since the sample before it; each gets its part of that time.\n"
 	"\v"
 	"Examples:\n"
@@ -107,6 +107,7 @@ static const char doc[] =
 	"  lbrtime --around=1234.567890,50us trace.dat\n"
 	"  lbrtime --format=html -o page.html trace.dat\n"
 	"  perf record --sample-cpu -j any_call,any_ret,u -F 10000 -- ./program\n"
+	"  lbrtime perf.data\n"
 	"  perf script --ns --show-mmap-events -F comm,pid,tid,cpu,time,ip,sym,brstack | lbrtime -\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";

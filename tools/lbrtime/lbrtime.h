@@ -369,6 +369,7 @@ struct timeline {
 int input_read(struct guard *g, struct timeline *t, const char *file);
 int perftext_read(struct guard *g, struct timeline *t, const char *file,
 		  FILE *in);
+int perfdata_read(struct guard *g, struct timeline *t, const char *file);
 
 struct sample *timeline_sample(struct timeline *t, u32 cpu, s32 pid, u64 ts);
 struct branch *timeline_branch(struct timeline *t);
