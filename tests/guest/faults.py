@@ -153,7 +153,14 @@ class Disk:
     """Reads of 4 KiB, past the page cache."""
 
     def __init__(self, path):
-        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        # A disk that is found in the background is seen before it can be opened.
+        self.fd = None
+        while self.fd is None:	# the vm's timeout ends it
+            try:
+                self.fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+            except OSError as e:
+                if e.errno not in (errno.ENOENT, errno.ENXIO):
+                    raise
         self.buffer = mmap.mmap(-1, 4096)
         rdev = os.fstat(self.fd).st_rdev
         self.dev = os.major(rdev) << 20 | os.minor(rdev)
