@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# Code and stacks that would take for ever to be read: files of FUSE whose server does
-# not answer. No call waits for them, its stack says why it ends, and other programs get
-# their tables.
+# Code and stacks that may take for ever to be read: files of FUSE whose server does not
+# answer, memory that userfaultfd is to fill and nobody does, and memfd_secret's. No call
+# waits for them, their stacks say why they end, and other programs get their tables.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 files=24	# more than the workers that build tables
@@ -34,10 +34,15 @@ nothing_queued() {
 	grep '^tables:' "$tracing/iosys" | grep -q ' queued 0$'
 }
 
-# end_of BYTES: why the stack of the last read of so many ends, and where it begins
+# id_of NAME: the number of the stack of the last read under this name
+id_of() {
+	sed -n "s/^ *$1-[0-9].* io_syscall: pread64=1 .* stack=//p" trace | tail -n 1
+}
+
+# end_of NAME: why that stack ends, and where it begins
 end_of() {
 	local id
-	id=$(sed -n "s/.* io_syscall: pread64=$1 .* stack=//p" trace | tail -n 1)
+	id=$(id_of "$1")
 	sed -n "s/^stack ${id:-none} end=\([a-z_]*\) guessed=[0-9]* frames=\([0-9]*+0x[0-9a-f]*\).*/\1 \2/p" stacks
 }
 
@@ -51,6 +56,10 @@ mkdir files
 coproc { exec ./stallwork files $files 2>err; }
 work=$COPROC_PID
 # It is killed if it is blocked
+read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err "$tracing/iosys")"
+same wait "$said" "what it says"
+until_so "builds do not end" nothing_queued
+echo >&"${COPROC[1]}"
 read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err "$tracing/iosys")"
 same ready "$said" "what it says"
 
@@ -68,11 +77,26 @@ eval "exec ${COPROC[1]}>&-"
 wait "$work" || die "stallwork: $(cat err)"
 
 same $files "$(grep -cx '# no table: of FUSE' stacks)" "objects of FUSE"
-same $files "$(grep -c ' io_syscall: pread64=1 ' trace)" "reads from code of FUSE"
+same $files "$(grep -c '^ *on-fuse-.* io_syscall: pread64=1 ' trace)" "reads from code of FUSE"
 # The last one's code is behind the call, 16 bytes from its beginning
 map=$(grep "^map .* path=.*/f$((files - 1))\$" stacks | cut -d ' ' -f 2)
-same "complete $map+0x100e" "$(end_of 1)" "the stack with code of FUSE"
-case $(end_of 2) in
-"bad_memory "*) ;;
-*) die "the stack in FUSE: $(end_of 2)" "$(cat stacks)" ;;
+same "complete $map+0x100e" "$(end_of on-fuse)" "the stack with code of FUSE"
+# What the file has there is read as zeroes, which nobody has to fill
+map=$(grep "^map .* path=/memfd:unfilled" stacks | cut -d ' ' -f 2)
+same "complete ${map:-none}+0x100e" "$(end_of on-uffd)" "the stack with code behind what is not there"
+for name in fuse-stack uffd-stack; do
+	case $(end_of $name) in
+	"bad_memory "*) ;;
+	*) die "$name: $(end_of $name)" "$(cat stacks)" ;;
+	esac
+done
+# It is the program's own, and what is kept of it is where code is: in the C library, in the
+# program, and where makecontext() has it return to, which is before a function
+case $(end_of secret-stack) in
+"no_rule "*) ;;
+*) die "secret-stack: $(end_of secret-stack)" "$(cat stacks)" ;;
 esac
+map=$(grep "^map .* path=.*/stallwork$" stacks | cut -d ' ' -f 2)
+frames=$(sed -n "s/^stack $(id_of secret-stack) .* frames=//p" stacks)
+[[ $frames =~ ^([0-9]+)\+0x[0-9a-f]+,$map\+0x[0-9a-f]+,([0-9]+)\+0x[0-9a-f]+$ &&
+	${BASH_REMATCH[1]} = "${BASH_REMATCH[2]}" ]] || die "secret-stack: $frames"

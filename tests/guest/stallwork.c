@@ -5,20 +5,29 @@
  * usage: stallwork DIRECTORY FILES <WAIT
  *
  * Serves FILES files of FUSE in DIRECTORY, of two pages: the second one has code, the
- * first one is never answered for. Then reads 1 byte of itself from the code of each file
- * in turn, and 2 bytes with a stack pointer into a first page.
+ * first one is never answered for. Then reads a byte of itself, under these names:
  *
- * After that it says "ready", and waits for the end of its input. It is killed by
- * SIGALRM if all of it takes longer than two minutes.
+ *	on-fuse		from the code of each file, in turn
+ *	fuse-stack	with a stack pointer into a first page
+ *	uffd-stack	with one into memory that userfaultfd is to fill, and nobody does
+ *	on-uffd		from the second page of a file whose first one, where the file says
+ *			what it is, is not there, and userfaultfd is to fill it
+ *	secret-stack	on a stack in memory of memfd_secret(), where code cannot be
+ *
+ * On-uffd does so twice: it says "wait" in between, and waits for a byte of its input.
+ * After that it says "ready", and waits for the end of its input. It is killed by SIGALRM
+ * if all of it takes longer than two minutes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -26,9 +35,11 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define PAGE 4096
+#define SECRET_STACK (64 * PAGE)
 #define CHECK(ok) check(ok, #ok, __LINE__)
 
 /* long code(int fd, void *buffer, size_t size, off_t offset), which is pread() */
@@ -52,6 +63,12 @@ static void check(int ok, const char *what, int line)
 		return;
 	fprintf(stderr, "stallwork:%d: %s: %s\n", line, what, strerror(errno));
 	exit(1);
+}
+
+static void say(const char *what)
+{
+	puts(what);
+	fflush(stdout);
 }
 
 /* --- the server of the files */
@@ -141,18 +158,21 @@ static void answer_one(int fuse, const struct fuse_in_header *in)
 
 static void serve(int fuse)
 {
-	static _Alignas(8) char request[1 << 17];
+	static union {
+		struct fuse_in_header in;
+		char bytes[1 << 17];
+	} request;
 
+	prctl(PR_SET_NAME, "server");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		ssize_t got = read(fuse, request, sizeof(request));
+		ssize_t got = read(fuse, &request, sizeof(request));
 
 		if (got < 0 && errno == ENODEV)
 			exit(0);
-		CHECK(got >= (ssize_t)sizeof(struct fuse_in_header) ||
-		      errno == EINTR);
+		CHECK(got >= (ssize_t)sizeof(request.in) || errno == EINTR);
 		if (got > 0)
-			answer_one(fuse, (const void *)request);
+			answer_one(fuse, &request.in);
 	}
 }
 
@@ -199,16 +219,32 @@ static void on_fuse(const char *directory, long file)
 __attribute__((noinline)) static long pread_with(char *stack)
 {
 	register long offset __asm__("r10") = 0;
-	static char bytes[2];
+	static char c;
 	long result;
 
 	__asm__ volatile("mov %%rsp, %%rbx; mov %[stack], %%rsp\n"
 			 "syscall; mov %%rbx, %%rsp"
 			 : "=a"(result)
-			 : "a"((long)SYS_pread64), "D"((long)self), "S"(bytes),
-			   "d"(2L), "r"(offset), [stack] "r"(stack)
+			 : "a"((long)SYS_pread64), "D"((long)self), "S"(&c),
+			   "d"(1L), "r"(offset), [stack] "r"(stack)
 			 : "rbx", "rcx", "r11", "memory");
 	return result;
+}
+
+/* A trace has one name for each process */
+static void in_process(const char *name, void (*call)(const char *directory),
+		       const char *directory)
+{
+	pid_t child = fork();
+	int status;
+
+	CHECK(child >= 0);
+	if (!child) {
+		prctl(PR_SET_NAME, name);
+		call(directory);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
 }
 
 static void fuse_stack(const char *directory)
@@ -221,7 +257,87 @@ static void fuse_stack(const char *directory)
 	CHECK(fd >= 0);
 	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	CHECK(page != MAP_FAILED);
-	CHECK(pread_with(page + PAGE / 2) == 2);
+	CHECK(pread_with(page + PAGE / 2) == 1);
+	close(fd);
+}
+
+/* Whoever touches what is not there waits for a thread that there is not */
+static int register_with_userfaultfd(void *start, size_t size)
+{
+	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { .start = (unsigned long)start, .len = size },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	CHECK(uffd >= 0);
+	CHECK(!ioctl(uffd, UFFDIO_API, &api));
+	CHECK(!ioctl(uffd, UFFDIO_REGISTER, &range));
+	return uffd;
+}
+
+static void uffd_stack(const char *directory)
+{
+	char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int uffd;
+
+	(void)directory;
+	CHECK(page != MAP_FAILED);
+	uffd = register_with_userfaultfd(page, PAGE);
+	CHECK(pread_with(page + PAGE / 2) == 1);
+	close(uffd);
+}
+
+static void on_uffd(const char *directory)
+{
+	int fd = memfd_create("unfilled", MFD_CLOEXEC), uffd;
+	char *pages, c;
+
+	(void)directory;
+	CHECK(fd >= 0);
+	CHECK(!ftruncate(fd, 2 * PAGE));
+	CHECK(pwrite(fd, code, sizeof(code), PAGE) == sizeof(code));
+	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	CHECK(pages != MAP_FAILED);
+	uffd = register_with_userfaultfd(pages, 2 * PAGE);
+	CHECK(((pread_code)(pages + PAGE))(self, &c, 1, 0) == 1);
+	/* Once more when what the kernel wants to know of the file is known */
+	say("wait");
+	CHECK(read(STDIN_FILENO, &c, 1) == 1);
+	CHECK(((pread_code)(pages + PAGE))(self, &c, 1, 0) == 1);
+	close(uffd);
+	close(fd);
+}
+
+/* No thread: futexes cannot be there */
+static ucontext_t caller, secret;
+
+static void with_secret_stack(void)
+{
+	char c;
+
+	CHECK(pread(self, &c, 1, 0) == 1);
+}
+
+static void secret_stack(const char *directory)
+{
+	int fd = syscall(SYS_memfd_secret, O_CLOEXEC);
+	void *stack;
+
+	(void)directory;
+	CHECK(fd >= 0);
+	CHECK(!ftruncate(fd, SECRET_STACK));
+	stack = mmap(NULL, SECRET_STACK, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		     0);
+	CHECK(stack != MAP_FAILED);
+	CHECK(!getcontext(&secret));
+	secret.uc_stack.ss_sp = stack;
+	secret.uc_stack.ss_size = SECRET_STACK;
+	secret.uc_link = &caller;
+	makecontext(&secret, with_secret_stack, 0);
+	CHECK(!swapcontext(&caller, &secret));
 	close(fd);
 }
 
@@ -236,11 +352,14 @@ int main(int argc, char **argv)
 	self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	CHECK(self >= 0);
 	server = start_server(argv[1]);
+	prctl(PR_SET_NAME, "on-fuse");
 	for (i = 0; i < files; i++)
 		on_fuse(argv[1], i);
-	fuse_stack(argv[1]);
-	puts("ready");
-	fflush(stdout);
+	in_process("fuse-stack", fuse_stack, argv[1]);
+	in_process("uffd-stack", uffd_stack, argv[1]);
+	in_process("on-uffd", on_uffd, argv[1]);
+	in_process("secret-stack", secret_stack, argv[1]);
+	say("ready");
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
 	umount2(argv[1], MNT_DETACH);

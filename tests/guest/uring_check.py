@@ -19,7 +19,8 @@ EVENT = re.compile(
     r"^\s*.*io_request:\s+(?P<kind>\w+):(?P<op>\w+)=(?P<result>-?\d+) bytes=(?P<bytes>\d+) "
     r"start=(?P<start>\d+) duration=(?P<duration>\d+) comm=(?P<comm>.*) pid=(?P<pid>\d+) "
     r"tgid=(?P<tgid>\d+) user_data=(?P<user_data>\w+) parts=(?P<parts>\d+) "
-    rf"flags=(?P<flags>[\w|]*) {OBJECT} family=(?P<family>\d+) protocol=(?P<protocol>\d+) stack=0$")
+    rf"flags=(?P<flags>[\w|]*) {OBJECT} fd2=-1 type2=anon dev2=0:0 id2=0 name2= "
+    r"family=(?P<family>\d+) protocol=(?P<protocol>\d+) isn=\d+ peer_isn=\d+ stream=[\d ]* stack=0$")
 PENDING = re.compile(
     r"^\s*.*io_pending:\s+(?P<kind>\w+):(?P<op>\w+) start=(?P<start>\d+) duration=(?P<duration>\d+) "
     rf"comm=(?P<comm>.*) pid=(?P<pid>\d+) tgid=(?P<tgid>\d+) nr=.*? {OBJECT} fd2=")

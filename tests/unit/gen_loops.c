@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|shuffle|queue|pool
+ * gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED MODE
  *
  * Writes made-up traces of three hosts: 96 clients on the first one, each a thread with
  * a connection, ask a proxy on the second one, which asks a data base on the third one.
@@ -11,12 +11,19 @@
  *	batch	reads all that has come, and then does what follows
  *	proxy	likewise; what comes, comes in bursts; each request is handed on to the
  *		data base
- *	shuffle	likewise, in any order, and answers one in three itself
+ *	answers	likewise, but what follows from answers in any order
+ *	shuffle	likewise, all in any order, and answers one in three itself
  *	queue	like loop, but has 24 connections to the data base: requests wait for
  *		one, and get it while it acts on what freed it
  *	pool	hands each request to one of 24 threads, which asks, and hands the answer
  *		back by an eventfd; who has nothing to do is woken, the others take what
  *		waits, which no kernel sees
+ *	uring	acts on what has come, in order, but it is requests to io_uring that send
+ *		and receive: all that it prepares goes into one call, and some of what it
+ *		waits for comes in that call before the rest is submitted, or while it acts
+ *	mix	likewise, as shuffle
+ *	parts	likewise, in order; each message comes in two parts, and each request asks
+ *		the data base once, or once more after that
  *
  * Some requests need no data base, some ask it up to three times, some at the same time.
  * Prints the truth:
@@ -47,10 +54,22 @@
 
 #define BURST 5000000
 
-enum mode { LOOP, BATCH, PROXY, SHUFFLE, QUEUE, THREADS };
+enum mode {
+	LOOP,
+	BATCH,
+	PROXY,
+	ANSWERS,
+	SHUFFLE,
+	QUEUE,
+	THREADS,
+	URING,
+	MIX,
+	PARTS
+};
 
-static const char *const modes[] = { "loop",	"batch", "proxy",
-				     "shuffle", "queue", "pool" };
+static const char *const modes[] = { "loop",	"batch", "proxy", "answers",
+				     "shuffle", "queue", "pool",  "uring",
+				     "mix",	"parts" };
 
 struct connection {
 	unsigned int host; /* of who asks */
@@ -58,11 +77,19 @@ struct connection {
 	unsigned int port;
 	uint64_t offset[2];
 	uint32_t isn[2];
+	int64_t armed; /* since when the proxy's request waits for what comes */
+};
+
+/* What goes into the proxy's next call */
+struct prepared {
+	bool answers;
+	unsigned int which;
 };
 
 struct event {
 	unsigned int host;
 	struct io_call call;
+	bool request; /* to io_uring */
 	int wakee; /* if it is no call, but wakes that thread */
 	char name[48];
 };
@@ -109,7 +136,15 @@ static int waiting[3 * CLIENTS], nr_waiting; /* for a connection or a thread */
 static int64_t idle[POOL]; /* since when; 0: it is not */
 static uint64_t asked, wanted;
 static int64_t now; /* of the proxy's loop */
+static struct prepared prepared[MAX_READY];
+static unsigned int nr_prepared;
 static enum mode mode;
+
+/* Requests to io_uring do it all */
+static bool is_uring(void)
+{
+	return mode == URING || mode == MIX || mode == PARTS;
+}
 
 static int64_t below(int64_t n)
 {
@@ -146,6 +181,9 @@ static void transfer(struct connection *c, bool server, bool sends,
 				    sends ? OP_SENDTO : OP_RECVFROM, start,
 				    finish);
 
+	e->request = is_uring() && e->host == 1;
+	if (e->request)
+		e->call.op = sends ? OP_URING_SEND : OP_URING_RECV;
 	e->call.type = IO_SOCKET;
 	e->call.id = 2 * c->port + server;
 	e->call.fd = 20;
@@ -173,7 +211,7 @@ static void make_connection(struct connection *c, unsigned int host, int asks,
 
 static bool is_proxy(void)
 {
-	return mode == PROXY || mode == SHUFFLE;
+	return mode == PROXY || mode == ANSWERS || mode == SHUFFLE;
 }
 
 static void is_ready(int64_t at, int what, unsigned int which)
@@ -217,6 +255,15 @@ static void tell(int tid, int64_t begin, unsigned int i)
 {
 	printf("link\t%d\t%lld\t%d\t%lld\t%u\n", tid, (long long)begin,
 	       LOOP_TID, (long long)client[i].job.got, going);
+}
+
+static void prepare(bool answers, unsigned int which)
+{
+	if (nr_prepared == MAX_READY)
+		abort();
+	now += 200 + below(500);
+	prepared[nr_prepared++] =
+		(struct prepared){ .answers = answers, .which = which };
 }
 
 static void loop_sends(struct upstream *u)
@@ -265,10 +312,18 @@ static void loop_asks(unsigned int i)
 	}
 	u->used = true;
 	u->client = i;
-	if (u->made)
+	if (is_uring()) {
+		if (!u->made)
+			make_connection(&u->c, 1, LOOP_TID,
+					3000 + (int)(u - upstream),
+					20000 + (unsigned int)(u - upstream));
+		u->made = true;
+		prepare(false, u - upstream);
+	} else if (u->made) {
 		loop_sends(u);
-	else
+	} else {
 		loop_connects(u);
+	}
 }
 
 static const char *name_of(unsigned int i)
@@ -396,7 +451,10 @@ static void act_on_client(unsigned int i)
 
 	if (!j->left && (mode != THREADS || below(2))) {
 		read_file(LOOP_TID, i, &now);
-		loop_answers(i);
+		if (is_uring())
+			prepare(true, i);
+		else
+			loop_answers(i);
 		return;
 	}
 	if (mode == THREADS) {
@@ -431,6 +489,8 @@ static void act_on_answer(struct upstream *u)
 			j->left--;
 			j->out = 1;
 			loop_asks(i);
+		} else if (is_uring()) {
+			prepare(true, i);
 		} else {
 			loop_answers(i);
 		}
@@ -441,9 +501,11 @@ static void act_on_answer(struct upstream *u)
 
 static unsigned int jobs(void)
 {
-	if (mode == SHUFFLE)
+	if (mode == SHUFFLE || mode == MIX)
 		return below(3) > 0;
-	return mode == PROXY ? 1 : below(4);
+	if (mode == PARTS)
+		return 1 + below(2);
+	return is_proxy() ? 1 : below(4);
 }
 
 static void read_ready(const struct ready *r)
@@ -489,6 +551,58 @@ static void read_eventfd(const struct ready *done, unsigned int n)
 		loop_answers(done[i].which / POOL);
 }
 
+static struct connection *connection_of(const struct ready *r)
+{
+	return r->what == FROM_CLIENT ? &client[r->which].c :
+					&upstream[r->which].c;
+}
+
+/* The request that waits for it ends at a time */
+static void uring_receives(const struct ready *r, int64_t at)
+{
+	struct connection *c = connection_of(r);
+	int64_t since = c->armed ? c->armed : BEGIN, got = at;
+	bool client_sent = r->what == FROM_CLIENT;
+	uint64_t len = client_sent ? 100 : 500, first = 0;
+
+	if (mode == PARTS) {
+		/* It was sent longer ago than that */
+		first = 1 + below(len - 1);
+		got = r->at - below(15000);
+		transfer(c, client_sent, false, first, since, got);
+		since = got;
+	}
+	transfer(c, client_sent, false, len - first, since, at);
+	if (!client_sent)
+		return;
+	client[r->which].job =
+		(struct job){ .got = got,
+			      .left = jobs(),
+			      .at_once = mode != PARTS && !below(3) };
+	going++;
+}
+
+static void uring_sends(const struct prepared *p)
+{
+	int64_t begin = now += 200 + below(500), over;
+	struct upstream *u = &upstream[p->which];
+
+	if (!p->answers)
+		tell(LOOP_TID, begin, u->client);
+	now += 1000 + below(3000);
+	if (!p->answers) {
+		transfer(&u->c, false, true, 50, begin, now);
+		is_ready(base_answers(&u->c, now), FROM_BASE, p->which);
+		asked++;
+		return;
+	}
+	transfer(&client[p->which].c, true, true, 2000, begin, now);
+	going--;
+	over = now + travel();
+	transfer(&client[p->which].c, false, false, 2000, begin, over);
+	client_asks(p->which, over + 1000 + below(1000000));
+}
+
 static int by_at(const void *a, const void *b)
 {
 	const struct ready *x = a, *y = b;
@@ -504,9 +618,74 @@ static void swap_ready(struct ready *a, struct ready *b)
 	*b = was;
 }
 
+static void shuffle(struct ready *batch, unsigned int n)
+{
+	unsigned int i, j;
+
+	for (i = n; (mode == SHUFFLE || mode == ANSWERS) && i > 1; i--) {
+		j = below(i);
+		if (mode == SHUFFLE || (batch[i - 1].what == FROM_BASE &&
+					batch[j].what == FROM_BASE))
+			swap_ready(&batch[i - 1], &batch[j]);
+	}
+}
+
 static bool reads_first(void)
 {
 	return mode == BATCH || is_proxy();
+}
+
+/* What has come until now, in order; returns how much */
+static unsigned int take_ready(struct ready *batch, unsigned int n)
+{
+	unsigned int i;
+
+	qsort(ready, nr_ready, sizeof(*ready), by_at);
+	for (i = 0; n + i < EPOLL_MAX && i < nr_ready && ready[i].at <= now;
+	     i++)
+		batch[n + i] = ready[i];
+	memmove(ready, ready + i, (nr_ready - i) * sizeof(*ready));
+	nr_ready -= i;
+	return n + i;
+}
+
+/* One io_uring_enter, and what it was for */
+static void uring_turn(void)
+{
+	struct ready batch[EPOLL_MAX];
+	unsigned int n = 0, i, told = 0;
+	int64_t begin = now += 300 + below(500);
+
+	for (i = 0; i < nr_prepared; i++) {
+		uring_sends(&prepared[i]);
+		if (below(2))
+			n = take_ready(batch, n);
+		for (; told < n; told++)
+			uring_receives(&batch[told], now += 300 + below(300));
+	}
+	nr_prepared = 0;
+	qsort(ready, nr_ready, sizeof(*ready), by_at);
+	if (!n && nr_ready && ready[0].at > now)
+		now = ready[0].at;
+	n = take_ready(batch, n);
+	for (; told < n; told++)
+		uring_receives(&batch[told], now += 300 + below(300));
+	now += 300 + below(300);
+	add_event(1, LOOP_TID, OP_URING_ENTER, begin, now);
+	for (i = 0; i < n; i++) {
+		if (mode == MIX)
+			swap_ready(&batch[i], &batch[i + below(n - i)]);
+		/* So that many come meanwhile */
+		if (mode != URING)
+			now += 20000 + below(5000);
+		connection_of(&batch[i])->armed = now;
+		act_on(&batch[i]);
+		/* The program sees these, too, before it calls again */
+		if (below(2))
+			n = take_ready(batch, n);
+		for (; told < n; told++)
+			uring_receives(&batch[told], batch[told].at);
+	}
 }
 
 /* One epoll_wait, and what it told of */
@@ -537,8 +716,7 @@ static void turn(void)
 		read_eventfd(done, n_done);
 	for (i = 0; i < n && reads_first(); i++)
 		read_ready(&batch[i]);
-	for (i = n; mode == SHUFFLE && i > 1; i--)
-		swap_ready(&batch[i - 1], &batch[below(i)]);
+	shuffle(batch, n);
 	for (i = 0; i < n; i++) {
 		if (batch[i].what == DONE)
 			continue;
@@ -554,6 +732,12 @@ static int by_finish(const void *a, const void *b)
 
 	return (x->call.finish > y->call.finish) -
 	       (x->call.finish < y->call.finish);
+}
+
+static void write_request(struct td *td, const struct event *e)
+{
+	/* Whoever happens to complete it */
+	io_write_request(td, 0, &e->call, below(2) ? e->call.tid : 77);
 }
 
 static void write_waking(struct td *td, const struct event *e)
@@ -574,6 +758,7 @@ static bool save(const char *path, unsigned int host)
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
+	td_add_event(&td, "iosys", io_request_format);
 	td_add_event(&td, "sched", td_sched_waking);
 	td.cmdlines = cmdlines[host];
 	for (i = 0; i < nr_events; i++) {
@@ -582,6 +767,8 @@ static bool save(const char *path, unsigned int host)
 		events[i].call.name = events[i].name;
 		if (events[i].wakee)
 			write_waking(&td, &events[i]);
+		else if (events[i].request)
+			write_request(&td, &events[i]);
 		else
 			io_write(&td, 0, &events[i].call);
 	}
@@ -596,14 +783,14 @@ int main(int argc, char **argv)
 {
 	unsigned int i;
 
-	for (mode = LOOP; argc == 7 && mode <= THREADS; mode++) {
+	for (mode = LOOP; argc == 7 && mode <= PARTS; mode++) {
 		if (!strcmp(argv[6], modes[mode]))
 			break;
 	}
-	if (argc != 7 || mode > THREADS ||
+	if (argc != 7 || mode > PARTS ||
 	    (wanted = strtoull(argv[4], NULL, 10)) < CLIENTS) {
 		fprintf(stderr,
-			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|shuffle|queue|pool\n");
+			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|pool|uring|mix|parts\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[5], NULL, 10);
@@ -615,8 +802,12 @@ int main(int argc, char **argv)
 				40000 + i);
 		client_asks(i, BEGIN + below(1000000));
 	}
-	while (nr_ready)
-		turn();
+	while (nr_ready || nr_prepared) {
+		if (is_uring())
+			uring_turn();
+		else
+			turn();
+	}
 	qsort(events, nr_events, sizeof(*events), by_finish);
 	for (i = 0; i < HOSTS; i++) {
 		if (!save(argv[1 + i], i))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Made-up io_syscall, io_fault, io_stack and io_map events, with the fields that kernels
+ * Made-up io_syscall, io_request, io_fault, io_stack and io_map events, with the fields that kernels
  * have that matter to ioreq, for files that tracedat.h writes.
  */
 #ifndef TESTS_IODAT_H
@@ -12,6 +12,7 @@
 #define IO_ID_FAULT 402
 #define IO_ID_STACK 404
 #define IO_ID_MAP 405
+#define IO_ID_REQUEST 406
 
 /* Types of objects */
 #define IO_ANON 0
@@ -36,9 +37,13 @@ enum {
 	OP_ACCEPT = 30,
 	OP_FDATASYNC = 33,
 	OP_EPOLL_WAIT = 45,
+	OP_URING_ENTER = 48,
+	OP_URING_SEND = 154,
+	OP_URING_RECV = 155,
 };
 
 extern const char io_call_format[];
+extern const char io_request_format[];
 extern const char io_fault_format[];
 extern const char io_stack_format[];
 extern const char io_map_format[];
@@ -93,6 +98,8 @@ struct io_call {
 
 const char *io_op_name(unsigned int op);
 void io_write(struct td *td, unsigned int cpu, const struct io_call *call);
+void io_write_request(struct td *td, unsigned int cpu,
+		      const struct io_call *request, int by);
 void io_write_fault(struct td *td, unsigned int cpu,
 		    const struct io_call *fault);
 void io_write_stack(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,

@@ -71,7 +71,8 @@ if mode == "loop":
 END
 
 for seed in 1 2; do
-	for mode in "loop 0.95" "batch 0.95" "proxy 0.95" "shuffle 0" "pool 0.95" "queue 0.4"; do
+	for mode in "loop 0.95" "batch 0.95" "proxy 0.95" "answers 0.95" "shuffle 0" "pool 0.95" "queue 0.4" \
+		"uring 0.95" "mix 0.75" "parts 0.95"; do
 		# shellcheck disable=SC2086 # two words
 		set -- $mode
 		"$UNIT/gen_loops" web.dat app.dat db.dat 3000 $seed "$1" >truth || exit 1

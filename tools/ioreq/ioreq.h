@@ -246,6 +246,7 @@ enum step {
  * @start:	when the call began, ns of CLOCK_MONOTONIC
  * @duration:	how long it took, ns
  * @sent:	they were sent
+ * @async:	it was a request to io_uring or aio
  */
 struct message {
 	u32 host;
@@ -262,6 +263,7 @@ struct message {
 	u64 start;
 	u64 duration;
 	bool sent;
+	bool async;
 };
 
 /**
@@ -400,6 +402,7 @@ enum touch_what { TOUCH_GET, TOUCH_ANSWER, TOUCH_ASK, TOUCH_RESULT };
  * @what:	of enum touch_what
  * @first:	no call before did that for the request
  * @last:	none behind it does
+ * @async:	it was a request to io_uring or aio
  */
 struct touch {
 	u64 time;
@@ -409,6 +412,7 @@ struct touch {
 	u8 what;
 	bool first;
 	bool last;
+	bool async;
 };
 
 /**
@@ -441,6 +445,7 @@ struct waking {
  * @written:	they were written
  * @passed:	they were read, and went elsewhere in the same call
  * @peeked:	they were read, and stay there
+ * @async:	it was a request to io_uring or aio
  * @ranges:	so many of these are one call's; 0: it is one of those behind the first
  */
 struct piped {
@@ -458,6 +463,7 @@ struct piped {
 	bool written;
 	bool passed;
 	bool peeked;
+	bool async;
 	u32 ranges;
 };
 

@@ -34,6 +34,9 @@
 /* More of them are as good as any */
 #define SET_MAX 8
 
+/* So much comes before a thread polls; if it does not, that is enough to look at */
+#define REASONS_MAX 4096
+
 /* What is known from one pass tells more in the next one; three steps of a request */
 #define PASSES 4
 
@@ -68,10 +71,12 @@ struct set {
  * enum way - how a thread acts on what it reads
  * @WAY_STRICT:		on each thing before it reads the next
  * @WAY_ORDERED:	in the same order, once on each; on requests before answers, maybe
+ * @WAY_ASKS:		it asks in that order for what it was asked for, and answers in any
+ * @WAY_WHOLE:		in order, on what has come whole, and on nothing before
  * @WAY_LOOSE:		otherwise
  * @WAYS:		how many
  */
-enum way { WAY_STRICT, WAY_ORDERED, WAY_LOOSE, WAYS };
+enum way { WAY_STRICT, WAY_ORDERED, WAY_ASKS, WAY_WHOLE, WAY_LOOSE, WAYS };
 
 /**
  * enum kind - what happens
@@ -101,7 +106,8 @@ enum kind {
 
 /**
  * struct happening - what happens on a host
- * @time:	when, ns of the host
+ * @time:	when the thread did it or saw it, ns of the host
+ * @moment:	when the kernel did it
  * @host:	where
  * @pid:	thread
  * @kind:	of enum kind
@@ -113,6 +119,7 @@ enum kind {
  */
 struct happening {
 	u64 time;
+	u64 moment;
 	u32 host;
 	s32 pid;
 	enum kind kind;
@@ -174,6 +181,7 @@ struct span {
  * @woken:	the thread that it woke last, and has done nothing else since; or 0
  * @way:	how it acts
  * @polls:	it waits for several descriptors at a time
+ * @async:	it does so by requests to io_uring or aio
  * @asked:	how many requests it made
  * @agreed:	requests of which both ends are known and agree, by the way
  * @contradicted: likewise, and do not
@@ -197,6 +205,7 @@ struct worker {
 	s32 woken;
 	enum way way;
 	bool polls;
+	bool async;
 	u64 asked;
 	u64 agreed[WAYS];
 	u64 contradicted[WAYS];
@@ -438,7 +447,11 @@ static struct happening *add_happening(struct loops *l, u32 host, s32 pid,
 			    sizeof(*l->happening));
 	h = &l->happening[l->happenings++];
 	*h = (struct happening){
-		.time = time, .host = host, .pid = pid, .kind = kind
+		.time = time,
+		.moment = time,
+		.host = host,
+		.pid = pid,
+		.kind = kind,
 	};
 	return h;
 }
@@ -513,17 +526,52 @@ static void add_waking(struct loops *l, const struct waking *w)
 		w->wakee;
 }
 
+/*
+ * What a thread submits with a call of io_uring_enter it has prepared before, and what is
+ * there for it meanwhile it sees after that. Other results it may see at once.
+ */
+static void when_seen(const struct loops *l, struct happening *h, bool out)
+{
+	const struct actor *a = log_actor(l->s->log, h->host, h->pid);
+	u64 i = a ? log_after(a, h->moment) : 0;
+	const struct logged *c;
+
+	while (a && i < a->nr && a->call[i].beside)
+		i++;
+	if (!a || i == a->nr)
+		return;
+	c = &a->call[i];
+	if (c->start <= h->moment &&
+	    !strcmp(log_op(l->s->log, c), "io_uring_enter"))
+		h->time = out ? c->start : c->start + c->duration;
+}
+
+static void add_touch(struct loops *l, const struct touch *t)
+{
+	struct happening *h =
+		add_happening(l, t->host, t->pid, t->time, KIND_TOUCH);
+
+	h->touch = t;
+	if (t->async)
+		when_seen(l, h,
+			  t->what == TOUCH_ASK || t->what == TOUCH_ANSWER);
+}
+
 /* If it is a request, or an answer, its touches tell */
 static void add_piped(struct loops *l, const struct piped *p)
 {
+	struct happening *h;
+
 	if (p->peer > 0 &&
 	    requests_piped(l->s->requests, p->host, p->tgid, p->peer))
 		return;
-	add_happening(l, p->host, p->pid, p->time,
-		      p->written ? KIND_WRITE :
-		      p->passed	 ? KIND_PASS :
-				   KIND_READ)
-		->piped = p;
+	h = add_happening(l, p->host, p->pid, p->time,
+			  p->written ? KIND_WRITE :
+			  p->passed  ? KIND_PASS :
+				       KIND_READ);
+	h->piped = p;
+	if (p->async)
+		when_seen(l, h, p->written);
 }
 
 static int by_time(const void *a, const void *b)
@@ -533,6 +581,10 @@ static int by_time(const void *a, const void *b)
 
 	order = order ? order : (x->time > y->time) - (x->time < y->time);
 	order = order ? order : (x->pid > y->pid) - (x->pid < y->pid);
+	/* Nothing that the thread submits is caused by what it waits for then */
+	order = order ? order : (x->kind == KIND_POLL) - (y->kind == KIND_POLL);
+	order = order ? order :
+			(x->moment > y->moment) - (x->moment < y->moment);
 	return order ? order : (int)x->kind - (int)y->kind;
 }
 
@@ -545,9 +597,7 @@ static void collect(struct loops *l)
 
 	touch = requests_touches(l->s->requests, &nr);
 	for (i = 0; i < nr; i++)
-		add_happening(l, touch[i].host, touch[i].pid, touch[i].time,
-			      KIND_TOUCH)
-			->touch = &touch[i];
+		add_touch(l, &touch[i]);
 	a = log_actors(l->s->log, &actors);
 	for (i = 0; i < actors; i++) {
 		for (j = 0; j < a[i]->nr; j++)
@@ -566,6 +616,21 @@ static void collect(struct loops *l)
 
 /* ------------------------------------------------------------------------- */
 /* Causes and effects */
+
+static bool is_order(enum way way)
+{
+	return way == WAY_ORDERED || way == WAY_ASKS || way == WAY_WHOLE;
+}
+
+static bool asks_in_order(const struct worker *w)
+{
+	return is_order(w->way);
+}
+
+static bool answers_in_order(const struct worker *w)
+{
+	return asks_in_order(w) && w->way != WAY_ASKS;
+}
 
 /* For whom it may be that something follows from a cause */
 static void unite_reason(const struct loops *l, struct set *set,
@@ -616,10 +681,10 @@ static struct reason *next_reason(struct worker *w)
 
 		if (r->passed)
 			continue;
-		if (r->what != TOUCH_RESULT)
+		if (r->what != TOUCH_RESULT || w->way == WAY_WHOLE)
 			return r;
 		/* Nothing may follow from the first part of an answer */
-		if (!result && r->whole)
+		if (!result && r->whole && w->way == WAY_ORDERED)
 			result = r;
 	}
 	return result;
@@ -628,7 +693,7 @@ static struct reason *next_reason(struct worker *w)
 /* Likewise, with those that wait for something unknown */
 static struct set ask_of(const struct loops *l, struct worker *w, u64 time)
 {
-	struct reason *next = w->way == WAY_ORDERED ? next_reason(w) : NULL;
+	struct reason *next = asks_in_order(w) ? next_reason(w) : NULL;
 	struct set set = { 0 };
 	u64 i, n = 0;
 
@@ -700,13 +765,13 @@ static void check_answers(const struct loops *l, const struct worker *w)
 static void drop_reasons(struct loops *l, struct worker *w)
 {
 	const struct worker *waiting = w->way == WAY_STRICT ? w : NULL;
-	bool all = w->way != WAY_ORDERED && w->effects >= w->nr;
+	bool all = !asks_in_order(w) && w->effects >= w->nr;
 	u64 i;
 
-	if (w->way == WAY_ORDERED) {
+	if (asks_in_order(w))
 		check_requests(w);
+	if (answers_in_order(w))
 		check_answers(l, w);
-	}
 
 	for (i = 0; i < w->nr && !all; i++) {
 		const struct reason *r = &w->reason[i];
@@ -729,7 +794,14 @@ static void drop_reasons(struct loops *l, struct worker *w)
 /* Something has followed from each of them */
 static void settle(struct loops *l, struct worker *w)
 {
-	if (w->way != WAY_ORDERED && w->effects >= w->nr)
+	u64 i;
+
+	if (!asks_in_order(w) && w->effects >= w->nr)
+		drop_reasons(l, w);
+	for (i = 0; i < w->nr && w->reason[i].passed; i++)
+		;
+	/* It may never poll, that is known */
+	if (i == w->nr)
 		drop_reasons(l, w);
 }
 
@@ -739,6 +811,8 @@ static void add_reason(struct loops *l, struct worker *w,
 	u64 i;
 
 	settle(l, w);
+	if (w->nr == REASONS_MAX)
+		drop_reasons(l, w);
 	for (i = 0; i < w->nr && reason->what != TOUCH_ASK; i++) {
 		if (w->reason[i].what == reason->what &&
 		    w->reason[i].who == reason->who && !w->reason[i].passed) {
@@ -800,33 +874,6 @@ static struct set *made_for(struct loops *l, const struct worker *w, u32 who)
 	return &l->channel[socket]->set;
 }
 
-static void ask_in_order(struct loops *l, struct worker *w, u32 who, u64 time)
-{
-	struct set *connected = made_for(l, w, who), goes = { 0 };
-	struct reason *next = next_reason(w);
-	struct state *s = &l->state[who];
-	u64 i;
-
-	s->asker = w;
-	s->asked = *connected;
-	*connected = (struct set){ 0 };
-	if (s->asked.nr || s->asked.any) {
-		for (i = 0; i < w->nr; i++) {
-			if (w->reason[i].effect == connected)
-				w->reason[i].effect = &s->asked;
-		}
-		return;
-	}
-	s->asked = ask_of(l, w, time);
-	if (!next)
-		return;
-	pass(l, next, &s->asked);
-	goes.any = s->owner == NONE;
-	if (!goes.any)
-		set_add(&goes, s->owner);
-	reason_led_to(l, next, who, &goes);
-}
-
 /* What an answer, or some more of it, follows from */
 static struct reason *reason_of(const struct loops *l, struct worker *w,
 				const struct touch *t, u32 who)
@@ -884,6 +931,37 @@ static void ask(struct loops *l, struct worker *w, u32 who, u64 time)
 	l->state[s->owner].waits = NULL;
 }
 
+static void ask_in_order(struct loops *l, struct worker *w, u32 who, u64 time)
+{
+	struct set *connected = made_for(l, w, who), goes = { 0 };
+	struct reason *next = next_reason(w);
+	struct state *s = &l->state[who];
+	u64 i;
+
+	s->asker = w;
+	s->asked = *connected;
+	*connected = (struct set){ 0 };
+	if (s->asked.nr || s->asked.any) {
+		for (i = 0; i < w->nr; i++) {
+			if (w->reason[i].effect == connected)
+				w->reason[i].effect = &s->asked;
+		}
+		return;
+	}
+	if (!next && w->way == WAY_ASKS) {
+		ask(l, w, who, time);
+		return;
+	}
+	s->asked = ask_of(l, w, time);
+	if (!next)
+		return;
+	pass(l, next, &s->asked);
+	goes.any = s->owner == NONE;
+	if (!goes.any)
+		set_add(&goes, s->owner);
+	reason_led_to(l, next, who, &goes);
+}
+
 static bool has_reason(const struct worker *w, enum touch_what what, u32 who)
 {
 	u64 i;
@@ -925,13 +1003,12 @@ static void touch(struct loops *l, struct worker *w, const struct happening *h)
 	if (t->what == TOUCH_RESULT)
 		set_add(&reason.results, who);
 	if (t->what == TOUCH_ASK && t->first)
-		(w->way == WAY_ORDERED ? ask_in_order : ask)(l, w, who,
-							     h->time);
-	else if (t->what == TOUCH_ANSWER && w->way == WAY_ORDERED)
+		(asks_in_order(w) ? ask_in_order : ask)(l, w, who, h->time);
+	else if (t->what == TOUCH_ANSWER && answers_in_order(w))
 		answer_in_order(l, w, t, who);
 	else if (t->what == TOUCH_ANSWER)
 		answer(l, w, t, who, h->time);
-	else if (t->what != TOUCH_ASK)
+	else if (t->what != TOUCH_ASK && (w->way != WAY_WHOLE || t->last))
 		add_reason(l, w, &reason);
 }
 
@@ -1095,11 +1172,11 @@ static u32 works_for(const struct loops *l, struct worker *w,
 		who = l->state[who].owner;
 	if (t && (t->what == TOUCH_ANSWER || t->what == TOUCH_ASK) &&
 	    who != NONE &&
-	    (w->way == WAY_STRICT || (w->way == WAY_ORDERED && !set.nr)))
+	    (w->way == WAY_STRICT || (answers_in_order(w) && !set.nr)))
 		return who;
 	if (!set.nr)
 		return NONE;
-	if (w->way != WAY_ORDERED)
+	if (!asks_in_order(w))
 		set = ask_of(l, w, h->time);
 	return set_known(&set) && set.nr == 1 ? set.who[0] : NONE;
 }
@@ -1137,7 +1214,7 @@ static void wake(struct loops *l, struct worker *w, const struct happening *h)
 static void begin_connect(struct loops *l, struct worker *w,
 			  const struct happening *h)
 {
-	struct reason *next = w->way == WAY_ORDERED ? next_reason(w) : NULL;
+	struct reason *next = asks_in_order(w) ? next_reason(w) : NULL;
 	struct set *set = &l->channel[h->channel]->set;
 
 	*set = ask_of(l, w, h->time);
@@ -1154,6 +1231,7 @@ static void happen(struct loops *l, const struct happening *h)
 		w->woken = 0;
 	switch (h->kind) {
 	case KIND_TOUCH:
+		w->async |= h->touch->async;
 		touch(l, w, h);
 		break;
 	case KIND_POLL:
@@ -1233,11 +1311,16 @@ static void compare_ends(struct loops *l)
 	}
 }
 
-/* Whether one of so many contradicts, or less */
+/*
+ * Whether one of so many contradicts, or less. Some order is found in whatever a thread
+ * does, so that takes as many to know.
+ */
 static bool is_seldom(const struct worker *w, enum way way, u64 of)
 {
-	return w->contradicted[way] * of <=
-	       w->agreed[way] + w->contradicted[way];
+	u64 both = w->agreed[way] + w->contradicted[way];
+
+	return w->contradicted[way] * of <= both &&
+	       (!is_order(way) || both >= of);
 }
 
 /* Whether one end tells, where it is as often wrong as both contradict each other */
@@ -1310,15 +1393,22 @@ static bool is_as_good(const struct worker *w, enum way way, enum way as)
 	       (double)w->contradicted[as] * nr;
 }
 
+static bool is_better(const struct worker *w, enum way way, enum way than)
+{
+	return is_seldom(w, way, DISORDERS) &&
+	       w->owned[way] > w->owned[than] + w->owned[than] / GAIN;
+}
+
 static enum way best_way(const struct worker *w)
 {
 	enum way best = is_as_good(w, WAY_STRICT, WAY_LOOSE) ? WAY_STRICT :
 							       WAY_LOOSE;
 
-	if (is_seldom(w, WAY_ORDERED, DISORDERS) &&
-	    w->owned[WAY_ORDERED] > w->owned[best] + w->owned[best] / GAIN)
-		return WAY_ORDERED;
-	return best;
+	if (is_better(w, WAY_ORDERED, best))
+		best = WAY_ORDERED;
+	if (is_better(w, WAY_ASKS, best))
+		best = WAY_ASKS;
+	return is_better(w, WAY_WHOLE, best) ? WAY_WHOLE : best;
 }
 
 /* Where each thing is acted on before the next is read, that tells almost all */
@@ -1338,7 +1428,8 @@ static bool try_way(struct loops *l, enum way way)
 	for (i = 0; i < BUCKETS; i++) {
 		for (w = l->worker[i]; w; w = w->next) {
 			/* Order is about what was read between two polls */
-			if (is_strict(w) || (way == WAY_ORDERED && !w->polls))
+			if (is_strict(w) || (way != WAY_LOOSE && !w->polls &&
+					     (way != WAY_WHOLE || !w->async)))
 				continue;
 			w->way = way;
 			any = true;
@@ -1382,6 +1473,8 @@ struct loops *loops_new(const struct sums *s)
 	find_all(l, false);
 	if (try_way(l, WAY_LOOSE)) {
 		try_way(l, WAY_ORDERED);
+		try_way(l, WAY_ASKS);
+		try_way(l, WAY_WHOLE);
 		choose_ways(l);
 	}
 	find_all(l, true);

@@ -57,6 +57,7 @@ struct thread {
  * @thread:	who called
  * @party:	its process
  * @sent:	they were sent
+ * @async:	it was a request to io_uring or aio
  */
 struct segment {
 	u64 from;
@@ -66,6 +67,7 @@ struct segment {
 	const struct thread *thread;
 	u32 party;
 	bool sent;
+	bool async;
 };
 
 /**
@@ -191,6 +193,7 @@ struct requests {
  * @answer_from: offset of the answer's first byte
  * @answer_end:	offset behind its last one
  * @begin:	when the client's first call began, or the server's first one ended
+ * @since:	when the first call began
  * @over:	when the last call of the answer ended
  * @thread:	who asked or was asked; NULL if several did their part of it
  * @first:	who made the first call of it
@@ -206,6 +209,7 @@ struct turn {
 	u64 answer_from;
 	u64 answer_end;
 	u64 begin;
+	u64 since;
 	u64 over;
 	const struct thread *thread;
 	const struct thread *first;
@@ -369,6 +373,7 @@ void requests_add(struct requests *q, const struct message *m)
 		.thread = find_thread(q, m->host, m->pid),
 		.party = find_party(q, m->host, m->comm),
 		.sent = m->sent,
+		.async = m->async,
 	};
 	if (side->name)
 		return;
@@ -451,6 +456,7 @@ static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 		.from = s->from,
 		.end = s->end,
 		.begin = moment(s),
+		.since = s->start,
 		.thread = s->thread,
 		.first = s->thread,
 		.last = s->thread,
@@ -741,6 +747,7 @@ static void touch_segments(struct requests *q, const struct segment *s, u64 nr,
 					(sent ? TOUCH_ANSWER : TOUCH_GET),
 			.first = i == first[sent],
 			.last = i == last[sent],
+			.async = s[i].async,
 		};
 	}
 }
@@ -817,15 +824,16 @@ static void keep_unclear(struct requests *q, const struct turns *turns,
 }
 
 /*
- * When the thread began to wait for what it got at a time: the call that got it, or
- * the poll before that
+ * When the server's thread began to wait for what it got: the call that got it, or the
+ * poll before that
  */
-static u64 waited_since(const struct thread *t, u64 time)
+static u64 waited_since(const struct turn *server)
 {
-	u64 i = first_after(t, time);
+	const struct thread *t = server->first;
+	u64 i = first_after(t, server->begin);
 
-	if (!i || t->call[i - 1].finish != time)
-		return time;
+	if (!i || t->call[i - 1].finish != server->begin)
+		return server->since;
 	if (i > 1 && t->call[i - 2].step == STEP_POLL)
 		return t->call[i - 2].start;
 	return t->call[i - 1].start;
@@ -836,7 +844,7 @@ static void split_between(struct exchange *e, const struct clocks *c,
 			  const struct turn *client, const struct turn *server)
 {
 	u32 asks = client->first->host, answers = server->first->host;
-	u64 bound[4], wrong, since = waited_since(server->first, server->begin);
+	u64 bound[4], wrong, since = waited_since(server);
 	s64 asked, got, waits, answered, over;
 	u64 since_bound;
 

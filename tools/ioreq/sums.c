@@ -15,12 +15,18 @@
 #define LEAST_PENDING 1000000000
 
 /* Events that are read */
-enum kind { KIND_CALL, KIND_REQUEST, KIND_FAULT, KIND_PENDING, KINDS };
+enum kind {
+	KIND_CALL,
+	KIND_REQUEST,
+	KIND_PART,
+	KIND_FAULT,
+	KIND_PENDING,
+	KINDS
+};
 
 static const char *const event_names[KINDS] = {
-	[KIND_CALL] = "io_syscall",
-	[KIND_REQUEST] = "io_request",
-	[KIND_FAULT] = "io_fault",
+	[KIND_CALL] = "io_syscall",    [KIND_REQUEST] = "io_request",
+	[KIND_PART] = "io_part",       [KIND_FAULT] = "io_fault",
 	[KIND_PENDING] = "io_pending",
 };
 
@@ -133,6 +139,11 @@ static bool find_thread(struct layout *l, const struct records *r,
 	return true;
 }
 
+static bool is_request(const struct layout *l)
+{
+	return l->kind == KIND_REQUEST || l->kind == KIND_PART;
+}
+
 /* What some events have, and others do not */
 static bool find_own_fields(struct layout *l, const struct records *r,
 			    struct tep_event *event)
@@ -142,7 +153,7 @@ static bool find_own_fields(struct layout *l, const struct records *r,
 		       number_find(&l->flags, r, event, "flags");
 	if (!number_find(&l->op, r, event, "op"))
 		return false;
-	if ((l->kind == KIND_PENDING || l->kind == KIND_REQUEST) &&
+	if ((l->kind == KIND_PENDING || is_request(l)) &&
 	    !find_thread(l, r, event))
 		return false;
 	return l->kind == KIND_PENDING ||
@@ -170,7 +181,7 @@ static void find_layout(struct layout *l, const struct records *r,
 	    !dynamic_find(&l->name, event, "name", &l->start) ||
 	    !find_own_fields(l, r, event))
 		return;
-	if (kind == KIND_CALL)
+	if (kind == KIND_CALL || is_request(l))
 		find_stream(l, r, event);
 	number_find(&l->fd, r, event, "fd");
 	number_find(&l->family, r, event, "family");
@@ -363,9 +374,18 @@ static bool begins(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
+/* What it is without who does it: requests to io_uring and aio are called like calls */
+static const char *plain(const char *op)
+{
+	const char *colon = strchr(op, ':');
+
+	return colon ? colon + 1 : op;
+}
+
 static enum step step_of(const char *op, u8 type, bool into)
 {
-	if (strstr(op, "poll") || strstr(op, "select"))
+	if (strstr(op, "poll") || strstr(op, "select") ||
+	    !strcmp(op, "io_uring_enter"))
 		return STEP_POLL;
 	if (strstr(op, "sync"))
 		return STEP_SYNC;
@@ -410,11 +430,13 @@ static void take_pipe(struct sums *s, u32 host, const struct layout *l,
 		      u32 end)
 {
 	u64 count, head = pair(l, rec, at, &count);
-	struct piped p = { .host = host, .written = head & RANGES_WRITTEN };
+	struct piped p = { .host = host,
+			   .async = is_request(l),
+			   .written = head & RANGES_WRITTEN };
 	u64 first = s->nr_piped;
 	char comm[COMM_SIZE];
 
-	p.pid = get(&l->common_pid, rec);
+	p.pid = thread_of(l, rec);
 	p.tgid = get(&l->tgid, rec);
 	get_comm(comm, l, r, rec);
 	p.comm = requests_comm(s->requests, host, comm);
@@ -469,17 +491,21 @@ static void take_stream(struct sums *s, u32 host, const struct layout *l,
 	u32 pipes = find_pipes(l, rec, at, end);
 	bool into = get(&l->type2, rec) == TYPE_SOCKET;
 	char name[MAX_NAME], comm[COMM_SIZE], buf[OP_SIZE];
-	const char *op = op_name(buf, l, rec);
-	struct message m = { .host = host, .comm = comm, .name = name };
+	const char *op = plain(op_name(buf, l, rec));
+	struct message m = {
+		.host = host, .comm = comm, .name = name, .async = is_request(l)
+	};
 	u8 type = get(&l->type, rec);
 
-	m.pid = get(&l->common_pid, rec);
+	m.pid = thread_of(l, rec);
 	if (into || type == TYPE_SOCKET)
 		m.id = get(into ? &l->obj2 : &l->obj, rec);
 	m.start = get(&l->start, rec);
 	m.duration = get(&l->duration, rec);
-	requests_call(s->requests, host, m.pid, m.id, step_of(op, type, into),
-		      m.start, m.duration);
+	/* A thread is in one call at a time, whatever it has submitted */
+	if (!m.async)
+		requests_call(s->requests, host, m.pid, m.id,
+			      step_of(op, type, into), m.start, m.duration);
 	if (begins(op, "accept") && into)
 		requests_socket(s->requests, host, get(&l->obj2, rec),
 				ROLE_SERVER);
@@ -548,12 +574,11 @@ static void log_call(const struct sums *s, u32 host, const struct layout *l,
 static u64 asked_for(const struct layout *l, const struct record *rec)
 {
 	char buf[OP_SIZE];
-	const char *op = op_name(buf, l, rec), *colon = strchr(op, ':');
+	const char *op = plain(op_name(buf, l, rec));
 	u8 type = get(&l->type, rec);
 
 	if (l->kind == KIND_FAULT)
 		return PAGE;
-	op = colon ? colon + 1 : op;
 	if (type != TYPE_FILE && type != TYPE_BLOCK)
 		return 0;
 	if (begins(op, "read") || begins(op, "pread") ||
@@ -639,6 +664,13 @@ static void take_call(struct sums *s, u32 host, const struct layout *l,
 	if (s->reads)
 		take_read(s, host, l, r, rec);
 	end_of_call(s, host, get(&l->start, rec));
+}
+
+static void take_part(struct sums *s, u32 host, const struct layout *l,
+		      const struct records *r, const struct record *rec)
+{
+	if (l->has_stream)
+		take_stream(s, host, l, r, rec);
 }
 
 static void take_pending(struct sums *s, u32 host, const struct layout *l,
@@ -970,6 +1002,9 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 				"the record is too short for its format");
 		else if (l->kind == KIND_PENDING)
 			take_pending(s, host, l, &rec);
+		else if (l->kind == KIND_PART)
+			/* Its request has the sum of all */
+			take_part(s, host, l, r, &rec);
 		else
 			take_call(s, host, l, r, &rec);
 		if (l->kind != KIND_PENDING && rec.cpu < cpus)
