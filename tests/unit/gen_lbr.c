@@ -34,6 +34,7 @@
  *		alarms	a slow path now and then, with an alarm of ctlchart
  *		stripped the map is that of a file that is not there
  *		plain	no branches
+ *		period	samples are 50 us apart, but for a hundredth of that
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,7 +117,7 @@ static const char alarm_format[] =
 	"\nprint fmt: \"pid=%d\", REC->pid\n";
 
 static struct {
-	bool jitter, dense, count, cycles, to, switches, quiet, alarms,
+	bool jitter, dense, count, cycles, to, switches, quiet, alarms, period,
 		stripped, plain, restart, longer, others;
 } opt;
 
@@ -177,6 +178,11 @@ static uint64_t lasts(const struct thread *t)
 	if (t->needle)
 		ns += 1500;
 	return opt.jitter ? 1 + ns * -log(rnd1()) : ns;
+}
+
+static uint64_t until_sample(void)
+{
+	return opt.period ? 50000 + below(500) : 40000 + below(20000);
 }
 
 /* What ends the visit that begins, and when */
@@ -328,7 +334,7 @@ static void sample(struct td *td, unsigned int cpu, struct cpu *c,
 		t->measured = c->at;
 	c->last_pid = t->pid;
 	c->since = c->calls = c->returns = c->others = 0;
-	c->sample_at = c->at + 40000 + below(20000);
+	c->sample_at = c->at + until_sample();
 }
 
 static void switch_thread(struct td *td, unsigned int cpu, struct cpu *c)
@@ -344,7 +350,7 @@ static void switch_thread(struct td *td, unsigned int cpu, struct cpu *c)
 	t = &c->thread[c->now];
 	t->begin = t->measured = c->at;
 	c->switch_at = c->at + 150000 + below(200000);
-	c->sample_at = c->at + 40000 + below(20000);
+	c->sample_at = c->at + until_sample();
 	c->others = opt.others ? below(50) : 0;
 	if (opt.quiet)
 		return;
@@ -470,6 +476,7 @@ static bool *find_option(const char *name)
 	       !strcmp(name, "stripped") ? &opt.stripped :
 	       !strcmp(name, "restart")	 ? &opt.restart :
 	       !strcmp(name, "plain")	 ? &opt.plain :
+	       !strcmp(name, "period")	 ? &opt.period :
 					   NULL;
 }
 

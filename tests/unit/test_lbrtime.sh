@@ -42,6 +42,8 @@ case_ longcycles 16 3000 cycles long to
 case_ others 8 4000 count switch others
 case_ manycycles 16 1000 cycles dense jitter
 case_ plain 16 1000 plain
+case_ period 32 4000 period count
+"$lbrtime" --ghz=3 --format=csv --visits --method=cycles longcycles.dat >longcycles.cycles-3GHz 2>err || wrong "--ghz=3"
 
 cat >judge.py <<'END'
 import collections, csv, json, sys
@@ -67,7 +69,8 @@ def found(name, method):
             samples.append(dict(time=int(row["time"]), cpu=row["cpu"], tgid=row["tgid"], pid=row["pid"],
                                 state=row["state"], interval=int(row["interval"]), visits=[]))
         samples[-1]["visits"].append(dict(function=row["function"], start=int(row["start"]),
-                                          duration=int(row["duration"]), at=row["from"], to=row["to"],
+                                          duration=int(row["duration"]), error=row["error"],
+                                          at=row["from"], to=row["to"],
                                           how=row["how"], kind=row["kind"], cycles=row["cycles"],
                                           chain=row["chain"].split(";")))
     return samples
@@ -183,7 +186,26 @@ def tail_error(want, got):
             given += sum(v["duration"] for v in g["visits"])
     return given / known if known else None
 
+# --- how sure lbrtime is, by its own word: of the time that is told of, how much is in visits
+# that are off by no more than 10 % of it or 1 us, and how much of that is so. And of all, how much
+# is off by no more than they say.
+def sureness(want, got):
+    told = sure = right = within = 0
+    for w, g in zip(want, got):
+        if w["state"] not in ("whole", "lost") or not g["visits"] or not sum(f["duration"] for f in g["visits"]):
+            continue
+        near = max(1000, sum(f["duration"] for f in g["visits"]) / 10)
+        for v, f in zip(w["visits"], g["visits"]):
+            off = max(abs(v["start"] - f["start"]), abs(v["start"] + v["duration"] - f["start"] - f["duration"]))
+            told += v["duration"]
+            within += v["duration"] * (off <= int(f["error"]) + 1)
+            if int(f["error"]) <= near:
+                sure += v["duration"]
+                right += v["duration"] * (off <= near)
+    return sure / told, right / sure if sure else None, within / told
+
 results = {}
+sureties = {}
 for name in sys.argv[1:]:
     want = truth(name)
     csvs = check_methods(name, want)
@@ -196,6 +218,9 @@ for name in sys.argv[1:]:
         if got:
             check_order(name, want, got)
             csvs[m] = got
+            sureties[name, m] = sureness(want, got)
+            print(name, m, "sure of %.3f, right of that %s, within what was said %.3f" % sureties[name, m])
+    assert all(v["error"] == "" for s in csvs["equal"] for v in s["visits"]), name
     results[name] = {m: error(want, got) for m, got in csvs.items()
                      if any(s["state"] == "whole" for s in want)}
     results[name]["tail"] = {m: tail_error(want, got) for m, got in csvs.items()}
@@ -237,11 +262,19 @@ for name in "deep8", "counted", "few":
 for name in "lost", "manycycles", "plain":
     assert results[name]["tail"]["equal"] == 0, name
 assert "fit" not in results["lost"]["tail"] and "cycles" not in results["manycycles"]["tail"]
+# What lbrtime is sure of is right, and it is sure of most where visits last the same and are
+# measured, or samples have a period. Long ones are not sure of anything but the code's own clock.
+sureties["longcycles", "3 GHz"] = sureness(truth("longcycles"), found("longcycles", "cycles-3GHz"))
+del sureties["longcycles", "cycles"]
+for (name, m), (sure, right, within) in sureties.items():
+    assert sure < 0.01 or right >= 0.95, (name, m, sure, right)
+assert all(sureties[name, "cycles"][0] > 0.95 for name in ("cycles", "restart")), sureties
+assert sureties["period", "fit"][0] > 0.5, sureties
 END
-python3 judge.py deep8 deep16 deep32 quiet counted few lost cycles restart longcycles others manycycles plain || wrong "not as the truth"
+python3 judge.py deep8 deep16 deep32 quiet counted few lost cycles restart longcycles others manycycles plain period >judged || wrong "not as the truth"
 
 # --- the fit, by another account: the same sums in another language; and where samples cut
-"$UNIT/gen_lbr" small.dat 32 400 5 >small.truth || exit 1
+"$UNIT/gen_lbr" small.dat 32 400 5 period >small.truth || exit 1
 "$lbrtime" --format=csv --visits --method=fit small.dat >small.fit 2>err || wrong "small fit"
 python3 - <<'END' || wrong "the fit is not that of another account"
 import collections, csv
@@ -302,6 +335,26 @@ def group(s, i):
     if int(at, 16) == 0:
         at = votes.get(vote(s, i), [None])[0]
     return s["v"][i]["function"], at
+# Visits from the begin of a function are of its callers' groups, if those differ in how many
+# samples they have for their visits
+begins = {r["to"] for r in rows if r["kind"] == "call"}
+calls, hits = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
+for s in samples:
+    for i in range(len(s["v"])):
+        g = group(s, i)
+        if g and g[1] in begins:
+            calls[g[0]][ends(s, i)[0][1]] += 1
+            hits[g[0]][ends(s, i)[0][1]] += i == len(s["v"]) - 1
+apart = set()
+for function in calls:
+    share = sum(hits[function].values()) / sum(calls[function].values())
+    terms = [(hits[function][c] - share * n) ** 2 / (share * n) for c, n in calls[function].items() if share * n >= 5]
+    if terms and sum(terms) > len(terms) + 5 * (2 * len(terms)) ** 0.5:
+        apart.add(function)
+by_place = group
+def group(s, i):
+    g = by_place(s, i)
+    return g + (ends(s, i)[0][1],) if g and g[0] in apart and g[1] in begins else g
 def key(s, i):
     # But the code is the same
     return group(s, i), (ends(s, i)[1] or (0, "open"))[1], s["v"][i]["function"]
@@ -314,9 +367,12 @@ for s in samples:
         lines.append((s["keys"], part, s["T"]))
 # No code is without calls but where a call returns to: it says nothing
 V, O = collections.Counter(), collections.Counter()
-period = sum(T for _, _, T in lines) / len(lines)
+# Samples have a period where most of the shortest intervals are alike
+after = sorted(s["T"] for s in samples if s["before"])
+assert after[len(after) // 4] <= 1.05 * after[len(after) // 20]
+period = after[len(after) // 10]
 for keys, part, T in lines:
-    O[keys[-1][0]] += T / period if keys[-1][0] else 0
+    O[keys[-1][0]] += 1 if keys[-1][0] else 0
     for k, p in zip(keys, part):
         V[k] += p
 kinds = {k for s in samples for k in s["keys"]}
@@ -404,7 +460,9 @@ for variables, value, variance in terms:
     for v in variables:
         of[v].append((value, 1 / variance, [o for o in variables if o != v]))
 zero, part = set(), [0.0] * (2 * len(cuts))
+turns = []
 for turn in range(20):
+    turns.append(set(zero))
     part = [0.0 if v in zero else p for v, p in enumerate(part)]
     for sweep in range(100000):
         moved = 0
@@ -420,11 +478,40 @@ for turn in range(20):
     zero |= negative
     if not negative:
         break
+# How sure that is: a column of the inverse for each, from what is near it
+def sigma(v):
+    out = [z for z in turns if v not in z][-1]
+    near, edge = {v}, [v]
+    for far in range(40):
+        edge = {o for u in edge for _, _, others in of[u] for o in others if o not in out} - near
+        near |= edge
+    z = dict.fromkeys(near, 0.0)
+    for sweep in range(100000):
+        moved = 0
+        for u in near:
+            new = ((u == v) - sum(w * z.get(o, 0) for _, w, others in of[u] for o in others)) / sum(w for _, w, _ in of[u])
+            moved = max(moved, abs(new - z[u]))
+            z[u] = new
+        if moved < 1e-7 * z[v]:
+            break
+    return z[v] ** 0.5
+def variance(k):
+    seen = den[k] + (V[k] / period if k[0] and together[k[0]] > 0 else 0)
+    return min(10 * x[k] ** 2, u * x[k] + x[k] ** 2 / (x[k] * seen + 0.1))
+def errors(s, w, p, q):
+    n, cut, extra = len(s["v"]) - 1, s["before"] is not None, max(s["T"] - period, 0) if s["before"] else s["T"]
+    left = variance(s["keys"][0])
+    if cut:
+        left = sigma(2 * [i for i, c in enumerate(cuts) if c["b"] is s][0] + 1) ** 2 + (w[0] - q) ** 2
+    right = sigma(2 * [i for i, c in enumerate(cuts) if c["a"] is s][0]) ** 2 + (w[n] - p) ** 2
+    inner = [variance(k) for k in s["keys"][1:n]]
+    bounds = [0.0] + [extra ** 2 + min(left + sum(inner[:i]), right + sum(inner[i:])) for i in range(n)] + [0.0]
+    return [min(2 * max(a, b) ** 0.5, s["T"]) for a, b in zip(bounds, bounds[1:])]
 first, last = {}, {}
 for i, c in enumerate(cuts):
     last[id(c["a"])] = max(part[2 * i], 0)
     first[id(c["b"])] = max(part[2 * i + 1], 0)
-checked = 0
+checked, sures = 0, []
 for s in samples:
     if not s["whole"]:
         continue
@@ -449,7 +536,57 @@ for s in samples:
         w = [t * T / sum(w) for t in w]
     for v, t in zip(s["v"], w):
         assert abs(int(v["duration"]) - t) <= 2, (v, t)
-assert checked > 300, checked
+    if n and None not in (p, q) and checked % 10 == 0:
+        for v, e in zip(s["v"], errors(s, w, p, q)):
+            assert abs(int(v["error"]) - e) <= 3 + e / 200, (v, e)
+            sures.append(e)
+assert checked > 300 and len(sures) > 100 and min(sures) < 1000 < max(sures), (checked, len(sures))
+END
+
+# --- a function that lasts longer for one caller than for another: 0.34 would be misplaced if
+# callers were not told apart
+python3 - <<'END'
+import random
+random.seed(20261123)
+# main calls A, which calls f, g or h, which call spin: nothing else takes time
+now, ring, due, times = 0, [], 50000, [0]
+text, truth = open("callers.txt", "w"), open("callers.truth", "w")
+def run(ns, place):
+    global now, due, times
+    while now + ns >= due:
+        ns -= due - now
+        times[-1] += due - now
+        now = due
+        stack = " ".join(f"{a}/{b}/P/-/-/0" for a, b in reversed(ring[-32:]))
+        print(f"prog 7/7 [000] {1 + now // 10**9}.{now % 10**9:09d}: 401000 {place} {stack}", file=text)
+        print(*times, file=truth)
+        times, due = [0], due + 50000
+    now += ns
+    times[-1] += ns
+def go(start, end):
+    ring.append((start, end))
+    times.append(0)
+for i in range(4000):
+    f, ns = random.choice([("f", 15000), ("g", 7500), ("h", 30000)])
+    site = "A+0x" + str(" fgh".index(f)) + "0"
+    for ns, place, end in [(20, "main+0x10", "A+0x0"), (5, site, f + "+0x0"), (5, f + "+0x4", "spin+0x0"),
+                           (ns, "spin+0x20", f + "+0x9"), (5, f + "+0xf", site + "5"), (5, "A+0x905", "main+0x15")]:
+        run(ns, place)
+        go(place, end)
+END
+"$lbrtime" --format=csv --visits --method=fit callers.txt >callers.fit 2>err || wrong "callers"
+python3 - <<'END' || wrong "callers are not told apart"
+import csv, itertools
+truth = [[int(x) for x in line.split()] for line in open("callers.truth")]
+rows = csv.DictReader(open("callers.fit"))
+given = [list(g) for _, g in itertools.groupby(rows, key=lambda r: r["time"])]
+wrong = n = 0
+assert len(truth) == len(given)
+for t, g in zip(truth, given):
+    if g[0]["state"] == "whole" and len(g) == len(t):
+        wrong += sum(abs(a - int(r["duration"])) for a, r in zip(t, g)) / 2
+        n += 1
+assert n > 1000 and wrong / 50000 / n < 0.1, (n, wrong / 50000 / n)
 END
 
 # --- the same by way of perf script: registers that are not emptied, and are full or not
@@ -608,7 +745,7 @@ grep -q ',matched,return,' stripped.csv || wrong "no code of a stripped file"
 sed -n '/^operations/,$p' out | sed -n 2p | grep -qE ' lt_f11$' || wrong "the function that is only in slow operations does not come first"
 read -r at pid < <(awk -F '\t' '$1 == "S" { pid = $5 } $2 == "lt_f11" && $4 > 100 { printf "%d.%09d %d\n", $3 / 1e9, $3 % 1e9, pid; exit }' slow.truth)
 "$lbrtime" --around="$at,1us" slow.dat >out 2>err || wrong "--around"
-grep -q 'lt_f11$' out || wrong "--around=$at does not show lt_f11"
+grep -qE 'lt_f11( \(± .*\))?$' out || wrong "--around=$at does not show lt_f11"
 grep -qE "^(one|three)-$pid on CPU" out || wrong "--around does not name the thread"
 "$lbrtime" --around=5000 slow.dat | grep -q '^no samples there; the trace is from  *1\.00' || wrong "--around of nothing"
 "$lbrtime" --request=lt_f6 --top=3 slow.dat >out 2>err || wrong "--request"
@@ -617,6 +754,7 @@ grep -qE "^(one|three)-$pid on CPU" out || wrong "--around does not name the thr
 
 # --- for other viewers
 "$lbrtime" --format=chrome --method=equal deep32.dat >chrome.json 2>err || wrong "chrome"
+"$lbrtime" --format=chrome cycles.dat >cycles.chrome 2>>err || wrong "chrome by cycles"
 "$lbrtime" --format=speedscope --method=equal deep32.dat >scope.json 2>>err || wrong "speedscope"
 "$lbrtime" --format=folded --method=equal deep32.dat >folded 2>>err || wrong "folded"
 python3 - <<'END' || wrong "chrome, speedscope or folded are not right"
@@ -637,6 +775,11 @@ for e in json.load(open("chrome.json"))["traceEvents"]:
     last[t] = ns
     s.append(e["name"]) if e["ph"] == "B" else s.pop()
 assert not any(stacks.values())
+assert not any("args" in e and "error" in e["args"] for e in json.load(open("chrome.json"))["traceEvents"])
+errors = collections.Counter(e["args"].get("error") for e in json.load(open("cycles.chrome"))["traceEvents"]
+                             if e["ph"] == "B" and e["name"] != "(unknown)")
+said = {int(r["error"]) for r in csv.DictReader(open("cycles.cycles"))}
+assert len(errors) > 100 and set(errors) <= said, len(errors)
 assert {f: n for f, n in got.items() if n and f != "(unknown)"} == {f: n for f, n in want.items() if n}, (got, want)
 scope = json.load(open("scope.json"))
 names = [f["name"] for f in scope["shared"]["frames"]]
@@ -660,7 +803,29 @@ END
 "$lbrtime" deep8.dat >out 2>err || wrong "text"
 grep -q '^deep8.dat: 4,000 samples of 2 threads on 2 CPUs, ' out || wrong "text does not tell how many samples"
 grep -qE "^$(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["covered"]))') % of .* covered" out || wrong "text: another share"
+grep -qE "^times by fit known to 10 % of the interval or 1 us: in $(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["sure"]["fit"]))') % of what is told of\$" out ||
+	wrong "text does not tell how sure it is"
+"$lbrtime" --method=equal deep8.dat | grep -q '^times by' && wrong "text is sure of a method that is not"
+"$lbrtime" --format=json --visits cycles.dat >visits.json || wrong "json visits"
+"$lbrtime" --around=1.001,10s cycles.dat >around || wrong "--around of all"
+python3 - <<'END' || wrong "json or --around is as sure as csv is not"
+import collections, csv, json, re
+rows = list(csv.DictReader(open("cycles.cycles")))
+told = collections.Counter()
+for r in rows:
+    told[r["time"], r["cpu"]] += int(r["duration"])
+sure = [int(r["error"]) <= max(1000, told[r["time"], r["cpu"]] / 10) for r in rows]
+j = json.load(open("visits.json"))
+assert [v["error"] for i in j["intervals_in_order"] for v in i["visits"]] == [int(r["error"]) for r in rows]
+share = sum(int(r["duration"]) for r, s in zip(rows, sure) if s) / sum(told.values())
+assert 0.9 < share < 1 and abs(share - j["sure"]["cycles"]) < 1e-3, (share, j["sure"])
+pale = sum(1 for r, s in zip(rows, sure) if told[r["time"], r["cpu"]] and not s)
+assert pale == sum(1 for line in open("around") if re.search(r" \(± [0-9.]+ +[mu]?s\)$", line)), pale
+END
 grep -q ' intervals had more branches than were recorded$' out || wrong "text does not tell of lost branches"
+"$lbrtime" plain.dat >plain.out 2>err || wrong "plain samples"
+grep -q '^  998 intervals have no branches: none were recorded (no LBR?)$' plain.out || wrong "text does not tell of plain samples"
+grep -q ' had more branches than' plain.out && wrong "text tells of branches of plain samples"
 [ "$("$lbrtime" --top=2 --format=csv deep8.dat | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"
 "$lbrtime" --top=2 deep8.dat | grep -q '^\.\.\. 9 more (--top)$' || wrong "--top in text"
 "$lbrtime" -o out.txt deep8.dat >empty 2>err || wrong "-o"

@@ -43,16 +43,21 @@ for page in slow lost; do
 		"$lbrtime" --ghz=3 --format=csv --visits --method=$method $page.dat >$page.$method 2>err ||
 			{ grep -q 'no cycles' err && continue; wrong "$page: $method"; }
 		python3 - "$page.$method" >sums <<'END'
-import csv, sys
+import collections, csv, sys
 n = total = weighed = 0
-for r in csv.DictReader(open(sys.argv[1])):
+told, unsure = collections.Counter(), 0
+rows = list(csv.DictReader(open(sys.argv[1])))
+for r in rows:
+    told[r["time"], r["cpu"]] += int(r["duration"])
+for r in rows:
     n += 1
+    unsure += r["error"] != "" and int(r["error"]) > max(1000, told[r["time"], r["cpu"]] / 10)
     total += int(r["duration"])
     weighed += int(r["duration"]) * (n % 1009)
-print(n, total, weighed)
+print(n, total, weighed, unsure)
 END
-		read -r n total weighed <sums
-		shows '[true,true,true]' $page.html \
+		read -r n total weighed unsure <sums
+		shows '[true,true,true,true]' $page.html \
 			"let n = 0, total = 0, weighed = 0;
 			for (let i = 0; i < S.n; i++)
 				for (const d of durations(i, '$method')) {
@@ -60,7 +65,8 @@ END
 					total += d;
 					weighed += d * (n % 1009);
 				}
-			return [n === $n, Math.abs(total - $total) <= $total / 1e4 + 1, Math.abs(weighed - $weighed) <= $weighed / 1e3 + 1]" "$page: times by $method"
+			return [n === $n, Math.abs(total - $total) <= $total / 1e4 + 1, Math.abs(weighed - $weighed) <= $weighed / 1e3 + 1,
+				(S.unsure['$method'] || []).reduce((a, b) => a + b, 0) === $unsure]" "$page: times by $method"
 	done
 done
 

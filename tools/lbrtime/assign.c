@@ -64,7 +64,7 @@ static double tail(const struct timeline *t, u32 sample)
 	    s->flags & LBRPROF_COUNTED && s->calls > s->nr)
 		return time * (s->nr + 1) / (s->calls + 1.0);
 	for (i = 0; i <= s->nr && t->has_fit; i++)
-		sum += i < s->nr ? fitted(t, sample, i) : t->elapsed[sample];
+		sum += i < s->nr ? fitted(t, sample, i) : t->elapsed[sample].ns;
 	return sum < time ? sum : time;
 }
 
@@ -162,8 +162,8 @@ static double by_cycles(const struct timeline *t, u32 sample, double *time)
 	double all = s->ts - s->start, sum = 0, first, last;
 	u32 i;
 
-	first = t->first_measured ? t->first_measured[sample] : -1;
-	last = t->last_measured ? t->last_measured[sample] : -1;
+	first = t->first_measured ? t->first_measured[sample].ns : -1;
+	last = t->last_measured ? t->last_measured[sample].ns : -1;
 	if (last < 0)
 		last = mean_cycles(t, timeline_visit(t, s, s->nr)) / 2;
 	for (i = 0; i < s->nr; i++)
@@ -190,7 +190,7 @@ static double by_cycles(const struct timeline *t, u32 sample, double *time)
 static bool by_ends(const struct timeline *t, u32 sample, double *time)
 {
 	const struct sample *s = &t->sample[sample];
-	double first = t->first_part[sample], last = t->last_part[sample];
+	double first = t->first_part[sample].ns, last = t->last_part[sample].ns;
 	double all = s->ts - s->start, sum = 0;
 	bool cut = s->before != NONE;
 	u32 i;
@@ -230,7 +230,7 @@ static void weigh(const struct timeline *t, u32 sample, enum method method,
 	for (i = 0; i <= s->nr; i++)
 		time[i] = method == METHOD_FIT ? fitted(t, sample, i) : 1;
 	if (method == METHOD_FIT && s->state != STATE_WHOLE) {
-		time[s->nr] = t->elapsed[sample];
+		time[s->nr] = t->elapsed[sample].ns;
 	} else if (method == METHOD_FIT && s->nr) {
 		time[s->nr] /= 2;
 		if (cut)

@@ -3,7 +3,8 @@
  * How long a visit lasts, by all samples and the code at once.
  *
  * A visit's kind j is where it began in its function, which is where a branch led, and
- * the branch that ended it. The visits that begin at a place are a group. There are three
+ * the branch that ended it. The visits that begin at a place are a group; at the begin of
+ * a function, by whom it was called, if samples say that this makes a difference. There are three
  * witnesses of the duration x_j of a kind:
  *
  * Samples. An overflow finds a visit the more often the longer it lasts. Of all visits of a
@@ -53,6 +54,9 @@
 /* Multiplications of one round, at most */
 #define WORK_MAX 5e8
 
+/* Kinds that are looked at for what a sampled visit may be, at most */
+#define REACH_MAX 100000000
+
 /* Intervals that differ by no more are of the same period */
 #define ALIKE 1.05
 
@@ -68,12 +72,23 @@
 /* Offsets in functions that stand for something else */
 #define OPEN U64_MAX
 #define UNKNOWN U64_MAX
+#define CALLER (1ull << 63)
+
+/* Who called */
+#define ANYBODY 0
 
 /* Shapes that are tried, each twice the one before; without so many groups, none is */
 #define SHAPE_LEAST 0.125
 #define SHAPES 11
 #define SHAPE_DEFAULT 0.1
 #define GROUPS_MIN 20
+
+/*
+ * Callers differ where the test is so many standard deviations beyond its mean. Those by
+ * whom less samples are to be expected are left out of it.
+ */
+#define SIGMAS 5
+#define EXPECTED_MIN 5
 
 /**
  * enum sort - what the code says of a kind
@@ -88,8 +103,11 @@ enum sort { SORT_LINE, SORT_LOOP, SORT_NONE, SORTS };
  * struct class - of visits
  * @function:	where
  * @group:	which began at the same place, or NONE
+ * @next:	another one of the group, or NONE
+ * @to:		the offset in the function where they end
  * @sort:	of enum sort
  * @open:	where they end is unknown
+ * @system:	a system call is in them
  * @insns:	instructions
  * @mean:	what x is thought to be beforehand
  * @visits:	V_j
@@ -100,8 +118,11 @@ enum sort { SORT_LINE, SORT_LOOP, SORT_NONE, SORTS };
 struct class {
 	u32 function;
 	u32 group;
+	u32 next;
+	u64 to;
 	u8 sort;
 	bool open;
+	bool system;
 	double insns;
 	double mean;
 	double visits;
@@ -111,6 +132,7 @@ struct class {
 
 /**
  * struct group - kinds that begin at the same place
+ * @kinds:	the first of them, or NONE
  * @samples:	n_g
  * @visits:	sum of V_j
  * @expected:	sum of V_j x_j
@@ -119,6 +141,7 @@ struct class {
  * @sorted:	sum of V_j
  */
 struct group {
+	u32 kinds;
 	double samples;
 	double visits;
 	double expected;
@@ -140,7 +163,7 @@ struct window {
 };
 
 /**
- * struct names - numbers of pairs of numbers
+ * struct names - numbers of pairs of numbers, and what is counted of each
  * @slot:	of the hash table
  * @size:	a power of two
  * @used:	of them
@@ -149,7 +172,10 @@ struct names {
 	struct name {
 		u64 a, b;
 		u64 value;
+		double sum;
 		u32 count;
+		u32 hits;
+		bool apart;
 		bool used;
 	} * slot;
 	u64 size;
@@ -160,7 +186,6 @@ struct names {
  * struct fitting - while it goes on
  * @t:		the timeline
  * @start:	by visit: where it began, an address, or 0
- * @group_of:	by visit
  * @kind:	kinds
  * @kinds:	how many
  * @kind_room:	for so many
@@ -169,6 +194,10 @@ struct names {
  * @group_room:	for so many
  * @kind_names:	kinds, by group and end
  * @group_names: groups, by function and begin
+ * @reach_names: lists of @t->reach, by place and group
+ * @reach_room:	for so many
+ * @reach_work:	kinds that were looked at for these
+ * @caller_names: calls and samples, by function and who called
  * @paths:	the code
  * @period:	P, ns
  * @mean:	a visit lasts that long, over all
@@ -180,12 +209,12 @@ struct names {
 struct fitting {
 	struct timeline *t;
 	u64 *start;
-	u32 *group_of;
 	struct class *kind;
 	u64 kinds, kind_room;
 	struct group *group;
 	u64 groups, group_room;
-	struct names kind_names, group_names;
+	struct names kind_names, group_names, caller_names, reach_names;
+	u64 reach_room, reach_work;
 	struct paths *paths;
 	double period;
 	double mean;
@@ -329,7 +358,7 @@ static u32 get_group(struct fitting *f, u32 function, u64 begin)
 	if (!n->count++) {
 		f->group = grow(f->group, f->groups, &f->group_room,
 				sizeof(*f->group));
-		f->group[f->groups] = (struct group){ 0 };
+		f->group[f->groups] = (struct group){ .kinds = NONE };
 		n->value = f->groups++;
 	}
 	return n->value;
@@ -347,6 +376,7 @@ static void look_at_code(struct fitting *f, struct class *k, u64 start,
 			&path))
 		return;
 	k->sort = path.loops || path.system ? SORT_LOOP : SORT_LINE;
+	k->system = path.system;
 	k->insns = path.insns;
 }
 
@@ -366,7 +396,13 @@ static u32 get_kind(struct fitting *f, u32 group, bool open, u64 start,
 	k = &f->kind[f->kinds];
 	*k = (struct class){ .function = function,
 			     .group = group,
+			     .next = NONE,
+			     .to = to,
 			     .open = open };
+	if (group != NONE) {
+		k->next = f->group[group].kinds;
+		f->group[group].kinds = f->kinds;
+	}
 	look_at_code(f, k, group == NONE ? 0 : start, end);
 	n->value = f->kinds++;
 	return n->value;
@@ -390,6 +426,116 @@ static bool ends_known(const struct timeline *t, const struct sample *s, u32 i,
 	return false;
 }
 
+/* Who called the function that a visit is of, if it is there from the begin; or ANYBODY */
+static u64 caller_of(const struct fitting *f, u32 sample, u32 i,
+		     const struct place *end)
+{
+	u64 start = f->start[index_of(f->t, sample, i)];
+	const struct place *caller;
+	u32 from;
+
+	if (!start || start != end->start ||
+	    !has_branch(f->t, &f->t->sample[sample], i, &from))
+		return ANYBODY;
+	caller = symbols_at(f->t->symbols, from);
+	return ((u64)caller->function + 1) << 32 |
+	       (u32)(caller->addr - caller->start);
+}
+
+static void count_call(struct fitting *f, u32 function, u64 caller, bool hit)
+{
+	struct name *n = get_name(&f->caller_names, function, caller);
+
+	n->count++;
+	n->hits += hit;
+}
+
+static void count_calls(struct fitting *f)
+{
+	const struct timeline *t = f->t;
+	const struct place *end;
+	u32 k, i, place;
+	u64 caller;
+
+	for (k = 0; k < t->nr; k++) {
+		const struct sample *s = &t->sample[k];
+
+		for (i = 0; i <= s->nr; i++) {
+			ends_known(t, s, i, &place);
+			end = symbols_at(t->symbols, place);
+			caller = caller_of(f, k, i, end);
+			if (caller == ANYBODY)
+				continue;
+			count_call(f, end->function, caller, i == s->nr);
+			count_call(f, end->function, ANYBODY, i == s->nr);
+		}
+	}
+}
+
+/*
+ * Visits that last longer for one caller than for another are in more of the samples than
+ * there are of them: Pearson's test, by function. Where it leaves no doubt, each caller's are
+ * a group.
+ */
+static void test_callers(struct fitting *f, struct names *tests)
+{
+	struct names *n = &f->caller_names;
+	const struct name *c, *all;
+	struct name *test;
+	double expected;
+	u64 i;
+
+	for (i = 0; i < n->size; i++) {
+		c = &n->slot[i];
+		if (!c->used || c->b == ANYBODY)
+			continue;
+		all = find_slot(n, c->a, ANYBODY);
+		expected = (double)all->hits * c->count / all->count;
+		if (expected < EXPECTED_MIN)
+			continue;
+		test = get_name(tests, c->a, ANYBODY);
+		test->count++;
+		test->sum +=
+			(c->hits - expected) * (c->hits - expected) / expected;
+	}
+}
+
+static void tell_callers_apart(struct fitting *f)
+{
+	struct names tests = { 0 };
+	const struct name *test;
+	struct name *c;
+	u64 i;
+
+	count_calls(f);
+	test_callers(f, &tests);
+	for (i = 0; tests.used && i < f->caller_names.size; i++) {
+		c = &f->caller_names.slot[i];
+		if (!c->used || c->b == ANYBODY)
+			continue;
+		test = find_slot(&tests, c->a, ANYBODY);
+		c->apart = test->used &&
+			   test->sum > test->count +
+					       SIGMAS * sqrt(2.0 * test->count);
+	}
+	free(tests.slot);
+}
+
+/* The place of a function where a visit begins, or, of its begin, who called it */
+static u64 begin_of(struct fitting *f, u32 sample, u32 i,
+		    const struct place *end)
+{
+	u64 start = f->start[index_of(f->t, sample, i)];
+	u64 caller = caller_of(f, sample, i, end);
+
+	if (!start)
+		return UNKNOWN;
+	if (caller != ANYBODY &&
+	    find_slot(&f->caller_names, end->function, caller)->apart)
+		return caller | CALLER;
+	return start - end->start;
+}
+
 static void name_kinds(struct fitting *f)
 {
 	struct timeline *t = f->t;
@@ -408,9 +554,8 @@ static void name_kinds(struct fitting *f)
 
 			if (has_branch(t, s, i, &from))
 				group = get_group(f, end->function,
-						  start ? start - end->start :
-							  UNKNOWN);
-			f->group_of[at] = group;
+						  begin_of(f, k, i, end));
+			f->t->group[at] = group;
 			t->key[at] = get_kind(f, group, open, start,
 					      end->function, end);
 		}
@@ -497,10 +642,11 @@ static bool count_samples(struct fitting *f)
 	if (!nr || visits <= 0)
 		return false;
 	f->mean = time / visits;
+	f->t->period = period;
 	f->period = period > 0 ? period : time / nr;
 	for (k = 0; k < t->nr; k++) {
 		const struct sample *s = &t->sample[k];
-		u32 group = f->group_of[index_of(t, k, s->nr)];
+		u32 group = f->t->group[index_of(t, k, s->nr)];
 
 		if (is_used(s) && group != NONE && !(s->flags & LBRPROF_SWITCH))
 			f->group[group].samples +=
@@ -513,7 +659,7 @@ static bool count_samples(struct fitting *f)
 static double weight_of(const struct fitting *f, u32 sample)
 {
 	const struct timeline *t = f->t;
-	u32 group = f->group_of[index_of(t, sample, t->sample[sample].nr)];
+	u32 group = f->t->group[index_of(t, sample, t->sample[sample].nr)];
 	const struct group *g = group == NONE ? NULL : &f->group[group];
 	double x = g && g->visits > 0 && g->expected > 0 ?
 			   g->expected / g->visits :
@@ -816,29 +962,100 @@ static void close_open(struct fitting *f)
 }
 
 /*
+ * E((r - about)^2) of a random place r in visits that last @x on average, and differ as loops do:
+ * E(r) = E(x^2) / 2 E(x) and E(r^2) = E(x^3) / 3 E(x) of a gamma distribution.
+ */
+static double chance(const struct fitting *f, double x, double about)
+{
+	double a = f->shape[SORT_LOOP];
+
+	return x * x * (a + 1) * (a + 2) / (3 * a * a) -
+	       about * x * (a + 1) / a + about * about;
+}
+
+static void put_reach(struct fitting *f, u32 key)
+{
+	struct timeline *t = f->t;
+
+	t->reach =
+		grow(t->reach, t->reaches, &f->reach_room, sizeof(*t->reach));
+	t->reach[t->reaches++] = key;
+}
+
+/* Which kinds of the group a visit that is at the sample's place may turn out to be */
+static u64 find_reach(struct fitting *f, u32 sample, u32 group)
+{
+	const struct sample *s = &f->t->sample[sample];
+	const struct place *ip = symbols_at(f->t->symbols, s->ip);
+	struct name *n = get_name(&f->reach_names, s->ip, group);
+	u32 i = f->group[group].kinds;
+
+	if (n->count++)
+		return n->value;
+	n->value = f->t->reaches;
+	if (!paths_ahead(f->paths, ip->space, ip->addr))
+		i = NONE;
+	for (; i != NONE && f->reach_work < REACH_MAX;
+	     i = f->kind[i].next, f->reach_work++) {
+		if (!f->kind[i].open &&
+		    paths_reach(f->paths, ip->start + f->kind[i].to))
+			put_reach(f, i);
+	}
+	put_reach(f, NONE);
+	return n->value;
+}
+
+/*
  * How long the visit that a sample has found had lasted then: what the code says, if it
  * has no loop on the way; or what is to be expected of a visit that was found by
  * chance, E(x^2) / 2 E(x).
  */
-static double elapsed(struct fitting *f, u32 sample)
+static struct elapsed elapsed(struct fitting *f, u32 sample)
 {
-	const struct timeline *t = f->t;
+	struct timeline *t = f->t;
 	const struct sample *s = &t->sample[sample];
 	u64 at = index_of(t, sample, s->nr);
 	const struct place *ip = symbols_at(t->symbols, s->ip);
 	const struct group *g =
-		f->group_of[at] == NONE ? NULL : &f->group[f->group_of[at]];
-	struct path path;
+		f->t->group[at] == NONE ? NULL : &f->group[f->t->group[at]];
+	struct elapsed e = { .variance = INFINITY, .reach = U64_MAX };
+	struct path path = { 0 };
 
-	if (f->start[at] &&
-	    paths_find(f->paths, ip->space, f->start[at], ip->addr, ip->start,
-		       &path) &&
-	    !path.loops && !path.system &&
-	    !paths_circle(f->paths, ip->space, ip->addr))
-		return (path.insns - 1) * f->scale[SORT_LINE];
-	if (g && g->expected > 0)
-		return g->squares / g->expected / 2;
-	return f->kind[t->key[at]].x;
+	e.straight = f->scale[SORT_LINE] > 0 && f->start[at] &&
+		     paths_find(f->paths, ip->space, f->start[at], ip->addr,
+				ip->start, &path) &&
+		     !path.loops && !path.system &&
+		     !paths_circle(f->paths, ip->space, ip->addr);
+	if (e.straight) {
+		e.ns = (path.insns - 1) * f->scale[SORT_LINE];
+		e.variance = e.ns * e.ns / f->shape[SORT_LINE];
+	} else if (g && g->expected > 0) {
+		e.reach = find_reach(f, sample, t->group[at]);
+		e.ns = g->squares / g->expected / 2;
+		if (!path.system)
+			e.variance = chance(f, g->expected / g->visits, e.ns);
+	} else {
+		e.ns = f->kind[t->key[at]].x;
+	}
+	return e;
+}
+
+/* Without loops, as much as kinds differ from what the code says; otherwise, as by chance */
+static double variance(const struct fitting *f, const struct class *k)
+{
+	if (k->system)
+		return INFINITY;
+	return k->x * k->x / f->shape[k->sort];
+}
+
+/* Of the duration itself: x comes from a gamma distribution, of shape num x + a */
+static double doubt(const struct fitting *f, const struct class *k)
+{
+	double den = k->den;
+
+	if (k->group != NONE && f->group[k->group].expected > 0)
+		den += k->visits / f->period;
+	return k->x * k->x / (k->x * den + f->shape[k->sort]);
 }
 
 static void take_results(struct fitting *f)
@@ -848,19 +1065,34 @@ static void take_results(struct fitting *f)
 
 	t->keys = f->kinds;
 	t->fitted = allocate((f->kinds + 1) * sizeof(*t->fitted));
+	t->variance = allocate((f->kinds + 1) * sizeof(*t->variance));
+	t->doubt = allocate((f->kinds + 1) * sizeof(*t->doubt));
+	t->straight = allocate((f->kinds + 1) * sizeof(*t->straight));
+	t->groups = f->groups;
+	t->grouped = allocate((f->groups + 1) * sizeof(*t->grouped));
 	t->elapsed = allocate(t->nr * sizeof(*t->elapsed));
 	if (!t->has_fit)
 		return;
 	close_open(f);
-	for (i = 0; i < f->kinds; i++)
+	for (i = 0; i < f->kinds; i++) {
 		t->fitted[i] = f->kind[i].x;
+		t->variance[i] = variance(f, &f->kind[i]);
+		t->doubt[i] = doubt(f, &f->kind[i]);
+		t->straight[i] = f->kind[i].sort == SORT_LINE;
+	}
+	for (i = 0; i < f->groups; i++)
+		t->grouped[i] =
+			f->group[i].visits > 0 ?
+				f->group[i].expected / f->group[i].visits :
+				0;
 	for (i = 0; i < t->nr; i++)
 		t->elapsed[i] = elapsed(f, i);
 }
 
 /**
  * fit - find the durations of visits
- * @t: the timeline; @key, @keys, @fitted, @elapsed and @has_fit are set
+ * @t: the timeline; @key, @keys, @fitted, @variance, @straight, @group, @groups, @grouped,
+ *	@period, @elapsed and @has_fit are set
  */
 void fit(struct timeline *t)
 {
@@ -869,10 +1101,11 @@ void fit(struct timeline *t)
 	u32 i;
 
 	f.start = allocate(visits * sizeof(*f.start));
-	f.group_of = allocate(visits * sizeof(*f.group_of));
+	t->group = allocate(visits * sizeof(*t->group));
 	f.paths = paths_new(t->symbols);
 	find_starts(&f);
 	guess_starts(&f);
+	tell_callers_apart(&f);
 	name_kinds(&f);
 	t->has_fit = count_samples(&f);
 	find_windows(&f);
@@ -892,10 +1125,11 @@ void fit(struct timeline *t)
 	take_results(&f);
 	paths_free(f.paths);
 	free(f.start);
-	free(f.group_of);
 	free(f.kind);
 	free(f.group);
 	free(f.window);
 	free(f.kind_names.slot);
 	free(f.group_names.slot);
+	free(f.caller_names.slot);
+	free(f.reach_names.slot);
 }

@@ -350,5 +350,38 @@ bool paths_circle(struct paths *p, u32 space, u64 addr)
 	explore(p, space, addr, 0, 0);
 	for (i = 0; i < p->backs && p->back[i][1]; i++)
 		;
-	return i < p->backs;
+	return i < p->backs || p->node[0].repeats;
+}
+
+/**
+ * paths_ahead - look at all that an instruction may lead to
+ * @p: from paths_new()
+ * @space: whose code
+ * @addr: where
+ *
+ * Return: false if that is too much.
+ */
+bool paths_ahead(struct paths *p, u32 space, u64 addr)
+{
+	if (p->work > WORK_MAX)
+		return false;
+	explore(p, space, addr, 0, 0);
+	return true;
+}
+
+/**
+ * paths_reach - whether it leads to another one
+ * @p: from paths_new(), after paths_ahead()
+ * @addr: that one
+ */
+bool paths_reach(const struct paths *p, u64 addr)
+{
+	u64 at;
+	u32 i;
+
+	for (at = hash_of(addr, 0); (i = p->at[at % SLOTS]) != NONE; at++) {
+		if (p->node[i].addr == addr)
+			return true;
+	}
+	return false;
 }

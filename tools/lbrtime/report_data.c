@@ -69,7 +69,7 @@ static void csv_visits(const struct timeline *t, const struct report *r)
 	u32 i, j, nr;
 
 	fprintf(r->out,
-		"time,cpu,tgid,pid,comm,state,interval,visit,function,start,duration,from,to,how,kind,cycles,chain\n");
+		"time,cpu,tgid,pid,comm,state,interval,visit,function,start,duration,error,from,to,how,kind,cycles,chain\n");
 	for (i = 0; i < t->nr; i++) {
 		const struct sample *s = &t->sample[i];
 		const struct chains *c = walk_next(w, i);
@@ -87,6 +87,9 @@ static void csv_visits(const struct timeline *t, const struct report *r)
 				   function_of(t, slice[j].function)->name);
 			fprintf(r->out, ",%llu,%llu,", slice[j].start,
 				slice[j].end - slice[j].start);
+			if (sure_there(r->method))
+				fprintf(r->out, "%llu", slice[j].error);
+			fputc(',', r->out);
 			if (j < s->nr)
 				fprintf(r->out, "0x%llx,0x%llx,%s,%s,%u,",
 					symbols_at(t->symbols, b->from)->addr,
@@ -180,7 +183,7 @@ static struct json_object *json_functions(const struct timeline *t, u64 top,
 struct json_object *json_summary(const struct timeline *t,
 				 const struct report *r)
 {
-	struct json_object *o = json_object_new_object(), *rest;
+	struct json_object *o = json_object_new_object(), *rest, *known;
 	double unknown[METHODS];
 	struct json_object *functions = json_functions(t, r->top, unknown);
 	enum method m;
@@ -197,11 +200,16 @@ struct json_object *json_summary(const struct timeline *t,
 	json_double(o, "ns_per_cycle", t->has_cycles ? t->ns_per_cycle : 0);
 	json_string(o, "method", method_name(r->method));
 	rest = json_object_new_object();
+	known = json_object_new_object();
 	for (m = 0; m < METHODS; m++) {
-		if (method_there(t, m))
-			json_number(rest, method_name(m), unknown[m] + 0.5);
+		if (!method_there(t, m))
+			continue;
+		json_number(rest, method_name(m), unknown[m] + 0.5);
+		if (sure_there(m))
+			json_double(known, method_name(m), sure_share(t, m));
 	}
 	json_object_object_add(o, "unknown", rest);
+	json_object_object_add(o, "sure", known);
 	json_object_object_add(o, "functions", functions);
 	return o;
 }
@@ -232,6 +240,8 @@ static struct json_object *json_visits(const struct timeline *t,
 			json_number(v, "start", slice[j].start);
 			json_number(v, "duration",
 				    slice[j].end - slice[j].start);
+			if (sure_there(r->method))
+				json_number(v, "error", slice[j].error);
 			json_object_array_add(visits, v);
 		}
 		json_object_object_add(o, "visits", visits);

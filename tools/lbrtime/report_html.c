@@ -78,14 +78,15 @@ static void put_times(struct base64 *b, const struct timeline *t, u32 sample,
 		return;
 	nr = slices(t, sample, m, slice);
 	for (i = 0; i < nr; i++)
-		put_number(b, slice[i].end - slice[i].start);
+		put_number(b, 2 * (slice[i].end - slice[i].start) +
+				      !slice[i].sure);
 }
 
 /*
  * A sample: time since the one before, its interval's length, CPU, thread (number in
  * DATA.threads), state (4 more at a switch), how many branches, ns that the methods without a table account
- * for; for each visit 8 * function + the branch's kind; then for each visit its ns by
- * cycles and by fit, if there are these.
+ * for; for each visit 8 * function + the branch's kind; then for each visit twice its ns by
+ * cycles and by fit, if there are these, and one more if they are not sure.
  */
 static void put_sample(struct base64 *b, const struct timeline *t, u32 sample,
 		       u32 thread)

@@ -162,7 +162,7 @@ void report_folded(const struct timeline *t, const struct report *r)
 /* ------------------------------------------------------------------------- */
 
 /* A function that writes a piece of time of a thread; NULL: nobody knows what ran */
-typedef void piece(void *arg, const struct chain *c, u64 start, u64 end);
+typedef void piece(void *arg, const struct chain *c, const struct slice *p);
 
 static void each_piece(const struct timeline *t, u32 sample,
 		       const struct report *r, const struct chains *c,
@@ -173,10 +173,13 @@ static void each_piece(const struct timeline *t, u32 sample,
 	u32 nr = slices(t, sample, r->method, slice), i;
 
 	if (s->state != STATE_FIRST && slice[0].start > s->start)
-		write(arg, NULL, s->start, slice[0].start);
+		write(arg, NULL,
+		      &(struct slice){ .start = s->start,
+				       .end = slice[0].start,
+				       .sure = true });
 	for (i = 0; i < nr; i++) {
 		if (slice[i].end > slice[i].start)
-			write(arg, &c->visit[i], slice[i].start, slice[i].end);
+			write(arg, &c->visit[i], &slice[i]);
 	}
 }
 
@@ -196,9 +199,10 @@ struct scope {
 	u64 at;
 };
 
-static void scope_piece(void *arg, const struct chain *c, u64 start, u64 end)
+static void scope_piece(void *arg, const struct chain *c, const struct slice *p)
 {
 	struct scope *s = arg;
+	u64 start = p->start, end = p->end;
 	u32 i;
 
 	/* Nothing ran there as far as the samples tell */
@@ -292,6 +296,7 @@ void report_speedscope(const struct timeline *t, const struct report *r)
  * @open:	functions that have begun, the outermost one first
  * @len:	how many
  * @at:		end of the last piece, ns
+ * @has_error:	how far off times may be is known
  */
 struct chrome {
 	const struct timeline *t;
@@ -300,9 +305,12 @@ struct chrome {
 	u32 open[MAX_CHAIN];
 	u32 len;
 	u64 at;
+	bool has_error;
 };
 
-static void chrome_event(struct chrome *x, char phase, const char *name, u64 ts)
+/* @name: of a function that begins, as part of piece @p */
+static void chrome_event(struct chrome *x, char phase, const char *name, u64 ts,
+			 const struct slice *p)
 {
 	s32 tgid = x->s->tgid < 0 ? x->s->pid : x->s->tgid;
 
@@ -312,6 +320,8 @@ static void chrome_event(struct chrome *x, char phase, const char *name, u64 ts)
 	if (name) {
 		fputs(",\"name\":", x->out);
 		html_string(x->out, name);
+		if (p && x->has_error)
+			fprintf(x->out, ",\"args\":{\"error\":%llu}", p->error);
 	}
 	fputc('}', x->out);
 }
@@ -319,20 +329,22 @@ static void chrome_event(struct chrome *x, char phase, const char *name, u64 ts)
 static void chrome_close(struct chrome *x, u32 to, u64 ts)
 {
 	for (; x->len > to; x->len--)
-		chrome_event(x, 'E', NULL, ts);
+		chrome_event(x, 'E', NULL, ts, NULL);
 }
 
-static void chrome_piece(void *arg, const struct chain *c, u64 start, u64 end)
+static void chrome_piece(void *arg, const struct chain *c,
+			 const struct slice *p)
 {
 	struct chrome *x = arg;
+	u64 start = p->start, end = p->end;
 	u32 common = 0, i;
 
 	if (start != x->at || !c)
 		chrome_close(x, 0, x->at);
 	x->at = end;
 	if (!c) {
-		chrome_event(x, 'B', "(unknown)", start);
-		chrome_event(x, 'E', NULL, end);
+		chrome_event(x, 'B', "(unknown)", start, NULL);
+		chrome_event(x, 'E', NULL, end, NULL);
 		return;
 	}
 	while (common < x->len && common < c->len &&
@@ -341,7 +353,7 @@ static void chrome_piece(void *arg, const struct chain *c, u64 start, u64 end)
 	chrome_close(x, common, start);
 	for (i = common; i < c->len; i++) {
 		x->open[x->len++] = c->function[c->len - 1 - i];
-		chrome_event(x, 'B', name_of(x->t, x->open[i]), start);
+		chrome_event(x, 'B', name_of(x->t, x->open[i]), start, p);
 	}
 }
 
@@ -352,7 +364,9 @@ static void chrome_piece(void *arg, const struct chain *c, u64 start, u64 end)
  */
 void report_chrome(const struct timeline *t, const struct report *r)
 {
-	struct chrome x = { .t = t, .out = r->out };
+	struct chrome x = { .t = t,
+			    .out = r->out,
+			    .has_error = sure_there(r->method) };
 	u32 *order = threads_new(t);
 	struct walk *w = walk_new(t);
 	char name[64];

@@ -83,10 +83,12 @@ u32 slices(const struct timeline *t, u32 sample, enum method m,
 	   struct slice *slice)
 {
 	const struct sample *s = &t->sample[sample];
-	double time[MAX_BRANCHES + 1], sum = 0;
+	double time[MAX_BRANCHES + 1], error[MAX_BRANCHES + 1] = { 0 }, sum = 0;
 	u64 all = assign(t, sample, m, time), at = s->ts - all;
 	u32 i;
 
+	if (sure_there(m))
+		sure(t, sample, m, time, error);
 	for (i = 0; i <= s->nr; i++) {
 		slice[i].function = timeline_visit(t, s, i);
 		slice[i].start = at;
@@ -95,6 +97,8 @@ u32 slices(const struct timeline *t, u32 sample, enum method m,
 		if (at > s->ts || i == s->nr)
 			at = s->ts;
 		slice[i].end = at;
+		slice[i].error = error[i] + 0.5;
+		slice[i].sure = sure_there(m) && is_sure(all, slice[i].error);
 	}
 	return s->nr + 1;
 }
@@ -142,7 +146,40 @@ static u64 count_threads(const struct timeline *t, u32 *cpus)
 	return threads;
 }
 
-static void write_summary(FILE *out, const struct timeline *t)
+/* Intervals of samples without branches, which are lost like those of too many */
+static u64 count_plain(const struct timeline *t)
+{
+	u64 i, nr = 0;
+
+	for (i = 0; i < t->nr; i++)
+		nr += t->sample[i].state == STATE_LOST &&
+		      t->sample[i].flags & LBRPROF_PLAIN;
+	return nr;
+}
+
+static void write_states(FILE *out, const struct timeline *t)
+{
+	u64 plain = count_plain(t), lost = t->intervals[STATE_LOST] - plain;
+	char a[24];
+
+	if (plain)
+		fprintf(out,
+			"  %s intervals have no branches: none were recorded (no LBR?)\n",
+			format_count(a, sizeof(a), plain));
+	if (lost)
+		fprintf(out,
+			"  %s intervals had more branches than were recorded\n",
+			format_count(a, sizeof(a), lost));
+	if (t->intervals[STATE_START])
+		fprintf(out,
+			"  %s intervals begin when the thread came to the CPU, at an unknown time (sched:sched_switch would tell)\n",
+			format_count(a, sizeof(a), t->intervals[STATE_START]));
+	if (t->gaps)
+		fprintf(out, "  records were lost %s times\n",
+			format_count(a, sizeof(a), t->gaps));
+}
+
+static void write_summary(FILE *out, const struct timeline *t, enum method m)
 {
 	char a[24], b[24], c[24];
 	u32 cpus;
@@ -161,17 +198,11 @@ static void write_summary(FILE *out, const struct timeline *t)
 		100 * covered(t), time_text(a, timed(t)),
 		format_count(b, sizeof(b), t->intervals[STATE_WHOLE]),
 		format_count(c, sizeof(c), t->nr - t->intervals[STATE_FIRST]));
-	if (t->intervals[STATE_LOST])
+	write_states(out, t);
+	if (sure_there(m))
 		fprintf(out,
-			"  %s intervals had more branches than were recorded\n",
-			format_count(a, sizeof(a), t->intervals[STATE_LOST]));
-	if (t->intervals[STATE_START])
-		fprintf(out,
-			"  %s intervals begin when the thread came to the CPU, at an unknown time (sched:sched_switch would tell)\n",
-			format_count(a, sizeof(a), t->intervals[STATE_START]));
-	if (t->gaps)
-		fprintf(out, "  records were lost %s times\n",
-			format_count(a, sizeof(a), t->gaps));
+			"times by %s known to 10 %% of the interval or 1 us: in %.1f %% of what is told of\n",
+			method_name(m), 100 * sure_share(t, m));
 }
 
 static void write_share(FILE *out, double part, double all)
@@ -235,7 +266,7 @@ static void write_alarms(const struct timeline *t, const struct report *r);
  */
 void report_text(const struct timeline *t, const struct report *r)
 {
-	write_summary(r->out, t);
+	write_summary(r->out, t, r->method);
 	write_functions(r->out, t, r->top);
 	if (t->alarms)
 		write_alarms(t, r);
@@ -282,8 +313,12 @@ static void write_sample(FILE *out, const struct timeline *t, u32 sample,
 		for (j = c->visit[i].len; j > 1; j--)
 			fprintf(out, "%s > ",
 				name_of(t, c->visit[i].function[j - 1]));
-		fprintf(out, "%s%s\n", name_of(t, slice[i].function),
+		fprintf(out, "%s%s", name_of(t, slice[i].function),
 			i == s->nr ? " <- sampled" : "");
+		if (known && sure_there(r->method) && !slice[i].sure)
+			fprintf(out, " (± %s)",
+				time_text(time, slice[i].error));
+		fputc('\n', out);
 	}
 }
 

@@ -175,6 +175,26 @@ double timeline_least(const struct timeline *t, const struct sample *s, u32 i)
 	return t->branch[s->first + i].cycles * t->ns_per_cycle;
 }
 
+/**
+ * timeline_held - how much of an interval may be time that the counter did not count
+ * @t: the timeline, with @period
+ * @s: the sample that ends it
+ *
+ * A counter of what user space does is held up by system calls, page faults and
+ * interrupts: what an interval lasts longer than others is such. Of one that a switch began,
+ * nobody knows.
+ *
+ * Return: ns.
+ */
+double timeline_held(const struct timeline *t, const struct sample *s)
+{
+	double all = s->ts - s->start;
+
+	if (t->period <= 0 || s->before == NONE)
+		return all;
+	return all > t->period ? all - t->period : 0;
+}
+
 /* ------------------------------------------------------------------------- */
 /* When all is read */
 
@@ -479,6 +499,12 @@ void timeline_free(struct timeline *t)
 	free(t->visits);
 	free(t->key);
 	free(t->fitted);
+	free(t->variance);
+	free(t->reach);
+	free(t->doubt);
+	free(t->straight);
+	free(t->group);
+	free(t->grouped);
 	free(t->first_part);
 	free(t->last_part);
 	free(t->first_measured);
