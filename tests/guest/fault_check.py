@@ -9,6 +9,8 @@ import collections
 import re
 import sys
 
+from compare import bad, end, read_events, rows
+
 PAGE = 4096
 TOUCH = "tid phase offset address start end resident majors sleeps how".split()
 EVENT = re.compile(
@@ -19,14 +21,6 @@ EVENT = re.compile(
 # What a touch makes of the flags, besides "read" and "again"
 FLAGS = {"load": set(), "store": {"write"}, "exec": {"exec"}, "write": {"kernel"},
          "populate": {"kernel"}, "readv": {"kernel", "remote"}}
-wrong = 0
-
-
-def bad(*what):
-    global wrong
-    wrong += 1
-    if wrong <= 20:
-        print(*what)
 
 
 def number(text):
@@ -36,7 +30,7 @@ def number(text):
 def read_log(path):
     with open(path) as lines:
         name, tgid, dev, inode, text = next(lines).rstrip("\n").split("\t")
-        touches = [dict(zip(TOUCH, line.rstrip("\n").split("\t"))) for line in lines]
+        touches = rows(lines, TOUCH)
     for touch in touches:
         for field in TOUCH[2:9]:
             touch[field] = int(touch[field])
@@ -44,22 +38,14 @@ def read_log(path):
     return {"name": name, "tgid": tgid, "dev": dev, "id": inode, "text": int(text)}, touches
 
 
-def read_events(path, program):
+def events_of(path, program):
     events = []
-    with open(path) as lines:
-        for line in lines:
-            if " io_fault: " not in line:
-                continue
-            match = EVENT.match(line.rstrip("\n"))
-            if not match:
-                bad("cannot be read:", line)
-                continue
-            event = match.groupdict()
-            if event["tgid"] == program["tgid"] and event["name"] == program["name"]:
-                for field in ("start", "duration", "offset", "address", "ip"):
-                    event[field] = number(event[field])
-                event["flags"] = set(event["flags"].split("|")) - {""}
-                events.append(event)
+    for event in read_events(path, EVENT, "io_fault:"):
+        if event["tgid"] == program["tgid"] and event["name"] == program["name"]:
+            for field in ("start", "duration", "offset", "address", "ip"):
+                event[field] = number(event[field])
+            event["flags"] = set(event["flags"].split("|")) - {""}
+            events.append(event)
     return events
 
 
@@ -122,7 +108,7 @@ def check_touch(touch):
 
 def main():
     program, touches = read_log(sys.argv[1])
-    events = read_events(sys.argv[2], program)
+    events = events_of(sys.argv[2], program)
     for event in events:
         assign(event, touches)
     late = collections.Counter()
@@ -148,10 +134,9 @@ def main():
         if n > 5:
             bad(f"{phase}: {n} pages came between two looks")
     waits = [t for t in touches if t["events"] and "read" not in t["events"][0]["flags"]]
-    print(f"# {len(touches)} touches, {len(events)} events, {len(waits)} that only waited, "
-          f"of which {sum(not t['majors'] for t in waits)} are minor faults to the kernel, {wrong} wrong")
     print("#", ", ".join(f"{p} {k} {n}" for (p, k), n in sorted(count.items())))
-    sys.exit(wrong != 0)
+    end(f"{len(touches)} touches, {len(events)} events, {len(waits)} that only waited, of which",
+        f"{sum(not t['majors'] for t in waits)} are minor faults to the kernel,")
 
 
 main()

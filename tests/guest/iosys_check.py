@@ -9,6 +9,8 @@ there may be only some of them.
 import re
 import sys
 
+from compare import bad, end, read_events, read_log
+
 FIELDS = ("tid op result start end fd id dev type name fd2 id2 dev2 type2 name2 "
           "bytes stream how").split()
 TYPES = {"0": "anon", "1": "fifo", "2": "chr", "4": "dir", "6": "blk", "8": "file",
@@ -25,33 +27,6 @@ EVENT = re.compile(
     r"family=(?P<family>\d+) protocol=(?P<protocol>\d+)"
     r"(?: isn=(?P<isn>\d+) peer_isn=(?P<peer_isn>\d+) stream=(?P<stream>.*)|"
     r" offset=0 address=0 ip=0 fault=)?$")
-wrong = 0
-
-
-def bad(*what):
-    global wrong
-    wrong += 1
-    if wrong <= 20:
-        print(*what)
-
-
-def read_log(path):
-    with open(path) as lines:
-        return [dict(zip(FIELDS, line.rstrip("\n").split("\t"))) for line in lines]
-
-
-def read_events(path):
-    events = []
-    with open(path) as lines:
-        for line in lines:
-            if " io_syscall: " not in line and " io_pending: " not in line:
-                continue
-            match = EVENT.match(line.rstrip("\n"))
-            if match:
-                events.append(match.groupdict())
-            else:
-                bad("cannot be read:", line)
-    return events
 
 
 def ranges(event):
@@ -234,25 +209,25 @@ def check_some(log, events):
         for call in [c for c in calls if len(calls) == 1 or c["result"] == event["result"]]:
             compare(call, event)
             compared += 1
-    print(f"# {compared} of {len(log)} calls, {wrong} wrong")
     if compared < 10:
         bad(f"only {compared} events to compare")
+    return compared
 
 
 def main():
-    log, events = read_log(sys.argv[1]), read_events(sys.argv[2])
+    log = read_log(sys.argv[1], FIELDS)
+    events = list(read_events(sys.argv[2], EVENT, "io_(syscall|pending):"))
     tgid = log[0]["tid"]
     if "--some" in sys.argv:
-        check_some(log, [e for e in events if e["tgid"] == tgid])
-        sys.exit(wrong != 0)
+        compared = check_some(log, [e for e in events if e["tgid"] == tgid])
+        end(f"{compared} of {len(log)} calls,")
     calls = of_workload(events, tgid)
     check_calls(log, calls)
     check_shared(log, calls)
     check_isn(log, calls)
     if "--pending" in sys.argv:
         check_pending(log, events, tgid)
-    print(f"# {len(log)} calls, {len(calls)} events, {wrong} wrong")
-    sys.exit(wrong != 0)
+    end(f"{len(log)} calls, {len(calls)} events,")
 
 
 main()

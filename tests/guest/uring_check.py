@@ -10,6 +10,8 @@ import collections
 import re
 import sys
 
+from compare import bad, end, read_events, read_log
+
 FIELDS = ("tgid tid user_data op result bytes parts start end fd id dev type name how").split()
 TYPES = {"0": "anon", "1": "fifo", "2": "chr", "6": "blk", "8": "file", "12": "socket"}
 ECANCELED = "-125"
@@ -24,33 +26,6 @@ EVENT = re.compile(
 PENDING = re.compile(
     r"^\s*.*io_pending:\s+(?P<kind>\w+):(?P<op>\w+) start=(?P<start>\d+) duration=(?P<duration>\d+) "
     rf"comm=(?P<comm>.*) pid=(?P<pid>\d+) tgid=(?P<tgid>\d+) nr=.*? {OBJECT} fd2=")
-wrong = 0
-
-
-def bad(*what):
-    global wrong
-    wrong += 1
-    if wrong <= 20:
-        print(*what)
-
-
-def read_log(path):
-    with open(path) as lines:
-        return [dict(zip(FIELDS, line.rstrip("\n").split("\t"))) for line in lines]
-
-
-def read_events(path, pattern, word):
-    events = []
-    with open(path) as lines:
-        for line in lines:
-            if f" {word}: " not in line:
-                continue
-            match = pattern.match(line.rstrip("\n"))
-            if match:
-                events.append(match.groupdict())
-            elif word == "io_request" or ": uring:" in line or ": aio:" in line:
-                bad("cannot be read:", line)
-    return events
 
 
 def compare(request, event, kind):
@@ -101,10 +76,10 @@ def check_hanging(requests, pending, kind):
 
 
 def main():
-    requests = read_log(sys.argv[1])
+    requests = read_log(sys.argv[1], FIELDS)
     kind = "aio" if "--aio" in sys.argv else "uring"
     tgids = {r["tgid"] for r in requests}
-    events = [e for e in read_events(sys.argv[2], EVENT, "io_request") if e["tgid"] in tgids]
+    events = [e for e in read_events(sys.argv[2], EVENT, "io_request:") if e["tgid"] in tgids]
     mine = collections.defaultdict(list)
     for event in events:
         mine[event["tgid"], str(int(event["user_data"], 0))].append(event)
@@ -116,11 +91,11 @@ def main():
             compare(request, event, kind)
     for event in mine.values():
         bad(f"no request was this: {event}")
-    check_hanging(requests, read_events(sys.argv[2], PENDING, "io_pending"), kind)
+    pending = list(read_events(sys.argv[2], PENDING, r"io_pending:\s+(uring|aio):"))
+    check_hanging(requests, pending, kind)
     ops = collections.Counter(r["op"] for r in requests)
-    print(f"# {len(requests)} requests, {len(events)} events, {wrong} wrong:",
-          ", ".join(f"{op} {n}" for op, n in sorted(ops.items())))
-    sys.exit(wrong != 0)
+    end(f"{len(requests)} requests ({', '.join(f'{op} {n}' for op, n in sorted(ops.items()))}),",
+        f"{len(events)} events,")
 
 
 main()

@@ -10,6 +10,8 @@ import collections
 import re
 import sys
 
+from compare import bad, end, read_events, read_log
+
 FIELDS = ("tgid user_data part op result stream way from end pipe pipe_way pipe_from pipe_end "
           "flags").split()
 EVENT = re.compile(
@@ -20,36 +22,15 @@ EVENT = re.compile(
     r".*? id2=(?P<id2>\d+) name2=.* family=\d+ protocol=\d+ isn=(?P<isn>\d+) "
     r"peer_isn=(?P<peer_isn>\d+) stream=(?P<stream>[\d ]*) stack=0$")
 PIPE, WRITTEN = 1 << 63, 1 << 62
-wrong = 0
 
 
-def bad(*what):
-    global wrong
-    wrong += 1
-    if wrong <= 20:
-        print(*what)
-
-
-def read_log(path):
-    with open(path) as lines:
-        return [dict(zip(FIELDS, line.rstrip("\n").split("\t"))) for line in lines]
-
-
-def read_events(path):
+def results(path):
     events = {}
-    with open(path) as lines:
-        for line in lines:
-            if " io_request: " not in line and " io_part: " not in line:
-                continue
-            match = EVENT.match(line.rstrip("\n"))
-            if not match:
-                bad("cannot be read:", line)
-                continue
-            event = match.groupdict()
-            key = event["tgid"], int(event["user_data"], 0), int(event["part"])
-            if key in events:
-                bad("twice:", line)
-            events[key] = event
+    for event in read_events(path, EVENT, "io_(request|part):"):
+        key = event["tgid"], int(event["user_data"], 0), int(event["part"])
+        if key in events:
+            bad("twice:", event)
+        events[key] = event
     return events
 
 
@@ -151,7 +132,7 @@ def check_whole(lines):
 
 
 def main():
-    lines, events = read_log(sys.argv[1]), read_events(sys.argv[2])
+    lines, events = read_log(sys.argv[1], FIELDS), results(sys.argv[2])
     numbers = collections.defaultdict(set)
     tgids = {line["tgid"] for line in lines}
     moved = check_whole(lines)
@@ -168,12 +149,10 @@ def main():
         bad(f"numbers of pipes: {numbers}")
     ops = collections.Counter(line["op"] for line in lines)
     parts = sum(line["flags"] == "more" for line in lines)
-    print(f"# {len(lines)} results, {parts} of them not the last, of {moved} bytes on {sockets} "
-          f"sockets, and on {len(numbers)} pipes, {wrong} wrong:",
-          ", ".join(f"{op} {n}" for op, n in sorted(ops.items())))
     if parts < 50 or sockets < 8 or min(ops.values()) < 10:
         bad("too little of something")
-    sys.exit(wrong != 0)
+    end(f"{len(lines)} results ({', '.join(f'{op} {n}' for op, n in sorted(ops.items()))}), {parts} of them",
+        f"not the last, of {moved} bytes on {sockets} sockets, and on {len(numbers)} pipes,")
 
 
 main()

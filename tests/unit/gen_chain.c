@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "iodat.h"
+#include "memory.h"
 #include "random.h"
 
 #define HOSTS 4
@@ -67,7 +68,7 @@ struct client {
 };
 
 static struct event *events;
-static size_t nr_events, room;
+static u64 nr_events, room;
 static struct client client[CLIENTS];
 static int64_t busy[1000]; /* until when a thread is, by number */
 static struct {
@@ -104,12 +105,7 @@ static struct event *call(int host, int tid, unsigned int op, int64_t from,
 {
 	struct event *e;
 
-	if (nr_events == room) {
-		room = room ? 2 * room : 1024;
-		events = realloc(events, room * sizeof(*events));
-		if (!events)
-			abort();
-	}
+	events = grow(events, nr_events, &room, sizeof(*events));
 	e = &events[nr_events++];
 	if (from <= busy[tid])
 		from = busy[tid] + 1;

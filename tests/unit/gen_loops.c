@@ -40,6 +40,7 @@
 #include <string.h>
 
 #include "iodat.h"
+#include "memory.h"
 #include "random.h"
 
 #define CLIENTS 96
@@ -127,7 +128,7 @@ static const char *const cmdlines[HOSTS] = {
 };
 
 static struct event *events;
-static size_t nr_events, event_room;
+static u64 nr_events, event_room;
 static struct client client[CLIENTS];
 static struct upstream upstream[UPSTREAM];
 static struct ready ready[MAX_READY];
@@ -156,12 +157,7 @@ static struct event *add_event(unsigned int host, int tid, unsigned int op,
 {
 	struct event *e;
 
-	if (nr_events == event_room) {
-		event_room = event_room ? 2 * event_room : 1024;
-		events = realloc(events, event_room * sizeof(*events));
-		if (!events)
-			abort();
-	}
+	events = grow(events, nr_events, &event_room, sizeof(*events));
 	e = &events[nr_events++];
 	*e = (struct event){ .host = host };
 	e->call.tid = tid;

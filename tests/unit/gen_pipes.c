@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "iodat.h"
+#include "memory.h"
 #include "random.h"
 
 #define CLIENTS 24
@@ -72,7 +73,7 @@ static const char cmdlines[] =
 static const char *const clients[] = { "red", "green", "blue", "grey" };
 
 static struct event *events;
-static size_t nr_events, event_room;
+static u64 nr_events, event_room;
 static struct connection client[CLIENTS], base[WORKERS];
 static struct pipe jobs[WORKERS], answers[FRONTS];
 static uint64_t pipes;
@@ -88,12 +89,7 @@ static struct event *add_event(int tid, int tgid, unsigned int op,
 {
 	struct event *e;
 
-	if (nr_events == event_room) {
-		event_room = event_room ? 2 * event_room : 1024;
-		events = realloc(events, event_room * sizeof(*events));
-		if (!events)
-			abort();
-	}
+	events = grow(events, nr_events, &event_room, sizeof(*events));
 	e = &events[nr_events++];
 	*e = (struct event){ 0 };
 	e->call.tid = tid;

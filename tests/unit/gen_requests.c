@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "iodat.h"
+#include "memory.h"
 #include "random.h"
 
 /* The servers' clock is ahead, by more than anything takes */
@@ -86,15 +87,10 @@ static uint64_t below(uint64_t n)
 static struct event *add_event(const struct connection *c, bool server,
 			       unsigned int op, uint64_t start, uint64_t finish)
 {
-	static size_t room;
+	static u64 room;
 	struct event *e;
 
-	if (nr_events == room) {
-		room = room ? 2 * room : 1024;
-		events = realloc(events, room * sizeof(*events));
-		if (!events)
-			abort();
-	}
+	events = grow(events, nr_events, &room, sizeof(*events));
 	e = &events[nr_events++];
 	*e = (struct event){
 		.server = server,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clocks.h"
+#include "memory.h"
 #include "random.h"
 #include "suite.h"
 
@@ -30,7 +31,7 @@ struct message {
 
 static struct made_up made_up[MAX_HOSTS];
 static struct message *messages;
-static size_t nr, room;
+static u64 nr, room;
 static s64
 	shortest; /* round trip between the first two hosts, without the service */
 static s64 shortest_wait; /* with it */
@@ -68,12 +69,7 @@ static s64 travel(void)
 
 static void say(u32 from, s64 sent, u32 to, s64 received)
 {
-	if (nr == room) {
-		room = room ? 2 * room : 1024;
-		messages = realloc(messages, room * sizeof(*messages));
-		if (!messages)
-			abort();
-	}
+	messages = grow(messages, nr, &room, sizeof(*messages));
 	messages[nr++] = (struct message){ from, to, sent, received };
 }
 
