@@ -411,8 +411,7 @@ struct timeline {
 };
 
 int input_read(struct guard *g, struct timeline *t, const char *file);
-int perftext_read(struct guard *g, struct timeline *t, const char *file,
-		  FILE *in);
+int perftext_read(struct guard *g, struct timeline *t, FILE *in);
 int perfdata_read(struct guard *g, struct timeline *t, const char *file);
 
 struct sample *timeline_sample(struct timeline *t, u32 cpu, s32 pid, u64 ts);

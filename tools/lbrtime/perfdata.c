@@ -22,6 +22,8 @@ static int start_perf(const char *file, int out, pid_t *pid)
 			 "--show-mmap-events",
 			 "--show-task-events",
 			 "--show-switch-events",
+			 "--show-lost-events",
+			 "--hide-call-graph",
 			 "-F",
 			 "comm,pid,tid,cpu,time,ip,sym,brstack",
 			 "-i",
@@ -59,25 +61,17 @@ static bool end_perf(pid_t pid)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-static int read_text(struct guard *g, struct timeline *t, const char *file,
-		     FILE *in, pid_t pid)
+static int read_text(struct guard *g, struct timeline *t, FILE *in, pid_t pid)
 {
-	int c = getc(in), status;
+	int status = perftext_read(g, t, in);
 
-	if (c == EOF) {
-		fclose(in);
-		/* If it failed, perf has said why */
-		if (end_perf(pid))
-			guard_fail(g, GUARD_NOWHERE, "has no samples");
-		return EXIT_FAILURE;
-	}
-	ungetc(c, in);
-	status = perftext_read(g, t, file, in);
 	fclose(in);
-	if (!end_perf(pid) && !status)
-		status = guard_fail(g, GUARD_NOWHERE,
-				    "perf script failed before its end");
-	return status;
+	if (end_perf(pid) || status)
+		return status;
+	/* Without a sample, what perf said is all there is to say */
+	return t->nr ? guard_fail(g, GUARD_NOWHERE,
+				  "perf script failed before its end") :
+		       EXIT_FAILURE;
 }
 
 /**
@@ -107,5 +101,5 @@ int perfdata_read(struct guard *g, struct timeline *t, const char *file)
 	in = fdopen(ends[0], "r");
 	if (!in)
 		abort();
-	return read_text(g, t, file, in, pid);
+	return read_text(g, t, in, pid);
 }
