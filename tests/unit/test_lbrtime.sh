@@ -724,12 +724,26 @@ for line in open("cycles.truth"):
     elif f[0] == "V" and f[5] != "-":
         head.insert(0, f"{f[4]}/{f[5]}")
 for line in open("again.txt"):
+    if line[0] == "#" or "PERF_RECORD_" in line:
+        continue
     m = re.match(r" *\S+ +7[01]0/\d+ +\[(\d+)\] +(\d+)\.(\d{9}): +[0-9a-f]+ lt_f\d+ ?(.*)$", line)
     got = [b.split("/-/-/-/")[0] for b in m[4].split()]
     assert got == truth[int(m[2] + m[3]), int(m[1])], line
     n += len(got)
 assert n > 10000
 END
+
+# and it is read as what it was made of: targets that are not recorded are found but once
+for name in cycles quiet deep32 lost others plain restart; do
+	"$lbrtime" --format=brstack $name.dat >again.txt 2>err || wrong "$name: brstack"
+	"$lbrtime" --format=brstack again.txt >twice.txt 2>>err || wrong "$name: brstack of brstack"
+	cmp again.txt twice.txt || wrong "$name: brstack of brstack differs"
+	for method in equal cycles fit; do
+		"$lbrtime" --format=csv --visits --method=$method again.txt 2>>err | cut -d , -f -12,14,16- >again
+		cut -d , -f -12,14,16- $name.$method | cmp - again || wrong "$name: by $method, brstack is read as something else"
+	done
+	[ "$(grep -vc ' no cycles were\| how long a cycle is\| no interval is whole' err)" -eq 0 ] || wrong "$name: brstack: messages"
+done
 
 # --- names instead of addresses; kinds by their names; nothing to look at
 cat >names.txt <<'END'

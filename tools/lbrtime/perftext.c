@@ -22,6 +22,9 @@
 /* Set while reading: how many registers there are is not yet known */
 #define FLAG_MAYBE 64
 
+/* Likewise: a line of lbrtime's has told what is new */
+#define FLAG_TOLD 128
+
 #define ALIVE_LINES 4096
 
 /**
@@ -55,6 +58,8 @@ struct registers {
  * @samples:	so far
  * @branches:	a sample had some
  * @named:	they are known by name only
+ * @flags:	of enum lbrprof_flags for the next sample, with FLAG_TOLD; or 0
+ * @calls:	likewise
  */
 struct text {
 	struct guard *guard;
@@ -66,6 +71,8 @@ struct text {
 	u64 samples;
 	bool branches;
 	bool named;
+	u32 flags;
+	u64 calls;
 };
 
 /**
@@ -385,7 +392,10 @@ static bool get_pair(struct text *x, const struct header *h, char *s, char *end,
 	to = before_file(slash + 1, end);
 	if (from == s || to == slash + 1)
 		return false;
-	e->to = get_place(x, h, slash + 1, to);
+	/* Nobody knows where it led, says lbrtime */
+	e->to = to - slash == 4 && !strncmp(slash, "/0x0", 4) ?
+			NONE :
+			get_place(x, h, slash + 1, to);
 	e->from = get_place(x, h, s, from);
 	return true;
 }
@@ -532,7 +542,7 @@ static struct registers *get_registers(struct text *x, u32 cpu)
 static void add_branches(struct text *x, struct sample *s,
 			 const struct registers *now, struct registers *was)
 {
-	u32 nr = count_new(now, was), i;
+	u32 nr = x->flags ? now->nr : count_new(now, was), i;
 
 	if (nr > now->nr + 1)
 		s->flags |= LBRPROF_LOST;
@@ -540,7 +550,7 @@ static void add_branches(struct text *x, struct sample *s,
 		s->flags |= FLAG_MAYBE;
 	if (nr > now->nr)
 		nr = now->nr;
-	s->calls = now->nr;
+	s->calls = x->flags ? x->calls : now->nr;
 	for (i = nr; i--;) {
 		const struct entry *e = &now->entry[i];
 
@@ -647,12 +657,25 @@ static int take_sample(struct text *x, const struct header *h)
 	from = flags ? first_from(rest, flags) : rest + strlen(rest);
 	s = timeline_sample(x->t, h->cpu, h->pid, h->ts);
 	s->tgid = h->tgid;
-	s->flags = LBRPROF_TO;
+	s->flags = LBRPROF_TO | x->flags;
 	s->comm = timeline_comm(x->t, h->comm);
 	s->ip = get_ip(x, h, addr, rest, from);
 	add_branches(x, s, &now, get_registers(x, h->cpu));
 	x->samples++;
+	x->flags = 0;
 	return 0;
+}
+
+/* What --format=brstack tells beyond what perf does */
+static void take_comment(struct text *x)
+{
+	unsigned long long calls;
+	u32 flags;
+
+	if (sscanf(x->line, "# lbrtime: %x %llu", &flags, &calls) != 2)
+		return;
+	x->flags = (flags & (FLAG_MAYBE - 1)) | FLAG_TOLD;
+	x->calls = calls;
 }
 
 /* ------------------------------------------------------------------------- */
@@ -663,6 +686,8 @@ static int take_line(struct text *x)
 	char *s;
 
 	x->line[strcspn(x->line, "\r\n")] = '\0';
+	if (*x->line == '#')
+		take_comment(x);
 	if (!x->line[strspn(x->line, " \t\r")] || *x->line == '#')
 		return 0;
 	if (!get_header(x->line, &h))
@@ -692,7 +717,11 @@ static void settle(struct text *x)
 
 	for (i = 0; i < x->t->nr; i++) {
 		struct sample *s = &x->t->sample[i];
+		bool told = s->flags & FLAG_TOLD;
 
+		s->flags &= ~FLAG_TOLD;
+		if (told)
+			continue;
 		if (!x->branches)
 			s->flags |= LBRPROF_PLAIN;
 		if (s->flags & FLAG_MAYBE &&
