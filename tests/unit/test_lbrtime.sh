@@ -641,10 +641,15 @@ PERFILE2maps)
 	echo "0x75f0 [0]: failed to process type: 0 [Invalid argument]" >&2
 	exit 234
 	;;
+PERFILE2cpus)
+	echo "Samples for 'cycles:u' event do not have CPU attribute set. Cannot print 'cpu' field." >&2
+	exit 234
+	;;
 PERFILE2odd)
-	echo "Samples have no CPU attribute" >&2
+	printf 'What is this?\nAnd this?\n' >&2
 	exit 1
 	;;
+PERFILE2mute) exit 1 ;;
 PERFILE2cut)
 	head -n 40 perf.txt
 	exit 1
@@ -663,8 +668,10 @@ perfdata() {
 perfdata ""
 cmp perf.equal data.equal || wrong "a perf.data differs from its text"
 perfdata nothing "has no samples"
-perfdata odd "cannot be read: Samples have no CPU attribute"
-perfdata maps "cannot be read: 0x75f0 [0]: failed to process type: 0 [Invalid argument]"
+perfdata cpus "its samples have no CPU (perf record --sample-cpu, or -a)"
+perfdata odd "perf script failed: What is this?"
+perfdata mute "perf script failed"
+perfdata maps "perf script failed: 0x75f0 [0]: failed to process type: 0 [Invalid argument]"
 perfdata cut "perf script failed before its end"
 env PATH=/nowhere "$lbrtime" perf.data >out 2>err && wrong "a perf.data without perf"
 grep -q '^lbrtime: perf.data: perf script, which is to print it: No such file' err || wrong "without perf: $(cat err)"
