@@ -803,6 +803,12 @@ p 1/1 [000] 1.000100: 401000 f() const [clone .cold]+0x2d (/lib/a b)operator new
 p 1/1 [000] 1.000200: 401000 operator/(A, B)+0x1 (/lib/a b)[unknown]([unknown])/operator/(A, B)+0x0(/lib/c)/P/-/-/5/CALL/- main+0x1(/lib/d)/[unknown]([unknown])/P/-/-/5/CALL/-
 END
 names files.txt
+# A name is no command to the terminal
+printf 'p 1/1 [000] 1.0: 401000 f\033[31m\377\np 1/1 [000] 1.1: 401000 f g\033[0m+0x1/f\377+0x0/P/-/-/0\n' >escape.txt
+for format in text csv folded brstack html; do
+	"$lbrtime" --format=$format escape.txt >out 2>err || wrong "$format of escapes"
+	LC_ALL=C grep -qP '[\033\377]' out && wrong "$format has what terminals obey"
+done
 
 # --- symbols that are not there
 "$UNIT/gen_lbr" gone.dat 16 300 1 stripped >gone.truth || exit 1

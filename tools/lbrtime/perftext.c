@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lbrtime.h"
+#include "text.h"
 
 /* As many as this must be the same again */
 #define SAME_MIN 4
@@ -326,6 +327,7 @@ static u32 get_place(struct text *x, const struct header *h, char *s, char *end)
 			offset = strtoull(plus + 3, NULL, 16);
 			*plus = '\0';
 		}
+		clean_text(s);
 		place = symbols_named(x->t->symbols, s, offset);
 		x->named = true;
 		if (plus)
@@ -593,6 +595,7 @@ static u32 get_ip(struct text *x, const struct header *h, u64 addr, char *s,
 		offset = strtoull(plus + 3, NULL, 16);
 		*plus = '\0';
 	}
+	clean_text(s);
 	if (!*s || !strcmp(s, "[unknown]")) {
 		place = symbols_place(x->t->symbols, h->tgid, addr);
 	} else if (x->named) {
