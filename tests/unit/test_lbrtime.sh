@@ -838,6 +838,21 @@ grep -qE "^(one|three)-$pid on CPU" out || wrong "--around does not name the thr
 [ "$(grep -cE '^ *[0-9.]+ (ns|us|ms) ' out)" -eq 3 ] || wrong "--request --top=3 is not 3"
 "$lbrtime" --request=nothing slow.dat | grep -q '^nothing is in no sample$' || wrong "--request of nothing"
 
+# What several files call by that name
+cat >twins.txt <<'END'
+# lbrtime: 4 0
+p 1/1 [000] 1.000000: 401000 g
+# lbrtime: 4 0
+p 1/1 [000] 1.000100: 401100 f
+# lbrtime: 4 0
+p 1/1 [000] 1.000200: 401000 g  0x401100/0x401005/-/-/-/0/RET/- 0x401000/0x401100/-/-/-/0/CALL/-
+# lbrtime: 4 0
+p 1/1 [000] 1.000300: ffffffff81001000 g  0xffffffff81000000/0xffffffff81001005/-/-/-/0/RET/- 0xffffffff81001000/0xffffffff81000000/-/-/-/0/CALL/-
+END
+printf 'ffffffff81000000 T f\nffffffff81001000 T g\n' >symbols
+"$lbrtime" --kallsyms=symbols --request=f twins.txt >out 2>err || wrong "--request of two functions"
+grep -q '^2 executions of f are seen' out || wrong "--request of two functions: $(cat out)"
+
 # --- for other viewers
 "$lbrtime" --format=chrome --method=equal deep32.dat >chrome.json 2>err || wrong "chrome"
 "$lbrtime" --format=chrome cycles.dat >cycles.chrome 2>>err || wrong "chrome by cycles"
