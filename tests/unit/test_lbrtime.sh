@@ -627,18 +627,29 @@ asked=0
 while [ $# -gt 2 ]; do
 	case $1 in
 	--ns | --show-mmap-events | --show-task-events | --show-switch-events) asked=$((asked + 1)) ;;
+	--show-lost-events | --hide-call-graph) asked=$((asked + 1)) ;;
 	-F) fields=$2 ;;
 	esac
 	shift
 done
-[ "$asked $fields $1 $2" = "4 comm,pid,tid,cpu,time,ip,sym,brstack -i perf.data" ] || exit 3
+[ "$asked $fields $1 $2" = "6 comm,pid,tid,cpu,time,ip,sym,brstack -i perf.data" ] || exit 3
 case $(cat perf.data) in
 PERFILE2) cat perf.txt ;;
 PERFILE2nothing) ;;
+PERFILE2maps)
+	grep PERF_RECORD perf.txt
+	echo "0x75f0 [0]: failed to process type: 0 [Invalid argument]" >&2
+	exit 234
+	;;
+PERFILE2cpus)
+	echo "Samples for 'cycles:u' event do not have CPU attribute set. Cannot print 'cpu' field." >&2
+	exit 234
+	;;
 PERFILE2odd)
-	echo "Samples have no CPU attribute" >&2
+	printf 'What is this?\nAnd this?\n' >&2
 	exit 1
 	;;
+PERFILE2mute) exit 1 ;;
 PERFILE2cut)
 	head -n 40 perf.txt
 	exit 1
@@ -657,7 +668,10 @@ perfdata() {
 perfdata ""
 cmp perf.equal data.equal || wrong "a perf.data differs from its text"
 perfdata nothing "has no samples"
-perfdata odd "cannot be read: Samples have no CPU attribute"
+perfdata cpus "its samples have no CPU (perf record --sample-cpu, or -a)"
+perfdata odd "perf script failed: What is this?"
+perfdata mute "perf script failed"
+perfdata maps "perf script failed: 0x75f0 [0]: failed to process type: 0 [Invalid argument]"
 perfdata cut "perf script failed before its end"
 env PATH=/nowhere "$lbrtime" perf.data >out 2>err && wrong "a perf.data without perf"
 grep -q '^lbrtime: perf.data: perf script, which is to print it: No such file' err || wrong "without perf: $(cat err)"
@@ -684,6 +698,28 @@ for k, p in perf.items():
     assert a[-n:] == b[-n:], (k, a, b)
 assert same > 1000, states
 END
+# The same, as other versions of perf print it, and with more fields
+# variant WHAT SED
+variant() {
+	sed -E "$2" perf.txt >variant.txt
+	cmp -s perf.txt variant.txt && wrong "$1: no variant"
+	"$lbrtime" --format=csv --visits --method=equal variant.txt >variant.equal 2>err || wrong "$1"
+	[ ! -s err ] || wrong "$1: messages"
+	cmp perf.equal variant.equal || wrong "$1: differs"
+}
+variant "Windows' line ends" 's/$/\r/'
+variant "a branch that was not taken" 's#/P/-/-/#/PN/-/-/#g'
+variant "a transaction" 's#/P/-/-/#/M/X/A/#g'
+variant "speculation" 's#(/P/-/-/0)#\1//SPEC_CORRECT_PATH#g'
+variant "files" 's#(0x[0-9a-f]+)/(0x[0-9a-f]+)/P#\1(/usr/my lib (1)/x)/\2(/lib/y)/P#g
+	s#(lt_f[0-9]+) #\1+0x2d (/usr/my lib/x) #'
+variant "periods and events" 's#([0-9]: +)([0-9a-f]+ lt_f)#\1 50000 cpu/event=0xc4/ppu:  \2#'
+variant "wrong paths" 's#(0x[0-9a-f]+/0x[0-9a-f]+/P/-/-/0)#\1 0x1/0x2/P/-/-/0/CALL/SPEC_WRONG_PATH#g'
+# A call chain has lines of its own
+printf 'p 1/1 [000] 1.0: \n\t 401000 f\n\t 402000 g\n 0x1/0x2/P/-/-/0\n' >chain.txt
+expect 1 'chain.txt:0: a sample without ip, or with a call chain \(perf script -G ' chain.txt
+expect 1 '^lbrtime: -:0: a trace.dat or a perf.data has to be a regular file, and named$' - <cycles.dat
+
 "$lbrtime" --format=brstack cycles.dat >again.txt 2>err || wrong "brstack"
 python3 - <<'END' || wrong "brstack is not what was recorded"
 import re
@@ -695,12 +731,26 @@ for line in open("cycles.truth"):
     elif f[0] == "V" and f[5] != "-":
         head.insert(0, f"{f[4]}/{f[5]}")
 for line in open("again.txt"):
+    if line[0] == "#" or "PERF_RECORD_" in line:
+        continue
     m = re.match(r" *\S+ +7[01]0/\d+ +\[(\d+)\] +(\d+)\.(\d{9}): +[0-9a-f]+ lt_f\d+ ?(.*)$", line)
     got = [b.split("/-/-/-/")[0] for b in m[4].split()]
     assert got == truth[int(m[2] + m[3]), int(m[1])], line
     n += len(got)
 assert n > 10000
 END
+
+# and it is read as what it was made of: targets that are not recorded are found but once
+for name in cycles quiet deep32 lost others plain restart; do
+	"$lbrtime" --format=brstack $name.dat >again.txt 2>err || wrong "$name: brstack"
+	"$lbrtime" --format=brstack again.txt >twice.txt 2>>err || wrong "$name: brstack of brstack"
+	cmp again.txt twice.txt || wrong "$name: brstack of brstack differs"
+	for method in equal cycles fit; do
+		"$lbrtime" --format=csv --visits --method=$method again.txt 2>>err | cut -d , -f -12,14,16- >again
+		cut -d , -f -12,14,16- $name.$method | cmp - again || wrong "$name: by $method, brstack is read as something else"
+	done
+	[ "$(grep -vc ' no cycles were\| how long a cycle is\| no interval is whole' err)" -eq 0 ] || wrong "$name: brstack: messages"
+done
 
 # --- names instead of addresses; kinds by their names; nothing to look at
 cat >names.txt <<'END'
@@ -723,6 +773,42 @@ cat >wanted <<'END'
 101 my prog whole main 25000
 END
 cmp short wanted || wrong "brstacksym: $(cat short)"
+
+# C++ has names with blanks, and -F dso prints files
+names() {
+	"$lbrtime" --format=csv --visits --method=equal "$1" >out 2>err || wrong "$1"
+	python3 -c '
+import csv
+print(*(r["function"] + "|" + r["chain"] for r in csv.DictReader(open("out"))), sep="\n")' >short
+	cmp short wanted || wrong "$1: $(cat short)"
+}
+cat >blanks.txt <<'END'
+p 1/1 [000] 1.000000: 401000 main
+p 1/1 [000] 1.000100: 401000 f() const [clone .cold]operator new(long)+0x5/f() const [clone .cold]+0x0/P/-/-/5/CALL/- operator/(A, B)+0x9/operator new(long)+0x0/P/-/-/5/CALL/-
+p 1/1 [000] 1.000200: 401000 operator/(A, B)[unknown]/operator/(A, B)+0x0/P/-/-/5/CALL/- main+0x1/[unknown]/P/-/-/5/CALL/-
+END
+cat >wanted <<'END'
+main|main
+operator/(A, B)|operator/(A, B)
+operator new(long)|operator/(A, B);operator new(long)
+f() const [clone .cold]|operator/(A, B);operator new(long);f() const [clone .cold]
+main|main
+[unknown]|main;[unknown]
+operator/(A, B)|main;[unknown];operator/(A, B)
+END
+names blanks.txt
+cat >files.txt <<'END'
+p 1/1 [000] 1.000000: 401000 main
+p 1/1 [000] 1.000100: 401000 f() const [clone .cold]+0x2d (/lib/a b)operator new(long)+0x5(/lib/a b)/f() const [clone .cold]+0x0(/lib/c)/P/-/-/5/CALL/- operator/(A, B)+0x9(/lib/a b)/operator new(long)+0x0([x])/P/-/-/5/CALL/-
+p 1/1 [000] 1.000200: 401000 operator/(A, B)+0x1 (/lib/a b)[unknown]([unknown])/operator/(A, B)+0x0(/lib/c)/P/-/-/5/CALL/- main+0x1(/lib/d)/[unknown]([unknown])/P/-/-/5/CALL/-
+END
+names files.txt
+# A name is no command to the terminal
+printf 'p 1/1 [000] 1.0: 401000 f\033[31m\377\np 1/1 [000] 1.1: 401000 f g\033[0m+0x1/f\377+0x0/P/-/-/0\n' >escape.txt
+for format in text csv folded brstack html; do
+	"$lbrtime" --format=$format escape.txt >out 2>err || wrong "$format of escapes"
+	LC_ALL=C grep -qP '[\033\377]' out && wrong "$format has what terminals obey"
+done
 
 # --- symbols that are not there
 "$UNIT/gen_lbr" gone.dat 16 300 1 stripped >gone.truth || exit 1
@@ -751,6 +837,21 @@ grep -qE "^(one|three)-$pid on CPU" out || wrong "--around does not name the thr
 "$lbrtime" --request=lt_f6 --top=3 slow.dat >out 2>err || wrong "--request"
 [ "$(grep -cE '^ *[0-9.]+ (ns|us|ms) ' out)" -eq 3 ] || wrong "--request --top=3 is not 3"
 "$lbrtime" --request=nothing slow.dat | grep -q '^nothing is in no sample$' || wrong "--request of nothing"
+
+# What several files call by that name
+cat >twins.txt <<'END'
+# lbrtime: 4 0
+p 1/1 [000] 1.000000: 401000 g
+# lbrtime: 4 0
+p 1/1 [000] 1.000100: 401100 f
+# lbrtime: 4 0
+p 1/1 [000] 1.000200: 401000 g  0x401100/0x401005/-/-/-/0/RET/- 0x401000/0x401100/-/-/-/0/CALL/-
+# lbrtime: 4 0
+p 1/1 [000] 1.000300: ffffffff81001000 g  0xffffffff81000000/0xffffffff81001005/-/-/-/0/RET/- 0xffffffff81001000/0xffffffff81000000/-/-/-/0/CALL/-
+END
+printf 'ffffffff81000000 T f\nffffffff81001000 T g\n' >symbols
+"$lbrtime" --kallsyms=symbols --request=f twins.txt >out 2>err || wrong "--request of two functions"
+grep -q '^2 executions of f are seen' out || wrong "--request of two functions: $(cat out)"
 
 # --- for other viewers
 "$lbrtime" --format=chrome --method=equal deep32.dat >chrome.json 2>err || wrong "chrome"
@@ -824,6 +925,11 @@ assert pale == sum(1 for line in open("around") if re.search(r" \(± [0-9.]+ +[m
 END
 grep -q ' intervals had more branches than were recorded$' out || wrong "text does not tell of lost branches"
 "$lbrtime" plain.dat >plain.out 2>err || wrong "plain samples"
+sed -n '/function$/,/(unknown)$/p' plain.out | sed '1d;$d' | tr -d ,% >plain.functions
+[ "$(wc -l <plain.functions)" -gt 5 ] || wrong "plain samples: no functions"
+sort -c -s -k 3,3nr plain.functions || wrong "plain samples: those with most time are not first"
+"$lbrtime" --format=folded plain.dat >plain.folded 2>err || wrong "plain samples, folded"
+grep -q '^lt_f7 [0-9]*$' plain.folded || wrong "plain samples: no time by default"
 grep -q '^  998 intervals have no branches: none were recorded (no LBR?)$' plain.out || wrong "text does not tell of plain samples"
 grep -q ' had more branches than' plain.out && wrong "text tells of branches of plain samples"
 [ "$("$lbrtime" --top=2 --format=csv deep8.dat | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"
@@ -910,6 +1016,9 @@ echo no trace >text.dat
 expect 1 '^lbrtime: text.dat:0: neither a trace.dat nor' text.dat
 : >empty.dat
 expect 1 '^lbrtime: empty.dat: empty file' empty.dat
+if ! grep -q __asan_init "$lbrtime"; then
+	(ulimit -v 20000 && expect 1 '^lbrtime: deep8.dat: cannot be read: out of memory$' deep8.dat && exit "$failed") || failed=1
+fi
 head -c 30000 deep8.dat >short.dat
 expect 1 '^lbrtime: short.dat:' short.dat
 printf 'p 1/1 [000] 2.0: 1 f\np 1/1 [000] 1.0: 1 f\n' >back.txt

@@ -134,6 +134,28 @@ shows '[true,true]' slow.html \
 	const a = DATA.alarms[0];
 	return [DATA.alarms.length > 0, view.t0 < a.start && view.t1 > a.end]' "an alarm"
 
+# a clock with more digits than a number of the page's has; a name that is in the kernel, too
+cat >late.txt <<'END'
+p 1/1 [000] 1700000000.123456789: 401000 main
+p 1/1 [000] 1700000000.123556789: ffffffff81000010 main
+END
+echo "ffffffff81000000 T main" >symbols
+"$lbrtime" --kallsyms=symbols --format=html late.txt >late.html 2>err || wrong "late: $(cat err)"
+shows '["1700000000.123456789 s","sample",2,1,true]' late.html \
+	'show(1);
+	const main = NAMES.filter(n => n === "main");
+	return [clock(0), view.method, main.length, new Set(main.map(n => colours[NAMES.indexOf(n)]).concat(colours)).size,
+		/after the one before; no branches were recorded$/.test(right.querySelector("p").textContent)]' "a late clock, and one name twice"
+
+# a list that is cut says so
+for ((i = 1; i <= 1234; i++)); do
+	echo "p 1/1 [000] 1.$(printf %06d $i): $(printf %x $((4096 + i))) f$i"
+done >functions.txt
+"$lbrtime" --format=html functions.txt >functions.html 2>err || wrong "functions: $(cat err)"
+shows '[302,"... 934 more"]' functions.html \
+	'const rows = left.querySelectorAll("tbody tr");
+	return [rows.length, rows[300].textContent]' "many functions"
+
 # --- a million samples: drawn at all zooms, each time in less than a second here, where
 # other things may be running
 "$UNIT/gen_lbr" large.dat 8 1000000 1 count >/dev/null || exit 1

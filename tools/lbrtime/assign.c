@@ -285,10 +285,13 @@ u64 assign(const struct timeline *t, u32 sample, enum method method,
 static int by_time(const void *a, const void *b, void *arg)
 {
 	const struct totals *x = a, *y = b;
-	enum method m = *(enum method *)arg;
+	int m;
 
-	if (x->time[m] != y->time[m])
-		return x->time[m] > y->time[m] ? -1 : 1;
+	/* What a method says nothing of has its place by the one before it */
+	for (m = *(enum method *)arg; m >= 0; m--) {
+		if (x->time[m] != y->time[m])
+			return x->time[m] > y->time[m] ? -1 : 1;
+	}
 	return (x->function > y->function) - (x->function < y->function);
 }
 

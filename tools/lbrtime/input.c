@@ -336,6 +336,13 @@ static void take_kallsyms(struct input *in)
 	}
 }
 
+/* Return: @status, or EXIT_FAILURE if all was read, and that was nothing */
+static int need_samples(struct guard *g, const struct timeline *t, int status)
+{
+	return status || t->nr ? status :
+				 guard_fail(g, GUARD_NOWHERE, "has no samples");
+}
+
 static int read_records(struct input *in)
 {
 	struct record rec;
@@ -353,8 +360,7 @@ static int read_records(struct input *in)
 		status = take_record(in, &rec);
 	if (!status)
 		status = records_status(in->r);
-	if (!status && !in->t->nr)
-		status = guard_fail(in->guard, GUARD_NOWHERE, "has no samples");
+	status = need_samples(in->guard, in->t, status);
 	if (!status)
 		take_kallsyms(in);
 	return status;
@@ -404,13 +410,13 @@ int input_read(struct guard *g, struct timeline *t, const char *file)
 
 	t->file = file;
 	if (!strcmp(file, "-"))
-		return perftext_read(g, t, file, in);
+		return need_samples(g, t, perftext_read(g, t, in));
 	in = fopen(file, "re");
 	if (!in)
 		return guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
 	if (is_perfdata(in)) {
 		fclose(in);
-		return perfdata_read(g, t, file);
+		return need_samples(g, t, perfdata_read(g, t, file));
 	}
 	c = getc(in);
 	if (c == EOF) {
@@ -432,7 +438,7 @@ int input_read(struct guard *g, struct timeline *t, const char *file)
 		status = guard_fail(
 			g, 0, "neither a trace.dat nor text of perf script");
 	else
-		status = perftext_read(g, t, file, in);
+		status = need_samples(g, t, perftext_read(g, t, in));
 	fclose(in);
 	return status;
 }

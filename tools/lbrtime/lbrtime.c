@@ -68,7 +68,7 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "method", OPT_METHOD, "METHOD", 0,
 	  "How time is given to what ran, for formats that show but one: sample, equal, "
-	  "share, ratio, cycles, fit (default: cycles if there are some, fit otherwise)",
+	  "share, ratio, cycles, fit (default: cycles if there are some, or else fit, equal or, without branches, sample)",
 	  1 },
 	{ "top", OPT_TOP, "N", 0,
 	  "Print the N functions that took the most time (default: 20 in text, all otherwise)",
@@ -316,7 +316,8 @@ static int choose_method(struct guard *g, const struct timeline *t,
 	if (!o->has_method)
 		r->method = method_there(t, METHOD_CYCLES) ? METHOD_CYCLES :
 			    method_there(t, METHOD_FIT)	   ? METHOD_FIT :
-							     METHOD_EQUAL;
+			    t->branches			   ? METHOD_EQUAL :
+							     METHOD_SAMPLE;
 	if (method_there(t, r->method))
 		return 0;
 	if (r->method == METHOD_CYCLES)

@@ -191,6 +191,8 @@ int symbols_resolve(struct symbols *s);
 const struct place *symbols_at(const struct symbols *s, u32 place);
 const struct function *symbols_function(const struct symbols *s, u32 function);
 u32 symbols_functions(const struct symbols *s);
+void symbols_write_maps(struct symbols *s, u32 place, const char *comm, u64 ts,
+			FILE *out);
 
 /**
  * struct range - a function in a file
@@ -411,8 +413,7 @@ struct timeline {
 };
 
 int input_read(struct guard *g, struct timeline *t, const char *file);
-int perftext_read(struct guard *g, struct timeline *t, const char *file,
-		  FILE *in);
+int perftext_read(struct guard *g, struct timeline *t, FILE *in);
 int perfdata_read(struct guard *g, struct timeline *t, const char *file);
 
 struct sample *timeline_sample(struct timeline *t, u32 cpu, s32 pid, u64 ts);
@@ -536,7 +537,7 @@ struct json_object *json_summary(const struct timeline *t,
  * @function:	which
  * @start:	ns
  * @end:	ns
- * @error:	in 95 of 100 both are off by no more, ns; only if sure_there()
+ * @error:	twice the standard deviation of either, ns; only if sure_there()
  * @sure:	that is little enough: TOLERANCE
  */
 struct slice {

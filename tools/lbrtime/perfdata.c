@@ -5,16 +5,18 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lbrtime.h"
+#include "text.h"
 
 extern char **environ;
 
-/* Return: 0 or an error; what perf says goes where ours does */
-static int start_perf(const char *file, int out, pid_t *pid)
+/* Return: 0 or an error; @said: what perf complains of goes there */
+static int start_perf(const char *file, int out, int said, pid_t *pid)
 {
 	char *argv[] = { "perf",
 			 "script",
@@ -22,6 +24,8 @@ static int start_perf(const char *file, int out, pid_t *pid)
 			 "--show-mmap-events",
 			 "--show-task-events",
 			 "--show-switch-events",
+			 "--show-lost-events",
+			 "--hide-call-graph",
 			 "-F",
 			 "comm,pid,tid,cpu,time,ip,sym,brstack",
 			 "-i",
@@ -35,6 +39,9 @@ static int start_perf(const char *file, int out, pid_t *pid)
 	if (error)
 		return error;
 	error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, said,
+							 STDERR_FILENO);
 	/* The guard's limit is for us alone */
 	getrlimit(RLIMIT_CPU, &ours);
 	free_of_it = ours;
@@ -59,25 +66,34 @@ static bool end_perf(pid_t pid)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-static int read_text(struct guard *g, struct timeline *t, const char *file,
-		     FILE *in, pid_t pid)
+/* Why perf has not printed a sample: its own first words, or what the user can do */
+static int explain(struct guard *g, int said)
 {
-	int c = getc(in), status;
+	char text[1024];
+	ssize_t n = pread(said, text, sizeof(text) - 1, 0);
 
-	if (c == EOF) {
-		fclose(in);
-		/* If it failed, perf has said why */
-		if (end_perf(pid))
-			guard_fail(g, GUARD_NOWHERE, "has no samples");
-		return EXIT_FAILURE;
-	}
-	ungetc(c, in);
-	status = perftext_read(g, t, file, in);
+	text[n > 0 ? n : 0] = '\0';
+	if (strstr(text, "CPU attribute"))
+		return guard_fail(
+			g, GUARD_NOWHERE,
+			"its samples have no CPU (perf record --sample-cpu, or -a)");
+	text[strcspn(text, "\n")] = '\0';
+	clean_text(text);
+	return guard_fail(g, GUARD_NOWHERE, "perf script failed%s%s",
+			  *text ? ": " : "", text);
+}
+
+static int read_text(struct guard *g, struct timeline *t, FILE *in, int said,
+		     pid_t pid)
+{
+	int status = perftext_read(g, t, in);
+
 	fclose(in);
-	if (!end_perf(pid) && !status)
-		status = guard_fail(g, GUARD_NOWHERE,
-				    "perf script failed before its end");
-	return status;
+	if (end_perf(pid) || status)
+		return status;
+	return t->nr ? guard_fail(g, GUARD_NOWHERE,
+				  "perf script failed before its end") :
+		       explain(g, said);
 }
 
 /**
@@ -86,19 +102,20 @@ static int read_text(struct guard *g, struct timeline *t, const char *file,
  * @t: what becomes of it
  * @file: its name
  *
- * Return: 0, or EXIT_FAILURE after guard_fail(), or after perf has said why.
+ * Return: 0, or EXIT_FAILURE after guard_fail().
  */
 int perfdata_read(struct guard *g, struct timeline *t, const char *file)
 {
-	int ends[2], error;
+	int said = memfd_create("perf", MFD_CLOEXEC), ends[2], error, status;
 	FILE *in;
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (said < 0 || pipe2(ends, O_CLOEXEC))
 		return guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
-	error = start_perf(file, ends[1], &pid);
+	error = start_perf(file, ends[1], said, &pid);
 	close(ends[1]);
 	if (error) {
+		close(said);
 		close(ends[0]);
 		return guard_fail(g, GUARD_NOWHERE,
 				  "perf script, which is to print it: %s",
@@ -107,5 +124,7 @@ int perfdata_read(struct guard *g, struct timeline *t, const char *file)
 	in = fdopen(ends[0], "r");
 	if (!in)
 		abort();
-	return read_text(g, t, file, in, pid);
+	status = read_text(g, t, in, said, pid);
+	close(said);
+	return status;
 }

@@ -15,12 +15,16 @@
 #include <string.h>
 
 #include "lbrtime.h"
+#include "text.h"
 
 /* As many as this must be the same again */
 #define SAME_MIN 4
 
 /* Set while reading: how many registers there are is not yet known */
 #define FLAG_MAYBE 64
+
+/* Likewise: a line of lbrtime's has told what is new */
+#define FLAG_TOLD 128
 
 #define ALIVE_LINES 4096
 
@@ -55,6 +59,8 @@ struct registers {
  * @samples:	so far
  * @branches:	a sample had some
  * @named:	they are known by name only
+ * @flags:	of enum lbrprof_flags for the next sample, with FLAG_TOLD; or 0
+ * @calls:	likewise
  */
 struct text {
 	struct guard *guard;
@@ -66,6 +72,8 @@ struct text {
 	u64 samples;
 	bool branches;
 	bool named;
+	u32 flags;
+	u64 calls;
 };
 
 /**
@@ -256,14 +264,23 @@ static void take_record(struct text *x, const struct header *h, const char *s)
 /* ------------------------------------------------------------------------- */
 /* Samples */
 
-/* "/P/-/-/12": what follows FROM and TO of a branch */
-static char *find_flags(char *s)
+/*
+ * "/P/-/-/12": what follows FROM and TO of a branch; since Linux 6.15 "/PN/-/-/12" if it was
+ * not taken. @cycles: set to where these are
+ */
+static char *find_flags(char *s, char **cycles)
 {
 	for (; (s = strchr(s, '/')); s++) {
-		if (s[1] && strchr("MPN-", s[1]) && s[2] == '/' && s[3] &&
-		    strchr("X-", s[3]) && s[4] == '/' && s[5] &&
-		    strchr("A-", s[5]) && s[6] == '/' && isdigit((u8)s[7]))
+		size_t len = strspn(s + 1, "MPN-");
+		char *rest = s + 1 + len;
+
+		if (len && len < 3 && rest[0] == '/' && rest[1] &&
+		    strchr("X-", rest[1]) && rest[2] == '/' && rest[3] &&
+		    strchr("A-", rest[3]) && rest[4] == '/' &&
+		    isdigit((u8)rest[5])) {
+			*cycles = rest + 5;
 			return s;
+		}
 	}
 	return NULL;
 }
@@ -310,6 +327,7 @@ static u32 get_place(struct text *x, const struct header *h, char *s, char *end)
 			offset = strtoull(plus + 3, NULL, 16);
 			*plus = '\0';
 		}
+		clean_text(s);
 		place = symbols_named(x->t->symbols, s, offset);
 		x->named = true;
 		if (plus)
@@ -339,49 +357,93 @@ static char *last_word(char *s, char *end)
 	return end;
 }
 
+/* Where "(/usr/bin/x)" or "([vdso])" behind a name or an address begins, or @end */
+static char *before_file(char *s, char *end)
+{
+	char *at = end;
+
+	while (end > s && end[-1] == ')' && --at > s) {
+		if (*at == '(' && (at[1] == '/' || at[1] == '['))
+			return at;
+	}
+	return end;
+}
+
+/* The '/' of FROM/TO, which an address or an offset is before, or brackets; or NULL */
+static char *find_slash(char *s, char *end)
+{
+	char *at = before_file(s, end);
+
+	while (--at > s) {
+		if (*at == '/' &&
+		    (isxdigit((u8)at[-1]) || strchr("])", at[-1])))
+			return at;
+	}
+	return NULL;
+}
+
 /* FROM/TO between @s and @end */
 static bool get_pair(struct text *x, const struct header *h, char *s, char *end,
 		     struct entry *e)
 {
-	char *slash = end;
+	char *slash = find_slash(s, end), *from, *to;
 
-	while (slash > s && slash[-1] != '/')
-		slash--;
-	if (slash == s || slash == end || slash - 1 == s)
+	if (!slash)
 		return false;
-	e->to = get_place(x, h, slash, end);
-	e->from = get_place(x, h, s, slash - 1);
+	from = before_file(s, slash);
+	to = before_file(slash + 1, end);
+	if (from == s || to == slash + 1)
+		return false;
+	/* Nobody knows where it led, says lbrtime */
+	e->to = to - slash == 4 && !strncmp(slash, "/0x0", 4) ?
+			NONE :
+			get_place(x, h, slash + 1, to);
+	e->from = get_place(x, h, s, from);
 	return true;
 }
 
-/*
- * With names, perf prints the sampled function and the first FROM in one word. The
- * sampled function is where the newest branch led, unless it went on by a jump.
- */
-static char *split_names(char *word, char *end)
+/* Behind the sampled function's file, or NULL */
+static char *after_file(char *s, char *end)
 {
-	char *to = end, *plus;
-	size_t len;
+	int depth = 0;
 
-	while (to > word && to[-1] != '/')
-		to--;
-	plus = memmem(to, end - to, "+0x", 3);
-	len = plus ? plus - to : 0;
-	if (!len || (size_t)(to - word) < len || strncmp(word, to, len) != 0 ||
-	    strchr("+/", word[len]))
-		return word;
-	return word + len;
+	while (s < end && (strncmp(s, " (/", 3) && strncmp(s, " ([", 3)))
+		s++;
+	for (s++; s < end; s++) {
+		depth += (*s == '(') - (*s == ')');
+		if (!depth)
+			return s + 1;
+	}
+	return NULL;
 }
 
-/* Where the first FROM begins; @s: behind the ip, @end: of its TO */
+/*
+ * Where the first FROM begins; @s: behind the ip, @end: of its TO. With names, perf prints the
+ * sampled function and it in one word. That function is where the newest branch led, unless
+ * it went on by a jump.
+ */
 static char *first_from(char *s, char *end)
 {
-	char *word = last_word(s, end);
+	char *slash = find_slash(s, end), *to, *plus, *word, *at;
+	size_t len;
 
 	s += strspn(s, " \t");
-	/* No other word for the sampled function */
-	if (word == s && strncmp(word, "0x", 2) != 0)
-		return split_names(word, end);
+	if (!slash || slash <= s)
+		return s;
+	word = last_word(s, slash);
+	if (!strncmp(word, "0x", 2))
+		return word;
+	/* What is between them is more than a name has, or its file */
+	at = memmem(s, slash - s, "  ", 2);
+	at = at ? at : after_file(s, before_file(s, slash));
+	if (at)
+		return at + strspn(at, " \t");
+	to = slash + 1;
+	plus = memmem(to, end - to, "+0x", 3);
+	len = (plus ? plus : before_file(to, end)) - to;
+	if ((size_t)(slash - s) > len && !strncmp(s, to, len) &&
+	    !strchr("+/", s[len]))
+		return s + len + strspn(s + len, " \t");
 	return word;
 }
 
@@ -389,23 +451,24 @@ static char *first_from(char *s, char *end)
 static int get_entries(struct text *x, const struct header *h, char *s,
 		       struct registers *r)
 {
-	char *flags, *stop;
+	char *flags, *cycles, *stop, *from = NULL;
 
-	for (r->nr = 0; (flags = find_flags(s)); s = stop) {
+	for (r->nr = 0; (flags = find_flags(s, &cycles)); s = stop) {
 		struct entry *e = &r->entry[r->nr];
-		char *from = r->nr ? s + strspn(s, " \t") :
-				     first_from(s, flags);
 
+		from = from ? s + strspn(s, " \t") : first_from(s, flags);
 		if (r->nr == MAX_BRANCHES)
 			return wrong(
 				x,
 				"a sample with more branches than any CPU has");
+		e->cycles = strtoul(cycles, &stop, 10);
+		e->kind = *stop == '/' ? get_kind(stop + 1) : KIND_UNKNOWN;
+		stop += strcspn(stop, " \t");
+		/* AMD's CPUs tell what they thought of doing, but did not */
+		if (memmem(cycles, stop - cycles, "/SPEC_WRONG_PATH", 16))
+			continue;
 		if (!get_pair(x, h, from, flags, e))
 			return wrong(x, "a branch without FROM or TO");
-		e->cycles = strtoul(flags + 7, &stop, 10);
-		e->kind = *stop == '/' ? get_kind(stop + 1) : KIND_UNKNOWN;
-		while (*stop && !isspace((u8)*stop))
-			stop += 1 + strcspn(stop + 1, "/ \t\n");
 		r->nr++;
 	}
 	return 0;
@@ -481,7 +544,7 @@ static struct registers *get_registers(struct text *x, u32 cpu)
 static void add_branches(struct text *x, struct sample *s,
 			 const struct registers *now, struct registers *was)
 {
-	u32 nr = count_new(now, was), i;
+	u32 nr = x->flags ? now->nr : count_new(now, was), i;
 
 	if (nr > now->nr + 1)
 		s->flags |= LBRPROF_LOST;
@@ -489,7 +552,7 @@ static void add_branches(struct text *x, struct sample *s,
 		s->flags |= FLAG_MAYBE;
 	if (nr > now->nr)
 		nr = now->nr;
-	s->calls = now->nr;
+	s->calls = x->flags ? x->calls : now->nr;
 	for (i = nr; i--;) {
 		const struct entry *e = &now->entry[i];
 
@@ -532,6 +595,7 @@ static u32 get_ip(struct text *x, const struct header *h, u64 addr, char *s,
 		offset = strtoull(plus + 3, NULL, 16);
 		*plus = '\0';
 	}
+	clean_text(s);
 	if (!*s || !strcmp(s, "[unknown]")) {
 		place = symbols_place(x->t->symbols, h->tgid, addr);
 	} else if (x->named) {
@@ -578,7 +642,7 @@ static int take_sample(struct text *x, const struct header *h)
 {
 	struct registers now;
 	struct sample *s;
-	char *flags, *from, *rest;
+	char *flags, *cycles, *from, *rest;
 	u64 addr;
 	int status;
 
@@ -588,20 +652,33 @@ static int take_sample(struct text *x, const struct header *h)
 	if (!find_ip(h->rest, &addr, &rest))
 		return wrong(
 			x,
-			"a sample without ip (perf script -F comm,pid,tid,cpu,time,ip,sym,brstack)");
+			"a sample without ip, or with a call chain (perf script -G -F comm,pid,tid,cpu,time,ip,sym,brstack)");
 	status = get_entries(x, h, rest, &now);
 	if (status)
 		return status;
-	flags = find_flags(rest);
+	flags = find_flags(rest, &cycles);
 	from = flags ? first_from(rest, flags) : rest + strlen(rest);
 	s = timeline_sample(x->t, h->cpu, h->pid, h->ts);
 	s->tgid = h->tgid;
-	s->flags = LBRPROF_TO;
+	s->flags = LBRPROF_TO | x->flags;
 	s->comm = timeline_comm(x->t, h->comm);
 	s->ip = get_ip(x, h, addr, rest, from);
 	add_branches(x, s, &now, get_registers(x, h->cpu));
 	x->samples++;
+	x->flags = 0;
 	return 0;
+}
+
+/* What --format=brstack tells beyond what perf does */
+static void take_comment(struct text *x)
+{
+	unsigned long long calls;
+	u32 flags;
+
+	if (sscanf(x->line, "# lbrtime: %x %llu", &flags, &calls) != 2)
+		return;
+	x->flags = (flags & (FLAG_MAYBE - 1)) | FLAG_TOLD;
+	x->calls = calls;
 }
 
 /* ------------------------------------------------------------------------- */
@@ -611,7 +688,9 @@ static int take_line(struct text *x)
 	struct header h;
 	char *s;
 
-	x->line[strcspn(x->line, "\n")] = '\0';
+	x->line[strcspn(x->line, "\r\n")] = '\0';
+	if (*x->line == '#')
+		take_comment(x);
 	if (!x->line[strspn(x->line, " \t\r")] || *x->line == '#')
 		return 0;
 	if (!get_header(x->line, &h))
@@ -641,7 +720,11 @@ static void settle(struct text *x)
 
 	for (i = 0; i < x->t->nr; i++) {
 		struct sample *s = &x->t->sample[i];
+		bool told = s->flags & FLAG_TOLD;
 
+		s->flags &= ~FLAG_TOLD;
+		if (told)
+			continue;
 		if (!x->branches)
 			s->flags |= LBRPROF_PLAIN;
 		if (s->flags & FLAG_MAYBE &&
@@ -652,17 +735,24 @@ static void settle(struct text *x)
 	}
 }
 
+/* Why a line is no text */
+static const char *is_binary(const char *line)
+{
+	if (!strncmp(line, "PERFILE2", 8) ||
+	    !strncmp(line, "\x17\x08\x44tracing", 10))
+		return "a trace.dat or a perf.data has to be a regular file, and named";
+	return "neither a trace.dat nor text";
+}
+
 /**
  * perftext_read - read what perf script printed
  * @g: the guard
- * @t: what becomes of it
- * @file: its name, for diagnostics
+ * @t: what becomes of it, without samples if there are none
  * @in: the file
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int perftext_read(struct guard *g, struct timeline *t, const char *file,
-		  FILE *in)
+int perftext_read(struct guard *g, struct timeline *t, FILE *in)
 {
 	struct text x = { .guard = g, .t = t };
 	u64 lines = 0;
@@ -671,10 +761,9 @@ int perftext_read(struct guard *g, struct timeline *t, const char *file,
 	ssize_t n;
 	u32 i;
 
-	(void)file;
 	while (!status && (n = getline(&x.line, &room, in)) >= 0) {
 		if (memchr(x.line, '\0', n))
-			status = wrong(&x, "neither a trace.dat nor text");
+			status = wrong(&x, is_binary(x.line));
 		else
 			status = take_line(&x);
 		x.offset += n;
@@ -683,10 +772,9 @@ int perftext_read(struct guard *g, struct timeline *t, const char *file,
 			guard_progress(g, "%.1f M lines", lines / 1e6);
 		}
 	}
-	if (!status && ferror(in))
+	/* Without memory for a line, there is no error of the file */
+	if (!status && !feof(in))
 		status = guard_fail(g, x.offset, "%s", strerror(errno));
-	if (!status && !x.samples)
-		status = guard_fail(g, GUARD_NOWHERE, "has no samples");
 	settle(&x);
 	free(x.line);
 	for (i = 0; i < x.cpus; i++)

@@ -208,8 +208,11 @@ void report_html(const struct timeline *t, const struct report *r)
 	const char *numbers = strstr(lbrtime_page, NUMBERS);
 	u32 *thread = allocate(t->nr * sizeof(*thread));
 	struct json_object *o = json_summary(t, r);
+	char first[24];
 
-	json_number(o, "first", t->sample[0].ts);
+	/* A number of the page's has no room for all digits */
+	snprintf(first, sizeof(first), "%llu", t->sample[0].ts);
+	json_string(o, "first", first);
 	json_object_object_add(o, "threads", threads(t, thread));
 	json_object_object_add(o, "alarms", alarms(t));
 	add_functions(o, t);

@@ -410,15 +410,66 @@ static const char *brstack_kind(u8 kind)
 	return names[kind];
 }
 
+static void brstack_head(FILE *out, const struct timeline *t,
+			 const struct sample *s, u64 ts)
+{
+	fprintf(out, "%16s %7d/%-7d [%03u] %5llu.%09llu: ", t->comm[s->comm],
+		s->tgid < 0 ? s->pid : s->tgid, s->pid, s->cpu, ts / 1000000000,
+		ts % 1000000000);
+}
+
+/* When the thread came to the CPU, if the samples do not tell; @c: what they do */
+static void brstack_switch(FILE *out, const struct timeline *t, u32 sample,
+			   struct cpu *c)
+{
+	const struct sample *s = &t->sample[sample];
+	bool known = s->state == STATE_WHOLE || s->state == STATE_LOST;
+	bool same = c->there && c->ts == s->start &&
+		    known == (c->pid == s->pid);
+
+	if (s->state != STATE_FIRST &&
+	    (!same || (known && c->last != s->before))) {
+		brstack_head(out, t, s, s->start);
+		fprintf(out, "PERF_RECORD_SWITCH %s\n", known ? "IN" : "OUT");
+	}
+	*c = (struct cpu){
+		.ts = s->ts, .pid = s->pid, .last = sample, .there = true
+	};
+}
+
+/* What perf has no word for: flags, and how many branches there were; all that follow are new */
+static void brstack_flags(FILE *out, const struct sample *s)
+{
+	u32 flags = (s->flags & ~LBRPROF_LOST) | LBRPROF_TO;
+
+	if (s->state == STATE_LOST)
+		flags |= LBRPROF_LOST;
+	fprintf(out, "# lbrtime: %x %llu\n", flags, s->calls);
+}
+
+static void brstack_maps(FILE *out, const struct timeline *t,
+			 const struct sample *s)
+{
+	u32 i;
+
+	for (i = 0; i <= s->nr; i++)
+		symbols_write_maps(t->symbols,
+				   i < s->nr ? t->branch[s->first + i].from :
+					       s->ip,
+				   t->comm[s->comm], s->ts, out);
+}
+
 /**
  * report_brstack - as perf script prints comm,pid,tid,cpu,time,ip,sym,brstack
  * @t: after timeline_finish()
  * @r: what is asked for
  *
- * Where a branch led is 0 if it is not known.
+ * Where a branch led is 0 if it is not known. Comments tell the rest, so that lbrtime reads
+ * what it has written.
  */
 void report_brstack(const struct timeline *t, const struct report *r)
 {
+	struct cpu *cpu = allocate(t->cpus * sizeof(*cpu));
 	struct walk *w = walk_new(t);
 	u32 i, j;
 
@@ -426,9 +477,11 @@ void report_brstack(const struct timeline *t, const struct report *r)
 		const struct sample *s = &t->sample[i];
 		const struct chains *c = walk_next(w, i);
 
-		fprintf(r->out, "%16s %7d/%-7d [%03u] %5llu.%09llu: %16llx %s ",
-			t->comm[s->comm], s->tgid < 0 ? s->pid : s->tgid,
-			s->pid, s->cpu, s->ts / 1000000000, s->ts % 1000000000,
+		brstack_maps(r->out, t, s);
+		brstack_switch(r->out, t, i, &cpu[s->cpu]);
+		brstack_flags(r->out, s);
+		brstack_head(r->out, t, s, s->ts);
+		fprintf(r->out, "%16llx %s ",
 			symbols_at(t->symbols, s->ip)->addr,
 			name_of(t, timeline_visit(t, s, s->nr)));
 		for (j = s->nr; j--;) {
@@ -441,4 +494,5 @@ void report_brstack(const struct timeline *t, const struct report *r)
 		fputc('\n', r->out);
 	}
 	walk_free(w);
+	free(cpu);
 }

@@ -520,16 +520,16 @@ static int by_duration(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* How deep in the chain the outermost visit of the function is, 0: not at all */
-static u32 depth_of(const struct chain *c, u32 function)
+/* Is it one of these functions, or called by one? */
+static bool is_in(const struct chain *c, const bool *wanted)
 {
 	u32 i;
 
 	for (i = c->len; i; i--) {
-		if (c->function[i - 1] == function)
-			return i;
+		if (wanted[c->function[i - 1]])
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /**
@@ -546,8 +546,8 @@ struct search {
 };
 
 static void search_sample(struct search *x, const struct timeline *t,
-			  const struct chains *c, u32 sample, u32 function,
-			  enum method m)
+			  const struct chains *c, u32 sample,
+			  const bool *wanted, enum method m)
 {
 	const struct sample *s = &t->sample[sample];
 	struct slice slice[MAX_BRANCHES + 1];
@@ -559,11 +559,11 @@ static void search_sample(struct search *x, const struct timeline *t,
 	if (known && x->open[s->before].first != NONE) {
 		e = x->open[s->before];
 		in = true;
-	} else if (depth_of(&c->visit[0], function)) {
+	} else if (is_in(&c->visit[0], wanted)) {
 		in = true; /* its call was not seen */
 	}
 	for (i = 0; i < nr; i++) {
-		bool now = depth_of(&c->visit[i], function);
+		bool now = is_in(&c->visit[i], wanted);
 
 		if (now && !in)
 			e = (struct execution){ .start = slice[i].start,
@@ -624,7 +624,7 @@ static void write_execution(FILE *out, const struct timeline *t,
 }
 
 static void write_executions(const struct timeline *t, const struct report *r,
-			     u32 function)
+			     const bool *wanted)
 {
 	struct search x = { .open = allocate(t->nr * sizeof(*x.open)) };
 	struct walk *w = walk_new(t);
@@ -632,11 +632,11 @@ static void write_executions(const struct timeline *t, const struct report *r,
 	u64 i;
 
 	for (i = 0; i < t->nr; i++)
-		search_sample(&x, t, walk_next(w, i), i, function, r->method);
+		search_sample(&x, t, walk_next(w, i), i, wanted, r->method);
 	walk_free(w);
 	qsort(x.execution, x.nr, sizeof(*x.execution), by_duration);
 	fprintf(r->out, "%s executions of %s are seen from call to return",
-		format_count(a, sizeof(a), x.nr), name_of(t, function));
+		format_count(a, sizeof(a), x.nr), r->request);
 	if (x.nr)
 		fprintf(r->out, "; half of them take %s or less",
 			time_text(b, x.execution[x.nr / 2].end -
@@ -658,16 +658,19 @@ static void write_executions(const struct timeline *t, const struct report *r,
 void report_needles(const struct timeline *t, const struct report *r)
 {
 	u32 functions = symbols_functions(t->symbols), i;
+	bool *wanted, found = false;
 
 	if (r->has_around) {
 		write_around(t, r);
 		return;
 	}
-	for (i = 0; i < functions && strcmp(name_of(t, i), r->request) != 0;
-	     i++)
-		;
-	if (i < functions)
-		write_executions(t, r, i);
+	/* Several files may have one of that name */
+	wanted = allocate(functions * sizeof(*wanted));
+	for (i = 0; i < functions; i++)
+		found |= wanted[i] = !strcmp(name_of(t, i), r->request);
+	if (found)
+		write_executions(t, r, wanted);
 	else
 		fprintf(r->out, "%s is in no sample\n", r->request);
+	free(wanted);
 }

@@ -146,7 +146,7 @@ static void boundaries(const struct timeline *t, u32 sample, enum method m,
  * @sample: which interval
  * @method: by which method sure_there() is of
  * @time: what assign() has given to each
- * @error: of each visit: in 95 of 100, neither its begin nor its end is off by more, ns; all of
+ * @error: of each visit: twice the standard deviation of its begin or its end, ns; all of
  *	the interval at most
  */
 void sure(const struct timeline *t, u32 sample, enum method method,

@@ -134,10 +134,11 @@ struct process {
 	u64 room;
 };
 
-/* A process and a generation */
+/* A process and a generation; @told: symbols_write_maps() has */
 struct space {
 	u32 process;
 	u32 generation;
+	bool told;
 };
 
 /**
@@ -434,8 +435,8 @@ static u32 space_of(struct symbols *s, s32 tgid, u64 addr)
 	if (p->space)
 		return p->space;
 	s->space = grow(s->space, s->spaces, &s->space_room, sizeof(*s->space));
-	s->space[s->spaces].process = p - s->process;
-	s->space[s->spaces].generation = p->generation;
+	s->space[s->spaces] = (struct space){ .process = p - s->process,
+					      .generation = p->generation };
 	p->space = s->spaces++;
 	return p->space;
 }
@@ -1059,6 +1060,52 @@ const struct function *symbols_function(const struct symbols *s, u32 function)
 u32 symbols_functions(const struct symbols *s)
 {
 	return s->functions;
+}
+
+static void write_map(const struct symbols *s, s32 tgid, const struct map *m,
+		      FILE *out)
+{
+	const struct object *o = &s->object[m->object];
+	u32 i;
+
+	fprintf(out, "PERF_RECORD_MMAP2 %d/%d: [0x%llx(0x%llx) @ 0x%llx ", tgid,
+		tgid, m->start, m->end - m->start, m->pgoff);
+	if (!o->id_len)
+		fputs("00:00 0 0", out);
+	for (i = 0; i < o->id_len; i++)
+		fprintf(out, "%s%02x%s", i ? "" : "<", o->id[i],
+			i + 1 < o->id_len ? "" : ">");
+	fprintf(out, "]: r-xp %s\n", o->path);
+}
+
+/**
+ * symbols_write_maps - tell which files a process had mapped, as perf script does
+ * @s: symbols
+ * @place: an address of it, then
+ * @comm: name of the thread
+ * @ts: when, ns
+ * @out: where to; nothing if it has been told
+ */
+void symbols_write_maps(struct symbols *s, u32 place, const char *comm, u64 ts,
+			FILE *out)
+{
+	struct space *space = &s->space[s->place[place].space];
+	const struct process *p;
+	u64 i;
+
+	if (s->place[place].space < SPACE_FIRST || space->told)
+		return;
+	space->told = true;
+	p = &s->process[space->process];
+	for (i = 0; i < p->maps; i++) {
+		const struct map *m = &p->map[i];
+
+		if (m->born > space->generation || m->died <= space->generation)
+			continue;
+		fprintf(out, "%16s %7d/%-7d [000] %5llu.%09llu: ", comm,
+			p->tgid, p->tgid, ts / 1000000000, ts % 1000000000);
+		write_map(s, p->tgid, m, out);
+	}
 }
 
 static void free_symbols(struct symbol *symbol, u64 nr)

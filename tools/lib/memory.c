@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "memory.h"
+
+/* An abort() would be taken for what a damaged file does */
+static void end(void)
+{
+	fputs("out of memory\n", stderr);
+	_exit(EXIT_FAILURE);
+}
 
 /**
  * allocate - memory, of zeros
@@ -14,7 +23,7 @@ void *allocate(size_t size)
 	void *p = calloc(1, size ? size : 1);
 
 	if (!p)
-		abort();
+		end();
 	return p;
 }
 
@@ -34,6 +43,6 @@ void *grow(void *p, u64 nr, u64 *room, size_t size)
 	*room = *room ? 2 * *room : 4;
 	p = reallocarray(p, *room, size);
 	if (!p)
-		abort();
+		end();
 	return p;
 }
