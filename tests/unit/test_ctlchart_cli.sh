@@ -65,6 +65,10 @@ grep -qx before result || wrong "a failure changed the output file"
 ln -s result link
 "$ctlchart" --format=csv -o link alarm.dat
 [ -L link ] || wrong "-o replaced a link"
+ln -sf alarm.dat recording
+before=$(cksum <alarm.dat)
+expect 1 'alarm.dat: would be replaced by the result' -o recording alarm.dat
+[ "$(cksum <alarm.dat)" = "$before" ] || wrong "-o replaced a recording"
 grep -q '^chart,event' result || wrong "-o does not follow a link"
 [ -z "$(find . -name '*.??????' ! -name '*.dat')" ] || wrong "temporary files are left"
 "$ctlchart" alarm.dat >/dev/full 2>err && wrong "a full disk is success"

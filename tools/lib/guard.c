@@ -397,6 +397,32 @@ static int conclude(struct watch *w, int status)
 	return EXIT_FAILURE;
 }
 
+/**
+ * is_same_file - whether two names are of one file
+ * @a: a name
+ * @b: another one
+ */
+bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* A recording is not to be had again */
+static bool spares_input(const struct guard_job *job)
+{
+	struct stat st;
+
+	if (!job->output || !job->file || stat(job->output, &st) ||
+	    !S_ISREG(st.st_mode) || !is_same_file(job->file, job->output))
+		return true;
+	fprintf(stderr, "%s: %s: would be replaced by the result\n",
+		job->program, job->file);
+	return false;
+}
+
 /*
  * Where the result goes: to a temporary file that takes the place of a regular
  * one when it is complete, or straight into whatever else is there.
@@ -554,6 +580,8 @@ int guard_run(const struct guard_job *job)
 	size_t i;
 	FILE *out;
 
+	if (!spares_input(job))
+		return EXIT_FAILURE;
 	out = open_output(job, &output);
 	if (!out) {
 		fprintf(stderr, "%s: %s: %s\n", job->program,

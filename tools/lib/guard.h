@@ -41,6 +41,7 @@ struct guard_job {
 };
 
 int guard_run(const struct guard_job *job);
+bool is_same_file(const char *a, const char *b);
 
 /* For the work: */
 #define GUARD_NOWHERE UINT64_MAX
