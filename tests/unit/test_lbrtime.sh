@@ -438,14 +438,19 @@ ending = {id(c["b"]): i for i, c in enumerate(cuts)}
 before = [ending.get(id(c["a"])) for c in cuts]
 room = [c["x"] - c["D"] for c in cuts]
 assert len(cuts) > 300 and None in before
-squares = total = 0
+squares = usual = total = 0
 for j, i in enumerate(before):
     if i is None:
         continue
     s = cuts[j]["a"]
-    squares += (s["T"] - s["middle"] - (room[i] + room[j]) / 2) ** 2 - (room[i] ** 2 + room[j] ** 2) / 12
+    squares += (s["T"] - s["middle"] - (room[i] + room[j]) / 2) ** 2
+    usual += (room[i] ** 2 + room[j] ** 2) / 12
     total += s["middle"] + (room[i] + room[j]) / 2
-u = max(squares / total, 0.001 * sum(c["x"] for c in cuts) / len(cuts))
+# What was fitted to these intervals fits them better than others
+def seen(k):
+    return den[k] + (V[k] / period if k[0] and together[k[0]] > 0 else 0)
+pairs, found = len(cuts) - before.count(None), sum(x[k] * den[k] / (x[k] * seen(k) + 0.1) for k in kinds)
+u = max((squares * pairs / max(pairs - found, 1) - usual) / total, 0.001 * sum(c["x"] for c in cuts) / len(cuts))
 terms = [] # (variables, value, variance): the first part of cut i is variable 2 i, the last 2 i + 1
 for j, (c, i) in enumerate(zip(cuts, before)):
     c["x"] += min(u, c["x"])
@@ -496,8 +501,7 @@ def sigma(v):
             break
     return z[v] ** 0.5
 def variance(k):
-    seen = den[k] + (V[k] / period if k[0] and together[k[0]] > 0 else 0)
-    return min(10 * x[k] ** 2, u * x[k] + x[k] ** 2 / (x[k] * seen + 0.1))
+    return min(10 * x[k] ** 2, u * x[k] + x[k] ** 2 / (x[k] * seen(k) + 0.1))
 def errors(s, w, p, q):
     n, cut, extra = len(s["v"]) - 1, s["before"] is not None, max(s["T"] - period, 0) if s["before"] else s["T"]
     left = variance(s["keys"][0])

@@ -214,12 +214,15 @@ static double room_of(const struct cut *c)
 	return c->x - c->between;
 }
 
-/* u: see above */
+/*
+ * u: see above. Durations are fitted to the same intervals, so what is left of these is less than
+ * it would be of others: by p of n, as for any fit with p parameters.
+ */
 static void find_unit(struct cuts *all)
 {
 	const struct timeline *t = all->t;
-	double squares = 0, sum = 0, least = 0;
-	u64 i;
+	double squares = 0, known = 0, sum = 0, least = 0;
+	u64 i, n = 0;
 
 	for (i = 0; i < all->nr; i++) {
 		const struct cut *a = &all->cut[i], *b = a + 1;
@@ -233,11 +236,14 @@ static void find_unit(struct cuts *all)
 		y = room_of(b);
 		r = t->sample[b->first].ts - t->sample[b->first].start - m -
 		    (x + y) / 2;
-		squares += r * r - (x * x + y * y) / 12;
+		n++;
+		squares += r * r;
+		known += (x * x + y * y) / 12;
 		sum += m + (x + y) / 2;
 	}
+	squares *= n / fmax(n - t->parameters, 1);
 	least *= VARIANCE_MIN;
-	all->unit = sum > 0 ? squares / sum : 0;
+	all->unit = sum > 0 ? (squares - known) / sum : 0;
 	if (all->unit < least)
 		all->unit = least;
 	if (!(all->unit > 0))

@@ -1058,6 +1058,16 @@ static double doubt(const struct fitting *f, const struct class *k)
 	return k->x * k->x / (k->x * den + f->shape[k->sort]);
 }
 
+/* How much of a parameter intervals had to find, the rest is from elsewhere: from 0 to 1 */
+static double parameter(const struct fitting *f, const struct class *k)
+{
+	double all = k->den;
+
+	if (k->group != NONE && f->group[k->group].expected > 0)
+		all += k->visits / f->period;
+	return k->den > 0 ? k->x * k->den / (k->x * all + f->shape[k->sort]) : 0;
+}
+
 static void take_results(struct fitting *f)
 {
 	struct timeline *t = f->t;
@@ -1078,6 +1088,7 @@ static void take_results(struct fitting *f)
 		t->fitted[i] = f->kind[i].x;
 		t->variance[i] = variance(f, &f->kind[i]);
 		t->doubt[i] = doubt(f, &f->kind[i]);
+		t->parameters += parameter(f, &f->kind[i]);
 		t->straight[i] = f->kind[i].sort == SORT_LINE;
 	}
 	for (i = 0; i < f->groups; i++)

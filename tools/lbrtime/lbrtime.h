@@ -341,6 +341,7 @@ enum method {
  * @fitted:	duration of a visit, ns, by @key
  * @variance:	of it, ns^2, by @key; INFINITY if nobody knows
  * @doubt:	of @fitted itself, ns^2, by @key: part of @variance
+ * @parameters:	how many of @fitted intervals had to find
  * @straight:	the code says how long, by @key
  * @group:	as @key: the visits that began where this one did, or NONE
  * @groups:	how many
@@ -391,6 +392,7 @@ struct timeline {
 	u32 keys;
 	double *fitted;
 	double *variance;
+	double parameters;
 	double *doubt;
 	bool *straight;
 	u32 *group;
