@@ -171,6 +171,7 @@ struct gap {
 /**
  * struct host - a file
  * @name:	of the host
+ * @named:	that is not the file's
  * @file:	its trace
  * @calls:	io_syscall, io_request and io_fault events in it
  * @gaps:	how often records were lost
@@ -183,7 +184,8 @@ struct gap {
  *		left out
  */
 struct host {
-	const char *name;
+	char *name;
+	bool named;
 	const char *file;
 	u64 calls;
 	u64 gaps;
