@@ -204,6 +204,13 @@ grep -q '^not seen to end$' out || wrong "text does not tell of calls that hang"
 "$ioreq" -o out.txt a.dat >empty 2>err || wrong "-o fails"
 cmp out out.txt || wrong "-o differs"
 
+# --- what was recorded into an instance
+"$UNIT/gen_iosys" instance.dat 100 1 web >instance.truth || exit 1
+"$ioreq" instance.dat >out 2>err || wrong "a trace with an instance fails"
+grep -q '^instance.dat: 0 calls$' out || wrong "records of an instance count"
+[ "$(cat err)" = "ioreq: instance.dat: records of an instance (trace-cmd record -B) are left out" ] ||
+	wrong "it is not told that records of an instance are left out"
+
 # --- wrong use
 expect 2 'which FILE'
 expect 2 '--epoch=soon is no number from 1' --epoch=soon a.dat
