@@ -237,6 +237,17 @@ expect 2 '--paths or --requests: one at a time' --paths --requests a.dat
 expect 2 '--stacks or --reads: one at a time' --stacks --format=csv --reads --stacks a.dat
 "$ioreq" --help | grep -q 'Exit status' || wrong "no --help"
 
+# --- the result never takes the place of a recording; a limit of its size is no damage
+cp b.dat precious.dat
+expect 2 'precious.dat would be replaced by the result' -o ./precious.dat a.dat db=precious.dat
+cmp b.dat precious.dat || wrong "a recording was replaced by the result"
+(
+	ulimit -f 1
+	expect 1 'a.dat: cannot write the result: File too large$' --format=html -o large.html a.dat
+	exit $failed
+) || failed=1
+[ ! -e large.html ] || wrong "a part of a result stays behind"
+
 # --- names of hosts tell them apart
 mkdir -p web db
 ln -s ../a.dat web/trace.dat

@@ -200,6 +200,20 @@ static const struct host *find_twin(const struct sums *s)
 	return NULL;
 }
 
+/* A recording is not to be had again */
+static void check_output(const struct options *o, struct argp_state *state)
+{
+	u32 i;
+
+	for (i = 0; i < o->sums.hosts && o->output; i++) {
+		const char *file = o->sums.host[i].file;
+
+		if (is_same_file(file, o->output))
+			argp_error(state, "%s would be replaced by the result",
+				   file);
+	}
+}
+
 /* What is printed of a host has its name, which must be no other one's */
 static void name_hosts(struct sums *s, struct argp_state *state)
 {
@@ -376,6 +390,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!o->sums.hosts)
 			argp_error(state, "which FILE?");
 		name_hosts(&o->sums, state);
+		check_output(o, state);
 		check_format(o, state);
 		if (!o->sums.by)
 			o->sums.by = o->subject == SUBJECT_STACKS ? BY_STACKS :
