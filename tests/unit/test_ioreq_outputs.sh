@@ -361,6 +361,15 @@ shows '[true,true]' out.html \
 	'const bars = [...document.querySelectorAll(".fall .bar")].map(b => [parseFloat(b.style.left), parseFloat(b.style.width)]);
 	const last = bars.map(b => b[0]);
 	return [bars[0][0] === 0 && bars[0][1] === 100, bars.every(b => b[0] >= 0 && b[0] + b[1] <= 100.001)]' "bars"
+# of a server of several threads: what it asked
+"$UNIT/gen_chain" web.dat handed.dat data.dat alone.dat 400 1 >/dev/null || exit 1
+"$ioreq" web=web.dat app=handed.dat db=data.dat --format=html >chain.html || wrong "html of several threads fails"
+shows '[true,3,6]' chain.html \
+	'const r = DATA.list.find(r => r.server && !r.server.alone && (asked.get(r.id) || []).length === 3);
+	const fall = document.getElementById("waterfall");
+	waterfall(fall, r);
+	return [text(".fall .w")[1].includes("in several threads"), text(".fall .w").filter(t => t.startsWith("app:app asks")).length,
+		fall.querySelectorAll(".client, .server").length - 2]' "a server of several threads"
 # names that are markup
 shows '[true,0,4]' out.html \
 	'return [text("td").includes("db:<b>db</b>"), document.querySelectorAll("b").length, document.scripts.length]' "names that are markup"
@@ -378,6 +387,12 @@ shows '[true,true,true,"ascending"]' out.html \
 	const up = column(7).map(t => +t.replace(/,/g, ""));
 	return [some > 0 && some < all && right, down.every((v, i) => !i || v <= down[i - 1]), up.every((v, i) => !i || v >= up[i - 1]),
 		g.head.children[7].getAttribute("aria-sort")]' "filter and sort"
+# what is between, where both sides are known, as in the sums
+shows "$("$ioreq" "${hosts[@]}" --format=json | python3 -c '
+import json, sys
+print(json.dumps([r["between"] for r in json.load(sys.stdin)["requests"]], separators=(",", ":")))')" out.html \
+	'const g = grids.kinds, at = [...g.head.children].findIndex(c => c.textContent.startsWith("between"));
+	return g.columns[at][0] === "between" && DATA.requests.map(g.columns[at][1])' "the time between"
 shows '["front, app, db",3,true]' out.html \
 	'return [text("h1")[0], text("section").length, text("p").join().includes("Clocks are aligned")]' "the page"
 shows '[true,true]' front.html \
