@@ -461,7 +461,8 @@ static int work(struct guard *g, FILE *out, void *arg)
 	o->sums.requests = requests_new();
 	if (o->subject == SUBJECT_STACKS)
 		o->sums.by |= BY_STACK;
-	if (o->subject == SUBJECT_STACKS || o->subject == SUBJECT_PATHS)
+	if (o->subject == SUBJECT_STACKS || o->subject == SUBJECT_PATHS ||
+	    o->format == FORMAT_HTML)
 		o->sums.stacks = stacks_new(g, o->symfs);
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
 	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS ||

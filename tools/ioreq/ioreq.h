@@ -896,7 +896,7 @@ void stacks_place(struct stacks *s, const struct stack *stack, u32 i,
 		  struct place *place);
 u32 stacks_caller(const struct stack *stack);
 const char *place_text(char *buf, size_t size, const struct place *p);
-void stacks_tell(const struct stacks *s);
+void stacks_tell(const struct sums *sums);
 void stacks_free(struct stacks *s);
 
 void code_place(struct mapped *m, const char *symfs, u64 offset,
