@@ -118,8 +118,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Say where the time of I/O system calls goes.\n\n"
-	"Each FILE is a trace with the events iosys:io_syscall and iosys:io_pending of a "
-	"host. For each process, object (file, socket, pipe) and call: how many, how many "
+	"Each FILE is a trace of a host, with the events of iosys; of system calls where there "
+	"is no iosys, see ioreq(1). For each process, object (file, socket, pipe) and call: how many, how many "
 	"failed, bytes, and the time that they took. Calls that hung follow, and requests "
 	"on TCP connections, Unix sockets and pipes: who waited how long for whose answer.\n"
 	"\v"
