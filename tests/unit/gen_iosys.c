@@ -280,7 +280,8 @@ int main(int argc, char **argv)
 	struct td td;
 
 	if (argc < 4 || argc > 5 || (calls = atol(argv[2])) < 1) {
-		fprintf(stderr, "usage: gen_iosys FILE CALLS SEED [INSTANCE]\n");
+		fprintf(stderr,
+			"usage: gen_iosys FILE CALLS SEED [INSTANCE]\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[3], NULL, 10);

@@ -120,8 +120,8 @@ static void add_calls(struct json_object *o, const struct page *page,
 		if (c->start < p->begin)
 			continue;
 		if (json_object_array_length(all) < MAX_CALLS)
-			json_object_array_add(
-				all, call_array(page, p->host, c, p->begin));
+			json_object_array_add(all, call_array(page, p->host, c,
+							      p->begin));
 		else
 			more++;
 	}
@@ -193,7 +193,8 @@ static struct json_object *list_array(const struct page *page, u64 top,
 	for (i = 0; i < nr; i++) {
 		*answered += r[i].answered;
 		if (r[i].marked)
-			json_object_array_add(a, request_object(page, r, &r[i]));
+			json_object_array_add(a,
+					      request_object(page, r, &r[i]));
 	}
 	return a;
 }

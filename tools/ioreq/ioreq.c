@@ -235,9 +235,10 @@ static void name_hosts(struct sums *s, struct argp_state *state)
 		}
 	}
 	if (find_twin(s))
-		argp_error(state,
-			   "two hosts are named %s: tell them apart by HOST=FILE",
-			   find_twin(s)->name);
+		argp_error(
+			state,
+			"two hosts are named %s: tell them apart by HOST=FILE",
+			find_twin(s)->name);
 }
 
 static u64 get_number(const char *name, const char *arg,
