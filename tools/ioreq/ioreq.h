@@ -362,7 +362,8 @@ struct part {
  * @parent:	the request that the client was answering meanwhile; NULL if there is
  *		none, or @ambiguous
  * @ambiguous:	it was answering several, or may have been, because calls were lost
- * @outlives:	it was answering one, and did not wait for this one's answer before
+ * @outlives:	the one that it was answering, which did not wait for this one's answer;
+ *		then it is no @parent
  * @marked:	see list_mark()
  */
 struct request {
@@ -378,7 +379,7 @@ struct request {
 	bool unclear;
 	struct request *parent;
 	bool ambiguous;
-	bool outlives;
+	struct request *outlives;
 	bool marked;
 };
 
