@@ -927,6 +927,7 @@ struct loops *loops_new(const struct sums *s);
 struct request *loops_owner(const struct loops *l, u64 r, bool *told);
 const struct request *loops_at(const struct loops *l, u32 host, s32 pid,
 			       u64 time);
+bool loops_helps(const struct loops *l, u32 host, s32 pid);
 void loops_free(struct loops *l);
 
 /* Stands for several requests, any of which a call may have been made for */

@@ -230,7 +230,10 @@ static u64 since_when(const struct request *parent, const struct served_list *l)
 	return begin > window ? begin - window : 0;
 }
 
-/* A thread that answers others may have got one since, and that was lost */
+/*
+ * A thread that answers others may have got one since, and that was lost. So may one that
+ * is handed work, or who has handed it over, at any time before.
+ */
 static bool may_answer(const struct sums *s, const struct part *p,
 		       const struct served_list *l)
 {
@@ -238,7 +241,8 @@ static bool may_answer(const struct sums *s, const struct part *p,
 
 	if (i && same_thread(&l->served[i - 1], p->host, p->pid))
 		since = l->served[i - 1].last;
-	return serves(l, p->host, p->pid) &&
+	return (serves(l, p->host, p->pid) ||
+		loops_helps(s->loops, p->host, p->pid)) &&
 	       is_lossy(&s->host[p->host], since, p->begin);
 }
 
