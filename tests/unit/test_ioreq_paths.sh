@@ -290,6 +290,8 @@ for r in result["slowest"]:
 rows = list(csv.DictReader(open("paths.csv")))
 assert rows == [{k: str(v) for k, v in c.items()} for c in result["causes"]]
 END
+# Of db the messages say nothing but the limit, on both sides
+grep -q "; drift 0.000 +- " paths.txt || wrong "text tells a drift of -0"
 grep -q '^front:curl -> app:app server ' paths.txt || wrong "text does not tell of the path"
 grep -q '^  -> db:<b>db</b> ' paths.txt || wrong "text does not tell how the path goes on"
 [ "$("$ioreq" --paths --top=2 --format=csv "${hosts[@]}" | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"
