@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy]
+ * gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy|early]
  *
  * Writes made-up traces of four hosts, whose clocks are ahead by up to a second, drift,
  * and change their rate in the middle. Clients on the first one ask a server on the
@@ -8,7 +8,8 @@
  * Of the second one's connections some have a thread each (client threads 100 to 119),
  * some share one that has several requests at a time (120 to 139), and some are got by a
  * thread and answered by another one (140 to 159). Lossy: records of the second host are
- * lost now and then. Prints the truth:
+ * lost now and then. Early: threads of a connection answer before the last answer that they
+ * asked for has come. Prints the truth:
  *
  *	clock HOST AHEAD RATE THEN BEGIN STEP
  *	call HOST TID OP TYPE START FINISH SOCKET NAME
@@ -65,6 +66,7 @@ struct client {
 	struct connection front, back;
 	struct request request, query;
 	unsigned int queries;
+	bool answered;
 };
 
 static struct event *events;
@@ -76,6 +78,7 @@ static struct {
 } host_clock[HOSTS];
 static int64_t step_at;
 static uint64_t numbers;
+static bool early;
 
 static int64_t below(int64_t n)
 {
@@ -180,6 +183,16 @@ static int client_tid(int i)
 	return 100 + i / 10 * 20 + i % 10;
 }
 
+static void answer(int i)
+{
+	struct client *c = &client[i];
+	struct event *e =
+		transfer(&c->front, 1, app_tid(i, false), 1, true, 2000, c->at);
+
+	c->request.over[1] = e->finish;
+	c->answered = true;
+}
+
 /* One thing that a client's request needs; each takes a thread for a call */
 static void advance(int i)
 {
@@ -222,6 +235,9 @@ static void advance(int i)
 		e = transfer(&c->back, 1, app_tid(i, false), 0, true, 50,
 			     c->at);
 		c->query.begin[0] = e->start;
+		c->at = e->finish;
+		if (early && i < 10 && c->queries == 1)
+			answer(i);
 		c->at = e->finish + travel();
 		c->state = SERVE;
 		break;
@@ -248,10 +264,12 @@ static void advance(int i)
 		c->state = --c->queries ? QUERY : ANSWER;
 		break;
 	case ANSWER:
-		e = transfer(&c->front, 1, app_tid(i, false), 1, true, 2000,
-			     c->at);
-		c->request.over[1] = e->finish;
-		c->at = e->finish + travel();
+		if (!c->answered)
+			answer(i);
+		c->answered = false;
+		if (c->at < c->request.over[1])
+			c->at = c->request.over[1];
+		c->at += travel();
 		c->state = DONE;
 		break;
 	case DONE:
@@ -380,10 +398,11 @@ int main(int argc, char **argv)
 	uint64_t requests;
 	int i;
 
-	if (argc < 7 || argc > 8 || (argc == 8 && !lossy) ||
+	early = argc == 8 && !strcmp(argv[7], "early");
+	if (argc < 7 || argc > 8 || (argc == 8 && !lossy && !early) ||
 	    !(requests = strtoull(argv[5], NULL, 10))) {
 		fprintf(stderr,
-			"usage: gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy]\n");
+			"usage: gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy|early]\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[6], NULL, 10);

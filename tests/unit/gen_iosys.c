@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_iosys FILE CALLS SEED
+ * gen_iosys FILE CALLS SEED [INSTANCE]
  *
  * Writes a made-up trace.dat with CALLS io_syscall, io_request and io_fault
- * events, and io_pending events for those that are long and for some that never end.
+ * events, and io_pending events for those that are long and for some that never end;
+ * with an INSTANCE, they are in the buffer of that one, and the main one is empty.
  * Prints the truth about them, a line per call:
  *
  *	call TGID TID OP TYPE DEV ID NAME RESULT BYTES START DURATION
@@ -142,6 +143,8 @@ static struct call make_call(uint64_t start)
 	return c;
 }
 
+static unsigned int buffer;
+
 static void write_call(struct td *td, const struct call *c, uint64_t duration,
 		       int64_t result)
 {
@@ -167,7 +170,7 @@ static void write_call(struct td *td, const struct call *c, uint64_t duration,
 	td_put(&r, request ? 80 : 60, ops[c->op].op, 1);
 	td_put(&r, request ? 81 : 61, objects[c->object].type, 1);
 	td_put_string(&r, request ? 76 : 56, objects[c->object].name);
-	td_write(td, 0, 0, c->start + duration, &r);
+	td_write(td, buffer, 0, c->start + duration, &r);
 	printf("call\t%d\t%d\t%s\t%u\t%u\t%llu\t%s\t%lld\t%llu\t%llu\t%llu\n",
 	       c->tgid, c->tid, ops[c->op].name, objects[c->object].type,
 	       objects[c->object].dev,
@@ -193,7 +196,7 @@ static void write_fault(struct td *td, const struct call *c, uint64_t duration,
 	td_put(&r, 56, below(128), 2);
 	td_put(&r, 58, objects[c->object].type, 1);
 	td_put_string(&r, 52, objects[c->object].name);
-	td_write(td, 0, 0, c->start + duration, &r);
+	td_write(td, buffer, 0, c->start + duration, &r);
 	printf("call\t%d\t%d\tfault\t%u\t%u\t%llu\t%s\t%d\t0\t%llu\t%llu\n",
 	       c->tgid, c->tid, objects[c->object].type, objects[c->object].dev,
 	       (unsigned long long)objects[c->object].id,
@@ -217,7 +220,7 @@ static void write_pending(struct td *td, const struct call *c,
 	td_put(&r, 64, ops[c->op].op, 1);
 	td_put(&r, 65, objects[c->object].type, 1);
 	td_put_string(&r, 60, objects[c->object].name);
-	td_write(td, 0, 0, c->start + duration, &r);
+	td_write(td, buffer, 0, c->start + duration, &r);
 }
 
 /* One after the other; a long one is reported meanwhile, or only when it has ended */
@@ -276,8 +279,9 @@ int main(int argc, char **argv)
 	long calls, i;
 	struct td td;
 
-	if (argc != 4 || (calls = atol(argv[2])) < 1) {
-		fprintf(stderr, "usage: gen_iosys FILE CALLS SEED\n");
+	if (argc < 4 || argc > 5 || (calls = atol(argv[2])) < 1) {
+		fprintf(stderr,
+			"usage: gen_iosys FILE CALLS SEED [INSTANCE]\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[3], NULL, 10);
@@ -286,6 +290,8 @@ int main(int argc, char **argv)
 	td_add_event(&td, "iosys", pending_format);
 	td_add_event(&td, "iosys", fault_format);
 	td_add_event(&td, "iosys", request_format);
+	if (argc == 5)
+		buffer = td_add_buffer(&td, argv[4]);
 	td.cmdlines = "1000 postgres\n1001 nginx\n1102 thread\n";
 	for (i = 0; i < calls; i++) {
 		at = 1000 + call(&td, at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_pipes HOST.dat REQUESTS SEED turns|early|sizes
+ * gen_pipes HOST.dat REQUESTS SEED turns|early|lossy|sizes
  *
  * Writes a made-up trace: 24 clients ask front ends, each a process of one thread that
  * answers one after the other. It writes a job to the FIFO of one of three workers, which
@@ -12,6 +12,7 @@
  *
  *	turns	the calls have the bytes' offsets in the pipes
  *	early	likewise; a worker begins to answer before it has read all of the job
+ *	lossy	likewise; some records are lost
  *	sizes	they do not
  *
  * Prints the truth, separated by tabs:
@@ -286,7 +287,7 @@ static int by_finish(const void *a, const void *b)
 	       (x->call.finish < y->call.finish);
 }
 
-static bool save(const char *path)
+static bool save(const char *path, bool lossy)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
 	struct td td;
@@ -298,7 +299,10 @@ static bool save(const char *path)
 	td.cmdlines = cmdlines;
 	for (i = 0; i < nr_events; i++) {
 		events[i].call.name = events[i].name;
-		io_write(&td, 0, &events[i].call);
+		if (lossy && !below(200))
+			td_lose(&td, 0, 0);
+		else
+			io_write(&td, 0, &events[i].call);
 	}
 	ok = td_save(&td, path);
 	if (!ok)
@@ -311,13 +315,13 @@ int main(int argc, char **argv)
 {
 	int64_t at = BEGIN;
 	unsigned int i, rounds;
-	bool ok;
+	bool lossy = argc == 5 && !strcmp(argv[4], "lossy"), ok;
 
-	early = argc == 5 && !strcmp(argv[4], "early");
+	early = lossy || (argc == 5 && !strcmp(argv[4], "early"));
 	exact = early || (argc == 5 && !strcmp(argv[4], "turns"));
 	if (argc != 5 || (!exact && strcmp(argv[4], "sizes") != 0)) {
 		fprintf(stderr,
-			"usage: gen_pipes HOST.dat REQUESTS SEED turns|early|sizes\n");
+			"usage: gen_pipes HOST.dat REQUESTS SEED turns|early|lossy|sizes\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[3], NULL, 10);
@@ -338,7 +342,7 @@ int main(int argc, char **argv)
 		at = make_round(i, at);
 	}
 	qsort(events, nr_events, sizeof(*events), by_finish);
-	ok = save(argv[1]);
+	ok = save(argv[1], lossy);
 	free(events);
 	return ok ? 0 : 1;
 }

@@ -204,6 +204,13 @@ grep -q '^not seen to end$' out || wrong "text does not tell of calls that hang"
 "$ioreq" -o out.txt a.dat >empty 2>err || wrong "-o fails"
 cmp out out.txt || wrong "-o differs"
 
+# --- what was recorded into an instance
+"$UNIT/gen_iosys" instance.dat 100 1 web >instance.truth || exit 1
+"$ioreq" instance.dat >out 2>err || wrong "a trace with an instance fails"
+grep -q '^instance.dat: 0 calls$' out || wrong "records of an instance count"
+[ "$(cat err)" = "ioreq: instance.dat: records of an instance (trace-cmd record -B) are left out" ] ||
+	wrong "it is not told that records of an instance are left out"
+
 # --- wrong use
 expect 2 'which FILE'
 expect 2 '--epoch=soon is no number from 1' --epoch=soon a.dat
@@ -221,7 +228,69 @@ echo no trace >text.dat
 expect 1 '^ioreq: text.dat:' text.dat
 head -c 30000 a.dat >short.dat
 expect 1 '^ioreq: short.dat:' short.dat
+for subject in requests clocks paths reads; do
+	expect 2 "--$subject is for text, json and csv" --$subject --format=html a.dat
+	expect 2 "--$subject is for text, json and csv" --format=folded --$subject a.dat
+done
+expect 2 '--stacks is for text, json, csv and folded' --stacks --format=otlp a.dat
+expect 2 '--paths or --requests: one at a time' --paths --requests a.dat
+expect 2 '--stacks or --reads: one at a time' --stacks --format=csv --reads --stacks a.dat
 "$ioreq" --help | grep -q 'Exit status' || wrong "no --help"
+
+# --- the result never takes the place of a recording; a limit of its size is no damage
+cp b.dat precious.dat
+expect 2 'precious.dat would be replaced by the result' -o ./precious.dat a.dat db=precious.dat
+cmp b.dat precious.dat || wrong "a recording was replaced by the result"
+(
+	ulimit -f 1
+	expect 1 'a.dat: cannot write the result: File too large$' --format=html -o large.html a.dat
+	exit $failed
+) || failed=1
+[ ! -e large.html ] || wrong "a part of a result stays behind"
+
+# --- names of hosts tell them apart
+mkdir -p web db
+ln -s ../a.dat web/trace.dat
+ln -s ../b.dat db/trace.dat
+names() {
+	python3 -c 'import json; print(*(h["name"] for h in json.load(open("names.json"))["hosts"]))'
+}
+"$ioreq" --clocks --format=json web/trace.dat >names.json || wrong "a file in a directory fails"
+[ "$(names)" = trace.dat ] || wrong "a host without a name is $(names)"
+"$ioreq" --clocks --format=json web/trace.dat db/trace.dat x=stock.dat >names.json || wrong "two files of the same name fail"
+[ "$(names)" = "web/trace.dat db/trace.dat x" ] || wrong "hosts with files of the same name are $(names)"
+expect 2 'two hosts are named x: ' x=a.dat x=b.dat
+expect 2 'two hosts are named nowhere.dat: ' nowhere.dat nowhere.dat
+expect 2 'web/trace.dat and a.dat are the same file' web=web/trace.dat db=a.dat
+"$ioreq" $'a\nb\e[1m\xff c=a.dat' "d=b.dat" >names.txt || wrong "a host with an odd name fails"
+python3 - <<'END' || wrong "the name of a host is printed as it is"
+text = open("names.txt", encoding="utf-8").read()
+assert "a?b?[1m? c" in text and "\x1b" not in text
+END
+
+# --- completion: functions of bash-completion as far as it uses them, where words have = in them
+complete() { :; }
+_init_completion() {
+	cur=$word
+	prev=ioreq
+	split=false
+}
+_filedir() {
+	mapfile -t COMPREPLY < <(compgen -f -X "!*.$1" -- "$cur")
+}
+# shellcheck source=tools/ioreq/ioreq.bash
+. "$TRACERIG_TOP/tools/ioreq/ioreq.bash"
+for word in web/tr host=web/tr; do
+	_ioreq
+	[ "${COMPREPLY[*]}" = web/trace.dat ] || wrong "$word is completed to ${COMPREPLY[*]}"
+done
+mkdir a=b
+ln -s ../a.dat a=b/c.dat
+for word in ./a=b/c a=a=b/c; do
+	_ioreq
+	[ "${COMPREPLY[*]##*/}" = c.dat ] || wrong "$word is completed to ${COMPREPLY[*]}"
+done
+unset -f complete
 
 # --- several hosts, one of which is missing, or damaged: the others count
 "$UNIT/gen_tiers" front.dat app.dat db.dat 40 3 >tiers.truth || exit 1

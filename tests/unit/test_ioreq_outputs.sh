@@ -336,6 +336,33 @@ for page in out top; do
 	python3 -c 'import json; json.load(open("data.json"))' || wrong "$page: no JSON"
 done
 
+# --- the page has the stacks of its requests' calls
+"$UNIT/gen_tiers" one.dat two.dat three.dat 100 2 /no/such/prog 1234 2345 >stacks.truth || exit 1
+"$ioreq" one.dat two.dat three.dat --format=html >stacks.html 2>err || wrong "html with stacks fails"
+[ "$(sort err)" = "$(printf 'ioreq: %s.dat: /no/such/prog: No such file or directory: kept as offsets\n' three two)" ] ||
+	wrong "it is not told whose files are missing"
+python3 - <<'END' || wrong "the stacks of the page are not right"
+import collections, json, re
+data = json.loads(re.search(r'id="data">(.*?)</script>', open("stacks.html").read(), re.S).group(1))
+true = collections.defaultdict(list)
+for line in open("stacks.truth"):
+    f = line.rstrip("\n").split("\t")
+    if f[0] == "call":
+        true[int(f[3]), f[4], int(f[6])].append((f[8], f[10]))
+with_stack = without = 0
+for r in data["list"]:
+    for op, name, at, took, size, result, kind, *stack in r["server"].get("calls", []):
+        offsets = {o for n, o in true[r["server"]["pid"], op, took] if n == name}
+        frames = data["stacks"][stack[0]] if stack else []
+        assert len(frames) == (3 if stack else 0), frames
+        if len(offsets) == 1:
+            offset, = offsets
+            assert (f"prog+0x{offset}" == frames[1] and "libc" in frames[0]) if stack else offset == "-", (offset, frames)
+            with_stack += bool(stack)
+            without += not stack
+assert with_stack > 100 and without > 100, (with_stack, without)
+END
+
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
 
@@ -361,6 +388,23 @@ shows '[true,true]' out.html \
 	'const bars = [...document.querySelectorAll(".fall .bar")].map(b => [parseFloat(b.style.left), parseFloat(b.style.width)]);
 	const last = bars.map(b => b[0]);
 	return [bars[0][0] === 0 && bars[0][1] === 100, bars.every(b => b[0] >= 0 && b[0] + b[1] <= 100.001)]' "bars"
+# of a server of several threads: what it asked
+"$UNIT/gen_chain" web.dat handed.dat data.dat alone.dat 400 1 >/dev/null || exit 1
+"$ioreq" web=web.dat app=handed.dat db=data.dat --format=html >chain.html || wrong "html of several threads fails"
+shows '[true,3,6]' chain.html \
+	'const r = DATA.list.find(r => r.server && !r.server.alone && (asked.get(r.id) || []).length === 3);
+	const fall = document.getElementById("waterfall");
+	waterfall(fall, r);
+	return [text(".fall .w")[1].includes("in several threads"), text(".fall .w").filter(t => t.startsWith("app:app asks")).length,
+		fall.querySelectorAll(".client, .server").length - 2]' "a server of several threads"
+# stacks of calls that are clicked
+shows '[0,3,0,true]' stacks.html \
+	'const shown = () => [...document.querySelectorAll(".fall pre")].filter(p => p.checkVisibility()).map(p => p.textContent);
+	const row = document.querySelector(".fall .row.link"), before = shown().length;
+	row.click();
+	const lines = shown().join("\n").split("\n").length;
+	row.click();
+	return [before, lines, shown().length, text("p").join().includes("stack")]' "the stack of a call"
 # names that are markup
 shows '[true,0,4]' out.html \
 	'return [text("td").includes("db:<b>db</b>"), document.querySelectorAll("b").length, document.scripts.length]' "names that are markup"
@@ -378,6 +422,12 @@ shows '[true,true,true,"ascending"]' out.html \
 	const up = column(7).map(t => +t.replace(/,/g, ""));
 	return [some > 0 && some < all && right, down.every((v, i) => !i || v <= down[i - 1]), up.every((v, i) => !i || v >= up[i - 1]),
 		g.head.children[7].getAttribute("aria-sort")]' "filter and sort"
+# what is between, where both sides are known, as in the sums
+shows "$("$ioreq" "${hosts[@]}" --format=json | python3 -c '
+import json, sys
+print(json.dumps([r["between"] for r in json.load(sys.stdin)["requests"]], separators=(",", ":")))')" out.html \
+	'const g = grids.kinds, at = [...g.head.children].findIndex(c => c.textContent.startsWith("between"));
+	return g.columns[at][0] === "between" && DATA.requests.map(g.columns[at][1])' "the time between"
 shows '["front, app, db",3,true]' out.html \
 	'return [text("h1")[0], text("section").length, text("p").join().includes("Clocks are aligned")]' "the page"
 shows '[true,true]' front.html \

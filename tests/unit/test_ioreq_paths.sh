@@ -178,6 +178,28 @@ END
 	done
 done
 
+# --- what outlives the request that it was made for is its client's all the same
+for mode in early lossy; do
+	"$UNIT/gen_chain" web.dat app.dat db.dat alone.dat 3000 5 $mode >truth || exit 1
+	"$ioreq" --by=client,host,call --format=json "${hosts[@]}" >clients.json 2>/dev/null || wrong "--by=client fails"
+	"$ioreq" --paths --format=json "${hosts[@]}" >paths.json 2>/dev/null || wrong "--paths fails"
+	MODE=$mode python3 - <<'END' || wrong "clients of what outlives its request are not right ($mode)"
+import os
+from truth import *
+found = collections.Counter()
+for c in json.load(open("clients.json"))["calls"]:
+    assert c["client"] in ("-", "ambiguous", "web:client"), c
+    found[c["host"], c["call"], c["client"]] += c["count"]
+links = json.load(open("paths.json"))["links"]
+if os.environ["MODE"] == "early":
+    late = sum(r["parent"] in requests and r["over"][0] > requests[r["parent"]]["over"][1] for r in requests.values())
+    assert links["outlived"] == late > 200, (links, late)
+    alone = sum(c["host"] == 2 and c["tid"] < 310 and c["op"] == "pread64" for c in calls)
+    # The last ones have no answer
+    assert found["db", "pread64", "web:client"] >= alone - 30 and alone > 500, (found, alone)
+END
+done
+
 # --- what clients waited for
 "$UNIT/gen_tiers" web.dat app.dat db.dat 400 3 >tiers || exit 1
 hosts=(front=web.dat app=app.dat db=db.dat)
@@ -268,6 +290,8 @@ for r in result["slowest"]:
 rows = list(csv.DictReader(open("paths.csv")))
 assert rows == [{k: str(v) for k, v in c.items()} for c in result["causes"]]
 END
+# Of db the messages say nothing but the limit, on both sides
+grep -q "; drift 0.000 +- " paths.txt || wrong "text tells a drift of -0"
 grep -q '^front:curl -> app:app server ' paths.txt || wrong "text does not tell of the path"
 grep -q '^  -> db:<b>db</b> ' paths.txt || wrong "text does not tell how the path goes on"
 [ "$("$ioreq" --paths --top=2 --format=csv "${hosts[@]}" | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"

@@ -68,4 +68,19 @@ for seed in 1 2; do
 		python3 links.py $mode || wrong "links of $mode, seed $seed"
 	done
 done
+
+# A worker whose job was lost asks for nobody that is known, and not for itself
+for seed in 1 2 3; do
+	"$UNIT/gen_pipes" host.dat 2400 $seed lossy >truth || exit 1
+	"$ioreq" --format=json --by=client,call host.dat >files.json 2>/dev/null || wrong "--by=client fails"
+	python3 - <<'END' || wrong "clients where records are lost, seed $seed"
+import collections, json
+got = collections.Counter()
+for c in json.load(open("files.json"))["calls"]:
+    got[c["client"]] += c["count"]
+print("#", dict(got))
+assert not set(got) - {"red", "green", "blue", "grey", "client", "-", "ambiguous"}, got
+assert sum(got[name] for name in ("red", "green", "blue", "grey")) > (sum(got.values()) - got["-"]) / 2
+END
+done
 exit $failed

@@ -57,6 +57,6 @@ done
 grep -q '^\.\.\. [0-9]* more (--top)$' out || wrong "text does not say that there is more"
 grep -q 'no reads of disks' out && wrong "text says that there are no reads of disks"
 "$UNIT/gen_chain" web.dat app.dat db.dat alone.dat 30 1 >truth || exit 1
-"$ioreq" --reads db.dat | grep -q 'no reads of disks: record them' || wrong "text does not say what is missing"
+"$ioreq" --reads db.dat | grep -q 'no reads of disks, or they were not recorded: trace-cmd record ' || wrong "text does not say what is missing"
 expect 2 '--reads is for text, json and csv' --reads --format=html reads.dat
 exit $failed

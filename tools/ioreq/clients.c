@@ -10,8 +10,8 @@ const struct party client_ambiguous = { .host = NO_HOST, .name = "ambiguous" };
 
 static const struct party *client_of(const struct request *r)
 {
-	while (r->parent)
-		r = r->parent;
+	while (r->parent || r->outlives)
+		r = r->parent ? r->parent : r->outlives;
 	return r->ambiguous ? &client_ambiguous : r->party[ROLE_CLIENT];
 }
 

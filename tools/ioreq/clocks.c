@@ -766,8 +766,8 @@ static void set_drift(struct host_clock *h, u32 drift)
 		low = fmax((last->low - first->high) / apart, -most);
 		high = fmin((last->high - first->low) / apart, most);
 	}
-	/* What the reference gains on it, it loses */
-	h->clock.drift = -(low + high) / 2 * PPM;
+	/* What the reference gains on it, it loses; and nothing is not -0 */
+	h->clock.drift = 0 - (low + high) / 2 * PPM;
 	/* Its own second is not the reference's: second order */
 	h->clock.drift_bound = (high - low) / 2 * PPM + most * most * PPM;
 	free(hulls.low);

@@ -23,6 +23,16 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 extern const char ioreq_page[];
 
+/**
+ * struct page - what is written
+ * @s:		sums
+ * @stacks:	those of the calls that are shown: frames by key
+ */
+struct page {
+	const struct sums *s;
+	struct json_object *stacks;
+};
+
 static void add_number(struct json_object *a, s64 v)
 {
 	json_object_array_add(a, json_object_new_int64(v));
@@ -33,10 +43,51 @@ static void add_string(struct json_object *a, const char *s)
 	json_object_array_add(a, json_object_new_string(s));
 }
 
-/* [call, object, ns after the begin, duration, bytes, result, type of the object] */
-static struct json_object *call_array(const struct log *l,
+static struct json_object *frames_array(const struct sums *s,
+					const struct stack *stack)
+{
+	struct json_object *a = json_object_new_array();
+	char name[4200], text[1400], line[5700];
+	struct place place;
+	u32 i;
+
+	for (i = 0; i < stack->nr; i++) {
+		stacks_place(s->stacks, stack, i, &place);
+		frame_name(name, sizeof(name), &stack->frame[i], false);
+		place_text(text, sizeof(text), &place);
+		snprintf(line, sizeof(line), "%s%s%s", name, *text ? " " : "",
+			 text);
+		add_string(a, line);
+	}
+	if (stack->end) {
+		snprintf(line, sizeof(line), "... (%s)", stack->end_name);
+		add_string(a, line);
+	}
+	return a;
+}
+
+/* Many calls have the same */
+static void add_stack(struct json_object *call, const struct page *p, u32 host,
+		      u32 id)
+{
+	const struct stack *stack =
+		stacks_find(p->s->stacks, stack_key(host, id));
+	char key[32];
+
+	if (!stack)
+		return;
+	snprintf(key, sizeof(key), "%u-%u", host, id);
+	add_string(call, key);
+	if (!json_object_object_get_ex(p->stacks, key, NULL))
+		json_object_object_add(p->stacks, key,
+				       frames_array(p->s, stack));
+}
+
+/* [call, object, ns after the begin, duration, bytes, result, type of the object, stack] */
+static struct json_object *call_array(const struct page *p, u32 host,
 				      const struct logged *c, u64 begin)
 {
+	const struct log *l = p->s->log;
 	const struct object *o = log_object(l, c);
 	struct json_object *a = json_object_new_array();
 	char name[4096];
@@ -49,15 +100,16 @@ static struct json_object *call_array(const struct log *l,
 	add_number(a, c->bytes);
 	add_number(a, c->result);
 	add_string(a, type_name(o->type));
+	add_stack(a, p, host, c->stack);
 	return a;
 }
 
 /* What the thread did meanwhile: nobody knows it of several threads */
-static void add_calls(struct json_object *o, const struct sums *s,
+static void add_calls(struct json_object *o, const struct page *page,
 		      const struct part *p)
 {
 	struct json_object *all = json_object_new_array();
-	const struct actor *a = log_actor(s->log, p->host, p->pid);
+	const struct actor *a = log_actor(page->s->log, p->host, p->pid);
 	u64 i, more = 0;
 
 	for (i = a ? log_after(a, p->begin) : 0; a && i < a->nr; i++) {
@@ -68,8 +120,8 @@ static void add_calls(struct json_object *o, const struct sums *s,
 		if (c->start < p->begin)
 			continue;
 		if (json_object_array_length(all) < MAX_CALLS)
-			json_object_array_add(all,
-					      call_array(s->log, c, p->begin));
+			json_object_array_add(all, call_array(page, p->host, c,
+							      p->begin));
 		else
 			more++;
 	}
@@ -78,8 +130,9 @@ static void add_calls(struct json_object *o, const struct sums *s,
 }
 
 static void add_part(struct json_object *o, const char *key,
-		     const struct sums *s, const struct part *p)
+		     const struct page *page, const struct part *p)
 {
+	const struct sums *s = page->s;
 	struct json_object *part;
 
 	if (!p->seen)
@@ -95,14 +148,15 @@ static void add_part(struct json_object *o, const char *key,
 	json_object_object_add(part, "alone",
 			       json_object_new_boolean(p->alone));
 	if (p->alone)
-		add_calls(part, s, p);
+		add_calls(part, page, p);
 	json_object_object_add(o, key, part);
 }
 
-static struct json_object *request_object(const struct sums *s,
+static struct json_object *request_object(const struct page *page,
 					  const struct request *list,
 					  const struct request *r)
 {
+	const struct sums *s = page->s;
 	struct json_object *o = json_object_new_object();
 	char name[300];
 
@@ -120,14 +174,15 @@ static struct json_object *request_object(const struct sums *s,
 			       json_object_new_boolean(r->unclear));
 	json_object_object_add(o, "ambiguous",
 			       json_object_new_boolean(r->ambiguous));
-	add_part(o, "client", s, &r->part[ROLE_CLIENT]);
-	add_part(o, "server", s, &r->part[ROLE_SERVER]);
+	add_part(o, "client", page, &r->part[ROLE_CLIENT]);
+	add_part(o, "server", page, &r->part[ROLE_SERVER]);
 	return o;
 }
 
-static struct json_object *list_array(const struct sums *s, u64 top,
+static struct json_object *list_array(const struct page *page, u64 top,
 				      u64 *answered)
 {
+	const struct sums *s = page->s;
 	struct json_object *a = json_object_new_array();
 	struct request *r;
 	u64 nr, i;
@@ -138,7 +193,8 @@ static struct json_object *list_array(const struct sums *s, u64 top,
 	for (i = 0; i < nr; i++) {
 		*answered += r[i].answered;
 		if (r[i].marked)
-			json_object_array_add(a, request_object(s, r, &r[i]));
+			json_object_array_add(a,
+					      request_object(page, r, &r[i]));
 	}
 	return a;
 }
@@ -164,16 +220,18 @@ static void add_names(struct json_object *o, const struct sums *s)
 /**
  * report_html - write the page
  * @out: where to
- * @s: after sums_finish(), with a log and single requests
+ * @s: after sums_finish(), with a log, single requests and stacks
  * @top: so many sums, kinds of requests, and single requests besides what was asked
  *	for them, at most
  */
 void report_html(FILE *out, const struct sums *s, u64 top)
 {
+	struct page page = { .s = s, .stacks = json_object_new_object() };
 	struct json_object *o = json_result(s, top);
 	u64 answered;
 
-	json_object_object_add(o, "list", list_array(s, top, &answered));
+	json_object_object_add(o, "list", list_array(&page, top, &answered));
+	json_object_object_add(o, "stacks", page.stacks);
 	json_number(o, "answered", answered);
 	json_number(o, "sums", s->nr);
 	json_string(o, "clocks", list_clocks(s));

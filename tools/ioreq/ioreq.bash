@@ -35,5 +35,7 @@ _ioreq() {
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi
+	# HOST=FILE, but not a directory with = in its name
+	[[ $cur != *=* || ${cur%%=*} == */* ]] || cur=${cur#*=}
 	_filedir dat
 } && complete -F _ioreq ioreq

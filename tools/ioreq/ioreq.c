@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ioreq.h"
+#include "text.h"
 #include "version.h"
 
 const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
@@ -35,6 +37,18 @@ enum {
 	OPT_STACKS,
 	OPT_LONGER,
 	OPT_SYMFS
+};
+
+/* What they are asked for by */
+static const struct {
+	const char *name;
+	int key;
+} subjects[] = {
+	[SUBJECT_REQUESTS] = { "requests", OPT_REQUESTS },
+	[SUBJECT_CLOCKS] = { "clocks", OPT_CLOCKS },
+	[SUBJECT_PATHS] = { "paths", OPT_PATHS },
+	[SUBJECT_READS] = { "reads", OPT_READS },
+	[SUBJECT_STACKS] = { "stacks", OPT_STACKS },
 };
 
 #define BY_DEFAULT (BY_HOST | BY_PROCESS | BY_CALL | BY_OBJECT)
@@ -104,8 +118,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Say where the time of I/O system calls goes.\n\n"
-	"Each FILE is a trace with the events iosys:io_syscall and iosys:io_pending of a "
-	"host. For each process, object (file, socket, pipe) and call: how many, how many "
+	"Each FILE is a trace of a host, with the events of iosys; of system calls where there "
+	"is no iosys, see ioreq(1). For each process, object (file, socket, pipe) and call: how many, how many "
 	"failed, bytes, and the time that they took. Calls that hung follow, and requests "
 	"on TCP connections, Unix sockets and pipes: who waited how long for whose answer.\n"
 	"\v"
@@ -132,25 +146,99 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
+static char *copy_name(const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		abort();
+	clean_text(copy);
+	return copy;
+}
+
 static void add_host(struct options *o, char *arg)
 {
 	struct sums *s = &o->sums;
 	char *equals = strchr(arg, '='), *slash = strchr(arg, '/');
+	struct host *h;
 
 	s->host = reallocarray(s->host, s->hosts + 1, sizeof(*s->host));
 	if (!s->host)
 		abort();
+	h = &s->host[s->hosts++];
+	*h = (struct host){ .file = arg };
 	/* The name of a file may have a = in it, in a directory or behind one */
 	if (equals && equals != arg && (!slash || equals < slash)) {
 		*equals = '\0';
-		s->host[s->hosts] =
-			(struct host){ .name = arg, .file = equals + 1 };
+		h->named = true;
+		h->name = copy_name(arg);
+		h->file = equals + 1;
 	} else {
-		s->host[s->hosts] = (struct host){
-			.name = slash ? strrchr(arg, '/') + 1 : arg, .file = arg
-		};
+		h->name = copy_name(slash ? strrchr(arg, '/') + 1 : arg);
 	}
-	s->hosts++;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* Return: a host that has the name of another one, or NULL */
+static const struct host *find_twin(const struct sums *s)
+{
+	u32 i, j;
+
+	for (i = 0; i < s->hosts; i++) {
+		for (j = 0; j < i; j++) {
+			if (!strcmp(s->host[i].name, s->host[j].name))
+				return &s->host[i];
+		}
+	}
+	return NULL;
+}
+
+/* A recording is not to be had again */
+static void check_output(const struct options *o, struct argp_state *state)
+{
+	u32 i;
+
+	for (i = 0; i < o->sums.hosts && o->output; i++) {
+		const char *file = o->sums.host[i].file;
+
+		if (is_same_file(file, o->output))
+			argp_error(state, "%s would be replaced by the result",
+				   file);
+	}
+}
+
+/* What is printed of a host has its name, which must be no other one's */
+static void name_hosts(struct sums *s, struct argp_state *state)
+{
+	/* Such as web/trace.dat and db/trace.dat */
+	bool whole = find_twin(s);
+	u32 i, j;
+
+	for (i = 0; i < s->hosts; i++) {
+		struct host *h = &s->host[i];
+
+		for (j = 0; j < i; j++) {
+			if (is_same_file(h->file, s->host[j].file))
+				argp_error(state, "%s and %s are the same file",
+					   s->host[j].file, h->file);
+		}
+		if (whole && !h->named) {
+			free(h->name);
+			h->name = copy_name(h->file);
+		}
+	}
+	if (find_twin(s))
+		argp_error(
+			state,
+			"two hosts are named %s: tell them apart by HOST=FILE",
+			find_twin(s)->name);
 }
 
 static u64 get_number(const char *name, const char *arg,
@@ -223,6 +311,29 @@ static u32 get_by(char *arg, struct argp_state *state)
 	return by;
 }
 
+static void set_subject(struct options *o, int key, struct argp_state *state)
+{
+	u32 i;
+
+	for (i = SUBJECT_ALL + 1; subjects[i].key != key; i++)
+		;
+	if (o->subject != SUBJECT_ALL && o->subject != i)
+		argp_error(state, "--%s or --%s: one at a time",
+			   subjects[o->subject].name, subjects[i].name);
+	o->subject = i;
+}
+
+static void check_format(const struct options *o, struct argp_state *state)
+{
+	bool folded = o->subject == SUBJECT_STACKS;
+
+	if (o->subject == SUBJECT_ALL || o->format <= FORMAT_CSV ||
+	    (folded && o->format == FORMAT_FOLDED))
+		return;
+	argp_error(state, "--%s is for text, json%s", subjects[o->subject].name,
+		   folded ? ", csv and folded" : " and csv");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const formats[FORMATS] = {
@@ -246,25 +357,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->sums.by = get_by(arg, state);
 		return 0;
 	case OPT_REQUESTS:
-		o->subject = SUBJECT_REQUESTS;
-		return 0;
 	case OPT_PATHS:
-		o->subject = SUBJECT_PATHS;
-		return 0;
 	case OPT_READS:
-		o->subject = SUBJECT_READS;
-		return 0;
 	case OPT_STACKS:
-		o->subject = SUBJECT_STACKS;
+	case OPT_CLOCKS:
+		set_subject(o, key, state);
 		return 0;
 	case OPT_LONGER:
 		o->sums.longer = get_time(arg, state);
 		return 0;
 	case OPT_SYMFS:
 		o->symfs = arg;
-		return 0;
-	case OPT_CLOCKS:
-		o->subject = SUBJECT_CLOCKS;
 		return 0;
 	case OPT_DRIFT:
 		o->sums.drift = get_drift(arg, state);
@@ -287,15 +390,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->sums.hosts)
 			argp_error(state, "which FILE?");
-		if (o->format > FORMAT_CSV && o->subject == SUBJECT_PATHS)
-			argp_error(state, "--paths is for text, json and csv");
-		if (o->format > FORMAT_CSV && o->subject == SUBJECT_READS)
-			argp_error(state, "--reads is for text, json and csv");
-		if (o->format > FORMAT_CSV && o->format != FORMAT_FOLDED &&
-		    o->subject == SUBJECT_STACKS)
-			argp_error(
-				state,
-				"--stacks is for text, json, csv and folded");
+		name_hosts(&o->sums, state);
+		check_output(o, state);
+		check_format(o, state);
 		if (!o->sums.by)
 			o->sums.by = o->subject == SUBJECT_STACKS ? BY_STACKS :
 								    BY_DEFAULT;
@@ -365,7 +462,8 @@ static int work(struct guard *g, FILE *out, void *arg)
 	o->sums.requests = requests_new();
 	if (o->subject == SUBJECT_STACKS)
 		o->sums.by |= BY_STACK;
-	if (o->subject == SUBJECT_STACKS || o->subject == SUBJECT_PATHS)
+	if (o->subject == SUBJECT_STACKS || o->subject == SUBJECT_PATHS ||
+	    o->format == FORMAT_HTML)
 		o->sums.stacks = stacks_new(g, o->symfs);
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
 	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS ||
@@ -415,8 +513,10 @@ int main(int argc, char **argv)
 	job.file = o.sums.host[0].file;
 	job.output = o.output;
 	status = guard_run(&job);
-	for (i = 0; i < o.sums.hosts; i++)
+	for (i = 0; i < o.sums.hosts; i++) {
 		free(o.sums.host[i].trouble);
+		free(o.sums.host[i].name);
+	}
 	free(o.sums.host);
 	return status;
 }

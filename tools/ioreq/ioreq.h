@@ -171,6 +171,7 @@ struct gap {
 /**
  * struct host - a file
  * @name:	of the host
+ * @named:	that is not the file's
  * @file:	its trace
  * @calls:	io_syscall, io_request and io_fault events in it
  * @gaps:	how often records were lost
@@ -183,7 +184,8 @@ struct gap {
  *		left out
  */
 struct host {
-	const char *name;
+	char *name;
+	bool named;
 	const char *file;
 	u64 calls;
 	u64 gaps;
@@ -360,7 +362,8 @@ struct part {
  * @parent:	the request that the client was answering meanwhile; NULL if there is
  *		none, or @ambiguous
  * @ambiguous:	it was answering several, or may have been, because calls were lost
- * @outlives:	it was answering one, and did not wait for this one's answer before
+ * @outlives:	the one that it was answering, which did not wait for this one's answer;
+ *		then it is no @parent
  * @marked:	see list_mark()
  */
 struct request {
@@ -376,7 +379,7 @@ struct request {
 	bool unclear;
 	struct request *parent;
 	bool ambiguous;
-	bool outlives;
+	struct request *outlives;
 	bool marked;
 };
 
@@ -894,7 +897,7 @@ void stacks_place(struct stacks *s, const struct stack *stack, u32 i,
 		  struct place *place);
 u32 stacks_caller(const struct stack *stack);
 const char *place_text(char *buf, size_t size, const struct place *p);
-void stacks_tell(const struct stacks *s);
+void stacks_tell(const struct sums *sums);
 void stacks_free(struct stacks *s);
 
 void code_place(struct mapped *m, const char *symfs, u64 offset,
@@ -924,6 +927,7 @@ struct loops *loops_new(const struct sums *s);
 struct request *loops_owner(const struct loops *l, u64 r, bool *told);
 const struct request *loops_at(const struct loops *l, u32 host, s32 pid,
 			       u64 time);
+bool loops_helps(const struct loops *l, u32 host, s32 pid);
 void loops_free(struct loops *l);
 
 /* Stands for several requests, any of which a call may have been made for */

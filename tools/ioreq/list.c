@@ -230,6 +230,22 @@ static u64 since_when(const struct request *parent, const struct served_list *l)
 	return begin > window ? begin - window : 0;
 }
 
+/*
+ * A thread that answers others may have got one since, and that was lost. So may one that
+ * is handed work, or who has handed it over, at any time before.
+ */
+static bool may_answer(const struct sums *s, const struct part *p,
+		       const struct served_list *l)
+{
+	u64 i = count_before(l, p), since = 0;
+
+	if (i && same_thread(&l->served[i - 1], p->host, p->pid))
+		since = l->served[i - 1].last;
+	return (serves(l, p->host, p->pid) ||
+		loops_helps(s->loops, p->host, p->pid)) &&
+	       is_lossy(&s->host[p->host], since, p->begin);
+}
+
 static void find_parent(const struct sums *sums, struct request *r, u64 number,
 			const struct served_list *l,
 			const struct served_list *processes)
@@ -259,23 +275,27 @@ static void find_parent(const struct sums *sums, struct request *r, u64 number,
 		r->ambiguous = true;
 	if (r->ambiguous)
 		r->parent = NULL;
+	else if (!r->parent)
+		r->ambiguous = may_answer(sums, p, l);
 }
 
 /* Only what ended meanwhile was waited for; and nothing is its own ancestor */
-static void check_parent(struct request *r)
+static void check_parent(const struct sums *s, struct request *r)
 {
+	const struct part *p = &r->part[ROLE_CLIENT];
 	const struct request *at = r;
 	int depth = 0;
 
-	if (r->parent &&
-	    r->part[ROLE_CLIENT].over > r->parent->part[ROLE_SERVER].over) {
+	if (r->parent && p->over > r->parent->part[ROLE_SERVER].over) {
+		/* Its end may be that of another one, if what is between is lost */
+		r->ambiguous = is_lossy(&s->host[p->host], p->begin, p->over);
+		r->outlives = r->ambiguous ? NULL : r->parent;
 		r->parent = NULL;
-		r->outlives = true;
 	}
 	while (at && depth++ < MAX_DEPTH)
-		at = at->parent;
+		at = at->parent ? at->parent : at->outlives;
 	if (at)
-		r->parent = NULL;
+		r->parent = r->outlives = NULL;
 }
 
 /* The same by processes */
@@ -317,7 +337,7 @@ void list_parents(const struct sums *s)
 	for (i = 0; i < nr; i++)
 		find_parent(s, &r[i], i, &l, &processes);
 	for (i = 0; i < nr; i++)
-		check_parent(&r[i]);
+		check_parent(s, &r[i]);
 	free(l.served);
 	free(processes.served);
 }

@@ -1501,6 +1501,29 @@ struct request *loops_owner(const struct loops *l, u64 r, bool *told)
 	return &l->list[s->owner];
 }
 
+/* Return: the thread, or NULL if it never worked for anybody who is known */
+static const struct worker *worker_at(const struct loops *l, u32 host, s32 pid)
+{
+	const struct worker *w = l->worker[mix(host, pid)];
+
+	while (w && (w->host != host || w->pid != pid))
+		w = w->next;
+	return w && w->spans ? w : NULL;
+}
+
+/**
+ * loops_helps - whether a thread has worked for any request
+ * @l: loops
+ * @host: where
+ * @pid: thread
+ *
+ * Return: that.
+ */
+bool loops_helps(const struct loops *l, u32 host, s32 pid)
+{
+	return worker_at(l, host, pid);
+}
+
 /**
  * loops_at - what a thread works for
  * @l: loops
@@ -1513,12 +1536,9 @@ struct request *loops_owner(const struct loops *l, u64 r, bool *told)
 const struct request *loops_at(const struct loops *l, u32 host, s32 pid,
 			       u64 time)
 {
-	const struct worker *w = l->worker[mix(host, pid)];
-	u64 low = 0, high;
+	const struct worker *w = worker_at(l, host, pid);
+	u64 low = 0, high = w ? w->spans : 0;
 
-	while (w && (w->host != host || w->pid != pid))
-		w = w->next;
-	high = w ? w->spans : 0;
 	while (low < high) {
 		u64 mid = (low + high) / 2;
 

@@ -506,7 +506,7 @@ static void add_request(struct all *a, struct request *r)
 	if (!r->answered)
 		return;
 	p->followed += r->parent || r->outlives;
-	p->outlived += r->outlives;
+	p->outlived += !!r->outlives;
 	p->ambiguous += r->ambiguous;
 	while (at->parent)
 		at = at->parent;

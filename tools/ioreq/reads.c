@@ -428,7 +428,7 @@ void text_reads(FILE *out, const struct sums *s, u64 top)
 	u64 i;
 
 	if (!s->disks)
-		fputs("\nno reads of disks: record them with trace-cmd record -e iosys -e block:block_bio_queue\n",
+		fputs("\nno reads of disks, or they were not recorded: trace-cmd record -e iosys -e block:block_bio_queue\n",
 		      out);
 	fputs("\nwhat programs asked for, and what disks read for it\n", out);
 	if (s->hosts > 1)

@@ -664,7 +664,7 @@ void report(FILE *out, const struct sums *s, enum format format,
 		break;
 	}
 	if (s->stacks)
-		stacks_tell(s->stacks);
+		stacks_tell(s);
 	if (paths)
 		paths_free(paths);
 }

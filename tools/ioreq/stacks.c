@@ -402,10 +402,11 @@ u32 stacks_caller(const struct stack *stack)
 
 /**
  * stacks_tell - say which files could not help
- * @s: stacks, of which all places that matter were looked at
+ * @sums: with stacks, of which all places that matter were looked at
  */
-void stacks_tell(const struct stacks *s)
+void stacks_tell(const struct sums *sums)
 {
+	const struct stacks *s = sums->stacks;
 	struct mapped *m;
 	u32 i;
 
@@ -417,10 +418,12 @@ void stacks_tell(const struct stacks *s)
 				continue;
 			snprintf(path, sizeof(path), "%s", m->path);
 			clean_text(path);
+			guard_file(s->guard, sums->host[m->host].file);
 			guard_note(s->guard, "%s%s: %s: kept as offsets",
 				   s->symfs, path, code_trouble(m));
 		}
 	}
+	guard_file(s->guard, "");
 }
 
 /**

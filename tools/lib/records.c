@@ -408,6 +408,17 @@ struct tep_handle *records_tep(const struct records *r)
 }
 
 /**
+ * records_instances - whether a file has buffers of instances, too
+ * @r: the file
+ *
+ * Return: that; their records are never read.
+ */
+bool records_instances(const struct records *r)
+{
+	return tracecmd_buffer_instances(r->handle) > 0;
+}
+
+/**
  * records_cpus - how many CPUs a file has records of
  * @r: the file
  *
