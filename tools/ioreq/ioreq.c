@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "ioreq.h"
 #include "text.h"
@@ -176,14 +175,6 @@ static void add_host(struct options *o, char *arg)
 	} else {
 		h->name = copy_name(slash ? strrchr(arg, '/') + 1 : arg);
 	}
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
 }
 
 /* Return: a host that has the name of another one, or NULL */

@@ -1035,7 +1035,6 @@ static int read_records(struct guard *g, struct sums *s, u32 host,
 int sums_read(struct guard *g, struct sums *s, u32 host)
 {
 	struct records *r;
-	bool instances;
 	int status;
 
 	guard_file(g, s->host[host].file);
@@ -1043,15 +1042,10 @@ int sums_read(struct guard *g, struct sums *s, u32 host)
 	if (!r)
 		return EXIT_FAILURE;
 	status = read_records(g, s, host, r);
-	instances = records_instances(r);
 	records_close(r);
 	if (!status && s->host[host].gaps)
 		guard_note(g, "records were lost %llu times",
 			   s->host[host].gaps);
-	if (!status && instances)
-		guard_note(
-			g,
-			"records of an instance (trace-cmd record -B) are left out");
 	return status;
 }
 

@@ -1065,7 +1065,8 @@ static double parameter(const struct fitting *f, const struct class *k)
 
 	if (k->group != NONE && f->group[k->group].expected > 0)
 		all += k->visits / f->period;
-	return k->den > 0 ? k->x * k->den / (k->x * all + f->shape[k->sort]) : 0;
+	return k->den > 0 ? k->x * k->den / (k->x * all + f->shape[k->sort]) :
+			    0;
 }
 
 static void take_results(struct fitting *f)

@@ -339,7 +339,7 @@ static int start(struct records *r, int fd)
  * @file: its name
  *
  * Plugins are not loaded: nothing is printed by them, and they see hostile
- * records.
+ * records. Those of instances are left out, and the user is told.
  *
  * Return: the file, positioned before its first record, or NULL after
  * guard_fail(), or after libtracecmd has said why.
@@ -366,6 +366,10 @@ struct records *records_open(struct guard *g, const char *file)
 		r->handle = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
 		if (r->handle && !start(r, fd)) {
 			close(fd);
+			if (tracecmd_buffer_instances(r->handle) > 0)
+				guard_note(
+					g,
+					"records of an instance (trace-cmd record -B) are left out");
 			return r;
 		}
 	}
@@ -405,17 +409,6 @@ void records_close(struct records *r)
 struct tep_handle *records_tep(const struct records *r)
 {
 	return tracecmd_get_tep(r->handle);
-}
-
-/**
- * records_instances - whether a file has buffers of instances, too
- * @r: the file
- *
- * Return: that; their records are never read.
- */
-bool records_instances(const struct records *r)
-{
-	return tracecmd_buffer_instances(r->handle) > 0;
 }
 
 /**

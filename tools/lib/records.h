@@ -55,7 +55,6 @@ bool records_next(struct records *r, struct record *rec);
 int records_status(const struct records *r);
 
 struct tep_handle *records_tep(const struct records *r);
-bool records_instances(const struct records *r);
 u32 records_cpus(const struct records *r);
 u64 records_bytes(const struct records *r);
 
