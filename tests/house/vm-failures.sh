@@ -5,7 +5,11 @@
 . "$TRACERIG_TOP/tests/house/lib.sh"
 crash=/sys/kernel/debug/provoke-crash/DIRECT
 
-expect 125 "$vm" --output panic --timeout 60 -- sh -c 'echo before; echo c >/proc/sysrq-trigger'
+# What is still on its way through the guest is lost with it, so that waits for us here
+: >out
+(until_true 60 grep -qx before out && touch panic/arrived) &
+expect 125 "$vm" --output panic --timeout 60 -- sh -c 'echo before
+	until [ -e "$0" ]; do sleep 0.1; done; echo c >/proc/sysrq-trigger' "$PWD/panic/arrived"
 same before "$(cat out)" "output before the panic"
 has err '^vm: the guest panicked: .*Kernel panic'
 has err '^vm: the console ends with:'

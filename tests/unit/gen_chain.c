@@ -238,7 +238,7 @@ static void advance(int i)
 		c->at = e->finish;
 		if (early && i < 10 && c->queries == 1)
 			answer(i);
-		c->at = e->finish + travel();
+		c->at += travel();
 		c->state = SERVE;
 		break;
 	case SERVE:
