@@ -239,7 +239,7 @@ expect 2 '--stacks or --reads: one at a time' --stacks --format=csv --reads --st
 
 # --- the result never takes the place of a recording; a limit of its size is no damage
 cp b.dat precious.dat
-expect 2 'precious.dat would be replaced by the result' -o ./precious.dat a.dat db=precious.dat
+expect 1 '^ioreq: precious.dat: would be replaced by the result$' -o ./precious.dat a.dat db=precious.dat
 cmp b.dat precious.dat || wrong "a recording was replaced by the result"
 (
 	ulimit -f 1

@@ -191,20 +191,6 @@ static const struct host *find_twin(const struct sums *s)
 	return NULL;
 }
 
-/* A recording is not to be had again */
-static void check_output(const struct options *o, struct argp_state *state)
-{
-	u32 i;
-
-	for (i = 0; i < o->sums.hosts && o->output; i++) {
-		const char *file = o->sums.host[i].file;
-
-		if (is_same_file(file, o->output))
-			argp_error(state, "%s would be replaced by the result",
-				   file);
-	}
-}
-
 /* What is printed of a host has its name, which must be no other one's */
 static void name_hosts(struct sums *s, struct argp_state *state)
 {
@@ -382,7 +368,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!o->sums.hosts)
 			argp_error(state, "which FILE?");
 		name_hosts(&o->sums, state);
-		check_output(o, state);
 		check_format(o, state);
 		if (!o->sums.by)
 			o->sums.by = o->subject == SUBJECT_STACKS ? BY_STACKS :
@@ -496,14 +481,19 @@ int main(int argc, char **argv)
 		.without = without,
 		.arg = &o,
 	};
-	int status;
+	int status = 0;
 	u32 i;
 
 	argv[0] = PROGRAM; /* what getopt's messages begin with */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	job.file = o.sums.host[0].file;
 	job.output = o.output;
-	status = guard_run(&job);
+	for (i = 1; i < o.sums.hosts && !status; i++) {
+		if (!guard_spares(PROGRAM, o.sums.host[i].file, o.output))
+			status = EXIT_FAILURE;
+	}
+	if (!status)
+		status = guard_run(&job);
 	for (i = 0; i < o.sums.hosts; i++) {
 		free(o.sums.host[i].trouble);
 		free(o.sums.host[i].name);

@@ -410,16 +410,25 @@ bool is_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* A recording is not to be had again */
-static bool spares_input(const struct guard_job *job)
+/**
+ * guard_spares - whether a result leaves a file alone: a recording is not to be had again
+ * @program: name that the diagnostic begins with
+ * @file: what is read, or NULL
+ * @output: as in struct guard_job
+ *
+ * guard_run() asks for the job's own file; who reads more asks for the others.
+ *
+ * Return: that; if not, the user has been told.
+ */
+bool guard_spares(const char *program, const char *file, const char *output)
 {
 	struct stat st;
 
-	if (!job->output || !job->file || stat(job->output, &st) ||
-	    !S_ISREG(st.st_mode) || !is_same_file(job->file, job->output))
+	if (!output || !file || stat(output, &st) || !S_ISREG(st.st_mode) ||
+	    !is_same_file(file, output))
 		return true;
-	fprintf(stderr, "%s: %s: would be replaced by the result\n",
-		job->program, job->file);
+	fprintf(stderr, "%s: %s: would be replaced by the result\n", program,
+		file);
 	return false;
 }
 
@@ -582,7 +591,7 @@ int guard_run(const struct guard_job *job)
 	size_t i;
 	FILE *out;
 
-	if (!spares_input(job))
+	if (!guard_spares(job->program, job->file, job->output))
 		return EXIT_FAILURE;
 	out = open_output(job, &output);
 	if (!out) {

@@ -40,8 +40,9 @@ struct guard_job {
 	void *arg;
 };
 
-int guard_run(const struct guard_job *job);
 bool is_same_file(const char *a, const char *b);
+bool guard_spares(const char *program, const char *file, const char *output);
+int guard_run(const struct guard_job *job);
 
 /* For the work: */
 #define GUARD_NOWHERE UINT64_MAX
