@@ -3,27 +3,28 @@
 
 .DEFAULT_GOAL := help
 
+# Neither make nor the kernel's makefiles can write rules for such paths
+ifneq ($(words $(subst :, ,$(CURDIR))),1)
+$(error There is a space or colon in $(CURDIR): move this folder to a path without)
+endif
+
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: deps ## Reproduce a performance failure in a guest and show what ctlchart catches
+demo: ## Reproduce a performance failure in a guest and show what ctlchart catches
 	@tests/demo/run
 
-check: deps ## Lint, unit tests, KUnit, selftests and guest tests: what CI runs
-	@scripts/deps check
-	@tests/run
+check: ## What CI runs: lint, unit, KUnit, selftests, guest ... (ONLY=STAGE,...: only these)
+	@tests/run $(ONLY)
 
-check-full: deps ## check, and every prefix, debug kernel, storm, each option off, fuzzing, 32 bits
-	@scripts/deps check deb full lbr arm
-	@tests/run --full
+check-full: ## check, and every prefix, debug kernel, storm, fuzzing, 32 bits ... (ONLY= likewise)
+	@tests/run --full $(ONLY)
 
-check-arm: deps tools ## Build for 32 and 64 bits of ARM, boot the former with 64 MiB, compare its trace
-	@scripts/deps arm
+check-arm: ## Build for 32 and 64 bits of ARM, boot the former with 64 MiB, compare its trace
 	@tests/run arm
 
-bench: deps ## What ctlchart, schedz and pathdiff cost, and their peers, in one run
-	@scripts/deps bench
-	@tests/bench/run
+bench: ## What each part costs, beside its peers (ONLY=PART,...: only these)
+	@tests/bench/run $(ONLY)
 
 tools: deps ## Build the analyzers and plugins in build/tools (SAN=1: with ASan and UBSan)
 	@$(MAKE) --no-print-directory -C tools
@@ -35,19 +36,25 @@ kernel-deb: deps ## Debian packages of the patched kernel for a real rig (KCONFI
 	@scripts/deps deb
 	@scripts/kernel deb "$(KCONFIG)"
 
+# Without the rest of deps: a machine that only builds the tools needs few packages.
+tools-deb: ## Debian package of tools, man pages, completions, plugins and units
+	@scripts/deps tools-deb
+	@scripts/tools-deb
+
 refresh: deps ## Refresh all patches of the series
 	@scripts/kernel refresh
 
 lint: kernel ## Check patches, scripts and C sources; every new warning fails
+	@scripts/deps lint
 	@scripts/lint
 
-unit: deps ## Run the tools' unit tests, plain and with sanitizers
+unit: ## Run the tools' unit tests, plain and with sanitizers
 	@tests/run unit
 
-kunit: kernel ## Run the kernel code's KUnit suites in a guest
+kunit: ## Run the kernel code's KUnit suites in a guest
 	@tests/run kunit
 
-guest: kernel tools ## Run the guest tests and ftrace selftests (TESTS=: only those)
+guest: ## Run the guest tests and ftrace selftests (TESTS=: only those)
 	@tests/run selftests guest
 
 install: tools ## Install tools, man pages, completions, plugins and units (DESTDIR=, prefix=)
@@ -57,7 +64,7 @@ uninstall: ## Remove what install installed
 	@$(MAKE) --no-print-directory -C tools uninstall
 
 clean: ## Remove everything built but the kernel
-	rm -rf build/tools build/tools-san build/tests build/vm build/init build/demo build/bench
+	rm -rf build/tools build/tools-san build/tests build/vm build/init build/demo build/demo-san build/bench
 
 distclean: ## Remove build/ altogether (a tree with edits in it is kept)
 	@scripts/kernel clean
@@ -66,5 +73,5 @@ distclean: ## Remove build/ altogether (a tree with edits in it is kept)
 deps:
 	@scripts/deps
 
-.PHONY: help demo check check-full check-arm bench tools kernel kernel-deb refresh lint unit \
+.PHONY: help demo check check-full check-arm bench tools kernel kernel-deb tools-deb refresh lint unit \
 	kunit guest install uninstall clean distclean deps

@@ -3,7 +3,7 @@
  * usage: limits [-n LEARNINGS] [FILE]
  *
  * How good are the limits?  Learns and judges values of known distributions,
- * with the very code that the kernel runs (tools/lib/chart.c and rules.c), and
+ * with the very code that the kernel runs (tools/kernel/chart.c and rules.c), and
  * prints how often healthy values are alarms, how many slow ones are found, and
  * what no limit could do better.  FILE holds recorded values, a number a line in
  * the order in which they came: its first half is learnt from, its second half

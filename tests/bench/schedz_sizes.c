@@ -9,7 +9,7 @@
  *   NAME RATE raw=68.0 schedz=... ... floor=...
  *
  * raw: the ring of ftrace. schedz: blocks of a page, with their records and headers.
- * schedz_udp: such blocks in nettrace's datagrams, as put_parts() of its target.c
+ * schedz_udp: such blocks in tracecast's datagrams, as put_parts() of its target.c
  * cuts them, with the headers of these, of UDP, IP and Ethernet.
  * paper: strings that repeat are left out, small numbers are packed, as in the
  * paper that schedz grew from. perfetto: compact_sched, columns of varints. lz4,
@@ -36,7 +36,7 @@
 #define MTU 1500
 #define ETHERNET 14
 #define IP_UDP 28 /* IPv4 and UDP headers */
-#define ROOM (MTU - IP_UDP - NETTRACE_DATA_HEADER)
+#define ROOM (MTU - IP_UDP - TRACECAST_DATA_HEADER)
 
 static struct schedz_event *event;
 static size_t events;
@@ -121,7 +121,7 @@ static void take_block(struct sizes *s)
 	len = schedz_finish(&encoder) + FIELDS;
 	s->ring += len - FIELDS + RECORD;
 	s->wire += len + (len + ROOM - 1) / ROOM *
-				 (ETHERNET + IP_UDP + NETTRACE_DATA_HEADER);
+				 (ETHERNET + IP_UDP + TRACECAST_DATA_HEADER);
 }
 
 /*

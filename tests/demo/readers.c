@@ -4,9 +4,10 @@
  *
  * Each process reads 4 KiB at a random place with O_DIRECT, waits for it, and
  * reads again, at once or at the next tick of a timer that all share, until the
- * time is over.  It takes the time of each of its reads by itself, with the clock
- * that trace-cmd records with (-C mono), so the log of reads is a truth that no
- * tracer had a part in.  Meanwhile the parent notes the CPU shares of /proc/stat.
+ * time is over or the parent gets SIGTERM.  It measures each of its reads itself, with
+ * the clock that trace-cmd records with (-C mono), and how long it waited for a CPU
+ * meanwhile: the log of reads is a truth that no tracer had a part in.  The parent
+ * records the CPU shares of /proc/stat.
  *
  * The places are 16 KiB apart, as a database's pages are, so that no two reads
  * are adjacent and the block layer never merges them: one read is one request.
@@ -43,6 +44,7 @@ struct one_read {
 	uint64_t start; /* CLOCK_MONOTONIC, ns */
 	uint64_t end;
 	uint64_t sector; /* of 512 bytes */
+	uint64_t runnable; /* ns of it without a CPU, at least */
 	pid_t pid;
 };
 
@@ -50,7 +52,7 @@ struct one_read {
 struct log {
 	_Atomic uint32_t nr;
 	_Atomic bool failed;
-	uint64_t deadline;
+	_Atomic uint64_t deadline;
 	struct one_read reads[MAX_READS];
 };
 
@@ -63,6 +65,14 @@ struct options {
 	uint64_t seed;
 	uint64_t tick; /* ns; 0: none */
 };
+
+static volatile sig_atomic_t terminated;
+
+static void on_sigterm(int signal)
+{
+	(void)signal;
+	terminated = 1;
+}
 
 static uint64_t now(void)
 {
@@ -103,16 +113,60 @@ static void wait_for_tick(const struct log *log, const struct options *opt)
 	sleep_until(at < log->deadline ? at : log->deadline);
 }
 
+/*
+ * The time that this process was runnable without a CPU so far: the second number of
+ * /proc/PID/schedstat, in ns.
+ */
+static bool run_delay(int schedstat, uint64_t *delay)
+{
+	char text[100];
+	ssize_t got = pread(schedstat, text, sizeof(text) - 1, 0);
+
+	text[got > 0 ? got : 0] = 0;
+	return sscanf(text, "%*u %" SCNu64, delay) == 1;
+}
+
+/*
+ * Read, and note when, and how much of the time the process had no CPU.  run_delay()
+ * is called before and after, and the process may lose its CPU there as well: all of
+ * the time that passed there is subtracted, so that nothing outside of the read counts.
+ */
+static ssize_t timed_read(int fd, int schedstat, void *buf, uint64_t offset,
+			  struct one_read *one)
+{
+	uint64_t before, after, begin, outside;
+	ssize_t got;
+
+	begin = now();
+	if (!run_delay(schedstat, &before))
+		return -1;
+	one->start = now();
+	got = pread(fd, buf, READ_SIZE, offset);
+	one->end = now();
+	if (got < 0 || !run_delay(schedstat, &after))
+		return -1;
+	outside = one->start - begin + now() - one->end;
+	after -= before;
+	one->runnable = after > outside ? after - outside : 0;
+	return got;
+}
+
 /* The body of one process: returns its exit status. */
 static int reader(struct log *log, const struct options *opt, int fd,
 		  uint64_t places, uint64_t number)
 {
 	uint64_t state = opt->seed << 32 | number;
 	struct one_read one = { .pid = getpid() };
+	int schedstat;
 	void *buf;
 
 	if (posix_memalign(&buf, READ_SIZE, READ_SIZE)) {
 		fprintf(stderr, "readers: no memory\n");
+		return 1;
+	}
+	schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+	if (schedstat < 0) {
+		perror("readers: /proc/self/schedstat");
 		return 1;
 	}
 	wait_for_tick(log, opt);
@@ -122,11 +176,9 @@ static int reader(struct log *log, const struct options *opt, int fd,
 		ssize_t got;
 
 		one.sector = offset / SECTOR_SIZE;
-		one.start = now();
-		if (one.start >= log->deadline)
+		if (now() >= log->deadline)
 			break;
-		got = pread(fd, buf, READ_SIZE, offset);
-		one.end = now();
+		got = timed_read(fd, schedstat, buf, offset, &one);
 		if (got != READ_SIZE) {
 			fprintf(stderr, "readers: %s: at %" PRIu64 ": %s\n",
 				opt->disk, offset,
@@ -142,6 +194,7 @@ static int reader(struct log *log, const struct options *opt, int fd,
 		log->reads[i] = one;
 		wait_for_tick(log, opt);
 	}
+	close(schedstat);
 	free(buf);
 	return 0;
 }
@@ -165,7 +218,7 @@ static int sample_cpu(FILE *to)
 }
 
 /* Sample until the deadline; the last sample is taken there. */
-static int sample_cpus(const struct log *log, FILE *to)
+static int sample_cpus(struct log *log, FILE *to)
 {
 	uint64_t at;
 
@@ -175,6 +228,8 @@ static int sample_cpus(const struct log *log, FILE *to)
 		return -1;
 	for (; at <= log->deadline; at += SAMPLE_NSEC) {
 		sleep_until(at);
+		if (terminated)
+			log->deadline = now();
 		if (sample_cpu(to))
 			return -1;
 	}
@@ -208,12 +263,14 @@ static int write_reads(const struct log *log, const char *name)
 	FILE *to = open_output(name);
 	uint32_t i;
 
-	fprintf(to, "# pid start_ns end_ns sector\n");
+	fprintf(to, "# pid start_ns end_ns sector runnable_ns\n");
 	for (i = 0; i < log->nr; i++) {
 		const struct one_read *one = &log->reads[i];
 
-		fprintf(to, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-			one->pid, one->start, one->end, one->sector);
+		fprintf(to,
+			"%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			one->pid, one->start, one->end, one->sector,
+			one->runnable);
 	}
 	return close_output(to, name);
 }
@@ -233,6 +290,9 @@ static int run(struct log *log, const struct options *opt, int fd,
 		return -1;
 	}
 	fflush(NULL);
+	/* For the parent alone: children end at the deadline that it then sets. */
+	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = on_sigterm },
+		  NULL);
 	for (i = 0; i < opt->readers; i++) {
 		pid_t pid = fork();
 		char c;
@@ -245,6 +305,7 @@ static int run(struct log *log, const struct options *opt, int fd,
 		}
 		if (!pid) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			signal(SIGTERM, SIG_IGN);
 			close(gate[1]);
 			if (read(gate[0], &c, 1))
 				_exit(1);

@@ -3,14 +3,14 @@
  * The whole user space of tests/full/arm, in an initramfs of its own.
  *
  * One run of a few processes is recorded three times: raw in the instance "before",
- * as blocks of schedz in the main ring, which nettrace sends while it is going on,
+ * as blocks of schedz in the main ring, which tracecast sends while it is going on,
  * and raw again in the instance "after". The probes of the events run in the order
  * in which these were enabled, so what blocks have is in both of the others, and
  * its times are between theirs.
  *
  * What the kernel itself says of it goes to the host over virtio-serial, as text:
  * the files "trace" of the raw instances, the ledgers, and how much memory was free
- * at any point. Then the raw rings are sent with nettrace, too. The verdict is
+ * at any point. Then the raw rings are sent with tracecast, too. The verdict is
  * written last: a guest that dies in any way has none.
  */
 #define _GNU_SOURCE
@@ -33,7 +33,7 @@
 #define TRACING "/sys/kernel/tracing"
 #define INSTANCES TRACING "/instances"
 #define TAP TRACING "/events/schedz/schedz_block/enable"
-#define TARGETS "/sys/kernel/config/nettrace"
+#define TARGETS "/sys/kernel/config/tracecast"
 
 /* As tests/full/arm numbers the ports */
 enum port { PORT_VERDICT = 1, PORT_FACTS, PORT_BEFORE, PORT_AFTER };
@@ -407,7 +407,7 @@ static void record(void)
 
 	tell_memory("before");
 	start_target("tap", NULL);
-	tell_memory("with nettrace");
+	tell_memory("with tracecast");
 	put(TAP, "1");
 	enable_raw("after", "1");
 	put(TRACING "/tracing_on", "1");

@@ -101,4 +101,4 @@ done
 # Other settings on the same values: the one that the kernel had is among them
 "$ctlchart" sim -e block:block_rq_complete -f "$(call ucl=4ms)" --grid ucl=4ms,40ms --instance v7 v.dat >compared
 cat compared
-grep -q 'values that the kernel took for this chart' compared || die "sim did not take them"
+grep -q 'values of this chart in the kernel' compared || die "sim did not take them"

@@ -13,11 +13,11 @@ here=$TRACERIG_TOP/tests/guest
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
 gcc -O2 -fomit-frame-pointer -Wall -Wextra -o stallwork "$here/stallwork.c"
 
-# until_so WHAT COMMAND...: it succeeds, within 20 seconds
+# until_so WHAT COMMAND...: it succeeds, within 20 seconds (times TRACERIG_TIMEOUT_SCALE)
 until_so() {
 	local i what=$1
 	shift
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 200 * ${TRACERIG_TIMEOUT_SCALE:-1}; i++)); do
 		! "$@" || return 0
 		sleep 0.1
 	done

@@ -140,10 +140,10 @@ def check_shared(log, events):
                    for r in ranges(e))
     cut = any(e["tid"] in tids and "stream_cut" in e["flags"] for e in events)
     at = 0
-    for start, end in parts:
+    for start, stop in parts:
         if start < at if cut else start != at:
             bad(f"shared: {start} comes after {at}")
-        at = end
+        at = stop
     if not cut and at != sum(int(call["result"]) for call in log if call["how"] == "shared"):
         bad(f"shared: {at} bytes in all")
     print(f"# {len(parts)} ranges of {sum(c['how'] == 'shared' for c in log)} shared calls")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Everything that can be done to charts, at once and at random, under load.
+"""Everything that can be done to charts and schedz, at once and at random, under load.
 
 usage: storm.py DISK MODULE SECONDS SEED
 
 Processes read from DISK, wake each other, fork and sleep; threads of MODULE fire
 its events.  Meanwhile each of the actors below does its one thing until SECONDS are
-over and it has succeeded in it at least once.  What may fail says so; any other
-error ends the test.
+over and all of them have succeeded at least once: what one of them switches off,
+another has to switch on again.  What may fail says so; any other error ends the test.
 
 One chart, in an instance of its own, is left alone.  It must have seen every read
 that the disk has counted.  All others must have accounts that add up, and after the
@@ -21,7 +21,6 @@ import random
 import re
 import select
 import signal
-import subprocess
 import sys
 import time
 import traceback
@@ -30,6 +29,8 @@ TRACING = "/sys/kernel/tracing"
 WITNESS = TRACING + "/instances/witness"
 STORMED = [TRACING, TRACING + "/instances/stormed"]
 KIB = 1024
+# s, beyond those of the storm, in which an actor must have succeeded once
+PATIENCE = 60 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", "1"))
 
 disk, module, seconds, seed = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
 libc = ctypes.CDLL(None, use_errno=True)
@@ -226,9 +227,13 @@ def commands(rng):
         if e.errno not in (errno.ENOENT, errno.ENODEV):
             raise
         return False
-    return write(path, rng.choice(("relearn", "freeze", "ucl=1ms", "ucl=1000", "relearn a",
-                                   "limits center=1ms ucl=2ms", "limits center=5 ucl=6")),
-                 MAY_FAIL + ("ENODATA", "EOPNOTSUPP"))
+    if write(path, rng.choice(("relearn", "freeze", "ucl=1ms", "ucl=1000", "relearn a",
+                               "limits center=1ms ucl=2ms", "limits center=5 ucl=6")),
+             MAY_FAIL + ("ENODATA", "EOPNOTSUPP")):
+        return True
+    # The others may have left no chart to command, and have ended
+    set_filter(rng, rng.choice(STORMED))
+    return False
 
 
 def clocks(rng):
@@ -365,7 +370,69 @@ def pinned(rng):
     return True
 
 
-ACTORS = [hotplug, filters, filters, filters, commands, clocks, switches, instances, readers, splicers, modules, pinned]
+def pids(rng):
+    """Events of some tasks only, or of all; a list that is in use is replaced."""
+    path = rng.choice(STORMED) + "/" + rng.choice(("set_event_pid", "set_event_notrace_pid"))
+    tasks = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    if not write(path, rng.choice(("", " ".join(map(str, rng.sample(tasks, min(8, len(tasks))))))) + "\n",
+                 ("ESRCH",)):
+        return False
+    time.sleep(rng.random() / 10)
+    write(path, "\n")
+    return True
+
+
+# A gate and schedz exclude each other in an instance
+SCHEDZ_FAIL = ("EBUSY", "EINVAL", "ENODEV")
+
+
+def schedz(rng):
+    """Scheduling events become blocks by the option or the event, in all orders."""
+    where = rng.choice(STORMED)
+    if not os.path.exists(where + "/schedz"):
+        return True
+    kind = rng.randrange(5)
+    if kind == 0:
+        return write(where + "/options/schedz", str(rng.randrange(2)), SCHEDZ_FAIL)
+    if kind == 1:
+        return write(where + "/events/schedz/schedz_block/enable", str(rng.randrange(2)), SCHEDZ_FAIL)
+    if kind == 2:
+        event = rng.choice(("sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork"))
+        return write(f"{where}/events/sched/{event}/enable", str(rng.randrange(2)), MAY_FAIL)
+    if kind == 3:
+        write(where + "/tracing_cpumask", rng.choice(("f", "1", "a", "5")))
+        time.sleep(rng.random() / 20)
+        write(where + "/tracing_cpumask", "f")
+        return True
+    return read(where + "/schedz") != ""
+
+
+WORDS = ("relearn", "freeze", "limits", "center=", "ucl=", "1ms", "-1", "0", "18446744073709551616", "99999h",
+         "a", "a[0]", "[]", "zones", "ranges=", "rules=", "=", " ", "\t", "\n", "\0", "\x7f", "%s", "1" * 300)
+# Whatever is wrong with a command, this says so
+REFUSALS = ("EINVAL", "ENOENT", "ENODEV", "EBUSY", "ENODATA", "EOPNOTSUPP", "E2BIG", "ENOSPC", "ERANGE",
+            "EEXIST", "ESRCH", "EPERM", "EACCES", "EIO")
+
+
+def garbage(rng):
+    """Words in any order, to every file that the topics have."""
+    where = rng.choice(STORMED)
+    event = rng.choice(CHARTS)[0]
+    path = where + rng.choice((f"/events/{event}/ctlchart", f"/events/{event}/ctlchart", f"/events/{event}/filter",
+                               "/events/ctlchart/enable", "/events/ctlchart/ctlchart_alarm/filter",
+                               "/events/schedz/schedz_block/enable", "/events/schedz/schedz_block/filter",
+                               "/events/schedz/schedz_block/trigger", "/options/schedz", "/schedz"))
+    text = rng.choice(("", " ")).join(rng.choice(WORDS) for _ in range(rng.randrange(1, 8)))
+    if path.endswith("/filter") and rng.random() < .7:
+        # A right call with a wrong end
+        text = random_filter(rng)[1][:-rng.randrange(1, 12)] + text
+    if os.path.exists(path):
+        write(path, text, REFUSALS)
+    return True
+
+
+ACTORS = [hotplug, filters, filters, filters, commands, clocks, switches, instances, readers, splicers, modules,
+          pinned, pids, schedz, schedz, garbage, garbage]
 
 
 # ---------------------------------------------------------------------------
@@ -385,13 +452,23 @@ def start(function, number):
     os._exit(status)
 
 
-def act(function, rng):
-    end = time.monotonic() + seconds
+def act(number, rng, succeeded):
+    """succeeded: a byte for each actor, shared by all; one that fails stops no other"""
+    function = ACTORS[number]
+    begin = time.monotonic()
     tries = done = 0
-    while not done or time.monotonic() < end:
-        tries += 1
-        done += function(rng)
-        time.sleep(rng.random() / 100)
+    try:
+        while 0 in succeeded[:] or time.monotonic() < begin + seconds:
+            tries += 1
+            done += function(rng)
+            succeeded[number] = min(done, 1)
+            if not done and time.monotonic() > begin + seconds + PATIENCE:
+                raise Failed(f"not once in {tries} tries")
+            time.sleep(rng.random() / 100)
+    except Failed as e:
+        raise Failed(f"{function.__name__}: {e}") from e
+    finally:
+        succeeded[number] = 1
     print(f"{function.__name__}: {done} of {tries}", flush=True)
 
 
@@ -433,15 +510,31 @@ def check_all():
     return charts
 
 
+def check_blocks(where):
+    """Every event that schedz has taken is in a block, or was refused."""
+    text = read(where + "/schedz")
+    line = re.search(r"^events: .*", text, re.M)
+    if line:
+        taken, *to = numbers(line[0])
+        if taken != sum(to) or to[-1]:
+            raise Failed(f"{where}/schedz: the accounts do not add up:\n{text}")
+
+
 def check_working(where, pairs):
     """A chart made after the storm misses nothing."""
     path = where + "/events/storm/storm_end"
     write(where + "/snapshot", "0", ("EINVAL",))
+    if os.path.exists(where + "/schedz"):
+        write(where + "/options/schedz", "0")
+        write(where + "/events/schedz/schedz_block/enable", "0")
+        check_blocks(where)
     for event, _ in CHARTS:
         write(f"{where}/events/{event}/filter", "0")
     write(where + "/trace_clock", "mono")
     write(where + "/tracing_on", "1")
+    write(where + "/tracing_cpumask", "f")
     write(where + "/set_event_pid", "\n")
+    write(where + "/set_event_notrace_pid", "\n")
     write(path + "/filter", f"ctlchart(storm_begin, key, ucl=1h, size={pairs})")
     write(path + "/enable", "1")
     for what in "begin", "end":
@@ -488,7 +581,8 @@ def main():
     write(chart + "/enable", "1")
 
     workers = [start(load, 100 + i) for i in range(4)]
-    wait([start(lambda rng, a=a: act(a, rng), i) for i, a in enumerate(ACTORS)])
+    succeeded = mmap.mmap(-1, len(ACTORS))
+    wait([start(lambda rng, i=i: act(i, rng, succeeded), i) for i in range(len(ACTORS))])
     for pid in workers:
         os.kill(pid, signal.SIGTERM)
     wait(workers)

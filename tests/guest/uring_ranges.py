@@ -105,9 +105,9 @@ def check_ends(lines, events):
             bad(f"no initial numbers: {event}")
         ends[line["stream"]].add((event["isn"], event["peer_isn"]))
     known = collections.Counter()
-    for end, isn in ends.items():
+    for socket, isn in ends.items():
         if len(isn) != 1:
-            bad(f"socket {end} has {isn}")
+            bad(f"socket {socket} has {isn}")
         known.update(tuple(sorted(pair)) for pair in isn)
     if any(n != 2 for n in known.values()):
         bad(f"ends: {known}")
@@ -124,10 +124,10 @@ def check_whole(lines):
             streams[line["stream"], line["way"]] += range_of(line)
     for key, ranges in streams.items():
         at = 0
-        for first, end in sorted(ranges):
+        for first, stop in sorted(ranges):
             if first != at:
                 sys.exit(f"{key}: the log is not whole at {at}")
-            at = end
+            at = stop
     return sum(ranges[-1][1] for ranges in map(sorted, streams.values()))
 
 

@@ -569,7 +569,7 @@ static void with_aio(void)
 int main(void)
 {
 	srandom(1);
-	alarm(200);
+	alarm(200 * time_scale());
 	with_ring(0, 0);
 	with_ring(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN, 0);
 	/* Workers and threads of the kernel do it */

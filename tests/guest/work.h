@@ -30,4 +30,12 @@ static inline unsigned long long now(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
+/* By how much time limits are multiplied on this host today */
+static inline unsigned int time_scale(void)
+{
+	const char *scale = getenv("TRACERIG_TIMEOUT_SCALE");
+
+	return scale ? atoi(scale) : 1;
+}
+
 #endif /* _TESTS_GUEST_WORK_H */

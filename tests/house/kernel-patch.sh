@@ -8,7 +8,7 @@
 unset KSRC TRACERIG_BUILD PREFIX
 
 mkdir -p repo/scripts repo/patches/topic source/dir
-cp "$TRACERIG_TOP"/scripts/{kernel,quiltrc} repo/scripts
+cp "$TRACERIG_TOP"/scripts/{kernel,progress,quiltrc} repo/scripts
 kernel=$PWD/repo/scripts/kernel
 linux=$PWD/repo/build/linux
 

@@ -4,8 +4,11 @@
 # the first expectation that does not hold.
 set -euo pipefail
 
+# A limit for what should take a moment is times scale, for busy and slow hosts
 # shellcheck disable=SC2034 # for the tests
 vm=$TRACERIG_TOP/qemu/vm
+# shellcheck disable=SC2034
+scale=${TRACERIG_TIMEOUT_SCALE:-1}
 
 die() {
 	printf '%s\n' "$@" >&2
@@ -36,9 +39,9 @@ same() {
 	[ "$1" = "$2" ] || die "$3: $2 instead of $1"
 }
 
-# until_true SECONDS COMMAND...: fails when COMMAND still does after SECONDS.
+# until_true SECONDS COMMAND...: fails when COMMAND still does after SECONDS (times scale).
 until_true() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * scale))
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || die "still not so: $*"
@@ -49,11 +52,12 @@ until_true() {
 # shellcheck disable=SC2034 # for the tests
 schedz=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz
 
-# collect: receive traces at $port of this host until the test ends, into the folder
-# collected; the ledger goes to the file ledger, what else is said to notes.
+# collect [OPTION...]: receive traces at $port of this host until the test ends, into the
+# folder collected; the ledger goes to the file ledger, what else is said to notes.
 collect() {
 	port=$("$TRACERIG_TOP/tests/free-ports" udp)
-	"$schedz" collect --listen "127.0.0.1:$port" --output collected >ledger 2>notes &
+	"$schedz" collect --listen "127.0.0.1:$port" --output collected "$@" \
+		>ledger 2>notes &
 	collector=$!
 	trap 'kill $collector 2>/dev/null || true' EXIT
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
+# needs: kernel
 # Each check of scripts/lint passes what is right and finds what is wrong, in a
 # small tree made for it.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 linux=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/linux
 [ -d "$linux" ] || { echo "there is no build/linux"; exit 77; }
 
-mkdir -p repo/scripts repo/patches/topic repo/tools/{lib,good} repo/qemu repo/tests build/linux/kernel/trace/topic
+mkdir -p repo/scripts repo/patches/topic repo/tools/{kernel,lib,good} repo/qemu repo/tests build/linux/kernel/trace/topic
 export TRACERIG_BUILD=$PWD/build
 cp "$TRACERIG_TOP"/scripts/{kernel,lint,quiltrc,checkpatch-allow} repo/scripts
 cp "$TRACERIG_TOP"/.clang-format "$TRACERIG_TOP"/.shellcheckrc repo
@@ -44,14 +45,23 @@ Signed-off-by: A Person <person@example.org>
 +}
 END
 echo topic/good.patch >patches/series
-printf '// SPDX-License-Identifier: GPL-2.0\nint good(int n)\n{\n\treturn n + 1;\n}\n' |
-	tee tools/lib/good.c tools/good/good.c >../build/linux/kernel/trace/topic/good.c
+printf '// SPDX-License-Identifier: GPL-2.0\nint topic(int n)\n{\n\treturn n + 1;\n}\n' |
+	tee tools/kernel/good.c >../build/linux/kernel/trace/topic/good.c
+printf '// SPDX-License-Identifier: GPL-2.0\nint good(int n)\n{\n\treturn n + 1;\n}\n' >tools/good/good.c
 printf '.TH GOOD 1\n.SH NAME\ngood \\- is good\n' >tools/good/good.1
 printf '# shellcheck shell=bash\ncomplete -W "--help" good\n' >tools/good/good.bash
+printf 'function text(s) { document.title = s; }\n' >tools/lib/page.js
+printf 'text("good");\n' >tools/good/page.js
 printf '#!/bin/sh\necho "$1"\n' >scripts/good
 printf 'int main(void)\n{\n\treturn 0;\n}\n' >qemu/init.c
+mkdir docs
+printf 'check: # all\n' >Makefile
+printf '# A part\n\nRun `make check`, or `scripts/good --help`.\n' >docs/good.md
+printf '# Documentation\n\n[good](good.md), [a part of it](good.md#a-part)\n' >docs/README.md
+printf '# Good\n\n| [good](docs/good.md) | tool |\n\n[docs](docs/README.md)\n' >README.md
 
-checks=(headers series checkpatch kernel-doc shared shellcheck clang-format cppcheck man paths)
+checks=(headers series checkpatch kernel-doc shared shellcheck negations python javascript clang-format cppcheck names man
+	docs paths)
 lint() {
 	scripts/lint "$@" >../out 2>&1
 }
@@ -88,19 +98,65 @@ printf '/**\n * good - no parameter\n */\nint good(int n)\n{\n\treturn n;\n}\n' 
 ! lint kernel-doc || die "lint kernel-doc does not find a missing parameter"
 has ../out "parameter.*'n' not described"
 rm ../build/linux/kernel/trace/topic/doc.c
-echo '/* more */' >>tools/lib/good.c
-finds shared 'tools/lib/good.c'
+echo '/* more */' >>tools/kernel/good.c
+finds shared 'tools/kernel/good.c differs from kernel/trace/topic/good.c'
+cp tools/kernel/good.c tools/kernel/stray.c
+finds shared 'tools/kernel/stray.c is in no topic'
 printf '#!/bin/sh\necho $1\n' >scripts/bad
 finds shellcheck SC2086
 printf 'echo $1\n' >>tools/good/good.bash
 finds shellcheck SC2086
-printf 'int  bad( void );\n' >tools/lib/bad.c
-finds clang-format 'tools/lib/bad.c.*Wclang-format'
-printf 'int bad(void)\n{\n\tint a[2];\n\n\treturn a[2];\n}\n' >tools/lib/bad.c
+printf '#!/bin/sh\nset -e\n! false ||\n\texit 1\nf() {\n\t! false\n}\n! f && echo no\n! f\n' >scripts/negates
+lint negations || die "lint negations finds what can fail" "$(cat ../out)"
+printf '! true | cat\necho done\n' >>scripts/negates
+finds negations 'scripts/negates:9: .*cannot fail'
+printf '#!/bin/sh\nset -e\n! true | cat\necho done\n' >scripts/negates
+finds negations 'scripts/negates:3: .*cannot fail'
+printf 'import os\n' >scripts/bad.py
+finds python "scripts/bad.py:1.*'os' imported but unused"
+printf '#!/usr/bin/python3\nprint(missing)\n' >scripts/bad
+finds python "scripts/bad:2.*undefined name 'missing'"
+printf '#!/bin/sh\npython3 - "$1" <<'"'END'"' || exit 1\nprint(missing)\nEND\n' >scripts/bad
+finds python "scripts/bad:2.*undefined name 'missing'"
+echo 'txet("bad");' >>tools/good/page.js
+finds javascript "tools/good/page.js:2:1: 'txet' is not defined"
+echo 'const n = 1;' >>tools/good/page.js
+finds javascript "tools/good/page.js:2:.*'n' is assigned a value but never used"
+echo 'text(n' >>tools/lib/page.js
+finds javascript 'tools/good/page.js:1:.*Parsing error'
+mkdir tools/other
+printf 'function unused() { }\n' >>tools/lib/page.js
+printf 'unused();\n' >tools/other/page.js
+printf 'unused(text);\n' >>tools/good/page.js
+lint javascript || die "lint javascript finds what is right" "$(cat ../out)"
+printf 'text();\n' | tee tools/other/page.js >tools/good/page.js
+finds javascript "tools/lib/page.js:2:.*'unused' is defined but never used"
+mkdir tools/other
+printf 'int good(int n)\n{\n\treturn n;\n}\n' >tools/other/other.c
+finds names 'tools/other/other.c:1: good\(\) is also in tools/good/good.c:2'
+printf 'static int other(int n);\n\nstatic int\nraise(int n)\n{\n\treturn n;\n}\n' >>tools/good/good.c
+finds names 'tools/good/good.c:9: raise\(\) has the name of a function of the C library'
+printf 'int  bad( void );\n' >tools/good/bad.c
+finds clang-format 'tools/good/bad.c.*Wclang-format'
+printf 'int bad(void)\n{\n\tint a[2];\n\n\treturn a[2];\n}\n' >tools/good/bad.c
 finds cppcheck 'arrayIndexOutOfBounds|out of bounds'
 printf '.TH GOOD 1\n.SH NAME\ngood \\- is good\n.XX\n' >tools/good/good.1
 finds man "XX"
 rm tools/good/good.1
 finds man 'tools/good has no man page'
+echo '[none](none.md)' >>docs/good.md
+finds docs 'docs/good.md: the link none.md leads nowhere'
+echo '[there](docs/good.md#not-there)' >>README.md
+finds docs "docs/good.md has no heading 'not-there'"
+echo '`make nothing`' >>README.md
+finds docs "README.md: the Makefile has no target 'nothing'"
+echo 'See `tests/none`.' >>docs/good.md
+finds docs 'docs/good.md: there is no tests/none'
+echo '    good --hlep' >>docs/good.md
+finds docs 'docs/good.md: no man page or usage has the option --hlep'
+echo '# Another' >docs/other.md
+finds docs 'docs/README.md has no link to docs/other.md'
+sed -i '/| tool |/d' README.md
+finds docs 'README.md has no row for good'
 echo "# see $(dirname "$PWD")/elsewhere" >>scripts/good
 finds paths 'scripts/good'

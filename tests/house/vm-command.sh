@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
+# needs: vm, kernel
 # What qemu/vm promises to a command: where it runs, what it sees, and that its
 # output and status come back whole.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 here=$PWD
 mkdir "$here/output"
 
-expect 0 "$vm" --output "$here/output" --timeout 60 -- true
+expect 0 "$vm" --output "$here/output" --timeout $((60 * scale)) -- true
 [ ! -s out ] || die "a command without output has some: $(cat out)"
 [ ! -s err ] || die "a command without errors has some: $(cat err)"
 
@@ -35,7 +36,7 @@ END
 cd "$TRACERIG_TOP/tests"
 export TRACERIG_TEST=passed
 got=0
-"$vm" --cpus 3 --output "$here/output" --env MINE='a "b" $c' --timeout 60 -- \
+"$vm" --cpus 3 --output "$here/output" --env MINE='a "b" $c' --timeout $((60 * scale)) -- \
 	bash "$here/output/job" "one  'quoted'" '$two'\\ >"$here/out" 2>"$here/err" || got=$?
 cd "$here"
 same 7 "$got" "exit status"
@@ -51,5 +52,5 @@ same kept "$(cat output/kept)" "a file written in the guest"
 same "to stderr" "$(cat err)" "stderr"
 seq 200000 | cmp - <(grep -E '^[0-9]+$' out) || die "output was lost"
 
-expect 137 "$vm" --timeout 60 -- sh -c 'kill -9 $$'
-expect 127 "$vm" --timeout 60 -- /no/such/command
+expect 137 "$vm" --timeout $((60 * scale)) -- sh -c 'kill -9 $$'
+expect 127 "$vm" --timeout $((60 * scale)) -- /no/such/command

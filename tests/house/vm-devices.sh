@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
+# needs: vm, kernel
 # Disks, networks and the counting clock.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 
 # Disks come in order, keep what is written when asked to, and are as slow as
 # asked: 60 reads at 20 a second take 2.5 s even with the bucket's first tenth.
-expect 0 "$vm" --disk 8M,iops=20,sched=bfq --disk 16M,file="$PWD/kept" --timeout 90 -- bash -c '
+expect 0 "$vm" --disk 8M,iops=20,sched=bfq --disk 16M,file="$PWD/kept" --timeout $((90 * scale)) -- bash -c '
 	cat /sys/block/vd[ab]/size
 	cat /sys/block/vda/queue/scheduler
 	echo hello | dd of=/dev/vdb conv=fsync status=none
@@ -24,13 +25,13 @@ same hello "$(head -c 5 kept)" "what the guest wrote to its disk"
 net=test$$
 cat >peer.py <<'END'
 import socket, sys
-me, peer = sys.argv[1:]
+me, peer, scale = sys.argv[1], sys.argv[2], int(sys.argv[3])
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("", 7777))
 s.settimeout(1)
 # Until the other one is there: say something to it, and stop at its answer.
 address = socket.gethostbyname(peer)
-for i in range(80):
+for i in range(80 * scale):
     s.sendto(b"hello from " + me.encode(), (address, 7777))
     try:
         data, source = s.recvfrom(100)
@@ -44,9 +45,9 @@ END
 peer() { # NUMBER OTHER
 	mkdir "peer$1"
 	cp peer.py "peer$1"
-	"$vm" --net "$net,ip=$1" --output "peer$1" --timeout 90 -- sh -c '
+	"$vm" --net "$net,ip=$1" --output "peer$1" --timeout $((90 * scale)) -- sh -c '
 		net=$(ip -4 -o address show eth0 | sed "s/.*inet \(.*\)\.[0-9]*\/.*/\1/")
-		python3 "$TRACERIG_OUTPUT/peer.py" "$0" "$net.$1"' "$1" "$2"
+		python3 "$TRACERIG_OUTPUT/peer.py" "$0" "$net.$1" "$2"' "$1" "$2" "$scale"
 }
 peer 1 2 >out1 2>err1 &
 first=$!
@@ -70,13 +71,13 @@ print(s.getsockname()[1], flush=True)
 print(s.accept()[0].recv(100).decode())' >host.out &
 host=$!
 until_true 10 test -s host.out
-expect 0 "$vm" --net host --timeout 90 -- bash -c "echo -n hello >/dev/tcp/10.0.2.2/$(head -n 1 host.out)"
+expect 0 "$vm" --net host --timeout $((90 * scale)) -- bash -c "echo -n hello >/dev/tcp/10.0.2.2/$(head -n 1 host.out)"
 wait $host
 same hello "$(tail -n 1 host.out)" "what the host received"
 
 # Under --icount the same work takes the same time, to half a percent: by the
 # median, since Python's first rounds are shorter and interrupts come as well.
-expect 0 "$vm" --icount --timeout 90 -- python3 -c '
+expect 0 "$vm" --icount --timeout $((90 * scale)) -- python3 -c '
 import statistics, time
 def work():
     start = time.perf_counter_ns()

@@ -5,7 +5,7 @@
  * A server without a client: one request after the other, 300 us each if an instruction
  * takes a third of a nanosecond. One in EVERY (at a random place) needs resize(): nine
  * functions of 1 to 2 us, one after the other, 13.5 us together. The others differ by
- * 3 us at most, by the size of what they carry. The README's case.
+ * 3 us at most, by the size of what they carry. The case of docs/lbrtime.md.
  *
  * Prints what requests had the needle, "needle NUMBER" for each, and last "total NS
  * REQUESTS", of CLOCK_MONOTONIC: instructions, under qemu/vm --icount.

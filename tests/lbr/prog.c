@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One of three functions, in random order: the README's case for lbrtime */
+/* One of three functions, in random order: a case of docs/lbrtime.md */
 #include <stdint.h>
 
 volatile uint64_t sink;

@@ -61,8 +61,8 @@ run() {
 		# A real one: a pyenv's shim would begin with a shell
 		"$(python3 -c 'import sys; print(sys.executable)')" -S -c '
 import json, re
-words = re.findall(r"\w+", open("'"$TRACERIG_TOP"'/README.md").read())
-for _ in range(4):
+words = re.findall(r"\w+", open("'"$TRACERIG_TOP"'/COPYING").read())
+for _ in range(7):
     count = {}
     for w in words:
         count[w] = count.get(w, 0) + 1

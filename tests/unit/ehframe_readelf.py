@@ -3,7 +3,7 @@
 #
 # usage: ehframe_readelf.py GEN_EHFRAME FILE
 #
-# The table that tools/lib/ehframe.c makes of FILE says what readelf's own interpreter
+# The table that tools/kernel/ehframe.c makes of FILE says what readelf's own interpreter
 # of .eh_frame says, at the first and at the last byte of each of its rows, and nothing
 # where there is no function.  Expressions, which readelf only calls "exp", are told by
 # the table as what they are.  Prints how many rows were compared, and how many of them

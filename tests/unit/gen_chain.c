@@ -108,7 +108,7 @@ static struct event *call(int host, int tid, unsigned int op, int64_t from,
 {
 	struct event *e;
 
-	events = grow(events, nr_events, &room, sizeof(*events));
+	GROW(events, nr_events, room);
 	e = &events[nr_events++];
 	if (from <= busy[tid])
 		from = busy[tid] + 1;

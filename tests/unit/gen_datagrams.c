@@ -2,7 +2,7 @@
 /*
  * gen_datagrams COUNT SEED
  *
- * Writes COUNT lines, each what a datagram of nettrace has behind its header, in
+ * Writes COUNT lines, each what a datagram of tracecast has behind its header, in
  * hexadecimal, the header's time, the datagram's kind, DATA and QUICK in turn, and then
  * what was put into it: TIME:BYTES for a record, PID=BYTES for a name.
  */
@@ -79,7 +79,7 @@ static size_t make_record(uint8_t *r, uint64_t time)
 
 static void make_datagram(bool quick)
 {
-	static struct nettrace_packer p;
+	static struct tracecast_packer p;
 	static char put[1 << 20];
 	uint8_t data[1424], r[LEN_MAX];
 	uint64_t time = (uint64_t)rnd() << 20, base = time;
@@ -87,23 +87,23 @@ static void make_datagram(bool quick)
 	size_t i, len;
 
 	if (quick)
-		nettrace_quick_begin(&p, data, 20 + rnd() % 1400, base);
+		tracecast_quick_begin(&p, data, 20 + rnd() % 1400, base);
 	else
-		nettrace_pack_begin(&p, data, 20 + rnd() % 1400, base);
+		tracecast_pack_begin(&p, data, 20 + rnd() % 1400, base);
 	*put = '\0';
 	for (;;) {
 		time += rnd() % 20 ? rnd() % 5000 : (uint64_t)rnd() - 100000;
 		len = make_record(r, time);
-		if (!nettrace_pack(&p, time, r, len))
+		if (!tracecast_pack(&p, time, r, len))
 			break;
 		at += sprintf(at, " %llu:", (unsigned long long)time);
 		for (i = 0; i < len; i++)
 			at += sprintf(at, "%02x", r[i]);
 		if (rnd() % 30 == 0 &&
-		    nettrace_pack_name(&p, rnd(), "a name of some!"))
+		    tracecast_pack_name(&p, rnd(), "a name of some!"))
 			break;
 	}
-	put_hex(data, nettrace_pack_end(&p));
+	put_hex(data, tracecast_pack_end(&p));
 	printf(" %llu %s%s\n", (unsigned long long)base,
 	       quick ? "QUICK" : "DATA", put);
 }

@@ -287,7 +287,7 @@ static int fuzz(long rounds, const char *path)
 	struct undo undo[UNDO_MAX];
 	struct ustack_table *table;
 	struct file file;
-	struct ehframe_source source = { read_file, 0, &file };
+	struct ehframe_source source = { .read = read_file, .arg = &file };
 	u64 from, to;
 	long i, tables = 0;
 	u32 nr;
@@ -355,7 +355,7 @@ int main(int argc, char **argv)
 		}
 		if (quiet)
 			printf("%s: %u functions, %u outside, %" PRIu64
-			       " instructions, %u rows, %u rules, %u odd, %zu bytes\n",
+			       " steps, %u rows, %u rules, %u odd, %zu bytes\n",
 			       argv[i], report.functions, report.outside,
 			       (uint64_t)report.work, table->rows_nr,
 			       table->rules_nr, report.odd, table->bytes);

@@ -157,7 +157,7 @@ static struct event *add_event(unsigned int host, int tid, unsigned int op,
 {
 	struct event *e;
 
-	events = grow(events, nr_events, &event_room, sizeof(*events));
+	GROW(events, nr_events, event_room);
 	e = &events[nr_events++];
 	*e = (struct event){ .host = host };
 	e->call.tid = tid;

@@ -13,13 +13,23 @@
  *	task	io_wait() sleeps until the task "waker" wakes it, in wake_it()
  *	lock	lock_it() waits for the lock big_lock, which is a task's
  *	preempt	another task has the CPU
+ *	recorder the same, and it is trace-cmd
  *	irq	an interrupt takes 5 ms; every third execution has a short one
+ *	hard	hrtimer_interrupt() takes 25 ms in a hard interrupt, with an NMI in it and a
+ *		softirq behind it in some
+ *	inner	the same, in a hard interrupt that interrupts a softirq
+ *	soft	net_rx_action() takes 25 ms in a softirq, with a hard interrupt in it
+ *	nmi	nmi_handle() takes 25 ms, in a hard interrupt in a softirq
  *	ticks	f4 is slow, and short interrupts are all that is recorded meanwhile
  *	tail	f4 is slow, in a recursion of ksys_read
  *	equal	the second of two functions of the name twin is slow
  *	healthy	none is
+ *	busy	each slow one waits 30 us in another one of 100 functions, as on a busy host
+ *	outliers  as healthy, but the 300th and the 900th take 123 s
+ *	often	as healthy, but one in 12 takes 40 ms
  *	ends	as slow, but the recording begins and ends within executions
  *	lost	as slow, but records are lost 3 times, within executions
+ *	counted	the same, 475,085 of them each time, as the file says
  *	exits	returns alone, as tracing_thresh leaves them
  *	back	a clock that goes back
  *	none	no function_graph records
@@ -57,13 +67,27 @@ static uint64_t about(uint64_t ns)
 
 static struct gd gd;
 static uint32_t f[16], entry_f, schedule_f, io_wait, wake_it, lock_it, big_lock,
-	irq_enter, irq_exit, handler, twin1, twin2;
+	irq_enter, irq_exit, handler, twin1, twin2, sysvec, hrtimer, softirqs,
+	timers, net_rx, nmi;
 
-static const char *const names[] = {
-	"ksys_read",   "schedule", "io_wait",	    "wake_it",
-	"lock_it",     "big_lock", "irq_enter_rcu", "irq_exit_rcu",
-	"handle_disk", "twin",	   "twin",	    NULL
-};
+static const char *const names[] = { "ksys_read",
+				     "schedule",
+				     "io_wait",
+				     "wake_it",
+				     "lock_it",
+				     "big_lock",
+				     "irq_enter_rcu",
+				     "irq_exit_rcu",
+				     "handle_disk",
+				     "twin",
+				     "twin",
+				     "__sysvec_apic_timer_interrupt",
+				     "hrtimer_interrupt",
+				     "handle_softirqs",
+				     "run_timer_softirq",
+				     "net_rx_action",
+				     "nmi_handle",
+				     NULL };
 static const char *const hostile_names[] = {
 	"ksys_read",
 	"schedule",
@@ -76,6 +100,12 @@ static const char *const hostile_names[] = {
 	"handle_disk",
 	"<img/src=x/onerror=document.title=1>",
 	"</script><script>document.title=2</script>",
+	"__sysvec_apic_timer_interrupt",
+	"hrtimer_interrupt",
+	"handle_softirqs",
+	"run_timer_softirq",
+	"net_rx_action",
+	"nmi_handle",
 	NULL
 };
 
@@ -99,6 +129,12 @@ static void find_functions(void)
 	handler = 8;
 	twin1 = 9;
 	twin2 = 10;
+	sysvec = 11;
+	hrtimer = 12;
+	softirqs = 13;
+	timers = 14;
+	net_rx = 15;
+	nmi = 16;
 }
 
 static void interrupt(uint64_t ns)
@@ -110,6 +146,81 @@ static void interrupt(uint64_t ns)
 	gd_irq(&gd, "disk0", false);
 	gd_call(&gd, irq_exit, 400);
 	gd.flags = 0;
+}
+
+/* An NMI has none of the functions that begin an interrupt */
+static void nmi_of(uint64_t ns)
+{
+	unsigned int flags = gd.flags;
+
+	gd.flags |= GD_NMI;
+	gd_call(&gd, nmi, ns);
+	gd.flags = flags;
+}
+
+static void timer_interrupt(uint64_t ns, uint64_t nmi_ns)
+{
+	unsigned int flags = gd.flags;
+
+	gd_call(&gd, irq_enter, 300);
+	gd.flags |= GD_HARDIRQ;
+	gd_enter(&gd, sysvec);
+	gd.now += 200;
+	gd_enter(&gd, hrtimer);
+	gd.now += ns / 2;
+	if (nmi_ns)
+		nmi_of(nmi_ns);
+	gd.now += ns - ns / 2;
+	gd_leave(&gd);
+	gd_leave(&gd);
+	gd_enter(&gd, irq_exit);
+	gd.now += 200;
+	gd.flags = flags;
+	gd_leave(&gd);
+}
+
+/* As in the kernel: the handler of softirqs is called before the flags say so */
+static void softirq(unsigned int vec, uint64_t ns, uint64_t hard_ns,
+		    uint64_t nmi_ns)
+{
+	unsigned int flags = gd.flags;
+
+	gd.flags = flags & ~GD_HARDIRQ;
+	gd_enter(&gd, softirqs);
+	gd.flags |= GD_SOFTIRQ;
+	gd_softirq(&gd, vec, true);
+	gd_enter(&gd, vec == 1 ? timers : net_rx);
+	gd.now += ns;
+	if (hard_ns)
+		timer_interrupt(hard_ns, nmi_ns);
+	gd_leave(&gd);
+	gd_softirq(&gd, vec, false);
+	gd.flags = flags & ~GD_HARDIRQ;
+	gd_leave(&gd);
+	gd.flags = flags;
+}
+
+#define LONG_IRQ 25000000
+
+static void contexts(const char *kind, unsigned int n)
+{
+	if (!strcmp(kind, "hard")) {
+		timer_interrupt(LONG_IRQ, n % 40 == 13 ? 3000 : 0);
+		if (n % 3)
+			softirq(n % 3 == 1 ? 1 : 3, 4000, 0, 0);
+	} else if (!strcmp(kind, "inner")) {
+		softirq(n % 40 == 13 ? 1 : 3, 4000, LONG_IRQ, 0);
+	} else if (!strcmp(kind, "soft")) {
+		softirq(3, LONG_IRQ, 20000, n % 40 == 13 ? 3000 : 0);
+	} else {
+		softirq(n % 40 == 13 ? 1 : 3, 4000, 3000, LONG_IRQ);
+	}
+}
+
+static bool in_interrupt(const char *kind)
+{
+	return !strcmp(kind, "hard") || !strcmp(kind, "inner") ||
+	       !strcmp(kind, "soft") || !strcmp(kind, "nmi");
 }
 
 static void ticks(void)
@@ -124,6 +235,11 @@ static void ticks(void)
 	gd_leave(&gd);
 }
 
+static bool is_preempted(const char *kind)
+{
+	return !strcmp(kind, "preempt") || !strcmp(kind, "recorder");
+}
+
 /* Off this CPU, and on on the other one; what the waker does is on that one */
 static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 {
@@ -134,8 +250,10 @@ static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 	gd_enter(&gd, schedule_f);
 	memcpy(saved, gd.frame, sizeof(saved));
 	gd.now += 500;
-	gd_switch(&gd, pid, !strcmp(kind, "preempt") ? 0x100 : 2,
-		  !strcmp(kind, "preempt") ? 88 : 0);
+	gd.next_comm = !strcmp(kind, "recorder") ? "trace-cmd" : NULL;
+	gd_switch(&gd, pid, is_preempted(kind) ? 0x100 : 2,
+		  is_preempted(kind) ? 88 : 0);
+	gd.next_comm = NULL;
 	gd.cpu = !gd.cpu;
 	gd.now += ns;
 	if (!strcmp(kind, "task") || !strcmp(kind, "lock")) {
@@ -145,7 +263,7 @@ static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 		gd_waking(&gd, pid);
 		gd_stack(&gd, stack, 2);
 		gd_leave(&gd);
-	} else if (strcmp(kind, "preempt") != 0) {
+	} else if (!is_preempted(kind)) {
 		gd.pid = 88; /* who was interrupted has nothing to do with it */
 		gd.flags = GD_HARDIRQ;
 		gd_irq(&gd, "disk0", true);
@@ -167,11 +285,12 @@ static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 static void body(const char *kind, bool slow, unsigned int n)
 {
 	bool is_slow = slow && strcmp(kind, "extra") != 0 &&
-		       strcmp(kind, "irq") != 0;
+		       strcmp(kind, "irq") != 0 && strcmp(kind, "busy") != 0 &&
+		       !in_interrupt(kind);
 	bool f4 = !strcmp(kind, "slow") || !strcmp(kind, "tail") ||
 		  !strcmp(kind, "ends") || !strcmp(kind, "lost") ||
-		  !strcmp(kind, "exits") || !strcmp(kind, "nosyms") ||
-		  !strcmp(kind, "hostile");
+		  !strcmp(kind, "counted") || !strcmp(kind, "exits") ||
+		  !strcmp(kind, "nosyms") || !strcmp(kind, "hostile");
 
 	gd_enter(&gd, f[1]);
 	gd.now += about(1000);
@@ -189,12 +308,21 @@ static void body(const char *kind, bool slow, unsigned int n)
 	gd_leave(&gd);
 	if (!strcmp(kind, "irq") && (slow || n % 3 == 0))
 		interrupt(slow ? SLOW : about(2000));
+	if (!strcmp(kind, "outliers") && (n == 300 || n == 900))
+		gd.now += 123000000000ULL;
+	if (!strcmp(kind, "often") && n % 12 == 5)
+		gd.now += 40000000;
+	if (!strcmp(kind, "busy"))
+		gd_call(&gd, f[0] + 100 + n / 20 % 100,
+			slow ? 100000 + about(20000) : 100);
+	if (slow && in_interrupt(kind))
+		contexts(kind, n);
 	if (!strcmp(kind, "equal")) {
 		gd_call(&gd, twin1, about(2000));
 		gd_call(&gd, twin2, is_slow ? SLOW : about(2000));
 	}
 	if (!strcmp(kind, "wait") || !strcmp(kind, "off") ||
-	    !strcmp(kind, "task") || !strcmp(kind, "preempt")) {
+	    !strcmp(kind, "task") || is_preempted(kind)) {
 		gd_enter(&gd, io_wait);
 		gd.now += about(300);
 		sleep_until(kind, is_slow ? SLOW : about(50000),
@@ -236,12 +364,18 @@ static void forget(struct td_ring *ring)
 		free(ring->page[--ring->pages].data);
 }
 
+static bool has_slow(const char *kind)
+{
+	return strcmp(kind, "healthy") != 0 && strcmp(kind, "outliers") != 0 &&
+	       strcmp(kind, "often") != 0;
+}
+
 static void scenario(struct td *td, const char *kind, unsigned int nr)
 {
 	unsigned int n, slow = 0, lost = 0;
 
 	for (n = 0; n < nr; n++) {
-		bool is_slow = strcmp(kind, "healthy") && n % 20 == 13;
+		bool is_slow = has_slow(kind) && n % 20 == 13;
 
 		gd.pid = 1000 + n % THREADS;
 		gd.cpu = n % CPUS;
@@ -262,10 +396,14 @@ static void scenario(struct td *td, const char *kind, unsigned int nr)
 			gd.now += 5000;
 			continue;
 		}
-		if (!strcmp(kind, "lost") && n % 100 == 50) {
+		if ((!strcmp(kind, "lost") || !strcmp(kind, "counted")) &&
+		    n % 100 == 50) {
 			gd_enter(&gd, entry_f);
 			gd_call(&gd, f[1], 1000);
-			td_lose(td, 0, gd.cpu);
+			if (!strcmp(kind, "counted"))
+				td_lose_some(td, 0, gd.cpu, 475085);
+			else
+				td_lose(td, 0, gd.cpu);
 			gd_leave(&gd);
 			gd.now += 5000;
 			lost++;
@@ -351,7 +489,7 @@ int main(int argc, char **argv)
 	const char *kind = argc > 2 ? argv[1] : "";
 	unsigned int nr = argc > 3 ? atoi(argv[3]) : 1000;
 	/* a small file is for damage, which should not be to names alone */
-	unsigned int count = nr < 100 ? 32 : GD_MAX_FUNCTIONS;
+	unsigned int count = nr < 100 ? 40 : GD_MAX_FUNCTIONS;
 	bool streams = !strcmp(kind, "large"), good;
 	struct td td;
 

@@ -90,7 +90,7 @@ static struct event *add_event(int tid, int tgid, unsigned int op,
 {
 	struct event *e;
 
-	events = grow(events, nr_events, &event_room, sizeof(*events));
+	GROW(events, nr_events, event_room);
 	e = &events[nr_events++];
 	*e = (struct event){ 0 };
 	e->call.tid = tid;

@@ -26,6 +26,8 @@
 #define DISK 0xfd00000
 #define OTHER 0xfd00001
 #define LOWER 0x800000
+/* 253:3, a partition that the files are on */
+#define PARTITION 0xfd00003
 #define AHEAD 123456789000ull
 #define ID_BIO 500
 #define ID_RQ 501
@@ -136,6 +138,7 @@ static void fault(int tid, uint64_t *at)
 		       &(struct io_call){ .tid = tid,
 					  .tgid = TID,
 					  .type = IO_FILE,
+					  .dev = PARTITION,
 					  .start = start,
 					  .finish = *at,
 					  .id = 10 + file,
@@ -173,6 +176,7 @@ static void call(int tid, uint64_t *at, bool first)
 			 .tgid = TID,
 			 .op = op,
 			 .type = IO_FILE,
+			 .dev = PARTITION,
 			 .start = start,
 			 .finish = end,
 			 .bytes = bytes,
@@ -195,6 +199,7 @@ static void complete(int tid, uint64_t start, uint64_t at, uint64_t file)
 	td_put(&r, 24, 8192, 8);
 	td_put(&r, 32, 8192, 8);
 	td_put(&r, 40, 10 + file, 8);
+	td_put(&r, 48, PARTITION, 4);
 	td_put(&r, 52, tid, 4);
 	td_put(&r, 56, TID, 4);
 	td_put_bytes(&r, 60, "reader", 6);

@@ -7,7 +7,7 @@
  * not answered, as a client sees it, or the server if the client is not recorded:
  *
  *	CLIENT SERVER ANSWERED CLEAR WAIT SERVICE SENT RECEIVED
- *	OWN FILES SYNC SOCKETS PIPES POLL OTHERS REST
+ *	ARRIVING OWN FILES SYNC SOCKETS PIPES POLL OTHERS REST
  *
  * separated by tabs. CLEAR: both sides saw the same; WAIT and SERVICE are "-" if
  * nobody knows; the steps of the service are if several threads did it.
@@ -68,6 +68,7 @@ struct connection {
 	enum mode mode;
 	unsigned int client, server; /* numbers of the names */
 	unsigned int port[2];
+	int address; /* of the server: 10.0.0.this */
 	bool tells_role;
 	bool other_thread; /* of the server */
 	uint64_t at;
@@ -90,7 +91,7 @@ static struct event *add_event(const struct connection *c, bool server,
 	static u64 room;
 	struct event *e;
 
-	events = grow(events, nr_events, &room, sizeof(*events));
+	GROW(events, nr_events, room);
 	e = &events[nr_events++];
 	*e = (struct event){
 		.server = server,
@@ -107,8 +108,8 @@ static struct event *add_event(const struct connection *c, bool server,
 		.peer_isn = c->isn[!server],
 	};
 	snprintf(e->name, sizeof(e->name), "10.0.0.%d:%u->10.0.0.%d:%u",
-		 server ? 2 : 1, c->port[server], server ? 1 : 2,
-		 c->port[!server]);
+		 server ? c->address : 1, c->port[server],
+		 server ? 1 : c->address, c->port[!server]);
 	if ((server && c->mode == CLIENT_ONLY) ||
 	    (!server && c->mode == SERVER_ONLY))
 		nr_events--;
@@ -187,9 +188,10 @@ static void tell(const struct connection *c, bool answered, bool clear,
 	else
 		printf("web:%s\t", clients[c->client]);
 	if (c->mode == CLIENT_ONLY)
-		printf("10.0.0.2:%u\t", c->port[1]);
+		printf("10.0.0.%d:%u\t", c->address, c->port[1]);
 	else
-		printf("db:%s\t", servers[c->server]);
+		printf("db:%s %s:%u\t", servers[c->server],
+		       c->tells_role ? "*" : "10.0.0.2", c->port[1]);
 	printf("%d\t%d\t", answered, clear);
 	if (!answered || c->mode == SERVER_ONLY)
 		printf("-\t");
@@ -201,7 +203,7 @@ static void tell(const struct connection *c, bool answered, bool clear,
 		printf("%llu\t", (unsigned long long)service);
 	printf("%llu\t%llu", (unsigned long long)sent,
 	       (unsigned long long)received);
-	for (i = 0; i < WORKS + 2; i++) {
+	for (i = 0; i < WORKS + 3; i++) {
 		if (steps && c->mode != CLIENT_ONLY)
 			printf("\t%llu", (unsigned long long)steps[i]);
 		else
@@ -213,7 +215,7 @@ static void tell(const struct connection *c, bool answered, bool clear,
 static void request(struct connection *c)
 {
 	uint64_t asks = 1 + below(3000), answers = 1 + below(30000);
-	uint64_t steps[WORKS + 2] = { 0 }, service;
+	uint64_t steps[WORKS + 3] = { 0 }, service;
 	struct transfer ask, answer;
 	unsigned int i;
 
@@ -235,16 +237,17 @@ static void request(struct connection *c)
 		e->type = works[what].type;
 		e->id = 7; /* connections have more */
 		e->isn = 0;
-		steps[1 + what] += c->at - start;
+		steps[2 + what] += c->at - start;
 	}
 	/* Now and then another thread answers */
 	c->other_thread = !below(8);
 	answer = transfer(c, true, answers);
 	service = answer.last[0] - ask.first[1];
-	steps[0] = ask.took[1] + answer.took[0];
-	steps[WORKS + 1] = service;
-	for (i = 0; i < WORKS + 1; i++)
-		steps[WORKS + 1] -= steps[i];
+	steps[0] = ask.took[1];
+	steps[1] = answer.took[0];
+	steps[WORKS + 2] = service;
+	for (i = 0; i < WORKS + 2; i++)
+		steps[WORKS + 2] -= steps[i];
 	tell(c, true, true, answer.last[1] - ask.begin[0], service, asks,
 	     answers, c->other_thread ? NULL : steps);
 	c->other_thread = false;
@@ -296,12 +299,14 @@ static void connection(uint64_t id)
 		.isn = { rnd(), rnd() },
 		.id = id,
 	};
-	uint64_t requests = 1 + below(6), i;
+	uint64_t requests = 1 + below(6), i, twice = 0;
 	struct event *e;
 
 	/* Unless it is told who connected, the port has to */
 	c.port[0] = c.tells_role ? 1024 : 40000 + id % 10000;
 	c.port[1] = c.tells_role ? 50000 : 5432;
+	/* Its processes listen at any address with one port, at one with the other */
+	c.address = c.tells_role ? 2 + (int)below(2) : 2;
 	if (c.tells_role) {
 		e = add_event(&c, false, OP_CONNECT, c.at, c.at + 100);
 		e->isn = 0;
@@ -315,10 +320,13 @@ static void connection(uint64_t id)
 		transfer(&c, true, 50);
 	for (i = 0; i < requests; i++) {
 		c.at += below(100000);
-		if (c.mode == PIPELINED && below(2))
+		/* Fewer than make all of the connection's requests unclear */
+		if (c.mode == PIPELINED && twice < 4 && below(2)) {
 			pipelined(&c);
-		else
+			twice++;
+		} else {
 			request(&c);
+		}
 	}
 	if (c.mode == ONE_WAY) {
 		transfer(&c, false, 77);

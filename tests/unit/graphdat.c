@@ -13,6 +13,8 @@ enum {
 	ID_UNLOCK = 402,
 	ID_IRQ = 501,
 	ID_IRQ_EXIT = 502,
+	ID_SOFTIRQ = 503,
+	ID_SOFTIRQ_EXIT = 504,
 };
 
 /* As in Linux 6.12, packed; print formats are shortened. */
@@ -62,6 +64,43 @@ static const char irq_exit[] =
 	"\tfield:int ret;\toffset:12;\tsize:4;\tsigned:1;\n"
 	"\nprint fmt: \"irq=%d\", REC->irq\n";
 
+static const char softirq[] =
+	"name: softirq_entry\nID: 503\nformat:\n" TD_COMMON
+	"\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"vec=%u\", REC->vec\n";
+
+static const char softirq_exit[] =
+	"name: softirq_exit\nID: 504\nformat:\n" TD_COMMON
+	"\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"vec=%u\", REC->vec\n";
+
+#define ID_EXEC 510
+#define ID_RENAME 511
+#define ID_FORK 512
+
+static const char exec[] =
+	"name: sched_process_exec\nID: 510\nformat:\n" TD_COMMON
+	"\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
+	"\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"pid=%d\", REC->pid\n";
+
+static const char task_rename[] =
+	"name: task_rename\nID: 511\nformat:\n" TD_COMMON
+	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:char oldcomm[16];\toffset:12;\tsize:16;\tsigned:0;\n"
+	"\tfield:char newcomm[16];\toffset:28;\tsize:16;\tsigned:0;\n"
+	"\tfield:short oom_score_adj;\toffset:44;\tsize:2;\tsigned:1;\n"
+	"\nprint fmt: \"pid=%d\", REC->pid\n";
+
+static const char task_fork[] =
+	"name: sched_process_fork\nID: 512\nformat:\n" TD_COMMON
+	"\tfield:char parent_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t parent_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:char child_comm[16];\toffset:28;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t child_pid;\toffset:44;\tsize:4;\tsigned:1;\n"
+	"\nprint fmt: \"pid=%d\", REC->child_pid\n";
+
 #define TEXT 0xffffffff81000000ULL
 #define STEP 0x100
 
@@ -105,10 +144,15 @@ void gd_init(struct gd *gd, struct td *td, const char *const *names,
 	td_add_event(td, "ftrace", stack);
 	td_add_event(td, "sched", td_sched_waking);
 	td_add_event(td, "sched", td_sched_switch);
+	td_add_event(td, "sched", exec);
+	td_add_event(td, "sched", task_fork);
+	td_add_event(td, "task", task_rename);
 	td_add_event(td, "lock", lock);
 	td_add_event(td, "lock", unlock);
 	td_add_event(td, "irq", irq);
 	td_add_event(td, "irq", irq_exit);
+	td_add_event(td, "irq", softirq);
+	td_add_event(td, "irq", softirq_exit);
 }
 
 uint32_t gd_function(const char *name)
@@ -183,10 +227,47 @@ void gd_switch(struct gd *gd, int prev, unsigned int state, int next)
 	begin(gd, &r, TD_ID_SWITCH, 64);
 	td_put(&r, 24, prev, 4);
 	td_put(&r, 32, state, 8);
-	td_put_bytes(&r, 40, next ? "other" : "swapper", 16);
+	td_put_bytes(&r, 8, gd->prev_comm ? gd->prev_comm : "", 16);
+	td_put_bytes(&r, 40,
+		     gd->next_comm ? gd->next_comm :
+		     next	   ? "other" :
+				     "swapper",
+		     16);
 	td_put(&r, 56, next, 4);
 	put(gd, &r);
 	gd->pid = pid;
+}
+
+void gd_exec(struct gd *gd, const char *file)
+{
+	struct td_record r;
+
+	begin(gd, &r, ID_EXEC, 20);
+	td_put(&r, 12, gd->pid, 4);
+	td_put(&r, 16, gd->pid, 4);
+	td_put_string(&r, 8, file);
+	put(gd, &r);
+}
+
+void gd_rename(struct gd *gd, const char *comm)
+{
+	struct td_record r;
+
+	begin(gd, &r, ID_RENAME, 46);
+	td_put(&r, 8, gd->pid, 4);
+	td_put_bytes(&r, 28, comm, 16);
+	put(gd, &r);
+}
+
+void gd_fork(struct gd *gd, const char *comm, int child)
+{
+	struct td_record r;
+
+	begin(gd, &r, ID_FORK, 48);
+	td_put(&r, 24, gd->pid, 4);
+	td_put_bytes(&r, 28, comm, 16);
+	td_put(&r, 44, child, 4);
+	put(gd, &r);
 }
 
 void gd_waking(struct gd *gd, int pid)
@@ -218,6 +299,15 @@ void gd_irq(struct gd *gd, const char *name, bool is_begin)
 	td_put(&r, 8, 7, 4);
 	if (is_begin)
 		td_put_string(&r, 12, name);
+	put(gd, &r);
+}
+
+void gd_softirq(struct gd *gd, unsigned int vec, bool is_begin)
+{
+	struct td_record r;
+
+	begin(gd, &r, is_begin ? ID_SOFTIRQ : ID_SOFTIRQ_EXIT, 12);
+	td_put(&r, 8, vec, 4);
 	put(gd, &r);
 }
 

@@ -15,6 +15,7 @@
 enum gd_flags {
 	GD_HARDIRQ = 0x08,
 	GD_SOFTIRQ = 0x10,
+	GD_NMI = 0x40,
 };
 
 /* what is being written; now, cpu, pid and flags are the test's to change */
@@ -32,6 +33,7 @@ struct gd {
 	} frame[GD_MAX_DEPTH];
 	int depth;
 	bool exits_only;
+	const char *prev_comm, *next_comm; /* of the next switch, or NULL */
 };
 
 /* Formats and so many functions: those of @names, at the end NULL, then f0, f1, ... */
@@ -45,9 +47,13 @@ void gd_leave(struct gd *gd);
 void gd_call(struct gd *gd, uint32_t function, uint64_t self);
 
 void gd_switch(struct gd *gd, int prev, unsigned int state, int next);
+void gd_exec(struct gd *gd, const char *file);
+void gd_rename(struct gd *gd, const char *comm);
+void gd_fork(struct gd *gd, const char *comm, int child);
 void gd_waking(struct gd *gd, int pid);
 void gd_stack(struct gd *gd, const uint32_t *function, int nr);
 void gd_irq(struct gd *gd, const char *name, bool begin);
+void gd_softirq(struct gd *gd, unsigned int vec, bool begin);
 void gd_lock(struct gd *gd, uint32_t lock, bool begin);
 
 #endif

@@ -20,6 +20,7 @@
 	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"                   \
 	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"                 \
 	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n"                \
+	"\tfield:u16 protocol;\toffset:90;\tsize:2;\tsigned:0;\n"            \
 	"\tfield:s32 fd;\toffset:92;\tsize:4;\tsigned:1;\n"
 
 const char io_call_format[] =
@@ -113,10 +114,11 @@ static void put_fields(struct td_record *r, const struct io_call *call)
 
 	td_put(r, 8, call->start, 8);
 	td_put(r, 16, call->finish - call->start, 8);
-	td_put(r, 24, call->bytes, 8);
+	td_put(r, 24, call->error ? -(uint64_t)call->error : call->bytes, 8);
 	td_put(r, 32, call->bytes, 8);
 	td_put(r, 40, call->id, 8);
 	td_put(r, 48, call->id2, 8);
+	td_put(r, 56, call->dev, 4);
 	td_put(r, 60, call->tgid, 4);
 	td_put(r, 64, call->isn, 4);
 	td_put(r, 68, call->peer_isn, 4);
@@ -125,6 +127,7 @@ static void put_fields(struct td_record *r, const struct io_call *call)
 	td_put(r, 86, call->op, 1);
 	td_put(r, 87, call->type, 1);
 	td_put(r, 88, call->type2, 1);
+	td_put(r, 90, call->protocol, 2);
 	td_put(r, 92, call->fd, 4);
 	td_put(r, 96, call->stack, 4);
 	if (head) {
@@ -190,6 +193,7 @@ void io_write_fault(struct td *td, unsigned int cpu,
 	td_put(&r, 8, fault->start, 8);
 	td_put(&r, 16, fault->finish - fault->start, 8);
 	td_put(&r, 24, fault->id, 8);
+	td_put(&r, 32, fault->dev, 4);
 	td_put(&r, 36, fault->tgid, 4);
 	td_put(&r, 48, fault->flags, 2);
 	td_put(&r, 50, fault->type, 1);

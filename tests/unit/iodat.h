@@ -59,6 +59,9 @@ extern const char io_map_format[];
  * @start:	when it begins, ns
  * @finish:	when it ends
  * @bytes:	that it transfers; the result, too
+ * @error:	that it fails with instead, or 0
+ * @protocol:	of the socket (IPPROTO_TCP and so on)
+ * @dev:	of the object: its device
  * @id:		of the object
  * @id2:	of the second object
  * @isn:	initial sequence number, own
@@ -82,6 +85,9 @@ struct io_call {
 	uint64_t start;
 	uint64_t finish;
 	uint64_t bytes;
+	unsigned int error;
+	unsigned int protocol;
+	unsigned int dev;
 	uint64_t id;
 	uint64_t id2;
 	uint32_t isn;

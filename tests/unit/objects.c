@@ -37,7 +37,9 @@ static struct ustack_table *build(int fd, u64 from, u64 size,
 				  struct ehframe_report *report, int *error)
 {
 	struct bytes bytes = { fd, from };
-	struct ehframe_source source = { read_bytes, size, &bytes };
+	struct ehframe_source source = { .read = read_bytes,
+					 .size = size,
+					 .arg = &bytes };
 	struct ustack_table *table;
 
 	*error = ehframe_build(&source, &ehframe_caps_default, &table, report);

@@ -3,7 +3,7 @@
  * peer_stops [--stops=N] [--seed=N] [--steps=N] [--all] (--pid=PID | -- COMMAND...)
  *
  * Stops a program at random instructions, N times (10000), and compares the frames of
- * tools/lib/unwind.c with those of elfutils (libdwfl), whose unwinder and parser are
+ * tools/kernel/unwind.c with those of elfutils (libdwfl), whose unwinder and parser are
  * not ours. Between two stops it runs for up to a millisecond, and then for up to
  * --steps (40) single steps. The command is started again when it ends, and what it
  * writes is thrown away. Of a process

@@ -69,7 +69,7 @@ static s64 travel(void)
 
 static void say(u32 from, s64 sent, u32 to, s64 received)
 {
-	messages = grow(messages, nr, &room, sizeof(*messages));
+	GROW(messages, nr, room);
 	messages[nr++] = (struct message){ from, to, sent, received };
 }
 

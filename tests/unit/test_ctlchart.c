@@ -185,7 +185,7 @@ static const struct {
 	{ "ctlchart(a) && ", "Only TERMS && ctlchart(...)", 12 },
 	{ "ctlchart(a) && b || c", "Only TERMS && ctlchart(...)", 17 },
 	{ "ctlchart(a) && b)", "Only TERMS && ctlchart(...)", 16 },
-	{ "ctlchart(a) && ctlchart(b)", "One ctlchart()", 15 },
+	{ "ctlchart(a) && ctlchart(b)", "Only one ctlchart()", 15 },
 };
 
 START_TEST(call_mistakes)
@@ -257,7 +257,7 @@ static u64 take(struct pairs *p, u64 key)
 	u64 k[MAX_KEYS] = { key };
 	struct start s;
 
-	return pairs_take(p, k, &s) ? s.time : 0;
+	return pairs_remove(p, k, &s) ? s.time : 0;
 }
 
 START_TEST(pairs_fifo)
@@ -620,7 +620,7 @@ static void tear_down(void)
 static bool outline(struct tracefile_info *info, struct tracefile_error *error)
 {
 	int fd = open(trace, O_RDONLY);
-	bool good = tracefile_check(fd, info, error);
+	bool good = tracefile_check(fd, "", info, error);
 
 	tracefile_free(info);
 	close(fd);

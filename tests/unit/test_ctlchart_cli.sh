@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# sanitizers: check-full
 #
 # The program ctlchart as a user meets it: help, files that are none, output
 # that cannot be written, colours, damage, completion.

@@ -17,8 +17,8 @@ block=(-e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector)')
 "$ctlchart" --format=html -e block:block_rq_complete \
 	-f 'ctlchart(block_bio_queue, dev, sector, ucl=10ms)' hostile.dat >reads.html 2>err || wrong "$(cat err)"
 for page in alarms reads; do
-	# The page's own three script elements, and nothing that is loaded
-	[ "$(grep -ciE '</?script' $page.html)" -eq 6 ] || wrong "$page: markup of the trace in the page"
+	# The page's own two script elements, and nothing that is loaded
+	[ "$(grep -ciE '</?script' $page.html)" -eq 4 ] || wrong "$page: markup of the trace in the page"
 	grep -qE '<(img|u|i)\b' $page.html && wrong "$page: elements of the trace in the page"
 	grep -qiE 'https?:|src=[^x]|@import|url\(|fetch\(|XMLHttp' $page.html && wrong "$page: loads something"
 	# The data are JSON by another reader's account
@@ -39,7 +39,7 @@ prelude='
 
 shows '["block:block_rq_complete","</script><u>-1000"]' reads.html \
 	'return [DATA.charts[0].event, text("tr.alarm td")[3]]' "a process whose name is markup"
-shows '[1,0,0,4]' reads.html \
+shows '[1,0,0,3]' reads.html \
 	'return [text("tr.alarm").length, document.querySelectorAll("img, u, i").length,
 		document.querySelectorAll("main script").length, document.scripts.length]' "elements"
 # what is not UTF-8 is replaced; the line separator stays
@@ -71,21 +71,21 @@ shows '"none"' page.html \
 	return plot.tip.style.display' "hover over nothing"
 # zoom: the wheel keeps what is under it, a drag shows what it spans
 shows '[true,true,true]' page.html \
-	'const t = plot.time(400), span = plot.view.t1 - plot.view.t0;
+	'const t = plot.atX(400), span = plot.view.x1 - plot.view.x0;
 	canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, cancelable: true,
 		clientX: canvas.getBoundingClientRect().left + 400, clientY: canvas.getBoundingClientRect().top + 100 }));
-	const zoomed = plot.view.t1 - plot.view.t0;
-	const near = Math.abs(plot.time(400) - t) < span / 1e6;
+	const zoomed = plot.view.x1 - plot.view.x0;
+	const near = Math.abs(plot.atX(400) - t) < span / 1e6;
 	canvas.dispatchEvent(new MouseEvent("dblclick"));
-	return [zoomed < span * 0.8, near, plot.view.t1 - plot.view.t0 === span]' "wheel"
+	return [zoomed < span * 0.8, near, plot.view.x1 - plot.view.x0 === span]' "wheel"
 shows '[true,true,true]' page.html \
-	'const t0 = plot.time(300), t1 = plot.time(500), y1 = plot.view.y1;
+	'const t0 = plot.atX(300), t1 = plot.atX(500), y1 = plot.view.y1;
 	pointer("pointerdown", 500, 100);
 	pointer("pointermove", 400, 105);
 	pointer("pointermove", 300, 110);
 	pointer("pointerup", 300, 110);
 	const close = (a, b) => Math.abs(a - b) < (t1 - t0) / 1e6;
-	return [close(plot.view.t0, t0), close(plot.view.t1, t1), plot.view.y1 === y1]' "drag"
+	return [close(plot.view.x0, t0), close(plot.view.x1, t1), plot.view.y1 === y1]' "drag"
 # something is drawn: pixels of the alarms colour, where the worst alarm is
 shows 'true' page.html \
 	'const a = DATA.charts[0].worst[0], d = plot.g.getImageData(plot.x(a.t), plot.y(a.v), 1, 1).data;
@@ -104,7 +104,7 @@ shows "[40,\"$(sed 's/ $//' wanted)\",[\"+0 ns\",\"CPU $(sed -nE "${line}s/^[^[]
 shows 'true' page.html \
 	'document.querySelectorAll("tr.alarm .go")[5].click();
 	const a = DATA.charts[0].worst[5];
-	return plot.view.t0 < a.t && a.t < plot.view.t1 && plot.view.t1 - plot.view.t0 < (plot.all.t1 - plot.all.t0) / 50' "jump"
+	return plot.view.x0 < a.t && a.t < plot.view.x1 && plot.view.x1 - plot.view.x0 < (plot.all.x1 - plot.all.x0) / 50' "jump"
 
 # --- more values than are drawn: the file stays small, and says so
 "$UNIT/gen_large" large.dat 1000000 >truth || exit 1

@@ -90,8 +90,8 @@ same got wanted "what is saved"
 "$ctlchart" save --tracefs=tracefs --chart=lat.lat 2>err | grep -c '^event:' | grep -qx 1 || wrong "one chart"
 [ ! -s err ] || wrong "a chart that nobody asked for is worth a message"
 expect 1 '^ctlchart: tracefs: no chart nosuch has a limit$' save --tracefs=tracefs --chart=nosuch
-expect 1 '^ctlchart: tracefs: there is no trace instance nosuch$' save --tracefs=tracefs --instance=nosuch
-expect 1 'is no tracefs' save --tracefs=/nonexistent
+expect 1 '^ctlchart: tracefs: no trace instance nosuch$' save --tracefs=tracefs --instance=nosuch
+expect 1 'is not a tracefs' save --tracefs=/nonexistent
 rm tracefs/events/*/*/ctlchart tracefs/instances/*/events/*/*/ctlchart
 expect 1 '^ctlchart: tracefs: this kernel has no ctlchart filter' save --tracefs=tracefs
 expect 1 '^ctlchart: saved:5: this kernel has no ctlchart filter' load --tracefs=tracefs saved
@@ -288,16 +288,16 @@ mistake 3 'given twice' "$e" "$c" "$c"
 mistake 3 'given twice' "$e" "$l" "$l"
 mistake 3 'given twice' "$e" 'center: 1 ms' 'center: 1 ms'
 for number in '' x -5 '5 m' '5ms x' 1.5ms 18446744073709551616 '18446744073709551615 s' 18446744073709551615 0x10; do
-	mistake 2 ".*is no number" "$e" "limit: $number"
+	mistake 2 ".*must be a whole number" "$e" "limit: $number"
 done
-mistake 2 '.* is no number' "$e" 'values: many'
+mistake 2 '.* must be a whole number' "$e" 'values: many'
 mistake 3 'center and limit are both times' "$e" 'center: 5' "$l"
 mistake 1 'the limit of c is below its centre' "$e" "$c" "$l" 'center: 6ms'
 mistake 1 'the limit of c is 0' "$e" "$c" 'limit: 0'
-mistake 1 'this is no text' "$(printf 'event: a\033:b')"
-mistake 2 'this is no text' "$e" "$(printf 'filter: \xff')"
+mistake 1 'this is not text' "$(printf 'event: a\033:b')"
+mistake 2 'this is not text' "$e" "$(printf 'filter: \xff')"
 printf 'event: a:b\n\0' >bad
-expect 1 '^ctlchart: bad:2: this is no text$' load bad
+expect 1 '^ctlchart: bad:2: this is not text$' load bad
 printf '%s\n' "$e" "$c" "$l" "$f" "$e" 'chart: d' "$l" 'filter: ctlchart(z)' >bad
 expect 1 '^ctlchart: bad:5: line 1 has another filter for a:b' load -n bad
 printf '%s\n' "$e" "$c" "$l" "$f" "$e" "$c" "$l" >bad

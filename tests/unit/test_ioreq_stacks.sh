@@ -267,13 +267,13 @@ grep -q 'plain\|stripped\|second' err.json && wrong "a good file, or one that wa
 grep -q '^  without a stack$' out || wrong "calls without a stack are not said to have none"
 
 # --- wrong use and damage
-expect 2 '--stacks is for text, json, csv and folded' --stacks --format=chrome a.dat
-expect 2 '--longer=20 is no time' --longer=20 a.dat
-expect 2 '--longer=-1ms is no time' --longer=-1ms a.dat
-expect 2 '--longer=99999999999999999s is no time' --longer=99999999999999999s a.dat
+expect 2 '--stacks requires --format=text, json, csv or folded' --stacks --format=chrome a.dat
+expect 2 '--longer=20: must be a time' --longer=20 a.dat
+expect 2 '--longer=-1ms: must be a time' --longer=-1ms a.dat
+expect 2 '--longer=99999999999999999s: must be a time' --longer=99999999999999999s a.dat
 for what in stack map; do
 	{ cat a.lines; echo "bad $what"; } | "$UNIT/gen_stacks" bad.dat || exit 1
-	expect 1 '^ioreq: bad.dat:[0-9]*: the record of a stack, or of a file in it, is damaged' --stacks bad.dat
+	expect 1 '^ioreq: bad.dat:[0-9]*: damaged record of a stack or of a mapped file' --stacks bad.dat
 	"$ioreq" --by=call bad.dat >out 2>err || wrong "a damaged $what matters where nobody asks for it"
 done
 mkfifo root/usr/lib-fifo 2>/dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 400
+# sanitizers: check-full
 #
 # The program lbrtime against a made-up program's truth: the order of functions, call
 # chains, where branches led, states and the covered share exactly; the times by each
@@ -276,308 +277,11 @@ python3 judge.py deep8 deep16 deep32 quiet counted few lost cycles restart longc
 # --- the fit, by another account: the same sums in another language; and where samples cut
 "$UNIT/gen_lbr" small.dat 32 400 5 period >small.truth || exit 1
 "$lbrtime" --format=csv --visits --method=fit small.dat >small.fit 2>err || wrong "small fit"
-python3 - <<'END' || wrong "the fit is not that of another account"
-import collections, csv
-rows = list(csv.DictReader(open("small.fit")))
-samples = []
-for r in rows:
-    if r["visit"] == "0":
-        # An address is another place in another process
-        samples.append(dict(cpu=r["cpu"], T=int(r["interval"]), whole=r["state"] == "whole", v=[]))
-    r["from"] = r["tgid"], r["from"]
-    samples[-1]["v"].append(r)
-last = {}
-for s in samples:
-    s["before"] = last.get(s["cpu"]) if s["whole"] else None
-    s["after"] = None
-    if s["before"]:
-        s["before"]["after"] = s
-    last[s["cpu"]] = s
-def ends(s, i):
-    v, n = s["v"], len(s["v"]) - 1
-    a = v[i - 1]["from"] if i else None
-    b = v[i]["from"] if i < n else None
-    other = s["before"]
-    while not i and other and not a:
-        a = other["v"][-2]["from"] if len(other["v"]) > 1 else None
-        other = other["before"]
-    other = s["after"]
-    while i == n and other and not b:
-        b = other["v"][0]["from"] if len(other["v"]) > 1 else None
-        other = other["after"]
-    return a, b
-# Where a visit began, which groups it: where the branch before it led. Of a return whose call
-# was not seen that is where most led that the same one made into the same function.
-def start(s, i):
-    if i:
-        v = s["v"][i - 1]
-        return v["to"] if v["how"] != "unknown" else "0x0"
-    if s["before"]:
-        return start(s["before"], len(s["before"]["v"]) - 1)
-    return "0x0"
-votes = {}
-def vote(s, i):
-    return ends(s, i)[0], s["v"][i]["function"]
-for s in samples:
-    for i in range(len(s["v"])):
-        if ends(s, i)[0] is None or int(start(s, i), 16) == 0:
-            continue
-        best = votes.setdefault(vote(s, i), [None, 0])
-        if best[0] == start(s, i) or not best[1]:
-            best[0] = start(s, i)
-            best[1] += 1
-        else:
-            best[1] -= 1
-def group(s, i):
-    if ends(s, i)[0] is None:
-        return None
-    at = start(s, i)
-    if int(at, 16) == 0:
-        at = votes.get(vote(s, i), [None])[0]
-    return s["v"][i]["function"], at
-# Visits from the begin of a function are of its callers' groups, if those differ in how many
-# samples they have for their visits
-begins = {r["to"] for r in rows if r["kind"] == "call"}
-calls, hits = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
-for s in samples:
-    for i in range(len(s["v"])):
-        g = group(s, i)
-        if g and g[1] in begins:
-            calls[g[0]][ends(s, i)[0][1]] += 1
-            hits[g[0]][ends(s, i)[0][1]] += i == len(s["v"]) - 1
-apart = set()
-for function in calls:
-    share = sum(hits[function].values()) / sum(calls[function].values())
-    terms = [(hits[function][c] - share * n) ** 2 / (share * n) for c, n in calls[function].items() if share * n >= 5]
-    if terms and sum(terms) > len(terms) + 5 * (2 * len(terms)) ** 0.5:
-        apart.add(function)
-by_place = group
-def group(s, i):
-    g = by_place(s, i)
-    return g + (ends(s, i)[0][1],) if g and g[0] in apart and g[1] in begins else g
-def key(s, i):
-    # But the code is the same
-    return group(s, i), (ends(s, i)[1] or (0, "open"))[1], s["v"][i]["function"]
-lines = []
-for s in samples:
-    n = len(s["v"]) - 1
-    part = [0.5 if n and (i == n or (i == 0 and s["before"])) else 1 for i in range(n + 1)]
-    s["keys"] = [key(s, i) for i in range(n + 1)]
-    if s["whole"]:
-        lines.append((s["keys"], part, s["T"]))
-# No code is without calls but where a call returns to: it says nothing
-V, O = collections.Counter(), collections.Counter()
-# Samples have a period where most of the shortest intervals are alike
-after = sorted(s["T"] for s in samples if s["before"])
-assert after[len(after) // 4] <= 1.05 * after[len(after) // 20]
-period = after[len(after) // 10]
-for keys, part, T in lines:
-    O[keys[-1][0]] += 1 if keys[-1][0] else 0
-    for k, p in zip(keys, part):
-        V[k] += p
-kinds = {k for s in samples for k in s["keys"]}
-mean = sum(T for _, _, T in lines) / sum(V.values())
-den = collections.Counter()
-for keys, part, T in lines:
-    for k, p in zip(keys, part):
-        den[k] += p / mean
-x = dict.fromkeys(kinds, 0.0)
-for turn in range(6):
-    time, visits = collections.Counter(), collections.Counter()
-    for k in kinds:
-        time[k[2]] += V[k] * x[k]
-        visits[k[2]] += V[k]
-    prior = {k: time[k[2]] / visits[k[2]] if time[k[2]] > 0 else mean for k in kinds}
-    if not turn:
-        x = dict(prior)
-    for step in range(60):
-        num, Y = collections.Counter(), collections.Counter()
-        for keys, part, T in lines:
-            y = sum(p * x[k] for k, p in zip(keys, part))
-            for k, p in zip(keys, part):
-                num[k] += p * T / y / mean
-        for k in kinds:
-            Y[k[0]] += V[k] * x[k]
-        new = {}
-        for k in kinds:
-            up, down = num[k], den[k]
-            if k[0] and Y[k[0]] > 0:
-                up += V[k] * O[k[0]] / Y[k[0]]
-                down += V[k] / period
-            new[k] = (x[k] * up + 0.1) / (down + 0.1 / prior[k])
-        change = sum(abs(new[k] - x[k]) * V[k] for k in kinds) / sum(new[k] * V[k] for k in kinds)
-        x = new
-        if change < 1e-6:
-            break
-together, visits = collections.Counter(), collections.Counter()
-for k in kinds:
-    if k[0]:
-        together[k[0]] += V[k] * x[k]
-        visits[k[0]] += V[k]
-for k in kinds:
-    if k[1] == "open" and not den[k] and k[0] and visits[k[0]] > 0:
-        x[k] = together[k[0]] / visits[k[0]]
-
-# Where samples cut a visit: a dense matrix, and relaxation instead of elimination
-cuts = []
-for s in samples:
-    n = len(s["v"]) - 1
-    s["middle"] = sum(x[k] for k in s["keys"][1 if s["before"] else 0:n])
-    s["cut"] = None
-for s in samples:
-    n = len(s["v"]) - 1
-    if not s["whole"] or not n:
-        continue
-    between, b = 0, s["after"]
-    while b and len(b["v"]) == 1:
-        between, b = between + b["T"], b["after"]
-    if b:
-        length = x[s["keys"][n]]
-        cuts.append(dict(a=s, b=b, D=between, x=length + between if length < between else length))
-ending = {id(c["b"]): i for i, c in enumerate(cuts)}
-before = [ending.get(id(c["a"])) for c in cuts]
-room = [c["x"] - c["D"] for c in cuts]
-assert len(cuts) > 300 and None in before
-squares = usual = total = 0
-for j, i in enumerate(before):
-    if i is None:
-        continue
-    s = cuts[j]["a"]
-    squares += (s["T"] - s["middle"] - (room[i] + room[j]) / 2) ** 2
-    usual += (room[i] ** 2 + room[j] ** 2) / 12
-    total += s["middle"] + (room[i] + room[j]) / 2
-# What was fitted to these intervals fits them better than others
-def seen(k):
-    return den[k] + (V[k] / period if k[0] and together[k[0]] > 0 else 0)
-pairs, found = len(cuts) - before.count(None), sum(x[k] * den[k] / (x[k] * seen(k) + 0.1) for k in kinds)
-u = max((squares * pairs / max(pairs - found, 1) - usual) / total, 0.001 * sum(c["x"] for c in cuts) / len(cuts))
-terms = [] # (variables, value, variance): the first part of cut i is variable 2 i, the last 2 i + 1
-for j, (c, i) in enumerate(zip(cuts, before)):
-    c["x"] += min(u, c["x"])
-    r, s = c["x"] - c["D"], c["a"]
-    terms.append(((2 * j, 2 * j + 1), r, u * max(c["x"], u)))
-    terms += [((v,), r / 2, max(r * r / 12, u)) for v in (2 * j, 2 * j + 1)]
-    if i is not None or not s["before"]:
-        both = (2 * j,) if i is None else (2 * i + 1, 2 * j)
-        terms.append((both, s["T"] - s["middle"], u * max(s["middle"], u)))
-of = collections.defaultdict(list)
-for variables, value, variance in terms:
-    for v in variables:
-        of[v].append((value, 1 / variance, [o for o in variables if o != v]))
-zero, part = set(), [0.0] * (2 * len(cuts))
-turns = []
-for turn in range(20):
-    turns.append(set(zero))
-    part = [0.0 if v in zero else p for v, p in enumerate(part)]
-    for sweep in range(100000):
-        moved = 0
-        for v in range(len(part)):
-            if v in zero:
-                continue
-            new = sum(w * (value - sum(part[o] for o in others)) for value, w, others in of[v]) / sum(w for _, w, _ in of[v])
-            moved = max(moved, abs(new - part[v]))
-            part[v] = new
-        if moved < 1e-4:
-            break
-    negative = {v for v, p in enumerate(part) if p < 0}
-    zero |= negative
-    if not negative:
-        break
-# How sure that is: a column of the inverse for each, from what is near it
-def sigma(v):
-    out = [z for z in turns if v not in z][-1]
-    near, edge = {v}, [v]
-    for far in range(40):
-        edge = {o for u in edge for _, _, others in of[u] for o in others if o not in out} - near
-        near |= edge
-    z = dict.fromkeys(near, 0.0)
-    for sweep in range(100000):
-        moved = 0
-        for u in near:
-            new = ((u == v) - sum(w * z.get(o, 0) for _, w, others in of[u] for o in others)) / sum(w for _, w, _ in of[u])
-            moved = max(moved, abs(new - z[u]))
-            z[u] = new
-        if moved < 1e-7 * z[v]:
-            break
-    return z[v] ** 0.5
-def variance(k):
-    return min(10 * x[k] ** 2, u * x[k] + x[k] ** 2 / (x[k] * seen(k) + 0.1))
-def errors(s, w, p, q):
-    n, cut, extra = len(s["v"]) - 1, s["before"] is not None, max(s["T"] - period, 0) if s["before"] else s["T"]
-    left = variance(s["keys"][0])
-    if cut:
-        left = sigma(2 * [i for i, c in enumerate(cuts) if c["b"] is s][0] + 1) ** 2 + (w[0] - q) ** 2
-    right = sigma(2 * [i for i, c in enumerate(cuts) if c["a"] is s][0]) ** 2 + (w[n] - p) ** 2
-    inner = [variance(k) for k in s["keys"][1:n]]
-    bounds = [0.0] + [extra ** 2 + min(left + sum(inner[:i]), right + sum(inner[i:])) for i in range(n)] + [0.0]
-    return [min(2 * max(a, b) ** 0.5, s["T"]) for a, b in zip(bounds, bounds[1:])]
-first, last = {}, {}
-for i, c in enumerate(cuts):
-    last[id(c["a"])] = max(part[2 * i], 0)
-    first[id(c["b"])] = max(part[2 * i + 1], 0)
-checked, sures = 0, []
-for s in samples:
-    if not s["whole"]:
-        continue
-    n, T = len(s["v"]) - 1, s["T"]
-    w = [x[k] for k in s["keys"]]
-    p, q = last.get(id(s)), first.get(id(s)) if s["before"] else 0
-    cut = 1 if s["before"] else 0
-    if n and None not in (p, q) and (p + q > 0 or n > cut):
-        if n == cut or p + q >= T:
-            w = [0.0] * (n + 1)
-            p, q = p * T / (p + q), q * T / (p + q)
-        f = (T - p - q) / (sum(w[cut:n]) or 1)
-        w = [t * f for t in w[:n]] + [p]
-        if cut:
-            w[0] = q
-        checked += 1
-    else:
-        if n:
-            w[n] /= 2
-            if s["before"]:
-                w[0] /= 2
-        w = [t * T / sum(w) for t in w]
-    for v, t in zip(s["v"], w):
-        assert abs(int(v["duration"]) - t) <= 2, (v, t)
-    if n and None not in (p, q) and checked % 10 == 0:
-        for v, e in zip(s["v"], errors(s, w, p, q)):
-            assert abs(int(v["error"]) - e) <= 3 + e / 200, (v, e)
-            sures.append(e)
-assert checked > 300 and len(sures) > 100 and min(sures) < 1000 < max(sures), (checked, len(sures))
-END
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_fit.py" || wrong "the fit is not that of another account"
 
 # --- a function that lasts longer for one caller than for another: 0.34 would be misplaced if
 # callers were not told apart
-python3 - <<'END'
-import random
-random.seed(20261123)
-# main calls A, which calls f, g or h, which call spin: nothing else takes time
-now, ring, due, times = 0, [], 50000, [0]
-text, truth = open("callers.txt", "w"), open("callers.truth", "w")
-def run(ns, place):
-    global now, due, times
-    while now + ns >= due:
-        ns -= due - now
-        times[-1] += due - now
-        now = due
-        stack = " ".join(f"{a}/{b}/P/-/-/0" for a, b in reversed(ring[-32:]))
-        print(f"prog 7/7 [000] {1 + now // 10**9}.{now % 10**9:09d}: 401000 {place} {stack}", file=text)
-        print(*times, file=truth)
-        times, due = [0], due + 50000
-    now += ns
-    times[-1] += ns
-def go(start, end):
-    ring.append((start, end))
-    times.append(0)
-for i in range(4000):
-    f, ns = random.choice([("f", 15000), ("g", 7500), ("h", 30000)])
-    site = "A+0x" + str(" fgh".index(f)) + "0"
-    for ns, place, end in [(20, "main+0x10", "A+0x0"), (5, site, f + "+0x0"), (5, f + "+0x4", "spin+0x0"),
-                           (ns, "spin+0x20", f + "+0x9"), (5, f + "+0xf", site + "5"), (5, "A+0x905", "main+0x15")]:
-        run(ns, place)
-        go(place, end)
-END
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_lines.py"
 "$lbrtime" --format=csv --visits --method=fit callers.txt >callers.fit 2>err || wrong "callers"
 python3 - <<'END' || wrong "callers are not told apart"
 import csv, itertools
@@ -595,7 +299,6 @@ END
 
 # --- the same by way of perf script: registers that are not emptied, and are full or not
 python3 - <<'END' || exit 1
-import re
 depth, out = 32, []
 regs = {}
 def hexes(s):
@@ -646,7 +349,16 @@ PERFILE2maps)
 	exit 234
 	;;
 PERFILE2cpus)
-	echo "Samples for 'cycles:u' event do not have CPU attribute set. Cannot print 'cpu' field." >&2
+	case $* in
+	*,cpu,*)
+		echo "Samples for 'cycles:u' event do not have CPU attribute set. Cannot print 'cpu' field." >&2
+		exit 234
+		;;
+	*) cat nocpu.txt ;;
+	esac
+	;;
+PERFILE2nobranches)
+	echo "Samples for 'cycles:u' event do not have BRANCH_STACK attribute set. Cannot print 'brstack' field." >&2
 	exit 234
 	;;
 PERFILE2odd)
@@ -672,36 +384,21 @@ perfdata() {
 perfdata ""
 cmp perf.equal data.equal || wrong "a perf.data differs from its text"
 perfdata nothing "has no samples"
-perfdata cpus "its samples have no CPU (perf record --sample-cpu, or -a)"
+perfdata nobranches "its samples have no branches (perf record -b, or -j any_call,any_ret)"
+# Of a plain perf record -b, perf prints no CPUs: each thread has its own registers
+sed -E 's/^( *[^ ]+ +[0-9]+\/[0-9]+ +)\[[0-9]+\] +/\1/; s/PERF_RECORD_SWITCH.*/PERF_RECORD_COMM/' perf.txt >nocpu.txt
+perfdata cpus
+[ "$(wc -l <data.equal)" -gt 1000 ] || wrong "without CPUs: no samples"
+"$lbrtime" --format=csv --visits --method=equal nocpu.txt >nocpu.equal 2>err || wrong "text without CPUs"
+cmp nocpu.equal data.equal || wrong "without CPUs: perf.data differs from text"
+"$lbrtime" nocpu.txt 2>err | grep -qE ' samples of [0-9]+ threads, [0-9,]+ branches$' || wrong "without CPUs: text"
 perfdata odd "perf script failed: What is this?"
 perfdata mute "perf script failed"
 perfdata maps "perf script failed: 0x75f0 [0]: failed to process type: 0 [Invalid argument]"
 perfdata cut "perf script failed before its end"
 env PATH=/nowhere "$lbrtime" perf.data >out 2>err && wrong "a perf.data without perf"
-grep -q '^lbrtime: perf.data: perf script, which is to print it: No such file' err || wrong "without perf: $(cat err)"
-python3 - <<'END' || wrong "perf script's text is not read right"
-import csv
-def load(name):
-    samples = {}
-    for r in csv.DictReader(open(name)):
-        samples.setdefault((r["time"], r["cpu"]), []).append(r)
-    return samples
-perf, dat = load("perf.equal"), load("cycles.fit")
-assert perf.keys() == dat.keys()
-states, same = {}, 0
-for k, p in perf.items():
-    s = p[0]["state"]
-    states[s] = states.get(s, 0) + 1
-    d = dat[k]
-    # what is given out as whole is what was new, and what is not ends as it did
-    a, b = [v["function"] for v in p], [v["function"] for v in d]
-    if s == "whole":
-        assert a == b, (k, a, b)
-        same += 1
-    n = min(len(a), len(b))
-    assert a[-n:] == b[-n:], (k, a, b)
-assert same > 1000, states
-END
+grep -q '^lbrtime: perf.data: cannot run perf script to read it: No such file' err || wrong "without perf: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_perf_script.py" || wrong "perf script's text is not read right"
 # The same, as other versions of perf print it, and with more fields
 # variant WHAT SED
 variant() {
@@ -722,7 +419,7 @@ variant "wrong paths" 's#(0x[0-9a-f]+/0x[0-9a-f]+/P/-/-/0)#\1 0x1/0x2/P/-/-/0/CA
 # A call chain has lines of its own
 printf 'p 1/1 [000] 1.0: \n\t 401000 f\n\t 402000 g\n 0x1/0x2/P/-/-/0\n' >chain.txt
 expect 1 'chain.txt:0: a sample without ip, or with a call chain \(perf script -G ' chain.txt
-expect 1 '^lbrtime: -:0: a trace.dat or a perf.data has to be a regular file, and named$' - <cycles.dat
+expect 1 '^lbrtime: -:0: a trace.dat or perf.data must be a regular file that is given by name$' - <cycles.dat
 
 "$lbrtime" --format=brstack cycles.dat >again.txt 2>err || wrong "brstack"
 python3 - <<'END' || wrong "brstack is not what was recorded"
@@ -750,17 +447,20 @@ for name in cycles quiet deep32 lost others plain restart; do
 	"$lbrtime" --format=brstack again.txt >twice.txt 2>>err || wrong "$name: brstack of brstack"
 	cmp again.txt twice.txt || wrong "$name: brstack of brstack differs"
 	for method in equal cycles fit; do
-		"$lbrtime" --format=csv --visits --method=$method again.txt 2>>err | cut -d , -f -12,14,16- >again
-		cut -d , -f -12,14,16- $name.$method | cmp - again || wrong "$name: by $method, brstack is read as something else"
+		"$lbrtime" --format=csv --visits --method=$method again.txt 2>>err | cut -d , -f -13,15,17- >again
+		cut -d , -f -13,15,17- $name.$method | cmp - again || wrong "$name: by $method, brstack is read as something else"
 	done
-	[ "$(grep -vc ' no cycles were\| how long a cycle is\| no interval is whole' err)" -eq 0 ] || wrong "$name: brstack: messages"
+	[ "$(grep -vc ' no cycles were\| duration of a cycle\| no interval is whole' err)" -eq 0 ] || wrong "$name: brstack: messages"
 done
 
 # --- names instead of addresses; kinds by their names; nothing to look at
 cat >names.txt <<'END'
+# lbrtime: 4 0
 my prog 100/101 [001] 10.000000: 401000 main (/bin/x)
+# lbrtime: 4 1
 my prog 100/101 [001] 10.000100: 401210 ns::h(int, char)  main+0x5/g+0x0/P/-/-/0/CALL/-
-my prog 100/101 [001] 10.000200: 401010 maing+0x20/main+0xa/P/-/-/0/RET/- ns::h(int, char)+0x9/g+0xa/P/-/-/0/RET/- g+0x5/ns::h(int, char)+0x0/P/-/-/0/CALL/- main+0x5/g+0x0/P/-/-/0/CALL/-
+# lbrtime: 4 3
+my prog 100/101 [001] 10.000200: 401010 maing+0x20/main+0xa/P/-/-/0/RET/- ns::h(int, char)+0x9/g+0xa/P/-/-/0/RET/- g+0x5/ns::h(int, char)+0x0/P/-/-/0/CALL/-
 END
 "$lbrtime" --format=csv --visits --method=equal names.txt >out 2>err || wrong "brstacksym"
 cut -d , -f 4-6,9,11 --output-delimiter=' ' <(python3 -c '
@@ -769,8 +469,8 @@ for r in csv.reader(open("out")):
     print(",".join(c.replace(",", ";") for c in r))') | tail -n +2 >short
 cat >wanted <<'END'
 101 my prog first main 0
-101 my prog lost main 50000
-101 my prog lost ns::h(int; char) 50000
+101 my prog whole main 50000
+101 my prog whole ns::h(int; char) 50000
 101 my prog whole g 25000
 101 my prog whole ns::h(int; char) 25000
 101 my prog whole g 25000
@@ -817,7 +517,7 @@ done
 # --- symbols that are not there
 "$UNIT/gen_lbr" gone.dat 16 300 1 stripped >gone.truth || exit 1
 "$lbrtime" gone.dat >out 2>err || wrong "a file that is gone"
-grep -q '/nowhere/program: No such file or directory: kept as offsets' err || wrong "a file that is gone is not told of"
+grep -q '/nowhere/program: No such file or directory; its functions are shown as offsets' err || wrong "a file that is gone is not told of"
 grep -qE '\[program\+0x[0-9a-f]+\]$' out || wrong "no offsets of a file that is gone"
 # By its unwind tables a stripped file still tells functions apart
 mkdir -p root/nowhere
@@ -835,7 +535,7 @@ grep -q ',matched,return,' stripped.csv || wrong "no code of a stripped file"
 sed -n '/^operations/,$p' out | sed -n 2p | grep -qE ' lt_f11$' || wrong "the function that is only in slow operations does not come first"
 read -r at pid < <(awk -F '\t' '$1 == "S" { pid = $5 } $2 == "lt_f11" && $4 > 100 { printf "%d.%09d %d\n", $3 / 1e9, $3 % 1e9, pid; exit }' slow.truth)
 "$lbrtime" --around="$at,1us" slow.dat >out 2>err || wrong "--around"
-grep -qE 'lt_f11( \(± .*\))?$' out || wrong "--around=$at does not show lt_f11"
+grep -qE 'lt_f11( \(± .*\)| \(time unknown\))?$' out || wrong "--around=$at does not show lt_f11"
 grep -qE "^(one|three)-$pid on CPU" out || wrong "--around does not name the thread"
 "$lbrtime" --around=5000 slow.dat | grep -q '^no samples there; the trace is from  *1\.00' || wrong "--around of nothing"
 "$lbrtime" --request=lt_f6 --top=3 slow.dat >out 2>err || wrong "--request"
@@ -855,62 +555,24 @@ p 1/1 [000] 1.000300: ffffffff81001000 g  0xffffffff81000000/0xffffffff81001005/
 END
 printf 'ffffffff81000000 T f\nffffffff81001000 T g\n' >symbols
 "$lbrtime" --kallsyms=symbols --request=f twins.txt >out 2>err || wrong "--request of two functions"
-grep -q '^2 executions of f are seen' out || wrong "--request of two functions: $(cat out)"
+grep -q '^2 executions of f from call to return' out || wrong "--request of two functions: $(cat out)"
 
 # --- for other viewers
 "$lbrtime" --format=chrome --method=equal deep32.dat >chrome.json 2>err || wrong "chrome"
 "$lbrtime" --format=chrome cycles.dat >cycles.chrome 2>>err || wrong "chrome by cycles"
 "$lbrtime" --format=speedscope --method=equal deep32.dat >scope.json 2>>err || wrong "speedscope"
 "$lbrtime" --format=folded --method=equal deep32.dat >folded 2>>err || wrong "folded"
-python3 - <<'END' || wrong "chrome, speedscope or folded are not right"
-import collections, csv, json
-want = collections.Counter()
-for r in csv.DictReader(open("deep32.equal")):
-    want[r["function"]] += int(r["duration"])
-stacks = collections.defaultdict(list)
-got, last = collections.Counter(), {}
-for e in json.load(open("chrome.json"))["traceEvents"]:
-    if e["ph"] == "M":
-        continue
-    t, s = e["tid"], stacks[e["tid"]]
-    ns = round(e["ts"] * 1000)
-    assert ns >= last.get(t, 0), e
-    if s and ns > last[t]:
-        got[s[-1]] += ns - last[t]
-    last[t] = ns
-    s.append(e["name"]) if e["ph"] == "B" else s.pop()
-assert not any(stacks.values())
-assert not any("args" in e and "error" in e["args"] for e in json.load(open("chrome.json"))["traceEvents"])
-errors = collections.Counter(e["args"].get("error") for e in json.load(open("cycles.chrome"))["traceEvents"]
-                             if e["ph"] == "B" and e["name"] != "(unknown)")
-said = {int(r["error"]) for r in csv.DictReader(open("cycles.cycles"))}
-assert len(errors) > 100 and set(errors) <= said, len(errors)
-assert {f: n for f, n in got.items() if n and f != "(unknown)"} == {f: n for f, n in want.items() if n}, (got, want)
-scope = json.load(open("scope.json"))
-names = [f["name"] for f in scope["shared"]["frames"]]
-got = collections.Counter()
-for p in scope["profiles"]:
-    assert len(p["samples"]) == len(p["weights"]) and sum(p["weights"]) <= p["endValue"]
-    for s, w in zip(p["samples"], p["weights"]):
-        if s:
-            got[names[s[-1]]] += w
-del got["(unknown)"]
-assert got == {f: n for f, n in want.items() if n}
-got = collections.Counter()
-for line in open("folded"):
-    stack, n = line.rsplit(" ", 1)
-    got[stack.split(";")[-1]] += int(n)
-for f, n in want.items():
-    assert abs(got[f] - n) <= 200 + n / 1000, (f, n, got[f])
-END
+sed 's/ f$/ f(int, long;)/' twins.txt >blank.txt
+"$lbrtime" --format=folded blank.txt 2>/dev/null | grep -qE '^(.*;)?f\(int,_long_\) [0-9]+$' || wrong "folded: a blank or a semicolon in a name"
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_stacks.py" || wrong "chrome, speedscope or folded are not right"
 
 # --- text
 "$lbrtime" deep8.dat >out 2>err || wrong "text"
 grep -q '^deep8.dat: 4,000 samples of 2 threads on 2 CPUs, ' out || wrong "text does not tell how many samples"
 grep -qE "^$(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["covered"]))') % of .* covered" out || wrong "text: another share"
-grep -qE "^times by fit known to 10 % of the interval or 1 us: in $(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["sure"]["fit"]))') % of what is told of\$" out ||
+grep -qE "^Visit times are reliable \(right function, within 10 % of the interval or 1 us\) for $(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["reliable"]["fit"]))') % of the attributed time, by fit\.\$" out ||
 	wrong "text does not tell how sure it is"
-"$lbrtime" --method=equal deep8.dat | grep -q '^times by' && wrong "text is sure of a method that is not"
+"$lbrtime" --method=equal deep8.dat | grep -q '^Visit times' && wrong "text is sure of a method that is not"
 "$lbrtime" --format=json --visits cycles.dat >visits.json || wrong "json visits"
 "$lbrtime" --around=1.001,10s cycles.dat >around || wrong "--around of all"
 python3 - <<'END' || wrong "json or --around is as sure as csv is not"
@@ -919,13 +581,14 @@ rows = list(csv.DictReader(open("cycles.cycles")))
 told = collections.Counter()
 for r in rows:
     told[r["time"], r["cpu"]] += int(r["duration"])
-sure = [int(r["error"]) <= max(1000, told[r["time"], r["cpu"]] / 10) for r in rows]
+sure = [r["reliable"] == "1" for r in rows]
+assert all(int(r["error"]) <= max(1000, told[r["time"], r["cpu"]] / 10) for r, s in zip(rows, sure) if s)
 j = json.load(open("visits.json"))
 assert [v["error"] for i in j["intervals_in_order"] for v in i["visits"]] == [int(r["error"]) for r in rows]
 share = sum(int(r["duration"]) for r, s in zip(rows, sure) if s) / sum(told.values())
-assert 0.9 < share < 1 and abs(share - j["sure"]["cycles"]) < 1e-3, (share, j["sure"])
+assert 0.1 < share < 1 and abs(share - j["reliable"]["cycles"]) < 1e-3, (share, j["reliable"])
 pale = sum(1 for r, s in zip(rows, sure) if told[r["time"], r["cpu"]] and not s)
-assert pale == sum(1 for line in open("around") if re.search(r" \(± [0-9.]+ +[mu]?s\)$", line)), pale
+assert pale == sum(1 for line in open("around") if re.search(r" \((± [0-9.]+ +[mnu]?s|time unknown)\)$", line)), pale
 END
 grep -q ' intervals had more branches than were recorded$' out || wrong "text does not tell of lost branches"
 "$lbrtime" plain.dat >plain.out 2>err || wrong "plain samples"
@@ -997,20 +660,20 @@ assert got == want and len(got) > 100, (len(got), len(want), set(got))
 END
 
 # --- wrong use
-expect 2 'which FILE'
-expect 2 'unknown format xml' --format=xml a.dat
-expect 2 'unknown method best' --method=best a.dat
-expect 2 '--top=0 is no number' --top=0 a.dat
-expect 2 '--ghz=fast is no number' --ghz=fast a.dat
-expect 2 '--around=x: not SECONDS' --around=x a.dat
-expect 2 '--around=1,5: not SECONDS' --around=1,5 a.dat
-expect 2 'not both' --around=1 --request=f a.dat
-expect 2 'print text' --around=1 --format=json a.dat
-expect 2 '--visits is for' --visits a.dat
-expect 2 'one FILE only' a.dat b.dat
+expect 2 'which FILE|missing FILE'
+expect 2 '--format=xml: must be text, json, csv' --format=xml a.dat
+expect 2 '--method=best: must be sample' --method=best a.dat
+expect 2 '--top=0: must be a positive integer' --top=0 a.dat
+expect 2 '--ghz=fast: must be a number' --ghz=fast a.dat
+expect 2 '--around=x: must be SECONDS' --around=x a.dat
+expect 2 '--around=1,5: must be SECONDS' --around=1,5 a.dat
+expect 2 'cannot be combined' --around=1 --request=f a.dat
+expect 2 'require --format=text' --around=1 --format=json a.dat
+expect 2 '--visits requires --format=csv or json' --visits a.dat
+expect 2 'extra operand b.dat' a.dat b.dat
 expect 1 '^lbrtime: nowhere.dat: ' nowhere.dat
 expect 1 'no cycles were recorded' --method=cycles deep8.dat
-expect 1 'how long a cycle is' --method=cycles manycycles.dat
+expect 1 'duration of a cycle' --method=cycles manycycles.dat
 expect 1 'no interval is whole' --method=fit lost.dat
 expect 1 '--vmlinux=/nowhere: No such file' --vmlinux=/nowhere deep8.dat
 expect 1 '--kallsyms=/nowhere: No such file' --kallsyms=/nowhere deep8.dat
@@ -1021,7 +684,7 @@ expect 1 '^lbrtime: text.dat:0: neither a trace.dat nor' text.dat
 : >empty.dat
 expect 1 '^lbrtime: empty.dat: empty file' empty.dat
 if ! grep -q __asan_init "$lbrtime"; then
-	(ulimit -v 20000 && expect 1 '^lbrtime: deep8.dat: cannot be read: out of memory$' deep8.dat && exit "$failed") || failed=1
+	(ulimit -v 20000 && expect 1 '^lbrtime: out of memory: reading deep8.dat$' deep8.dat && exit "$failed") || failed=1
 fi
 head -c 30000 deep8.dat >short.dat
 expect 1 '^lbrtime: short.dat:' short.dat

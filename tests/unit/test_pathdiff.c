@@ -174,7 +174,7 @@ END_TEST
 
 /* Executions of so long in a trace, and in a baseline; what the limit makes of it */
 static void limit_of(struct limit *l, const u64 *base, u32 bases,
-		     const u64 *trace, u32 traces, u64 given)
+		     const u64 *trace, u32 traces, u64 given, double floor)
 {
 	struct paths p = { 0 };
 	u32 i;
@@ -186,7 +186,7 @@ static void limit_of(struct limit *l, const u64 *base, u32 bases,
 		p.exec[i].side = i < traces ? SIDE_TRACE : SIDE_BASELINE;
 		p.exec[i].duration = i < traces ? trace[i] : base[i - traces];
 	}
-	ck_assert_int_eq(limit_find(NULL, &p, l, given), 0);
+	ck_assert_int_eq(limit_find(NULL, &p, l, given, floor), 0);
 	free(p.exec);
 }
 
@@ -207,7 +207,7 @@ START_TEST(limit_paper)
 			ranges += 4;
 		}
 	}
-	limit_of(&l, base, 100, trace, 100, 0);
+	limit_of(&l, base, 100, trace, 100, 0, 0);
 	ck_assert_uint_eq(l.ns, (u64)(medians / 20 + 0.691 * ranges / 20));
 	ck_assert_uint_eq(l.center, (u64)(medians / 20));
 	ck_assert_uint_eq(l.learnt, 100);
@@ -215,12 +215,12 @@ START_TEST(limit_paper)
 	ck_assert_uint_eq(l.nr[1], 10);
 	ck_assert_uint_eq(l.longest, 50000);
 	ck_assert(!l.healthy);
-	limit_of(&l, base, 100, base, 100, 0);
+	limit_of(&l, base, 100, base, 100, 0, 0);
 	ck_assert(l.healthy);
-	limit_of(&l, NULL, 0, trace, 100, 20000);
+	limit_of(&l, NULL, 0, trace, 100, 20000, 0);
 	ck_assert(l.given && !l.healthy);
 	ck_assert_uint_eq(l.nr[1], 10);
-	limit_of(&l, NULL, 0, trace, 100, 60000);
+	limit_of(&l, NULL, 0, trace, 100, 60000, 0);
 	ck_assert(l.healthy);
 }
 END_TEST
@@ -234,7 +234,7 @@ START_TEST(limit_calm)
 
 	for (i = 0; i < 2000; i++)
 		trace[i] = i % 10 == 7 ? 5000000 + i : 10000 + rnd(2000);
-	limit_of(&l, NULL, 0, trace, 2000, 0);
+	limit_of(&l, NULL, 0, trace, 2000, 0, 0);
 	ck_assert_uint_lt(l.ns, 14000);
 	ck_assert_uint_gt(l.ns, 11000);
 	ck_assert_uint_eq(l.set_aside, 200);
@@ -242,14 +242,76 @@ START_TEST(limit_calm)
 	/* a storm, from the second fifth on */
 	for (i = 0; i < 2000; i++)
 		trace[i] = i > 400 ? 1000000 + rnd(9000000) : 10000 + rnd(2000);
-	limit_of(&l, NULL, 0, trace, 2000, 0);
+	limit_of(&l, NULL, 0, trace, 2000, 0, 0);
 	ck_assert_uint_lt(l.ns, 14000);
 	ck_assert_uint_ge(l.nr[1], 1599);
 	ck_assert(!l.healthy);
 	for (i = 0; i < 2000; i++)
 		trace[i] = 10000 + rnd(2000);
-	limit_of(&l, NULL, 0, trace, 2000, 0);
+	limit_of(&l, NULL, 0, trace, 2000, 0, 0);
 	ck_assert(l.healthy);
+}
+END_TEST
+
+/* A limit close to the centre: many executions above it, which matter to nobody */
+START_TEST(limit_floor)
+{
+	u64 base[1500], trace[1500];
+	struct limit l;
+	u32 i;
+
+	for (i = 0; i < 1500; i++) {
+		base[i] = 10000 + rnd(30);
+		trace[i] = 10000 + (i % 3 ? rnd(30) : 300 + rnd(300));
+	}
+	limit_of(&l, base, 1500, trace, 1500, 0, 0);
+	ck_assert_uint_lt(l.ns, 10030);
+	ck_assert_uint_ge(l.nr[1], 500);
+	limit_of(&l, base, 1500, trace, 1500, 0, 0.1);
+	ck_assert(l.floored && l.healthy);
+	ck_assert_uint_ge(l.ns, 11000);
+	ck_assert_uint_lt(l.ns, 11030);
+	ck_assert_uint_eq(l.nr[1], 0);
+	limit_of(&l, base, 1500, trace, 1500, 0, 0.02);
+	ck_assert_uint_ge(l.nr[1], 300);
+	/* what the user says is slow is slow */
+	limit_of(&l, base, 1500, trace, 1500, 10250, 0.1);
+	ck_assert(!l.floored && !l.healthy);
+	ck_assert_uint_eq(l.nr[1], 500);
+}
+END_TEST
+
+/* As in the trial: 2 of 1,554 took 123 s; ten faults of 5 ms among as many */
+START_TEST(limit_outliers)
+{
+	u64 base[1554], trace[1554];
+	struct limit l;
+	u32 i;
+
+	for (i = 0; i < 1554; i++) {
+		base[i] = 240000 + rnd(20000);
+		trace[i] = i % 155 == 77 ? 5000000 : 240000 + rnd(20000);
+	}
+	base[100] = base[1200] = 123000000000ULL;
+	limit_of(&l, base, 1554, trace, 1554, 0, 0.1);
+	ck_assert_uint_lt(l.ns, 400000);
+	ck_assert_uint_eq(l.set_aside, 2);
+	ck_assert_uint_eq(l.nr[1], 10);
+	ck_assert(!l.healthy && !l.is_far);
+	/* outliers as rare as there are no fault */
+	limit_of(&l, base, 1554, base, 1554, 0, 0.1);
+	ck_assert(l.healthy);
+	for (i = 0; i < 1554; i++)
+		trace[i] = 240000 + rnd(20000);
+	trace[9] = trace[700] = trace[1500] = 123000000000ULL;
+	limit_of(&l, base, 1554, trace, 1554, 0, 0.1);
+	ck_assert(l.healthy);
+	/* what is slow more often is part of the load; but the limit is no good one */
+	for (i = 5; i < 1554; i += 12)
+		base[i] = 40000000;
+	limit_of(&l, base, 1554, trace, 1554, 0, 0.1);
+	ck_assert_uint_eq(l.set_aside, 0);
+	ck_assert(l.is_far);
 }
 END_TEST
 
@@ -266,6 +328,8 @@ int main(void)
 	tcase_add_test(tc, strings);
 	tcase_add_test(tc, limit_paper);
 	tcase_add_test(tc, limit_calm);
+	tcase_add_test(tc, limit_floor);
+	tcase_add_test(tc, limit_outliers);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
+# sanitizers: check-full
 #
 # pathdiff against traces whose truth is known: what it names, what it leaves out,
 # each format, and what it says of bad input.
@@ -61,8 +62,24 @@ names lock "wait schedule lock_it"
 names preempt "wait schedule io_wait"
 [ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'victim')" ] ||
 	[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "preempt: by whom"
+[ "$(asks out.json 'c["overhead"]')" = False ] || wrong "preempt: overhead"
+names recorder "wait schedule io_wait"
+[ "$(asks out.json '(c["wait"]["who"][0]["name"], c["overhead"])')" = "('trace-cmd', True)" ] || wrong "recorder: overhead"
+"$pathdiff" --brief recorder.dat | grep -q '^   overhead of recording: ' || wrong "recorder: text"
 names irq "interrupt irq disk0, most of it in handle_disk() -"
 [ "$(asks out.json 'r["patterns"]["normal"]')" = 1 ] || wrong "irq: interrupts are in the paths"
+# What a hard interrupt, a softirq and an NMI did is told apart, whatever else there was in
+# the same interruption, and is one cause
+contexts() { # KIND CAUSE
+	"$UNIT/gen_paths" "$1" "$1.dat" 1000 >truth || exit 1
+	"$pathdiff" --format=json "$1.dat" >out.json 2>err || wrong "$1: $(cat err)"
+	got=$(asks out.json '[(c["function"], c["executions"]) for c in r["causes"]]')
+	[ "$got" = "[('$2', $(truth slow))]" ] || wrong "$1: $got"
+}
+contexts hard "hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()"
+contexts inner "hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()"
+contexts soft "softirq NET_RX, most of it in net_rx_action()"
+contexts nmi "NMI, nmi_handle()"
 names ticks "slow f4 -"
 names tail "slow f4 -"
 [ "$(asks out.json '9998000 < c["self"] < 10010000')" = True ] || wrong "tail: self time of both calls"
@@ -70,15 +87,61 @@ names equal "slow twin#2 -"
 names ends "slow f4 -"
 [ "$(asks out.json '(r["trace"]["began_before"], r["trace"]["not_ended"])')" = "(1, 1)" ] || wrong "ends: incomplete ones"
 names lost "slow f4 -"
+lost=$(truth lost)
 [ "$(asks out.json 'r["trace"]["broken"]')" = "$(truth lost)" ] || wrong "lost: broken ones"
-grep -q "^pathdiff: lost.dat: records were lost $(truth lost) times$" err || wrong "lost: $(cat err)"
+grep -q "^pathdiff: lost.dat: records were lost in $(truth lost) gaps$" err || wrong "lost: $(cat err)"
 
 # Healthy ones, of several seeds, alone and beside another one
 for seed in 1 2 3 4 5; do
 	"$UNIT/gen_paths" healthy h$seed.dat 2000 $seed >truth
-	"$pathdiff" --brief h$seed.dat | grep -q '^No cause:' || wrong "healthy $seed"
-	"$pathdiff" --brief --baseline h1.dat h$seed.dat | grep -q '^No cause:' || wrong "healthy $seed with a baseline"
+	for floor in 0 10; do
+		"$pathdiff" --brief --floor=$floor h$seed.dat | grep -q '^Looks healthy:' || wrong "healthy $seed"
+		"$pathdiff" --brief --floor=$floor --baseline h1.dat h$seed.dat | grep -q '^Looks healthy:' ||
+			wrong "healthy $seed with a baseline"
+	done
 done
+# Above the limit of a chart, but not by what matters
+"$pathdiff" --brief --floor=0 h1.dat >out
+grep -qE '^Looks healthy: [0-9,]+ slow executions, no more than by chance\.$' out || wrong "--floor=0: $(cat out)"
+"$pathdiff" --brief h1.dat >out
+grep -q '^Looks healthy: no execution is above the limit\.$' out || wrong "--floor: $(cat out)"
+grep -q '^limit .* (--floor: 10 % above the centre ' out || wrong "--floor: $(cat out)"
+# As on a busy host: nothing stands out
+"$UNIT/gen_paths" busy busy.dat 2000 >truth
+"$pathdiff" --brief busy.dat >out || wrong "busy"
+grep -q '^Nothing stands out: the delay is spread over 100 functions, as on a busy host\.$' out || wrong "busy: $(cat out)"
+grep -q '^1\. ' out && wrong "busy: a cause"
+"$pathdiff" --format=json busy.dat >out.json || wrong "busy"
+[ "$(asks out.json '(c, r["spread"], r["causes_found"], r["limit"]["healthy"])')" = "(None, True, 100, False)" ] || wrong "busy: json"
+# Two outliers of 123 s in a baseline, and faults of 5 ms; then outliers that are the load
+"$UNIT/gen_paths" outliers outliers.dat 1554 >truth
+"$UNIT/gen_paths" slow faults.dat 1554 7 >truth
+"$pathdiff" --format=json --baseline outliers.dat faults.dat >out.json 2>err || wrong "outliers"
+[ "$(asks out.json '(c["function"], c["executions"], r["limit"]["set_aside"], r["limit"]["far"])')" = \
+	"('f4', $(truth slow), 2, False)" ] || wrong "outliers: $(asks out.json '(c, r["limit"])')"
+[ ! -s err ] || wrong "outliers: a warning"
+"$pathdiff" --brief --baseline outliers.dat outliers.dat | grep -q '^Looks healthy:' || wrong "outliers: healthy"
+"$pathdiff" --brief --baseline outliers.dat faults.dat | grep -q 'of outliers.dat, without 2 outliers)' || wrong "outliers: text"
+"$UNIT/gen_paths" often often.dat 1554 >truth
+"$pathdiff" --format=json --baseline often.dat faults.dat >out.json 2>err || wrong "often"
+[ "$(asks out.json '(r["limit"]["set_aside"], r["limit"]["far"])')" = "(0, True)" ] || wrong "often: $(asks out.json 'r["limit"]')"
+grep -q '^pathdiff: faults.dat: the limit is [0-9,]* times the centre, ' err || wrong "often: $(cat err)"
+"$pathdiff" --brief --baseline often.dat faults.dat | grep -q '^warning: the limit is [0-9,]* times the centre, ' || wrong "often: text"
+# What a report says
+"$pathdiff" extra.dat >out || wrong "words"
+grep -q ' time of 50 slow executions, 100 % of all delay; explains 100 % of the delay of these executions$' out || wrong "words: $(cat out)"
+grep -qE 'confidence|left out|1 (patterns|executions|times)|more causes' out && wrong "words: $(cat out)"
+grep -qE '^ +all slow +50 ' out || wrong "words: $(cat out)"
+"$pathdiff" --brief lost.dat | grep -q "^  $lost executions skipped; records lost in $lost gaps " ||
+	wrong "lost: $("$pathdiff" --brief lost.dat)"
+"$UNIT/gen_paths" counted counted.dat 1000 >truth
+"$pathdiff" --brief counted.dat | grep -qF "  $lost executions skipped; $(LC_ALL=C awk -v n=$((lost * 475085)) \
+	'BEGIN { printf "%d,%03d,%03d", n / 1000000, n % 1000000 / 1000, n % 1000 }') records lost in $lost gaps " ||
+	wrong "counted: $("$pathdiff" --brief counted.dat)"
+trace-cmd convert --file-version 7 --compression any -i counted.dat -o counted7.dat >/dev/null 2>&1 || wrong "convert"
+"$pathdiff" --format=json counted7.dat >out.json 2>err || wrong "counted7"
+[ "$(asks out.json 'r["trace"]["lost"]')" = $((lost * 475085)) ] || wrong "counted7: $(asks out.json 'r["trace"]')"
+"$pathdiff" --brief ends.dat | grep -q '^  skipped: 1 execution that began before the recording, 1 that ended after it$' || wrong "ends: text"
 # A baseline of the same functions, and the entry by name
 "$pathdiff" --format=json --entry=f3 --baseline h1.dat slow.dat >out.json || wrong "--baseline"
 [ "$(asks out.json '(c["function"], r["entry"], r["baseline"]["executions"])')" = "('f4', 'f3', 2000)" ] || wrong "--baseline, --entry"
@@ -146,6 +209,8 @@ head -c 300000 slow.dat >cut.dat
 "$UNIT/gen_paths" slow few.dat 8 >truth
 "$UNIT/gen_tracedat" block block.dat 100 200 >truth
 says 'pathdiff: empty.dat: empty file' empty.dat
+printf 'perf.data or so\0' >binary
+says 'pathdiff: binary: not a trace.dat file' binary
 says 'pathdiff: cut.dat:' cut.dat
 says 'truncated' cut.dat
 says 'pathdiff: block.dat: has no function_graph events; record with' block.dat
@@ -161,7 +226,7 @@ says 'pathdiff: missing.dat: No such file or directory' slow.dat --baseline miss
 "$pathdiff" nosyms.dat >out 2>err || wrong "nosyms"
 [ "$(cat err)" = "pathdiff: nosyms.dat: has no symbols: functions are shown by address" ] || wrong "nosyms: $(cat err)"
 # --- usage: status 2
-for option in --format=xml --limit=fast --common=101 --sleep-time=maybe --jobs=0 --nothing; do
+for option in --format=xml --limit=fast --floor=-1 --common=101 --sleep-time=maybe --jobs=0 --nothing; do
 	"$pathdiff" "$option" slow.dat >out 2>err
 	[ $? -eq 2 ] || wrong "$option: status"
 done
@@ -174,5 +239,13 @@ echo old >result
 [ "$(cat result)" = old ] || wrong "-o after a failure"
 "$pathdiff" -o result slow.dat || wrong "-o"
 grep -q 'f4() takes longer' result || wrong "-o: the result"
+
+# A thread has the name of its time: after an exec, after a rename, as sched_switch says
+for how in exec rename switch; do
+	"$UNIT/gen_names" names.dat $how || exit 1
+	"$pathdiff" names.dat >out 2>err || wrong "names after $how"
+	if ! grep -q 'by wl-130' out || grep -q 'g4\.sh' out; then wrong "names after $how: $(cat out)"; fi
+	grep -q 'while the CPU ran hog' out || wrong "names after $how: $(cat out)"
+done
 
 exit "$failed"

@@ -10,11 +10,11 @@ pathdiff=$TOOLS/pathdiff
 # shellcheck source=tests/unit/cli.bash
 . "$(dirname "$0")/cli.bash"
 
-for kind in hostile extra task healthy; do
+for kind in hostile extra task healthy busy hard; do
 	"$UNIT/gen_paths" $kind $kind.dat 1000 >truth || exit 1
 	"$pathdiff" --format=html $kind.dat >$kind.html 2>err || wrong "$kind: $(cat err)"
-	# The page's own three script elements, and nothing that is loaded
-	[ "$(grep -ciE '</?script' $kind.html)" -eq 6 ] || wrong "$kind: markup of the trace in the page"
+	# The page's own two script elements, and nothing that is loaded
+	[ "$(grep -ciE '</?script' $kind.html)" -eq 4 ] || wrong "$kind: markup of the trace in the page"
 	grep -qE '<(img|u|i)\b' $kind.html && wrong "$kind: elements of the trace in the page"
 	grep -qiE 'https?:|src=[^\/]|@import|url\(|fetch\(|XMLHttp' $kind.html && wrong "$kind: loads something"
 	sed -n '/id="data">/,/<\/script>/p' $kind.html | sed '1d;$d' >data.json
@@ -24,7 +24,7 @@ done
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
 
-shows '["1. </script><script>document.title=2</script>() takes longer",0,4]' hostile.html \
+shows '["1. </script><script>document.title=2</script>() takes longer",0,3]' hostile.html \
 	'return [text("h2")[0], document.querySelectorAll("img, u, i").length, document.scripts.length]' "names that are markup"
 shows '["1. f9(), which usually is not called",1,50]' extra.html \
 	'return [text("h2")[0], text("section.cause").length, DATA.causes[0].executions]' "the cause"
@@ -43,15 +43,22 @@ shows '["1. io_wait waits in schedule()",true,"1 wait",true,0]' task.html \
 	b.click();
 	return [text("h2")[0], text("p.waits")[0].includes("woken by waker (100 %)"), label,
 		/blocked for 5\.00\d ms, woken by waker.*there: wake_it < ksys_read/.test(t), text("tr.detail").length]' "the waits"
-shows '["No cause: what is above the limit is usual of a healthy process.",0,2]' healthy.html \
+shows '["Looks healthy: no execution is above the limit.",0,2]' healthy.html \
 	'return [text("p.none")[0], text("section.cause").length, plots.length]' "a healthy one"
+shows '["Nothing stands out: the delay is spread over 50 functions, as on a busy host.",0]' busy.html \
+	'return [text("p.none")[0], text("section.cause").length]' "a busy host"
+# an interrupt is among what is slower; no time at all is drawn left of the axis
+shows '["hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()",["waits"],true]' hard.html \
+	'const c = DATA.causes[0], p = plots[2];
+	return [document.querySelector(".two tr.cause td").textContent,
+		[...document.querySelectorAll(".scroll:not(.whole) th")].slice(-1).map(e => e.textContent),
+		c.self_normal.every(v => v === 0) && p.view.x0 > 6]' "an interrupt"
 # something is drawn: the slow executions far above the limit
 shows 'true' extra.html \
 	'const p = plots[0];
 	p.draw();
-	const [t, d] = DATA.points.find(x => x[2]), span = Math.max(...DATA.points.map(x => x[0]));
-	const x = p.left + 4 + t / span * (p.w - p.left - 8), y = p.at(d, p.bottom, 4);
-	const c = p.g.getImageData(x, y, 1, 1).data;
+	const [t, d] = DATA.points.find(x => x[2]);
+	const c = p.g.getImageData(p.x(t), p.y(d), 1, 1).data;
 	return c[0] > 150 && c[1] < 90 && c[2] < 110' "a slow execution in the picture"
 
 exit "$failed"

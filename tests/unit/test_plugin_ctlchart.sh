@@ -13,7 +13,7 @@ plugin=plugin_ctlchart
 report mixed.dat >out
 sed -n 's/.*ctlchart_alarm: *//p' out >alarms
 cat >expected <<'END'
-block_bio_queue->block_rq_complete: 7.012 s (limit 23.412 ms, centre 14.100 ms) started 1000.000000 by reader-1234 dev=8388608 sector=1234 rule: limit, kept
+block_bio_queue->block_rq_complete: 7.012 s (limit 23.412 ms, centre 14.100 ms) started 1000.000000 by reader-1234 dev=8:0 sector=1234 rule: limit, kept
 lat.lat: 7000 (limit 99) by five-5 rule: limit
 named: 999 ns (no limit yet) started 1000.001234 by a-name-of-15-by-6 k=-1 rule: overdue
 named: 1.500 us (limit 1.000 us, centre 250 ns) started 1000.000000 by seven-7 k=2 rule: limit, 2, overdue, kept

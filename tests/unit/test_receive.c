@@ -19,6 +19,7 @@
 #include <trace-cmd.h>
 
 #include "collect.h"
+#include "memory.h"
 #include "random.h"
 #include "suite.h"
 #include "tracedat.h"
@@ -74,17 +75,29 @@ static bool large;
 static unsigned int loss, doubling, reordering;
 static bool deaf; /* the sender sends nothing again */
 static bool hostile; /* and others send as if they were it */
+static bool starved; /* often there is no memory */
 
-/* Of all that the sender sends: the oldest one has no QUICK */
-static uint8_t version = NETTRACE_VERSION;
+/* With a key: numbers in the seals of the sender, as the kernel has them */
+static bool keyed;
+static const siphash_key_t key = { { 0x123456789abcdef0, 0x0fedcba987654321 } };
+static const siphash_key_t *sender_key = &key;
+static uint64_t number, heard, echoed;
 
-static const struct sockaddr_in sender = { .sin_family = AF_INET };
+/* All that arrived, and what it was */
+static struct {
+	uint8_t bytes[ROOM + TRACECAST_SEAL];
+	size_t len;
+} * taped;
+static unsigned int nr_taped;
+#define TAPED 20000
 
-static void add_tag(enum nettrace_tag tag, const void *data, uint32_t len)
+static struct sockaddr_in sender = { .sin_family = AF_INET };
+
+static void add_tag(enum tracecast_tag tag, const void *data, uint32_t len)
 {
-	nettrace_put_tag(meta + meta_len, tag, len);
-	memcpy(meta + meta_len + NETTRACE_TAG_HEADER, data, len);
-	meta_len += NETTRACE_TAG_HEADER + len;
+	tracecast_put_tag(meta + meta_len, tag, len);
+	memcpy(meta + meta_len + TRACECAST_TAG_HEADER, data, len);
+	meta_len += TRACECAST_TAG_HEADER + len;
 }
 
 static void add_format(const char *system, const char *text)
@@ -92,7 +105,7 @@ static void add_format(const char *system, const char *text)
 	char format[4000];
 	int len = snprintf(format, sizeof(format), "%s%c%s", system, 0, text);
 
-	add_tag(NETTRACE_FORMAT, format, len);
+	add_tag(TRACECAST_FORMAT, format, len);
 }
 
 static const char header_page[] =
@@ -109,17 +122,17 @@ static const char header_event[] =
 
 static void make_meta(bool other)
 {
-	struct nettrace_info info = { 0, 8, CPUS, 4096 };
-	uint8_t b[NETTRACE_INFO_LEN];
+	struct tracecast_info info = { 0, 8, CPUS, 4096 };
+	uint8_t b[TRACECAST_INFO_LEN];
 
 	meta_len = 0;
 	meta_generation++;
-	nettrace_put_info(b, &info);
-	add_tag(NETTRACE_INFO, b, sizeof(b));
-	add_tag(NETTRACE_HOST, "../rig 7", 8);
-	add_tag(NETTRACE_CLOCK, "mono", 4);
-	add_tag(NETTRACE_HEADER_PAGE, header_page, strlen(header_page));
-	add_tag(NETTRACE_HEADER_EVENT, header_event, strlen(header_event));
+	tracecast_put_info(b, &info);
+	add_tag(TRACECAST_INFO, b, sizeof(b));
+	add_tag(TRACECAST_HOST, "../rig 7", 8);
+	add_tag(TRACECAST_CLOCK, "mono", 4);
+	add_tag(TRACECAST_HEADER_PAGE, header_page, strlen(header_page));
+	add_tag(TRACECAST_HEADER_EVENT, header_event, strlen(header_event));
 	add_format("sched", td_sched_waking);
 	if (other)
 		add_format("test", "name: other\nID: 777\nformat:\n" TD_COMMON
@@ -150,19 +163,19 @@ static struct datagram *new_datagram(struct stream *s)
 }
 
 static void end_datagram(struct stream *s, unsigned int cpu,
-			 enum nettrace_kind kind, uint64_t time, uint32_t len,
+			 enum tracecast_kind kind, uint64_t time, uint32_t len,
 			 unsigned int events)
 {
 	struct datagram *d = &s->datagram[s->datagrams];
-	struct nettrace_data h = { .cpu = cpu,
-				   .events = events,
-				   .seq = s->datagrams,
-				   .before = s->before[s->datagrams],
-				   .lost = s->lost[s->datagrams],
-				   .time = time };
+	struct tracecast_data h = { .cpu = cpu,
+				    .events = events,
+				    .seq = s->datagrams,
+				    .before = s->before[s->datagrams],
+				    .lost = s->lost[s->datagrams],
+				    .time = time };
 
-	nettrace_put_data(d->bytes, kind, SESSION, &h);
-	d->len = NETTRACE_DATA_HEADER + len;
+	tracecast_put_data(d->bytes, kind, SESSION, &h);
+	d->len = TRACECAST_DATA_HEADER + len;
 	s->datagrams++;
 	s->before[s->datagrams] = h.before + events;
 	s->lost[s->datagrams] = h.lost;
@@ -177,32 +190,33 @@ static void put_parts(struct stream *s, unsigned int cpu,
 		struct datagram *d = new_datagram(s);
 		bool last;
 
-		len = r->len - done < ROOM - NETTRACE_DATA_HEADER ?
+		len = r->len - done < ROOM - TRACECAST_DATA_HEADER ?
 			      r->len - done :
-			      ROOM - NETTRACE_DATA_HEADER;
+			      ROOM - TRACECAST_DATA_HEADER;
 		last = done + len == r->len;
-		memcpy(d->bytes + NETTRACE_DATA_HEADER, r->bytes + done, len);
-		end_datagram(s, cpu, last ? NETTRACE_END : NETTRACE_PART,
+		memcpy(d->bytes + TRACECAST_DATA_HEADER, r->bytes + done, len);
+		end_datagram(s, cpu, last ? TRACECAST_END : TRACECAST_PART,
 			     r->time, len, last);
 	}
 }
 
-static void begin_datagram(struct nettrace_packer *p, enum nettrace_kind kind,
+static void begin_datagram(struct tracecast_packer *p, enum tracecast_kind kind,
 			   uint8_t *bytes, uint64_t time)
 {
-	uint8_t *to = bytes + NETTRACE_DATA_HEADER;
+	uint8_t *to = bytes + TRACECAST_DATA_HEADER;
 
-	if (kind == NETTRACE_QUICK)
-		nettrace_quick_begin(p, to, ROOM - NETTRACE_DATA_HEADER, time);
+	if (kind == TRACECAST_QUICK)
+		tracecast_quick_begin(p, to, ROOM - TRACECAST_DATA_HEADER,
+				      time);
 	else
-		nettrace_pack_begin(p, to, ROOM - NETTRACE_DATA_HEADER, time);
+		tracecast_pack_begin(p, to, ROOM - TRACECAST_DATA_HEADER, time);
 }
 
 /* All records of a CPU, in datagrams; some were lost in the ring */
 static void make_stream(unsigned int cpu, bool other)
 {
-	static struct nettrace_packer p;
-	enum nettrace_kind kind = NETTRACE_DATA;
+	static struct tracecast_packer p;
+	enum tracecast_kind kind = TRACECAST_DATA;
 	struct stream *s = &stream[cpu];
 	uint64_t time = rnd() % (1ULL << 50);
 	unsigned int n = 0, events = 0;
@@ -220,8 +234,8 @@ static void make_stream(unsigned int cpu, bool other)
 							TD_ID_WAKING);
 again:
 		if (d && (r->len > 500 || rnd() % 60 == 0)) {
-			end_datagram(s, cpu, kind, first, nettrace_pack_end(&p),
-				     events);
+			end_datagram(s, cpu, kind, first,
+				     tracecast_pack_end(&p), events);
 			d = NULL;
 		}
 		if (!d && rnd() % 40 == 0) {
@@ -239,14 +253,12 @@ again:
 			d = new_datagram(s);
 			first = time;
 			events = 0;
-			kind = version == NETTRACE_VERSION && rnd() % 2 ?
-				       NETTRACE_QUICK :
-				       NETTRACE_DATA;
+			kind = rnd() % 2 ? TRACECAST_QUICK : TRACECAST_DATA;
 			begin_datagram(&p, kind, d->bytes, time);
 		}
-		if (!nettrace_pack(&p, r->time, r->bytes, r->len)) {
-			end_datagram(s, cpu, kind, first, nettrace_pack_end(&p),
-				     events);
+		if (!tracecast_pack(&p, r->time, r->bytes, r->len)) {
+			end_datagram(s, cpu, kind, first,
+				     tracecast_pack_end(&p), events);
 			d = NULL;
 			goto again;
 		}
@@ -254,7 +266,7 @@ again:
 		n++;
 	}
 	if (d)
-		end_datagram(s, cpu, kind, first, nettrace_pack_end(&p),
+		end_datagram(s, cpu, kind, first, tracecast_pack_end(&p),
 			     events);
 	s->records = n;
 }
@@ -267,6 +279,9 @@ static struct {
 } pending[64];
 static unsigned int nr_pending;
 
+/* What came from the sender, and what was sent there */
+static uint64_t bytes_in, bytes_out;
+
 static void arrive(const uint8_t *bytes, size_t len)
 {
 	/* Exactly as long, for ASan */
@@ -274,6 +289,13 @@ static void arrive(const uint8_t *bytes, size_t len)
 
 	expect(copy);
 	memcpy(copy, bytes, len);
+	bytes_in += len;
+	if (taped && nr_taped < TAPED) {
+		memcpy(taped[nr_taped].bytes, bytes, len);
+		taped[nr_taped++].len = len;
+	}
+	if (starved && rnd() % 3 == 0)
+		memory_fail_nth = 1 + rnd() % 4;
 	collector_datagram(collector, copy, len, (struct sockaddr *)&sender,
 			   sizeof(sender), now);
 	free(copy);
@@ -286,9 +308,16 @@ static void release_one(unsigned int i)
 	pending[i] = pending[--nr_pending];
 }
 
-static void transmit(uint8_t *bytes, size_t len)
+static void transmit(const uint8_t *datagram, size_t len)
 {
-	bytes[2] = version;
+	struct tracecast_seal seal = { .echo = heard };
+	uint8_t bytes[ROOM + TRACECAST_SEAL];
+
+	memcpy(bytes, datagram, len);
+	if (keyed) {
+		seal.number = ++number;
+		len = tracecast_seal(bytes, len, sender_key, &seal);
+	}
 	if (rnd() % 1000 < loss)
 		return;
 	if (rnd() % 1000 < doubling)
@@ -308,28 +337,28 @@ static void transmit(uint8_t *bytes, size_t len)
 static void send_meta(void)
 {
 	uint8_t b[ROOM];
-	struct nettrace_meta h = { meta_generation, meta_len, 0 };
+	struct tracecast_meta h = { meta_generation, meta_len, 0 };
 	uint32_t len;
 
 	for (; h.offset < meta_len; h.offset += len) {
 		len = meta_len - h.offset < 400 ? meta_len - h.offset : 400;
-		nettrace_put_meta(b, SESSION, &h);
-		memcpy(b + NETTRACE_META_HEADER, meta + h.offset, len);
-		transmit(b, NETTRACE_META_HEADER + len);
+		tracecast_put_meta(b, SESSION, &h);
+		memcpy(b + TRACECAST_META_HEADER, meta + h.offset, len);
+		transmit(b, TRACECAST_META_HEADER + len);
 	}
 }
 
 /* Of the first CPUs */
-static void send_beat_of(enum nettrace_last last, unsigned int cpus)
+static void send_beat_of(enum tracecast_last last, unsigned int cpus)
 {
-	uint8_t b[NETTRACE_BEAT_HEADER + CPUS * NETTRACE_BEAT_ENTRY];
-	struct nettrace_beat beat = { meta_generation, cpus, last };
+	uint8_t b[TRACECAST_BEAT_HEADER + CPUS * TRACECAST_BEAT_ENTRY];
+	struct tracecast_beat beat = { meta_generation, cpus, last };
 	unsigned int cpu;
 
-	nettrace_put_beat(b, SESSION, &beat);
+	tracecast_put_beat(b, SESSION, &beat);
 	for (cpu = 0; cpu < cpus; cpu++) {
 		struct stream *s = &stream[cpu];
-		struct nettrace_beat_entry e = {
+		struct tracecast_beat_entry e = {
 			.cpu = cpu,
 			.base = s->base,
 			.next = s->sent,
@@ -338,14 +367,14 @@ static void send_beat_of(enum nettrace_last last, unsigned int cpus)
 			.generated = s->before[s->datagrams],
 		};
 
-		nettrace_put_beat_entry(b + NETTRACE_BEAT_HEADER +
-						cpu * NETTRACE_BEAT_ENTRY,
-					&e);
+		tracecast_put_beat_entry(b + TRACECAST_BEAT_HEADER +
+						 cpu * TRACECAST_BEAT_ENTRY,
+					 &e);
 	}
-	transmit(b, NETTRACE_BEAT_HEADER + cpus * NETTRACE_BEAT_ENTRY);
+	transmit(b, TRACECAST_BEAT_HEADER + cpus * TRACECAST_BEAT_ENTRY);
 }
 
-static void send_beat(enum nettrace_last last)
+static void send_beat(enum tracecast_last last)
 {
 	send_beat_of(last, CPUS);
 }
@@ -362,42 +391,56 @@ static void hear(const void *data, size_t len, const struct sockaddr *to,
 		 socklen_t to_len, void *arg)
 {
 	const uint8_t *b = data;
-	struct nettrace_header h;
-	struct nettrace_ack ack;
-	struct nettrace_ack_entry e;
-	struct nettrace_ack_range r;
+	struct tracecast_header h;
+	struct tracecast_ack ack;
+	struct tracecast_ack_entry e;
+	struct tracecast_ack_range r;
 	unsigned int i, k;
 	uint64_t seq;
 
 	(void)arg;
 	expect(to_len == sizeof(sender));
-	expect(!memcmp(to, &sender, sizeof(sender)));
-	expect(len <= NETTRACE_DATAGRAM_MIN);
+	expect(hostile || !memcmp(to, &sender, sizeof(sender)));
+	expect(len <= TRACECAST_DATAGRAM_MIN);
+	bytes_out += len;
+	expect(bytes_out <= bytes_in);
 	if (rnd() % 1000 < loss)
 		return;
-	expect(nettrace_get_header(b, len, &h));
-	expect(h.kind == NETTRACE_ACK);
-	expect(h.version == version || hostile);
+	expect(tracecast_get_header(b, len, &h));
+	expect(h.kind == TRACECAST_ACK);
+	expect(h.sealed == keyed);
+	if (keyed) {
+		struct tracecast_seal seal;
+
+		len = tracecast_unseal(b, len, &key, &seal);
+		expect(len);
+		expect(seal.echo && seal.echo <= number);
+		if (seal.echo < echoed ||
+		    (seal.echo == echoed && seal.number <= heard))
+			return;
+		echoed = seal.echo;
+		heard = seal.number;
+	}
 	if (h.session != SESSION || hostile)
 		return;
-	expect(nettrace_get_ack(b, len, &ack));
+	expect(tracecast_get_ack(b, len, &ack));
 	acked_generation = ack.generation;
-	b += NETTRACE_ACK_HEADER;
-	len -= NETTRACE_ACK_HEADER;
+	b += TRACECAST_ACK_HEADER;
+	len -= TRACECAST_ACK_HEADER;
 	for (i = 0; i < ack.entries; i++) {
 		struct stream *s;
 
-		expect(nettrace_get_ack_entry(b, len, &e));
+		expect(tracecast_get_ack_entry(b, len, &e));
 		expect(e.cpu < CPUS);
 		s = &stream[e.cpu];
 		expect(e.next <= s->sent);
 		if (e.next > s->base && !deaf)
 			s->base = e.next;
-		b += NETTRACE_ACK_ENTRY;
-		len -= NETTRACE_ACK_ENTRY;
-		for (k = 0; k < e.ranges; k++, b += NETTRACE_ACK_RANGE) {
-			nettrace_get_ack_range(b, &r);
-			len -= NETTRACE_ACK_RANGE;
+		b += TRACECAST_ACK_ENTRY;
+		len -= TRACECAST_ACK_ENTRY;
+		for (k = 0; k < e.ranges; k++, b += TRACECAST_ACK_RANGE) {
+			tracecast_get_ack_range(b, &r);
+			len -= TRACECAST_ACK_RANGE;
 			expect(r.count > 0);
 			expect(e.next + r.from + r.count <= s->sent);
 			for (seq = e.next + r.from;
@@ -412,7 +455,7 @@ static void hear(const void *data, size_t len, const struct sockaddr *to,
 
 static char last_note[1024];
 
-static void take_note(const char *text, void *arg)
+static void keep_note(const char *text, void *arg)
 {
 	(void)arg;
 	snprintf(last_note, sizeof(last_note), "%s", text);
@@ -440,7 +483,7 @@ static void pass_time(void)
 	if (acked_generation != meta_generation && now % 100 == 0)
 		send_meta();
 	if (now % 200 == 0)
-		send_beat(NETTRACE_GOES_ON);
+		send_beat(TRACECAST_GOES_ON);
 	send_asked();
 }
 
@@ -574,10 +617,13 @@ static void read_all(struct reading *reading)
 
 static void begin_with(uint64_t rotate)
 {
+	static uint64_t first = 1ull << 62;
 	struct collector_config config = { .output = directory,
 					   .rotate = rotate,
+					   .key = keyed ? &key : NULL,
+					   .first = first += 1ull << 40,
 					   .send = hear,
-					   .note = take_note };
+					   .note = keep_note };
 
 	collector = collector_new(&config);
 }
@@ -624,8 +670,9 @@ static void end(void)
 static void get_ledger(struct collector_ledger *l)
 {
 	ck_assert(collector_ledger(collector, 0, l));
-	ck_assert_uint_eq(l->generated, l->delivered + l->ring_lost +
-						l->wire_lost + l->awaited);
+	ck_assert_uint_eq(l->generated, l->earlier + l->delivered +
+						l->ring_lost + l->wire_lost +
+						l->awaited);
 }
 
 static uint64_t made(void)
@@ -667,6 +714,20 @@ static void run_until_acked(void)
 	ck_assert(all_acked());
 }
 
+/* The ledgers as they are printed */
+static void check_printed(const char *want)
+{
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(out);
+	collector_print(collector, out);
+	fclose(out);
+	ck_assert_msg(strstr(text, want), "%.2000s", text);
+	free(text);
+}
+
 static const struct {
 	unsigned int loss, doubling, reordering, window;
 } networks[] = {
@@ -692,43 +753,269 @@ START_TEST(everything_arrives)
 }
 END_TEST
 
-/* It hears nothing but its own version */
-START_TEST(an_older_sender_is_answered)
+/* The sender sends again what there was no memory for */
+START_TEST(nothing_is_lost_without_memory)
 {
 	struct collector_ledger l;
-	struct datagram strange;
 
-	version = NETTRACE_VERSION_OLDEST;
+	seed += _i;
+	loss = reordering = 50 * (_i % 2);
+	starved = true;
+	large = _i / 2 % 2;
 	begin(false);
-	send_meta();
-	send_beat(NETTRACE_GOES_ON);
-	/* It cannot mean this */
-	strange = stream[0].datagram[0];
-	strange.bytes[3] = NETTRACE_QUICK;
-	transmit(strange.bytes, strange.len);
-	loss = doubling = reordering = 50;
 	send_all(100);
 	run_until_acked();
 	check_all_there();
 	get_ledger(&l);
+	ck_assert_uint_gt(l.dropped, 0);
 	ck_assert_uint_eq(l.damaged, 0);
 	end();
 }
 END_TEST
 
-/* The ledgers as they are printed */
-static void check_printed(const char *want)
+/* A part for which there is no memory is kept, also when the sender has dropped it */
+START_TEST(parts_wait_for_memory)
 {
-	char *text;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	struct stream *s = &stream[0];
+	struct collector_ledger l;
 
-	ck_assert_ptr_nonnull(out);
-	collector_print(collector, out);
-	fclose(out);
-	ck_assert_msg(strstr(text, want), "%s", text);
-	free(text);
+	large = true;
+	begin(false);
+	send_meta();
+	send_beat(TRACECAST_GOES_ON);
+	send_data(0, s->sent++);
+	/* There is memory for the datagram, but not to add it to the record */
+	for (; s->sent < 3; s->sent++) {
+		memory_fail_nth = 2;
+		send_data(0, s->sent);
+	}
+	s->base = s->sent;
+	memory_fail_nth = 1;
+	send_beat(TRACECAST_GOES_ON);
+	ck_assert_uint_eq(memory_fail_nth, 0);
+	pass_time();
+	ck_assert(collector_sync(collector));
+	get_ledger(&l);
+	ck_assert_uint_eq(l.delivered, 1);
+	ck_assert_uint_eq(l.damaged, 0);
+	ck_assert_uint_eq(l.wire_lost, 0);
+	end();
 }
+END_TEST
+
+/* Until it is answered, the sender only sends heartbeats */
+static void be_answered(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000 && !heard; i++) {
+		send_beat(TRACECAST_GOES_ON);
+		if (nr_pending)
+			release_one(0);
+	}
+	ck_assert_uint_gt(heard, 0);
+}
+
+/* As without a key, on all networks */
+START_TEST(everything_arrives_with_a_key)
+{
+	seed += _i;
+	keyed = true;
+	loss = networks[_i].loss;
+	doubling = networks[_i].doubling;
+	reordering = networks[_i].reordering;
+	begin(false);
+	be_answered();
+	send_all(networks[_i].window);
+	run_until_acked();
+	check_all_there();
+	ck_assert_uint_eq(nr_paths, 1);
+	check_printed("refused: ");
+	end();
+}
+END_TEST
+
+/* Without the key, no session begins, and none that has begun is disturbed */
+START_TEST(others_are_refused_with_a_key)
+{
+	static const siphash_key_t other = { { 1, 2 } };
+	struct collector_ledger l;
+	uint64_t answers;
+	char refused[64];
+
+	keyed = true;
+	begin(false);
+	keyed = false;
+	send_meta();
+	send_beat(TRACECAST_GOES_ON);
+	keyed = true;
+	ck_assert_str_eq(last_note, "session 1234567890abcdef: refused: "
+				    "the sender has no key; "
+				    "write it to its target's file key");
+	sender_key = &other;
+	send_beat(TRACECAST_GOES_ON);
+	ck_assert_str_eq(last_note, "session 1234567890abcdef: refused: "
+				    "the sender has another key");
+	ck_assert(!collector_ledger(collector, 0, &l));
+	ck_assert_uint_eq(bytes_out, 0);
+	sender_key = &key;
+	be_answered();
+	send_meta();
+	send_beat(TRACECAST_GOES_ON);
+	send_all(100);
+	run_until_acked();
+	/* Now one that says that all is lost, and is the last one */
+	answers = bytes_out;
+	sender_key = &other;
+	send_beat(TRACECAST_PANIC);
+	keyed = false;
+	send_beat(TRACECAST_PANIC);
+	keyed = true;
+	ck_assert_uint_eq(bytes_out, answers);
+	get_ledger(&l);
+	ck_assert_int_eq(l.over, TRACECAST_GOES_ON);
+	snprintf(refused, sizeof(refused),
+		 "refused: %u datagrams without a key",
+		 (meta_len + 399) / 400 + 2);
+	check_printed(refused);
+	check_printed("refused: 2 datagrams with another key");
+	sender_key = &key;
+	check_all_there();
+	end();
+}
+END_TEST
+
+/* A collector without one says so */
+START_TEST(a_key_is_missed)
+{
+	struct collector_ledger l;
+
+	begin(false);
+	keyed = true;
+	send_beat(TRACECAST_GOES_ON);
+	keyed = false;
+	ck_assert_str_eq(last_note, "session 1234567890abcdef: "
+				    "refused: the sender has a key; "
+				    "give it with --key-file");
+	ck_assert(!collector_ledger(collector, 0, &l));
+	end();
+}
+END_TEST
+
+/* What was sent once, sent again by others, from elsewhere */
+static void play_tape(void)
+{
+	in_port_t port = sender.sin_port;
+	unsigned int i, n = nr_taped;
+
+	sender.sin_port = htons(1);
+	hostile = true;
+	for (i = 0; i < n; i++) {
+		arrive(taped[i].bytes, taped[i].len);
+		if (i % 50 == 0) {
+			now += 20;
+			collector_tick(collector, now);
+		}
+	}
+	hostile = false;
+	sender.sin_port = port;
+}
+
+/* Neither the collector that had it nor its successor takes it again */
+START_TEST(repeated_datagrams_are_refused)
+{
+	struct collector_ledger l, m;
+
+	keyed = true;
+	taped = calloc(TAPED, sizeof(*taped));
+	ck_assert_ptr_nonnull(taped);
+	begin(false);
+	be_answered();
+	send_all(100);
+	run_until_acked();
+	ck_assert_uint_lt(nr_taped, TAPED);
+	get_ledger(&l);
+	play_tape();
+	get_ledger(&m);
+	ck_assert_uint_eq(m.datagrams, l.datagrams);
+	ck_assert_uint_eq(m.again, l.again);
+	ck_assert_uint_eq(m.generated, l.generated);
+	check_all_there();
+	ck_assert(collector_free(collector));
+	begin_with(1 << 30);
+	play_tape();
+	ck_assert(!collector_ledger(collector, 0, &l));
+	find_files();
+	ck_assert_uint_eq(nr_paths, 1);
+	free(taped);
+	taped = NULL;
+	end();
+}
+END_TEST
+
+/* One that was forgotten does not begin again */
+START_TEST(forgotten_sessions_stay_so_with_a_key)
+{
+	uint8_t b[TRACECAST_BEAT_HEADER] = { 0 };
+	struct tracecast_beat beat = { 1, 0, 0 };
+	unsigned int i;
+
+	keyed = hostile = true;
+	taped = calloc(TAPED, sizeof(*taped));
+	ck_assert_ptr_nonnull(taped);
+	begin(false);
+	for (i = 0; i < 300; i++) {
+		/* Answered, and then there */
+		tracecast_put_beat(b, i, &beat);
+		transmit(b, sizeof(b));
+		transmit(b, sizeof(b));
+		now += 6000;
+	}
+	check_printed("forgotten: 44 old sessions");
+	play_tape();
+	check_printed("forgotten: 44 old sessions");
+	free(taped);
+	taped = NULL;
+	end();
+}
+END_TEST
+
+/*
+ * Others have filled all memory with sessions that never begin: what there is goes to
+ * who needs less, and these sessions are forgotten when they were silent for long.
+ */
+START_TEST(memory_runs_out)
+{
+#ifndef __SANITIZE_ADDRESS__
+	const struct rlimit limit = { 256 << 20, 256 << 20 };
+	struct tracecast_meta h = { 1, TRACECAST_META_MAX, 0 };
+	uint8_t b[TRACECAST_META_HEADER + 1] = { 0 };
+	struct reading r[CPUS];
+	unsigned int i;
+
+	begin(false);
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+	for (i = 0; i < 100; i++) {
+		tracecast_put_meta(b, i, &h);
+		transmit(b, sizeof(b));
+	}
+	ck_assert(strstr(last_note, "out of memory"));
+	check_printed("dropped: 1 datagrams, for lack of memory");
+	send_all(100);
+	run_until_acked();
+	pass_time();
+	read_all(r);
+	ck_assert_uint_eq(r[0].records + r[1].records, CPUS * RECORDS);
+	/* One that is dropped now has an old one forgotten */
+	now += 6000;
+	tracecast_put_meta(b, i, &h);
+	transmit(b, sizeof(b));
+	pass_time();
+	check_printed("forgotten: 1 ");
+	end();
+#endif
+}
+END_TEST
 
 /* Nobody sends again: each record is in the file, or counted */
 START_TEST(losses_are_counted)
@@ -744,7 +1031,7 @@ START_TEST(losses_are_counted)
 	send_meta();
 	while (nr_pending)
 		release_one(0);
-	send_beat(NETTRACE_GOES_ON);
+	send_beat(TRACECAST_GOES_ON);
 	while (nr_pending)
 		release_one(0);
 	loss = 100;
@@ -756,7 +1043,7 @@ START_TEST(losses_are_counted)
 	loss = 0;
 	/* What is still missing when the session is over is lost */
 	reordering = 0;
-	send_beat(NETTRACE_OVER);
+	send_beat(TRACECAST_OVER);
 	for (i = 0; i < 200; i++) {
 		now += 20;
 		collector_tick(collector, now);
@@ -771,8 +1058,8 @@ START_TEST(losses_are_counted)
 	ck_assert_uint_eq(r[0].records + r[1].records, l.delivered);
 	ck_assert_uint_eq(l.generated - l.delivered, l.ring_lost + l.wire_lost);
 	/* What still comes then is not taken for somebody else's */
-	send_beat(NETTRACE_OVER);
-	check_printed("\nignored: 0 datagrams of others\nlate: 1 ");
+	send_beat(TRACECAST_OVER);
+	check_printed("\nignored: 0 foreign datagrams\nlate: 1 ");
 	end();
 }
 END_TEST
@@ -791,15 +1078,15 @@ static uint64_t in_file(const char *key)
 }
 
 static const struct {
-	enum nettrace_last last;
+	enum tracecast_last last;
 	unsigned int cpus; /* that tell */
 	unsigned int percent; /* of what there was is sent */
 	unsigned int unknown;
 } panics[] = {
-	{ NETTRACE_PANIC, CPUS, 100, 0 },
-	{ NETTRACE_PANIC, CPUS, 60, 0 },
-	{ NETTRACE_PANIC, 1, 100, CPUS - 1 },
-	{ NETTRACE_PANIC_SOME, CPUS, 80, CPUS },
+	{ TRACECAST_PANIC, CPUS, 100, 0 },
+	{ TRACECAST_PANIC, CPUS, 60, 0 },
+	{ TRACECAST_PANIC, 1, 100, CPUS - 1 },
+	{ TRACECAST_PANIC_SOME, CPUS, 80, CPUS },
 };
 
 /* Nobody is left to answer: all comes twice, and then how much there was */
@@ -891,11 +1178,23 @@ START_TEST(another_collector_goes_on)
 	get_ledger(&m);
 	read_all(r);
 	ck_assert_uint_eq(nr_paths, 2);
-	ck_assert_uint_eq(l.generated + m.generated, made());
+	/* It knows what there was before, and what is lost is lost for good */
+	ck_assert_uint_eq(l.earlier, 0);
+	ck_assert_uint_eq(m.generated, made());
+	ck_assert_uint_eq(m.earlier, l.delivered);
+	ck_assert_uint_eq(m.ring_lost, ring_lost());
+	ck_assert_uint_ge(m.wire_lost, l.wire_lost);
+	check_printed("before this collector");
 	ck_assert_uint_eq(r[0].records + r[1].records,
 			  l.delivered + m.delivered);
 	/* A record whose parts were divided between them may be lost */
-	ck_assert_uint_le(l.wire_lost + m.wire_lost, CPUS);
+	ck_assert_uint_le(m.wire_lost, CPUS);
+	collector_sync(collector);
+	now += 2000;
+	collector_tick(collector, now);
+	ck_assert_uint_eq(in_file("generated"), m.generated);
+	ck_assert_uint_eq(in_file("earlier"), m.earlier);
+	ck_assert_uint_eq(in_file("lost_on_wire"), m.wire_lost);
 	end();
 }
 END_TEST
@@ -908,7 +1207,7 @@ START_TEST(formats_come_before_records)
 
 	begin(true);
 	send_meta();
-	send_beat(NETTRACE_GOES_ON);
+	send_beat(TRACECAST_GOES_ON);
 	while (!all_sent()) {
 		unsigned int cpu = all_sent()				? 0 :
 				   stream[0].sent < stream[0].datagrams ? 0 :
@@ -976,18 +1275,89 @@ START_TEST(a_full_disk_is_waited_for)
 }
 END_TEST
 
+/* What never got into the file is not delivered, whenever the collector ends */
+START_TEST(a_full_disk_has_no_more_than_is_told)
+{
+	struct rlimit limit = { 300000, RLIM_INFINITY };
+	struct collector_ledger l, m;
+	struct reading r[CPUS];
+	unsigned int i, cpu;
+
+	signal(SIGXFSZ, SIG_IGN);
+	begin(false);
+	stream[0].datagrams /= 4;
+	stream[1].datagrams /= 4;
+	send_all(50);
+	run_until_acked();
+	get_ledger(&l);
+	ck_assert_uint_gt(l.delivered, 0);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		while (stream[cpu].before[stream[cpu].datagrams + 1])
+			stream[cpu].datagrams++;
+	}
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (i = 0; i < 40; i++) {
+		cpu = i % CPUS;
+		send_data(cpu, stream[cpu].sent++);
+		pass_time();
+	}
+	ck_assert(!collector_sync(collector));
+	get_ledger(&m);
+	ck_assert_uint_ge(m.delivered, l.delivered);
+	ck_assert_uint_gt(m.awaited, 0);
+	ck_assert(!collector_free(collector));
+	limit.rlim_cur = RLIM_INFINITY;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	read_all(r);
+	/* Some CPUs' may have been written when another's could not */
+	ck_assert_uint_ge(r[0].records + r[1].records, m.delivered);
+	ck_assert_uint_eq(in_file("delivered"), m.delivered);
+	begin_with(1 << 30);
+	end();
+}
+END_TEST
+
+/* One datagram with a forged address is not answered by a larger one */
+START_TEST(answers_are_no_larger)
+{
+	unsigned int i;
+
+	begin(false);
+	send_meta();
+	send_beat(TRACECAST_GOES_ON);
+	loss = 900;
+	send_all(20);
+	loss = 0;
+	while (nr_pending)
+		release_one(0);
+	/* Much is missing: what was sent from here earns the other address nothing */
+	sender.sin_port = htons(1);
+	bytes_in = bytes_out = 0;
+	send_beat(TRACECAST_GOES_ON);
+	while (nr_pending)
+		release_one(0);
+	for (i = 0; i < 500; i++) {
+		now += 20;
+		collector_tick(collector, now);
+	}
+	ck_assert_uint_gt(bytes_in, 0);
+	ck_assert_uint_le(bytes_out, bytes_in);
+	end();
+}
+END_TEST
+
 /* There is a place for one more session when others are over or silent */
 START_TEST(old_sessions_are_forgotten)
 {
 	struct collector_ledger l;
-	uint8_t b[NETTRACE_BEAT_HEADER] = { 0 };
-	struct nettrace_beat beat = { 1, 0, 0 };
+	uint8_t b[TRACECAST_BEAT_HEADER] = { 0 };
+	struct tracecast_beat beat = { 1, 0, 0 };
 	unsigned int i;
 
 	begin(false);
 	hostile = true;
 	for (i = 0; i < 600; i++) {
-		nettrace_put_beat(b, i, &beat);
+		tracecast_put_beat(b, i, &beat);
 		arrive(b, sizeof(b));
 	}
 	ck_assert(collector_ledger(collector, 255, &l));
@@ -1018,7 +1388,7 @@ START_TEST(hostile_datagrams_do_no_harm)
 	hostile = true;
 	begin(false);
 	send_meta();
-	send_beat(NETTRACE_GOES_ON);
+	send_beat(TRACECAST_GOES_ON);
 	for (i = 0; i < 4000; i++) {
 		struct stream *s = &stream[rnd() % CPUS];
 		struct datagram *d = &s->datagram[rnd() % s->datagrams];
@@ -1060,8 +1430,13 @@ static void reset(void)
 	memset(stream, 0, sizeof(stream));
 	meta_generation = acked_generation = 0;
 	loss = doubling = reordering = 0;
-	large = deaf = hostile = false;
-	version = NETTRACE_VERSION;
+	large = deaf = hostile = starved = false;
+	memory_fail_nth = 0;
+	keyed = false;
+	sender_key = &key;
+	number = heard = echoed = 0;
+	bytes_in = bytes_out = 0;
+	nr_taped = 0;
 	*last_note = '\0';
 }
 
@@ -1074,7 +1449,15 @@ int main(void)
 	tcase_add_checked_fixture(t, reset, NULL);
 	tcase_add_loop_test(t, everything_arrives, 0,
 			    sizeof(networks) / sizeof(*networks));
-	tcase_add_test(t, an_older_sender_is_answered);
+	tcase_add_loop_test(t, everything_arrives_with_a_key, 0,
+			    sizeof(networks) / sizeof(*networks));
+	tcase_add_test(t, others_are_refused_with_a_key);
+	tcase_add_test(t, a_key_is_missed);
+	tcase_add_test(t, repeated_datagrams_are_refused);
+	tcase_add_test(t, forgotten_sessions_stay_so_with_a_key);
+	tcase_add_loop_test(t, nothing_is_lost_without_memory, 0, 4);
+	tcase_add_test(t, parts_wait_for_memory);
+	tcase_add_test(t, memory_runs_out);
 	tcase_add_loop_test(t, losses_are_counted, 0, 4);
 	tcase_add_loop_test(t, a_panic_is_told, 0,
 			    sizeof(panics) / sizeof(*panics));
@@ -1082,6 +1465,8 @@ int main(void)
 	tcase_add_test(t, formats_come_before_records);
 	tcase_add_test(t, files_are_rotated);
 	tcase_add_test(t, a_full_disk_is_waited_for);
+	tcase_add_test(t, answers_are_no_larger);
+	tcase_add_test(t, a_full_disk_has_no_more_than_is_told);
 	tcase_add_test(t, old_sessions_are_forgotten);
 	tcase_add_loop_test(t, hostile_datagrams_do_no_harm, 0, 4);
 	suite_add_tcase(s, t);

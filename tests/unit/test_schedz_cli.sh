@@ -63,6 +63,13 @@ for s in slices:
     assert s["ts"] >= end.get(s["tid"], 0) - 0.002
     end[s["tid"]] = s["ts"] + s["dur"]
 END2
+# Names of tasks in UTF-8 stay; what is not UTF-8 is replaced
+LC_ALL=C sed 's/a task /\xc3\xa4task /g; s/worker/w\xffrker/g' plain.dat >names.dat
+for format in json chrome; do
+	"$schedz" decode --format=$format names.dat >out 2>err || wrong "decode --format=$format of names fails"
+	grep -q '"ätask [0-9]' out || wrong "$format: a name in UTF-8 is not as it was"
+	grep -qE '"w\?rker[\/]' out || wrong "$format: a name that is not UTF-8"
+done
 "$schedz" decode --format=dat -o dat.dat blocks.dat 2>err || wrong "decode --format=dat fails"
 cmp dat.dat expanded.dat || wrong "decode --format=dat is not expand"
 "$schedz" stat --format=json blocks.dat >out 2>err || wrong "stat --format=json fails"
@@ -107,10 +114,14 @@ END2
 grep -qF 'generated 30 = delivered 20 + lost in the ring 1 + lost on the wire 2 + awaited 7' out ||
 	wrong "stat does not print the ledger"
 grep -q 'state panic' out || wrong "stat does not tell of the panic"
-grep -q 'what 2 CPUs had' out || wrong "stat does not tell what is unknown"
+grep -q 'records of 2 CPUs that stopped' out || wrong "stat does not tell what is unknown"
 "$schedz" stat --format=json host-01.0.dat |
 	python3 -c 'import json, sys; assert json.load(sys.stdin)["ledger"]["behind"] == 5' ||
 	wrong "stat --format=json has no ledger"
+sed -i 's/"generated": 30/"earlier": 9, "generated": 39/' host-01.ledger
+"$schedz" stat host-01.0.dat |
+	grep -qF 'generated 39 = before this collector 9 + delivered 20 +' ||
+	wrong "stat does not tell what was before the collector"
 echo '[nonsense' >host-01.ledger
 "$schedz" stat host-01.0.dat >out 2>err || wrong "stat beside a damaged ledger fails"
 ! grep -q ledger out || wrong "stat prints a damaged ledger"
@@ -132,7 +143,7 @@ for seed in $(seq 60); do
 	"$UNIT/gen_damage" blocks.dat damaged.dat "$seed"
 	for command in "expand -o x.dat" "decode --format=json" stat; do
 		# shellcheck disable=SC2086 # command and options
-		timeout 60 "$schedz" $command damaged.dat >out 2>err
+		timeout $((60 * ${TRACERIG_TIMEOUT_SCALE:-1})) "$schedz" $command damaged.dat >out 2>err
 		case $? in
 		0) ;;
 		1) [ "$(grep -c '^schedz: ' err)" -ge 1 ] || wrong "damage $seed: $command: no message" ;;
@@ -146,57 +157,86 @@ head -c 5000 blocks.dat >short.dat
 expect 1 '^schedz: short.dat:[0-9]+: truncated: ' expand short.dat -o x.dat
 
 # --- wrong use
-expect 2 'which command'
-expect 2 'no command frobnicate' frobnicate
-expect 2 'which FILE' stat
-expect 2 '-o FILE is needed' expand blocks.dat
-expect 2 'unknown format xml: ftrace, json, dat or chrome' decode --format=xml blocks.dat
+expect 2 'missing command'
+expect 2 'unknown command frobnicate' frobnicate
+expect 2 'missing FILE operand' stat
+expect 2 'missing -o FILE' expand blocks.dat
+expect 2 '--format=xml: must be ftrace, json, dat or chrome' decode --format=xml blocks.dat
 expect 2 'one FILE at a time' stat blocks.dat plain.dat
 expect 1 'No such file or directory' expand blocks.dat -o no/such/place.dat
-expect 2 'who may send' collect --listen 0.0.0.0
-expect 2 'is not ADDR:PORT' collect --listen example
-expect 2 '33: 32 bits at most' collect --listen 0.0.0.0 --allow 10.0.0.0/33
-expect 2 'x is no address in numbers' collect --allow x
-expect 2 'is not a size' collect --rotate 1T
-expect 2 '1M at least' collect --rotate 1K
-expect 2 'no argument is known: blocks.dat' collect blocks.dat
+expect 2 'needs --allow ADDR' collect --listen 0.0.0.0
+expect 2 'example: must be ADDR:PORT' collect --listen example
+for port in 65536 99999 -1 +1 1x 99999999999999999999; do
+	expect 2 'the port must be a number from 0 to 65535' collect --listen "127.0.0.1:$port"
+done
+expect 2 'the port must be a number from 0 to 65535' collect --listen '[::1]:65536'
+expect 2 '33: must have at most 32 bits' collect --listen 0.0.0.0 --allow 10.0.0.0/33
+expect 2 'x: must be a numeric address' collect --allow x
+expect 2 '--rotate=1T: must be a size' collect --rotate 1T
+expect 2 '--rotate=1K: must be a size such as 256M or 1G, from 1M' collect --rotate 1K
+expect 2 'unexpected argument blocks.dat' collect blocks.dat
 expect 1 '^schedz: blocks.dat/x: Not a directory$' collect -o blocks.dat/x
 expect 1 '^schedz: blocks.dat: Not a directory$' collect -o blocks.dat
 expect 1 '^schedz: cannot listen on 203.0.113.1: Cannot assign' collect --listen 203.0.113.1 --allow ::1
+expect 1 '^schedz: nokey: No such file or directory$' collect --key-file nokey
+(umask 077 && echo 0123456789abcdef0123456789ABCDEF >key)
+for text in 0123456789abcdef0123456789abcde 0123456789abcdef0123456789abcdef0 \
+	0123456789abcdef0123456789abcdeg "0123456789abcdef0123456789abcdef "; do
+	(umask 077 && echo "$text" >badkey)
+	expect 1 '^schedz: badkey: must have 32 hexadecimal digits$' collect --key-file badkey
+done
+for mode in 604 602 620; do
+	chmod $mode key
+	expect 1 '^schedz: key: others can read or change it: chmod 600$' collect --key-file key
+done
 for command in "" expand decode stat collect; do
 	# shellcheck disable=SC2086 # a command or nothing
 	"$schedz" $command --help >out 2>err || wrong "$command --help fails"
 	[ "$(awk 'length > 79' out)" = "" ] || wrong "$command --help is wider than 79 columns"
 done
-# --- the socket: others are refused, nonsense is ignored, signals are heard
-"$schedz" collect --listen 127.0.0.1:16676 --allow 127.0.0.2 --output files >out 2>err &
+# --- port 0: any that is free, and which it is
+"$schedz" collect --listen 127.0.0.1:0 --output files >out 2>err &
 collector=$!
-python3 - <<'END2' || wrong "the collector does not listen"
+for _ in $(seq 100); do
+	! grep -q listens err || break
+	sleep 0.1
+done
+port=$(sed -n 's/^schedz: listens on 127.0.0.1 port \([0-9]*\)$/\1/p' err)
+[ "${port:-0}" -gt 0 ] || wrong "the port is not printed: $(cat err)"
+grep -q ":$(printf %04X "${port:-0}") " /proc/net/udp || wrong "nobody listens on port $port"
+kill $collector
+wait $collector || wrong "the collector on port 0 ends with $?"
+# --- the socket: others are refused, nonsense is ignored, signals are heard
+port=$("$TRACERIG_TOP/tests/free-ports" udp)
+"$schedz" collect --listen "127.0.0.1:$port" --allow 127.0.0.2 --output files >out 2>err &
+collector=$!
+python3 - "$port" "${TRACERIG_TIMEOUT_SCALE:-1}" <<'END2' || wrong "the collector does not listen"
 import socket, sys, time
+port, scale = int(sys.argv[1]), int(sys.argv[2])
 def send(source):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.bind((source, 0))
-    s.connect(("127.0.0.1", 16676))
+    s.connect(("127.0.0.1", port))
     s.settimeout(0.2)
-    for i in range(50):
+    for i in range(50 * scale):
         try:
             # A heartbeat of a session that nobody knows is answered
-            s.send(b"NT\2\5" + bytes(8) + bytes(8))
+            s.send(b"TC\1\5" + bytes(8) + bytes(8))
             return s.recv(1000)
         except (ConnectionRefusedError, TimeoutError):
             time.sleep(0.1 if source == "127.0.0.2" else 0)
             if source != "127.0.0.2" and i == 2:
                 return None
 answer = send("127.0.0.2")
-assert answer == b"NT\2\6" + bytes(16), answer
+assert answer == b"TC\1\6" + bytes(16), answer
 assert send("127.0.0.1") is None
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("127.0.0.2", 0))
-for junk in (b"", b"x" * 60000, b"NT\1\5" + bytes(16), b"NT\2\7" + bytes(100)):
-    s.sendto(junk, ("127.0.0.1", 16676))
+for junk in (b"", b"x" * 60000, b"NT\1\5" + bytes(16), b"TC\2\5" + bytes(16)):
+    s.sendto(junk, ("127.0.0.1", port))
 END2
 kill -USR1 $collector
-for _ in $(seq 100); do
+for _ in $(seq $((100 * ${TRACERIG_TIMEOUT_SCALE:-1}))); do
 	! grep -q '^ignored: 4 ' out || break
 	sleep 0.1
 	kill -USR1 $collector
@@ -206,6 +246,73 @@ wait $collector || wrong "the collector ends with $?"
 grep -q '^ignored: 4 ' out || wrong "not 4 were ignored: $(cat out)"
 grep -q '^refused: 3 ' out || wrong "not 3 were refused: $(cat out)"
 [ ! -s err ] || wrong "messages"
+# --- a key: who has none is refused, and who has it answered, with a number of its own
+chmod 600 key
+"$schedz" collect --listen "127.0.0.1:$port" --key-file key --output files >out 2>err &
+collector=$!
+python3 - "$port" "${TRACERIG_TIMEOUT_SCALE:-1}" <<'END2' || wrong "the key"
+import socket, struct, sys
+
+M = (1 << 64) - 1
+def siphash(key, data):
+    k0, k1 = struct.unpack("<QQ", key)
+    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d,
+         k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
+    def rot(x, b):
+        return (x << b | x >> (64 - b)) & M
+    def rounds(n):
+        for _ in range(n):
+            v[0] = (v[0] + v[1]) & M; v[1] = rot(v[1], 13) ^ v[0]; v[0] = rot(v[0], 32)
+            v[2] = (v[2] + v[3]) & M; v[3] = rot(v[3], 16) ^ v[2]
+            v[0] = (v[0] + v[3]) & M; v[3] = rot(v[3], 21) ^ v[0]
+            v[2] = (v[2] + v[1]) & M; v[1] = rot(v[1], 17) ^ v[2]; v[2] = rot(v[2], 32)
+    data += bytes(7 - len(data) % 8) + bytes([len(data) & 255])
+    for i in range(0, len(data), 8):
+        m, = struct.unpack_from("<Q", data, i)
+        v[3] ^= m
+        rounds(2)
+        v[0] ^= m
+    v[2] ^= 255
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+key = bytes.fromhex("0123456789abcdef0123456789abcdef")
+assert siphash(bytes(range(16)), bytes(range(15))) == 0xa129ca6149be45e5
+beat = b"TC\x81\5" + bytes(8) + bytes(8)
+def sealed(number, echo, tag=0):
+    data = beat + struct.pack("<QQ", number, echo)
+    return data + struct.pack("<Q", siphash(key, data) ^ tag)
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.connect(("127.0.0.1", int(sys.argv[1])))
+s.settimeout(0.2)
+def ask(datagram, times):
+    for _ in range(times):
+        try:
+            s.send(datagram)
+            answer = s.recv(1000)
+            assert len(answer) <= len(datagram)
+            number, echo, tag = struct.unpack("<QQQ", answer[20:])
+            assert tag == siphash(key, answer[:-8])
+            return answer[:20], number, echo
+        except (ConnectionRefusedError, TimeoutError):
+            pass
+scale = int(sys.argv[2])
+head, number, echo = ask(sealed(5, 0), 250 * scale)
+assert head == b"TC\x81\6" + bytes(16) and echo == 5, (head, echo)
+# Without a seal, with another key, once more, and with a number that it never told
+assert ask(b"TC\1\5" + bytes(16), 3) is None
+assert ask(sealed(6, number, 1), 3) is None
+head, again, echo = ask(sealed(7, number), 250 * scale)
+assert again > number and echo == 7
+assert ask(sealed(7, number), 3) is None
+_, last, _ = ask(sealed(8, again + 1000), 250 * scale)
+assert last > again
+END2
+kill $collector
+wait $collector || wrong "the collector with a key ends with $?"
+grep -q '^refused: 3 datagrams without a key$' out || wrong "without a key: $(cat out)"
+grep -q '^refused: 3 datagrams with another key$' out || wrong "of another key: $(cat out)"
+grep -qE '^refused: [3-9][0-9]* datagrams that had arrived before$' out || wrong "repeated: $(cat out)"
 [ -z "$(ls files)" ] || wrong "files without a trace"
 
 "$schedz" --version | grep -qE '^schedz \(tracerig\) [0-9]' || wrong "--version"

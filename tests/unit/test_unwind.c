@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/slab.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,10 +24,181 @@ static struct ehframe_report report;
 
 static int build(struct ustack_table **table, const struct ehframe_caps *caps)
 {
-	struct ehframe_source source = { image_read, IMAGE_SIZE, &image };
+	struct ehframe_source source = { .read = image_read,
+					 .size = IMAGE_SIZE,
+					 .arg = &image };
 
 	return ehframe_build(&source, caps ? caps : &ehframe_caps_default,
 			     table, &report);
+}
+
+/* --- files that are made to be expensive */
+
+#define HOSTILE_MAX (256 * 1024)
+#define HOSTILE_LIST 0x1000
+
+struct hostile {
+	u8 *bytes;
+	u64 size;
+	u32 at;
+	u64 read;
+	u32 pauses;
+	u32 stop_at;
+};
+
+static void put_byte(struct hostile *h, u8 byte)
+{
+	if (h->at < HOSTILE_MAX)
+		h->bytes[h->at++] = byte;
+}
+
+static void put_u32(struct hostile *h, u32 at, u32 value)
+{
+	if (at <= HOSTILE_MAX - 4)
+		memcpy(h->bytes + at, &value, sizeof(value));
+}
+
+static void put_uleb(struct hostile *h, u32 value)
+{
+	for (; value > 127; value >>= 7)
+		put_byte(h, value | 128);
+	put_byte(h, value);
+}
+
+static int hostile_read(void *arg, u64 offset, void *to, u32 len)
+{
+	struct hostile *h = arg;
+
+	memset(to, 0, len);
+	if (offset < HOSTILE_MAX)
+		memcpy(to, h->bytes + offset,
+		       len < HOSTILE_MAX - offset ? len : HOSTILE_MAX - offset);
+	h->read += len;
+	return 0;
+}
+
+static int hostile_pause(void *arg)
+{
+	struct hostile *h = arg;
+
+	return ++h->pauses == h->stop_at ? -EINTR : 0;
+}
+
+/* One segment, executable, of which @HOSTILE_LIST is the list of functions; and a CIE */
+static u32 hostile_begin(struct hostile *h, u64 size)
+{
+	static const u8 cie[] = {
+		20, 0,	  0,  0, 0,    0,    0, 0, 1,	 'z', 'R', 0,
+		1,  0x78, 16, 1, 0x03, 0x0c, 7, 8, 0x90, 1,   0,   0,
+	};
+	struct elf64_hdr ehdr = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_phoff = sizeof(ehdr),
+		.e_phentsize = sizeof(struct elf64_phdr),
+		.e_phnum = 2,
+	};
+	struct elf64_phdr phdr[] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size },
+		{ .p_type = PT_GNU_EH_FRAME,
+		  .p_offset = HOSTILE_LIST,
+		  .p_vaddr = HOSTILE_LIST,
+		  .p_filesz = size - HOSTILE_LIST },
+	};
+
+	memset(h->bytes, 0, HOSTILE_MAX);
+	memcpy(h->bytes, &ehdr, sizeof(ehdr));
+	memcpy(h->bytes + sizeof(ehdr), phdr, sizeof(phdr));
+	memcpy(h->bytes + 0x200, cie, sizeof(cie));
+	memcpy(h->bytes + HOSTILE_LIST, (const u8[]){ 1, 0x03, 3, 0x3b }, 4);
+	put_u32(h, HOSTILE_LIST + 4, 0x200);
+	h->size = size;
+	h->read = 0;
+	h->pauses = 0;
+	h->stop_at = 0;
+	return 0x200;
+}
+
+/* Function @i is at @pc, and its description at @at, up to @end */
+static void hostile_fde(struct hostile *h, u32 i, u32 pc, u32 at, u32 end)
+{
+	put_u32(h, HOSTILE_LIST + 8, i + 1);
+	put_u32(h, HOSTILE_LIST + 12 + 8 * i, pc - HOSTILE_LIST);
+	put_u32(h, HOSTILE_LIST + 16 + 8 * i, at - HOSTILE_LIST);
+	put_u32(h, at, end - at - 4);
+	put_u32(h, at + 4, at + 4 - 0x200);
+	put_u32(h, at + 8, pc);
+	put_u32(h, at + 12, 0x7fff0000);
+	h->at = at + 16;
+	put_byte(h, 0);
+}
+
+/* All descriptions have one program, behind what each says is its augmentation */
+static void overlapping(struct hostile *h)
+{
+	u32 n = 100 + rnd() % 4000, step = 20 + rnd() % 16,
+	    first = HOSTILE_LIST + 16 + 8 * n;
+	u32 program = first + n * step, i, skip;
+
+	hostile_begin(h, HOSTILE_MAX);
+	for (i = 0; i < n; i++) {
+		hostile_fde(h, i, 0x100 + i, first + i * step, HOSTILE_MAX);
+		skip = program - (h->at + 2);
+		h->at--;
+		put_byte(h, skip | 128);
+		put_byte(h, skip >> 7 | 128);
+		put_byte(h, skip >> 14);
+	}
+}
+
+/* Descriptions, and functions, that are far from each other; most of the file is a hole */
+static void scattered(struct hostile *h)
+{
+	u32 n = 100 + rnd() % 8000, room = HOSTILE_MAX - 0x14000, i;
+	u64 size = (u64)HOSTILE_MAX << rnd() % 6;
+
+	hostile_begin(h, size);
+	for (i = 0; i < n; i++) {
+		u32 at = 0x14000 + i * 5003ULL % (room - 32);
+
+		hostile_fde(h, i, (u64)i * (size - 1) / n, at, at + 20);
+	}
+}
+
+/* Rules that differ in what moves the lower bits of their hash least */
+static void many_rules(struct hostile *h)
+{
+	u32 n = 1000 + rnd() % 20000, reg = rnd() % 16, i;
+
+	hostile_begin(h, HOSTILE_MAX);
+	hostile_fde(h, 0, 0x100, 0x2000, HOSTILE_MAX);
+	for (i = 0; i < n; i++) {
+		put_byte(h, 0x80 | 3 << rnd() % 2);
+		put_uleb(h, i / 8 % 4096);
+		put_byte(h, 0x0d);
+		put_byte(h, reg + i % 2);
+		put_byte(h, 0x0e);
+		put_uleb(h, i << rnd() % 16);
+		put_byte(h, 0x41);
+	}
+	for (; h->at < HOSTILE_MAX;)
+		put_byte(h, rnd() % 8 ? 0x41 : 0x0a + rnd() % 2);
+}
+
+/* The longest numbers and expressions that there are, and states within states */
+static void long_operands(struct hostile *h)
+{
+	u32 i;
+
+	hostile_begin(h, HOSTILE_MAX);
+	hostile_fde(h, 0, 0x100, 0x2000, HOSTILE_MAX);
+	while (h->at < HOSTILE_MAX - 64) {
+		put_byte(h, (const u8[]){ 0x0f, 0x10, 0x16, 0x05, 0x0e, 0x0a,
+					  0x0b, 0x41 }[rnd() % 8]);
+		for (i = 0; i < rnd() % 12; i++)
+			put_byte(h, rnd() % 2 ? 0x80 : 0x18);
+	}
 }
 
 static struct ustack_table *must_build(void)
@@ -371,12 +543,10 @@ END_TEST
 
 START_TEST(caps_hold)
 {
-	static const struct ehframe_caps caps[] = {
-		{ 1, 100, 100, 100 },
-		{ 100, 6, 100, 100 },
-		{ 100, 100, 100, 13 },
+	struct ehframe_caps enough = {
+		.functions = 2, .rows = 7, .rules = 7, .work = 1000
 	};
-	static const struct ehframe_caps enough = { 2, 7, 7, 14 };
+	struct ehframe_caps caps[4];
 	struct ustack_table *table;
 	size_t i;
 
@@ -384,13 +554,27 @@ START_TEST(caps_hold)
 	ck_assert_int_eq(build(&table, &enough), 0);
 	ck_assert_int_eq(report.odd, 0);
 	ehframe_free(table);
+	/* 14 instructions, and what is read */
+	ck_assert_int_ge(report.work, 14 + IMAGE_SIZE / 2 / 64);
+	enough.work = report.work;
+	ck_assert_int_eq(build(&table, &enough), 0);
+	ehframe_free(table);
+	for (i = 0; i < ARRAY_SIZE(caps); i++)
+		caps[i] = enough;
+	caps[0].functions--;
+	caps[1].rows--;
+	caps[2].work--;
+	/* By its size, there is none for its last byte */
+	caps[3].base = report.work - 1;
+	caps[3].bytes = IMAGE_SIZE + 1;
 	for (i = 0; i < ARRAY_SIZE(caps); i++) {
 		ck_assert_int_eq(build(&table, &caps[i]), -E2BIG);
 		ck_assert_ptr_null(table);
 	}
 	/* Rules: those that there is no place for are odd */
-	ck_assert_int_eq(build(&table, &(struct ehframe_caps){ 2, 7, 6, 14 }),
-			 0);
+	enough.work = 1000;
+	enough.rules--;
+	ck_assert_int_eq(build(&table, &enough), 0);
 	ck_assert_int_eq(report.odd, 1);
 	expect_cfa(table, 65, USTACK_REG, USTACK_RSP, 32, 0);
 	expect_cfa(table, 66, USTACK_ODD, 0, 0, 0);
@@ -431,6 +615,52 @@ START_TEST(no_memory)
 	ck_assert_int_ge(nth, 9);
 	kv_fail_nth = 0;
 	ehframe_free(table);
+}
+END_TEST
+
+/* Whatever a file is, the steps made for it, and bytes read, are what its size allows */
+START_TEST(hostile_files_are_bounded)
+{
+	static void (*const make[])(struct hostile *) = { overlapping,
+							  scattered, many_rules,
+							  long_operands };
+	struct hostile h = { .bytes = malloc(HOSTILE_MAX) };
+	u32 i, refused[ARRAY_SIZE(make)] = { 0 };
+	const struct ehframe_caps *caps = &ehframe_caps_default;
+
+	ck_assert_ptr_nonnull(h.bytes);
+	for (i = 0; i < 1000; i++) {
+		struct ehframe_source source = { .read = hostile_read,
+						 .pause = hostile_pause,
+						 .size = 0,
+						 .arg = &h };
+		struct ustack_table *table;
+		u64 most;
+		int error;
+
+		make[i % ARRAY_SIZE(make)](&h);
+		source.size = h.size;
+		h.stop_at = rnd() % 4 ? 0 : 1 + rnd() % 16;
+		most = caps->base + h.size / caps->bytes;
+		if (most > caps->work)
+			most = caps->work;
+		error = ehframe_build(&source, caps, &table, &report);
+		/* The last step may be one of many: things that are moved, pages without rows */
+		expect(report.work <= most + HOSTILE_MAX);
+		expect(h.read <= 64 * (most + 64));
+		expect(h.pauses >= report.work / EHFRAME_PAUSE / 2 || error);
+		expect(!h.stop_at || h.pauses <= h.stop_at);
+		expect(error == -EINTR || h.pauses != h.stop_at || !h.stop_at);
+		refused[i % ARRAY_SIZE(make)] +=
+			error == -E2BIG &&
+			!strcmp(report.reason,
+				"it costs too much for its size");
+		ehframe_free(table);
+	}
+	/* They are expensive */
+	ck_assert_int_gt(refused[0], 100);
+	ck_assert_int_gt(refused[1], 10);
+	free(h.bytes);
 }
 END_TEST
 
@@ -766,6 +996,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, functions_that_overlap_end_early);
 	tcase_add_loop_test(tc, damage_is_named, 0, ARRAY_SIZE(damages));
 	tcase_add_test(tc, caps_hold);
+	tcase_add_test(tc, hostile_files_are_bounded);
 	tcase_add_test(tc, no_memory);
 	tcase_add_test(tc, damage_does_no_harm);
 	suite_add_tcase(s, tc);

@@ -25,6 +25,7 @@ const char td_sched_switch[] =
 	"\nprint fmt: \"%d ==> %s:%d\", REC->prev_pid, REC->next_comm, REC->next_pid\n";
 
 #define MISSED_EVENTS 0x80000000u
+#define MISSED_STORED 0x40000000u /* their number is behind the data */
 #define TYPE_TIME_EXTEND 30
 #define MAX_DELTA ((1u << 27) - 1)
 
@@ -114,6 +115,12 @@ static void write_page(const struct td *td, FILE *f, struct td_page *page)
 
 	if (page->missed)
 		commit |= MISSED_EVENTS;
+	if (page->missed_nr &&
+	    page->used + header - 8 <= td->layout.page_size) {
+		commit |= MISSED_STORED;
+		put_number(&td->layout, page->data + page->used,
+			   page->missed_nr, header - 8);
+	}
 	put_number(&td->layout, page->data + 8, commit, header - 8);
 	fwrite(page->data, 1, td->layout.page_size, f);
 }
@@ -148,7 +155,9 @@ static struct td_page *new_page(struct td *td, struct td_ring *ring,
 	page->used = page_header(&td->layout);
 	page->last = ts;
 	page->missed = ring->missed;
+	page->missed_nr = ring->missed_nr;
 	ring->missed = false;
+	ring->missed_nr = 0;
 	put_number(&td->layout, page->data, ts, 8);
 	return page;
 }
@@ -201,6 +210,13 @@ void td_write(struct td *td, unsigned int buffer, unsigned int cpu, uint64_t ts,
 void td_lose(struct td *td, unsigned int buffer, unsigned int cpu)
 {
 	td->buffer[buffer].ring[cpu].missed = true;
+}
+
+void td_lose_some(struct td *td, unsigned int buffer, unsigned int cpu,
+		  uint32_t nr)
+{
+	td_lose(td, buffer, cpu);
+	td->buffer[buffer].ring[cpu].missed_nr = nr;
 }
 
 struct out {
@@ -336,6 +352,23 @@ static void out_extent(struct out *o, long table, unsigned int cpu, long at)
 	fseek(o->f, 0, SEEK_END);
 }
 
+/* With TD_INSTANCE=NAME, an instance has all that was recorded, the main one nothing */
+static void move_to_instance(struct td *td)
+{
+	const char *name = getenv("TD_INSTANCE");
+	unsigned int b;
+
+	if (!name || td->buffers != 1)
+		return;
+	b = td_add_buffer(td, name);
+	for (unsigned int cpu = 0; cpu < td->cpus; cpu++) {
+		struct td_ring ring = td->buffer[0].ring[cpu];
+
+		td->buffer[0].ring[cpu] = td->buffer[b].ring[cpu];
+		td->buffer[b].ring[cpu] = ring;
+	}
+}
+
 bool td_save(struct td *td, const char *path)
 {
 	struct out o = { .f = fopen(path, "wb"), .layout = &td->layout };
@@ -345,6 +378,7 @@ bool td_save(struct td *td, const char *path)
 
 	if (!o.f)
 		return false;
+	move_to_instance(td);
 	out_header(&o, td);
 	out_formats(&o, td);
 	out_tables(&o, td, table, option);

@@ -41,12 +41,14 @@ struct td_page {
 	size_t used;
 	uint64_t last; /* time of its last event */
 	bool missed; /* events were lost before this page */
+	uint32_t missed_nr; /* so many, 0 if that is not known */
 };
 
 struct td_ring {
 	struct td_page *page;
 	size_t pages;
 	bool missed;
+	uint32_t missed_nr;
 };
 
 struct td_buffer {
@@ -94,6 +96,8 @@ void td_write(struct td *td, unsigned int buffer, unsigned int cpu, uint64_t ts,
 	      const struct td_record *r);
 /* What comes next on the CPU is marked as following lost events. */
 void td_lose(struct td *td, unsigned int buffer, unsigned int cpu);
+void td_lose_some(struct td *td, unsigned int buffer, unsigned int cpu,
+		  uint32_t nr);
 
 bool td_save(struct td *td, const char *path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A trace that the kernel's filter made: its alarm events tell of the charts. */
+/* A trace made by the kernel's filter: charts as its alarm events describe them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const struct field_want fields[FIELDS] = {
 	[CHART] = { "chart", true },	[KEYS] = { "keys", true },
 };
 
-/* Charts in one trace: more than this is no trace of ours */
+/* Limit of the number of charts in a trace; one with more is damaged */
 #define MAX_CHARTS 1000
 
 struct alarms {
@@ -71,8 +71,8 @@ static struct chart *find_chart(struct input *in, struct alarms *a,
 	return c;
 }
 
-static void take(struct input *in, struct chart *c, const struct alarm *alarm,
-		 u64 values)
+static void add_alarm(struct input *in, struct chart *c,
+		      const struct alarm *alarm, u64 values)
 {
 	c->is_time |= alarm->start != 0;
 	if (values > c->values)
@@ -124,6 +124,7 @@ static int on_alarm(struct input *in, struct tep_record *rec, void *arg)
 		.kept = number[KEPT],
 		.pid = number[PID],
 		.keys = text[KEYS],
+		.keys_of = tep_find_event(in->tep, number[EVENT]),
 		.seen = in->report->events,
 	};
 	snprintf(alarm.comm, sizeof(alarm.comm), "%.*s", COMM_LEN, text[COMM]);
@@ -133,7 +134,7 @@ static int on_alarm(struct input *in, struct tep_record *rec, void *arg)
 				  "damaged: alarms of more than %d charts",
 				  MAX_CHARTS);
 	in->report->alarm_events++;
-	take(in, c, &alarm, number[VALUES]);
+	add_alarm(in, c, &alarm, number[VALUES]);
 	return 0;
 }
 
@@ -147,7 +148,7 @@ static int end(struct input *in, void *arg)
 	if (!in->report->nr_charts && *in->instances && !*in->report->instance)
 		guard_note(
 			in->guard,
-			"no alarms in its main buffer; --instance chooses another: %s",
+			"no alarms in its main instance; --instance chooses another: %s",
 			in->instances);
 	return 0;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The events around the worst alarms, of a second pass over the trace: which
- * alarms are the worst ones is known after the first one.
+ * The events around the worst alarms, from a second pass over the trace: the worst
+ * alarms are known only after the first pass.
  *
- * The last events are kept in a ring; an alarm takes them when its time is
- * over, and then the next events as they come. How many events came before each is
- * known: the ring need not be filled sooner, and most of the trace is passed over.
+ * The latest events are kept in a ring. Once an alarm's time has passed, it gets the
+ * events in the ring and then the events that follow. The number of events before each
+ * alarm is known, so the ring is filled only shortly before it, and most of the trace is
+ * skipped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +28,15 @@ struct kept {
 };
 
 /**
- * struct work - what is going on
+ * struct work - state of the second pass
  * @alarm:	the alarms, in order of time
- * @from:	of each, the event from which on the ring is needed
- * @nr:		number of them
- * @next:	the first one whose time is not over
- * @open:	the first one that still takes events
- * @ring:	the last events
- * @size:	of the ring: events wanted on each side
- * @filled:	records in it since the beginning
+ * @from:	for each alarm, the number of the first event that the ring needs
+ * @nr:		number of alarms
+ * @next:	the first alarm whose time has not passed
+ * @open:	the first alarm that still gets events
+ * @ring:	the latest events
+ * @size:	size of the ring: events wanted on each side of an alarm
+ * @filled:	number of records put into the ring
  */
 struct work {
 	struct alarm **alarm;
@@ -62,9 +63,7 @@ static void keep(struct work *w, const struct tep_record *rec)
 
 	if (rec->size > (int)k->room || !data) {
 		k->room = rec->size > 64 ? rec->size : 64;
-		data = realloc(data, k->room);
-		if (!data)
-			abort();
+		data = xreallocarray(data, k->room, 1);
 	}
 	memcpy(data, rec->data, rec->size);
 	k->rec = *rec;
@@ -74,10 +73,8 @@ static void keep(struct work *w, const struct tep_record *rec)
 
 static char *clean_copy(const char *s, size_t len)
 {
-	char *c = strndup(s, len);
+	char *c = xstrndup(s, len);
 
-	if (!c)
-		abort();
 	clean_text(c);
 	return c;
 }
@@ -91,9 +88,7 @@ static void add_event(struct input *in, struct alarm *a, struct tep_record *rec)
 	struct trace_seq text;
 	char who[64];
 
-	r->event = realloc(r->event, (r->nr + 1) * sizeof(*r->event));
-	if (!r->event)
-		abort();
+	r->event = xreallocarray(r->event, r->nr + 1, sizeof(*r->event));
 	e = &r->event[r->nr++];
 	e->time = rec->ts;
 	e->cpu = rec->cpu;
@@ -110,14 +105,12 @@ static void add_event(struct input *in, struct alarm *a, struct tep_record *rec)
 	trace_seq_destroy(&text);
 }
 
-/* Its time is over: the ring holds what came before */
+/* Its time has passed: the ring has the events before it */
 static void begin(struct input *in, struct work *w, struct alarm *a)
 {
 	u64 i = w->filled > w->size ? w->filled - w->size : 0;
 
-	a->around = calloc(1, sizeof(*a->around));
-	if (!a->around)
-		abort();
+	a->around = xzalloc(sizeof(*a->around));
 	for (; i < w->filled; i++)
 		add_event(in, a, &w->ring[i % w->size].rec);
 	a->around->before = a->around->nr;
@@ -173,9 +166,7 @@ static void choose(struct report *r, struct work *w)
 	size_t rank, i;
 	bool any = true;
 
-	w->alarm = calloc(MAX_ALARMS, sizeof(struct alarm *));
-	if (!w->alarm)
-		abort();
+	w->alarm = xcalloc(MAX_ALARMS, sizeof(struct alarm *));
 	for (rank = 0; any; rank++) {
 		any = false;
 		for (i = 0; i < r->nr_charts && w->nr < MAX_ALARMS; i++) {
@@ -188,14 +179,12 @@ static void choose(struct report *r, struct work *w)
 		}
 	}
 	qsort(w->alarm, w->nr, sizeof(struct alarm *), by_time);
-	w->from = calloc(MAX_ALARMS + 1, sizeof(*w->from));
-	if (!w->from)
-		abort();
+	w->from = xcalloc(MAX_ALARMS + 1, sizeof(*w->from));
 	w->from[w->nr] = U64_MAX;
 	for (i = w->nr; i-- > 0;) {
 		u64 seen = w->alarm[i]->seen;
 
-		/* of alarms at the same time either may have come first */
+		/* alarms at the same time can be in any order */
 		w->from[i] = seen > w->size ? seen - w->size : 0;
 		if (w->from[i + 1] < w->from[i])
 			w->from[i] = w->from[i + 1];
@@ -205,7 +194,7 @@ static void choose(struct report *r, struct work *w)
 /**
  * around_collect - give the worst alarms the events around them
  * @g: the guard
- * @r: the report, whose counts of events stay as they are
+ * @r: the report, whose counts of events do not change
  * @size: events on each side
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
@@ -230,9 +219,7 @@ int around_collect(struct guard *g, struct report *r, size_t size)
 	if (!size)
 		return 0;
 	choose(r, &w);
-	w.ring = calloc(size, sizeof(*w.ring));
-	if (!w.ring)
-		abort();
+	w.ring = xcalloc(size, sizeof(*w.ring));
 	if (w.nr)
 		status = input_read(g, &again, &reader);
 	for (i = 0; i < size; i++)

@@ -34,7 +34,7 @@ const char *const limit_names[] = {
 
 /**
  * struct parser - the state of parsing
- * @call:	what was found so far
+ * @call:	the call as parsed so far
  * @seen:	options seen, bits as in options[]
  * @pair:	the first option that needs a start event
  * @learnt:	the first option that needs a limit that is learnt
@@ -44,7 +44,7 @@ const char *const limit_names[] = {
  * @ucl:	the value of ucl=, whose unit depends on the arguments
  * @count:	the value of samples= or group=, whichever came last
  * @samples:	the value of samples=; 0 if not given
- * @error:	what is wrong
+ * @error:	the first mistake
  */
 struct parser {
 	struct call *call;
@@ -254,7 +254,7 @@ static bool add_rule(struct parser *p, const struct token *t)
 	return true;
 }
 
-/* The first of a list, whose commas end a token like all others */
+/* The first value of a list; a comma ends each token */
 static bool set_rules(struct parser *p, const struct token *t)
 {
 	if (token_is(t, "limit"))
@@ -296,7 +296,7 @@ static bool set_charts(struct parser *p, const struct token *t)
 	return true;
 }
 
-/* Context that the kernel keeps besides: checked, and told of by desk.c */
+/* Options for the context that the kernel keeps; desk_bind.c reports them */
 static bool set_context(struct parser *p, const struct token *t)
 {
 	u64 val;
@@ -358,7 +358,7 @@ static bool parse_option(struct parser *p, const struct token *t,
 	return true;
 }
 
-static bool take_arg(struct parser *p, const struct token *t)
+static bool parse_arg(struct parser *p, const struct token *t)
 {
 	const char *eq = memchr(t->str, '=', t->len);
 	size_t i;
@@ -406,7 +406,7 @@ static const char *split_args(struct parser *p, const char *s)
 			     s);
 			return NULL;
 		}
-		if (!take_arg(p, &t))
+		if (!parse_arg(p, &t))
 			return NULL;
 		if (*s == ')')
 			break;
@@ -487,7 +487,7 @@ static const char *find_call(const char *s)
 static bool check_terms(struct parser *p, const char *from, const char *end)
 {
 	static const char what[] =
-		"Only TERMS && ctlchart(...) && TERMS is understood here";
+		"Only TERMS && ctlchart(...) && TERMS is supported here";
 	const char *s = from;
 	char quote = 0;
 	int depth = 0;
@@ -511,7 +511,7 @@ static bool check_terms(struct parser *p, const char *from, const char *end)
 	return true;
 }
 
-static bool take_before(struct parser *p, const char *call)
+static bool split_before(struct parser *p, const char *call)
 {
 	const char *from = skip_spaces(p->call->filter), *end = call;
 
@@ -522,14 +522,14 @@ static bool take_before(struct parser *p, const char *call)
 	if (end - from < 3 || strncmp(end - 2, "&&", 2))
 		return fail(
 			p,
-			"Only TERMS && ctlchart(...) && TERMS is understood here",
+			"Only TERMS && ctlchart(...) && TERMS is supported here",
 			end[-1] == '!' || end[-1] == '(' ? end - 1 : call);
-	p->call->before = strndup(from, end - 2 - from);
+	p->call->before = xstrndup(from, end - 2 - from);
 	p->call->before_at = from;
 	return check_terms(p, from, end - 2);
 }
 
-static bool take_after(struct parser *p, const char *s)
+static bool split_after(struct parser *p, const char *s)
 {
 	s = skip_spaces(s);
 	if (!*s)
@@ -537,26 +537,26 @@ static bool take_after(struct parser *p, const char *s)
 	if (strncmp(s, "&&", 2) || !*skip_spaces(s + 2))
 		return fail(
 			p,
-			"Only TERMS && ctlchart(...) && TERMS is understood here",
+			"Only TERMS && ctlchart(...) && TERMS is supported here",
 			s);
 	s = skip_spaces(s + 2);
 	if (find_call(s))
-		return fail(p, "One ctlchart() is all that is understood here",
+		return fail(p, "Only one ctlchart() is supported here",
 			    find_call(s));
-	p->call->after = strdup(s);
+	p->call->after = xstrdup(s);
 	p->call->after_at = s;
 	return check_terms(p, s, s + strlen(s));
 }
 
 /**
  * call_parse - parse a filter that calls ctlchart()
- * @call: where to put it; refers to @event and @filter
+ * @call: filled in; refers to @event and @filter
  * @event: the judged event, as the user gave it
  * @filter: the filter
- * @error: what is wrong with it
+ * @error: the mistake, if there is one
  *
- * Return: true if it is good as far as one can say without the trace.
- * call_free() is due in any case.
+ * Return: true if the filter has no mistake that can be found without the trace.
+ * call_free() is needed in any case.
  */
 bool call_parse(struct call *call, const char *event, const char *filter,
 		struct call_error *error)
@@ -579,10 +579,10 @@ bool call_parse(struct call *call, const char *event, const char *filter,
 	s = find_call(filter);
 	if (!s)
 		return fail(&p, "No ctlchart() in this filter", filter);
-	if (!take_before(&p, s))
+	if (!split_before(&p, s))
 		return false;
 	s = split_args(&p, skip_spaces(s + strlen(CALL_NAME)) + 1);
-	return s && finish_options(&p) && take_after(&p, s + 1);
+	return s && finish_options(&p) && split_after(&p, s + 1);
 }
 
 /**
@@ -599,19 +599,17 @@ void call_free(struct call *call)
  * call_with - a filter with an option of its call set
  * @filter: the filter
  * @option: the option's name
- * @value: its value, instead of the one it has; "" takes the option out
+ * @value: its new value; "" removes the option
  *
- * Return: the filter, for free(); as it was if there is no call in it.
+ * Return: the new filter, for free(); a copy of @filter if it has no call.
  */
 char *call_with(const char *filter, const char *option, const char *value)
 {
 	const char *s = find_call(filter), *comma = s;
 	size_t len = strlen(option), size;
 	char *text;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = text_open(&text, &size);
 
-	if (!out)
-		abort();
 	fwrite(filter, 1, s ? (size_t)(s - filter) : strlen(filter), out);
 	/* from comma to comma: START and keys, or the other options, stay */
 	while (s && *s && *s != ')') {
@@ -628,8 +626,7 @@ char *call_with(const char *filter, const char *option, const char *value)
 		fprintf(out, ", %s=%s", option, value);
 	if (s)
 		fputs(s, out);
-	if (fclose(out))
-		abort();
+	text_close(out);
 	return text;
 }
 
@@ -643,10 +640,6 @@ char *call_with(const char *filter, const char *option, const char *value)
  */
 char *call_explain(const char *filter, const struct call_error *error)
 {
-	char *text;
-
-	if (asprintf(&text, "%s\n  %s\n  %*s^", error->what, filter,
-		     (int)(error->at - filter), "") < 0)
-		abort();
-	return text;
+	return xasprintf("%s\n  %s\n  %*s^", error->what, filter,
+			 (int)(error->at - filter), "");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ctlchart: its commands, and what their command lines have in common.
+ * ctlchart: its commands, and the options that they share.
  */
 #ifndef CTLCHART_COMMAND_H
 #define CTLCHART_COMMAND_H
@@ -14,12 +14,12 @@
 
 /**
  * struct options - the command line
- * @report:	what is asked for
+ * @report:	the report, with its options
  * @output:	file to write to, or NULL
  * @call:	the charts of -e and -f
- * @nr_calls:	number of them
- * @event:	the last -e, if its -f has not come yet
- * @around:	of the report as a page, events on each side of an alarm
+ * @nr_calls:	number of @call
+ * @event:	the last -e, if no -f has followed
+ * @around:	in a page, number of events on each side of an alarm
  */
 struct options {
 	struct report report;
@@ -41,7 +41,7 @@ enum {
 	OPT_TRACEFS,
 };
 
-/* What the commands say of -e and -f */
+/* Help texts of -e and -f */
 #define HELP_EVENT                                             \
 	"Chart EVENT (system:event) of an ordinary trace, by " \
 	"the filter of the -f after it"
@@ -53,8 +53,6 @@ enum {
 
 error_t options_parse(int key, char *arg, struct argp_state *state,
 		      struct options *o);
-int options_format(const char *const *names, size_t nr, const char *arg,
-		   struct argp_state *state);
 void options_call(struct call *call, const char *event, const char *filter);
 void options_free(struct options *o);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ctlchart: control charts of trace.dat files */
 #include <errno.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "command.h"
 #include "version.h"
 
@@ -19,10 +21,10 @@ static const struct argp_option options[] = {
 	{ "event", 'e', "EVENT", 0, HELP_EVENT, 1 },
 	{ "filter", 'f', "FILTER", 0, HELP_FILTER, 1 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
-	  "Read the buffer of this trace instance instead of the main one", 2 },
+	  "Read this trace instance instead of the main one", 2 },
 	{ "chart", OPT_CHART, "NAME", 0, "Report this chart alone", 2 },
 	{ "format", OPT_FORMAT, "text|csv|json|svg|html", 0,
-	  "text (default), csv: a line per alarm, json, svg: the charts drawn, html: a page with the charts to look into, the alarms, and the events around each",
+	  "text (default), csv: a line per alarm, json, svg: the charts drawn, html: a page with interactive charts, the alarms, and the events around each",
 	  3 },
 	{ "worst", OPT_WORST, "N", 0,
 	  "List the N worst alarms (10, in html 100)", 3 },
@@ -32,12 +34,12 @@ static const struct argp_option options[] = {
 	{ "linear", OPT_LINEAR, NULL, 0,
 	  "Linear instead of logarithmic durations in svg and html", 3 },
 	{ "output", 'o', "FILE", 0,
-	  "Write to FILE, which is replaced when all went well", 3 },
+	  "Write to FILE, which is replaced only if there was no error", 3 },
 	{ 0 }
 };
 
 static const char doc[] =
-	"Report which intervals in a trace were out of control.\n\n"
+	"Report which operations in a trace were out of control.\n\n"
 	"Without -e, FILE is what trace-cmd recorded with a ctlchart() filter "
 	"and -e ctlchart: its alarms are reported. With -e and -f, FILE is any "
 	"trace, of any kernel, and the same charts are computed from its "
@@ -48,12 +50,12 @@ static const char doc[] =
 	"  ctlchart load   put saved limits into force\n"
 	"\v"
 	"Examples:\n"
-	"  # what the filter caught\n"
+	"  # alarms of the kernel's filter\n"
 	"  trace-cmd record -e block:block_rq_complete \\\n"
 	"    -f 'ctlchart(block_bio_queue, dev, sector)' -e ctlchart sleep 60\n"
 	"  ctlchart trace.dat\n"
 	"\n"
-	"  # what it would have caught in an ordinary trace\n"
+	"  # alarms that it would have raised in an ordinary trace\n"
 	"  ctlchart -e block:block_rq_complete \\\n"
 	"    -f 'ctlchart(block_bio_queue, dev, sector)' trace.dat\n"
 	"\n"
@@ -62,58 +64,16 @@ static const char doc[] =
 	"    dev, sector, limit=median, scale=linear, learn=0)' \\\n"
 	"    --format=svg -o chart.svg trace.dat\n"
 	"\n"
-	"  # a page to look into, with the events around each of the worst alarms\n"
+	"  # an interactive page, with the events around each of the worst alarms\n"
 	"  ctlchart --format=html -o chart.html trace.dat\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
 /**
- * options_format - which of the formats is meant
- * @names: their names
- * @nr: number of them
- * @arg: what the user wrote
- * @state: argp's; a format that is none ends the program
- *
- * Return: its number.
- */
-int options_format(const char *const *names, size_t nr, const char *arg,
-		   struct argp_state *state)
-{
-	char known[128] = "";
-	size_t i, len = 0;
-
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(arg, names[i]))
-			return i;
-		len += snprintf(known + len, sizeof(known) - len, "%s%s",
-				!i	    ? "" :
-				i == nr - 1 ? " or " :
-					      ", ",
-				names[i]);
-	}
-	argp_error(state, "unknown format %s: %s", arg, known);
-	return 0;
-}
-
-static size_t get_number(const char *option, const char *arg, unsigned long max,
-			 struct argp_state *state)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || n > max)
-		argp_error(state, "--%s=%s is no number from 0 to %lu", option,
-			   arg, max);
-	return n;
-}
-
-/**
  * options_call - parse the filter of an event
- * @call: where to put it; call_free() is due
+ * @call: filled in; call_free() is needed
  * @event: the event
- * @filter: its filter; one with a mistake ends the program
+ * @filter: its filter; the program ends if it has a mistake
  */
 void options_call(struct call *call, const char *event, const char *filter)
 {
@@ -169,9 +129,7 @@ error_t options_parse(int key, char *arg, struct argp_state *state,
 		o->report.instance = arg;
 		break;
 	case ARGP_KEY_ARG:
-		if (o->report.file)
-			argp_error(state, "one FILE at a time");
-		o->report.file = arg;
+		cli_operand(state, &o->report.file, arg);
 		break;
 	case ARGP_KEY_END:
 		if (o->event)
@@ -198,8 +156,7 @@ void options_free(struct options *o)
 
 static void check(struct options *o, struct argp_state *state)
 {
-	if (!o->report.file)
-		argp_error(state, "which FILE?");
+	cli_operand(state, &o->report.file, NULL);
 	if (o->report.linear && o->report.format != FORMAT_SVG &&
 	    o->report.format != FORMAT_HTML)
 		argp_error(state, "--linear is for --format=svg and html");
@@ -223,16 +180,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_FORMAT:
-		o->report.format = options_format(
-			formats, sizeof(formats) / sizeof(*formats), arg,
-			state);
+		o->report.format = cli_word(state, "format", arg, formats,
+					    ARRAY_SIZE(formats));
 		break;
 	case OPT_WORST:
 		o->report.max_worst =
-			get_number("worst", arg, MAX_WORST, state);
+			cli_number(state, "worst", arg, 0, MAX_WORST);
 		break;
 	case OPT_AROUND:
-		o->around = get_number("around", arg, MAX_AROUND, state);
+		o->around = cli_number(state, "around", arg, 0, MAX_AROUND);
 		break;
 	case OPT_CHART:
 		o->report.only = arg;
@@ -297,14 +253,6 @@ static int work(struct guard *g, FILE *out, void *arg)
 	return status;
 }
 
-static bool shows_colors(const struct options *o)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !o->output && isatty(STDOUT_FILENO) &&
-	       !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
-}
-
 static int report_main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "[report] FILE",
@@ -321,7 +269,7 @@ static int report_main(int argc, char **argv)
 
 	argv[0] = PROGRAM; /* what getopt's messages begin with */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	o.report.color = shows_colors(&o);
+	o.report.color = cli_colors(o.output);
 	job.file = o.report.file;
 	job.output = o.output;
 	status = guard_run(&job);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ctlchart: control charts of trace.dat files. What its own files share.
+ * ctlchart: control charts of trace.dat files.
  */
 #ifndef CTLCHART_H
 #define CTLCHART_H
@@ -14,6 +14,7 @@
 
 #include "chart.h"
 #include "guard.h"
+#include "memory.h"
 #include "relearn.h"
 #include "rules.h"
 #include "text.h"
@@ -63,13 +64,13 @@ struct token {
  * @filter:	what -f gave
  * @before:	terms left of ctlchart() and its &&, or NULL: they select what
  *		is charted
- * @after:	terms right of it, or NULL: they select what is kept
+ * @after:	terms right of it, or NULL: they select the events that are kept
  * @before_at:	where @before stands in @filter
  * @after_at:	where @after does
  * @arg:	START and keys, or FIELD, as they stand in @filter
  * @nr_args:	number of them
  * @method:	limit=, scale=, group=, samples=
- * @rules:	rules=, CTLCHART_NELSON() of those wanted beside the limit
+ * @rules:	rules=, CTLCHART_NELSON() of the rules
  * @name:	name=, or ""
  * @learn:	learn=, ns
  * @relearn:	relearn=, values or ns; 0 if not given
@@ -111,7 +112,7 @@ struct call {
 };
 
 /**
- * struct call_error - what is wrong with a call
+ * struct call_error - a mistake in a call
  * @what: one line, in the words of the kernel's error_log
  * @at: where in the filter
  */
@@ -174,7 +175,7 @@ struct pairs;
 struct pairs *pairs_new(u32 size, u64 stale, bool last);
 void pairs_free(struct pairs *p);
 void pairs_put(struct pairs *p, struct start *s);
-bool pairs_take(struct pairs *p, const u64 *key, struct start *s);
+bool pairs_remove(struct pairs *p, const u64 *key, struct start *s);
 const struct start *pairs_overdue(struct pairs *p, u64 before);
 u32 pairs_in_flight(const struct pairs *p);
 const struct accounts *pairs_accounts(const struct pairs *p);
@@ -214,9 +215,9 @@ void series_each(const struct series *s, bool alarms,
  * @value:	ns, or in the field's unit
  * @pid:	process, at the start
  * @comm:	its name
- * @keys:	"dev=8388608 sector=1234"; NULL as long as nobody knows whether
- *		the point will stay: points_finish() asks for it and for @comm
- * @key:	what to make them of
+ * @keys:	"dev=8388608 sector=1234"; NULL until points_finish(), which asks for
+ *		it and for @comm only if the point is still in the set
+ * @key:	values of the keys, for @keys
  */
 struct point {
 	u64 time;
@@ -242,12 +243,12 @@ u64 points_step(const struct points *p);
 /* ---- around.c: the events around an alarm ---- */
 
 /**
- * struct around_event - one of them
+ * struct around_event - an event near an alarm
  * @time:	trace clock
  * @cpu:	where it happened
  * @name:	of the event
  * @who:	process, COMM-PID
- * @text:	what the event says
+ * @text:	its fields
  */
 struct around_event {
 	u64 time;
@@ -258,10 +259,10 @@ struct around_event {
 };
 
 /**
- * struct around - all of them
+ * struct around - the events around an alarm
  * @event:	in order of time
- * @nr:		number of them
- * @before:	of these, those up to the judged event
+ * @nr:		number of @event
+ * @before:	number of events up to the judged event, including it
  */
 struct around {
 	struct around_event *event;
@@ -274,7 +275,10 @@ struct report;
 int around_collect(struct guard *g, struct report *r, size_t size);
 void around_free(struct around *r);
 
-/* ---- result.c: what a chart says ---- */
+/* ---- result.c: the results of a chart ---- */
+
+/* Room for keys as people write them */
+#define SHOWN_KEYS 512
 
 /**
  * struct alarm - a value out of control
@@ -287,7 +291,10 @@ void around_free(struct around *r);
  * @suppressed:	it has no alarm event, because of rate=
  * @pid:	process, at the start
  * @comm:	its name
- * @keys:	"dev=8388608 sector=1234"
+ * @keys:	"dev=8388608 sector=1234"; in a chart's worst alarms as people write
+ *		them: "dev=8:0 sector=1234"
+ * @raw_keys:	in a chart's worst alarms: the keys as numbers
+ * @keys_of:	the event that has the keys, or NULL; for report_alarm()
  * @seen:	events of the trace up to it, if it has come in their order; else 0
  * @around:	the events around it, or NULL
  */
@@ -302,47 +309,49 @@ struct alarm {
 	int pid;
 	char comm[COMM_LEN + 1];
 	const char *keys;
+	const char *raw_keys;
+	struct tep_event *keys_of;
 	u64 seen;
 	struct around *around;
 };
 
 /**
- * struct chart - what is known of one chart
+ * struct chart - the results of a chart
  * @name:	of the chart
  * @event:	judged event, system:event
  * @start:	start event, system:event, or NULL
  * @field:	the field that is judged, or NULL
  * @is_time:	values are times in ns
- * @told:	they are the kernel's own, of its value events
+ * @from_kernel: values are those in the kernel's value events
  * @parts:	of a chart with by=: number of its parts
- * @call:	what was asked for; NULL for alarms that the kernel wrote
+ * @call:	the call; NULL for alarms that the kernel wrote
  * @learnt:	values seen while there was no limit
  * @values:	values judged
- * @alarms:	of these, out of control
- * @kept:	of these, those whose event is in the log
+ * @alarms:	of @values, those out of control
+ * @kept:	of @alarms, those whose event is in the log
  * @broken:	alarms of each of Nelson's rules
  * @suppressed:	alarms without an event of their own, because of rate=
  * @overdue:	starts reported as overdue
- * @uncharted:	pairs that terms left of ctlchart() kept out
- * @backwards:	ends whose clock was behind their start's
- * @accounts:	of the starts
+ * @uncharted:	pairs that terms left of ctlchart() rejected
+ * @backwards:	ends with an earlier time than their start
+ * @accounts:	account of the starts
  * @in_flight:	starts without an end when the trace ended
  * @limits:	lines in force at the end
- * @has_limit:	there are any
- * @has_center:	a centre line, too
+ * @has_limit:	there is a limit
+ * @has_center:	there is a centre line
  * @zones:	lines of rules=
- * @has_zones:	there are any
- * @relearnt:	limits drawn after the first one
- * @shape:	what the values of Phase I looked like
- * @phase1_taken: values that Phase I took
- * @phase1_end:	when it was complete; 0 if it was not
+ * @has_zones:	there are such lines
+ * @relearnt:	number of limits estimated after the first one
+ * @shape:	shape of the distribution of Phase I's values
+ * @phase1_taken: number of values in Phase I's sample
+ * @phase1_end:	when Phase I was complete; 0 if it was not
  * @events:	start and judged events in the file
  * @bytes:	their size in the ring buffer
  * @alarm_events: alarm events that this chart alone would have written
  * @kept_bytes:	their size and that of its events kept
  * @worst:	the largest alarms, largest first
- * @nr_worst:	number of them
- * @max_worst:	room for as many
+ * @nr_worst:	number of @worst
+ * @max_worst:	allocated length of @worst
  * @series:	points for a picture, or NULL
  * @points:	values for a page, or NULL
  */
@@ -352,7 +361,7 @@ struct chart {
 	char *start;
 	char *field;
 	bool is_time;
-	bool told;
+	bool from_kernel;
 	u32 parts;
 	const struct call *call;
 	u64 learnt;
@@ -395,18 +404,18 @@ enum format {
 };
 
 /**
- * struct report - everything there is to say
+ * struct report - a report and its options
  * @file:	the trace file
- * @instance:	trace instance, "" for the main buffer
- * @format:	how it is said
+ * @instance:	trace instance, "" for the main one
+ * @format:	output format
  * @max_worst:	alarms to list per chart
  * @only:	report the chart of this name alone, or NULL
- * @sim:	charts are settings to be compared, whatever their names
+ * @sim:	charts are settings to be compared, which can have the same name
  * @linear:	linear axis in a picture
  * @color:	the output is a terminal that shows colours
- * @out:	where it is written
+ * @out:	output
  * @chart:	the charts
- * @nr_charts:	number of them
+ * @nr_charts:	number of @chart
  * @events:	events in the file
  * @bytes:	their size in the ring buffer
  * @lost:	events lost, as far as their number is known
@@ -415,10 +424,10 @@ enum format {
  * @last:	time of the last event
  * @log_events:	start and judged events of the charts in the file
  * @log_bytes:	their size in the ring buffer
- * @kept_events: of these, what the filters would have kept
+ * @kept_events: number of @log_events that the filters would have kept
  * @kept_bytes:	their size, with that of the alarm events
  * @alarm_events: alarm events
- * @places:	where its records are, for another reading; NULL if none is wanted
+ * @places:	where its records are, for a second pass; NULL if there is none
  */
 struct report {
 	const char *file;
@@ -451,6 +460,7 @@ struct chart *report_find_chart(struct report *r, const char *name);
 bool chart_is(const char *chart, const char *name);
 bool report_wants(const struct report *r, const char *name);
 void report_alarm(struct report *r, struct chart *c, const struct alarm *a);
+void show_keys(struct tep_event *event, const char *keys, char buf[SHOWN_KEYS]);
 void report_normal(struct chart *c, const struct alarm *a);
 void report_free(struct report *r);
 
@@ -474,14 +484,14 @@ const char *format_rules(char *buf, size_t size, u32 rules);
 struct input;
 
 /**
- * struct reader - what is done with a trace
- * @init:	before the first event; returns 0 or EXIT_FAILURE
- * @event:	for each event, in order of time; the same
- * @lost:	events were lost before the next one
- * @end:	after the last one
- * @wanted:	the number of the next event that is wanted, for a trace whose places
- *		are known: most of those before it are passed over
- * @arg:	passed to all of them
+ * struct reader - callbacks for the reading of a trace
+ * @init:	called before the first event; returns 0 or EXIT_FAILURE
+ * @event:	called for each event, in order of time; returns the same
+ * @lost:	called when events were lost before the next one
+ * @end:	called after the last event
+ * @wanted:	returns the number of the next event that is wanted, for a trace whose
+ *		places are known: most events before it are skipped
+ * @arg:	passed to all callbacks
  */
 struct reader {
 	int (*init)(struct input *in, void *arg);
@@ -496,16 +506,16 @@ struct reader {
  * struct places - where the records of a trace are
  * @every:	events between two places, a power of two
  * @nr:		number of places; the first one is the begin of the trace
- * @cpu:	the CPUs that have records, and maybe some that have none
- * @cpus:	number of them
+ * @cpu:	all CPUs that have records, maybe with others
+ * @cpus:	number of @cpu
  */
 struct places {
 	u64 every;
 	size_t nr;
 	/**
-	 * struct place_cpu - those of one CPU
+	 * struct place_cpu - places of one CPU
 	 * @now:	offset of its last record in the file, 0 if it has none yet
-	 * @offset:	what @now was at each place
+	 * @offset:	value of @now at each place
 	 */
 	struct place_cpu {
 		u64 now;
@@ -529,7 +539,7 @@ struct field {
 };
 
 /**
- * struct field_want - a field that an event of ours has
+ * struct field_want - a field that one of ctlchart's own events has
  * @name:	its name
  * @string:	it is a string, else a number
  */
@@ -540,18 +550,19 @@ struct field_want {
 
 /**
  * struct input - a trace that is being read
- * @guard:	what watches over us
- * @report:	what comes of it
+ * @guard:	the guard
+ * @report:	the report
  * @tep:	its event formats
  * @instances:	names of other buffers than the main one, or ""
- * @reader:	what is done with it
- * @swap:	its byte order is not ours
- * @type:	where records tell their event
- * @pid:	where they tell the task that was current
- * @inode:	of the file
- * @next_alive:	number of events at which to say that all is well
- * @next_drop:	bytes of events at which to let go of what was read
- * @status:	what the reader made of the last event
+ * @reader:	the callbacks
+ * @swap:	its byte order is not this machine's
+ * @type:	the field common_type
+ * @pid:	the field common_pid
+ * @inode:	inode number of the file
+ * @page_size:	page size of its ring buffers
+ * @next_alive:	number of events at which to call guard_alive() next
+ * @next_drop:	bytes of events at which to call drop_mapped() next
+ * @status:	what the callback for the last event returned
  */
 struct input {
 	struct guard *guard;
@@ -563,6 +574,7 @@ struct input {
 	struct field type;
 	struct field pid;
 	u64 inode;
+	int page_size;
 	u64 next_alive;
 	u64 next_drop;
 	int status;
@@ -586,25 +598,25 @@ int input_pid(struct input *in, struct tep_record *rec);
 char *input_event_name(struct input *in, int id);
 int input_damaged(struct input *in, struct tep_record *rec, const char *event);
 
-/* ---- values.c: the values that the kernel's charts took ---- */
+/* ---- values.c: the values of the kernel's charts ---- */
 
 #define VALUE_TEXT 256
 
 /**
- * struct value - what an event ctlchart_value tells
+ * struct value - contents of an event ctlchart_value
  * @chart:	the chart's name, or that of a part: "name[field=value]"
  * @event:	id of the judged event
  * @time:	trace clock at that event, as the chart saw it
- * @start:	of the start event; 0 for a field's chart
+ * @start:	trace clock at the start event; 0 for a field's chart
  * @value:	duration in ns, or the field's value
- * @limit:	what the kernel judged it by; U64_MAX for no limit
+ * @limit:	the limit that the kernel used; U64_MAX for none
  * @rules:	RULE_* that it broke there
  * @pid:	process, at the start
  * @studied:	the kernel learnt from it, or checked it by rules=
- * @missed:	it would have, but could not
+ * @missed:	it should have, but could not
  * @kept:	its event passed the whole filter
- * @first:	the first one of its chart in the trace
- * @taken:	set by who had use for it
+ * @first:	the first value of its chart in the trace
+ * @used:	set by the handler if the value belongs to one of its charts
  * @keys:	"dev=8388608 sector=1234"
  */
 struct value {
@@ -620,22 +632,22 @@ struct value {
 	bool missed;
 	bool kept;
 	bool first;
-	bool taken;
+	bool used;
 	const char *keys;
 };
 
-typedef int (*values_take)(struct input *in, struct value *value, void *arg);
+typedef int (*value_handler)(struct input *in, struct value *value, void *arg);
 
 struct values;
 
 struct tep_event *values_event(struct input *in);
-struct values *values_new(struct input *in, bool in_order, values_take take,
+struct values *values_new(struct input *in, bool in_order, value_handler handle,
 			  void *arg);
 void values_free(struct values *v);
 int values_record(struct values *v, struct input *in, struct tep_record *rec);
 int values_end(struct values *v, struct input *in);
 
-/* ---- alarms.c, desk.c: the two things that are done with a trace ---- */
+/* ---- alarms.c, desk_run.c: the report of either kind of trace ---- */
 
 int alarms_report(struct guard *g, struct report *r);
 int desk_report(struct guard *g, struct report *r, const struct call *call,

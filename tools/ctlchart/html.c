@@ -1,100 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The report as one page for a browser, without anything from elsewhere:
- * page.html, with the data as JSON in it. What comes from the trace is data
- * there, never markup: characters that could end the script element are escaped
- * here, and the page's script makes text of it, not HTML.
+ * The report as one page for a browser, without anything from elsewhere
+ * (lib/page.h). Characters of the trace's texts that could end the script element are
+ * escaped here, and page.js makes text of them, not HTML.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctlchart.h"
+#include "hash.h"
 #include "page.h"
 #include "version.h"
 
-/* page.html itself; the Makefile knows that this file depends on it */
-__asm__(".pushsection .rodata\n"
-	"page_html:\n"
-	".incbin \"ctlchart/page.html\"\n"
-	".byte 0\n"
-	".popsection\n");
-extern const char page_html[];
+PAGE_TEXT(ctlchart_style, "ctlchart/page.css");
+PAGE_TEXT(ctlchart_script, "ctlchart/page.js");
 
-/**
- * struct names - processes, each of which is written once
- * @name:	"reader-1234"
- * @nr:		number of them
- * @slot:	hash table of indices plus one
- * @slots:	its size, a power of two
- */
-struct names {
-	char **name;
-	u32 nr;
-	u32 *slot;
-	u32 slots;
-};
-
-static u32 hash_of(const char *s)
-{
-	u32 hash = 2166136261u;
-
-	while (*s)
-		hash = (hash ^ (unsigned char)*s++) * 16777619u;
-	return hash;
-}
-
-static u32 *slot_of(struct names *n, const char *name)
-{
-	u32 i = hash_of(name);
-
-	for (;; i++) {
-		u32 *slot = &n->slot[i & (n->slots - 1)];
-
-		if (!*slot || !strcmp(n->name[*slot - 1], name))
-			return slot;
-	}
-}
-
-static void grow(struct names *n)
-{
-	u32 i;
-
-	free(n->slot);
-	n->slots = n->slots ? 4 * n->slots : 256;
-	n->slot = calloc(n->slots, sizeof(*n->slot));
-	n->name = realloc(n->name, n->slots * sizeof(*n->name));
-	if (!n->slot || !n->name)
-		abort();
-	for (i = 0; i < n->nr; i++)
-		*slot_of(n, n->name[i]) = i + 1;
-}
-
-static u32 index_of(struct names *n, const char *comm, int pid)
+/* A process, "reader-1234": each is written once, and then as its number */
+static u32 index_of(struct hash *names, const char *comm, int pid)
 {
 	char name[COMM_LEN + 16];
-	u32 *slot;
-
-	snprintf(name, sizeof(name), "%s-%d", comm, pid);
-	if (2 * (n->nr + 1) > n->slots)
-		grow(n);
-	slot = slot_of(n, name);
-	if (!*slot) {
-		n->name[n->nr] = strdup(name);
-		if (!n->name[n->nr])
-			abort();
-		*slot = ++n->nr;
-	}
-	return *slot - 1;
-}
-
-static void names_free(struct names *n)
-{
+	size_t size;
+	u64 hash;
 	u32 i;
 
-	for (i = 0; i < n->nr; i++)
-		free(n->name[i]);
-	free(n->name);
-	free(n->slot);
+	size = 1 + snprintf(name, sizeof(name), "%s-%d", comm, pid);
+	hash = hash_string(name);
+	hash_for_each_possible(names, hash, i) {
+		if (!strcmp(hash_entry(names, i), name))
+			return i;
+	}
+	memcpy(hash_new(names, hash, size), name, size);
+	return names->nr - 1;
 }
 
 static void put_text(FILE *out, const char *key, const char *s)
@@ -135,7 +71,7 @@ static void put_who(FILE *out, const char *comm, int pid)
 
 /* Columns; times as differences, which are short */
 static void put_points(struct report *r, const struct chart *c, bool alarms,
-		       struct names *names)
+		       struct hash *names)
 {
 	const struct point *p;
 	size_t n = points_get(c->points, alarms, &p), i;
@@ -226,8 +162,9 @@ static void put_alarm(struct report *r, const struct alarm *a)
 
 static void put_chart(struct report *r, const struct chart *c)
 {
-	struct names names = { 0 };
-	size_t i;
+	struct hash names = { 0 };
+	const char *name;
+	u32 i;
 
 	fputc('{', r->out);
 	put_text(r->out, "name", c->name);
@@ -241,7 +178,7 @@ static void put_chart(struct report *r, const struct chart *c)
 	put_number(r->out, "alarms", c->alarms);
 	put_number(r->out, "overdue", c->overdue);
 	put_line(r->out, "limit", c->limits.ucl, c->has_limit);
-	put_line(r->out, "centre", c->limits.center,
+	put_line(r->out, "center", c->limits.center,
 		 c->has_limit && c->has_center);
 	put_number(r->out, "pointStep", points_step(c->points));
 	if (c->phase1_end)
@@ -255,10 +192,10 @@ static void put_chart(struct report *r, const struct chart *c)
 	fputs("\"alarmPoints\":", r->out);
 	put_points(r, c, true, &names);
 	fputs("\"who\":[", r->out);
-	for (i = 0; i < names.nr; i++) {
+	hash_for_each(&names, i, name) {
 		if (i)
 			fputc(',', r->out);
-		html_string(r->out, names.name[i]);
+		html_string(r->out, name);
 	}
 	fputs("],\n\"worst\":[", r->out);
 	for (i = 0; i < c->nr_worst; i++) {
@@ -266,7 +203,7 @@ static void put_chart(struct report *r, const struct chart *c)
 		put_alarm(r, &c->worst[i]);
 	}
 	fputs("]}", r->out);
-	names_free(&names);
+	hash_free(&names);
 }
 
 static void put_head(struct report *r)
@@ -295,7 +232,7 @@ void html_report(struct report *r)
 {
 	size_t i, n = 0, left_out = 0;
 
-	page_open(r->out);
+	page_open(r->out, ctlchart_style);
 	fputc('{', r->out);
 	put_head(r);
 	fputs("\n\"charts\":[", r->out);
@@ -312,6 +249,5 @@ void html_report(struct report *r)
 		put_chart(r, c);
 	}
 	fprintf(r->out, "],\"leftOut\":%zu}", left_out);
-	page_close_data(r->out);
-	fputs(page_html, r->out);
+	page_close(r->out, ctlchart_script);
 }

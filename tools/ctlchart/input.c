@@ -12,14 +12,15 @@
 #include <trace-cmd.h>
 
 #include "ctlchart.h"
+#include "instance.h"
 
 #define ALIVE_EVENTS 4096
 
-/* When there are more, every other one goes */
+/* When there are more, every other one is dropped */
 #define MAX_PLACES 4096
 #define PLACE_EVENTS 1024
 
-/* Events of so many bytes may stay in memory behind the reader */
+/* Bytes of events that have been read and may stay in memory */
 #define DROP_BYTES (32ull << 20)
 
 static int fail_errno(struct input *in)
@@ -37,10 +38,11 @@ static int check_outline(struct input *in)
 	fd = open(in->report->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return fail_errno(in);
-	if (!tracefile_check(fd, &info, &error) ||
+	if (!tracefile_check(fd, in->report->instance, &info, &error) ||
 	    !tracefile_clock(&info, &error))
 		status =
 			guard_fail(in->guard, error.offset, "%s", error.reason);
+	in->page_size = info.page_size;
 	tracefile_free(&info);
 	if (!fstat(fd, &st))
 		in->inode = st.st_ino;
@@ -50,9 +52,9 @@ static int check_outline(struct input *in)
 }
 
 /*
- * libtracecmd maps as much of the file as it can at once, and so what was read
- * stays resident, up to all of it. Let go of it: these mappings are private,
- * read-only ones of a file, and what is still needed comes back from it.
+ * libtracecmd maps as much of the file as it can at once, so pages that were read stay
+ * resident, up to the whole file. Drop them: the mappings are private and read-only, and
+ * pages that are still needed are read from the file again.
  */
 static void drop_mapped(struct input *in)
 {
@@ -75,7 +77,7 @@ static void drop_mapped(struct input *in)
 		fclose(maps);
 }
 
-static void tell_progress(struct input *in, const struct tep_record *rec)
+static void report_progress(struct input *in, const struct tep_record *rec)
 {
 	struct report *r = in->report;
 
@@ -83,7 +85,7 @@ static void tell_progress(struct input *in, const struct tep_record *rec)
 	in->next_alive = r->events + ALIVE_EVENTS;
 	if (r->bytes >= in->next_drop)
 		drop_mapped(in);
-	/* alarms are written as they come, maybe to the same terminal */
+	/* CSV alarms are written during the reading, maybe to the same terminal */
 	if (r->format != FORMAT_CSV)
 		guard_progress(in->guard, "%.1f M events, %.1f s of trace",
 			       r->events / 1e6, (r->last - r->first) / 1e9);
@@ -92,14 +94,10 @@ static void tell_progress(struct input *in, const struct tep_record *rec)
 /* None of its records has come before */
 static void add_place_cpus(struct places *p, int cpus)
 {
-	p->cpu = realloc(p->cpu, cpus * sizeof(*p->cpu));
-	if (!p->cpu)
-		abort();
+	p->cpu = xreallocarray(p->cpu, cpus, sizeof(*p->cpu));
 	for (; p->cpus < cpus; p->cpus++) {
 		p->cpu[p->cpus].now = 0;
-		p->cpu[p->cpus].offset = calloc(MAX_PLACES, sizeof(u64));
-		if (!p->cpu[p->cpus].offset)
-			abort();
+		p->cpu[p->cpus].offset = xcalloc(MAX_PLACES, sizeof(u64));
 	}
 }
 
@@ -142,10 +140,8 @@ static void note_place(struct places *p, u64 events,
  */
 struct places *places_new(void)
 {
-	struct places *p = calloc(1, sizeof(*p));
+	struct places *p = xzalloc(sizeof(*p));
 
-	if (!p)
-		abort();
 	p->every = PLACE_EVENTS;
 	return p;
 }
@@ -166,6 +162,18 @@ void places_free(struct places *p)
 	free(p);
 }
 
+/*
+ * libtracecmd does not check the size in a record's header. Pages are at multiples of
+ * their size in the file, and a record's offset is that of its header.
+ */
+static bool leaves_page(const struct input *in, const struct tep_record *rec)
+{
+	int page = in->page_size;
+
+	return rec->size > rec->record_size ||
+	       rec->record_size > page - (int)(rec->offset % page);
+}
+
 static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 		    int cpu, void *arg)
 {
@@ -174,8 +182,13 @@ static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 
 	(void)handle;
 	(void)cpu;
+	if (rec->size >= 8 && leaves_page(in, rec)) {
+		in->status = guard_fail(in->guard, rec->offset,
+					"damaged: a record leaves its page");
+		return in->status;
+	}
 	if (r->events == in->next_alive)
-		tell_progress(in, rec);
+		report_progress(in, rec);
 	if (!r->events)
 		r->first = rec->ts;
 	if (r->places && !in->reader->wanted)
@@ -197,40 +210,7 @@ static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 	return in->status;
 }
 
-static void name_instances(struct input *in, struct tracecmd_input *top)
-{
-	int i, n = tracecmd_buffer_instances(top);
-	size_t len = 0;
-
-	for (i = 0; i < n && len < sizeof(in->instances); i++) {
-		const char *name = tracecmd_buffer_instance_name(top, i);
-
-		if (name)
-			len += snprintf(in->instances + len,
-					sizeof(in->instances) - len, "%s%s",
-					len ? ", " : "", name);
-	}
-	clean_text(in->instances);
-}
-
-static struct tracecmd_input *open_instance(struct input *in,
-					    struct tracecmd_input *top)
-{
-	int i, n = tracecmd_buffer_instances(top);
-
-	for (i = 0; i < n; i++) {
-		const char *name = tracecmd_buffer_instance_name(top, i);
-
-		if (name && !strcmp(name, in->report->instance))
-			return tracecmd_buffer_instance_handle(top, i);
-	}
-	guard_fail(in->guard, GUARD_NOWHERE, "has no instance %s, %s%s",
-		   in->report->instance, *in->instances ? "but: " : "nor any",
-		   in->instances);
-	return NULL;
-}
-
-/* All events have these in the same place: take it from one of them. */
+/* All events have the common fields at the same offsets: use those of one event. */
 static int find_common(struct input *in)
 {
 	struct tep_event *event = tep_get_event(in->tep, 0);
@@ -246,7 +226,7 @@ static int find_common(struct input *in)
 	    in->pid.type != FIELD_NUMBER)
 		return guard_fail(
 			in->guard, GUARD_NOWHERE,
-			"damaged: its events do not tell their type and process");
+			"damaged: its events lack common_type or common_pid");
 	return 0;
 }
 
@@ -273,7 +253,7 @@ static void go_to(struct input *in, struct tracecmd_input *handle,
 	in->report->events = in->next_alive = place * p->every;
 }
 
-/* The earliest one, as tracecmd_iterate_events() chooses it; -1 if there is none */
+/* The CPU of the earliest record, as tracecmd_iterate_events() chooses it; -1 at the end */
 static int choose(struct tep_record *const *next, int cpus)
 {
 	int cpu, first = -1;
@@ -285,16 +265,14 @@ static int choose(struct tep_record *const *next, int cpus)
 	return first;
 }
 
-/* But for most of those that are not wanted */
+/* Skips most events that are not wanted */
 static int read_wanted(struct input *in, struct tracecmd_input *handle)
 {
 	struct places *p = in->report->places;
-	struct tep_record **next = calloc(p->cpus + 1, sizeof(*next));
+	struct tep_record **next = xcalloc(p->cpus + 1, sizeof(*next));
 	int cpu, status = 0;
 	bool begun = false;
 
-	if (!next)
-		abort();
 	while (!status) {
 		u64 place = in->reader->wanted(in->reader->arg) / p->every;
 		struct tep_record *rec;
@@ -343,17 +321,17 @@ static int read_instance(struct input *in, struct tracecmd_input *top)
 	int status;
 
 	in->tep = tracecmd_get_tep(top);
-	name_instances(in, top);
+	instance_names(top, in->instances, sizeof(in->instances));
 	if (*in->report->instance) {
-		handle = open_instance(in, top);
+		handle = instance_open(in->guard, top, in->report->instance);
 		if (!handle)
-			return guard_fail(in->guard, GUARD_NOWHERE,
-					  "damaged: instance %s cannot be read",
-					  in->report->instance);
+			return EXIT_FAILURE;
 	}
 	status = read_events(in, handle);
 	if (handle != top)
 		tracecmd_close(handle);
+	else if (!status && !in->reader->wanted)
+		instance_note(in->guard, top);
 	return status;
 }
 
@@ -361,10 +339,9 @@ static int read_instance(struct input *in, struct tracecmd_input *top)
  * input_read - read a trace
  * @g: the guard
  * @r: the report; its file, instance and counts of events are used here
- * @reader: what is done with the trace
+ * @reader: the callbacks
  *
- * Plugins are not loaded: nothing is printed by them, and they see hostile
- * records.
+ * Plugins are not loaded: they would see hostile records, and none is needed.
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
@@ -401,17 +378,15 @@ static struct tep_format_field *find_format(struct tep_event *event,
  *
  * "cpu" and "comm" are fields of every event, unless it has one of that name.
  *
- * Return: true if there is one.
+ * Return: true if the event has it.
  */
 bool field_find(struct field *f, struct tep_event *event, const char *name,
 		size_t len)
 {
 	struct field none = { 0 };
-	char *s = strndup(name, len);
+	char *s = xstrndup(name, len);
 
 	*f = none;
-	if (!s)
-		return false;
 	f->format = find_format(event, s);
 	if (f->format) {
 		unsigned long flags = f->format->flags;
@@ -464,7 +439,7 @@ int fields_find(struct input *in, struct tep_event *event,
 		if (f[i].type != (want[i].string ? FIELD_STRING : FIELD_NUMBER))
 			return guard_fail(
 				in->guard, GUARD_NOWHERE,
-				"field \"%s\" of its event %s:%s is no %s",
+				"field \"%s\" of its event %s:%s is not a %s",
 				name, event->system, event->name,
 				want[i].string ? "string" : "number");
 	}
@@ -583,11 +558,11 @@ bool field_string(const struct field *f, struct input *in,
 }
 
 /**
- * input_type - the event that a record is of
+ * input_type - the event of a record
  * @in: the input
  * @rec: the record
  *
- * Return: its id, or -1 if the record does not tell.
+ * Return: its id, or -1 if the record is too short.
  */
 int input_type(struct input *in, struct tep_record *rec)
 {
@@ -601,7 +576,7 @@ int input_type(struct input *in, struct tep_record *rec)
  * @in: the input
  * @rec: the record
  *
- * Return: its pid, or -1 if the record does not tell.
+ * Return: its pid, or -1 if the record is too short.
  */
 int input_pid(struct input *in, struct tep_record *rec)
 {
@@ -623,15 +598,14 @@ char *input_event_name(struct input *in, int id)
 	struct tep_event *event = tep_find_event(in->tep, id);
 	char *s;
 
-	if (event ? asprintf(&s, "%s:%s", event->system, event->name) < 0 :
-		    asprintf(&s, "#%d", id) < 0)
-		abort();
+	s = event ? xasprintf("%s:%s", event->system, event->name) :
+		    xasprintf("#%d", id);
 	clean_text(s);
 	return s;
 }
 
 /**
- * input_damaged - a record is not what its format says
+ * input_damaged - report that a record does not fit its format
  * @in: the input
  * @rec: the record
  * @event: name of its event

@@ -52,6 +52,8 @@ static struct json_object *alarm_object(const struct alarm *a)
 	json_object_object_add(o, "pid", json_object_new_int(a->pid));
 	json_string(o, "comm", a->comm);
 	json_string(o, "keys", a->keys);
+	if (strcmp(a->keys, a->raw_keys))
+		json_string(o, "raw_keys", a->raw_keys);
 	return o;
 }
 
@@ -111,7 +113,7 @@ static struct json_object *log_object(const struct report *r)
 }
 
 /**
- * json_head - add what is known of the trace
+ * json_head - add facts about the trace
  * @o: the object
  * @r: the report
  */

@@ -39,8 +39,7 @@ int kernel_check(struct guard *g, const char *dir)
 		return guard_fail(
 			g, GUARD_NOWHERE,
 			"tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing (as root)");
-	if (asprintf(&events, "%s/events", dir) < 0)
-		abort();
+	events = xasprintf("%s/events", dir);
 	error = access(events, R_OK | X_OK) ? errno : 0;
 	free(events);
 	if (error == EACCES || error == EPERM)
@@ -48,13 +47,12 @@ int kernel_check(struct guard *g, const char *dir)
 				  dir, strerror(error));
 	if (error)
 		return guard_fail(g, GUARD_NOWHERE,
-				  "%s is no tracefs: it has no events", dir);
+				  "%s is not a tracefs: it has no events", dir);
 	return 0;
 }
 
 /*
- * libtracefs' own functions for this look where tracefs is mounted, whatever
- * tracefs_set_tracing_dir() said (1.6.4).
+ * libtracefs' own functions for this ignore tracefs_set_tracing_dir() (1.6.4).
  */
 static bool is_there(char *path)
 {
@@ -73,8 +71,7 @@ bool kernel_has_instance(const char *name)
 	char *path;
 	bool there;
 
-	if (asprintf(&path, "instances/%s", name) < 0)
-		abort();
+	path = xasprintf("instances/%s", name);
 	there = is_there(tracefs_get_tracing_file(path));
 	free(path);
 	return there;
@@ -94,7 +91,7 @@ bool kernel_has_file(struct tracefs_instance *instance, const char *system,
 }
 
 /* "5000000 ns": a number, with or without a unit of time */
-static u64 take_value(const char *s, bool *is_time)
+static u64 parse_value(const char *s, bool *is_time)
 {
 	char *end;
 	u64 value = strtoull(s, &end, 10);
@@ -103,7 +100,7 @@ static u64 take_value(const char *s, bool *is_time)
 	return value;
 }
 
-static void take_line(struct kernel_chart *c, char *word, char *value)
+static void parse_line(struct kernel_chart *c, char *word, char *value)
 {
 	const char *judged;
 
@@ -112,10 +109,10 @@ static void take_line(struct kernel_chart *c, char *word, char *value)
 	} else if (!strcmp(word, "state")) {
 		c->state = value;
 	} else if (!strcmp(word, "center")) {
-		c->limits.center = take_value(value, &c->is_time);
+		c->limits.center = parse_value(value, &c->is_time);
 		c->has_center = true;
 	} else if (!strcmp(word, "limit")) {
-		c->limits.ucl = take_value(value, &c->is_time);
+		c->limits.ucl = parse_value(value, &c->is_time);
 		c->has_limit = true;
 	} else if (!strcmp(word, "zones")) {
 		c->zones = value;
@@ -133,13 +130,13 @@ static void take_line(struct kernel_chart *c, char *word, char *value)
 }
 
 /**
- * kernel_next_chart - the next chart of an event's file "ctlchart"
- * @text: what is left of the file, which is cut into pieces
- * @c: the chart, of those pieces
+ * kernel_next_chart - parse the next chart of an event's file "ctlchart"
+ * @text: the rest of the file, which is modified
+ * @c: the chart, which refers to the text
  *
- * Lines that are not known are passed over: there may be more in later kernels.
+ * Unknown lines are skipped, since later kernels may have more.
  *
- * Return: false if there is none.
+ * Return: false at the end.
  */
 bool kernel_next_chart(char **text, struct kernel_chart *c)
 {
@@ -162,7 +159,7 @@ bool kernel_next_chart(char **text, struct kernel_chart *c)
 			c->name = value;
 			c->part = *line == 'p';
 		} else if (c->name) {
-			take_line(c, line, value);
+			parse_line(c, line, value);
 		}
 	}
 	return c->name;
@@ -174,8 +171,8 @@ bool kernel_next_chart(char **text, struct kernel_chart *c)
  * @system: of the event
  * @event: its name
  *
- * trace-cmd puts terms that leave out its own processes around the filter, while
- * it records; they mean nothing elsewhere, and are taken off.
+ * While it records, trace-cmd adds terms to the filter that exclude its own processes.
+ * They are of no use elsewhere, and are removed.
  *
  * Return: the filter, for free(); NULL if it has none.
  */
@@ -197,7 +194,7 @@ char *kernel_filter(struct tracefs_instance *instance, const char *system,
 		return NULL;
 	}
 	if (regcomp(&regex, own, REG_EXTENDED))
-		abort();
+		memory_failed();
 	if (!regexec(&regex, filter, 2, match, 0)) {
 		memmove(filter, filter + match[1].rm_so,
 			match[1].rm_eo - match[1].rm_so);

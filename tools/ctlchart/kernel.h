@@ -16,16 +16,16 @@ bool kernel_has_file(struct tracefs_instance *instance, const char *system,
 		     const char *event, const char *file);
 
 /**
- * struct kernel_chart - what an event's file "ctlchart" says of a chart
+ * struct kernel_chart - a chart in an event's file "ctlchart"
  * @name:	its name, in the text that was parsed
- * @part:	it is one of those of by=, of the chart before
- * @by:		it has such parts: the lines are those of the values that have none
+ * @part:	it is a part (by=) of the chart before it
+ * @by:		it has parts: its lines are for values that have no part of their own
  * @call:	its call, without spaces
  * @state:	"judging" and so on
  * @limits:	the lines
  * @is_time:	they are times
  * @has_limit:	there is a limit
- * @has_center:	and a centre line
+ * @has_center:	there is a centre line
  * @zones:	lines of rules=, as text, or NULL
  * @values:	values judged
  */

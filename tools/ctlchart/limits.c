@@ -12,10 +12,10 @@
  *   values: 12000
  *   from: Linux 6.12.117 on rig7, 2026-11-21 16:03:12 UTC
  *
- * and instance: of a chart that is not in the main trace buffer, and zones: of one
- * with rules=, in the numbers of the arithmetic, which a comment before it tells for
- * people. event:, chart: and limit: must be there. Numbers have a unit of time, or none for the chart
- * of a field.
+ * and instance: for a chart that is not in the main trace instance, and zones: for one
+ * with rules=, in the numbers of the arithmetic, with a comment that explains them.
+ * event:, chart: and limit: are required. Numbers have a unit of time, or none for the
+ * chart of a field.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static const char *const scale_names[] = {
 #define ZONES ARRAY_SIZE(((struct ctlchart_zones *)0)->above)
 
 /* ",N" */
-static bool take_zone(const char **s, u64 *value)
+static bool parse_zone(const char **s, u64 *value)
 {
 	char *end;
 
@@ -66,12 +66,12 @@ bool zones_parse(const char *s, enum ctlchart_scale *scale,
 		return false;
 	s += len;
 	for (i = 0; i < ZONES; i++) {
-		if (!take_zone(&s, &zones->above[i]) ||
+		if (!parse_zone(&s, &zones->above[i]) ||
 		    (i && zones->above[i] < zones->above[i - 1]))
 			return false;
 	}
 	for (i = 0; i < ZONES; i++) {
-		if (!take_zone(&s, &zones->below[i]) ||
+		if (!parse_zone(&s, &zones->below[i]) ||
 		    (i && zones->below[i] > zones->below[i - 1]))
 			return false;
 	}
@@ -133,9 +133,7 @@ static void put_zones(FILE *out, const struct limits *l)
  */
 struct limits *limits_add(struct limits_file *f)
 {
-	f->entry = realloc(f->entry, (f->nr + 1) * sizeof(*f->entry));
-	if (!f->entry)
-		abort();
+	f->entry = xreallocarray(f->entry, f->nr + 1, sizeof(*f->entry));
 	memset(&f->entry[f->nr], 0, sizeof(*f->entry));
 	return &f->entry[f->nr++];
 }
@@ -214,7 +212,7 @@ void limits_write(FILE *out, const struct limits_file *f)
 /**
  * struct parser - a file being read
  * @g:		the guard
- * @f:		what was read
+ * @f:		the charts so far
  * @entry:	the stanza, or NULL before the first one
  * @line:	number of the line
  * @has_limit:	the stanza has a limit
@@ -249,9 +247,7 @@ static int set_text(struct parser *p, char **to, const char *value)
 	if (*to)
 		return guard_fail(p->g, p->line,
 				  "given twice for the same chart");
-	*to = strdup(value);
-	if (!*to)
-		abort();
+	*to = xstrdup(value);
 	return 0;
 }
 
@@ -335,7 +331,7 @@ static int set_value(struct parser *p, const char *text, u64 *value)
 	    *value == U64_MAX)
 		return guard_fail(
 			p->g, p->line,
-			"%s is no number (whole, and of ns, us, ms or s if it is a time)",
+			"%s must be a whole number, with a unit ns, us, ms or s if it is a time",
 			text);
 	if (p->unit && !*p->unit != !i)
 		return guard_fail(
@@ -382,7 +378,8 @@ static int set_values(struct parser *p, const char *value)
 	const char *end;
 
 	if (!get_number(value, &end, &p->entry->values) || *end)
-		return guard_fail(p->g, p->line, "%s is no number", value);
+		return guard_fail(p->g, p->line, "%s must be a whole number",
+				  value);
 	return 0;
 }
 
@@ -440,11 +437,9 @@ static int begin_stanza(struct parser *p)
 /* UTF-8 without control characters: lines are shown in messages and filters */
 static bool is_text(const char *line, size_t len)
 {
-	char *copy = strdup(line), *clean = strdup(line), *c;
+	char *copy = xstrdup(line), *clean = xstrdup(line), *c;
 	bool good;
 
-	if (!copy || !clean)
-		abort();
 	for (c = copy; *c; c++) {
 		if (strchr("\t\r\n", *c))
 			*c = ' ';
@@ -457,7 +452,7 @@ static bool is_text(const char *line, size_t len)
 	return good;
 }
 
-static int take_line(struct parser *p, char *s)
+static int parse_line(struct parser *p, char *s)
 {
 	char *value, *end;
 	size_t i;
@@ -489,9 +484,9 @@ static int take_line(struct parser *p, char *s)
 
 /**
  * limits_read - read a file
- * @g: the guard; what is wrong is told with the number of the line
+ * @g: the guard; mistakes are reported with the number of the line
  * @path: the file, or "-" for standard input
- * @f: where to put it; limits_free() is due in any case
+ * @f: filled in; limits_free() is needed in any case
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
@@ -509,9 +504,9 @@ int limits_read(struct guard *g, const char *path, struct limits_file *f)
 	while (!status && (len = getline(&line, &size, in)) >= 0) {
 		p.line++;
 		if (!is_text(line, len))
-			status = guard_fail(g, p.line, "this is no text");
+			status = guard_fail(g, p.line, "this is not text");
 		else
-			status = take_line(&p, line);
+			status = parse_line(&p, line);
 	}
 	if (!status && ferror(in))
 		status = guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));

@@ -7,25 +7,25 @@
 
 #include "ctlchart.h"
 
-/* Charts in one file: more than this is no file of ours */
+/* Limit of the number of charts in a file */
 #define LIMITS_MAX 10000
 
 /**
- * struct limits - a chart in such a file
+ * struct limits - a chart in a file of limits
  * @instance:	trace instance, or NULL for the main one
  * @event:	judged event, system:event
- * @filter:	its whole filter, or NULL if that is not known
- * @chart:	name of the chart; "name[field=value]" is one of those of by=, and
- *		"name[]" the one that the other values share
+ * @filter:	its whole filter, or NULL if unknown
+ * @chart:	name of the chart; "name[field=value]" is a part of a chart with by=, and
+ *		"name[]" the chart that the other values share
  * @from:	where and when the limits were learnt, for people; or NULL
  * @limits:	the lines; ns or the field's unit
  * @is_time:	they are times
- * @has_center:	there is a centre line; else the limit was given (ucl=)
- * @has_zones:	there are lines of rules=, too
+ * @has_center:	there is a centre line; otherwise the limit is fixed (ucl=)
+ * @has_zones:	there are lines of rules=
  * @scale:	their scale
  * @zones:	these lines
- * @values:	values judged by them until then, for people; 0 if not known
- * @line:	where in the file it begins
+ * @values:	number of values judged by the limits, for people; 0 if unknown
+ * @line:	the file's line at which the chart begins
  */
 struct limits {
 	char *instance;
@@ -44,9 +44,9 @@ struct limits {
 };
 
 /**
- * struct limits_file - all of them
+ * struct limits_file - a file of limits
  * @entry:	the charts
- * @nr:		number of them
+ * @nr:		number of @entry
  */
 struct limits_file {
 	struct limits *entry;

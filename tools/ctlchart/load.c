@@ -12,7 +12,7 @@
 #include "command.h"
 #include "kernel.h"
 
-/* Longest line that an event's file "ctlchart" is told */
+/* Limit of the length of a command for an event's file "ctlchart" */
 #define COMMAND_LEN (CHART_NAME_LEN + ZONES_LEN + 128)
 
 /**
@@ -22,8 +22,8 @@
  * @only:	--chart, or NULL
  * @tracefs:	where tracefs is, or NULL
  * @dry_run:	print what would be written
- * @file:	what the file says
- * @out:	where to tell what was done
+ * @file:	contents of the file
+ * @out:	output
  */
 struct load {
 	const char *path;
@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
 	{ "chart", OPT_CHART, "NAME", 0, "Load the limits of this chart alone",
 	  1 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
-	  "Load into this trace instance, whatever LIMITS says", 1 },
+	  "Load into this trace instance, not those in LIMITS", 1 },
 	{ "tracefs", OPT_TRACEFS, "DIR", 0,
 	  "Where tracefs is mounted, if not at the usual place", 1 },
 	{ "dry-run", 'n', NULL, 0,
@@ -49,12 +49,11 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Put limits that ctlchart save wrote into force, as root.\n\n"
-	"Where an event has the chart already only its limits are written; else "
-	"its filter is written as well. Events are not enabled: that is "
-	"trace-cmd's business. trace-cmd record writes its filters anew when it "
-	"starts; a chart with name= in its filter keeps its limits then, any "
-	"other one needs this command again while trace-cmd is running. LIMITS may "
-	"be - for standard input."
+	"If an event has no such chart yet, its filter is written as well. Events are "
+	"not enabled; trace-cmd does that. trace-cmd record replaces filters when it "
+	"starts: a chart with name= in its filter keeps its limits then, any other "
+	"chart needs this command again while trace-cmd is running. LIMITS may be - "
+	"for standard input."
 	"\v"
 	"Examples:\n"
 	"  # judge this build by the limits of a good one\n"
@@ -68,7 +67,7 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
-/* The part of "system:event" before and behind the colon */
+/* Split "system:event" */
 static const char *event_of(const struct limits *l, char *system, size_t size)
 {
 	size_t len = strcspn(l->event, ":");
@@ -95,7 +94,7 @@ static bool same_file(const struct load *load, const struct limits *a,
 	return !strcmp(a->event, b->event) && !x == !y && (!x || !strcmp(x, y));
 }
 
-/* What the event's file "ctlchart" is told */
+/* The command for the event's file "ctlchart" */
 static void print_command(char *buf, size_t size, const struct limits *l)
 {
 	const char *unit = l->is_time ? "ns" : "";
@@ -170,11 +169,10 @@ static void print_write(struct load *load, const struct limits *l,
 	char system[256], *path;
 
 	event = event_of(l, system, sizeof(system));
-	if (asprintf(&path, "%s%s%s/events/%s/%s/%s",
-		     load->tracefs ? load->tracefs : "/sys/kernel/tracing",
-		     instance ? "/instances/" : "", instance ? instance : "",
-		     system, event, file) < 0)
-		abort();
+	path = xasprintf("%s%s%s/events/%s/%s/%s",
+			 load->tracefs ? load->tracefs : "/sys/kernel/tracing",
+			 instance ? "/instances/" : "",
+			 instance ? instance : "", system, event, file);
 	/* not echo, which makes something of backslashes in some shells */
 	fputs("printf '%s\\n' ", load->out);
 	quote(load->out, text);
@@ -228,7 +226,7 @@ static bool has_chart(struct tracefs_instance *instance, const char *system,
 {
 	char *text = tracefs_event_file_read(instance, system, event,
 					     "ctlchart", NULL);
-	char *rest = text, *filter = l->filter ? strdup(l->filter) : NULL;
+	char *rest = text, *filter = xstrdup(l->filter);
 	size_t base = strcspn(l->chart, "[");
 	struct kernel_chart c;
 	bool found = false;
@@ -275,9 +273,8 @@ static int write_filter(struct guard *g, struct tracefs_instance *instance,
 	why = tracefs_error_last(instance);
 	if (why && *why && why[strlen(why) - 1] == '\n')
 		why[strlen(why) - 1] = '\0';
-	if (asprintf(&text, "line %u: the kernel refuses the filter of %s%s%s",
-		     l->line, l->event, why ? ":\n" : "", why ? why : "") < 0)
-		abort();
+	text = xasprintf("line %u: the kernel refuses the filter of %s%s%s",
+			 l->line, l->event, why ? ":\n" : "", why ? why : "");
 	status = guard_fail_usage(g, text);
 	free(text);
 	free(why);
@@ -310,7 +307,7 @@ static int write_limits(struct guard *g, struct tracefs_instance *instance,
 	if (errno == ENOSPC)
 		return guard_fail(
 			g, l->line,
-			"no chart is left for %s: charts= of its filter makes more",
+			"no chart is left for %s: charts= in its filter must be larger",
 			l->chart);
 	return fail_write(g, l, "ctlchart", errno);
 }
@@ -327,7 +324,7 @@ static int check_event(struct guard *g, struct load *load,
 	if (name && !kernel_has_instance(name))
 		return guard_fail(
 			g, l->line,
-			"there is no trace instance %s: mkdir %s/instances/%s makes it",
+			"no trace instance %s: mkdir %s/instances/%s makes it",
 			name, kernel_tracefs(), name);
 	if (name)
 		instance = tracefs_instance_alloc(load->tracefs, name);
@@ -439,12 +436,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (load->path)
-			argp_error(state, "one file of limits at a time");
+			argp_error(state, "only one LIMITS operand is allowed");
 		load->path = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!load->path)
-			argp_error(state, "which file of limits?");
+			argp_error(state, "missing LIMITS operand");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

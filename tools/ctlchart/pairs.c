@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Starts in flight: a bounded table, from which an end takes its start.
+ * Starts in flight: a bounded table in which an end finds its start.
  *
  * Invariants:
  *  - An entry is on the chain of one bucket and in the list by age, or free.
@@ -8,8 +8,8 @@
  *    come and go first in, first out.
  *
  * The rules are the kernel filter's, with one more, since events can be missing
- * from a trace: a start from before such a gap whose key starts again has lost
- * its end, and is replaced instead of being paired with the other's end.
+ * from a trace: if a key starts again after a gap, the end of its earlier start is
+ * lost. The earlier start is replaced, so that it is not paired with another end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,25 +41,19 @@ static struct start *entry_of(struct pairs *p, u32 i)
  * pairs_new - make a table
  * @size: entries, at least one
  * @stale: age in ns from which an entry makes room when the table is full
- * @last: a start replaces one of the same key instead of queueing behind it
+ * @last: a start replaces one with the same key instead of being queued after it
  *
- * Return: the table, or NULL if there is no memory.
+ * Return: the table.
  */
 struct pairs *pairs_new(u32 size, u64 stale, bool last)
 {
-	struct pairs *p = calloc(1, sizeof(*p));
+	struct pairs *p = xzalloc(sizeof(*p));
 	u32 buckets = 1, i;
 
-	if (!p)
-		return NULL;
 	while (buckets < size)
 		buckets *= 2;
-	p->entry = calloc(size, sizeof(*p->entry));
-	p->bucket = calloc(buckets, sizeof(*p->bucket));
-	if (!p->entry || !p->bucket) {
-		pairs_free(p);
-		return NULL;
-	}
+	p->entry = xcalloc(size, sizeof(*p->entry));
+	p->bucket = xcalloc(buckets, sizeof(*p->bucket));
 	p->mask = buckets - 1;
 	p->size = size;
 	p->stale = stale;
@@ -222,14 +216,14 @@ void pairs_put(struct pairs *p, struct start *s)
 }
 
 /**
- * pairs_take - find and remove the start of an end
+ * pairs_remove - find and remove the start of an end
  * @p: the table
  * @key: the end's key
- * @s: where to put it; its keys are to be freed
+ * @s: filled in; its keys are to be freed
  *
- * Return: true if there was one.
+ * Return: true if there was a start.
  */
-bool pairs_take(struct pairs *p, const u64 *key, struct start *s)
+bool pairs_remove(struct pairs *p, const u64 *key, struct start *s)
 {
 	u32 *link = find_oldest(p, key);
 

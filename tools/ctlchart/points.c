@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Single values for a picture that one can look into: bounded in number, each
- * with its process and keys.
+ * Single values for an interactive picture: bounded in number, each with its process
+ * and keys.
  *
- * In control, each one of so many is taken; when there is no room, every other
- * one is dropped and from then on half as many are taken, so that they stay
- * spread evenly over all values. Out of control, the larger one of two
- * neighbours is kept when there is no room.
+ * Of the values in control, every Nth is kept. When there is no room, every other one is
+ * dropped and N doubles, so that they stay evenly spread over all values. Of the values
+ * out of control, the larger one of two neighbours is kept when there is no room.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,21 +22,18 @@ struct point_set {
 
 struct points {
 	struct point_set set[2]; /* alarms in the second one */
-	u64 step; /* one of so many values in control is taken */
+	u64 step; /* N: every Nth value in control is kept */
 	u64 seen; /* values in control */
 };
 
 /**
  * points_new - make an empty set of points
- *
- * Return: the points, or NULL if there is no memory.
  */
 struct points *points_new(void)
 {
-	struct points *p = calloc(1, sizeof(*p));
+	struct points *p = xzalloc(sizeof(*p));
 
-	if (p)
-		p->step = 1;
+	p->step = 1;
 	return p;
 }
 
@@ -108,16 +104,10 @@ void points_add(struct points *p, bool alarm, const struct point *point)
 	}
 	if (s->nr == s->room) {
 		s->room = s->room ? 2 * s->room : 1024;
-		s->point = realloc(s->point, s->room * sizeof(*s->point));
-		if (!s->point)
-			abort();
+		s->point = xreallocarray(s->point, s->room, sizeof(*s->point));
 	}
 	s->point[s->nr] = *point;
-	if (point->keys) {
-		s->point[s->nr].keys = strdup(point->keys);
-		if (!s->point[s->nr].keys)
-			abort();
-	}
+	s->point[s->nr].keys = xstrdup(point->keys);
 	s->nr++;
 }
 
@@ -142,10 +132,10 @@ void points_finish(struct points *p,
 }
 
 /**
- * points_get - the points, in order of their coming
+ * points_get - get the points, in the order in which they were added
  * @p: the points
- * @alarms: those out of control, or those in control
- * @point: where to put them
+ * @alarms: points out of control, or in control
+ * @point: set to the points
  *
  * Return: their number.
  */
@@ -157,7 +147,7 @@ size_t points_get(const struct points *p, bool alarms,
 }
 
 /**
- * points_step - one of so many values in control is among the points
+ * points_step - N, when every Nth value in control is among the points
  * @p: the points
  */
 u64 points_step(const struct points *p)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What charts say, and what all ways of writing it have in common. */
+/* The results of charts, and what all output formats have in common. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctlchart.h"
+#include "keys.h"
 
 /**
  * report_find_chart - find a chart by its name
@@ -54,27 +55,23 @@ bool report_wants(const struct report *r, const char *name)
  */
 struct chart *report_add_chart(struct report *r, const char *name)
 {
-	struct chart *c = calloc(1, sizeof(*c));
+	struct chart *c = xzalloc(sizeof(*c));
 
-	r->chart = realloc(r->chart, (r->nr_charts + 1) * sizeof(*r->chart));
-	if (!c || !r->chart)
-		abort();
+	r->chart = xreallocarray(r->chart, r->nr_charts + 1, sizeof(*r->chart));
 	r->chart[r->nr_charts++] = c;
-	c->name = strdup(name);
-	if (!c->name)
-		abort();
+	c->name = xstrdup(name);
 	if ((r->format == FORMAT_SVG || r->format == FORMAT_HTML) &&
-	    r->nr_charts <= MAX_PANELS) {
+	    r->nr_charts <= MAX_PANELS)
 		c->series = series_new();
-		if (!c->series)
-			abort();
-	}
-	if (c->series && r->format == FORMAT_HTML) {
+	if (c->series && r->format == FORMAT_HTML)
 		c->points = points_new();
-		if (!c->points)
-			abort();
-	}
 	return c;
+}
+
+static void free_keys(struct alarm *a)
+{
+	free((char *)a->keys);
+	free((char *)a->raw_keys);
 }
 
 /* Keep the largest ones in order; of equal ones the first */
@@ -88,21 +85,18 @@ static void rank(struct report *r, struct chart *c, const struct alarm *a)
 	if (i == c->max_worst) {
 		/* one more than is kept, for the moment of insertion */
 		c->max_worst = c->max_worst ? 2 * c->max_worst : 16;
-		c->worst = realloc(c->worst,
-				   (c->max_worst + 1) * sizeof(*c->worst));
-		if (!c->worst)
-			abort();
+		c->worst = xreallocarray(c->worst, c->max_worst + 1,
+					 sizeof(*c->worst));
 	}
 	while (i > 0 && c->worst[i - 1].value < a->value)
 		i--;
 	memmove(&c->worst[i + 1], &c->worst[i],
 		(c->nr_worst - i) * sizeof(*c->worst));
 	c->worst[i] = *a;
-	c->worst[i].keys = strdup(a->keys);
-	if (!c->worst[i].keys)
-		abort();
+	c->worst[i].keys = xstrdup(a->keys);
+	c->worst[i].raw_keys = xstrdup(a->raw_keys);
 	if (c->nr_worst == r->max_worst)
-		free((char *)c->worst[c->nr_worst].keys);
+		free_keys(&c->worst[c->nr_worst]);
 	else
 		c->nr_worst++;
 }
@@ -119,15 +113,34 @@ static void add_point(struct chart *c, bool alarm, const struct alarm *a)
 }
 
 /**
- * report_alarm - take an alarm into the report
+ * show_keys - keys as people write them
+ * @event: the event that has them, or NULL
+ * @keys: as numbers
+ * @buf: where to put them
+ */
+void show_keys(struct tep_event *event, const char *keys, char buf[SHOWN_KEYS])
+{
+	keys_text(event, keys, buf, SHOWN_KEYS);
+	clean_text(buf);
+}
+
+/**
+ * report_alarm - add an alarm to the report
  * @r: the report
  * @c: its chart
- * @a: the alarm; its keys are copied
+ * @alarm: the alarm; its keys are copied
  *
- * Counts kept, overdue and all others; c->alarms counts verdicts on values.
+ * Overdue alarms are counted apart from c->alarms, which are about values.
  */
-void report_alarm(struct report *r, struct chart *c, const struct alarm *a)
+void report_alarm(struct report *r, struct chart *c, const struct alarm *alarm)
 {
+	struct alarm shown = *alarm, *a = &shown;
+	char keys[SHOWN_KEYS];
+
+	show_keys(a->keys_of, a->keys, keys);
+	shown.raw_keys = a->keys;
+	shown.keys = keys;
+	shown.keys_of = NULL;
 	if (a->rules & RULE_OVERDUE)
 		c->overdue++;
 	else
@@ -147,13 +160,18 @@ void report_alarm(struct report *r, struct chart *c, const struct alarm *a)
 }
 
 /**
- * report_normal - take a value that is in control, or not judged, into the page
- * @c: its chart, whose points_due() it is
+ * report_normal - add a value that is in control, or not judged, to the page
+ * @c: its chart; points_due() has selected the value
  * @a: the value, as if it were an alarm
  */
 void report_normal(struct chart *c, const struct alarm *a)
 {
-	add_point(c, false, a);
+	struct alarm shown = *a;
+	char keys[SHOWN_KEYS];
+
+	show_keys(a->keys_of, a->keys, keys);
+	shown.keys = keys;
+	add_point(c, false, &shown);
 }
 
 /**
@@ -187,7 +205,7 @@ static void chart_free(struct chart *c)
 	size_t i;
 
 	for (i = 0; i < c->nr_worst; i++) {
-		free((char *)c->worst[i].keys);
+		free_keys(&c->worst[i]);
 		around_free(c->worst[i].around);
 	}
 	free(c->worst);
@@ -215,7 +233,7 @@ void report_free(struct report *r)
 }
 
 /**
- * shape_name - what the values of Phase I look like
+ * shape_name - name the shape of the distribution of Phase I's values
  * @shape: the shape
  *
  * Return: its name, or NULL if nothing speaks against a limit drawn from ranges.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ctlchart save: the limits of the running kernel's charts, or those of a trace,
- * into a file that ctlchart load reads.
+ * ctlchart save: writes the limits of the running kernel's charts, or those in a trace,
+ * to a file that ctlchart load reads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 
 /**
  * struct save - the command
- * @options:	what the commands have in common
+ * @options:	the options that all commands have
  * @has_instance: --instance was given
  * @tracefs:	where tracefs is, or NULL
- * @file:	what is saved
- * @from:	where and when it was learnt
- * @seen:	events that can have charts
- * @without:	parts of by= of the event at hand that have no limit
+ * @file:	the limits to save
+ * @from:	where and when they were learnt
+ * @seen:	number of events that can have charts
+ * @without:	parts (by=) of the current event's chart that have no limit
  */
 struct save {
 	struct options options;
@@ -37,21 +37,21 @@ static const struct argp_option options[] = {
 	{ "chart", OPT_CHART, "NAME", 0, "Save the limits of this chart alone",
 	  2 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
-	  "Those of this trace instance, instead of all (of a FILE: instead of the main buffer)",
+	  "Save the limits of this trace instance, instead of all (with FILE, instead of the main one)",
 	  2 },
 	{ "tracefs", OPT_TRACEFS, "DIR", 0,
 	  "Where tracefs is mounted, if not at the usual place", 2 },
 	{ "output", 'o', "LIMITS", 0,
-	  "Write to LIMITS, which is replaced when all went well", 3 },
+	  "Write to LIMITS, which is replaced only if there was no error", 3 },
 	{ 0 }
 };
 
 static const char doc[] =
 	"Save the limits of control charts for ctlchart load.\n\n"
-	"Without FILE the limits in force in the running kernel are saved, of "
-	"all trace instances; as root. Of FILE, a trace.dat, those that its "
-	"alarms tell, or with -e and -f those that are learnt from its "
-	"events. The result is text to be read and edited."
+	"Without FILE, save the limits in force in the running kernel, of all trace "
+	"instances; this needs root. With FILE, a trace.dat, save the limits in its "
+	"alarms, or with -e and -f limits that are learnt from its events. The "
+	"result is text, which can be edited."
 	"\v"
 	"Examples:\n"
 	"  # on a rig, while a good build is being traced\n"
@@ -67,23 +67,10 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
-static char *copy(const char *s)
-{
-	char *c = s ? strdup(s) : NULL;
-
-	if (s && !c)
-		abort();
-	return c;
-}
-
-/* The chart that values share which have none of their own: NAME is all of them */
+/* NAME[], not NAME, is the chart of values that have no part of their own */
 static char *chart_name(const char *name, bool by)
 {
-	char *s;
-
-	if (asprintf(&s, "%s%s", name, by ? "[]" : "") < 0)
-		abort();
-	return s;
+	return xasprintf("%s%s", name, by ? "[]" : "");
 }
 
 /* Where and when */
@@ -120,11 +107,11 @@ static void save_chart(struct guard *g, struct save *s, const char *instance,
 		return;
 	}
 	l = limits_add(&s->file);
-	l->instance = copy(instance);
-	l->event = copy(event);
-	l->filter = copy(filter);
+	l->instance = xstrdup(instance);
+	l->event = xstrdup(event);
+	l->filter = xstrdup(filter);
 	l->chart = chart_name(c->name, c->by);
-	l->from = copy(s->from);
+	l->from = xstrdup(s->from);
 	l->limits = c->limits;
 	l->is_time = c->is_time;
 	l->has_center = c->has_center;
@@ -166,7 +153,7 @@ static void save_instance(struct guard *g, struct save *s,
 			  struct tracefs_instance *instance)
 {
 	char *dir = instance ? tracefs_instance_get_dir(instance) :
-			       copy(kernel_tracefs());
+			       xstrdup(kernel_tracefs());
 	char **systems = tracefs_event_systems(dir), **events;
 	int i, k;
 
@@ -189,7 +176,7 @@ static void save_named(struct guard *g, struct save *s, const char *name)
 		return;
 	instance = tracefs_instance_alloc(s->tracefs, name);
 	if (!instance)
-		abort();
+		memory_failed();
 	save_instance(g, s, instance);
 	tracefs_instance_free(instance);
 }
@@ -211,7 +198,7 @@ static int save_kernel(struct guard *g, struct save *s)
 		save_named(g, s, s->options.report.instance);
 		if (!kernel_has_instance(s->options.report.instance))
 			status = guard_fail(g, GUARD_NOWHERE,
-					    "there is no trace instance %s",
+					    "no trace instance %s",
 					    s->options.report.instance);
 	} else {
 		save_instance(g, s, NULL);
@@ -234,7 +221,7 @@ static int save_kernel(struct guard *g, struct save *s)
 
 /* ---- from a trace ---- */
 
-/* Are there charts of by= of it? */
+/* Does it have parts (by=)? */
 static bool has_parts(const struct report *r, const struct chart *c)
 {
 	size_t i, len = strlen(c->name);
@@ -271,7 +258,7 @@ static int save_trace(struct guard *g, struct save *s)
 		if (!c->has_limit) {
 			guard_note(
 				g,
-				"not saved: %s has no limit: %u values for it were there",
+				"not saved: %s has no limit: its sample has only %u values",
 				c->name, c->phase1_taken);
 			continue;
 		}
@@ -283,14 +270,14 @@ static int save_trace(struct guard *g, struct save *s)
 			continue;
 		}
 		l = limits_add(&s->file);
-		l->instance = *r->instance ? copy(r->instance) : NULL;
-		l->event = copy(c->event);
-		l->filter = c->call ? copy(c->call->filter) : NULL;
+		l->instance = *r->instance ? xstrdup(r->instance) : NULL;
+		l->event = xstrdup(c->event);
+		l->filter = c->call ? xstrdup(c->call->filter) : NULL;
 		l->chart = chart_name(c->name, has_parts(r, c));
 		l->has_zones = c->has_zones && c->has_center;
 		l->scale = c->call ? c->call->method.scale : CTLCHART_LOG;
 		l->zones = c->zones;
-		l->from = copy(s->from);
+		l->from = xstrdup(s->from);
 		l->limits = c->limits;
 		l->is_time = c->is_time;
 		l->has_center = c->has_center;
@@ -336,8 +323,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (o->nr_calls && !o->report.file)
-			argp_error(state,
-				   "-e and -f are for a FILE: which one?");
+			argp_error(state, "missing FILE operand for -e and -f");
 		break;
 	}
 	return options_parse(key, arg, state, o);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The points of a picture, in bounded memory however many there are.
+ * Any number of points of a picture, in bounded memory.
  *
- * Points go into a grid of cells that know only whether there is one. Columns
- * are equal spans of time: when the trace goes on beyond the last one, columns
- * are merged two by two and their span doubles, so that between half and all of
- * them are in use. Rows are 1/256 of an octave of the value each. Both are finer
- * than a pixel of the pictures made of them; the result depends on the points
- * alone.
+ * Points are stored in a grid, whose cells are set or not. Columns are equal spans of
+ * time: when the trace exceeds the last one, each two columns are merged and their span
+ * doubles, so that between half and all of them are in use. A row is 1/256 of an octave
+ * of the value. Both are finer than a pixel of the pictures. The result depends only on
+ * the points.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -38,15 +37,12 @@ struct series {
 
 /**
  * series_new - make an empty series
- *
- * Return: the series, or NULL if there is no memory.
  */
 struct series *series_new(void)
 {
-	struct series *s = calloc(1, sizeof(*s));
+	struct series *s = xzalloc(sizeof(*s));
 
-	if (s)
-		s->span = 1;
+	s->span = 1;
 	return s;
 }
 
@@ -119,9 +115,7 @@ void series_add(struct series *s, u64 time, u64 value, bool alarm)
 		double_span(s);
 	column = &s->column[(time - s->from) / s->span];
 	if (!*column)
-		*column = calloc(1, sizeof(**column));
-	if (!*column)
-		abort();
+		*column = xzalloc(sizeof(**column));
 	(*column)->cell[alarm][row / 64] |= 1ull << row % 64;
 }
 
@@ -143,9 +137,7 @@ void series_limits(struct series *s, u64 time, const struct ctlchart_limits *l,
 	    last->limits.center == l->center)
 		return;
 	if (!s->step)
-		s->step = calloc(MAX_STEPS, sizeof(*s->step));
-	if (!s->step)
-		abort();
+		s->step = xcalloc(MAX_STEPS, sizeof(*s->step));
 	if (s->steps == MAX_STEPS)
 		s->steps--;
 	s->step[s->steps++] = (struct series_step){ time, *l, has_center };
@@ -210,9 +202,9 @@ static double row_value(const struct series *s, unsigned int row)
 }
 
 /**
- * series_each - go through the points: one for each cell that has any
+ * series_each - call a function for each cell that has points
  * @s: the series
- * @alarms: those out of control, or those in control
+ * @alarms: points out of control, or in control
  * @point: called with the time in ns after the first point, and the value
  * @arg: passed to @point
  */

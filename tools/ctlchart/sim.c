@@ -4,9 +4,11 @@
  * been recorded with it alone, in one pass over the file.
  */
 #include <json-c/json.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "command.h"
 
 #define MAX_SETTINGS 256
@@ -20,9 +22,9 @@ enum {
 
 /**
  * struct grid - one --grid
- * @option:	the option that takes each value in turn
+ * @option:	the option
  * @value:	the values; "" for a filter without the option
- * @nr_values:	number of them
+ * @nr_values:	number of @value
  */
 struct grid {
 	char *option;
@@ -32,15 +34,15 @@ struct grid {
 
 /**
  * struct sim - the command
- * @options:	what the commands have in common; its calls are the filters as
- *		the user gave them
+ * @options:	the options that all commands have; its calls are the filters as the
+ *		user gave them
  * @format:	SIM_*
- * @grid:	what is varied
- * @nr_grids:	number of them
- * @setting:	all of the filters with all values, filter by filter
- * @label:	of each, the values: "learn=1s samples=200"
- * @filter:	of each, the filter
- * @nr_settings: number of them
+ * @grid:	the options to vary
+ * @nr_grids:	number of @grid
+ * @setting:	all filters with all values, filter by filter
+ * @label:	for each setting, its values: "learn=1s samples=200"
+ * @filter:	for each setting, its filter
+ * @nr_settings: number of @setting
  */
 struct sim {
 	struct options options;
@@ -57,31 +59,30 @@ static const struct argp_option options[] = {
 	{ "event", 'e', "EVENT", 0, HELP_EVENT, 1 },
 	{ "filter", 'f', "FILTER", 0, HELP_FILTER, 1 },
 	{ "grid", OPT_GRID, "OPTION=V1,V2,...", 0,
-	  "Try the filters with each of these values of an option of ctlchart(); nothing before a comma is the filter without it. With several --grid, all combinations",
+	  "Try the filters with each of these values of an option of ctlchart(); an empty value stands for the filter without it. With several --grid, all combinations",
 	  2 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
-	  "Read the buffer of this trace instance instead of the main one", 2 },
+	  "Read this trace instance instead of the main one", 2 },
 	{ "format", OPT_FORMAT, "text|csv|json", 0,
 	  "text (default), csv: a line per setting, json", 3 },
 	{ "output", 'o', "FILE", 0,
-	  "Write to FILE, which is replaced when all went well", 3 },
+	  "Write to FILE, which is replaced only if there was no error", 3 },
 	{ 0 }
 };
 
 static const char doc[] =
 	"Compare settings of the ctlchart() filter over an ordinary trace.\n\n"
-	"FILE is an unfiltered trace of any kernel. For each setting: the limit, "
-	"what would be out of control, and how much of the log would be kept, "
-	"with the arithmetic of the kernel's filter, in one pass over the file; "
-	"with the kernel's own durations if FILE has them (-e ctlchart_debug). "
-	"The report (ctlchart -e ... -f ... FILE) then shows one of them in "
-	"full."
+	"FILE is an unfiltered trace of any kernel. Print for each setting the limit, "
+	"the number of values that would be out of control, and the share of the log "
+	"that would be kept. One pass over the file uses the arithmetic of the "
+	"kernel's filter, and its durations if FILE has them (-e ctlchart_debug). "
+	"The report (ctlchart -e ... -f ... FILE) shows a single setting in full."
 	"\v"
 	"Examples:\n"
 	"  trace-cmd record -e block:block_bio_queue -e block:block_rq_complete \\\n"
 	"    sleep 60\n"
 	"\n"
-	"  # what the filter would have kept\n"
+	"  # the share of the log that the filter would have kept\n"
 	"  ctlchart sim -e block:block_rq_complete \\\n"
 	"    -f 'ctlchart(block_bio_queue, dev, sector)' trace.dat\n"
 	"\n"
@@ -95,15 +96,6 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
-static char *copy(const char *s, size_t len)
-{
-	char *c = strndup(s, len);
-
-	if (!c)
-		abort();
-	return c;
-}
-
 static void add_grid(struct sim *sim, const char *arg, struct argp_state *state)
 {
 	struct grid *g = &sim->grid[sim->nr_grids];
@@ -115,7 +107,7 @@ static void add_grid(struct sim *sim, const char *arg, struct argp_state *state)
 			   arg);
 	if (sim->nr_grids == MAX_GRIDS)
 		argp_error(state, "more than %d grids", MAX_GRIDS);
-	g->option = copy(arg, s - arg);
+	g->option = xstrndup(arg, s - arg);
 	for (i = 0; i < sim->nr_grids; i++) {
 		if (!strcmp(sim->grid[i].option, g->option))
 			argp_error(state, "--grid=%s=... given twice",
@@ -127,7 +119,7 @@ static void add_grid(struct sim *sim, const char *arg, struct argp_state *state)
 		if (g->nr_values == MAX_SETTINGS)
 			argp_error(state, "more than %d settings",
 				   MAX_SETTINGS);
-		g->value[g->nr_values++] = copy(s, len);
+		g->value[g->nr_values++] = xstrndup(s, len);
 		s += len;
 	} while (*s);
 	sim->nr_grids++;
@@ -141,8 +133,8 @@ static void expand(struct sim *sim, const struct call *call, size_t g,
 	size_t i, to = sim->nr_settings;
 
 	if (g == sim->nr_grids) {
-		sim->filter[to] = copy(filter, strlen(filter));
-		sim->label[to] = copy(label, strlen(label));
+		sim->filter[to] = xstrndup(filter, strlen(filter));
+		sim->label[to] = xstrndup(label, strlen(label));
 		options_call(&sim->setting[to], call->event, sim->filter[to]);
 		sim->nr_settings++;
 		return;
@@ -151,10 +143,9 @@ static void expand(struct sim *sim, const struct call *call, size_t g,
 		const char *value = grid->value[i];
 		char *with = call_with(filter, grid->option, value), *text;
 
-		if (asprintf(&text, "%s%s%s%s%s", label, g ? " " : "",
-			     *value ? grid->option : "no ",
-			     *value ? "=" : grid->option, value) < 0)
-			abort();
+		text = xasprintf("%s%s%s%s%s", label, g ? " " : "",
+				 *value ? grid->option : "no ",
+				 *value ? "=" : grid->option, value);
 		expand(sim, call, g + 1, with, text);
 		free(with);
 		free(text);
@@ -166,12 +157,9 @@ static void check(struct sim *sim, struct argp_state *state)
 	struct options *o = &sim->options;
 	size_t i, n = o->nr_calls;
 
-	if (!o->report.file)
-		argp_error(state, "which FILE?");
+	cli_operand(state, &o->report.file, NULL);
 	if (!n && !o->event)
-		argp_error(
-			state,
-			"which setting? -e EVENT -f 'ctlchart(...)' says it");
+		argp_error(state, "missing -e EVENT -f 'ctlchart(...)'");
 	for (i = 0; i < sim->nr_grids; i++) {
 		n *= sim->grid[i].nr_values;
 		if (n > MAX_SETTINGS)
@@ -196,9 +184,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_grid(sim, arg, state);
 		return 0;
 	case OPT_FORMAT:
-		sim->format = options_format(formats,
-					     sizeof(formats) / sizeof(*formats),
-					     arg, state);
+		sim->format = cli_word(state, "format", arg, formats,
+				       ARRAY_SIZE(formats));
 		return 0;
 	case ARGP_KEY_END:
 		check(sim, state);
@@ -237,7 +224,7 @@ static void make_row(const struct chart *c, char cell[COLUMNS][CELL])
 	if (c->values)
 		snprintf(cell[4], CELL, "%.3g", 100.0 * c->alarms / c->values);
 	format_count(cell[5], CELL, c->kept);
-	if (c->told)
+	if (c->from_kernel)
 		return;
 	format_bytes(cell[6], CELL, c->kept_bytes);
 	if (c->kept_bytes)
@@ -276,7 +263,7 @@ static void print_table(struct sim *sim, size_t from, size_t to)
 	}
 }
 
-/* What the numbers do not tell by themselves */
+/* Explanations of what the table shows */
 static void print_hints(struct sim *sim, size_t from, size_t to)
 {
 	struct report *r = &sim->options.report;
@@ -288,11 +275,11 @@ static void print_hints(struct sim *sim, size_t from, size_t to)
 		refused |= r->chart[i]->accounts.refused != 0;
 	}
 	if (none)
-		fputs("  No limit where \"N of M\" stands for it: the trace has too few values; learn=,\n"
-		      "  samples= and ucl= ask for less.\n",
+		fputs("  \"N of M\": no limit, because the trace has too few values; learn=, samples= and\n"
+		      "  ucl= need fewer.\n",
 		      r->out);
 	if (refused)
-		fputs("  Starts were refused by a full table: size= makes it larger.\n",
+		fputs("  Starts were dropped because the table was full: size= makes it larger.\n",
 		      r->out);
 }
 
@@ -315,9 +302,9 @@ static void print_text(struct sim *sim)
 
 		fprintf(r->out, "\n%s  %s\n", c->event,
 			sim->options.call[i].filter);
-		if (c->told)
+		if (c->from_kernel)
 			fprintf(r->out,
-				"  %s values that the kernel took for this chart (ctlchart_value)\n",
+				"  %s values of this chart in the kernel (ctlchart_value)\n",
 				format_count(n, sizeof(n),
 					     c->learnt + c->values));
 		else
@@ -372,7 +359,7 @@ static struct json_object *setting_object(struct sim *sim, size_t i)
 	json_string(o, "setting", sim->label[i]);
 	if (c->is_time)
 		json_string(o, "unit", "ns");
-	if (c->told)
+	if (c->from_kernel)
 		json_string(o, "values_from", "ctlchart_value");
 	if (c->parts)
 		json_number(o, "charts", c->parts);
@@ -460,15 +447,13 @@ int sim_main(int argc, char **argv)
 	static const struct argp argp = {
 		options, parse, "-e EVENT -f FILTER FILE", doc, NULL, NULL, NULL
 	};
-	struct sim *sim = calloc(1, sizeof(*sim));
+	struct sim *sim = xzalloc(sizeof(*sim));
 	struct guard_job job = { .program = PROGRAM,
 				 .idle_cpu = IDLE_CPU,
 				 .work = work,
 				 .arg = sim };
 	int status;
 
-	if (!sim)
-		abort();
 	sim->options.report.instance = "";
 	sim->options.report.sim = true;
 	argp_parse(&argp, argc, argv, 0, NULL, sim);

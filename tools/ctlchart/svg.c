@@ -23,7 +23,7 @@
 #define ROOM_ABOVE 28.0 /* above the largest value, for its label */
 #define ROOM_BELOW 10.0
 
-/* Bytes that the points of all panels may take */
+/* Size limit of the points of all panels */
 #define POINTS_BYTES 800000
 
 /**
@@ -128,7 +128,7 @@ static double nice_step(double range, int parts)
 	return range / step > parts ? step * 2 : step;
 }
 
-/* A number on an axis: "20 ms", "1.5 s"; without a unit if it is no time */
+/* A number on an axis: "20 ms", "1.5 s"; without a unit if it is not a time */
 static void tick_label(char *buf, size_t size, double v, bool is_time)
 {
 	static const struct {
@@ -310,7 +310,7 @@ static void draw_line(struct panel *p, const char *class, bool center)
 	fprintf(p->r->out, "<path class=\"%s\" d=\"", class);
 	for (i = 0; i < n; i++) {
 		u64 v = center ? step[i].limits.center : step[i].limits.ucl;
-		/* what the kernel's alarms tell held before the first, too */
+		/* the limit in the kernel's first alarm was in force before it, too */
 		double x = i || p->c->call ? x_at(p, step[i].time) : LEFT;
 		double end = i + 1 < n ? x_at(p, step[i + 1].time) :
 					 LEFT + PLOT_WIDTH;
@@ -341,9 +341,7 @@ static void fill_grid(struct panel *p, bool alarms, double cell)
 	p->columns = PLOT_WIDTH / cell + 1;
 	p->rows = p->height / cell + 1;
 	free(p->grid);
-	p->grid = calloc(p->columns, p->rows);
-	if (!p->grid)
-		abort();
+	p->grid = xcalloc(p->columns, p->rows);
 	series_each(p->c->series, alarms, mark, p);
 }
 
@@ -362,7 +360,7 @@ static size_t count_marks(const struct panel *p, bool runs)
 	return n;
 }
 
-/* The finest grid whose marks fit */
+/* Choose the finest grid whose marks fit */
 static void choose_grid(struct panel *p, bool alarms, size_t bytes)
 {
 	size_t each = alarms ? 18 : 13;
@@ -417,7 +415,7 @@ static void draw_alarms(struct panel *p, size_t bytes)
 	fputs("\"/>\n", p->r->out);
 }
 
-/* What the worst one was, beside it */
+/* Print the value of the worst alarm beside it */
 static void label_worst(struct panel *p)
 {
 	const struct alarm *a = p->c->worst;

@@ -30,7 +30,7 @@ static void print_lines(struct report *r, const struct chart *c)
 
 	if (!c->has_limit && c->call) {
 		fprintf(r->out,
-			"  limit      none: %u of %u values for it were there; learn=, samples= and ucl= ask for less\n",
+			"  limit      none: the trace has %u of the %u values; learn=, samples= and ucl= need fewer\n",
 			c->phase1_taken,
 			ctlchart_method_samples(&c->call->method));
 		return;
@@ -44,7 +44,7 @@ static void print_lines(struct report *r, const struct chart *c)
 	fprintf(r->out, "  limit      %s",
 		format_value(buf, sizeof(buf), c->limits.ucl, c->is_time));
 	if (!c->has_center)
-		fprintf(r->out, "  (given)");
+		fprintf(r->out, "  (fixed)");
 	else if (c->call)
 		print_method(r, c->call);
 	fputc('\n', r->out);
@@ -56,7 +56,7 @@ static void print_lines(struct report *r, const struct chart *c)
 		fprintf(r->out, "  shape      %s%s\n", shape_name(c->shape),
 			c->call->method.limit == CTLCHART_QUANTILE ?
 				"" :
-				", and false alarms are many: limit=quantile is for such");
+				": many false alarms; use limit=quantile");
 }
 
 static void print_values(struct report *r, const struct chart *c)
@@ -72,8 +72,8 @@ static void print_values(struct report *r, const struct chart *c)
 	else
 		snprintf(note, sizeof(note), " judged");
 	count(r, "values", c->values, note);
-	if (c->told)
-		fputs("             as the kernel took them (ctlchart_value)\n",
+	if (c->from_kernel)
+		fputs("             of the kernel's chart (ctlchart_value)\n",
 		      r->out);
 }
 
@@ -114,7 +114,7 @@ static void print_accounts(struct report *r, const struct chart *c)
 {
 	const struct accounts *a = &c->accounts;
 
-	if (!c->start || c->told)
+	if (!c->start || c->from_kernel)
 		return;
 	fprintf(r->out,
 		"  starts     %llu = %llu paired + %llu"

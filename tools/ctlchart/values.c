@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The values that the kernel's charts took, as its event ctlchart_value tells
- * them, in the order in which they were taken: events of several CPUs may have
- * been written in another one, so that a value waits here for those before it.
+ * The values of the kernel's charts, from its event ctlchart_value, in the order in which
+ * the charts used them. CPUs can have written the events in another order, so a value
+ * waits here until all values before it have been read.
  *
- * Of each chart (or part of one, with by=), values that the kernel learnt from or
- * checked by rules= are numbered, from 1 on. The others say how many of these
- * there were before. Numbers count modulo 2^32.
+ * For each chart (or part of one, with by=), values that the kernel learnt from or checked
+ * by rules= are numbered from 1 on. The other values have the number of the last one
+ * before them. Numbers count modulo 2^32.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctlchart.h"
+#include "hash.h"
 
-/* Charts and parts of them in one trace: more than this is no trace of ours */
+/* Limit of the number of charts and parts in a trace; one with more is damaged */
 #define MAX_SOURCES 100000
-#define BUCKETS 4096
 
 /*
- * Values that wait, of all charts: many more than CPUs can have at hand, since
- * the host of a guest may stop one of them for a while. Who waits longer waits
- * for one that was lost.
+ * Limit of the number of waiting values of all charts: many per CPU, since the host of a
+ * guest can stop a virtual CPU for a while. When there are more, the value before them
+ * was lost.
  */
 #define MAX_HELD 8192
 
@@ -52,8 +52,8 @@ static const struct field_want fields[FIELDS] = {
 /**
  * struct held - a value that waits
  * @value:	the value
- * @order:	its number, or that of the one before
- * @keys:	what @value.keys points to
+ * @order:	its number, or that of the value before it
+ * @keys:	its keys; @value.keys points there
  */
 struct held {
 	struct value value;
@@ -65,22 +65,20 @@ struct held {
  * struct source - a chart, or a part of one, that values come from
  * @name:	its name
  * @event:	id of the judged event
- * @next:	next one of the bucket
  * @last:	order of the last value that was passed on
- * @any:	there was one
- * @taken:	one that was of use
- * @missing:	values that should have been there in between
- * @held:	those that wait, in their order
- * @nr_held:	number of them
- * @max_held:	room for as many
+ * @any:	a value was passed on
+ * @used:	a value that was passed on was used
+ * @missing:	number of values that are missing in between
+ * @held:	waiting values, in their order
+ * @nr_held:	number of @held
+ * @max_held:	allocated length of @held
  */
 struct source {
 	char *name;
 	unsigned int event;
-	struct source *next;
 	u32 last;
 	bool any;
-	bool taken;
+	bool used;
 	u64 missing;
 	struct held *held;
 	size_t nr_held;
@@ -88,29 +86,27 @@ struct source {
 };
 
 /**
- * struct values - the reading of them
- * @id:		of the event
+ * struct values - reader of value events
+ * @id:		the event's id
  * @field:	its fields
- * @bucket:	where values came from, by their names
- * @nr_sources:	number of them
- * @nr_held:	values that wait, of all
- * @in_order:	values wait for their turn
- * @take:	what is done with a value
- * @arg:	passed to it
+ * @sources:	where values came from, by their names
+ * @nr_held:	number of waiting values of all sources
+ * @in_order:	values wait for those before them
+ * @handle:	called for each value
+ * @arg:	passed to @handle
  */
 struct values {
 	int id;
 	struct field field[FIELDS];
-	struct source *bucket[BUCKETS];
-	size_t nr_sources;
+	struct hash sources;
 	size_t nr_held;
 	bool in_order;
-	values_take take;
+	value_handler handle;
 	void *arg;
 };
 
 /**
- * values_event - does the trace tell of values?
+ * values_event - does the trace have value events?
  * @in: the input
  *
  * Return: the event, or NULL.
@@ -122,25 +118,23 @@ struct tep_event *values_event(struct input *in)
 }
 
 /**
- * values_new - begin to read them
+ * values_new - begin to read values
  * @in: the input, which has values_event()
  * @in_order: in the order of the chart, not of the trace
- * @take: called for each value
- * @arg: passed to it
+ * @handle: called for each value
+ * @arg: passed to @handle
  *
  * Return: NULL after guard_fail() if the event is not as expected.
  */
-struct values *values_new(struct input *in, bool in_order, values_take take,
+struct values *values_new(struct input *in, bool in_order, value_handler handle,
 			  void *arg)
 {
 	struct tep_event *event = values_event(in);
-	struct values *v = calloc(1, sizeof(*v));
+	struct values *v = xzalloc(sizeof(*v));
 
-	if (!v)
-		abort();
 	v->id = event->id;
 	v->in_order = in_order;
-	v->take = take;
+	v->handle = handle;
 	v->arg = arg;
 	if (!fields_find(in, event, fields, v->field, FIELDS))
 		return v;
@@ -154,52 +148,36 @@ struct values *values_new(struct input *in, bool in_order, values_take take,
  */
 void values_free(struct values *v)
 {
-	struct source *s, *next;
-	size_t i;
+	struct source *s;
+	u32 i;
 
-	for (i = 0; v && i < BUCKETS; i++) {
-		for (s = v->bucket[i]; s; s = next) {
-			next = s->next;
-			while (s->nr_held)
-				free(s->held[--s->nr_held].keys);
-			free(s->held);
-			free(s->name);
-			free(s);
-		}
+	if (!v)
+		return;
+	hash_for_each(&v->sources, i, s) {
+		while (s->nr_held)
+			free(s->held[--s->nr_held].keys);
+		free(s->held);
+		free(s->name);
 	}
+	hash_free(&v->sources);
 	free(v);
-}
-
-static u32 hash_of(const char *s)
-{
-	u32 hash = 2166136261u;
-
-	while (*s)
-		hash = (hash ^ (unsigned char)*s++) * 16777619u;
-	return hash;
 }
 
 static struct source *find_source(struct values *v, const char *name,
 				  unsigned int event)
 {
-	struct source **to = &v->bucket[hash_of(name) % BUCKETS], *s;
+	u64 hash = hash_more(hash_string(name), event);
+	struct source *s;
 
-	for (s = *to; s; s = s->next) {
+	hash_for_each_possible_entry(&v->sources, hash, s) {
 		if (s->event == event && !strcmp(s->name, name))
 			return s;
 	}
-	if (v->nr_sources == MAX_SOURCES)
+	if (v->sources.nr == MAX_SOURCES)
 		return NULL;
-	v->nr_sources++;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		abort();
-	s->name = strdup(name);
-	if (!s->name)
-		abort();
+	s = hash_new(&v->sources, hash, sizeof(*s));
+	s->name = xstrdup(name);
 	s->event = event;
-	s->next = *to;
-	*to = s;
 	return s;
 }
 
@@ -229,8 +207,8 @@ static int pass_on(struct values *v, struct input *in, struct source *s,
 		s->last = order;
 	value->first = !s->any;
 	s->any = true;
-	status = v->take(in, value, v->arg);
-	s->taken |= value->taken;
+	status = v->handle(in, value, v->arg);
+	s->used |= value->used;
 	return status;
 }
 
@@ -242,9 +220,7 @@ static void hold(struct values *v, struct source *s, const struct value *value,
 
 	if (s->nr_held == s->max_held) {
 		s->max_held = s->max_held ? 2 * s->max_held : 16;
-		s->held = realloc(s->held, s->max_held * sizeof(*s->held));
-		if (!s->held)
-			abort();
+		s->held = xreallocarray(s->held, s->max_held, sizeof(*s->held));
 	}
 	for (at = s->nr_held; at; at--) {
 		if (!is_after(&s->held[at - 1], order, value->studied))
@@ -252,16 +228,14 @@ static void hold(struct values *v, struct source *s, const struct value *value,
 	}
 	held = &s->held[at];
 	memmove(held + 1, held, (s->nr_held - at) * sizeof(*held));
-	*held = (struct held){ *value, order, strdup(value->keys) };
-	if (!held->keys)
-		abort();
+	*held = (struct held){ *value, order, xstrdup(value->keys) };
 	held->value.chart = s->name;
 	held->value.keys = held->keys;
 	s->nr_held++;
 	v->nr_held++;
 }
 
-/* Those whose turn has come, and @force of them whose has not */
+/* Pass on the values that are due, and then the first @force of the others */
 static int release(struct values *v, struct input *in, struct source *s,
 		   size_t force)
 {
@@ -313,12 +287,12 @@ static int read_value(struct values *v, struct input *in,
 }
 
 /**
- * values_record - take a record of the trace
+ * values_record - handle a record of the trace
  * @v: the values
  * @in: the input
  * @rec: the record, of any event
  *
- * Return: 0, or what is to end the reading.
+ * Return: 0, or another status, which ends the reading.
  */
 int values_record(struct values *v, struct input *in, struct tep_record *rec)
 {
@@ -360,27 +334,27 @@ int values_record(struct values *v, struct input *in, struct tep_record *rec)
 }
 
 /**
- * values_end - the trace has ended: what waits still is taken
+ * values_end - pass on the values that still wait at the end of the trace
  * @v: the values
  * @in: the input
  *
- * Return: 0, or what is to end the reading.
+ * Return: 0, or another status, which ends the reading.
  */
 int values_end(struct values *v, struct input *in)
 {
 	struct source *s;
 	int status = 0;
-	size_t i;
+	u32 i;
 
-	for (i = 0; i < BUCKETS; i++) {
-		for (s = v->bucket[i]; s && !status; s = s->next) {
-			status = release(v, in, s, s->nr_held);
-			if (s->missing && s->taken)
-				guard_note(
-					in->guard,
-					"%s: %llu values are not in the trace, and what came of them is not known",
-					s->name, s->missing);
-		}
+	hash_for_each(&v->sources, i, s) {
+		status = release(v, in, s, s->nr_held);
+		if (s->missing && s->used)
+			guard_note(
+				in->guard,
+				"%s: %llu values are missing in the trace; whether they were out of control is unknown",
+				s->name, s->missing);
+		if (status)
+			break;
 	}
 	return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Brings the clocks of hosts together, from the messages that they sent each other.
+ * Alignment of the hosts' clocks, from the messages between them.
  *
- * Nothing is received before it was sent: that is all that is used, and what the
- * result is guaranteed by.
+ * The only assumption is that no message is received before it was sent; the result is
+ * guaranteed by it.
  */
 #ifndef IOREQ_CLOCKS_H
 #define IOREQ_CLOCKS_H
@@ -12,22 +12,22 @@
 
 #include <linux/types.h>
 
-/* How much the rates of two clocks may differ unless told otherwise, ppm: what NTP may
- * slew a clock by (RFC 5905, MAXFREQ)
+/* Default maximum difference of two clocks' rates, ppm: the largest slew
+ * of NTP (RFC 5905, MAXFREQ)
  */
 #define CLOCKS_DRIFT 500
 #define CLOCKS_MAX_DRIFT 100000
 
 /**
  * enum clock_state - what is known of a host's clock
- * @CLOCK_REFERENCE:	it is what others are compared with: the first host's, or that
- *			of the first one of hosts which have no messages with that
- * @CLOCK_ALIGNED:	it is known within bounds
- * @CLOCK_ALONE:	there are no messages with another host
- * @CLOCK_ONE_WAY:	messages with those that are aligned went one way only, so that
- *			it may be ahead, or behind, by anything
- * @CLOCK_CONTRADICTS:	no clock whose rate is as close as it was told to be can have
- *			shown these times
+ * @CLOCK_REFERENCE:	others are compared with it: the first host's, or that of the
+ *			first of several hosts without messages to and from the first
+ *			one
+ * @CLOCK_ALIGNED:	known within bounds
+ * @CLOCK_ALONE:	no messages with another host
+ * @CLOCK_ONE_WAY:	messages with aligned hosts went in one direction only, so that
+ *			the offset has no bound
+ * @CLOCK_CONTRADICTS:	no clock within the allowed drift can have shown these times
  */
 enum clock_state {
 	CLOCK_REFERENCE,
@@ -38,18 +38,20 @@ enum clock_state {
 };
 
 /**
- * struct clock - a host's CLOCK_MONOTONIC against its reference's
- * @state:	what is known; the others are 0 unless it is CLOCK_ALIGNED
- * @reference:	number of the host that it is compared with
- * @messages:	between this host and others, whatever the state is
- * @offset:	by how much it is ahead, ns, at @at
- * @at:		time of this host at which the offset is known best
- * @bound:	the true offset at @at is not further away from @offset, ns
- * @worst:	the largest bound from the first message to the last one, ns
- * @drift:	how much faster it runs, in millionths of a second a second; the mean
- *		from the first message to the last one
- * @drift_bound: the true mean is not further away from @drift
- * @steady:	a constant drift agrees with all messages
+ * struct clock - a host's CLOCK_MONOTONIC compared with its reference's
+ * @state:		what is known; the fields from @offset on are 0 unless it is
+ *			CLOCK_ALIGNED
+ * @reference:		number of the host that it is compared with
+ * @messages:		messages between this host and others, in any state
+ * @offset:		how far it is ahead at @at, ns
+ * @at:			time of this host at which the offset has the smallest error
+ *			bound
+ * @bound:		error bound of @offset at @at, ns
+ * @worst:		largest error bound from the first message to the last one, ns
+ * @drift:		how much faster it runs, ppm; mean from the first message to the
+ *			last one
+ * @drift_bound:	error bound of @drift, ppm
+ * @steady:		a constant drift agrees with all messages
  */
 struct clock {
 	enum clock_state state;

@@ -26,12 +26,12 @@ _ioreq() {
 		_filedir -d
 		return
 		;;
-	--top | --epoch | --max-drift | --longer) return ;;
+	--top | --epoch | --max-drift | --longer | --instance) return ;;
 	esac
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --reads --stacks --longer= --symfs= --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --reads --stacks --longer= --symfs= --instance= --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi

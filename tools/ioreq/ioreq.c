@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ioreq.h"
+#include "cli.h"
+#include "report.h"
 #include "text.h"
 #include "version.h"
 
@@ -17,8 +18,8 @@ error_t argp_err_exit_status = 2;
 
 #define DEFAULT_TOP 20
 
-/* Seconds: the year 2262, above which ns may not fit */
-#define MAX_EPOCH 9000000000
+/* Seconds: the year 2255; ns must fit into 63 bits */
+#define MAX_EPOCH 9000000000ll
 
 /* What a browser shows without trouble */
 #define DEFAULT_TOP_HTML 500
@@ -35,10 +36,11 @@ enum {
 	OPT_READS,
 	OPT_STACKS,
 	OPT_LONGER,
-	OPT_SYMFS
+	OPT_SYMFS,
+	OPT_INSTANCE,
 };
 
-/* What they are asked for by */
+/* Their options */
 static const struct {
 	const char *name;
 	int key;
@@ -52,20 +54,20 @@ static const struct {
 
 #define BY_DEFAULT (BY_HOST | BY_PROCESS | BY_CALL | BY_OBJECT)
 
-/* All workers of a server are one program */
+/* All workers of a server run the same program */
 #define BY_STACKS (BY_HOST | BY_COMM | BY_CALL | BY_OBJECT)
 
 /**
  * struct options - the command line
- * @sums: with the hosts
- * @format: of the result
- * @subject: what of it to print
- * @top: sums to print, 0: as many as the format's default
- * @output: file to write to, or NULL
- * @symfs: directory in which programs are looked for
+ * @model:	model, with the hosts
+ * @format:	format of the result
+ * @subject:	what to print
+ * @top:	number of sums to print, 0: the format's default
+ * @output:	file to write to, or NULL
+ * @symfs:	directory in which programs are looked up
  */
 struct options {
-	struct sums sums;
+	struct model model;
 	enum format format;
 	enum subject subject;
 	u64 top;
@@ -79,50 +81,51 @@ static const struct argp_option options[] = {
 	  "otlp (requests for OpenTelemetry), folded (for flame graphs) or html",
 	  1 },
 	{ "by", OPT_BY, "WHAT,...", 0,
-	  "Add up calls that have in common: host, comm, process, call, object (default: "
-	  "all of these), size (bytes, to a power of two), client (that they were made for)",
+	  "Grouping key: host, comm, process, call, object (default: all of these), size "
+	  "(bytes, to a power of two), client (that they were made for)",
 	  1 },
 	{ "requests", OPT_REQUESTS, NULL, 0,
 	  "Print only the requests on connections", 1 },
 	{ "paths", OPT_PATHS, NULL, 0,
-	  "Print only where requests went from the servers, and what took the clients' "
-	  "time there",
+	  "Print only the paths of requests, and the steps of their critical paths",
 	  1 },
 	{ "reads", OPT_READS, NULL, 0,
-	  "Print only what programs asked files for, and what disks read for it",
+	  "Print only what programs read from files, and what disks read for it",
 	  1 },
 	{ "stacks", OPT_STACKS, NULL, 0,
-	  "Print only where in programs calls were made: call stacks, the point where those "
-	  "of the same calls part, and source lines",
+	  "Print only call stacks: where those of the same calls branch, and source lines",
 	  1 },
 	{ "longer", OPT_LONGER, "TIME", 0,
-	  "Add up only calls that took at least TIME: 20ms, 500us, 1s, 800ns",
+	  "Sum only calls that took TIME (20ms, 500us, 1s, 800ns) or longer",
 	  1 },
 	{ "symfs", OPT_SYMFS, "DIR", 0,
-	  "Look for programs and libraries in DIR, not in /", 1 },
+	  "Look up programs and libraries in DIR instead of /", 1 },
+	{ "instance", OPT_INSTANCE, "NAME", 0,
+	  "Read this trace instance of each file instead of the main one", 1 },
 	{ "clocks", OPT_CLOCKS, NULL, 0, "Print only the clocks of the hosts",
 	  1 },
 	{ "max-drift", OPT_DRIFT, "PPM", 0,
-	  "Clocks' rates differ by at most so much (default: 500)", 1 },
+	  "Maximum difference of two clocks' rates (default: 500)", 1 },
 	{ "top", OPT_TOP, "N", 0,
-	  "Print the N sums, or single requests, that took the most time (default: 20 in "
+	  "Print the N longest sums, or single requests (default: 20 in "
 	  "text, 500 in html, all otherwise)",
 	  1 },
 	{ "epoch", OPT_EPOCH, "SECONDS", 0,
 	  "Unix time of the first call, for otlp (default: 0)", 1 },
 	{ "output", 'o', "FILE", 0,
-	  "Write to FILE, which is replaced when all went well", 1 },
+	  "Write to FILE, which is replaced only on success", 1 },
 	{ 0 }
 };
 
 static const char doc[] =
-	"Say where the time of I/O system calls goes.\n\n"
-	"Each FILE is a trace of a host, with the events of iosys; of system calls where there "
-	"is no iosys, see ioreq(1). For each process, object (file, socket, pipe) and call: how many, how many "
-	"failed, bytes, and the time that they took. Calls that hung follow, and requests "
-	"on TCP connections, Unix sockets and pipes: who waited how long for whose answer.\n"
+	"Show where the time of I/O system calls goes.\n\n"
+	"Each FILE is a trace of one host with the events of iosys, or with those of system "
+	"calls where there is no iosys; see ioreq(1). For each process, object (file, socket, "
+	"pipe) and call: number of calls and failures, bytes, and durations. Then come pending "
+	"calls, and requests on TCP connections, Unix sockets and pipes, with the clients' "
+	"response times and the servers' service times.\n"
 	"\v"
-	"HOST names a file's host in the result; without it, it is the file's name.\n"
+	"HOST is the name of the host in the result (default: the name of the file).\n"
 	"\n"
 	"Examples:\n"
 	"  trace-cmd record -e iosys sleep 10\n"
@@ -143,30 +146,26 @@ static const char doc[] =
 	"  ioreq --format=otlp --epoch=$(date +%s) web=web.dat db=db.dat -o traces.json\n"
 	"  ioreq --format=folded trace.dat | flamegraph.pl --countname=ns >io.svg\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static char *copy_name(const char *name)
 {
-	char *copy = strdup(name);
+	char *copy = xstrdup(name);
 
-	if (!copy)
-		abort();
 	clean_text(copy);
 	return copy;
 }
 
 static void add_host(struct options *o, char *arg)
 {
-	struct sums *s = &o->sums;
+	struct model *s = &o->model;
 	char *equals = strchr(arg, '='), *slash = strchr(arg, '/');
 	struct host *h;
 
-	s->host = reallocarray(s->host, s->hosts + 1, sizeof(*s->host));
-	if (!s->host)
-		abort();
+	s->host = xreallocarray(s->host, s->hosts + 1, sizeof(*s->host));
 	h = &s->host[s->hosts++];
 	*h = (struct host){ .file = arg };
-	/* The name of a file may have a = in it, in a directory or behind one */
+	/* A = after a slash is part of the file's name */
 	if (equals && equals != arg && (!slash || equals < slash)) {
 		*equals = '\0';
 		h->named = true;
@@ -177,8 +176,8 @@ static void add_host(struct options *o, char *arg)
 	}
 }
 
-/* Return: a host that has the name of another one, or NULL */
-static const struct host *find_twin(const struct sums *s)
+/* Return: a host with the same name as another one, or NULL */
+static const struct host *find_twin(const struct model *s)
 {
 	u32 i, j;
 
@@ -191,8 +190,8 @@ static const struct host *find_twin(const struct sums *s)
 	return NULL;
 }
 
-/* What is printed of a host has its name, which must be no other one's */
-static void name_hosts(struct sums *s, struct argp_state *state)
+/* Names of hosts must be unique */
+static void name_hosts(struct model *s, struct argp_state *state)
 {
 	/* Such as web/trace.dat and db/trace.dat */
 	bool whole = find_twin(s);
@@ -214,46 +213,19 @@ static void name_hosts(struct sums *s, struct argp_state *state)
 	if (find_twin(s))
 		argp_error(
 			state,
-			"two hosts are named %s: tell them apart by HOST=FILE",
+			"two hosts have the name %s: name them with HOST=FILE",
 			find_twin(s)->name);
 }
 
 static u64 get_number(const char *name, const char *arg,
 		      struct argp_state *state)
 {
-	unsigned long long n;
-	char *end;
-
-	errno = 0;
-	n = strtoull(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || !n)
-		argp_error(state, "--%s=%s is no number from 1", name, arg);
-	return n;
+	return cli_number(state, name, arg, 1, UINT64_MAX);
 }
 
 static u64 get_time(const char *arg, struct argp_state *state)
 {
-	static const struct {
-		const char *name;
-		u64 ns;
-	} units[] = { { "ns", 1 },
-		      { "us", 1000 },
-		      { "ms", 1000000 },
-		      { "s", 1000000000 } };
-	unsigned long long n;
-	char *end;
-	size_t i;
-
-	errno = 0;
-	n = strtoull(arg, &end, 10);
-	for (i = 0; i < 4 && strcmp(end, units[i].name) != 0; i++)
-		;
-	if (errno || end == arg || *arg == '-' || i == 4 ||
-	    n > UINT64_MAX / units[i].ns)
-		argp_error(state,
-			   "--longer=%s is no time such as 20ms, 500us or 1s",
-			   arg);
-	return n * units[i].ns;
+	return cli_time(state, "longer", arg, 0);
 }
 
 static u32 get_drift(const char *arg, struct argp_state *state)
@@ -261,7 +233,7 @@ static u32 get_drift(const char *arg, struct argp_state *state)
 	u64 drift = get_number("max-drift", arg, state);
 
 	if (drift > CLOCKS_MAX_DRIFT)
-		argp_error(state, "--max-drift=%s is more than %d", arg,
+		argp_error(state, "--max-drift=%s: must be at most %d", arg,
 			   CLOCKS_MAX_DRIFT);
 	return drift;
 }
@@ -281,7 +253,7 @@ static u32 get_by(char *arg, struct argp_state *state)
 		if (i == 7)
 			argp_error(
 				state,
-				"--by=%s: host, comm, process, call, object, size or client",
+				"--by=%s: must be host, comm, process, call, object, size or client",
 				word);
 		by |= 1 << i;
 	}
@@ -295,7 +267,7 @@ static void set_subject(struct options *o, int key, struct argp_state *state)
 	for (i = SUBJECT_ALL + 1; subjects[i].key != key; i++)
 		;
 	if (o->subject != SUBJECT_ALL && o->subject != i)
-		argp_error(state, "--%s or --%s: one at a time",
+		argp_error(state, "--%s and --%s cannot be combined",
 			   subjects[o->subject].name, subjects[i].name);
 	o->subject = i;
 }
@@ -307,8 +279,9 @@ static void check_format(const struct options *o, struct argp_state *state)
 	if (o->subject == SUBJECT_ALL || o->format <= FORMAT_CSV ||
 	    (folded && o->format == FORMAT_FOLDED))
 		return;
-	argp_error(state, "--%s is for text, json%s", subjects[o->subject].name,
-		   folded ? ", csv and folded" : " and csv");
+	argp_error(state, "--%s requires --format=text, json%s",
+		   subjects[o->subject].name,
+		   folded ? ", csv or folded" : " or csv");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -317,21 +290,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		"text", "json", "csv", "chrome", "otlp", "folded", "html",
 	};
 	struct options *o = state->input;
-	unsigned int i;
 
 	switch (key) {
 	case OPT_FORMAT:
-		for (i = 0; i < FORMATS && strcmp(arg, formats[i]) != 0; i++)
-			;
-		if (i == FORMATS)
-			argp_error(
-				state,
-				"unknown format %s: text, json, csv, chrome, otlp, folded or html",
-				arg);
-		o->format = i;
+		o->format = cli_word(state, "format", arg, formats, FORMATS);
 		return 0;
 	case OPT_BY:
-		o->sums.by = get_by(arg, state);
+		o->model.by = get_by(arg, state);
 		return 0;
 	case OPT_REQUESTS:
 	case OPT_PATHS:
@@ -341,22 +306,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		set_subject(o, key, state);
 		return 0;
 	case OPT_LONGER:
-		o->sums.longer = get_time(arg, state);
+		o->model.longer = get_time(arg, state);
+		return 0;
+	case OPT_INSTANCE:
+		o->model.instance = arg;
 		return 0;
 	case OPT_SYMFS:
 		o->symfs = arg;
 		return 0;
 	case OPT_DRIFT:
-		o->sums.drift = get_drift(arg, state);
+		o->model.drift = get_drift(arg, state);
 		return 0;
 	case OPT_TOP:
 		o->top = get_number("top", arg, state);
 		return 0;
 	case OPT_EPOCH:
-		o->sums.epoch = get_number("epoch", arg, state);
-		if (o->sums.epoch > MAX_EPOCH)
-			argp_error(state, "--epoch=%s is too late", arg);
-		o->sums.epoch *= 1000000000;
+		o->model.epoch = get_number("epoch", arg, state);
+		if (o->model.epoch > MAX_EPOCH)
+			argp_error(state, "--epoch=%s: must be at most %lld",
+				   arg, MAX_EPOCH);
+		o->model.epoch *= 1000000000;
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -365,16 +334,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_host(o, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->sums.hosts)
-			argp_error(state, "which FILE?");
-		name_hosts(&o->sums, state);
+		if (!o->model.hosts)
+			argp_error(state, "missing FILE operand");
+		name_hosts(&o->model, state);
 		check_format(o, state);
-		if (!o->sums.by)
-			o->sums.by = o->subject == SUBJECT_STACKS ? BY_STACKS :
-								    BY_DEFAULT;
-		/* Hosts have programs of their own */
+		if (!o->model.by)
+			o->model.by = o->subject == SUBJECT_STACKS ? BY_STACKS :
+								     BY_DEFAULT;
+		/* Programs of different hosts are different */
 		if (o->subject == SUBJECT_STACKS)
-			o->sums.by |= BY_HOST;
+			o->model.by |= BY_HOST;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -383,20 +352,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static void keep_trouble(struct host *h, const char *reason)
 {
 	free(h->trouble);
-	h->trouble = strdup(reason);
-	if (!h->trouble)
-		abort();
+	h->trouble = xstrdup(reason);
 }
 
-/* The others are worth reading, too; called after a crash */
+/* Go on without a file that crashed the reader */
 static bool without(const char *file, const char *reason, void *arg)
 {
 	struct options *o = arg;
 	bool found = false;
 	u32 i, left = 0;
 
-	for (i = 0; i < o->sums.hosts; i++) {
-		struct host *h = &o->sums.host[i];
+	for (i = 0; i < o->model.hosts; i++) {
+		struct host *h = &o->model.host[i];
 
 		if (!h->trouble && !strcmp(h->file, file)) {
 			keep_trouble(h, reason);
@@ -407,8 +374,8 @@ static bool without(const char *file, const char *reason, void *arg)
 	return found && left;
 }
 
-/* One that cannot be read does not keep the others from being */
-static int read_hosts(struct guard *g, struct sums *s)
+/* A file that cannot be read does not keep the others from being read */
+static int read_hosts(struct guard *g, struct model *s)
 {
 	bool any = false;
 	int status = 0;
@@ -420,7 +387,7 @@ static int read_hosts(struct guard *g, struct sums *s)
 		if (s->host[i].trouble)
 			continue;
 		left--;
-		status = sums_read(g, s, i);
+		status = model_read(g, s, i);
 		any |= s->host[i].calls;
 		if (!status || s->hosts == 1 || (!any && !left))
 			continue;
@@ -435,32 +402,34 @@ static int work(struct guard *g, FILE *out, void *arg)
 	struct options *o = arg;
 	int status;
 
-	o->sums.requests = requests_new();
+	o->model.requests = requests_new();
 	if (o->subject == SUBJECT_STACKS)
-		o->sums.by |= BY_STACK;
+		o->model.by |= BY_STACK;
 	if (o->subject == SUBJECT_STACKS || o->subject == SUBJECT_PATHS ||
 	    o->format == FORMAT_HTML)
-		o->sums.stacks = stacks_new(g, o->symfs);
+		o->model.stacks = stacks_new(g, o->symfs);
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
 	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS ||
-	    o->sums.by & BY_CLIENT) {
-		requests_keep(o->sums.requests);
-		o->sums.log = log_new();
+	    o->model.by & BY_CLIENT) {
+		requests_keep(o->model.requests);
+		o->model.log = log_new();
 	}
 	if (o->subject == SUBJECT_READS)
-		o->sums.reads = reads_new();
-	status = read_hosts(g, &o->sums);
+		o->model.reads = reads_new();
+	status = read_hosts(g, &o->model);
 	guard_progress(g, NULL);
 	if (!status) {
 		guard_file(g, "");
-		sums_finish(&o->sums);
-		report(out, &o->sums, o->format, o->subject,
-		       o->top			? o->top :
-		       o->format == FORMAT_TEXT ? DEFAULT_TOP :
-		       o->format == FORMAT_HTML ? DEFAULT_TOP_HTML :
-						  UINT64_MAX);
+		memory_doing("attributing calls to requests");
+		model_link(&o->model);
+		memory_doing("writing the result");
+		ioreq_report(out, &o->model, o->format, o->subject,
+			     o->top		      ? o->top :
+			     o->format == FORMAT_TEXT ? DEFAULT_TOP :
+			     o->format == FORMAT_HTML ? DEFAULT_TOP_HTML :
+							UINT64_MAX);
 	}
-	sums_free(&o->sums);
+	model_free(&o->model);
 	return status;
 }
 
@@ -471,7 +440,7 @@ int main(int argc, char **argv)
 					  NULL };
 	/* Too large for the stack */
 	static struct options o = {
-		.sums = { .drift = CLOCKS_DRIFT },
+		.model = { .drift = CLOCKS_DRIFT },
 		.symfs = "",
 	};
 	struct guard_job job = {
@@ -484,20 +453,20 @@ int main(int argc, char **argv)
 	int status = 0;
 	u32 i;
 
-	argv[0] = PROGRAM; /* what getopt's messages begin with */
+	argv[0] = PROGRAM; /* for getopt's messages */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	job.file = o.sums.host[0].file;
+	job.file = o.model.host[0].file;
 	job.output = o.output;
-	for (i = 1; i < o.sums.hosts && !status; i++) {
-		if (!guard_spares(PROGRAM, o.sums.host[i].file, o.output))
+	for (i = 1; i < o.model.hosts && !status; i++) {
+		if (!guard_spares(PROGRAM, o.model.host[i].file, o.output))
 			status = EXIT_FAILURE;
 	}
 	if (!status)
 		status = guard_run(&job);
-	for (i = 0; i < o.sums.hosts; i++) {
-		free(o.sums.host[i].trouble);
-		free(o.sums.host[i].name);
+	for (i = 0; i < o.model.hosts; i++) {
+		free(o.model.host[i].trouble);
+		free(o.model.host[i].name);
 	}
-	free(o.sums.host);
+	free(o.model.host);
 	return status;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What ioreq prints. */
+/* Reports of ioreq: text, CSV and JSON of calls and requests. */
 #include <json-c/json.h>
+#include <string.h>
 
-#include "ioreq.h"
+#include "report.h"
 #include "text.h"
 
 /**
- * type_name - what an object is
- * @type: its type, S_IFREG >> 12 and so on
+ * type_name - name of a type of objects
+ * @type:	type, S_IFREG >> 12 and so on
  *
  * Return: a word.
  */
@@ -22,12 +23,13 @@ const char *type_name(u8 type)
 }
 
 /**
- * object_name - a call without an object has none; those without a name have a number
- * @buf: where to put it
- * @size: its size
- * @type: of the object
- * @id: its number
- * @name: its name, or ""
+ * object_name - name of an object, or a substitute
+ * @buf:	set to the name, to "TYPE:NUMBER" if it has none, or to "-" if there is
+ *		no object
+ * @size:	size of @buf
+ * @type:	type of the object
+ * @id:		number of the object
+ * @name:	name, or ""
  */
 void object_name(char *buf, size_t size, u8 type, u64 id, const char *name)
 {
@@ -44,23 +46,23 @@ static const char *time_text(char *buf, u64 ns)
 	return format_value(buf, 24, ns, true);
 }
 
-/* With one host there is nothing to tell apart */
-static bool has_hosts(const struct sums *s)
+/* A single host is not printed */
+static bool has_hosts(const struct model *s)
 {
 	return s->hosts > 1 && s->by & BY_HOST;
 }
 
 /**
- * party_text - "host:name" where there are several; an address has no host
- * @buf: where to put it
- * @size: its size
- * @s: sums
- * @p: who
+ * endpoint_text - "HOST:NAME" if there are several hosts; an address has no host
+ * @buf:	set to the text
+ * @size:	size of @buf
+ * @s:		model
+ * @p:		client or server
  *
  * Return: @buf.
  */
-const char *party_text(char *buf, size_t size, const struct sums *s,
-		       const struct party *p)
+const char *endpoint_text(char *buf, size_t size, const struct model *s,
+			  const struct endpoint *p)
 {
 	if (s->hosts > 1 && p->host != NO_HOST)
 		snprintf(buf, size, "%s:%s", s->host[p->host].name, p->name);
@@ -69,16 +71,37 @@ const char *party_text(char *buf, size_t size, const struct sums *s,
 	return buf;
 }
 
-/* Who is not known is nobody */
-static const char *client_text(char *buf, size_t size, const struct sums *s,
+/**
+ * server_text - a server as endpoint_text(), with the address where it listens
+ * @buf:	set to the text
+ * @size:	size of @buf
+ * @s:		model
+ * @p:		server
+ *
+ * Return: @buf.
+ */
+const char *server_text(char *buf, size_t size, const struct model *s,
+			const struct endpoint *p)
+{
+	size_t len;
+
+	endpoint_text(buf, size, s, p);
+	len = strlen(buf);
+	if (*p->address)
+		snprintf(buf + len, size - len, " %s", p->address);
+	return buf;
+}
+
+/* "-" if the client is unknown */
+static const char *client_text(char *buf, size_t size, const struct model *s,
 			       const struct sum *sum)
 {
 	if (!sum->client)
 		return "-";
-	return party_text(buf, size, s, sum->client);
+	return endpoint_text(buf, size, s, sum->client);
 }
 
-static void text_heading(FILE *out, const struct sums *s)
+static void text_heading(FILE *out, const struct model *s)
 {
 	if (s->by & BY_CLIENT)
 		fprintf(out, "%-22s ", "client");
@@ -116,7 +139,7 @@ static void text_size(FILE *out, u64 size)
 	fprintf(out, "%21s ", text);
 }
 
-static void text_sum(FILE *out, const struct sums *s, const struct sum *sum)
+static void text_sum(FILE *out, const struct model *s, const struct sum *sum)
 {
 	char calls[24], bytes[24], process[64];
 	char name[4096];
@@ -147,13 +170,13 @@ static void text_sum(FILE *out, const struct sums *s, const struct sum *sum)
 	fputc('\n', out);
 }
 
-static void text_pending(FILE *out, const struct sums *s)
+static void text_pending(FILE *out, const struct model *s)
 {
 	u64 i;
 
 	if (!s->nr_pending)
 		return;
-	fprintf(out, "\nnot seen to end\n");
+	fprintf(out, "\npending calls\n");
 	for (i = 0; i < s->nr_pending; i++) {
 		const struct pending *p = s->pending[i];
 		char process[64], time[24];
@@ -166,18 +189,43 @@ static void text_pending(FILE *out, const struct sums *s)
 	}
 }
 
-/* By enum step and enum part_of_wait */
+/* Names in CSV and JSON, by enum step and enum wait_step */
 const char *const step_names[WAITS] = {
-	[STEP_OWN] = "own",	    [STEP_FILE] = "files",
-	[STEP_SYNC] = "sync",	    [STEP_SOCKET] = "sockets",
-	[STEP_PIPE] = "pipes",	    [STEP_POLL] = "poll",
-	[STEP_OTHER] = "others",    [STEP_REST] = "rest",
-	[WAIT_BETWEEN] = "between", [WAIT_UNSEEN] = "unseen",
-	[WAIT_THREADS] = "threads", [WAIT_BUSY] = "busy",
+	[STEP_ARRIVING] = "arriving",	[STEP_OWN_SOCKET] = "own",
+	[STEP_FILE] = "files",		[STEP_SYNC] = "sync",
+	[STEP_SOCKET] = "sockets",	[STEP_PIPE] = "pipes",
+	[STEP_POLL] = "poll",		[STEP_OTHER] = "others",
+	[STEP_NO_CALL] = "rest",	[STEP_COMPUTING] = "computing",
+	[STEP_RUNNABLE] = "runnable",	[STEP_SLEEPING] = "sleeping",
+	[WAIT_NETWORK] = "between",	[WAIT_SENDING] = "sending",
+	[WAIT_NOT_RECORDED] = "unseen", [WAIT_THREADS] = "threads",
+	[WAIT_BUSY] = "busy",		[WAIT_UNANSWERED] = "unanswered",
 };
 
-/* Steps of a percent at least */
-static void text_steps(FILE *out, const struct exchange *e)
+/* Names in text */
+const char *const step_texts[WAITS] = {
+	[STEP_ARRIVING] = "request arriving",
+	[STEP_OWN_SOCKET] = "answering",
+	[STEP_FILE] = "files",
+	[STEP_SYNC] = "sync",
+	[STEP_SOCKET] = "other sockets",
+	[STEP_PIPE] = "pipes",
+	[STEP_POLL] = "poll",
+	[STEP_OTHER] = "other calls",
+	[STEP_NO_CALL] = "computing or sleeping",
+	[STEP_COMPUTING] = "computing",
+	[STEP_RUNNABLE] = "waiting for a CPU",
+	[STEP_SLEEPING] = "sleeping",
+	[WAIT_NETWORK] = "network or queue",
+	[WAIT_SENDING] = "client sending",
+	[WAIT_NOT_RECORDED] = "server not recorded",
+	[WAIT_THREADS] = "several threads",
+	[WAIT_BUSY] = "other requests",
+	[WAIT_UNANSWERED] = "unanswered",
+};
+
+/* Print steps of at least one percent */
+static void text_steps(FILE *out, const struct flow *e)
 {
 	const char *comma = "";
 	char count[24];
@@ -193,65 +241,76 @@ static void text_steps(FILE *out, const struct exchange *e)
 	for (i = 0; i < STEPS; i++) {
 		if (e->step[i] < sum / 100 || !e->step[i])
 			continue;
-		fprintf(out, "%s%s %.0f %%", comma, step_names[i],
+		fprintf(out, "%s%s %.0f %%", comma, step_texts[i],
 			100.0 * e->step[i] / sum);
 		comma = ", ";
 	}
 	fputc('\n', out);
 }
 
-/* What of the time between is known to be on which way */
-static void text_split(FILE *out, const struct exchange *e)
+/* Print how much of the network time is in which direction */
+static void text_split(FILE *out, const struct flow *e)
 {
-	char count[24], there[24], late[24], back[24];
+	char count[24], to_server[24], before_wait[24], to_client[24];
 
 	if (!e->split)
 		return;
-	fprintf(out, "  between, of %s: there %s",
+	fprintf(out, "  network or queue, of %s: to server %s",
 		format_count(count, sizeof(count), e->split),
-		time_text(there, e->there));
-	fprintf(out, ", of which %s before the server waited; back %s\n",
-		time_text(late, e->late), time_text(back, e->back));
+		time_text(to_server, e->to_server));
+	fprintf(out, ", of which %s before the server waited; to client %s\n",
+		time_text(before_wait, e->before_wait),
+		time_text(to_client, e->to_client));
 }
 
-static void text_requests(FILE *out, const struct sums *s, u64 top)
+static void text_requests(FILE *out, const struct model *s, u64 top)
 {
-	char client[300], server[300], count[24], between[24];
+	char client[300], server[300], count[24], network_time[24];
 	u64 i;
 
-	if (!s->nr_exchanges)
+	if (!s->nr_flows)
 		return;
 	fprintf(out,
-		"\nrequests, with the time that clients waited and servers took\n"
-		"%-22s %-22s %9s %7s %7s %9s %9s %9s %9s %9s %9s %9s %9s %s\n",
-		"client", "server", "answered", "unclear", "without", "waited",
-		"p50", "p99", "max", "took", "p50", "p99", "max", "between");
-	for (i = 0; i < s->nr_exchanges && i < top; i++) {
-		const struct exchange *e = s->exchange[i];
+		"\nrequests, with the clients' response times and the servers' service times\n"
+		"%-22s %-22s %9s %7s %10s %9s %9s %9s %9s %9s %9s %9s %9s %s\n",
+		"client", "server", "answered", "unclear", "unanswered",
+		"response", "p50", "p99", "max", "service", "p50", "p99", "max",
+		"network or queue");
+	for (i = 0; i < s->nr_flows && i < top; i++) {
+		const struct flow *e = s->flow[i];
 
-		fprintf(out, "%-22s %-22s %9s %7llu %7llu",
-			party_text(client, sizeof(client), s, e->client),
-			party_text(server, sizeof(server), s, e->server),
+		fprintf(out, "%-22s %-22s %9s %7llu %10llu",
+			endpoint_text(client, sizeof(client), s, e->client),
+			server_text(server, sizeof(server), s, e->server),
 			format_count(count, sizeof(count), e->requests),
 			e->unclear, e->unanswered);
-		text_times(out, &e->wait);
-		text_times(out, &e->service);
-		/* Nobody knows it of one side */
-		if (e->wait.nr && e->service.nr)
-			fprintf(out, " %s%s\n", e->between < 0 ? "-" : "",
-				time_text(between, e->between < 0 ?
-							   -(u64)e->between :
-							   (u64)e->between));
+		text_times(out, &e->response_time);
+		text_times(out, &e->service_time);
+		/* Unknown if one end was not recorded */
+		if (e->response_time.nr && e->service_time.nr)
+			fprintf(out, " %s%s\n", e->network_time < 0 ? "-" : "",
+				time_text(network_time,
+					  e->network_time < 0 ?
+						  -(u64)e->network_time :
+						  (u64)e->network_time));
 		else
 			fputs(" -\n", out);
+		if (e->unanswered)
+			fprintf(out, "  %llu unanswered, in flight for %s\n",
+				e->unanswered,
+				time_text(network_time, e->unanswered_time));
+		if (e->multiplexed)
+			fprintf(out,
+				"  %llu multiplexed connection%s (HTTP/2, gRPC or pipelining), whose requests cannot be told apart\n",
+				e->multiplexed, e->multiplexed > 1 ? "s" : "");
 		text_steps(out, e);
 		text_split(out, e);
 	}
-	if (s->nr_exchanges > top)
-		fprintf(out, "... %llu more (--top)\n", s->nr_exchanges - top);
+	if (s->nr_flows > top)
+		fprintf(out, "... %llu more (--top)\n", s->nr_flows - top);
 }
 
-static void text(FILE *out, const struct sums *s, u64 top)
+static void text(FILE *out, const struct model *s, u64 top)
 {
 	u64 i;
 
@@ -264,7 +323,7 @@ static void text(FILE *out, const struct sums *s, u64 top)
 	text_pending(out, s);
 }
 
-static void text_files(FILE *out, const struct sums *s)
+static void text_files(FILE *out, const struct model *s)
 {
 	u64 i;
 
@@ -274,16 +333,21 @@ static void text_files(FILE *out, const struct sums *s)
 		fprintf(out, "%s: %s calls", s->host[i].file,
 			format_count(calls, sizeof(calls), s->host[i].calls));
 		fprintf(out,
-			s->host[i].gaps ? ", records were lost %llu times\n" :
+			s->host[i].gaps ? ", records lost in %llu gaps\n" :
 					  "\n",
 			s->host[i].gaps);
 		if (s->host[i].stock)
-			fputs("  of a kernel without iosys: no bytes of streams, so no requests\n",
+			fputs("  kernel without iosys: byte ranges of streams are unknown, so no requests\n",
 			      out);
+		if (s->host[i].udp)
+			fprintf(out,
+				"  %s calls on UDP sockets: requests over UDP are not followed\n",
+				format_count(calls, sizeof(calls),
+					     s->host[i].udp));
 		if (s->host[i].trouble)
 			fprintf(out, "  %s: %s\n",
 				s->host[i].calls ? "not read to its end" :
-						   "left out",
+						   "skipped",
 				s->host[i].trouble);
 	}
 }
@@ -298,12 +362,12 @@ static void csv_times(FILE *out, const struct times *t)
 }
 
 /**
- * csv_sum_key - what calls of a sum have in common, from host to name
- * @out: where to
- * @s: sums
- * @sum: one of them
+ * csv_sum_key - print the grouping key of a sum, the columns from host to name
+ * @out:	output
+ * @s:		model
+ * @sum:	sum
  */
-void csv_sum_key(FILE *out, const struct sums *s, const struct sum *sum)
+void csv_sum_key(FILE *out, const struct model *s, const struct sum *sum)
 {
 	csv_string(out, s->by & BY_HOST ? s->host[sum->host].name : "");
 	fputc(',', out);
@@ -321,7 +385,7 @@ void csv_sum_key(FILE *out, const struct sums *s, const struct sum *sum)
 	csv_string(out, sum->name);
 }
 
-static void csv(FILE *out, const struct sums *s, u64 top)
+static void csv(FILE *out, const struct model *s, u64 top)
 {
 	char name[300];
 	u64 i;
@@ -347,18 +411,18 @@ static void csv(FILE *out, const struct sums *s, u64 top)
 }
 
 /**
- * host_name - where a party is
- * @s: sums
- * @p: it
+ * host_name - host of an endpoint
+ * @s:	model
+ * @p:	endpoint
  *
- * Return: the host's name, or "" if nobody recorded it.
+ * Return: name of the host, or "" if it was not recorded.
  */
-const char *host_name(const struct sums *s, const struct party *p)
+const char *host_name(const struct model *s, const struct endpoint *p)
 {
 	return p->host == NO_HOST ? "" : s->host[p->host].name;
 }
 
-static void csv_requests(FILE *out, const struct sums *s, u64 top)
+static void csv_requests(FILE *out, const struct model *s, u64 top)
 {
 	u64 i;
 	int j;
@@ -368,9 +432,9 @@ static void csv_requests(FILE *out, const struct sums *s, u64 top)
 		"wait,wait_p50,wait_p99,wait_max,service,service_p50,service_p99,service_max,between,stepped,split,there,late,back");
 	for (j = 0; j < STEPS; j++)
 		fprintf(out, ",%s", step_names[j]);
-	fputc('\n', out);
-	for (i = 0; i < s->nr_exchanges && i < top; i++) {
-		const struct exchange *e = s->exchange[i];
+	fputs(",server_address,unanswered_time,multiplexed\n", out);
+	for (i = 0; i < s->nr_flows && i < top; i++) {
+		const struct flow *e = s->flow[i];
 
 		csv_string(out, host_name(s, e->client));
 		fputc(',', out);
@@ -381,14 +445,17 @@ static void csv_requests(FILE *out, const struct sums *s, u64 top)
 		csv_string(out, e->server->name);
 		fprintf(out, ",%llu,%llu,%llu,%llu,%llu", e->requests,
 			e->unclear, e->unanswered, e->sent, e->received);
-		csv_times(out, &e->wait);
-		csv_times(out, &e->service);
-		fprintf(out, ",%lld,%llu", e->between, e->stepped);
-		fprintf(out, ",%llu,%llu,%llu,%llu", e->split, e->there,
-			e->late, e->back);
+		csv_times(out, &e->response_time);
+		csv_times(out, &e->service_time);
+		fprintf(out, ",%lld,%llu", e->network_time, e->stepped);
+		fprintf(out, ",%llu,%llu,%llu,%llu", e->split, e->to_server,
+			e->before_wait, e->to_client);
 		for (j = 0; j < STEPS; j++)
 			fprintf(out, ",%llu", e->step[j]);
-		fputc('\n', out);
+		fputc(',', out);
+		csv_string(out, e->server->address);
+		fprintf(out, ",%llu,%llu\n", e->unanswered_time,
+			e->multiplexed);
 	}
 }
 
@@ -402,12 +469,12 @@ static void json_times(struct json_object *o, const struct times *t)
 }
 
 /**
- * json_sum_key - what calls of a sum have in common
- * @o: where to
- * @s: sums
- * @sum: one of them
+ * json_sum_key - add the grouping key of a sum
+ * @o:		object to add to
+ * @s:		model
+ * @sum:	sum
  */
-void json_sum_key(struct json_object *o, const struct sums *s,
+void json_sum_key(struct json_object *o, const struct model *s,
 		  const struct sum *sum)
 {
 	char name[300];
@@ -434,7 +501,8 @@ void json_sum_key(struct json_object *o, const struct sums *s,
 			    client_text(name, sizeof(name), s, sum));
 }
 
-static struct json_object *json_sum(const struct sums *s, const struct sum *sum)
+static struct json_object *json_sum(const struct model *s,
+				    const struct sum *sum)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -445,7 +513,7 @@ static struct json_object *json_sum(const struct sums *s, const struct sum *sum)
 	return o;
 }
 
-static struct json_object *json_pending(const struct sums *s,
+static struct json_object *json_pending(const struct model *s,
 					const struct pending *p)
 {
 	struct json_object *o = json_object_new_object();
@@ -461,12 +529,12 @@ static struct json_object *json_pending(const struct sums *s,
 	return o;
 }
 
-static struct json_object *json_request(const struct sums *s,
-					const struct exchange *e)
+static struct json_object *json_request(const struct model *s,
+					const struct flow *e)
 {
 	struct json_object *o = json_object_new_object();
-	struct json_object *wait = json_object_new_object();
-	struct json_object *service = json_object_new_object();
+	struct json_object *response_time = json_object_new_object();
+	struct json_object *service_time = json_object_new_object();
 	struct json_object *steps = json_object_new_object();
 	int i;
 
@@ -474,28 +542,32 @@ static struct json_object *json_request(const struct sums *s,
 	json_string(o, "client", e->client->name);
 	json_string(o, "server_host", host_name(s, e->server));
 	json_string(o, "server", e->server->name);
+	json_string(o, "server_address", e->server->address);
 	json_number(o, "answered", e->requests);
 	json_number(o, "unclear", e->unclear);
+	json_number(o, "multiplexed", e->multiplexed);
 	json_number(o, "unanswered", e->unanswered);
+	json_number(o, "unanswered_time", e->unanswered_time);
 	json_number(o, "sent", e->sent);
 	json_number(o, "received", e->received);
-	json_times(wait, &e->wait);
-	json_object_object_add(o, "wait", wait);
-	json_times(service, &e->service);
-	json_object_object_add(o, "service", service);
-	json_object_object_add(o, "between", json_object_new_int64(e->between));
+	json_times(response_time, &e->response_time);
+	json_object_object_add(o, "wait", response_time);
+	json_times(service_time, &e->service_time);
+	json_object_object_add(o, "service", service_time);
+	json_object_object_add(o, "between",
+			       json_object_new_int64(e->network_time));
 	json_number(o, "stepped", e->stepped);
 	json_number(o, "split", e->split);
-	json_number(o, "there", e->there);
-	json_number(o, "late", e->late);
-	json_number(o, "back", e->back);
+	json_number(o, "there", e->to_server);
+	json_number(o, "late", e->before_wait);
+	json_number(o, "back", e->to_client);
 	for (i = 0; i < STEPS; i++)
 		json_number(steps, step_names[i], e->step[i]);
 	json_object_object_add(o, "steps", steps);
 	return o;
 }
 
-static struct json_object *json_hosts(const struct sums *s)
+static struct json_object *json_hosts(const struct model *s)
 {
 	struct json_object *hosts = json_object_new_array();
 	u64 i;
@@ -507,6 +579,7 @@ static struct json_object *json_hosts(const struct sums *s)
 		json_string(host, "file", s->host[i].file);
 		json_number(host, "calls", s->host[i].calls);
 		json_number(host, "gaps", s->host[i].gaps);
+		json_number(host, "udp_calls", s->host[i].udp);
 		json_object_object_add(host, "clock", json_clock(s, i));
 		json_object_object_add(
 			host, "stock",
@@ -518,39 +591,38 @@ static struct json_object *json_hosts(const struct sums *s)
 	return hosts;
 }
 
-static void json_calls(struct json_object *o, const struct sums *s, u64 top)
+static void json_calls(struct json_object *o, const struct model *s, u64 top)
 {
-	struct json_object *sums = json_object_new_array();
+	struct json_object *model = json_object_new_array();
 	struct json_object *pending = json_object_new_array();
 	u64 i;
 
 	for (i = 0; i < s->nr && i < top; i++)
-		json_object_array_add(sums, json_sum(s, s->sum[i]));
+		json_object_array_add(model, json_sum(s, s->sum[i]));
 	for (i = 0; i < s->nr_pending; i++)
 		json_object_array_add(pending, json_pending(s, s->pending[i]));
-	json_object_object_add(o, "calls", sums);
+	json_object_object_add(o, "calls", model);
 	json_object_object_add(o, "pending", pending);
 }
 
-static void json_requests(struct json_object *o, const struct sums *s, u64 top)
+static void json_requests(struct json_object *o, const struct model *s, u64 top)
 {
 	struct json_object *requests = json_object_new_array();
 	u64 i;
 
-	for (i = 0; i < s->nr_exchanges && i < top; i++)
-		json_object_array_add(requests,
-				      json_request(s, s->exchange[i]));
+	for (i = 0; i < s->nr_flows && i < top; i++)
+		json_object_array_add(requests, json_request(s, s->flow[i]));
 	json_object_object_add(o, "requests", requests);
 }
 
 /**
- * json_result - all sums, and all kinds of requests
- * @s: after sums_finish()
- * @top: so many of each, at most
+ * model_json - hosts, sums, pending calls and flows
+ * @s:		model, after model_link()
+ * @top:	maximum number of sums and of flows
  *
- * Return: an object, which the caller frees.
+ * Return: an object, to be freed by the caller.
  */
-struct json_object *json_result(const struct sums *s, u64 top)
+struct json_object *model_json(const struct model *s, u64 top)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -560,7 +632,7 @@ struct json_object *json_result(const struct sums *s, u64 top)
 	return o;
 }
 
-static void report_json(FILE *out, const struct sums *s, enum subject subject,
+static void report_json(FILE *out, const struct model *s, enum subject subject,
 			const struct paths *paths, u64 top)
 {
 	struct json_object *o = json_object_new_object();
@@ -579,7 +651,7 @@ static void report_json(FILE *out, const struct sums *s, enum subject subject,
 	json_write(o, out);
 }
 
-static void report_csv(FILE *out, const struct sums *s, enum subject subject,
+static void report_csv(FILE *out, const struct model *s, enum subject subject,
 		       const struct paths *paths, u64 top)
 {
 	switch (subject) {
@@ -604,7 +676,7 @@ static void report_csv(FILE *out, const struct sums *s, enum subject subject,
 	}
 }
 
-static void report_text(FILE *out, const struct sums *s, enum subject subject,
+static void report_text(FILE *out, const struct model *s, enum subject subject,
 			const struct paths *paths, u64 top)
 {
 	text_files(out, s);
@@ -620,23 +692,24 @@ static void report_text(FILE *out, const struct sums *s, enum subject subject,
 		text_stacks(out, s, top);
 	if (subject != SUBJECT_ALL && subject != SUBJECT_REQUESTS)
 		return;
-	if (subject == SUBJECT_REQUESTS && !s->nr_exchanges)
+	if (subject == SUBJECT_REQUESTS && !s->nr_flows)
 		fprintf(out, "\nno requests\n");
 	text_requests(out, s, top);
 }
 
 /**
- * report - print the result
- * @out: where to
- * @s: after sums_finish()
- * @format: how
- * @subject: what of it; text, JSON and CSV only
- * @top: so many sums, and so many kinds of requests, at most
+ * ioreq_report - print the result
+ * @out:	output
+ * @s:		model, after model_link()
+ * @format:	format
+ * @subject:	what to print, of text, JSON and CSV
+ * @top:	maximum number of sums and of flows
  */
-void report(FILE *out, const struct sums *s, enum format format,
-	    enum subject subject, u64 top)
+void ioreq_report(FILE *out, const struct model *s, enum format format,
+		  enum subject subject, u64 top)
 {
-	struct paths *paths = subject == SUBJECT_PATHS ? paths_new(s) : NULL;
+	struct paths *paths = subject == SUBJECT_PATHS ? request_paths_new(s) :
+							 NULL;
 
 	switch (format) {
 	case FORMAT_JSON:
@@ -649,22 +722,22 @@ void report(FILE *out, const struct sums *s, enum format format,
 		report_text(out, s, subject, paths, top);
 		break;
 	case FORMAT_CHROME:
-		report_chrome(out, s, top);
+		ioreq_write_chrome(out, s, top);
 		break;
 	case FORMAT_OTLP:
-		report_otlp(out, s, top);
+		ioreq_write_otlp(out, s, top);
 		break;
 	case FORMAT_FOLDED:
-		report_folded(out, s, top);
+		ioreq_write_folded(out, s, top);
 		break;
 	case FORMAT_HTML:
-		report_html(out, s, top);
+		ioreq_write_html(out, s, top);
 		break;
 	case FORMATS:
 		break;
 	}
 	if (s->stacks)
-		stacks_tell(s);
+		stacks_note_problems(s);
 	if (paths)
-		paths_free(paths);
+		request_paths_free(paths);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What ioreq prints of the hosts' clocks. */
+/* Reports of the hosts' clocks. */
 #include <json-c/json.h>
 #include <math.h>
 
-#include "ioreq.h"
+#include "report.h"
 #include "text.h"
 
 static const char *state_name(enum clock_state state)
@@ -19,12 +19,12 @@ static const char *state_name(enum clock_state state)
 	return names[state];
 }
 
-/* Why it is not aligned */
-static void text_state(FILE *out, const struct sums *s, const struct clock *c)
+/* Why a clock is not aligned */
+static void text_state(FILE *out, const struct model *s, const struct clock *c)
 {
 	switch (c->state) {
 	case CLOCK_REFERENCE:
-		fputs("others are compared with it\n", out);
+		fputs("reference for the others\n", out);
 		break;
 	case CLOCK_ALONE:
 		fputs("not aligned: no messages with another host\n", out);
@@ -42,7 +42,7 @@ static void text_state(FILE *out, const struct sums *s, const struct clock *c)
 	}
 }
 
-static void text_clock(FILE *out, const struct sums *s, u32 host)
+static void text_clock(FILE *out, const struct model *s, u32 host)
 {
 	const struct clock *c = clocks_get(s->clocks, host);
 	char count[24], offset[24], bound[24], worst[24];
@@ -65,11 +65,11 @@ static void text_clock(FILE *out, const struct sums *s, u32 host)
 }
 
 /**
- * text_clocks - the clocks of hosts, for people
- * @out: where to
- * @s: after sums_finish()
+ * text_clocks - print the clocks of hosts as text
+ * @out:	output
+ * @s:		model, after model_link()
  */
-void text_clocks(FILE *out, const struct sums *s)
+void text_clocks(FILE *out, const struct model *s)
 {
 	u32 i;
 
@@ -79,11 +79,11 @@ void text_clocks(FILE *out, const struct sums *s)
 }
 
 /**
- * csv_clocks - the clocks of hosts
- * @out: where to
- * @s: after sums_finish()
+ * csv_clocks - print the clocks of hosts as CSV
+ * @out:	output
+ * @s:		model, after model_link()
  */
-void csv_clocks(FILE *out, const struct sums *s)
+void csv_clocks(FILE *out, const struct model *s)
 {
 	u32 i;
 
@@ -105,7 +105,7 @@ void csv_clocks(FILE *out, const struct sums *s)
 	}
 }
 
-/* With four digits behind the point, as in CSV */
+/* Four decimal places, as in CSV */
 static struct json_object *ppm(double value)
 {
 	return json_object_new_double(round(value * 1e4) / 1e4);
@@ -113,12 +113,12 @@ static struct json_object *ppm(double value)
 
 /**
  * json_clock - the clock of a host
- * @s: after sums_finish()
- * @host: its number
+ * @s:		model, after model_link()
+ * @host:	number of the host
  *
  * Return: an object.
  */
-struct json_object *json_clock(const struct sums *s, u32 host)
+struct json_object *json_clock(const struct model *s, u32 host)
 {
 	const struct clock *c = clocks_get(s->clocks, host);
 	struct json_object *o = json_object_new_object();

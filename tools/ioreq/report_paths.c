@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What ioreq prints of where requests went. */
+/* Reports of paths and critical paths. */
 #include <json-c/json.h>
 
-#include "ioreq.h"
+#include "report.h"
 #include "text.h"
 
-/* Single requests are many, and all look alike */
+/* There are many single requests, and they look alike */
 #define MAX_SLOWEST 20
 #define TEXT_SLOWEST 3
 
@@ -16,16 +16,16 @@ static const char *signed_time(char *buf, s64 ns)
 	return buf;
 }
 
-static double percent(s64 part, u64 of)
+static double percent(s64 view, u64 of)
 {
-	return of ? 100.0 * part / of : 0;
+	return of ? 100.0 * view / of : 0;
 }
 
 static void text_links(FILE *out, const struct paths *p)
 {
 	char roots[24], followed[24], ambiguous[24], outlived[24];
 
-	fprintf(out, "\n%s requests of clients, %s made for these",
+	fprintf(out, "\n%s requests of clients, %s downstream requests",
 		format_count(roots, sizeof(roots), p->roots),
 		format_count(followed, sizeof(followed), p->followed));
 	if (p->outlived)
@@ -33,30 +33,30 @@ static void text_links(FILE *out, const struct paths *p)
 			format_count(outlived, sizeof(outlived), p->outlived));
 	if (p->ambiguous)
 		fprintf(out,
-			", %s ambiguous: their thread had several to answer, or calls were lost",
+			", %s ambiguous: their thread handled several requests, or calls were lost",
 			format_count(ambiguous, sizeof(ambiguous),
 				     p->ambiguous));
 	fputc('\n', out);
 }
 
-/* Of a percent at least */
-static void text_wait_for(FILE *out, const struct path *path)
+/* Print steps of at least one percent */
+static void text_step_times(FILE *out, const struct path *path)
 {
 	const char *comma = "";
 	int i;
 
 	for (i = 0; i < WAITS; i++) {
-		if (path->wait_for[i] * 100 < (s64)path->critical ||
-		    !path->wait_for[i])
+		if (path->step_time[i] * 100 < (s64)path->critical ||
+		    !path->step_time[i])
 			continue;
-		fprintf(out, "%s%s %.0f %%", comma, step_names[i],
-			percent(path->wait_for[i], path->critical));
+		fprintf(out, "%s%s %.0f %%", comma, step_texts[i],
+			percent(path->step_time[i], path->critical));
 		comma = ", ";
 	}
 	fputc('\n', out);
 }
 
-static void text_path(FILE *out, const struct sums *s, const struct path *path)
+static void text_path(FILE *out, const struct model *s, const struct path *path)
 {
 	char client[300], server[300], name[640], count[24], sum[24], p99[24],
 		of[24];
@@ -64,46 +64,47 @@ static void text_path(FILE *out, const struct sums *s, const struct path *path)
 	if (path->parent)
 		snprintf(name, sizeof(name), "%*s-> %s", 2 * (int)path->depth,
 			 "",
-			 party_text(server, sizeof(server), s, path->server));
+			 server_text(server, sizeof(server), s, path->server));
 	else
 		snprintf(name, sizeof(name), "%s -> %s",
-			 party_text(client, sizeof(client), s, path->client),
-			 party_text(server, sizeof(server), s, path->server));
-	fprintf(out, "%-44s %9s %9s %9s %9s  ", name,
+			 endpoint_text(client, sizeof(client), s, path->client),
+			 server_text(server, sizeof(server), s, path->server));
+	fprintf(out, "%-44s %9s %10llu %9s %9s %9s  ", name,
 		format_count(count, sizeof(count), path->requests),
-		format_value(sum, sizeof(sum), path->wait.sum, true),
-		format_value(p99, sizeof(p99), path->wait.p99, true),
+		path->unanswered,
+		format_value(sum, sizeof(sum), path->response_time.sum, true),
+		format_value(p99, sizeof(p99), path->response_time.p99, true),
 		signed_time(of, path->critical));
-	text_wait_for(out, path);
+	text_step_times(out, path);
 }
 
-/* Where in the program it was called from, as far as that is known; else "" */
-static const char *code_text(char *buf, size_t size, const struct sums *s,
+/* Call site of a cause, or "" */
+static const char *code_text(char *buf, size_t size, const struct model *s,
 			     const struct cause *c, bool whole)
 {
 	char name[4200], text[1400];
-	struct place place;
+	struct source source;
 
 	*buf = '\0';
 	if (!c->stack)
 		return buf;
-	stacks_place(s->stacks, c->stack, c->frame, &place);
+	stacks_source(s->stacks, c->stack, c->frame, &source);
 	frame_name(name, sizeof(name), &c->stack->frame[c->frame], whole);
-	place_text(text, sizeof(text), &place);
+	source_text(text, sizeof(text), &source);
 	snprintf(buf, size, "%s%s%s", name, *text ? " " : "", text);
 	return buf;
 }
 
-static void text_cause(FILE *out, const struct sums *s, const struct paths *p,
+static void text_cause(FILE *out, const struct model *s, const struct paths *p,
 		       const struct cause *c)
 {
 	char server[300], count[24], time[25], code[5700];
 
-	fprintf(out, "%9s %5.1f %% %9s  %-24s %-8s %s\n",
+	fprintf(out, "%9s %5.1f %% %9s  %-24s %-21s %s\n",
 		signed_time(time, c->time), percent(c->time, p->waited),
 		format_count(count, sizeof(count), c->requests),
-		party_text(server, sizeof(server), s, c->server),
-		step_names[c->what], c->object);
+		server_text(server, sizeof(server), s, c->server),
+		step_texts[c->what], c->object);
 	if (c->stack)
 		fprintf(out, "%29s%.0f %% of it from %s\n", "",
 			percent(c->code_time, c->time),
@@ -111,63 +112,66 @@ static void text_cause(FILE *out, const struct sums *s, const struct paths *p,
 }
 
 /**
- * struct printer - who prints the pieces of a request
- * @out:	where to
- * @s:		sums
- * @array:	where to, in JSON
- * @wait:	of the request
+ * struct printer - output of the steps of a request
+ * @out:		output
+ * @s:			model
+ * @array:		output in JSON
+ * @response_time:	response time of the request
  */
 struct printer {
 	FILE *out;
-	const struct sums *s;
+	const struct model *s;
 	struct json_object *array;
-	u64 wait;
+	u64 response_time;
 };
 
-/* Those of a percent at least */
-static void text_piece(const struct piece *piece, void *arg)
+/* Print steps of at least one percent */
+static void text_path_step(const struct path_step *path_step, void *arg)
 {
 	const struct printer *p = arg;
 	char time[25], server[300], object[4096];
 
-	if (piece->time * 100 < (s64)p->wait)
+	if (path_step->time * 100 < (s64)p->response_time)
 		return;
-	paths_object(object, sizeof(object), p->s, piece);
-	fprintf(p->out, "%*s%9s  %-24s %-8s %s%s%s\n",
-		2 + 2 * (int)piece->depth, "", signed_time(time, piece->time),
-		party_text(server, sizeof(server), p->s,
-			   piece->request->party[ROLE_SERVER]),
-		step_names[piece->what],
-		piece->call ? log_op(p->s->log, piece->call) : "",
+	request_paths_object(object, sizeof(object), p->s, path_step);
+	fprintf(p->out, "%*s%9s  %-24s %-21s %s%s%s\n",
+		2 + 2 * (int)path_step->depth, "",
+		signed_time(time, path_step->time),
+		server_text(server, sizeof(server), p->s,
+			    path_step_place(path_step)),
+		step_texts[path_step->what],
+		path_step->call ? log_op(p->s->log, path_step->call) : "",
 		*object ? " " : "", object);
 }
 
-static void text_slowest(FILE *out, const struct sums *s, const struct paths *p,
-			 u64 top)
+static void text_slowest(FILE *out, const struct model *s,
+			 const struct paths *p, u64 top)
 {
 	struct printer printer = { .out = out, .s = s };
-	char wait[24], client[300];
+	char response_time[24], client[300];
 	u64 i;
 
-	fputs("\nthe slowest requests, what they waited for\n", out);
+	fputs("\nthe slowest requests, step by step\n", out);
 	for (i = 0; i < p->roots && i < top && i < TEXT_SLOWEST; i++) {
-		printer.wait = paths_wait(p->root[i]);
+		printer.response_time = request_response_time(p->root[i]);
 		fprintf(out, "%s of %s\n",
-			format_value(wait, sizeof(wait), printer.wait, true),
-			party_text(client, sizeof(client), s,
-				   p->root[i]->party[ROLE_CLIENT]));
-		paths_walk(s, p, p->root[i], text_piece, &printer);
+			format_value(response_time, sizeof(response_time),
+				     printer.response_time, true),
+			endpoint_text(client, sizeof(client), s,
+				      p->root[i]->endpoint[ROLE_CLIENT]));
+		request_paths_walk(s, p, p->root[i], text_path_step, &printer);
 	}
 }
 
 /**
- * text_paths - where requests went, for people
- * @out: where to
- * @s: after sums_finish()
- * @p: after paths_new()
- * @top: so many causes and requests, at most
+ * text_paths - print paths, causes and the slowest requests as text
+ * @out:	output
+ * @s:		model, after model_link()
+ * @p:		paths
+ * @top:	maximum number of causes and of requests
  */
-void text_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top)
+void text_paths(FILE *out, const struct model *s, const struct paths *p,
+		u64 top)
 {
 	u64 i;
 
@@ -175,13 +179,14 @@ void text_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top)
 	if (!p->roots)
 		return;
 	fprintf(out,
-		"\nwhere requests went, and what their clients waited for there\n%-44s %9s %9s %9s %9s  %s\n",
-		"path", "answered", "waited", "p99", "critical", "of it");
+		"\npaths of requests, and steps of their critical paths\n%-44s %9s %10s %9s %9s %9s  %s\n",
+		"path", "answered", "unanswered", "response", "p99", "critical",
+		"steps");
 	for (i = 0; i < p->nr_paths; i++) {
-		if (p->path[i]->requests)
+		if (p->path[i]->requests || p->path[i]->unanswered)
 			text_path(out, s, p->path[i]);
 	}
-	fprintf(out, "\nwhat to fix first\n%9s %7s %9s  %-24s %-8s %s\n",
+	fprintf(out, "\nwhat to fix first\n%9s %7s %9s  %-24s %-21s %s\n",
 		"time", "share", "requests", "where", "step", "object");
 	for (i = 0; i < p->causes && i < top; i++)
 		text_cause(out, s, p, p->cause[i]);
@@ -191,19 +196,19 @@ void text_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top)
 }
 
 /**
- * csv_paths - what clients waited for
- * @out: where to
- * @s: after sums_finish()
- * @p: after paths_new()
- * @top: so many, at most
+ * csv_paths - print causes as CSV
+ * @out:	output
+ * @s:		model, after model_link()
+ * @p:		paths
+ * @top:	maximum number of causes
  */
-void csv_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top)
+void csv_paths(FILE *out, const struct model *s, const struct paths *p, u64 top)
 {
 	char code[5700];
 	u64 i;
 
 	fprintf(out,
-		"host,process,step,object,time,pieces,requests,code,code_time\n");
+		"host,process,step,object,time,pieces,requests,code,code_time,address\n");
 	for (i = 0; i < p->causes && i < top; i++) {
 		const struct cause *c = p->cause[i];
 
@@ -212,18 +217,20 @@ void csv_paths(FILE *out, const struct sums *s, const struct paths *p, u64 top)
 		csv_string(out, c->server->name);
 		fprintf(out, ",%s,", step_names[c->what]);
 		csv_string(out, c->object);
-		fprintf(out, ",%lld,%llu,%llu,", c->time, c->pieces,
+		fprintf(out, ",%lld,%llu,%llu,", c->time, c->steps,
 			c->requests);
 		csv_string(out, code_text(code, sizeof(code), s, c, true));
-		fprintf(out, ",%lld\n", c->code_time);
+		fprintf(out, ",%lld,", c->code_time);
+		csv_string(out, c->server->address);
+		fputc('\n', out);
 	}
 }
 
-static struct json_object *json_path(const struct sums *s,
+static struct json_object *json_path(const struct model *s,
 				     const struct path *path)
 {
 	struct json_object *o = json_object_new_object();
-	struct json_object *wait_for = json_object_new_object();
+	struct json_object *step_time = json_object_new_object();
 	int i;
 
 	json_number(o, "depth", path->depth);
@@ -231,21 +238,24 @@ static struct json_object *json_path(const struct sums *s,
 	json_string(o, "client", path->client->name);
 	json_string(o, "server_host", host_name(s, path->server));
 	json_string(o, "server", path->server->name);
+	json_string(o, "server_address", path->server->address);
 	json_number(o, "requests", path->requests);
-	json_number(o, "wait", path->wait.sum);
-	json_number(o, "wait_p50", path->wait.p50);
-	json_number(o, "wait_p99", path->wait.p99);
-	json_number(o, "wait_max", path->wait.max);
+	json_number(o, "unanswered", path->unanswered);
+	json_number(o, "unanswered_time", path->unanswered_time);
+	json_number(o, "wait", path->response_time.sum);
+	json_number(o, "wait_p50", path->response_time.p50);
+	json_number(o, "wait_p99", path->response_time.p99);
+	json_number(o, "wait_max", path->response_time.max);
 	json_number(o, "critical", path->critical);
 	for (i = 0; i < WAITS; i++)
 		json_object_object_add(
-			wait_for, step_names[i],
-			json_object_new_int64(path->wait_for[i]));
-	json_object_object_add(o, "wait_for", wait_for);
+			step_time, step_names[i],
+			json_object_new_int64(path->step_time[i]));
+	json_object_object_add(o, "wait_for", step_time);
 	return o;
 }
 
-static struct json_object *json_cause(const struct sums *s,
+static struct json_object *json_cause(const struct model *s,
 				      const struct cause *c)
 {
 	struct json_object *o = json_object_new_object();
@@ -253,10 +263,11 @@ static struct json_object *json_cause(const struct sums *s,
 
 	json_string(o, "host", host_name(s, c->server));
 	json_string(o, "process", c->server->name);
+	json_string(o, "address", c->server->address);
 	json_string(o, "step", step_names[c->what]);
 	json_string(o, "object", c->object);
 	json_object_object_add(o, "time", json_object_new_int64(c->time));
-	json_number(o, "pieces", c->pieces);
+	json_number(o, "pieces", c->steps);
 	json_number(o, "requests", c->requests);
 	json_string(o, "code", code_text(code, sizeof(code), s, c, true));
 	json_object_object_add(o, "code_time",
@@ -264,50 +275,52 @@ static struct json_object *json_cause(const struct sums *s,
 	return o;
 }
 
-static void json_piece(const struct piece *piece, void *arg)
+static void json_path_step(const struct path_step *path_step, void *arg)
 {
 	const struct printer *p = arg;
 	struct json_object *o = json_object_new_object();
-	const struct party *server = piece->request->party[ROLE_SERVER];
+	const struct endpoint *server = path_step_place(path_step);
 	char object[4096];
 
-	paths_object(object, sizeof(object), p->s, piece);
-	json_number(o, "depth", piece->depth);
+	request_paths_object(object, sizeof(object), p->s, path_step);
+	json_number(o, "depth", path_step->depth);
 	json_string(o, "host", host_name(p->s, server));
 	json_string(o, "process", server->name);
-	json_string(o, "step", step_names[piece->what]);
+	json_string(o, "address", server->address);
+	json_string(o, "step", step_names[path_step->what]);
 	json_string(o, "call",
-		    piece->call ? log_op(p->s->log, piece->call) : "");
+		    path_step->call ? log_op(p->s->log, path_step->call) : "");
 	json_string(o, "object", object);
-	json_object_object_add(o, "time", json_object_new_int64(piece->time));
+	json_object_object_add(o, "time",
+			       json_object_new_int64(path_step->time));
 	json_object_array_add(p->array, o);
 }
 
 static struct json_object *
-json_root(const struct sums *s, const struct paths *p, const struct request *r)
+json_root(const struct model *s, const struct paths *p, const struct request *r)
 {
 	struct json_object *o = json_object_new_object();
 	struct printer printer = { .s = s, .array = json_object_new_array() };
-	const struct party *client = r->party[ROLE_CLIENT];
+	const struct endpoint *client = r->endpoint[ROLE_CLIENT];
 
 	json_string(o, "client_host", host_name(s, client));
 	json_string(o, "client", client->name);
-	json_number(o, "pid", r->part[r->named].pid);
-	json_number(o, "begin", r->part[r->named].begin);
-	json_number(o, "wait", paths_wait(r));
-	paths_walk(s, p, r, json_piece, &printer);
+	json_number(o, "pid", r->view[r->named].pid);
+	json_number(o, "begin", r->view[r->named].begin);
+	json_number(o, "wait", request_response_time(r));
+	request_paths_walk(s, p, r, json_path_step, &printer);
 	json_object_object_add(o, "waited_for", printer.array);
 	return o;
 }
 
 /**
- * json_paths - where requests went
- * @o: where to
- * @s: after sums_finish()
- * @p: after paths_new()
- * @top: so many causes and requests, at most
+ * json_paths - add paths, causes and the slowest requests
+ * @o:		object to add to
+ * @s:		model, after model_link()
+ * @p:		paths
+ * @top:	maximum number of causes and of requests
  */
-void json_paths(struct json_object *o, const struct sums *s,
+void json_paths(struct json_object *o, const struct model *s,
 		const struct paths *p, u64 top)
 {
 	struct json_object *links = json_object_new_object();
@@ -323,7 +336,7 @@ void json_paths(struct json_object *o, const struct sums *s,
 	json_number(links, "ambiguous", p->ambiguous);
 	json_object_object_add(o, "links", links);
 	for (i = 0; i < p->nr_paths; i++) {
-		if (p->path[i]->requests)
+		if (p->path[i]->requests || p->path[i]->unanswered)
 			json_object_array_add(paths, json_path(s, p->path[i]));
 	}
 	json_object_object_add(o, "paths", paths);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ioreq prints of stacks: of calls that have something in common, the frames that
- * they share from the innermost one on, and then the point where they part, with the
- * times of each (the paper's tables 8 and 9).
+ * Reports of call stacks: for calls with the same key, the frames that they share from
+ * the innermost one on, then the frame where they branch, with the times of each branch
+ * (the paper's tables 8 and 9).
  */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ioreq.h"
+#include "report.h"
 #include "text.h"
 
 /**
- * struct branch - calls from one stack
- * @sum:	they
- * @stack:	it, or NULL if it is not known
- * @parts:	the first of its frames that no other one has behind the same ones; as many
- *		as it has: there is none
+ * struct branch - calls with one stack
+ * @sum:	sum of the calls
+ * @stack:	stack, or NULL if unknown
+ * @parts:	index of the first frame at which it differs from all others; the number
+ *		of frames if there is none
  */
 struct branch {
 	const struct sum *sum;
@@ -25,11 +25,11 @@ struct branch {
 };
 
 /**
- * struct group - calls that have all in common but their stack
- * @branch:	them by stack
- * @nr:		how many stacks
- * @count:	how many calls
- * @time:	that they took
+ * struct group - calls that have all but their stack in common
+ * @branch:	branches, one for each stack
+ * @nr:		number of branches
+ * @count:	number of calls
+ * @time:	duration of the calls
  */
 struct group {
 	struct branch *branch;
@@ -39,9 +39,9 @@ struct group {
 };
 
 /**
- * struct groups - all of them, those that took longest first
- * @group:	they
- * @nr:		how many
+ * struct groups - all groups, longest time first
+ * @group:	groups
+ * @nr:		number of groups
  * @branch:	all branches
  */
 struct groups {
@@ -71,7 +71,7 @@ static int by_key(const struct sum *a, const struct sum *b)
 		       compare((uintptr_t)a->client, (uintptr_t)b->client);
 }
 
-/* Those that begin with the same frames stand together */
+/* Stacks that begin with the same frames are next to each other */
 static int by_frames(const struct branch *a, const struct branch *b)
 {
 	const struct stack *x = a->stack, *y = b->stack;
@@ -106,7 +106,7 @@ static int by_time(const void *a, const void *b)
 				    by_key(x->branch[0].sum, y->branch[0].sum);
 }
 
-/* How many frames two stacks share */
+/* Number of frames that two stacks share */
 static u32 shared(const struct branch *a, const struct branch *b)
 {
 	const struct stack *x = a->stack, *y = b->stack;
@@ -120,7 +120,7 @@ static u32 shared(const struct branch *a, const struct branch *b)
 	return i;
 }
 
-/* They stand in order, so neighbours share most */
+/* They are sorted, so neighbours share most */
 static void find_parts(struct group *g)
 {
 	u64 i;
@@ -136,13 +136,13 @@ static void find_parts(struct group *g)
 	}
 }
 
-static void make_groups(struct groups *g, const struct sums *s)
+static void make_groups(struct groups *g, const struct model *s)
 {
 	struct group *last = NULL;
 	u64 i;
 
-	g->branch = allocate((s->nr + 1) * sizeof(*g->branch));
-	g->group = allocate((s->nr + 1) * sizeof(*g->group));
+	g->branch = xzalloc((s->nr + 1) * sizeof(*g->branch));
+	g->group = xzalloc((s->nr + 1) * sizeof(*g->group));
 	g->nr = 0;
 	for (i = 0; i < s->nr; i++) {
 		g->branch[i].sum = s->sum[i];
@@ -178,14 +178,14 @@ static void free_groups(struct groups *g)
 /* Text */
 
 /**
- * struct printer - who prints the stacks of a group
- * @out:	where to
- * @s:		sums
- * @time:	of all of the group's calls
+ * struct printer - output of the stacks of a group
+ * @out:	output
+ * @s:		model
+ * @time:	duration of all calls of the group
  */
 struct printer {
 	FILE *out;
-	const struct sums *s;
+	const struct model *s;
 	u64 time;
 };
 
@@ -199,13 +199,13 @@ static void margin(const struct printer *p, u32 depth)
 static void text_frame(const struct printer *p, const struct stack *stack,
 		       u32 i, u32 depth)
 {
-	struct place place;
+	struct source source;
 	char name[4200], text[1400];
 
-	stacks_place(p->s->stacks, stack, i, &place);
+	stacks_source(p->s->stacks, stack, i, &source);
 	margin(p, depth);
 	frame_name(name, sizeof(name), &stack->frame[i], false);
-	place_text(text, sizeof(text), &place);
+	source_text(text, sizeof(text), &source);
 	if (*text)
 		fprintf(p->out, "%-36s %s\n", name, text);
 	else
@@ -219,7 +219,7 @@ static void text_end(const struct printer *p, const struct branch *b, u32 depth)
 	if (!b->sum->stack)
 		why = "without a stack";
 	else if (!b->stack)
-		why = "the trace does not tell the stack";
+		why = "stack not in the trace";
 	else if (b->stack->end)
 		why = b->stack->end_name;
 	if (!why)
@@ -237,7 +237,7 @@ static u64 time_of(const struct branch *b, u64 nr)
 	return time;
 }
 
-/* How many of them, which are alike before a frame, are so at this one, too */
+/* Number of branches, equal up to a frame, that are equal at this frame, too */
 static u64 alike(const struct branch *b, u64 nr, u32 at)
 {
 	u64 i = 1;
@@ -272,10 +272,10 @@ static void text_head(const struct printer *p, const struct branch *b, u64 nr,
 }
 
 /**
- * struct fork - branches that go on alike from where others do not
- * @first:	the first one of them
- * @nr:		how many
- * @time:	of their calls
+ * struct fork - branches that are equal from a frame on at which others differ
+ * @first:	first branch
+ * @nr:		number of branches
+ * @time:	duration of their calls
  */
 struct fork {
 	const struct branch *first;
@@ -295,11 +295,11 @@ static int by_fork_time(const void *a, const void *b)
 static void text_from(const struct printer *p, const struct branch *b, u64 nr,
 		      u32 at, u32 depth);
 
-/* The longest ones first */
+/* Longest time first */
 static void text_forks(const struct printer *p, const struct branch *b, u64 nr,
 		       u32 at, u32 depth)
 {
-	struct fork *fork = allocate(nr * sizeof(*fork));
+	struct fork *fork = xzalloc(nr * sizeof(*fork));
 	u64 forks = 0, i;
 
 	for (i = 0; i < nr; i += fork[forks++].nr) {
@@ -315,7 +315,7 @@ static void text_forks(const struct printer *p, const struct branch *b, u64 nr,
 	free(fork);
 }
 
-/* What they have in common, from a frame on, and where they part */
+/* Print what the branches share, from a frame on, and where they branch */
 static void text_from(const struct printer *p, const struct branch *b, u64 nr,
 		      u32 at, u32 depth)
 {
@@ -333,7 +333,7 @@ static void text_word(FILE *out, const char *word, const char **comma)
 	*comma = ", ";
 }
 
-static void text_group(FILE *out, const struct sums *s, const struct group *g)
+static void text_group(FILE *out, const struct model *s, const struct group *g)
 {
 	const struct printer p = { .out = out, .s = s, .time = g->time };
 	const struct sum *sum = g->branch->sum;
@@ -343,8 +343,8 @@ static void text_group(FILE *out, const struct sums *s, const struct group *g)
 	fputc('\n', out);
 	if (s->by & BY_CLIENT)
 		text_word(out,
-			  sum->client ? party_text(text, sizeof(text), s,
-						   sum->client) :
+			  sum->client ? endpoint_text(text, sizeof(text), s,
+						      sum->client) :
 					"-",
 			  &comma);
 	if (s->hosts > 1 && s->by & BY_HOST)
@@ -373,12 +373,12 @@ static void text_group(FILE *out, const struct sums *s, const struct group *g)
 }
 
 /**
- * text_stacks - where in programs calls were made, for people
- * @out: where to
- * @s: after sums_finish()
- * @top: so many groups of calls, at most
+ * text_stacks - print call stacks as text
+ * @out:	output
+ * @s:		model, after model_link()
+ * @top:	maximum number of groups
  */
-void text_stacks(FILE *out, const struct sums *s, u64 top)
+void text_stacks(FILE *out, const struct model *s, u64 top)
 {
 	struct groups g;
 	u64 i;
@@ -392,7 +392,7 @@ void text_stacks(FILE *out, const struct sums *s, u64 top)
 }
 
 /* ------------------------------------------------------------------------- */
-/* For programs */
+/* CSV and JSON */
 
 static const char *end_of(const struct branch *b)
 {
@@ -401,21 +401,19 @@ static const char *end_of(const struct branch *b)
 	return b->stack->end_name;
 }
 
-static void csv_frames(FILE *out, const struct sums *s, const struct branch *b)
+static void csv_frames(FILE *out, const struct model *s, const struct branch *b)
 {
 	char name[4200], *text;
-	struct place place;
+	struct source source;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = text_open(&text, &size);
 	u32 i;
 
-	if (!f)
-		abort();
 	for (i = 0; b->stack && i < b->stack->nr; i++) {
-		stacks_place(s->stacks, b->stack, i, &place);
+		stacks_source(s->stacks, b->stack, i, &source);
 		frame_name(name, sizeof(name), &b->stack->frame[i], true);
 		fprintf(f, "%s%s", i ? ";" : "", name);
-		place_text(name, sizeof(name), &place);
+		source_text(name, sizeof(name), &source);
 		if (*name)
 			fprintf(f, " %s", name);
 	}
@@ -424,7 +422,7 @@ static void csv_frames(FILE *out, const struct sums *s, const struct branch *b)
 	free(text);
 }
 
-static void csv_branch(FILE *out, const struct sums *s, const struct group *g,
+static void csv_branch(FILE *out, const struct model *s, const struct group *g,
 		       const struct branch *b)
 {
 	const struct sum *sum = b->sum;
@@ -436,8 +434,8 @@ static void csv_branch(FILE *out, const struct sums *s, const struct group *g,
 		fprintf(out, "%llu", sum->size);
 	fputc(',', out);
 	if (s->by & BY_CLIENT)
-		csv_string(out, sum->client ? party_text(name, sizeof(name), s,
-							 sum->client) :
+		csv_string(out, sum->client ? endpoint_text(name, sizeof(name),
+							    s, sum->client) :
 					      "-");
 	fprintf(out, ",%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%s,",
 		sum->times.nr, sum->errors, sum->bytes, sum->times.sum,
@@ -451,12 +449,12 @@ static void csv_branch(FILE *out, const struct sums *s, const struct group *g,
 }
 
 /**
- * csv_stacks - where in programs calls were made, a line for each stack of a group
- * @out: where to
- * @s: after sums_finish()
- * @top: so many groups of calls, at most
+ * csv_stacks - print call stacks as CSV, a line for each stack of a group
+ * @out:	output
+ * @s:		model, after model_link()
+ * @top:	maximum number of groups
  */
-void csv_stacks(FILE *out, const struct sums *s, u64 top)
+void csv_stacks(FILE *out, const struct model *s, u64 top)
 {
 	struct groups g;
 	u64 i, j;
@@ -471,16 +469,16 @@ void csv_stacks(FILE *out, const struct sums *s, u64 top)
 	free_groups(&g);
 }
 
-static struct json_object *json_frame(const struct sums *s,
+static struct json_object *json_frame(const struct model *s,
 				      const struct stack *stack, u32 i)
 {
 	struct json_object *o = json_object_new_object();
 	const struct frame *f = &stack->frame[i];
-	struct place place;
+	struct source source;
 	char path[4200];
 
-	if (f->mapped) {
-		snprintf(path, sizeof(path), "%s", f->mapped->path);
+	if (f->mapped_file) {
+		snprintf(path, sizeof(path), "%s", f->mapped_file->path);
 		clean_text(path);
 		json_string(o, "object", path);
 	} else if (f->map) {
@@ -488,18 +486,19 @@ static struct json_object *json_frame(const struct sums *s,
 		json_string(o, "object", path);
 	}
 	json_number(o, f->map ? "offset" : "address", f->offset);
-	stacks_place(s->stacks, stack, i, &place);
-	if (*place.function)
-		json_string(o, "function", place.function);
-	if (*place.file) {
-		json_string(o, "file", place.file);
-		json_number(o, "line", place.line);
+	stacks_source(s->stacks, stack, i, &source);
+	if (*source.function)
+		json_string(o, "function", source.function);
+	if (*source.file) {
+		json_string(o, "file", source.file);
+		json_number(o, "line", source.line);
 	}
 	return o;
 }
 
-static struct json_object *
-json_branch(const struct sums *s, const struct group *g, const struct branch *b)
+static struct json_object *json_branch(const struct model *s,
+				       const struct group *g,
+				       const struct branch *b)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *frames = json_object_new_array();
@@ -525,12 +524,12 @@ json_branch(const struct sums *s, const struct group *g, const struct branch *b)
 }
 
 /**
- * json_stacks - where in programs calls were made
- * @o: where to
- * @s: after sums_finish()
- * @top: so many groups of calls, at most
+ * json_stacks - add call stacks
+ * @o:		object to add to
+ * @s:		model, after model_link()
+ * @top:	maximum number of groups
  */
-void json_stacks(struct json_object *o, const struct sums *s, u64 top)
+void json_stacks(struct json_object *o, const struct model *s, u64 top)
 {
 	struct json_object *groups = json_object_new_array();
 	struct groups g;

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives the time of an interval to the visits in it.
+ * Distributes the time of an interval among its visits.
  *
- * The three methods of Ono, Yamamoto, Hirai and Nakajima ("A time-series performance
- * analysis that is precise and cheap", in Japanese), and two more. In their second and
- * third one, a function's share of the profile is for all its visits of the interval:
- * they divide it among them.
+ * Three methods are those of Ono, Yamamoto, Hirai and Nakajima ("A time-series
+ * performance analysis that is precise and cheap", in Japanese). In their second and
+ * third one, a function's share of the profile is divided equally among its visits in
+ * the interval.
  *
- * An interval that is not whole has time of which nobody knows what it went to. What its
- * recorded branches can account for lies at its end: as long as the fit says that such
- * visits last, or, without a fit, as large a part as they are of those that were counted.
- * With cycles it is measured. The rest is unknown.
+ * Part of the time of an interval that is not whole is unknown. Its recorded branches
+ * account for time at its end: as much as such visits last by the fit, or, without a
+ * fit, in proportion to the number of visits that were counted. With cycles it is
+ * measured. The rest is unknown.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lbrtime.h"
 
+/* Less than one part in so many of a visit is neglected */
+#define HELD_PART 20
+
 static const char *const names[METHODS] = { "sample", "equal",	"share",
 					    "ratio",  "cycles", "fit" };
 
 /**
- * method_name - what a method is called
- * @m: the method
+ * method_name - name of a method
+ * @m:	method
  */
 const char *method_name(enum method m)
 {
@@ -31,8 +35,8 @@ const char *method_name(enum method m)
 
 /**
  * method_there - whether a method has what it needs
- * @t: after timeline_finish()
- * @m: the method
+ * @t:	timeline, after timeline_finish()
+ * @m:	method
  */
 bool method_there(const struct timeline *t, enum method m)
 {
@@ -51,7 +55,7 @@ static double fitted(const struct timeline *t, u32 sample, u32 visit)
 	return t->fitted[keys_of(t, sample)[visit]];
 }
 
-/* Of an interval that is not whole: how much of it the visits account for */
+/* Of an interval that is not whole: time that the visits account for */
 static double tail(const struct timeline *t, u32 sample)
 {
 	const struct sample *s = &t->sample[sample];
@@ -80,7 +84,9 @@ static double scale(double *time, u32 nr, double to)
 	return to;
 }
 
-/* Each visit's share of the profile: its function's, divided among its visits */
+/* Each visit's share of the profile: its function's, divided
+ * among the function's visits
+ */
 static void find_shares(const struct timeline *t, const struct sample *s,
 			double *share)
 {
@@ -109,13 +115,13 @@ static void by_share(const struct timeline *t, const struct sample *s,
 	time[s->nr] = rest > 0 ? rest : 0;
 }
 
-/* ns that a visit lasts by its function's mean; of all functions, if that is unknown */
+/* Mean duration of a function's visit, ns; of all functions if unknown */
 static double mean_cycles(const struct timeline *t, u32 function)
 {
 	return t->cycles_of[function] * t->ns_per_cycle;
 }
 
-/* Of a visit whose begin and end are in the interval */
+/* Duration of a visit with begin and end in the interval */
 static double cycle_time(const struct timeline *t, u32 sample, u32 visit)
 {
 	const struct sample *s = &t->sample[sample];
@@ -130,8 +136,8 @@ static double cycle_time(const struct timeline *t, u32 sample, u32 visit)
 }
 
 /*
- * What is left is for visits that were longer than can be measured, or, if there are
- * none, for the ends.
+ * The rest is added to visits that exceed the counter, or, if there are none, to the
+ * first and the last one.
  */
 static void share_rest(const struct timeline *t, u32 sample, double rest,
 		       double *time)
@@ -143,7 +149,8 @@ static void share_rest(const struct timeline *t, u32 sample, double rest,
 	for (i = 1; i < s->nr; i++)
 		unmeasured += timeline_measured(t, s, i) > 0 ? 0 : time[i];
 	sum = unmeasured > 0 ? unmeasured : time[0] + time[s->nr];
-	if (sum + rest <= 0) {
+	/* There are no weights */
+	if (sum <= 0 || sum + rest <= 0) {
 		scale(time, s->nr + 1, s->ts - s->start);
 		return;
 	}
@@ -155,7 +162,68 @@ static void share_rest(const struct timeline *t, u32 sample, double rest,
 	}
 }
 
-/* Measured, but for the visits that the interval's ends cut, and those that are too long */
+/* The visit that the sample cuts goes on in the next interval,
+ * and may include kernel time
+ */
+static bool goes_on_held(const struct timeline *t, const struct sample *s)
+{
+	const struct sample *after = s->after == NONE ? NULL :
+							&t->sample[s->after];
+
+	return after && after->state == STATE_WHOLE && after->nr &&
+	       t->branch[after->first].flags & BRANCH_HELD &&
+	       timeline_held(t, after) * HELD_PART >=
+		       timeline_least(t, after, 0);
+}
+
+/*
+ * Whether it may include time in the kernel that was not recorded. Not if the counter
+ * that makes samples, which stops in the kernel, counted as much as usual.
+ */
+static bool is_held(const struct timeline *t, const struct sample *s, u32 visit,
+		    double time)
+{
+	if (visit == s->nr)
+		return time > kernel_limit(t, s) || goes_on_held(t, s);
+	return t->branch[s->first + visit].flags & BRANCH_HELD &&
+	       timeline_held(t, s) * HELD_PART >= timeline_least(t, s, visit);
+}
+
+static bool any_held(const struct timeline *t, const struct sample *s,
+		     const double *time)
+{
+	u32 i;
+
+	for (i = 0; i <= s->nr; i++) {
+		if (is_held(t, s, i, time[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * From the sample back to a visit of unknown duration, or to the interval's begin: what
+ * is before was in another interval, and is still in the LBR.
+ */
+static double from_end(const struct timeline *t, u32 sample, double all,
+		       double *time)
+{
+	const struct sample *s = &t->sample[sample];
+	bool known = true;
+	double sum = 0;
+	u32 i;
+
+	for (i = s->nr + 1; i--;) {
+		known &= !is_held(t, s, i, time[i]);
+		time[i] = known ? fmin(time[i], all - sum) : 0;
+		sum += time[i];
+	}
+	return sum;
+}
+
+/* As measured, except for visits that the interval's ends cut,
+ * and those that are too long
+ */
 static double by_cycles(const struct timeline *t, u32 sample, double *time)
 {
 	const struct sample *s = &t->sample[sample];
@@ -171,21 +239,21 @@ static double by_cycles(const struct timeline *t, u32 sample, double *time)
 	time[s->nr] = last;
 	if (s->state == STATE_WHOLE && !s->nr) {
 		time[0] = all;
-		return all;
+		return from_end(t, sample, all, time);
 	}
 	if (s->state == STATE_WHOLE && first >= 0)
 		time[0] = first;
+	if (s->state != STATE_WHOLE || any_held(t, s, time))
+		return from_end(t, sample, all, time);
 	for (i = 0; i <= s->nr; i++)
 		sum += time[i];
-	if (s->state != STATE_WHOLE)
-		return sum <= all ? sum : scale(time, s->nr + 1, all);
 	share_rest(t, sample, all - sum, time);
 	return all;
 }
 
 /*
- * The ends of an interval last as long as those of the intervals beside it let them, and
- * what is between them has the rest.
+ * The ends of an interval last as ends() found, and the visits between them have the
+ * rest.
  */
 static bool by_ends(const struct timeline *t, u32 sample, double *time)
 {
@@ -238,18 +306,8 @@ static void weigh(const struct timeline *t, u32 sample, enum method method,
 	}
 }
 
-/**
- * assign - give the time of an interval to its visits
- * @t: after timeline_finish()
- * @sample: which interval
- * @method: how
- * @time: of each visit, ns; MAX_BRANCHES + 1
- *
- * Return: how much of the interval, at its end, is accounted for: the sum of @time,
- * rounded. The visits follow one upon the other.
- */
-u64 assign(const struct timeline *t, u32 sample, enum method method,
-	   double *time)
+static u64 place(const struct timeline *t, u32 sample, enum method method,
+		 double *time)
 {
 	const struct sample *s = &t->sample[sample];
 	u64 all = s->ts - s->start;
@@ -282,12 +340,60 @@ u64 assign(const struct timeline *t, u32 sample, enum method method,
 	return sum + 0.5;
 }
 
+/**
+ * assign_span - distribute the time of an interval among its visits
+ * @t:		timeline, after timeline_finish()
+ * @sample:	number of the interval's sample
+ * @method:	method
+ * @time:	set to the time of each visit, ns; MAX_BRANCHES + 1 entries
+ * @unknown:	set for each visit whose time is only approximate; it is not attributed
+ *		to its function
+ *
+ * Return: time at the end of the interval that is accounted for: the sum of @time,
+ * rounded. Visits are contiguous.
+ */
+u64 assign_span(const struct timeline *t, u32 sample, enum method method,
+		double *time, bool *unknown)
+{
+	u64 all = place(t, sample, method, time);
+
+	memset(unknown, 0, (t->sample[sample].nr + 1) * sizeof(*unknown));
+	if (method == METHOD_CYCLES && t->inferred)
+		reliability_unknown(t, sample, method, time, unknown);
+	return all;
+}
+
+/**
+ * assign - time that is attributed to an interval's visits
+ * @t:		timeline, after timeline_finish()
+ * @sample:	number of the interval's sample
+ * @method:	method
+ * @time:	set to the time of each visit, ns; MAX_BRANCHES + 1 entries
+ *
+ * Return: the sum of @time, rounded. There may be unknown time between visits.
+ */
+u64 assign(const struct timeline *t, u32 sample, enum method method,
+	   double *time)
+{
+	bool unknown[MAX_BRANCHES + 1];
+	double sum = 0;
+	u32 i;
+
+	assign_span(t, sample, method, time, unknown);
+	for (i = 0; i <= t->sample[sample].nr; i++) {
+		if (unknown[i])
+			time[i] = 0;
+		sum += time[i];
+	}
+	return sum + 0.5;
+}
+
 static int by_time(const void *a, const void *b, void *arg)
 {
 	const struct totals *x = a, *y = b;
 	int m;
 
-	/* What a method says nothing of has its place by the one before it */
+	/* If a method has no values, sort by the one before it */
 	for (m = *(enum method *)arg; m >= 0; m--) {
 		if (x->time[m] != y->time[m])
 			return x->time[m] > y->time[m] ? -1 : 1;
@@ -296,17 +402,17 @@ static int by_time(const void *a, const void *b, void *arg)
 }
 
 /**
- * totals_new - what each function took
- * @t: after timeline_finish()
- * @unknown: by method: time of which it does not say what it went to, ns
+ * totals_new - total time of each function
+ * @t:		timeline, after timeline_finish()
+ * @unknown:	set to the unknown time, by method, ns
  *
- * Return: an array of all functions, those that took most first by the last method that
- * there is; free() is due.
+ * Return: an array of all functions, in descending order of the last available method's
+ * time, to be freed with free().
  */
 struct totals *totals_new(const struct timeline *t, double *unknown)
 {
-	u32 functions = symbols_functions(t->symbols), i, j;
-	struct totals *all = allocate(functions * sizeof(*all));
+	u32 functions = symtab_functions(t->symbols), i, j;
+	struct totals *all = xzalloc(functions * sizeof(*all));
 	enum method order = METHOD_SAMPLE, m;
 	double time[MAX_BRANCHES + 1];
 

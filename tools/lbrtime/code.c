@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What kind of branch an instruction is, and where it leads. */
+/* Kinds and targets of branch instructions. */
 #include <stdlib.h>
 
 #include <capstone/capstone.h>
@@ -9,7 +9,7 @@
 /**
  * struct code - disassemblers
  * @handle:	for 32 and 64 bits
- * @insn:	room for an instruction of each
+ * @insn:	room for one instruction of each
  */
 struct code {
 	csh handle[2];
@@ -17,30 +17,30 @@ struct code {
 };
 
 /**
- * code_new - begin
+ * code_new - create the disassemblers
  *
- * Return: what code_decode() needs; without memory the program ends.
+ * Return: the disassemblers, to be freed with code_free().
  */
 struct code *code_new(void)
 {
-	struct code *c = allocate(sizeof(*c));
+	struct code *c = xzalloc(sizeof(*c));
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		if (cs_open(CS_ARCH_X86, i ? CS_MODE_64 : CS_MODE_32,
 			    &c->handle[i]) != CS_ERR_OK)
-			abort();
+			memory_failed();
 		cs_option(c->handle[i], CS_OPT_DETAIL, CS_OPT_ON);
 		c->insn[i] = cs_malloc(c->handle[i]);
 		if (!c->insn[i])
-			abort();
+			memory_failed();
 	}
 	return c;
 }
 
 /**
- * code_free - end
- * @c: from code_new(), or NULL
+ * code_free - free the disassemblers
+ * @c:	disassemblers, or NULL
  */
 void code_free(struct code *c)
 {
@@ -70,7 +70,7 @@ static u8 kind_of(csh handle, const cs_insn *insn)
 							  KIND_UNKNOWN;
 }
 
-/* A string instruction that a prefix has repeat itself */
+/* A string instruction with a REP prefix */
 static bool is_repeated(const cs_insn *insn)
 {
 	const cs_x86 *x = &insn->detail->x86;
@@ -82,12 +82,12 @@ static bool is_repeated(const cs_insn *insn)
 }
 
 /**
- * code_decode - look at a branch
- * @c: from code_new()
- * @bytes: the code there
- * @len: how much of it
- * @wide: it is code of 64 bits
- * @p: the place; @kind, @size and @target are set if the code is that of a branch
+ * code_decode - decode a branch
+ * @c:		disassemblers
+ * @bytes:	code
+ * @len:	bytes of @bytes
+ * @wide:	it is 64-bit code
+ * @p:		place; @kind, @size and @target are set if the code is a branch
  */
 void code_decode(struct code *c, const u8 *bytes, u32 len, bool wide,
 		 struct place *p)
@@ -110,12 +110,13 @@ void code_decode(struct code *c, const u8 *bytes, u32 len, bool wide,
 }
 
 /**
- * code_insn - look at an instruction
- * @c: from code_new()
- * @bytes: the code there
- * @len: how much of it
- * @wide: it is code of 64 bits
- * @i: the instruction; all but @addr and @space are set. @size is 0 if it is none.
+ * code_insn - decode an instruction
+ * @c:		disassemblers
+ * @bytes:	code
+ * @len:	bytes of @bytes
+ * @wide:	it is 64-bit code
+ * @i:		instruction; all but @addr and @space are set. @size is 0 if it is
+ *		invalid.
  */
 void code_insn(struct code *c, const u8 *bytes, u32 len, bool wide,
 	       struct insn *i)

@@ -1,84 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where a sample cuts a visit.
+ * Parts of the visits that samples cut.
  *
- * The fit says how long a visit lasts, and that a sample is at a random place of the one
- * it falls into. But the samples before and after it tell more: interval i, of length T_i,
- * has the end q of one visit that was cut, whole visits that last m_i together, and the
- * beginning p of the next one; and p of an interval, what lies between (D: intervals without
- * a branch, which the visit fills), and q of a later one are one visit, which lasts x:
+ * By the fit, the duration of a visit is known, and a sample is at a random place in
+ * its visit. But the samples before and after it show more: interval i, of length T_i,
+ * consists of the end q of one cut visit, whole visits of total duration m_i, and the
+ * begin p of the next cut one; and p of an interval, what lies between (D: intervals
+ * without a branch, which the visit fills), and q of a later interval are one visit, of
+ * duration x:
  *
- *	q_a + m_i + p_b = T_i		p_c + D_c + q_c = x_c
+ *     q_a + m_i + p_b = T_i        p_c + D_c + q_c = x_c
  *
- * Each is true but for how much visits differ. With variance u m_i and u x_c, as the fit
- * has it, and (x - D)^2 / 12 of p and q around (x - D) / 2, that of a random place, the most likely
- * p and q >= 0 are the solution of a linear system, in order of time with nothing beside its
- * three diagonals. Those that come out negative are 0, and it is solved again.
+ * Each equation holds up to the variance of visits. With variance u m_i and u x_c, as
+ * in the fit, and (x - D)^2 / 12 of p and q around (x - D) / 2, that of a random place,
+ * the most likely p and q >= 0 are the solution of a tridiagonal linear system.
+ * Negative ones are set to 0, and the system is solved again.
  *
- * A visit that has lasted longer than x already is of another sort than those that the fit
- * knows: it lasts x more, as if it had just begun.
+ * A visit that has already lasted longer than x is unlike those of the fit: it lasts x
+ * more, as if it had just begun.
  *
- * u is what of the intervals' residues is not explained by random places. A visit that a
- * sample is in lasts x + u on average, and 2 x at most is what this goes to here: those
- * whose length is exponential.
+ * u is the part of the intervals' residuals that random places do not explain. A
+ * sampled visit lasts x + u on average; here at most 2 x, the value for exponential
+ * durations.
  *
- * With cycles, the same is solved once more, with m and x as measured but for those that are
- * longer than can be: these are as the fit has them, if that agrees. Then all is known
- * but where in the first visit of a row of intervals the row begins, so more is asked: an
- * interval that is not whole may begin a row, since its last visit is the first one of the
- * next; and how long a visit has lasted when a sample finds it, the code may say. If it does
- * not, all measured visits d do that began at that place, too, and ended where this one can still
- * get to: a sample finds a visit the more likely the longer it is, at any place r of it (the inspection
- * paradox: Feller, An introduction to probability theory II, I.4), so
+ * With cycles, the same is solved again, with m and x as measured, except for those
+ * that exceed the counter: these are taken from the fit, if that agrees. The only
+ * unknown is then where in the first visit of a row of intervals the row begins, so two
+ * more facts are used. An interval that is not whole may begin a row, as its last visit
+ * is the first one of the next interval. And how long a visit had lasted when it was
+ * sampled may be known from the code. Otherwise it is estimated from the durations d of
+ * all measured visits that began at the same place and ended where this one can still
+ * get to: a sample hits a visit the more likely the longer it is, at any place r in it
+ * (the inspection paradox: Feller, An introduction to probability theory II, I.4), so
  *
- *	E(r) = sum(d^2) / 2 sum(d)		E(r^2) = sum(d^3) / 3 sum(d)
+ *     E(r) = sum(d^2) / 2 sum(d)        E(r^2) = sum(d^3) / 3 sum(d)
  *
- * One more is added, which was not seen: its length is exponential, and as long as the fit
- * says, or so long that all have, on average, what the fit says, who knows of long ones by
- * the samples in them. Less than 20 visits do not say what 5 in 100 are like.
+ * One more, unseen visit is added: its length is exponential, with the mean of the fit,
+ * or so long that the mean of all is that of the fit, which includes long visits by the
+ * samples in them. Fewer than 20 visits do not show the 5 % quantile.
  *
- * How sure p and q are: twice the standard deviation, from the inverse of the system.
+ * The error of p and q is twice the standard deviation, from the inverse of the system.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "lbrtime.h"
 
-/* Those that are negative are found in so many rounds, or nearly all of them */
+/* Rounds in which all, or nearly all, negative ones are found */
 #define ROUNDS 20
 
-/* Of what visits last: they never differ by less */
+/* Minimum variance of a visit, relative to its duration */
 #define VARIANCE_MIN 0.001
 
-/* What a sample's time is late by differs by so much, ns */
-#define SLIP 300.0
-
-/* What is outside of an error */
+/* Probability of a value outside of the error */
 #define OUTSIDE 0.05
 
-/* What the fit says is so much more than what was measured: there is what was not seen */
+/* If the fit's durations exceed the measured ones by this factor,
+ * long visits were not seen
+ */
 #define UNSEEN 2
 
-/* From a switch to where the thread's registers are cleared, ns */
+/* From a switch until the thread's LBR is cleared, ns */
 #define SWITCH 2000.0
 
 struct row;
 
 /**
  * struct cut - a visit that is in several intervals
- * @p:		what the first of them has of it, ns
- * @q:		and the last, ns
- * @between:	and those between, D, ns
- * @x:		what it lasts, ns
- * @room:	measured: the sample is anywhere in so many ns; or 0
- * @p_error:	how far @p may be off, ns
- * @q_error:	and @q
- * @first:	that interval, as number of its sample
- * @last:	that one
- * @p_zero:	@p is known to be 0
- * @q_zero:	likewise
- * @p_only:	@last is not whole: nothing but @p is asked for
- * @q_only:	a switch was before @last, or nobody knows @first: likewise
+ * @p:		its part in the first of them, ns
+ * @q:		its part in the last of them, ns
+ * @between:	its parts between, D, ns
+ * @x:		its duration, ns
+ * @room:	measured: the sample is anywhere in this, ns; or 0
+ * @p_error:	error of @p, ns
+ * @q_error:	error of @q, ns
+ * @first:	sample of the first interval
+ * @last:	sample of the last interval
+ * @p_zero:	@p is 0
+ * @q_zero:	@q is 0
+ * @p_only:	@last is not whole: only @p is wanted
+ * @q_only:	there was a switch before @last, or @first is unknown: only @q is wanted
  */
 struct cut {
 	double p, q;
@@ -92,8 +93,8 @@ struct cut {
 };
 
 /**
- * struct moments - of measured visits
- * @visits:	how many
+ * struct moments - moments of measured visits
+ * @visits:	number of visits
  * @held:	sum of (d - x)^2
  * @sum:	sum of d
  * @squares:	sum of d^2
@@ -105,13 +106,14 @@ struct moments {
 };
 
 /**
- * struct cuts - all, in order of time within each thread
- * @t:		the timeline
- * @moments:	by key; with cycles
- * @straight:	by group: of those that the code says the length of; behind the last one, of all
- * @cut:	they
- * @nr:		how many
- * @room:	for so many
+ * struct cuts - all cuts, in order of time within each thread
+ * @t:		timeline
+ * @moments:	by visit class; with cycles
+ * @straight:	by start group: of visits whose duration the code shows; last entry: of
+ *		all
+ * @cut:	cuts
+ * @nr:		number of cuts
+ * @room:	allocated entries of @cut
  * @unit:	u, ns
  * @terms:	adds what is known of a cut to the system
  */
@@ -140,7 +142,7 @@ static double fitted(const struct timeline *t, u32 sample, u32 visit)
 	return t->fitted[t->key[t->sample[sample].first + sample + visit]];
 }
 
-/* The visits that are whole in an interval last that long together */
+/* Total duration of the visits that are whole in an interval */
 static double middle(const struct timeline *t, u32 sample)
 {
 	const struct sample *s = &t->sample[sample];
@@ -157,7 +159,7 @@ static bool is_whole(const struct timeline *t, u32 sample)
 	return sample != NONE && t->sample[sample].state == STATE_WHOLE;
 }
 
-/* The cut that begins with interval @i: intervals without a branch are in it */
+/* The cut that begins with interval @i; intervals without a branch are part of it */
 static bool find_cut(const struct timeline *t, u32 i, struct cut *c)
 {
 	u32 next = t->sample[i].after;
@@ -177,18 +179,18 @@ static void add_cut(struct cuts *all, const struct cut *c)
 {
 	double rest = (c->x - c->between) / 2;
 
-	all->cut = grow(all->cut, all->nr, &all->room, sizeof(*all->cut));
+	GROW(all->cut, all->nr, all->room);
 	all->cut[all->nr] = *c;
 	all->cut[all->nr].p = rest;
 	all->cut[all->nr].q = rest;
 	all->nr++;
 }
 
-/* Each thread's chain of cuts, one after the other: @seen are intervals that were in one */
+/* Each thread's chain of cuts; @seen: intervals that are in one already */
 static void find_cuts(struct cuts *all)
 {
 	const struct timeline *t = all->t;
-	bool *seen = allocate(t->nr * sizeof(*seen));
+	bool *seen = xzalloc(t->nr * sizeof(*seen));
 	struct cut c;
 	u32 i, k;
 
@@ -215,8 +217,8 @@ static double room_of(const struct cut *c)
 }
 
 /*
- * u: see above. Durations are fitted to the same intervals, so what is left of these is less than
- * it would be of others: by p of n, as for any fit with p parameters.
+ * u: see above. Durations are fitted to the same intervals, so their residuals are
+ * smaller than those of others: by p of n, as for any fit with p parameters.
  */
 static void find_unit(struct cuts *all)
 {
@@ -250,7 +252,7 @@ static void find_unit(struct cuts *all)
 		all->unit = 1;
 }
 
-/* A sample is more often in a long visit than in a short one: by u, on average */
+/* A sample hits a long visit more often than a short one: longer by u on average */
 static void lengthen(struct cuts *all)
 {
 	u64 i;
@@ -263,19 +265,19 @@ static void lengthen(struct cuts *all)
 }
 
 /**
- * struct row - of the system: variables are p and q of each cut, in order
- * @below:	what couples it with the variable before
- * @diagonal:	and with itself
- * @right:	what it has to be
- * @pivot:	@diagonal without what is before
- * @variance:	of the variable
+ * struct row - row of the system; the variables are p and q of each cut, in order
+ * @below:	coefficient of the variable before
+ * @diagonal:	coefficient of the variable itself
+ * @right:	right side
+ * @pivot:	@diagonal after elimination
+ * @variance:	variance of the variable
  */
 struct row {
 	double below, diagonal, right;
 	double pivot, variance;
 };
 
-/* A term (a + b - value)^2 / variance; or of one variable, if b is NULL */
+/* Add a term (a + b - value)^2 / variance; of one variable if b is NULL */
 static void add_term(struct row *a, struct row *b, double value,
 		     double variance)
 {
@@ -307,7 +309,7 @@ static void add_terms(struct cuts *all, struct row *row, u64 i)
 		add_term(p - 1, p, m,
 			 all->unit * at_least(middle(t, c->first), all->unit));
 	else if (s->before == NONE)
-		/* Nothing before it was cut */
+		/* No visit was cut before it */
 		add_term(p, NULL, m,
 			 all->unit * at_least(middle(t, c->first), all->unit));
 }
@@ -320,9 +322,9 @@ static void drop(struct row *row, u64 i, u64 nr)
 }
 
 /*
- * Gauss' elimination of three diagonals: the system is symmetric and positive definite. A
- * variable's variance is that of the inverse's diagonal, 1 / (a + b - d): a is its pivot
- * if one eliminates from the first on, b from the last on.
+ * Gaussian elimination of a symmetric, positive definite tridiagonal system. The
+ * variance of a variable is the diagonal of the inverse, 1 / (a + b - d): a and b are
+ * its pivots in eliminations from the first and from the last variable on.
  */
 static void solve(struct row *row, u64 nr)
 {
@@ -345,7 +347,9 @@ static void solve(struct row *row, u64 nr)
 	}
 }
 
-/* A sample is as likely anywhere in a visit of known length: it is seldom at its ends */
+/* A sample is equally likely anywhere in a visit of known
+ * length, so seldom at its ends
+ */
 static double error_of(double variance, double value, double room)
 {
 	double error = DEVIATIONS * sqrt(variance), any;
@@ -357,8 +361,8 @@ static double error_of(double variance, double value, double room)
 	return error < any ? error : any;
 }
 
-/* Return: whether there are more that have to be 0 */
-static bool step(struct cuts *all, struct row *row)
+/* Return: whether more variables have to be set to 0 */
+static bool solve_step(struct cuts *all, struct row *row)
 {
 	u64 i, nr = 2 * all->nr;
 	bool more = false;
@@ -394,30 +398,30 @@ static bool step(struct cuts *all, struct row *row)
 
 static void solve_all(struct cuts *all)
 {
-	struct row *row = allocate((2 * all->nr + 1) * sizeof(*row));
+	struct row *row = xzalloc((2 * all->nr + 1) * sizeof(*row));
 	u32 i;
 
-	for (i = 0; all->nr && i < ROUNDS && step(all, row); i++)
+	for (i = 0; all->nr && i < ROUNDS && solve_step(all, row); i++)
 		;
 	free(row);
 }
 
-static struct part take(double ns, double error)
+static struct part make_part(double ns, double error)
 {
 	return (struct part){ .ns = at_least(ns, 0), .error = error };
 }
 
 /**
- * ends - find how much of the visits that samples cut is in which interval
- * @t: the timeline, with the fit; @first_part, @last_part and @unit are set
+ * ends - find the parts of visits that samples cut
+ * @t:	timeline, with the fit; sets @first_part, @last_part and @unit
  */
 void ends(struct timeline *t)
 {
 	struct cuts all = { .t = t, .terms = add_terms };
 	u64 i;
 
-	t->first_part = allocate(t->nr * sizeof(*t->first_part));
-	t->last_part = allocate(t->nr * sizeof(*t->last_part));
+	t->first_part = xzalloc(t->nr * sizeof(*t->first_part));
+	t->last_part = xzalloc(t->nr * sizeof(*t->last_part));
 	for (i = 0; i < t->nr; i++)
 		t->first_part[i].ns = t->last_part[i].ns = -1;
 	find_cuts(&all);
@@ -427,8 +431,8 @@ void ends(struct timeline *t)
 	for (i = 0; i < all.nr; i++) {
 		const struct cut *c = &all.cut[i];
 
-		t->last_part[c->first] = take(c->p, c->p_error);
-		t->first_part[c->last] = take(c->q, c->q_error);
+		t->last_part[c->first] = make_part(c->p, c->p_error);
+		t->first_part[c->last] = make_part(c->q, c->q_error);
 	}
 	free(all.cut);
 	t->unit = all.unit;
@@ -438,8 +442,8 @@ void ends(struct timeline *t)
 /* With cycles */
 
 /*
- * A visit that was longer than can be measured, as long as the fit says. Return: whether
- * that may be right.
+ * Duration by the fit, for a visit that exceeds the counter. Return: whether that is
+ * plausible.
  */
 static bool ask_fit(const struct timeline *t, u32 sample, u32 visit, double *x)
 {
@@ -450,7 +454,7 @@ static bool ask_fit(const struct timeline *t, u32 sample, u32 visit, double *x)
 	return usual > least / 2;
 }
 
-/* If the fit does not say that it was so long, nobody knows how much longer it was */
+/* If the fit does not show that it was so long, the excess is unknown */
 static double unmeasured(const struct cuts *all, u32 sample, u32 visit,
 			 double x)
 {
@@ -459,12 +463,12 @@ static double unmeasured(const struct cuts *all, u32 sample, u32 visit,
 	if (fitted(t, sample, visit) < x)
 		return square(x);
 	return all->unit * at_least(x, all->unit) +
-	       t->doubt[t->key[t->sample[sample].first + sample + visit]];
+	       t->fit_variance[t->key[t->sample[sample].first + sample + visit]];
 }
 
 /*
- * What the visits that are whole last together, but for the first one, which a switch
- * may have cut. Return: whether it is known, but for @variance.
+ * Total duration of the visits that are whole in an interval, except for the first one,
+ * which a switch may have cut. Return: whether it is known, up to @variance.
  */
 static bool measured_middle(const struct cuts *all, u32 sample, double *sum,
 			    double *variance)
@@ -475,7 +479,7 @@ static bool measured_middle(const struct cuts *all, u32 sample, double *sum,
 	u32 i;
 
 	*sum = 0;
-	*variance = square(SLIP);
+	*variance = square(t->slip);
 	for (i = 1; i < s->nr; i++) {
 		double x = timeline_measured(t, s, i);
 
@@ -485,24 +489,29 @@ static bool measured_middle(const struct cuts *all, u32 sample, double *sum,
 		}
 		*sum += x;
 	}
+	*variance += square(t->clock.error / DEVIATIONS * *sum);
 	return known;
 }
 
-/* At a place that is as likely as any other, from 0 to @length, of which @variance is known */
-static void add_anywhere(struct row *row, double length, double variance)
+/* At any place from 0 to @length with equal probability, with an
+ * uncertainty of @variance
+ */
+static void add_anywhere(const struct timeline *t, struct row *row,
+			 double length, double variance)
 {
 	add_term(row, NULL, length / 2,
-		 at_least(square(length) / 12 + variance / 4, square(SLIP)));
+		 at_least(square(length) / 12 + variance / 4, square(t->slip)));
 }
 
-/* Anywhere in what the ends of an interval may have of it */
+/* Anywhere in the rest of the interval */
 static void add_left_over(const struct cuts *all, struct row *row, u32 sample)
 {
 	const struct sample *s = &all->t->sample[sample];
 	double sum, variance;
 
 	measured_middle(all, sample, &sum, &variance);
-	add_anywhere(row, at_least(s->ts - s->start - sum, SLIP), variance);
+	add_anywhere(all->t, row,
+		     at_least(s->ts - s->start - sum, all->t->slip), variance);
 }
 
 static void add_moments(struct moments *m, const struct moments *more)
@@ -514,14 +523,14 @@ static void add_moments(struct moments *m, const struct moments *more)
 	m->cubes += more->cubes;
 }
 
-/* Of visits that were cut by nothing */
+/* For visits that were not cut */
 static void find_moments(struct cuts *all)
 {
 	const struct timeline *t = all->t;
 	u32 k, i;
 
-	all->moments = allocate((t->keys + 1) * sizeof(*all->moments));
-	all->straight = allocate((t->groups + 1) * sizeof(*all->straight));
+	all->moments = xzalloc((t->keys + 1) * sizeof(*all->moments));
+	all->straight = xzalloc((t->groups + 1) * sizeof(*all->straight));
 	for (k = 0; k < t->nr; k++) {
 		const struct sample *s = &t->sample[k];
 
@@ -548,7 +557,9 @@ static void find_moments(struct cuts *all)
 	}
 }
 
-/* Held up: as others from there, and once as any; by no more than the interval was */
+/* Variance by delays: as for others from there, and one more of
+ * any; limited by the interval
+ */
 static double held(const struct cuts *all, u32 sample)
 {
 	const struct timeline *t = all->t;
@@ -564,7 +575,7 @@ static double held(const struct cuts *all, u32 sample)
 	return mean < most ? mean : most;
 }
 
-/* E((r - @about)^2), with one more visit, of mean length @x */
+/* E((r - @about)^2), with one more visit of mean length @x */
 static double deviation(const struct moments *m, double x, double about)
 {
 	double sum = m->sum + x;
@@ -573,7 +584,9 @@ static double deviation(const struct moments *m, double x, double about)
 	       about * (m->squares + 2 * square(x)) / sum + square(about);
 }
 
-/* Of all visits that this one may be alike, and the longest duration that the fit has for them */
+/* Add the visits that this one may be like. Return: longest
+ * duration of the fit for them
+ */
 static double reachable(const struct cuts *all, u32 sample, struct moments *m)
 {
 	const struct timeline *t = all->t;
@@ -587,7 +600,7 @@ static double reachable(const struct cuts *all, u32 sample, struct moments *m)
 	return x;
 }
 
-/* How long a visit had lasted when a sample found it */
+/* How long a visit had lasted when it was sampled */
 static void add_elapsed(const struct cuts *all, struct row *p, u32 sample)
 {
 	const struct timeline *t = all->t;
@@ -596,18 +609,19 @@ static void add_elapsed(const struct cuts *all, struct row *p, u32 sample)
 	struct moments m = { 0 };
 
 	if (t->elapsed[sample].straight) {
-		add_term(p, NULL, r, square(SLIP) + held(all, sample));
+		add_term(p, NULL, r, square(t->slip) + held(all, sample));
 		return;
 	}
 	x = reachable(all, sample, &m);
 	if (m.visits * OUTSIDE < 1) {
-		add_term(p, NULL, r, square(s->ts - s->start) + square(SLIP));
+		add_term(p, NULL, r,
+			 square(s->ts - s->start) + square(t->slip));
 		return;
 	}
 	r = (m.squares + 2 * square(x)) / (m.sum + x) / 2;
 	if (m.visits * x > UNSEEN * m.sum)
 		x = at_least(x, m.visits * x - m.sum);
-	add_term(p, NULL, r, deviation(&m, x, r) + square(SLIP));
+	add_term(p, NULL, r, deviation(&m, x, r) + square(t->slip));
 }
 
 /* A visit without an end, or without a begin */
@@ -628,10 +642,10 @@ static void add_open_terms(const struct cuts *all, struct row *row, u64 i)
 		add_term(&row[2 * i + 1], NULL, x,
 			 square(x) / 3 + square(SWITCH));
 	else
-		add_anywhere(&row[2 * i + 1], x, 0);
+		add_anywhere(t, &row[2 * i + 1], x, 0);
 }
 
-/* A visit that samples have cut, both ends of which are known */
+/* A cut visit of which both ends are known */
 static void add_cut_terms(struct cuts *all, struct row *row, u64 i)
 {
 	const struct timeline *t = all->t;
@@ -641,8 +655,15 @@ static void add_cut_terms(struct cuts *all, struct row *row, u64 i)
 	struct row *p = &row[2 * i], *q = p + 1;
 	bool known = ask_fit(t, c->last, 0, &usual);
 
+	/* The sample was in user space, before the time in the kernel */
+	if (last->nr &&
+	    t->branch[last->first].flags & (BRANCH_KERNEL | BRANCH_HELD)) {
+		add_elapsed(all, p, c->first);
+		add_left_over(all, q, c->last);
+		return;
+	}
 	if (x > 0 && t->restarts) {
-		add_term(q, NULL, x, square(SLIP));
+		add_term(q, NULL, x, square(t->slip));
 		add_left_over(all, p, c->first);
 		return;
 	}
@@ -654,12 +675,12 @@ static void add_cut_terms(struct cuts *all, struct row *row, u64 i)
 	room = at_least((x > 0 ? x : usual) - c->between, 0);
 	if (x <= 0)
 		variance = unmeasured(all, c->last, 0, usual);
-	add_term(p, q, room, square(SLIP) + variance);
-	add_anywhere(p, room, variance);
-	add_anywhere(q, room, variance);
-	if (x <= 0 || x >= 2 * usual + SLIP)
+	add_term(p, q, room, square(t->slip) + variance);
+	add_anywhere(t, p, room, variance);
+	add_anywhere(t, q, room, variance);
+	if (x <= 0 || x >= 2 * usual + t->slip)
 		return;
-	/* It was not held up: then the code knows where in it the sample is */
+	/* It was not delayed: then the code shows where in it the sample is */
 	if (t->elapsed[c->first].straight)
 		add_elapsed(all, p, c->first);
 	c->room = room;
@@ -686,7 +707,7 @@ static void add_measured_terms(struct cuts *all, struct row *row, u64 i)
 
 static void add_open_cut(struct cuts *all, u32 first, u32 last)
 {
-	all->cut = grow(all->cut, all->nr, &all->room, sizeof(*all->cut));
+	GROW(all->cut, all->nr, all->room);
 	all->cut[all->nr++] = (struct cut){
 		.first = first,
 		.last = last,
@@ -697,11 +718,11 @@ static void add_open_cut(struct cuts *all, u32 first, u32 last)
 	};
 }
 
-/* Rows of intervals: each whole one follows upon the one before */
+/* Rows of whole intervals */
 static void find_rows(struct cuts *all)
 {
 	const struct timeline *t = all->t;
-	bool *seen = allocate(t->nr * sizeof(*seen));
+	bool *seen = xzalloc(t->nr * sizeof(*seen));
 	struct cut c;
 	u32 i, k;
 
@@ -722,9 +743,8 @@ static void find_rows(struct cuts *all)
 }
 
 /**
- * ends_measured - the same, with the cycles that were measured
- * @t: the timeline, with the fit and what ends() has found; @first_measured and
- *	@last_measured are set
+ * ends_measured - find the parts of visits that samples cut, by measured cycles
+ * @t:	timeline, after ends(); sets @first_measured and @last_measured
  */
 void ends_measured(struct timeline *t)
 {
@@ -733,8 +753,8 @@ void ends_measured(struct timeline *t)
 			    .terms = add_measured_terms };
 	u64 i;
 
-	t->first_measured = allocate(t->nr * sizeof(*t->first_measured));
-	t->last_measured = allocate(t->nr * sizeof(*t->last_measured));
+	t->first_measured = xzalloc(t->nr * sizeof(*t->first_measured));
+	t->last_measured = xzalloc(t->nr * sizeof(*t->last_measured));
 	for (i = 0; i < t->nr; i++)
 		t->first_measured[i].ns = t->last_measured[i].ns = -1;
 	find_moments(&all);
@@ -746,9 +766,11 @@ void ends_measured(struct timeline *t)
 		const struct cut *c = &all.cut[i];
 
 		if (!c->q_only)
-			t->last_measured[c->first] = take(c->p, c->p_error);
+			t->last_measured[c->first] =
+				make_part(c->p, c->p_error);
 		if (!c->p_only)
-			t->first_measured[c->last] = take(c->q, c->q_error);
+			t->first_measured[c->last] =
+				make_part(c->q, c->q_error);
 	}
 	free(all.cut);
 }

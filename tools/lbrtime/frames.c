@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where functions begin and end, by a file's unwind table: each has a description of its
- * own (FDE). elfutils looks up the row of a table that an address is in, which is but a
- * part of a function; so the descriptions are gone through here.
+ * Begin and end of functions, by a file's unwind table, which has a description (FDE)
+ * of each. elfutils looks up the row for an address, which is only a part of a
+ * function; so this file reads the FDEs itself.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 /**
  * struct table - .eh_frame
- * @ident:	of the file
- * @data:	it
- * @addr:	where it is in the file's segments
+ * @ident:	e_ident of the file
+ * @data:	contents
+ * @addr:	address in the file's segments
  * @wide:	pointers have 64 bits
  */
 struct table {
@@ -51,7 +51,7 @@ static bool find_table(Elf *elf, struct table *t)
 	       t->ident[EI_DATA] == ELFDATA2LSB;
 }
 
-/* How pointers are written: what stands for 'R' in a CIE */
+/* Encoding of pointers: the byte for 'R' in a CIE */
 static int pointer_encoding(const Dwarf_CIE *cie)
 {
 	const char *what = cie->augmentation;
@@ -73,7 +73,7 @@ static int pointer_encoding(const Dwarf_CIE *cie)
 		if (*what == 'R')
 			return *data;
 		if (*what == 'P') {
-			/* How the personality is written, and it */
+			/* Encoding of the personality routine, and its address */
 			u8 skip = 1 + bytes[*data & 0xf];
 
 			if (skip == 1 || skip > left)
@@ -90,7 +90,7 @@ static int pointer_encoding(const Dwarf_CIE *cie)
 	return DW_EH_PE_absptr;
 }
 
-/* Return: bytes of it, or 0 if it cannot be read */
+/* Return: size in bytes, or 0 if it cannot be read */
 static u32 get_pointer(const struct table *t, const u8 *at, const u8 *end,
 		       int encoding, s64 *value)
 {
@@ -162,13 +162,13 @@ static int by_start(const void *a, const void *b)
 }
 
 /**
- * frames_read - the functions that a file's unwind table tells of
- * @elf: the file
- * @nr: how many
+ * frames_read - read the functions of a file's unwind table
+ * @elf:	file
+ * @nr:		set to their number
  *
- * Descriptions that cannot be read are left out.
+ * FDEs that cannot be read are skipped.
  *
- * Return: they, by address; free() is due.
+ * Return: functions, sorted by address, to be freed with free().
  */
 struct range *frames_read(Elf *elf, u64 *nr)
 {
@@ -191,7 +191,7 @@ struct range *frames_read(Elf *elf, u64 *nr)
 		if (status || dwarf_cfi_cie_p(&entry) ||
 		    !find_range(&t, &entry.fde, &one))
 			continue;
-		range = grow(range, *nr, &room, sizeof(*range));
+		GROW(range, *nr, room);
 		range[(*nr)++] = one;
 	}
 	if (*nr)
@@ -200,12 +200,12 @@ struct range *frames_read(Elf *elf, u64 *nr)
 }
 
 /**
- * frames_find - the function that an address is in
- * @range: from frames_read()
- * @nr: how many
- * @addr: the address
+ * frames_find - find the function of an address
+ * @range:	from frames_read()
+ * @nr:		number of functions
+ * @addr:	address
  *
- * Return: it, or NULL.
+ * Return: the function, or NULL.
  */
 const struct range *frames_find(const struct range *range, u64 nr, u64 addr)
 {

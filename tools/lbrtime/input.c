@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the input: a trace.dat with events of lbrprof, a perf.data, or else what perf
- * script prints.
+ * Reads the input: a trace.dat with events of lbrprof, a perf.data, or the output of
+ * perf script.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,15 +21,15 @@
 
 /**
  * struct layout - where the fields of the events are
- * @common_type: of any record
- * @common_pid:	likewise
- * @sample:	common_type of lbrprof_sample
- * @map:	of lbrprof_map, or -1
- * @task:	of lbrprof_task, or -1
- * @sched:	of sched_switch, or -1
- * @alarm:	of ctlchart_alarm, or -1
+ * @common_type:	field of all records
+ * @common_pid:		field of all records
+ * @sample:		common_type of lbrprof_sample
+ * @map:		of lbrprof_map, or -1
+ * @task:		of lbrprof_task, or -1
+ * @sched:		of sched_switch, or -1
+ * @alarm:		of ctlchart_alarm, or -1
  *
- * The others are fields.
+ * The others are fields of the events.
  */
 struct layout {
 	struct number common_type, common_pid;
@@ -43,12 +43,12 @@ struct layout {
 };
 
 /**
- * struct input - a trace.dat that is read
- * @guard:	the guard
- * @t:		what becomes of it
+ * struct input - a trace.dat that is being read
+ * @guard:	guard
+ * @t:		timeline to add to
  * @r:		its records
  * @l:		its formats
- * @tgid:	processes, by thread; 0: nobody knows
+ * @tgid:	processes, by thread; 0: unknown
  */
 struct input {
 	struct guard *guard;
@@ -61,7 +61,7 @@ struct input {
 /* ------------------------------------------------------------------------- */
 /* Formats */
 
-/* An array whose place is told by a number */
+/* An array whose location is in a field */
 static bool find_array(struct number *n, struct tep_event *event,
 		       const char *name, const struct number *like)
 {
@@ -182,8 +182,8 @@ static s32 tgid_of(const struct input *in, s32 pid)
 	return pid >= 0 && pid < MAX_PID && in->tgid[pid] ? in->tgid[pid] : pid;
 }
 
-static int take_branches(struct input *in, const struct record *rec,
-			 struct sample *s, u64 ip)
+static int parse_branches(struct input *in, const struct record *rec,
+			  struct sample *s, u64 ip)
 {
 	struct lbrprof_branch branch[MAX_BRANCHES];
 	struct symbols *symbols = in->t->symbols;
@@ -194,16 +194,16 @@ static int take_branches(struct input *in, const struct record *rec,
 	if (!get_array(&in->l.data, rec, &data, &len))
 		return guard_fail(
 			in->guard, rec->offset,
-			"damaged: the branches are not in the record");
+			"damaged record: its branches are outside of it");
 	if (lbrprof_unpack(data, len, ip, s->flags, branch, nr, &at))
-		return guard_fail(in->guard,
-				  rec->offset + (data - rec->data) + at,
-				  "damaged: the branches cannot be unpacked");
+		return guard_fail(
+			in->guard, rec->offset + (data - rec->data) + at,
+			"damaged record: its branches cannot be unpacked");
 	for (i = nr; i--;) {
 		s32 tgid = s->tgid;
-		u32 from = symbols_place(symbols, tgid, branch[i].from);
+		u32 from = symtab_place(symbols, tgid, branch[i].from);
 		u32 to = s->flags & LBRPROF_TO ?
-				 symbols_place(symbols, tgid, branch[i].to) :
+				 symtab_place(symbols, tgid, branch[i].to) :
 				 NONE;
 
 		*timeline_branch(in->t) = (struct branch){
@@ -215,7 +215,7 @@ static int take_branches(struct input *in, const struct record *rec,
 	return 0;
 }
 
-static int take_sample(struct input *in, const struct record *rec)
+static int parse_sample(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
 	s32 pid = get(&l->common_pid, rec);
@@ -232,14 +232,14 @@ static int take_sample(struct input *in, const struct record *rec)
 	s->calls = get(&l->calls, rec) + get(&l->returns, rec);
 	s->comm = timeline_comm(
 		in->t, tep_data_comm_from_pid(records_tep(in->r), pid));
-	s->ip = symbols_place(in->t->symbols, s->tgid, ip);
+	s->ip = symtab_place(in->t->symbols, s->tgid, ip);
 	if (s->flags & LBRPROF_SWITCH)
-		/* Who comes next does so at a time that only sched_switch tells */
+		/* When the next thread comes is known only from sched_switch */
 		in->t->cpu[rec->cpu].pid = -1;
-	return take_branches(in, rec, s, ip);
+	return parse_branches(in, rec, s, ip);
 }
 
-static int take_map(struct input *in, const struct record *rec)
+static int parse_map(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
 	char path[MAX_PATH];
@@ -249,13 +249,13 @@ static int take_map(struct input *in, const struct record *rec)
 	    (len && (len > ID_SIZE || l->id_offset + len > rec->size)))
 		return guard_fail(in->guard, rec->offset,
 				  "the record is too short for its format");
-	symbols_map(in->t->symbols, get(&l->tgid, rec), get(&l->start, rec),
-		    get(&l->end, rec), get(&l->pgoff, rec), path,
-		    rec->data + l->id_offset, len);
+	symtab_map(in->t->symbols, get(&l->tgid, rec), get(&l->start, rec),
+		   get(&l->end, rec), get(&l->pgoff, rec), path,
+		   rec->data + l->id_offset, len);
 	return 0;
 }
 
-static void take_alarm(struct input *in, const struct record *rec)
+static void parse_alarm(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
 	struct timeline *t = in->t;
@@ -265,7 +265,7 @@ static void take_alarm(struct input *in, const struct record *rec)
 
 	if (duration > U64_MAX - start)
 		return;
-	t->alarm = grow(t->alarm, t->alarms, &t->alarm_room, sizeof(*t->alarm));
+	GROW(t->alarm, t->alarms, t->alarm_room);
 	a = &t->alarm[t->alarms++];
 	*a = (struct alarm){ .start = start,
 			     .end = start + duration,
@@ -274,7 +274,7 @@ static void take_alarm(struct input *in, const struct record *rec)
 	clean_text(a->chart);
 }
 
-static int take_record(struct input *in, const struct record *rec)
+static int handle_record(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
 	int id = get(&l->common_type, rec);
@@ -284,22 +284,22 @@ static int take_record(struct input *in, const struct record *rec)
 	if (rec->lost)
 		timeline_gap(in->t, rec->cpu);
 	if (id == l->sample)
-		return take_sample(in, rec);
+		return parse_sample(in, rec);
 	if (id == l->map)
-		return take_map(in, rec);
-	/* A new process has the maps of who made it */
+		return parse_map(in, rec);
+	/* A new process has the mappings of its parent */
 	if (id == l->task && l->task_parent.size)
-		symbols_fork(in->t->symbols, get(&l->task_tgid, rec),
-			     get(&l->task_parent, rec));
+		symtab_fork(in->t->symbols, get(&l->task_tgid, rec),
+			    get(&l->task_parent, rec));
 	if (id == l->sched)
 		timeline_switch(in->t, rec->cpu, rec->ts,
 				get(&l->next_pid, rec));
 	else if (id == l->alarm)
-		take_alarm(in, rec);
+		parse_alarm(in, rec);
 	return 0;
 }
 
-static void take_task(struct input *in, const struct record *rec)
+static void parse_task(struct input *in, const struct record *rec)
 {
 	s32 pid = get(&in->l.task_pid, rec);
 
@@ -307,19 +307,19 @@ static void take_task(struct input *in, const struct record *rec)
 		in->tgid[pid] = get(&in->l.task_tgid, rec);
 }
 
-/* Which process a thread belongs to may be told after its first sample */
+/* The process of a thread may be recorded after its first sample */
 static int read_tasks(struct input *in)
 {
 	struct record rec;
 
 	while (records_next(in->r, &rec)) {
 		if ((int)get(&in->l.common_type, &rec) == in->l.task)
-			take_task(in, &rec);
+			parse_task(in, &rec);
 	}
 	return records_status(in->r) || records_rewind(in->r);
 }
 
-static void take_kallsyms(struct input *in)
+static void add_kallsyms(struct input *in)
 {
 	struct tep_handle *tep = records_tep(in->r);
 	const struct place *p;
@@ -327,16 +327,16 @@ static void take_kallsyms(struct input *in)
 	u64 start;
 	u32 i;
 
-	/* Only of those addresses that are there: all of them are many */
-	for (i = 0; (p = symbols_kernel_place(in->t->symbols, &i)); i++) {
+	/* Only for addresses that are used: there are many symbols */
+	for (i = 0; (p = symtab_kernel_place(in->t->symbols, &i)); i++) {
 		name = tep_find_function(tep, p->addr);
 		start = tep_find_function_address(tep, p->addr);
 		if (name && start)
-			symbols_kernel(in->t->symbols, start, name);
+			symtab_kernel(in->t->symbols, start, name);
 	}
 }
 
-/* Return: @status, or EXIT_FAILURE if all was read, and that was nothing */
+/* Return: @status, or EXIT_FAILURE if there are no samples */
 static int need_samples(struct guard *g, const struct timeline *t, int status)
 {
 	return status || t->nr ? status :
@@ -357,29 +357,30 @@ static int read_records(struct input *in)
 	if (in->l.task >= 0)
 		status = read_tasks(in);
 	while (!status && records_next(in->r, &rec))
-		status = take_record(in, &rec);
+		status = handle_record(in, &rec);
 	if (!status)
 		status = records_status(in->r);
 	status = need_samples(in->guard, in->t, status);
 	if (!status)
-		take_kallsyms(in);
+		add_kallsyms(in);
 	return status;
 }
 
-static int read_dat(struct guard *g, struct timeline *t, const char *file)
+static int read_dat(struct guard *g, struct timeline *t, const char *file,
+		    const char *instance)
 {
 	struct input in = { .guard = g, .t = t };
 	int status;
 
-	in.r = records_open(g, file);
+	in.r = records_open(g, file, instance);
 	if (!in.r)
 		return EXIT_FAILURE;
-	in.tgid = allocate(MAX_PID * sizeof(*in.tgid));
+	in.tgid = xzalloc(MAX_PID * sizeof(*in.tgid));
 	status = read_records(&in);
 	free(in.tgid);
 	records_close(in.r);
 	if (!status && t->gaps)
-		guard_note(g, "records were lost %llu times", t->gaps);
+		guard_note(g, "records lost in %llu gaps", t->gaps);
 	return status;
 }
 
@@ -388,20 +389,22 @@ static bool is_perfdata(FILE *in)
 	static const char magic[] = "PERFILE2";
 	char begin[sizeof(magic) - 1];
 
-	/* Of a pipe nothing is taken */
+	/* pread() consumes nothing from a pipe: it fails */
 	return pread(fileno(in), begin, sizeof(begin), 0) == sizeof(begin) &&
 	       !memcmp(begin, magic, sizeof(begin));
 }
 
 /**
- * input_read - read a file
- * @g: the guard
- * @t: what becomes of it: samples, branches and places, with nothing found out yet
- * @file: its name, "-" for standard input
+ * lbrtime_read - read a file
+ * @g:		guard
+ * @t:		timeline to add samples, branches and places to
+ * @file:	file, "-" for standard input
+ * @instance:	trace instance, NULL for the main one
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int input_read(struct guard *g, struct timeline *t, const char *file)
+int lbrtime_read(struct guard *g, struct timeline *t, const char *file,
+		 const char *instance)
 {
 	static const char magic[] = "\x17\x08\x44tracing";
 	char begin[sizeof(magic) - 1];
@@ -409,12 +412,12 @@ int input_read(struct guard *g, struct timeline *t, const char *file)
 	int status, c;
 
 	t->file = file;
-	if (!strcmp(file, "-"))
+	if (!strcmp(file, "-") && !instance)
 		return need_samples(g, t, perftext_read(g, t, in));
-	in = fopen(file, "re");
+	in = strcmp(file, "-") ? fopen(file, "re") : stdin;
 	if (!in)
 		return guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
-	if (is_perfdata(in)) {
+	if (!instance && is_perfdata(in)) {
 		fclose(in);
 		return need_samples(g, t, perfdata_read(g, t, file));
 	}
@@ -427,16 +430,20 @@ int input_read(struct guard *g, struct timeline *t, const char *file)
 		return status;
 	}
 	ungetc(c, in);
-	/* What is no regular file is text, which need not be read twice */
+	/* Anything but a regular file must be text, which is read only once */
 	if (c == *magic &&
 	    fread(begin, 1, sizeof(begin), in) == sizeof(begin) &&
 	    !memcmp(begin, magic, sizeof(begin))) {
 		fclose(in);
-		return read_dat(g, t, file);
+		return read_dat(g, t, file, instance);
 	}
-	if (c == *magic)
+	if (instance)
 		status = guard_fail(
-			g, 0, "neither a trace.dat nor text of perf script");
+			g, GUARD_NOWHERE,
+			"--instance: only a trace.dat has trace instances");
+	else if (c == *magic)
+		status = guard_fail(
+			g, 0, "neither a trace.dat nor output of perf script");
 	else
 		status = need_samples(g, t, perftext_read(g, t, in));
 	fclose(in);

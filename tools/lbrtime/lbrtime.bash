@@ -23,12 +23,12 @@ _lbrtime() {
 		_filedir -d
 		return
 		;;
-	--top | --around | --request | --ghz) return ;;
+	--top | --around | --request | --ghz | --instance) return ;;
 	esac
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --around= --format= --ghz= --kallsyms= --method= --output= --request= --symfs= --top= --visits --vmlinux= --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-o --around= --format= --ghz= --instance= --kallsyms= --method= --output= --request= --symfs= --top= --visits --vmlinux= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi

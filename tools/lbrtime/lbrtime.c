@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "lbrtime.h"
 #include "version.h"
 
@@ -31,18 +32,20 @@ enum {
 	OPT_SYMFS,
 	OPT_VMLINUX,
 	OPT_KALLSYMS,
+	OPT_INSTANCE,
 };
 
 /**
  * struct options - the command line
- * @report: what is asked for
- * @format: of the result
- * @files: where symbols are
- * @ghz: cycles a nanosecond, or 0
- * @top: 0: as many as the format's default
- * @has_method: a method was named
- * @file: to read
- * @output: file to write to, or NULL
+ * @report:	what to print
+ * @format:	format of the result
+ * @files:	where symbols are
+ * @ghz:	cycles per ns, or 0
+ * @top:	maximum number of functions, 0: the format's default
+ * @has_method:	a method was given
+ * @file:	file to read
+ * @instance:	its trace instance, NULL for the main one
+ * @output:	file to write to, or NULL
  */
 struct options {
 	struct report report;
@@ -52,6 +55,7 @@ struct options {
 	u64 top;
 	bool has_method;
 	const char *file;
+	const char *instance;
 	const char *output;
 };
 
@@ -67,27 +71,30 @@ static const struct argp_option options[] = {
 	  "brstack (as of perf script); html (a page)",
 	  1 },
 	{ "method", OPT_METHOD, "METHOD", 0,
-	  "How time is given to what ran, for formats that show but one: sample, equal, "
-	  "share, ratio, cycles, fit (default: cycles if there are some, or else fit, equal or, without branches, sample)",
+	  "How time is attributed to functions, for formats that show only one: sample, equal, "
+	  "share, ratio, cycles, fit (default: cycles if available, or else fit, equal or, without branches, sample)",
 	  1 },
 	{ "top", OPT_TOP, "N", 0,
-	  "Print the N functions that took the most time (default: 20 in text, all otherwise)",
+	  "Print the N functions with the most time (default: 20 in text, all otherwise)",
 	  1 },
 	{ "visits", OPT_VISITS, NULL, 0,
-	  "With csv or json: every visit of a function, in order", 1 },
+	  "Print every visit of a function, in order (csv and json)", 1 },
 	{ "around", OPT_AROUND, "TIME[,SPAN]", 0,
 	  "Print what ran around TIME, seconds of the trace clock, SPAN before and after it "
 	  "(default: 100us)",
 	  1 },
 	{ "request", OPT_REQUEST, "FUNCTION", 0,
-	  "Print the slowest executions of FUNCTION that are seen from call to return, and "
-	  "what ran in them",
+	  "Print the slowest executions of FUNCTION from call to return, and what ran in them",
 	  1 },
 	{ "output", 'o', "FILE", 0,
-	  "Write to FILE, which is replaced when all went well", 1 },
+	  "Write to FILE, which is replaced only on success", 1 },
+	{ "instance", OPT_INSTANCE, "NAME", 0,
+	  "Read this trace instance of a trace.dat instead of the main one",
+	  2 },
 	{ "ghz", OPT_GHZ, "N", 0,
-	  "Cycles are of a clock of N GHz (default: as the trace says)", 2 },
-	{ "symfs", OPT_SYMFS, "DIR", 0, "Look for files in DIR, not in /", 2 },
+	  "The clock of cycles has N GHz (default: found from the trace)", 2 },
+	{ "symfs", OPT_SYMFS, "DIR", 0, "Look up files in DIR instead of /",
+	  2 },
 	{ "vmlinux", OPT_VMLINUX, "FILE", 0, "Symbols and code of the kernel",
 	  2 },
 	{ "kallsyms", OPT_KALLSYMS, "FILE", 0,
@@ -96,10 +103,10 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Say what ran between two samples, and when.\n\n"
-	"FILE is a trace.dat with events of lbrprof, a perf.data with samples with branches, or "
-	"what perf script prints of it; - is standard input. A sample's branches tell which functions ran, "
-	"one after the other, since the sample before it; each gets its part of that time.\n"
+	"Show what ran between two samples, and when.\n\n"
+	"FILE is a trace.dat with events of lbrprof, a perf.data of samples with branches, or its "
+	"output by perf script; - is standard input. A sample's branches show which functions ran "
+	"since the sample before it, in order; each gets its part of that time.\n"
 	"\v"
 	"Examples:\n"
 	"  trace-cmd record -e lbrprof -e sched_switch sleep 10\n"
@@ -110,42 +117,14 @@ static const char doc[] =
 	"  lbrtime perf.data\n"
 	"  perf script --ns --show-mmap-events -F comm,pid,tid,cpu,time,ip,sym,brstack | lbrtime -\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static u64 get_top(const char *arg, struct argp_state *state)
 {
-	unsigned long long n;
-	char *end;
-
-	errno = 0;
-	n = strtoull(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || !n)
-		argp_error(state, "--top=%s is no number from 1", arg);
-	return n;
+	return cli_number(state, "top", arg, 1, UINT64_MAX);
 }
 
-/* "50us": ns, or false */
-static bool get_span(const char *s, u64 *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char *end;
-	double n = strtod(s, &end);
-	size_t i;
-
-	for (i = 0; i < 4; i++) {
-		if (end != s && !strcmp(end, units[i].name) && n >= 0 &&
-		    n * units[i].ns < 1e18) {
-			*ns = n * units[i].ns + 0.5;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Seconds with all their digits, which a double has no room for */
+/* Seconds with nine decimal places, which a double cannot represent */
 static bool get_seconds(const char *s, const char *end, u64 *ns)
 {
 	u64 sec = 0, unit = 1000000000;
@@ -175,10 +154,10 @@ static void get_around(struct report *r, const char *arg,
 	r->span = DEFAULT_SPAN;
 	r->has_around = true;
 	if (!get_seconds(arg, comma, &r->around) ||
-	    (*comma && !get_span(comma + 1, &r->span)))
+	    (*comma && !parse_time(comma + 1, &r->span)))
 		argp_error(
 			state,
-			"--around=%s: not SECONDS[,SPAN] with a SPAN like 50us",
+			"--around=%s: must be SECONDS[,SPAN] with a SPAN such as 50us",
 			arg);
 }
 
@@ -187,8 +166,9 @@ static double get_ghz(const char *arg, struct argp_state *state)
 	char *end;
 	double n = strtod(arg, &end);
 
-	if (end == arg || *end || !isfinite(n) || n < 1e-3 || n > 1e3)
-		argp_error(state, "--ghz=%s is no number from 0.001 to 1000",
+	if (end == arg || *end || !isfinite(n) || n < 1 / CYCLE_MAX ||
+	    n > 1 / CYCLE_MIN)
+		argp_error(state, "--ghz=%s: must be a number from 0.1 to 10",
 			   arg);
 	return n;
 }
@@ -196,16 +176,7 @@ static double get_ghz(const char *arg, struct argp_state *state)
 static void get_format(struct options *o, const char *arg,
 		       struct argp_state *state)
 {
-	unsigned int i;
-
-	for (i = 0; i < FORMATS && strcmp(arg, formats[i]) != 0; i++)
-		;
-	if (i == FORMATS)
-		argp_error(
-			state,
-			"unknown format %s: text, json, csv, folded, speedscope, chrome, brstack or html",
-			arg);
-	o->format = i;
+	o->format = cli_word(state, "format", arg, formats, FORMATS);
 }
 
 static void get_method(struct options *o, const char *arg,
@@ -218,7 +189,7 @@ static void get_method(struct options *o, const char *arg,
 	if (i == METHODS)
 		argp_error(
 			state,
-			"unknown method %s: sample, equal, share, ratio, cycles or fit",
+			"--method=%s: must be sample, equal, share, ratio, cycles or fit",
 			arg);
 	o->report.method = i;
 	o->has_method = true;
@@ -227,15 +198,16 @@ static void get_method(struct options *o, const char *arg,
 static void check(const struct options *o, struct argp_state *state)
 {
 	if (!o->file)
-		argp_error(state, "which FILE?");
+		argp_error(state, "missing FILE operand");
 	if (o->report.has_around && o->report.request)
-		argp_error(state, "--around or --request, not both");
+		argp_error(state, "--around and --request cannot be combined");
 	if ((o->report.has_around || o->report.request) &&
 	    o->format != FORMAT_TEXT)
-		argp_error(state, "--around and --request print text");
+		argp_error(state,
+			   "--around and --request require --format=text");
 	if (o->report.visits && o->format != FORMAT_CSV &&
 	    o->format != FORMAT_JSON)
-		argp_error(state, "--visits is for csv and json");
+		argp_error(state, "--visits requires --format=csv or json");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -261,6 +233,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_REQUEST:
 		o->report.request = arg;
 		return 0;
+	case OPT_INSTANCE:
+		o->instance = arg;
+		return 0;
 	case OPT_GHZ:
 		o->ghz = get_ghz(arg, state);
 		return 0;
@@ -278,7 +253,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->file)
-			argp_error(state, "one FILE only");
+			argp_error(state, "extra operand %s", arg);
 		o->file = arg;
 		return 0;
 	case ARGP_KEY_END:
@@ -292,18 +267,18 @@ static void report(const struct timeline *t, const struct options *o)
 {
 	static void (*const write[FORMATS])(const struct timeline *,
 					    const struct report *) = {
-		[FORMAT_TEXT] = report_text,
-		[FORMAT_JSON] = report_json,
-		[FORMAT_CSV] = report_csv,
-		[FORMAT_FOLDED] = report_folded,
-		[FORMAT_SPEEDSCOPE] = report_speedscope,
-		[FORMAT_CHROME] = report_chrome,
-		[FORMAT_BRSTACK] = report_brstack,
-		[FORMAT_HTML] = report_html,
+		[FORMAT_TEXT] = lbrtime_write_text,
+		[FORMAT_JSON] = lbrtime_write_json,
+		[FORMAT_CSV] = lbrtime_write_csv,
+		[FORMAT_FOLDED] = lbrtime_write_folded,
+		[FORMAT_SPEEDSCOPE] = lbrtime_write_speedscope,
+		[FORMAT_CHROME] = lbrtime_write_chrome,
+		[FORMAT_BRSTACK] = lbrtime_write_brstack,
+		[FORMAT_HTML] = lbrtime_write_html,
 	};
 
 	if (o->report.has_around || o->report.request)
-		report_needles(t, &o->report);
+		lbrtime_write_needles(t, &o->report);
 	else
 		write[o->format](t, &o->report);
 }
@@ -321,11 +296,9 @@ static int choose_method(struct guard *g, const struct timeline *t,
 	if (method_there(t, r->method))
 		return 0;
 	if (r->method == METHOD_CYCLES)
-		return guard_fail(
-			g, GUARD_NOWHERE,
-			t->has_cycles ?
-				"--method=cycles: no interval is whole that would tell how long a cycle is (--ghz)" :
-				"--method=cycles: no cycles were recorded");
+		return guard_fail(g, GUARD_NOWHERE, "--method=cycles: %s",
+				  t->has_cycles ? clock_trouble(t) :
+						  "no cycles were recorded");
 	return guard_fail(
 		g, GUARD_NOWHERE,
 		"--method=fit: no interval is whole, and branches were not counted");
@@ -337,12 +310,18 @@ static int work(struct guard *g, FILE *out, void *arg)
 	struct timeline t = { 0 };
 	int status;
 
-	t.symbols = symbols_new(g, &o->files);
-	status = input_read(g, &t, o->file);
+	t.symbols = symtab_new(g, &o->files);
+	status = lbrtime_read(g, &t, o->file, o->instance);
 	if (!status)
-		status = symbols_resolve(t.symbols);
+		kernel_name(&t);
+	memory_doing("finding symbols");
+	if (!status)
+		status = symtab_resolve(t.symbols);
+	if (!status && timeline_is_call_stack(&t))
+		status = guard_fail(g, GUARD_NOWHERE, "%s", CALL_STACKS);
 	if (!status) {
 		guard_alive(g, GUARD_NOWHERE);
+		memory_doing("assigning times to branches");
 		timeline_finish(&t, o->ghz);
 		guard_alive(g, GUARD_NOWHERE);
 		status = choose_method(g, &t, o);
@@ -371,7 +350,7 @@ int main(int argc, char **argv)
 		.arg = &o,
 	};
 
-	argv[0] = PROGRAM; /* what getopt's messages begin with */
+	argv[0] = PROGRAM; /* for getopt's messages */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	job.file = o.file;
 	job.output = o.output;

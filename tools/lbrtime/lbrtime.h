@@ -16,69 +16,92 @@
 
 #define NONE U32_MAX
 
-/* Cycles that stand for so many or more */
+/* Message for recordings with --call-graph lbr */
+#define CALL_STACKS \
+	"its branches are call stacks (perf record --call-graph lbr), which do not show what ran: record with -b or -j any_call,any_ret"
+
+/* A measured number of cycles that stands for this many or more */
 #define CYCLES_MAX 65535
 
-/* Of one sample; the registers of any CPU are fewer */
+/* Branches of a sample; the LBR of any CPU has fewer */
 #define MAX_BRANCHES 255
 
-/* Functions of a call chain, the outermost ones left out */
+/* Functions of a call chain; the outermost ones of longer chains are dropped */
 #define MAX_CHAIN 128
 
 /* ------------------------------------------------------------------------- */
-/* What was sampled */
+/* Samples */
 
 /**
- * enum kind - what a branch does
- * @KIND_UNKNOWN:	nobody knows: no code to look at, and no target
- * @KIND_CALL:		a near call, direct or not
- * @KIND_RETURN:	a near return
- * @KIND_JUMP:		a jump, with a condition or without
- * @KIND_FAR:		system call, interrupt, or the return of one
+ * enum kind - kinds of branches
+ * @KIND_UNKNOWN:	unknown: the code cannot be read, and there is no target
+ * @KIND_CALL:		near call, direct or indirect
+ * @KIND_RETURN:	near return
+ * @KIND_JUMP:		conditional or unconditional jump
+ * @KIND_FAR:		system call, interrupt, or the return from one
  */
 enum kind { KIND_UNKNOWN, KIND_CALL, KIND_RETURN, KIND_JUMP, KIND_FAR };
 
 /**
- * struct branch - one
+ * enum branch_flags - the kernel's part in the visit that a branch ends
+ * @BRANCH_ENTERS:	the branch leads from user space to the kernel
+ * @BRANCH_LEAVES:	the branch leads from the kernel to user space
+ * @BRANCH_KERNEL:	the visit began in user space and ended in the kernel, and the
+ *			branch into the kernel was not recorded: its time is the
+ *			kernel's except for an unknown part
+ * @BRANCH_HELD:	the visit may include time in the kernel that was not recorded,
+ *			so it is unknown what ran
+ */
+enum branch_flags {
+	BRANCH_ENTERS = 1 << 0,
+	BRANCH_LEAVES = 1 << 1,
+	BRANCH_KERNEL = 1 << 2,
+	BRANCH_HELD = 1 << 3,
+};
+
+/**
+ * struct branch - a branch
  * @from:	place of the instruction
- * @to:		place where it led, as recorded, or NONE
- * @cycles:	since the branch before it, CYCLES_MAX if it is so many or more, or 0 if that
- *		was not measured
- * @kind:	of enum kind
+ * @to:		recorded target, or NONE
+ * @cycles:	since the previous branch; CYCLES_MAX: that many or more; 0: not
+ *		measured
+ * @kind:	enum kind
+ * @flags:	enum branch_flags
  */
 struct branch {
 	u32 from;
 	u32 to;
 	u16 cycles;
 	u8 kind;
+	u8 flags;
 };
 
 /**
- * enum state - of the interval that ends with a sample
- * @STATE_WHOLE:	each branch in it is known
+ * enum state - states of the interval that ends with a sample
+ * @STATE_WHOLE:	every branch in it was recorded
  * @STATE_LOST:		it had more branches
  * @STATE_START:	the thread came to the CPU at an unknown time within it
- * @STATE_FIRST:	the CPU's first one: it has no begin, and no duration
- * @STATES:		how many
+ * @STATE_FIRST:	the first one of a CPU: its begin and duration are unknown
+ * @STATES:		number of states
  */
 enum state { STATE_WHOLE, STATE_LOST, STATE_START, STATE_FIRST, STATES };
 
 /**
  * struct sample - a sample, and the interval that ends with it
- * @ts:		when, ns
- * @start:	when the interval began, ns
- * @first:	its oldest branch, in timeline.branch
- * @nr:		its branches
- * @calls:	branches that were counted since the last sample, if LBRPROF_COUNTED
+ * @ts:		time, ns
+ * @start:	begin of the interval, ns
+ * @first:	index of its oldest branch in timeline.branch
+ * @nr:		number of branches
+ * @calls:	branches counted since the last sample, if LBRPROF_COUNTED
  * @ip:		place
- * @comm:	name of the thread, in timeline.comm
+ * @comm:	index of the thread's name in timeline.comm
  * @pid:	thread
  * @tgid:	process, or -1
  * @before:	sample of the same thread that ended where this interval begins, or NONE
- * @after:	the sample that this one is @before of, or NONE
+ * @after:	the sample that has this one as @before, or NONE
  * @cpu:	CPU
- * @flags:	of enum lbrprof_flags
- * @state:	of enum state
+ * @flags:	enum lbrprof_flags
+ * @state:	enum state
  */
 struct sample {
 	u64 ts;
@@ -98,11 +121,11 @@ struct sample {
 };
 
 /**
- * struct cpu - a CPU while the input is read
- * @ts:		the last sample or switch, ns
- * @pid:	thread that runs there since, or -1 if nobody knows
+ * struct cpu - state of a CPU while the input is read
+ * @ts:		last sample or switch, ns
+ * @pid:	thread that has been running since, or -1 if unknown
  * @last:	that sample, or NONE
- * @there:	there was one
+ * @there:	there was a sample or switch
  */
 struct cpu {
 	u64 ts;
@@ -115,11 +138,11 @@ struct cpu {
 #define MAX_CPUS 65536
 
 /**
- * struct alarm - a slow operation that ctlchart found
- * @start:	when it began, ns
- * @end:	when it ended, ns
+ * struct alarm - a slow operation that ctlchart reported
+ * @start:	begin, ns
+ * @end:	end, ns
  * @pid:	thread
- * @chart:	which chart
+ * @chart:	name of the chart
  */
 struct alarm {
 	u64 start;
@@ -129,18 +152,18 @@ struct alarm {
 };
 
 /* ------------------------------------------------------------------------- */
-/* Places and functions: symbols.c */
+/* Places and functions: symbols*.c */
 
 struct symbols;
 
 /**
- * struct place - an address of a process, or of the kernel
- * @addr:	it, or the offset in a function that is only known by name
- * @space:	whose
- * @function:	which function it is in
- * @start:	where that begins, or 0
- * @target:	where the direct branch there leads, or 0
- * @kind:	the branch there, of enum kind
+ * struct place - an address of a process or of the kernel
+ * @addr:	address, or the offset in a function of which only the name is known
+ * @space:	address space
+ * @function:	number of the function that it is in
+ * @start:	address of the function, or 0
+ * @target:	target of the direct branch there, or 0
+ * @kind:	the branch there, enum kind
  * @size:	bytes of that instruction, or 0
  */
 struct place {
@@ -154,9 +177,9 @@ struct place {
 };
 
 /**
- * struct function - one
- * @name:	its name, or its file and offset, or its address
- * @object:	the file it is in, or ""
+ * struct function - a function
+ * @name:	name, or its file and offset, or its address
+ * @object:	file that it is in, or ""
  * @known:	@name is a symbol
  */
 struct function {
@@ -167,7 +190,7 @@ struct function {
 
 /**
  * struct symbol_files - where symbols are
- * @root:	directory that files are looked for in, "" for /
+ * @root:	directory in which files are looked up, "" for /
  * @vmlinux:	the kernel's ELF file, or NULL
  * @kallsyms:	a copy of /proc/kallsyms, or NULL
  */
@@ -177,38 +200,39 @@ struct symbol_files {
 	const char *kallsyms;
 };
 
-struct symbols *symbols_new(struct guard *g, const struct symbol_files *files);
-void symbols_free(struct symbols *s);
-void symbols_map(struct symbols *s, s32 tgid, u64 start, u64 end, u64 pgoff,
-		 const char *path, const u8 *id, u32 id_len);
-void symbols_fork(struct symbols *s, s32 tgid, s32 parent);
-void symbols_kernel(struct symbols *s, u64 addr, const char *name);
-u32 symbols_place(struct symbols *s, s32 tgid, u64 addr);
-u32 symbols_named(struct symbols *s, const char *name, u64 offset);
-const struct place *symbols_kernel_place(const struct symbols *s, u32 *i);
-void symbols_hint(struct symbols *s, u32 place, const char *name, u64 offset);
-int symbols_resolve(struct symbols *s);
-const struct place *symbols_at(const struct symbols *s, u32 place);
-const struct function *symbols_function(const struct symbols *s, u32 function);
-u32 symbols_functions(const struct symbols *s);
-void symbols_write_maps(struct symbols *s, u32 place, const char *comm, u64 ts,
-			FILE *out);
+struct symbols *symtab_new(struct guard *g, const struct symbol_files *files);
+void symtab_free(struct symbols *s);
+void symtab_map(struct symbols *s, s32 tgid, u64 start, u64 end, u64 pgoff,
+		const char *path, const u8 *id, u32 id_len);
+void symtab_fork(struct symbols *s, s32 tgid, s32 parent);
+void symtab_kernel(struct symbols *s, u64 addr, const char *name);
+u32 symtab_place(struct symbols *s, s32 tgid, u64 addr);
+u32 symtab_named(struct symbols *s, const char *name, u64 offset);
+const struct place *symtab_kernel_place(const struct symbols *s, u32 *i);
+void symtab_hint(struct symbols *s, u32 place, const char *name, u64 offset);
+int symtab_resolve(struct symbols *s);
+const struct place *symtab_at(const struct symbols *s, u32 place);
+const struct function *symtab_function(const struct symbols *s, u32 function);
+u32 symtab_functions(const struct symbols *s);
+bool symtab_is_kernel(const struct symbols *s, u32 place);
+void symtab_write_maps(struct symbols *s, u32 place, const char *comm, u64 ts,
+		       FILE *out);
 
 /**
  * struct range - a function in a file
- * @start:	its first address
- * @end:	behind the last one
+ * @start:	first address
+ * @end:	address after the last byte
  */
 struct range {
 	u64 start;
 	u64 end;
 };
 
-/* What unwind tables say: frames.c */
+/* Functions by unwind tables: frames.c */
 struct range *frames_read(Elf *elf, u64 *nr);
 const struct range *frames_find(const struct range *range, u64 nr, u64 addr);
 
-/* What code says: code.c */
+/* Disassembly: code.c */
 struct code;
 struct code *code_new(void);
 void code_free(struct code *c);
@@ -217,14 +241,14 @@ void code_decode(struct code *c, const u8 *bytes, u32 len, bool wide,
 
 /**
  * struct insn - an instruction
- * @addr:	where
- * @space:	whose, as of a place
- * @target:	where the direct jump leads, or 0
- * @size:	bytes
- * @kind:	of enum kind; KIND_UNKNOWN if it is no branch
- * @conditional: of a jump: it may also go on
- * @system:	it is a system call
- * @repeats:	it goes on until a register says so
+ * @addr:		address
+ * @space:		address space, as in struct place
+ * @target:		target of the direct jump, or 0
+ * @size:		bytes
+ * @kind:		enum kind; KIND_UNKNOWN if it is no branch
+ * @conditional:	it is a conditional jump
+ * @system:		it is a system call
+ * @repeats:		it has a REP prefix
  */
 struct insn {
 	u64 addr;
@@ -239,12 +263,13 @@ struct insn {
 
 void code_insn(struct code *c, const u8 *bytes, u32 len, bool wide,
 	       struct insn *i);
-void symbols_decode(struct symbols *s, struct insn *i);
+void symtab_decode(struct symbols *s, struct insn *i);
 
 /**
- * struct path - what the code from one place to another is like
- * @insns:	instructions, the last one too: on average, if jumps have conditions
- * @loops:	and it may have more: there are loops
+ * struct path - the code between two places
+ * @insns:	number of instructions, with the last one; the mean if there are
+ *		conditional jumps
+ * @loops:	there are loops, so it may execute more
  * @system:	there is a system call
  */
 struct path {
@@ -253,23 +278,23 @@ struct path {
 	bool system;
 };
 
-/* Between two places: paths.c */
-struct paths;
-struct paths *paths_new(struct symbols *s);
-void paths_free(struct paths *p);
-bool paths_find(struct paths *p, u32 space, u64 start, u64 end, u64 begin,
-		struct path *path);
-bool paths_circle(struct paths *p, u32 space, u64 addr);
-bool paths_ahead(struct paths *p, u32 space, u64 addr);
-bool paths_reach(const struct paths *p, u64 addr);
+/* Control flow between two places: cfg.c */
+struct cfg;
+struct cfg *cfg_new(struct symbols *s);
+void cfg_free(struct cfg *p);
+bool cfg_find(struct cfg *p, u32 space, u64 start, u64 end, u64 begin,
+	      struct path *path);
+bool cfg_circle(struct cfg *p, u32 space, u64 addr);
+bool cfg_ahead(struct cfg *p, u32 space, u64 addr);
+bool cfg_reach(const struct cfg *p, u64 addr);
 
 /* ------------------------------------------------------------------------- */
 /* The timeline */
 
 /**
- * struct part - what an interval has of a visit that a sample has cut
- * @ns:		so much; below 0 if nobody knows
- * @error:	in 95 of 100 it is off by no more, ns
+ * struct part - part of a visit, which a sample has cut, in an interval
+ * @ns:		its duration; negative if unknown
+ * @error:	twice the standard deviation, ns
  */
 struct part {
 	double ns;
@@ -277,11 +302,12 @@ struct part {
 };
 
 /**
- * struct elapsed - how long a visit had lasted when a sample found it
- * @ns:		so long, as far as the code and the fit know
- * @variance:	of it, by the fit, ns^2; INFINITY if nobody knows
- * @reach:	if it does not: where in @reach of the timeline its list begins, or U64_MAX
- * @straight:	the code says it: there is no loop on the way, and no system call
+ * struct elapsed - how long a visit had lasted when it was sampled
+ * @ns:		expected value, by code and fit
+ * @variance:	by the fit, ns^2; INFINITY if unknown
+ * @reach:	if not @straight: index of the list of its possible classes in
+ *		timeline.reach, or U64_MAX
+ * @straight:	known from the code: no loop and no system call on the way
  */
 struct elapsed {
 	double ns;
@@ -291,14 +317,15 @@ struct elapsed {
 };
 
 /**
- * enum method - how time is given to what ran
+ * enum method - how time is attributed to functions
  * @METHOD_SAMPLE:	all of it to the sampled function
- * @METHOD_EQUAL:	the paper's first: in equal parts
- * @METHOD_SHARE:	its second: by the profile's share, and the rest to the sampled one
- * @METHOD_RATIO:	its third: by the ratio of these shares
- * @METHOD_CYCLES:	as measured
+ * @METHOD_EQUAL:	the paper's first method: in equal parts
+ * @METHOD_SHARE:	its second: by the function's share of the profile, the rest to
+ *			the sampled one
+ * @METHOD_RATIO:	its third: in the ratio of these shares
+ * @METHOD_CYCLES:	by measured cycles
  * @METHOD_FIT:		by the durations that agree best with all samples
- * @METHODS:		how many
+ * @METHODS:		number of methods
  */
 enum method {
 	METHOD_SAMPLE,
@@ -310,59 +337,107 @@ enum method {
 	METHODS
 };
 
+/* Limits of the duration of a CPU's cycle, ns */
+#define CYCLE_MIN 0.1
+#define CYCLE_MAX 10.0
+
 /**
- * struct timeline - all that was sampled
- * @file:	of which file
- * @symbols:	places and functions
- * @sample:	in order of time
- * @nr:		how many
- * @room:	for so many
- * @branch:	of all samples, each one's in order of time
- * @branches:	how many
- * @branch_room: for so many
- * @comm:	names of threads
- * @comms:	how many
- * @comm_room:	for so many
- * @alarm:	slow operations that ctlchart found
- * @alarms:	how many
- * @alarm_room:	for so many
- * @cpu:	where each CPU is while the input is read
- * @cpus:	how many
- * @depth:	branches that the registers hold, as far as was seen
- * @gaps:	how often records were lost
- * @time:	ns of all intervals, by enum state
- * @intervals:	how many, by enum state
- * @share:	a function's share of the samples
- * @sampled:	number of a function's samples
- * @visits:	number of a function's visits
- * @key:	what each visit is one of, for the fit: those of sample i begin at
- *		sample[i].first + i
- * @keys:	how many
- * @fitted:	duration of a visit, ns, by @key
- * @variance:	of it, ns^2, by @key; INFINITY if nobody knows
- * @doubt:	of @fitted itself, ns^2, by @key: part of @variance
- * @parameters:	how many of @fitted intervals had to find
- * @straight:	the code says how long, by @key
- * @group:	as @key: the visits that began where this one did, or NONE
- * @groups:	how many
- * @reach:	lists of keys, each with NONE at its end: what a visit may be of that began where
- *		another did and is at a place
- * @reaches:	how long they are together
- * @grouped:	mean duration of a visit, ns, by @group; 0 if nobody knows
- * @period:	of the samples, ns; 0 if they have none
- * @first_part:	by sample: what its interval has of the first visit, which the sample
- *		before cut
- * @last_part:	likewise, of the last one
- * @unit:	what visits differ by: their variance is so many ns for each ns that they last
- * @elapsed:	by sample: how long its last visit had lasted then
- * @has_fit:	there was something to fit
- * @first_measured: by sample: as @first_part, with the cycles that were measured; not there
- *		without cycles and a fit
- * @last_measured: likewise, as @last_part; also where the interval is not whole
- * @ns_per_cycle: 0 if unknown
- * @restarts:	the counter of cycles begins anew with each sample
- * @cycles_of:	mean measured cycles of a visit, by function
- * @has_cycles:	some were measured
+ * enum clock_state - what is known of the duration of a cycle
+ * @CLOCK_NONE:		no cycles were recorded
+ * @CLOCK_KNOWN:	it is known
+ * @CLOCK_BOUND:	only an upper limit is known
+ * @CLOCK_FEW:		too few intervals are whole and measured
+ * @CLOCK_CONTRADICTED:	too many of these contradict the best value
+ * @CLOCK_IMPLAUSIBLE:	the best value is outside of CYCLE_MIN and CYCLE_MAX
+ */
+enum clock_state {
+	CLOCK_NONE,
+	CLOCK_KNOWN,
+	CLOCK_BOUND,
+	CLOCK_FEW,
+	CLOCK_CONTRADICTED,
+	CLOCK_IMPLAUSIBLE,
+};
+
+/**
+ * struct clock - the duration of a cycle
+ * @state:	what is known
+ * @ns:		duration, ns; 0 if the intervals show nothing
+ * @error:	twice the standard deviation, relative to @ns
+ * @given:	given by the user
+ * @intervals:	number of whole and measured intervals
+ * @agree:	number of these that agree with @ns
+ */
+struct clock {
+	enum clock_state state;
+	double ns;
+	double error;
+	bool given;
+	u64 intervals;
+	u64 agree;
+};
+
+/**
+ * struct timeline - all samples, and what was reconstructed from them
+ * @file:		input file
+ * @symbols:		places and functions
+ * @sample:		samples, in order of time
+ * @nr:			number of samples
+ * @room:		allocated entries of @sample
+ * @branch:		branches of all samples, those of a sample in order of time
+ * @branches:		number of branches
+ * @branch_room:	allocated entries of @branch
+ * @comm:		names of threads
+ * @comms:		number of names
+ * @comm_room:		allocated entries of @comm
+ * @alarm:		slow operations that ctlchart reported
+ * @alarms:		number of these
+ * @alarm_room:		allocated entries of @alarm
+ * @cpu:		state of each CPU while the input is read
+ * @cpus:		number of CPUs
+ * @depth:		largest number of branches of a sample
+ * @gaps:		number of times that records were lost
+ * @time:		total duration of the intervals, by enum state, ns
+ * @intervals:		number of intervals, by enum state
+ * @share:		share of a function in the samples
+ * @sampled:		number of a function's samples
+ * @visits:		number of a function's visits
+ * @key:		visit class of each visit; those of sample i begin at
+ *			sample[i].first + i
+ * @keys:		number of visit classes
+ * @fitted:		duration of a visit, by class, ns
+ * @variance:		its variance, by class, ns^2; INFINITY if unknown
+ * @parameters:		effective number of parameters that were fitted to the intervals
+ * @fit_variance:	variance of @fitted itself, part of @variance, by class, ns^2
+ * @straight:		the duration is known from the code, by class
+ * @group:		start group of each visit, indexed as @key, or NONE
+ * @groups:		number of start groups
+ * @reach:		lists of classes, each ending with NONE: what a visit of a group
+ *			that is at a place may turn out to be
+ * @reaches:		length of all lists
+ * @grouped:		mean duration of a visit, by start group, ns; 0 if unknown
+ * @period:		sampling period, ns; 0 if the samples have none
+ * @first_part:		by sample: part of its interval's first visit, which the sample
+ *			before cut
+ * @last_part:		by sample: part of its interval's last visit
+ * @unit:		the variance of a visit is this times its duration, ns
+ * @elapsed:		by sample: how long its last visit had lasted
+ * @has_fit:		there was something to fit
+ * @first_measured:	as @first_part, by measured cycles; NULL without cycles or fit
+ * @last_measured:	as @last_part, by measured cycles; also for intervals that are
+ *			not whole
+ * @clock:		duration of a cycle
+ * @ns_per_cycle:	duration of a cycle, ns; 0 if unknown
+ * @slip:		standard deviation of a sample's delay, ns
+ * @restarts:		the counter of cycles restarts at each sample
+ * @by_thread:		samples have no CPU: each thread has a number of its own instead
+ * @inferred:		which branches are new was inferred, not recorded
+ * @chance:		probability that an accepted overlap is by chance, if @inferred
+ * @sees_kernel:	branches from or to the kernel were recorded
+ * @kernel:		place of the kernel's function if only the branch out of it was
+ *			recorded
+ * @cycles_of:		mean measured cycles of a visit, by function
+ * @has_cycles:		cycles were recorded
  */
 struct timeline {
 	const char *file;
@@ -393,7 +468,7 @@ struct timeline {
 	double *fitted;
 	double *variance;
 	double parameters;
-	double *doubt;
+	double *fit_variance;
 	bool *straight;
 	u32 *group;
 	u32 groups;
@@ -408,15 +483,29 @@ struct timeline {
 	bool has_fit;
 	struct part *first_measured;
 	struct part *last_measured;
+	struct clock clock;
 	double ns_per_cycle;
+	double slip;
 	bool restarts;
+	bool by_thread;
+	bool inferred;
+	double chance;
+	bool sees_kernel;
+	u32 kernel;
 	double *cycles_of;
 	bool has_cycles;
 };
 
-int input_read(struct guard *g, struct timeline *t, const char *file);
+int lbrtime_read(struct guard *g, struct timeline *t, const char *file,
+		 const char *instance);
 int perftext_read(struct guard *g, struct timeline *t, FILE *in);
 int perfdata_read(struct guard *g, struct timeline *t, const char *file);
+
+/* For overlaps_find(): it is recorded which branches are new */
+#define OVERLAP_RECORDED (U32_MAX - 1)
+
+bool timeline_is_call_stack(const struct timeline *t);
+void overlaps_find(struct timeline *t, const u32 *before);
 
 struct sample *timeline_sample(struct timeline *t, u32 cpu, s32 pid, u64 ts);
 struct branch *timeline_branch(struct timeline *t);
@@ -430,32 +519,53 @@ double timeline_measured(const struct timeline *t, const struct sample *s,
 			 u32 i);
 double timeline_least(const struct timeline *t, const struct sample *s, u32 i);
 double timeline_held(const struct timeline *t, const struct sample *s);
+bool timeline_is_measured(const struct timeline *t, const struct sample *s);
+void clock_find(struct timeline *t, double ghz);
+const char *clock_trouble(const struct timeline *t);
+void clock_check(struct timeline *t);
+bool clock_hides(const struct timeline *t);
+bool clock_range(const struct timeline *t, double *least, double *most);
+void kernel_name(struct timeline *t);
+void kernel_find(struct timeline *t);
+bool kernel_may_hide(const struct timeline *t, const struct sample *s);
+double kernel_limit(const struct timeline *t, const struct sample *s);
 void fit(struct timeline *t);
 void ends(struct timeline *t);
 void ends_measured(struct timeline *t);
 
+u64 assign_span(const struct timeline *t, u32 sample, enum method method,
+		double *time, bool *unknown);
 u64 assign(const struct timeline *t, u32 sample, enum method method,
 	   double *time);
 const char *method_name(enum method m);
 bool method_there(const struct timeline *t, enum method m);
 
-/* Of what is normal, 95 of 100 are off by no more standard deviations */
+/* A normal variable is off by at most so many standard deviations in 95 % of cases */
 #define DEVIATIONS 2
 
-/* Right is what is off by no more than this part of what is told of an interval, or so many ns */
+/* A reliable visit is off by at most 1 / TOLERANCE of its
+ * interval, or by TOLERANCE_NS
+ */
 #define TOLERANCE 10
 #define TOLERANCE_NS 1000
 
-bool sure_there(enum method m);
-bool is_sure(double told, double error);
-void sure(const struct timeline *t, u32 sample, enum method method,
-	  const double *time, double *error);
-double sure_share(const struct timeline *t, enum method method);
+/* At most this part of its time is expected to be another function's */
+#define WRONG_MAX 0.03
+
+/* A visit of whose time more than this is expected to be wrong has an unknown time */
+#define UNKNOWN_MIN 0.1
+
+bool reliability_available(enum method m);
+void reliability_find(const struct timeline *t, u32 sample, enum method method,
+		      const double *time, double *error, bool *reliable);
+void reliability_unknown(const struct timeline *t, u32 sample,
+			 enum method method, const double *time, bool *unknown);
+double reliability_share(const struct timeline *t, enum method method);
 
 /**
  * struct chain - functions that had called each other
- * @len:	how many
- * @function:	they, the innermost one first
+ * @len:	number of functions
+ * @function:	functions, innermost first
  */
 struct chain {
 	u32 len;
@@ -464,9 +574,9 @@ struct chain {
 
 /**
  * struct chains - the call chains of a sample's visits
- * @visit:	one for each, MAX_BRANCHES + 1 at most
- * @to:		where each branch led, an address or 0
- * @how:	how that is known
+ * @visit:	chain of each visit
+ * @to:		target of each branch, an address or 0
+ * @how:	how the target is known
  */
 struct chains {
 	struct chain visit[MAX_BRANCHES + 1];
@@ -495,15 +605,15 @@ enum format {
 };
 
 /**
- * struct report - what is asked for
- * @out:	where to write to
- * @method:	for formats that have but one
- * @top:	functions, at most
+ * struct report - what to print
+ * @out:	output
+ * @method:	method, for formats that show only one
+ * @top:	maximum number of functions
  * @around:	show what ran around this time, ns, if @has_around
- * @span:	so long before and after it, ns
- * @has_around:	so it is
+ * @span:	time before and after @around, ns
+ * @has_around:	@around is given
  * @request:	show the slowest executions of this function, or NULL
- * @visits:	csv and json: each visit
+ * @visits:	CSV and JSON: print each visit
  */
 struct report {
 	FILE *out;
@@ -517,9 +627,9 @@ struct report {
 };
 
 /**
- * struct totals - what a function took
- * @function:	which
- * @time:	ns, by enum method
+ * struct totals - total time of a function
+ * @function:	number of the function
+ * @time:	time, by enum method, ns
  */
 struct totals {
 	u32 function;
@@ -527,7 +637,7 @@ struct totals {
 };
 
 const char *state_name(enum state state);
-const char *kind_name(u8 kind);
+const char *branch_kind_name(u8 kind);
 double covered(const struct timeline *t);
 double resolution(const struct timeline *t);
 u64 timed(const struct timeline *t);
@@ -536,11 +646,14 @@ struct json_object *json_summary(const struct timeline *t,
 
 /**
  * struct slice - a visit and its time
- * @function:	which
- * @start:	ns
- * @end:	ns
- * @error:	twice the standard deviation of either, ns; only if sure_there()
- * @sure:	that is little enough: TOLERANCE
+ * @function:	function
+ * @start:	begin, ns
+ * @end:	end, ns
+ * @error:	twice the standard deviation of begin and end, ns; if
+ *		reliability_available()
+ * @sure:	the visit is reliable
+ * @unknown:	it is unknown when it was: @end is @start, and the next one begins where
+ *		it may have ended
  */
 struct slice {
 	u32 function;
@@ -548,19 +661,20 @@ struct slice {
 	u64 end;
 	u64 error;
 	bool sure;
+	bool unknown;
 };
 
 u32 slices(const struct timeline *t, u32 sample, enum method m,
 	   struct slice *slice);
 struct totals *totals_new(const struct timeline *t, double *unknown);
-void report_text(const struct timeline *t, const struct report *r);
-void report_needles(const struct timeline *t, const struct report *r);
-void report_json(const struct timeline *t, const struct report *r);
-void report_csv(const struct timeline *t, const struct report *r);
-void report_folded(const struct timeline *t, const struct report *r);
-void report_speedscope(const struct timeline *t, const struct report *r);
-void report_chrome(const struct timeline *t, const struct report *r);
-void report_brstack(const struct timeline *t, const struct report *r);
-void report_html(const struct timeline *t, const struct report *r);
+void lbrtime_write_text(const struct timeline *t, const struct report *r);
+void lbrtime_write_needles(const struct timeline *t, const struct report *r);
+void lbrtime_write_json(const struct timeline *t, const struct report *r);
+void lbrtime_write_csv(const struct timeline *t, const struct report *r);
+void lbrtime_write_folded(const struct timeline *t, const struct report *r);
+void lbrtime_write_speedscope(const struct timeline *t, const struct report *r);
+void lbrtime_write_chrome(const struct timeline *t, const struct report *r);
+void lbrtime_write_brstack(const struct timeline *t, const struct report *r);
+void lbrtime_write_html(const struct timeline *t, const struct report *r);
 
 #endif

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads what perf script prints, with the fields comm, pid, tid, cpu, time, ip, sym and
- * brstack or brstacksym; and the lines of --show-mmap-events, --show-task-events and
- * --show-switch-events.
+ * Reads the output of perf script with the fields comm, pid, tid, cpu, time, ip, sym
+ * and brstack or brstacksym, and the lines of --show-mmap-events, --show-task-events
+ * and --show-switch-events.
  *
- * perf does not tell which branches are new since the sample before: the registers are
- * read, but not emptied. Those at their end that the CPU's last sample had as well are
- * old, unless all that was there is a loop, which could have gone on. Then, and where
- * nothing is the same, branches are taken as lost.
+ * perf does not show which branches are new since the last sample: overlap.c infers it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,58 +14,63 @@
 #include "lbrtime.h"
 #include "text.h"
 
-/* As many as this must be the same again */
-#define SAME_MIN 4
-
-/* Set while reading: how many registers there are is not yet known */
-#define FLAG_MAYBE 64
-
-/* Likewise: a line of lbrtime's has told what is new */
-#define FLAG_TOLD 128
+/* Set while reading: a line of lbrtime's output shows which branches are new */
+#define FLAG_RECORDED 128
 
 #define ALIVE_LINES 4096
 
 /**
- * struct entry - a branch as perf prints it, the newest one first
+ * struct entry - a branch as perf prints it, newest one first
  * @from:	place
  * @to:		place, or NONE
- * @cycles:	since the one before it, 0 if unknown
- * @kind:	of enum kind
+ * @cycles:	since the previous branch, 0 if unknown
+ * @kind:	enum kind
+ * @flags:	enum branch_flags
  */
 struct entry {
 	u32 from;
 	u32 to;
 	u32 cycles;
 	u8 kind;
+	u8 flags;
 };
 
-/* What the registers of a CPU held */
+/* Contents of a CPU's LBR */
 struct registers {
 	u32 nr;
 	struct entry entry[MAX_BRANCHES];
 };
 
 /**
- * struct text - a file that is read
- * @guard:	the guard
- * @t:		what becomes of it
- * @line:	the line at hand
- * @offset:	where it begins, in bytes
- * @registers:	by CPU
- * @cpus:	how many
- * @samples:	so far
- * @branches:	a sample had some
- * @named:	they are known by name only
- * @flags:	of enum lbrprof_flags for the next sample, with FLAG_TOLD; or 0
- * @calls:	likewise
+ * struct text - a file that is being read
+ * @guard:		guard
+ * @t:			timeline to add to
+ * @line:		current line
+ * @offset:		its offset in bytes
+ * @last:		last sample, by CPU, or NONE
+ * @cpus:		number of CPUs
+ * @lane:		threads that stand for CPUs
+ * @lanes:		number of these
+ * @lane_room:		allocated entries of @lane
+ * @before:		for overlaps_find(), by sample
+ * @before_room:	allocated entries of @before
+ * @samples:		number of samples so far
+ * @branches:		a sample had branches
+ * @named:		only names of their places are known
+ * @flags:		enum lbrprof_flags for the next sample, with FLAG_RECORDED; or 0
+ * @calls:		number of branches counted for the next sample
  */
 struct text {
 	struct guard *guard;
 	struct timeline *t;
 	char *line;
 	u64 offset;
-	struct registers **registers;
+	u32 *last;
 	u32 cpus;
+	s32 *lane;
+	u64 lanes, lane_room;
+	u32 *before;
+	u64 before_room;
 	u64 samples;
 	bool branches;
 	bool named;
@@ -77,13 +79,13 @@ struct text {
 };
 
 /**
- * struct header - what each line begins with
+ * struct header - begin of a line
  * @comm:	name of the thread
  * @pid:	thread
  * @tgid:	process, or -1
- * @cpu:	where
- * @ts:		when, ns
- * @rest:	what comes then
+ * @cpu:	CPU
+ * @ts:		time, ns
+ * @rest:	rest of the line
  */
 struct header {
 	char comm[20];
@@ -120,7 +122,7 @@ static bool get_time(char *s, u64 *ts, char **end)
 	return *s == ':';
 }
 
-/* "1234/1235" or "1235" that end before @end */
+/* "1234/1235" or "1235" that ends before @end */
 static bool get_pids(char *line, char *end, struct header *h)
 {
 	char *s = end, *stop;
@@ -150,6 +152,20 @@ static bool get_pids(char *line, char *end, struct header *h)
 	return true;
 }
 
+/* Return: whether there is room; @lane: number that stands for the thread */
+static bool find_lane(struct text *x, s32 pid, u32 *lane)
+{
+	for (*lane = 0; *lane < x->lanes; ++*lane) {
+		if (x->lane[*lane] == pid)
+			return true;
+	}
+	if (x->lanes == MAX_CPUS)
+		return false;
+	GROW(x->lane, x->lanes, x->lane_room);
+	x->lane[x->lanes++] = pid;
+	return true;
+}
+
 /* "COMM PID/TID [CPU] TIME: ..." */
 static bool get_header(char *line, struct header *h)
 {
@@ -175,6 +191,23 @@ static bool get_header(char *line, struct header *h)
 	return false;
 }
 
+/* "COMM PID/TID TIME: ...": without a CPU; the thread's number stands for it */
+static bool get_threads_header(struct text *x, char *line, struct header *h)
+{
+	char *s, *end;
+
+	for (s = strchr(line, ' '); s; s = strchr(s + 1, ' ')) {
+		if (!isdigit((u8)s[1]) || !get_time(s + 1, &h->ts, &h->rest))
+			continue;
+		for (end = s; end > line && end[-1] == ' '; end--)
+			;
+		if (!get_pids(line, end, h))
+			continue;
+		return find_lane(x, h->pid, &h->cpu);
+	}
+	return false;
+}
+
 /* ------------------------------------------------------------------------- */
 /* Other records */
 
@@ -193,7 +226,7 @@ static u32 get_id(const char *s, u8 *id)
 /* "MMAP2 1234/1234: [0x5581(0x1000) @ 0x2000 08:01 123 0]: r-xp /usr/bin/x", or with
  * the build-id in <> instead of device and inode
  */
-static void take_map(struct text *x, const char *s)
+static void parse_map(struct text *x, const char *s)
 {
 	unsigned long long start, len, pgoff;
 	const char *id = strchr(s, '<'), *rest = strstr(s, "]: ");
@@ -211,7 +244,7 @@ static void take_map(struct text *x, const char *s)
 	if (id && id < rest)
 		id_len = get_id(id + 1, bits);
 	rest += 3;
-	/* MMAP tells x and the path, MMAP2 the protection */
+	/* MMAP has x and the path, MMAP2 the protection */
 	if (rest[0] && rest[1] && rest[2] && rest[3] && rest[4] == ' ') {
 		if (rest[2] != 'x')
 			return;
@@ -221,20 +254,20 @@ static void take_map(struct text *x, const char *s)
 	} else {
 		return;
 	}
-	symbols_map(x->t->symbols, pid, start, start + len, pgoff, rest, bits,
-		    id_len);
+	symtab_map(x->t->symbols, pid, start, start + len, pgoff, rest, bits,
+		   id_len);
 }
 
-static void take_fork(struct text *x, const char *s)
+static void parse_fork(struct text *x, const char *s)
 {
 	int child, parent;
 
 	if (sscanf(s, "(%d:%*d):(%d:%*d)", &child, &parent) == 2)
-		symbols_fork(x->t->symbols, child, parent);
+		symtab_fork(x->t->symbols, child, parent);
 }
 
-/* Without CPU_WIDE the line is that of the thread itself */
-static void take_switch(struct text *x, const struct header *h, const char *s)
+/* Without CPU_WIDE the line is about the thread itself */
+static void parse_switch(struct text *x, const struct header *h, const char *s)
 {
 	bool wide = !strncmp(s, "_CPU_WIDE", 9);
 
@@ -247,16 +280,16 @@ static void take_switch(struct text *x, const struct header *h, const char *s)
 		timeline_switch(x->t, h->cpu, h->ts, -1);
 }
 
-static void take_record(struct text *x, const struct header *h, const char *s)
+static void parse_record(struct text *x, const struct header *h, const char *s)
 {
 	if (!strncmp(s, "MMAP2", 5))
-		take_map(x, s + 5);
+		parse_map(x, s + 5);
 	else if (!strncmp(s, "MMAP", 4))
-		take_map(x, s + 4);
+		parse_map(x, s + 4);
 	else if (!strncmp(s, "FORK", 4))
-		take_fork(x, s + 4);
+		parse_fork(x, s + 4);
 	else if (!strncmp(s, "SWITCH", 6))
-		take_switch(x, h, s + 6);
+		parse_switch(x, h, s + 6);
 	else if (!strncmp(s, "LOST", 4))
 		timeline_gap(x->t, h->cpu);
 }
@@ -265,8 +298,8 @@ static void take_record(struct text *x, const struct header *h, const char *s)
 /* Samples */
 
 /*
- * "/P/-/-/12": what follows FROM and TO of a branch; since Linux 6.15 "/PN/-/-/12" if it was
- * not taken. @cycles: set to where these are
+ * "/P/-/-/12": what follows FROM and TO of a branch; since Linux 6.15 "/PN/-/-/12" if
+ * it was not taken. @cycles: set to the begin of the number
  */
 static char *find_flags(char *s, char **cycles)
 {
@@ -285,30 +318,38 @@ static char *find_flags(char *s, char **cycles)
 	return NULL;
 }
 
-static u8 get_kind(const char *name)
+static u8 get_kind(const char *name, u8 *flags)
 {
 	static const struct {
 		const char *name;
-		u8 kind;
+		u8 kind, flags;
 	} kinds[] = {
-		{ "COND_CALL", KIND_CALL }, { "COND_RET", KIND_RETURN },
-		{ "IND_CALL", KIND_CALL },  { "CALL", KIND_CALL },
-		{ "RET", KIND_RETURN },	    { "COND", KIND_JUMP },
-		{ "UNCOND", KIND_JUMP },    { "IND", KIND_JUMP },
-		{ "SYSCALL", KIND_FAR },    { "SYSRET", KIND_FAR },
-		{ "ERET", KIND_FAR },	    { "IRQ", KIND_FAR },
+		{ "COND_CALL", KIND_CALL, 0 },
+		{ "COND_RET", KIND_RETURN, 0 },
+		{ "IND_CALL", KIND_CALL, 0 },
+		{ "CALL", KIND_CALL, 0 },
+		{ "RET", KIND_RETURN, 0 },
+		{ "COND", KIND_JUMP, 0 },
+		{ "UNCOND", KIND_JUMP, 0 },
+		{ "IND", KIND_JUMP, 0 },
+		{ "SYSCALL", KIND_FAR, BRANCH_ENTERS },
+		{ "SYSRET", KIND_FAR, BRANCH_LEAVES },
+		{ "ERET", KIND_FAR, BRANCH_LEAVES },
+		{ "IRQ", KIND_FAR, BRANCH_ENTERS },
 	};
 	size_t len = strcspn(name, "/ \n"), i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strlen(kinds[i].name) == len &&
-		    !strncmp(kinds[i].name, name, len))
+		    !strncmp(kinds[i].name, name, len)) {
+			*flags = kinds[i].flags;
 			return kinds[i].kind;
+		}
 	}
 	return KIND_UNKNOWN;
 }
 
-/* "0x401136" or "name+0x12"; @end: behind it */
+/* "0x401136" or "name+0x12", up to @end */
 static u32 get_place(struct text *x, const struct header *h, char *s, char *end)
 {
 	unsigned long long addr, offset = 0;
@@ -318,7 +359,7 @@ static u32 get_place(struct text *x, const struct header *h, char *s, char *end)
 	*end = '\0';
 	if (s[0] == '0' && s[1] == 'x') {
 		addr = strtoull(s, &stop, 16);
-		place = symbols_place(x->t->symbols, h->tgid, addr);
+		place = symtab_place(x->t->symbols, h->tgid, addr);
 	} else {
 		plus = strstr(s, "+0x");
 		while (plus && strstr(plus + 1, "+0x"))
@@ -328,7 +369,7 @@ static u32 get_place(struct text *x, const struct header *h, char *s, char *end)
 			*plus = '\0';
 		}
 		clean_text(s);
-		place = symbols_named(x->t->symbols, s, offset);
+		place = symtab_named(x->t->symbols, s, offset);
 		x->named = true;
 		if (plus)
 			*plus = '+';
@@ -337,7 +378,7 @@ static u32 get_place(struct text *x, const struct header *h, char *s, char *end)
 	return place;
 }
 
-/* Where the last word before @end begins, with what is in brackets in one piece */
+/* Begin of the last word before @end; text in brackets is one word */
 static char *last_word(char *s, char *end)
 {
 	int depth = 0;
@@ -357,7 +398,7 @@ static char *last_word(char *s, char *end)
 	return end;
 }
 
-/* Where "(/usr/bin/x)" or "([vdso])" behind a name or an address begins, or @end */
+/* Begin of "(/usr/bin/x)" or "([vdso])" after a name or an address, or @end */
 static char *before_file(char *s, char *end)
 {
 	char *at = end;
@@ -369,7 +410,7 @@ static char *before_file(char *s, char *end)
 	return end;
 }
 
-/* The '/' of FROM/TO, which an address or an offset is before, or brackets; or NULL */
+/* The '/' of FROM/TO, after an address, an offset or brackets; or NULL */
 static char *find_slash(char *s, char *end)
 {
 	char *at = before_file(s, end);
@@ -394,7 +435,7 @@ static bool get_pair(struct text *x, const struct header *h, char *s, char *end,
 	to = before_file(slash + 1, end);
 	if (from == s || to == slash + 1)
 		return false;
-	/* Nobody knows where it led, says lbrtime */
+	/* lbrtime's notation of an unknown target */
 	e->to = to - slash == 4 && !strncmp(slash, "/0x0", 4) ?
 			NONE :
 			get_place(x, h, slash + 1, to);
@@ -402,7 +443,7 @@ static bool get_pair(struct text *x, const struct header *h, char *s, char *end,
 	return true;
 }
 
-/* Behind the sampled function's file, or NULL */
+/* After the sampled function's file, or NULL */
 static char *after_file(char *s, char *end)
 {
 	int depth = 0;
@@ -418,9 +459,9 @@ static char *after_file(char *s, char *end)
 }
 
 /*
- * Where the first FROM begins; @s: behind the ip, @end: of its TO. With names, perf prints the
- * sampled function and it in one word. That function is where the newest branch led, unless
- * it went on by a jump.
+ * Begin of the first FROM; @s: after the ip, @end: of its TO. With names, perf prints
+ * the sampled function and FROM in one word. That function is the target of the newest
+ * branch, unless it went on by a jump.
  */
 static char *first_from(char *s, char *end)
 {
@@ -433,7 +474,7 @@ static char *first_from(char *s, char *end)
 	word = last_word(s, slash);
 	if (!strncmp(word, "0x", 2))
 		return word;
-	/* What is between them is more than a name has, or its file */
+	/* There are more blanks between them than in a name, or its file */
 	at = memmem(s, slash - s, "  ", 2);
 	at = at ? at : after_file(s, before_file(s, slash));
 	if (at)
@@ -447,7 +488,7 @@ static char *first_from(char *s, char *end)
 	return word;
 }
 
-/* "FROM/TO/P/-/-/12/CALL/- ...", the newest one first. */
+/* "FROM/TO/P/-/-/12/CALL/- ...", newest one first */
 static int get_entries(struct text *x, const struct header *h, char *s,
 		       struct registers *r)
 {
@@ -462,9 +503,11 @@ static int get_entries(struct text *x, const struct header *h, char *s,
 				x,
 				"a sample with more branches than any CPU has");
 		e->cycles = strtoul(cycles, &stop, 10);
-		e->kind = *stop == '/' ? get_kind(stop + 1) : KIND_UNKNOWN;
+		e->flags = 0;
+		e->kind = *stop == '/' ? get_kind(stop + 1, &e->flags) :
+					 KIND_UNKNOWN;
 		stop += strcspn(stop, " \t");
-		/* AMD's CPUs tell what they thought of doing, but did not */
+		/* AMD's CPUs include branches that were executed speculatively only */
 		if (memmem(cycles, stop - cycles, "/SPEC_WRONG_PATH", 16))
 			continue;
 		if (!get_pair(x, h, from, flags, e))
@@ -474,86 +517,31 @@ static int get_entries(struct text *x, const struct header *h, char *s,
 	return 0;
 }
 
-static bool same(const struct entry *a, const struct entry *b)
+/* Return: the last sample of the same LBR, or NONE; from now on it is @now */
+static u32 exchange_last(struct text *x, u32 cpu, u32 now)
 {
-	return a->from == b->from && a->to == b->to && a->cycles == b->cycles;
-}
-
-/* May all but the first @k of them be what was there before? */
-static bool is_old(const struct registers *now, const struct registers *was,
-		   u32 k)
-{
-	u32 nr = now->nr - k, i;
-
-	if (nr > was->nr || (nr < SAME_MIN && nr < was->nr))
-		return false;
-	for (i = 0; i < nr; i++) {
-		if (!same(&now->entry[k + i], &was->entry[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Does it repeat itself all the way? */
-static bool is_loop(const struct registers *r, u32 period)
-{
-	u32 i;
-
-	for (i = 0; i + period < r->nr; i++) {
-		if (!same(&r->entry[i], &r->entry[i + period]))
-			return false;
-	}
-	return true;
-}
-
-/* Return: how many are new; more than there are if nobody can tell */
-static u32 count_new(const struct registers *now, const struct registers *was)
-{
-	u32 found = now->nr + 1, k;
-
-	for (k = 0; k < now->nr; k++) {
-		if (!is_old(now, was, k))
-			continue;
-		/* A few at the end may look alike by chance */
-		if (found <= now->nr && is_loop(was, k - found))
-			return now->nr + 2;
-		if (found > now->nr)
-			found = k;
-	}
-	return found;
-}
-
-static struct registers *get_registers(struct text *x, u32 cpu)
-{
-	u32 i;
+	u32 was, i;
 
 	if (cpu >= x->cpus) {
-		x->registers = reallocarray(x->registers, cpu + 1,
-					    sizeof(*x->registers));
-		if (!x->registers)
-			abort();
+		x->last = xreallocarray(x->last, cpu + 1, sizeof(*x->last));
 		for (i = x->cpus; i <= cpu; i++)
-			x->registers[i] = NULL;
+			x->last[i] = NONE;
 		x->cpus = cpu + 1;
 	}
-	if (!x->registers[cpu])
-		x->registers[cpu] = allocate(sizeof(**x->registers));
-	return x->registers[cpu];
+	was = x->last[cpu];
+	x->last[cpu] = now;
+	return was;
 }
 
 static void add_branches(struct text *x, struct sample *s,
-			 const struct registers *now, struct registers *was)
+			 const struct registers *now)
 {
-	u32 nr = x->flags ? now->nr : count_new(now, was), i;
+	u32 sample = x->t->nr - 1, last = exchange_last(x, s->cpu, sample), i;
 
-	if (nr > now->nr + 1)
-		s->flags |= LBRPROF_LOST;
-	else if (nr > now->nr)
-		s->flags |= FLAG_MAYBE;
-	if (nr > now->nr)
-		nr = now->nr;
-	s->calls = x->flags ? x->calls : now->nr;
-	for (i = nr; i--;) {
+	GROW(x->before, sample, x->before_room);
+	x->before[sample] = x->flags ? OVERLAP_RECORDED : last;
+	s->calls = x->flags ? x->calls : 0;
+	for (i = now->nr; i--;) {
 		const struct entry *e = &now->entry[i];
 
 		if (e->cycles)
@@ -564,15 +552,15 @@ static void add_branches(struct text *x, struct sample *s,
 			.cycles = e->cycles < CYCLES_MAX ? e->cycles :
 							   CYCLES_MAX,
 			.kind = e->kind,
+			.flags = e->flags,
 		};
 	}
 	if (now->nr > x->t->depth)
 		x->t->depth = now->nr;
 	x->branches |= now->nr > 0;
-	*was = *now;
 }
 
-/* "name" or "name+0x12", before the branches or the end; @dso in brackets behind it */
+/* "name" or "name+0x12", before the branches or the end; @dso in brackets after it */
 static u32 get_ip(struct text *x, const struct header *h, u64 addr, char *s,
 		  char *end)
 {
@@ -597,12 +585,12 @@ static u32 get_ip(struct text *x, const struct header *h, u64 addr, char *s,
 	}
 	clean_text(s);
 	if (!*s || !strcmp(s, "[unknown]")) {
-		place = symbols_place(x->t->symbols, h->tgid, addr);
+		place = symtab_place(x->t->symbols, h->tgid, addr);
 	} else if (x->named) {
-		place = symbols_named(x->t->symbols, s, offset);
+		place = symtab_named(x->t->symbols, s, offset);
 	} else {
-		place = symbols_place(x->t->symbols, h->tgid, addr);
-		symbols_hint(x->t->symbols, place, s, plus ? offset : addr);
+		place = symtab_place(x->t->symbols, h->tgid, addr);
+		symtab_hint(x->t->symbols, place, s, plus ? offset : addr);
 	}
 	if (plus)
 		*plus = '+';
@@ -638,7 +626,7 @@ static bool find_ip(char *s, u64 *addr, char **rest)
 	return false;
 }
 
-static int take_sample(struct text *x, const struct header *h)
+static int parse_sample(struct text *x, const struct header *h)
 {
 	struct registers now;
 	struct sample *s;
@@ -663,92 +651,91 @@ static int take_sample(struct text *x, const struct header *h)
 	s->flags = LBRPROF_TO | x->flags;
 	s->comm = timeline_comm(x->t, h->comm);
 	s->ip = get_ip(x, h, addr, rest, from);
-	add_branches(x, s, &now, get_registers(x, h->cpu));
+	add_branches(x, s, &now);
 	x->samples++;
 	x->flags = 0;
 	return 0;
 }
 
-/* What --format=brstack tells beyond what perf does */
-static void take_comment(struct text *x)
+/* What --format=brstack adds to perf's format */
+static void parse_comment(struct text *x)
 {
 	unsigned long long calls;
 	u32 flags;
 
 	if (sscanf(x->line, "# lbrtime: %x %llu", &flags, &calls) != 2)
 		return;
-	x->flags = (flags & (FLAG_MAYBE - 1)) | FLAG_TOLD;
+	x->flags = (flags & (FLAG_RECORDED - 1)) | FLAG_RECORDED;
 	x->calls = calls;
 }
 
 /* ------------------------------------------------------------------------- */
 
-static int take_line(struct text *x)
+static int no_header(struct text *x)
+{
+	return wrong(
+		x,
+		x->samples ?
+			"not a line of perf script with comm, pid, tid, cpu and time" :
+			"neither a trace.dat nor output of perf script -F comm,pid,tid,cpu,time,ip,sym,brstack");
+}
+
+static int parse_line(struct text *x)
 {
 	struct header h;
 	char *s;
 
 	x->line[strcspn(x->line, "\r\n")] = '\0';
 	if (*x->line == '#')
-		take_comment(x);
+		parse_comment(x);
 	if (!x->line[strspn(x->line, " \t\r")] || *x->line == '#')
 		return 0;
-	if (!get_header(x->line, &h))
-		return wrong(
-			x,
-			x->samples ?
-				"no line of perf script with comm, pid, tid, cpu and time" :
-				"neither a trace.dat nor what perf script -F comm,pid,tid,cpu,time,ip,sym,brstack prints");
+	if (x->t->by_thread || !get_header(x->line, &h)) {
+		if ((!x->t->by_thread && x->samples) ||
+		    !get_threads_header(x, x->line, &h))
+			return no_header(x);
+		x->t->by_thread = true;
+	}
 	for (s = h.rest; *s == ' '; s++)
 		;
 	s = strstr(s, "PERF_RECORD_");
 	if (s) {
-		take_record(x, &h, s + 12);
+		parse_record(x, &h, s + 12);
 		return 0;
 	}
-	return take_sample(x, &h);
+	return parse_sample(x, &h);
 }
 
-/*
- * Where nothing of what was there before is left, branches may have been lost. Whether
- * the registers were full cannot be seen: perf leaves out those that were not asked for.
- * But after a switch they were empty, and less than half of what was seen is not full.
- */
 static void settle(struct text *x)
 {
 	u64 i;
 
 	for (i = 0; i < x->t->nr; i++) {
 		struct sample *s = &x->t->sample[i];
-		bool told = s->flags & FLAG_TOLD;
+		bool recorded = s->flags & FLAG_RECORDED;
 
-		s->flags &= ~FLAG_TOLD;
-		if (told)
-			continue;
-		if (!x->branches)
+		s->flags &= ~FLAG_RECORDED;
+		if (!recorded && !x->branches)
 			s->flags |= LBRPROF_PLAIN;
-		if (s->flags & FLAG_MAYBE &&
-		    (s->before != NONE || 2 * s->calls >= x->t->depth))
-			s->flags |= LBRPROF_LOST;
-		s->flags &= ~FLAG_MAYBE;
-		s->calls = 0;
 	}
+	if (x->branches)
+		overlaps_find(x->t, x->before);
 }
 
-/* Why a line is no text */
+/* Why a line is not text */
 static const char *is_binary(const char *line)
 {
 	if (!strncmp(line, "PERFILE2", 8) ||
 	    !strncmp(line, "\x17\x08\x44tracing", 10))
-		return "a trace.dat or a perf.data has to be a regular file, and named";
+		return "a trace.dat or perf.data must be a regular file that is given by name";
 	return "neither a trace.dat nor text";
 }
 
 /**
- * perftext_read - read what perf script printed
- * @g: the guard
- * @t: what becomes of it, without samples if there are none
- * @in: the file
+ * perftext_read - read the output of perf script
+ * @g:	guard
+ * @t:	timeline to add to; it stays empty if there are no samples
+ * @in:	file
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
@@ -759,26 +746,25 @@ int perftext_read(struct guard *g, struct timeline *t, FILE *in)
 	size_t room = 0;
 	int status = 0;
 	ssize_t n;
-	u32 i;
 
 	while (!status && (n = getline(&x.line, &room, in)) >= 0) {
 		if (memchr(x.line, '\0', n))
 			status = wrong(&x, is_binary(x.line));
 		else
-			status = take_line(&x);
+			status = parse_line(&x);
 		x.offset += n;
 		if (++lines % ALIVE_LINES == 0) {
 			guard_alive(g, x.offset);
 			guard_progress(g, "%.1f M lines", lines / 1e6);
 		}
 	}
-	/* Without memory for a line, there is no error of the file */
+	/* getline() may have failed for lack of memory, without an error of the file */
 	if (!status && !feof(in))
 		status = guard_fail(g, x.offset, "%s", strerror(errno));
 	settle(&x);
 	free(x.line);
-	for (i = 0; i < x.cpus; i++)
-		free(x.registers[i]);
-	free(x.registers);
+	free(x.last);
+	free(x.before);
+	free(x.lane);
 	return status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The result for programs: JSON and CSV. */
+/* Reports in JSON and CSV. */
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "lbrtime.h"
@@ -8,14 +9,14 @@
 
 static const struct function *function_of(const struct timeline *t, u32 f)
 {
-	return symbols_function(t->symbols, f);
+	return symtab_function(t->symbols, f);
 }
 
 static void csv_functions(const struct timeline *t, const struct report *r)
 {
 	double unknown[METHODS];
 	struct totals *totals = totals_new(t, unknown);
-	u32 functions = symbols_functions(t->symbols), i;
+	u32 functions = symtab_functions(t->symbols), i;
 	enum method m;
 	u64 shown = 0;
 
@@ -49,11 +50,9 @@ static void csv_chain(FILE *out, const struct timeline *t,
 {
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = text_open(&text, &size);
 	u32 i;
 
-	if (!f)
-		abort();
 	for (i = c->len; i > 1; i--)
 		fprintf(f, "%s;", function_of(t, c->function[i - 1])->name);
 	fputs(function_of(t, c->function[0])->name, f);
@@ -69,7 +68,7 @@ static void csv_visits(const struct timeline *t, const struct report *r)
 	u32 i, j, nr;
 
 	fprintf(r->out,
-		"time,cpu,tgid,pid,comm,state,interval,visit,function,start,duration,error,from,to,how,kind,cycles,chain\n");
+		"time,cpu,tgid,pid,comm,state,interval,visit,function,start,duration,error,reliable,from,to,how,kind,cycles,chain\n");
 	for (i = 0; i < t->nr; i++) {
 		const struct sample *s = &t->sample[i];
 		const struct chains *c = walk_next(w, i);
@@ -87,17 +86,19 @@ static void csv_visits(const struct timeline *t, const struct report *r)
 				   function_of(t, slice[j].function)->name);
 			fprintf(r->out, ",%llu,%llu,", slice[j].start,
 				slice[j].end - slice[j].start);
-			if (sure_there(r->method))
-				fprintf(r->out, "%llu", slice[j].error);
-			fputc(',', r->out);
+			if (reliability_available(r->method))
+				fprintf(r->out, "%llu,%d,", slice[j].error,
+					slice[j].sure);
+			else
+				fputs(",,", r->out);
 			if (j < s->nr)
 				fprintf(r->out, "0x%llx,0x%llx,%s,%s,%u,",
-					symbols_at(t->symbols, b->from)->addr,
-					c->to[j], c->how[j], kind_name(b->kind),
-					b->cycles);
+					symtab_at(t->symbols, b->from)->addr,
+					c->to[j], c->how[j],
+					branch_kind_name(b->kind), b->cycles);
 			else
 				fprintf(r->out, "0x%llx,,,sample,,",
-					symbols_at(t->symbols, s->ip)->addr);
+					symtab_at(t->symbols, s->ip)->addr);
 			csv_chain(r->out, t, &c->visit[j]);
 			fputc('\n', r->out);
 		}
@@ -106,11 +107,11 @@ static void csv_visits(const struct timeline *t, const struct report *r)
 }
 
 /**
- * report_csv - functions, or visits, as CSV
- * @t: after timeline_finish()
- * @r: what is asked for
+ * lbrtime_write_csv - write functions or visits as CSV
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  */
-void report_csv(const struct timeline *t, const struct report *r)
+void lbrtime_write_csv(const struct timeline *t, const struct report *r)
 {
 	if (r->visits)
 		csv_visits(t, r);
@@ -122,7 +123,8 @@ static void json_double(struct json_object *o, const char *key, double v)
 {
 	char text[40];
 
-	snprintf(text, sizeof(text), "%.6g", v);
+	/* JSON has no NaN and no infinity */
+	snprintf(text, sizeof(text), "%.6g", isfinite(v) ? v : 0);
 	json_object_object_add(o, key, json_object_new_double_s(v, text));
 }
 
@@ -144,7 +146,7 @@ static struct json_object *json_functions(const struct timeline *t, u64 top,
 					  double *unknown)
 {
 	struct totals *totals = totals_new(t, unknown);
-	u32 functions = symbols_functions(t->symbols), i;
+	u32 functions = symtab_functions(t->symbols), i;
 	struct json_object *all = json_object_new_array(), *o, *times;
 	enum method m;
 	u64 shown = 0;
@@ -174,17 +176,17 @@ static struct json_object *json_functions(const struct timeline *t, u64 top,
 }
 
 /**
- * json_summary - the result
- * @t: after timeline_finish()
- * @r: what is asked for
+ * json_summary - everything but the visits
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  *
- * Return: an object with all but the visits.
+ * Return: an object.
  */
 struct json_object *json_summary(const struct timeline *t,
 				 const struct report *r)
 {
 	struct json_object *o = json_object_new_object(), *rest, *known;
-	double unknown[METHODS];
+	double unknown[METHODS], least, most;
 	struct json_object *functions = json_functions(t, r->top, unknown);
 	enum method m;
 
@@ -197,7 +199,15 @@ struct json_object *json_summary(const struct timeline *t,
 	json_double(o, "covered", covered(t));
 	json_number(o, "time", timed(t));
 	json_object_object_add(o, "intervals", json_states(t));
-	json_double(o, "ns_per_cycle", t->has_cycles ? t->ns_per_cycle : 0);
+	if (t->inferred)
+		json_double(o, "whole_by_chance", t->chance);
+	json_double(o, "ns_per_cycle", t->ns_per_cycle);
+	json_double(o, "ns_per_cycle_error",
+		    t->ns_per_cycle > 0 ? t->ns_per_cycle * t->clock.error : 0);
+	if (clock_range(t, &least, &most)) {
+		json_double(o, "ns_per_cycle_least", least);
+		json_double(o, "ns_per_cycle_most", most);
+	}
 	json_string(o, "method", method_name(r->method));
 	rest = json_object_new_object();
 	known = json_object_new_object();
@@ -205,11 +215,12 @@ struct json_object *json_summary(const struct timeline *t,
 		if (!method_there(t, m))
 			continue;
 		json_number(rest, method_name(m), unknown[m] + 0.5);
-		if (sure_there(m))
-			json_double(known, method_name(m), sure_share(t, m));
+		if (reliability_available(m))
+			json_double(known, method_name(m),
+				    reliability_share(t, m));
 	}
 	json_object_object_add(o, "unknown", rest);
-	json_object_object_add(o, "sure", known);
+	json_object_object_add(o, "reliable", known);
 	json_object_object_add(o, "functions", functions);
 	return o;
 }
@@ -240,8 +251,12 @@ static struct json_object *json_visits(const struct timeline *t,
 			json_number(v, "start", slice[j].start);
 			json_number(v, "duration",
 				    slice[j].end - slice[j].start);
-			if (sure_there(r->method))
+			if (reliability_available(r->method)) {
 				json_number(v, "error", slice[j].error);
+				json_object_object_add(
+					v, "reliable",
+					json_object_new_boolean(slice[j].sure));
+			}
 			json_object_array_add(visits, v);
 		}
 		json_object_object_add(o, "visits", visits);
@@ -251,11 +266,11 @@ static struct json_object *json_visits(const struct timeline *t,
 }
 
 /**
- * report_json - functions, and visits if they are asked for, as JSON
- * @t: after timeline_finish()
- * @r: what is asked for
+ * lbrtime_write_json - write functions, and visits if requested, as JSON
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  */
-void report_json(const struct timeline *t, const struct report *r)
+void lbrtime_write_json(const struct timeline *t, const struct report *r)
 {
 	struct json_object *o = json_summary(t, r);
 

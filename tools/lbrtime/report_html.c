@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The result as one page for a browser, without anything from elsewhere: page.html,
- * with a summary as JSON in it, and samples and visits as numbers: LEB128 in base64,
- * since there may be millions. What comes from the trace is data there, never markup
- * (lib/page.h), and the page's script makes text of it.
+ * The result as one page for a browser without external resources (lib/page.h), with a
+ * summary as JSON, and samples and visits as numbers, LEB128 in base64, since there may
+ * be millions.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -12,21 +11,15 @@
 #include "lbrtime.h"
 #include "page.h"
 #include "text.h"
+#include "version.h"
 
-#define NUMBERS "@NUMBERS@"
-
-/* Added to the state of a sample that was taken when the thread left the CPU */
+/* Added to the state of a sample that was recorded when the thread left the CPU */
 #define SWITCHED 4
 
-/* page.html itself; the Makefile knows that this file depends on it */
-__asm__(".pushsection .rodata\n"
-	"lbrtime_page:\n"
-	".incbin \"lbrtime/page.html\"\n"
-	".byte 0\n"
-	".popsection\n");
-extern const char lbrtime_page[];
+PAGE_TEXT(lbrtime_style, "lbrtime/page.css");
+PAGE_TEXT(lbrtime_script, "lbrtime/page.js");
 
-/* Bytes that wait until three of them are four letters */
+/* Bits that wait until three bytes make four letters */
 struct base64 {
 	FILE *out;
 	u32 bits;
@@ -68,6 +61,14 @@ static void end_base64(struct base64 *b)
 	fputs(nr == 1 ? "==" : "=", b->out);
 }
 
+/* A visit of unknown time lasts until the next one */
+static u64 until(const struct slice *slice, u32 i, u32 nr, u64 end)
+{
+	if (!slice[i].unknown)
+		return slice[i].end;
+	return i + 1 < nr ? slice[i + 1].start : end;
+}
+
 static void put_times(struct base64 *b, const struct timeline *t, u32 sample,
 		      enum method m)
 {
@@ -78,15 +79,17 @@ static void put_times(struct base64 *b, const struct timeline *t, u32 sample,
 		return;
 	nr = slices(t, sample, m, slice);
 	for (i = 0; i < nr; i++)
-		put_number(b, 2 * (slice[i].end - slice[i].start) +
-				      !slice[i].sure);
+		put_number(b, 4 * (until(slice, i, nr, t->sample[sample].ts) -
+				   slice[i].start) +
+				      2 * slice[i].unknown + !slice[i].sure);
 }
 
 /*
- * A sample: time since the one before, its interval's length, CPU, thread (number in
- * DATA.threads), state (4 more at a switch), how many branches, ns that the methods without a table account
- * for; for each visit 8 * function + the branch's kind; then for each visit twice its ns by
- * cycles and by fit, if there are these, and one more if they are not sure.
+ * A sample: time since the one before, length of its interval, CPU, thread (index in
+ * DATA.threads), state (4 more at a switch), number of branches, time that the methods
+ * without a table account for, ns; for each visit 8 * function + kind of its branch;
+ * then for each visit four times its ns by cycles and by fit, if available, plus one if
+ * they are not reliable, plus two if its time is unknown.
  */
 static void put_sample(struct base64 *b, const struct timeline *t, u32 sample,
 		       u32 thread)
@@ -135,7 +138,7 @@ static int by_pid(const void *a, const void *b, void *arg)
 static struct json_object *threads(const struct timeline *t, u32 *thread)
 {
 	struct json_object *a = json_object_new_array(), *o;
-	u32 *order = allocate(t->nr * sizeof(*order)), i, nr = 0;
+	u32 *order = xzalloc(t->nr * sizeof(*order)), i, nr = 0;
 
 	for (i = 0; i < t->nr; i++)
 		order[i] = i;
@@ -161,13 +164,13 @@ static void add_functions(struct json_object *o, const struct timeline *t)
 {
 	struct json_object *names = json_object_new_array();
 	struct json_object *shares = json_object_new_array();
-	u32 functions = symbols_functions(t->symbols), f;
+	u32 functions = symtab_functions(t->symbols), f;
 	char text[40];
 
 	for (f = 0; f < functions; f++) {
 		json_object_array_add(
 			names, json_object_new_string(
-				       symbols_function(t->symbols, f)->name));
+				       symtab_function(t->symbols, f)->name));
 		snprintf(text, sizeof(text), "%.6g", t->share[f]);
 		json_object_array_add(
 			shares, json_object_new_double_s(t->share[f], text));
@@ -199,29 +202,29 @@ static struct json_object *alarms(const struct timeline *t)
 }
 
 /**
- * report_html - write the page
- * @t: after timeline_finish()
- * @r: what is asked for
+ * lbrtime_write_html - write the page
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  */
-void report_html(const struct timeline *t, const struct report *r)
+void lbrtime_write_html(const struct timeline *t, const struct report *r)
 {
-	const char *numbers = strstr(lbrtime_page, NUMBERS);
-	u32 *thread = allocate(t->nr * sizeof(*thread));
+	u32 *thread = xzalloc(t->nr * sizeof(*thread));
 	struct json_object *o = json_summary(t, r);
 	char first[24];
 
-	/* A number of the page's has no room for all digits */
+	/* A JavaScript number has too few digits */
 	snprintf(first, sizeof(first), "%llu", t->sample[0].ts);
 	json_string(o, "first", first);
+	json_string(o, "tool", PROGRAM " " TRACERIG_VERSION);
 	json_object_object_add(o, "threads", threads(t, thread));
 	json_object_object_add(o, "alarms", alarms(t));
 	add_functions(o, t);
-	page_open(r->out);
+	page_open(r->out, lbrtime_style);
 	page_json(r->out, o);
-	page_close_data(r->out);
-	fwrite(lbrtime_page, 1, numbers - lbrtime_page, r->out);
+	fputs("\n</script>\n<script type=\"text/plain\" id=\"numbers\">",
+	      r->out);
 	put_numbers(r->out, t, thread);
-	fputs(numbers + strlen(NUMBERS), r->out);
+	page_close(r->out, lbrtime_script);
 	json_object_put(o);
 	free(thread);
 }

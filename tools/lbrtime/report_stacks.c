@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The result for other viewers: folded stacks, speedscope, Chrome's traces, brstack. */
+/* Reports for other viewers: folded stacks, speedscope, Chrome's traces, brstack. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "chrome.h"
+#include "hash.h"
 #include "lbrtime.h"
 #include "text.h"
 
 static const char *name_of(const struct timeline *t, u32 function)
 {
-	return symbols_function(t->symbols, function)->name;
+	return symtab_function(t->symbols, function)->name;
 }
 
 static int by_thread(const void *a, const void *b, void *arg)
@@ -22,10 +24,10 @@ static int by_thread(const void *a, const void *b, void *arg)
 	return x < y ? -1 : x > y;
 }
 
-/* All samples, thread by thread, each one's in order of time; free() is due */
+/* All samples, by thread and time; to be freed with free() */
 static u32 *threads_new(const struct timeline *t)
 {
-	u32 *order = allocate(t->nr * sizeof(*order)), i;
+	u32 *order = xzalloc(t->nr * sizeof(*order)), i;
 
 	for (i = 0; i < t->nr; i++)
 		order[i] = i;
@@ -37,9 +39,9 @@ static u32 *threads_new(const struct timeline *t)
 
 /**
  * struct node - a stack: a function that another stack has called
- * @parent:	that one, or NONE
- * @function:	which
- * @time:	that it took itself, ns
+ * @parent:	the other stack, or NONE
+ * @function:	function
+ * @time:	self time, ns
  */
 struct node {
 	u32 parent;
@@ -47,82 +49,47 @@ struct node {
 	double time;
 };
 
-/* All stacks; a hash table finds them by parent and function */
+/* All stacks, and their numbers by parent and function */
 struct stacks {
 	struct node *node;
 	u64 nr, room;
-	u32 *slot;
-	u64 size;
+	struct hash table;
 };
-
-static u64 slot_of(const struct stacks *s, u32 parent, u32 function)
-{
-	u64 h = (((u64)parent << 32 | function) + 1) * 0x9e3779b97f4a7c15ull;
-	u64 at = h ^ h >> 29;
-	u32 i;
-
-	while ((i = s->slot[at & (s->size - 1)]) != NONE &&
-	       (s->node[i].parent != parent || s->node[i].function != function))
-		at++;
-	return at & (s->size - 1);
-}
-
-static void more_slots(struct stacks *s)
-{
-	u64 i;
-
-	if (2 * s->nr < s->size)
-		return;
-	s->size = s->size ? 2 * s->size : 1024;
-	free(s->slot);
-	s->slot = allocate(s->size * sizeof(*s->slot));
-	memset(s->slot, 0xff, s->size * sizeof(*s->slot));
-	for (i = 0; i < s->nr; i++)
-		s->slot[slot_of(s, s->node[i].parent, s->node[i].function)] = i;
-}
 
 static u32 find_stack(struct stacks *s, u32 parent, u32 function)
 {
-	u64 at;
+	u64 hash = hash_pair(parent, function);
+	u32 i;
 
-	more_slots(s);
-	at = slot_of(s, parent, function);
-	if (s->slot[at] == NONE) {
-		s->node = grow(s->node, s->nr, &s->room, sizeof(*s->node));
-		s->node[s->nr] =
-			(struct node){ .parent = parent, .function = function };
-		s->slot[at] = s->nr++;
+	hash_for_each_possible(&s->table, hash, i) {
+		if (s->node[i].parent == parent &&
+		    s->node[i].function == function)
+			return i;
 	}
-	return s->slot[at];
-}
-
-/* What separates functions and counts must not be in names */
-static void write_frame(FILE *out, const char *name)
-{
-	for (; *name; name++)
-		fputc(*name == ';' ? ':' : *name, out);
+	GROW(s->node, s->nr, s->room);
+	s->node[s->nr++] =
+		(struct node){ .parent = parent, .function = function };
+	return hash_add(&s->table, hash);
 }
 
 static void write_stack(FILE *out, const struct timeline *t,
 			const struct stacks *s, u32 node)
 {
 	u32 path[MAX_CHAIN], len = 0;
+	const char *before = "";
 
 	for (; node != NONE && len < MAX_CHAIN; node = s->node[node].parent)
 		path[len++] = s->node[node].function;
-	for (; len; len--) {
-		write_frame(out, name_of(t, path[len - 1]));
-		if (len > 1)
-			fputc(';', out);
-	}
+	for (; len; len--)
+		folded_frame(out, name_of(t, path[len - 1]), &before);
 }
 
 /**
- * report_folded - stacks and ns, for flame graphs
- * @t: after timeline_finish()
- * @r: what is asked for
+ * lbrtime_write_folded - write stacks and ns, for flame graphs
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  */
-void report_folded(const struct timeline *t, const struct report *r)
+void lbrtime_write_folded(const struct timeline *t, const struct report *r)
 {
 	double time[MAX_BRANCHES + 1], unknown = 0;
 	struct walk *w = walk_new(t);
@@ -156,12 +123,14 @@ void report_folded(const struct timeline *t, const struct report *r)
 		fprintf(r->out, "(unknown) %.0f\n", unknown);
 	walk_free(w);
 	free(s.node);
-	free(s.slot);
+	hash_free(&s.table);
 }
 
 /* ------------------------------------------------------------------------- */
 
-/* A function that writes a piece of time of a thread; NULL: nobody knows what ran */
+/* A function that writes a piece of a thread's time; @c is NULL
+ * if it is unknown what ran
+ */
 typedef void piece(void *arg, const struct chain *c, const struct slice *p);
 
 static void each_piece(const struct timeline *t, u32 sample,
@@ -171,24 +140,27 @@ static void each_piece(const struct timeline *t, u32 sample,
 	const struct sample *s = &t->sample[sample];
 	struct slice slice[MAX_BRANCHES + 1];
 	u32 nr = slices(t, sample, r->method, slice), i;
+	struct slice gap = { .start = s->start, .sure = true };
 
-	if (s->state != STATE_FIRST && slice[0].start > s->start)
-		write(arg, NULL,
-		      &(struct slice){ .start = s->start,
-				       .end = slice[0].start,
-				       .sure = true });
-	for (i = 0; i < nr; i++) {
-		if (slice[i].end > slice[i].start)
-			write(arg, &c->visit[i], &slice[i]);
+	for (i = 0; i <= nr; i++) {
+		gap.end = i < nr ? slice[i].start : s->ts;
+		if (i < nr && slice[i].end == slice[i].start)
+			continue;
+		if (s->state != STATE_FIRST && gap.end > gap.start)
+			write(arg, NULL, &gap);
+		if (i == nr)
+			break;
+		write(arg, &c->visit[i], &slice[i]);
+		gap.start = slice[i].end;
 	}
 }
 
 /**
- * struct scope - while speedscope's file is written
- * @out:	to this
- * @weights:	text of what comes later
- * @functions:	how many; one more is what nobody knows
- * @comma:	what to write before the next one
+ * struct scope - state while speedscope's file is written
+ * @out:	output
+ * @weights:	text that comes later
+ * @functions:	number of functions; this number itself stands for unknown
+ * @comma:	what to write before the next item
  * @at:		end of the last piece, ns
  */
 struct scope {
@@ -205,7 +177,7 @@ static void scope_piece(void *arg, const struct chain *c, const struct slice *p)
 	u64 start = p->start, end = p->end;
 	u32 i;
 
-	/* Nothing ran there as far as the samples tell */
+	/* According to the samples nothing ran there */
 	if (s->at && start > s->at) {
 		fprintf(s->out, "%s[]", s->comma);
 		fprintf(s->weights, "%s%llu", s->comma, start - s->at);
@@ -222,21 +194,21 @@ static void scope_piece(void *arg, const struct chain *c, const struct slice *p)
 	s->comma = ",";
 }
 
-/* Samples of one thread from order[i] on; returns where the next one begins */
+/* Write the samples of one thread from order[i] on; returns the
+ * index of the next thread's
+ */
 static u64 scope_thread(const struct timeline *t, const struct report *r,
 			struct walk *w, const u32 *order, u64 i)
 {
 	const struct sample *s = &t->sample[order[i]];
 	struct scope x = { .out = r->out,
-			   .functions = symbols_functions(t->symbols),
+			   .functions = symtab_functions(t->symbols),
 			   .comma = "" };
 	char *weights = NULL, name[64];
 	size_t size;
 	s32 pid = s->pid;
 
-	x.weights = open_memstream(&weights, &size);
-	if (!x.weights)
-		abort();
+	x.weights = text_open(&weights, &size);
 	snprintf(name, sizeof(name), "%s-%d", t->comm[s->comm], pid);
 	fputs("{\"type\":\"sampled\",\"name\":", r->out);
 	html_string(r->out, name);
@@ -253,13 +225,13 @@ static u64 scope_thread(const struct timeline *t, const struct report *r,
 }
 
 /**
- * report_speedscope - what speedscope opens
- * @t: after timeline_finish()
- * @r: what is asked for
+ * lbrtime_write_speedscope - write a file for speedscope
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  */
-void report_speedscope(const struct timeline *t, const struct report *r)
+void lbrtime_write_speedscope(const struct timeline *t, const struct report *r)
 {
-	u32 functions = symbols_functions(t->symbols), f;
+	u32 functions = symtab_functions(t->symbols), f;
 	u32 *order = threads_new(t);
 	struct walk *w = walk_new(t);
 	u64 i = 0;
@@ -268,7 +240,7 @@ void report_speedscope(const struct timeline *t, const struct report *r)
 	      "\"exporter\":\"lbrtime\",\"shared\":{\"frames\":[\n",
 	      r->out);
 	for (f = 0; f < functions; f++) {
-		const struct function *p = symbols_function(t->symbols, f);
+		const struct function *p = symtab_function(t->symbols, f);
 
 		fputs("{\"name\":", r->out);
 		html_string(r->out, p->name);
@@ -289,18 +261,18 @@ void report_speedscope(const struct timeline *t, const struct report *r)
 /* ------------------------------------------------------------------------- */
 
 /**
- * struct chrome - while a thread's events are written
- * @t:		the timeline
- * @out:	to this
- * @s:		the sample at hand
- * @open:	functions that have begun, the outermost one first
- * @len:	how many
+ * struct chrome - state while a thread's events are written
+ * @t:		timeline
+ * @file:	output
+ * @s:		current sample
+ * @open:	functions that have begun, outermost one first
+ * @len:	number of these
  * @at:		end of the last piece, ns
- * @has_error:	how far off times may be is known
+ * @has_error:	errors of times are known
  */
 struct chrome {
 	const struct timeline *t;
-	FILE *out;
+	struct chrome_file *file;
 	const struct sample *s;
 	u32 open[MAX_CHAIN];
 	u32 len;
@@ -309,27 +281,22 @@ struct chrome {
 };
 
 /* @name: of a function that begins, as part of piece @p */
-static void chrome_event(struct chrome *x, char phase, const char *name, u64 ts,
-			 const struct slice *p)
+static void put_event(struct chrome *x, char phase, const char *name, u64 ts,
+		      const struct slice *p)
 {
 	s32 tgid = x->s->tgid < 0 ? x->s->pid : x->s->tgid;
 
-	fprintf(x->out,
-		",\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03llu",
-		phase, tgid, x->s->pid, ts / 1000, ts % 1000);
-	if (name) {
-		fputs(",\"name\":", x->out);
-		html_string(x->out, name);
-		if (p && x->has_error)
-			fprintf(x->out, ",\"args\":{\"error\":%llu}", p->error);
-	}
-	fputc('}', x->out);
+	chrome_event(x->file, phase, tgid, x->s->pid, name);
+	chrome_time(x->file, "ts", ts);
+	if (name && p && x->has_error)
+		chrome_arg(x->file, "error", "%llu", p->error);
+	chrome_end(x->file);
 }
 
-static void chrome_close(struct chrome *x, u32 to, u64 ts)
+static void end_functions(struct chrome *x, u32 to, u64 ts)
 {
 	for (; x->len > to; x->len--)
-		chrome_event(x, 'E', NULL, ts, NULL);
+		put_event(x, 'E', NULL, ts, NULL);
 }
 
 static void chrome_piece(void *arg, const struct chain *c,
@@ -340,59 +307,54 @@ static void chrome_piece(void *arg, const struct chain *c,
 	u32 common = 0, i;
 
 	if (start != x->at || !c)
-		chrome_close(x, 0, x->at);
+		end_functions(x, 0, x->at);
 	x->at = end;
 	if (!c) {
-		chrome_event(x, 'B', "(unknown)", start, NULL);
-		chrome_event(x, 'E', NULL, end, NULL);
+		put_event(x, 'B', "(unknown)", start, NULL);
+		put_event(x, 'E', NULL, end, NULL);
 		return;
 	}
 	while (common < x->len && common < c->len &&
 	       x->open[common] == c->function[c->len - 1 - common])
 		common++;
-	chrome_close(x, common, start);
+	end_functions(x, common, start);
 	for (i = common; i < c->len; i++) {
 		x->open[x->len++] = c->function[c->len - 1 - i];
-		chrome_event(x, 'B', name_of(x->t, x->open[i]), start, p);
+		put_event(x, 'B', name_of(x->t, x->open[i]), start, p);
 	}
 }
 
 /**
- * report_chrome - what Perfetto opens
- * @t: after timeline_finish()
- * @r: what is asked for
+ * lbrtime_write_chrome - write a file for Perfetto
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  */
-void report_chrome(const struct timeline *t, const struct report *r)
+void lbrtime_write_chrome(const struct timeline *t, const struct report *r)
 {
+	struct chrome_file f;
 	struct chrome x = { .t = t,
-			    .out = r->out,
-			    .has_error = sure_there(r->method) };
+			    .file = &f,
+			    .has_error = reliability_available(r->method) };
 	u32 *order = threads_new(t);
 	struct walk *w = walk_new(t);
-	char name[64];
 	u64 i;
 
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-	      "{\"ph\":\"M\",\"pid\":0,\"name\":\"lbrtime\",\"args\":{\"method\":",
-	      r->out);
-	html_string(r->out, method_name(r->method));
-	fputs("}}", r->out);
+	chrome_open(&f, r->out, PROGRAM, NULL);
+	chrome_event(&f, 'M', 0, 0, PROGRAM);
+	chrome_arg_text(&f, "method", method_name(r->method));
+	chrome_end(&f);
 	for (i = 0; i < t->nr; i++) {
 		x.s = &t->sample[order[i]];
-		if (!i || t->sample[order[i - 1]].pid != x.s->pid) {
-			snprintf(name, sizeof(name), "%s", t->comm[x.s->comm]);
-			fprintf(r->out,
-				",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":",
-				x.s->tgid < 0 ? x.s->pid : x.s->tgid, x.s->pid);
-			html_string(r->out, name);
-			fputs("}}", r->out);
-		}
+		if (!i || t->sample[order[i - 1]].pid != x.s->pid)
+			chrome_name(&f, "thread_name",
+				    x.s->tgid < 0 ? x.s->pid : x.s->tgid,
+				    x.s->pid, t->comm[x.s->comm]);
 		each_piece(t, order[i], r, walk_next(w, order[i]), chrome_piece,
 			   &x);
 		if (i + 1 == t->nr || t->sample[order[i + 1]].pid != x.s->pid)
-			chrome_close(&x, 0, x.at);
+			end_functions(&x, 0, x.at);
 	}
-	fputs("\n]}\n", r->out);
+	chrome_close(&f);
 	walk_free(w);
 	free(order);
 }
@@ -418,7 +380,9 @@ static void brstack_head(FILE *out, const struct timeline *t,
 		ts % 1000000000);
 }
 
-/* When the thread came to the CPU, if the samples do not tell; @c: what they do */
+/* When the thread came to the CPU, if the samples do not show it;
+ * @c: state that they show
+ */
 static void brstack_switch(FILE *out, const struct timeline *t, u32 sample,
 			   struct cpu *c)
 {
@@ -437,7 +401,7 @@ static void brstack_switch(FILE *out, const struct timeline *t, u32 sample,
 	};
 }
 
-/* What perf has no word for: flags, and how many branches there were; all that follow are new */
+/* What perf's format lacks: flags, and number of branches; all that follow are new */
 static void brstack_flags(FILE *out, const struct sample *s)
 {
 	u32 flags = (s->flags & ~LBRPROF_LOST) | LBRPROF_TO;
@@ -453,23 +417,24 @@ static void brstack_maps(FILE *out, const struct timeline *t,
 	u32 i;
 
 	for (i = 0; i <= s->nr; i++)
-		symbols_write_maps(t->symbols,
-				   i < s->nr ? t->branch[s->first + i].from :
-					       s->ip,
-				   t->comm[s->comm], s->ts, out);
+		symtab_write_maps(t->symbols,
+				  i < s->nr ? t->branch[s->first + i].from :
+					      s->ip,
+				  t->comm[s->comm], s->ts, out);
 }
 
 /**
- * report_brstack - as perf script prints comm,pid,tid,cpu,time,ip,sym,brstack
- * @t: after timeline_finish()
- * @r: what is asked for
+ * lbrtime_write_brstack - write as perf script prints
+ *	comm,pid,tid,cpu,time,ip,sym,brstack
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  *
- * Where a branch led is 0 if it is not known. Comments tell the rest, so that lbrtime reads
- * what it has written.
+ * An unknown target of a branch is 0. Comments contain the rest, so that lbrtime can
+ * read its own output.
  */
-void report_brstack(const struct timeline *t, const struct report *r)
+void lbrtime_write_brstack(const struct timeline *t, const struct report *r)
 {
-	struct cpu *cpu = allocate(t->cpus * sizeof(*cpu));
+	struct cpu *cpu = xzalloc(t->cpus * sizeof(*cpu));
 	struct walk *w = walk_new(t);
 	u32 i, j;
 
@@ -482,13 +447,13 @@ void report_brstack(const struct timeline *t, const struct report *r)
 		brstack_flags(r->out, s);
 		brstack_head(r->out, t, s, s->ts);
 		fprintf(r->out, "%16llx %s ",
-			symbols_at(t->symbols, s->ip)->addr,
+			symtab_at(t->symbols, s->ip)->addr,
 			name_of(t, timeline_visit(t, s, s->nr)));
 		for (j = s->nr; j--;) {
 			const struct branch *b = &t->branch[s->first + j];
 
 			fprintf(r->out, " 0x%llx/0x%llx/-/-/-/%u/%s/-",
-				symbols_at(t->symbols, b->from)->addr, c->to[j],
+				symtab_at(t->symbols, b->from)->addr, c->to[j],
 				b->cycles, brstack_kind(b->kind));
 		}
 		fputc('\n', r->out);

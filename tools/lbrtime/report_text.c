@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The result for people; and what all formats tell. */
+/* Reports as text, and values that all formats show. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "lbrtime.h"
 #include "text.h"
 
-/* Functions that are suspected of an alarm, at most */
+/* Maximum number of functions that are listed for alarms */
 #define SUSPECTS 10
 
 /**
- * state_name - what the state of an interval is called
- * @state: it
+ * state_name - name of an interval's state
+ * @state:	state
  */
 const char *state_name(enum state state)
 {
@@ -22,10 +23,10 @@ const char *state_name(enum state state)
 }
 
 /**
- * kind_name - what a kind of branches is called
- * @kind: it
+ * branch_kind_name - name of a kind of branches
+ * @kind:	enum kind
  */
-const char *kind_name(u8 kind)
+const char *branch_kind_name(u8 kind)
 {
 	static const char *const names[] = { "unknown", "call", "return",
 					     "jump", "far" };
@@ -34,8 +35,8 @@ const char *kind_name(u8 kind)
 }
 
 /**
- * timed - how long all intervals last together
- * @t: after timeline_finish()
+ * timed - total duration of all intervals
+ * @t:	timeline, after timeline_finish()
  *
  * Return: ns.
  */
@@ -46,10 +47,10 @@ u64 timed(const struct timeline *t)
 }
 
 /**
- * covered - share of the time in which each visit is known
- * @t: after timeline_finish()
+ * covered - share of the time in whole intervals
+ * @t:	timeline, after timeline_finish()
  *
- * Return: from 0 to 1: the effective resolution.
+ * Return: 0 to 1.
  */
 double covered(const struct timeline *t)
 {
@@ -59,10 +60,10 @@ double covered(const struct timeline *t)
 }
 
 /**
- * resolution - how many times more than samples is known
- * @t: after timeline_finish()
+ * resolution - function visits reconstructed per sample
+ * @t:	timeline, after timeline_finish()
  *
- * Return: the mean of visits of a sample: 1 without branches.
+ * Return: the mean; 1 without branches.
  */
 double resolution(const struct timeline *t)
 {
@@ -70,25 +71,27 @@ double resolution(const struct timeline *t)
 }
 
 /**
- * slices - the visits of an interval, with their times
- * @t: after timeline_finish()
- * @sample: which interval
- * @m: by which method
- * @slice: room for MAX_BRANCHES + 1
+ * slices - visits of an interval with their times
+ * @t:		timeline, after timeline_finish()
+ * @sample:	number of the interval's sample
+ * @m:		method
+ * @slice:	set to the visits; MAX_BRANCHES + 1 entries
  *
- * Return: how many. They are at the end of the interval, one after the other; those
- * that no time is known of have none there.
+ * Return: number of visits. They are in order, the last one ends with the interval, and
+ * visits of unknown time have no duration.
  */
 u32 slices(const struct timeline *t, u32 sample, enum method m,
 	   struct slice *slice)
 {
 	const struct sample *s = &t->sample[sample];
 	double time[MAX_BRANCHES + 1], error[MAX_BRANCHES + 1] = { 0 }, sum = 0;
-	u64 all = assign(t, sample, m, time), at = s->ts - all;
+	bool reliable[MAX_BRANCHES + 1] = { false };
+	bool unknown[MAX_BRANCHES + 1];
+	u64 all = assign_span(t, sample, m, time, unknown), at = s->ts - all;
 	u32 i;
 
-	if (sure_there(m))
-		sure(t, sample, m, time, error);
+	if (reliability_available(m))
+		reliability_find(t, sample, m, time, error, reliable);
 	for (i = 0; i <= s->nr; i++) {
 		slice[i].function = timeline_visit(t, s, i);
 		slice[i].start = at;
@@ -96,16 +99,17 @@ u32 slices(const struct timeline *t, u32 sample, enum method m,
 		at = s->ts - all + (u64)(sum + 0.5);
 		if (at > s->ts || i == s->nr)
 			at = s->ts;
-		slice[i].end = at;
+		slice[i].unknown = unknown[i];
+		slice[i].end = unknown[i] ? slice[i].start : at;
 		slice[i].error = error[i] + 0.5;
-		slice[i].sure = sure_there(m) && is_sure(all, slice[i].error);
+		slice[i].sure = reliable[i];
 	}
 	return s->nr + 1;
 }
 
 static const char *name_of(const struct timeline *t, u32 function)
 {
-	return symbols_function(t->symbols, function)->name;
+	return symtab_function(t->symbols, function)->name;
 }
 
 static const char *time_text(char *buf, double ns)
@@ -115,38 +119,32 @@ static const char *time_text(char *buf, double ns)
 
 static u64 count_threads(const struct timeline *t, u32 *cpus)
 {
-	bool *seen = allocate(t->cpus * sizeof(*seen));
-	u64 threads = 0, i;
-	s32 *pid = allocate((t->nr + 1) * sizeof(*pid));
-	u64 size = 1, at;
-	u64 *slot;
+	bool *seen = xzalloc(t->cpus * sizeof(*seen));
+	struct hash pids = { 0 };
+	u64 i, threads, hash;
+	s32 *pid;
 
-	while (size < 2 * t->nr + 2)
-		size *= 2;
-	slot = allocate(size * sizeof(*slot));
 	*cpus = 0;
 	for (i = 0; i < t->nr; i++) {
 		const struct sample *s = &t->sample[i];
 
 		*cpus += !seen[s->cpu];
 		seen[s->cpu] = true;
-		for (at = (u32)s->pid * 2654435761u;
-		     slot[at & (size - 1)] &&
-		     pid[slot[at & (size - 1)] - 1] != s->pid;
-		     at++)
-			;
-		if (slot[at & (size - 1)])
-			continue;
-		pid[threads++] = s->pid;
-		slot[at & (size - 1)] = threads;
+		hash = hash_u64(s->pid);
+		hash_for_each_possible_entry(&pids, hash, pid) {
+			if (*pid == s->pid)
+				break;
+		}
+		if (!pid)
+			*(s32 *)hash_new(&pids, hash, sizeof(*pid)) = s->pid;
 	}
+	threads = pids.nr;
 	free(seen);
-	free(pid);
-	free(slot);
+	hash_free(&pids);
 	return threads;
 }
 
-/* Intervals of samples without branches, which are lost like those of too many */
+/* Intervals of samples without branches, which count as lost */
 static u64 count_plain(const struct timeline *t)
 {
 	u64 i, nr = 0;
@@ -168,15 +166,38 @@ static void write_states(FILE *out, const struct timeline *t)
 			format_count(a, sizeof(a), plain));
 	if (lost)
 		fprintf(out,
-			"  %s intervals had more branches than were recorded\n",
-			format_count(a, sizeof(a), lost));
+			"  %s intervals had more branches than were recorded%s\n",
+			format_count(a, sizeof(a), lost),
+			t->inferred ? ", or may have had" : "");
+	if (t->inferred && t->intervals[STATE_WHOLE])
+		fprintf(out,
+			"  of the intervals that count as whole, at most %.2g %% are expected to have had more\n",
+			100 * t->chance);
 	if (t->intervals[STATE_START])
 		fprintf(out,
-			"  %s intervals begin when the thread came to the CPU, at an unknown time (sched:sched_switch would tell)\n",
+			"  %s intervals begin when the thread came to the CPU, at an unknown time (record sched:sched_switch)\n",
 			format_count(a, sizeof(a), t->intervals[STATE_START]));
 	if (t->gaps)
-		fprintf(out, "  records were lost %s times\n",
+		fprintf(out, "  records lost in %s gaps\n",
 			format_count(a, sizeof(a), t->gaps));
+}
+
+static void write_clock(FILE *out, const struct timeline *t)
+{
+	const struct clock *c = &t->clock;
+
+	if (c->state == CLOCK_KNOWN && c->error > 0)
+		fprintf(out, "1 cycle = %.4g ns (± %.2g %%%s)\n", c->ns,
+			100 * c->error,
+			clock_hides(t) ?
+				"; shorter if the samples' interrupts took much time" :
+				"");
+	else if (c->state == CLOCK_KNOWN)
+		fprintf(out, "1 cycle = %.4g ns\n", c->ns);
+	else if (c->state != CLOCK_NONE)
+		fprintf(out, "Cycles are not used: %s\n", clock_trouble(t));
+	if (c->state == CLOCK_BOUND)
+		fprintf(out, "1 cycle <= %.4g ns\n", c->ns);
 }
 
 static void write_summary(FILE *out, const struct timeline *t, enum method m)
@@ -185,24 +206,27 @@ static void write_summary(FILE *out, const struct timeline *t, enum method m)
 	u32 cpus;
 	u64 threads = count_threads(t, &cpus);
 
-	fprintf(out, "%s: %s samples of %s thread%s on %u CPU%s, %s branches\n",
+	fprintf(out, "%s: %s samples of %s thread%s",
 		strcmp(t->file, "-") ? t->file : "standard input",
 		format_count(a, sizeof(a), t->nr),
-		format_count(b, sizeof(b), threads), threads == 1 ? "" : "s",
-		cpus, cpus == 1 ? "" : "s",
+		format_count(b, sizeof(b), threads), threads == 1 ? "" : "s");
+	if (!t->by_thread)
+		fprintf(out, " on %u CPU%s", cpus, cpus == 1 ? "" : "s");
+	fprintf(out, ", %s branches\n",
 		format_count(c, sizeof(c), t->branches));
-	fprintf(out, "resolution %.1f: visits of functions for each sample\n",
+	fprintf(out, "%.1f function visits reconstructed per sample\n",
 		resolution(t));
 	fprintf(out,
-		"%.1f %% of %s covered: each visit is known there, in %s of %s intervals\n",
+		"%.1f %% of %s covered: every visit is known in %s of %s intervals\n",
 		100 * covered(t), time_text(a, timed(t)),
 		format_count(b, sizeof(b), t->intervals[STATE_WHOLE]),
 		format_count(c, sizeof(c), t->nr - t->intervals[STATE_FIRST]));
 	write_states(out, t);
-	if (sure_there(m))
+	if (reliability_available(m))
 		fprintf(out,
-			"times by %s known to 10 %% of the interval or 1 us: in %.1f %% of what is told of\n",
-			method_name(m), 100 * sure_share(t, m));
+			"Visit times are reliable (right function, within 10 %% of the interval or 1 us) for %.1f %% of the attributed time, by %s.\n",
+			100 * reliability_share(t, m), method_name(m));
+	write_clock(out, t);
 }
 
 static void write_share(FILE *out, double part, double all)
@@ -217,12 +241,13 @@ static void write_functions(FILE *out, const struct timeline *t, u64 top)
 {
 	double unknown[METHODS], all = timed(t);
 	struct totals *totals = totals_new(t, unknown);
-	u32 functions = symbols_functions(t->symbols), i;
+	u32 functions = symtab_functions(t->symbols), i;
 	u64 shown = 0, seen = 0;
 	enum method m;
 	char nr[24];
 
-	fprintf(out, "\n%10s %10s", "samples", "visits");
+	fprintf(out, "\nParts of all time, unknown time included:\n");
+	fprintf(out, "%10s %10s", "samples", "visits");
 	for (m = 0; m < METHODS; m++) {
 		if (method_there(t, m))
 			fprintf(out, " %8s", method_name(m));
@@ -260,11 +285,11 @@ static void write_functions(FILE *out, const struct timeline *t, u64 top)
 static void write_alarms(const struct timeline *t, const struct report *r);
 
 /**
- * report_text - the result for people
- * @t: after timeline_finish()
- * @r: what is asked for
+ * lbrtime_write_text - write the summary and the functions as text
+ * @t:	timeline, after timeline_finish()
+ * @r:	what to print
  */
-void report_text(const struct timeline *t, const struct report *r)
+void lbrtime_write_text(const struct timeline *t, const struct report *r)
 {
 	write_summary(r->out, t, r->method);
 	write_functions(r->out, t, r->top);
@@ -273,9 +298,9 @@ void report_text(const struct timeline *t, const struct report *r)
 }
 
 /* ------------------------------------------------------------------------- */
-/* Needles */
+/* Around a time, in alarms, and in executions */
 
-/* A thread's intervals are in order: those that reach into [from, to] */
+/* Whether an interval overlaps [from, to]; those of a thread are in order */
 static bool reaches(const struct sample *s, u64 from, u64 to)
 {
 	return s->ts >= from && s->start <= to;
@@ -308,14 +333,21 @@ static void write_sample(FILE *out, const struct timeline *t, u32 sample,
 		fputs("  ", out);
 		write_when(out, slice[i].start);
 		fprintf(out, " %9s  ",
-			known ? time_text(time, slice[i].end - slice[i].start) :
+			known && !slice[i].unknown ?
+				time_text(time, slice[i].end - slice[i].start) :
 				"-");
 		for (j = c->visit[i].len; j > 1; j--)
 			fprintf(out, "%s > ",
 				name_of(t, c->visit[i].function[j - 1]));
 		fprintf(out, "%s%s", name_of(t, slice[i].function),
 			i == s->nr ? " <- sampled" : "");
-		if (known && sure_there(r->method) && !slice[i].sure)
+		if (!known || !reliability_available(r->method) ||
+		    slice[i].sure)
+			;
+		else if (slice[i].unknown ||
+			 slice[i].error > slice[i].end - slice[i].start)
+			fputs(" (time unknown)", out);
+		else
 			fprintf(out, " (± %s)",
 				time_text(time, slice[i].error));
 		fputc('\n', out);
@@ -351,14 +383,15 @@ static void write_around(const struct timeline *t, const struct report *r)
 
 /**
  * struct suspect - a function that ran in slow operations
- * @function:	which
- * @alarms:	operations that it was seen in
- * @inside:	its visits in these
- * @outside:	and elsewhere
- * @time:	what it took in these, ns
- * @expected:	how many visits there would be if it were as frequent there as elsewhere
- * @score:	how unlikely that is: the deviance of a Poisson variable, o ln(o/e) - (o - e)
- * @last:	the last operation that it was counted for
+ * @function:	function
+ * @alarms:	number of operations in which it was seen
+ * @inside:	number of its visits in these
+ * @outside:	number of its visits elsewhere
+ * @time:	its time in these, ns
+ * @expected:	number of visits if it were as frequent there as elsewhere
+ * @score:	how unlikely that is: deviance of a Poisson variable, o ln(o/e) - (o -
+ *		e)
+ * @last:	last operation that it was counted for
  */
 struct suspect {
 	u32 function;
@@ -397,7 +430,7 @@ static void add_slice(struct suspect *s, u64 alarm, const struct slice *p)
 	s->last = alarm + 1;
 }
 
-/* The slow operation of the thread that a time is in, or NONE: there may be others */
+/* A slow operation of the thread at a time, or NONE; there may be others */
 static u64 alarm_of(struct alarm *const *alarm, u64 nr, s32 pid, u64 ts,
 		    u64 longest)
 {
@@ -421,13 +454,13 @@ static u64 alarm_of(struct alarm *const *alarm, u64 nr, s32 pid, u64 ts,
 static struct suspect *find_suspects(const struct timeline *t, enum method m,
 				     u64 *seen)
 {
-	u32 functions = symbols_functions(t->symbols), i, j, nr;
-	struct suspect *s = allocate(functions * sizeof(*s));
-	struct alarm **alarm = allocate(t->alarms * sizeof(*alarm));
+	u32 functions = symtab_functions(t->symbols), i, j, nr;
+	struct suspect *s = xzalloc(functions * sizeof(*s));
+	struct alarm **alarm = xzalloc(t->alarms * sizeof(*alarm));
 	struct slice slice[MAX_BRANCHES + 1];
 	double inside = 0, outside = 0;
 	u64 longest = 0, k, at;
-	bool *has = allocate(t->alarms * sizeof(*has));
+	bool *has = xzalloc(t->alarms * sizeof(*has));
 
 	for (k = 0; k < t->alarms; k++) {
 		alarm[k] = &t->alarm[k];
@@ -457,7 +490,7 @@ static struct suspect *find_suspects(const struct timeline *t, enum method m,
 	for (i = 0; i < functions; i++) {
 		double o = s[i].inside;
 
-		/* One more elsewhere: nothing is impossible */
+		/* One more elsewhere, so that the expected value is not 0 */
 		s[i].expected = inside * (s[i].outside + 1) / (outside + 1);
 		if (o > s[i].expected)
 			s[i].score = o * __builtin_log(o / s[i].expected) -
@@ -469,20 +502,20 @@ static struct suspect *find_suspects(const struct timeline *t, enum method m,
 	return s;
 }
 
-/* What is more frequent in slow operations than elsewhere */
+/* Functions that are more frequent in slow operations than elsewhere */
 static void write_alarms(const struct timeline *t, const struct report *r)
 {
 	u64 seen;
 	struct suspect *s = find_suspects(t, r->method, &seen);
-	u32 functions = symbols_functions(t->symbols), i;
+	u32 functions = symtab_functions(t->symbols), i;
 	char a[24], b[24], time[24];
 
 	fprintf(r->out,
-		"\nslow operations that ctlchart found: %s, samples in %s of them; what ran there that is rare elsewhere:\n",
+		"\nslow operations reported by ctlchart: %s, with samples in %s of them; functions there that are rare elsewhere:\n",
 		format_count(a, sizeof(a), t->alarms),
 		format_count(b, sizeof(b), seen));
 	fprintf(r->out, "%10s %10s %10s %10s  function\n", "operations",
-		"visits", "usual", "time");
+		"visits", "expected", "time");
 	for (i = 0; i < functions && i < SUSPECTS && s[i].score > 0; i++)
 		fprintf(r->out, "%10s %10s %10.2f %10s  %s\n",
 			format_count(a, sizeof(a), s[i].alarms),
@@ -497,11 +530,11 @@ static void write_alarms(const struct timeline *t, const struct report *r)
 /* Executions of a function */
 
 /**
- * struct execution - of the function that is asked for, seen from call to return
- * @start:	ns
- * @end:	ns
+ * struct execution - an execution of the function from call to return
+ * @start:	begin, ns
+ * @end:	end, ns
  * @first:	sample with its first visit
- * @last:	sample with its last one
+ * @last:	sample with its last visit
  */
 struct execution {
 	u64 start;
@@ -520,7 +553,7 @@ static int by_duration(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Is it one of these functions, or called by one? */
+/* Whether it is one of these functions, or called by one */
 static bool is_in(const struct chain *c, const bool *wanted)
 {
 	u32 i;
@@ -533,11 +566,12 @@ static bool is_in(const struct chain *c, const bool *wanted)
 }
 
 /**
- * struct search - for executions
- * @execution:	those that were found
- * @nr:		how many
- * @room:	for so many
- * @open:	by thread's last sample: the one that goes on; @first is NONE if none does
+ * struct search - search for executions
+ * @execution:	executions found
+ * @nr:		number of these
+ * @room:	allocated entries of @execution
+ * @open:	by the thread's last sample: the execution in progress; @first is NONE
+ *		if there is none
  */
 struct search {
 	struct execution *execution;
@@ -555,7 +589,7 @@ static void search_sample(struct search *x, const struct timeline *t,
 	u32 nr = slices(t, sample, m, slice), i;
 	bool in = false, known = s->state == STATE_WHOLE && s->before != NONE;
 
-	/* Goes on from the sample before */
+	/* It goes on from the sample before */
 	if (known && x->open[s->before].first != NONE) {
 		e = x->open[s->before];
 		in = true;
@@ -571,8 +605,7 @@ static void search_sample(struct search *x, const struct timeline *t,
 		if (in && !now && e.first != NONE) {
 			e.end = slice[i].start;
 			e.last = sample;
-			x->execution =
-				grow(x->execution, x->nr, &x->room, sizeof(e));
+			GROW(x->execution, x->nr, x->room);
 			x->execution[x->nr++] = e;
 			e.first = NONE;
 		}
@@ -586,8 +619,8 @@ static void search_sample(struct search *x, const struct timeline *t,
 static void write_execution(FILE *out, const struct timeline *t,
 			    const struct execution *e, enum method m)
 {
-	u32 functions = symbols_functions(t->symbols), i, j, nr;
-	double *time = allocate(functions * sizeof(*time)), best;
+	u32 functions = symtab_functions(t->symbols), i, j, nr;
+	double *time = xzalloc(functions * sizeof(*time)), best;
 	struct slice slice[MAX_BRANCHES + 1];
 	const struct sample *s = &t->sample[e->first];
 	char text[24];
@@ -626,7 +659,7 @@ static void write_execution(FILE *out, const struct timeline *t,
 static void write_executions(const struct timeline *t, const struct report *r,
 			     const bool *wanted)
 {
-	struct search x = { .open = allocate(t->nr * sizeof(*x.open)) };
+	struct search x = { .open = xzalloc(t->nr * sizeof(*x.open)) };
 	struct walk *w = walk_new(t);
 	char a[24], b[24];
 	u64 i;
@@ -635,7 +668,7 @@ static void write_executions(const struct timeline *t, const struct report *r,
 		search_sample(&x, t, walk_next(w, i), i, wanted, r->method);
 	walk_free(w);
 	qsort(x.execution, x.nr, sizeof(*x.execution), by_duration);
-	fprintf(r->out, "%s executions of %s are seen from call to return",
+	fprintf(r->out, "%s executions of %s from call to return",
 		format_count(a, sizeof(a), x.nr), r->request);
 	if (x.nr)
 		fprintf(r->out, "; half of them take %s or less",
@@ -651,21 +684,22 @@ static void write_executions(const struct timeline *t, const struct report *r,
 }
 
 /**
- * report_needles - what ran at a time, or in the slowest executions of a function
- * @t: after timeline_finish()
- * @r: which of these is asked for
+ * lbrtime_write_needles - write what ran at a time, or in the slowest executions of a
+ *	function
+ * @t:	timeline, after timeline_finish()
+ * @r:	which of these
  */
-void report_needles(const struct timeline *t, const struct report *r)
+void lbrtime_write_needles(const struct timeline *t, const struct report *r)
 {
-	u32 functions = symbols_functions(t->symbols), i;
+	u32 functions = symtab_functions(t->symbols), i;
 	bool *wanted, found = false;
 
 	if (r->has_around) {
 		write_around(t, r);
 		return;
 	}
-	/* Several files may have one of that name */
-	wanted = allocate(functions * sizeof(*wanted));
+	/* Several files may have a function of that name */
+	wanted = xzalloc(functions * sizeof(*wanted));
 	for (i = 0; i < functions; i++)
 		found |= wanted[i] = !strcmp(name_of(t, i), r->request);
 	if (found)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ran between two samples: intervals, the visits in them, and call chains.
+ * What ran between two samples: intervals, visits, and call chains.
  *
- * An interval with n branches is n + 1 visits of functions: one up to each branch, and
- * one up to the sample. A visit's function is where it ends, at the branch's FROM
- * address or at the sample's ip: nothing else is needed for it, and TO is not.
+ * An interval with n branches consists of n + 1 visits of functions: one up to each
+ * branch, and one up to the sample. The function of a visit is given by its end, the
+ * FROM address of the branch or the ip of the sample; TO is not needed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +12,12 @@
 #include "lbrtime.h"
 #include "text.h"
 
-/* Between a half and all of a visit */
-#define ANEW 0.8
-
 static struct cpu *get_cpu(struct timeline *t, u32 cpu)
 {
 	u32 i;
 
 	if (cpu >= t->cpus) {
-		t->cpu = reallocarray(t->cpu, cpu + 1, sizeof(*t->cpu));
-		if (!t->cpu)
-			abort();
+		t->cpu = xreallocarray(t->cpu, cpu + 1, sizeof(*t->cpu));
 		for (i = t->cpus; i <= cpu; i++)
 			t->cpu[i] = (struct cpu){ .pid = -1, .last = NONE };
 		t->cpus = cpu + 1;
@@ -31,21 +26,20 @@ static struct cpu *get_cpu(struct timeline *t, u32 cpu)
 }
 
 /**
- * timeline_sample - one more
- * @t: the timeline
- * @cpu: where, below MAX_CPUS
- * @pid: thread
- * @ts: when, ns; not before the CPU's last one
+ * timeline_sample - add a sample
+ * @t:		timeline
+ * @cpu:	CPU, less than MAX_CPUS
+ * @pid:	thread
+ * @ts:		time, ns; not before the last sample or switch of the CPU
  *
- * Return: the sample, without branches yet, in an interval that is whole unless it is
- * told otherwise.
+ * Return: the sample, without branches yet, in an interval that counts as whole.
  */
 struct sample *timeline_sample(struct timeline *t, u32 cpu, s32 pid, u64 ts)
 {
 	struct cpu *c = get_cpu(t, cpu);
 	struct sample *s;
 
-	t->sample = grow(t->sample, t->nr, &t->room, sizeof(*t->sample));
+	GROW(t->sample, t->nr, t->room);
 	s = &t->sample[t->nr];
 	*s = (struct sample){
 		.ts = ts,
@@ -70,25 +64,24 @@ struct sample *timeline_sample(struct timeline *t, u32 cpu, s32 pid, u64 ts)
 }
 
 /**
- * timeline_branch - one more of the last sample, the oldest one first
- * @t: the timeline
+ * timeline_branch - add a branch to the last sample, oldest one first
+ * @t:	timeline
  *
  * Return: the branch.
  */
 struct branch *timeline_branch(struct timeline *t)
 {
-	t->branch = grow(t->branch, t->branches, &t->branch_room,
-			 sizeof(*t->branch));
+	GROW(t->branch, t->branches, t->branch_room);
 	t->sample[t->nr - 1].nr++;
 	return &t->branch[t->branches++];
 }
 
 /**
  * timeline_switch - another thread runs
- * @t: the timeline
- * @cpu: where, below MAX_CPUS
- * @ts: since when, ns
- * @pid: which, or -1 if nobody knows
+ * @t:		timeline
+ * @cpu:	CPU, less than MAX_CPUS
+ * @ts:		time of the switch, ns
+ * @pid:	thread, or -1 if unknown
  */
 void timeline_switch(struct timeline *t, u32 cpu, u64 ts, s32 pid)
 {
@@ -99,23 +92,23 @@ void timeline_switch(struct timeline *t, u32 cpu, u64 ts, s32 pid)
 
 /**
  * timeline_gap - records of a CPU were lost
- * @t: the timeline
- * @cpu: which, below MAX_CPUS
+ * @t:		timeline
+ * @cpu:	CPU, less than MAX_CPUS
  */
 void timeline_gap(struct timeline *t, u32 cpu)
 {
 	struct cpu *c = get_cpu(t, cpu);
 
-	/* Nobody knows who ran since */
+	/* The thread that has been running since is unknown */
 	c->pid = -1;
 	c->last = NONE;
 	t->gaps++;
 }
 
 /**
- * timeline_comm - the number of a thread's name
- * @t: the timeline
- * @comm: the name
+ * timeline_comm - number of a thread's name
+ * @t:		timeline
+ * @comm:	name
  */
 u32 timeline_comm(struct timeline *t, const char *comm)
 {
@@ -128,31 +121,34 @@ u32 timeline_comm(struct timeline *t, const char *comm)
 		if (!strcmp(t->comm[i], clean))
 			return i;
 	}
-	t->comm = grow(t->comm, t->comms, &t->comm_room, sizeof(*t->comm));
+	GROW(t->comm, t->comms, t->comm_room);
 	strcpy(t->comm[t->comms], clean);
 	return t->comms++;
 }
 
 /**
- * timeline_visit - the function of a visit
- * @t: after symbols_resolve()
- * @s: a sample
- * @i: which visit, the oldest one is 0; s->nr is that of the sample itself
+ * timeline_visit - function of a visit
+ * @t:	timeline, after symtab_resolve()
+ * @s:	sample
+ * @i:	number of the visit, 0 for the oldest one; s->nr is the sampled one
  */
 u32 timeline_visit(const struct timeline *t, const struct sample *s, u32 i)
 {
-	u32 place = i < s->nr ? t->branch[s->first + i].from : s->ip;
+	const struct branch *b = &t->branch[s->first + i];
+	u32 place = i < s->nr ? b->from : s->ip;
 
-	return symbols_at(t->symbols, place)->function;
+	if (i < s->nr && b->flags & BRANCH_KERNEL)
+		place = t->kernel;
+	return symtab_at(t->symbols, place)->function;
 }
 
 /**
- * timeline_measured - how long the visit before a branch lasted, by its cycles
- * @t: the timeline, with @ns_per_cycle
- * @s: a sample
- * @i: which visit, below s->nr
+ * timeline_measured - duration of the visit before a branch, by its cycles
+ * @t:	timeline, with @ns_per_cycle
+ * @s:	sample
+ * @i:	number of the visit, less than s->nr
  *
- * Return: ns; 0 if it was not measured, or was longer than can be.
+ * Return: ns; 0 if it was not measured, or exceeds the counter.
  */
 double timeline_measured(const struct timeline *t, const struct sample *s,
 			 u32 i)
@@ -163,10 +159,10 @@ double timeline_measured(const struct timeline *t, const struct sample *s,
 }
 
 /**
- * timeline_least - how long it lasted at least
- * @t: the timeline, with @ns_per_cycle
- * @s: a sample
- * @i: which visit, below s->nr
+ * timeline_least - minimum duration of the visit before a branch
+ * @t:	timeline, with @ns_per_cycle
+ * @s:	sample
+ * @i:	number of the visit, less than s->nr
  *
  * Return: ns.
  */
@@ -176,15 +172,15 @@ double timeline_least(const struct timeline *t, const struct sample *s, u32 i)
 }
 
 /**
- * timeline_held - how much of an interval may be time that the counter did not count
- * @t: the timeline, with @period
- * @s: the sample that ends it
+ * timeline_held - time of an interval that the counter may not have counted
+ * @t:	timeline, with @period
+ * @s:	sample that ends it
  *
- * A counter of what user space does is held up by system calls, page faults and
- * interrupts: what an interval lasts longer than others is such. Of one that a switch began,
- * nobody knows.
+ * A counter of user space stops in system calls, page faults and interrupts: what an
+ * interval lasts longer than others is such time. It is unknown for an interval that a
+ * switch began.
  *
- * Return: ns.
+ * Return: ns, at most.
  */
 double timeline_held(const struct timeline *t, const struct sample *s)
 {
@@ -196,18 +192,18 @@ double timeline_held(const struct timeline *t, const struct sample *s)
 }
 
 /* ------------------------------------------------------------------------- */
-/* When all is read */
+/* After all was read */
 
-/* What the input does not say, the code does, or where the branch led */
-static u8 find_kind(const struct timeline *t, const struct branch *b)
+/* If the input does not have the kind, use the code, or the target */
+static u8 find_branch_kind(const struct timeline *t, const struct branch *b)
 {
-	const struct place *from = symbols_at(t->symbols, b->from), *to;
+	const struct place *from = symtab_at(t->symbols, b->from), *to;
 
 	if (b->kind != KIND_UNKNOWN)
 		return b->kind;
 	if (from->kind != KIND_UNKNOWN || b->to == NONE)
 		return from->kind;
-	to = symbols_at(t->symbols, b->to);
+	to = symtab_at(t->symbols, b->to);
 	if (to->start && to->addr == to->start)
 		return KIND_CALL;
 	if (to->function == from->function)
@@ -215,25 +211,64 @@ static u8 find_kind(const struct timeline *t, const struct branch *b)
 	return KIND_UNKNOWN;
 }
 
-/* A jump within a function ends no visit of it; @b has room for it */
+/* Minimum number of pairs of branches that distinguishes call stacks from execution */
+#define PAIRS_MIN 20
+
+/**
+ * timeline_is_call_stack - whether the branches are call stacks
+ * @t:	timeline, after symtab_resolve() and before timeline_finish()
+ *
+ * With perf record --call-graph lbr a return removes its call from the LBR: all
+ * branches are calls, and each is made by the function that the one before it called.
+ */
+bool timeline_is_call_stack(const struct timeline *t)
+{
+	u64 pairs = 0, i;
+	u32 j;
+
+	for (i = 0; i < t->nr; i++) {
+		const struct sample *s = &t->sample[i];
+
+		for (j = 0; j < s->nr; j++) {
+			const struct branch *b = &t->branch[s->first + j];
+
+			if (find_branch_kind(t, b) != KIND_CALL)
+				return false;
+			if (!j)
+				continue;
+			if (b[-1].to == NONE ||
+			    symtab_at(t->symbols, b[-1].to)->function !=
+				    symtab_at(t->symbols, b->from)->function)
+				return false;
+			pairs++;
+		}
+	}
+	return pairs >= PAIRS_MIN;
+}
+
+/* A jump within a function ends no visit; @b has room for the rest */
 static u32 drop_jumps(const struct timeline *t, struct sample *s,
 		      struct branch *to)
 {
 	const struct branch *from = &t->branch[s->first];
 	u32 i, nr = 0, cycles = 0;
 	bool unmeasured = false;
+	u8 held = 0;
 
 	for (i = 0; i < s->nr; i++) {
 		struct branch b = from[i];
-		u32 here = symbols_at(t->symbols, b.from)->function;
+		u32 here = symtab_at(t->symbols, b.from)->function;
 
 		unmeasured |= !b.cycles;
 		cycles += b.cycles;
+		held |= b.flags & BRANCH_HELD;
 		if (b.kind == KIND_JUMP && here == timeline_visit(t, s, i + 1))
 			continue;
 		b.cycles = unmeasured		? 0 :
 			   cycles >= CYCLES_MAX ? CYCLES_MAX :
 						  cycles;
+		b.flags |= held;
+		held = 0;
 		cycles = 0;
 		unmeasured = false;
 		to[nr++] = b;
@@ -246,7 +281,8 @@ static void settle_branches(struct timeline *t)
 	u64 at = 0, i;
 
 	for (i = 0; i < t->branches; i++)
-		t->branch[i].kind = find_kind(t, &t->branch[i]);
+		t->branch[i].kind = find_branch_kind(t, &t->branch[i]);
+	kernel_find(t);
 	for (i = 0; i < t->nr; i++) {
 		struct sample *s = &t->sample[i];
 		u32 nr = drop_jumps(t, s, &t->branch[at]);
@@ -259,9 +295,9 @@ static void settle_branches(struct timeline *t)
 }
 
 /*
- * Where its thread came to the CPU, an interval has no other branches than those since the
- * registers were cleared for it, and all of them as long as they are not full. Counters
- * know nothing of threads, and what they say is of those before, too.
+ * After its thread came to the CPU, an interval has only branches since the LBR was
+ * cleared for the thread, and all of them unless the LBR is full. Counters are not per
+ * thread: they include earlier branches of others.
  */
 static bool is_lost(const struct timeline *t, const struct sample *s)
 {
@@ -289,16 +325,16 @@ static void settle_states(struct timeline *t)
 
 static void count_visits(struct timeline *t)
 {
-	u32 functions = symbols_functions(t->symbols), j;
+	u32 functions = symtab_functions(t->symbols), j;
 	u64 i;
 
-	t->share = allocate(functions * sizeof(*t->share));
-	t->sampled = allocate(functions * sizeof(*t->sampled));
-	t->visits = allocate(functions * sizeof(*t->visits));
+	t->share = xzalloc(functions * sizeof(*t->share));
+	t->sampled = xzalloc(functions * sizeof(*t->sampled));
+	t->visits = xzalloc(functions * sizeof(*t->visits));
 	for (i = 0; i < t->nr; i++) {
 		const struct sample *s = &t->sample[i];
 
-		/* The profile is that of overflows: a switch is no sample of time */
+		/* The profile consists of overflows: a switch is no sample of time */
 		if (!(s->flags & LBRPROF_SWITCH))
 			t->sampled[timeline_visit(t, s, s->nr)]++;
 		for (j = 0; j <= s->nr; j++)
@@ -310,7 +346,12 @@ static void count_visits(struct timeline *t)
 		t->share[j] = (double)t->sampled[j] / i;
 }
 
-static bool is_measured(const struct timeline *t, const struct sample *s)
+/**
+ * timeline_is_measured - whether all branches of a sample have cycles
+ * @t:	timeline
+ * @s:	sample
+ */
+bool timeline_is_measured(const struct timeline *t, const struct sample *s)
 {
 	u32 i;
 
@@ -326,10 +367,10 @@ static bool is_measured(const struct timeline *t, const struct sample *s)
 /* Mean cycles of a function's visits */
 static void mean_cycles(struct timeline *t)
 {
-	u32 functions = symbols_functions(t->symbols), j;
-	u64 *nr = allocate(functions * sizeof(*nr)), i;
+	u32 functions = symtab_functions(t->symbols), j;
+	u64 *nr = xzalloc(functions * sizeof(*nr)), i;
 
-	t->cycles_of = allocate(functions * sizeof(*t->cycles_of));
+	t->cycles_of = xzalloc(functions * sizeof(*t->cycles_of));
 	for (i = 0; i < t->nr; i++) {
 		const struct sample *s = &t->sample[i];
 
@@ -351,130 +392,19 @@ static void mean_cycles(struct timeline *t)
 	free(nr);
 }
 
-/* Cycles of an interval's visits */
-static double sum_cycles(const struct timeline *t, const struct sample *s)
-{
-	double sum = 0;
-	u32 i;
-
-	for (i = 0; i < s->nr; i++)
-		sum += t->branch[s->first + i].cycles;
-	return sum;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/*
- * The most cycles that visits have in an ns: of an interval with next to nothing that is
- * not measured. One in a thousand may be a slip.
- */
-static double top_rate(const struct timeline *t)
-{
-	double *rate = allocate(t->nr * sizeof(*rate)), top;
-	u64 nr = 0, i;
-
-	for (i = 0; i < t->nr; i++) {
-		const struct sample *s = &t->sample[i];
-
-		if (s->state == STATE_WHOLE && s->ts > s->start &&
-		    is_measured(t, s))
-			rate[nr++] = sum_cycles(t, s) / (s->ts - s->start);
-	}
-	qsort(rate, nr, sizeof(*rate), by_size);
-	top = nr ? rate[nr - 1 - nr / 1000] : 0;
-	free(rate);
-	return top;
-}
-
-/*
- * Does the counter of cycles begin anew with each sample? A sample falls into a visit
- * the more likely the longer that is: then what the first branch measures is on average
- * sum(L^2) / sum(L) of all visits' cycles L if it is all of the visit, but half of that
- * if it is only what came after the sample.
- */
-static bool begins_anew(const struct timeline *t)
-{
-	double first = 0, nr = 0, sum = 0, squares = 0;
-	u64 i;
-	u32 j;
-
-	for (i = 0; i < t->nr; i++) {
-		const struct sample *s = &t->sample[i];
-
-		if (s->state != STATE_WHOLE || s->before == NONE ||
-		    !is_measured(t, s))
-			continue;
-		first += t->branch[s->first].cycles;
-		nr++;
-		for (j = 1; j < s->nr; j++) {
-			double c = t->branch[s->first + j].cycles;
-
-			sum += c;
-			squares += c * c;
-		}
-	}
-	return nr > 0 && first / nr * sum < ANEW * squares;
-}
-
-/*
- * An interval between two visits that were cut once, and all is measured: on average, it
- * has half of either. That they are measured says nothing of where they were cut.
- */
-static bool halves(const struct timeline *t, const struct sample *s,
-		   double *cycles)
-{
-	const struct sample *after = s->after == NONE ? NULL :
-							&t->sample[s->after];
-	u16 last;
-
-	if (s->state != STATE_WHOLE || s->before == NONE ||
-	    !t->sample[s->before].nr || !is_measured(t, s) || !after ||
-	    after->state != STATE_WHOLE || !after->nr)
-		return false;
-	last = t->branch[after->first].cycles;
-	*cycles = sum_cycles(t, s) + (last - t->branch[s->first].cycles) / 2.0;
-	return last && last < CYCLES_MAX;
-}
-
-/* How long a cycle is */
-static void measure(struct timeline *t, double ghz)
-{
-	double time = 0, cycles = 0, some, rate;
-	u64 i;
-
-	mean_cycles(t);
-	t->restarts = begins_anew(t);
-	for (i = 0; i < t->nr; i++) {
-		const struct sample *s = &t->sample[i];
-
-		if (!halves(t, s, &some))
-			continue;
-		time += s->ts - s->start;
-		cycles += some;
-	}
-	rate = ghz > 0	   ? ghz :
-	       t->restarts ? top_rate(t) :
-	       time > 0	   ? cycles / time :
-			     0;
-	t->ns_per_cycle = rate > 0 ? 1 / rate : 0;
-}
-
 /**
- * timeline_finish - all is read, and symbols_resolve() done
- * @t: the timeline
- * @ghz: cycles a nanosecond, or 0: as the trace says
+ * timeline_finish - reconstruct the visits, after symtab_resolve()
+ * @t:		timeline
+ * @ghz:	cycles per ns, or 0 to find it
  */
 void timeline_finish(struct timeline *t, double ghz)
 {
 	settle_states(t);
 	settle_branches(t);
 	count_visits(t);
-	measure(t, ghz);
+	mean_cycles(t);
+	clock_find(t, ghz);
+	clock_check(t);
 	fit(t);
 	if (t->has_fit)
 		ends(t);
@@ -483,12 +413,12 @@ void timeline_finish(struct timeline *t, double ghz)
 }
 
 /**
- * timeline_free - free all of it
- * @t: the timeline
+ * timeline_free - free the timeline
+ * @t:	timeline
  */
 void timeline_free(struct timeline *t)
 {
-	symbols_free(t->symbols);
+	symtab_free(t->symbols);
 	free(t->sample);
 	free(t->branch);
 	free(t->comm);
@@ -501,7 +431,7 @@ void timeline_free(struct timeline *t)
 	free(t->fitted);
 	free(t->variance);
 	free(t->reach);
-	free(t->doubt);
+	free(t->fit_variance);
 	free(t->straight);
 	free(t->group);
 	free(t->grouped);
@@ -517,14 +447,14 @@ void timeline_free(struct timeline *t)
 /* Call chains */
 
 /**
- * struct walk - samples that are gone through in order of time
- * @t:		the timeline
- * @kept:	by sample: which stack its end has left for the next one, or NONE
- * @stack:	stacks that are waiting for the next sample
- * @stacks:	how many
- * @room:	for so many
- * @spare:	those that are free again
- * @chains:	of the sample at hand
+ * struct walk - iteration over samples, in order of time
+ * @t:		timeline
+ * @kept:	by sample: number of the stack at its end, for the next one, or NONE
+ * @stack:	stacks that are kept for the next sample
+ * @stacks:	number of stacks
+ * @room:	allocated entries of @stack
+ * @spare:	numbers of unused stacks
+ * @chains:	chains of the current sample
  */
 struct walk {
 	const struct timeline *t;
@@ -538,15 +468,17 @@ struct walk {
 
 /**
  * struct frame - a call that has not returned
- * @function:	who called
- * @back:	where it goes on after the return, or 0
+ * @function:	the caller
+ * @back:	return address, or 0
  */
 struct frame {
 	u32 function;
 	u64 back;
 };
 
-/* The innermost frame is the last one; deeper ones than there is room for are forgotten */
+/* The last frame is the innermost one; the outermost ones of
+ * deeper stacks are dropped
+ */
 struct stack {
 	u32 len;
 	struct frame frame[MAX_CHAIN];
@@ -554,23 +486,23 @@ struct stack {
 
 /**
  * walk_new - begin with the first sample
- * @t: after timeline_finish()
+ * @t:	timeline, after timeline_finish()
  *
- * Return: what walk_next() needs; walk_free() is due.
+ * Return: an iterator, to be freed with walk_free().
  */
 struct walk *walk_new(const struct timeline *t)
 {
-	struct walk *w = allocate(sizeof(*w));
+	struct walk *w = xzalloc(sizeof(*w));
 
 	w->t = t;
-	w->kept = allocate(t->nr * sizeof(*w->kept));
+	w->kept = xzalloc(t->nr * sizeof(*w->kept));
 	memset(w->kept, 0xff, t->nr * sizeof(*w->kept));
 	return w;
 }
 
 /**
- * walk_free - end
- * @w: from walk_new()
+ * walk_free - free an iterator
+ * @w:	iterator
  */
 void walk_free(struct walk *w)
 {
@@ -591,8 +523,8 @@ static void push(struct stack *k, u32 function, u64 back)
 }
 
 /*
- * The stack that the first visit has: that of the sample before, if nothing was lost in
- * between, and below it who is returned to beyond it.
+ * The stack at the first visit: that of the sample before, if nothing was lost in
+ * between, and below it the functions that are returned to.
  */
 static void find_bottom(const struct timeline *t, const struct sample *s,
 			struct stack *k)
@@ -627,7 +559,7 @@ static void find_bottom(const struct timeline *t, const struct sample *s,
 	*k = below;
 }
 
-static void take_chain(struct chain *c, const struct stack *k, u32 function)
+static void copy_chain(struct chain *c, const struct stack *k, u32 function)
 {
 	u32 i;
 
@@ -637,17 +569,17 @@ static void take_chain(struct chain *c, const struct stack *k, u32 function)
 		c->function[c->len++] = k->frame[i - 1].function;
 }
 
-/* Where a branch led, and how that is known; the stack is that before it */
+/* Target of a branch, and how it is known; @k: stack before it */
 static void find_target(const struct timeline *t, const struct branch *b,
 			const struct stack *k, const struct place *next,
 			u64 *to, const char **how)
 {
-	const struct place *from = symbols_at(t->symbols, b->from);
+	const struct place *from = symtab_at(t->symbols, b->from);
 
 	*to = 0;
 	*how = "unknown";
 	if (b->to != NONE) {
-		*to = symbols_at(t->symbols, b->to)->addr;
+		*to = symtab_at(t->symbols, b->to)->addr;
 		*how = "recorded";
 	} else if (from->target) {
 		*to = from->target;
@@ -657,40 +589,39 @@ static void find_target(const struct timeline *t, const struct branch *b,
 		*to = k->frame[k->len - 1].back;
 		*how = "matched";
 	} else if (b->kind == KIND_CALL && next->start) {
-		/* The function that came next, if it is where it was called */
+		/* The next function, if the visit is at the address that was called */
 		*to = next->start;
 		*how = "entry";
 	}
 }
 
-static struct stack *keep(struct walk *w, u32 sample)
+static struct stack *save_stack(struct walk *w, u32 sample)
 {
 	if (w->spares) {
 		w->kept[sample] = w->spare[--w->spares];
 	} else {
-		w->stack =
-			grow(w->stack, w->stacks, &w->room, sizeof(*w->stack));
+		GROW(w->stack, w->stacks, w->room);
 		w->kept[sample] = w->stacks++;
 	}
 	return &w->stack[w->kept[sample]];
 }
 
-static void take_kept(struct walk *w, u32 sample, struct stack *k)
+static void restore_stack(struct walk *w, u32 sample, struct stack *k)
 {
 	if (sample == NONE || w->kept[sample] == NONE)
 		return;
 	*k = w->stack[w->kept[sample]];
-	w->spare = grow(w->spare, w->spares, &w->spare_room, sizeof(*w->spare));
+	GROW(w->spare, w->spares, w->spare_room);
 	w->spare[w->spares++] = w->kept[sample];
 	w->kept[sample] = NONE;
 }
 
 /**
- * walk_next - the call chains of a sample's visits
- * @w: from walk_new()
- * @sample: which; those before it have been gone through
+ * walk_next - call chains of a sample's visits
+ * @w:		iterator
+ * @sample:	number of the sample; not before those of earlier calls
  *
- * Return: they, until the next call.
+ * Return: the chains, valid until the next call.
  */
 const struct chains *walk_next(struct walk *w, u32 sample)
 {
@@ -700,7 +631,7 @@ const struct chains *walk_next(struct walk *w, u32 sample)
 	struct stack k = { 0 };
 	u32 i;
 
-	take_kept(w, s->before, &k);
+	restore_stack(w, s->before, &k);
 	if (s->state != STATE_WHOLE)
 		k.len = 0;
 	find_bottom(t, s, &k);
@@ -709,13 +640,13 @@ const struct chains *walk_next(struct walk *w, u32 sample)
 		const struct branch *b = &t->branch[s->first + i];
 		const struct place *from;
 
-		take_chain(&c->visit[i], &k, function);
+		copy_chain(&c->visit[i], &k, function);
 		if (i == s->nr)
 			break;
-		from = symbols_at(t->symbols, b->from);
+		from = symtab_at(t->symbols, b->from);
 		find_target(t, b, &k,
-			    symbols_at(t->symbols,
-				       i + 1 < s->nr ? b[1].from : s->ip),
+			    symtab_at(t->symbols,
+				      i + 1 < s->nr ? b[1].from : s->ip),
 			    &c->to[i], &c->how[i]);
 		if (b->kind == KIND_CALL)
 			push(&k, function,
@@ -726,6 +657,6 @@ const struct chains *walk_next(struct walk *w, u32 sample)
 			k.len = 0;
 	}
 	if (s->after != NONE)
-		*keep(w, sample) = k;
+		*save_stack(w, sample) = k;
 	return c;
 }

@@ -13,6 +13,7 @@
 #include <trace-cmd.h>
 
 #include "datfile.h"
+#include "memory.h"
 #include "tracepage.h"
 
 /* libtracecmd has these for trace-cmd, without a header */
@@ -97,7 +98,7 @@ static void out_number(struct datfile *d, uint64_t value, unsigned int size)
 	out_bytes(d, b, size);
 }
 
-static const uint8_t *take(struct head *h, uint64_t len)
+static const uint8_t *read_bytes(struct head *h, uint64_t len)
 {
 	const uint8_t *at = h->at;
 
@@ -109,9 +110,9 @@ static const uint8_t *take(struct head *h, uint64_t len)
 	return at;
 }
 
-static uint64_t take_number(struct head *h, unsigned int size)
+static uint64_t read_number(struct head *h, unsigned int size)
 {
-	const uint8_t *b = take(h, size);
+	const uint8_t *b = read_bytes(h, size);
 	uint64_t v = 0;
 	unsigned int i;
 
@@ -121,7 +122,7 @@ static uint64_t take_number(struct head *h, unsigned int size)
 }
 
 /* The rest is a string with a zero at its end */
-static const char *take_string(struct head *h)
+static const char *read_string(struct head *h)
 {
 	const uint8_t *zero = memchr(h->at, 0, h->end - h->at);
 
@@ -129,31 +130,31 @@ static const char *take_string(struct head *h)
 		h->failed = true;
 		return "";
 	}
-	return (const char *)take(h, zero + 1 - h->at);
+	return (const char *)read_bytes(h, zero + 1 - h->at);
 }
 
 static void skip_sized(struct head *h, unsigned int width)
 {
-	take(h, take_number(h, width));
+	read_bytes(h, read_number(h, width));
 }
 
 static void read_initial(struct datfile *d, struct head *h)
 {
 	const uint8_t *b;
 
-	take(h, 10);
-	take_string(h);
-	b = take(h, 2);
+	read_bytes(h, 10);
+	read_string(h);
+	b = read_bytes(h, 2);
 	if (!b)
 		return;
 	d->big_endian = h->big_endian = b[0];
 	d->long_size = b[1];
-	d->page_size = take_number(h, 4);
-	take_string(h); /* header_page */
+	d->page_size = read_number(h, 4);
+	read_string(h); /* header_page */
 	skip_sized(h, 8);
-	take_string(h); /* header_event */
+	read_string(h); /* header_event */
 	skip_sized(h, 8);
-	for (uint64_t n = take_number(h, 4); n && !h->failed; n--)
+	for (uint64_t n = read_number(h, 4); n && !h->failed; n--)
 		skip_sized(h, 8);
 }
 
@@ -193,22 +194,20 @@ static bool leads(const struct datfile_extra *extra, unsigned int i)
 static void copy_formats(struct datfile *d, struct head *h,
 			 const struct datfile_extra *extra)
 {
-	uint64_t n, systems = take_number(h, 4), added = 0;
-	bool *seen = calloc(extra->nr_formats + 1, sizeof(*seen));
+	uint64_t n, systems = read_number(h, 4), added = 0;
+	bool *seen = xcalloc(extra->nr_formats + 1, sizeof(*seen));
 	uint8_t count[4];
 	long at = ftell(d->out);
 	unsigned int i;
 
-	if (!seen)
-		abort();
 	out_number(d, systems, 4);
 	for (; systems && !h->failed; systems--) {
-		const char *system = take_string(h);
+		const char *system = read_string(h);
 		unsigned int more = count_system(extra, system);
 
 		for (i = 0; i < extra->nr_formats; i++)
 			seen[i] |= !strcmp(extra->format[i].system, system);
-		n = take_number(h, 4);
+		n = read_number(h, 4);
 		out_bytes(d, system, strlen(system) + 1);
 		out_number(d, n + more, 4);
 		for (; n && !h->failed; n--) {
@@ -252,8 +251,8 @@ static void copy_head(struct datfile *d, struct head *h,
 	skip_sized(h, 4); /* kallsyms */
 	skip_sized(h, 4); /* printk */
 	out_bytes(d, from, h->at - from);
-	len = take_number(h, 8);
-	names = take(h, len);
+	len = read_number(h, 8);
+	names = read_bytes(h, len);
 	if (h->failed)
 		return;
 	/* Lines, which end at the first zero */
@@ -314,7 +313,7 @@ static uint8_t *get_head(struct tracecmd_input *from, size_t *len)
 		tracecmd_output_close(copy);
 	size = lseek(fd, 0, SEEK_END);
 	if (copy && size > 0)
-		head = malloc(size);
+		head = xreallocarray(NULL, size, 1);
 	if (head && pread(fd, head, size, 0) != size) {
 		free(head);
 		head = NULL;
@@ -341,13 +340,11 @@ static uint8_t *get_head(struct tracecmd_input *from, size_t *len)
 struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
 			      const struct datfile_extra *extra)
 {
-	struct datfile *d = calloc(1, sizeof(*d));
+	struct datfile *d = xzalloc(sizeof(*d));
 	struct head h = { 0 };
 	uint8_t *head;
 	size_t len;
 
-	if (!d)
-		abort();
 	d->out = out;
 	d->cpus = tracecmd_cpus(from);
 	head = get_head(from, &len);
@@ -367,9 +364,7 @@ struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
 	d->page.big_endian = d->big_endian;
 	d->page.long_size = d->long_size;
 	d->page.size = d->page_size;
-	d->page.data = calloc(1, d->page_size);
-	if (!d->page.data)
-		abort();
+	d->page.data = xzalloc(d->page_size);
 	d->cpu = d->cpus;
 	return d;
 }

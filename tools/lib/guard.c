@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "guard.h"
+#include "memory.h"
 
 #define TEXT_MAX 2048
 
@@ -35,6 +36,7 @@ enum {
 	SAY_NOTE = 'N',
 	SAY_FILE = '@',
 	SAY_GO_ON = 'G',
+	SAY_MEMORY = 'M',
 };
 
 /* First sign of progress after so many ms, and the next ones */
@@ -191,6 +193,8 @@ void guard_progress(struct guard *g, const char *format, ...)
 	char text[TEXT_MAX];
 	va_list ap;
 
+	if (!format)
+		memory_doing("writing the result");
 	if (g->terminal < 0)
 		return;
 	if (!format) {
@@ -239,6 +243,8 @@ void guard_file(struct guard *g, const char *file)
 {
 	char text[TEXT_MAX];
 
+	if (*file)
+		memory_doing("reading %s", file);
 	snprintf(text, sizeof(text), "%s", file);
 	g->shared->place = GUARD_NOWHERE;
 	say(g, SAY_FILE, text);
@@ -373,6 +379,11 @@ static int conclude(struct watch *w, int status)
 	clear_progress(w);
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return EXIT_SUCCESS;
+	if (w->reason_kind == SAY_MEMORY) {
+		fprintf(stderr, "%s: out of memory: %s\n", w->job->program,
+			w->reason);
+		return EXIT_FAILURE;
+	}
 	if (w->reason_kind == SAY_USAGE) {
 		fprintf(stderr, "%s: %s\n", w->job->program, w->reason);
 		return EXIT_FAILURE;
@@ -451,14 +462,18 @@ static FILE *open_output(const struct guard_job *job, struct output *o)
 		return fopen(job->output, "we");
 	o->path = realpath(job->output, NULL);
 	if (!o->path)
-		o->path = strdup(job->output);
-	if (!o->path || asprintf(&o->temporary, "%s.XXXXXX", o->path) < 0)
-		return NULL;
+		o->path = xstrdup(job->output);
+	o->temporary = xasprintf("%s.XXXXXX", o->path);
 	fd = mkostemp(o->temporary, O_CLOEXEC);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (out)
 		fchmod(fd, 0666 & ~mask);
 	return out;
+}
+
+static void say_memory(const char *doing, void *arg)
+{
+	say(arg, SAY_MEMORY, doing);
 }
 
 static bool is_terminal(void)
@@ -483,6 +498,9 @@ static void child(struct guard *g, FILE *out, int noise)
 	dup2(noise, STDOUT_FILENO);
 	dup2(noise, STDERR_FILENO);
 	close(noise);
+	memory_on_failure(say_memory, g);
+	if (g->job->file)
+		memory_doing("reading %s", g->job->file);
 	guard_alive(g, GUARD_NOWHERE);
 	status = g->job->work(g, out, g->job->arg);
 	if (!status && (ferror(out) | fclose(out)))
@@ -551,6 +569,8 @@ static int run_child(struct watch *w, FILE *out)
 	w->crashed = false;
 	*w->file = '\0';
 	w->pid = start(w, out);
+	if (w->pid < 0 && errno == ENOMEM)
+		memory_failed();
 	if (w->pid < 0) {
 		fprintf(stderr, "%s: cannot start a process: %s\n",
 			w->job->program, strerror(errno));
@@ -605,9 +625,8 @@ int guard_run(const struct guard_job *job)
 	w.shared = mmap(NULL, sizeof(*w.shared), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (w.shared == MAP_FAILED) {
-		fprintf(stderr, "%s: %s\n", job->program, strerror(errno));
-		fclose(out);
-		return finish_output(job, &output, EXIT_FAILURE);
+		finish_output(job, &output, EXIT_FAILURE);
+		memory_failed();
 	}
 	doomed = output.temporary;
 	for (i = 0; i < DEADLY; i++)

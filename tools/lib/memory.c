@@ -1,48 +1,258 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdio.h>
+/* Memory, and what is said when there is none. See memory.h. */
+#include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "interpose.h"
 #include "memory.h"
 
-/* An abort() would be taken for what a damaged file does */
-static void end(void)
+/* A stack that cannot grow is a crash, so it grows before memory is used up. */
+#define STACK_ROOM (512 << 10)
+
+unsigned int memory_fail_nth;
+
+static char doing[256] = "starting";
+static void (*on_failure)(const char *doing, void *arg);
+static void *on_failure_arg;
+static void *reserve;
+static size_t reserve_size;
+
+/**
+ * memory_doing - say what is being done, should it fail for want of memory
+ * @format: as in "reading %s"
+ */
+void memory_doing(const char *format, ...)
 {
-	fputs("out of memory\n", stderr);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(doing, sizeof(doing), format, ap);
+	va_end(ap);
+}
+
+static void __attribute__((noinline)) grow_stack(void)
+{
+	volatile char room[STACK_ROOM];
+	size_t i;
+
+	for (i = 0; i < sizeof(room); i += 1024)
+		room[i] = 0;
+}
+
+static void check_stack(void)
+{
+	void *p = mmap(NULL, 2 * STACK_ROOM, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		memory_failed();
+	munmap(p, 2 * STACK_ROOM);
+	grow_stack();
+}
+
+/**
+ * memory_on_failure - report a failure otherwise than on standard error
+ * @report: reports it, without memory; the process ends when it returns
+ * @arg: passed to it
+ */
+void memory_on_failure(void (*report)(const char *doing, void *arg), void *arg)
+{
+	on_failure = report;
+	on_failure_arg = arg;
+	check_stack();
+}
+
+/**
+ * memory_failed - end the program, because there is no memory
+ *
+ * An abort() would be taken for what a damaged file does, and exit() would write a
+ * result that is not complete.
+ */
+void memory_failed(void)
+{
+	if (on_failure)
+		on_failure(doing, on_failure_arg);
+	else
+		dprintf(STDERR_FILENO, "%s: out of memory: %s\n",
+			program_invocation_short_name, doing);
 	_exit(EXIT_FAILURE);
 }
 
 /**
- * allocate - memory, of zeros
- * @size: bytes; 0 is as good as 1
+ * memory_use_reserve - give up the reserve, for what cannot fail
  *
- * Return: it; without memory the program ends.
+ * Return: false if there was none.
  */
-void *allocate(size_t size)
+bool memory_use_reserve(void)
 {
-	void *p = calloc(1, size ? size : 1);
+	bool there = reserve;
+
+	free(reserve);
+	reserve = NULL;
+	return there;
+}
+
+/**
+ * xzalloc - allocate zeroed memory
+ * @size: bytes; of 0, a pointer all the same
+ */
+void *xzalloc(size_t size)
+{
+	return xcalloc(1, size);
+}
+
+/**
+ * xcalloc - allocate a zeroed array
+ * @nr: number of elements
+ * @size: bytes of one
+ */
+void *xcalloc(size_t nr, size_t size)
+{
+	void *p = calloc(nr ? nr : 1, size ? size : 1);
 
 	if (!p)
-		end();
+		memory_failed();
 	return p;
 }
 
 /**
- * grow - room for one more
- * @p: an array, or NULL
- * @nr: how many are in it
- * @room: for how many it has room
- * @size: of one
- *
- * Return: it, where it is now; without memory the program ends.
+ * xreallocarray - change the size of an array
+ * @p: the array, or NULL
+ * @nr: number of elements
+ * @size: bytes of one
  */
-void *grow(void *p, u64 nr, u64 *room, size_t size)
+void *xreallocarray(void *p, size_t nr, size_t size)
 {
-	if (nr < *room)
-		return p;
-	*room = *room ? 2 * *room : 4;
-	p = reallocarray(p, *room, size);
+	p = reallocarray(p, nr ? nr : 1, size ? size : 1);
 	if (!p)
-		end();
+		memory_failed();
 	return p;
+}
+
+/**
+ * xstrdup - copy a string
+ * @s: the string, or NULL, of which the copy is NULL
+ */
+char *xstrdup(const char *s)
+{
+	return s ? xstrndup(s, strlen(s)) : NULL;
+}
+
+/**
+ * xstrndup - copy the begin of a string
+ * @s: the string
+ * @len: bytes of it, if it has as many
+ */
+char *xstrndup(const char *s, size_t len)
+{
+	char *p = strndup(s, len);
+
+	if (!p)
+		memory_failed();
+	return p;
+}
+
+/**
+ * xasprintf - print into a new string
+ * @format: as for printf()
+ */
+char *xasprintf(const char *format, ...)
+{
+	va_list ap;
+	char *s;
+	int len;
+
+	va_start(ap, format);
+	len = vasprintf(&s, format, ap);
+	va_end(ap);
+	if (len < 0)
+		memory_failed();
+	return s;
+}
+
+/**
+ * text_open - a stream whose text is a string in the end
+ * @text: the string, after text_close(); to be freed
+ * @len: bytes of it
+ */
+FILE *text_open(char **text, size_t *len)
+{
+	FILE *f = open_memstream(text, len);
+
+	if (!f)
+		memory_failed();
+	return f;
+}
+
+/**
+ * text_close - end the text
+ * @f: what text_open() has returned
+ */
+void text_close(FILE *f)
+{
+	bool failed = ferror(f);
+
+	/* There is no other reason for either to fail */
+	if (fclose(f) || failed)
+		memory_failed();
+}
+
+/**
+ * memory_reserve - keep memory for what cannot fail
+ * @size: bytes; each time the same
+ *
+ * When there is no other memory, the reserve is used for whatever must not fail, in
+ * libraries as well. Call this before each piece of work, which may use at most
+ * @size.
+ *
+ * Return: false if it was used and there is no memory for another one: try_calloc()
+ * and try_realloc() fail meanwhile.
+ */
+bool memory_reserve(size_t size)
+{
+	reserve_size = size;
+	if (!reserve)
+		reserve = next_malloc(size);
+	return reserve;
+}
+
+static bool may_try(void)
+{
+	if (memory_fail_nth && !--memory_fail_nth)
+		return false;
+	return !reserve_size || memory_reserve(reserve_size);
+}
+
+/**
+ * try_calloc - allocate a zeroed array, if there is memory
+ * @nr: number of elements
+ * @size: bytes of one
+ *
+ * Return: it, or NULL with errno set.
+ */
+void *try_calloc(size_t nr, size_t size)
+{
+	if (may_try())
+		return next_calloc(nr ? nr : 1, size ? size : 1);
+	errno = ENOMEM;
+	return NULL;
+}
+
+/**
+ * try_realloc - change the size of an allocation, if there is memory
+ * @p: the allocation, or NULL
+ * @size: bytes, at least 1
+ *
+ * Return: it, or NULL with errno set: @p is still there then.
+ */
+void *try_realloc(void *p, size_t size)
+{
+	if (may_try())
+		return next_realloc(p, size);
+	errno = ENOMEM;
+	return NULL;
 }

@@ -3,19 +3,25 @@
 
 #include "page.h"
 
-#define PLACEHOLDER "@DATA@"
+PAGE_TEXT(page_frame, "lib/page.html");
+PAGE_TEXT(page_script, "lib/page.js");
 
-/* page.html itself; the Makefile knows that this file depends on it */
-__asm__(".pushsection .rodata\n"
-	"page_head:\n"
-	".incbin \"lib/page.html\"\n"
-	".byte 0\n"
-	".popsection\n");
-extern const char page_head[];
-
-void page_open(FILE *out)
+/* Write the frame from a place in it to the next placeholder; returns the place after it */
+static const char *write_to(FILE *out, const char *from,
+			    const char *placeholder)
 {
-	fwrite(page_head, 1, strstr(page_head, PLACEHOLDER) - page_head, out);
+	const char *to = strstr(from, placeholder);
+
+	fwrite(from, 1, to - from, out);
+	return to + strlen(placeholder);
+}
+
+void page_open(FILE *out, const char *style)
+{
+	const char *rest = write_to(out, page_frame, "@STYLE@\n");
+
+	fputs(style, out);
+	write_to(out, rest, "@DATA@");
 }
 
 void page_json(FILE *out, struct json_object *o)
@@ -31,7 +37,12 @@ void page_json(FILE *out, struct json_object *o)
 	}
 }
 
-void page_close_data(FILE *out)
+void page_close(FILE *out, const char *script)
 {
-	fputs(strstr(page_head, PLACEHOLDER) + strlen(PLACEHOLDER), out);
+	const char *rest = strstr(page_frame, "@DATA@") + strlen("@DATA@");
+
+	rest = write_to(out, rest, "@SCRIPT@\n");
+	fputs(page_script, out);
+	fputs(script, out);
+	fputs(rest, out);
 }

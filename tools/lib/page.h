@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all pages for a browser begin with: colours, type, the data as JSON and a few
- * functions to show them. A tool's own title, style and script come after it.
+ * Pages for a browser, without anything from elsewhere: the frame page.html with common
+ * colours, type and the functions of page.js, the data as JSON, and the style and script
+ * of the tool. Data from a trace are never markup: the scripts make text of them.
  */
 #ifndef PAGE_H
 #define PAGE_H
@@ -10,12 +11,25 @@
 #include <stdio.h>
 
 /**
+ * PAGE_TEXT - include a file as a string constant
+ * @name: of the constant
+ * @file: path in tools/; the Makefile knows that objects named *html.o and page.o depend
+ *	on these files
+ */
+#define PAGE_TEXT(name, file)                        \
+	__asm__(".pushsection .rodata\n" #name ":\n" \
+		".incbin \"" file "\"\n.byte 0\n"    \
+		".popsection\n");                    \
+	extern const char name[]
+
+/**
  * page_open - write a page up to where its data begin
  * @out: the page
+ * @style: the tool's style sheet
  *
  * What is written next is JSON, without "<" outside of page_json().
  */
-void page_open(FILE *out);
+void page_open(FILE *out, const char *style);
 
 /**
  * page_json - write data so that no text in them can end the element they are in
@@ -25,9 +39,10 @@ void page_open(FILE *out);
 void page_json(FILE *out, struct json_object *o);
 
 /**
- * page_close_data - the data are written: the tool's part of the page may follow
+ * page_close - write the rest of a page, after its data
  * @out: the page
+ * @script: the tool's script
  */
-void page_close_data(FILE *out);
+void page_close(FILE *out, const char *script);
 
 #endif

@@ -18,6 +18,8 @@
 #include <kbuffer.h>
 #include <trace-cmd.h>
 
+#include "instance.h"
+#include "memory.h"
 #include "records.h"
 #include "tracefile.h"
 
@@ -62,6 +64,7 @@ struct stream {
  * @guard:	what watches over us
  * @info:	its outline
  * @handle:	libtracecmd's
+ * @instance:	of a trace instance, or NULL
  * @map:	the file, or NULL: libtracecmd reads it
  * @stream:	one for each CPU
  * @nr:		number of them
@@ -76,6 +79,7 @@ struct records {
 	struct guard *guard;
 	struct tracefile_info info;
 	struct tracecmd_input *handle;
+	struct tracecmd_input *instance;
 	u8 *map;
 	struct stream *stream;
 	u32 nr;
@@ -90,6 +94,13 @@ struct records {
 static void fail(struct records *r, u64 offset, const char *reason)
 {
 	r->status = guard_fail(r->guard, offset, "%s", reason);
+}
+
+/* Negative: it is not known how many */
+static void note_missed(struct stream *s, long long nr)
+{
+	s->head.lost |= nr != 0;
+	s->head.missed += nr > 0 ? nr : 0;
 }
 
 /* The next page with a record in it */
@@ -125,7 +136,7 @@ static void *load_page(struct records *r, struct stream *s,
 		s->page += r->info.page_size;
 		r->bytes += r->info.page_size;
 		if (data)
-			s->head.lost |= kbuffer_missed_events(s->kbuf) != 0;
+			note_missed(s, kbuffer_missed_events(s->kbuf));
 	}
 	return data;
 }
@@ -136,6 +147,7 @@ static void advance_mapped(struct records *r, struct stream *s)
 	u8 *data, *page;
 
 	s->head.lost = false;
+	s->head.missed = 0;
 	data = s->page > s->from ? kbuffer_next_event(s->kbuf, &ts) : NULL;
 	if (!data)
 		data = load_page(r, s, &ts);
@@ -158,19 +170,22 @@ static void advance_mapped(struct records *r, struct stream *s)
 
 static void advance_library(struct records *r, struct stream *s)
 {
+	struct tracecmd_input *from = r->instance ? r->instance : r->handle;
 	bool first = s->rewound;
 
 	s->rewound = false;
 	if (s->record)
 		tracecmd_free_record(s->record);
-	s->record = first ? tracecmd_read_cpu_first(r->handle, s->cpu) :
-			    tracecmd_read_data(r->handle, s->cpu);
+	s->record = first ? tracecmd_read_cpu_first(from, s->cpu) :
+			    tracecmd_read_data(from, s->cpu);
 	s->there = s->record;
 	if (!s->record)
 		return;
 	s->head.data = s->record->data;
 	s->head.size = s->record->size < 0 ? 0 : s->record->size;
-	s->head.lost = s->record->missed_events != 0;
+	s->head.lost = false;
+	s->head.missed = 0;
+	note_missed(s, s->record->missed_events);
 	s->head.offset = s->record->offset;
 	s->head.ts = s->record->ts;
 	r->bytes += s->record->record_size;
@@ -294,7 +309,7 @@ static void add_stream(struct records *r, u32 cpu, u64 offset, u64 size)
 			r->info.big_endian ? KBUFFER_ENDIAN_BIG :
 					     KBUFFER_ENDIAN_LITTLE);
 	if (r->map && !s->kbuf)
-		abort();
+		memory_failed();
 }
 
 static int start(struct records *r, int fd)
@@ -306,6 +321,8 @@ static int start(struct records *r, int fd)
 	if (plain) {
 		r->map =
 			mmap(NULL, r->info.size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (r->map == MAP_FAILED && errno == ENOMEM)
+			memory_failed();
 		if (r->map == MAP_FAILED) {
 			r->map = NULL;
 			return guard_fail(r->guard, GUARD_NOWHERE, "%s",
@@ -315,9 +332,7 @@ static int start(struct records *r, int fd)
 	}
 	cpus = plain ? r->info.cpus :
 		       (u32)tep_get_cpus(tracecmd_get_tep(r->handle));
-	r->stream = calloc(cpus + 1, sizeof(*r->stream));
-	if (!r->stream)
-		abort();
+	r->stream = xcalloc(cpus + 1, sizeof(*r->stream));
 	for (i = 0; i < cpus; i++) {
 		if (plain && r->info.pages[i].cpu > MAX_CPU)
 			return guard_fail(r->guard, GUARD_NOWHERE,
@@ -337,21 +352,22 @@ static int start(struct records *r, int fd)
  * records_open - open a file
  * @g: the guard
  * @file: its name
+ * @instance: the trace instance to read, NULL for the main one: the user gets a note
+ *	that lists the others
  *
  * Plugins are not loaded: nothing is printed by them, and they see hostile
- * records. Those of instances are left out, and the user is told.
+ * records.
  *
  * Return: the file, positioned before its first record, or NULL after
  * guard_fail(), or after libtracecmd has said why.
  */
-struct records *records_open(struct guard *g, const char *file)
+struct records *records_open(struct guard *g, const char *file,
+			     const char *instance)
 {
-	struct records *r = calloc(1, sizeof(*r));
+	struct records *r = xzalloc(sizeof(*r));
 	struct tracefile_error error;
 	int fd;
 
-	if (!r)
-		abort();
 	r->guard = g;
 	fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
@@ -359,17 +375,17 @@ struct records *records_open(struct guard *g, const char *file)
 		free(r);
 		return NULL;
 	}
-	if (!tracefile_check(fd, &r->info, &error) ||
+	if (!tracefile_check(fd, instance ? instance : "", &r->info, &error) ||
 	    !tracefile_clock(&r->info, &error)) {
 		guard_fail(g, error.offset, "%s", error.reason);
 	} else {
 		r->handle = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
-		if (r->handle && !start(r, fd)) {
+		if (r->handle && instance)
+			r->instance = instance_open(g, r->handle, instance);
+		if (r->handle && !r->instance == !instance && !start(r, fd)) {
 			close(fd);
-			if (tracecmd_buffer_instances(r->handle) > 0)
-				guard_note(
-					g,
-					"records of an instance (trace-cmd record -B) are left out");
+			if (!instance)
+				instance_note(g, r->handle);
 			return r;
 		}
 	}
@@ -395,6 +411,8 @@ void records_close(struct records *r)
 	}
 	if (r->map)
 		munmap(r->map, r->info.size);
+	if (r->instance)
+		tracecmd_close(r->instance);
 	if (r->handle)
 		tracecmd_close(r->handle);
 	tracefile_free(&r->info);

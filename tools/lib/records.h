@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads the records of a trace.dat's main buffer in order of time, many millions
- * a second: libtraceevent's kbuffer over the file's own pages, which are mapped.
+ * Reads the records of a trace.dat, or of one of its trace instances, in order of time,
+ * many millions a second: libtraceevent's kbuffer over the file's own pages, which are mapped.
  * Files whose pages are compressed, or whose time stamps must be converted, are
  * read through libtracecmd instead, with the same result.
  */
@@ -23,6 +23,7 @@ struct tep_event;
  * @size:	of @data
  * @cpu:	where it was written
  * @lost:	records were lost on this CPU before it
+ * @missed:	so many, 0 if the file does not say
  * @offset:	where it is in the file, for diagnostics
  */
 struct record {
@@ -31,6 +32,7 @@ struct record {
 	u32 size;
 	u32 cpu;
 	bool lost;
+	u64 missed;
 	u64 offset;
 };
 
@@ -48,7 +50,8 @@ struct number {
 	bool is_signed;
 };
 
-struct records *records_open(struct guard *g, const char *file);
+struct records *records_open(struct guard *g, const char *file,
+			     const char *instance);
 void records_close(struct records *r);
 int records_rewind(struct records *r);
 bool records_next(struct records *r, struct record *rec);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "text.h"
 
 /* Length of the valid UTF-8 sequence of several bytes at @s, or 0 */
@@ -151,10 +152,8 @@ void csv_string(FILE *out, const char *s)
  */
 void html_string(FILE *out, const char *s)
 {
-	char *clean = strdup(s), *c;
+	char *clean = xstrdup(s), *c;
 
-	if (!clean)
-		abort();
 	clean_text(clean);
 	fputc('"', out);
 	for (c = clean; *c; c++) {
@@ -165,6 +164,20 @@ void html_string(FILE *out, const char *s)
 	}
 	fputc('"', out);
 	free(clean);
+}
+
+/**
+ * folded_frame - write a frame of a folded stack
+ * @out: where to
+ * @name: its name
+ * @before: what comes before it: "" if it is the first one, ";" from then on
+ */
+void folded_frame(FILE *out, const char *name, const char **before)
+{
+	fputs(*before, out);
+	*before = ";";
+	for (; *name; name++)
+		fputc(folded_char(*name), out);
 }
 
 /**
@@ -186,10 +199,8 @@ void json_number(struct json_object *o, const char *key, u64 n)
  */
 void json_string(struct json_object *o, const char *key, const char *s)
 {
-	char *clean = strdup(s);
+	char *clean = xstrdup(s);
 
-	if (!clean)
-		abort();
 	clean_text(clean); /* the name of a file can be anything */
 	json_object_object_add(o, key, json_object_new_string(clean));
 	free(clean);

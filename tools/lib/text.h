@@ -10,12 +10,19 @@
 
 struct json_object;
 
+/* In folded stacks a semicolon ends a frame, a blank the stack */
+static inline char folded_char(char c)
+{
+	return c == ' ' || c == ';' ? '_' : c;
+}
+
 void clean_text(char *s);
 const char *format_count(char *buf, size_t size, u64 n);
 const char *format_bytes(char *buf, size_t size, u64 n);
 const char *format_value(char *buf, size_t size, u64 value, bool is_time);
 void csv_string(FILE *out, const char *s);
 void html_string(FILE *out, const char *s);
+void folded_frame(FILE *out, const char *name, const char **before);
 void json_number(struct json_object *o, const char *key, u64 n);
 void json_string(struct json_object *o, const char *key, const char *s);
 void json_write(struct json_object *o, FILE *out);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "tracefile.h"
 
 #define MAX_CPUS 65536
@@ -34,6 +35,9 @@ enum {
 #define SECTION_HEADER 16
 #define SECTION_COMPRESSED 1
 
+/* More than the name of an instance can have */
+#define NAME_SIZE 256
+
 /* A place in the file that is read in order, and the first thing wrong */
 struct cursor {
 	int fd;
@@ -41,6 +45,7 @@ struct cursor {
 	uint64_t size;
 	bool big_endian;
 	bool failed;
+	const char *instance;
 	struct tracefile_info *info;
 	struct tracefile_error *error;
 };
@@ -178,9 +183,7 @@ static bool add_pages(struct cursor *c, uint64_t offset, uint64_t len,
 	struct tracefile_info *info = c->info;
 	struct tracefile_pages *p;
 
-	p = realloc(info->pages, (info->cpus + 1) * sizeof(*p));
-	if (!p)
-		return fail(c, TRACEFILE_NOWHERE, "%s", strerror(errno));
+	p = xreallocarray(info->pages, info->cpus + 1, sizeof(*p));
 	info->pages = p;
 	p[info->cpus++] = (struct tracefile_pages){ .cpu = cpu,
 						    .offset = offset,
@@ -188,9 +191,9 @@ static bool add_pages(struct cursor *c, uint64_t offset, uint64_t len,
 	return true;
 }
 
-/* Pages of one CPU, of the main buffer or another */
+/* Pages of one CPU, of the instance that is wanted or another */
 static bool check_pages(struct cursor *c, uint64_t at, uint64_t offset,
-			uint64_t len, unsigned int cpu, bool main_buffer)
+			uint64_t len, unsigned int cpu, bool wanted)
 {
 	if (c->failed)
 		return false;
@@ -201,7 +204,7 @@ static bool check_pages(struct cursor *c, uint64_t at, uint64_t offset,
 			cpu, (unsigned long long)(offset + len),
 			(unsigned long long)c->size);
 	c->info->data += len;
-	return !main_buffer || add_pages(c, offset, len, cpu);
+	return !wanted || add_pages(c, offset, len, cpu);
 }
 
 static void set_clock(struct cursor *c, const char *clock)
@@ -221,8 +224,7 @@ static void parse_clock(struct cursor *c, const char *text)
 	}
 }
 
-static bool check_flyrecord(struct cursor *c, unsigned int cpus,
-			    bool main_buffer)
+static bool check_flyrecord(struct cursor *c, unsigned int cpus, bool wanted)
 {
 	unsigned int cpu;
 
@@ -233,7 +235,7 @@ static bool check_flyrecord(struct cursor *c, unsigned int cpus,
 		uint64_t offset = get_number(c, 8, "table of CPUs");
 		uint64_t len = get_number(c, 8, "table of CPUs");
 
-		if (!check_pages(c, at, offset, len, cpu, main_buffer))
+		if (!check_pages(c, at, offset, len, cpu, wanted))
 			return false;
 	}
 	return true;
@@ -277,15 +279,25 @@ static bool check_v6_formats(struct cursor *c)
 	return skip_sized(c, 8, "process names");
 }
 
+/* Only the first one of a name counts, as in libtracecmd */
+static bool is_wanted(struct cursor *c, const char *name)
+{
+	return !strcmp(name, c->instance) && !c->info->pages;
+}
+
 static bool check_v6_instance(struct cursor *c, uint64_t len, unsigned int cpus)
 {
 	struct cursor buffer = *c;
+	char name[NAME_SIZE];
+	uint64_t offset;
 	bool good;
 
 	if (len < 8)
 		return fail(c, c->at, "damaged: option too short");
-	good = go_to(&buffer, c->at, get_number(&buffer, 8, "options")) &&
-	       check_flyrecord(&buffer, cpus, false);
+	offset = get_number(&buffer, 8, "options");
+	good = get_string(&buffer, name, sizeof(name), "options") &&
+	       go_to(&buffer, c->at, offset) &&
+	       check_flyrecord(&buffer, cpus, *name && is_wanted(c, name));
 	c->failed = buffer.failed;
 	return good;
 }
@@ -359,7 +371,7 @@ static bool check_v6(struct cursor *c)
 	if (!memcmp(kind, "latency  ", 10))
 		return fail(c, at, "holds a latency trace, no events");
 	c->at = at;
-	if (!check_flyrecord(c, cpus, true))
+	if (!check_flyrecord(c, cpus, !*c->instance))
 		return false;
 	return !has_clock || check_v6_clock(c);
 }
@@ -401,15 +413,15 @@ static bool check_chain(struct cursor *c)
 static bool check_v7_buffer(struct cursor *c)
 {
 	unsigned int cpus, i, cpu;
-	char name[64], clock[32];
+	char name[NAME_SIZE], clock[32];
 	uint64_t at, offset, len;
-	bool main_buffer;
+	bool wanted;
 
 	get_number(c, 8, "options");
 	get_string(c, name, sizeof(name), "options");
 	get_string(c, clock, sizeof(clock), "options");
-	main_buffer = !c->failed && !*name;
-	if (main_buffer)
+	wanted = !c->failed && is_wanted(c, name);
+	if (wanted)
 		set_clock(c, clock);
 	get_number(c, 4, "options");
 	cpus = get_number(c, 4, "options");
@@ -418,7 +430,7 @@ static bool check_v7_buffer(struct cursor *c)
 		cpu = get_number(c, 4, "options");
 		offset = get_number(c, 8, "options");
 		len = get_number(c, 8, "options");
-		check_pages(c, at, offset, len, cpu, main_buffer);
+		check_pages(c, at, offset, len, cpu, wanted);
 	}
 	return !c->failed;
 }
@@ -547,6 +559,7 @@ static bool check_initial(struct cursor *c)
 /**
  * tracefile_check - check the outline of a trace.dat
  * @fd: the file; its position does not change
+ * @instance: the trace instance whose pages are wanted, "" for the main one
  * @info: what the outline tells, if it is good
  * @error: what is wrong, if it is not
  *
@@ -554,10 +567,12 @@ static bool check_initial(struct cursor *c)
  *
  * Return: true if all is where it should be.
  */
-bool tracefile_check(int fd, struct tracefile_info *info,
+bool tracefile_check(int fd, const char *instance, struct tracefile_info *info,
 		     struct tracefile_error *error)
 {
-	struct cursor c = { .fd = fd, .info = info, .error = error };
+	struct cursor c = {
+		.fd = fd, .instance = instance, .info = info, .error = error
+	};
 	struct stat st;
 
 	memset(info, 0, sizeof(*info));

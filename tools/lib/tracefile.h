@@ -28,14 +28,14 @@ struct tracefile_pages {
  * @version:	6 or 7
  * @size:	of the file, in bytes
  * @data:	bytes of ring buffer pages, as stored
- * @clock:	trace clock of the main buffer, "" if the file does not tell
+ * @clock:	trace clock of the instance, "" if the file does not tell
  * @tsc:	the file tells how to convert the clock's ticks into ns
  * @shifted:	the file tells how to shift the events' time stamps
  * @compressed:	the pages are compressed
  * @page_size:	size of a page, in bytes
  * @big_endian:	byte order of the file
  * @long_size:	size of a long, in bytes
- * @pages:	pages of the main buffer; tracefile_free() is due
+ * @pages:	pages of the instance; tracefile_free() is due
  * @cpus:	number of these
  */
 struct tracefile_info {
@@ -63,7 +63,7 @@ struct tracefile_error {
 	char reason[200];
 };
 
-bool tracefile_check(int fd, struct tracefile_info *info,
+bool tracefile_check(int fd, const char *instance, struct tracefile_info *info,
 		     struct tracefile_error *error);
 bool tracefile_clock(const struct tracefile_info *info,
 		     struct tracefile_error *error);

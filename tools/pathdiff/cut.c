@@ -52,9 +52,7 @@ float *paths_floats(struct paths *p, size_t nr)
 	if (!f || f->size - f->used < nr) {
 		size_t size = nr > CHUNK ? nr : CHUNK;
 
-		f = malloc(sizeof(*f) + size * sizeof(*f->v));
-		if (!f)
-			abort();
+		f = xreallocarray(NULL, 1, sizeof(*f) + size * sizeof(*f->v));
 		f->next = p->chunk;
 		f->used = 0;
 		f->size = size;
@@ -65,10 +63,10 @@ float *paths_floats(struct paths *p, size_t nr)
 }
 
 /**
- * paths_free - free all executions
+ * paths_clear - free all executions
  * @p: the paths
  */
-void paths_free(struct paths *p)
+void paths_clear(struct paths *p)
 {
 	struct floats *f;
 
@@ -85,6 +83,16 @@ void paths_free(struct paths *p)
 }
 
 /**
+ * cpu_forget - nothing is known of what a CPU is doing
+ * @cpu: the CPU
+ */
+void cpu_forget(struct cpu *cpu)
+{
+	memset(cpu->source, 0xff, sizeof(cpu->source)); /* NONE */
+	cpu->device = NONE;
+}
+
+/**
  * cut_new - begin to cut a file
  * @paths: where executions go
  * @source: where counts go
@@ -94,33 +102,28 @@ void paths_free(struct paths *p)
 struct cut *cut_new(struct paths *paths, struct source *source, enum side side,
 		    u32 cpus)
 {
-	struct cut *c = zalloc(sizeof(*c));
+	struct cut *c = xzalloc(sizeof(*c));
 	u32 i;
 
 	c->paths = paths;
 	c->source = source;
 	c->side = side;
 	c->cpus = cpus;
-	c->cpu = zalloc(cpus * sizeof(*c->cpu));
+	c->cpu = xzalloc(cpus * sizeof(*c->cpu));
 	for (i = 0; i < cpus; i++) {
-		struct cpu *cpu = &c->cpu[i];
-
-		cpu->irq = cpu->soft = cpu->timer = cpu->device = NONE;
+		cpu_forget(&c->cpu[i]);
 	}
 	return c;
 }
 
 static void thread_free(struct thread *t)
 {
-	if (!t)
-		return;
 	free(t->frame);
 	free(t->function);
 	free(t->path_depth);
 	free(t->at);
 	free(t->self);
 	free(t->wait);
-	free(t);
 }
 
 /**
@@ -129,38 +132,15 @@ static void thread_free(struct thread *t)
  */
 void cut_free(struct cut *c)
 {
+	struct thread *t;
 	u32 i;
 
-	for (i = 0; i < c->slots; i++)
-		thread_free(c->slot[i]);
-	free(c->slot);
+	hash_for_each(&c->threads, i, t)
+		thread_free(t);
+	hash_free(&c->threads);
 	free(c->cpu);
 	free(c->outermost);
 	free(c);
-}
-
-static struct thread **slot_of(struct cut *c, s32 pid)
-{
-	u32 i = (u32)pid * 0x9e3779b1u >> 7;
-
-	while (c->slot[i & (c->slots - 1)] &&
-	       c->slot[i & (c->slots - 1)]->pid != pid)
-		i++;
-	return &c->slot[i & (c->slots - 1)];
-}
-
-static void grow_threads(struct cut *c)
-{
-	struct thread **old = c->slot;
-	u32 slots = c->slots, i;
-
-	c->slots = slots ? 4 * slots : 256;
-	c->slot = zalloc(c->slots * sizeof(*c->slot));
-	for (i = 0; i < slots; i++) {
-		if (old[i])
-			*slot_of(c, old[i]->pid) = old[i];
-	}
-	free(old);
 }
 
 /**
@@ -171,22 +151,22 @@ static void grow_threads(struct cut *c)
  */
 struct thread *cut_thread(struct cut *c, s32 pid, u32 cpu)
 {
-	struct thread **slot;
+	struct thread *t;
+	u64 hash;
 
 	if (!pid)
 		pid = -1 - (s32)cpu;
-	if (2 * (c->threads + 1) > c->slots)
-		grow_threads(c);
-	slot = slot_of(c, pid);
-	if (!*slot) {
-		*slot = zalloc(sizeof(**slot));
-		(*slot)->pid = pid;
-		(*slot)->comm = NONE;
-		(*slot)->cpu = cpu;
-		(*slot)->lock = NONE;
-		c->threads++;
+	hash = hash_u64(pid);
+	hash_for_each_possible_entry(&c->threads, hash, t) {
+		if (t->pid == pid)
+			return t;
 	}
-	return *slot;
+	t = hash_new(&c->threads, hash, sizeof(*t));
+	t->pid = pid;
+	t->comm = NONE;
+	t->cpu = cpu;
+	t->lock = NONE;
+	return t;
 }
 
 /**
@@ -237,14 +217,14 @@ void cut_seen(struct cut *c, struct thread *t, u32 cpu, u64 ts)
  */
 void cut_lost(struct cut *c, u32 cpu, u64 ts)
 {
+	struct thread *t;
 	u32 i;
 
 	c->source->gaps++;
 	c->cpu[cpu].lost = ts;
-	for (i = 0; i < c->slots; i++) {
-		struct thread *t = c->slot[i];
-
-		if (t && t->cpu == cpu)
+	cpu_forget(&c->cpu[cpu]);
+	hash_for_each(&c->threads, i, t) {
+		if (t->cpu == cpu)
 			t->broken = t->inside;
 	}
 }
@@ -287,6 +267,27 @@ static enum frame_kind kind_of(struct cut *c, struct thread *t,
 	return FRAME_NORMAL;
 }
 
+/*
+ * The context of a function that interrupts. A name says more than the flags, which
+ * the functions on the border do not have yet, or have no more.
+ */
+static enum irq_class class_of(struct cut *c, struct thread *t,
+			       const struct frame *parent, u32 function,
+			       u8 level)
+{
+	u8 flags = c->paths->functions.flags[function];
+
+	if (level == 3 || flags & FUNCTION_NMI)
+		return IRQ_NMI;
+	if (flags & FUNCTION_SOFTIRQ)
+		return IRQ_SOFT;
+	if (flags & FUNCTION_INTERRUPT)
+		return IRQ_HARD;
+	if (level > t->frame[t->base].level)
+		return level == 2 ? IRQ_HARD : IRQ_SOFT;
+	return parent->kind == FRAME_IRQ ? parent->irq : IRQ_HARD;
+}
+
 static bool grow_path(struct thread *t)
 {
 	u32 max = t->max_path ? 2 * t->max_path : 256;
@@ -295,12 +296,11 @@ static bool grow_path(struct thread *t)
 		return true;
 	if (t->len >= MAX_PATH)
 		return false;
-	t->function = realloc(t->function, max * sizeof(*t->function));
-	t->path_depth = realloc(t->path_depth, max * sizeof(*t->path_depth));
-	t->at = realloc(t->at, max * sizeof(*t->at));
-	t->self = realloc(t->self, max * sizeof(*t->self));
-	if (!t->function || !t->path_depth || !t->at || !t->self)
-		abort();
+	t->function = xreallocarray(t->function, max, sizeof(*t->function));
+	t->path_depth =
+		xreallocarray(t->path_depth, max, sizeof(*t->path_depth));
+	t->at = xreallocarray(t->at, max, sizeof(*t->at));
+	t->self = xreallocarray(t->self, max, sizeof(*t->self));
 	t->max_path = max;
 	return true;
 }
@@ -332,7 +332,6 @@ static void begin(struct cut *c, struct thread *t)
 	t->irq = 0;
 	t->waits = 0;
 	t->irqs.open = false;
-	t->irqs.name = NONE;
 	t->off = false;
 	t->lock = NONE;
 }
@@ -400,6 +399,10 @@ void cut_enter(struct cut *c, struct thread *t, const struct graph_event *e)
 		t->irqs.open = false;
 	if (f->kind == FRAME_NORMAL)
 		step(t, f);
+	if (f->kind != FRAME_IRQ)
+		return;
+	f->irq = class_of(c, t, parent, e->function, f->level);
+	wait_irq_begin(c, t, e->ts);
 }
 
 static void store(struct cut *c, struct thread *t, u64 duration)
@@ -454,9 +457,7 @@ static void note_outermost(struct cut *c, u32 function, u64 time)
 	if (function >= max) {
 		max = c->paths->functions.max;
 		c->outermost =
-			realloc(c->outermost, max * sizeof(*c->outermost));
-		if (!c->outermost)
-			abort();
+			xreallocarray(c->outermost, max, sizeof(*c->outermost));
 		memset(c->outermost + c->max_outermost, 0,
 		       (max - c->max_outermost) * sizeof(*c->outermost));
 		c->max_outermost = max;
@@ -519,8 +520,9 @@ static void vote(struct cut *c, const struct frame *f, u64 ts, u64 duration)
 }
 
 /* Part of the path until it turned out to be the beginning of an interrupt */
-static void make_irq(struct thread *t, struct frame *f)
+static void make_irq(struct cut *c, struct thread *t, struct frame *f, u8 level)
 {
+	f->irq = class_of(c, t, f - 1, f->function, level);
 	t->len = f->pos;
 	f->kind = FRAME_IRQ;
 	f->pos = f[-1].pos;
@@ -539,19 +541,15 @@ static void leave_irq(struct cut *c, struct thread *t, struct frame *f,
 		      const struct graph_event *e, u64 time)
 {
 	u64 self = time > f->inner ? time - f->inner : 0;
-	bool more = t->irqs.open && t->irqs.end;
 	u64 gap = 0;
 
 	wait_irq_begin(c, t, f->ts);
-	if (self >= t->irqs.hot_self) {
-		t->irqs.hot = f->function;
-		t->irqs.hot_self = self;
-	}
+	wait_irq_self(c, t, f, self, time);
 	if (f[-1].kind == FRAME_IRQ) {
 		f[-1].inner += time;
 		return;
 	}
-	if (more && f->ts > t->irqs.end)
+	if (t->irqs.end && f->ts > t->irqs.end)
 		gap = f->ts - t->irqs.end;
 	wait_irq(c, t, f, e->ts, time + gap);
 	add_irq_time(t, t->frames - 2, time + gap);
@@ -596,7 +594,7 @@ void cut_leave(struct cut *c, struct thread *t, const struct graph_event *e)
 	}
 	if (f->kind == FRAME_NORMAL &&
 	    level_of(e->flags) > t->frame[t->base].level)
-		make_irq(t, f);
+		make_irq(c, t, f, level_of(e->flags));
 	if (f->kind == FRAME_NORMAL) {
 		t->self[f->pos] = time > f->inner ? time - f->inner : 0;
 		f[-1].inner += time;
@@ -614,8 +612,9 @@ void cut_leave(struct cut *c, struct thread *t, const struct graph_event *e)
  */
 void cut_finish(struct cut *c)
 {
+	struct thread *t;
 	u32 i;
 
-	for (i = 0; i < c->slots; i++)
-		c->source->ended += c->slot[i] && c->slot[i]->inside;
+	hash_for_each(&c->threads, i, t)
+		c->source->ended += t->inside;
 }

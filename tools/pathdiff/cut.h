@@ -25,6 +25,7 @@ enum frame_kind {
  * @depth:	as recorded
  * @level:	context it was called in
  * @kind:	an enum frame_kind
+ * @irq:	of an interrupt: an enum irq_class
  * @ts:		time stamp of its entry
  * @inner:	time of what it called and of interrupts, ns
  */
@@ -34,30 +35,44 @@ struct frame {
 	s32 depth;
 	u8 level;
 	u8 kind;
+	u8 irq;
 	u64 ts;
 	u64 inner;
 };
 
 /**
- * struct interrupt - the last interrupt of a thread's execution
+ * struct irq_part - what an interruption did in one context
+ * @time:	in functions of this context, without those that interrupted them
+ * @hot:	the function with the most self time
+ * @hot_self:	that
+ * @outer:	the outermost function that took the most time
+ * @outer_time:	that
+ * @source:	for each enum irq_source the longest one, or NONE
+ * @source_time: how long that was
+ */
+struct irq_part {
+	u64 time;
+	u32 hot;
+	u64 hot_self;
+	u32 outer;
+	u64 outer_time;
+	u32 source[IRQ_SOURCES];
+	u64 source_time[IRQ_SOURCES];
+};
+
+/**
+ * struct interrupt - the last interruption of a thread's execution: a hard interrupt
+ * and the softirqs that it raised, for example
  * @open:	it may go on: nothing else has happened since
  * @wait:	its place among the waits
- * @end:	time stamp of the end of its last frame
- * @hot:	the function in it with the most self time
- * @hot_self:	that
- * @outer:	the outermost function in it that took the most time
- * @outer_time:	that
- * @name:	what irq events say of it, or NONE
+ * @end:	time stamp of the end of its last frame, 0 before that
+ * @part:	for each enum irq_class
  */
 struct interrupt {
 	bool open;
 	u32 wait;
 	u64 end;
-	u32 hot;
-	u64 hot_self;
-	u32 outer;
-	u64 outer_time;
-	u32 name;
+	struct irq_part part[IRQ_CLASSES];
 };
 
 /**
@@ -131,9 +146,8 @@ struct thread {
 /**
  * struct cpu - what goes on on a CPU
  * @lost:	time stamp of the first record after lost ones
- * @irq:	name of the interrupt that is handled, or NONE
- * @soft:	of the softirq
- * @timer:	of the timer's function
+ * @source:	for each context and enum irq_source what is handled, or NONE
+ * @since:	and since when
  * @device:	block device that has last completed a request, or NONE
  * @device_ts:	and when
  * @woke:	thread that was woken last, if its stack may follow
@@ -141,9 +155,8 @@ struct thread {
  */
 struct cpu {
 	u64 lost;
-	u32 irq;
-	u32 soft;
-	u32 timer;
+	u32 source[IRQ_CLASSES][IRQ_SOURCES];
+	u64 since[IRQ_CLASSES][IRQ_SOURCES];
 	u32 device;
 	u64 device_ts;
 	struct thread *woke;
@@ -157,9 +170,7 @@ struct cut {
 	struct paths *paths;
 	struct source *source;
 	enum side side;
-	struct thread **slot;
-	u32 slots;
-	u32 threads;
+	struct hash threads;
 	struct cpu *cpu;
 	u32 cpus;
 	double *outermost;
@@ -171,10 +182,13 @@ static inline struct frame *top_frame(struct thread *t)
 	return t->frames ? &t->frame[t->frames - 1] : NULL;
 }
 
+void cpu_forget(struct cpu *cpu);
 u32 thread_pos(struct thread *t);
 void wait_irq_begin(struct cut *c, struct thread *t, u64 ts);
 void wait_irq(struct cut *c, struct thread *t, const struct frame *f, u64 ts,
 	      u64 time);
+void wait_irq_self(struct cut *c, struct thread *t, const struct frame *f,
+		   u64 self, u64 time);
 u32 wait_add(struct thread *t, const struct wait *w);
 u32 wait_frames(struct cut *c, struct thread *t, bool irq);
 

@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
 u64 figure_cdf(const struct result *r, enum side side, u64 *ns)
 {
 	const struct paths *p = &r->paths;
-	u64 *value = zalloc(p->nr * sizeof(*value)), nr = 0;
+	u64 *value = xzalloc(p->nr * sizeof(*value)), nr = 0;
 	u32 i;
 
 	for (i = 0; i < p->nr; i++) {
@@ -84,8 +84,8 @@ void figure_cause(const struct result *r, const struct cause *c, u32 most,
 	u32 near = cause_pattern(r, c), i;
 
 	memset(f, 0, sizeof(*f));
-	f->normal = zalloc(most * sizeof(*f->normal));
-	f->abnormal = zalloc(most * sizeof(*f->abnormal));
+	f->normal = xzalloc(most * sizeof(*f->normal));
+	f->abnormal = xzalloc(most * sizeof(*f->abnormal));
 	for (i = 0; i < p->nr; i++) {
 		const struct exec *e = &p->exec[i];
 
@@ -122,10 +122,10 @@ double factor_of(double self, double normal)
 }
 
 /**
- * kind_name - the name of a kind of cause, as in JSON and CSV
+ * cause_kind_name - the name of a kind of cause, as in JSON and CSV
  * @kind: an enum cause_kind
  */
-const char *kind_name(u8 kind)
+const char *cause_kind_name(u8 kind)
 {
 	static const char *const name[] = { "slow", "extra", "interrupt" };
 
@@ -145,6 +145,27 @@ const char *wait_name(u8 kind)
 }
 
 /**
+ * limit_warning - what is wrong with a limit that is far above the centre
+ * @r: the result
+ * @buf: where to put it
+ * @size: its size
+ */
+void limit_warning(const struct result *r, char *buf, size_t size)
+{
+	const struct limit *l = &r->limit;
+	char times[32];
+
+	format_count(times, sizeof(times), l->ns / (l->center ? l->center : 1));
+	snprintf(
+		buf, size,
+		"the limit is %s times the centre, since durations vary that much in %s: "
+		"slow executions may be missed; give --limit%s",
+		times,
+		r->has_baseline ? "the baseline" : "the calm part of the trace",
+		r->has_baseline ? ", or another baseline" : "");
+}
+
+/**
  * cause_function - what a cause is called after
  * @r: the result
  * @c: the cause
@@ -153,6 +174,33 @@ const char *cause_function(const struct result *r, const struct cause *c)
 {
 	return c->kind == CAUSE_IRQ ? r->paths.names.name[c->function] :
 				      r->paths.functions.name[c->function];
+}
+
+/**
+ * cause_is_overhead - whether it is what recording itself costs
+ * @r: the result
+ * @c: the cause
+ */
+bool cause_is_overhead(const struct result *r, const struct cause *c)
+{
+	static const char *const prefix[] = { "ring_buffer_", "trace_",
+					      "tracing_", "ftrace_",
+					      "function_graph_" };
+	const char *name = cause_function(r, c);
+	size_t i;
+
+	if (c->whos && c->who[0].name != NONE &&
+	    2 * c->who[0].time >= c->wait_time &&
+	    !strncmp(r->paths.names.name[c->who[0].name], "trace-cmd", 9))
+		return true;
+	for (i = 0;
+	     c->kind != CAUSE_IRQ && i < sizeof(prefix) / sizeof(*prefix);
+	     i++) {
+		if (!strncmp(name, prefix[i], strlen(prefix[i])))
+			return true;
+	}
+	/* the interrupt that wakes readers of the buffer */
+	return c->kind == CAUSE_IRQ && strstr(name, "rb_wake_up_waiters");
 }
 
 /**

@@ -64,10 +64,10 @@ struct lcs {
  */
 struct lcs *lcs_new(u32 symbols)
 {
-	struct lcs *l = zalloc(sizeof(*l));
+	struct lcs *l = xzalloc(sizeof(*l));
 
 	l->symbols = symbols;
-	l->row = zalloc(symbols * sizeof(*l->row));
+	l->row = xzalloc(symbols * sizeof(*l->row));
 	return l;
 }
 
@@ -91,9 +91,7 @@ static void reserve(u64 **v, size_t *max, size_t words)
 		return;
 	free(*v);
 	*max = 2 * words;
-	*v = malloc(*max * sizeof(**v));
-	if (!*v)
-		abort();
+	*v = xreallocarray(NULL, *max, sizeof(**v));
 }
 
 /* As reserve(), but what is there stays */
@@ -102,9 +100,7 @@ static void extend(u64 **v, size_t *max, size_t words)
 	if (words <= *max)
 		return;
 	*max = 2 * words;
-	*v = realloc(*v, *max * sizeof(**v));
-	if (!*v)
-		abort();
+	*v = xreallocarray(*v, *max, sizeof(**v));
 }
 
 /* Masks of a, or of a from its end */
@@ -197,7 +193,7 @@ u32 lcs_length(struct lcs *l, const u32 *b, u32 len)
 static u32 *last_row(struct lcs *l, const u32 *a, u32 a_len, const u32 *b,
 		     u32 b_len, bool backwards)
 {
-	u32 *row = zalloc((a_len + 1) * sizeof(*row)), i;
+	u32 *row = xzalloc((a_len + 1) * sizeof(*row)), i;
 
 	set_first(l, a, a_len, backwards);
 	for (i = 0; i < b_len; i++)

@@ -9,7 +9,12 @@
  * and of twice the centre, are set aside, and again of those left, until there are
  * none (the revision of Phase I that textbooks of control charts advise). If that does not tell the calm
  * part, because too much is slow, and some tenth of the recording is clearly
- * faster than the whole, that tenth is taken.
+ * faster than the whole, that tenth is taken. Of a baseline only outliers are set
+ * aside, values that the same rule finds and that are at most 1 % of it: what is
+ * slow more often there is part of the load.
+ *
+ * Such a limit may be close to the centre line. A slow execution also has to take
+ * longer than the centre by a part that matters in practice, the floor.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +27,12 @@
 #define MIN_VALUES 10
 #define MAX_ROUNDS 20
 #define PARTS 10
+
+/* Of so many values of a baseline one may be an outlier; of less too */
+#define PER_OUTLIER 100
+
+/* A limit that is so many times the centre is none of a stable process */
+#define FAR_LIMIT 10
 
 /* Single values of healthy processes above a limit for medians: 6 to 11 % */
 #define ABOVE_MEDIANS 0.12
@@ -43,7 +54,7 @@ static int compare(const void *a, const void *b)
 
 static u64 median(const u64 *value, u32 nr)
 {
-	u64 *sorted = zalloc(nr * sizeof(*sorted)), m;
+	u64 *sorted = xzalloc(nr * sizeof(*sorted)), m;
 
 	memcpy(sorted, value, nr * sizeof(*sorted));
 	qsort(sorted, nr, sizeof(*sorted), compare);
@@ -59,7 +70,7 @@ static u32 chart(const u64 *value, u32 nr, u8 limit, u8 scale,
 	u32 groups = nr / GROUP > MAX_GROUPS ? MAX_GROUPS : nr / GROUP, i;
 	struct ctlchart_method m = { limit, scale, GROUP, groups };
 	struct ctlchart_phase1 p;
-	u64 *room = zalloc(ctlchart_phase1_room(&m) * sizeof(*room));
+	u64 *room = xzalloc(ctlchart_phase1_room(&m) * sizeof(*room));
 	u32 samples = groups * GROUP;
 
 	ctlchart_phase1_start(&p, &m, room);
@@ -70,20 +81,23 @@ static u32 chart(const u64 *value, u32 nr, u8 limit, u8 scale,
 	return samples;
 }
 
-/* Set aside what is far above; returns how many are left */
-static u32 revise(u64 *value, u32 nr)
+/* Set aside what is far above, more than @most; returns how many are left */
+static u32 revise(u64 *value, u32 nr, u64 *most)
 {
 	struct ctlchart_limits l;
 	u32 round, i, left;
 
 	for (round = 0; round < MAX_ROUNDS; round++) {
 		chart(value, nr, CTLCHART_INDIVIDUALS, CTLCHART_LOG, &l);
-		for (i = left = 0; i < nr; i++) {
-			if (value[i] <= l.ucl || value[i] <= 2 * l.center)
-				value[left++] = value[i];
-		}
+		*most = l.ucl > 2 * l.center ? l.ucl : 2 * l.center;
+		for (i = left = 0; i < nr; i++)
+			left += value[i] <= *most;
 		if (left == nr || left < 2 * MIN_VALUES)
 			break;
+		for (i = left = 0; i < nr; i++) {
+			if (value[i] <= *most)
+				value[left++] = value[i];
+		}
 		nr = left;
 	}
 	return nr;
@@ -111,6 +125,25 @@ static u32 calmest(u64 *value, u32 nr)
 	return size;
 }
 
+/* Of a baseline: a few values that are far above the others */
+static u32 set_outliers_aside(u64 *value, u32 nr, u64 *most)
+{
+	u64 *copy = xzalloc(nr * sizeof(*copy));
+	u32 left;
+
+	memcpy(copy, value, nr * sizeof(*copy));
+	left = revise(copy, nr, most);
+	if (left == nr ||
+	    nr - left > (nr < PER_OUTLIER ? 1 : nr / PER_OUTLIER)) {
+		*most = U64_MAX;
+		left = nr;
+	} else {
+		memcpy(value, copy, left * sizeof(*copy));
+	}
+	free(copy);
+	return left;
+}
+
 static u32 values_of(const struct paths *p, enum side side, u64 *value)
 {
 	u32 i, nr = 0;
@@ -136,7 +169,9 @@ static void count(struct paths *p, struct limit *l)
 		(base ? l->base_nr : l->nr)[e->abnormal]++;
 		if (e->duration > *longest)
 			*longest = e->duration;
-		if (e->abnormal)
+		if (e->duration > l->outlier)
+			l->outliers[e->side]++;
+		else if (e->abnormal)
 			excess[base] += e->duration - l->center;
 	}
 	if (l->nr[0] + l->nr[1])
@@ -145,10 +180,21 @@ static void count(struct paths *p, struct limit *l)
 		l->base_excess = excess[1] / (l->base_nr[0] + l->base_nr[1]);
 }
 
+/* Outliers as rare as in the baseline; both numbers are random */
+static bool as_rare(const struct limit *l, double n, double base)
+{
+	double ratio = base > 0 ? n / base : 0;
+	double expected = l->outliers[SIDE_BASELINE] * ratio;
+
+	return l->outliers[SIDE_TRACE] <=
+	       expected + 3 * sqrt(expected * (1 + ratio)) + 1;
+}
+
 /*
  * Some executions are above the limit though all is well. With a baseline: together
- * they take hardly more time than there, and none is much longer than there. Without:
- * as many as such a limit lets pass, and not by much.
+ * they take hardly more time than there, none is much longer than there, and
+ * outliers, which are no part of that time, are as rare. Without: as many as such a
+ * limit lets pass, and not by much.
  */
 static void judge(struct limit *l)
 {
@@ -168,7 +214,8 @@ static void judge(struct limit *l)
 		u64 usual = l->base_longest > l->ns ? l->base_longest : l->ns;
 
 		small = l->longest <= LONG_BASE * usual;
-		little = l->excess <= l->base_excess + l->center * MORE_BASE;
+		little = l->excess <= l->base_excess + l->center * MORE_BASE &&
+			 as_rare(l, n, base);
 	} else {
 		small = l->longest <= LONG * l->ns;
 		little = l->excess <= l->center * MORE;
@@ -182,21 +229,27 @@ static void judge(struct limit *l)
  * @p: the executions
  * @l: the limit
  * @given: by the user, ns; 0: draw it
+ * @floor: part of the centre that a slow execution takes longer at least
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given)
+int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given,
+	       double floor)
 {
-	u64 *value = zalloc(p->nr * sizeof(*value));
+	u64 *value = xzalloc(p->nr * sizeof(*value));
 	u32 nr = values_of(p, SIDE_BASELINE, value), all;
 	struct ctlchart_limits lines = { 0, given };
+	u64 most = U64_MAX, least;
 	int status = 0;
 
+	l->outlier = U64_MAX;
 	all = nr;
-	if (!nr) {
+	if (nr >= MIN_VALUES && !given)
+		nr = set_outliers_aside(value, nr, &l->outlier);
+	if (!all) {
 		nr = all = values_of(p, SIDE_TRACE, value);
 		if (nr >= MIN_VALUES && !given)
-			nr = revise(value, calmest(value, nr));
+			nr = revise(value, calmest(value, nr), &most);
 	}
 	if (given) {
 		l->given = true;
@@ -213,8 +266,11 @@ int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given)
 				  &lines);
 		l->set_aside = all - nr;
 	}
-	l->ns = lines.ucl;
+	least = lines.center * (1 + floor);
+	l->floored = !given && lines.ucl < least;
+	l->ns = l->floored ? least : lines.ucl;
 	l->center = lines.center;
+	l->is_far = !given && l->ns / FAR_LIMIT > l->center;
 	free(value);
 	if (status)
 		return status;

@@ -62,11 +62,11 @@ static int compare(const void *a, const void *b)
 /* Distinct functions with their counts, ascending */
 static void count_functions(struct pattern *p)
 {
-	u32 *sorted = zalloc(p->len * sizeof(*sorted)), i;
+	u32 *sorted = xzalloc(p->len * sizeof(*sorted)), i;
 
 	memcpy(sorted, p->function, p->len * sizeof(*sorted));
 	qsort(sorted, p->len, sizeof(*sorted), compare);
-	p->counts = zalloc(2 * (size_t)p->len * sizeof(*p->counts));
+	p->counts = xzalloc(2 * (size_t)p->len * sizeof(*p->counts));
 	p->distinct = 0;
 	for (i = 0; i < p->len; i++) {
 		if (!i || sorted[i] != sorted[i - 1])
@@ -192,7 +192,7 @@ static void do_task(struct search *s, struct lcs *lcs, struct bound *bound,
 		return;
 	note(s->nearest->table3, p->common, p->len);
 	q = &s->paths->patterns.p[p->near];
-	p->match = zalloc(p->len * sizeof(*p->match));
+	p->match = xzalloc(p->len * sizeof(*p->match));
 	lcs_match(lcs, p->function, p->len, q->function, q->len, p->match);
 }
 
@@ -200,7 +200,7 @@ static void *work(void *arg)
 {
 	struct search *s = arg;
 	struct lcs *lcs = lcs_new(s->paths->functions.nr);
-	struct bound *bound = zalloc(s->nr * sizeof(*bound));
+	struct bound *bound = xzalloc(s->nr * sizeof(*bound));
 	u32 from, i;
 
 	for (;;) {
@@ -221,7 +221,7 @@ static void add_normal(struct pattern *p, const struct exec *e, double *incl)
 	u32 i;
 
 	if (!p->stat)
-		p->stat = zalloc(p->len * sizeof(*p->stat));
+		p->stat = xzalloc(p->len * sizeof(*p->stat));
 	p->duration += e->duration;
 	p->irq += e->irq;
 	for (i = p->len; i; i--) {
@@ -244,7 +244,7 @@ static void add_normal(struct pattern *p, const struct exec *e, double *incl)
 
 static void make_means(struct paths *p)
 {
-	double *incl = zalloc((65536 + 1) * sizeof(*incl));
+	double *incl = xzalloc((65536 + 1) * sizeof(*incl));
 	u32 i, k;
 
 	for (i = 0; i < p->nr; i++) {
@@ -294,8 +294,8 @@ static void list_patterns(struct search *s)
 	struct patterns *all = &s->paths->patterns;
 	u32 i;
 
-	s->candidate = zalloc(all->nr * sizeof(*s->candidate));
-	s->task = zalloc(2 * (size_t)all->nr * sizeof(*s->task));
+	s->candidate = xzalloc(all->nr * sizeof(*s->candidate));
+	s->task = xzalloc(2 * (size_t)all->nr * sizeof(*s->task));
 	for (i = 0; i < all->nr; i++) {
 		if (all->p[i].nr[0])
 			s->candidate[s->nr++] = i;
@@ -329,7 +329,7 @@ static void list_patterns(struct search *s)
 void nearest_find(struct guard *g, struct paths *p, struct nearest *n, u32 jobs)
 {
 	struct search s = { .paths = p, .nearest = n };
-	pthread_t *thread = zalloc(jobs * sizeof(*thread));
+	pthread_t *thread = xzalloc(jobs * sizeof(*thread));
 	u32 i, started = 0;
 
 	guard_alive(g, GUARD_NOWHERE);

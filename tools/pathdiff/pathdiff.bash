@@ -32,14 +32,14 @@ _pathdiff() {
 		_filedir
 		return
 		;;
-	--limit | --common | --top | --jobs)
+	--limit | --floor | --common | --top | --jobs | --instance)
 		return
 		;;
 	esac
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --entry= --baseline= --limit= --common= --sleep-time=
+		mapfile -t COMPREPLY < <(compgen -W "-o --entry= --baseline= --limit= --floor= --common= --instance= --sleep-time=
 			--scheduler --format= --top= --brief --output= --jobs= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return

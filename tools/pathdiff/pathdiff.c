@@ -2,10 +2,12 @@
 /* pathdiff: which kernel function made a call slow */
 #include <argp.h>
 #include <errno.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "pathdiff.h"
 #include "version.h"
 
@@ -22,6 +24,7 @@ enum {
 	OPT_ENTRY = 0x100,
 	OPT_BASELINE,
 	OPT_LIMIT,
+	OPT_FLOOR,
 	OPT_COMMON,
 	OPT_SLEEP,
 	OPT_SCHEDULER,
@@ -29,12 +32,14 @@ enum {
 	OPT_TOP,
 	OPT_BRIEF,
 	OPT_JOBS,
+	OPT_INSTANCE,
 };
 
 /**
  * struct options - the command line
  * @file:	the trace
  * @baseline:	a trace of when all was well, or NULL
+ * @instance:	the trace instance of both, NULL for the main one
  * @entry:	the function whose executions are compared, or NULL
  * @limit:	ns, 0: draw one
  * @sleep:	how sleep-time was set
@@ -46,6 +51,7 @@ enum {
 struct options {
 	const char *file;
 	const char *baseline;
+	const char *instance;
 	const char *entry;
 	u64 limit;
 	enum sleep_time sleep;
@@ -65,8 +71,14 @@ static const struct argp_option options[] = {
 	{ "limit", OPT_LIMIT, "TIME", 0,
 	  "Executions that take longer than TIME (7us, 10ms, 1.5s) are slow",
 	  1 },
+	{ "floor", OPT_FLOOR, "PERCENT", 0,
+	  "Executions are slow only if they take at least PERCENT longer than the centre line (10)",
+	  1 },
 	{ "common", OPT_COMMON, "PERCENT", 0,
 	  "Look for the cause in the part that the paths have in common if at least PERCENT of the time is spent there (50)",
+	  2 },
+	{ "instance", OPT_INSTANCE, "NAME", 0,
+	  "Read this trace instance of FILE and of the baseline instead of the main one",
 	  2 },
 	{ "sleep-time", OPT_SLEEP, "on|off|auto", 0,
 	  "Whether durations in the trace contain the time asleep (auto: find out)",
@@ -87,7 +99,7 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Say which kernel function made a call slow.\n\n"
-	"FILE is a function_graph trace. Executions of one function that took "
+	"FILE is a function_graph trace: trace.dat or text. Executions of one function that took "
 	"longer than the limit of a control chart are compared with the most "
 	"similar of those that did not, and what made them slow is named: a "
 	"function that took longer than usual, one that is not called usually, "
@@ -108,66 +120,11 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
-static u64 get_time(const char *arg, struct argp_state *state)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 },
-		      { "us", 1e3 },
-		      { "ms", 1e6 },
-		      { "s", 1e9 },
-		      { "", 1 } };
-	char *end;
-	double v;
-	size_t i;
-
-	errno = 0;
-	v = strtod(arg, &end);
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (!strcmp(end, units[i].name) && end != arg && !errno &&
-		    v * units[i].ns >= 1 && v * units[i].ns < 1e18)
-			return v * units[i].ns;
-	}
-	argp_error(state, "--limit=%s is no time such as 7us, 10ms or 1.5s",
-		   arg);
-	return 0;
-}
-
-static u32 get_number(const char *option, const char *arg, u32 min, u32 max,
-		      struct argp_state *state)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || n < min || n > max)
-		argp_error(state, "--%s=%s is no number from %u to %u", option,
-			   arg, min, max);
-	return n;
-}
-
-/* Which of several words, ending with NULL */
-static int get_word(const char *option, const char *arg,
-		    const char *const *word, struct argp_state *state)
-{
-	int i;
-
-	for (i = 0; word[i]; i++) {
-		if (!strcmp(arg, word[i]))
-			return i;
-	}
-	argp_error(state, "--%s=%s: not known; see --help", option, arg);
-	return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const sleep[] = { "auto", "on", "off", NULL };
+	static const char *const sleep[] = { "auto", "on", "off" };
 	static const char *const formats[] = { "text",	 "json",   "csv",
-					       "folded", "chrome", "html",
-					       NULL };
+					       "folded", "chrome", "html" };
 	struct options *o = state->input;
 
 	switch (key) {
@@ -178,41 +135,47 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->baseline = arg;
 		break;
 	case OPT_LIMIT:
-		o->limit = get_time(arg, state);
+		o->limit = cli_time(state, "limit", arg, 1);
+		break;
+	case OPT_FLOOR:
+		o->result.floor =
+			cli_number(state, "floor", arg, 0, 10000) / 100.0;
 		break;
 	case OPT_COMMON:
 		o->result.common =
-			get_number("common", arg, 0, 100, state) / 100.0;
+			cli_number(state, "common", arg, 0, 100) / 100.0;
+		break;
+	case OPT_INSTANCE:
+		o->instance = arg;
 		break;
 	case OPT_SLEEP:
-		o->sleep = get_word("sleep-time", arg, sleep, state);
+		o->sleep = cli_word(state, "sleep-time", arg, sleep,
+				    ARRAY_SIZE(sleep));
 		break;
 	case OPT_SCHEDULER:
 		o->scheduler = true;
 		break;
 	case OPT_FORMAT:
-		o->result.format = get_word("format", arg, formats, state);
+		o->result.format = cli_word(state, "format", arg, formats,
+					    ARRAY_SIZE(formats));
 		break;
 	case OPT_TOP:
-		o->result.top = get_number("top", arg, 1, MAX_TOP, state);
+		o->result.top = cli_number(state, "top", arg, 1, MAX_TOP);
 		break;
 	case OPT_BRIEF:
 		o->result.brief = true;
 		break;
 	case OPT_JOBS:
-		o->jobs = get_number("jobs", arg, 1, MAX_JOBS, state);
+		o->jobs = cli_number(state, "jobs", arg, 1, MAX_JOBS);
 		break;
 	case 'o':
 		o->output = arg;
 		break;
 	case ARGP_KEY_ARG:
-		if (o->file)
-			argp_error(state, "one FILE at a time");
-		o->file = arg;
+		cli_operand(state, &o->file, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!o->file)
-			argp_error(state, "which FILE?");
+		cli_operand(state, &o->file, NULL);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -223,7 +186,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int read_file(struct guard *g, struct options *o, enum side side)
 {
 	struct result *r = &o->result;
-	struct read_options how = { .entry = o->entry,
+	struct read_options how = { .instance = o->instance,
+				    .entry = o->entry,
 				    .sleep = o->sleep,
 				    .side = side };
 
@@ -254,15 +218,30 @@ static int read_files(struct guard *g, struct options *o)
 static void write_result(struct result *r)
 {
 	static void (*const report[])(struct result *) = {
-		[FORMAT_TEXT] = report_text,
-		[FORMAT_JSON] = report_json,
-		[FORMAT_CSV] = report_csv,
-		[FORMAT_FOLDED] = report_folded,
-		[FORMAT_CHROME] = report_chrome,
-		[FORMAT_HTML] = report_html,
+		[FORMAT_TEXT] = result_text,
+		[FORMAT_JSON] = result_json,
+		[FORMAT_CSV] = result_csv,
+		[FORMAT_FOLDED] = result_folded,
+		[FORMAT_CHROME] = result_chrome,
+		[FORMAT_HTML] = result_html,
 	};
 
 	report[r->format](r);
+}
+
+/* What the text says and other formats leave to standard error */
+static void note(struct guard *g, const struct result *r)
+{
+	u64 gaps = r->source[SIDE_TRACE].gaps;
+	char text[256];
+
+	if (gaps)
+		guard_note(g, "records were lost in %llu gap%s", gaps,
+			   gaps == 1 ? "" : "s");
+	if (r->limit.is_far) {
+		limit_warning(r, text, sizeof(text));
+		guard_note(g, "%s", text);
+	}
 }
 
 static int work(struct guard *g, FILE *out, void *arg)
@@ -275,30 +254,23 @@ static int work(struct guard *g, FILE *out, void *arg)
 	r->paths.scheduler = o->scheduler;
 	status = read_files(g, o);
 	if (!status)
-		status = limit_find(g, &r->paths, &r->limit, o->limit);
+		status =
+			limit_find(g, &r->paths, &r->limit, o->limit, r->floor);
 	if (!status) {
+		memory_doing("comparing executions");
 		nearest_find(g, &r->paths, &r->nearest, o->jobs);
 		rank_causes(g, &r->paths, &r->ranking, r->common);
 		if (r->limit.healthy)
 			r->ranking.named = 0;
 		guard_progress(g, NULL);
-		if (r->source[SIDE_TRACE].gaps && r->format != FORMAT_TEXT)
-			guard_note(g, "records were lost %llu times",
-				   r->source[SIDE_TRACE].gaps);
+		if (r->format != FORMAT_TEXT)
+			note(g, r);
 		write_result(r);
 	}
 	guard_progress(g, NULL);
 	ranking_free(&r->ranking);
-	paths_free(&r->paths);
+	paths_clear(&r->paths);
 	return status;
-}
-
-static bool shows_colors(const struct options *o)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !o->output && isatty(STDOUT_FILENO) &&
-	       !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
 int main(int argc, char **argv)
@@ -307,7 +279,8 @@ int main(int argc, char **argv)
 					  NULL,	   NULL,  NULL };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct options o = { .jobs = cpus > 0 && cpus < MAX_JOBS ? cpus : 1,
-			     .result = { .common = 0.5, .top = 8 } };
+			     .result = {
+				     .common = 0.5, .floor = 0.1, .top = 8 } };
 	struct guard_job job = { .program = PROGRAM,
 				 .idle_cpu = IDLE_CPU,
 				 .work = work,
@@ -315,7 +288,7 @@ int main(int argc, char **argv)
 
 	argv[0] = PROGRAM; /* what getopt's messages begin with */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	o.result.color = shows_colors(&o);
+	o.result.color = cli_colors(o.output);
 	job.file = o.file;
 	job.output = o.output;
 	return guard_run(&job);

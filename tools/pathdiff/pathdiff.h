@@ -9,6 +9,8 @@
  *
  *	symbols.c	functions and other names as integers
  *	reader.c	what the records of a trace say
+ *	reader_text.c	what the text of a trace says
+ *	textline.c	and a line of it
  *	cut.c		executions, per thread, and their paths
  *	wait.c		off the CPU, in interrupts, at locks: why and for whom
  *	pattern.c	paths that are the same sequence of functions
@@ -30,6 +32,8 @@
 
 #include "chart.h"
 #include "guard.h"
+#include "hash.h"
+#include "memory.h"
 #include "records.h"
 #include "text.h"
 
@@ -38,25 +42,6 @@
 
 /* Longest path; what is longer is cut off and counted */
 #define MAX_PATH (1u << 20)
-
-/**
- * GROW - make room for one more
- * @array: of pointers or structs
- * @nr: used
- * @max: there
- */
-#define GROW(array, nr, max)                                                  \
-	do {                                                                  \
-		if ((nr) == (max)) {                                          \
-			(max) = (max) ? 2 * (max) : 16;                       \
-			(array) = realloc((array), (max) * sizeof(*(array))); \
-			if (!(array))                                         \
-				abort();                                      \
-		}                                                             \
-	} while (0)
-
-void *zalloc(size_t size);
-u64 hash_bytes(const void *data, size_t size);
 
 /* ---- symbols.c ---- */
 
@@ -68,6 +53,8 @@ enum {
 	FUNCTION_BEGINS = 32, /* begins an interrupt */
 	FUNCTION_MAY_SCHEDULE = 16, /* does so if it must */
 	FUNCTION_TRACES = 8, /* is there because events are recorded */
+	FUNCTION_SOFTIRQ = 64, /* handles softirqs */
+	FUNCTION_NMI = 128, /* handles NMIs */
 };
 
 /**
@@ -76,30 +63,30 @@ enum {
  * @flags:	FUNCTION_*
  * @nr:		number of them
  * @max:	room
- * @slot:	hash table of numbers plus one
- * @slots:	its size, a power of two
+ * @table:	their numbers, by name
  */
 struct strings {
 	char **name;
 	u8 *flags;
 	u32 nr;
 	u32 max;
-	u32 *slot;
-	u32 slots;
+	struct hash table;
 };
 
 u32 string_id(struct strings *s, const char *name);
+const char *softirq_name(u64 vec);
+const char *softirq_of(const char *function);
 void strings_free(struct strings *s);
 
-struct symbols;
+struct kallsyms;
 
-struct symbols *symbols_read(struct guard *g, struct tep_handle *tep,
-			     struct strings *functions);
-u32 symbols_function(struct symbols *s, u64 address);
-const char *symbols_exact(struct symbols *s, u64 address);
-u32 symbols_named(struct symbols *s, const char *name);
-bool symbols_known(const struct symbols *s);
-void symbols_free(struct symbols *s);
+struct kallsyms *kallsyms_read(struct guard *g, struct tep_handle *tep,
+			       struct strings *functions);
+u32 kallsyms_function(struct kallsyms *s, u64 address);
+const char *kallsyms_exact(struct kallsyms *s, u64 address);
+u32 kallsyms_named(struct kallsyms *s, const char *name);
+bool kallsyms_known(const struct kallsyms *s);
+void kallsyms_free(struct kallsyms *s);
 
 /* ---- pattern.c ---- */
 
@@ -108,7 +95,6 @@ void symbols_free(struct symbols *s);
  * @function:	the functions, in order of their calls
  * @depth:	how deep each is below the entry, in its first execution
  * @len:	number of them
- * @hash:	of @function
  * @nr:		executions: 0 normal, 1 abnormal
  * @first:	the longest abnormal one, or else a normal one
  * @stat:	of normal executions, for each position, or NULL
@@ -124,7 +110,6 @@ struct pattern {
 	u32 *function;
 	u16 *depth;
 	u32 len;
-	u64 hash;
 	u32 nr[2];
 	u32 first;
 	struct position {
@@ -147,15 +132,13 @@ struct pattern {
  * @p:		the patterns
  * @nr:		number of them
  * @max:	room
- * @slot:	hash table of numbers plus one
- * @slots:	its size, a power of two
+ * @table:	their numbers, by sequence
  */
 struct patterns {
 	struct pattern *p;
 	u32 nr;
 	u32 max;
-	u32 *slot;
-	u32 slots;
+	struct hash table;
 };
 
 u32 pattern_id(struct patterns *ps, const u32 *function, const u16 *depth,
@@ -258,6 +241,8 @@ enum sleep_time {
  * @first:	time stamp of the first one
  * @last:	and of the last one
  * @gaps:	times that records were lost
+ * @lost:	number of them, where the file says so
+ * @uncounted:	gaps where it does not
  * @executions:	complete ones
  * @began:	that had begun before the recording
  * @ended:	that had not ended with it
@@ -276,6 +261,8 @@ struct source {
 	u64 first;
 	u64 last;
 	u64 gaps;
+	u64 lost;
+	u64 uncounted;
 	u64 executions;
 	u64 began;
 	u64 ended;
@@ -323,7 +310,7 @@ struct paths {
 };
 
 float *paths_floats(struct paths *p, size_t nr);
-void paths_free(struct paths *p);
+void paths_clear(struct paths *p);
 
 struct cut;
 struct thread;
@@ -358,6 +345,25 @@ void cut_leave(struct cut *c, struct thread *t, const struct graph_event *e);
 void cut_finish(struct cut *c);
 u32 cut_outermost(const struct cut *c);
 
+/* Contexts that interrupt a task */
+enum irq_class {
+	IRQ_SOFT,
+	IRQ_HARD,
+	IRQ_NMI,
+	IRQ_CLASSES,
+};
+
+/**
+ * enum irq_source - what events tell of an interrupt
+ * @IRQ_LINE: which interrupt, or which softirq
+ * @IRQ_TIMER: the function of a timer
+ */
+enum irq_source {
+	IRQ_LINE,
+	IRQ_TIMER,
+	IRQ_SOURCES,
+};
+
 /* Of the task that was current at an event */
 struct context {
 	struct thread *thread;
@@ -373,19 +379,24 @@ void wait_stack(struct cut *c, const struct context *x, const u32 *function,
 		u32 nr);
 void wait_lock(struct cut *c, const struct context *x, const char *lock);
 void wait_unlock(struct cut *c, const struct context *x);
-void wait_irq_name(struct cut *c, u32 cpu, const char *what, const char *name);
-void wait_irq_gone(struct cut *c, u32 cpu);
+enum irq_class context_class(const struct context *x);
+void wait_irq_source(struct cut *c, const struct context *x, enum irq_class irq,
+		     enum irq_source kind, const char *name);
+void wait_irq_gone(struct cut *c, const struct context *x, enum irq_class irq,
+		   enum irq_source kind);
 void wait_block(struct cut *c, const struct context *x, u32 dev);
 
 /* ---- reader.c ---- */
 
 /**
  * struct read_options - how a file is read
+ * @instance:	the trace instance, NULL for the main one
  * @entry:	name of the entry function, NULL: find it
  * @sleep:	what is known of the trace option sleep-time
  * @side:	which file it is
  */
 struct read_options {
+	const char *instance;
 	const char *entry;
 	enum sleep_time sleep;
 	enum side side;
@@ -393,6 +404,22 @@ struct read_options {
 
 int reader_read(struct guard *g, struct paths *p, struct source *s,
 		const struct read_options *o);
+
+/* ---- reader_text.c ---- */
+
+/* As many CPUs as Linux can have */
+#define TEXT_CPUS 8192
+
+/* The task of a CPU that a text does not name: no task has such an ID */
+#define UNKNOWN_PID (1 << 30)
+
+struct lines;
+
+struct lines *lines_open(struct guard *g, struct paths *p, struct source *s);
+int lines_read(struct lines *t, struct cut *c, u64 most);
+int lines_rewind(struct lines *t);
+u64 lines_entries(const struct lines *t);
+void lines_close(struct lines *t);
 
 /* ---- limit.c ---- */
 
@@ -402,11 +429,17 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
  * @center:	centre line of the chart, 0 if the limit was given
  * @given:	by the user
  * @learnt:	executions that the chart was drawn from
- * @set_aside:	executions that were no part of the calm ones
+ * @set_aside:	executions that were no part of the calm ones, or outliers of the
+ *		baseline
+ * @floored:	it was raised to the floor
+ * @is_far:	implausibly far above the centre
+ * @outlier:	longer ones are outliers, by a baseline that has some; else U64_MAX
+ * @outliers:	number of them, by enum side
  * @nr:		normal and abnormal executions of the trace
  * @base_nr:	of the baseline
  * @longest:	the longest execution of the trace, and of the baseline
- * @excess:	time above the centre in abnormal ones, per execution: trace, baseline
+ * @excess:	time above the centre in abnormal ones but outliers, per execution:
+ *		trace, baseline
  * @healthy:	nothing speaks against it that all is well
  */
 struct limit {
@@ -415,6 +448,10 @@ struct limit {
 	bool given;
 	u32 learnt;
 	u32 set_aside;
+	bool floored;
+	bool is_far;
+	u64 outlier;
+	u64 outliers[2];
 	u64 nr[2];
 	u64 base_nr[2];
 	u64 longest;
@@ -424,7 +461,8 @@ struct limit {
 	bool healthy;
 };
 
-int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given);
+int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given,
+	       double floor);
 
 /* ---- lcs.c ---- */
 
@@ -509,6 +547,7 @@ enum cause_kind {
  * @queued:	time that wake-ups waited for a CPU
  * @wait_time:	time of the waits that are known
  * @confidence:	0..1
+ * @explained:	part of the delay of its executions, 0..1
  * @table:	for each function its self time in these executions, and what is
  *		usual; only of the first ones
  */
@@ -546,6 +585,7 @@ struct cause {
 	double queued;
 	double wait_time;
 	double confidence;
+	double explained;
 	u32 last_pattern;
 	struct slowed *table;
 	u32 in_table;
@@ -575,6 +615,7 @@ struct slowed {
  * @unmatched:	abnormal executions without any normal one to compare with
  * @throughout:	abnormal executions in which no function stands out
  * @named:	causes that are named: the first ones
+ * @spread:	nothing stands out of the causes
  */
 struct ranking {
 	struct cause *cause;
@@ -585,6 +626,7 @@ struct ranking {
 	u32 unmatched;
 	u32 throughout;
 	u32 named;
+	bool spread;
 };
 
 /**
@@ -634,6 +676,7 @@ struct result {
 	bool color;
 	bool brief;
 	double common;
+	double floor;
 	u32 top;
 	struct paths paths;
 	struct source source[2];
@@ -665,24 +708,28 @@ void figure_cause(const struct result *r, const struct cause *c, u32 most,
 void figure_cause_free(struct figure8 *f);
 u32 cause_pattern(const struct result *r, const struct cause *c);
 
+bool cause_is_overhead(const struct result *r, const struct cause *c);
+void limit_warning(const struct result *r, char *buf, size_t size);
 const char *cause_function(const struct result *r, const struct cause *c);
 void cause_headline(const struct result *r, const struct cause *c, char *buf,
 		    size_t size);
 void cause_waits(const struct result *r, const struct cause *c, char *buf,
 		 size_t size);
 u32 cause_shows(const struct cause *c);
-const char *kind_name(u8 kind);
+const char *cause_kind_name(u8 kind);
 const char *wait_name(u8 kind);
 void exec_chain(const struct result *r, const struct exec *e, u32 pos,
 		char *buf, size_t size);
 double factor_of(double self, double normal);
 
-void report_text(struct result *r);
-void report_json(struct result *r);
-void report_csv(struct result *r);
-void report_folded(struct result *r);
-void report_chrome(struct result *r);
-void report_html(struct result *r);
-struct json_object *json_result(const struct result *r);
+const char *exec_task(const struct result *r, const struct exec *e, char *buf,
+		      size_t size);
+void result_text(struct result *r);
+void result_json(struct result *r);
+void result_csv(struct result *r);
+void result_folded(struct result *r);
+void result_chrome(struct result *r);
+void result_html(struct result *r);
+struct json_object *result_object(const struct result *r);
 
 #endif

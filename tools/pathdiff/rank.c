@@ -35,6 +35,13 @@
 #define NAMED_MOST 5
 
 /*
+ * The delay is spread, and none is named, if there are so many causes and the first
+ * one has less than this part of it
+ */
+#define SPREAD_CAUSES 10
+#define SPREAD_PART 0.10
+
+/*
  * Part of an execution's time that a function must have taken more than usual to be
  * why it is slow
  */
@@ -70,8 +77,8 @@ struct sums {
 static void sums_init(struct sums *s, const struct paths *p)
 {
 	memset(s, 0, sizeof(*s));
-	s->of = zalloc(p->functions.nr * sizeof(*s->of));
-	s->used = zalloc(p->functions.nr * sizeof(*s->used));
+	s->of = xzalloc(p->functions.nr * sizeof(*s->of));
+	s->used = xzalloc(p->functions.nr * sizeof(*s->used));
 }
 
 static void sums_free(struct sums *s)
@@ -341,63 +348,33 @@ struct key {
 };
 
 struct table {
+	struct hash hash;
 	struct key *key;
-	u32 *cause;
-	u32 slots;
+	u32 room;
 };
-
-static u32 slot_of(const struct table *t, const struct key *key)
-{
-	u64 i = hash_bytes(key, sizeof(*key));
-
-	while (t->cause[i & (t->slots - 1)] &&
-	       memcmp(&t->key[i & (t->slots - 1)], key, sizeof(*key)))
-		i++;
-	return i & (t->slots - 1);
-}
-
-static void grow(struct table *t)
-{
-	struct table old = *t;
-	u32 i;
-
-	t->slots = old.slots ? 2 * old.slots : 256;
-	t->key = zalloc(t->slots * sizeof(*t->key));
-	t->cause = zalloc(t->slots * sizeof(*t->cause));
-	for (i = 0; i < old.slots; i++) {
-		u32 to = old.cause[i] ? slot_of(t, &old.key[i]) : 0;
-
-		if (!old.cause[i])
-			continue;
-		t->key[to] = old.key[i];
-		t->cause[to] = old.cause[i];
-	}
-	free(old.key);
-	free(old.cause);
-}
 
 static struct cause *find_cause(struct ranking *r, struct table *t,
 				const struct key *key)
 {
+	u64 hash = hash_bytes(key, sizeof(*key));
 	struct cause *c;
-	u32 slot;
+	u32 i;
 
-	if (2 * (r->nr + 1) > t->slots)
-		grow(t);
-	slot = slot_of(t, key);
-	if (!t->cause[slot]) {
-		GROW(r->cause, r->nr, r->max);
-		c = &r->cause[r->nr++];
-		memset(c, 0, sizeof(*c));
-		c->id = r->nr - 1;
-		c->function = key->function;
-		c->caller = key->caller;
-		c->lock = c->device = c->last_pattern = NONE;
-		c->worst = NONE;
-		t->key[slot] = *key;
-		t->cause[slot] = r->nr;
+	hash_for_each_possible(&t->hash, hash, i) {
+		if (!memcmp(&t->key[i], key, sizeof(*key)))
+			return &r->cause[i];
 	}
-	return &r->cause[t->cause[slot] - 1];
+	GROW(t->key, r->nr, t->room);
+	t->key[r->nr] = *key;
+	GROW(r->cause, r->nr, r->max);
+	c = &r->cause[r->nr++];
+	memset(c, 0, sizeof(*c));
+	c->id = hash_add(&t->hash, hash);
+	c->function = key->function;
+	c->caller = key->caller;
+	c->lock = c->device = c->last_pattern = NONE;
+	c->worst = NONE;
+	return c;
 }
 
 static u32 add_execution(struct paths *p, struct ranking *r, struct table *t,
@@ -489,6 +466,7 @@ static void rate(struct cause *c)
 	double explained = delay > c->excess ? c->excess / delay : 1;
 	double references = c->references / n;
 
+	c->explained = explained;
 	c->confidence =
 		explained * (c->similarity / n) * references / (references + 1);
 }
@@ -506,7 +484,9 @@ static void order(struct ranking *r)
 	}
 	if (r->nr)
 		qsort(r->cause, r->nr, sizeof(*r->cause), by_excess);
-	for (i = 0; i < r->nr && i < NAMED_MOST; i++) {
+	r->spread = r->nr >= SPREAD_CAUSES &&
+		    r->cause[0].excess < SPREAD_PART * r->excess;
+	for (i = 0; !r->spread && i < r->nr && i < NAMED_MOST; i++) {
 		if (i && (r->cause[i].excess < NAMED_LEAST * r->excess ||
 			  sum > NAMED_ALL * r->excess))
 			break;
@@ -519,7 +499,7 @@ static void make_table(struct cause *c, const struct sums *s)
 {
 	u32 i;
 
-	c->table = zalloc(s->nr * sizeof(*c->table));
+	c->table = xzalloc(s->nr * sizeof(*c->table));
 	c->in_table = s->nr;
 	for (i = 0; i < s->nr; i++) {
 		const struct sum *f = &s->of[s->used[i]];
@@ -537,10 +517,10 @@ static void make_tables(struct paths *p, struct ranking *r, const u32 *verdict)
 {
 	struct sums one, *all;
 	u32 nr = r->nr < MAX_TABLES ? r->nr : MAX_TABLES, i, k;
-	u32 *done = zalloc(nr * sizeof(*done));
+	u32 *done = xzalloc(nr * sizeof(*done));
 
 	sums_init(&one, p);
-	all = zalloc(nr * sizeof(*all));
+	all = xzalloc(nr * sizeof(*all));
 	for (i = 0; i < nr; i++)
 		sums_init(&all[i], p);
 	for (i = 0; i < p->nr; i++) {
@@ -569,7 +549,7 @@ static void make_tables(struct paths *p, struct ranking *r, const u32 *verdict)
 /* Causes are sorted after the executions have been given to them */
 static void renumber(struct paths *p, struct ranking *r, u32 *verdict)
 {
-	u32 *to = zalloc(r->nr * sizeof(*to)), i;
+	u32 *to = xzalloc(r->nr * sizeof(*to)), i;
 
 	for (i = 0; i < r->nr; i++)
 		to[r->cause[i].id] = i;
@@ -590,7 +570,7 @@ static void renumber(struct paths *p, struct ranking *r, u32 *verdict)
 void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
 		 double common)
 {
-	u32 *verdict = zalloc(p->nr * sizeof(*verdict)), i;
+	u32 *verdict = xzalloc(p->nr * sizeof(*verdict)), i;
 	struct table t = { 0 };
 	struct verdict v;
 	struct sums s;
@@ -621,7 +601,7 @@ void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
 	}
 	sums_free(&s);
 	free(t.key);
-	free(t.cause);
+	hash_free(&t.hash);
 	order(r);
 	renumber(p, r, verdict);
 	make_tables(p, r, verdict);

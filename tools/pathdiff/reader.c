@@ -2,6 +2,7 @@
 /* What the records of a trace say, by the formats in it. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <event-parse.h>
 
@@ -20,13 +21,18 @@ enum what {
 	IS_EXIT,
 	IS_SWITCH,
 	IS_WAKING,
+	IS_EXEC,
+	IS_RENAME,
+	IS_FORK,
 	IS_STACK,
 	IS_LOCK,
 	IS_UNLOCK,
 	IS_IRQ,
 	IS_SOFTIRQ,
 	IS_TIMER,
-	IS_GONE,
+	IS_IRQ_GONE,
+	IS_SOFTIRQ_GONE,
+	IS_TIMER_GONE,
 	IS_BLOCK,
 	NR_WHAT,
 };
@@ -58,18 +64,21 @@ static const struct kind {
 	  "sched_switch",
 	  IS_SWITCH,
 	  { "prev_pid", "prev_state", "next_pid" } },
+	{ "sched", "sched_process_exec", IS_EXEC, { "pid" } },
+	{ "sched", "sched_process_fork", IS_FORK, { "child_pid" } },
+	{ "task", "task_rename", IS_RENAME, { "pid" } },
 	{ "sched", "sched_waking", IS_WAKING, { "pid" } },
 	{ "sched", "sched_wakeup", IS_WAKING, { "pid" } },
 	{ "lock", "contention_begin", IS_LOCK, { "lock_addr" } },
 	{ "lock", "contention_end", IS_UNLOCK, { "lock_addr" } },
 	{ "irq", "irq_handler_entry", IS_IRQ, { "irq" } },
-	{ "irq", "irq_handler_exit", IS_GONE, { "irq" } },
+	{ "irq", "irq_handler_exit", IS_IRQ_GONE, { "irq" } },
 	{ "irq", "softirq_entry", IS_SOFTIRQ, { "vec" } },
-	{ "irq", "softirq_exit", IS_GONE, { "vec" } },
+	{ "irq", "softirq_exit", IS_SOFTIRQ_GONE, { "vec" } },
 	{ "timer", "hrtimer_expire_entry", IS_TIMER, { "function" } },
-	{ "timer", "hrtimer_expire_exit", IS_GONE, { "hrtimer" } },
+	{ "timer", "hrtimer_expire_exit", IS_TIMER_GONE, { "hrtimer" } },
 	{ "timer", "timer_expire_entry", IS_TIMER, { "function" } },
-	{ "timer", "timer_expire_exit", IS_GONE, { "timer" } },
+	{ "timer", "timer_expire_exit", IS_TIMER_GONE, { "timer" } },
 	{ "block", "block_rq_complete", IS_BLOCK, { "dev" } },
 	{ "block", "block_bio_complete", IS_BLOCK, { "dev" } },
 };
@@ -92,6 +101,7 @@ struct text {
  * @min:	least size of its records
  * @field:	fields that are read
  * @text:	a string
+ * @prev_comm:	of sched_switch: likewise
  * @name:	for diagnostics
  */
 struct event {
@@ -99,11 +109,13 @@ struct event {
 	u32 min;
 	struct number field[MAX_FIELDS];
 	struct text text;
+	struct text prev_comm;
 	const char *name;
 };
 
 /**
  * struct reader - a file that is read
+ * @text:	it is text; otherwise NULL, and the rest is used
  * @event:	what is understood
  * @by_type:	for each common_type, one more than its place there
  */
@@ -111,8 +123,9 @@ struct reader {
 	struct guard *guard;
 	struct paths *paths;
 	struct source *source;
+	struct lines *text;
 	struct records *records;
-	struct symbols *symbols;
+	struct kallsyms *symbols;
 	struct cut *cut;
 	struct number type;
 	struct number flags;
@@ -198,8 +211,16 @@ static bool understand(struct reader *r, const struct kind *k, struct event *e)
 	if (e->min < r->common)
 		e->min = r->common;
 	e->what = k->what;
-	if (k->what == IS_SWITCH)
+	if (k->what == IS_SWITCH) {
 		find_text(r, event, "next_comm", &e->text);
+		find_text(r, event, "prev_comm", &e->prev_comm);
+	}
+	if (k->what == IS_EXEC)
+		find_text(r, event, "filename", &e->text);
+	if (k->what == IS_RENAME)
+		find_text(r, event, "newcomm", &e->text);
+	if (k->what == IS_FORK)
+		find_text(r, event, "child_comm", &e->text);
 	if (k->what == IS_IRQ)
 		find_text(r, event, "name", &e->text);
 	if (k->what == IS_STACK) {
@@ -289,14 +310,14 @@ static void on_stack(struct reader *r, const struct event *e,
 		if (!address || address == U64_MAX ||
 		    (n.size == 4 && address == U32_MAX))
 			break;
-		function[nr++] = symbols_function(r->symbols, address);
+		function[nr++] = kallsyms_function(r->symbols, address);
 	}
 	wait_stack(r->cut, x, function, nr);
 }
 
 static void on_lock(struct reader *r, const struct context *x, u64 address)
 {
-	const char *name = symbols_exact(r->symbols, address);
+	const char *name = kallsyms_exact(r->symbols, address);
 	char buf[32];
 
 	if (!name) {
@@ -306,15 +327,25 @@ static void on_lock(struct reader *r, const struct context *x, u64 address)
 	wait_lock(r->cut, x, name);
 }
 
-static void on_softirq(struct reader *r, u32 cpu, u64 vec)
+/* What a thread is called from here on: the names that the file has saved are the last ones */
+static void rename_thread(struct reader *r, const struct record *rec, s32 pid,
+			  const char *comm)
 {
-	static const char *const names[] = { "HI",	"TIMER", "NET_TX",
-					     "NET_RX",	"BLOCK", "IRQ_POLL",
-					     "TASKLET", "SCHED", "HRTIMER",
-					     "RCU" };
+	if (*comm)
+		cut_comm(r->cut, cut_thread(r->cut, pid, rec->cpu), comm);
+}
 
-	wait_irq_name(r->cut, cpu, "softirq ",
-		      vec < sizeof(names) / sizeof(*names) ? names[vec] : "?");
+/* A process has the name of the file that it executes, without directories, cut off at 15 */
+static void on_exec(struct reader *r, const struct event *e,
+		    const struct record *rec)
+{
+	char buf[4096], *slash;
+
+	get_text(&e->text, rec, buf, sizeof(buf));
+	slash = strrchr(buf, '/');
+	slash = slash ? slash + 1 : buf;
+	slash[strnlen(slash, 15)] = '\0';
+	rename_thread(r, rec, number_get(&e->field[0], rec), slash);
 }
 
 /* All but function_graph */
@@ -329,7 +360,17 @@ static void on_event(struct reader *r, const struct event *e,
 	char buf[64];
 
 	switch (e->what) {
+	case IS_EXEC:
+		on_exec(r, e, rec);
+		break;
+	case IS_RENAME:
+	case IS_FORK:
+		rename_thread(r, rec, number_get(&f[0], rec),
+			      get_text(&e->text, rec, buf, sizeof(buf)));
+		break;
 	case IS_SWITCH:
+		rename_thread(r, rec, number_get(&f[0], rec),
+			      get_text(&e->prev_comm, rec, buf, sizeof(buf)));
 		wait_switch(r->cut, &x, number_get(&f[0], rec),
 			    number_get(&f[1], rec), number_get(&f[2], rec),
 			    get_text(&e->text, rec, buf, sizeof(buf)));
@@ -347,19 +388,26 @@ static void on_event(struct reader *r, const struct event *e,
 		wait_unlock(r->cut, &x);
 		break;
 	case IS_IRQ:
-		wait_irq_name(r->cut, rec->cpu, "irq ",
-			      get_text(&e->text, rec, buf, sizeof(buf)));
+		wait_irq_source(r->cut, &x, IRQ_HARD, IRQ_LINE,
+				get_text(&e->text, rec, buf, sizeof(buf)));
 		break;
 	case IS_SOFTIRQ:
-		on_softirq(r, rec->cpu, number_get(&f[0], rec));
+		wait_irq_source(r->cut, &x, IRQ_SOFT, IRQ_LINE,
+				softirq_name(number_get(&f[0], rec)));
 		break;
 	case IS_TIMER:
-		wait_irq_name(r->cut, rec->cpu, "timer, ",
-			      r->paths->functions.name[symbols_function(
-				      r->symbols, number_get(&f[0], rec))]);
+		wait_irq_source(r->cut, &x, context_class(&x), IRQ_TIMER,
+				r->paths->functions.name[kallsyms_function(
+					r->symbols, number_get(&f[0], rec))]);
 		break;
-	case IS_GONE:
-		wait_irq_gone(r->cut, rec->cpu);
+	case IS_IRQ_GONE:
+		wait_irq_gone(r->cut, &x, IRQ_HARD, IRQ_LINE);
+		break;
+	case IS_SOFTIRQ_GONE:
+		wait_irq_gone(r->cut, &x, IRQ_SOFT, IRQ_LINE);
+		break;
+	case IS_TIMER_GONE:
+		wait_irq_gone(r->cut, &x, context_class(&x), IRQ_TIMER);
 		break;
 	case IS_BLOCK:
 		wait_block(r->cut, &x, number_get(&f[0], rec));
@@ -374,8 +422,11 @@ static int on_record(struct reader *r, const struct record *rec)
 	u32 type;
 
 	r->source->records++;
-	if (rec->lost)
+	if (rec->lost) {
 		cut_lost(r->cut, rec->cpu, rec->ts);
+		r->source->lost += rec->missed;
+		r->source->uncounted += !rec->missed;
+	}
 	if (rec->size < r->common)
 		return 0;
 	type = number_get(&r->type, rec);
@@ -392,8 +443,8 @@ static int on_record(struct reader *r, const struct record *rec)
 	if (e->what <= IS_EXIT) {
 		const struct number *f = e->field;
 		struct graph_event g = {
-			.function = symbols_function(r->symbols,
-						     number_get(&f[0], rec)),
+			.function = kallsyms_function(r->symbols,
+						      number_get(&f[0], rec)),
 			.depth = number_get(&f[1], rec),
 			.flags = number_get(&r->flags, rec),
 			.ts = rec->ts,
@@ -422,7 +473,13 @@ static void start_over(struct reader *r)
 
 	*s = empty;
 	memset(r->seen, 0, sizeof(r->seen));
-	memset(r->cached, 0, r->cpus * sizeof(*r->cached));
+	if (r->cached)
+		memset(r->cached, 0, r->cpus * sizeof(*r->cached));
+}
+
+static int rewind_file(struct reader *r)
+{
+	return r->text ? lines_rewind(r->text) : records_rewind(r->records);
 }
 
 /* Until there have been so many records */
@@ -432,6 +489,11 @@ static int read_records(struct reader *r, u64 most)
 	struct record rec;
 	int status = 0;
 
+	if (r->text) {
+		status = lines_read(r->text, r->cut, most);
+		r->seen[IS_ENTRY] = lines_entries(r->text);
+		return status;
+	}
 	while (!status && s->records < most && records_next(r->records, &rec)) {
 		if (!s->records)
 			s->first = rec.ts;
@@ -467,15 +529,16 @@ static int look_ahead(struct reader *r, const struct read_options *o,
 	status = read_records(r, o->entry ? SAMPLE / 10 : SAMPLE);
 	if (!status && !o->entry && cut_outermost(r->cut) == NONE)
 		status = read_records(r, U64_MAX);
-	p->entry = o->entry ? symbols_named(r->symbols, o->entry) :
-			      cut_outermost(r->cut);
+	p->entry = !o->entry ? cut_outermost(r->cut) :
+		   r->text   ? string_id(&p->functions, o->entry) :
+			       kallsyms_named(r->symbols, o->entry);
 	r->source->sleep_off =
 		o->sleep == SLEEP_OFF ||
 		(o->sleep == SLEEP_AUTO && mostly_off(r->source));
 	cut_free(r->cut);
 	r->cut = NULL;
 	if (!status)
-		status = records_rewind(r->records);
+		status = rewind_file(r);
 	return status;
 }
 
@@ -484,6 +547,10 @@ static int explain_nothing(struct reader *r)
 	const struct source *s = r->source;
 	const struct paths *p = r->paths;
 
+	if (r->text && !s->graph)
+		return guard_fail(
+			r->guard, GUARD_NOWHERE,
+			"neither a trace.dat file nor the text of a function_graph trace; record with: trace-cmd record -p function_graph -g FUNCTION -o FILE.dat");
 	if (!s->records)
 		return guard_fail(r->guard, GUARD_NOWHERE, "holds no events");
 	if (!s->graph)
@@ -501,7 +568,7 @@ static int explain_nothing(struct reader *r)
 		r->guard, GUARD_NOWHERE,
 		"no complete execution of %s in it%s (%llu had begun before it, %llu had not ended, of %llu records are missing)",
 		p->functions.name[p->entry],
-		symbols_known(r->symbols) ?
+		r->text || kallsyms_known(r->symbols) ?
 			"" :
 			"; it has no symbols, so name functions by address",
 		s->began, s->ended, s->broken);
@@ -530,10 +597,50 @@ static int cut_all(struct reader *r, const struct read_options *o)
 		s->sleep_off = mostly_off(s);
 		p->nr = nr;
 		p->waits = waits;
-		status = records_rewind(r->records);
+		status = rewind_file(r);
 		if (status)
 			return status;
 	}
+}
+
+/* Whether a file is text, by its first bytes */
+static bool is_text(const char *file)
+{
+	unsigned char buf[4096];
+	struct stat st;
+	size_t nr, i;
+	FILE *f;
+
+	if (stat(file, &st) || !S_ISREG(st.st_mode))
+		return false;
+	f = fopen(file, "r");
+	if (!f)
+		return false;
+	nr = fread(buf, 1, sizeof(buf), f);
+	fclose(f);
+	for (i = 0; i < nr; i++) {
+		if ((buf[i] < ' ' && !strchr("\t\n\r\f\033", buf[i])) ||
+		    !buf[i] || buf[i] == 0x7f)
+			return false;
+	}
+	return nr;
+}
+
+static int open_records(struct reader *r, const struct read_options *o)
+{
+	int status;
+
+	r->records = records_open(r->guard, r->source->file, o->instance);
+	if (!r->records)
+		return EXIT_FAILURE;
+	r->cpus = records_cpus(r->records);
+	r->cached = xzalloc(r->cpus * sizeof(*r->cached));
+	status = find_events(r);
+	if (status)
+		return status;
+	r->symbols = kallsyms_read(r->guard, records_tep(r->records),
+				   &r->paths->functions);
+	return r->symbols ? 0 : EXIT_FAILURE;
 }
 
 /**
@@ -548,30 +655,29 @@ static int cut_all(struct reader *r, const struct read_options *o)
 int reader_read(struct guard *g, struct paths *p, struct source *s,
 		const struct read_options *o)
 {
-	struct reader *r = zalloc(sizeof(*r));
-	int status = EXIT_FAILURE;
+	struct reader *r = xzalloc(sizeof(*r));
+	int status;
 
 	r->guard = g;
 	r->paths = p;
 	r->source = s;
-	r->records = records_open(g, s->file);
-	if (r->records) {
-		r->cpus = records_cpus(r->records);
-		r->cached = zalloc(r->cpus * sizeof(*r->cached));
-		status = find_events(r);
+	if (is_text(s->file)) {
+		r->cpus = TEXT_CPUS;
+		r->text = lines_open(g, p, s);
+		status = r->text ? 0 : EXIT_FAILURE;
+	} else {
+		status = open_records(r, o);
 	}
-	if (!status) {
-		r->symbols =
-			symbols_read(g, records_tep(r->records), &p->functions);
-		status = r->symbols ? look_ahead(r, o, o->side) : EXIT_FAILURE;
-	}
+	if (!status)
+		status = look_ahead(r, o, o->side);
 	if (!status && p->entry != NONE)
 		status = cut_all(r, o);
 	if (!status && !s->executions)
 		status = explain_nothing(r);
-	if (!status && !symbols_known(r->symbols))
+	if (!status && !r->text && !kallsyms_known(r->symbols))
 		guard_note(g, "has no symbols: functions are shown by address");
-	symbols_free(r->symbols);
+	lines_close(r->text);
+	kallsyms_free(r->symbols);
 	free(r->cached);
 	records_close(r->records);
 	free(r);

@@ -6,35 +6,22 @@
  */
 #include <string.h>
 
+#include "chrome.h"
 #include "pathdiff.h"
 
-static void put_meta(struct result *r, const char *what, u32 pid, u32 tid,
-		     const char *name)
-{
-	fprintf(r->out,
-		",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":",
-		what, pid, tid);
-	html_string(r->out, name);
-	fputs("}}", r->out);
-}
-
-static void put_slice(struct result *r, u32 pid, u32 tid, const char *name,
+static void put_slice(struct chrome_file *f, u32 pid, u32 tid, const char *name,
 		      double at, double time)
 {
-	fputs(",\n{\"ph\":\"X\",\"name\":", r->out);
-	html_string(r->out, name);
-	fprintf(r->out, ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f", pid,
-		tid, at / 1e3, (time > 0 ? time : 0) / 1e3);
+	chrome_slice(f, pid, tid, name, at + 0.5, (time > 0 ? time : 0) + 0.5);
 }
 
 /*
  * Times are rounded and interrupts are left out of them, but slices must lie in
  * one another: an inner one ends where the outer one does, at the latest.
  */
-static void put_path(struct result *r, u32 pid, u32 tid, const struct exec *e,
-		     const u32 *match)
+static void put_path(struct chrome_file *f, const struct paths *p, u32 pid,
+		     u32 tid, const struct exec *e, const u32 *match)
 {
-	const struct paths *p = &r->paths;
 	const struct pattern *q = &p->patterns.p[e->pattern];
 	double end[4200];
 	u32 i, k;
@@ -57,18 +44,18 @@ static void put_path(struct result *r, u32 pid, u32 tid, const struct exec *e,
 		if (depth && next > end[depth - 1])
 			next = end[depth - 1];
 		end[depth] = next;
-		put_slice(r, pid, tid, p->functions.name[q->function[i]], at,
+		put_slice(f, pid, tid, p->functions.name[q->function[i]], at,
 			  next - at);
-		fprintf(r->out,
-			",\"args\":{\"self us\":%.3f,\"in the normal path\":%s}}",
-			e->data[q->len + i] / 1e3,
-			match && match[i] == NONE ? "false" : "true");
+		chrome_arg(f, "self us", "%.3f", e->data[q->len + i] / 1e3);
+		chrome_arg(f, "in the normal path", "%s",
+			   match && match[i] == NONE ? "false" : "true");
+		chrome_end(f);
 	}
 }
 
-static void put_waits(struct result *r, u32 pid, u32 tid, const struct exec *e)
+static void put_waits(struct chrome_file *f, const struct paths *p, u32 pid,
+		      u32 tid, const struct exec *e)
 {
-	const struct paths *p = &r->paths;
 	char name[256];
 	u32 i;
 
@@ -80,19 +67,13 @@ static void put_waits(struct result *r, u32 pid, u32 tid, const struct exec *e)
 			 w->kind == WAIT_BLOCKED ? ", woken by " :
 						   " by ",
 			 w->who == NONE ? "" : p->names.name[w->who]);
-		put_slice(r, pid, tid + w->kind, name, w->at, w->time);
-		fputs(",\"args\":{", r->out);
-		fprintf(r->out, "\"waited for a CPU us\":%.3f",
-			w->queued / 1e3);
-		if (w->lock != NONE) {
-			fputs(",\"lock\":", r->out);
-			html_string(r->out, p->names.name[w->lock]);
-		}
-		if (w->device != NONE) {
-			fputs(",\"device\":", r->out);
-			html_string(r->out, p->names.name[w->device]);
-		}
-		fputs("}}", r->out);
+		put_slice(f, pid, tid + w->kind, name, w->at, w->time);
+		chrome_arg(f, "waited for a CPU us", "%.3f", w->queued / 1e3);
+		if (w->lock != NONE)
+			chrome_arg_text(f, "lock", p->names.name[w->lock]);
+		if (w->device != NONE)
+			chrome_arg_text(f, "device", p->names.name[w->device]);
+		chrome_end(f);
 	}
 }
 
@@ -118,49 +99,49 @@ static const struct exec *typical(const struct paths *p, u32 pattern)
 	return found;
 }
 
-static void put_one(struct result *r, u32 pid, u32 tid, const char *what,
-		    const struct exec *e, const u32 *match)
+static void put_one(struct chrome_file *f, struct result *r, u32 pid, u32 tid,
+		    const char *what, const struct exec *e, const u32 *match)
 {
-	const struct paths *p = &r->paths;
-	char name[256];
+	char name[256], task[128];
 	u8 kind;
 
-	snprintf(name, sizeof(name), "%s: %s-%d at %.6f s", what,
-		 e->comm == NONE ? "?" : p->names.name[e->comm], e->pid,
-		 e->start / 1e9);
-	put_meta(r, "thread_name", pid, tid, name);
+	snprintf(name, sizeof(name), "%s: %s at %.6f s", what,
+		 exec_task(r, e, task, sizeof(task)), e->start / 1e9);
+	chrome_name(f, "thread_name", pid, tid, name);
 	for (kind = WAIT_BLOCKED; kind <= WAIT_IRQ; kind++) {
 		snprintf(name, sizeof(name), "%s: %s", what, wait_name(kind));
-		put_meta(r, "thread_name", pid, tid + 1 + kind, name);
+		chrome_name(f, "thread_name", pid, tid + 1 + kind, name);
 	}
-	put_path(r, pid, tid, e, match);
-	put_waits(r, pid, tid + 1, e);
+	put_path(f, &r->paths, pid, tid, e, match);
+	put_waits(f, &r->paths, pid, tid + 1, e);
 }
 
 /**
- * report_chrome - write the executions side by side
+ * result_chrome - write the executions side by side
  * @r: the result
  */
-void report_chrome(struct result *r)
+void result_chrome(struct result *r)
 {
 	const struct paths *p = &r->paths;
+	struct chrome_file f;
 	char name[1024];
 	u32 i;
 
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", r->out);
-	fputs("{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":0,\"tid\":0,\"args\":{\"labels\":\"pathdiff\"}}",
-	      r->out);
+	chrome_open(&f, r->out, PROGRAM, NULL);
+	chrome_event(&f, 'M', 0, 0, "process_labels");
+	chrome_arg_text(&f, "labels", PROGRAM);
+	chrome_end(&f);
 	for (i = 0; i < r->ranking.named; i++) {
 		const struct cause *c = &r->ranking.cause[i];
 		const struct exec *e = &p->exec[c->worst];
 		const struct exec *normal = typical(p, cause_pattern(r, c));
 
 		cause_headline(r, c, name, sizeof(name));
-		put_meta(r, "process_name", i + 1, 1, name);
-		put_one(r, i + 1, 1, "slow", e,
+		chrome_name(&f, "process_name", i + 1, 1, name);
+		put_one(&f, r, i + 1, 1, "slow", e,
 			p->patterns.p[e->pattern].match);
 		if (normal)
-			put_one(r, i + 1, 11, "normal", normal, NULL);
+			put_one(&f, r, i + 1, 11, "normal", normal, NULL);
 	}
-	fputs("\n]}\n", r->out);
+	chrome_close(&f);
 }

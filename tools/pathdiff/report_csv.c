@@ -8,7 +8,10 @@ static void put_execution(struct result *r, const struct exec *e)
 	const struct pattern *q = &p->patterns.p[e->pattern];
 	struct verdict v;
 
-	fprintf(r->out, "%llu,%llu,%d,", e->start, e->duration, e->pid);
+	fprintf(r->out, "%llu,%llu,", e->start, e->duration);
+	if (e->pid < UNKNOWN_PID)
+		fprintf(r->out, "%d", e->pid);
+	putc(',', r->out);
 	csv_string(r->out, e->comm == NONE ? "" : p->names.name[e->comm]);
 	fprintf(r->out, ",%u,%u,", e->cpu, e->pattern);
 	if (q->near == NONE) {
@@ -22,17 +25,17 @@ static void put_execution(struct result *r, const struct exec *e)
 		fputs(",,,,\n", r->out);
 		return;
 	}
-	fprintf(r->out, "%s,", kind_name(v.kind));
+	fprintf(r->out, "%s,", cause_kind_name(v.kind));
 	csv_string(r->out, v.kind == CAUSE_IRQ ? p->names.name[v.function] :
 						 p->functions.name[v.function]);
 	fprintf(r->out, ",%.0f,%.0f,%.0f\n", v.self, v.normal_self, v.incl);
 }
 
 /**
- * report_csv - write the slow executions; times in ns
+ * result_csv - write the slow executions; times in ns
  * @r: the result
  */
-void report_csv(struct result *r)
+void result_csv(struct result *r)
 {
 	u32 i;
 

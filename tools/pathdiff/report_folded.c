@@ -73,13 +73,12 @@ static const char *node_name(const struct paths *p, u32 function)
 	return function == NONE ? "[interrupts]" : p->functions.name[function];
 }
 
-/* Semicolons and blanks have a meaning in the format */
 static size_t add_name(char *stack, size_t len, size_t size, const char *name)
 {
 	if (len && len + 1 < size)
 		stack[len++] = ';';
 	for (; *name && len + 1 < size; name++)
-		stack[len++] = *name == ' ' || *name == ';' ? '_' : *name;
+		stack[len++] = folded_char(*name);
 	stack[len] = '\0';
 	return len;
 }
@@ -104,13 +103,13 @@ static void put_node(const struct result *r, const struct tree *t, u32 node,
 }
 
 /**
- * report_folded - write folded stacks
+ * result_folded - write folded stacks
  * @r: the result
  */
-void report_folded(struct result *r)
+void result_folded(struct result *r)
 {
-	u32 *at = zalloc((65536 + 2) * sizeof(*at)), i;
-	char *stack = zalloc(1 << 16);
+	u32 *at = xzalloc((65536 + 2) * sizeof(*at)), i;
+	char *stack = xzalloc(1 << 16);
 	struct tree t = { 0 };
 	u64 nr[2] = { 0 };
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The result as one page for a browser, without anything from elsewhere:
- * page.html, with the data as JSON in it: what report_json.c writes, the durations
- * of executions, and for each cause the slow path and the nearest normal one side by
- * side. What comes from the trace is data there, never markup (lib/page.h), and the
- * page's script makes text of it.
+ * The result as one page for a browser, without anything from elsewhere
+ * (lib/page.h), with JSON: what report_json.c writes, the durations of executions, and for
+ * each cause the slow path and the nearest normal one side by side.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -17,13 +15,8 @@
 #define MAX_POINTS 20000
 #define MAX_ROWS 20000
 
-/* page.html itself; the Makefile knows that this file depends on it */
-__asm__(".pushsection .rodata\n"
-	"pathdiff_page:\n"
-	".incbin \"pathdiff/page.html\"\n"
-	".byte 0\n"
-	".popsection\n");
-extern const char pathdiff_page[];
+PAGE_TEXT(pathdiff_style, "pathdiff/page.css");
+PAGE_TEXT(pathdiff_script, "pathdiff/page.js");
 
 static void add_int(struct json_object *a, double v)
 {
@@ -185,18 +178,17 @@ static void add_paths(struct json_object *o, const struct result *r)
 }
 
 /**
- * report_html - write the page
+ * result_html - write the page
  * @r: the result
  */
-void report_html(struct result *r)
+void result_html(struct result *r)
 {
-	struct json_object *o = json_result(r);
+	struct json_object *o = result_object(r);
 
 	json_object_object_add(o, "points", points_array(r));
 	add_paths(o, r);
-	page_open(r->out);
+	page_open(r->out, pathdiff_style);
 	page_json(r->out, o);
-	page_close_data(r->out);
-	fputs(pathdiff_page, r->out);
+	page_close(r->out, pathdiff_script);
 	json_object_put(o);
 }

@@ -41,6 +41,7 @@ static struct json_object *source_object(const struct source *s)
 	json_number(o, "broken", s->broken);
 	json_number(o, "cut_off", s->cut);
 	json_number(o, "gaps", s->gaps);
+	json_number(o, "lost", s->lost);
 	json_string(o, "sleep_time",
 		    s->sleep_off ? "off" :
 		    s->votes[0]	 ? "on" :
@@ -56,6 +57,9 @@ static struct json_object *limit_object(const struct limit *l)
 	json_number(o, "center", l->center);
 	add_bool(o, "given", l->given);
 	json_number(o, "learnt", l->learnt);
+	json_number(o, "set_aside", l->set_aside);
+	add_bool(o, "floored", l->floored);
+	add_bool(o, "far", l->is_far);
 	json_number(o, "normal", l->nr[0]);
 	json_number(o, "slow", l->nr[1]);
 	json_number(o, "longest", l->longest);
@@ -157,7 +161,8 @@ static struct json_object *worst_object(const struct result *r,
 
 	json_number(o, "start", e->start);
 	json_number(o, "duration", e->duration);
-	json_object_object_add(o, "pid", json_object_new_int(e->pid));
+	if (e->pid < UNKNOWN_PID)
+		json_object_object_add(o, "pid", json_object_new_int(e->pid));
 	if (e->comm != NONE)
 		json_string(o, "comm", p->names.name[e->comm]);
 	exec_chain(r, e, c->worst_pos, chain, sizeof(chain));
@@ -180,7 +185,7 @@ static struct json_object *cause_object(const struct result *r,
 	cause_headline(r, c, text, sizeof(text));
 	json_string(o, "headline", text);
 	add_bool(o, "named", named);
-	json_string(o, "kind", c->waits ? "wait" : kind_name(c->kind));
+	json_string(o, "kind", c->waits ? "wait" : cause_kind_name(c->kind));
 	add_bool(o, "extra", c->kind == CAUSE_EXTRA);
 	json_string(o, "function", cause_function(r, c));
 	if (c->caller != NONE)
@@ -195,7 +200,9 @@ static struct json_object *cause_object(const struct result *r,
 	add_double(o, "share", c->duration > 0 ? c->self / c->duration : 0);
 	add_double(o, "delay_share",
 		   r->ranking.excess > 0 ? c->excess / r->ranking.excess : 0);
+	add_double(o, "explained", c->explained);
 	add_double(o, "confidence", c->confidence);
+	add_bool(o, "overhead", cause_is_overhead(r, c));
 	if (c->waits || c->known)
 		add_wait(o, r, c);
 	json_object_object_add(o, "worst", worst_object(r, c));
@@ -250,10 +257,10 @@ static void add_cdf(struct json_object *o, const struct result *r,
 #define MORE_CAUSES 20
 
 /**
- * json_result - the result as an object
+ * result_object - the result as an object
  * @r: the result
  */
-struct json_object *json_result(const struct result *r)
+struct json_object *result_object(const struct result *r)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *a = json_object_new_array();
@@ -275,6 +282,8 @@ struct json_object *json_result(const struct result *r)
 	json_object_object_add(o, "causes", a);
 	json_number(o, "unmatched", k->unmatched);
 	json_number(o, "throughout", k->throughout);
+	add_bool(o, "spread", k->spread);
+	json_number(o, "causes_found", k->nr);
 	json_object_object_add(o, "patterns", patterns_object(&r->nearest));
 	add_cdf(o, r, SIDE_TRACE, "cdf");
 	if (r->has_baseline)
@@ -283,10 +292,10 @@ struct json_object *json_result(const struct result *r)
 }
 
 /**
- * report_json - write the result as one JSON object
+ * result_json - write the result as one JSON object
  * @r: the result
  */
-void report_json(struct result *r)
+void result_json(struct result *r)
 {
-	json_write(json_result(r), r->out);
+	json_write(result_object(r), r->out);
 }

@@ -27,6 +27,16 @@ static const char *duration(char *buf, double ns)
 	return format_value(buf, 32, ns < 0 ? 0 : ns + 0.5, true);
 }
 
+/* "1 execution", "1,554 executions" */
+static const char *counted(char *buf, u64 n, const char *what)
+{
+	char digits[32];
+
+	snprintf(buf, 96, "%s %s%s", number(digits, n), what,
+		 n == 1 ? "" : "s");
+	return buf;
+}
+
 static void print_factor(char *buf, double factor)
 {
 	if (factor >= 1e6)
@@ -37,25 +47,37 @@ static void print_factor(char *buf, double factor)
 		snprintf(buf, 32, "%.3g x", factor);
 }
 
+static void print_lost(struct result *r, const struct source *s)
+{
+	char a[96], b[96];
+
+	fprintf(r->out, "  %s skipped; ", counted(a, s->broken, "execution"));
+	if (s->lost)
+		fprintf(r->out, "%s%s ", s->uncounted ? "at least " : "",
+			counted(a, s->lost, "record"));
+	else
+		fprintf(r->out, "records ");
+	fprintf(r->out, "lost in %s (-b makes buffers larger)\n",
+		counted(b, s->gaps, "gap"));
+}
+
 static void print_source(struct result *r, const struct source *s)
 {
-	char a[32], b[32];
+	char a[96], b[96];
 
-	fprintf(r->out, "%s: %s executions of %s, %s records in %.3f s\n",
-		s->file, number(a, s->executions),
-		r->paths.functions.name[r->paths.entry], number(b, s->records),
-		(s->last - s->first) / 1e9);
+	fprintf(r->out, "%s: %s of %s, %s in %.3f s\n", s->file,
+		counted(a, s->executions, "execution"),
+		r->paths.functions.name[r->paths.entry],
+		counted(b, s->records, "record"), (s->last - s->first) / 1e9);
 	if (s->began + s->ended)
 		fprintf(r->out,
-			"  left out: %s that had begun before the recording, %s that had not ended with it\n",
-			number(a, s->began), number(b, s->ended));
+			"  skipped: %s that began before the recording, %s that ended after it\n",
+			counted(a, s->began, "execution"), number(b, s->ended));
 	if (s->broken || s->gaps)
-		fprintf(r->out,
-			"  left out: %s that records are missing of; records were lost %s times (-b makes buffers larger)\n",
-			number(a, s->broken), number(b, s->gaps));
+		print_lost(r, s);
 	if (s->cut)
-		fprintf(r->out, "  %s paths were cut off at %u functions\n",
-			number(a, s->cut), MAX_PATH);
+		fprintf(r->out, "  %s cut off at %u functions\n",
+			counted(a, s->cut, "path"), MAX_PATH);
 	if (s->sleep_off)
 		fprintf(r->out,
 			"  sleep-time was off: durations are taken from time stamps\n");
@@ -64,46 +86,69 @@ static void print_source(struct result *r, const struct source *s)
 			"  sleep-time was on: durations contain the time asleep\n");
 }
 
+static void print_chart(struct result *r)
+{
+	const struct limit *l = &r->limit;
+	const char *file = r->has_baseline ? r->source[SIDE_BASELINE].file :
+					     "its calm part";
+	char a[96], b[32], c[96];
+
+	if (l->floored)
+		fprintf(r->out, " (--floor: %.0f %% above the centre %s of",
+			100 * r->floor, duration(b, l->center));
+	else
+		fprintf(r->out, " (median chart of");
+	fprintf(r->out, " %s of %s", counted(a, l->learnt, "execution"), file);
+	if (!l->floored)
+		fprintf(r->out, ", centre %s", duration(b, l->center));
+	if (r->has_baseline && l->set_aside)
+		fprintf(r->out, ", without %s",
+			counted(c, l->set_aside, "outlier"));
+	fprintf(r->out, ")");
+}
+
 static void print_limit(struct result *r)
 {
 	const struct limit *l = &r->limit;
-	char a[32], b[32], c[32];
+	bool alarms = r->color && l->nr[1] && !l->healthy;
+	char a[96], b[96], text[256];
 
 	fprintf(r->out, "limit %s", duration(a, l->ns));
 	if (l->given)
-		fprintf(r->out, " (given)");
+		fprintf(r->out, " (fixed)");
 	else
-		fprintf(r->out,
-			" (median chart of %s executions of %s, centre %s)",
-			number(b, l->learnt),
-			r->has_baseline ? r->source[SIDE_BASELINE].file :
-					  "its calm part",
-			duration(c, l->center));
-	fprintf(r->out, ": %s%s of %s executions are slow%s, the longest %s\n",
-		r->color && l->nr[1] && !l->healthy ? RED : "",
-		number(a, l->nr[1]), number(b, l->nr[0] + l->nr[1]),
-		r->color && l->nr[1] && !l->healthy ? PLAIN : "",
-		duration(c, l->longest));
+		print_chart(r);
+	fprintf(r->out, ": %s%s of %s %s slow%s", alarms ? RED : "",
+		number(a, l->nr[1]),
+		counted(b, l->nr[0] + l->nr[1], "execution"),
+		l->nr[1] == 1 ? "is" : "are", alarms ? PLAIN : "");
+	fprintf(r->out, ", the longest %s\n", duration(a, l->longest));
+	if (!l->is_far)
+		return;
+	limit_warning(r, text, sizeof(text));
+	fprintf(r->out, "warning: %s\n", text);
 }
 
 static void print_healthy(struct result *r)
 {
 	const struct limit *l = &r->limit;
+	char a[96];
 
-	fprintf(r->out, "\n%sNo cause:%s ", bold(r, true), bold(r, false));
+	fprintf(r->out, "\n%sLooks healthy:%s ", bold(r, true), bold(r, false));
 	if (!l->nr[1])
 		fprintf(r->out, "no execution is above the limit.\n");
 	else if (r->has_baseline)
 		fprintf(r->out,
-			"executions above the limit take hardly more time than those of the baseline.\n");
+			"%s, with no more delay than in the baseline.\n",
+			counted(a, l->nr[1], "slow execution"));
 	else
-		fprintf(r->out,
-			"so many executions above the limit, and so little, are usual of a healthy process.\n");
+		fprintf(r->out, "%s, no more than by chance.\n",
+			counted(a, l->nr[1], "slow execution"));
 }
 
 static void print_cause(struct result *r, const struct cause *c, u32 nr)
 {
-	char text[1024], a[32], b[32], f[32];
+	char text[1024], a[96], b[96], f[32];
 	double n = c->executions;
 
 	cause_headline(r, c, text, sizeof(text));
@@ -114,16 +159,41 @@ static void print_cause(struct result *r, const struct cause *c, u32 nr)
 		duration(a, c->self / n), duration(b, c->normal_self / n), f,
 		c->duration > 0 ? 100 * c->self / c->duration : 0);
 	fprintf(r->out,
-		"%s slow executions, %.0f %% of all delay; confidence %.0f %%\n",
-		number(a, c->executions),
+		"%s, %.0f %% of all delay; explains %.0f %% of the delay of %s\n",
+		counted(a, c->executions, "slow execution"),
 		r->ranking.excess > 0 ? 100 * c->excess / r->ranking.excess : 0,
-		100 * c->confidence);
+		100 * c->explained,
+		c->executions == 1 ? "this execution" : "these executions");
 	cause_waits(r, c, text, sizeof(text));
 	if (*text)
 		fprintf(r->out, "   waits: %s\n", text);
+	if (cause_is_overhead(r, c))
+		fprintf(r->out,
+			"   overhead of recording: record fewer functions or events, or keep trace-cmd on other CPUs (taskset)\n");
 	exec_chain(r, &r->paths.exec[c->worst], c->worst_pos, text,
 		   sizeof(text));
 	fprintf(r->out, "   path: %s\n", text);
+}
+
+/**
+ * exec_task - the task of an execution, "comm-pid"
+ * @r: the result
+ * @e: the execution
+ * @buf: where to
+ * @size: bytes
+ *
+ * Return: @buf.
+ */
+const char *exec_task(const struct result *r, const struct exec *e, char *buf,
+		      size_t size)
+{
+	const char *comm = e->comm == NONE ? "?" : r->paths.names.name[e->comm];
+
+	if (e->pid < UNKNOWN_PID)
+		snprintf(buf, size, "%s-%d", comm, e->pid);
+	else
+		snprintf(buf, size, "%s", comm);
+	return buf;
 }
 
 static void print_worst(struct result *r, const struct cause *c)
@@ -132,23 +202,24 @@ static void print_worst(struct result *r, const struct cause *c)
 	const struct exec *e = &p->exec[c->worst];
 	const struct pattern *q = &p->patterns.p[e->pattern];
 	const struct pattern *near = &p->patterns.p[q->near];
-	char a[32], b[32], f[32];
+	char a[96], b[96], f[32], n[96], task[128];
 
 	fprintf(r->out,
-		"   worst: %s by %s-%d at %llu.%06llu s, %s usually; %s with the nearest normal path (%u executions)\n",
-		duration(a, e->duration),
-		e->comm == NONE ? "?" : p->names.name[e->comm], e->pid,
+		"   worst: %s by %s at %llu.%06llu s, %s usually; %s with the nearest normal path (%s)\n",
+		duration(a, e->duration), exec_task(r, e, task, sizeof(task)),
 		e->start / 1000000000, e->start / 1000 % 1000000,
 		duration(b, near->duration),
-		q->common == q->len ? "identical" : "similar", near->nr[0]);
+		q->common == q->len ? "identical" : "similar",
+		counted(n, near->nr[0], "execution"));
 	if (q->common != q->len)
 		fprintf(r->out,
 			"          similarity %.1f %%: %u of %u functions in common\n",
 			100.0 * q->common / q->len, q->common, q->len);
 	print_factor(f, factor_of(c->incl, c->normal_incl));
-	fprintf(r->out, "   inclusive %s instead of %s (%s); %u patterns\n",
+	fprintf(r->out, "   inclusive %s instead of %s (%s); %s\n",
 		duration(a, c->incl / c->executions),
-		duration(b, c->normal_incl / c->executions), f, c->patterns);
+		duration(b, c->normal_incl / c->executions), f,
+		counted(n, c->patterns, "pattern"));
 }
 
 /* Figure 7 */
@@ -160,11 +231,18 @@ static void print_functions(struct result *r, const struct cause *c)
 
 	if (nr > r->top)
 		nr = r->top;
-	if (!nr)
+	if (!nr && c->kind != CAUSE_IRQ)
 		return;
 	n = c->executions > 2000 ? 2000 : c->executions;
 	fprintf(r->out, "   %-36s %10s %10s %8s\n",
 		"self time per execution of", "slow", "normal", "factor");
+	/* an interrupt is no function of the path, but it is what is slower */
+	if (c->kind == CAUSE_IRQ) {
+		print_factor(f, factor_of(c->self, c->normal_self));
+		fprintf(r->out, "   %-36s %10s %10s %8s\n", "(interrupts)",
+			duration(a, c->self / c->executions),
+			duration(b, c->normal_self / c->executions), f);
+	}
 	for (i = 0; i < nr; i++) {
 		const struct slowed *s = &c->table[i];
 
@@ -206,7 +284,7 @@ static void print_spread(struct result *r, const char *what, double *v, u32 nr)
 	if (!nr)
 		return;
 	qsort(v, nr, sizeof(*v), compare);
-	fprintf(r->out, "     %-9s %6u   %10s %10s %10s\n", what, nr,
+	fprintf(r->out, "     %-18s %6u   %10s %10s %10s\n", what, nr,
 		duration(a, v[0]), duration(b, v[nr / 2]),
 		duration(c, v[nr - 1]));
 }
@@ -217,9 +295,9 @@ static void print_across(struct result *r, const struct cause *c)
 	struct figure8 f;
 
 	figure_cause(r, c, 100000, &f);
-	fprintf(r->out, "   %s across executions:   least     median    most\n",
-		cause_function(r, c));
-	print_spread(r, "slow", f.abnormal, f.nr[1]);
+	fprintf(r->out, "   %s across executions: %s\n", cause_function(r, c),
+		"least, median, most");
+	print_spread(r, "all slow", f.abnormal, f.nr[1]);
 	print_spread(r, "normal", f.normal, f.nr[0]);
 	figure_cause_free(&f);
 }
@@ -246,7 +324,7 @@ static void print_evidence(struct result *r)
 static void print_similarities(struct result *r)
 {
 	const struct nearest *n = &r->nearest;
-	char a[32], b[32];
+	char a[96], b[32];
 	int i, last = 0;
 
 	for (i = 0; i < SIMILARITIES; i++) {
@@ -254,8 +332,8 @@ static void print_similarities(struct result *r)
 			last = i;
 	}
 	fprintf(r->out,
-		"\n%sPatterns:%s %s of normal executions, %s of slow ones\n",
-		bold(r, true), bold(r, false), number(a, n->normal),
+		"\n%sSimilarity:%s %s of normal executions, %s of slow ones\n",
+		bold(r, true), bold(r, false), counted(a, n->normal, "pattern"),
 		number(b, n->abnormal));
 	fprintf(r->out,
 		"  similarity to the nearest   normal to normal   slow to normal\n");
@@ -291,14 +369,30 @@ static void print_cdf(struct result *r)
 	}
 }
 
-/**
- * report_text - write the result for people
- * @r: the result
- */
-void report_text(struct result *r)
+static void print_nothing_stands_out(struct result *r)
 {
 	const struct ranking *k = &r->ranking;
-	char a[32];
+	char text[1024], a[32];
+
+	cause_headline(r, k->cause, text, sizeof(text));
+	fprintf(r->out,
+		"\n%sNothing stands out:%s the delay is spread over %s functions, as on a busy host.\n"
+		"   The largest part, %.0f %% of all delay: %s\n",
+		bold(r, true), bold(r, false), number(a, k->nr),
+		r->ranking.excess > 0 ?
+			100 * k->cause->excess / r->ranking.excess :
+			0,
+		text);
+}
+
+/**
+ * result_text - write the result for people
+ * @r: the result
+ */
+void result_text(struct result *r)
+{
+	const struct ranking *k = &r->ranking;
+	char a[96];
 	u32 i;
 
 	print_source(r, &r->source[SIDE_TRACE]);
@@ -309,19 +403,20 @@ void report_text(struct result *r)
 		print_healthy(r);
 	for (i = 0; i < k->named; i++)
 		print_cause(r, &k->cause[i], i + 1);
-	if (!r->limit.healthy && k->nr > k->named)
-		fprintf(r->out, "\n%s more causes, of little delay each\n",
-			number(a, k->nr - k->named));
+	if (!r->limit.healthy && k->spread)
+		print_nothing_stands_out(r);
+	else if (!r->limit.healthy && k->nr > k->named)
+		fprintf(r->out, "\n%s, of little delay each\n",
+			counted(a, k->nr - k->named, "more cause"));
 	if (!r->limit.healthy && k->throughout)
-		fprintf(r->out,
-			"\nin %s slow executions no function stands out: %s\n",
-			number(a, k->throughout),
+		fprintf(r->out, "\nin %s no function stands out: %s\n",
+			counted(a, k->throughout, "slow execution"),
 			k->nr ? "they are hardly above the limit" :
 				"they are slow throughout");
 	if (k->unmatched)
 		fprintf(r->out,
-			"\n%s slow executions have no normal one to be compared with: record a baseline\n",
-			number(a, k->unmatched));
+			"\nno normal execution to compare with for %s: record a baseline\n",
+			counted(a, k->unmatched, "slow execution"));
 	if (r->brief)
 		return;
 	print_evidence(r);

@@ -12,41 +12,6 @@
 /* A function is not longer than this */
 #define MAX_FUNCTION (4u << 20)
 
-/**
- * zalloc - allocate zeroed memory, or end the process
- * @size: bytes
- */
-void *zalloc(size_t size)
-{
-	void *p = calloc(1, size ? size : 1);
-
-	if (!p)
-		abort();
-	return p;
-}
-
-/**
- * hash_bytes - a hash (FNV-1a over words, finished as splitmix64)
- * @data: of what
- * @size: bytes
- */
-u64 hash_bytes(const void *data, size_t size)
-{
-	const u8 *c = data;
-	u64 h = 0xcbf29ce484222325ULL ^ size;
-	u32 word;
-
-	for (; size >= sizeof(word); size -= sizeof(word), c += sizeof(word)) {
-		memcpy(&word, c, sizeof(word));
-		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 32;
-	}
-	for (; size; size--)
-		h = (h ^ *c++) * 0x100000001b3ULL;
-	h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9ULL;
-	return h ^ h >> 27;
-}
-
 /* Whether a name is in a list of words */
 static bool is_one_of(const char *name, const char *const *list)
 {
@@ -55,6 +20,57 @@ static bool is_one_of(const char *name, const char *const *list)
 			return true;
 	}
 	return false;
+}
+
+static const char *const softirqs[] = { "invoke_softirq",	"__do_softirq",
+					"handle_softirqs",	"do_softirq",
+					"do_softirq_own_stack", NULL };
+static const char *const nmis[] = { "exc_nmi",	      "asm_exc_nmi", "do_nmi",
+				    "default_do_nmi", "nmi_handle",  NULL };
+
+/**
+ * softirq_name - the name of a softirq, without _SOFTIRQ
+ * @vec: its number
+ */
+const char *softirq_name(u64 vec)
+{
+	static const char *const names[] = { "HI",	"TIMER", "NET_TX",
+					     "NET_RX",	"BLOCK", "IRQ_POLL",
+					     "TASKLET", "SCHED", "HRTIMER",
+					     "RCU" };
+
+	return vec < sizeof(names) / sizeof(*names) ? names[vec] : "?";
+}
+
+/**
+ * softirq_of - which softirq a function handles
+ * @function: its name
+ *
+ * Return: as softirq_name(), or NULL if it handles none.
+ */
+const char *softirq_of(const char *function)
+{
+	static const struct {
+		const char *function;
+		u8 vec;
+	} actions[] = { { "tasklet_hi_action", 0 },
+			{ "run_timer_softirq", 1 },
+			{ "net_tx_action", 2 },
+			{ "net_rx_action", 3 },
+			{ "blk_done_softirq", 4 },
+			{ "irq_poll_softirq", 5 },
+			{ "tasklet_action", 6 },
+			{ "run_rebalance_domains", 7 },
+			{ "sched_balance_softirq", 7 },
+			{ "hrtimer_run_softirq", 8 },
+			{ "rcu_core_si", 9 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
+		if (!strcmp(function, actions[i].function))
+			return softirq_name(actions[i].vec);
+	}
+	return NULL;
 }
 
 /*
@@ -68,12 +84,7 @@ static bool is_interrupt(const char *name)
 					     "irq_enter",
 					     "irq_exit",
 					     "__irq_exit_rcu",
-					     "invoke_softirq",
-					     "__do_softirq",
-					     "handle_softirqs",
-					     "do_softirq",
 					     "do_IRQ",
-					     "do_softirq_own_stack",
 					     "common_interrupt",
 					     "handle_IPI",
 					     "gic_handle_irq",
@@ -136,30 +147,13 @@ static u8 flags_of(const char *name)
 		return FUNCTION_WAITS;
 	if (!strcmp(name, "irq_enter_rcu") || !strcmp(name, "irq_enter"))
 		return FUNCTION_INTERRUPT | FUNCTION_BEGINS;
+	if (is_one_of(name, softirqs))
+		return FUNCTION_INTERRUPT | FUNCTION_SOFTIRQ;
+	if (is_one_of(name, nmis))
+		return FUNCTION_INTERRUPT | FUNCTION_NMI;
+	if (softirq_of(name))
+		return FUNCTION_SOFTIRQ;
 	return is_interrupt(name) ? FUNCTION_INTERRUPT : 0;
-}
-
-static u32 *slot_of(struct strings *s, const char *name)
-{
-	u64 i = hash_bytes(name, strlen(name));
-
-	for (;; i++) {
-		u32 *slot = &s->slot[i & (s->slots - 1)];
-
-		if (!*slot || !strcmp(s->name[*slot - 1], name))
-			return slot;
-	}
-}
-
-static void grow_slots(struct strings *s)
-{
-	u32 i;
-
-	free(s->slot);
-	s->slots = s->slots ? 4 * s->slots : 1024;
-	s->slot = zalloc(s->slots * sizeof(*s->slot));
-	for (i = 0; i < s->nr; i++)
-		*slot_of(s, s->name[i]) = i + 1;
 }
 
 /**
@@ -169,23 +163,20 @@ static void grow_slots(struct strings *s)
  */
 u32 string_id(struct strings *s, const char *name)
 {
-	u32 max = s->max;
-	u32 *slot;
+	u64 hash = hash_string(name);
+	u32 max = s->max, i;
 
-	if (2 * (s->nr + 1) > s->slots)
-		grow_slots(s);
-	slot = slot_of(s, name);
-	if (*slot)
-		return *slot - 1;
+	hash_for_each_possible(&s->table, hash, i) {
+		if (!strcmp(s->name[i], name))
+			return i;
+	}
 	GROW(s->name, s->nr, s->max);
 	if (max != s->max)
-		s->flags = realloc(s->flags, s->max);
-	s->name[s->nr] = strdup(name);
-	if (!s->name[s->nr] || !s->flags)
-		abort();
+		s->flags = xreallocarray(s->flags, s->max, 1);
+	s->name[s->nr] = xstrdup(name);
 	s->flags[s->nr] = flags_of(name);
-	*slot = ++s->nr;
-	return s->nr - 1;
+	s->nr++;
+	return hash_add(&s->table, hash);
 }
 
 /**
@@ -200,7 +191,7 @@ void strings_free(struct strings *s)
 		free(s->name[i]);
 	free(s->name);
 	free(s->flags);
-	free(s->slot);
+	hash_free(&s->table);
 }
 
 /**
@@ -216,25 +207,25 @@ struct symbol {
 };
 
 /**
- * struct symbols - where functions are, in one file
+ * struct kallsyms - where functions are, in one file
  * @functions:	their names
  * @symbol:	all symbols, by address
  * @nr:		number of them
  * @max:	room
- * @address:	hash table of addresses that were asked for
- * @id:		and their functions
- * @slots:	its size, a power of two
- * @used:	slots in use
+ * @asked:	struct asked, by address
  */
-struct symbols {
+struct kallsyms {
 	struct strings *functions;
 	struct symbol *symbol;
 	u32 nr;
 	u32 max;
-	u64 *address;
-	u32 *id;
-	u32 slots;
-	u32 used;
+	struct hash asked;
+};
+
+/* An address that was asked for, and its function */
+struct asked {
+	u64 address;
+	u32 function;
 };
 
 static int by_address(const void *a, const void *b)
@@ -258,9 +249,9 @@ static int by_name(const void *a, const void *b)
 /* Different functions may have the same name: by address, which is the same
  * order in every boot of a kernel.
  */
-static void number_equal(struct symbols *s)
+static void number_equal(struct kallsyms *s)
 {
-	struct symbol **order = zalloc(s->nr * sizeof(*order));
+	struct symbol **order = xzalloc(s->nr * sizeof(*order));
 	u32 i;
 
 	for (i = 0; i < s->nr; i++)
@@ -277,7 +268,7 @@ static void number_equal(struct symbols *s)
 }
 
 /* "ffffffff81234567 name [module]" */
-static void read_line(struct symbols *s, char *line)
+static void read_line(struct kallsyms *s, char *line)
 {
 	char *end, *name;
 	u64 address = strtoull(line, &end, 16);
@@ -292,9 +283,7 @@ static void read_line(struct symbols *s, char *line)
 	GROW(s->symbol, s->nr, s->max);
 	s->symbol[s->nr].address = address;
 	s->symbol[s->nr].nth = 0;
-	s->symbol[s->nr].name = strdup(name);
-	if (!s->symbol[s->nr++].name)
-		abort();
+	s->symbol[s->nr++].name = xstrdup(name);
 }
 
 /*
@@ -323,17 +312,17 @@ static FILE *print_functions(struct tep_handle *tep)
 }
 
 /**
- * symbols_read - read where functions are
+ * kallsyms_read - read where functions are
  * @g: the guard
  * @tep: the file's, with its kallsyms
  * @functions: where their names go
  *
  * Return: the symbols, maybe none, or NULL after guard_fail().
  */
-struct symbols *symbols_read(struct guard *g, struct tep_handle *tep,
-			     struct strings *functions)
+struct kallsyms *kallsyms_read(struct guard *g, struct tep_handle *tep,
+			       struct strings *functions)
 {
-	struct symbols *s = zalloc(sizeof(*s));
+	struct kallsyms *s = xzalloc(sizeof(*s));
 	FILE *f = print_functions(tep);
 	size_t size = 0;
 	char *line = NULL;
@@ -366,7 +355,7 @@ static bool marks_section(const char *name)
 }
 
 /* The symbol that an address is in */
-static const struct symbol *find(const struct symbols *s, u64 address)
+static const struct symbol *find(const struct kallsyms *s, u64 address)
 {
 	u32 low = 0, high = s->nr;
 
@@ -393,7 +382,7 @@ static const struct symbol *find(const struct symbols *s, u64 address)
 	return &s->symbol[low];
 }
 
-static u32 resolve(struct symbols *s, u64 address)
+static u32 resolve(struct kallsyms *s, u64 address)
 {
 	const struct symbol *symbol = find(s, address);
 	char name[512];
@@ -408,67 +397,36 @@ static u32 resolve(struct symbols *s, u64 address)
 	return string_id(s->functions, name);
 }
 
-static u32 slot_for(const struct symbols *s, u64 address)
-{
-	u64 i = (address * 0x9e3779b97f4a7c15ULL) >> 32;
-
-	while (s->address[i & (s->slots - 1)] &&
-	       s->address[i & (s->slots - 1)] != address)
-		i++;
-	return i & (s->slots - 1);
-}
-
-static void grow_addresses(struct symbols *s)
-{
-	u64 *address = s->address;
-	u32 *id = s->id, slots = s->slots, i;
-
-	s->slots = slots ? 4 * slots : 4096;
-	s->address = zalloc(s->slots * sizeof(*s->address));
-	s->id = zalloc(s->slots * sizeof(*s->id));
-	for (i = 0; i < slots; i++) {
-		u32 to = address[i] ? slot_for(s, address[i]) : 0;
-
-		if (!address[i])
-			continue;
-		s->address[to] = address[i];
-		s->id[to] = id[i];
-	}
-	free(address);
-	free(id);
-}
-
 /**
- * symbols_function - the function at an address
+ * kallsyms_function - the function at an address
  * @s: the symbols
  * @address: where it begins, or in it
  *
  * Return: its number.
  */
-u32 symbols_function(struct symbols *s, u64 address)
+u32 kallsyms_function(struct kallsyms *s, u64 address)
 {
-	u32 slot;
+	u64 hash = hash_u64(address);
+	struct asked *a;
 
-	address += !address; /* 0 is an empty slot */
-	if (2 * s->used >= s->slots)
-		grow_addresses(s);
-	slot = slot_for(s, address);
-	if (!s->address[slot]) {
-		s->address[slot] = address;
-		s->id[slot] = resolve(s, address);
-		s->used++;
+	hash_for_each_possible_entry(&s->asked, hash, a) {
+		if (a->address == address)
+			return a->function;
 	}
-	return s->id[slot];
+	a = hash_new(&s->asked, hash, sizeof(*a));
+	a->address = address;
+	a->function = resolve(s, address);
+	return a->function;
 }
 
 /**
- * symbols_exact - the symbol that begins at an address
+ * kallsyms_exact - the symbol that begins at an address
  * @s: the symbols
  * @address: the address
  *
  * Return: its name, or NULL.
  */
-const char *symbols_exact(struct symbols *s, u64 address)
+const char *kallsyms_exact(struct kallsyms *s, u64 address)
 {
 	const struct symbol *symbol = find(s, address);
 
@@ -476,13 +434,13 @@ const char *symbols_exact(struct symbols *s, u64 address)
 }
 
 /**
- * symbols_named - the function of a name that a user gives
+ * kallsyms_named - the function of a name that a user gives
  * @s: the symbols
  * @name: its name, with or without "#2" and its module
  *
  * Return: its number; of a name that the file does not know as well.
  */
-u32 symbols_named(struct symbols *s, const char *name)
+u32 kallsyms_named(struct kallsyms *s, const char *name)
 {
 	size_t len = strlen(name);
 	u32 i;
@@ -502,19 +460,19 @@ u32 symbols_named(struct symbols *s, const char *name)
 }
 
 /**
- * symbols_known - whether the file has symbols at all
+ * kallsyms_known - whether the file has symbols at all
  * @s: the symbols
  */
-bool symbols_known(const struct symbols *s)
+bool kallsyms_known(const struct kallsyms *s)
 {
 	return s->nr;
 }
 
 /**
- * symbols_free - free symbols
+ * kallsyms_free - free symbols
  * @s: the symbols, or NULL
  */
-void symbols_free(struct symbols *s)
+void kallsyms_free(struct kallsyms *s)
 {
 	u32 i;
 
@@ -523,7 +481,6 @@ void symbols_free(struct symbols *s)
 	for (i = 0; i < s->nr; i++)
 		free(s->symbol[i].name);
 	free(s->symbol);
-	free(s->address);
-	free(s->id);
+	hash_free(&s->asked);
 	free(s);
 }

@@ -81,14 +81,23 @@ u32 wait_frames(struct cut *c, struct thread *t, bool irq)
 	return nr ? pattern_id(&c->paths->stacks, function, NULL, nr) : NONE;
 }
 
-/* What an interrupt on a CPU is about, by the events there */
-static u32 irq_source(struct cut *c, u32 cpu)
+/**
+ * context_class - which context an event was in, if it was in an interrupt
+ * @x: of the event
+ */
+enum irq_class context_class(const struct context *x)
 {
-	const struct cpu *p = &c->cpu[cpu];
+	if (x->flags & TRACE_NMI)
+		return IRQ_NMI;
+	return x->flags & TRACE_HARDIRQ ? IRQ_HARD : IRQ_SOFT;
+}
 
-	if (p->timer != NONE)
-		return p->timer;
-	return p->irq != NONE ? p->irq : p->soft;
+/* What an interrupt is about, by the events in its context */
+static u32 irq_source(struct cut *c, const struct context *x)
+{
+	const u32 *source = c->cpu[x->cpu].source[context_class(x)];
+
+	return source[IRQ_TIMER] != NONE ? source[IRQ_TIMER] : source[IRQ_LINE];
 }
 
 /* The function that a timer calls, or the interrupt's outermost one */
@@ -125,7 +134,7 @@ static u32 waker_name(struct cut *c, const struct context *x, u32 stack)
 	if (!(x->flags & (TRACE_HARDIRQ | TRACE_SOFTIRQ | TRACE_NMI)))
 		return x->thread->comm == NONE ? name_id(c, "task", "") :
 						 x->thread->comm;
-	name = irq_source(c, x->cpu);
+	name = irq_source(c, x);
 	if (name != NONE)
 		return name;
 	return stack == NONE ? name_id(c, "interrupt", "") :
@@ -195,7 +204,7 @@ void wait_stack(struct cut *c, const struct context *x, const u32 *function,
 	if (nr > MAX_STACK)
 		nr = MAX_STACK;
 	w->stack = pattern_id(&c->paths->stacks, function, NULL, nr);
-	if (irq && irq_source(c, x->cpu) == NONE)
+	if (irq && irq_source(c, x) == NONE)
 		w->who = irq_function(c, w->stack);
 }
 
@@ -231,7 +240,7 @@ void wait_switch(struct cut *c, const struct context *x, s32 prev, u32 state,
 	struct thread *from = cut_thread(c, prev, x->cpu);
 	struct thread *to = cut_thread(c, next, x->cpu);
 
-	if (!cut_has_comm(to))
+	if (*next_comm)
 		cut_comm(c, to, next_comm);
 	if (to->inside && to->off)
 		go_on(c, to, x, from->comm);
@@ -296,28 +305,103 @@ void wait_unlock(struct cut *c, const struct context *x)
  * wait_irq_begin - an interrupt of the execution that a thread is in
  * @c: the file
  * @t: the thread
- * @ts: of a function of the interrupt that has returned
+ * @ts: when
  *
  * Interrupts with nothing in between are one.
  */
 void wait_irq_begin(struct cut *c, struct thread *t, u64 ts)
 {
-	u32 source = irq_source(c, t->cpu);
 	struct interrupt *i = &t->irqs;
+	u32 irq, kind;
 	struct wait w;
 
-	if (!i->open) {
-		w = new_wait(t, ts, WAIT_IRQ);
-		w.pos = thread_pos(t);
-		i->wait = wait_add(t, &w);
-		i->open = true;
-		i->end = 0;
-		i->hot_self = 0;
-		i->outer_time = 0;
-		i->name = NONE;
+	(void)c;
+	if (i->open)
+		return;
+	w = new_wait(t, ts, WAIT_IRQ);
+	w.pos = thread_pos(t);
+	memset(i, 0, sizeof(*i));
+	for (irq = 0; irq < IRQ_CLASSES; irq++) {
+		for (kind = 0; kind < IRQ_SOURCES; kind++)
+			i->part[irq].source[kind] = NONE;
 	}
+	i->wait = wait_add(t, &w);
+	i->open = true;
+}
+
+/* The longest source of a context names it */
+static void add_source(struct interrupt *i, enum irq_class irq,
+		       enum irq_source kind, u32 name, u64 time)
+{
+	struct irq_part *p = &i->part[irq];
+
+	if (p->source[kind] == name) {
+		p->source_time[kind] += time;
+	} else if (time >= p->source_time[kind]) {
+		p->source[kind] = name;
+		p->source_time[kind] = time;
+	}
+}
+
+/**
+ * wait_irq_self - a function of an interrupt has returned
+ * @c: the file
+ * @t: the thread
+ * @f: the function
+ * @self: its self time, ns
+ * @time: how long it was, ns
+ */
+void wait_irq_self(struct cut *c, struct thread *t, const struct frame *f,
+		   u64 self, u64 time)
+{
+	struct irq_part *p = &t->irqs.part[f->irq];
+	const struct strings *functions = &c->paths->functions;
+
+	p->time += self;
+	if (self >= p->hot_self) {
+		p->hot = f->function;
+		p->hot_self = self;
+	}
+	if ((f[-1].kind != FRAME_IRQ || f[-1].irq != f->irq) &&
+	    time >= p->outer_time) {
+		p->outer = f->function;
+		p->outer_time = time;
+	}
+	/* without events, functions say which softirq it is */
+	if (f->irq == IRQ_SOFT &&
+	    c->cpu[t->cpu].source[IRQ_SOFT][IRQ_LINE] == NONE &&
+	    functions->flags[f->function] & FUNCTION_SOFTIRQ &&
+	    softirq_of(functions->name[f->function]))
+		add_source(&t->irqs, IRQ_SOFT, IRQ_LINE,
+			   name_id(c, "softirq ",
+				   softirq_of(functions->name[f->function])),
+			   time);
+}
+
+/* What a context is called: after what has most of its time, else its outermost function */
+static void part_name(struct cut *c, enum irq_class irq,
+		      const struct irq_part *p, char *buf, size_t size)
+{
+	static const char *const context[] = { "softirq", "hard interrupt",
+					       "NMI" };
+	const struct strings *functions = &c->paths->functions;
+	u32 source = NONE;
+	size_t len;
+
+	if (p->source_time[IRQ_TIMER] * 2 >= p->time)
+		source = p->source[IRQ_TIMER];
+	if (source == NONE && p->source_time[IRQ_LINE] * 2 >= p->time)
+		source = p->source[IRQ_LINE];
 	if (source != NONE)
-		i->name = source;
+		snprintf(buf, size, "%s", c->paths->names.name[source]);
+	else
+		snprintf(buf, size, "%s, %s()", context[irq],
+			 functions->name[p->outer]);
+	len = strlen(buf);
+	if (p->hot_self * 2 >= p->time &&
+	    (p->hot != p->outer || source != NONE))
+		snprintf(buf + len, size - len, ", most of it in %s()",
+			 functions->name[p->hot]);
 }
 
 /**
@@ -326,71 +410,68 @@ void wait_irq_begin(struct cut *c, struct thread *t, u64 ts)
  * @t: the thread
  * @f: the function
  * @ts: when
- * @time: how long it was, ns
+ * @time: how long it was, with what was between it and the one before, ns
+ *
+ * The context in which the most time was spent names the interruption.
  */
 void wait_irq(struct cut *c, struct thread *t, const struct frame *f, u64 ts,
 	      u64 time)
 {
-	const struct strings *functions = &c->paths->functions;
 	struct interrupt *i = &t->irqs;
 	struct wait *w = &t->wait[i->wait];
-	char text[512];
+	enum irq_class irq, most = f->irq;
+	char text[1024];
 
 	if (!i->end)
 		w->at = f->ts - t->frame[t->base].ts;
 	w->time += time;
 	w->pos = f->pos;
 	i->end = ts;
-	if (time >= i->outer_time) {
-		i->outer = f->function;
-		i->outer_time = time;
+	for (irq = 0; irq < IRQ_CLASSES; irq++) {
+		if (i->part[irq].time > i->part[most].time)
+			most = irq;
 	}
-	if (i->name != NONE)
-		snprintf(text, sizeof(text), "%s",
-			 c->paths->names.name[i->name]);
-	else
-		snprintf(text, sizeof(text), "%s()", functions->name[i->outer]);
-	if (i->hot_self * 2 >= w->time &&
-	    (i->hot != i->outer || i->name != NONE))
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			 ", most of it in %s()", functions->name[i->hot]);
+	part_name(c, most, &i->part[most], text, sizeof(text));
 	w->who = name_id(c, "", text);
 }
 
 /**
- * wait_irq_name - a CPU handles an interrupt
+ * wait_irq_source - a CPU handles an interrupt, a softirq or a timer
  * @c: the file
- * @cpu: the CPU
- * @what: "irq ", "softirq " or "timer, "
- * @name: which
+ * @x: where
+ * @irq: its context
+ * @kind: what is known
+ * @name: that
  */
-void wait_irq_name(struct cut *c, u32 cpu, const char *what, const char *name)
+void wait_irq_source(struct cut *c, const struct context *x, enum irq_class irq,
+		     enum irq_source kind, const char *name)
 {
-	u32 id = name_id(c, what, name);
+	struct cpu *cpu = &c->cpu[x->cpu];
+	const char *prefix = kind == IRQ_TIMER ? "timer, " :
+			     irq == IRQ_SOFT   ? "softirq " :
+						 "irq ";
 
-	if (*what == 't')
-		c->cpu[cpu].timer = id;
-	else if (*what == 'i')
-		c->cpu[cpu].irq = id;
-	else
-		c->cpu[cpu].soft = id;
+	cpu->source[irq][kind] = name_id(c, prefix, name);
+	cpu->since[irq][kind] = x->ts;
 }
 
 /**
- * wait_irq_gone - the last of them has ended
+ * wait_irq_gone - it has been handled
  * @c: the file
- * @cpu: the CPU
+ * @x: where
+ * @irq: its context
+ * @kind: what was known
  */
-void wait_irq_gone(struct cut *c, u32 cpu)
+void wait_irq_gone(struct cut *c, const struct context *x, enum irq_class irq,
+		   enum irq_source kind)
 {
-	struct cpu *p = &c->cpu[cpu];
+	struct cpu *cpu = &c->cpu[x->cpu];
+	u32 name = cpu->source[irq][kind];
 
-	if (p->timer != NONE)
-		p->timer = NONE;
-	else if (p->irq != NONE)
-		p->irq = NONE;
-	else
-		p->soft = NONE;
+	cpu->source[irq][kind] = NONE;
+	if (name != NONE && x->thread->inside && x->thread->irqs.open)
+		add_source(&x->thread->irqs, irq, kind, name,
+			   x->ts - cpu->since[irq][kind]);
 }
 
 /**

@@ -3,7 +3,7 @@
  * libtraceevent plugin: ctlchart:ctlchart_alarm for people.
  *
  *   block_bio_queue->block_rq_complete: 7.012 s (limit 23.41 ms, centre
- *   14.10 ms) started 12345.678901 by reader-1234 dev=8388608 sector=1234
+ *   14.10 ms) started 12345.678901 by reader-1234 dev=8:0 sector=1234
  *   rule: limit, kept
  *
  * (in one line). A record that is not as expected is left to the event's own
@@ -15,14 +15,16 @@
 #include <event-parse.h>
 #include <trace-seq.h>
 
+#include "keys.h"
+
 #define NSEC_PER_SEC 1000000000ULL
 
-enum { START, DURATION, CENTER, LIMIT, RULES, PID, KEPT, NUMBERS };
+enum { START, DURATION, CENTER, LIMIT, RULES, PID, EVENT, KEPT, NUMBERS };
 
 static const char *const numbers[NUMBERS] = {
 	[START] = "start", [DURATION] = "duration", [CENTER] = "center",
 	[LIMIT] = "limit", [RULES] = "rules",	    [PID] = "pid",
-	[KEPT] = "kept",
+	[EVENT] = "event", [KEPT] = "kept",
 };
 
 enum { COMM, CHART, KEYS, STRINGS };
@@ -122,6 +124,16 @@ static void put_rules(struct trace_seq *s, unsigned int rules)
 	}
 }
 
+static void put_keys(struct trace_seq *s, struct tep_event *judged,
+		     const struct text *t)
+{
+	char keys[256], shown[512];
+
+	snprintf(keys, sizeof(keys), "%.*s", t->len, t->s);
+	keys_text(judged, keys, shown, sizeof(shown));
+	trace_seq_printf(s, " %s", shown);
+}
+
 static int alarm_handler(struct trace_seq *s, struct tep_record *record,
 			 struct tep_event *event, void *context)
 {
@@ -159,7 +171,7 @@ static int alarm_handler(struct trace_seq *s, struct tep_record *record,
 				 v[START] / 1000 % 1000000);
 	trace_seq_printf(s, " by %.*s-%d", t[COMM].len, t[COMM].s, (int)v[PID]);
 	if (t[KEYS].len)
-		trace_seq_printf(s, " %.*s", t[KEYS].len, t[KEYS].s);
+		put_keys(s, tep_find_event(event->tep, v[EVENT]), &t[KEYS]);
 	put_rules(s, v[RULES]);
 	if (v[KEPT])
 		trace_seq_puts(s, ", kept");

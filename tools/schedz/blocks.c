@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "instance.h"
 #include "schedz.h"
 #include "tracefile.h"
 
@@ -36,7 +37,7 @@ static const char *error_text(enum schedz_error error)
  * @rec: the record
  *
  * trace-cmd record -e sched -O schedz does not save the format of schedz_block,
- * so an event without a format that looks like one is one.
+ * so a record without a format that looks like a block counts as one.
  */
 bool trace_is_block(const struct trace *t, const struct tep_record *rec)
 {
@@ -60,9 +61,7 @@ static struct block *add_block(struct stream *s)
 {
 	if (s->nr == s->room) {
 		s->room = 2 * s->room + 64;
-		s->block = realloc(s->block, s->room * sizeof(*s->block));
-		if (!s->block)
-			abort();
+		s->block = xreallocarray(s->block, s->room, sizeof(*s->block));
 	}
 	return &s->block[s->nr++];
 }
@@ -85,9 +84,7 @@ static int keep_block(struct trace *t, const struct tep_record *rec)
 	b->at = rec->offset;
 	b->header = h;
 	b->len = len;
-	b->data = malloc(len);
-	if (!b->data)
-		abort();
+	b->data = xzalloc(len);
 	memcpy(b->data, data + AT_BLOCK, len);
 	t->blocks++;
 	t->block_bytes += rec->record_size;
@@ -105,9 +102,9 @@ static int by_number(const void *a, const void *b)
 }
 
 /**
- * trace_gap - events that are missing before a block
+ * trace_gap - number of events that are missing before a block
  * @s: the CPU's blocks
- * @i: index of the block; before the first nothing is missing
+ * @i: index of the block; 0 events are missing before the first one
  */
 uint64_t trace_gap(const struct stream *s, size_t i)
 {
@@ -172,7 +169,7 @@ static int read_blocks(struct trace *t)
 	return status;
 }
 
-static int check_outline(struct trace *t)
+static int check_outline(struct trace *t, const char *instance)
 {
 	struct tracefile_error error;
 	struct tracefile_info info;
@@ -182,12 +179,12 @@ static int check_outline(struct trace *t)
 	if (fd < 0)
 		return guard_fail(t->guard, GUARD_NOWHERE, "%s",
 				  strerror(errno));
-	if (!tracefile_check(fd, &info, &error))
+	if (!tracefile_check(fd, instance ? instance : "", &info, &error))
 		status = guard_fail(t->guard, error.offset, "%s", error.reason);
 	else if (info.tsc)
 		status = guard_fail(
 			t->guard, GUARD_NOWHERE,
-			"has times that are converted from a counter's, and blocks have the counter's: record with another clock");
+			"has times that were converted from a counter's, but the times in blocks were not: record with another clock");
 	snprintf(t->clock, sizeof(t->clock), "%s", info.clock);
 	t->ticks = !tracefile_clock(&info, &error);
 	tracefile_free(&info);
@@ -197,34 +194,41 @@ static int check_outline(struct trace *t)
 
 /**
  * trace_open - read a trace's blocks
- * @t: where to; trace_close() is due in any case
+ * @t: filled in; trace_close() is needed in any case
  * @g: the guard
  * @file: its path
+ * @instance: the trace instance to read; NULL for the main one, and a note then lists
+ *	the others
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int trace_open(struct trace *t, struct guard *g, const char *file)
+int trace_open(struct trace *t, struct guard *g, const char *file,
+	       const char *instance)
 {
 	int status, cpus;
 
 	memset(t, 0, sizeof(*t));
 	t->guard = g;
 	t->file = file;
-	status = check_outline(t);
+	status = check_outline(t, instance);
 	if (status)
 		return status;
-	t->handle = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
+	t->top = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
+	if (!t->top)
+		return EXIT_FAILURE; /* the library has printed why */
+	t->handle = instance ? instance_open(g, t->top, instance) : t->top;
 	if (!t->handle)
-		return EXIT_FAILURE; /* the library has said why */
+		return EXIT_FAILURE;
 	t->tep = tracecmd_get_tep(t->handle);
 	cpus = tracecmd_cpus(t->handle);
 	if (cpus < 1 || cpus > 65536)
 		return guard_fail(g, GUARD_NOWHERE, "damaged: %d CPUs", cpus);
 	t->cpus = cpus;
-	t->stream = calloc(t->cpus, sizeof(*t->stream));
-	if (!t->stream)
-		abort();
-	return read_blocks(t);
+	t->stream = xcalloc(t->cpus, sizeof(*t->stream));
+	status = read_blocks(t);
+	if (!status && !instance)
+		instance_note(g, t->top);
+	return status;
 }
 
 void trace_close(struct trace *t)
@@ -238,8 +242,10 @@ void trace_close(struct trace *t)
 		free(t->stream[cpu].block);
 	}
 	free(t->stream);
-	if (t->handle)
+	if (t->handle && t->handle != t->top)
 		tracecmd_close(t->handle);
+	if (t->top)
+		tracecmd_close(t->top);
 }
 
 /**

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* schedz collect: receives what nettrace sends, over UDP. */
+/* schedz collect: receives what tracecast sends, over UDP. */
 #include <argp.h>
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/unaligned.h>
+
+#include "cli.h"
 #include "collect.h"
 #include "schedz.h"
 #include "wire.h"
@@ -25,34 +30,43 @@
 #define OPT_LISTEN 256
 #define OPT_ALLOW 257
 #define OPT_ROTATE 258
+#define OPT_KEY_FILE 259
 
 /* How often collector_tick() is called, in ms */
 #define TICK 20
 
-/* Datagrams that are taken before anything else is looked at */
+/* Number of datagrams that are read before timers and signals are handled */
 #define BATCH 256
 
-/* What the kernel may keep for us while we write */
+/* Receive buffer, for datagrams that arrive while files are written */
 #define RCVBUF (8 << 20)
 
+#define UNSAFE                                                                               \
+	"Without a key, anyone on the path between sender and collector can forge records, " \
+	"and acknowledge records that never arrived, which are then lost"
+
 static const char doc[] =
-	"Receive the traces that kernels with nettrace send, and write a "
+	"Receive the traces that kernels with tracecast send, and write a "
 	"trace.dat for each.\n"
 	"\v"
-	"The files can be read at any time. SIGUSR1 prints where all events are, "
-	"and so does the end, with SIGINT or SIGTERM.\n"
+	"The files can be read at any time. SIGINT and SIGTERM end the program. The "
+	"ledgers of all sessions are printed then, and on SIGUSR1.\n"
+	"\n"
+	"With a key, datagrams that were made without it or recorded earlier are refused. "
+	"The key is 32 hexadecimal digits, in a file that only its owner can read and in "
+	"the file key of each target. " UNSAFE ".\n"
 	"\n"
 	"Examples:\n"
 	"  schedz collect --output traces\n"
-	"  schedz collect --listen 192.0.2.1 --allow 192.0.2.0/24 --rotate 256M\n"
+	"  schedz collect --listen 192.0.2.1 --allow 192.0.2.0/24 --key-file key\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
 /**
- * struct range - addresses
+ * struct range - a range of addresses
  * @family: AF_INET or AF_INET6
- * @address: the first one
- * @bits: that others have in common with it
+ * @address: the first address
+ * @bits: number of leading bits that all its addresses have in common
  */
 struct range {
 	int family;
@@ -67,6 +81,9 @@ struct collect {
 	size_t nr_allow;
 	const char *output;
 	uint64_t rotate;
+	const char *key_file;
+	siphash_key_t key;
+	uint64_t first;
 	int sock;
 	int signals;
 	uint64_t refused;
@@ -82,6 +99,18 @@ static const uint8_t *bytes_of(const struct sockaddr_storage *a)
 	return (const uint8_t *)&((const struct sockaddr_in6 *)a)->sin6_addr;
 }
 
+/* getaddrinfo() accepts any number, and cuts off its high bits */
+static bool is_port(const char *text)
+{
+	char *end;
+	unsigned long port;
+
+	errno = 0;
+	port = strtoul(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno &&
+	       port <= UINT16_MAX;
+}
+
 /* ADDR, ADDR:PORT or [ADDR]:PORT */
 static void parse_listen(struct collect *c, const char *arg,
 			 struct argp_state *state)
@@ -90,11 +119,9 @@ static void parse_listen(struct collect *c, const char *arg,
 				  .ai_socktype = SOCK_DGRAM,
 				  .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
 	struct addrinfo *info;
-	char *host = strdup(arg), *port = NULL, *name = host;
+	char *host = xstrdup(arg), *port = NULL, *name = host;
 	int ret;
 
-	if (!host)
-		abort();
 	if (*host == '[') {
 		name = host + 1;
 		port = strchr(name, ']');
@@ -105,12 +132,14 @@ static void parse_listen(struct collect *c, const char *arg,
 	}
 	if (port && *port == ':')
 		*port++ = '\0';
+	if (port && *port && !is_port(port))
+		argp_error(state, "%s: the port must be a number from 0 to %u",
+			   arg, UINT16_MAX);
 	ret = getaddrinfo(name, port && *port ? port : DEFAULT_PORT, &hints,
 			  &info);
 	if (ret)
 		argp_error(state,
-			   "%s is not ADDR:PORT, with an address in numbers",
-			   arg);
+			   "%s: must be ADDR:PORT with a numeric address", arg);
 	memcpy(&c->listen, info->ai_addr, info->ai_addrlen);
 	c->listen_len = info->ai_addrlen;
 	freeaddrinfo(info);
@@ -130,29 +159,26 @@ static bool is_loopback(const struct sockaddr_storage *a)
 static void parse_allow(struct collect *c, const char *arg,
 			struct argp_state *state)
 {
-	char *text = strdup(arg), *slash, *end = "";
+	char *text = xstrdup(arg), *slash, *end = "";
 	struct range range = { .family = AF_INET };
 	unsigned long bits;
 
-	if (!text)
-		abort();
 	slash = strchr(text, '/');
 	if (slash)
 		*slash++ = '\0';
 	if (inet_pton(AF_INET, text, range.address) != 1) {
 		range.family = AF_INET6;
 		if (inet_pton(AF_INET6, text, range.address) != 1)
-			argp_error(state, "%s is no address in numbers", arg);
+			argp_error(state, "%s: must be a numeric address", arg);
 	}
 	range.bits = range.family == AF_INET ? 32 : 128;
 	bits = slash ? strtoul(slash, &end, 10) : range.bits;
 	if (*end || end == slash || bits > range.bits)
-		argp_error(state, "%s: %u bits at most", arg, range.bits);
+		argp_error(state, "%s: must have at most %u bits", arg,
+			   range.bits);
 	range.bits = bits;
 	free(text);
-	c->allow = realloc(c->allow, (c->nr_allow + 1) * sizeof(*c->allow));
-	if (!c->allow)
-		abort();
+	c->allow = xreallocarray(c->allow, c->nr_allow + 1, sizeof(*c->allow));
 	c->allow[c->nr_allow++] = range;
 }
 
@@ -166,7 +192,7 @@ static bool in_range(const struct range *r, const struct sockaddr_storage *a)
 	return !rest || !((b[whole] ^ r->address[whole]) >> (8 - rest));
 }
 
-/* Whoever is on this machine may send to loopback */
+/* Without ranges, which needs a loopback address, any sender on this machine is allowed */
 static bool is_allowed(const struct collect *c,
 		       const struct sockaddr_storage *from)
 {
@@ -194,19 +220,20 @@ static void send_to(const void *data, size_t len, const struct sockaddr *to,
 {
 	const struct collect *c = arg;
 
-	/* One that does not go is one that was lost on the way */
+	/* One that is not sent is equivalent to one that the network loses */
 	sendto(c->sock, data, len, MSG_DONTWAIT, to, to_len);
 }
 
-static void tell(const char *text, void *arg)
+static void print_note(const char *text, void *arg)
 {
 	(void)arg;
 	fprintf(stderr, PROGRAM ": %s\n", text);
 }
 
-static void print_ledger(const struct collect *c,
-			 const struct collector *collector)
+static void print_ledger(const struct collect *c, struct collector *collector)
 {
+	/* Records count as delivered once they are written */
+	collector_sync(collector);
 	collector_print(collector, stdout);
 	if (c->refused)
 		printf("refused: %llu datagrams of senders that are not allowed\n",
@@ -237,8 +264,8 @@ static void receive(struct collect *c, struct collector *collector)
 	}
 }
 
-/* Return: true if it is time to end */
-static bool heed_signal(struct collect *c, struct collector *collector)
+/* Return: true if the program is to end */
+static bool handle_signal(struct collect *c, struct collector *collector)
 {
 	struct signalfd_siginfo info;
 
@@ -254,8 +281,10 @@ static int run(struct collect *c)
 {
 	struct collector_config config = { .output = c->output,
 					   .rotate = c->rotate,
+					   .key = c->key_file ? &c->key : NULL,
+					   .first = c->first,
 					   .send = send_to,
-					   .note = tell,
+					   .note = print_note,
 					   .arg = c };
 	struct collector *collector = collector_new(&config);
 	struct pollfd fds[] = { { c->sock, POLLIN, 0 },
@@ -267,19 +296,95 @@ static int run(struct collect *c)
 		if (fds[0].revents)
 			receive(c, collector);
 		collector_tick(collector, now_ms());
-		if (fds[1].revents && heed_signal(c, collector))
+		if (fds[1].revents && handle_signal(c, collector))
 			break;
 	}
 	print_ledger(c, collector);
 	return collector_free(collector) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* The kernel has chosen the port, and senders need it */
+static void print_port(const struct collect *c)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+	char host[NI_MAXHOST], port[NI_MAXSERV];
+
+	if (!getsockname(c->sock, (struct sockaddr *)&at, &len) &&
+	    !getnameinfo((struct sockaddr *)&at, len, host, sizeof(host), port,
+			 sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		fprintf(stderr, PROGRAM ": listens on %s port %s\n", host,
+			port);
+}
+
+static bool is_port_chosen(const struct sockaddr_storage *a)
+{
+	return a->ss_family == AF_INET ?
+		       !((const struct sockaddr_in *)a)->sin_port :
+		       !((const struct sockaddr_in6 *)a)->sin6_port;
+}
+
+/* A key's digits and an optional newline, nothing else */
+static bool parse_key(siphash_key_t *key, const char *text)
+{
+	uint8_t bytes[TRACECAST_KEY];
+	size_t i;
+
+	if (strspn(text, "0123456789abcdefABCDEF") != 2 * sizeof(bytes) ||
+	    (text[2 * sizeof(bytes)] &&
+	     strcmp(text + 2 * sizeof(bytes), "\n") != 0))
+		return false;
+	for (i = 0; i < sizeof(bytes); i++) {
+		char digits[] = { text[2 * i], text[2 * i + 1], '\0' };
+
+		bytes[i] = strtoul(digits, NULL, 16);
+	}
+	key->key[0] = get_unaligned_le64(bytes);
+	key->key[1] = get_unaligned_le64(bytes + 8);
+	return true;
+}
+
+/* Return: NULL, or why the key cannot be read */
+static const char *read_key(struct collect *c)
+{
+	char text[2 * TRACECAST_KEY + 3] = "";
+	const char *why = NULL;
+	struct stat st;
+	int fd = open(c->key_file, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		why = strerror(errno);
+	} else if (st.st_mode & 027) {
+		why = "others can read or change it: chmod 600";
+	} else {
+		n = read(fd, text, sizeof(text) - 1);
+		if (n < 0)
+			why = strerror(errno);
+		else if (!parse_key(&c->key, text))
+			why = "must have 32 hexadecimal digits";
+	}
+	if (fd >= 0)
+		close(fd);
+	/* An earlier collector's acknowledgements have other numbers */
+	if (!why &&
+	    getrandom(&c->first, sizeof(c->first), 0) != sizeof(c->first))
+		why = strerror(errno);
+	c->first >>= 1;
+	return why;
+}
+
 static int open_all(struct collect *c)
 {
+	const char *why = c->key_file ? read_key(c) : NULL;
 	int size = RCVBUF;
 	struct stat st;
 	sigset_t set;
 
+	if (why) {
+		fprintf(stderr, PROGRAM ": %s: %s\n", c->key_file, why);
+		return EXIT_FAILURE;
+	}
 	if ((mkdir(c->output, 0777) && errno != EEXIST) ||
 	    stat(c->output, &st) || access(c->output, W_OK)) {
 		fprintf(stderr, PROGRAM ": %s: %s\n", c->output,
@@ -308,7 +413,11 @@ static int open_all(struct collect *c)
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
-	/* More than net.core.rmem_max for root; as much as there is for others */
+	if (is_port_chosen(&c->listen))
+		print_port(c);
+	if (!c->key_file && !is_loopback(&c->listen))
+		fprintf(stderr, PROGRAM ": " UNSAFE "; see --key-file\n");
+	/* Only root may exceed net.core.rmem_max */
 	if (setsockopt(c->sock, SOL_SOCKET, SO_RCVBUFFORCE, &size,
 		       sizeof(size)))
 		setsockopt(c->sock, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
@@ -319,22 +428,7 @@ static int open_all(struct collect *c)
 
 static uint64_t parse_size(const char *arg, struct argp_state *state)
 {
-	static const char units[] = "kmg";
-	char *end;
-	unsigned long long n;
-	const char *unit;
-
-	errno = 0;
-	n = strtoull(arg, &end, 10);
-	unit = *end ? strchr(units, *end | 0x20) : NULL;
-	if (end == arg || errno || *arg == '-' || (*end && (!unit || end[1])) ||
-	    n > UINT64_MAX >> 31)
-		argp_error(state, "%s is not a size, such as 256M", arg);
-	if (unit)
-		n <<= 10 * (unit - units + 1);
-	if (n < ROTATE_MIN)
-		argp_error(state, "--rotate: 1M at least");
-	return n;
+	return cli_size(state, "rotate", arg, ROTATE_MIN);
 }
 
 static void check(const struct collect *c, struct argp_state *state)
@@ -342,7 +436,7 @@ static void check(const struct collect *c, struct argp_state *state)
 	if (!is_loopback(&c->listen) && !c->nr_allow)
 		argp_error(
 			state,
-			"who may send? --allow ADDR is needed to listen to other machines");
+			"--listen with an address that is not loopback needs --allow ADDR");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -359,11 +453,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_ROTATE:
 		c->rotate = parse_size(arg, state);
 		return 0;
+	case OPT_KEY_FILE:
+		c->key_file = arg;
+		return 0;
 	case 'o':
 		c->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "no argument is known: %s", arg);
+		argp_error(state, "unexpected argument %s", arg);
 		return 0;
 	case ARGP_KEY_INIT:
 		parse_listen(c, DEFAULT_LISTEN, state);
@@ -377,8 +474,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /**
  * collect_main - schedz collect
- * @argc: number of arguments, from the command on
- * @argv: these
+ * @argc: number of arguments, with the command
+ * @argv: the arguments
  *
  * Return: exit status.
  */
@@ -386,15 +483,17 @@ int collect_main(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "listen", OPT_LISTEN, "ADDR[:PORT]", 0,
-		  "Where to listen: 127.0.0.1:6676 by default; [ADDR]:PORT for IPv6",
+		  "Address to listen on (127.0.0.1:6676); [ADDR]:PORT for IPv6; with PORT 0, a free port is chosen and printed",
 		  1 },
 		{ "allow", OPT_ALLOW, "ADDR[/BITS]", 0,
-		  "Who may send; can be given several times. Needed unless ADDR of --listen is a loopback address",
+		  "Accept datagrams from these addresses; can be given several times. Needed unless --listen has a loopback address",
 		  1 },
-		{ "output", 'o', "DIR", 0, "Where the files go: . by default",
-		  2 },
+		{ "key-file", OPT_KEY_FILE, "FILE", 0,
+		  "File with the key that senders must have: 32 hexadecimal digits",
+		  1 },
+		{ "output", 'o', "DIR", 0, "Directory for the files (.)", 2 },
 		{ "rotate", OPT_ROTATE, "SIZE", 0,
-		  "Begin another file when one has so many bytes: 1G by default; sizes end in K, M or G",
+		  "Begin another file when one has SIZE bytes (1G); sizes end in K, M or G",
 		  2 },
 		{ 0 }
 	};

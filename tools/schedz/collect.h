@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The receiver of nettrace, without its socket: takes datagrams, makes files of
- * them, and answers. Whatever datagrams hold, it does no more than count them.
+ * The collector without its socket: handles datagrams, writes files, and acknowledges.
+ * Invalid datagrams are counted and have no other effect.
  */
 #ifndef SCHEDZ_COLLECT_H
 #define SCHEDZ_COLLECT_H
@@ -16,16 +16,20 @@
 struct collector;
 
 /**
- * struct collector_config - what a collector does
+ * struct collector_config - configuration of a collector
  * @output: directory for the files
- * @rotate: a file is followed by a new one at about so many bytes
- * @send: sends an answer
+ * @rotate: size of a file, in bytes, at which another one is begun
+ * @key: key that senders must have, or NULL
+ * @first: with a key, a random number below 2^63
+ * @send: sends an acknowledgement
  * @note: tells the user something
- * @arg: passed to both
+ * @arg: passed to @send and @note
  */
 struct collector_config {
 	const char *output;
 	uint64_t rotate;
+	const siphash_key_t *key;
+	uint64_t first;
 	void (*send)(const void *data, size_t len, const struct sockaddr *to,
 		     socklen_t to_len, void *arg);
 	void (*note)(const char *text, void *arg);
@@ -33,22 +37,27 @@ struct collector_config {
 };
 
 /**
- * struct collector_ledger - where the records of a session are
- * @generated: up to the last header that was received, from the first one on
- * @delivered: of these, in files
- * @ring_lost: lost in the sender's ring, or cleared there
- * @wire_lost: lost on the way
- * @awaited: still missing, or not yet in files
- * @behind: records that the sender has besides
- * @datagrams: of data, each counted once
- * @again: of data, that were there already
- * @damaged: datagrams that made no sense
+ * struct collector_ledger - ledger of a session
+ * @generated: records from the begin of the session up to the last header received;
+ *	sum of the five below
+ * @earlier: records before the first header received that were not lost: an earlier
+ *	collector acknowledged them, or the sender abandoned them
+ * @delivered: records that were written to files
+ * @ring_lost: records lost in the sender's ring buffer, or cleared there
+ * @wire_lost: records lost in the network
+ * @awaited: records in flight, or not written yet
+ * @behind: further records that the sender has not sent yet
+ * @datagrams: datagrams with records, each counted once
+ * @again: datagrams with records that had arrived before
+ * @damaged: invalid datagrams
+ * @dropped: datagrams dropped for lack of memory
  * @over: how the sender has ended the session, if it has
- * @unknown: CPUs of which it is not known what they had besides: those that
- *	stopped in a panic before they could tell
+ * @unknown: number of CPUs whose further records are unknown, because they stopped in a
+ *	panic before they could report them
  */
 struct collector_ledger {
 	uint64_t generated;
+	uint64_t earlier;
 	uint64_t delivered;
 	uint64_t ring_lost;
 	uint64_t wire_lost;
@@ -57,7 +66,8 @@ struct collector_ledger {
 	uint64_t datagrams;
 	uint64_t again;
 	uint64_t damaged;
-	enum nettrace_last over;
+	uint64_t dropped;
+	enum tracecast_last over;
 	unsigned int unknown;
 };
 
@@ -68,6 +78,7 @@ void collector_datagram(struct collector *c, const uint8_t *data, size_t len,
 void collector_tick(struct collector *c, uint64_t now);
 bool collector_ledger(const struct collector *c, unsigned int session,
 		      struct collector_ledger *ledger);
+bool collector_sync(struct collector *c);
 void collector_print(const struct collector *c, FILE *out);
 bool collector_free(struct collector *c);
 

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "chrome.h"
 #include "schedz.h"
+#include "text.h"
 #include "tracefile.h"
 
-/* A task on a CPU, for chrome */
+/* The task on a CPU, for the Chrome trace */
 struct running {
 	bool known;
 	int pid;
@@ -23,7 +25,7 @@ struct printer {
 	struct tep_handle *tep;
 	struct running *running;
 	unsigned int cpus;
-	bool first;
+	struct chrome_file chrome;
 	bool ticks;
 	uint64_t events;
 };
@@ -63,23 +65,13 @@ static bool within(const struct tep_record *rec, unsigned int at,
 	       size <= (unsigned int)rec->size - at;
 }
 
-/* JSON is UTF-8, names of tasks are bytes */
-static struct json_object *string(const char *s, size_t max)
-{
-	char clean[RECORD_MAX];
-	size_t i, len = strnlen(s, max < sizeof(clean) ? max : sizeof(clean));
-
-	for (i = 0; i < len; i++)
-		clean[i] = (unsigned char)s[i] < 0x80 ? s[i] : '?';
-	return json_object_new_string_len(clean, len);
-}
-
 static void add_field(struct printer *p, struct json_object *o,
 		      struct tep_record *rec, struct tep_format_field *f)
 {
 	const char *data = rec->data;
 	unsigned int at = f->offset, size = f->size;
 	unsigned long long v;
+	char text[RECORD_MAX];
 
 	if (!within(rec, at, size))
 		return;
@@ -92,7 +84,8 @@ static void add_field(struct printer *p, struct json_object *o,
 			return;
 	}
 	if (f->flags & TEP_FIELD_IS_STRING) {
-		json_object_object_add(o, f->name, string(data + at, size));
+		snprintf(text, sizeof(text), "%.*s", (int)size, data + at);
+		json_string(o, f->name, text);
 	} else if (!(f->flags & TEP_FIELD_IS_ARRAY) && size <= 8) {
 		v = tep_read_number(p->tep, data + at, size);
 		if (!(f->flags & TEP_FIELD_IS_SIGNED))
@@ -145,25 +138,19 @@ static bool get_number(struct tep_event *event, struct tep_record *rec,
 	return true;
 }
 
-static void chrome_slice(struct printer *p, unsigned int cpu,
-			 unsigned long long end)
+static void put_running(struct printer *p, unsigned int cpu,
+			unsigned long long end)
 {
 	struct running *r = &p->running[cpu];
-	struct json_object *name;
 
 	if (!r->known || !r->pid)
 		return;
-	name = string(r->comm, sizeof(r->comm));
-	fprintf(p->out,
-		"%s{\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":%s,\"args\":{\"pid\":%d}}",
-		p->first ? "" : ",\n", cpu, r->since / 1e3,
-		(end - r->since) / 1e3, json_object_to_json_string(name),
-		r->pid);
-	p->first = false;
-	json_object_put(name);
+	chrome_slice(&p->chrome, 0, cpu, r->comm, r->since, end - r->since);
+	chrome_arg(&p->chrome, "pid", "%d", r->pid);
+	chrome_end(&p->chrome);
 }
 
-/* A row for each CPU, with what ran on it */
+/* A row per CPU with the tasks that ran on it */
 static void print_chrome(struct printer *p, struct tep_record *rec)
 {
 	struct tep_event *event = tep_find_event_by_record(p->tep, rec);
@@ -180,7 +167,7 @@ static void print_chrome(struct printer *p, struct tep_record *rec)
 	    !get_number(event, rec, "next_pid", &pid))
 		return;
 	r = &p->running[rec->cpu];
-	chrome_slice(p, rec->cpu, rec->ts);
+	put_running(p, rec->cpu, rec->ts);
 	r->known = true;
 	r->pid = pid;
 	memcpy(r->comm, (char *)rec->data + comm->offset, SCHEDZ_COMM_LEN);
@@ -221,27 +208,25 @@ static int print_file(struct printer *p, int fd, enum decode_format format)
 	int status = 0;
 
 	if (!handle)
-		return EXIT_FAILURE; /* the library has said why */
+		return EXIT_FAILURE; /* the library has printed why */
 	p->tep = tracecmd_get_tep(handle);
 	p->cpus = tracecmd_cpus(handle);
-	p->running = calloc(p->cpus + 1, sizeof(*p->running));
-	if (!p->running)
-		abort();
+	p->running = xcalloc(p->cpus + 1, sizeof(*p->running));
 	if (format == DECODE_FTRACE)
 		fprintf(p->out, "cpus=%u\n", p->cpus);
 	if (format == DECODE_CHROME)
-		fputs("{\"traceEvents\":[\n", p->out);
+		chrome_open(&p->chrome, p->out, PROGRAM, NULL);
 	if (tracecmd_iterate_events(handle, NULL, 0, on_event, &i))
 		status = guard_fail(p->guard, GUARD_NOWHERE,
 				    "damaged: its events cannot be read");
 	if (format == DECODE_CHROME)
-		fputs("\n]}\n", p->out);
+		chrome_close(&p->chrome);
 	free(p->running);
 	tracecmd_close(handle);
 	return status;
 }
 
-/* What is drawn needs times. trace-cmd has microseconds for these clocks. */
+/* A Chrome trace needs ns. trace-cmd prints seconds for the clocks below. */
 static int check_clock(struct printer *p, int fd, enum decode_format format)
 {
 	static const char *const us[] = { "",	  "local", "global",   "uptime",
@@ -251,7 +236,7 @@ static int check_clock(struct printer *p, int fd, enum decode_format format)
 	int status = 0;
 	size_t i;
 
-	if (!tracefile_check(fd, &info, &error) ||
+	if (!tracefile_check(fd, "", &info, &error) ||
 	    (format == DECODE_CHROME && !tracefile_clock(&info, &error)))
 		status = guard_fail(p->guard, error.offset, "%s", error.reason);
 	p->ticks = true;
@@ -268,25 +253,26 @@ static int check_clock(struct printer *p, int fd, enum decode_format format)
  * @g: the guard
  * @out: where to
  * @file: the trace
+ * @instance: the trace instance, or NULL
  * @format: how
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int decode(struct guard *g, FILE *out, const char *file,
+int decode(struct guard *g, FILE *out, const char *file, const char *instance,
 	   enum decode_format format)
 {
-	struct printer p = { .guard = g, .out = out, .first = true };
+	struct printer p = { .guard = g, .out = out };
 	FILE *plain;
 	int status;
 
 	if (format == DECODE_DAT)
-		return expand(g, out, file);
+		return expand(g, out, file, instance);
 	plain = tmpfile();
 	if (!plain)
 		return guard_fail(g, GUARD_NOWHERE,
-				  "needs room for a temporary file in /tmp: %s",
+				  "cannot make a temporary file in /tmp: %s",
 				  strerror(errno));
-	status = expand(g, plain, file);
+	status = expand(g, plain, file, instance);
 	if (!status)
 		status = check_clock(&p, fileno(plain), format);
 	if (!status) {

@@ -5,75 +5,35 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hash.h"
 #include "schedz.h"
 
-/* Bytes that names of tasks get at first: some 25 each */
+/* Room for names of tasks in the first attempt; a name has about 25 bytes */
 #define NAMES_MIN 4096
 #define NAMES_MAX (1 << 20)
 
 int tracecmd_long_size(struct tracecmd_input *handle); /* has no header */
 
-/* ---- names of tasks, which trace-cmd knows only of tasks with records ---- */
+/* ---- names of tasks: trace-cmd saves only those of tasks with records ---- */
 
-/**
- * struct names - comm of each pid
- * @name: by hash of the pid
- * @mask: number of places minus one
- * @nr: places in use
- */
-struct names {
-	struct schedz_task *name;
-	size_t mask;
-	size_t nr;
-};
-
-static struct schedz_task *find_name(const struct names *n, int32_t pid)
+static void keep_name(struct hash *names, const struct schedz_task *task)
 {
-	size_t i = (uint32_t)pid * 2654435761u;
-
-	for (;; i++) {
-		struct schedz_task *t = &n->name[i & n->mask];
-
-		/* prio says whether it is in use */
-		if (!t->prio || t->pid == pid)
-			return t;
-	}
-}
-
-static void grow_names(struct names *n)
-{
-	struct names old = *n;
-	size_t i;
-
-	n->mask = 2 * n->mask + 1;
-	n->name = calloc(n->mask + 1, sizeof(*n->name));
-	if (!n->name)
-		abort();
-	for (i = 0; old.name && i <= old.mask; i++) {
-		if (old.name[i].prio)
-			*find_name(n, old.name[i].pid) = old.name[i];
-	}
-	free(old.name);
-}
-
-static void keep_name(struct names *n, const struct schedz_task *task)
-{
+	u64 hash = hash_u64(task->pid);
 	struct schedz_task *t;
 
-	/* Idle tasks of all CPUs have pid 0, for which trace-cmd has a name */
+	/* trace-cmd itself names pid 0, which is each CPU's idle task */
 	if (task->pid <= 0)
 		return;
-	if (!n->name || 2 * n->nr > n->mask) {
-		n->mask = n->name ? n->mask : 511;
-		grow_names(n);
+	hash_for_each_possible_entry(names, hash, t) {
+		if (t->pid == task->pid)
+			break;
 	}
-	t = find_name(n, task->pid);
-	n->nr += !t->prio;
+	if (!t)
+		t = hash_new(names, hash, sizeof(*t));
 	*t = *task;
-	t->prio = 1;
 }
 
-static void keep_names(struct names *n, const struct schedz_event *event)
+static void keep_names(struct hash *n, const struct schedz_event *event)
 {
 	if (event->kind == SCHEDZ_EXEC)
 		return;
@@ -82,44 +42,42 @@ static void keep_names(struct names *n, const struct schedz_event *event)
 		keep_name(n, &event->other);
 }
 
-/* Lines for those that the file has no name of */
-static char *cmdlines(struct trace *t, const struct names *n)
+/* Lines "PID NAME" for tasks whose names the file lacks */
+static char *cmdlines(struct trace *t, const struct hash *names)
 {
+	const struct schedz_task *task;
 	char *text = NULL;
-	size_t i, len;
-	FILE *out = open_memstream(&text, &len);
+	size_t len;
+	u32 i;
+	FILE *out = text_open(&text, &len);
 
-	if (!out)
-		abort();
-	for (i = 0; n->name && i <= n->mask; i++) {
-		const struct schedz_task *task = &n->name[i];
+	hash_for_each(names, i, task) {
 		const char *name = (const char *)task->name;
 
-		if (!task->prio || tep_is_pid_registered(t->tep, task->pid) ||
-		    !*name || strpbrk(name, "\n") ||
+		if (tep_is_pid_registered(t->tep, task->pid) || !*name ||
+		    strpbrk(name, "\n") ||
 		    strnlen(name, SCHEDZ_COMM_LEN) == SCHEDZ_COMM_LEN)
 			continue;
 		fprintf(out, "%d %s\n", task->pid, name);
 	}
-	if (fclose(out))
-		abort();
+	text_close(out);
 	return text;
 }
 
 /* ---- */
 
 /**
- * struct queue - decoded events of a block, as records, to be merged
- * @layouts: what they look like
- * @names: of tasks in them
- * @data: the records
- * @len: bytes of it
- * @room: that there is memory for
- * @at: where the next one begins
+ * struct queue - a block's events as records, to be merged with others
+ * @layouts: layouts of the records
+ * @names: struct schedz_task with the name of each pid
+ * @data: the records, each after its struct entry
+ * @len: length of @data
+ * @room: allocated length of @data
+ * @at: offset of the next entry
  */
 struct queue {
 	const struct layouts *layouts;
-	struct names *names;
+	struct hash *names;
 	uint8_t *data;
 	size_t len;
 	size_t room;
@@ -138,9 +96,7 @@ static void put_record(const struct schedz_event *event, void *arg)
 
 	if (q->len + sizeof(e) + RECORD_MAX > q->room) {
 		q->room = 2 * q->room + sizeof(e) + RECORD_MAX;
-		q->data = realloc(q->data, q->room);
-		if (!q->data)
-			abort();
+		q->data = xreallocarray(q->data, q->room, 1);
 	}
 	keep_names(q->names, event);
 	e.len = record_make(q->layouts, q->data + q->len + sizeof(e), event);
@@ -154,7 +110,7 @@ struct expansion {
 	struct datfile *file;
 	struct schedz_decoder *decoder;
 	struct queue queue;
-	struct names names;
+	struct hash names;
 };
 
 static int begin(struct expansion *x, FILE *out, size_t names_room)
@@ -172,14 +128,14 @@ static int begin(struct expansion *x, FILE *out, size_t names_room)
 		format[extra.nr_formats].system = "sched";
 		format[extra.nr_formats++].text = x->layouts.format[kind];
 	}
-	x->file = datfile_begin(t->handle, out, &extra);
+	x->file = datfile_begin(t->top, out, &extra);
 	if (!x->file)
 		return guard_fail(t->guard, GUARD_NOWHERE,
 				  "damaged: its head cannot be read");
 	return 0;
 }
 
-/* Events of blocks up to a time, and of blocks that begin before it */
+/* Write the events of blocks up to a time */
 static int put_until(struct expansion *x, const struct stream *s, size_t *next,
 		     uint64_t ts)
 {
@@ -238,7 +194,7 @@ static int expand_cpu(struct expansion *x, unsigned int cpu)
 	return put_until(x, s, &next, UINT64_MAX);
 }
 
-/* All of the file; *@names_room is 0 afterwards, or what the names take if that is more */
+/* *@names_room is 0 afterwards, or the room that the names need if that is more */
 static int write_file(struct expansion *x, FILE *out, size_t *names_room)
 {
 	struct trace *t = &x->trace;
@@ -263,7 +219,7 @@ static int write_file(struct expansion *x, FILE *out, size_t *names_room)
 	return status;
 }
 
-/* The names come before the events in a file, and nobody knows them before the end */
+/* Names precede events in a file but are known last: it may have to be written twice */
 static int run(struct expansion *x, FILE *out)
 {
 	struct trace *t = &x->trace;
@@ -272,7 +228,7 @@ static int run(struct expansion *x, FILE *out)
 	int status;
 
 	wrong = layouts_init(&x->layouts, t->tep, t->max_id + 1,
-			     tracecmd_long_size(t->handle) == 4 ? 4 : 8);
+			     tracecmd_long_size(t->top) == 4 ? 4 : 8);
 	if (wrong)
 		return guard_fail(
 			t->guard, GUARD_NOWHERE,
@@ -298,31 +254,27 @@ static int run(struct expansion *x, FILE *out)
 /**
  * expand - write a trace with ordinary events
  * @g: the guard
- * @out: where to; can be positioned
+ * @out: output, seekable
  * @file: a trace with blocks
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int expand(struct guard *g, FILE *out, const char *file)
+int expand(struct guard *g, FILE *out, const char *file, const char *instance)
 {
-	struct expansion x = { .decoder = malloc(schedz_decoder_size()) };
+	struct expansion x = { .decoder = xzalloc(schedz_decoder_size()) };
 	int status;
 
-	if (!x.decoder)
-		abort();
-	status = trace_open(&x.trace, g, file);
+	status = trace_open(&x.trace, g, file, instance);
 	if (!status)
 		status = run(&x, out);
 	if (!status && !x.trace.blocks)
-		guard_note(
-			g,
-			"has no blocks of schedz; its events are as they were");
+		guard_note(g, "has no blocks of schedz; its events are copied");
 	if (!status && x.trace.lost)
 		guard_note(g, "%llu events were lost between blocks",
 			   (unsigned long long)x.trace.lost);
 	trace_close(&x.trace);
 	layouts_free(&x.layouts);
-	free(x.names.name);
+	hash_free(&x.names);
 	free(x.queue.data);
 	free(x.decoder);
 	return status;

@@ -8,28 +8,29 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "memory.h"
 #include "tracepage.h"
 
-/* Room for names of tasks, which stand before the events */
+/* Room for names of tasks, which precede the events */
 #define NAMES_SIZE (128 * 1024)
 
 #define OPTION_TRACECLOCK 4
 
-/* Its last eighth is more than what a single datagram can hold */
+/* The last eighth of a region must hold the records of a datagram; see live_full() */
 #define REGION_MIN (4 << 20)
 
 /**
  * struct cpu - the region of a CPU
  * @page: the last page
- * @missed: events were lost before it
- * @nr_missed: how many, 0 if nobody knows
- * @dirty: it is not in the file as it is here
- * @done: bytes of pages before it that are in the file
- * @full: pages that are complete and not in the file yet
- * @nr_full: number of them
- * @told: what the file says about the number of bytes
- * @lost: events were lost before the next one
- * @nr_lost: how many
+ * @missed: events were lost before @page
+ * @nr_missed: number of these, 0 if unknown
+ * @dirty: @page has changed since it was written
+ * @done: bytes of earlier pages that are in the file
+ * @full: complete pages that are not in the file yet
+ * @nr_full: number of @full
+ * @size: length of the data according to the file's table
+ * @lost: events were lost before the next event
+ * @nr_lost: number of these
  */
 struct cpu {
 	struct tracepage page;
@@ -39,24 +40,24 @@ struct cpu {
 	uint64_t done;
 	uint8_t *full;
 	size_t nr_full;
-	uint64_t told;
+	uint64_t size;
 	bool lost;
 	uint64_t nr_lost;
 };
 
 /**
  * struct live - a file
- * @fd: it
+ * @fd: its file descriptor
  * @big_endian: byte order
  * @page_size: bytes of a page
  * @table: offset of the table of CPUs
  * @names: offset of the names
- * @names_len: bytes of them
- * @new_names: those that are not in the file yet
- * @new_len: bytes of them
+ * @names_len: length of the names in the file
+ * @new_names: names that are not in the file yet
+ * @new_len: length of @new_names
  * @begin: offset of the first region
- * @region: bytes of a region
- * @full_pages: there are complete pages that are not in the file yet
+ * @region: size of a region
+ * @full_pages: a CPU has complete pages that are not in the file yet
  * @cpus: number of CPUs
  * @cpu: the regions
  */
@@ -128,7 +129,7 @@ static bool is_ftrace(const struct live_format *f)
 	return !strcmp(f->system, "ftrace");
 }
 
-/* Is it the first of its system? */
+/* Is it the first event of its system, other than ftrace? */
 static bool leads(const struct live_head *head, size_t i)
 {
 	size_t k;
@@ -195,7 +196,7 @@ static void put_head(struct head_writer *w, struct live *l,
 		put_bytes(w, zero, sizeof(zero));
 }
 
-/* The table of CPUs and the clock behind it */
+/* The table of CPUs, and the clock */
 static void put_table(struct head_writer *w, struct live *l, const char *clock)
 {
 	unsigned int i;
@@ -203,7 +204,7 @@ static void put_table(struct head_writer *w, struct live *l, const char *clock)
 
 	put_number(w, l->cpus, 4);
 	put_bytes(w, "options  ", 10);
-	/* libtracecmd takes what it has for a string, but for the clock below */
+	/* Its value is a string for libtracecmd, which reads the clock from below */
 	put_number(w, OPTION_TRACECLOCK, 2);
 	put_number(w, 1, 4);
 	put_number(w, 0, 1);
@@ -223,29 +224,28 @@ static void put_table(struct head_writer *w, struct live *l, const char *clock)
 static bool write_head(struct live *l, const struct live_head *head)
 {
 	struct head_writer w = { .big_endian = head->big_endian };
-	char *text = NULL;
-	size_t len;
+	int fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
 	bool ok;
 
-	w.out = open_memstream(&text, &len);
-	if (!w.out)
-		abort();
+	w.out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!w.out) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
 	put_head(&w, l, head);
 	put_table(&w, l, head->clock);
-	if (fclose(w.out))
-		abort();
-	/* Regions may be empty; the last one's place has to be in the file */
-	ok = write_at(l, text, len, 0) &&
-	     !ftruncate(l->fd, l->begin + l->cpus * l->region);
-	free(text);
-	return ok;
+	ok = !ferror(w.out);
+	/* The file must include all regions, even if they are empty */
+	return !fclose(w.out) && ok &&
+	       !ftruncate(l->fd, l->begin + l->cpus * l->region);
 }
 
 static void free_live(struct live *l)
 {
 	unsigned int i;
 
-	for (i = 0; i < l->cpus; i++) {
+	for (i = 0; l->cpu && i < l->cpus; i++) {
 		free(l->cpu[i].page.data);
 		free(l->cpu[i].full);
 	}
@@ -256,40 +256,51 @@ static void free_live(struct live *l)
 	free(l);
 }
 
+/* False if memory is exhausted */
+static bool make_pages(struct live *l, const struct live_head *head)
+{
+	unsigned int i;
+
+	l->cpu = try_calloc(l->cpus, sizeof(*l->cpu));
+	for (i = 0; l->cpu && i < l->cpus; i++) {
+		struct tracepage *p = &l->cpu[i].page;
+
+		p->big_endian = head->big_endian;
+		p->long_size = head->long_size;
+		p->size = head->page_size;
+		p->data = try_calloc(1, head->page_size);
+		if (!p->data)
+			return false;
+	}
+	return l->cpu;
+}
+
 /**
  * live_open - make a file
- * @path: its path; nothing may be there
- * @head: what it tells
- * @size: it is full when a CPU has so many bytes, divided by the number of CPUs
+ * @path: its path, which must not exist
+ * @head: contents of its head
+ * @size: the file is full when a CPU has this many bytes divided by the number of CPUs
  *
  * Return: the file, or NULL with errno set.
  */
 struct live *live_open(const char *path, const struct live_head *head,
 		       uint64_t size)
 {
-	struct live *l = calloc(1, sizeof(*l));
-	unsigned int i;
+	struct live *l = try_calloc(1, sizeof(*l));
 
 	if (!l)
-		abort();
+		return NULL;
+	l->fd = -1;
 	l->big_endian = head->big_endian;
 	l->page_size = head->page_size;
 	l->cpus = head->cpus;
 	l->region = size / head->cpus / head->page_size * head->page_size;
 	if (l->region < REGION_MIN)
 		l->region = REGION_MIN;
-	l->cpu = calloc(l->cpus, sizeof(*l->cpu));
-	if (!l->cpu)
-		abort();
-	for (i = 0; i < l->cpus; i++) {
-		struct tracepage *p = &l->cpu[i].page;
-
-		p->big_endian = head->big_endian;
-		p->long_size = head->long_size;
-		p->size = head->page_size;
-		p->data = calloc(1, head->page_size);
-		if (!p->data)
-			abort();
+	if (!make_pages(l, head)) {
+		free_live(l);
+		errno = ENOMEM;
+		return NULL;
 	}
 	l->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (l->fd < 0 || !write_head(l, head)) {
@@ -311,9 +322,7 @@ static void end_page(struct live *l, struct cpu *c)
 	if (!c->page.used)
 		return;
 	tracepage_seal(&c->page, c->missed, c->nr_missed);
-	c->full = realloc(c->full, (c->nr_full + 1) * l->page_size);
-	if (!c->full)
-		abort();
+	c->full = xreallocarray(c->full, c->nr_full + 1, l->page_size);
 	memcpy(c->full + c->nr_full * l->page_size, c->page.data, l->page_size);
 	c->nr_full++;
 	l->full_pages = true;
@@ -322,10 +331,10 @@ static void end_page(struct live *l, struct cpu *c)
 }
 
 /**
- * live_lost - events were lost before the next one
+ * live_lost - record that events were lost before the next one
  * @l: the file
  * @cpu: CPU
- * @events: how many
+ * @events: number of lost events
  */
 void live_lost(struct live *l, unsigned int cpu, uint64_t events)
 {
@@ -337,12 +346,12 @@ void live_lost(struct live *l, unsigned int cpu, uint64_t events)
 }
 
 /**
- * live_record - an event
+ * live_record - add an event
  * @l: the file
- * @cpu: CPU, of those that the head said there are
- * @ts: its time
+ * @cpu: CPU, less than the head's number of CPUs
+ * @ts: the event's time
  * @data: its record
- * @len: bytes of it; one that no page holds counts as lost
+ * @len: length of @data; a record that no page can hold counts as lost
  */
 void live_record(struct live *l, unsigned int cpu, uint64_t ts,
 		 const void *data, unsigned int len)
@@ -367,8 +376,8 @@ void live_record(struct live *l, unsigned int cpu, uint64_t ts,
 }
 
 /**
- * live_name - the name of a task
- * @l: the file; when it has no room for more names, they are left out
+ * live_name - add the name of a task
+ * @l: the file; names for which it has no room are left out
  * @pid: the task
  * @comm: 16 bytes, with a zero among them
  */
@@ -381,12 +390,10 @@ void live_name(struct live *l, int32_t pid, const uint8_t *comm)
 	if (pid <= 0 || !*name || strnlen(name, 16) == 16 || strchr(name, '\n'))
 		return;
 	len = snprintf(line, sizeof(line), "%d %s\n", pid, name);
-	/* A zero stays at the end */
+	/* The names end with a zero */
 	if (l->names_len + l->new_len + len >= NAMES_SIZE)
 		return;
-	l->new_names = realloc(l->new_names, l->new_len + len);
-	if (!l->new_names)
-		abort();
+	l->new_names = xreallocarray(l->new_names, l->new_len + len, 1);
 	memcpy(l->new_names + l->new_len, line, len);
 	l->new_len += len;
 }
@@ -395,7 +402,7 @@ static bool sync_cpu(struct live *l, unsigned int cpu)
 {
 	struct cpu *c = &l->cpu[cpu];
 	uint64_t at = l->begin + cpu * l->region + c->done, size;
-	uint8_t told[8];
+	uint8_t number[8];
 
 	if (c->nr_full) {
 		if (!write_at(l, c->full, c->nr_full * l->page_size, at))
@@ -406,7 +413,7 @@ static bool sync_cpu(struct live *l, unsigned int cpu)
 		c->full = NULL;
 		c->nr_full = 0;
 	}
-	/* A page at a time, which readers see before or after */
+	/* Readers see a page before or after a write, not between */
 	if (c->dirty) {
 		tracepage_seal(&c->page, c->missed, c->nr_missed);
 		if (!write_at(l, c->page.data, l->page_size, at))
@@ -414,17 +421,17 @@ static bool sync_cpu(struct live *l, unsigned int cpu)
 		c->dirty = false;
 	}
 	size = c->done + (c->page.used ? l->page_size : 0);
-	if (size == c->told)
+	if (size == c->size)
 		return true;
-	tracepage_number(l->big_endian, told, size, 8);
-	if (!write_at(l, told, 8, l->table + 16 * (uint64_t)cpu + 8))
+	tracepage_number(l->big_endian, number, size, 8);
+	if (!write_at(l, number, 8, l->table + 16 * (uint64_t)cpu + 8))
 		return false;
-	c->told = size;
+	c->size = size;
 	return true;
 }
 
 /**
- * live_sync - write what is not in the file yet
+ * live_sync - write everything that is not in the file yet
  * @l: the file
  *
  * Return: false, with errno set, if it cannot be written now; try again later.
@@ -449,7 +456,7 @@ bool live_sync(struct live *l)
 }
 
 /**
- * live_due - should live_sync() be called before more events?
+ * live_due - should live_sync() be called before more events are added?
  * @l: the file
  */
 bool live_due(const struct live *l)
@@ -458,17 +465,18 @@ bool live_due(const struct live *l)
 }
 
 /**
- * live_full - is there a CPU that should not get more events?
+ * live_full - is it time for another file?
  * @l: the file, after live_sync()
  *
- * An eighth of the region is left for what comes before this is asked again.
+ * Return: true when seven eighths of a CPU's region are used. The rest is for the events
+ * that are added before the next call.
  */
 bool live_full(const struct live *l)
 {
 	unsigned int i;
 
 	for (i = 0; i < l->cpus; i++) {
-		if (l->cpu[i].told >= l->region - l->region / 8)
+		if (l->cpu[i].size >= l->region - l->region / 8)
 			return true;
 	}
 	return false;
@@ -478,7 +486,7 @@ bool live_full(const struct live *l)
  * live_close - finish the file
  * @l: the file; freed
  *
- * Return: false, with errno set, if something was not written.
+ * Return: false, with errno set, if it could not be written completely.
  */
 bool live_close(struct live *l)
 {

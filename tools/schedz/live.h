@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Writes a trace.dat that can be read at any time while it grows: version 6, with
- * a region of its own for each CPU, of which only what is written takes space on
- * the disk. Pages are written first, and then how many there are.
+ * a region per CPU, whose unused part is a hole and needs no disk space. Pages are
+ * written first, and then their number.
  */
 #ifndef SCHEDZ_LIVE_H
 #define SCHEDZ_LIVE_H
@@ -16,8 +16,8 @@ struct live;
 /**
  * struct live_format - an event
  * @system: its system
- * @text: what its format file says
- * @len: bytes of it
+ * @text: contents of its format file
+ * @len: length of @text
  */
 struct live_format {
 	const char *system;
@@ -26,16 +26,16 @@ struct live_format {
 };
 
 /**
- * struct live_head - what the head of the file tells
- * @big_endian: byte order of the machine
- * @long_size: bytes of a long there
- * @page_size: bytes of a page
+ * struct live_head - contents of the file's head
+ * @big_endian: byte order of the traced machine
+ * @long_size: size of its long
+ * @page_size: size of a page of its ring buffer
  * @cpus: number of CPUs
  * @header_page: text of events/header_page
  * @header_event: text of events/header_event
  * @clock: trace clock
  * @format: events
- * @nr_formats: number of them
+ * @nr_formats: number of @format
  */
 struct live_head {
 	bool big_endian;

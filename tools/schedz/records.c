@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records of ordinary scheduling events: from their fields, and to them. */
+/* Makes and parses records of ordinary scheduling events. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedz.h"
 
-/* What a field is of struct schedz_event */
+/* Where a record's field is in struct schedz_event */
 enum source {
 	COMMON_TYPE,
 	COMMON_FLAGS,
@@ -27,7 +27,7 @@ enum source {
 
 struct field {
 	const char *name;
-	const char *type; /* as the format has it */
+	const char *type; /* in the format */
 	enum source source;
 };
 
@@ -178,10 +178,8 @@ static char *make_format(unsigned int kind, unsigned int id,
 	unsigned int at = 0, width;
 	char *text = NULL;
 	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = text_open(&text, &len);
 
-	if (!out)
-		abort();
 	fprintf(out, "name: %s\nID: %u\nformat:\n", kinds[kind].name, id);
 	for (f = common; f->name; f++) {
 		width = width_of(f, long_size);
@@ -197,8 +195,7 @@ static char *make_format(unsigned int kind, unsigned int id,
 		at += width;
 	}
 	fprintf(out, "\nprint fmt: %s\n", kinds[kind].print);
-	if (fclose(out))
-		abort();
+	text_close(out);
 	return text;
 }
 
@@ -246,13 +243,13 @@ static bool find_layout(struct layout *l, struct tep_event *event,
 }
 
 /**
- * layouts_init - find out what scheduling events look like in a file
- * @l: where to put it; layouts_free() is due
- * @tep: events of the file; those that are missing are added
- * @free_id: numbers from here on are no events of the file
- * @long_size: bytes of a long in the file
+ * layouts_init - find the layouts of a file's scheduling events
+ * @l: filled in; layouts_free() is needed in any case
+ * @tep: events of the file; missing scheduling events are added
+ * @free_id: no event of the file has this number or a higher one
+ * @long_size: size of a long in the file
  *
- * Return: NULL, or the name of an event that has not the fields it should.
+ * Return: NULL, or the name of an event whose fields are not those of Linux 6.12.
  */
 const char *layouts_init(struct layouts *l, struct tep_handle *tep,
 			 unsigned int free_id, unsigned int long_size)
@@ -310,10 +307,10 @@ static void put_comm(const struct layout *k, uint8_t *rec, enum source source,
 /**
  * record_make - make the record of an event
  * @l: layouts of the file
- * @rec: where to, RECORD_MAX bytes
+ * @rec: room for RECORD_MAX bytes
  * @e: the event
  *
- * Return: bytes of the record.
+ * Return: length of the record.
  */
 unsigned int record_make(const struct layouts *l, uint8_t *rec,
 			 const struct schedz_event *e)
@@ -365,13 +362,13 @@ static void get_comm(const struct layout *k, const uint8_t *rec,
 }
 
 /**
- * record_parse - the event of a record
+ * record_parse - parse a record
  * @l: layouts of the file
  * @rec: the record
- * @size: its bytes
- * @e: where to put it, but for its time; the name of a file stays in the record
+ * @size: length of @rec
+ * @e: filled in except for its time; the file name points into @rec
  *
- * Return: false if it is no scheduling event, or damaged.
+ * Return: false if the record is damaged, or not one of a scheduling event.
  */
 bool record_parse(const struct layouts *l, const uint8_t *rec, size_t size,
 		  struct schedz_event *e)

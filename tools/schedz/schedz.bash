@@ -11,10 +11,10 @@ _schedz() {
 		return
 	fi
 	case $command in
-	expand) options="-o --output=" ;;
-	decode) options="-o --output= --format=" formats="ftrace json dat chrome" ;;
-	stat) options="-o --output= --format=" formats="text json" ;;
-	collect) options="-o --output= --listen= --allow= --rotate=" ;;
+	expand) options="-o --instance= --output=" ;;
+	decode) options="-o --instance= --output= --format=" formats="ftrace json dat chrome" ;;
+	stat) options="-o --instance= --output= --format=" formats="text json" ;;
+	collect) options="-o --output= --listen= --allow= --key-file= --rotate=" ;;
 	*) return ;;
 	esac
 	case $prev in
@@ -30,11 +30,15 @@ _schedz() {
 		fi
 		return
 		;;
+	--key-file)
+		_filedir
+		return
+		;;
 	--listen | --allow)
 		_ip_addresses -a
 		return
 		;;
-	--rotate) return ;;
+	--rotate | --instance) return ;;
 	esac
 	$split && return
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* schedz: traces with scheduling events in blocks */
+/* schedz: the command line */
 #include <argp.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "schedz.h"
 #include "version.h"
 
-/* CPU seconds that the trace libraries may take for an event */
+/* Limit of the CPU seconds that the trace libraries use for an event */
 #define IDLE_CPU 10
 
 #define OPT_FORMAT 256
+#define OPT_INSTANCE 257
 
 const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
 error_t argp_err_exit_status = 2;
@@ -21,8 +24,8 @@ static const char doc[] =
 	"Commands:\n"
 	"  schedz expand  restore the ordinary events\n"
 	"  schedz decode  print the events\n"
-	"  schedz stat    print what the blocks hold, and how small they are\n"
-	"  schedz collect receive what other kernels send with nettrace\n"
+	"  schedz stat    print statistics of the blocks\n"
+	"  schedz collect receive traces that kernels send with tracecast\n"
 	"\v"
 	"Each command has a --help of its own.\n"
 	"\n"
@@ -38,7 +41,7 @@ static const char expand_doc[] =
 	"Write a trace with ordinary events in the place of blocks of "
 	"scheduling events.\n"
 	"\v"
-	"trace-cmd, KernelShark and all who read trace.dat read the result; "
+	"trace-cmd, KernelShark and other programs for trace.dat can read the result; "
 	"all fields and times of the events are as they were in the kernel.\n"
 	"\n"
 	"Example:\n"
@@ -58,12 +61,12 @@ static const char decode_doc[] =
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
 static const char stat_doc[] =
-	"Print what the blocks of scheduling events in a trace hold.\n"
+	"Print statistics of the blocks of scheduling events in a trace.\n"
 	"\v"
-	"\"smaller\" compares with what ftrace would have written to the ring "
-	"for the same events; \"lost\" counts events that are missing between "
-	"blocks, exactly. Beside a file of schedz collect lies the ledger of "
-	"its session, which is printed as well.\n"
+	"\"smaller\" compares with the bytes that ftrace would have written to the "
+	"ring buffer for the same events; \"lost\" is the exact number of events "
+	"that are missing between blocks. For a file of schedz collect, the "
+	"ledger of its session is printed as well.\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
@@ -72,7 +75,16 @@ static const struct argp_option output_option = {
 	'o',
 	"FILE",
 	0,
-	"Write to FILE, which is replaced when all went well",
+	"Write to FILE, which is replaced only if there was no error",
+	2
+};
+
+static const struct argp_option instance_option = {
+	"instance",
+	OPT_INSTANCE,
+	"NAME",
+	0,
+	"Read this trace instance instead of the main one",
 	2
 };
 
@@ -81,6 +93,7 @@ enum command { EXPAND, DECODE, STAT };
 struct options {
 	enum command command;
 	const char *file;
+	const char *instance;
 	const char *output;
 	enum decode_format format;
 	bool json;
@@ -95,35 +108,26 @@ static void set_format(struct options *o, const char *arg,
 		[DECODE_DAT] = "dat",
 		[DECODE_CHROME] = "chrome",
 	};
-	unsigned int i;
+	static const char *const stat_formats[] = { "text", "json" };
 
-	if (o->command == STAT) {
-		o->json = !strcmp(arg, "json");
-		if (!o->json && strcmp(arg, "text") != 0)
-			argp_error(state, "unknown format %s: text or json",
-				   arg);
-		return;
-	}
-	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		if (!strcmp(arg, formats[i])) {
-			o->format = i;
-			return;
-		}
-	}
-	argp_error(state, "unknown format %s: ftrace, json, dat or chrome",
-		   arg);
+	if (o->command == STAT)
+		o->json = cli_word(state, "format", arg, stat_formats,
+				   ARRAY_SIZE(stat_formats));
+	else
+		o->format = cli_word(state, "format", arg, formats,
+				     ARRAY_SIZE(formats));
 }
 
-static void check(const struct options *o, struct argp_state *state)
+static void check(struct options *o, struct argp_state *state)
 {
 	bool dat = o->command == EXPAND ||
 		   (o->command == DECODE && o->format == DECODE_DAT);
 
-	if (!o->file)
-		argp_error(state, "which FILE?");
+	cli_operand(state, &o->file, NULL);
 	if (dat && !o->output)
-		argp_error(state, "-o FILE is needed: a trace.dat is not for a "
-				  "terminal or a pipe");
+		argp_error(state,
+			   "missing -o FILE: a trace.dat cannot be written "
+			   "to a terminal or a pipe");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -134,13 +138,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		o->output = arg;
 		return 0;
+	case OPT_INSTANCE:
+		o->instance = arg;
+		return 0;
 	case OPT_FORMAT:
 		set_format(o, arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->file)
-			argp_error(state, "one FILE at a time");
-		o->file = arg;
+		cli_operand(state, &o->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		check(o, state);
@@ -155,11 +160,11 @@ static int work(struct guard *g, FILE *out, void *arg)
 
 	switch (o->command) {
 	case EXPAND:
-		return expand(g, out, o->file);
+		return expand(g, out, o->file, o->instance);
 	case DECODE:
-		return decode(g, out, o->file, o->format);
+		return decode(g, out, o->file, o->instance, o->format);
 	default:
-		return stat_print(g, out, o->file, o->json);
+		return stat_print(g, out, o->file, o->instance, o->json);
 	}
 }
 
@@ -174,7 +179,7 @@ static int run(struct options *o, const struct argp *argp, const char *name,
 	};
 	char *was = argv[0];
 
-	argv[0] = (char *)name; /* what getopt's messages begin with */
+	argv[0] = (char *)name; /* getopt's messages begin with it */
 	argp_parse(argp, argc, argv, 0, NULL, o);
 	argv[0] = was;
 	job.file = o->file;
@@ -184,7 +189,9 @@ static int run(struct options *o, const struct argp *argp, const char *name,
 
 static int expand_main(int argc, char **argv)
 {
-	const struct argp_option options[] = { output_option, { 0 } };
+	const struct argp_option options[] = { instance_option,
+					       output_option,
+					       { 0 } };
 	const struct argp argp = { options, parse, "FILE", expand_doc,
 				   NULL,    NULL,  NULL };
 	struct options o = { .command = EXPAND };
@@ -196,8 +203,9 @@ static int decode_main(int argc, char **argv)
 {
 	const struct argp_option options[] = {
 		{ "format", OPT_FORMAT, "ftrace|json|dat|chrome", 0,
-		  "ftrace (default): as trace-cmd report prints them, json: an object per event, dat: as schedz expand, chrome: what ran on each CPU, for Perfetto",
+		  "ftrace (default): as trace-cmd report prints them, json: an object per event, dat: as schedz expand, chrome: the tasks on each CPU, for Perfetto",
 		  1 },
+		instance_option,
 		output_option,
 		{ 0 }
 	};
@@ -213,6 +221,7 @@ static int stat_main(int argc, char **argv)
 	const struct argp_option options[] = { { "format", OPT_FORMAT,
 						 "text|json", 0,
 						 "text (default) or json", 1 },
+					       instance_option,
 					       output_option,
 					       { 0 } };
 	const struct argp argp = { options, parse, "FILE", stat_doc,
@@ -225,12 +234,13 @@ static int stat_main(int argc, char **argv)
 static error_t parse_command(int key, char *arg, struct argp_state *state)
 {
 	if (key == ARGP_KEY_ARG)
-		argp_error(state,
-			   "no command %s: expand, decode, stat or collect",
-			   arg);
+		argp_error(
+			state,
+			"unknown command %s: must be expand, decode, stat or collect",
+			arg);
 	if (key == ARGP_KEY_END)
 		argp_error(state,
-			   "which command: expand, decode, stat or collect?");
+			   "missing command: expand, decode, stat or collect");
 	return ARGP_ERR_UNKNOWN;
 }
 

@@ -12,18 +12,19 @@
 #include "codec.h"
 #include "datfile.h"
 #include "guard.h"
+#include "memory.h"
 
 #define PROGRAM "schedz"
 
-/* A record takes at most so many bytes, with the name of a file */
+/* Size limit of a record, with the file name of an exec */
 #define RECORD_MAX 1536
 
 /**
- * struct layout - where an event has its fields
+ * struct layout - layout of an event's record
  * @id: its common_type
- * @size: bytes of the record without what is behind its fields
- * @offset: of the fields, in the order of record_fields(); -1 for none
- * @width: bytes of them
+ * @size: size of the fields, without a string that follows them
+ * @offset: offsets of the fields, in the order of record_fields(); -1 for none
+ * @width: sizes of the fields
  */
 struct layout {
 	unsigned int id;
@@ -36,8 +37,8 @@ struct layout {
  * struct layouts - the scheduling events of a file
  * @big_endian: byte order of records
  * @kind: the layouts
- * @missing: the file did not tell it
- * @format: text that tells what the file did not
+ * @missing: the file has no format of it
+ * @format: a format to replace a missing one
  */
 struct layouts {
 	bool big_endian;
@@ -59,8 +60,8 @@ bool record_parse(const struct layouts *l, const uint8_t *record, size_t size,
  * @ts: time of its record
  * @at: offset of the record in the file
  * @header: its header
- * @data: a copy of it
- * @len: its length
+ * @data: a copy of the block
+ * @len: length of @data
  */
 struct block {
 	uint64_t ts;
@@ -73,8 +74,8 @@ struct block {
 /**
  * struct stream - the blocks of a CPU
  * @block: in the order of their numbers
- * @nr: number of them
- * @room: that there is memory for
+ * @nr: number of blocks
+ * @room: allocated length of @block
  */
 struct stream {
 	struct block *block;
@@ -86,22 +87,24 @@ struct stream {
  * struct trace - a trace with blocks
  * @guard: the guard
  * @file: its path
- * @handle: libtracecmd's
- * @tep: of it
+ * @top: libtracecmd's
+ * @handle: of the trace instance that is read, which may be @top
+ * @tep: event descriptions of @handle
  * @clock: its trace clock, or ""
- * @ticks: which does not count ns
+ * @ticks: @clock does not count ns
  * @cpus: number of CPUs
  * @stream: the blocks, by CPU
- * @blocks: number of all
- * @block_bytes: of them, with the records around them
- * @events: in blocks
- * @others: other events
- * @lost: events that the blocks' numbers show to be missing between them
+ * @blocks: number of blocks
+ * @block_bytes: size of their records
+ * @events: number of events in blocks
+ * @others: number of other events
+ * @lost: number of events that are missing between blocks
  * @max_id: the largest common_type in the file
  */
 struct trace {
 	struct guard *guard;
 	const char *file;
+	struct tracecmd_input *top;
 	struct tracecmd_input *handle;
 	struct tep_handle *tep;
 	char clock[32];
@@ -116,7 +119,8 @@ struct trace {
 	unsigned int max_id;
 };
 
-int trace_open(struct trace *t, struct guard *g, const char *file);
+int trace_open(struct trace *t, struct guard *g, const char *file,
+	       const char *instance);
 void trace_close(struct trace *t);
 bool trace_is_block(const struct trace *t, const struct tep_record *rec);
 uint64_t trace_gap(const struct stream *s, size_t i);
@@ -125,13 +129,14 @@ int trace_decode(struct trace *t, struct schedz_decoder *decoder,
 		 void (*put)(const struct schedz_event *event, void *arg),
 		 void *arg);
 
-int expand(struct guard *g, FILE *out, const char *file);
+int expand(struct guard *g, FILE *out, const char *file, const char *instance);
 int collect_main(int argc, char **argv);
-int stat_print(struct guard *g, FILE *out, const char *file, bool json);
+int stat_print(struct guard *g, FILE *out, const char *file,
+	       const char *instance, bool json);
 
 enum decode_format { DECODE_FTRACE, DECODE_JSON, DECODE_DAT, DECODE_CHROME };
 
-int decode(struct guard *g, FILE *out, const char *file,
+int decode(struct guard *g, FILE *out, const char *file, const char *instance,
 	   enum decode_format format);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* schedz stat: what the blocks of a trace hold, and what they cost. */
+/* schedz stat: statistics of the blocks of a trace. */
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const char *const names[SCHEDZ_KINDS] = {
 	[SCHEDZ_EXIT] = "sched_process_exit",
 };
 
-/* What ftrace would have written: the record and its header in the ring */
+/* Bytes that ftrace would have written: a record and its header in the ring buffer */
 static const unsigned int raw_bytes[SCHEDZ_KINDS] = {
 	[SCHEDZ_SWITCH] = 68,	  [SCHEDZ_WAKING] = 40,	 [SCHEDZ_WAKEUP] = 40,
 	[SCHEDZ_WAKEUP_NEW] = 40, [SCHEDZ_MIGRATE] = 44, [SCHEDZ_FORK] = 52,
@@ -27,15 +27,15 @@ static const unsigned int raw_bytes[SCHEDZ_KINDS] = {
 };
 
 /**
- * struct sums - of a CPU, or of all
+ * struct sums - statistics of a CPU, or of all
  * @kind: events of each kind
  * @events: events of all kinds
  * @raw: bytes that ftrace would have written
  * @bytes: bytes of blocks
- * @blocks: blocks
- * @lost: events missing between them
+ * @blocks: number of blocks
+ * @lost: events missing between blocks
  * @first: time of the first event
- * @last: of the last one
+ * @last: time of the last event
  */
 struct sums {
 	uint64_t kind[SCHEDZ_KINDS];
@@ -65,18 +65,16 @@ static void count(const struct schedz_event *event, void *arg)
 
 static int sum_cpu(struct trace *t, unsigned int cpu, struct sums *s)
 {
-	struct schedz_decoder *decoder = malloc(schedz_decoder_size());
+	struct schedz_decoder *decoder = xzalloc(schedz_decoder_size());
 	const struct stream *stream = &t->stream[cpu];
 	int status = 0;
 	size_t i;
 
-	if (!decoder)
-		abort();
 	for (i = 0; i < stream->nr && !status; i++) {
 		status = trace_decode(t, decoder, &stream->block[i], count, s);
 		s->blocks++;
 		s->lost += trace_gap(stream, i);
-		/* The record, its header in the ring, and those of the block */
+		/* 28: the record's header in the ring buffer, and its fields before the block */
 		s->bytes += stream->block[i].len + 28;
 	}
 	free(decoder);
@@ -190,15 +188,14 @@ static void print_json(FILE *out, const struct trace *t, const struct sums *cpu,
 
 /* ---- the ledger of schedz collect, beside its files ---- */
 
-/* Of DIR/HOST-SESSION.NUMBER.dat, in DIR/HOST-SESSION.ledger; NULL if none */
+/* DIR/HOST-SESSION.ledger of DIR/HOST-SESSION.NUMBER.dat; NULL if there is none */
 static struct json_object *read_ledger(const char *file)
 {
 	struct json_object *o;
 	char *path, *dot;
 
-	if (asprintf(&path, "%s.ledger", file) < 0)
-		abort();
-	/* In the place of .NUMBER.dat.ledger: it only becomes shorter */
+	path = xasprintf("%s.ledger", file);
+	/* Replace .NUMBER.dat.ledger, which is longer */
 	dot = path + strlen(file);
 	if (dot - path > 4 && !strncmp(dot - 4, ".dat", 4)) {
 		for (dot -= 5; dot > path && *dot >= '0' && *dot <= '9'; dot--)
@@ -223,49 +220,53 @@ static uint64_t member(struct json_object *o, const char *key)
 static void print_ledger(FILE *out, struct json_object *o)
 {
 	struct json_object *state = json_object_object_get(o, "state");
+	char earlier[64] = "";
 
+	if (member(o, "earlier"))
+		snprintf(earlier, sizeof(earlier),
+			 "before this collector %" PRIu64 " + ",
+			 member(o, "earlier"));
 	fprintf(out, "\nledger of records, state %s:\n",
 		state ? json_object_get_string(state) : "unknown");
 	fprintf(out,
-		"generated %" PRIu64 " = delivered %" PRIu64
+		"generated %" PRIu64 " = %sdelivered %" PRIu64
 		" + lost in the ring %" PRIu64 " + lost on the wire %" PRIu64
 		" + awaited %" PRIu64 "\n",
-		member(o, "generated"), member(o, "delivered"),
+		member(o, "generated"), earlier, member(o, "delivered"),
 		member(o, "lost_in_ring"), member(o, "lost_on_wire"),
 		member(o, "awaited"));
 	fprintf(out, "not sent yet: %" PRIu64 "\n", member(o, "behind"));
 	if (member(o, "unknown_cpus"))
 		fprintf(out,
-			"unknown: what %" PRIu64
-			" CPUs had when they stopped in the panic\n",
+			"unknown: records of %" PRIu64
+			" CPUs that stopped in the panic\n",
 			member(o, "unknown_cpus"));
 }
 
 /**
  * stat_print - print statistics
  * @g: the guard
- * @out: where to
+ * @out: output
  * @file: a trace
- * @json: for programs
+ * @instance: the trace instance, or NULL
+ * @json: as JSON, not as text
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int stat_print(struct guard *g, FILE *out, const char *file, bool json)
+int stat_print(struct guard *g, FILE *out, const char *file,
+	       const char *instance, bool json)
 {
 	struct json_object *ledger = read_ledger(file);
 	struct sums all = { 0 }, *cpu = NULL;
 	struct trace t;
 	unsigned int i;
-	int status = trace_open(&t, g, file);
+	int status = trace_open(&t, g, file, instance);
 
 	if (!status && !t.blocks && !ledger)
 		status =
 			guard_fail(g, GUARD_NOWHERE, "has no blocks of schedz");
-	if (!status) {
-		cpu = calloc(t.cpus, sizeof(*cpu));
-		if (!cpu)
-			abort();
-	}
+	if (!status)
+		cpu = xcalloc(t.cpus, sizeof(*cpu));
 	for (i = 0; i < t.cpus && !status; i++) {
 		status = sum_cpu(&t, i, &cpu[i]);
 		add(&all, &cpu[i]);

@@ -2,7 +2,7 @@
 /*
  * What kernel/trace/ctlchart/parse.c needs of the kernel, for a program that
  * fuzzes it: in the place of kernel/trace/trace.h and of what that includes.
- * tools/lib/compat has the rest.
+ * tools/kernel/compat has the rest.
  */
 #ifndef _FUZZ_TRACE_H
 #define _FUZZ_TRACE_H

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hostile files FILE COUNT: pread() of many descriptors of FILE, COUNT times
+ * hostile sockets COUNT: send() on as many sockets as that, in turn
+ * hostile elf FILE FUNCTIONS: an object whose functions have all one program, of 40,000
+ *	instructions
+ * hostile map FILE...: map these objects to be executed, print a line, and wait for a signal
+ */
+#include <elf.h>
+#include <err.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define DESCRIPTORS 500
+#define LIST 0x1000
+#define PROGRAM 40000
+
+static void files(const char *name, int count)
+{
+	int fd[DESCRIPTORS], i;
+	char byte;
+
+	for (i = 0; i < DESCRIPTORS; i++) {
+		fd[i] = open(name, O_RDONLY);
+		if (fd[i] < 0)
+			err(1, "%s", name);
+	}
+	for (i = 0; i < count; i++) {
+		if (pread(fd[i % DESCRIPTORS], &byte, 1, 0) != 1)
+			err(1, "%s", name);
+		/* The next one's memory may have been a socket's */
+		if (i % 7)
+			continue;
+		close(fd[i % DESCRIPTORS]);
+		fd[i % DESCRIPTORS] = open(name, O_RDONLY);
+	}
+}
+
+static void sockets(int count)
+{
+	int fd[2], i;
+
+	for (i = 0; i < count; i++) {
+		if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fd))
+			err(1, "socketpair");
+		if (send(fd[0], "x", 1, 0) != 1 || send(fd[1], "x", 1, 0) != 1)
+			err(1, "send");
+		close(fd[0]);
+		close(fd[1]);
+	}
+}
+
+static void put32(unsigned char *at, uint32_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+static void elf(const char *name, uint32_t n)
+{
+	static const unsigned char cie[] = {
+		20, 0,	  0,  0, 0,    0,    0, 0, 1,	 'z', 'R', 0,
+		1,  0x78, 16, 1, 0x03, 0x0c, 7, 8, 0x90, 1,   0,   0,
+	};
+	uint32_t fdes = LIST + 12 + 8 * n, program = fdes + 20 * n, i, skip;
+	size_t size = (program + PROGRAM + 4095) & ~4095UL;
+	unsigned char *b = calloc(1, size), *fde;
+	Elf64_Ehdr ehdr = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_phoff = sizeof(ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 2,
+	};
+	Elf64_Phdr phdr[] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size },
+		{ .p_type = PT_GNU_EH_FRAME,
+		  .p_offset = LIST,
+		  .p_vaddr = LIST,
+		  .p_filesz = size - LIST },
+	};
+	FILE *f = fopen(name, "w");
+
+	if (!b || !f)
+		err(1, "%s", name);
+	memcpy(b, &ehdr, sizeof(ehdr));
+	memcpy(b + sizeof(ehdr), phdr, sizeof(phdr));
+	memcpy(b + 0x200, cie, sizeof(cie));
+	memcpy(b + LIST, (const unsigned char[]){ 1, 0x03, 3, 0x3b }, 4);
+	put32(b + LIST + 4, 0x200);
+	put32(b + LIST + 8, n);
+	for (i = 0; i < n; i++) {
+		uint32_t at = fdes + 20 * i;
+
+		put32(b + LIST + 12 + 8 * i, 0x300 + i - LIST);
+		put32(b + LIST + 16 + 8 * i, at - LIST);
+		fde = b + at;
+		put32(fde, program + PROGRAM - at - 4);
+		put32(fde + 4, at + 4 - 0x200);
+		put32(fde + 8, 0x300 + i);
+		put32(fde + 12, 1);
+		/* The descriptions that follow are said to be this one's augmentation */
+		skip = program - (at + 19);
+		fde[16] = skip | 128;
+		fde[17] = skip >> 7 | 128;
+		fde[18] = skip >> 14;
+	}
+	if (fwrite(b, size, 1, f) != 1 || fclose(f))
+		err(1, "%s", name);
+	free(b);
+}
+
+static void map(char **name)
+{
+	for (; *name; name++) {
+		int fd = open(*name, O_RDONLY);
+
+		if (fd < 0 || mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+				   MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			err(1, "%s", *name);
+		close(fd);
+	}
+	puts("mapped");
+	fflush(stdout);
+	pause();
+}
+
+int main(int argc, char **argv)
+{
+	const struct rlimit limit = { 4096, 4096 };
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (argc == 4 && !strcmp(argv[1], "files"))
+		files(argv[2], atoi(argv[3]));
+	else if (argc == 3 && !strcmp(argv[1], "sockets"))
+		sockets(atoi(argv[2]));
+	else if (argc == 4 && !strcmp(argv[1], "elf"))
+		elf(argv[2], atoi(argv[3]));
+	else if (argc > 2 && !strcmp(argv[1], "map"))
+		map(argv + 2);
+	else
+		errx(2, "wrong arguments; see its source");
+	return 0;
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 400
+#
+# What an unprivileged program does to be expensive, or to be taken for what it is not:
+# files and sockets that are used in turn by the same task and by others; objects whose
+# .eh_frame costs more than their size allows; builds that nobody needs any more.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+[ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
+gcc -O2 -Wall -Wextra -o hostile "$TRACERIG_TOP/tests/guest/hostile.c"
+chmod 755 .. . hostile
+echo "some text" >data
+chmod 644 data
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+# field LINE WORD: the number behind it in the file iosys
+field() { sed -n "s/^$1:.*\b$2 \([0-9]*\).*/\1/p" "$tracing/iosys"; }
+# mapped COMMAND...: have it map files, until unmap
+mapped() {
+	: >mapped
+	"$@" >mapped & mapper=$!
+	until grep -q mapped mapped; do kill -0 $mapper; sleep 0.1; done
+}
+unmap() { kill $mapper; wait $mapper || true; }
+built() { until [ "$(field tables queued)" -eq 0 ]; do sleep 0.1; done; }
+
+# Files and sockets: each record has the name and the type of what was used
+echo 1 >"$tracing/events/iosys/io_syscall/enable"
+"${nobody[@]}" ./hostile files "$PWD/data" 2000 & first=$!
+"${nobody[@]}" ./hostile sockets 2000
+wait $first
+echo 0 >"$tracing/events/iosys/io_syscall/enable"
+awk -v data="$PWD/data" '
+/ io_syscall: pread64=1 / { files++; if (!/ type=file / || !index($0, " name=" data " ")) bad = bad $0 "\n" }
+/ io_syscall: sendto=1 / { sockets++; if (!/ type=socket / || / name=\//) bad = bad $0 "\n" }
+END { if (bad != "" || !files || !sockets) { printf "%d files, %d sockets\n%s", files, sockets, bad; exit 1 } }' \
+	"$tracing/trace" >wrong || die "records of files and sockets are wrong" "$(head wrong)"
+
+# Objects: one that is as many steps as it has bytes, and one that is ordinary
+for e in io_stack io_map; do echo 1 >"$tracing/events/iosys/$e/enable"; done
+built
+failed=$(field tables failed)
+./hostile elf expensive 3000
+./hostile elf ordinary 1
+chmod 644 expensive ordinary
+mapped "${nobody[@]}" ./hostile map "$PWD/expensive" "$PWD/ordinary"
+built
+unmap
+same $((failed + 1)) "$(field tables failed)" "objects without a table"
+grep -A 1 "path=$PWD/expensive\$" "$tracing/iosys_stacks" | grep -qx '# no table: it costs too much for its size' ||
+	die "the expensive object is not left out" "$(grep -A 1 "path=$PWD" "$tracing/iosys_stacks")"
+grep "path=$PWD/ordinary\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]' ||
+	die "the ordinary object has no table" "$(grep -A 1 "path=$PWD" "$tracing/iosys_stacks")"
+# Again, and mapped by another: it is not tried again
+mapped "${nobody[@]}" ./hostile map "$PWD/expensive"
+unmap
+mapped ./hostile map "$PWD/expensive"
+built
+unmap
+same $((failed + 1)) "$(field tables failed)" "objects without a table, mapped again"
+
+# A user may have many built, but not all of the time; root's come first, then
+had=$(field tables deferred)
+for i in $(seq 100); do
+	cp expensive "more.$i"
+	# More steps, and so more to pay for: most of it a hole
+	truncate -s 8M "more.$i"
+	chown 65534:65534 "more.$i"
+done
+mapped "${nobody[@]}" ./hostile map "$PWD"/more.*
+many=$mapper
+./hostile elf root 1
+mapped ./hostile map "$PWD/root"
+until grep -q "path=$PWD/root\$" "$tracing/iosys_stacks" &&
+	grep "path=$PWD/root\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]'; do sleep 0.1; done
+[ "$(field tables deferred)" -gt "$had" ] || die "one user has all builds" "$(cat "$tracing/iosys")"
+
+# Off: builds end, and those that wait are not begun. These would take a minute.
+unmap
+mapper=$many
+unmap
+built
+for i in $(seq 32); do
+	cp expensive "long.$i"
+	truncate -s 128M "long.$i"
+done
+had=$(field tables failed)
+mapped ./hostile map "$PWD"/long.*
+for e in io_stack io_map; do echo 0 >"$tracing/events/iosys/$e/enable"; done
+built
+unmap
+[ "$(field tables cancelled)" -gt 0 ] || die "no build was cancelled" "$(cat "$tracing/iosys")"
+[ "$(field tables failed)" -lt $((had + 32)) ] || die "all builds went on" "$(cat "$tracing/iosys")"

@@ -1,8 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: GPL-2.0
-# timeout: 240
-#
-# nettrace through a relay that loses, reorders and doubles datagrams, each alone and
-# all at once; that never lets some through; and with a ring that is too small.
-exec "$TRACERIG_TOP/tests/guest/nettrace_faults.py" \
-	"${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz" "${TRACERIG_TIMEOUT_SCALE:-1}"

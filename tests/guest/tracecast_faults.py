@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""tracecast and schedz collect with a bad network between them.
+
+usage: tracecast_faults.py SCHEDZ SCALE
+
+For each case: a collector, a relay that mistreats the datagrams of both directions,
+and an instance whose only records are marks with serial numbers.  The marks in the
+file have to be those that the ledgers of both ends tell, no more and no less.
+"""
+import errno
+import glob
+import json
+import os
+import random
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+INSTANCE = "/sys/kernel/tracing/instances/faults"
+TARGET = "/sys/kernel/config/tracecast/rig"
+COUNT = 1000
+RELAY, COLLECTOR = 7676, 6676
+DATA, PART, END, BEAT, QUICK = 1, 2, 3, 5, 7
+
+schedz, scale = sys.argv[1], int(sys.argv[2])
+
+
+class Relay:
+    """Loses, reorders and doubles so many percent of the datagrams of both directions.
+
+    Data with numbers in the hole never get through, however often they are sent.  The
+    last heartbeats always do: who does not hear that a session is over has to wait for
+    it to go on.
+    """
+    OVERTAKE = 8        # others that may go before one at most
+    PATIENCE = .05      # and so many seconds without any
+
+    def __init__(self, faults, seed):
+        self.percent = {name: faults.get(name, 0) for name in ("loss", "reorder", "double")}
+        self.hole = faults.get("hole", range(0))
+        self.random = random.Random(seed)
+        self.did = dict.fromkeys(["passed", "hole", *self.percent], 0)
+        self.near = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.near.bind(("127.0.0.1", RELAY))
+        self.far = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.far.connect(("127.0.0.1", COLLECTOR))
+        self.sender = None
+        self.late = {self.near: [], self.far: []}       # [others to go first, datagram]
+
+    def send(self, to, datagram):
+        try:
+            if to is self.near:
+                to.sendto(datagram, self.sender)
+            else:
+                to.send(datagram)
+        except ConnectionRefusedError:
+            pass        # nobody listens yet, or any more
+
+    def happens(self, what):
+        if self.random.random() * 100 >= self.percent[what]:
+            return False
+        self.did[what] += 1
+        return True
+
+    def one(self, to, datagram):
+        kind = datagram[3]
+        if kind == BEAT and struct.unpack_from("<H", datagram, 18)[0]:
+            self.send(to, datagram)
+            return
+        if kind in (DATA, PART, END, QUICK) and struct.unpack_from("<Q", datagram, 16)[0] in self.hole:
+            self.did["hole"] += 1
+            return
+        if self.happens("loss"):
+            return
+        if self.happens("double"):
+            self.send(to, datagram)
+        if self.happens("reorder"):
+            self.late[to].append([self.random.randint(1, self.OVERTAKE), datagram])
+            return
+        self.send(to, datagram)
+        self.did["passed"] += 1
+        for entry in self.late[to]:
+            entry[0] -= 1
+        self.release(to, 0)
+
+    def release(self, to, at_most):
+        due = [datagram for left, datagram in self.late[to] if left <= at_most]
+        self.late[to] = [entry for entry in self.late[to] if entry[0] > at_most]
+        for datagram in due:
+            self.send(to, datagram)
+
+    def run(self, end):
+        """Until the other end of a pipe is closed; then tells what it did."""
+        while True:
+            ready = select.select([self.near, self.far, end], [], [], self.PATIENCE)[0]
+            if not ready:
+                for to in self.late:
+                    self.release(to, self.OVERTAKE)
+            if end in ready:
+                return self.did
+            for sock in ready:
+                try:
+                    datagram, source = sock.recvfrom(65536)
+                except ConnectionRefusedError:
+                    continue
+                if sock is self.near:
+                    self.sender = source
+                self.one(self.far if sock is self.near else self.near, datagram)
+
+
+class Process:
+    """A relay in a process of its own; its socket is there when this returns."""
+
+    def __init__(self, faults, seed):
+        relay = Relay(faults, seed)
+        out, self.end = os.pipe()
+        self.did, told = os.pipe()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(out)
+            os.close(told)
+            relay.near.close()
+            relay.far.close()
+            return
+        status = 1
+        try:
+            os.close(self.end)
+            os.write(told, json.dumps(relay.run(out)).encode())
+            status = 0
+        finally:
+            os._exit(status)
+
+    def stop(self):
+        os.close(self.end)
+        did = os.read(self.did, 4096).decode()
+        os.close(self.did)
+        assert os.waitpid(self.pid, 0)[1] == 0, "the relay failed"
+        return json.loads(did)
+
+
+def put(path, value):
+    fd = os.open(path, os.O_WRONLY)
+    os.write(fd, str(value).encode())
+    os.close(fd)
+
+
+def get(path):
+    with open(path) as f:
+        return f.read()
+
+
+def until(condition, what):
+    end = time.monotonic() + 60 * scale
+    while not condition():
+        assert time.monotonic() < end, "not within a minute: " + what
+        time.sleep(.05)
+
+
+def mark(i):
+    """Of many sizes, and bytes that no coder makes small."""
+    rng = random.Random(i)
+    return "mark %d %x." % (i, rng.getrandbits(rng.randrange(8, 4000)))
+
+
+def make_marks():
+    fd = os.open(INSTANCE + "/trace_marker", os.O_WRONLY)
+    for i in range(COUNT):
+        try:
+            os.write(fd, mark(i).encode())
+        except OSError as e:
+            if e.errno != errno.EBADF:      # a full ring that does not overwrite
+                raise
+    os.close(fd)
+
+
+def read_marks(path):
+    """How many are in the file; each once, in their order, with all their bytes."""
+    report = subprocess.run(["trace-cmd", "report", path], check=True, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    last, got = -1, 0
+    for line in report.splitlines():
+        if not re.search(r"\[\d{3}\]", line) or "EVENTS DROPPED" in line:
+            continue
+        m = re.search(r": (mark (\d+) [0-9a-f]+\.)$", line)
+        assert m, "nobody made this: " + line
+        i = int(m[2])
+        assert i > last, f"{i} after {last}"
+        assert m[1] == mark(i), f"{i} has other bytes"
+        last, got = i, got + 1
+    return got
+
+
+def equation(text):
+    """The numbers of "generated:", and whether they add up."""
+    words = re.search(r"generated: .*", text)[0]
+    total, *parts = map(int, re.findall(r"\d+", words))
+    assert total == sum(parts), "the ledger does not add up: " + words
+    return total, *parts
+
+
+def run(faults, overwrite=1, **attributes):
+    """Returns how many are in the file, how many were lost and why."""
+    name = " ".join(f"{k}={v}".replace(" ", "") for k, v in {**faults, **attributes, "overwrite": overwrite}.items())
+    ring_kb = attributes.pop("ring_kb", None)
+    print(name, end=": ", flush=True)
+    with open("ledger", "w") as out, open("notes", "w") as err:
+        collector = subprocess.Popen([schedz, "collect", "--output", "collected"], stdout=out, stderr=err)
+    try:
+        until(lambda: f":{COLLECTOR:04X} " in get("/proc/net/udp"), "somebody listens")
+        relay = Process(faults, COUNT)
+        os.mkdir(INSTANCE)
+        if ring_kb:
+            put(INSTANCE + "/buffer_size_kb", ring_kb)
+        put(INSTANCE + "/options/overwrite", overwrite)
+        os.mkdir(TARGET)
+        for key, value in {"instance": "faults", "remote_ip": "127.0.0.1", "remote_port": RELAY,
+                           "flush": 100, **attributes}.items():
+            put(f"{TARGET}/{key}", value)
+        put(TARGET + "/enabled", 1)
+        make_marks()
+        put(TARGET + "/enabled", 0)
+        until(lambda: "is over" in get("notes"), "the session is over: " + get("notes"))
+        near = get(TARGET + "/ledger")
+    finally:
+        collector.send_signal(signal.SIGTERM)
+        assert collector.wait() == 0, get("notes")
+    did = relay.stop()
+    far = get("ledger")
+    path = re.search(r", in (.*)", far)[1]
+    got = read_marks(path)
+    try:
+        made, lost, held, acked, abandoned = equation(near)
+        heard_of, delivered, ring, wire, awaited = equation(far)
+        unsent = int(re.search(r"not sent yet: (\d+)", far)[1])
+        assert made == COUNT, "the sender counts wrong"
+        assert heard_of + unsent == COUNT, "the collector counts wrong"
+        assert delivered == got, f"{got} are in the file"
+        assert COUNT - got == ring + wire + unsent, f"{COUNT - got} are missing"
+        assert awaited == 0, "the session is over, nothing can be awaited"
+        assert ring == lost, "the ring lost others"
+        # What the window had and never sent was abandoned
+        assert held <= unsent <= held + abandoned, "not sent are others"
+        assert acked <= delivered
+        for fault in faults:
+            assert did[fault] > 0, f"no {fault} happened"
+    except AssertionError as e:
+        sys.exit(f"{e}\n{did}\n{near}\n{far}")
+    print(did, f"{got} of {COUNT} arrived, {ring} lost in the ring, {wire} on the wire, {unsent} not sent", flush=True)
+    os.rmdir(TARGET)
+    os.rmdir(INSTANCE)
+    for old in glob.glob("collected/*"):
+        os.unlink(old)
+    return got, ring, wire, unsent
+
+
+ALL = {"loss": 10, "reorder": 10, "double": 10}
+# What can be sent again arrives, whatever happens to it
+for case in {"loss": 1}, {"loss": 5}, {"loss": 10}, {"reorder": 10}, {"double": 10}, ALL:
+    assert run(case)[0] == COUNT, "something was lost"
+
+# What never gets through is lost on the wire, and nothing else is
+got, ring, wire, unsent = run({"loss": 5, "hole": range(20, 25)}, window=4096)
+assert wire > 0 and ring == unsent == 0
+# and meanwhile what the window has no room for stays in the ring
+got, ring, wire, unsent = run({"loss": 5, "hole": range(20, 25)}, window=64)
+assert wire > 0 and unsent > 0 and ring == 0
+
+# A ring that is full loses the oldest ones, or the newest
+for overwrite in 1, 0:
+    got, ring, wire, unsent = run(ALL, overwrite=overwrite, rate=50000, window=16, ring_kb=32)
+    assert got > 0 and ring > 0 and wire == unsent == 0

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+# needs: vm, kernel
+# Tasks that oops in a fault on a mapped file, while io_pending is enabled, do no other
+# damage: what they leave there is taken out, and the worker finds nothing of theirs.
+. "$TRACERIG_TOP/tests/house/lib.sh"
+
+"$TRACERIG_TOP/scripts/kernel" module "$TRACERIG_TOP/tests/house/oopser" "$PWD/oopser" >log 2>&1 || die "$(cat log)"
+mkdir out.d
+cp oopser/oopser.ko out.d
+cat >touch.c <<'END'
+#include <fcntl.h>
+#include <sys/mman.h>
+
+int main(void)
+{
+	return *(volatile char *)mmap(0, 4096, PROT_READ, MAP_SHARED, open("/dev/oopser", O_RDWR), 0);
+}
+END
+gcc -O1 -Wall -Wextra -o out.d/touch touch.c
+cat >out.d/guest <<'END'
+set -eu
+cd /sys/kernel/tracing
+sysctl -qw kernel.panic_on_oops=0 kernel.panic_on_warn=0 kernel.hung_task_panic=0
+insmod "$TRACERIG_OUTPUT/oopser.ko"
+oopses() { dmesg | grep -c "BUG: kernel NULL pointer dereference" || true; }
+# reported PATTERN N: until io_pending has N lines with it
+reported() {
+	for _ in $(seq 600); do
+		[ "$(grep -c "io_pending: $1" trace)" -lt "$2" ] || return 0
+		sleep 0.1
+	done
+	echo "io_pending does not report $1"
+	return 1
+}
+# A call that hangs: as long as the worker is there, it reports it each second
+hang() { mkfifo "/tmp/$1"; cat "/tmp/$1" & hung=$!; }
+echo 1 >events/iosys/io_pending/enable
+hang before
+reported "openat.* tgid=$hung " 1
+for n in 1 2 3; do
+	"$TRACERIG_OUTPUT/touch" 2>/dev/null &
+	for _ in $(seq 600); do [ "$(oopses)" -lt "$n" ] || break; sleep 0.1; done
+	# Their stacks are others' now, as far as they can be
+	ls -R /etc >/dev/null
+done
+[ "$(oopses)" -eq 3 ] || { echo "not 3 oopses: $(oopses)"; exit 1; }
+# An oops switches tracing off
+echo >trace
+echo 1 >tracing_on
+# Their faults will not end, since their exits wait for the lock that they held
+reported "fault .*comm=touch" 6
+reported "openat.* tgid=$hung " 2
+echo 0 >events/iosys/io_pending/enable
+echo 1 >events/iosys/io_pending/enable
+echo >trace
+hang after
+reported "openat.* tgid=$hung " 2
+[ "$(grep -c "io_pending: fault" trace)" -eq 0 ]
+{ grep "open faults" iosys; echo survived; } >"$TRACERIG_OUTPUT/result"
+sync "$TRACERIG_OUTPUT/result"
+# What cannot exit would be waited for
+echo b >/proc/sysrq-trigger
+END
+# The console has the three oopses, which the guest's end is judged by
+expect 125 "$vm" --cpus 2 --timeout 240 --output "$PWD/out.d" -- bash "$PWD/out.d/guest"
+[ -e out.d/result ] || die "$(cat out err)"
+has out.d/result '^survived$'
+has out.d/result '^open faults: dropped 0 forgotten 3$'
+damage=$(grep -aE 'RIP: 0010|soft lockup|rcu: INFO|general protection|list_(add|del) corruption|Kernel panic|BUG: scheduling|KASAN|WARNING:' out.d/console.log |
+	grep -avE 'RIP: 0010:oopser_fault' || true)
+[ -z "$damage" ] || die "damage beside the oopses:" "$damage"

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_failures FILE.dat KIND
+ *
+ * Writes a small made-up trace of one host, of requests that go wrong, or of what is no
+ * request.  All times are multiples of 1 ms, as the tests expect them.
+ *
+ *	formats		the formats of events, and no records
+ *	udp		two calls that send and receive over UDP
+ *	unanswered	a client sends three requests to the server "slow", port 8001, each on
+ *			a connection of its own.  One is answered in 50 ms.  One is reset after
+ *			3 s.  One is not answered until the trace ends, 8 s after it.
+ *	arriving	a client needs time to send requests to "slow".  Of 1 and 2 it sends the
+ *			head and, 300 ms later, the body; thread 1 of the server waits in
+ *			recvfrom, thread 2 in epoll_wait.  Of 3, whose server is not recorded,
+ *			it sends the body after 150 ms.  4 is one call that sends for 200 ms,
+ *			and is received in two.  The server computes for 10, 3 and 4 ms.
+ *	switches	requests to "slow", of which its threads know when they were on a CPU.
+ *			1 computes for 20 ms, but "other" has the CPU for 5 ms of these.  2 sleeps
+ *			for 30 ms until an interrupt wakes it, and gets a CPU 2 ms later.  3 sleeps
+ *			for 40 ms until "other" wakes it, and gets a CPU 1 ms later.  4 sleeps in a
+ *			call on a file for 10 ms.
+ *	lost		likewise, but records are lost before the end of 3
+ *	multiplexed	on 1, the client sends ten times three requests: the second one before the
+ *			response to the first one, the third one before that to the second one;
+ *			on 2, one after the other, 20 times
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "iodat.h"
+
+#define BEGIN 5000000000000ull
+#define MS 1000000ull
+
+#define ECONNRESET 104
+
+enum { CLIENT = 100, SERVER = 200, OTHER = 300 };
+
+static struct td td;
+/* Of the next byte, by connection, by sender, and 1: that it sends */
+static uint64_t offset[16][2][2];
+
+static void make(int tid, int tgid, unsigned int op, uint64_t from, uint64_t to,
+		 struct io_call call)
+{
+	call.tid = tid;
+	call.tgid = tgid;
+	call.op = op;
+	call.start = BEGIN + from * MS;
+	call.finish = BEGIN + to * MS;
+	if (!call.name)
+		call.name = "";
+	io_write(&td, 0, &call);
+}
+
+/* @server: who calls; @len: bytes, 0: none; @error: or that */
+static void tcp(unsigned int n, bool server, unsigned int op, uint64_t from,
+		uint64_t to, uint64_t len, unsigned int error)
+{
+	bool sends = op == OP_SENDTO, sender = sends ? server : !server;
+	struct io_call call = {
+		.type = IO_SOCKET,
+		.fd = 20 + (int)n,
+		.id = 1000 + 2 * n + server,
+		.bytes = len,
+		.error = error,
+		.protocol = 6,
+		.flags = IO_ISN_KNOWN,
+		.isn = 5000 + 2 * n + server,
+		.peer_isn = 5000 + 2 * n + !server,
+	};
+	char name[64];
+
+	if (server)
+		snprintf(name, sizeof(name), "10.0.0.1:8001->10.0.0.1:%u",
+			 40000 + n);
+	else
+		snprintf(name, sizeof(name), "10.0.0.1:%u->10.0.0.1:8001",
+			 40000 + n);
+	call.name = name;
+	if (len) {
+		call.from = offset[n][sender][sends];
+		call.end = offset[n][sender][sends] += len;
+	}
+	/* A thread for each connection, on both sides */
+	make((server ? SERVER : CLIENT) + (int)n, server ? SERVER : CLIENT, op,
+	     from, to, call);
+}
+
+static void make_unanswered(void)
+{
+	unsigned int n;
+
+	for (n = 1; n <= 3; n++)
+		tcp(n, false, OP_SENDTO, n, n, 100, 0);
+	for (n = 1; n <= 3; n++)
+		tcp(n, true, OP_RECVFROM, 0, 10, 100, 0);
+	tcp(1, true, OP_SENDTO, 51, 51, 200, 0);
+	tcp(1, false, OP_RECVFROM, 1, 51, 200, 0);
+	tcp(2, false, OP_RECVFROM, 2, 3002, 0, ECONNRESET);
+}
+
+static void make_arriving(void)
+{
+	const struct io_call poll = { .type = IO_ANON, .id = 5 };
+
+	tcp(1, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(2, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(3, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(1, true, OP_RECVFROM, 0, 1, 100, 0);
+	tcp(2, true, OP_RECVFROM, 1, 1, 100, 0);
+	tcp(4, true, OP_RECVFROM, 0, 1, 1000, 0);
+	tcp(3, false, OP_SENDTO, 150, 150, 100, 0);
+	tcp(3, false, OP_RECVFROM, 150, 170, 100, 0);
+	tcp(4, false, OP_SENDTO, 0, 200, 3000, 0);
+	tcp(4, true, OP_RECVFROM, 1, 201, 2000, 0);
+	tcp(4, true, OP_SENDTO, 205, 205, 100, 0);
+	tcp(4, false, OP_RECVFROM, 200, 206, 100, 0);
+	tcp(1, false, OP_SENDTO, 300, 300, 100, 0);
+	tcp(2, false, OP_SENDTO, 300, 300, 100, 0);
+	tcp(1, true, OP_RECVFROM, 1, 301, 100, 0);
+	make(SERVER + 2, SERVER, OP_EPOLL_WAIT, 1, 301, poll);
+	tcp(2, true, OP_RECVFROM, 301, 301, 100, 0);
+	tcp(2, true, OP_SENDTO, 304, 304, 100, 0);
+	tcp(2, false, OP_RECVFROM, 300, 305, 100, 0);
+	tcp(1, true, OP_SENDTO, 311, 311, 100, 0);
+	tcp(1, false, OP_RECVFROM, 300, 312, 100, 0);
+}
+
+static void sched_switch(uint64_t at, int prev, unsigned int state, int next)
+{
+	struct td_record r;
+
+	td_begin(&r, &td, TD_ID_SWITCH, prev, 64);
+	td_put(&r, 24, prev, 4);
+	td_put(&r, 32, state, 8);
+	td_put(&r, 56, next, 4);
+	td_write(&td, 0, 0, BEGIN + at * MS, &r);
+}
+
+#define TD_HARD_INTERRUPT 8
+#define ASLEEP 2
+#define PREEMPTED 0x100
+
+static void sched_waking(uint64_t at, int waker, unsigned int flags, int wakee)
+{
+	struct td_record r;
+
+	td_begin(&r, &td, TD_ID_WAKING, waker, 36);
+	td_put(&r, 2, flags, 1);
+	td_put(&r, 24, wakee, 4);
+	td_write(&td, 0, 0, BEGIN + at * MS, &r);
+}
+
+static void make_switches(bool lost)
+{
+	const int first = SERVER + 1, second = SERVER + 2, third = SERVER + 3;
+	const struct io_call file = { .type = IO_FILE,
+				      .id = 9,
+				      .name = "/tmp/f" };
+	unsigned int n;
+
+	for (n = 1; n <= 4; n++)
+		tcp(n, false, OP_SENDTO, n, n, 100, 0);
+	for (n = 1; n <= 4; n++)
+		tcp(n, true, OP_RECVFROM, 0, 10, 100, 0);
+	/* 10 to 11 of 1: on a CPU */
+	sched_switch(11, first, PREEMPTED, OTHER);
+	sched_switch(16, OTHER, 0, first);
+	sched_switch(17, second, ASLEEP, 0);
+	tcp(1, true, OP_SENDTO, 30, 30, 200, 0);
+	tcp(1, false, OP_RECVFROM, 1, 31, 200, 0);
+	sched_waking(47, OTHER, TD_HARD_INTERRUPT, second);
+	sched_switch(49, OTHER, 0, second);
+	tcp(2, true, OP_SENDTO, 52, 52, 200, 0);
+	tcp(2, false, OP_RECVFROM, 2, 53, 200, 0);
+	sched_switch(60, third, ASLEEP, OTHER);
+	/* Only the first one counts; it is of a thread that made no call */
+	sched_waking(100, OTHER, 0, third);
+	sched_waking(100, first, 0, third);
+	sched_switch(101, OTHER, ASLEEP, third);
+	if (lost)
+		td_lose(&td, 0, 0);
+	tcp(3, true, OP_SENDTO, 103, 103, 200, 0);
+	tcp(3, false, OP_RECVFROM, 3, 104, 200, 0);
+	/* What a call sleeps is the call's */
+	sched_switch(105, SERVER + 4, ASLEEP, OTHER);
+	sched_waking(115, OTHER, 0, SERVER + 4);
+	sched_switch(115, OTHER, 0, SERVER + 4);
+	make(SERVER + 4, SERVER, OP_READ, 104, 116, file);
+	tcp(4, true, OP_SENDTO, 120, 120, 200, 0);
+	tcp(4, false, OP_RECVFROM, 4, 121, 200, 0);
+}
+
+static void make_multiplexed(void)
+{
+	uint64_t at;
+
+	for (at = 0; at < 200; at += 20) {
+		tcp(1, false, OP_SENDTO, at, at, 100, 0);
+		tcp(1, true, OP_RECVFROM, at, at + 1, 100, 0);
+		tcp(1, false, OP_SENDTO, at + 2, at + 2, 100, 0);
+		tcp(1, true, OP_SENDTO, at + 3, at + 3, 200, 0);
+		tcp(1, true, OP_RECVFROM, at + 3, at + 4, 100, 0);
+		tcp(1, false, OP_RECVFROM, at + 3, at + 5, 200, 0);
+		tcp(1, false, OP_SENDTO, at + 6, at + 6, 100, 0);
+		tcp(1, true, OP_SENDTO, at + 7, at + 7, 200, 0);
+		tcp(1, true, OP_RECVFROM, at + 7, at + 8, 100, 0);
+		tcp(1, false, OP_RECVFROM, at + 7, at + 9, 200, 0);
+		tcp(1, true, OP_SENDTO, at + 10, at + 10, 200, 0);
+		tcp(1, false, OP_RECVFROM, at + 10, at + 11, 200, 0);
+	}
+	for (at = 200; at < 400; at += 10) {
+		tcp(2, false, OP_SENDTO, at, at, 100, 0);
+		tcp(2, true, OP_RECVFROM, at - 1, at + 1, 100, 0);
+		tcp(2, true, OP_SENDTO, at + 3, at + 3, 200, 0);
+		tcp(2, false, OP_RECVFROM, at + 1, at + 4, 200, 0);
+	}
+}
+
+static void make_udp(void)
+{
+	struct io_call call = { .type = IO_SOCKET,
+				.id = 77,
+				.bytes = 40,
+				.protocol = 17,
+				.name = "10.0.0.1:5000->10.0.0.2:53" };
+
+	make(CLIENT, CLIENT, OP_SENDTO, 1, 1, call);
+	make(CLIENT, CLIENT, OP_RECVFROM, 1, 9, call);
+}
+
+int main(int argc, char **argv)
+{
+	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
+	const char *kind = argc == 3 ? argv[2] : "";
+	struct io_call last = { .type = IO_FILE, .id = 9, .name = "/tmp/f" };
+	bool ok = true;
+
+	td_init(&td, &layout, 1);
+	td_add_event(&td, "iosys", io_call_format);
+	td_add_event(&td, "sched", td_sched_waking);
+	td_add_event(&td, "sched", td_sched_switch);
+	td.cmdlines = "100 client\n200 slow\n300 other\n";
+	if (!strcmp(kind, "udp")) {
+		make_udp();
+	} else if (!strcmp(kind, "unanswered")) {
+		make_unanswered();
+		/* The trace ends here */
+		make(OTHER, OTHER, OP_READ, 8003, 8003, last);
+	} else if (!strcmp(kind, "switches") || !strcmp(kind, "lost")) {
+		make_switches(!strcmp(kind, "lost"));
+	} else if (!strcmp(kind, "multiplexed")) {
+		make_multiplexed();
+	} else if (!strcmp(kind, "arriving")) {
+		make_arriving();
+	} else if (strcmp(kind, "formats") != 0) {
+		fprintf(stderr,
+			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed\n");
+		return 2;
+	}
+	ok = td_save(&td, argv[1]);
+	if (!ok)
+		perror(argv[1]);
+	td_free(&td);
+	return !ok;
+}

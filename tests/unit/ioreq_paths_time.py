@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+# Of test_ioreq_paths.sh, in its directory of results.
+import collections, csv, json
+HOSTS, COMMS = ["front", "app", "db"], ["curl", "app server", "<b>db</b>"]
+calls, requests, children = collections.defaultdict(list), {}, collections.defaultdict(list)
+for line in open("tiers"):
+    f = line.rstrip("\n").split("\t")
+    if f[0] == "call":
+        calls[int(f[1]), int(f[3])].append((int(f[5]), int(f[5]) + int(f[6]), f[4], f[8]))
+    else:
+        n = [int(x) for x in f[3:]]
+        requests[f[1]] = {"parent": f[2], "host": 0 if f[2] == "-" else 1, "pid": (n[0], n[3]), "at": (n[1:3], n[4:6])}
+        children[f[2]].append(f[1])
+
+# Its own connection: that of the call that got the request
+OWN = {}
+for n, r in requests.items():
+    host = r["host"] + 1
+    OWN[n], = {name for start, end, op, name in calls[host, r["pid"][1]] if op == "recvfrom" and end == r["at"][1][0]}
+
+def walk(n, add):
+    r = requests[n]
+    host = r["host"] + 1
+    wait = r["at"][0][1] - r["at"][0][0]
+    begin, over = r["at"][1]
+    add(host, "between", "", wait - (over - begin))
+    rest = over - begin
+    inside = [requests[c]["at"][0] for c in children[n]]
+    for c in children[n]:
+        walk(c, add)
+    rest -= sum(end - start for start, end in inside)
+    for start, end, op, name in calls[host, r["pid"][1]]:
+        if start < begin or end > over or any(b <= start and end <= e for b, e in inside):
+            continue
+        rest -= end - start
+        if op in ("sendto", "recvfrom"):
+            # A query that may be for another one; with the port if that is the server's
+            other = name.split("->")[1]
+            if OWN[n] == name:
+                add(host, "own" if op == "sendto" else "arriving", "", end - start)
+            else:
+                add(host, "sockets", other if other.endswith(":80") else other.split(":")[0], end - start)
+        else:
+            add(host, "sync" if "sync" in op else "files", name, end - start)
+    add(host, "rest", "", rest)
+
+want, pieces = collections.Counter(), collections.Counter()
+roots = [n for n, r in requests.items() if r["parent"] == "-"]
+def add(host, step, name, time):
+    want[HOSTS[host], COMMS[host], step, name] += time
+    pieces[HOSTS[host], COMMS[host], step, name] += 1
+for n in roots:
+    walk(n, add)
+result = json.load(open("paths.json"))
+got = {(c["host"], c["process"], c["step"], c["object"]): c for c in result["causes"]}
+assert {k: c["time"] for k, c in got.items()} == dict(want), ({k: c["time"] for k, c in got.items()}, want)
+assert {k: c["pieces"] for k, c in got.items()} == dict(pieces)
+waited = sum(requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots)
+assert sum(want.values()) == waited
+assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 0,
+                           "followed": sum(r["parent"] not in "-?" for r in requests.values()),
+                           "ambiguous": sum(r["parent"] == "?" for r in requests.values())}
+assert result["links"]["ambiguous"] > 3 and len(want) > 9
+times = [c["time"] for c in result["causes"]]
+assert times == sorted(times, reverse=True)
+paths = [(p["depth"], p["client_host"], p["server_host"], p["requests"]) for p in result["paths"]]
+assert paths == [(0, "front", "app", len(roots)), (1, "app", "db", result["links"]["followed"])], paths
+for p in result["paths"]:
+    assert sum(p["wait_for"].values()) == p["critical"]
+assert sum(p["critical"] for p in result["paths"]) == waited
+# Single requests: the longest ones, with all of what they waited for
+longest = sorted((requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots), reverse=True)[:20]
+assert [r["wait"] for r in result["slowest"]] == longest
+for r in result["slowest"]:
+    assert sum(piece["time"] for piece in r["waited_for"]) == r["wait"]
+    n, = [n for n in roots if requests[n]["at"][0][0] == r["begin"] and requests[n]["pid"][0] == r["pid"]]
+    one = collections.Counter()
+    walk(n, lambda host, step, name, time: one.update({(HOSTS[host], step, name): time}))
+    for piece in r["waited_for"]:
+        one[piece["host"], piece["step"], piece["object"]] -= piece["time"]
+    assert not any(one.values()), one
+rows = list(csv.DictReader(open("paths.csv")))
+assert rows == [{k: str(v) for k, v in c.items()} for c in result["causes"]]

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+# For ioreq_otlp.py: spans of a file, which must be what the JSON encoding of OTLP says.
+import json
+import re
+
+def need(value, kind, *where):
+    assert isinstance(value, kind) and (kind is not int or not isinstance(value, bool)), (value, kind, where)
+    return value
+
+def only(o, required, optional=()):
+    need(o, dict)
+    assert set(required) <= set(o) <= set(required) | set(optional), o
+    return o
+
+def attributes(a):
+    found = {}
+    for kv in need(a, list):
+        only(kv, ["key", "value"])
+        (kind, value), = need(kv["value"], dict).items()
+        if kind == "intValue":
+            assert re.fullmatch(r"-?\d+", need(value, str)), value
+            value = int(value)
+        elif kind == "boolValue":
+            need(value, bool)
+        else:
+            assert kind == "stringValue", kind
+            need(value, str)
+        assert kv["key"] not in found, kv
+        found[kv["key"]] = value
+    return found
+
+def read(name):
+    spans = {}
+    resources = []
+    for r in only(json.load(open(name)), ["resourceSpans"])["resourceSpans"]:
+        only(r, ["resource", "scopeSpans"])
+        resource = attributes(only(r["resource"], ["attributes"])["attributes"])
+        assert {"service.name", "host.name", "process.pid"} <= set(resource)
+        resources.append(resource)
+        for scoped in r["scopeSpans"]:
+            only(scoped, ["scope", "spans"])
+            only(scoped["scope"], ["name", "version"])
+            assert scoped["spans"]
+            for s in need(scoped["spans"], list):
+                only(s, ["traceId", "spanId", "name", "kind", "startTimeUnixNano", "endTimeUnixNano", "attributes"], ["parentSpanId"])
+                assert re.fullmatch("[0-9a-f]{32}", s["traceId"]) and int(s["traceId"], 16), s
+                for key in "spanId", "parentSpanId":
+                    assert key not in s or re.fullmatch("[0-9a-f]{16}", s[key]) and int(s[key], 16), s
+                assert need(s["kind"], int) in (2, 3) and need(s["name"], str), s
+                for key in "startTimeUnixNano", "endTimeUnixNano":
+                    assert re.fullmatch(r"\d+", need(s[key], str)) and int(s[key]) < 2 ** 64, s
+                assert int(s["startTimeUnixNano"]) <= int(s["endTimeUnixNano"]), s
+                assert s["spanId"] not in spans, "not its own"
+                spans[s["spanId"]] = s | {"resource": resource, "attributes": attributes(s["attributes"])}
+    for s in spans.values():
+        if "parentSpanId" in s:
+            assert spans[s["parentSpanId"]]["traceId"] == s["traceId"], s
+    return spans, resources

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Values on the command line: what is a number, a time, a size, and what is refused,
+ * in which words.
+ */
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/kernel.h>
+
+#include "cli.h"
+#include "suite.h"
+
+#define HOUR 3600000000000ULL
+
+static const struct {
+	const char *text;
+	u64 ns;
+} times[] = {
+	{ "1ns", 1 },
+	{ "7us", 7000 },
+	{ "10ms", 10000000 },
+	{ "1.5s", 1500000000 },
+	{ "1.5 s", 1500000000 },
+	{ "0.000000001s", 1 },
+	{ "0.0000000019s", 1 },
+	{ "4.123456789s", 4123456789 },
+	{ "9007199.254740993s", 9007199254740993 }, /* no double is */
+	{ "2m", HOUR / 30 },
+	{ "1.5h", 3 * HOUR / 2 },
+	{ "0s", 0 },
+	{ "007ms", 7000000 },
+	{ "1000000000s", 1000000000000000000 },
+};
+
+static const char *const no_times[] = {
+	"",
+	"7",
+	"ms",
+	".5s",
+	"1.s",
+	"-1ms",
+	"+1ms",
+	" 1ms",
+	"1ms ",
+	"1e3s",
+	"0x1s",
+	"1.5.5s",
+	"1.5ns",
+	"1 . 5s",
+	"1mss",
+	"1MS",
+	"nan",
+	"infs",
+	"1000000000.000000001s",
+	"18446744073709551616ns",
+	"18446744073710s",
+	"99999999999999999s",
+	"300000h",
+	"9999999999999999999999h",
+};
+
+START_TEST(time_is_read)
+{
+	u64 ns;
+
+	ck_assert_msg(parse_time(times[_i].text, &ns), "%s", times[_i].text);
+	ck_assert_msg(ns == times[_i].ns, "%s: %llu", times[_i].text, ns);
+}
+END_TEST
+
+START_TEST(time_is_refused)
+{
+	u64 ns;
+
+	ck_assert_msg(!parse_time(no_times[_i], &ns), "%s", no_times[_i]);
+}
+END_TEST
+
+START_TEST(size)
+{
+	static const char *const none[] = {
+		"", "k", "1T", "1kk", "-1", "1.5M", " 1", "17179869184G"
+	};
+	u64 n;
+	size_t i;
+
+	ck_assert(parse_bytes("4096", &n) && n == 4096);
+	ck_assert(parse_bytes("64k", &n) && n == 65536);
+	ck_assert(parse_bytes("256M", &n) && n == 268435456);
+	ck_assert(parse_bytes("1g", &n) && n == 1073741824);
+	ck_assert(parse_bytes("17179869183G", &n) &&
+		  n == 18446744072635809792ULL);
+	for (i = 0; i < ARRAY_SIZE(none); i++)
+		ck_assert_msg(!parse_bytes(none[i], &n), "%s", none[i]);
+}
+END_TEST
+
+START_TEST(number)
+{
+	static const char *const none[] = {
+		"",    "x",  "1x",
+		"-1",  "+1", "1.5",
+		"0x1", " 1", "18446744073709551616"
+	};
+	u64 n;
+	size_t i;
+
+	ck_assert(parse_number("0", &n) && !n);
+	ck_assert(parse_number("18446744073709551615", &n) && n == UINT64_MAX);
+	for (i = 0; i < ARRAY_SIZE(none); i++)
+		ck_assert_msg(!parse_number(none[i], &n), "%s", none[i]);
+}
+END_TEST
+
+static const struct argp_option options[] = {
+	{ "number", 'n', "N", 0, NULL, 0 },
+	{ "range", 'r', "N", 0, NULL, 0 },
+	{ "time", 't', "TIME", 0, NULL, 0 },
+	{ "rotate", 's', "SIZE", 0, NULL, 0 },
+	{ "format", 'f', "FORMAT", 0, NULL, 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const formats[] = { "text", "csv", "json" };
+	const char **file = state->input;
+
+	switch (key) {
+	case 'n':
+		return cli_number(state, "number", arg, 1, UINT64_MAX) != 5;
+	case 'r':
+		return cli_number(state, "range", arg, 2, 10) != 5;
+	case 't':
+		return cli_time(state, "time", arg, 1) != 1500000000;
+	case 's':
+		return cli_size(state, "rotate", arg, 1 << 20) != 2 << 20;
+	case 'f':
+		return cli_word(state, "format", arg, formats, 3) != 2;
+	case ARGP_KEY_ARG:
+	case ARGP_KEY_END:
+		cli_operand(state, file, arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct {
+	char *argument;
+	const char *message; /* NULL: it is right */
+} lines[] = {
+	{ "--number=5", NULL },
+	{ "--range=5", NULL },
+	{ "--time=1.5s", NULL },
+	{ "--rotate=2M", NULL },
+	{ "--format=json", NULL },
+	{ "--number=0", "tool: --number=0: must be a positive integer\n" },
+	{ "--range=11", "tool: --range=11: must be an integer from 2 to 10\n" },
+	{ "--time=20", "tool: --time=20: must be a time with its unit, "
+		       "such as 500us, 20ms or 1.5s\n" },
+	{ "--time=0s", "tool: --time=0s: must be a time with its unit, "
+		       "such as 500us, 20ms or 1.5s\n" },
+	{ "--rotate=1k", "tool: --rotate=1k: must be a size such as 256M or "
+			 "1G, from 1M\n" },
+	{ "--format=xml", "tool: --format=xml: must be text, csv or json\n" },
+	{ "more", "tool: extra operand more: one FILE at a time\n" },
+	{ NULL, "tool: missing FILE operand\n" },
+};
+
+/* In a child process, because argp_error() ends it */
+START_TEST(command_line)
+{
+	static const struct argp argp = { .options = options, .parser = parse };
+	char *argv[] = { "tool", "file", lines[_i].argument, NULL };
+	const char *file = NULL, *want = lines[_i].message;
+	char text[1024] = "";
+	size_t len = 0;
+	int pipes[2], status;
+	ssize_t n;
+	pid_t pid;
+
+	if (!lines[_i].argument)
+		argv[1] = NULL;
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[1], STDERR_FILENO);
+		program_invocation_name = "tool";
+		argp_err_exit_status = 2;
+		_exit(argp_parse(&argp, 1 + !!argv[1] + !!argv[2], argv, 0,
+				 NULL, &file) ||
+		      strcmp(file, "file") != 0);
+	}
+	close(pipes[1]);
+	while ((n = read(pipes[0], text + len, sizeof(text) - 1 - len)) > 0)
+		len += n;
+	close(pipes[0]);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, want ? W_EXITCODE(2, 0) : 0);
+	ck_assert_msg(want ? !strncmp(text, want, strlen(want)) : !len, "%s",
+		      text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cli");
+	TCase *tc = tcase_create("cli");
+
+	tcase_add_loop_test(tc, time_is_read, 0, ARRAY_SIZE(times));
+	tcase_add_loop_test(tc, time_is_refused, 0, ARRAY_SIZE(no_times));
+	tcase_add_test(tc, size);
+	tcase_add_test(tc, number);
+	tcase_add_loop_test(tc, command_line, 0, ARRAY_SIZE(lines));
+	suite_add_tcase(s, tc);
+	return run_suite(s);
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# Without memory, each tool says so: it is run in 50 sizes of address space, from the
+# smallest in which its --version works up to the smallest in which it does its work.
+# In each it either writes what it writes otherwise, or ends with status 1 and one line,
+# "TOOL: out of memory: what was being done".
+set -u
+
+sizes=50
+failed=0
+
+case $TOOLS in
+*-san/*) echo "AddressSanitizer reserves terabytes of address space"; exit 77 ;;
+esac
+
+# limited KIB COMMAND...: run it with that much address space
+limited() (
+	ulimit -v "$1" || exit 99
+	shift
+	rm -f out
+	"$@" </dev/null >out 2>err
+)
+
+works() {
+	limited "$@" 2>/dev/null && cmp -s out right
+}
+
+# smallest COMMAND...: the KiB, to 64, in which it writes what is in "right"
+smallest() {
+	local low=0 high=64 middle
+	until works "$high" "$@"; do
+		low=$high
+		high=$((high * 2))
+		[ "$high" -lt $((8 << 20)) ] || return 1
+	done
+	while [ $((high - low)) -gt 64 ]; do
+		middle=$(((low + high) / 2))
+		if works "$middle" "$@"; then high=$middle; else low=$middle; fi
+	done
+	echo "$high"
+}
+
+# try TOOL ARGUMENTS...
+try() {
+	local tool=$TOOLS/$1 name=$1 begin enough size i code short=0 doing
+	shift
+	"$tool" --version >right || exit 1
+	begin=$(smallest "$tool" --version) || { echo "wrong: $name --version: fails"; failed=1; return; }
+	"$tool" "$@" >right 2>err || { echo "wrong: $name $*: $(cat err)"; failed=1; return; }
+	enough=$(smallest "$tool" "$@") || { echo "wrong: $name $*: fails with 8 GiB"; failed=1; return; }
+	: >doing
+	for ((i = 0; i < sizes; i++)); do
+		size=$((begin + (enough - begin) * i / sizes))
+		limited "$size" "$tool" "$@" 2>/dev/null
+		code=$?
+		[ "$code" -ne 0 ] || ! cmp -s out right || continue
+		short=$((short + 1))
+		if [ "$code" -ne 1 ] || [ "$(wc -l <err)" -ne 1 ] ||
+			! grep -qE "^$name: out of memory: [a-z]" err; then
+			echo "wrong: $name $* in $size KiB: status $code: $(head -c 500 err)"
+			failed=1
+		fi
+		sed 's/.*out of memory: //' err >>doing
+	done
+	doing=$(sort doing | uniq -c | sed 's/^ *\([0-9]*\) /\1 x /' | paste -sd,)
+	echo "$name $*: from $begin to $enough KiB: $doing"
+	[ "$short" -gt 10 ] || { echo "wrong: $name $*: only $short of $sizes sizes were too small"; failed=1; }
+}
+
+"$UNIT/gen_large" large.dat 60000 >/dev/null || exit 1
+"$UNIT/gen_paths" slow slow.dat 2000 >/dev/null || exit 1
+"$UNIT/gen_tiers" front.dat app.dat db.dat 1000 1 >/dev/null || exit 1
+"$UNIT/gen_lbr" lbr.dat 32 4000 3 alarms >/dev/null || exit 1
+"$UNIT/gen_schedz" blocks.dat plain.dat 40000 1 >/dev/null || exit 1
+
+for format in text svg html; do
+	try ctlchart -e block:block_rq_complete --format=$format \
+		-f 'ctlchart(block_bio_queue, dev, sector, ucl=10ms)' large.dat
+done
+for format in text html; do
+	try pathdiff --format=$format slow.dat
+	try ioreq --format=$format front=front.dat app=app.dat db=db.dat
+	try lbrtime --format=$format lbr.dat
+done
+for command in decode stat; do
+	try schedz $command blocks.dat
+done
+try schedz expand -o /dev/stdout blocks.dat
+exit "$failed"

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# pathdiff on text: what trace-cmd report makes of recordings whose truth is known, and
+# the text of tracefs' function_graph tracer with each of its options, from a generator
+# that knows what is slow; and text that is no trace.
+set -u
+
+program=$TOOLS/pathdiff
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
+here=$(dirname "$(realpath "$0")")
+
+# asks FILE EXPRESSION: of the result r and its first cause c
+asks() {
+	python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+c = ([c for c in r["causes"] if c["named"]] or [None])[0]
+print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+# --- as trace-cmd report writes it
+names() { # KIND WANTED SELF: cause, its executions, and their mean self time in ms
+	local kind=$1 wanted=$2 got
+	"$UNIT/gen_paths" "$kind" "$kind.dat" 1000 >truth || exit 1
+	trace-cmd report -i "$kind.dat" >"$kind.txt" 2>/dev/null || exit 1
+	"$program" --format=json "$kind.txt" >out.json 2>err || wrong "$kind: $(cat err)"
+	got=$(asks out.json '"%s %s %s %d" % (c["kind"], c["function"], c.get("caller", "-"), round(c["self"] / 1e6))')
+	[ "$got" = "$wanted $3" ] || wrong "$kind: $got instead of $wanted $3"
+	[ "$(asks out.json 'r["trace"]["executions"], c["executions"]')" = \
+		"($(sed -n 's/^executions=//p' truth), $(sed -n 's/^slow=//p' truth))" ] || wrong "$kind: executions"
+}
+names slow "slow f4 -" 5
+names extra "extra f9 -" 5
+names wait "wait schedule io_wait" 5
+[ "$(asks out.json '(c["wait"]["kind"], [w["name"] for w in c["wait"]["who"]])')" = "('blocked', ['irq disk0'])" ] ||
+	wrong "wait: by whom"
+names off "wait schedule io_wait" 5
+[ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
+names task "wait schedule io_wait" 5
+[ "$(asks out.json '[(w["name"], w["stack"]) for w in c["wait"]["who"]]')" = "[('waker', ['wake_it', 'ksys_read'])]" ] ||
+	wrong "task: by whom"
+names lock "wait schedule lock_it" 5
+names preempt "wait schedule io_wait" 5
+[ "$(asks out.json 'c["wait"]["kind"]')" = preempted ] || wrong "preempt: kind"
+names hard "interrupt hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt() -" 25
+names soft "interrupt softirq NET_RX, most of it in net_rx_action() -" 25
+names nmi "interrupt NMI, nmi_handle() -" 25
+names tail "slow f4 -" 10
+"$UNIT/gen_paths" healthy healthy.dat 2000 >truth
+trace-cmd report -i healthy.dat >healthy.txt 2>/dev/null
+"$program" --brief healthy.txt | grep -q '^Looks healthy:' || wrong "healthy"
+"$program" --brief --baseline healthy.txt slow.txt | grep -q '^1\. f4()' || wrong "a baseline of text"
+"$program" --brief --baseline healthy.dat slow.txt | grep -q '^1\. f4()' || wrong "a baseline of records"
+
+# --- as tracefs and perf ftrace write it
+graph() { # OPTIONS EXECUTIONS CAUSE [TASK]
+	local got
+	# shellcheck disable=SC2086 # several options
+	python3 "$here/graph_text.py" $1 >graph.txt 2>truth || exit 1
+	"$program" --format=json graph.txt >out.json 2>err || wrong "$1: $(cat err)"
+	got=$(asks out.json '(r["trace"]["executions"], c["kind"] + " " + c["function"], c["executions"], round(c["self"] / 1e6))')
+	[ "$got" = "($2, '$3', $(sed -n 's/^slow=//p' truth), 5)" ] || wrong "$1: $got"
+	got=$(asks out.json '"%s-%s" % (c["worst"]["comm"], c["worst"].get("pid", "?"))')
+	[ "$got" = "${4:-unknown task-?}" ] || wrong "$1: task $got"
+}
+graph "" 1000 "slow f4 [ext4]"
+graph abs 1000 "slow f4 [ext4]"
+graph proc 1000 "slow f4 [ext4]" sshd-5
+graph "abs proc flags" 1000 "slow f4 [ext4]" sshd-5
+graph "abs nodur" 1000 "slow f4 [ext4]"
+graph "abs nodur proc flags" 1000 "slow f4 [ext4]" sshd-5
+graph tail 1000 "slow f4 [ext4]"
+graph args 1000 "slow f4 [ext4]"
+graph retval 1000 "slow f4 [ext4]"
+graph retaddr 1000 "slow f4 [ext4]"
+graph event 1000 "slow f4 [ext4]" sshd-5
+graph switch 1000 "slow f4 [ext4]" sshd-5
+graph quote 1000 "slow f4 [ext4]"
+graph "quote cut proc" 998 "slow f4 [ext4]" sshd-5
+graph "sleep switch" 1000 "wait schedule" sshd-5
+graph "sleep event abs" 1000 "wait schedule" sshd-5
+graph "abs irq flags" 1000 "slow f4 [ext4]"
+graph "tail irq" 1000 "slow f4 [ext4]"
+[ "$(asks out.json '[c["function"] for c in r["causes"] if c["kind"] == "interrupt"]')" = \
+	"['hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()']" ] || wrong "irq: which"
+graph lost 1000 "slow f4 [ext4]"
+[ "$(asks out.json '(r["trace"]["broken"], r["trace"]["lost"])')" = "(1, 50)" ] || wrong "lost: $(head -c 400 out.json)"
+# All formats, also without tasks
+for format in text csv folded chrome html; do
+	"$program" --format=$format graph.txt >out 2>err || wrong "--format=$format: $(cat err)"
+	[ -s out ] || wrong "--format=$format is empty"
+done
+grep -q 1073741824 out && wrong "a task that is not known has an ID"
+"$program" --entry=f3 graph.txt >out 2>err || wrong "--entry: $(cat err)"
+grep -q 'executions of f3\|f3()' out || wrong "--entry: $(cat out)"
+"$program" graph.txt -o graph.txt 2>err && wrong "the trace is overwritten"
+
+# --- what is no trace
+printf '# tracer: nop\n#\n' >nop.txt
+expect 1 '^pathdiff: nop\.txt: neither a trace\.dat file nor the text of a function_graph trace; record' nop.txt
+printf ' 9999)   0.541 us    |  f();\n' >cpus.txt
+expect 1 '^pathdiff: cpus\.txt: line 1: Linux has at most 8192 CPUs, this is number 9999' cpus.txt
+printf ' 0)   0.541 us    |  }\n' >ends.txt
+expect 1 '^pathdiff: ends\.txt: has returns of functions alone' ends.txt
+expect 1 '^pathdiff: graph\.txt: no complete execution of nosuch in it' --entry=nosuch graph.txt
+exit $failed

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Causality: which request a thread works for that handles several of them at a time, as
+ * event loops do, and threads that other threads hand work to. The method is described in
+ * docs/causality.md. This file has the passes over all events, the choice of each thread's
+ * policy, and the interface.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link_causality.h"
+
+/* Each pass uses what the last one found out; enough for three steps of a request */
+#define PASSES 4
+
+/* One of so many requests with both ends known may have contradictory ends */
+#define CONTRADICTIONS 50
+
+/* Or one of fewer, if then at most one in WRONG attributions by one end is wrong */
+#define WRONG 200
+#define MORE_CONTRADICTIONS 20
+
+/* Likewise, for a policy in order: both ends may be in order by chance */
+#define DISORDERS 10
+
+/* And it must attribute more requests than the other policy by one part in GAIN */
+#define GAIN 20
+
+/* Return: the only candidate of both ends (of the known one, if
+ * one is unknown), or NONE
+ */
+static u32 common_parent(const struct causality *l,
+			 const struct request_state *s, u64 time)
+{
+	const struct candidates *from =
+		candidates_known(&s->causes) ? &s->causes : &s->continued;
+	u32 found = NONE;
+	int i, n = 0;
+
+	if (!candidates_known(from))
+		return NONE;
+	for (i = 0; i < from->nr; i++) {
+		if (candidates_known(&s->continued) &&
+		    !candidates_has(&s->continued, from->request[i]))
+			continue;
+		if (!causality_in_progress(l, from->request[i], time))
+			continue;
+		found = from->request[i];
+		n++;
+	}
+	return n == 1 ? found : NONE;
+}
+
+static void begin_pass(struct causality *l)
+{
+	struct channel *c;
+	struct worker *w;
+	u32 i;
+
+	for (i = 0; i < l->nr; i++) {
+		l->request_state[i].causes = (struct candidates){ 0 };
+		l->request_state[i].continued = (struct candidates){ 0 };
+		l->request_state[i].has_effect = false;
+		l->request_state[i].waits_in = NULL;
+	}
+	hash_for_each(&l->channels, i, c) {
+		c->set = (struct candidates){ 0 };
+		c->first = c->nr = 0;
+	}
+	hash_for_each(&l->workers, i, w) {
+		w->nr = w->effects = w->nr_waiting = 0;
+		w->woken = 0;
+		w->nr_received = w->free = 0;
+		w->answered = NONE;
+		w->agreed[w->policy] = w->contradicted[w->policy] = 0;
+		w->single[w->policy] = 0;
+		w->nr_sent = w->attributed[w->policy] = 0;
+	}
+}
+
+static void compare_ends(struct causality *l)
+{
+	u32 i;
+
+	for (i = 0; i < l->listed; i++) {
+		struct request_state *s = &l->request_state[i];
+		struct worker *w = s->sender;
+		bool both = candidates_known(&s->causes) &&
+			    candidates_known(&s->continued);
+
+		if (!w)
+			continue;
+		if (common_parent(l, s, causality_sent_at(l, i)) == NONE)
+			w->contradicted[w->policy] += both;
+		else if (both)
+			w->agreed[w->policy]++;
+		else
+			w->single[w->policy]++;
+	}
+}
+
+/*
+ * Whether at most one of so many contradicts. Some order is found in whatever a thread
+ * does, so a policy in order needs that many requests as evidence.
+ */
+static bool is_consistent(const struct worker *w, enum policy policy, u64 of)
+{
+	u64 both = w->agreed[policy] + w->contradicted[policy];
+
+	return w->contradicted[policy] * of <= both &&
+	       (!policy_is_ordered(policy) || both >= of);
+}
+
+/* Whether one known end suffices, assuming it is wrong as often as both contradict */
+static bool one_end_suffices(const struct worker *w)
+{
+	u64 agreed = w->agreed[w->policy], single = w->single[w->policy];
+	u64 contradicted = w->contradicted[w->policy];
+
+	if (is_consistent(w, w->policy, CONTRADICTIONS))
+		return true;
+	return is_consistent(w, w->policy, MORE_CONTRADICTIONS) &&
+	       (double)single * contradicted * WRONG <=
+		       (double)(agreed + contradicted) * (agreed + single);
+}
+
+static bool is_reliable(const struct request_state *s)
+{
+	return (candidates_known(&s->causes) &&
+		candidates_known(&s->continued)) ||
+	       one_end_suffices(s->sender);
+}
+
+/* Return: whether more is known than before */
+static bool attribute_requests(struct causality *l)
+{
+	bool more = false;
+	u32 i, owner;
+
+	compare_ends(l);
+	for (i = 0; i < l->listed; i++) {
+		struct request_state *s = &l->request_state[i];
+
+		if (!s->sender)
+			continue;
+		owner = is_reliable(s) && !l->list[i].multiplexed ?
+				common_parent(l, s, causality_sent_at(l, i)) :
+				NONE;
+		more |= owner != s->owner;
+		s->owner = owner;
+		s->sender->nr_sent++;
+		s->sender->attributed[s->sender->policy] += owner != NONE;
+	}
+	return more;
+}
+
+/* Repeat until nothing changes */
+static void run_passes(struct causality *l, bool last)
+{
+	bool more = true;
+	u64 i;
+	int pass;
+
+	for (i = 0; i < l->nr; i++)
+		l->request_state[i].owner = NONE;
+	l->last_pass = false;
+	for (pass = 0; pass <= PASSES && !l->last_pass && (more || last);
+	     pass++) {
+		l->last_pass = last && (!more || pass == PASSES);
+		begin_pass(l);
+		for (i = 0; i < l->nr_events; i++)
+			causality_handle_event(l, &l->event[i]);
+		more = attribute_requests(l);
+	}
+}
+
+/* Whether the ends contradict each other no more often under one policy than another */
+static bool is_as_consistent(const struct worker *w, enum policy policy,
+			     enum policy as)
+{
+	u64 nr = w->agreed[policy] + w->contradicted[policy];
+	u64 of = w->agreed[as] + w->contradicted[as];
+
+	return (double)w->contradicted[policy] * of <=
+	       (double)w->contradicted[as] * nr;
+}
+
+static bool is_better(const struct worker *w, enum policy policy,
+		      enum policy than)
+{
+	return is_consistent(w, policy, DISORDERS) &&
+	       w->attributed[policy] >
+		       w->attributed[than] + w->attributed[than] / GAIN;
+}
+
+static enum policy best_policy(const struct worker *w)
+{
+	enum policy best = is_as_consistent(w, POLICY_STRICT, POLICY_LOOSE) ?
+				   POLICY_STRICT :
+				   POLICY_LOOSE;
+
+	if (is_better(w, POLICY_ORDERED, best))
+		best = POLICY_ORDERED;
+	if (is_better(w, POLICY_REQUESTS_ORDERED, best))
+		best = POLICY_REQUESTS_ORDERED;
+	return is_better(w, POLICY_COMPLETE, best) ? POLICY_COMPLETE : best;
+}
+
+/* A thread that acts on each input before the next one has
+ * nearly all requests attributed
+ */
+static bool is_strict(const struct worker *w)
+{
+	return !w->contradicted[POLICY_STRICT] &&
+	       (w->nr_sent - w->attributed[POLICY_STRICT]) * CONTRADICTIONS <=
+		       w->nr_sent;
+}
+
+/* Try a policy for all threads whose policy is unknown */
+static bool try_policy(struct causality *l, enum policy policy)
+{
+	struct worker *w;
+	bool any = false;
+	u32 i;
+
+	hash_for_each(&l->workers, i, w) {
+		/* Order refers to inputs between two polls */
+		if (is_strict(w) || (policy != POLICY_LOOSE && !w->polls &&
+				     (policy != POLICY_COMPLETE || !w->async)))
+			continue;
+		w->policy = policy;
+		any = true;
+	}
+	if (any)
+		run_passes(l, false);
+	return any;
+}
+
+static void choose_policies(struct causality *l)
+{
+	struct worker *w;
+	u32 i;
+
+	hash_for_each(&l->workers, i, w) {
+		if (!is_strict(w))
+			w->policy = best_policy(w);
+	}
+}
+
+/**
+ * causality_new - find out which request each thread works for
+ * @s:	model, after requests_finish(), with single requests and a log
+ *
+ * Return: causality, to be freed with causality_free().
+ */
+struct causality *causality_new(const struct model *s)
+{
+	struct causality *l = xzalloc(sizeof(*l));
+	u64 n;
+
+	l->s = s;
+	l->list = requests_list(s->requests, &l->listed);
+	l->unclear = requests_unclear(s->requests, &n);
+	l->nr = l->listed + n;
+	l->request_state = xzalloc((l->nr + 1) * sizeof(*l->request_state));
+	causality_collect_events(l);
+	run_passes(l, false);
+	if (try_policy(l, POLICY_LOOSE)) {
+		try_policy(l, POLICY_ORDERED);
+		try_policy(l, POLICY_REQUESTS_ORDERED);
+		try_policy(l, POLICY_COMPLETE);
+		choose_policies(l);
+	}
+	run_passes(l, true);
+	return l;
+}
+
+/**
+ * causality_parent - find the parent of a request
+ * @l:		causality
+ * @r:		number of the request in requests_list()
+ * @known:	set to whether there are any candidates
+ *
+ * Return: the parent, or NULL if unknown.
+ */
+struct request *causality_parent(const struct causality *l, u64 r, bool *known)
+{
+	const struct request_state *s = &l->request_state[r];
+
+	*known = s->causes.nr || s->continued.nr;
+	/* The parent is an unclear request, or has no end */
+	if (s->owner == NONE || s->owner >= l->listed ||
+	    !l->list[s->owner].answered)
+		return NULL;
+	return &l->list[s->owner];
+}
+
+/* Return: the thread, or NULL if it never worked for a known request */
+static const struct worker *worker_at(const struct causality *l, u32 host,
+				      s32 pid)
+{
+	u64 hash = hash_pair(host, pid);
+	const struct worker *w;
+
+	hash_for_each_possible_entry(&l->workers, hash, w) {
+		if (w->host == host && w->pid == pid)
+			return w->spans ? w : NULL;
+	}
+	return NULL;
+}
+
+/**
+ * causality_has_worked - whether a thread has worked for any request
+ * @l:		causality
+ * @host:	number of the host
+ * @pid:	thread
+ *
+ * Return: whether it has.
+ */
+bool causality_has_worked(const struct causality *l, u32 host, s32 pid)
+{
+	return worker_at(l, host, pid);
+}
+
+/**
+ * causality_request_at - which request a thread works for
+ * @l:		causality
+ * @host:	number of the host
+ * @pid:	thread
+ * @time:	time, ns of the host
+ *
+ * Return: the request, or NULL if unknown.
+ */
+const struct request *causality_request_at(const struct causality *l, u32 host,
+					   s32 pid, u64 time)
+{
+	const struct worker *w = worker_at(l, host, pid);
+	u64 low = 0, high = w ? w->spans : 0;
+	const struct work_span *span;
+
+	while (low < high) {
+		u64 mid = (low + high) / 2;
+
+		if (w->span[mid].time > time)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	span = low ? &w->span[low - 1] : NULL;
+	if (!span || span->request == NONE)
+		return NULL;
+	/* A response by another thread ends the work of this one, too */
+	if (!span->answered && !causality_in_progress(l, span->request, time))
+		return NULL;
+	return causality_request(l, span->request);
+}
+
+/**
+ * causality_free - free causality
+ * @l:	causality, or NULL
+ */
+void causality_free(struct causality *l)
+{
+	struct channel *c;
+	struct worker *w;
+	u32 i;
+
+	if (!l)
+		return;
+	hash_for_each(&l->workers, i, w) {
+		free(w->input);
+		free(w->waiting);
+		free(w->received);
+		free(w->span);
+	}
+	hash_free(&l->workers);
+	hash_for_each(&l->channels, i, c)
+		free(c->pipe_write);
+	hash_free(&l->channels);
+	free(l->event);
+	free(l->request_state);
+	free(l);
+}

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requests: single requests and their sums, from the turns of both ends. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link_requests.h"
+
+static struct flow *find_flow(struct requests *q, u32 client, u32 server)
+{
+	u64 hash = hash_pair(client, server);
+	struct flow *e;
+
+	hash_for_each_possible_entry(&q->flows, hash, e) {
+		if (e->client == requests_endpoint(q, client) &&
+		    e->server == requests_endpoint(q, server))
+			return e;
+	}
+	e = hash_new(&q->flows, hash, sizeof(*e));
+	e->client = requests_endpoint(q, client);
+	e->server = requests_endpoint(q, server);
+	return e;
+}
+
+/* Index of the first call of a thread that ended after a time */
+static u64 first_call_after(const struct caller *t, u64 time)
+{
+	u64 low = 0, high = t->nr;
+
+	while (low < high) {
+		u64 mid = (low + high) / 2;
+
+		if (t->call[mid].finish > time)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* End of the wait for a missing response: of the thread's last call, or of the trace */
+static u64 unanswered_until(const struct requests *q, const struct turn *t,
+			    u64 id)
+{
+	const struct caller *thread = t->first;
+	u64 i, until = 0;
+
+	for (i = first_call_after(thread, t->sent); i < thread->nr; i++) {
+		const struct timed_call *c = &thread->call[i];
+
+		if (c->id == id && c->start >= t->sent && c->finish > until)
+			until = c->finish;
+	}
+	if (!until && thread->host < q->hosts)
+		until = q->end[thread->host];
+	return until > t->sent ? until : t->sent;
+}
+
+static void add_turn(const struct requests *q, struct flow *e,
+		     const struct turn *t, u64 id)
+{
+	e->sent += t->end - t->from;
+	if (!t->answered) {
+		e->unanswered++;
+		e->unanswered_time += unanswered_until(q, t, id) - t->sent;
+		return;
+	}
+	e->requests++;
+	e->received += t->answer_end - t->answer_from;
+}
+
+/* The step that a call is; @own: cookie of the request's socket */
+static enum step step_of(const struct timed_call *c, const struct turn *s,
+			 u64 own)
+{
+	if ((c->id == own || c->step == STEP_POLL) && c->finish <= s->sent)
+		return STEP_ARRIVING;
+	return c->id == own ? STEP_OWN_SOCKET : c->step;
+}
+
+/* Outside of calls: on a CPU or not, if that is known */
+static void add_time_outside(struct flow *e, const struct model *m,
+			     const struct caller *t, u64 from, u64 to)
+{
+	struct off_cpu off;
+	u64 rest = to - from;
+
+	while (off_cpu_next(m, t->host, t->pid, &from, to, &off)) {
+		e->step[STEP_SLEEPING] += off.runnable - off.begin;
+		e->step[STEP_RUNNABLE] += off.end - off.runnable;
+		rest -= off.end - off.begin;
+	}
+	e->step[STEP_COMPUTING] += rest;
+}
+
+/* What the server did during a request; @own: cookie of its socket */
+static void add_steps(struct flow *e, const struct model *m,
+		      const struct turn *s, u64 own)
+{
+	u64 i, began = s->begin, outside = 0;
+	bool known;
+
+	if (!s->thread || s->over < s->begin)
+		return;
+	known = off_cpu_known(m, s->thread->host, s->begin, s->over);
+	e->stepped++;
+	for (i = first_call_after(s->thread, s->begin); i < s->thread->nr;
+	     i++) {
+		const struct timed_call *c = &s->thread->call[i];
+		u64 time;
+
+		if (c->finish > s->over)
+			break;
+		/* A damaged trace may have calls within calls */
+		if (c->start < began)
+			continue;
+		outside += c->start - began;
+		if (known)
+			add_time_outside(e, m, s->thread, began, c->start);
+		began = c->finish;
+		time = c->finish - c->start;
+		e->step[step_of(c, s, own)] += time;
+	}
+	outside += s->over - began;
+	if (known)
+		add_time_outside(e, m, s->thread, began, s->over);
+	else
+		e->step[STEP_NO_CALL] += outside;
+}
+
+static struct view view_of(const struct requests *q, const struct turn *t,
+			   u64 id)
+{
+	return (struct view){
+		.seen = true,
+		.alone = t->thread,
+		.host = t->first->host,
+		.pid = t->first->pid,
+		.last_pid = t->last->pid,
+		.id = id,
+		.begin = t->begin,
+		.over = t->over,
+		.sent = t->sent,
+		.paused = t->paused,
+		.until = t->answered ? 0 : unanswered_until(q, t, id),
+	};
+}
+
+/* Mark the first and last call of each kind in a turn */
+static void add_segments_io(struct requests *q, const struct segment *s, u64 nr,
+			    enum role role, u32 request)
+{
+	u64 first[2] = { nr, nr }, last[2] = { 0 }, i;
+
+	for (i = nr; i; i--)
+		first[s[i - 1].sent] = i - 1;
+	for (i = 0; i < nr; i++)
+		last[s[i].sent] = i;
+	for (i = 0; i < nr; i++) {
+		bool sent = s[i].sent;
+
+		GROW(q->request_io, q->request_ios, q->request_io_room);
+		q->request_io[q->request_ios++] = (struct request_io){
+			.time = segment_moved_at(&s[i]),
+			.host = s[i].thread->host,
+			.pid = s[i].thread->pid,
+			.request = request,
+			.what = role == ROLE_CLIENT ?
+					(sent ? IO_SENDS_REQUEST :
+						IO_RECEIVES_RESPONSE) :
+					(sent ? IO_SENDS_RESPONSE :
+						IO_RECEIVES_REQUEST),
+			.first = i == first[sent],
+			.last = i == last[sent],
+			.async = s[i].async,
+		};
+	}
+}
+
+/* @t: one of @turns */
+static void add_turn_io(struct requests *q, const struct turns *turns,
+			const struct turn *t, const struct side *side,
+			enum role role, u32 request)
+{
+	u64 end = side->nr;
+
+	if (t + 1 < turns->turn + turns->nr)
+		end = t[1].segment;
+	add_segments_io(q, &side->segment[t->segment], end - t->segment, role,
+			request);
+}
+
+/* For a Unix socket the server's name, if that end was recorded */
+static const char *name_of(const struct connection *c, u32 side,
+			   enum role named)
+{
+	u32 server = named == ROLE_SERVER ? side : !side;
+
+	if (c->host == NO_HOST)
+		return c->side[side].name;
+	return c->side[server].name ? c->side[server].name : "";
+}
+
+/* @t: as the side @named saw it; @other: as the other side did, or NULL */
+static void keep_request(struct requests *q, const struct flow *e,
+			 const struct turn *t, const struct turn *other,
+			 const struct connection *c, u32 side, enum role named)
+{
+	struct request *r;
+
+	if (!q->keep)
+		return;
+	GROW(q->list, q->listed, q->list_room);
+	r = &q->list[q->listed++];
+	*r = (struct request){
+		.endpoint = { e->client, e->server },
+		.name = name_of(c, side, named),
+		.local = c->host != NO_HOST,
+		.via_pipe = c->via_pipe,
+		.named = named,
+		.sent = t->end - t->from,
+		.received = t->answered ? t->answer_end - t->answer_from : 0,
+		.answered = t->answered,
+	};
+	r->view[named] = view_of(q, t, c->side[side].id);
+	if (other)
+		r->view[!named] = view_of(q, other, c->side[!side].id);
+}
+
+/* The server handles it, though it is unknown which request of its client it is */
+static void keep_unclear(struct requests *q, const struct turns *turns,
+			 const struct side *side)
+{
+	u64 i;
+
+	for (i = 0; i < turns->nr && q->keep; i++) {
+		if (turns->turn[i].matched)
+			continue;
+		GROW(q->unclear, q->nr_unclear, q->unclear_room);
+		add_turn_io(q, turns, &turns->turn[i], side, ROLE_SERVER,
+			    q->nr_unclear | UNCLEAR);
+		q->unclear[q->nr_unclear++] = (struct request){
+			.view[ROLE_SERVER] =
+				view_of(q, &turns->turn[i], side->id),
+			.answered = turns->turn[i].answered,
+			.unclear = true,
+		};
+	}
+}
+
+/*
+ * When the server's thread began to wait for what it received: the begin of that call,
+ * or of the poll before it
+ */
+static u64 waiting_since(const struct turn *server)
+{
+	const struct caller *t = server->first;
+	u64 i = first_call_after(t, server->begin);
+
+	if (!i || t->call[i - 1].finish != server->begin)
+		return server->since;
+	if (i > 1 && t->call[i - 2].step == STEP_POLL)
+		return t->call[i - 2].start;
+	return t->call[i - 1].start;
+}
+
+/* Only if each part is longer than the clocks' error bounds */
+static void split_network_time(struct flow *e, const struct clocks *c,
+			       const struct turn *client,
+			       const struct turn *server)
+{
+	u32 client_host = client->first->host,
+	    server_host = server->first->host;
+	u64 bound[4], wrong, since = waiting_since(server);
+	s64 sent_at, received_at, waiting_at, responded_at, over;
+	u64 since_bound;
+
+	if (clocks_get(c, client_host)->reference !=
+		    clocks_get(c, server_host)->reference ||
+	    !clocks_common(c, client_host, client->begin, &sent_at,
+			   &bound[0]) ||
+	    !clocks_common(c, server_host, server->begin, &received_at,
+			   &bound[1]) ||
+	    !clocks_common(c, server_host, server->over, &responded_at,
+			   &bound[2]) ||
+	    !clocks_common(c, client_host, client->over, &over, &bound[3]) ||
+	    !clocks_common(c, server_host, since, &waiting_at, &since_bound))
+		return;
+	wrong = bound[0] + bound[1];
+	if (wrong < bound[2] + bound[3])
+		wrong = bound[2] + bound[3];
+	if (received_at - sent_at <= (s64)wrong ||
+	    over - responded_at <= (s64)wrong)
+		return;
+	e->split++;
+	e->to_server += received_at - sent_at;
+	e->before_wait += waiting_at > sent_at ? waiting_at - sent_at : 0;
+	e->to_client += over - responded_at;
+}
+
+/* Lost records look like it */
+static bool is_multiplexed(const struct requests *q, const struct turns *client,
+			   const struct turns *server,
+			   const struct connection *c)
+{
+	return !c->via_pipe && turns_overlap(client, server) &&
+	       !q->s->host[c->side[0].host].nr_gaps &&
+	       !q->s->host[c->side[1].host].nr_gaps;
+}
+
+/* Both ends were recorded */
+static void add_both(struct requests *q, const struct turns *client,
+		     struct turns *server, const struct connection *c, u32 side)
+{
+	bool multiplexed = is_multiplexed(q, client, server, c);
+	u64 i, j = 0;
+
+	for (i = 0; i < client->nr; i++) {
+		const struct turn *t = &client->turn[i];
+		struct turn *s;
+		struct flow *e;
+		bool same;
+
+		while (j + 1 < server->nr && server->turn[j].end < t->end)
+			j++;
+		s = &server->turn[j];
+		e = find_flow(q, t->endpoint,
+			      requests_server(q, s->endpoint, c, !side));
+		same = !multiplexed && t->answered && s->answered &&
+		       turn_is_same(t, s);
+		e->multiplexed += multiplexed && !i;
+		s->matched |= same;
+		add_turn(q, e, t, c->side[side].id);
+		keep_request(q, e, t, same ? s : NULL, c, side, ROLE_CLIENT);
+		if (q->keep)
+			add_turn_io(q, client, t, &c->side[side], ROLE_CLIENT,
+				    q->listed - 1);
+		if (q->keep && same)
+			add_turn_io(q, server, s, &c->side[!side], ROLE_SERVER,
+				    q->listed - 1);
+		if (!t->answered)
+			continue;
+		times_add(&e->response_time, t->over - t->begin);
+		if (!same) {
+			e->unclear++;
+			if (q->keep) {
+				q->list[q->listed - 1].unclear = true;
+				q->list[q->listed - 1].multiplexed =
+					multiplexed;
+			}
+			continue;
+		}
+		times_add(&e->service_time, s->over - s->begin);
+		add_steps(e, q->s, s, c->side[!side].id);
+		e->network_time += (t->over - t->begin) - (s->over - s->begin);
+		split_network_time(e, q->s->clocks, t, s);
+	}
+	keep_unclear(q, server, &c->side[!side]);
+}
+
+/* One end was recorded */
+static void add_one(struct requests *q, const struct turns *turns,
+		    const struct connection *c, u32 side,
+		    bool connection_is_client)
+{
+	/* Nothing is known of the peer of a Unix socket */
+	const char *name = c->host == NO_HOST ? c->side[side].name : "";
+	u32 other = requests_address(q, name, connection_is_client);
+	enum role role = connection_is_client ? ROLE_CLIENT : ROLE_SERVER;
+	u64 i;
+
+	for (i = 0; i < turns->nr; i++) {
+		const struct turn *t = &turns->turn[i];
+		struct flow *e;
+
+		e = connection_is_client ?
+			    find_flow(q, t->endpoint, other) :
+			    find_flow(q, other,
+				      requests_server(q, t->endpoint, c, side));
+		add_turn(q, e, t, c->side[side].id);
+		keep_request(q, e, t, NULL, c, side, role);
+		if (q->keep)
+			add_turn_io(q, turns, t, &c->side[side], role,
+				    q->listed - 1);
+		if (!t->answered)
+			continue;
+		times_add(connection_is_client ? &e->response_time :
+						 &e->service_time,
+			  t->over - t->begin);
+		if (!connection_is_client)
+			add_steps(e, q->s, t, c->side[side].id);
+	}
+}
+
+static void add_connection(struct requests *q, struct connection *c)
+{
+	u32 at = connection_is_client(q, c, 0) ? 0 : 1;
+	struct turns client = { 0 }, server = { 0 };
+
+	turns_make(&client, &c->side[at], true);
+	turns_make(&server, &c->side[!at], false);
+	c->turns = c->via_pipe && turns_alternate(&client, &server);
+	if (c->via_pipe && !c->turns)
+		client.nr = server.nr = 0;
+	if (client.nr && server.nr)
+		add_both(q, &client, &server, c, at);
+	else if (client.nr)
+		add_one(q, &client, c, at, true);
+	else if (server.nr)
+		add_one(q, &server, c, !at, false);
+	free(client.turn);
+	free(server.turn);
+}
+
+static u64 total_time(const struct flow *e)
+{
+	return (e->response_time.nr ? e->response_time.sum :
+				      e->service_time.sum) +
+	       e->unanswered_time;
+}
+
+static int by_endpoint(const struct endpoint *a, const struct endpoint *b)
+{
+	int order = (a->host > b->host) - (a->host < b->host);
+
+	order = order ? order : strcmp(a->name, b->name);
+	return order ? order : strcmp(a->address, b->address);
+}
+
+static int by_response_time(const void *a, const void *b)
+{
+	const struct flow *x = *(struct flow *const *)a,
+			  *y = *(struct flow *const *)b;
+	u64 p = total_time(x), r = total_time(y);
+	int order = (p < r) - (p > r);
+
+	order = order ? order : by_endpoint(x->client, y->client);
+	return order ? order : by_endpoint(x->server, y->server);
+}
+
+/**
+ * requests_finish - make requests of the recorded calls
+ * @q:		requests
+ * @s:		model, after off_cpu_link() and clocks_finish()
+ * @nr:		set to the number of flows
+ *
+ * Return: flows in descending order of response time, valid until requests_free().
+ */
+struct flow *const *requests_finish(struct requests *q, const struct model *s,
+				    u64 *nr)
+{
+	struct connection *c;
+	struct flow *e;
+	u32 i;
+
+	q->s = s;
+	hash_for_each(&q->connections, i, c)
+		requests_learn_listener(q, c);
+	hash_for_each(&q->connections, i, c)
+		add_connection(q, c);
+	q->flow = xzalloc((q->flows.nr + 1) * sizeof(*q->flow));
+	*nr = 0;
+	hash_for_each(&q->flows, i, e) {
+		times_finish(&e->response_time);
+		times_finish(&e->service_time);
+		q->flow[(*nr)++] = e;
+	}
+	qsort(q->flow, *nr, sizeof(*q->flow), by_response_time);
+	return q->flow;
+}

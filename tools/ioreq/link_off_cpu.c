@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Times in which threads were not on a CPU, from sched_switch and sched_waking: a thread
+ * that left its CPU asleep sleeps until it is woken, and then waits for a CPU; one that
+ * left it runnable waits for a CPU all the time. Without sched_waking, the wait for a CPU
+ * is part of the sleep.
+ */
+#include <stdlib.h>
+
+#include "link.h"
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct sched_event *x = a, *y = b;
+	int order = (x->host > y->host) - (x->host < y->host);
+
+	order = order ? order : (x->pid > y->pid) - (x->pid < y->pid);
+	order = order ? order : (x->time > y->time) - (x->time < y->time);
+	return order ? order :
+		       (x->number > y->number) - (x->number < y->number);
+}
+
+/* @left: when the thread left its CPU; @woken: the waking after that, or NULL */
+static void add_off_cpu(struct model *s, const struct sched_event *left,
+			const struct sched_event *woken,
+			const struct sched_event *came)
+{
+	bool asleep = left->what == SCHED_LEFT_ASLEEP;
+	u64 runnable = asleep ? came->time : left->time;
+
+	if (asleep && woken)
+		runnable = woken->time;
+	s->off_cpu[s->nr_off_cpu++] = (struct off_cpu){
+		.host = left->host,
+		.pid = left->pid,
+		.begin = left->time,
+		.runnable = runnable,
+		.end = came->time,
+		.waker = asleep && woken ? woken->waker : NULL,
+	};
+}
+
+/**
+ * off_cpu_link - find the times in which threads were not on a CPU
+ * @s:	model, after all files were read
+ */
+void off_cpu_link(struct model *s)
+{
+	const struct sched_event *left = NULL, *woken = NULL;
+	u64 i;
+
+	s->off_cpu = xzalloc((s->sched_events + 1) * sizeof(*s->off_cpu));
+	if (s->sched_events)
+		qsort(s->sched_event, s->sched_events, sizeof(*s->sched_event),
+		      by_thread);
+	for (i = 0; i < s->sched_events; i++) {
+		const struct sched_event *e = &s->sched_event[i];
+
+		if (left && (left->host != e->host || left->pid != e->pid))
+			left = NULL;
+		switch (e->what) {
+		case SCHED_LEFT_ASLEEP:
+		case SCHED_LEFT_RUNNABLE:
+			left = e;
+			woken = NULL;
+			break;
+		case SCHED_WOKEN:
+			if (left && !woken)
+				woken = e;
+			break;
+		case SCHED_CAME:
+			if (left)
+				add_off_cpu(s, left, woken, e);
+			left = NULL;
+			break;
+		}
+	}
+	free(s->sched_event);
+	s->sched_event = NULL;
+}
+
+/* Index of the first time of a thread that ends after a time, or of what follows it */
+static u64 first_after(const struct model *s, u32 host, s32 pid, u64 time)
+{
+	u64 low = 0, high = s->nr_off_cpu;
+
+	while (low < high) {
+		u64 mid = (low + high) / 2;
+		const struct off_cpu *o = &s->off_cpu[mid];
+		bool after = o->host != host ? o->host > host :
+			     o->pid != pid   ? o->pid > pid :
+					       o->end > time;
+
+		if (after)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/**
+ * off_cpu_next - the next time in which a thread was not on a CPU
+ * @s:		model, after off_cpu_link()
+ * @host:	number of the host
+ * @pid:	thread
+ * @from:	begin of the span to look at, ns of the host; set to the end of the time
+ *		that is found
+ * @to:		end of the span
+ * @found:	set to that time, cut to the span
+ *
+ * Return: whether there is one.
+ */
+bool off_cpu_next(const struct model *s, u32 host, s32 pid, u64 *from, u64 to,
+		  struct off_cpu *found)
+{
+	u64 i = first_after(s, host, pid, *from);
+
+	if (i == s->nr_off_cpu)
+		return false;
+	*found = s->off_cpu[i];
+	if (found->host != host || found->pid != pid || found->begin >= to)
+		return false;
+	if (found->begin < *from)
+		found->begin = *from;
+	if (found->end > to)
+		found->end = to;
+	if (found->runnable < found->begin)
+		found->runnable = found->begin;
+	if (found->runnable > found->end)
+		found->runnable = found->end;
+	*from = found->end;
+	return true;
+}
+
+/**
+ * off_cpu_known - whether it is known when threads of a host were on a CPU
+ * @s:		model, after off_cpu_link()
+ * @host:	number of the host
+ * @from:	begin of the span in question, ns of the host
+ * @to:		end of the span
+ *
+ * Return: whether sched_switch was recorded, and no records were lost in the span.
+ */
+bool off_cpu_known(const struct model *s, u32 host, u64 from, u64 to)
+{
+	const struct host *h = &s->host[host];
+
+	return h->switches && !host_is_lossy(h, from, to);
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests on connections of TCP, of Unix sockets and of pipes, with response time and
+ * service time.
+ *
+ * A byte has the same offset in its stream at both ends, so a request is identified by
+ * the byte ranges of itself and of its response, whatever the clocks show. The calls of
+ * one end of a connection, in order, are split into turns: what the client sends, and
+ * what the server sends until the client sends again. A turn that has the same byte
+ * ranges at both ends is one request. Other requests are unclear: they were sent before
+ * the response to the last one, or their response began before all of the request had
+ * arrived, or records were lost.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link_requests.h"
+
+/**
+ * requests_new - create an empty set of requests
+ *
+ * Return: the requests, to be freed with requests_free().
+ */
+struct requests *requests_new(void)
+{
+	return xzalloc(sizeof(struct requests));
+}
+
+u32 requests_find_server(struct requests *q, u32 host, const char *name,
+			 const char *address)
+{
+	u64 hash = hash_more(hash_pair(host, hash_string(name)),
+			     hash_string(address));
+	struct endpoint *p;
+	u32 i;
+
+	hash_for_each_possible(&q->endpoints, hash, i) {
+		p = hash_entry(&q->endpoints, i);
+		if (p->host == host && !strcmp(p->name, name) &&
+		    !strcmp(p->address, address))
+			return i;
+	}
+	p = hash_new(&q->endpoints, hash, sizeof(*p));
+	p->host = host;
+	p->name = xstrdup(name);
+	p->address = xstrdup(address);
+	return q->endpoints.nr - 1;
+}
+
+u32 requests_find_endpoint(struct requests *q, u32 host, const char *name)
+{
+	return requests_find_server(q, host, name, "");
+}
+
+static u64 hash_connection(u32 host, bool via_pipe, u32 low, u32 high)
+{
+	return hash_pair((u64)host << 1 | via_pipe, (u64)high << 32 | low);
+}
+
+static struct connection *get_connection(const struct requests *q, u32 host,
+					 bool via_pipe, u32 low, u32 high)
+{
+	u64 hash = hash_connection(host, via_pipe, low, high);
+	struct connection *c;
+
+	hash_for_each_possible_entry(&q->connections, hash, c) {
+		if (c->isn[0] == low && c->isn[1] == high && c->host == host &&
+		    c->via_pipe == via_pipe)
+			return c;
+	}
+	return NULL;
+}
+
+static struct connection *find_connection(struct requests *q, u32 host,
+					  bool via_pipe, u32 low, u32 high)
+{
+	struct connection *c = get_connection(q, host, via_pipe, low, high);
+
+	if (c)
+		return c;
+	c = hash_new(&q->connections,
+		     hash_connection(host, via_pipe, low, high), sizeof(*c));
+	c->host = host;
+	c->via_pipe = via_pipe;
+	c->isn[0] = low;
+	c->isn[1] = high;
+	return c;
+}
+
+static struct caller *find_thread(struct requests *q, u32 host, s32 pid)
+{
+	u64 hash = hash_pair(host, pid);
+	struct caller *t;
+
+	hash_for_each_possible_entry(&q->threads, hash, t) {
+		if (t->host == host && t->pid == pid)
+			return t;
+	}
+	t = hash_new(&q->threads, hash, sizeof(*t));
+	t->host = host;
+	t->pid = pid;
+	return t;
+}
+
+/**
+ * requests_call - add a call, in order of the ends
+ * @q:		requests
+ * @host:	number of the host
+ * @pid:	thread
+ * @id:		cookie of the socket, or 0
+ * @step:	kind of call
+ * @start:	begin, ns
+ * @duration:	duration, ns
+ */
+void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
+		   enum step step, u64 start, u64 duration)
+{
+	struct caller *t = find_thread(q, host, pid);
+
+	if (host >= q->hosts) {
+		q->end = xreallocarray(q->end, host + 1ull, sizeof(*q->end));
+		memset(q->end + q->hosts, 0,
+		       (host + 1ull - q->hosts) * sizeof(*q->end));
+		q->hosts = host + 1;
+	}
+	if (start + duration > q->end[host])
+		q->end[host] = start + duration;
+	GROW(t->call, t->nr, t->room);
+	t->call[t->nr++] = (struct timed_call){
+		.start = start,
+		.finish = start + duration,
+		.id = id,
+		.step = step,
+	};
+}
+
+/**
+ * requests_add - add bytes of a stream that a call sent or received
+ * @q:	requests
+ * @m:	the bytes and the call
+ */
+void requests_add(struct requests *q, const struct message *m)
+{
+	bool upper = m->isn > m->peer_isn;
+	struct connection *c = find_connection(q, m->local ? m->host : NO_HOST,
+					       m->via_pipe,
+					       upper ? m->peer_isn : m->isn,
+					       upper ? m->isn : m->peer_isn);
+	struct side *side = &c->side[upper];
+
+	GROW(side->segment, side->nr, side->room);
+	side->segment[side->nr++] = (struct segment){
+		.from = m->from,
+		.end = m->end,
+		.start = m->start,
+		.finish = m->start + m->duration,
+		.thread = find_thread(q, m->host, m->pid),
+		.endpoint = requests_find_endpoint(q, m->host, m->comm),
+		.sent = m->sent,
+		.async = m->async,
+	};
+	if (side->name)
+		return;
+	side->name = xstrdup(m->name);
+	side->host = m->host;
+	side->tgid = m->tgid;
+	side->id = m->id;
+}
+
+/**
+ * requests_socket - add a socket that has connected or was accepted
+ * @q:		requests
+ * @host:	number of the host
+ * @id:		cookie of the socket
+ * @role:	its side of the connection
+ */
+void requests_socket(struct requests *q, u32 host, u64 id, enum role role)
+{
+	u64 hash = hash_pair(host, id);
+	struct socket *s;
+
+	hash_for_each_possible_entry(&q->sockets, hash, s) {
+		if (s->host == host && s->id == id)
+			break;
+	}
+	if (!s)
+		s = hash_new(&q->sockets, hash, sizeof(*s));
+	*s = (struct socket){ .host = host, .id = id, .role = role };
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+/* Put sent or received segments first, sorted by offset; returns their number */
+static u64 sort_segments(struct side *side, bool sent)
+{
+	u64 i, nr = 0;
+
+	for (i = 0; i < side->nr; i++) {
+		struct segment swap = side->segment[i];
+
+		if (swap.sent != sent)
+			continue;
+		side->segment[i] = side->segment[nr];
+		side->segment[nr++] = swap;
+	}
+	if (nr)
+		qsort(side->segment, nr, sizeof(*side->segment), by_offset);
+	return nr;
+}
+
+/* If several calls sent what one call received, the last one gives the tightest bound
+ */
+static void match_segments(struct clocks *c, struct side *from, struct side *to)
+{
+	u64 sent = sort_segments(from, true), i = 0, j;
+	u64 received = sort_segments(to, false);
+
+	for (j = 0; j < received; j++) {
+		const struct segment *r = &to->segment[j], *last = NULL;
+
+		while (i < sent && from->segment[i].end <= r->from)
+			i++;
+		for (; i < sent && from->segment[i].from < r->end; i++) {
+			if (!last || from->segment[i].start > last->start)
+				last = &from->segment[i];
+		}
+		if (!last)
+			continue;
+		/* The next call may have received the rest of what this one sent */
+		i--;
+		clocks_message(c, last->thread->host, last->start,
+			       r->thread->host, r->finish);
+	}
+}
+
+/**
+ * requests_messages - give the clocks the times of all messages
+ * @q:	requests, before requests_finish()
+ * @c:	clocks, before clocks_finish()
+ */
+void requests_messages(struct requests *q, struct clocks *c)
+{
+	struct connection *at;
+	u32 i;
+
+	hash_for_each(&q->connections, i, at) {
+		match_segments(c, &at->side[0], &at->side[1]);
+		match_segments(c, &at->side[1], &at->side[0]);
+	}
+}
+
+/**
+ * requests_keep - keep single requests, for requests_list()
+ * @q:	requests, before requests_finish()
+ */
+void requests_keep(struct requests *q)
+{
+	q->keep = true;
+}
+
+/**
+ * requests_list - single requests
+ * @q:	requests, after requests_finish()
+ * @nr:	set to their number
+ *
+ * Return: the requests, unsorted and without parents, valid until requests_free().
+ */
+struct request *requests_list(struct requests *q, u64 *nr)
+{
+	*nr = q->listed;
+	return q->list;
+}
+
+/**
+ * requests_unclear - requests at servers that the clients did not see alike
+ * @q:	requests, after requests_finish()
+ * @nr:	set to their number
+ *
+ * Return: the requests, with only the server's view, valid until requests_free().
+ */
+struct request *requests_unclear(struct requests *q, u64 *nr)
+{
+	*nr = q->nr_unclear;
+	return q->unclear;
+}
+
+/**
+ * requests_ios - the calls of single requests
+ * @q:	requests, after requests_finish()
+ * @nr:	set to their number
+ *
+ * Return: the calls, unsorted, valid until requests_free().
+ */
+const struct request_io *requests_ios(const struct requests *q, u64 *nr)
+{
+	*nr = q->request_ios;
+	return q->request_io;
+}
+
+/**
+ * requests_unanswered_time - how long an unanswered request was in flight
+ * @r:	request
+ *
+ * Return: ns since all of it had been sent; 0 if it has a response.
+ */
+u64 requests_unanswered_time(const struct request *r)
+{
+	const struct view *p = &r->view[!r->view[ROLE_CLIENT].seen];
+
+	return r->answered ? 0 : p->until - p->sent;
+}
+
+/**
+ * requests_via_pipe - whether two processes exchange requests through pipes
+ * @q:		requests, after requests_finish()
+ * @host:	number of the host
+ * @a:		one process
+ * @b:		the other process
+ */
+bool requests_via_pipe(const struct requests *q, u32 host, s32 a, s32 b)
+{
+	const struct connection *c =
+		get_connection(q, host, true, a < b ? a : b, a < b ? b : a);
+
+	return c && c->turns;
+}
+
+/**
+ * requests_comm - keep the name of a process
+ * @q:		requests
+ * @host:	number of the host
+ * @comm:	name
+ *
+ * Return: the same name, valid until requests_free().
+ */
+const char *requests_comm(struct requests *q, u32 host, const char *comm)
+{
+	u32 number = requests_find_endpoint(q, host, comm);
+
+	return requests_endpoint(q, number)->name;
+}
+
+/**
+ * requests_free - free all requests
+ * @q:	requests
+ */
+void requests_free(struct requests *q)
+{
+	struct connection *c;
+	struct listener *l;
+	struct endpoint *p;
+	struct caller *t;
+	struct flow *e;
+	u32 i, j;
+
+	hash_for_each(&q->connections, i, c) {
+		for (j = 0; j < 2; j++) {
+			free(c->side[j].segment);
+			free(c->side[j].name);
+		}
+	}
+	hash_free(&q->connections);
+	hash_for_each(&q->threads, i, t)
+		free(t->call);
+	hash_free(&q->threads);
+	hash_free(&q->sockets);
+	hash_for_each(&q->listeners, i, l)
+		free(l->address);
+	hash_free(&q->listeners);
+	hash_for_each(&q->flows, i, e) {
+		free(e->response_time.time);
+		free(e->service_time.time);
+	}
+	hash_free(&q->flows);
+	hash_for_each(&q->endpoints, i, p) {
+		free(p->name);
+		free(p->address);
+	}
+	hash_free(&q->endpoints);
+	free(q->flow);
+	free(q->list);
+	free(q->unclear);
+	free(q->request_io);
+	free(q->end);
+	free(q);
+}

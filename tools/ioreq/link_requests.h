@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Requests: internal to link_requests.c, link_servers.c, link_turns.c and link_flows.c. */
+#ifndef IOREQ_LINK_REQUESTS_H
+#define IOREQ_LINK_REQUESTS_H
+
+#include "link.h"
+
+/**
+ * struct timed_call - a call of a thread
+ * @start:	begin, ns of its host
+ * @finish:	end, ns of its host
+ * @id:		cookie of the socket, or 0
+ * @step:	kind of call
+ */
+struct timed_call {
+	u64 start;
+	u64 finish;
+	u64 id;
+	enum step step;
+};
+
+/**
+ * struct caller - a thread
+ * @host:	number of the host
+ * @pid:	thread ID
+ * @call:	its calls, sorted by end and so by begin
+ * @nr:		number of calls
+ * @room:	allocated entries of @call
+ */
+struct caller {
+	u32 host;
+	s32 pid;
+	struct timed_call *call;
+	u64 nr;
+	u64 room;
+};
+
+/**
+ * struct segment - byte range that a call sent or received
+ * @from:	offset of the first byte in the stream
+ * @end:	offset after the last byte
+ * @start:	begin of the call, ns of its host
+ * @finish:	end of the call
+ * @thread:	thread of the call
+ * @endpoint:	number of its process's endpoint
+ * @sent:	the bytes were sent
+ * @async:	the call was a request to io_uring or aio
+ */
+struct segment {
+	u64 from;
+	u64 end;
+	u64 start;
+	u64 finish;
+	const struct caller *thread;
+	u32 endpoint;
+	bool sent;
+	bool async;
+};
+
+/**
+ * struct side - one end of a connection
+ * @segment:	byte ranges of its calls
+ * @nr:		number of segments
+ * @room:	allocated entries of @segment
+ * @host:	number of the host
+ * @id:		cookie of the socket
+ * @tgid:	the first process that used it
+ * @name:	its addresses, own one first
+ */
+struct side {
+	struct segment *segment;
+	u64 nr;
+	u64 room;
+	u32 host;
+	s32 tgid;
+	u64 id;
+	char *name;
+};
+
+/**
+ * struct connection - a connection
+ * @host:	number of the host of Unix sockets and pipes; NO_HOST: TCP
+ * @via_pipe:	it is a pair of pipes; the sequence numbers are processes
+ * @turns:	of pipes, after requests_finish(): the processes take turns
+ * @isn:	initial sequence numbers of the ends, lower one first
+ * @side:	both ends; without segments where it was not recorded
+ */
+struct connection {
+	u32 host;
+	bool via_pipe;
+	bool turns;
+	u32 isn[2];
+	struct side side[2];
+};
+
+/**
+ * struct socket - a socket with a known role
+ * @host:	number of the host
+ * @id:		its cookie
+ * @role:	its side of the connection
+ */
+struct socket {
+	u32 host;
+	u64 id;
+	enum role role;
+};
+
+/**
+ * struct listener - a process that listens on a port, or all processes of a name that
+ *	do
+ * @host:	number of the host
+ * @key:	the process; or ENDPOINT_KEY and the number of the endpoint
+ * @port:	port
+ * @address:	ADDRESS:PORT
+ * @any:	it listens at other addresses, too
+ */
+struct listener {
+	u32 host;
+	u64 key;
+	unsigned long port;
+	char *address;
+	bool any;
+};
+
+/**
+ * struct requests - see requests_new()
+ * @connections:	struct connection, by host and sequence numbers
+ * @threads:		struct caller, by host and thread
+ * @sockets:		struct socket with a known role, by host and cookie
+ * @listeners:		struct listener, by host, process or endpoint, and port
+ * @endpoints:		struct endpoint, by host, name and address
+ * @flows:		struct flow, by client and server
+ * @flow:		after requests_finish(): flows in descending order of response
+ *			time
+ * @s:			model, while requests are made
+ * @keep:		keep single requests
+ * @list:		single requests, if so
+ * @listed:		number of these
+ * @list_room:		allocated entries of @list
+ * @unclear:		the servers' view of requests that both ends did not see alike
+ * @nr_unclear:		number of these
+ * @unclear_room:	allocated entries of @unclear
+ * @end:		end of the last call of each host
+ * @hosts:		number of hosts
+ * @request_io:		calls of single requests
+ * @request_ios:	number of these
+ * @request_io_room:	allocated entries of @request_io
+ */
+struct requests {
+	struct hash connections;
+	struct hash threads;
+	struct hash sockets;
+	struct hash listeners;
+	struct hash endpoints;
+	struct hash flows;
+	struct flow **flow;
+	const struct model *s;
+	bool keep;
+	struct request *list;
+	u64 listed;
+	u64 list_room;
+	struct request *unclear;
+	u64 nr_unclear;
+	u64 unclear_room;
+	u64 *end;
+	u32 hosts;
+	struct request_io *request_io;
+	u64 request_ios;
+	u64 request_io_room;
+};
+
+/**
+ * struct turn - a request and its response, as one end saw it
+ * @from:		offset of the request's first byte
+ * @end:		offset after its last byte
+ * @answer_from:	offset of the response's first byte
+ * @answer_end:		offset after its last byte
+ * @begin:		begin of the client's first call, or end of the server's first
+ *			call
+ * @since:		begin of the first call
+ * @over:		end of the last call of the response
+ * @sent:		end of the last call that sent or received the request
+ * @paused:		time between these calls, ns
+ * @thread:		thread of all calls; NULL if there are several
+ * @first:		thread of the first call
+ * @last:		thread of the last call
+ * @segment:		index of its first segment
+ * @endpoint:		number of its process's endpoint
+ * @answered:		it has a response
+ * @matched:		both ends saw it alike
+ */
+struct turn {
+	u64 from;
+	u64 end;
+	u64 answer_from;
+	u64 answer_end;
+	u64 begin;
+	u64 since;
+	u64 over;
+	u64 sent;
+	u64 paused;
+	const struct caller *thread;
+	const struct caller *first;
+	const struct caller *last;
+	u64 segment;
+	u32 endpoint;
+	bool answered;
+	bool matched;
+};
+
+/**
+ * struct turns - turns of one end, in order
+ * @turn:	turns
+ * @nr:		number of turns
+ * @room:	allocated entries of @turn
+ */
+struct turns {
+	struct turn *turn;
+	u64 nr;
+	u64 room;
+};
+
+/* link_requests.c */
+u32 requests_find_server(struct requests *q, u32 host, const char *name,
+			 const char *address);
+u32 requests_find_endpoint(struct requests *q, u32 host, const char *name);
+
+static inline const struct endpoint *requests_endpoint(const struct requests *q,
+						       u32 number)
+{
+	return hash_entry(&q->endpoints, number);
+}
+
+/* link_servers.c */
+bool connection_is_client(const struct requests *q, const struct connection *c,
+			  u32 side);
+void requests_learn_listener(struct requests *q, const struct connection *c);
+u32 requests_server(struct requests *q, u32 endpoint,
+		    const struct connection *c, u32 side);
+u32 requests_address(struct requests *q, const char *name, bool with_port);
+
+/* link_turns.c */
+u64 segment_moved_at(const struct segment *s);
+void turns_make(struct turns *t, struct side *side, bool connection_is_client);
+bool turn_is_same(const struct turn *a, const struct turn *b);
+bool turns_overlap(const struct turns *client, const struct turns *server);
+bool turns_alternate(const struct turns *client, const struct turns *server);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requests: which end of a connection is the server, and where it listens. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link_requests.h"
+
+static const struct socket *find_socket(const struct requests *q,
+					const struct side *side)
+{
+	u64 hash = hash_pair(side->host, side->id);
+	const struct socket *s;
+
+	hash_for_each_possible_entry(&q->sockets, hash, s) {
+		if (s->host == side->host && s->id == side->id)
+			return side->nr ? s : NULL;
+	}
+	return NULL;
+}
+
+/* The number after an address's last colon */
+static unsigned long port_of(const char *address, size_t len)
+{
+	while (len && address[len - 1] != ':')
+		len--;
+	return strtoul(address + len, NULL, 10);
+}
+
+/* Begin of the first call that sent; UINT64_MAX if none did */
+static u64 first_sent(const struct side *side)
+{
+	u64 i, first = UINT64_MAX;
+
+	for (i = 0; i < side->nr; i++) {
+		if (side->segment[i].sent && side->segment[i].start < first)
+			first = side->segment[i].start;
+	}
+	return first;
+}
+
+/* Servers have names; of a socket pair, without names, the client sends first */
+static bool is_local_client(const struct connection *c, u32 side)
+{
+	const char *name = c->side[side].name, *other = c->side[!side].name;
+
+	if (other && !*name == !*other)
+		return first_sent(&c->side[side]) <=
+		       first_sent(&c->side[!side]);
+	return !*name;
+}
+
+/* The client is the end that connected; if that is unknown, the
+ * end with the higher port
+ */
+bool connection_is_client(const struct requests *q, const struct connection *c,
+			  u32 side)
+{
+	const struct socket *s = find_socket(q, &c->side[side]);
+	const struct socket *peer = find_socket(q, &c->side[!side]);
+	const char *name = c->side[side].name, *arrow;
+
+	if (s)
+		return s->role == ROLE_CLIENT;
+	if (peer)
+		return peer->role == ROLE_SERVER;
+	if (!name)
+		return !connection_is_client(q, c, !side);
+	if (c->host != NO_HOST)
+		return is_local_client(c, side);
+	arrow = strstr(name, "->");
+	return arrow &&
+	       port_of(name, arrow - name) > port_of(arrow, strlen(arrow));
+}
+
+/* Key for all processes of a name that listen on a port, not one process */
+#define ENDPOINT_KEY (1ull << 32)
+
+static struct listener *find_listener(struct requests *q, u32 host, u64 key,
+				      unsigned long port)
+{
+	u64 hash = hash_more(hash_pair(host, key), port);
+	struct listener *l;
+
+	hash_for_each_possible_entry(&q->listeners, hash, l) {
+		if (l->host == host && l->key == key && l->port == port)
+			return l;
+	}
+	l = hash_new(&q->listeners, hash, sizeof(*l));
+	l->host = host;
+	l->key = key;
+	l->port = port;
+	return l;
+}
+
+static char *own_address(const char *name)
+{
+	const char *arrow = strstr(name, "->");
+	char *own = xstrdup(name);
+
+	own[arrow ? arrow - name : 0] = '\0';
+	return own;
+}
+
+/* A process that serves a port at two addresses listens at
+ * any, like others of its name
+ */
+void requests_learn_listener(struct requests *q, const struct connection *c)
+{
+	const struct side *side = &c->side[connection_is_client(q, c, 0)];
+	struct listener *process, *all;
+	unsigned long port;
+	char *own;
+
+	if (c->host != NO_HOST || !side->nr)
+		return;
+	own = own_address(side->name);
+	port = port_of(own, strlen(own));
+	process = find_listener(q, side->host, (u32)side->tgid, port);
+	all = find_listener(q, side->host,
+			    ENDPOINT_KEY | side->segment->endpoint, port);
+	if (!process->address)
+		process->address = own;
+	else if (strcmp(process->address, own) != 0)
+		all->any = true;
+	if (process->address != own)
+		free(own);
+}
+
+/* Return: number of the endpoint that is the server of a connection */
+u32 requests_server(struct requests *q, u32 endpoint,
+		    const struct connection *c, u32 side)
+{
+	const struct endpoint *p = requests_endpoint(q, endpoint);
+	const char *name = c->side[side].name;
+	const struct listener *all;
+	char *own, any[32];
+	u32 found;
+
+	if (c->via_pipe)
+		return endpoint;
+	if (c->host != NO_HOST)
+		return requests_find_server(q, p->host, p->name, name);
+	own = own_address(name);
+	all = find_listener(q, p->host, ENDPOINT_KEY | endpoint,
+			    port_of(own, strlen(own)));
+	snprintf(any, sizeof(any), "*:%lu", all->port);
+	found = requests_find_server(q, p->host, p->name, all->any ? any : own);
+	free(own);
+	return found;
+}
+
+/* A peer that was not recorded, by its address; a server's with its port */
+u32 requests_address(struct requests *q, const char *name, bool with_port)
+{
+	const char *arrow = strstr(name, "->");
+	char address[256];
+	size_t len;
+
+	snprintf(address, sizeof(address), "%s", arrow ? arrow + 2 : "");
+	len = strlen(address);
+	while (!with_port && len && address[len - 1] != ':')
+		len--;
+	if (!with_port && len)
+		address[len - 1] = '\0';
+	return requests_find_endpoint(q, NO_HOST, *address ? address : "-");
+}

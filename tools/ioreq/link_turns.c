@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requests: the turns of one end of a connection. */
+#include <stdlib.h>
+
+#include "link_requests.h"
+
+/* When the bytes left the caller or were available to it */
+u64 segment_moved_at(const struct segment *s)
+{
+	return s->sent ? s->start : s->finish;
+}
+
+static int by_moved_at(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+	u64 p = segment_moved_at(x), r = segment_moved_at(y);
+
+	if (p != r)
+		return p < r ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static void add_to_turns(struct turns *t, const struct side *side, u64 i,
+			 bool connection_is_client)
+{
+	const struct segment *s = &side->segment[i];
+	struct turn *last = t->nr ? &t->turn[t->nr - 1] : NULL;
+
+	if (last && last->thread != s->thread &&
+	    (s->sent != connection_is_client || !last->answered))
+		last->thread = NULL;
+	if (s->sent != connection_is_client) {
+		/* Before the first request: a greeting, or the trace began late */
+		if (!last)
+			return;
+		if (!last->answered || s->from < last->answer_from)
+			last->answer_from = s->from;
+		if (s->end > last->answer_end)
+			last->answer_end = s->end;
+		if (s->finish > last->over) {
+			last->over = s->finish;
+			last->last = s->thread;
+		}
+		last->answered = true;
+		return;
+	}
+	if (last && !last->answered) {
+		if (s->from < last->from)
+			last->from = s->from;
+		if (s->end > last->end)
+			last->end = s->end;
+		if (s->start > last->sent)
+			last->paused += s->start - last->sent;
+		if (s->finish > last->sent)
+			last->sent = s->finish;
+		return;
+	}
+	GROW(t->turn, t->nr, t->room);
+	t->turn[t->nr++] = (struct turn){
+		.from = s->from,
+		.end = s->end,
+		.begin = segment_moved_at(s),
+		.since = s->start,
+		.sent = s->finish,
+		.thread = s->thread,
+		.first = s->thread,
+		.last = s->thread,
+		.endpoint = s->endpoint,
+		.segment = i,
+	};
+}
+
+void turns_make(struct turns *t, struct side *side, bool connection_is_client)
+{
+	u64 i;
+
+	/* NULL if this end was not recorded */
+	if (side->nr)
+		qsort(side->segment, side->nr, sizeof(*side->segment),
+		      by_moved_at);
+	for (i = 0; i < side->nr; i++)
+		add_to_turns(t, side, i, connection_is_client);
+}
+
+bool turn_is_same(const struct turn *a, const struct turn *b)
+{
+	return a->from == b->from && a->end == b->end &&
+	       a->answer_from == b->answer_from &&
+	       a->answer_end == b->answer_end;
+}
+
+/* A connection is multiplexed if at least OVERLAPS turns, and one in PER_OVERLAP, overlap */
+#define OVERLAPS 5
+#define PER_OVERLAP 5
+
+/*
+ * Whether requests are sent before the responses to earlier ones end, as with HTTP/2 and
+ * other protocols that multiplex, or with pipelining: then one end sees turns begin at
+ * bytes that are in the middle of turns of the other end.
+ */
+bool turns_overlap(const struct turns *client, const struct turns *server)
+{
+	u64 i = 0, j = 0, begins = 0, overlaps = 0;
+
+	while (i < client->nr && j < server->nr) {
+		u64 a = client->turn[i].from, b = server->turn[j].from;
+
+		/* What comes first was not recorded by both */
+		overlaps += begins && a != b;
+		begins += begins || a == b;
+		i += a <= b;
+		j += b <= a;
+	}
+	return overlaps >= OVERLAPS && overlaps * PER_OVERLAP >= begins;
+}
+
+/*
+ * Whether processes take turns, as both ends saw it; the first turn may have begun
+ * before the trace, and the last one may not have ended
+ */
+bool turns_alternate(const struct turns *client, const struct turns *server)
+{
+	u64 i, j = 0, same = 0;
+
+	for (i = 0; i < client->nr && server->nr; i++) {
+		const struct turn *t = &client->turn[i];
+		const struct turn *s;
+
+		while (j + 1 < server->nr && server->turn[j].end < t->end)
+			j++;
+		s = &server->turn[j];
+		if (t->answered && s->answered && turn_is_same(t, s))
+			same++;
+		else if (i && i + 1 < client->nr)
+			return false;
+	}
+	return same > 0;
+}

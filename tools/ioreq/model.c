@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The model of all files: sums, pending calls, and linking it all. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link.h"
+#include "read.h"
+
+u64 object_hash(const struct object *o)
+{
+	return hash_more(hash_pair((u64)o->type << 32 | o->dev, o->id),
+			 hash_string(o->name));
+}
+
+static u64 hash_key(const struct model *s, const struct sum *key)
+{
+	u64 hash = object_hash(&(struct object){ .type = key->type,
+						 .dev = key->dev,
+						 .id = key->id,
+						 .name = key->name });
+
+	hash = hash_more(hash, (u64)key->host << 32 | (u32)key->tgid);
+	hash = hash_more(hash, key->size ^ (unsigned long)key->client);
+	hash = hash_more(hash_more(hash, key->stack), hash_string(key->op));
+	return s->by & BY_PROCESS ? hash :
+				    hash_more(hash, hash_string(key->comm));
+}
+
+struct sum *model_find_sum(struct model *s, const struct sum *key)
+{
+	u64 hash = hash_key(s, key);
+	struct sum *sum;
+
+	hash_for_each_possible_entry(&s->sums, hash, sum) {
+		/* With BY_PROCESS, a process is identified by its
+		 * number, whatever its name is
+		 */
+		if (sum->host == key->host && sum->tgid == key->tgid &&
+		    (s->by & BY_PROCESS || !strcmp(sum->comm, key->comm)) &&
+		    sum->id == key->id && sum->dev == key->dev &&
+		    sum->type == key->type && sum->size == key->size &&
+		    sum->client == key->client && sum->stack == key->stack &&
+		    !strcmp(sum->op, key->op) && !strcmp(sum->name, key->name))
+			return sum;
+	}
+	sum = hash_new(&s->sums, hash, sizeof(*sum));
+	*sum = *key;
+	sum->name = xstrdup(key->name);
+	return sum;
+}
+
+/* The highest bit of a number of bytes */
+u64 size_class(u64 bytes)
+{
+	return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
+}
+
+void sum_add_call(struct sum *sum, u64 duration, s64 result, u64 bytes)
+{
+	times_add(&sum->times, duration);
+	sum->errors += result < 0;
+	sum->bytes += bytes;
+}
+
+static u64 hash_pending(u32 host, s32 pid, u64 start)
+{
+	return hash_pair((u64)host << 32 | (u32)pid, start);
+}
+
+struct pending *model_find_pending(const struct model *s, u32 host, s32 pid,
+				   u64 start)
+{
+	u64 hash = hash_pending(host, pid, start);
+	struct pending *p;
+
+	hash_for_each_possible_entry(&s->open, hash, p) {
+		if (p->host == host && p->pid == pid && p->start == start)
+			return p;
+	}
+	return NULL;
+}
+
+struct pending *model_new_pending(struct model *s, u32 host, s32 pid, u64 start)
+{
+	struct pending *p =
+		hash_new(&s->open, hash_pending(host, pid, start), sizeof(*p));
+
+	p->host = host;
+	p->pid = pid;
+	p->start = start;
+	return p;
+}
+
+void model_count_call(struct model *s, u32 host, u64 start)
+{
+	if (!s->host[host].calls++ || start < s->host[host].first)
+		s->host[host].first = start;
+}
+
+/**
+ * model_sum_call - add a call to its sum
+ * @s:		model
+ * @caller:	thread; its calls are not used
+ * @op:		name of the call
+ * @object:	object of the call
+ * @call:	times and results of the call
+ */
+void model_sum_call(struct model *s, const struct thread *caller,
+		    const char *op, const struct object *object,
+		    const struct call *call)
+{
+	static char none[1];
+	struct sum key = { .name = none };
+
+	if (call->duration < s->longer)
+		return;
+	if (s->by & BY_HOST)
+		key.host = caller->host;
+	if (s->by & BY_PROCESS)
+		key.tgid = caller->tgid;
+	if (s->by & (BY_PROCESS | BY_COMM))
+		snprintf(key.comm, sizeof(key.comm), "%s", caller->comm);
+	if (s->by & BY_CALL)
+		snprintf(key.op, sizeof(key.op), "%s", op);
+	if (s->by & BY_OBJECT) {
+		key.dev = object->dev;
+		key.id = object->id;
+		key.type = object->type;
+		key.name = object->name;
+	}
+	if (s->by & BY_SIZE)
+		key.size = size_class(call->bytes);
+	if (s->by & BY_CLIENT)
+		key.client = call->client;
+	if (s->by & BY_STACK)
+		key.stack = stack_key(caller->host, call->stack);
+	sum_add_call(model_find_sum(s, &key), call->duration, call->result,
+		     call->bytes);
+}
+
+/**
+ * model_add_call - add a call that events other than iosys reported
+ * @s:		model
+ * @caller:	thread; its calls are not used
+ * @op:		name of the call
+ * @object:	object of the call
+ * @call:	times and results of the call
+ */
+void model_add_call(struct model *s, const struct thread *caller,
+		    const char *op, const struct object *object,
+		    const struct call *call)
+{
+	if (!(s->by & BY_CLIENT))
+		model_sum_call(s, caller, op, object, call);
+	if (s->log)
+		log_add(s->log, caller, op, object, call);
+	model_count_call(s, caller->host, call->start);
+}
+
+/**
+ * model_add_pending - add a call that had not ended at the end of the trace
+ * @s:		model
+ * @caller:	thread
+ * @op:		name of the call
+ * @name:	name of its object
+ * @start:	begin, ns
+ * @time:	duration until the end of the trace, ns
+ */
+void model_add_pending(struct model *s, const struct thread *caller,
+		       const char *op, const char *name, u64 start, u64 time)
+{
+	struct pending *p =
+		model_new_pending(s, caller->host, caller->pid, start);
+
+	p->tgid = caller->tgid;
+	p->time = time;
+	snprintf(p->op, sizeof(p->op), "%s", op);
+	snprintf(p->comm, sizeof(p->comm), "%s", caller->comm);
+	p->name = xstrdup(name);
+}
+
+static int by_client(const struct endpoint *a, const struct endpoint *b)
+{
+	if (!a || !b)
+		return !!a - !!b;
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static int by_name(const struct sum *a, const struct sum *b)
+{
+	int order = (a->host > b->host) - (a->host < b->host);
+
+	order = order ? order : (a->tgid > b->tgid) - (a->tgid < b->tgid);
+	order = order ? order : strcmp(a->comm, b->comm);
+	order = order ? order : strcmp(a->name, b->name);
+	order = order ? order : (a->id > b->id) - (a->id < b->id);
+	order = order ? order : (a->size > b->size) - (a->size < b->size);
+	order = order ? order : by_client(a->client, b->client);
+	order = order ? order : (a->stack > b->stack) - (a->stack < b->stack);
+	return order ? order : strcmp(a->op, b->op);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sum *x = *(struct sum *const *)a,
+			 *y = *(struct sum *const *)b;
+
+	u64 p = x->times.sum, r = y->times.sum;
+
+	return p > r ? -1 : p < r ? 1 : by_name(x, y);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct pending *x = *(struct pending *const *)a,
+			     *y = *(struct pending *const *)b;
+	int order = (x->time < y->time) - (x->time > y->time);
+
+	return order ? order : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* CPUs lose records at the same time */
+static void merge_gaps(struct host *h)
+{
+	u64 i, nr = 0;
+
+	if (h->nr_gaps)
+		qsort(h->gap, h->nr_gaps, sizeof(*h->gap), by_begin);
+	for (i = 0; i < h->nr_gaps; i++) {
+		struct gap *last = nr ? &h->gap[nr - 1] : NULL;
+
+		if (!last || last->end < h->gap[i].begin)
+			h->gap[nr++] = h->gap[i];
+		else if (last->end < h->gap[i].end)
+			last->end = h->gap[i].end;
+	}
+	h->nr_gaps = nr;
+}
+
+/**
+ * host_is_lossy - whether records of a time may be lost
+ * @h:		host, after its gaps were merged: they are sorted and disjoint
+ * @begin:	begin of the time, ns of the host
+ * @end:	its end
+ */
+bool host_is_lossy(const struct host *h, u64 begin, u64 end)
+{
+	u64 low = 0, high = h->nr_gaps;
+
+	while (low < high) {
+		u64 mid = (low + high) / 2;
+
+		if (h->gap[mid].end > begin)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < h->nr_gaps && h->gap[low].begin < end;
+}
+
+/**
+ * model_link - find requests, causes and sums, after all files were read
+ * @s:	model
+ */
+void model_link(struct model *s)
+{
+	struct pending *p;
+	struct sum *sum;
+	u32 i;
+
+	for (i = 0; i < s->hosts; i++)
+		merge_gaps(&s->host[i]);
+	off_cpu_link(s);
+	s->clocks = clocks_new(s->hosts, s->drift);
+	pipes_requests(s);
+	requests_messages(s->requests, s->clocks);
+	clocks_finish(s->clocks);
+	s->origin = axis_origin(s);
+	s->flow = requests_finish(s->requests, s, &s->nr_flows);
+	if (s->log) {
+		s->causality = causality_new(s);
+		link_parents(s);
+	}
+	if (s->by & BY_CLIENT)
+		clients_sum(s);
+	if (s->stacks)
+		stacks_finish(s->stacks);
+	if (s->reads)
+		s->read_sum = reads_finish(s->reads, &s->nr_read_sums);
+	s->sum = xzalloc((s->sums.nr + 1) * sizeof(*s->sum));
+	s->pending = xzalloc((s->open.nr + 1) * sizeof(*s->pending));
+	hash_for_each(&s->sums, i, sum) {
+		times_finish(&sum->times);
+		s->sum[s->nr++] = sum;
+	}
+	hash_for_each(&s->open, i, p) {
+		if (!p->ended)
+			s->pending[s->nr_pending++] = p;
+	}
+	qsort(s->sum, s->nr, sizeof(*s->sum), by_time);
+	qsort(s->pending, s->nr_pending, sizeof(*s->pending), by_age);
+}
+
+/**
+ * model_free - free what model_read() and model_link() allocated
+ * @s:	model
+ */
+void model_free(struct model *s)
+{
+	struct pending *p;
+	struct sum *sum;
+	u32 i;
+
+	hash_for_each(&s->sums, i, sum) {
+		free(sum->times.time);
+		free(sum->name);
+	}
+	hash_free(&s->sums);
+	hash_for_each(&s->open, i, p)
+		free(p->name);
+	hash_free(&s->open);
+	free(s->sum);
+	free(s->pending);
+	for (i = 0; i < s->hosts; i++)
+		free(s->host[i].gap);
+	requests_free(s->requests);
+	clocks_free(s->clocks);
+	causality_free(s->causality);
+	reads_free(s->reads);
+	free(s->read_sum);
+	free(s->wakeup);
+	free(s->sched_event);
+	free(s->off_cpu);
+	free(s->pipe_range);
+	log_free(s->log);
+	stacks_free(s->stacks);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reading of files into the model. */
+#ifndef IOREQ_READ_H
+#define IOREQ_READ_H
+
+#include <event-parse.h>
+
+#include "guard.h"
+#include "model.h"
+#include "records.h"
+
+/* Maximum size of a build id, and maximum number of reasons for the end of a stack */
+#define BUILD_ID_MAX 20
+#define ENDS_MAX 16
+
+/**
+ * struct mapped_file - a file that code was executed from
+ * @host:		number of the host
+ * @dev:		device
+ * @ino:		inode number
+ * @path:		path
+ * @build_id:		build id
+ * @build_id_size:	bytes of @build_id; 0: unknown
+ * @debuginfo:		its symbols and lines, once they were looked up
+ * @older:		the previous file with the same number, or NULL
+ */
+struct mapped_file {
+	u32 host;
+	u32 dev;
+	u64 ino;
+	char *path;
+	u8 build_id[BUILD_ID_MAX];
+	u32 build_id_size;
+	struct debuginfo *debuginfo;
+	struct mapped_file *older;
+};
+
+/**
+ * struct frame - a frame of a stack
+ * @mapped_file:	the file, or NULL if there is none or it is unknown
+ * @map:		number of the file; 0: memory of no file
+ * @offset:		offset in the file, or address, of the instruction that is
+ *			executed next
+ */
+struct frame {
+	struct mapped_file *mapped_file;
+	u32 map;
+	u64 offset;
+};
+
+/**
+ * struct stack - a call stack
+ * @host:	number of the host
+ * @id:		number of the stack there
+ * @end:	why there are no more frames, from the event; 0: the stack is whole
+ * @end_name:	name of that reason
+ * @guessed:	number of frames found by frame pointers, without an unwind table
+ * @frame:	frames, innermost first
+ * @nr:		number of frames
+ */
+struct stack {
+	u32 host;
+	u32 id;
+	u32 end;
+	char end_name[OP_SIZE];
+	u32 guessed;
+	struct frame *frame;
+	u32 nr;
+};
+
+/**
+ * struct source - source of a frame
+ * @function:	name of the function, or ""
+ * @file:	source file, or ""
+ * @line:	line in @file
+ */
+struct source {
+	char function[256];
+	char file[1024];
+	int line;
+};
+
+/**
+ * struct stack_layout - where the fields of io_stack and io_map are in a file's records
+ * @stack:		id of io_stack; -1: the file has none
+ * @map:		id of io_map; -1: the file has none
+ * @end_name:		names of the reasons for the end of a stack
+ * @build_id_offset:	offset of the build id
+ * @build_id_room:	its size
+ *
+ * The others are fields of the events.
+ */
+struct stack_layout {
+	int stack, map;
+	char end_name[ENDS_MAX][OP_SIZE];
+	struct number common_type;
+	struct number id, frames, end, guessed;
+	struct number map_id, ino, dev, path, build_id_size;
+	u32 build_id_offset, build_id_room;
+};
+
+/* Key of a stack among those of all hosts; 0: the call has no stack */
+static inline u64 stack_key(u32 host, u32 id)
+{
+	return id ? (host + 1ull) << 32 | id : 0;
+}
+
+/* read_iosys.c */
+int model_read(struct guard *g, struct model *s, u32 host);
+bool dynamic_find(struct number *n, struct tep_event *event, const char *name,
+		  const struct number *like);
+void symbols_find(char (*name)[OP_SIZE], u32 max, const struct tep_event *event,
+		  const char *field);
+
+/* read_stock.c */
+bool stock_has(const struct records *r);
+bool stock_read(struct model *s, u32 host, struct records *r);
+
+/* read_stacks.c */
+struct stacks *stacks_new(struct guard *g, const char *symfs);
+void stacks_layout(struct stack_layout *l, const struct records *r);
+bool stacks_record(struct stacks *s, u32 host, const struct stack_layout *l,
+		   u64 type, const struct record *rec);
+void stacks_finish(struct stacks *s);
+const struct stack *stacks_find(const struct stacks *s, u64 key);
+int frame_order(const struct frame *a, const struct frame *b);
+const char *frame_name(char *buf, size_t size, const struct frame *f,
+		       bool whole);
+void stacks_source(struct stacks *s, const struct stack *stack, u32 i,
+		   struct source *source);
+u32 stacks_caller(const struct stack *stack);
+const char *source_text(char *buf, size_t size, const struct source *p);
+void stacks_note_problems(const struct model *model);
+void stacks_free(struct stacks *s);
+
+/* read_debuginfo.c */
+void debuginfo_source(struct mapped_file *m, const char *symfs, u64 offset,
+		      struct source *source);
+const char *debuginfo_trouble(const struct mapped_file *m);
+void debuginfo_free(struct debuginfo *c);
+
+#endif

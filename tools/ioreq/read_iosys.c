@@ -1,0 +1,812 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads iosys events into the model. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "read_iosys.h"
+#include "text.h"
+
+/* Calls that io_pending reports take longer, ns */
+#define LEAST_PENDING 1000000000
+
+static const char *const event_names[KINDS] = {
+	[KIND_CALL] = "io_syscall",    [KIND_REQUEST] = "io_request",
+	[KIND_PART] = "io_part",       [KIND_FAULT] = "io_fault",
+	[KIND_PENDING] = "io_pending",
+};
+
+/**
+ * symbols_find - iosys_get the names of a field's values, from the event's print format
+ * @name:	set to the names, by value
+ * @max:	values are less than this
+ * @event:	event
+ * @field:	name of the field
+ */
+void symbols_find(char (*name)[OP_SIZE], u32 max, const struct tep_event *event,
+		  const char *field)
+{
+	const struct tep_print_arg *arg;
+	const struct tep_print_flag_sym *symbol;
+
+	for (arg = event->print_fmt.args; arg; arg = arg->next) {
+		if (arg->type == TEP_PRINT_SYMBOL &&
+		    arg->symbol.field->type == TEP_PRINT_FIELD &&
+		    !strcmp(arg->symbol.field->field.name, field))
+			break;
+	}
+	for (symbol = arg ? arg->symbol.symbols : NULL; symbol;
+	     symbol = symbol->next) {
+		unsigned long value = strtoul(symbol->value, NULL, 0);
+
+		if (value < max) {
+			snprintf(name[value], OP_SIZE, "%s", symbol->str);
+			clean_text(name[value]);
+		}
+	}
+}
+
+/**
+ * dynamic_find - find a string or an array
+ * @n:		set to the field with its location: the offset, and from bit 16 on the
+ *		size
+ * @event:	event
+ * @name:	name of the field
+ * @like:	a number of the same file
+ *
+ * Return: whether there is such a field.
+ */
+bool dynamic_find(struct number *n, struct tep_event *event, const char *name,
+		  const struct number *like)
+{
+	struct tep_format_field *f = tep_find_field(event, name);
+
+	if (!f || !(f->flags & TEP_FIELD_IS_DYNAMIC) || f->size != 4 ||
+	    f->offset < 0 || f->offset >= 4096)
+		return false;
+	*n = (struct number){ .offset = f->offset,
+			      .size = 4,
+			      .swap = like->swap };
+	return true;
+}
+
+/* The fields of streams: a kernel may not have them */
+static void find_stream(struct layout *l, const struct records *r,
+			struct tep_event *event)
+{
+	l->has_stream = number_find(&l->isn, r, event, "isn") &&
+			number_find(&l->peer_isn, r, event, "peer_isn") &&
+			number_find(&l->flags, r, event, "flags") &&
+			number_find(&l->type2, r, event, "type2") &&
+			number_find(&l->obj2, r, event, "id2") &&
+			dynamic_find(&l->name2, event, "name2", &l->start) &&
+			dynamic_find(&l->stream, event, "stream", &l->start);
+}
+
+static bool find_thread(struct layout *l, const struct records *r,
+			struct tep_event *event)
+{
+	struct tep_format_field *comm = tep_find_field(event, "comm");
+
+	if (!number_find(&l->pid, r, event, "pid") || !comm ||
+	    comm->offset < 0 || comm->size < 0 ||
+	    comm->offset + comm->size > 4096)
+		return false;
+	l->comm_offset = comm->offset;
+	l->comm_size = comm->size;
+	return true;
+}
+
+bool iosys_is_request(const struct layout *l)
+{
+	return l->kind == KIND_REQUEST || l->kind == KIND_PART;
+}
+
+/* Fields that only some events have */
+static bool find_own_fields(struct layout *l, const struct records *r,
+			    struct tep_event *event)
+{
+	if (l->kind == KIND_FAULT)
+		return number_find(&l->result, r, event, "result") &&
+		       number_find(&l->flags, r, event, "flags");
+	if (!number_find(&l->op, r, event, "op"))
+		return false;
+	if ((l->kind == KIND_PENDING || iosys_is_request(l)) &&
+	    !find_thread(l, r, event))
+		return false;
+	return l->kind == KIND_PENDING ||
+	       (number_find(&l->result, r, event, "result") &&
+		number_find(&l->bytes, r, event, "bytes"));
+}
+
+/* If the file has no such event, or a different one, its id stays -1 */
+static void find_layout(struct layout *l, const struct records *r,
+			enum kind kind)
+{
+	struct tep_event *event = tep_find_event_by_name(
+		records_tep(r), "iosys", event_names[kind]);
+
+	l->id = -1;
+	l->kind = kind;
+	if (!event || !number_find(&l->common_type, r, event, "common_type") ||
+	    !number_find(&l->common_pid, r, event, "common_pid") ||
+	    !number_find(&l->start, r, event, "start") ||
+	    !number_find(&l->duration, r, event, "duration") ||
+	    !number_find(&l->dev, r, event, "dev") ||
+	    !number_find(&l->obj, r, event, "id") ||
+	    !number_find(&l->type, r, event, "type") ||
+	    !number_find(&l->tgid, r, event, "tgid") ||
+	    !dynamic_find(&l->name, event, "name", &l->start) ||
+	    !find_own_fields(l, r, event))
+		return;
+	if (kind == KIND_CALL || iosys_is_request(l))
+		find_stream(l, r, event);
+	number_find(&l->fd, r, event, "fd");
+	number_find(&l->family, r, event, "family");
+	number_find(&l->protocol, r, event, "protocol");
+	number_find(&l->stack, r, event, "stack");
+	symbols_find(l->op_name, MAX_OPS, event, "op");
+	l->id = event->id;
+}
+
+u64 iosys_get(const struct number *n, const struct record *rec)
+{
+	return n->size && number_fits(n, rec) ? number_get(n, rec) : 0;
+}
+
+static bool is_whole(const struct layout *l, const struct record *rec)
+{
+	return number_fits(&l->start, rec) && number_fits(&l->duration, rec) &&
+	       number_fits(&l->name, rec) && number_fits(&l->obj, rec) &&
+	       number_fits(&l->tgid, rec) && number_fits(&l->op, rec) &&
+	       (!l->pid.size || number_fits(&l->pid, rec)) &&
+	       (!l->result.size || number_fits(&l->result, rec));
+}
+
+static void copy_text(char *to, size_t room, const struct record *rec,
+		      u32 offset, u32 len)
+{
+	*to = '\0';
+	if (offset > rec->size || len > rec->size - offset)
+		return;
+	if (len > room - 1)
+		len = room - 1;
+	memcpy(to, rec->data + offset, len);
+	to[len] = '\0';
+	clean_text(to);
+}
+
+void iosys_get_name(char *name, const struct number *where,
+		    const struct record *rec)
+{
+	u64 at = iosys_get(where, rec);
+
+	copy_text(name, MAX_NAME, rec, at & 0xffff, at >> 16 & 0xffff);
+}
+
+const char *iosys_op_name(char *buf, const struct layout *l,
+			  const struct record *rec)
+{
+	u64 op = iosys_get(&l->op, rec);
+
+	if (l->kind == KIND_FAULT)
+		return "fault";
+	if (op < MAX_OPS && *l->op_name[op])
+		return l->op_name[op];
+	snprintf(buf, OP_SIZE, "call-%llu", (unsigned long long)op);
+	return buf;
+}
+
+/* The thread that called or submitted; another one may complete a request */
+s32 iosys_thread_of(const struct layout *l, const struct record *rec)
+{
+	return iosys_get(l->pid.size ? &l->pid : &l->common_pid, rec);
+}
+
+static struct pending *make_pending(struct model *s, u32 host, s32 pid,
+				    const struct layout *l,
+				    const struct record *rec)
+{
+	struct pending *p =
+		model_new_pending(s, host, pid, iosys_get(&l->start, rec));
+	char name[MAX_NAME], op[OP_SIZE];
+
+	p->tgid = iosys_get(&l->tgid, rec);
+	snprintf(p->op, sizeof(p->op), "%s", iosys_op_name(op, l, rec));
+	copy_text(p->comm, sizeof(p->comm), rec, l->comm_offset, l->comm_size);
+	iosys_get_name(name, &l->name, rec);
+	p->name = xstrdup(name);
+	return p;
+}
+
+/* The last record of io_pending may be written after the end */
+static void end_call(struct model *s, u32 host, const struct layout *l,
+		     const struct record *rec)
+{
+	s32 pid = iosys_thread_of(l, rec);
+	struct pending *p;
+
+	if (iosys_get(&l->duration, rec) < LEAST_PENDING)
+		return;
+	p = model_find_pending(s, host, pid, iosys_get(&l->start, rec));
+	if (!p)
+		p = make_pending(s, host, pid, l, rec);
+	p->ended = true;
+}
+
+/* Names are saved by thread; the name of a process is that of its first thread */
+void iosys_get_comm(char *comm, const struct layout *l, const struct records *r,
+		    const struct record *rec)
+{
+	struct tep_handle *tep = records_tep(r);
+	int tgid = iosys_get(&l->tgid, rec), pid = iosys_thread_of(l, rec);
+
+	snprintf(comm, COMM_SIZE, "%s",
+		 tep_data_comm_from_pid(
+			 tep, tep_is_pid_registered(tep, tgid) ? tgid : pid));
+	clean_text(comm);
+}
+
+/* Flag of io_fault: the kernel faulted, as a rule in a call, which has the time */
+#define BY_KERNEL 16
+
+/* IPPROTO_UDP */
+#define PROTOCOL_UDP 17
+
+bool op_begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* Without the prefix: requests to io_uring and aio are named after calls */
+const char *op_plain(const char *op)
+{
+	const char *colon = strchr(op, ':');
+
+	return colon ? colon + 1 : op;
+}
+
+enum step op_step(const char *op, u8 type, bool into)
+{
+	if (strstr(op, "poll") || strstr(op, "select") ||
+	    !strcmp(op, "io_uring_enter"))
+		return STEP_POLL;
+	if (strstr(op, "sync"))
+		return STEP_SYNC;
+	if (into || type == TYPE_SOCKET)
+		return STEP_SOCKET;
+	if (type == TYPE_FILE || type == TYPE_DIR || type == TYPE_BLOCK ||
+	    op_begins(op, "open") || op_begins(op, "creat"))
+		return STEP_FILE;
+	return type == TYPE_FIFO ? STEP_PIPE : STEP_OTHER;
+}
+
+/* For reports that need single calls */
+static void log_call(const struct model *s, u32 host, const struct layout *l,
+		     const struct records *r, const struct record *rec)
+{
+	bool into = iosys_get(&l->type2, rec) == TYPE_SOCKET;
+	struct thread caller = { .host = host };
+	char name[MAX_NAME], op[OP_SIZE];
+	struct object object = { .name = name };
+	struct call call = { 0 };
+
+	caller.pid = iosys_thread_of(l, rec);
+	caller.tgid = iosys_get(&l->tgid, rec);
+	iosys_get_comm(caller.comm, l, r, rec);
+	object.type = iosys_get(&l->type, rec);
+	object.dev = iosys_get(&l->dev, rec);
+	object.id = iosys_get(&l->obj, rec);
+	iosys_get_name(name, &l->name, rec);
+	call.start = iosys_get(&l->start, rec);
+	call.duration = iosys_get(&l->duration, rec);
+	call.result = iosys_get(&l->result, rec);
+	call.bytes = iosys_get(&l->bytes, rec);
+	call.step = op_step(iosys_op_name(op, l, rec), object.type, into);
+	if (into || object.type == TYPE_SOCKET)
+		call.socket = into ? iosys_get(&l->obj2, rec) : object.id;
+	call.stack = iosys_get(&l->stack, rec);
+	call.overlaps = l->kind == KIND_FAULT ?
+				iosys_get(&l->flags, rec) & BY_KERNEL :
+				l->kind != KIND_CALL;
+	call.via_pipe = l->has_stream && streams_have_pipes(l, rec);
+	call.fd = iosys_get(&l->fd, rec);
+	log_add(s->log, &caller, iosys_op_name(op, l, rec), &object, &call);
+}
+
+/* A fault reads a page, as on most machines */
+#define PAGE 4096
+
+static u64 asked_for(const struct layout *l, const struct record *rec)
+{
+	char buf[OP_SIZE];
+	const char *op = op_plain(iosys_op_name(buf, l, rec));
+	u8 type = iosys_get(&l->type, rec);
+
+	if (l->kind == KIND_FAULT)
+		return PAGE;
+	if (type != TYPE_FILE && type != TYPE_BLOCK)
+		return 0;
+	if (op_begins(op, "read") || op_begins(op, "pread") ||
+	    op_begins(op, "sendfile") || op_begins(op, "splice") ||
+	    op_begins(op, "copy_file_range"))
+		return iosys_get(&l->bytes, rec);
+	return 0;
+}
+
+/* For the report of what was read */
+static void handle_read(const struct model *s, u32 host, const struct layout *l,
+			const struct records *r, const struct record *rec)
+{
+	struct thread caller = { .host = host };
+	char name[MAX_NAME];
+	struct object object = { .name = name };
+	u64 start = iosys_get(&l->start, rec);
+
+	caller.pid = iosys_thread_of(l, rec);
+	iosys_get_comm(caller.comm, l, r, rec);
+	object.type = iosys_get(&l->type, rec);
+	object.dev = iosys_get(&l->dev, rec);
+	object.id = iosys_get(&l->obj, rec);
+	iosys_get_name(name, &l->name, rec);
+	if (l->kind == KIND_REQUEST)
+		reads_request(s->reads, &caller, &object, asked_for(l, rec),
+			      start, start + iosys_get(&l->duration, rec));
+	else
+		reads_call(s->reads, &caller, &object, asked_for(l, rec),
+			   start);
+}
+
+/* A fault of a program is in no call */
+static void handle_fault(struct model *s, u32 host, const struct layout *l,
+			 const struct record *rec)
+{
+	if (!(iosys_get(&l->flags, rec) & BY_KERNEL))
+		requests_call(s->requests, host, iosys_get(&l->common_pid, rec),
+			      0, STEP_FILE, iosys_get(&l->start, rec),
+			      iosys_get(&l->duration, rec));
+}
+
+static void handle_call(struct model *s, u32 host, const struct layout *l,
+			const struct records *r, const struct record *rec)
+{
+	char name[MAX_NAME] = "", op[OP_SIZE];
+	struct sum key = { .name = name };
+
+	if (s->by & BY_HOST)
+		key.host = host;
+	if (s->by & BY_PROCESS)
+		key.tgid = iosys_get(&l->tgid, rec);
+	if (s->by & (BY_PROCESS | BY_COMM))
+		iosys_get_comm(key.comm, l, r, rec);
+	if (s->by & BY_CALL)
+		snprintf(key.op, sizeof(key.op), "%s",
+			 iosys_op_name(op, l, rec));
+	if (s->by & BY_OBJECT) {
+		key.dev = iosys_get(&l->dev, rec);
+		key.id = iosys_get(&l->obj, rec);
+		key.type = iosys_get(&l->type, rec);
+		iosys_get_name(name, &l->name, rec);
+	}
+	if (s->by & BY_SIZE)
+		key.size = size_class(iosys_get(&l->bytes, rec));
+	if (s->by & BY_STACK)
+		key.stack = stack_key(host, iosys_get(&l->stack, rec));
+	/* Sums by client are made when all requests are known */
+	if (!(s->by & BY_CLIENT) && iosys_get(&l->duration, rec) >= s->longer)
+		sum_add_call(model_find_sum(s, &key),
+			     iosys_get(&l->duration, rec),
+			     iosys_get(&l->result, rec),
+			     iosys_get(&l->bytes, rec));
+	if (l->kind == KIND_FAULT)
+		handle_fault(s, host, l, rec);
+	end_call(s, host, l, rec);
+	s->host[host].udp += iosys_get(&l->bytes, rec) &&
+			     iosys_get(&l->protocol, rec) == PROTOCOL_UDP;
+	if (l->has_stream)
+		streams_parse(s, host, l, r, rec);
+	if (s->log)
+		log_call(s, host, l, r, rec);
+	if (s->reads)
+		handle_read(s, host, l, r, rec);
+	model_count_call(s, host, iosys_get(&l->start, rec));
+}
+
+static void handle_part(struct model *s, u32 host, const struct layout *l,
+			const struct records *r, const struct record *rec)
+{
+	if (l->has_stream)
+		streams_parse(s, host, l, r, rec);
+}
+
+static void handle_pending(struct model *s, u32 host, const struct layout *l,
+			   const struct record *rec)
+{
+	s32 pid = iosys_get(&l->pid, rec);
+	struct pending *p =
+		model_find_pending(s, host, pid, iosys_get(&l->start, rec));
+	u64 time = iosys_get(&l->duration, rec);
+
+	if (!p)
+		p = make_pending(s, host, pid, l, rec);
+	if (time > p->time)
+		p->time = time;
+}
+
+/* Return: the first field of all records, or NULL if the file has no iosys event */
+static const struct number *find_layouts(struct layout *l,
+					 const struct records *r)
+{
+	const struct number *type = NULL;
+	enum kind kind;
+
+	for (kind = 0; kind < KINDS; kind++) {
+		find_layout(&l[kind], r, kind);
+		if (l[kind].id >= 0)
+			type = &l[kind].common_type;
+	}
+	return type;
+}
+
+static const struct layout *layout_of(const struct layout *l, int id)
+{
+	enum kind kind;
+
+	for (kind = 0; kind < KINDS; kind++) {
+		if (l[kind].id == id)
+			return &l[kind];
+	}
+	return NULL;
+}
+
+/**
+ * struct cpu - a CPU of a file
+ * @last:	end of its last call, ns of CLOCK_MONOTONIC
+ * @last_ahead:	trace clock less CLOCK_MONOTONIC at that call's record, ns
+ * @ahead:	estimate of that difference: the lower of the last two, as an interrupt
+ *		may come between the end of a call and its record
+ * @lost:	records were lost since then
+ */
+struct cpu {
+	u64 last;
+	s64 last_ahead;
+	s64 ahead;
+	bool lost;
+};
+
+static void add_gap(struct host *h, const struct cpu *c, u64 end)
+{
+	GROW(h->gap, h->nr_gaps, h->room);
+	h->gap[h->nr_gaps++] = (struct gap){ .begin = c->last, .end = end };
+}
+
+static void end_gap(struct host *h, struct cpu *c, const struct layout *l,
+		    const struct record *rec)
+{
+	u64 end = iosys_get(&l->start, rec) + iosys_get(&l->duration, rec);
+	s64 last_ahead = rec->ts - end;
+
+	if (c->lost)
+		add_gap(h, c, end);
+	c->lost = false;
+	c->ahead = c->last && c->last_ahead < last_ahead ? c->last_ahead :
+							   last_ahead;
+	c->last_ahead = last_ahead;
+	c->last = end;
+}
+
+/**
+ * struct wakeup_layout - where the fields of sched_waking are
+ * @id:	common_type of its records; -1 if the file has none
+ *
+ * The others are fields of the event.
+ */
+struct wakeup_layout {
+	int id;
+	struct number common_flags, common_pid, pid;
+};
+
+static void find_wakeup_layout(struct wakeup_layout *l, const struct records *r)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(records_tep(r), "sched", "sched_waking");
+
+	l->id = -1;
+	if (event && number_find(&l->common_flags, r, event, "common_flags") &&
+	    number_find(&l->common_pid, r, event, "common_pid") &&
+	    number_find(&l->pid, r, event, "pid"))
+		l->id = event->id;
+}
+
+/**
+ * struct block_layout - where the fields of a request to a disk are
+ * @id:		common_type of its records; -1 if the file has none
+ * @rwbs:	offset of the letters that describe it
+ * @rwbs_size:	maximum number of letters
+ *
+ * The others are fields of the event.
+ */
+struct block_layout {
+	int id;
+	struct number common_pid, dev, nr_sector;
+	u32 rwbs;
+	u32 rwbs_size;
+};
+
+static void find_block_layout(struct block_layout *l, const struct records *r,
+			      const char *name)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(records_tep(r), "block", name);
+	struct tep_format_field *rwbs = event ? tep_find_field(event, "rwbs") :
+						NULL;
+
+	l->id = -1;
+	if (!rwbs || rwbs->offset < 0 || rwbs->size < 1 ||
+	    rwbs->offset + rwbs->size > 4096 ||
+	    !number_find(&l->common_pid, r, event, "common_pid") ||
+	    !number_find(&l->dev, r, event, "dev") ||
+	    !number_find(&l->nr_sector, r, event, "nr_sector"))
+		return;
+	l->rwbs = rwbs->offset;
+	l->rwbs_size = rwbs->size;
+	l->id = event->id;
+}
+
+/* Before the first call of a CPU its clock cannot be converted */
+static bool handle_block(struct model *s, u32 host,
+			 const struct block_layout *l, const struct cpu *c,
+			 const struct record *rec)
+{
+	char rwbs[16];
+
+	if (!s->reads || !c->last)
+		return false;
+	copy_text(rwbs, sizeof(rwbs), rec, l->rwbs,
+		  l->rwbs_size < sizeof(rwbs) ? l->rwbs_size :
+						sizeof(rwbs) - 1);
+	s->disks = true;
+	if (*rwbs == 'R')
+		reads_queue(s->reads, host, iosys_get(&l->common_pid, rec),
+			    rec->ts - c->ahead, iosys_get(&l->dev, rec),
+			    512 * iosys_get(&l->nr_sector, rec),
+			    strchr(rwbs, 'A'));
+	return true;
+}
+
+/**
+ * struct switch_layout - where the fields of sched_switch are
+ * @id:	common_type of its records; -1 if the file has none
+ *
+ * The others are fields of the event.
+ */
+struct switch_layout {
+	int id;
+	struct number prev_pid, prev_state, next_pid;
+};
+
+static void find_switch_layout(struct switch_layout *l, const struct records *r)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(records_tep(r), "sched", "sched_switch");
+
+	l->id = -1;
+	if (event && number_find(&l->prev_pid, r, event, "prev_pid") &&
+	    number_find(&l->prev_state, r, event, "prev_state") &&
+	    number_find(&l->next_pid, r, event, "next_pid"))
+		l->id = event->id;
+}
+
+static void add_sched_event(struct model *s, u32 host, u64 time, s32 pid,
+			    enum sched_what what, const char *waker)
+{
+	GROW(s->sched_event, s->sched_events, s->sched_room);
+	s->sched_event[s->sched_events] = (struct sched_event){
+		.time = time,
+		.number = s->sched_events,
+		.host = host,
+		.pid = pid,
+		.what = what,
+		.waker = waker,
+	};
+	s->sched_events++;
+}
+
+/* Bits of prev_state; without them the thread was preempted */
+#define STATE_ASLEEP 0xff
+
+/* Before the first call of a CPU its clock cannot be converted */
+static void handle_switch(struct model *s, u32 host,
+			  const struct switch_layout *l, const struct cpu *c,
+			  const struct record *rec)
+{
+	bool asleep = iosys_get(&l->prev_state, rec) & STATE_ASLEEP;
+	s32 prev = iosys_get(&l->prev_pid, rec),
+	    next = iosys_get(&l->next_pid, rec);
+
+	if (!c->last)
+		return;
+	s->host[host].switches = true;
+	if (prev)
+		add_sched_event(
+			s, host, rec->ts - c->ahead, prev,
+			asleep ? SCHED_LEFT_ASLEEP : SCHED_LEFT_RUNNABLE, NULL);
+	if (next)
+		add_sched_event(s, host, rec->ts - c->ahead, next, SCHED_CAME,
+				NULL);
+}
+
+/* Flags of the common header: the interrupted thread is not the waker */
+#define IN_INTERRUPT (8 | 16)
+
+/* Of files with sched_switch: the end of a sleep. Conversion of clocks as above */
+static void handle_waking(struct model *s, u32 host,
+			  const struct wakeup_layout *l, const struct cpu *c,
+			  const struct records *r, const struct record *rec)
+{
+	const char *waker = NULL;
+	char comm[COMM_SIZE];
+
+	if (!c->last)
+		return;
+	if (!(iosys_get(&l->common_flags, rec) & IN_INTERRUPT)) {
+		snprintf(
+			comm, sizeof(comm), "%s",
+			tep_data_comm_from_pid(records_tep(r),
+					       iosys_get(&l->common_pid, rec)));
+		clean_text(comm);
+		waker = requests_comm(s->requests, host, comm);
+	}
+	add_sched_event(s, host, rec->ts - c->ahead, iosys_get(&l->pid, rec),
+			SCHED_WOKEN, waker);
+}
+
+/* Before the first call of a CPU its clock cannot be converted */
+static void handle_wakeup(struct model *s, u32 host,
+			  const struct wakeup_layout *l, const struct cpu *c,
+			  const struct record *rec)
+{
+	if (!s->log || !c->last ||
+	    iosys_get(&l->common_flags, rec) & IN_INTERRUPT)
+		return;
+	GROW(s->wakeup, s->wakeups, s->wakeup_room);
+	s->wakeup[s->wakeups++] = (struct wakeup){
+		.time = rec->ts - c->ahead,
+		.host = host,
+		.waker = iosys_get(&l->common_pid, rec),
+		.wakee = iosys_get(&l->pid, rec),
+	};
+}
+
+/* No call followed */
+static void end_gaps(struct host *h, const struct cpu *c, u32 cpus)
+{
+	u32 i;
+
+	for (i = 0; i < cpus; i++) {
+		if (c[i].lost)
+			add_gap(h, &c[i], UINT64_MAX);
+	}
+}
+
+/* Return: 0, or the result of guard_fail() if the file has no calls of any kind */
+static int read_stock(struct guard *g, struct model *s, u32 host,
+		      struct records *r)
+{
+	s->host[host].gaps = 0;
+	s->host[host].nr_gaps = 0;
+	if (records_rewind(r) || !stock_read(s, host, r))
+		return guard_fail(
+			g, GUARD_NOWHERE,
+			"has neither iosys events (record them with: trace-cmd record -e iosys) nor events of system calls (see ioreq(1), STOCK KERNELS)");
+	return records_status(r);
+}
+
+static int read_records(struct guard *g, struct model *s, u32 host,
+			struct records *r)
+{
+	u32 cpus = records_cpus(r);
+	struct cpu *cpu = xzalloc((cpus + 1ull) * sizeof(*cpu));
+	struct layout *layouts = xzalloc(KINDS * sizeof(*layouts));
+	struct stack_layout *stacks = xzalloc(sizeof(*stacks));
+	const struct number *type = find_layouts(layouts, r);
+	struct wakeup_layout wakeup;
+	struct switch_layout switching;
+	struct block_layout bio, request;
+	struct record rec;
+	int status = 0;
+	bool found = false, bios = false;
+	u32 i;
+
+	find_wakeup_layout(&wakeup, r);
+	find_switch_layout(&switching, r);
+	find_block_layout(&bio, r, "block_bio_queue");
+	find_block_layout(&request, r, "block_rq_issue");
+	stacks_layout(stacks, r);
+	while (type && !status && records_next(r, &rec)) {
+		int id = iosys_get(type, &rec);
+		const struct layout *l = layout_of(layouts, id);
+
+		s->host[host].gaps += rec.lost;
+		if (rec.cpu < cpus)
+			cpu[rec.cpu].lost |= rec.lost;
+		if (wakeup.id >= 0 && id == wakeup.id && rec.cpu < cpus) {
+			handle_wakeup(s, host, &wakeup, &cpu[rec.cpu], &rec);
+			if (switching.id >= 0)
+				handle_waking(s, host, &wakeup, &cpu[rec.cpu],
+					      r, &rec);
+		}
+		if (switching.id >= 0 && id == switching.id && rec.cpu < cpus)
+			handle_switch(s, host, &switching, &cpu[rec.cpu], &rec);
+		if (bio.id >= 0 && id == bio.id && rec.cpu < cpus)
+			bios |= handle_block(s, host, &bio, &cpu[rec.cpu],
+					     &rec);
+		/* If there are both, a bio becomes one of these */
+		if (request.id >= 0 && id == request.id && rec.cpu < cpus &&
+		    !bios)
+			handle_block(s, host, &request, &cpu[rec.cpu], &rec);
+		if (!l) {
+			if (s->stacks &&
+			    !stacks_record(s->stacks, host, stacks, id, &rec))
+				status = guard_fail(
+					g, rec.offset,
+					"damaged record of a stack or of a mapped file");
+			continue;
+		}
+		found = true;
+		if (!is_whole(l, &rec))
+			status = guard_fail(
+				g, rec.offset,
+				"the record is too short for its format");
+		else if (l->kind == KIND_PENDING)
+			handle_pending(s, host, l, &rec);
+		else if (l->kind == KIND_PART)
+			/* Its request has the sum of all parts */
+			handle_part(s, host, l, r, &rec);
+		else
+			handle_call(s, host, l, r, &rec);
+		if (l->kind != KIND_PENDING && rec.cpu < cpus)
+			end_gap(&s->host[host], &cpu[rec.cpu], l, &rec);
+	}
+	status = status ? status : records_status(r);
+	/* The rest of the file is lost as well */
+	for (i = 0; i < cpus && status; i++)
+		cpu[i].lost = true;
+	end_gaps(&s->host[host], cpu, cpus);
+	free(cpu);
+	/* trace-cmd may write formats of events that it did not record */
+	if (!status && !found && (!type || stock_has(r)))
+		status = read_stock(g, s, host, r);
+	if (!status && !found && !s->host[host].calls)
+		status = guard_fail(
+			g, GUARD_NOWHERE,
+			"has no records of %s: was anything recorded, and did a filter discard it? (record with: trace-cmd record -e iosys)",
+			type ? "iosys events, only their formats" :
+			       "system calls");
+	free(layouts);
+	free(stacks);
+	return status;
+}
+
+/**
+ * model_read - read a file
+ * @g:		guard
+ * @s:		model to add it to
+ * @host:	number of the file
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int model_read(struct guard *g, struct model *s, u32 host)
+{
+	struct records *r;
+	int status;
+
+	guard_file(g, s->host[host].file);
+	r = records_open(g, s->host[host].file, s->instance);
+	if (!r)
+		return EXIT_FAILURE;
+	status = read_records(g, s, host, r);
+	records_close(r);
+	if (!status && s->host[host].gaps)
+		guard_note(g, "records lost in %llu gaps", s->host[host].gaps);
+	return status;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reading of iosys events: internal to read_iosys.c and read_streams.c. */
+#ifndef IOREQ_READ_IOSYS_H
+#define IOREQ_READ_IOSYS_H
+
+#include <event-parse.h>
+
+#include "link.h"
+#include "read.h"
+
+#define MAX_OPS 256
+#define MAX_NAME 4096
+
+/* Events that are read */
+enum kind {
+	KIND_CALL,
+	KIND_REQUEST,
+	KIND_PART,
+	KIND_FAULT,
+	KIND_PENDING,
+	KINDS
+};
+
+/**
+ * struct layout - where the fields of an event are
+ * @id:		common_type of its records; -1 if the file has none
+ * @kind:	which event
+ * @op_name:	names of the calls, from the event's print format
+ * @name:	location of the object's name
+ * @name2:	location of the second object's name
+ * @stream:	location of the byte ranges of the stream
+ * @has_stream:	@isn, @peer_isn, @flags, @type2, @obj2, @name2 and @stream exist
+ *
+ * The others are fields of the event.
+ */
+struct layout {
+	int id;
+	enum kind kind;
+	char op_name[MAX_OPS][OP_SIZE];
+	struct number common_type, common_pid;
+	struct number start, duration, result, bytes, dev, obj, op, type, tgid;
+	struct number pid, stack;
+	u32 comm_offset, comm_size;
+	struct number fd;
+	struct number name;
+	struct number isn, peer_isn, flags, type2, obj2, name2, stream, family;
+	struct number protocol;
+	bool has_stream;
+};
+
+/* read_iosys.c */
+bool iosys_is_request(const struct layout *l);
+u64 iosys_get(const struct number *n, const struct record *rec);
+void iosys_get_name(char *name, const struct number *where,
+		    const struct record *rec);
+const char *iosys_op_name(char *buf, const struct layout *l,
+			  const struct record *rec);
+s32 iosys_thread_of(const struct layout *l, const struct record *rec);
+void iosys_get_comm(char *comm, const struct layout *l, const struct records *r,
+		    const struct record *rec);
+bool op_begins(const char *s, const char *with);
+const char *op_plain(const char *op);
+enum step op_step(const char *op, u8 type, bool into);
+
+/* read_streams.c */
+void streams_parse(struct model *s, u32 host, const struct layout *l,
+		   const struct records *r, const struct record *rec);
+bool streams_have_pipes(const struct layout *l, const struct record *rec);
+
+#endif

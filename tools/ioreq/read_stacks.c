@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads call stacks and mapped files, from the events io_stack and io_map. The kernel
+ * writes them before the first record that refers to them, and again while they are in
+ * use, so a file may have them more than once, and after the ring buffer wrapped around
+ * they come later.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+#include "read.h"
+#include "text.h"
+
+/* Maximum number of frames that the kernel records */
+#define FRAMES_MAX 256
+
+#define FRAME_SHIFT 48
+#define FRAME_OFFSET ((1ull << FRAME_SHIFT) - 1)
+
+/* A number that files had one after the other; @latest is the last one, or NULL */
+struct file_number {
+	u32 host;
+	u32 id;
+	struct mapped_file *latest;
+};
+
+/**
+ * struct stacks - see stacks_new()
+ * @guard:		guard, for messages
+ * @symfs:		directory in which files are looked up
+ * @stacks:		struct stack, by host and number
+ * @file_numbers:	struct file_number
+ */
+struct stacks {
+	struct guard *guard;
+	const char *symfs;
+	struct hash stacks;
+	struct hash file_numbers;
+};
+
+/**
+ * stacks_new - create an empty set of stacks
+ * @g:		guard
+ * @symfs:	directory in which files are looked up, "" for /
+ *
+ * Return: stacks, to be freed with stacks_free().
+ */
+struct stacks *stacks_new(struct guard *g, const char *symfs)
+{
+	struct stacks *s = xzalloc(sizeof(*s));
+
+	s->guard = g;
+	s->symfs = symfs;
+	return s;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Formats */
+
+static bool find_stack_fields(struct stack_layout *l, const struct records *r,
+			      struct tep_event *event)
+{
+	return event && number_find(&l->common_type, r, event, "common_type") &&
+	       number_find(&l->id, r, event, "id") &&
+	       number_find(&l->end, r, event, "end") &&
+	       number_find(&l->guessed, r, event, "guessed") &&
+	       dynamic_find(&l->frames, event, "frames", &l->id);
+}
+
+static bool find_map_fields(struct stack_layout *l, const struct records *r,
+			    struct tep_event *event)
+{
+	struct tep_format_field *id =
+		event ? tep_find_field(event, "build_id") : NULL;
+
+	if (!id || id->offset < 0 || id->size < 1 || id->size > BUILD_ID_MAX ||
+	    !number_find(&l->common_type, r, event, "common_type") ||
+	    !number_find(&l->map_id, r, event, "id") ||
+	    !number_find(&l->ino, r, event, "ino") ||
+	    !number_find(&l->dev, r, event, "dev") ||
+	    !number_find(&l->build_id_size, r, event, "build_id_size") ||
+	    !dynamic_find(&l->path, event, "path", &l->map_id))
+		return false;
+	l->build_id_offset = id->offset;
+	l->build_id_room = id->size;
+	return true;
+}
+
+/**
+ * stacks_layout - find the fields of the two events
+ * @l:	set to the layout; an id is -1 if the file has no such event
+ * @r:	file
+ */
+void stacks_layout(struct stack_layout *l, const struct records *r)
+{
+	struct tep_event *stack = tep_find_event_by_name(records_tep(r),
+							 "iosys", "io_stack"),
+			 *map = tep_find_event_by_name(records_tep(r), "iosys",
+						       "io_map");
+
+	memset(l, 0, sizeof(*l));
+	l->stack = find_stack_fields(l, r, stack) ? stack->id : -1;
+	l->map = find_map_fields(l, r, map) ? map->id : -1;
+	if (l->stack >= 0)
+		symbols_find(l->end_name, ENDS_MAX, stack, "end");
+}
+
+/* ------------------------------------------------------------------------- */
+/* Records */
+
+static struct mapped_file **latest_file(struct stacks *s, u32 host, u32 id)
+{
+	u64 hash = hash_pair(host, id);
+	struct file_number *n;
+
+	hash_for_each_possible_entry(&s->file_numbers, hash, n) {
+		if (n->host == host && n->id == id)
+			return &n->latest;
+	}
+	n = hash_new(&s->file_numbers, hash, sizeof(*n));
+	n->host = host;
+	n->id = id;
+	return &n->latest;
+}
+
+static struct stack *find_stack(const struct stacks *s, u32 host, u32 id)
+{
+	u64 hash = hash_pair(host, id);
+	struct stack *stack;
+
+	hash_for_each_possible_entry(&s->stacks, hash, stack) {
+		if (stack->host == host && stack->id == id)
+			return stack;
+	}
+	return NULL;
+}
+
+static bool dynamic_fits(const struct number *n, const struct record *rec,
+			 u32 *at, u32 *len)
+{
+	u64 where = number_get(n, rec);
+
+	*at = where & 0xffff;
+	*len = where >> 16 & 0xffff;
+	return *at <= rec->size && *len <= rec->size - *at;
+}
+
+static bool parse_stack(struct stacks *s, u32 host,
+			const struct stack_layout *l, const struct record *rec)
+{
+	struct number n = { .size = 8, .swap = l->frames.swap };
+	struct stack *stack;
+	u32 id, at, len, i;
+
+	if (!number_fits(&l->id, rec) || !number_fits(&l->end, rec) ||
+	    !number_fits(&l->guessed, rec) || !number_fits(&l->frames, rec) ||
+	    !dynamic_fits(&l->frames, rec, &at, &len) || len % 8 ||
+	    len > 8 * FRAMES_MAX)
+		return false;
+	id = number_get(&l->id, rec);
+	if (find_stack(s, host, id))
+		return true;
+	stack = hash_new(&s->stacks, hash_pair(host, id), sizeof(*stack));
+	stack->host = host;
+	stack->id = id;
+	stack->end = number_get(&l->end, rec);
+	stack->guessed = number_get(&l->guessed, rec);
+	snprintf(stack->end_name, sizeof(stack->end_name), "%s",
+		 stack->end < ENDS_MAX && *l->end_name[stack->end] ?
+			 l->end_name[stack->end] :
+			 "unknown");
+	stack->nr = len / 8;
+	stack->frame = xzalloc((stack->nr + 1) * sizeof(*stack->frame));
+	for (i = 0; i < stack->nr; i++) {
+		u64 frame;
+
+		n.offset = at + 8 * i;
+		frame = number_get(&n, rec);
+		stack->frame[i].map = frame >> FRAME_SHIFT;
+		stack->frame[i].offset = frame & FRAME_OFFSET;
+		/* Its number may be reused for another file */
+		if (stack->frame[i].map)
+			stack->frame[i].mapped_file =
+				*latest_file(s, host, stack->frame[i].map);
+	}
+	return true;
+}
+
+static bool parse_map(struct stacks *s, u32 host, const struct stack_layout *l,
+		      const struct record *rec)
+{
+	struct mapped_file *m, **latest;
+	char path[4096];
+	u32 id, at, len, size;
+	u64 ino;
+
+	if (!number_fits(&l->map_id, rec) || !number_fits(&l->ino, rec) ||
+	    !number_fits(&l->dev, rec) || !number_fits(&l->path, rec) ||
+	    !number_fits(&l->build_id_size, rec) ||
+	    l->build_id_offset + l->build_id_room > rec->size ||
+	    !dynamic_fits(&l->path, rec, &at, &len))
+		return false;
+	size = number_get(&l->build_id_size, rec);
+	if (size > l->build_id_room)
+		return false;
+	id = number_get(&l->map_id, rec);
+	ino = number_get(&l->ino, rec);
+	snprintf(path, sizeof(path), "%.*s", (int)len,
+		 (const char *)rec->data + at);
+	latest = latest_file(s, host, id);
+	m = *latest;
+	if (!m || m->ino != ino || m->dev != number_get(&l->dev, rec) ||
+	    strcmp(m->path, path) != 0) {
+		m = xzalloc(sizeof(*m));
+		m->host = host;
+		m->ino = ino;
+		m->dev = number_get(&l->dev, rec);
+		m->path = xstrdup(path);
+		m->older = *latest;
+		*latest = m;
+	}
+	/* It may become known later */
+	m->build_id_size = size;
+	memcpy(m->build_id, rec->data + l->build_id_offset, size);
+	return true;
+}
+
+/**
+ * stacks_record - read a record of io_stack or io_map
+ * @s:		stacks
+ * @host:	number of the file
+ * @l:		its layout
+ * @type:	id of the record's event
+ * @rec:	record
+ *
+ * Return: false if it is one of these and damaged.
+ */
+bool stacks_record(struct stacks *s, u32 host, const struct stack_layout *l,
+		   u64 type, const struct record *rec)
+{
+	if (l->stack >= 0 && type == (u64)l->stack)
+		return parse_stack(s, host, l, rec);
+	if (l->map >= 0 && type == (u64)l->map)
+		return parse_map(s, host, l, rec);
+	return true;
+}
+
+/**
+ * stacks_finish - resolve the files of frames, after all files were read
+ * @s:	stacks
+ *
+ * An io_map after its io_stack is used only if there was none before.
+ */
+void stacks_finish(struct stacks *s)
+{
+	struct stack *stack;
+	u32 i, j;
+
+	hash_for_each(&s->stacks, i, stack) {
+		for (j = 0; j < stack->nr; j++) {
+			struct frame *f = &stack->frame[j];
+
+			if (f->map && !f->mapped_file)
+				f->mapped_file =
+					*latest_file(s, stack->host, f->map);
+		}
+	}
+}
+
+/**
+ * stacks_find - find a stack
+ * @s:		stacks
+ * @key:	key of the stack, see stack_key()
+ *
+ * Return: the stack, or NULL if the file does not have it.
+ */
+const struct stack *stacks_find(const struct stacks *s, u64 key)
+{
+	return find_stack(s, (key >> 32) - 1, key);
+}
+
+/**
+ * frame_order - compare frames, possibly of several hosts, by file and offset
+ * @a:	a frame
+ * @b:	another one
+ *
+ * Return: less than, equal to, or greater than 0.
+ */
+int frame_order(const struct frame *a, const struct frame *b)
+{
+	const struct mapped_file *x = a->mapped_file, *y = b->mapped_file;
+	int order;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	if (!x || !y)
+		return x != y ? (x ? 1 : -1) :
+				(a->map > b->map) - (a->map < b->map);
+	order = x == y ? 0 : strcmp(x->path, y->path);
+	if (order || x->build_id_size != y->build_id_size)
+		return order				   ? order :
+		       x->build_id_size < y->build_id_size ? -1 :
+							     1;
+	return memcmp(x->build_id, y->build_id, x->build_id_size);
+}
+
+/**
+ * frame_name - location of a frame
+ * @buf:	set to "FILE+0xOFFSET"
+ * @size:	size of @buf
+ * @f:		frame
+ * @whole:	with the whole path
+ *
+ * Return: @buf.
+ */
+const char *frame_name(char *buf, size_t size, const struct frame *f,
+		       bool whole)
+{
+	const char *path = f->mapped_file ? f->mapped_file->path : NULL, *name;
+
+	if (!f->map) {
+		snprintf(buf, size, "0x%llx", f->offset);
+	} else if (!path) {
+		snprintf(buf, size, "object-%u+0x%llx", f->map, f->offset);
+	} else {
+		name = whole ? NULL : strrchr(path, '/');
+		snprintf(buf, size, "%s+0x%llx", name ? name + 1 : path,
+			 f->offset);
+	}
+	clean_text(buf);
+	return buf;
+}
+
+/**
+ * stacks_source - find the source of a frame
+ * @s:		stacks
+ * @stack:	stack
+ * @i:		index of the frame, 0 for the innermost one
+ * @source:	set to the source, as far as known
+ */
+void stacks_source(struct stacks *s, const struct stack *stack, u32 i,
+		   struct source *source)
+{
+	const struct frame *f = &stack->frame[i];
+
+	memset(source, 0, sizeof(*source));
+	if (!f->mapped_file)
+		return;
+	/* A return address is after the call */
+	debuginfo_source(f->mapped_file, s->symfs, f->offset - !!i, source);
+	guard_alive(s->guard, GUARD_NOWHERE);
+}
+
+/**
+ * source_text - a source as text
+ * @buf:	set to the text, or to ""
+ * @size:	size of @buf
+ * @p:		source
+ *
+ * Return: @buf.
+ */
+const char *source_text(char *buf, size_t size, const struct source *p)
+{
+	if (*p->file)
+		snprintf(buf, size, "%s at %s:%d",
+			 *p->function ? p->function : "?", p->file, p->line);
+	else
+		snprintf(buf, size, "%s", p->function);
+	return buf;
+}
+
+/* The C library's wrapper of a call is not where the program makes it */
+static bool is_c_library(const struct frame *f)
+{
+	static const char *const names[] = { "libc.so", "libc-", "libpthread",
+					     "ld-linux", "ld-musl" };
+	const char *path = f->mapped_file ? f->mapped_file->path : "", *name;
+	size_t i;
+
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * stacks_caller - find the call site
+ * @stack:	stack with frames
+ *
+ * Return: index of the innermost frame outside of the C library, or 0 if there is none.
+ */
+u32 stacks_caller(const struct stack *stack)
+{
+	u32 i;
+
+	for (i = 0; i < stack->nr; i++) {
+		if (!is_c_library(&stack->frame[i]))
+			return i;
+	}
+	return 0;
+}
+
+/**
+ * stacks_note_problems - report files without usable symbols
+ * @model:	model with stacks, after all sources were looked up
+ */
+void stacks_note_problems(const struct model *model)
+{
+	const struct stacks *s = model->stacks;
+	const struct file_number *n;
+	struct mapped_file *m;
+	u32 i;
+
+	hash_for_each(&s->file_numbers, i, n) {
+		for (m = n->latest; m; m = m->older) {
+			char path[4096];
+
+			if (!debuginfo_trouble(m))
+				continue;
+			snprintf(path, sizeof(path), "%s", m->path);
+			clean_text(path);
+			guard_file(s->guard, model->host[m->host].file);
+			guard_note(s->guard,
+				   "%s%s: %s; its frames are shown as offsets",
+				   s->symfs, path, debuginfo_trouble(m));
+		}
+	}
+	guard_file(s->guard, "");
+}
+
+/**
+ * stacks_free - free all stacks
+ * @s:	stacks, or NULL
+ */
+void stacks_free(struct stacks *s)
+{
+	struct file_number *n;
+	struct mapped_file *m;
+	struct stack *stack;
+	u32 i;
+
+	if (!s)
+		return;
+	hash_for_each(&s->stacks, i, stack)
+		free(stack->frame);
+	hash_free(&s->stacks);
+	hash_for_each(&s->file_numbers, i, n) {
+		while ((m = n->latest)) {
+			n->latest = m->older;
+			debuginfo_free(m->debuginfo);
+			free(m->path);
+			free(m);
+		}
+	}
+	hash_free(&s->file_numbers);
+	free(s);
+}

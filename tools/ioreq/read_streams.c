@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the byte ranges of streams and pipes that iosys events have. */
+#include <string.h>
+
+#include "read_iosys.h"
+
+/* Flags of io_syscall */
+#define ISN_KNOWN 16
+#define PEEKED 32
+
+/* In a stream: byte ranges of a pipe follow, with its number; they were written */
+#define RANGES_PIPE (1ull << 63)
+#define RANGES_WRITTEN (1ull << 62)
+
+#define FAMILY_UNIX 1
+
+static u64 pair(const struct layout *l, const struct record *rec, u32 at,
+		u64 *second)
+{
+	struct number n = { .offset = at, .size = 8, .swap = l->stream.swap };
+	u64 first = iosys_get(&n, rec);
+
+	n.offset = at + 8;
+	*second = iosys_get(&n, rec);
+	return first;
+}
+
+/*
+ * When the bytes left the caller or were available to it. Bytes that a call passes on
+ * are never available to the caller, so they count as read at its begin; from a socket
+ * they are written at its end, because it may have waited for them.
+ */
+static u64 pipe_range_time(const struct layout *l, const struct record *rec,
+			   bool written, bool passed)
+{
+	u64 start = iosys_get(&l->start, rec),
+	    duration = iosys_get(&l->duration, rec);
+
+	if (written)
+		return iosys_get(&l->type, rec) == TYPE_SOCKET ?
+			       start + duration :
+			       start;
+	return passed ? start : start + duration;
+}
+
+/* From the header of a pipe's byte ranges on; a damaged record may claim too many */
+static void parse_pipe(struct model *s, u32 host, const struct layout *l,
+		       const struct records *r, const struct record *rec,
+		       u32 at, u32 end)
+{
+	u64 count, head = pair(l, rec, at, &count);
+	struct pipe_range p = { .host = host,
+				.async = iosys_is_request(l),
+				.written = head & RANGES_WRITTEN };
+	u64 first = s->nr_pipe_ranges;
+	char comm[COMM_SIZE];
+
+	p.pid = iosys_thread_of(l, rec);
+	p.tgid = iosys_get(&l->tgid, rec);
+	iosys_get_comm(comm, l, r, rec);
+	p.comm = requests_comm(s->requests, host, comm);
+	p.start = iosys_get(&l->start, rec);
+	p.finish = p.start + iosys_get(&l->duration, rec);
+	p.pipe = head & (RANGES_WRITTEN - 1);
+	p.passed = !p.written && iosys_get(&l->obj2, rec);
+	p.peeked = !p.written && iosys_get(&l->flags, rec) & PEEKED;
+	p.time = pipe_range_time(l, rec, p.written, p.passed);
+	for (at += 16; count && at + 16 <= end; at += 16, count--) {
+		p.from = pair(l, rec, at, &p.end);
+		if (p.from >= p.end)
+			continue;
+		GROW(s->pipe_range, s->nr_pipe_ranges, s->pipe_range_room);
+		s->pipe_range[s->nr_pipe_ranges++] = p;
+		s->pipe_range[first].ranges++;
+	}
+}
+
+/* Return: where the byte ranges of pipes begin in a stream; @end if there are none */
+static u32 find_pipes(const struct layout *l, const struct record *rec, u32 at,
+		      u32 end)
+{
+	u64 second;
+
+	while (at + 16 <= end && !(pair(l, rec, at, &second) & RANGES_PIPE))
+		at += 16;
+	return at + 16 <= end ? at : end;
+}
+
+/* Bytes that were peeked at (by tee) count as read */
+static void parse_pipes(struct model *s, u32 host, const struct layout *l,
+			const struct records *r, const struct record *rec,
+			u32 at, u32 end)
+{
+	u64 count;
+
+	while (at + 16 <= end) {
+		if (pair(l, rec, at, &count) & RANGES_PIPE)
+			parse_pipe(s, host, l, r, rec, at, end);
+		at += 16;
+	}
+}
+
+/* Calls that connect or accept have the role, calls that send or receive the bytes */
+void streams_parse(struct model *s, u32 host, const struct layout *l,
+		   const struct records *r, const struct record *rec)
+{
+	u64 loc = iosys_get(&l->stream, rec), flags = iosys_get(&l->flags, rec);
+	u32 at = loc & 0xffff, end = at + (loc >> 16 & 0xffff);
+	u32 pipes = find_pipes(l, rec, at, end);
+	bool into = iosys_get(&l->type2, rec) == TYPE_SOCKET;
+	char name[MAX_NAME], comm[COMM_SIZE], buf[OP_SIZE];
+	const char *op = op_plain(iosys_op_name(buf, l, rec));
+	struct message m = { .host = host,
+			     .comm = comm,
+			     .name = name,
+			     .async = iosys_is_request(l) };
+	u8 type = iosys_get(&l->type, rec);
+
+	m.pid = iosys_thread_of(l, rec);
+	m.tgid = iosys_get(&l->tgid, rec);
+	if (into || type == TYPE_SOCKET)
+		m.id = iosys_get(into ? &l->obj2 : &l->obj, rec);
+	m.start = iosys_get(&l->start, rec);
+	m.duration = iosys_get(&l->duration, rec);
+	/* A thread is in one call at a time, whatever it has submitted */
+	if (!m.async)
+		requests_call(s->requests, host, m.pid, m.id,
+			      op_step(op, type, into), m.start, m.duration);
+	if (op_begins(op, "accept") && into)
+		requests_socket(s->requests, host, iosys_get(&l->obj2, rec),
+				ROLE_SERVER);
+	else if (!strcmp(op, "connect"))
+		requests_socket(s->requests, host, iosys_get(&l->obj, rec),
+				ROLE_CLIENT);
+	parse_pipes(s, host, l, r, rec, pipes, end);
+	if (at == pipes || !(flags & ISN_KNOWN) || flags & PEEKED)
+		return;
+	iosys_get_comm(comm, l, r, rec);
+	iosys_get_name(name, into ? &l->name2 : &l->name, rec);
+	m.local = iosys_get(&l->family, rec) == FAMILY_UNIX;
+	m.isn = iosys_get(&l->isn, rec);
+	m.peer_isn = iosys_get(&l->peer_isn, rec);
+	m.sent = into || op_begins(op, "send") || op_begins(op, "write");
+	for (; at + 16 <= pipes; at += 16) {
+		m.from = pair(l, rec, at, &m.end);
+		if (m.from < m.end)
+			requests_add(s->requests, &m);
+	}
+}
+
+bool streams_have_pipes(const struct layout *l, const struct record *rec)
+{
+	u64 loc = iosys_get(&l->stream, rec);
+	u32 at = loc & 0xffff, end = at + (loc >> 16 & 0xffff);
+
+	return find_pipes(l, rec, at, end) != end;
+}

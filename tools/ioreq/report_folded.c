@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Folded stacks for flame graphs: CLIENT;HOST;PROCESS;FRAMES;CALL;OBJECT;SIZE and the
+ * time of these calls. Fields outside of the grouping key are left out.
+ */
+#include "report.h"
+#include "text.h"
+
+/* Outermost frame first; functions where known */
+static void put_stack(FILE *out, const struct model *s, const struct sum *sum,
+		      const char **before)
+{
+	const struct stack *stack =
+		sum->stack ? stacks_find(s->stacks, sum->stack) : NULL;
+	struct source source;
+	char name[4200];
+	u32 i;
+
+	if (!stack || stack->end)
+		folded_frame(out,
+			     stack	? stack->end_name :
+			     sum->stack ? "untold" :
+					  "none",
+			     before);
+	for (i = stack ? stack->nr : 0; i--;) {
+		stacks_source(s->stacks, stack, i, &source);
+		folded_frame(out,
+			     *source.function ?
+				     source.function :
+				     frame_name(name, sizeof(name),
+						&stack->frame[i], false),
+			     before);
+	}
+}
+
+static void put_sum(FILE *out, const struct model *s, const struct sum *sum)
+{
+	const char *before = "";
+	char name[4096];
+
+	if (s->by & BY_CLIENT)
+		folded_frame(out,
+			     sum->client ? endpoint_text(name, sizeof(name), s,
+							 sum->client) :
+					   "-",
+			     &before);
+	if (s->by & BY_HOST)
+		folded_frame(out, s->host[sum->host].name, &before);
+	if (s->by & (BY_PROCESS | BY_COMM)) {
+		snprintf(name, sizeof(name),
+			 s->by & BY_PROCESS ? "%s-%d" : "%s", sum->comm,
+			 sum->tgid);
+		folded_frame(out, name, &before);
+	}
+	if (s->stacks)
+		put_stack(out, s, sum, &before);
+	if (s->by & BY_CALL)
+		folded_frame(out, sum->op, &before);
+	if (s->by & BY_OBJECT) {
+		object_name(name, sizeof(name), sum->type, sum->id, sum->name);
+		folded_frame(out, name, &before);
+	}
+	if (s->by & BY_SIZE) {
+		snprintf(name, sizeof(name), "%llu", sum->size);
+		folded_frame(out, name, &before);
+	}
+	fprintf(out, " %llu\n", sum->times.sum);
+}
+
+/**
+ * ioreq_write_folded - write the times of sums
+ * @out:	output
+ * @s:		model, after model_link()
+ * @top:	maximum number of sums
+ */
+void ioreq_write_folded(FILE *out, const struct model *s, u64 top)
+{
+	u64 i;
+
+	for (i = 0; i < s->nr && i < top; i++)
+		put_sum(out, s, s->sum[i]);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Control chart rules: runs and trends of group medians.
+ *
+ * This file and rules.c are the same, byte for byte, in the kernel
+ * (kernel/trace/ctlchart/) and in the user-space tools.
+ */
+#ifndef _CTLCHART_RULES_H
+#define _CTLCHART_RULES_H
+
+#include <linux/types.h>
+
+#include "chart.h"
+
+#define CTLCHART_RULES 8
+
+/* Nelson's rule n in a mask, n = 1..8 */
+#define CTLCHART_NELSON(n) (1U << (n) >> 1)
+#define CTLCHART_NELSON_ALL (CTLCHART_NELSON(CTLCHART_RULES + 1) - 1)
+
+/**
+ * struct ctlchart_rules - the running groups of a chart, private to rules.c
+ * @method:	the chart's
+ * @filled:	values in the group being filled
+ * @group:	these values, ascending
+ * @points:	group medians so far, up to 1
+ * @last:	twice the last one, on the method's scale
+ * @rising:	number of points in a row, each greater than the one before
+ * @falling:	the same, each less
+ * @zigzag:	the same, greater and less in turn
+ * @high:	number of points in a row above the centre
+ * @low:	below it
+ * @within:	within one sigma of it
+ * @beyond:	more than one sigma away from it
+ * @high1:	of the last points, those more than one sigma above the centre,
+ *		a bit each, the last one in bit 0
+ * @low1:	more than one sigma below it
+ * @high2:	more than two sigma above it
+ * @low2:	more than two sigma below it
+ *
+ * Numbers of points in a row stay at 255 once they are there.
+ */
+struct ctlchart_rules {
+	struct ctlchart_method method;
+	u8 filled;
+	u64 group[CTLCHART_GROUP_MAX];
+	u8 points;
+	u64 last;
+	u8 rising;
+	u8 falling;
+	u8 zigzag;
+	u8 high;
+	u8 low;
+	u8 within;
+	u8 beyond;
+	u8 high1;
+	u8 low1;
+	u8 high2;
+	u8 low2;
+};
+
+/**
+ * struct ctlchart_verdict - what the rules say of a point
+ * @rules:	those that it breaks, CTLCHART_NELSON()
+ * @below:	it lies below the centre: not slow, but fast
+ */
+struct ctlchart_verdict {
+	u32 rules;
+	bool below;
+};
+
+void ctlchart_rules_start(struct ctlchart_rules *r,
+			  const struct ctlchart_method *m);
+bool ctlchart_rules_add(struct ctlchart_rules *r,
+			const struct ctlchart_zones *z, u64 value,
+			struct ctlchart_verdict *v);
+
+#endif /* _CTLCHART_RULES_H */

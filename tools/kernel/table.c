@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctlchart: the table of starts in flight
+ *
+ * A start event puts an entry, the end event with the same key takes it out.
+ * All memory is allocated before: a fixed array of entries, threaded either
+ * on the chain of a hash bucket or on a stack of free entries.
+ *
+ * Invariants:
+ *  - An entry is on exactly one chain, or on the free stack, or in the hands
+ *    of one context between the two. Only that context writes to it.
+ *  - A chain is ordered by arrival, oldest first; entries of one key come
+ *    and go first in, first out, in constant time however many there are.
+ *    A walk along it looks at CTLCHART_CHAIN_MAX entries at most: what is
+ *    not found until then is accounted as missed.
+ *  - A chain changes under its bucket's lock only. No context holds two
+ *    bucket locks, so they need no order.
+ *
+ * The same file is compiled in user space, where it is tested natively.
+ */
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/log2.h>
+#include <linux/string.h>
+#include "table.h"
+
+/* Entries looked at for a stale one each time a start finds the table full */
+#define STALE_SEARCH 64U
+
+#define NONE 0U
+
+/*
+ * The chain's operations. The bucket's lock is held by the caller; it is no
+ * lock that lockdep could assert (see lock.h).
+ */
+/* @prev is the entry before, NONE for the first one */
+static void chain_unlink(struct ctlchart_table *table,
+			 struct ctlchart_bucket *bucket, u32 prev, u32 index)
+{
+	u32 next = table->entry[index - 1].next;
+
+	if (prev)
+		WRITE_ONCE(table->entry[prev - 1].next, next);
+	else
+		WRITE_ONCE(bucket->head, next);
+	if (!next)
+		bucket->tail = prev;
+}
+
+/*
+ * The first entry of the key from @index on, and the one before it. @budget is one
+ * more than the others that may be looked at: with 0 left, the end was not reached.
+ */
+static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
+				      const u64 *key, u32 *prev, u32 *budget)
+{
+	while (index && !ctlchart_table_same(table, index, key)) {
+		if (!--*budget)
+			return NONE;
+		*prev = index;
+		index = table->entry[index - 1].next;
+	}
+	return index;
+}
+
+/* Take the first stale entry of a chain. The oldest are in front, as a rule */
+static u32 take_over(struct ctlchart_table *table, struct ctlchart_who who,
+		     const u64 *key, u64 now, u64 stale, u32 *budget)
+{
+	u64 hash = ctlchart_table_hash(table, key);
+	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
+	u32 index, prev = NONE;
+
+	if (!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))
+		return NONE;
+	for (index = bucket->head; index;
+	     index = table->entry[index - 1].next) {
+		if (ctlchart_table_stale(table->entry[index - 1].time, now,
+					 stale))
+			break;
+		if (*budget <= 1) {
+			index = NONE;
+			break;
+		}
+		--*budget;
+		prev = index;
+	}
+	if (index) {
+		chain_unlink(table, bucket, prev, index);
+		ctlchart_table_unlinked(bucket, &table->entry[index - 1]);
+	}
+	ctlchart_unlock(&bucket->lock);
+	return index;
+}
+
+/* All were looked at: when will the oldest that is left be stale? */
+static void begin_round(struct ctlchart_table *table, u64 stale)
+{
+	u64 oldest = table->oldest;
+
+	table->hand = 0;
+	table->oldest = U64_MAX;
+	WRITE_ONCE(table->full_until,
+		   oldest < U64_MAX - stale ? oldest + stale : U64_MAX - 1);
+}
+
+/*
+ * The next entries, up to STALE_SEARCH of them. What is read before its bucket is
+ * locked may be changing; take_over() looks again. table->lock is held.
+ */
+static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
+			u64 now, u64 stale)
+{
+	u32 end = min(table->size, table->hand + STALE_SEARCH);
+	u32 budget = CTLCHART_CHAIN_MAX + 1, index = NONE;
+	struct ctlchart_start *entry;
+	u64 key[CTLCHART_MAX_KEYS];
+	unsigned int i;
+	u64 time;
+
+	while (!index && table->hand < end) {
+		entry = &table->entry[table->hand++];
+		time = READ_ONCE(entry->time);
+		if (ctlchart_table_stale(time, now, stale)) {
+			for (i = 0; i < table->nr_keys; i++)
+				key[i] = READ_ONCE(entry->key[i]);
+			index = take_over(table, who, key, now, stale, &budget);
+		}
+		/* Others may be about to be filled */
+		table->oldest =
+			min(table->oldest, index ? now : min(time, now));
+	}
+	if (table->hand == table->size)
+		begin_round(table, stale);
+	return index;
+}
+
+/*
+ * The table is full, hence nearly every entry is in flight: take a stale one. As
+ * long as there can be none, which is known when all were looked at, a start costs
+ * no more than to read that.
+ */
+static u32 evict(struct ctlchart_table *table, struct ctlchart_who who, u64 now,
+		 u64 stale)
+{
+	u32 index;
+
+	if (now <= READ_ONCE(table->full_until) ||
+	    !ctlchart_lock_try(&table->lock, who.owner, who.nmi))
+		return NONE;
+	index = search_stale(table, who, now, stale);
+	ctlchart_unlock(&table->lock);
+	if (index)
+		local64_inc(&who.accounts->evicted);
+	return index;
+}
+
+/* Everything but the link. The entry is the caller's, or its bucket is locked */
+static void fill(struct ctlchart_start *entry,
+		 const struct ctlchart_start *start)
+{
+	memcpy(entry->key, start->key, sizeof(entry->key));
+	entry->pid = start->pid;
+	memcpy(entry->comm, start->comm, sizeof(entry->comm));
+	ctlchart_table_stamp(entry, start->time);
+}
+
+/*
+ * dup=last: overwrite the start of the same key that is in flight, if any. With
+ * no @budget left it is not known whether there is one.
+ */
+static bool replace_start(struct ctlchart_table *table,
+			  struct ctlchart_bucket *bucket,
+			  const struct ctlchart_start *start, u32 *budget)
+{
+	u32 index, prev;
+
+	index = chain_find(table, bucket->head, start->key, &prev, budget);
+	if (!index)
+		return false;
+	fill(&table->entry[index - 1], start);
+	return true;
+}
+
+u32 ctlchart_table_buckets(u32 size)
+{
+	return roundup_pow_of_two(size);
+}
+
+/**
+ * ctlchart_table_init - make an empty table of memory that the caller brings
+ * @table: the table
+ * @entry: @size entries
+ * @size: CTLCHART_TABLE_MIN to CTLCHART_TABLE_MAX
+ * @bucket: ctlchart_table_buckets(@size) buckets
+ * @nr_keys: how many keys are compared, 1 to CTLCHART_MAX_KEYS
+ * @seed: a random number
+ */
+void ctlchart_table_init(struct ctlchart_table *table,
+			 struct ctlchart_start *entry, u32 size,
+			 struct ctlchart_bucket *bucket, unsigned int nr_keys,
+			 u64 seed)
+{
+	u32 i;
+
+	table->size = size;
+	table->bucket_mask = ctlchart_table_buckets(size) - 1;
+	table->nr_keys = nr_keys;
+	table->seed = seed;
+	table->entry = entry;
+	table->bucket = bucket;
+	atomic_set(&table->lock.owner, 0);
+	table->full_until = 0;
+	table->hand = 0;
+	table->oldest = U64_MAX;
+	for (i = 0; i <= table->bucket_mask; i++) {
+		atomic_set(&bucket[i].lock.owner, 0);
+		bucket[i].head = NONE;
+		bucket[i].tail = NONE;
+		bucket[i].nr = 0;
+	}
+	for (i = 0; i < size; i++) {
+		entry[i].next = i + 1 < size ? i + 2 : NONE;
+		entry[i].time = U64_MAX;
+	}
+	atomic64_set(&table->free, 1);
+}
+
+static u32 find_room(struct ctlchart_table *table, struct ctlchart_who who,
+		     u64 now, u64 stale)
+{
+	return ctlchart_table_reserve(table) ?: evict(table, who, now, stale);
+}
+
+/* An entry that is not needed after all */
+static void give_back(struct ctlchart_table *table, u32 index)
+{
+	if (index) {
+		WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
+		ctlchart_table_free(table, index);
+	}
+}
+
+/* dup=last. A replacement needs no free entry: look before taking one */
+static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
+			  const struct ctlchart_start *start, u64 stale)
+{
+	u64 hash = ctlchart_table_hash(table, start->key);
+	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
+	u32 index = NONE, budget;
+
+	local64_inc(&who.accounts->starts);
+again:
+	if (!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi)) {
+		give_back(table, index);
+		local64_inc(&who.accounts->missed);
+		return;
+	}
+	budget = CTLCHART_CHAIN_MAX + 1;
+	if (replace_start(table, bucket, start, &budget)) {
+		ctlchart_unlock(&bucket->lock);
+		give_back(table, index);
+		local64_inc(&who.accounts->replaced);
+		return;
+	}
+	if (!budget) {
+		ctlchart_unlock(&bucket->lock);
+		give_back(table, index);
+		local64_inc(&who.accounts->missed);
+		return;
+	}
+	if (!index) {
+		/* Not under the lock: evict() takes others */
+		ctlchart_unlock(&bucket->lock);
+		index = find_room(table, who, start->time, stale);
+		if (index)
+			goto again;
+		local64_inc(&who.accounts->refused);
+		return;
+	}
+	fill(&table->entry[index - 1], start);
+	ctlchart_table_append(table, bucket, index);
+	ctlchart_unlock(&bucket->lock);
+}
+
+/**
+ * ctlchart_table_put - record a start, and account for it
+ * @table: the table
+ * @who: this context
+ * @start: the start; its time is taken as the present
+ * @stale: age in clock units above which entries make room in a full table
+ * @replace: overwrite a start of the same key instead of queueing behind it
+ *
+ * Context: any, NMI included, with interrupts off. Bounded: CTLCHART_CHAIN_MAX
+ * entries of a chain, and STALE_SEARCH others when the table is full.
+ */
+void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
+			const struct ctlchart_start *start, u64 stale,
+			bool replace)
+{
+	u32 index;
+
+	if (replace) {
+		put_replacing(table, who, start, stale);
+		return;
+	}
+	index = find_room(table, who, start->time, stale);
+	if (!index) {
+		local64_inc(&who.accounts->starts);
+		local64_inc(&who.accounts->refused);
+		return;
+	}
+	fill(&table->entry[index - 1], start);
+	ctlchart_table_commit(table, who, index,
+			      ctlchart_table_hash(table, start->key));
+}
+
+/**
+ * ctlchart_table_search - unlink the oldest start of a key
+ * @table: the table
+ * @accounts: this CPU's
+ * @bucket: the key's, whose lock the caller holds
+ * @key: the key
+ * @now: trace clock at the end
+ * @stale: age above which a start gives way to a younger one: its end was lost
+ *	or never came, and the one at hand is the younger one's
+ * @index: where to put its index plus one, or 0 if there is none; of one that was
+ *	unlinked, ctlchart_table_unlinked() is due
+ *
+ * Return: false if the chain is too long to search.
+ */
+bool ctlchart_table_search(struct ctlchart_table *table,
+			   struct ctlchart_accounts *accounts,
+			   struct ctlchart_bucket *bucket, const u64 *key,
+			   u64 now, u64 stale, u32 *index)
+{
+	u32 budget = CTLCHART_CHAIN_MAX + 1;
+	u32 at, next, prev = NONE, before_next;
+
+	at = chain_find(table, bucket->head, key, &prev, &budget);
+	while (at) {
+		before_next = at;
+		next = NONE;
+		if (ctlchart_table_stale(table->entry[at - 1].time, now,
+					 stale)) {
+			/* Looked at, and perhaps dropped */
+			if (--budget)
+				next = chain_find(table,
+						  table->entry[at - 1].next,
+						  key, &before_next, &budget);
+			if (!budget)
+				return false;
+		}
+		chain_unlink(table, bucket, prev, at);
+		if (!next)
+			break;
+		if (before_next != at)
+			prev = before_next;
+		ctlchart_table_unlinked(bucket, &table->entry[at - 1]);
+		ctlchart_table_free(table, at);
+		local64_inc(&accounts->evicted);
+		at = next;
+	}
+	*index = at;
+	return budget;
+}
+
+/**
+ * ctlchart_table_flush - drop starts of one bucket, counted as evicted
+ * @table: the table
+ * @who: this context, no NMI
+ * @bucket: index of the bucket
+ *
+ * Context: interrupts off; they may be on between two calls.
+ * Return: true if there are more.
+ */
+bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
+			  u32 bucket)
+{
+	struct ctlchart_bucket *b = &table->bucket[bucket];
+	u32 budget = CTLCHART_CHAIN_MAX;
+	u32 index;
+
+	ctlchart_lock_try(&b->lock, who.owner, false);
+	while (b->head && budget--) {
+		index = b->head;
+		chain_unlink(table, b, NONE, index);
+		ctlchart_table_unlinked(b, &table->entry[index - 1]);
+		ctlchart_table_free(table, index);
+		local64_inc(&who.accounts->evicted);
+	}
+	index = b->head;
+	ctlchart_unlock(&b->lock);
+	return index;
+}
+
+/**
+ * ctlchart_table_in_flight - count the starts of one bucket
+ * @table: the table
+ * @bucket: index of the bucket
+ *
+ * Return: the number of entries on the chain.
+ */
+u32 ctlchart_table_in_flight(const struct ctlchart_table *table, u32 bucket)
+{
+	return READ_ONCE(table->bucket[bucket].nr);
+}
+
+/*
+ * An entry with a time that old is on a chain, was until just now, or is about to
+ * be. With the lock of the chain that its key says, which is looked at again, it is
+ * not taken off it.
+ */
+static bool report_entry(struct ctlchart_table *table, struct ctlchart_who who,
+			 struct ctlchart_start *entry, u64 before,
+			 struct ctlchart_start *start)
+{
+	struct ctlchart_bucket *bucket;
+	u64 key[CTLCHART_MAX_KEYS];
+	bool overdue;
+	unsigned int i;
+
+	for (i = 0; i < table->nr_keys; i++)
+		key[i] = READ_ONCE(entry->key[i]);
+	bucket = ctlchart_table_bucket(table, ctlchart_table_hash(table, key));
+	ctlchart_lock_try(&bucket->lock, who.owner, false);
+	overdue = READ_ONCE(entry->time) < before &&
+		  ctlchart_table_same(table, entry - table->entry + 1, key) &&
+		  !(entry->pid & CTLCHART_OVERDUE);
+	/* Pairs with the one in ctlchart_table_stamp() */
+	smp_rmb();
+	if (overdue) {
+		*start = *entry;
+		entry->pid |= CTLCHART_OVERDUE;
+	}
+	ctlchart_unlock(&bucket->lock);
+	return overdue;
+}
+
+/**
+ * ctlchart_table_overdue - find starts that wait too long
+ * @table: the table
+ * @who: this context, no NMI
+ * @from: the entry to begin with, and where to go on
+ * @before: starts older than this are overdue
+ * @start: where to copy them
+ * @max: room in @start
+ *
+ * The starts stay in flight, marked, so that each is found once only.
+ *
+ * Context: interrupts off; they may be on between two calls.
+ * Return: how many were found, among CTLCHART_CHAIN_MAX entries at most. All were
+ * looked at when @from is the table's size.
+ */
+u32 ctlchart_table_overdue(struct ctlchart_table *table,
+			   struct ctlchart_who who, u32 *from, u64 before,
+			   struct ctlchart_start *start, u32 max)
+{
+	u32 end = min(table->size, *from + CTLCHART_CHAIN_MAX), found = 0;
+	struct ctlchart_start *entry;
+
+	while (*from < end && found < max) {
+		entry = &table->entry[(*from)++];
+		if (READ_ONCE(entry->time) < before &&
+		    !(READ_ONCE(entry->pid) & CTLCHART_OVERDUE))
+			found += report_entry(table, who, entry, before,
+					      &start[found]);
+	}
+	return found;
+}

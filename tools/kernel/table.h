@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _CTLCHART_TABLE_H
+#define _CTLCHART_TABLE_H
+
+#include <linux/compiler.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <asm/local64.h>
+#include "lock.h"
+
+#define CTLCHART_MAX_KEYS 4
+#define CTLCHART_COMM_LEN 16
+
+/* Entries that one operation looks at on a chain: interrupts are off meanwhile */
+#define CTLCHART_CHAIN_MAX 256
+
+/* Entries in a table: bounds of the option size= */
+#define CTLCHART_TABLE_MIN 1
+#define CTLCHART_TABLE_MAX 1048576
+
+/* In struct ctlchart_start.pid: the start was reported as overdue */
+#define CTLCHART_OVERDUE 0x80000000U
+
+/**
+ * struct ctlchart_start - a start event that waits for its end
+ * @key: values of the key fields; only those in use are looked at
+ * @time: trace clock at the start event; U64_MAX from when the entry is taken
+ *	off a chain until it is filled again
+ * @next: index plus one of the next entry in the bucket or on the free stack
+ * @pid: the task that was current at the start event, and CTLCHART_OVERDUE
+ * @comm: that task's name
+ *
+ * One cache line: pairing touches a bucket and an entry.
+ */
+struct ctlchart_start {
+	u64 key[CTLCHART_MAX_KEYS];
+	u64 time;
+	u32 next;
+	u32 pid;
+	char comm[CTLCHART_COMM_LEN];
+};
+
+/**
+ * struct ctlchart_bucket - hash bucket
+ * @lock: guards the chain and the entries on it
+ * @head: index plus one of the oldest entry, 0 if empty
+ * @tail: index plus one of the youngest entry, if not empty
+ * @nr: entries on the chain
+ */
+struct ctlchart_bucket {
+	struct ctlchart_lock lock;
+	u32 head;
+	u32 tail;
+	u32 nr;
+};
+
+/**
+ * struct ctlchart_accounts - where every start and every end went
+ * @starts: start events seen
+ * @paired: starts whose end came
+ * @replaced: starts overwritten by a younger one of the same key (dup=last)
+ * @evicted: starts dropped: stale, when the table was full or a younger one
+ *	of the key was there; or flushed
+ * @refused: starts turned away from a full table
+ * @missed: starts that met a lock they must not wait for (NMI only), another
+ *	trace clock than the chart's, or too long a chain (dup=last)
+ * @ends: end events seen
+ * @unmatched: ends without a start
+ * @ends_missed: ends that met such a lock, clock or chain
+ *
+ * One per CPU; the totals obey, exactly when no event is in progress,
+ *   starts = paired + replaced + evicted + refused + missed + in flight
+ *   ends = paired + unmatched + ends_missed
+ * local64_t because an NMI may interrupt an update on the same CPU.
+ */
+struct ctlchart_accounts {
+	local64_t starts;
+	local64_t paired;
+	local64_t replaced;
+	local64_t evicted;
+	local64_t refused;
+	local64_t missed;
+	local64_t ends;
+	local64_t unmatched;
+	local64_t ends_missed;
+};
+
+/**
+ * struct ctlchart_table - starts in flight, in preallocated memory
+ * @size: number of entries
+ * @bucket_mask: number of buckets minus one
+ * @nr_keys: keys in use; an entry's other keys are not looked at
+ * @seed: makes the hash differ from table to table
+ * @free: top of the stack of free entries: index plus one in the low half, a
+ *	count of changes in the high half, so that a stale top is never taken
+ *	for the current one
+ * @entry: @size entries
+ * @bucket: the buckets
+ * @full_until: nothing gets stale before that time; read without @lock
+ * @lock: guards what follows, the search for stale entries in a full table
+ * @hand: where the next search begins
+ * @oldest: time of the oldest start that was not stale, since @hand was 0
+ */
+struct ctlchart_table {
+	u32 size;
+	u32 bucket_mask;
+	unsigned int nr_keys;
+	u64 seed;
+	atomic64_t free;
+	struct ctlchart_start *entry;
+	struct ctlchart_bucket *bucket;
+	u64 full_until;
+	struct ctlchart_lock lock;
+	u32 hand;
+	u64 oldest;
+};
+
+/**
+ * struct ctlchart_who - the context that works on a table
+ * @owner: its CPU number plus one
+ * @nmi: true if it is an NMI
+ * @accounts: that CPU's accounts
+ */
+struct ctlchart_who {
+	int owner;
+	bool nmi;
+	struct ctlchart_accounts *accounts;
+};
+
+/**
+ * ctlchart_table_buckets - number of buckets for a table
+ * @size: number of entries
+ *
+ * Return: the power of two at or above @size, so that a full table has one
+ * entry per bucket on average.
+ */
+u32 ctlchart_table_buckets(u32 size);
+
+void ctlchart_table_init(struct ctlchart_table *table,
+			 struct ctlchart_start *entry, u32 size,
+			 struct ctlchart_bucket *bucket, unsigned int nr_keys,
+			 u64 seed);
+void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
+			const struct ctlchart_start *start, u64 stale,
+			bool replace);
+bool ctlchart_table_search(struct ctlchart_table *table,
+			   struct ctlchart_accounts *accounts,
+			   struct ctlchart_bucket *bucket, const u64 *key,
+			   u64 now, u64 stale, u32 *index);
+bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
+			  u32 bucket);
+u32 ctlchart_table_in_flight(const struct ctlchart_table *table, u32 bucket);
+u32 ctlchart_table_overdue(struct ctlchart_table *table,
+			   struct ctlchart_who who, u32 *from, u64 before,
+			   struct ctlchart_start *start, u32 max);
+
+/*
+ * What an event goes through when nothing is unusual is inline: it is the cost
+ * of a filter that keeps nothing.
+ */
+
+/**
+ * ctlchart_table_hash_key - add a key to a hash
+ * @hash: that of the keys before, the table's seed if there are none
+ * @key: the key
+ *
+ * Return: the hash; its high bits depend on all keys.
+ */
+static __always_inline u64 ctlchart_table_hash_key(u64 hash, u64 key)
+{
+	return (hash ^ key) * 0x9e3779b97f4a7c15ULL;
+}
+
+/**
+ * ctlchart_table_hash - the hash of all keys
+ * @table: the table
+ * @key: its keys
+ *
+ * Return: what the functions below want.
+ */
+static inline u64 ctlchart_table_hash(const struct ctlchart_table *table,
+				      const u64 *key)
+{
+	u64 hash = table->seed;
+	unsigned int i;
+
+	for (i = 0; i < table->nr_keys; i++)
+		hash = ctlchart_table_hash_key(hash, key[i]);
+	return hash;
+}
+
+static __always_inline struct ctlchart_bucket *
+ctlchart_table_bucket(struct ctlchart_table *table, u64 hash)
+{
+	return &table->bucket[(hash ^ hash >> 32) & table->bucket_mask];
+}
+
+static __always_inline u64 ctlchart_table_top(u64 old, u32 index)
+{
+	return ((old >> 32) + 1) << 32 | index;
+}
+
+/**
+ * ctlchart_table_reserve - take an entry from the free ones
+ * @table: the table
+ *
+ * Context: any, NMI included.
+ * Return: its index plus one, for the caller alone to fill; or 0.
+ */
+static __always_inline u32 ctlchart_table_reserve(struct ctlchart_table *table)
+{
+	s64 top = atomic64_read(&table->free);
+	u64 next;
+	u32 index;
+
+	do {
+		index = (u32)top;
+		if (unlikely(!index))
+			return 0;
+		/*
+		 * Another context may own the entry by now: then the count in
+		 * @top is old, the value read is not used, and we try again.
+		 */
+		next = READ_ONCE(table->entry[index - 1].next);
+		next = ctlchart_table_top(top, next);
+	} while (!atomic64_try_cmpxchg(&table->free, &top, next));
+
+	return index;
+}
+
+/**
+ * ctlchart_table_free - give an entry back
+ * @table: the table
+ * @index: from ctlchart_table_reserve(), or what was taken off a chain
+ */
+static __always_inline void ctlchart_table_free(struct ctlchart_table *table,
+						u32 index)
+{
+	struct ctlchart_start *entry = &table->entry[index - 1];
+	s64 top = atomic64_read(&table->free);
+	u64 next;
+
+	do {
+		WRITE_ONCE(entry->next, (u32)top);
+		next = ctlchart_table_top(top, index);
+	} while (!atomic64_try_cmpxchg(&table->free, &top, next));
+}
+
+/**
+ * ctlchart_table_stamp - fill in the time of a start, when all else is
+ * @entry: an entry that was reserved
+ * @time: its time
+ */
+static __always_inline void ctlchart_table_stamp(struct ctlchart_start *entry,
+						 u64 time)
+{
+	/* The entry is complete when the time is set: pairs with report_entry() */
+	smp_wmb();
+	WRITE_ONCE(entry->time, time);
+}
+
+/* The bucket's lock is held */
+static __always_inline void
+ctlchart_table_append(struct ctlchart_table *table,
+		      struct ctlchart_bucket *bucket, u32 index)
+{
+	WRITE_ONCE(table->entry[index - 1].next, 0);
+	if (unlikely(bucket->head))
+		WRITE_ONCE(table->entry[bucket->tail - 1].next, index);
+	else
+		WRITE_ONCE(bucket->head, index);
+	bucket->tail = index;
+	WRITE_ONCE(bucket->nr, bucket->nr + 1);
+}
+
+/*
+ * The entry was taken off its chain, whose lock is still held: until it is filled
+ * again, searches for old starts pass over it.
+ */
+static __always_inline void
+ctlchart_table_unlinked(struct ctlchart_bucket *bucket,
+			struct ctlchart_start *entry)
+{
+	WRITE_ONCE(bucket->nr, bucket->nr - 1);
+	WRITE_ONCE(entry->time, U64_MAX);
+}
+
+/**
+ * ctlchart_table_commit - record a start, and account for it
+ * @table: the table
+ * @who: this context
+ * @index: an entry that was reserved, and filled but for its link
+ * @hash: of its keys
+ *
+ * Context: any, NMI included, with interrupts off.
+ */
+static __always_inline void ctlchart_table_commit(struct ctlchart_table *table,
+						  struct ctlchart_who who,
+						  u32 index, u64 hash)
+{
+	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
+
+	local64_inc(&who.accounts->starts);
+	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))) {
+		WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
+		ctlchart_table_free(table, index);
+		local64_inc(&who.accounts->missed);
+		return;
+	}
+	ctlchart_table_append(table, bucket, index);
+	ctlchart_unlock(&bucket->lock);
+}
+
+static __always_inline bool ctlchart_table_same(struct ctlchart_table *table,
+						u32 index, const u64 *key)
+{
+	const u64 *other = table->entry[index - 1].key;
+	unsigned int i = table->nr_keys;
+
+	do {
+		i--;
+		if (other[i] != key[i])
+			return false;
+	} while (i);
+	return true;
+}
+
+static __always_inline bool ctlchart_table_stale(u64 time, u64 now, u64 stale)
+{
+	return now > time && now - time > stale;
+}
+
+/**
+ * ctlchart_table_take - find and remove the start of an end, and account
+ * @table: the table
+ * @who: this context
+ * @key: the end's key
+ * @hash: its hash
+ * @now: trace clock at the end
+ * @stale: age above which a start gives way to a younger one of its key
+ * @start: where to put the oldest start of that key: its time and task
+ *
+ * Context: any, NMI included, with interrupts off.
+ * Return: true if there was one.
+ */
+static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
+						struct ctlchart_who who,
+						const u64 *key, u64 hash,
+						u64 now, u64 stale,
+						struct ctlchart_start *start)
+{
+	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
+	struct ctlchart_start *entry;
+	u32 index;
+
+	local64_inc(&who.accounts->ends);
+
+	/*
+	 * An end whose start is being put at this moment on another CPU came
+	 * too early for it in any case.
+	 */
+	if (!READ_ONCE(bucket->head)) {
+		local64_inc(&who.accounts->unmatched);
+		return false;
+	}
+	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))) {
+		local64_inc(&who.accounts->ends_missed);
+		return false;
+	}
+	index = bucket->head;
+	entry = &table->entry[index - 1];
+	if (likely(index && ctlchart_table_same(table, index, key) &&
+		   !ctlchart_table_stale(entry->time, now, stale))) {
+		WRITE_ONCE(bucket->head, entry->next);
+	} else {
+		if (!ctlchart_table_search(table, who.accounts, bucket, key,
+					   now, stale, &index)) {
+			ctlchart_unlock(&bucket->lock);
+			local64_inc(&who.accounts->ends_missed);
+			return false;
+		}
+		if (!index) {
+			ctlchart_unlock(&bucket->lock);
+			local64_inc(&who.accounts->unmatched);
+			return false;
+		}
+		entry = &table->entry[index - 1];
+	}
+	start->time = entry->time;
+	ctlchart_table_unlinked(bucket, entry);
+	ctlchart_unlock(&bucket->lock);
+	start->pid = entry->pid;
+	memcpy(start->comm, entry->comm, sizeof(start->comm));
+	ctlchart_table_free(table, index);
+	local64_inc(&who.accounts->paired);
+	return true;
+}
+
+#endif /* _CTLCHART_TABLE_H */

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tracecast: reading datagrams, of which any byte may be anything. See wire.h, and
+ * wire.c for the format of records.
+ */
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+#include "quick.h"
+#include "wire.h"
+
+/**
+ * tracecast_get_data - read the header of DATA, PART or END
+ * @from: the datagram, of which tracecast_get_header() said that it is one
+ * @len: bytes of it
+ * @data: where to
+ *
+ * Return: false if it is too short, or says what cannot be.
+ */
+bool tracecast_get_data(const u8 *from, size_t len, struct tracecast_data *data)
+{
+	if (len < TRACECAST_DATA_HEADER)
+		return false;
+	data->cpu = get_unaligned_le16(from + 12);
+	data->events = get_unaligned_le16(from + 14);
+	data->seq = get_unaligned_le64(from + 16);
+	data->before = get_unaligned_le64(from + 24);
+	data->lost = get_unaligned_le64(from + 32);
+	data->time = get_unaligned_le64(from + 40);
+	return data->lost <= data->before;
+}
+
+/**
+ * tracecast_get_meta - read the header of META
+ * @from: the datagram, of which tracecast_get_header() said that it is one
+ * @len: bytes of it
+ * @meta: where to
+ *
+ * Return: false if it is too short, or says what cannot be.
+ */
+bool tracecast_get_meta(const u8 *from, size_t len, struct tracecast_meta *meta)
+{
+	if (len < TRACECAST_META_HEADER)
+		return false;
+	meta->generation = get_unaligned_le32(from + 12);
+	meta->total = get_unaligned_le32(from + 16);
+	meta->offset = get_unaligned_le32(from + 20);
+	return meta->generation && meta->total <= TRACECAST_META_MAX &&
+	       meta->offset <= meta->total &&
+	       len - TRACECAST_META_HEADER <= meta->total - meta->offset;
+}
+
+/**
+ * tracecast_get_beat - read the header of a heartbeat
+ * @from: the datagram, of which tracecast_get_header() said that it is one
+ * @len: bytes of it
+ * @beat: where to
+ *
+ * Return: false if the entries are not all there.
+ */
+bool tracecast_get_beat(const u8 *from, size_t len, struct tracecast_beat *beat)
+{
+	if (len < TRACECAST_BEAT_HEADER)
+		return false;
+	beat->generation = get_unaligned_le32(from + 12);
+	beat->entries = get_unaligned_le16(from + 16);
+	beat->last = get_unaligned_le16(from + 18);
+	return (len - TRACECAST_BEAT_HEADER) / TRACECAST_BEAT_ENTRY >=
+	       beat->entries;
+}
+
+void tracecast_get_beat_entry(const u8 *from,
+			      struct tracecast_beat_entry *entry)
+{
+	entry->cpu = get_unaligned_le32(from);
+	entry->base = get_unaligned_le64(from + 4);
+	entry->next = get_unaligned_le64(from + 12);
+	entry->before = get_unaligned_le64(from + 20);
+	entry->lost = get_unaligned_le64(from + 28);
+	entry->generated = get_unaligned_le64(from + 36);
+}
+
+/**
+ * tracecast_get_tag - read the head of a piece of the metadata
+ * @from: the piece
+ * @len: bytes up to the end of the metadata
+ * @tag: enum tracecast_tag
+ * @tag_len: bytes that follow, all of which are there
+ *
+ * Return: false if it is too short.
+ */
+bool tracecast_get_tag(const u8 *from, size_t len, u16 *tag, u32 *tag_len)
+{
+	if (len < TRACECAST_TAG_HEADER)
+		return false;
+	*tag = get_unaligned_le16(from);
+	*tag_len = get_unaligned_le32(from + 4);
+	return *tag_len <= len - TRACECAST_TAG_HEADER;
+}
+
+/**
+ * tracecast_get_info - read what the machine is
+ * @from: what the tag stands for
+ * @len: bytes of it
+ * @info: where to
+ *
+ * Return: false if there is no such machine.
+ */
+bool tracecast_get_info(const u8 *from, size_t len, struct tracecast_info *info)
+{
+	if (len < TRACECAST_INFO_LEN)
+		return false;
+	info->big_endian = from[0];
+	info->long_size = from[1];
+	info->cpus = get_unaligned_le32(from + 4);
+	info->page_size = get_unaligned_le32(from + 8);
+	return info->big_endian <= 1 &&
+	       (info->long_size == 4 || info->long_size == 8) && info->cpus &&
+	       info->cpus <= 65536 && info->page_size >= 1024 &&
+	       info->page_size <= TRACECAST_RECORD_MAX &&
+	       !(info->page_size & (info->page_size - 1));
+}
+
+/* ------------------------------------------------------------------------- */
+/* Records */
+
+/* More than a header can count */
+#define RECORDS_MAX 65535
+
+struct reader {
+	struct tracecast_coder c;
+	struct tracecast_past *past;
+	const struct tracecast_taker *taker;
+	u64 time;
+};
+
+/* Nothing was ever written behind the end but what makes no difference */
+static bool is_bad(const struct reader *r)
+{
+	return r->c.past_end > 4;
+}
+
+static void take_name(struct reader *r)
+{
+	u8 comm[TRACECAST_COMM_LEN];
+	u32 pid, i;
+
+	pid = tracecast_code_bits(&r->c, 16, 0) << 16;
+	pid |= tracecast_code_bits(&r->c, 16, 0);
+	for (i = 0; i < TRACECAST_COMM_LEN; i++)
+		comm[i] = tracecast_code_bits(&r->c, 8, 0);
+	if (!is_bad(r) && r->taker->name)
+		r->taker->name(pid, comm, r->taker->arg);
+}
+
+static void take_short(struct reader *r, u32 place)
+{
+	u8 record[TRACECAST_PAST_LEN] = {};
+	u32 len;
+
+	if (place == TRACECAST_NEW)
+		place = tracecast_new_place(r->past);
+	r->time += tracecast_code_delta(&r->c, r->past, place, 0);
+	len = tracecast_code_record(&r->c, r->past, place, r->time, record, 0);
+	if (!is_bad(r) && r->taker->record)
+		r->taker->record(r->time, record, len, r->taker->arg);
+}
+
+/* No longer than the room; bytes that nobody wrote are noticed by the caller */
+static bool take_plain(struct reader *r, u8 *room, u32 size)
+{
+	u32 len, i;
+
+	r->time += tracecast_code_delta(&r->c, r->past, 0, 0);
+	len = tracecast_code_bits(&r->c, 17, 0);
+	if (len > size)
+		return false;
+	for (i = 0; i < len; i++)
+		room[i] = tracecast_code_bits(&r->c, 8, 0);
+	if (!is_bad(r) && r->taker->record)
+		r->taker->record(r->time, room, len, r->taker->arg);
+	return true;
+}
+
+/**
+ * tracecast_unpack - take the records of a DATA datagram
+ * @un: to work with
+ * @from: what follows the header
+ * @len: bytes of it
+ * @time: the header's
+ * @taker: gets them, in order; those before damage, too
+ *
+ * Return: number of records, or -1 if they are damaged.
+ */
+int tracecast_unpack(struct tracecast_unpacker *un, const u8 *from, size_t len,
+		     u64 time, const struct tracecast_taker *taker)
+{
+	struct reader r = {
+		.c = { .high = U32_MAX,
+		       .at = (u8 *)from,
+		       .end = from + len,
+		       .reads = true },
+		.past = &un->past,
+		.taker = taker,
+		.time = time,
+	};
+	u32 symbol, places;
+	int nr = 0, i;
+
+	/* Nothing at all is no record */
+	if (!len)
+		return 0;
+	tracecast_past_init(r.past);
+	for (i = 0; i < 4; i++)
+		r.c.value = r.c.value << 8 | (r.c.at < r.c.end ? *r.c.at++ : 0);
+	while (nr <= RECORDS_MAX) {
+		symbol = tracecast_code_symbol(&r.c, r.past, 0);
+		places = min_t(u32, r.past->nr, TRACECAST_PAST);
+		if (is_bad(&r))
+			return -1;
+		if (symbol == TRACECAST_STOP)
+			return nr;
+		if (symbol == TRACECAST_NAME) {
+			take_name(&r);
+			continue;
+		}
+		if (symbol == TRACECAST_PLAIN) {
+			if (!take_plain(&r, un->plain, sizeof(un->plain)))
+				return -1;
+		} else if (symbol < places || symbol == TRACECAST_NEW) {
+			take_short(&r, symbol);
+		} else {
+			return -1;
+		}
+		if (is_bad(&r))
+			return -1;
+		nr++;
+	}
+	return -1;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Records of QUICK */
+
+/* As struct reader, but the time is in @q */
+struct quick_reader {
+	struct tracecast_quick *q;
+	struct tracecast_bits *b;
+	const struct tracecast_taker *taker;
+};
+
+/* Were bits taken that nobody wrote? */
+static bool is_over(const struct tracecast_bits *b)
+{
+	return b->nr < 8 * b->past_end;
+}
+
+static void take_quick_name(struct quick_reader *r)
+{
+	u8 comm[TRACECAST_COMM_LEN];
+	u32 pid, i;
+
+	pid = quick_bits(r->b, true, 32, 0);
+	for (i = 0; i < TRACECAST_COMM_LEN; i++)
+		comm[i] = quick_bits(r->b, true, 8, 0);
+	if (!is_over(r->b) && r->taker->name)
+		r->taker->name(pid, comm, r->taker->arg);
+}
+
+static void take_quick_record(struct quick_reader *r, u32 symbol)
+{
+	u8 record[TRACECAST_PAST_LEN];
+	u32 len;
+
+	len = quick_short(r->b, true, r->q, symbol, 0, record, 0);
+	if (!is_over(r->b) && r->taker->record)
+		r->taker->record(r->q->time, record, len, r->taker->arg);
+}
+
+/* No longer than the room */
+static bool take_quick_plain(struct quick_reader *r, u8 *room, u32 size)
+{
+	u32 len, i;
+
+	r->q->time += quick_time(r->b, true, 0);
+	len = quick_bits(r->b, true, 17, 0);
+	if (len > size)
+		return false;
+	for (i = 0; i < len; i++)
+		room[i] = quick_bits(r->b, true, 8, 0);
+	if (!is_over(r->b) && r->taker->record)
+		r->taker->record(r->q->time, room, len, r->taker->arg);
+	return true;
+}
+
+/**
+ * tracecast_quick_unpack - take the records of a QUICK datagram
+ * @un: to work with
+ * @from: what follows the header
+ * @len: bytes of it
+ * @time: the header's
+ * @taker: gets them, in order; those before damage, too
+ *
+ * Return: number of records, or -1 if they are damaged.
+ */
+int tracecast_quick_unpack(struct tracecast_unpacker *un, const u8 *from,
+			   size_t len, u64 time,
+			   const struct tracecast_taker *taker)
+{
+	struct quick_reader r = { &un->quick, &un->quick.bits, taker };
+	u32 symbol;
+	int nr = 0;
+
+	if (!len)
+		return 0;
+	memset(r.q, 0, sizeof(*r.q));
+	r.q->time = time;
+	r.b->at = (u8 *)from;
+	r.b->end = from + len;
+	while (nr <= RECORDS_MAX) {
+		symbol = quick_symbol(r.b, true, r.q, 0);
+		if (is_over(r.b))
+			return -1;
+		if (symbol == TRACECAST_STOP)
+			return nr;
+		if (symbol == TRACECAST_NAME) {
+			take_quick_name(&r);
+			continue;
+		}
+		if (symbol == TRACECAST_PLAIN) {
+			if (!take_quick_plain(&r, un->plain, sizeof(un->plain)))
+				return -1;
+		} else if (symbol < min_t(u32, r.q->nr, TRACECAST_PAST) ||
+			   symbol == TRACECAST_NEW) {
+			take_quick_record(&r, symbol);
+		} else {
+			return -1;
+		}
+		if (is_over(r.b))
+			return -1;
+		nr++;
+	}
+	return -1;
+}

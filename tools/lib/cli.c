@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Values on the command line. See cli.h. */
+#include <errno.h>
+#include <linux/kernel.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* ns: far enough from 2^63 that sums of times have room */
+#define TIME_MAX 1000000000000000000ULL
+
+/*
+ * Digits of @s with up to @places decimals, as a whole number of the last place's
+ * unit; false if there is none or it has no room. Further digits are dropped.
+ */
+static bool parse_decimal(const char *s, char **end, unsigned int places,
+			  u64 *value)
+{
+	unsigned long long n;
+
+	/* strtoull() takes blanks, signs */
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	n = strtoull(s, end, 10);
+	if (errno)
+		return false;
+	s = *end;
+	if (places && *s == '.') {
+		if (s[1] < '0' || s[1] > '9')
+			return false;
+		for (s++; *s >= '0' && *s <= '9'; s++) {
+			if (!places)
+				continue;
+			places--;
+			if (__builtin_mul_overflow(n, 10, &n) ||
+			    __builtin_add_overflow(n, *s - '0', &n))
+				return false;
+		}
+		*end = (char *)s;
+	}
+	for (; places; places--) {
+		if (__builtin_mul_overflow(n, 10, &n))
+			return false;
+	}
+	*value = n;
+	return true;
+}
+
+/**
+ * parse_number - read a whole number
+ * @text: decimal digits and nothing else
+ * @value: where to put it
+ *
+ * Return: false if @text is none, or has no room in 64 bits.
+ */
+bool parse_number(const char *text, u64 *value)
+{
+	char *end;
+
+	return parse_decimal(text, &end, 0, value) && !*end;
+}
+
+/**
+ * parse_time - read a time with its unit
+ * @text: such as 20ms, 1.5s or, as reports print it, "1.5 s"; units are ns, us, ms,
+ *	  s, m and h. What is less than 1 ns is dropped
+ * @ns: where to put it
+ *
+ * Return: false if @text is none, or is longer than 31 years.
+ */
+bool parse_time(const char *text, u64 *ns)
+{
+	static const struct {
+		const char *name;
+		unsigned int places;
+		unsigned int times;
+	} units[] = { { "ns", 0, 1 }, { "us", 3, 1 }, { "ms", 6, 1 },
+		      { "s", 9, 1 },  { "m", 9, 60 }, { "h", 9, 3600 } };
+	const char *unit = text + strspn(text, "0123456789.");
+	char *end;
+	u64 n;
+	size_t i;
+
+	unit += strspn(unit, " ");
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(unit, units[i].name) != 0)
+			continue;
+		return parse_decimal(text, &end, units[i].places, &n) &&
+		       end + strspn(end, " ") == unit &&
+		       !__builtin_mul_overflow(n, units[i].times, ns) &&
+		       *ns <= TIME_MAX;
+	}
+	return false;
+}
+
+/**
+ * parse_bytes - read a number of bytes
+ * @text: such as 4096, 64k, 256M or 1G: powers of 1024
+ * @bytes: where to put it
+ *
+ * Return: false if @text is none, or has no room in 64 bits.
+ */
+bool parse_bytes(const char *text, u64 *bytes)
+{
+	static const char units[] = "kKmMgG";
+	const char *unit = "";
+	char *end;
+	u64 n;
+
+	if (!parse_decimal(text, &end, 0, &n))
+		return false;
+	if (*end) {
+		unit = strchr(units, *end);
+		if (!unit || end[1])
+			return false;
+		return !__builtin_mul_overflow(
+			n, 1ULL << 10 * ((unit - units) / 2 + 1), bytes);
+	}
+	*bytes = n;
+	return true;
+}
+
+/**
+ * cli_number - a whole number that an option has as its value
+ * @state: argp's; another value ends the program
+ * @option: the option's name, without "--"
+ * @arg: what the user wrote
+ * @min: least value
+ * @max: largest value, U64_MAX: any
+ *
+ * Return: the number.
+ */
+u64 cli_number(const struct argp_state *state, const char *option,
+	       const char *arg, u64 min, u64 max)
+{
+	u64 n;
+
+	if (parse_number(arg, &n) && n >= min && n <= max)
+		return n;
+	if (max == UINT64_MAX)
+		argp_error(state, "--%s=%s: must be %s integer", option, arg,
+			   min ? "a positive" : "a non-negative");
+	else
+		argp_error(state,
+			   "--%s=%s: must be an integer from %llu to %llu",
+			   option, arg, min, max);
+	return 0;
+}
+
+/**
+ * cli_time - a time that an option has as its value
+ * @state: argp's; another value ends the program
+ * @option: the option's name, without "--"
+ * @arg: what the user wrote, see parse_time()
+ * @min: least value, 0 or 1
+ *
+ * Return: ns, up to 31 years.
+ */
+u64 cli_time(const struct argp_state *state, const char *option,
+	     const char *arg, u64 min)
+{
+	u64 ns;
+
+	if (parse_time(arg, &ns) && ns >= min)
+		return ns;
+	argp_error(
+		state,
+		"--%s=%s: must be a time with its unit, such as 500us, 20ms or 1.5s",
+		option, arg);
+	return 0;
+}
+
+/**
+ * cli_size - a number of bytes that an option has as its value
+ * @state: argp's; another value ends the program
+ * @option: the option's name, without "--"
+ * @arg: what the user wrote
+ * @min: least value, a number of MiB in bytes
+ *
+ * Return: bytes, up to INT64_MAX.
+ */
+u64 cli_size(const struct argp_state *state, const char *option,
+	     const char *arg, u64 min)
+{
+	u64 bytes;
+
+	if (parse_bytes(arg, &bytes) && bytes >= min && bytes <= INT64_MAX)
+		return bytes;
+	argp_error(state,
+		   "--%s=%s: must be a size such as 256M or 1G, from %lluM",
+		   option, arg, min >> 20);
+	return 0;
+}
+
+/**
+ * cli_word - which of several words an option has as its value
+ * @state: argp's; another value ends the program
+ * @option: the option's name, without "--"
+ * @arg: what the user wrote
+ * @words: those that are known
+ * @nr: number of them
+ *
+ * Return: the word's index.
+ */
+unsigned int cli_word(const struct argp_state *state, const char *option,
+		      const char *arg, const char *const *words,
+		      unsigned int nr)
+{
+	char known[256] = "";
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(arg, words[i]))
+			return i;
+		if (len < sizeof(known))
+			len += snprintf(known + len, sizeof(known) - len,
+					"%s%s",
+					!i	    ? "" :
+					i == nr - 1 ? " or " :
+						      ", ",
+					words[i]);
+	}
+	argp_error(state, "--%s=%s: must be %s", option, arg, known);
+	return 0;
+}
+
+/**
+ * cli_operand - the one FILE of a command line
+ * @state: argp's; a second FILE, or none at the end, ends the program
+ * @file: where to put it, NULL as long as there is none
+ * @arg: the operand, or NULL at the end of the command line
+ */
+void cli_operand(const struct argp_state *state, const char **file,
+		 const char *arg)
+{
+	if (!arg && !*file)
+		argp_error(state, "missing FILE operand");
+	if (arg && *file)
+		argp_error(state, "extra operand %s: one FILE at a time", arg);
+	if (arg)
+		*file = arg;
+}
+
+/**
+ * cli_colors - whether a report is to have colours
+ * @output: the file that it is written to, NULL: standard output
+ *
+ * On terminals that have them, unless NO_COLOR is set (https://no-color.org).
+ */
+bool cli_colors(const char *output)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !output && isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+	       term && strcmp(term, "dumb") != 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Values on the command line: numbers, times, sizes and words, which all tools read
+ * alike and refuse in the same words, with exit status 2.
+ */
+#ifndef LIB_CLI_H
+#define LIB_CLI_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <linux/types.h>
+
+bool parse_number(const char *text, u64 *value);
+bool parse_time(const char *text, u64 *ns);
+bool parse_bytes(const char *text, u64 *bytes);
+
+u64 cli_number(const struct argp_state *state, const char *option,
+	       const char *arg, u64 min, u64 max);
+u64 cli_time(const struct argp_state *state, const char *option,
+	     const char *arg, u64 min);
+u64 cli_size(const struct argp_state *state, const char *option,
+	     const char *arg, u64 min);
+unsigned int cli_word(const struct argp_state *state, const char *option,
+		      const char *arg, const char *const *words,
+		      unsigned int nr);
+void cli_operand(const struct argp_state *state, const char **file,
+		 const char *arg);
+bool cli_colors(const char *output);
+
+#endif

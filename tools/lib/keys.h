@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A chart's keys as people write them: devices as 254:0, functions by name.
+ *
+ * In a header, because a plugin of libtraceevent is made of one C file.
+ */
+#ifndef LIB_KEYS_H
+#define LIB_KEYS_H
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+/* The kernel's dev_t in memory, which trace events record as it is */
+#define KEY_MINORBITS 20
+
+/* What an argument of a print format is of: a field, under any casts */
+static inline bool key_is_arg(const struct tep_print_arg *arg, const char *name)
+{
+	while (arg && arg->type == TEP_PRINT_TYPE)
+		arg = arg->typecast.item;
+	return arg && arg->type == TEP_PRINT_FIELD &&
+	       !strcmp(arg->field.name, name);
+}
+
+/**
+ * key_is_function - does an event's own print format show a field as a function?
+ * @event: the event
+ * @name: the field
+ *
+ * Its conversion is %pS or another one of symbols. Neither a field's type nor its
+ * value tells: a size can be equal to an address.
+ */
+static inline bool key_is_function(const struct tep_event *event,
+				   const char *name)
+{
+	const struct tep_print_arg *arg = event->print_fmt.args;
+	const char *s = event->print_fmt.format;
+
+	while (s && arg && (s = strchr(s, '%')) != NULL) {
+		if (*++s == '%') {
+			s++;
+			continue;
+		}
+		for (; *s && !isalpha((unsigned char)*s); s++) {
+			if (*s == '*' && arg)
+				arg = arg->next;
+		}
+		if (!arg)
+			return false;
+		if (*s == 'p' && s[1] && strchr("sSfFB", s[1]) &&
+		    key_is_arg(arg, name))
+			return true;
+		s += strspn(s, "hlLqjzt");
+		arg = arg->next;
+	}
+	return false;
+}
+
+/**
+ * key_text - one key's value as people write it
+ * @event: the event
+ * @field: its field
+ * @value: the value
+ * @buf: where to put the text
+ * @size: its size
+ *
+ * Return: false if that is the number itself.
+ */
+static inline bool key_text(struct tep_event *event,
+			    const struct tep_format_field *field,
+			    unsigned long long value, char *buf, size_t size)
+{
+	unsigned long long from;
+	const char *name;
+
+	if (!strcmp(field->type, "dev_t")) {
+		snprintf(buf, size, "%llu:%llu", value >> KEY_MINORBITS,
+			 value & ((1ULL << KEY_MINORBITS) - 1));
+		return true;
+	}
+	if (!key_is_function(event, field->name))
+		return false;
+	name = tep_find_function(event->tep, value);
+	if (!name)
+		return false;
+	from = tep_find_function_address(event->tep, value);
+	if (value == from)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%s+0x%llx", name, value - from);
+	return true;
+}
+
+/**
+ * keys_text - keys as people write them
+ * @event: the event that they are of, or NULL if it is not known
+ * @keys: as the kernel writes them: "dev=266338240 sector=1234"
+ * @buf: where to put the text, at most @size - 1 bytes
+ * @size: its size, not 0
+ *
+ * Where a string begins the rest stays as it is: a task may be called
+ * "x dev=266338240".
+ */
+static inline void keys_text(struct tep_event *event, const char *keys,
+			     char *buf, size_t size)
+{
+	size_t pos = 0;
+
+	while (event && pos < size) {
+		struct tep_format_field *field;
+		unsigned long long value;
+		char name[64], text[128];
+		size_t len = strcspn(keys, "="), end;
+
+		if (!keys[len] || len >= sizeof(name))
+			break;
+		memcpy(name, keys, len);
+		name[len] = '\0';
+		field = tep_find_any_field(event, name);
+		end = len + 1 + strspn(keys + len + 1, "-0123456789");
+		if (!field || field->flags & TEP_FIELD_IS_STRING ||
+		    end == len + 1 || (keys[end] && keys[end] != ' '))
+			break;
+		value = strtoull(keys + len + 1, NULL, 10);
+		if (key_text(event, field, value, text, sizeof(text)))
+			pos += snprintf(buf + pos, size - pos, "%s=%s", name,
+					text);
+		else
+			pos += snprintf(buf + pos, size - pos, "%.*s", (int)end,
+					keys);
+		keys += end;
+		if (*keys && pos < size) {
+			buf[pos++] = ' ';
+			keys++;
+		}
+	}
+	if (pos < size)
+		snprintf(buf + pos, size - pos, "%s", keys);
+}
+
+#endif

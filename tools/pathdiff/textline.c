@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A line of a trace's text: of the files trace and trace_pipe of tracefs, of trace-cmd
+ * report, and of perf ftrace.
+ *
+ * With the function_graph tracer as the current one, tracefs and perf write
+ *
+ *	 1)    bash-421    |   2.812 us    |      vfs_read();
+ *
+ * where time ("100.000001 |" before the CPU), CPU, task, context and duration can each
+ * be switched off or on. All other lines have the form
+ *
+ *	    bash-421   [001] d..1.  100.000001: event: fields
+ *
+ * where events "funcgraph_entry" and "funcgraph_exit" have the columns of the former
+ * from the duration on. Formats: kernel/trace/trace_functions_graph.c and trace_output.c
+ * of Linux, plugin_function's and the function_graph plugin of libtraceevent.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cut.h"
+#include "textline.h"
+
+/* A name of 15 bytes, a dash, a thread ID, and blanks around them */
+#define MAX_TASK_COLUMN 40
+
+static const char *skip_blanks(const char *s)
+{
+	while (*s == ' ' || *s == '\t')
+		s++;
+	return s;
+}
+
+/* A number of at most 18 digits; moves @s behind it */
+static bool read_number(const char **s, u64 *n)
+{
+	const char *p = *s;
+
+	for (*n = 0; isdigit((unsigned char)*p) && p - *s < 18; p++)
+		*n = 10 * *n + (*p - '0');
+	if (p == *s || isdigit((unsigned char)*p))
+		return false;
+	*s = p;
+	return true;
+}
+
+/* "12.345", in units of @unit ns, with at most 9 digits after the point */
+static bool read_time(const char **s, u64 unit, u64 *ns)
+{
+	const char *p = *s;
+	u64 whole, part = 0, scale = 1;
+
+	if (!read_number(&p, &whole) || whole > U64_MAX / 4 / unit || *p != '.')
+		return false;
+	for (p++; isdigit((unsigned char)*p); p++) {
+		if (scale >= 1000000000)
+			return false;
+		part = 10 * part + (*p - '0');
+		scale *= 10;
+	}
+	*ns = whole * unit + part * unit / scale;
+	*s = p;
+	return true;
+}
+
+/**
+ * line_task - a task as traces write it: "comm-pid"
+ * @text: where it begins and ends, blanks apart
+ * @len: bytes
+ * @task: the task
+ *
+ * A name can contain blanks and dashes.
+ *
+ * Return: whether it is one.
+ */
+bool line_task(const char *text, size_t len, struct line_task *task)
+{
+	const char *end = text + len, *digits, *at;
+	u64 pid;
+
+	while (text < end && isspace((unsigned char)*text))
+		text++;
+	while (end > text && isspace((unsigned char)end[-1]))
+		end--;
+	for (digits = end; digits > text && isdigit((unsigned char)digits[-1]);)
+		digits--;
+	if (digits == end || end - digits > 9 || digits - 1 <= text ||
+	    digits[-1] != '-')
+		return false;
+	len = digits - 1 - text;
+	if (len >= sizeof(task->comm))
+		return false;
+	at = digits;
+	read_number(&at, &pid);
+	memcpy(task->comm, text, len);
+	task->comm[len] = '\0';
+	task->pid = pid;
+	return true;
+}
+
+/* "d.h1.": interrupts off, reschedule, context, preemption depth, migration depth */
+static bool read_flags(const char *s, size_t len, struct line *l)
+{
+	size_t i;
+
+	if (len < 4 || len > 6)
+		return false;
+	for (i = 0; i < len; i++) {
+		if (!strchr("dDXbB.NnpLlhHszZ0123456789abcdef", s[i]))
+			return false;
+	}
+	if (!strchr(".hHszZ", s[2]))
+		return false;
+	l->has_flags = true;
+	l->flags = 0;
+	if (strchr("hHz", s[2]))
+		l->flags |= TRACE_HARDIRQ;
+	if (strchr("sH", s[2]))
+		l->flags |= TRACE_SOFTIRQ;
+	if (strchr("zZ", s[2]))
+		l->flags |= TRACE_NMI;
+	return true;
+}
+
+/* "+ 12.345 us": how long, marked if it is long */
+static bool read_duration(const char *s, size_t len, struct line *l)
+{
+	const char *end = s + len;
+
+	if (len && strchr("+!#*@$", *s))
+		s = skip_blanks(s + 1);
+	if (s >= end || !read_time(&s, 1000, &l->duration) || s >= end)
+		return false;
+	s = skip_blanks(s);
+	if (s + 2 > end || memcmp(s, "us", 2) != 0)
+		return false;
+	l->has_duration = true;
+	return true;
+}
+
+/* Cuts off a comment at the end, and blanks: returns the comment or NULL */
+static char *cut_comment(char *s)
+{
+	size_t len = strlen(s);
+	char *comment = NULL;
+
+	while (len && isspace((unsigned char)s[len - 1]))
+		s[--len] = '\0';
+	if (len >= 4 && !strcmp(s + len - 2, "*/")) {
+		s[len - 2] = '\0';
+		comment = strstr(s, "/*");
+		if (!comment)
+			return NULL;
+		*comment = '\0';
+		comment += 2;
+	}
+	len = strlen(s);
+	while (len && isspace((unsigned char)s[len - 1]))
+		s[--len] = '\0';
+	return comment;
+}
+
+/* "foo" or "foo [module]": how many bytes, 0 if it is no name of a function */
+static size_t function_name(const char *s)
+{
+	const char *p = s, *module;
+
+	while (isalnum((unsigned char)*p) || (*p && strchr("_.$", *p)))
+		p++;
+	if (p == s || p - s >= LINE_NAME / 2)
+		return 0;
+	if (p[0] != ' ' || p[1] != '[')
+		return p - s;
+	for (module = p += 2; isalnum((unsigned char)*p) || *p == '_';)
+		p++;
+	if (p == module || *p != ']' || p - module >= LINE_NAME / 2 - 4)
+		return 0;
+	return p + 1 - s;
+}
+
+static void set_name(struct line *l, const char *s, size_t len)
+{
+	memcpy(l->name, s, len);
+	l->name[len] = '\0';
+}
+
+/* "sched_switch: prev_comm=...", of a comment or behind a time stamp */
+static void read_event(struct line *l, char *s)
+{
+	char *colon;
+
+	s += strspn(s, " \t");
+	colon = strchr(s, ':');
+	if (!colon || colon == s || (size_t)(colon - s) >= sizeof(l->name) ||
+	    strcspn(s, " \t") < (size_t)(colon - s))
+		return;
+	set_name(l, s, colon - s);
+	l->fields = colon + 1;
+	l->kind = LINE_EVENT;
+}
+
+/* The function column */
+static void read_function(struct line *l, char *s)
+{
+	size_t blanks = strspn(s, " "), len;
+	const char *rest;
+	char *comment;
+
+	l->indent = blanks;
+	s += blanks;
+	comment = cut_comment(s);
+	if (!*s) {
+		if (comment)
+			read_event(l, comment);
+		return;
+	}
+	if (*s == '}') {
+		l->kind = LINE_LEAVE;
+		if (!comment)
+			return;
+		comment += strspn(comment, " ");
+		len = function_name(comment);
+		rest = comment + len;
+		/* "} = 0x1", "ret=0x1" and "<-caller" name no function */
+		if (len && (!*rest || *rest == ' '))
+			set_name(l, comment, len);
+		return;
+	}
+	len = function_name(s);
+	rest = s + len;
+	if (!len || *rest != '(')
+		return;
+	set_name(l, s, len);
+	if (s[strlen(s) - 1] == '{')
+		l->kind = LINE_ENTER;
+	else if (s[strlen(s) - 1] == ';')
+		l->kind = LINE_LEAF;
+}
+
+/*
+ * The task's column: a name can contain "|", too. Returns the "|" after it, or NULL if
+ * there is none.
+ */
+static char *read_task_column(struct line *l, char *from)
+{
+	char *bar = from;
+
+	while ((bar = strchr(bar, '|')) && bar - from < MAX_TASK_COLUMN) {
+		l->has_task = line_task(from, bar - from, &l->task);
+		if (l->has_task)
+			return bar;
+		bar++;
+	}
+	return NULL;
+}
+
+/* Columns up to the function: task, context and duration, each with "|" after it */
+static void read_columns(struct line *l, char *s)
+{
+	for (;;) {
+		char *bar = strchr(s, '|'), *from = s, *to = bar;
+
+		if (!bar)
+			break;
+		while (from < to && isspace((unsigned char)*from))
+			from++;
+		while (to > from && isspace((unsigned char)to[-1]))
+			to--;
+		if (to - from == 11 && !memcmp(from, "==========>", 11))
+			l->kind = LINE_IRQ_BEGIN;
+		if (to - from == 11 && !memcmp(from, "<==========", 11))
+			l->kind = LINE_IRQ_END;
+		if (l->kind != LINE_OTHER)
+			return;
+		if (from == to || read_duration(from, to - from, l)) {
+			s = bar + 1;
+			break;
+		}
+		if (!l->has_flags && read_flags(from, to - from, l)) {
+			s = bar + 1;
+			continue;
+		}
+		if (l->has_task || !(bar = read_task_column(l, from)))
+			break;
+		s = bar + 1;
+	}
+	read_function(l, s);
+}
+
+/* " 0)  bash-1  =>  sshd-2" */
+static bool read_switched(struct line *l, const char *s)
+{
+	const char *arrow = strstr(s, " => ");
+
+	if (!arrow || !line_task(s, arrow - s, &l->task) ||
+	    !line_task(arrow + 4, strlen(arrow + 4), &l->next))
+		return false;
+	l->has_task = true;
+	l->kind = LINE_SWITCHED;
+	return true;
+}
+
+/* A line of the function_graph tracer, from its beginning */
+static void read_graph(struct line *l, char *s)
+{
+	const char *p;
+	u64 n;
+
+	for (;;) {
+		/* "100.000001 |", and "12 us |" since the line before */
+		p = skip_blanks(s);
+		if (read_time(&p, 1000000000, &n) && *skip_blanks(p) == '|') {
+			l->has_ts = true;
+			l->ts = n;
+		} else {
+			p = skip_blanks(s);
+			if (!read_number(&p, &n) ||
+			    strncmp(skip_blanks(p), "us |", 4) != 0)
+				break;
+		}
+		s = strchr(s, '|') + 1;
+	}
+	p = skip_blanks(s);
+	if (read_number(&p, &n) && *p == ')' && n <= U32_MAX) {
+		l->has_cpu = true;
+		l->cpu = n;
+		s += p + 1 - s;
+		if (read_switched(l, s))
+			return;
+	}
+	read_columns(l, s);
+}
+
+/*
+ * "comm-pid [cpu] flags time: event: fields". A name can contain brackets: the CPU is
+ * what a time stamp follows.
+ */
+static bool read_report(struct line *l, char *s)
+{
+	const char *at = s, *p, *word;
+	size_t len;
+	u64 cpu, ts;
+
+	while ((at = strchr(at, '['))) {
+		p = ++at;
+		if (!read_number(&p, &cpu) || *p != ']' || cpu > U32_MAX)
+			continue;
+		p = word = skip_blanks(p + 1);
+		l->has_flags = false;
+		if (!read_time(&p, 1000000000, &ts) || *p != ':') {
+			len = strcspn(word, " \t");
+			if (!read_flags(word, len, l))
+				continue;
+			p = skip_blanks(word + len);
+			if (!read_time(&p, 1000000000, &ts) || *p != ':')
+				continue;
+		}
+		break;
+	}
+	if (!at)
+		return false;
+	len = at - 1 - s;
+	/* "(  421)" or "(-----)": the process of the thread */
+	while (len && isspace((unsigned char)s[len - 1]))
+		len--;
+	if (len && s[len - 1] == ')') {
+		while (len && s[len - 1] != '(')
+			len--;
+		len -= !!len;
+	}
+	l->has_task = line_task(s, len, &l->task);
+	l->has_cpu = l->has_ts = true;
+	l->cpu = cpu;
+	l->ts = ts;
+	read_event(l, s + (p + 1 - s));
+	if (l->kind == LINE_EVENT &&
+	    (!strcmp(l->name, "funcgraph_entry") ||
+	     !strcmp(l->name, "funcgraph_exit") ||
+	     !strcmp(l->name, "funcgraph_retaddr_entry") ||
+	     !strcmp(l->name, "fgraph_retaddr_entry"))) {
+		l->kind = LINE_OTHER;
+		l->name[0] = '\0';
+		read_columns(l, s + (l->fields - s));
+		if (l->kind == LINE_OTHER)
+			l->has_task = false;
+	}
+	return true;
+}
+
+/* "CPU:1 [LOST 12 EVENTS]", and trace-cmd's "CPU:1 [12 EVENTS DROPPED]" */
+static bool read_lost(struct line *l, const char *s)
+{
+	u64 cpu;
+
+	s = skip_blanks(s);
+	if (strncmp(s, "CPU:", 4) != 0)
+		return false;
+	s += 4;
+	if (!read_number(&s, &cpu) || cpu > U32_MAX || strncmp(s, " [", 2) != 0)
+		return false;
+	s += 2;
+	if (!strncmp(s, "LOST ", 5))
+		s += 5;
+	if (read_number(&s, &l->lost))
+		s = skip_blanks(s);
+	if (strncmp(s, "EVENTS", 6) != 0)
+		return false;
+	l->kind = LINE_LOST;
+	l->has_cpu = true;
+	l->cpu = cpu;
+	return true;
+}
+
+/**
+ * line_parse - find out what a line says
+ * @l: it
+ * @text: the line, which is changed, and which @l->fields points into
+ */
+void line_parse(struct line *l, char *text)
+{
+	const char *p;
+	size_t len;
+
+	l->kind = LINE_OTHER;
+	l->has_cpu = l->has_ts = l->has_task = false;
+	l->has_duration = l->has_flags = false;
+	l->flags = 0;
+	l->duration = 0;
+	l->lost = 0;
+	l->name[0] = '\0';
+	l->fields = "";
+	/* Quoted in a mail, as often as that */
+	while (*text == '>')
+		text += 1 + (text[1] == ' ');
+	len = strlen(text);
+	while (len && isspace((unsigned char)text[len - 1]))
+		text[--len] = '\0';
+	p = skip_blanks(text);
+	if (!*p || *p == '#')
+		return;
+	if (!strncmp(p, "=> ", 3)) {
+		len = function_name(p + 3);
+		if (len) {
+			set_name(l, p + 3, len);
+			l->kind = LINE_STACK;
+		}
+		return;
+	}
+	if (read_lost(l, text) || read_report(l, text))
+		return;
+	read_graph(l, text);
+}
+
+/* Where a field's value begins: behind "key=" at the beginning of a word */
+static const char *value_of(const char *fields, const char *key)
+{
+	size_t len = strlen(key);
+	const char *p = fields;
+
+	while ((p = strstr(p, key))) {
+		if ((p == fields || p[-1] == ' ') && p[len] == '=')
+			return p + len + 1;
+		p += len;
+	}
+	return NULL;
+}
+
+/**
+ * line_number - a field of an event that is a number
+ * @fields: the event's text
+ * @key: the field's name
+ * @n: its value
+ *
+ * Return: whether it is there.
+ */
+bool line_number(const char *fields, const char *key, u64 *n)
+{
+	const char *p = value_of(fields, key);
+
+	return p && read_number(&p, n);
+}
+
+/**
+ * line_string - a field of an event that is text
+ * @fields: the event's text
+ * @key: the field's name
+ * @buf: its value, cut off at the buffer's size
+ * @size: bytes
+ *
+ * Text can contain blanks: it ends where the next "key=", "==>" or a bracket begins.
+ *
+ * Return: whether it is there.
+ */
+bool line_string(const char *fields, const char *key, char *buf, size_t size)
+{
+	const char *p = value_of(fields, key), *end;
+
+	if (!p)
+		return false;
+	for (end = p; *end; end++) {
+		const char *q = end + 1;
+
+		if (*end != ' ')
+			continue;
+		if (!strncmp(q, "==>", 3) || *q == '[')
+			break;
+		while (isalnum((unsigned char)*q) || *q == '_')
+			q++;
+		if (q > end + 1 && *q == '=')
+			break;
+	}
+	if ((size_t)(end - p) >= size)
+		end = p + size - 1;
+	memcpy(buf, p, end - p);
+	buf[end - p] = '\0';
+	return true;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the collector have in common; collect.h is its interface.
+ *
+ *	receive.c		sessions, and which one a datagram belongs to
+ *	receive_metadata.c	META: the sender's machine and its events
+ *	receive_delivery.c	DATA, QUICK, PART, END and BEAT: datagrams to records
+ *	receive_file.c		the trace.dat of a session
+ *	receive_ack.c		acknowledgements, and the numbers in seals
+ *	receive_ledger.c	where a session's records are
+ */
+#ifndef SCHEDZ_RECEIVE_H
+#define SCHEDZ_RECEIVE_H
+
+#include "collect.h"
+#include "live.h"
+#include "wire.h"
+
+/* While a sequence number is missing, it is requested at this interval */
+#define RETRY_MS 100
+
+/* The longest time from a datagram to its acknowledgement */
+#define ACK_DELAY_MS 20
+
+/* A sender that is silent for this long is reported as silent */
+#define QUIET_MS 5000
+
+/* Seals with numbers that are lower than the highest one by more are rejected */
+#define SEAL_WINDOW 2048
+
+/* Values of common_type */
+#define EVENT_TYPES 65536
+
+/*
+ * Memory that is kept in reserve: more than the pages of a datagram, the names of tasks
+ * and a ledger.
+ */
+#define RESERVE (2 << 20)
+
+/**
+ * struct slot - place for a datagram that has arrived before an earlier one
+ * @data: the datagram, or NULL
+ * @len: its length
+ * @asked: when its retransmission was last requested, 0 if never
+ */
+struct slot {
+	uint8_t *data;
+	uint32_t len;
+	uint64_t asked;
+};
+
+/**
+ * struct cpu_stream - the datagrams of one CPU of the sender
+ * @known: @next is valid
+ * @counted: @before and @lost are valid
+ * @next: sequence number of the next datagram to deliver
+ * @top: one more than the highest sequence number that the sender has used
+ * @slots: TRACECAST_WINDOW_MAX of them, by sequence number modulo that; or NULL
+ * @first: records before the first datagram that was delivered
+ * @first_lost: records of @first that were lost
+ * @before: records before @next, lost ones included
+ * @lost: records of @before that were lost in the ring buffer
+ * @end: records up to the end of the last datagram or heartbeat, lost ones included
+ * @end_lost: records of @end that were lost in the ring buffer
+ * @generated: records that the sender has made
+ * @delivered: records in files
+ * @saved: records of @delivered that were written
+ * @wire_lost: records lost in the network
+ * @part: the first parts of a large record
+ * @part_len: length of @part
+ * @broken: the begin of the large record is missing
+ * @reported: a heartbeat of the panic has described it
+ * @unacked: datagrams since the last acknowledgement
+ * @stuck_since: since when @next waits for the description of an event, 0 if it does
+ *	not wait
+ */
+struct cpu_stream {
+	bool known;
+	bool counted;
+	uint64_t next;
+	uint64_t top;
+	struct slot *slots;
+	uint64_t first;
+	uint64_t first_lost;
+	uint64_t before;
+	uint64_t lost;
+	uint64_t end;
+	uint64_t end_lost;
+	uint64_t generated;
+	uint64_t delivered;
+	uint64_t saved;
+	uint64_t wire_lost;
+	uint8_t *part;
+	uint32_t part_len;
+	bool broken;
+	bool reported;
+	unsigned int unacked;
+	uint64_t stuck_since;
+};
+
+/**
+ * struct metadata - metadata, complete or not
+ * @generation: its generation, 0 if there is no metadata
+ * @data: the bytes
+ * @total: length of @data
+ * @have: a bit for each byte that has arrived
+ * @left: number of bytes that are missing
+ */
+struct metadata {
+	uint32_t generation;
+	uint8_t *data;
+	uint32_t total;
+	uint8_t *have;
+	uint32_t left;
+};
+
+/**
+ * struct pieces - the pieces of metadata, each copied and terminated by a zero
+ * @info: the machine
+ * @has_info: @info is valid
+ * @failed: memory was exhausted
+ * @text: texts by tag
+ * @format: for each event its system, a zero, and its format
+ * @formats: pointers into @format
+ * @nr_formats: number of @format and of @formats
+ */
+struct pieces {
+	struct tracecast_info info;
+	bool has_info;
+	bool failed;
+	char *text[TRACECAST_TARGET + 1];
+	char **format;
+	struct live_format *formats;
+	size_t nr_formats;
+};
+
+/**
+ * struct session - a session of a sender
+ * @id: its number
+ * @number: the highest number in a seal, with a key
+ * @seen: a bit for each of the SEAL_WINDOW numbers up to @number that has arrived, by
+ *	number modulo SEAL_WINDOW
+ * @peer: source address of the last datagram
+ * @peer_len: length of @peer
+ * @credit: bytes that may be sent to @peer; see session_acknowledge()
+ * @meta: metadata, complete if its generation is not 0
+ * @more: newer metadata, incomplete
+ * @info: the sender's machine
+ * @host: its name
+ * @described: a bit for each event that the metadata describes
+ * @streams: by CPU; NULL before there is metadata
+ * @file: the open file, or NULL
+ * @file_generation: generation of the metadata in the file's head
+ * @files: number of files made so far
+ * @path: path of the last file
+ * @held: bytes of the datagrams in slots
+ * @blocked: the file cannot be written
+ * @ack_due: when to acknowledge, 0 for never
+ * @heard: when the last datagram arrived
+ * @ended: when the sender ended the session, 0 if it has not
+ * @last: how the sender ended it
+ * @ledger: path of the ledger's file, or NULL
+ * @earlier_lost: records lost in the network according to an earlier collector
+ * @ledger_at: when the ledger is to be written next
+ * @finished: everything was delivered or counted as lost
+ * @damaged: number of invalid datagrams
+ * @datagrams: number of datagrams with records
+ * @again: number of such datagrams that had arrived before
+ * @dropped: number of datagrams dropped for lack of memory
+ */
+struct session {
+	uint64_t id;
+	uint64_t number;
+	uint64_t seen[SEAL_WINDOW / 64];
+	struct sockaddr_storage peer;
+	socklen_t peer_len;
+	uint64_t credit;
+	struct metadata meta;
+	struct metadata more;
+	struct tracecast_info info;
+	char host[65];
+	uint8_t *described;
+	struct cpu_stream *streams;
+	struct live *file;
+	uint32_t file_generation;
+	unsigned int files;
+	char *path;
+	size_t held;
+	bool blocked;
+	uint64_t ack_due;
+	uint64_t heard;
+	uint64_t ended;
+	enum tracecast_last last;
+	char *ledger;
+	uint64_t earlier_lost;
+	uint64_t ledger_at;
+	bool finished;
+	uint64_t damaged;
+	uint64_t datagrams;
+	uint64_t again;
+	uint64_t dropped;
+};
+
+/* Sessions that have ended or are silent are replaced when there are this many */
+#define SESSIONS_MAX 256
+
+/**
+ * struct collector - all sessions
+ * @config: the caller's configuration
+ * @session: the sessions
+ * @nr_sessions: number of them
+ * @number: number in the seal of the last acknowledgement; begins at a random one
+ * @first: a session that echoes no higher number has received no acknowledgement
+ * @first_new: likewise, for sessions that are not in @session
+ * @ignored: datagrams that are not tracecast's, or of sessions that find no room
+ * @unsealed: datagrams without a seal although there is a key, or the other way round
+ * @forged: datagrams whose seal does not fit the key
+ * @unanswered: datagrams that echo no acknowledgement, or one that is too old
+ * @repeated: datagrams that had arrived before, or are too old to tell
+ * @late: datagrams of finished sessions
+ * @forgotten: sessions that were replaced
+ * @dropped: datagrams dropped because there was no memory for their session
+ * @last_drop: when a datagram was last dropped for lack of memory; 0 if none was
+ *	dropped since the user was told that there is enough memory again
+ * @unpacker: decodes records
+ * @whole: a record that came in parts
+ * @now: time in ms
+ */
+struct collector {
+	struct collector_config config;
+	struct session *session[SESSIONS_MAX];
+	unsigned int nr_sessions;
+	uint64_t number;
+	uint64_t first;
+	uint64_t first_new;
+	uint64_t ignored;
+	uint64_t unsealed;
+	uint64_t forged;
+	uint64_t unanswered;
+	uint64_t repeated;
+	uint64_t late;
+	uint64_t forgotten;
+	uint64_t dropped;
+	uint64_t last_drop;
+	struct tracecast_unpacker unpacker;
+	uint8_t whole[TRACECAST_RECORD_MAX];
+	uint64_t now;
+};
+
+void __attribute__((format(printf, 2, 3)))
+collector_note(struct collector *c, const char *format, ...);
+void collector_drop(struct collector *c, struct session *s);
+
+void metadata_free(struct metadata *m);
+bool pieces_parse(const struct metadata *m, struct pieces *p);
+void pieces_free(struct pieces *p);
+void session_handle_metadata(struct collector *c, struct session *s,
+			     const uint8_t *data, size_t len);
+
+struct slot *stream_slot(struct cpu_stream *st, uint64_t seq);
+bool stream_alloc_slots(struct cpu_stream *st);
+void session_deliver(struct collector *c, struct session *s, unsigned int cpu);
+void session_handle_data(struct collector *c, struct session *s,
+			 const uint8_t *data, size_t len);
+void session_handle_heartbeat(struct collector *c, struct session *s,
+			      const uint8_t *data, size_t len);
+bool session_is_incomplete(const struct session *s);
+void session_finish(struct collector *c, struct session *s);
+
+bool session_file_ready(struct collector *c, struct session *s);
+void session_block(struct collector *c, struct session *s);
+bool session_sync_file(struct session *s);
+bool session_close_file(struct collector *c, struct session *s);
+
+void session_ack_in(struct collector *c, struct session *s, uint64_t ms);
+void session_acknowledge(struct collector *c, struct session *s);
+void collector_challenge(struct collector *c, const struct tracecast_header *h,
+			 uint64_t echo, const struct sockaddr *to,
+			 socklen_t to_len);
+bool collector_is_sealed(struct collector *c, const struct tracecast_header *h);
+bool session_is_repeated(struct session *s, uint64_t number);
+
+void session_read_ledger(struct collector *c, struct session *s);
+void session_write_ledger(struct collector *c, struct session *s);
+
+#endif

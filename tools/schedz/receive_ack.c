@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Acknowledgements: which datagrams of each CPU are in the file, and which are to be
+ * sent again. With a key, they have seals, as datagrams have.
+ */
+#include <string.h>
+
+#include "receive.h"
+
+/* The longest acknowledgement, without its seal */
+#define ACK_MAX (TRACECAST_DATAGRAM_MIN - TRACECAST_SEAL)
+
+/* An acknowledgement that is being made */
+struct ack_builder {
+	uint8_t data[ACK_MAX + TRACECAST_SEAL];
+	size_t len;
+	uint16_t entries;
+};
+
+/* Add a seal, if there is a key. Return: the new length */
+static size_t seal_ack(struct collector *c, uint8_t *data, size_t len,
+		       uint64_t echo)
+{
+	struct tracecast_seal seal = { c->number + 1, echo };
+
+	if (!c->config.key)
+		return len;
+	c->number++;
+	return tracecast_seal(data, len, c->config.key, &seal);
+}
+
+static void send_ack(struct collector *c, struct session *s,
+		     struct ack_builder *a)
+{
+	struct tracecast_ack ack = {
+		.generation = s->meta.generation,
+		.entries = a->entries,
+	};
+
+	tracecast_put_ack(a->data, s->id, &ack);
+	a->len = seal_ack(c, a->data, a->len, s->number);
+	/* One that is not sent is equivalent to one that the network loses */
+	if (a->len <= s->credit) {
+		s->credit -= a->len;
+		c->config.send(a->data, a->len, (struct sockaddr *)&s->peer,
+			       s->peer_len, c->config.arg);
+	}
+	a->len = TRACECAST_ACK_HEADER;
+	a->entries = 0;
+}
+
+/* The next range, from *seq on, that is to be requested now; false if there is none */
+static bool next_range(const struct collector *c, struct cpu_stream *st,
+		       uint64_t *seq, struct tracecast_ack_range *range)
+{
+	range->count = 0;
+	for (; *seq < st->top; (*seq)++) {
+		struct slot *slot = stream_slot(st, *seq);
+		bool ask = !slot->data &&
+			   (!slot->asked || c->now - slot->asked >= RETRY_MS);
+
+		if (!ask && range->count)
+			return true;
+		if (!ask)
+			continue;
+		if (!range->count)
+			range->from = *seq - st->next;
+		range->count++;
+		slot->asked = c->now ? c->now : 1;
+	}
+	return range->count;
+}
+
+static void ack_stream(struct collector *c, struct session *s, unsigned int cpu,
+		       struct ack_builder *a)
+{
+	struct cpu_stream *st = &s->streams[cpu];
+	struct tracecast_ack_entry e = { .cpu = cpu, .next = st->next };
+	struct tracecast_ack_range range;
+	uint64_t seq = st->next;
+	bool ask = !s->blocked;
+	size_t at;
+
+	if (a->len + TRACECAST_ACK_ENTRY + TRACECAST_ACK_RANGE > ACK_MAX)
+		send_ack(c, s, a);
+	/* Without slots, a retransmission would be dropped as well */
+	if (st->next < st->top && !stream_alloc_slots(st))
+		ask = false;
+	at = a->len;
+	a->len += TRACECAST_ACK_ENTRY;
+	while (ask && a->len + TRACECAST_ACK_RANGE <= ACK_MAX &&
+	       next_range(c, st, &seq, &range)) {
+		tracecast_put_ack_range(a->data + a->len, &range);
+		a->len += TRACECAST_ACK_RANGE;
+		e.ranges++;
+	}
+	tracecast_put_ack_entry(a->data + at, &e);
+	a->entries++;
+	st->unacked = 0;
+}
+
+/**
+ * session_acknowledge - acknowledge what is in the file, and request what is missing
+ * @c: collector
+ * @s: session
+ *
+ * An address receives no more bytes than arrived from it, because a datagram can have
+ * the address of a machine that never sent it.
+ */
+void session_acknowledge(struct collector *c, struct session *s)
+{
+	struct ack_builder a = { .len = TRACECAST_ACK_HEADER };
+	unsigned int cpu;
+
+	s->ack_due = 0;
+	/* Only what is in the file may be acknowledged */
+	if (s->file && !session_sync_file(s)) {
+		session_block(c, s);
+		return;
+	}
+	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
+		if (s->streams[cpu].known)
+			ack_stream(c, s, cpu, &a);
+	}
+	if (a.entries || !s->streams)
+		send_ack(c, s, &a);
+}
+
+/**
+ * session_ack_in - acknowledge soon
+ * @c: collector
+ * @s: session
+ * @ms: after this time at the latest
+ */
+void session_ack_in(struct collector *c, struct session *s, uint64_t ms)
+{
+	if (!s->ack_due || s->ack_due > c->now + ms)
+		s->ack_due = c->now + ms;
+}
+
+/**
+ * collector_challenge - answer a sender that echoes no recent acknowledgement
+ * @c: collector with a key
+ * @h: header of the sender's datagram
+ * @echo: number in its seal
+ * @to: the sender's address
+ * @to_len: length of @to
+ *
+ * By echoing the number in this acknowledgement, the sender proves that its datagrams
+ * are not a recording. It is no longer than the datagram that it answers, which has a
+ * seal and a longer header.
+ */
+void collector_challenge(struct collector *c, const struct tracecast_header *h,
+			 uint64_t echo, const struct sockaddr *to,
+			 socklen_t to_len)
+{
+	uint8_t data[TRACECAST_ACK_HEADER + TRACECAST_SEAL];
+	struct tracecast_ack ack = { 0 };
+
+	c->unanswered++;
+	/* One answer per heartbeat is enough */
+	if (h->kind != TRACECAST_BEAT)
+		return;
+	tracecast_put_ack(data, h->session, &ack);
+	c->config.send(data, seal_ack(c, data, TRACECAST_ACK_HEADER, echo), to,
+		       to_len, c->config.arg);
+}
+
+/**
+ * session_is_repeated - has a datagram with this number arrived before?
+ * @s: session
+ * @number: number in the datagram's seal, which counts as arrived afterwards
+ *
+ * Return: true also if the number is too old to tell.
+ */
+bool session_is_repeated(struct session *s, uint64_t number)
+{
+	uint64_t *seen = &s->seen[number % SEAL_WINDOW / 64];
+	uint64_t bit = 1ull << number % 64;
+
+	if (number + SEAL_WINDOW <= s->number)
+		return true;
+	if (number > s->number + SEAL_WINDOW)
+		memset(s->seen, 0, sizeof(s->seen));
+	else
+		for (; s->number < number; s->number++)
+			s->seen[(s->number + 1) % SEAL_WINDOW / 64] &=
+				~(1ull << (s->number + 1) % 64);
+	if (s->number < number)
+		s->number = number;
+	if (*seen & bit)
+		return true;
+	*seen |= bit;
+	return false;
+}
+
+/**
+ * collector_is_sealed - has a datagram a seal if there is a key, and none otherwise?
+ * @c: collector; counts the others
+ * @h: header of the datagram
+ */
+bool collector_is_sealed(struct collector *c, const struct tracecast_header *h)
+{
+	if (h->sealed == !!c->config.key)
+		return true;
+	if (!c->unsealed++)
+		collector_note(
+			c, "session %016llx: %s", h->session,
+			h->sealed ?
+				"refused: the sender has a key; give it with --key-file" :
+				"refused: the sender has no key; write it to its target's file key");
+	return false;
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From datagrams to records. The datagrams of a CPU are delivered in the order of their
+ * sequence numbers: one that arrives early waits in a slot until those before it have
+ * arrived, or until a heartbeat shows that the sender no longer has them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "receive.h"
+
+/* Bytes that a session's slots may hold */
+#define HELD_MAX (64 << 20)
+
+/* The longest time that a record waits for the description of its event */
+#define DESCRIBE_WAIT_MS 3000
+
+/* Number of datagrams that are acknowledged at once */
+#define ACK_DATAGRAMS 16
+
+/**
+ * stream_slot - slot of a datagram
+ * @st: stream that has slots
+ * @seq: sequence number of the datagram
+ */
+struct slot *stream_slot(struct cpu_stream *st, uint64_t seq)
+{
+	return &st->slots[seq % TRACECAST_WINDOW_MAX];
+}
+
+/**
+ * stream_alloc_slots - make sure that a stream has slots
+ * @st: stream
+ *
+ * Return: false if memory is exhausted.
+ */
+bool stream_alloc_slots(struct cpu_stream *st)
+{
+	if (!st->slots)
+		st->slots =
+			try_calloc(TRACECAST_WINDOW_MAX, sizeof(*st->slots));
+	return st->slots;
+}
+
+static uint16_t record_type(const struct session *s, const uint8_t *record)
+{
+	return s->info.big_endian ? record[0] << 8 | record[1] :
+				    record[1] << 8 | record[0];
+}
+
+/* Are the events of all records described, and are all records valid? */
+struct check {
+	const struct session *s;
+	bool unknown;
+	bool bad;
+};
+
+static void check_record(u64 time, const u8 *record, u32 len, void *arg)
+{
+	struct check *check = arg;
+	uint16_t type;
+
+	(void)time;
+	if (len < 2 || len % 4) {
+		check->bad = true;
+		return;
+	}
+	type = record_type(check->s, record);
+	if (!(check->s->described[type / 8] & 1 << type % 8))
+		check->unknown = true;
+}
+
+struct delivery {
+	struct session *s;
+	unsigned int cpu;
+};
+
+static void put_record(u64 time, const u8 *record, u32 len, void *arg)
+{
+	struct delivery *d = arg;
+
+	live_record(d->s->file, d->cpu, time, record, len);
+}
+
+static void put_name(int32_t pid, const uint8_t *comm, void *arg)
+{
+	struct delivery *d = arg;
+
+	live_name(d->s->file, pid, comm);
+}
+
+/*
+ * Call @taker for each record of DATA and QUICK, or for the one that END completes.
+ * Return: the number of records, -1 if the datagram is invalid.
+ */
+static int unpack(struct collector *c, const struct cpu_stream *st,
+		  const uint8_t *data, size_t len,
+		  const struct tracecast_data *h,
+		  const struct tracecast_taker *taker)
+{
+	const uint8_t *from = data + TRACECAST_DATA_HEADER;
+	uint32_t n = len - TRACECAST_DATA_HEADER;
+
+	if (data[3] == TRACECAST_DATA)
+		return tracecast_unpack(&c->unpacker, from, n, h->time, taker);
+	if (data[3] == TRACECAST_QUICK)
+		return tracecast_quick_unpack(&c->unpacker, from, n, h->time,
+					      taker);
+	if (st->broken || st->part_len + n > TRACECAST_RECORD_MAX)
+		return -1;
+	if (st->part_len)
+		memcpy(c->whole, st->part, st->part_len);
+	memcpy(c->whole + st->part_len, from, n);
+	if (taker->record)
+		taker->record(h->time, c->whole, st->part_len + n, taker->arg);
+	return 1;
+}
+
+/* Memory for add_part(); false if it is exhausted */
+static bool reserve_part(struct cpu_stream *st, size_t len)
+{
+	uint32_t n = len - TRACECAST_DATA_HEADER;
+	void *part;
+
+	if (st->broken || st->part_len + n > TRACECAST_RECORD_MAX)
+		return true;
+	part = try_realloc(st->part, st->part_len + n + 1);
+	if (part)
+		st->part = part;
+	return part;
+}
+
+/* After reserve_part() */
+static void add_part(struct cpu_stream *st, const uint8_t *data, size_t len)
+{
+	uint32_t n = len - TRACECAST_DATA_HEADER;
+
+	if (st->broken || st->part_len + n > TRACECAST_RECORD_MAX) {
+		st->broken = true;
+		return;
+	}
+	memcpy(st->part + st->part_len, data + TRACECAST_DATA_HEADER, n);
+	st->part_len += n;
+}
+
+/* Count what the header shows to be lost since the datagram before */
+static void count_gap(struct session *s, struct cpu_stream *st,
+		      unsigned int cpu, const struct tracecast_data *h)
+{
+	uint64_t gap;
+
+	if (!st->counted) {
+		st->counted = true;
+		st->first = st->before = h->before;
+		st->first_lost = st->lost = h->lost;
+	}
+	gap = h->before - st->before;
+	if (gap)
+		live_lost(s->file, cpu, gap);
+	st->wire_lost += gap - (h->lost - st->lost);
+	st->before = h->before;
+	st->lost = h->lost;
+}
+
+/* Counts never decrease, and no more records are lost than there are */
+static bool is_possible(const struct cpu_stream *st,
+			const struct tracecast_data *h)
+{
+	return !st->counted ||
+	       (h->before >= st->before && h->lost >= st->lost &&
+		h->lost - st->lost <= h->before - st->before);
+}
+
+/* Deliver the next datagram; false if that is not possible yet */
+static bool deliver_next(struct collector *c, struct session *s,
+			 unsigned int cpu, const uint8_t *data, size_t len)
+{
+	struct cpu_stream *st = &s->streams[cpu];
+	struct delivery d = { s, cpu };
+	struct check check = { .s = s };
+	struct tracecast_taker checker = { check_record, NULL, &check };
+	struct tracecast_taker taker = { put_record, put_name, &d };
+	struct tracecast_data h;
+	int n = 0;
+
+	tracecast_get_data(data, len, &h);
+	if (data[3] != TRACECAST_PART) {
+		n = unpack(c, st, data, len, &h, &checker);
+		if (n != h.events || check.bad)
+			n = -1;
+	}
+	if (n >= 0 && check.unknown) {
+		if (!st->stuck_since)
+			st->stuck_since = c->now;
+		if (c->now - st->stuck_since < DESCRIBE_WAIT_MS) {
+			session_ack_in(c, s, ACK_DELAY_MS);
+			return false;
+		}
+	}
+	if (!session_file_ready(c, s) ||
+	    (data[3] == TRACECAST_PART && !reserve_part(st, len)))
+		return false;
+	st->stuck_since = 0;
+	if (!is_possible(st, &h)) {
+		s->damaged++;
+		return true;
+	}
+	count_gap(s, st, cpu, &h);
+	if (n < 0) {
+		/* There is no other copy of its records */
+		s->damaged++;
+		live_lost(s->file, cpu, h.events);
+		st->wire_lost += h.events;
+	} else if (data[3] == TRACECAST_PART) {
+		add_part(st, data, len);
+	} else {
+		unpack(c, st, data, len, &h, &taker);
+		st->delivered += h.events;
+	}
+	if (data[3] != TRACECAST_PART) {
+		st->part_len = 0;
+		st->broken = false;
+	}
+	st->before += data[3] == TRACECAST_PART ? 0 : h.events;
+	return true;
+}
+
+/**
+ * session_deliver - deliver the datagrams of a CPU up to the first gap
+ * @c: collector
+ * @s: session with metadata
+ * @cpu: CPU of the sender
+ */
+void session_deliver(struct collector *c, struct session *s, unsigned int cpu)
+{
+	struct cpu_stream *st = &s->streams[cpu];
+
+	while (st->slots && st->next < st->top) {
+		struct slot *slot = stream_slot(st, st->next);
+
+		if (!slot->data ||
+		    !deliver_next(c, s, cpu, slot->data, slot->len))
+			return;
+		s->held -= slot->len;
+		free(slot->data);
+		memset(slot, 0, sizeof(*slot));
+		st->next++;
+		st->unacked++;
+		session_ack_in(c, s,
+			       st->unacked >= ACK_DATAGRAMS ? 0 : ACK_DELAY_MS);
+	}
+}
+
+/* Is the next datagram here? After session_deliver(), it cannot be delivered yet */
+static bool is_waiting(struct cpu_stream *st)
+{
+	return st->slots && st->next < st->top &&
+	       stream_slot(st, st->next)->data;
+}
+
+/* The sender no longer has datagrams before @seq: deliver or skip them */
+static void skip_to(struct collector *c, struct session *s, unsigned int cpu,
+		    uint64_t seq)
+{
+	struct cpu_stream *st = &s->streams[cpu];
+
+	while (st->next < seq) {
+		session_deliver(c, s, cpu);
+		if (st->next >= seq || s->blocked || is_waiting(st))
+			return;
+		if (!st->slots || st->next >= st->top) {
+			st->next = seq;
+		} else {
+			memset(stream_slot(st, st->next), 0,
+			       sizeof(struct slot));
+			st->next++;
+		}
+		st->part_len = 0;
+		st->broken = true;
+	}
+	if (st->top < st->next)
+		st->top = st->next;
+}
+
+static void raise_top(struct cpu_stream *st, uint64_t seq)
+{
+	if (seq > st->top)
+		st->top = seq;
+}
+
+static void raise_end(struct cpu_stream *st, uint64_t before, uint64_t lost)
+{
+	if (before > st->end) {
+		st->end = before;
+		st->end_lost = lost;
+	}
+}
+
+/**
+ * session_handle_data - handle a DATA, QUICK, PART or END datagram
+ * @c: collector
+ * @s: its session
+ * @data: the datagram
+ * @len: its length, without the seal
+ */
+void session_handle_data(struct collector *c, struct session *s,
+			 const uint8_t *data, size_t len)
+{
+	struct tracecast_data h;
+	struct cpu_stream *st;
+	struct slot *slot;
+
+	if (!tracecast_get_data(data, len, &h)) {
+		s->damaged++;
+		return;
+	}
+	/* Useless before metadata and a heartbeat have arrived */
+	if (!s->streams || h.cpu >= s->info.cpus || !s->streams[h.cpu].known) {
+		session_ack_in(c, s, ACK_DELAY_MS);
+		return;
+	}
+	st = &s->streams[h.cpu];
+	if (h.seq < st->next) {
+		s->again++;
+		/* The acknowledgement may have been lost */
+		st->unacked++;
+		session_ack_in(c, s, ACK_DELAY_MS);
+		return;
+	}
+	if (h.seq - st->next >= TRACECAST_WINDOW_MAX) {
+		s->damaged++;
+		return;
+	}
+	if (s->held + len > HELD_MAX)
+		return;
+	if (!stream_alloc_slots(st)) {
+		collector_drop(c, s);
+		return;
+	}
+	slot = stream_slot(st, h.seq);
+	if (slot->data) {
+		s->again++;
+		return;
+	}
+	slot->data = try_calloc(1, len);
+	if (!slot->data) {
+		collector_drop(c, s);
+		return;
+	}
+	memcpy(slot->data, data, len);
+	slot->len = len;
+	s->held += len;
+	s->datagrams++;
+	raise_top(st, h.seq + 1);
+	raise_end(st, h.before + (data[3] == TRACECAST_PART ? 0 : h.events),
+		  h.lost);
+	session_deliver(c, s, h.cpu);
+	if (st->next < st->top)
+		session_ack_in(c, s, ACK_DELAY_MS);
+}
+
+static void handle_beat_entry(struct collector *c, struct session *s,
+			      const struct tracecast_beat_entry *e)
+{
+	struct cpu_stream *st = &s->streams[e->cpu];
+
+	if (e->base > e->next || e->lost > e->before ||
+	    e->next - e->base > TRACECAST_WINDOW_MAX) {
+		s->damaged++;
+		return;
+	}
+	if (!st->known) {
+		st->known = true;
+		st->next = st->top = e->base;
+		/* No record was sent before @base, or none is in flight */
+		if (!e->base || e->base == e->next) {
+			st->counted = true;
+			st->broken = false;
+			st->first = st->before = e->base ? e->before : 0;
+			st->first_lost = st->lost = e->base ? e->lost : 0;
+		}
+	}
+	if (e->base > st->next)
+		skip_to(c, s, e->cpu, e->base);
+	if (e->next - st->next <= TRACECAST_WINDOW_MAX)
+		raise_top(st, e->next);
+	raise_end(st, e->before, e->lost);
+	if (e->generated > st->generated)
+		st->generated = e->generated;
+}
+
+/**
+ * session_handle_heartbeat - handle a BEAT datagram
+ * @c: collector
+ * @s: its session
+ * @data: the datagram
+ * @len: its length, without the seal
+ */
+void session_handle_heartbeat(struct collector *c, struct session *s,
+			      const uint8_t *data, size_t len)
+{
+	struct tracecast_beat beat;
+	unsigned int i;
+
+	if (!tracecast_get_beat(data, len, &beat)) {
+		s->damaged++;
+		return;
+	}
+	for (i = 0; s->streams && i < beat.entries; i++) {
+		struct tracecast_beat_entry e;
+
+		tracecast_get_beat_entry(data + TRACECAST_BEAT_HEADER +
+						 i * TRACECAST_BEAT_ENTRY,
+					 &e);
+		if (e.cpu >= s->info.cpus)
+			continue;
+		handle_beat_entry(c, s, &e);
+		if (beat.last >= TRACECAST_PANIC)
+			s->streams[e.cpu].reported = true;
+	}
+	if (beat.last && beat.last <= TRACECAST_PANIC_SOME && !s->ended) {
+		s->ended = c->now;
+		s->last = beat.last;
+		if (s->last >= TRACECAST_PANIC)
+			collector_note(c, "%s: session %016" PRIx64 ": a panic",
+				       s->host, s->id);
+	}
+	session_ack_in(c, s, 0);
+}
+
+/**
+ * session_is_incomplete - are datagrams missing, or not delivered yet?
+ * @s: session
+ */
+bool session_is_incomplete(const struct session *s)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
+		if (s->streams[cpu].next < s->streams[cpu].top)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * session_finish - deliver what has arrived, and count what is missing as lost
+ * @c: collector
+ * @s: session that the sender has ended
+ *
+ * @s->finished is set unless the file cannot be written; try again later, then.
+ */
+void session_finish(struct collector *c, struct session *s)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
+		struct cpu_stream *st = &s->streams[cpu];
+		struct tracecast_data end = { .before = st->end,
+					      .lost = st->end_lost };
+
+		if (!st->known)
+			continue;
+		skip_to(c, s, cpu, st->top);
+		if (st->next < st->top || !st->counted ||
+		    st->end <= st->before || !is_possible(st, &end) ||
+		    !session_file_ready(c, s))
+			continue;
+		count_gap(s, st, cpu, &end);
+	}
+	if (session_is_incomplete(s) || s->blocked)
+		return;
+	if (s->file)
+		session_close_file(c, s);
+	s->finished = true;
+	session_write_ledger(c, s);
+	collector_note(c, "%s: session %016" PRIx64 " is over", s->host, s->id);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The ledger of a session: in its file, for callers, and as text. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "receive.h"
+
+/* How often ledgers are written */
+#define LEDGER_MS 1000
+
+static void add_stream(const struct cpu_stream *st, struct collector_ledger *l)
+{
+	uint64_t end = st->end > st->before ? st->end : st->before;
+	uint64_t end_lost = st->end > st->before ? st->end_lost : st->lost;
+
+	if (!st->counted)
+		return;
+	l->generated += end;
+	l->earlier += st->first - st->first_lost;
+	l->delivered += st->saved;
+	l->wire_lost += st->wire_lost;
+	l->ring_lost += end_lost;
+	/* From the last record delivered to the last header, without lost records */
+	l->awaited += (end - st->before) - (end_lost - st->lost) +
+		      (st->delivered - st->saved);
+	if (st->generated > end)
+		l->behind += st->generated - end;
+}
+
+static void get_ledger(const struct session *s, struct collector_ledger *l)
+{
+	uint64_t lost;
+	unsigned int cpu;
+
+	memset(l, 0, sizeof(*l));
+	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
+		add_stream(&s->streams[cpu], l);
+		/* A CPU's blocks can be in another CPU's stream */
+		if (s->last == TRACECAST_PANIC_SOME ||
+		    (s->last == TRACECAST_PANIC && s->streams[cpu].known &&
+		     !s->streams[cpu].reported))
+			l->unknown++;
+	}
+	lost = l->earlier < s->earlier_lost ? l->earlier : s->earlier_lost;
+	l->earlier -= lost;
+	l->wire_lost += lost;
+	l->datagrams = s->datagrams;
+	l->again = s->again;
+	l->damaged = s->damaged;
+	l->dropped = s->dropped;
+	l->over = s->ended ? s->last : TRACECAST_GOES_ON;
+}
+
+static const char *state_name(const struct collector_ledger *l)
+{
+	switch (l->over) {
+	case TRACECAST_GOES_ON:
+		return "on";
+	case TRACECAST_OVER:
+		return "over";
+	default:
+		return "panic";
+	}
+}
+
+static void put_member(struct json_object *o, const char *key, uint64_t value)
+{
+	json_object_object_add(o, key, json_object_new_uint64(value));
+}
+
+static struct json_object *ledger_object(const struct collector *c,
+					 const struct session *s)
+{
+	struct json_object *o = json_object_new_object();
+	struct collector_ledger l;
+	char id[17];
+
+	get_ledger(s, &l);
+	snprintf(id, sizeof(id), "%016" PRIx64, s->id);
+	json_object_object_add(o, "host", json_object_new_string(s->host));
+	json_object_object_add(o, "session", json_object_new_string(id));
+	json_object_object_add(o, "state",
+			       json_object_new_string(state_name(&l)));
+	put_member(o, "generated", l.generated);
+	put_member(o, "earlier", l.earlier);
+	put_member(o, "delivered", l.delivered);
+	put_member(o, "lost_in_ring", l.ring_lost);
+	put_member(o, "lost_on_wire", l.wire_lost);
+	put_member(o, "awaited", l.awaited);
+	put_member(o, "behind", l.behind);
+	put_member(o, "unknown_cpus", l.unknown);
+	put_member(o, "silent_ms", s->finished ? 0 : c->now - s->heard);
+	put_member(o, "datagrams", l.datagrams);
+	put_member(o, "again", l.again);
+	put_member(o, "damaged", l.damaged);
+	put_member(o, "dropped", l.dropped);
+	return o;
+}
+
+/* In place: when the disk is full, there is room for nothing else */
+static bool overwrite_file(const char *path, const char *text, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && pwrite(fd, text, len, 0) == (ssize_t)len &&
+		  !ftruncate(fd, len);
+
+	return !(fd >= 0 && close(fd)) && ok;
+}
+
+/**
+ * session_write_ledger - write the ledger's file
+ * @c: collector
+ * @s: session with metadata
+ *
+ * A reader sees a complete ledger at any time, unless the disk is full.
+ */
+void session_write_ledger(struct collector *c, struct session *s)
+{
+	struct json_object *o = ledger_object(c, s);
+	char *path, *text;
+	size_t len;
+	bool ok;
+	FILE *out;
+
+	s->ledger_at = c->now + LEDGER_MS;
+	text = xasprintf("%s\n", json_object_to_json_string_ext(
+					 o, JSON_C_TO_STRING_PRETTY));
+	len = strlen(text);
+	path = xasprintf("%s.new", s->ledger);
+	out = fopen(path, "we");
+	ok = out && fwrite(text, len, 1, out) == 1;
+	if (out && fclose(out))
+		ok = false;
+	if (!ok || rename(path, s->ledger)) {
+		unlink(path);
+		overwrite_file(s->ledger, text, len);
+	}
+	free(path);
+	free(text);
+	json_object_put(o);
+}
+
+/**
+ * session_read_ledger - read the ledger that an earlier collector may have written
+ * @c: collector
+ * @s: session whose host is known
+ */
+void session_read_ledger(struct collector *c, struct session *s)
+{
+	struct json_object *o, *id, *lost;
+	char name[17];
+
+	s->ledger = xasprintf("%s/%s-%016" PRIx64 ".ledger", c->config.output,
+			      s->host, s->id);
+	snprintf(name, sizeof(name), "%016" PRIx64, s->id);
+	o = json_object_from_file(s->ledger);
+	if (json_object_object_get_ex(o, "session", &id) &&
+	    json_object_is_type(id, json_type_string) &&
+	    !strcmp(json_object_get_string(id), name) &&
+	    json_object_object_get_ex(o, "lost_on_wire", &lost))
+		s->earlier_lost = json_object_get_uint64(lost);
+	json_object_put(o);
+}
+
+/**
+ * collector_ledger - get the ledger of a session
+ * @c: collector
+ * @session: index of the session
+ * @ledger: filled in
+ *
+ * Return: false if there is no such session.
+ */
+bool collector_ledger(const struct collector *c, unsigned int session,
+		      struct collector_ledger *ledger)
+{
+	if (session >= c->nr_sessions)
+		return false;
+	get_ledger(c->session[session], ledger);
+	return true;
+}
+
+/* Records that no header has counted */
+static void print_unknown(const struct collector *c, const struct session *s,
+			  const struct collector_ledger *l, FILE *out)
+{
+	uint64_t silent = c->now - s->heard;
+
+	if (l->unknown)
+		fprintf(out,
+			"  unknown: records of %u CPUs that stopped in the panic\n",
+			l->unknown);
+	else if (l->over == TRACECAST_GOES_ON && silent >= QUIET_MS)
+		fprintf(out,
+			"  unknown: records since the last datagram, %" PRIu64
+			" s ago\n",
+			silent / 1000);
+}
+
+static void print_count(FILE *out, const char *what, uint64_t n, const char *of)
+{
+	if (n)
+		fprintf(out, "%s: %" PRIu64 " %s\n", what, n, of);
+}
+
+/**
+ * collector_print - print the ledgers of all sessions
+ * @c: collector
+ * @out: output
+ */
+void collector_print(const struct collector *c, FILE *out)
+{
+	struct collector_ledger l;
+	unsigned int i;
+
+	for (i = 0; collector_ledger(c, i, &l); i++) {
+		const struct session *s = c->session[i];
+		char earlier[64] = "";
+
+		if (l.earlier)
+			snprintf(earlier, sizeof(earlier),
+				 "before this collector %" PRIu64 " + ",
+				 l.earlier);
+		fprintf(out, "%s: session %016" PRIx64 ", %s%s%s\n",
+			*s->host ? s->host : "unknown", s->id, state_name(&l),
+			s->path ? ", in " : "", s->path ? s->path : "");
+		fprintf(out,
+			"  generated: %" PRIu64 " = %sdelivered %" PRIu64
+			" + lost in the ring %" PRIu64
+			" + lost on the wire %" PRIu64 " + awaited %" PRIu64
+			"\n",
+			l.generated, earlier, l.delivered, l.ring_lost,
+			l.wire_lost, l.awaited);
+		fprintf(out, "  not sent yet: %" PRIu64 "\n", l.behind);
+		fprintf(out,
+			"  datagrams: %" PRIu64 ", %" PRIu64
+			" duplicates, %" PRIu64 " damaged\n",
+			l.datagrams, l.again, l.damaged);
+		print_count(out, "  dropped", l.dropped,
+			    "datagrams, for lack of memory");
+		print_unknown(c, s, &l, out);
+	}
+	fprintf(out, "ignored: %" PRIu64 " foreign datagrams\n", c->ignored);
+	print_count(out, "refused", c->unsealed,
+		    c->config.key ? "datagrams without a key" :
+				    "datagrams of senders with a key");
+	print_count(out, "refused", c->forged, "datagrams with another key");
+	print_count(out, "refused", c->unanswered,
+		    "datagrams of senders without an acknowledgement yet");
+	print_count(out, "refused", c->repeated,
+		    "datagrams that had arrived before");
+	print_count(out, "late", c->late, "datagrams of ended sessions");
+	print_count(out, "dropped", c->dropped,
+		    "datagrams of new sessions, for lack of memory");
+	print_count(out, "forgotten", c->forgotten, "old sessions");
+}
