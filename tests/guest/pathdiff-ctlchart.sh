@@ -29,6 +29,7 @@ c = [c for c in r["causes"] if c["named"]][0]
 print(r["trace"]["executions"], c["kind"] + ":" + c["function"], c["executions"])')
 echo "$faults faults, $executions executions recorded, $named in $count"
 same slow:pipe_read "$named" "the cause"
-same "$faults" "$count" "executions of the cause"
+# A host that stops the guest in pipe_read slows it down there as well
+[ "$count" -ge "$faults" ] || die "$count executions of the cause instead of $faults"
 # and hardly any other of the 1500
 [ "$executions" -lt $((2 * faults + 20)) ] || die "$executions executions were recorded"
