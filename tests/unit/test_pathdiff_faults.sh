@@ -26,7 +26,7 @@ trials() {
 }
 
 score() { # WHAT FIRST STEP NUMBER
-	trials "${@:2}" >all || { echo "wrong: $1: a trial"; failed=1; }
+	trials "${@:2}" >all || { echo "wrong: $1: $(tail -n 1 notes)"; failed=1; }
 	python3 "$here/pathdiff_faults.py" -v <all >score || { echo "wrong: $1"; failed=1; }
 	cat score
 }
