@@ -41,7 +41,7 @@
 #define STANDS_OUT 0.25
 
 /* Part of the delay with which a function is the cause, not one that calls it */
-#define MOST 0.5
+#define MOST 0.4
 
 /**
  * struct sums - per function, of one execution
