@@ -21,9 +21,12 @@ done
 for what in "" --requests --paths; do
 	# shellcheck disable=SC2086 # none or one
 	"$ioreq" $what udp.dat >out 2>err || wrong "a trace with UDP fails"
-	grep -q '2 calls on UDP sockets: requests over UDP are not followed' out || wrong "$what does not say that UDP is not followed"
+	grep -q '2 calls on UDP sockets: requests over UDP are not followed, since the peers' out || wrong "$what does not say that UDP is not followed"
 done
 "$ioreq" --format=json udp.dat | grep -q '"udp_calls": *2' || wrong "JSON does not count calls on UDP"
+"$ioreq" --format=html udp.dat >udp.html || wrong "html of a trace with UDP fails"
+grep -q '"udp_calls": *2' udp.html || wrong "the page has no count of calls on UDP"
+grep -q 'h\.udp_calls.*UDP are not followed' udp.html || wrong "the page does not say that UDP is not followed"
 
 # --- requests without a response: 8 s until the trace ends, 3 s until a reset, beside one of 50 ms
 "$UNIT/gen_failures" none.dat unanswered || exit 1

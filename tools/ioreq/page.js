@@ -272,6 +272,7 @@ for (const h of DATA.hosts)
 	add(main, "p", h.gaps || h.trouble ? "bad" : "", h.file + ": " + count(h.calls) + " calls" +
 		(h.stock ? " (kernel without iosys: byte ranges of streams are unknown, so no requests)" : "") +
 		(h.gaps ? ", records lost in " + count(h.gaps) + " gaps" : "") +
+		(h.udp_calls ? ", " + count(h.udp_calls) + " on UDP sockets: requests over UDP are not followed, since the peers of datagrams are not recorded" : "") +
 		(h.trouble ? (h.calls ? "; not read to its end: " : "; skipped: ") + h.trouble : ""));
 if (DATA.hosts.length > 1)
 	add(main, "p", "", "Clocks are " + DATA.clocks + ".");

@@ -341,7 +341,7 @@ static void text_files(FILE *out, const struct model *s)
 			      out);
 		if (s->host[i].udp)
 			fprintf(out,
-				"  %s calls on UDP sockets: requests over UDP are not followed\n",
+				"  %s calls on UDP sockets: requests over UDP are not followed, since the peers of datagrams are not recorded\n",
 				format_count(calls, sizeof(calls),
 					     s->host[i].udp));
 		if (s->host[i].trouble)

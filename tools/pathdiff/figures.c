@@ -62,6 +62,8 @@ static double self_of(const struct paths *p, const struct exec *e,
 
 	if (c->kind == CAUSE_IRQ)
 		return e->irq;
+	if (cause_is_calls(c))
+		return exec_function_inclusive(p, e, c->function);
 	for (i = 0; i < q->len; i++) {
 		if (q->function[i] == c->function)
 			time += e->data[q->len + i];
@@ -127,7 +129,8 @@ double factor_of(double self, double normal)
  */
 const char *cause_kind_name(u8 kind)
 {
-	static const char *const name[] = { "slow", "extra", "interrupt" };
+	static const char *const name[] = { "slow", "extra", "interrupt",
+					    "calls", "calls" };
 
 	return name[kind];
 }
@@ -163,6 +166,15 @@ void limit_warning(const struct result *r, char *buf, size_t size)
 		times,
 		r->has_baseline ? "the baseline" : "the calm part of the trace",
 		r->has_baseline ? ", or another baseline" : "");
+}
+
+/**
+ * cause_is_calls - whether it is what a function calls that makes it slow
+ * @c: the cause
+ */
+bool cause_is_calls(const struct cause *c)
+{
+	return c->kind == CAUSE_CALLS || c->kind == CAUSE_EXTRA_CALLS;
 }
 
 /**
@@ -230,6 +242,12 @@ void cause_headline(const struct result *r, const struct cause *c, char *buf,
 				 "");
 	else if (c->waits)
 		snprintf(buf, size, "%s() waits", name);
+	else if (c->kind == CAUSE_EXTRA_CALLS)
+		snprintf(buf, size,
+			 "%s() and what it calls, which usually is not called",
+			 name);
+	else if (c->kind == CAUSE_CALLS)
+		snprintf(buf, size, "%s() and what it calls take longer", name);
 	else if (c->kind == CAUSE_EXTRA)
 		snprintf(buf, size, "%s(), which usually is not called", name);
 	else

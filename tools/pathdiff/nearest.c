@@ -184,13 +184,15 @@ static void do_task(struct search *s, struct lcs *lcs, struct bound *bound,
 	if (p->nr[0]) {
 		p->near = s->task[task];
 		p->common = p->len;
-		note(s->nearest->table3, p->len, p->len);
+		if (p->nr[1])
+			note(s->nearest->table3, p->len, p->len);
 		return;
 	}
 	search(s, lcs, bound, task, &p->near, &p->common);
 	if (p->near == NONE)
 		return;
-	note(s->nearest->table3, p->common, p->len);
+	if (p->nr[1])
+		note(s->nearest->table3, p->common, p->len);
 	q = &s->paths->patterns.p[p->near];
 	p->match = xzalloc(p->len * sizeof(*p->match));
 	lcs_match(lcs, p->function, p->len, q->function, q->len, p->match);
@@ -251,8 +253,10 @@ static void make_means(struct paths *p)
 		const struct exec *e = &p->exec[i];
 		struct pattern *q = &p->patterns.p[e->pattern];
 
-		if (e->abnormal && e->side == SIDE_BASELINE)
-			continue; /* neither normal nor to be explained */
+		if (e->abnormal && e->side == SIDE_BASELINE) {
+			q->base++;
+			continue;
+		}
 		q->nr[e->abnormal]++;
 		if (!e->abnormal)
 			add_normal(q, e, incl);
@@ -299,12 +303,12 @@ static void list_patterns(struct search *s)
 	for (i = 0; i < all->nr; i++) {
 		if (all->p[i].nr[0])
 			s->candidate[s->nr++] = i;
-		if (all->p[i].nr[1])
+		if (all->p[i].nr[1] || all->p[i].base)
 			s->task[s->tasks++] = i;
+		s->nearest->abnormal += all->p[i].nr[1] > 0;
 	}
 	s->abnormal = s->tasks;
 	s->nearest->normal = s->nr;
-	s->nearest->abnormal = s->abnormal;
 	sorted_patterns = all;
 	qsort(s->candidate, s->nr, sizeof(*s->candidate), by_frequency);
 	if (s->nr > MAX_CANDIDATES)
@@ -314,7 +318,7 @@ static void list_patterns(struct search *s)
 		s->task[s->tasks++] = s->candidate[i];
 	s->nearest->in_table2 = s->tasks - s->abnormal;
 	for (i = 0; i < all->nr; i++) {
-		if (all->p[i].nr[0] || all->p[i].nr[1])
+		if (all->p[i].nr[0] || all->p[i].nr[1] || all->p[i].base)
 			count_functions(&all->p[i]);
 	}
 }

@@ -178,7 +178,7 @@ if (!named.length)
 	add(main, "p", "none",
 		l.healthy ? "Looks healthy: " + (!l.slow ? "no execution is above the limit." : counted(l.slow, "slow execution") +
 			(DATA.baseline ? ", with no more delay than in the baseline." : ", no more than by chance.")) :
-		DATA.spread ? "Nothing stands out: the delay is spread over " + count(DATA.causes_found) + " functions, as on a busy host." :
+		DATA.spread ? "Nothing stands out: the delay is spread over " + counted(DATA.causes_found, "function") + ", as on a busy host." :
 		"No cause was found.");
 const two = add(main, "div", "two");
 const left = add(two, "div"), right = add(two, "div");

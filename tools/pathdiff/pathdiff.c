@@ -259,9 +259,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 	if (!status) {
 		memory_doing("comparing executions");
 		nearest_find(g, &r->paths, &r->nearest, o->jobs);
-		rank_causes(g, &r->paths, &r->ranking, r->common);
-		if (r->limit.healthy)
-			r->ranking.named = 0;
+		rank_causes(g, &r->paths, &r->ranking, &r->limit, r->common);
 		guard_progress(g, NULL);
 		if (r->format != FORMAT_TEXT)
 			note(g, r);

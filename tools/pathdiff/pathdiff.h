@@ -18,6 +18,8 @@
  *	limit.c		which executions took too long
  *	nearest.c	the normal pattern that is most like an abnormal one
  *	rank.c		the function that made an execution slow, and causes
+ *	calls.c		the same, where the delay is spread over what it calls
+ *	chance.c	which causes stand out
  *	figures.c	the distributions and tables of the paper
  *	report_*.c	ways to write all this
  */
@@ -96,6 +98,7 @@ void kallsyms_free(struct kallsyms *s);
  * @depth:	how deep each is below the entry, in its first execution
  * @len:	number of them
  * @nr:		executions: 0 normal, 1 abnormal
+ * @base:	executions of the baseline above the limit, which are neither
  * @first:	the longest abnormal one, or else a normal one
  * @stat:	of normal executions, for each position, or NULL
  * @irq:	mean time in interrupts in normal ones, ns
@@ -111,6 +114,7 @@ struct pattern {
 	u16 *depth;
 	u32 len;
 	u32 nr[2];
+	u32 base;
 	u32 first;
 	struct position {
 		double self;
@@ -511,11 +515,15 @@ void nearest_find(struct guard *g, struct paths *p, struct nearest *n,
  * @CAUSE_SLOW: a function of the path took longer than usual
  * @CAUSE_EXTRA: a function that is not in normal paths
  * @CAUSE_IRQ: interrupts
+ * @CAUSE_CALLS: what a function of the path calls took longer than usual
+ * @CAUSE_EXTRA_CALLS: the same, of a function that is not in normal paths
  */
 enum cause_kind {
 	CAUSE_SLOW,
 	CAUSE_EXTRA,
 	CAUSE_IRQ,
+	CAUSE_CALLS,
+	CAUSE_EXTRA_CALLS,
 };
 
 #define MAX_WHO 8
@@ -532,14 +540,13 @@ enum cause_kind {
  * @lock:	what it waited for, or NONE
  * @device:	the same
  * @executions:	how many
+ * @baseline:	how many of the baseline's above the limit
  * @patterns:	in how many patterns
  * @excess:	time above what is usual, in this function, ns
  * @self:	its self time, ns; @normal_self: what is usual
  * @incl:	its inclusive time, ns; @normal_incl: what is usual
  * @duration:	of the executions, ns
  * @usual:	duration of normal executions of the nearest patterns, ns
- * @similarity:	sum over executions
- * @references:	sum over executions of normal ones they were compared with
  * @worst:	the longest execution
  * @worst_pos:	where in its path
  * @who:	wakers and their like, with their time
@@ -548,6 +555,8 @@ enum cause_kind {
  * @wait_time:	time of the waits that are known
  * @confidence:	0..1
  * @explained:	part of the delay of its executions, 0..1
+ * @chance:	probability that delays at random have this in common, 0..1
+ * @stands_out:	it is more than chance, and more than usual
  * @table:	for each function its self time in these executions, and what is
  *		usual; only of the first ones
  */
@@ -562,6 +571,7 @@ struct cause {
 	u32 lock;
 	u32 device;
 	u32 executions;
+	u32 baseline;
 	u32 patterns;
 	double excess;
 	double self;
@@ -570,8 +580,6 @@ struct cause {
 	double normal_incl;
 	double duration;
 	double usual;
-	double similarity;
-	double references;
 	u32 worst;
 	u32 worst_pos;
 	struct who {
@@ -586,6 +594,8 @@ struct cause {
 	double wait_time;
 	double confidence;
 	double explained;
+	double chance;
+	bool stands_out;
 	u32 last_pattern;
 	struct slowed *table;
 	u32 in_table;
@@ -607,7 +617,7 @@ struct slowed {
 
 /**
  * struct ranking - the causes
- * @cause:	in order of their excess
+ * @cause:	those that stand out first, in order of their excess
  * @nr:		number of them
  * @max:	room
  * @excess:	of all abnormal executions
@@ -650,11 +660,39 @@ struct verdict {
 };
 
 void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
-		 double common);
+		 struct limit *l, double common);
 void rank_one(struct paths *p, const struct exec *e, double common,
 	      struct verdict *v);
 void ranking_free(struct ranking *r);
 double exec_inclusive(const struct paths *p, const struct exec *e, u32 pos);
+
+/* ---- calls.c ---- */
+
+/**
+ * struct calls - the calls of a function, in one execution
+ * @delay:	their time above the usual, with what they called, ns
+ * @pos:	position of the one with the most of it
+ * @open:	those that have not returned
+ * @any:	there are some
+ */
+struct calls {
+	double delay;
+	u32 pos;
+	u32 open;
+	bool any;
+};
+
+bool calls_verdict(const struct paths *p, const struct exec *e,
+		   const struct pattern *near, struct calls *of,
+		   struct verdict *v);
+double exec_function_inclusive(const struct paths *p, const struct exec *e,
+			       u32 function);
+
+/* ---- chance.c ---- */
+
+double chance_of_most(u64 hits, u64 trials, double chance);
+void chance_find(const struct paths *p, struct ranking *r,
+		 const struct limit *l);
 
 /* ---- main, reports ---- */
 
@@ -708,6 +746,7 @@ void figure_cause(const struct result *r, const struct cause *c, u32 most,
 void figure_cause_free(struct figure8 *f);
 u32 cause_pattern(const struct result *r, const struct cause *c);
 
+bool cause_is_calls(const struct cause *c);
 bool cause_is_overhead(const struct result *r, const struct cause *c);
 void limit_warning(const struct result *r, char *buf, size_t size);
 const char *cause_function(const struct result *r, const struct cause *c);

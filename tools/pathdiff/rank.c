@@ -35,17 +35,13 @@
 #define NAMED_MOST 5
 
 /*
- * The delay is spread, and none is named, if there are so many causes and the first
- * one has less than this part of it
- */
-#define SPREAD_CAUSES 10
-#define SPREAD_PART 0.10
-
-/*
  * Part of an execution's time that a function must have taken more than usual to be
  * why it is slow
  */
 #define STANDS_OUT 0.25
+
+/* Part of the delay with which a function is the cause, not one that calls it */
+#define MOST 0.4
 
 /**
  * struct sums - per function, of one execution
@@ -57,6 +53,7 @@
  * @pos_time:	how much
  * @used:	functions with any
  * @nr:		number of them
+ * @calls:	for calls_verdict()
  */
 struct sums {
 	struct sum {
@@ -70,6 +67,7 @@ struct sums {
 	} * of;
 	u32 *used;
 	u32 nr;
+	struct calls *calls;
 	double common;
 	double uncommon;
 };
@@ -79,12 +77,14 @@ static void sums_init(struct sums *s, const struct paths *p)
 	memset(s, 0, sizeof(*s));
 	s->of = xzalloc(p->functions.nr * sizeof(*s->of));
 	s->used = xzalloc(p->functions.nr * sizeof(*s->used));
+	s->calls = xzalloc(p->functions.nr * sizeof(*s->calls));
 }
 
 static void sums_free(struct sums *s)
 {
 	free(s->of);
 	free(s->used);
+	free(s->calls);
 }
 
 static void sums_clear(struct sums *s)
@@ -230,6 +230,7 @@ static bool decide(const struct paths *p, const struct exec *e,
 	double all = s->common + s->uncommon, time = 0;
 	bool extra = s->uncommon > 0 && (s->common < common * all ||
 					 positive_excess(s) < s->uncommon);
+	struct verdict calls;
 	const struct sum *f;
 	u32 m;
 
@@ -247,6 +248,10 @@ static bool decide(const struct paths *p, const struct exec *e,
 		v->normal_incl = m == NONE ? 0 : near->stat[m].incl;
 	}
 	irq_verdict(p, e, near, v);
+	if (v->excess < MOST * (e->duration - near->duration) &&
+	    calls_verdict(p, e, near, s->calls, &calls) &&
+	    calls.excess > v->excess)
+		*v = calls;
 	return v->excess > STANDS_OUT * e->duration;
 }
 
@@ -353,28 +358,68 @@ struct table {
 	u32 room;
 };
 
-static struct cause *find_cause(struct ranking *r, struct table *t,
-				const struct key *key)
+static struct cause *known_cause(struct ranking *r, const struct table *t,
+				 const struct key *key)
 {
-	u64 hash = hash_bytes(key, sizeof(*key));
-	struct cause *c;
 	u32 i;
 
-	hash_for_each_possible(&t->hash, hash, i) {
+	hash_for_each_possible(&t->hash, hash_bytes(key, sizeof(*key)), i) {
 		if (!memcmp(&t->key[i], key, sizeof(*key)))
 			return &r->cause[i];
 	}
+	return NULL;
+}
+
+static struct cause *find_cause(struct ranking *r, struct table *t,
+				const struct key *key)
+{
+	struct cause *c = known_cause(r, t, key);
+
+	if (c)
+		return c;
 	GROW(t->key, r->nr, t->room);
 	t->key[r->nr] = *key;
 	GROW(r->cause, r->nr, r->max);
 	c = &r->cause[r->nr++];
 	memset(c, 0, sizeof(*c));
-	c->id = hash_add(&t->hash, hash);
+	c->id = hash_add(&t->hash, hash_bytes(key, sizeof(*key)));
 	c->function = key->function;
 	c->caller = key->caller;
 	c->lock = c->device = c->last_pattern = NONE;
 	c->worst = NONE;
 	return c;
+}
+
+static bool is_calls(u8 kind)
+{
+	return kind == CAUSE_CALLS || kind == CAUSE_EXTRA_CALLS;
+}
+
+/* What is the same in executions with the same cause, and the wait that it is, or NULL */
+static bool make_key(const struct paths *p, const struct exec *e,
+		     const struct verdict *v, struct key *key,
+		     const struct wait **w)
+{
+	const struct pattern *own = &p->patterns.p[e->pattern];
+	bool waits = false;
+
+	*key = (struct key){ v->kind, v->function, NONE };
+	*w = NULL;
+	if (v->kind == CAUSE_IRQ) {
+		u32 irq = longest_irq(p, e);
+
+		*w = irq == NONE ? NULL : &p->wait[irq];
+	} else if (!is_calls(v->kind)) {
+		*w = wait_in(p, e, v);
+		waits = *w ||
+			p->functions.flags[v->function] & FUNCTION_SCHEDULES;
+	}
+	if (waits) {
+		/* whether normal paths happen to have it is no difference */
+		key->kind = 0x100 + (*w ? (*w)->kind : 0xff);
+		key->caller = caller_of(p, own, v->pos);
+	}
+	return waits;
 }
 
 static u32 add_execution(struct paths *p, struct ranking *r, struct table *t,
@@ -383,26 +428,11 @@ static u32 add_execution(struct paths *p, struct ranking *r, struct table *t,
 	const struct exec *e = &p->exec[exec];
 	const struct pattern *own = &p->patterns.p[e->pattern];
 	const struct pattern *near = &p->patterns.p[own->near];
-	const struct wait *w = NULL;
-	struct key key = { v->kind, v->function, NONE };
-	bool waits = false;
-	struct cause *c;
+	const struct wait *w;
+	struct key key;
+	bool waits = make_key(p, e, v, &key, &w);
+	struct cause *c = find_cause(r, t, &key);
 
-	if (v->kind != CAUSE_IRQ) {
-		w = wait_in(p, e, v);
-		waits = w ||
-			p->functions.flags[v->function] & FUNCTION_SCHEDULES;
-	} else {
-		u32 irq = longest_irq(p, e);
-
-		w = irq == NONE ? NULL : &p->wait[irq];
-	}
-	if (waits) {
-		/* whether normal paths happen to have it is no difference */
-		key.kind = 0x100 + (w ? w->kind : 0xff);
-		key.caller = caller_of(p, own, v->pos);
-	}
-	c = find_cause(r, t, &key);
 	c->waits = waits;
 	if (w) {
 		c->known = true;
@@ -422,8 +452,6 @@ static u32 add_execution(struct paths *p, struct ranking *r, struct table *t,
 	c->normal_incl += v->normal_incl;
 	c->duration += e->duration;
 	c->usual += near->duration;
-	c->similarity += own->len ? (double)own->common / own->len : 0;
-	c->references += near->nr[0];
 	if (c->worst == NONE || e->duration > p->exec[c->worst].duration) {
 		c->worst = exec;
 		c->worst_pos = v->pos;
@@ -436,6 +464,8 @@ static int by_excess(const void *a, const void *b)
 {
 	const struct cause *x = a, *y = b;
 
+	if (x->stands_out != y->stands_out)
+		return x->stands_out ? -1 : 1;
 	if (x->excess != y->excess)
 		return x->excess < y->excess ? 1 : -1;
 	return (x->function > y->function) - (x->function < y->function);
@@ -456,21 +486,6 @@ static int by_slowed(const void *a, const void *b)
 	return (i < j) - (i > j);
 }
 
-/*
- * What part of the delay it explains; less where the paths are not alike, and where
- * there are few normal executions to know what is usual from
- */
-static void rate(struct cause *c)
-{
-	double delay = c->duration - c->usual, n = c->executions;
-	double explained = delay > c->excess ? c->excess / delay : 1;
-	double references = c->references / n;
-
-	c->explained = explained;
-	c->confidence =
-		explained * (c->similarity / n) * references / (references + 1);
-}
-
 static void order(struct ranking *r)
 {
 	double sum = 0;
@@ -480,13 +495,11 @@ static void order(struct ranking *r)
 		struct cause *c = &r->cause[i];
 
 		qsort(c->who, c->whos, sizeof(*c->who), by_time);
-		rate(c);
 	}
 	if (r->nr)
 		qsort(r->cause, r->nr, sizeof(*r->cause), by_excess);
-	r->spread = r->nr >= SPREAD_CAUSES &&
-		    r->cause[0].excess < SPREAD_PART * r->excess;
-	for (i = 0; !r->spread && i < r->nr && i < NAMED_MOST; i++) {
+	for (i = 0; i < r->nr && r->cause[i].stands_out && i < NAMED_MOST;
+	     i++) {
 		if (i && (r->cause[i].excess < NAMED_LEAST * r->excess ||
 			  sum > NAMED_ALL * r->excess))
 			break;
@@ -560,15 +573,42 @@ static void renumber(struct paths *p, struct ranking *r, u32 *verdict)
 	free(to);
 }
 
+/* Slow executions of the baseline that have a cause of the trace's */
+static void count_baseline(const struct paths *p, struct ranking *r,
+			   const struct table *t, struct sums *s, double common)
+{
+	const struct wait *w;
+	struct verdict v;
+	struct key key;
+	u32 i;
+
+	for (i = 0; i < p->nr; i++) {
+		const struct exec *e = &p->exec[i];
+		const struct pattern *near;
+		struct cause *c;
+
+		if (!e->abnormal || e->side != SIDE_BASELINE)
+			continue;
+		near = sum_up(p, e, s);
+		if (!near || !decide(p, e, s, near, common, &v))
+			continue;
+		make_key(p, e, &v, &key, &w);
+		c = known_cause(r, t, &key);
+		if (c)
+			c->baseline++;
+	}
+}
+
 /**
  * rank_causes - what made the abnormal executions slow
  * @g: the guard
  * @p: the paths
  * @r: the causes
+ * @l: the limit; where a cause stands out, not all is well
  * @common: threshold of the time in the common part, 0..1
  */
 void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
-		 double common)
+		 struct limit *l, double common)
 {
 	u32 *verdict = xzalloc(p->nr * sizeof(*verdict)), i;
 	struct table t = { 0 };
@@ -599,10 +639,15 @@ void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
 		}
 		verdict[i] = add_execution(p, r, &t, i, &v);
 	}
+	count_baseline(p, r, &t, &s, common);
 	sums_free(&s);
 	free(t.key);
 	hash_free(&t.hash);
+	chance_find(p, r, l);
 	order(r);
+	if (r->named)
+		l->healthy = false;
+	r->spread = r->nr && !r->named && !l->healthy;
 	renumber(p, r, verdict);
 	make_tables(p, r, verdict);
 	free(verdict);

@@ -186,7 +186,8 @@ static struct json_object *cause_object(const struct result *r,
 	json_string(o, "headline", text);
 	add_bool(o, "named", named);
 	json_string(o, "kind", c->waits ? "wait" : cause_kind_name(c->kind));
-	add_bool(o, "extra", c->kind == CAUSE_EXTRA);
+	add_bool(o, "extra",
+		 c->kind == CAUSE_EXTRA || c->kind == CAUSE_EXTRA_CALLS);
 	json_string(o, "function", cause_function(r, c));
 	if (c->caller != NONE)
 		json_string(o, "caller", r->paths.functions.name[c->caller]);

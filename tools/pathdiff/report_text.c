@@ -372,13 +372,13 @@ static void print_cdf(struct result *r)
 static void print_nothing_stands_out(struct result *r)
 {
 	const struct ranking *k = &r->ranking;
-	char text[1024], a[32];
+	char text[1024], a[96];
 
 	cause_headline(r, k->cause, text, sizeof(text));
 	fprintf(r->out,
-		"\n%sNothing stands out:%s the delay is spread over %s functions, as on a busy host.\n"
+		"\n%sNothing stands out:%s the delay is spread over %s, as on a busy host.\n"
 		"   The largest part, %.0f %% of all delay: %s\n",
-		bold(r, true), bold(r, false), number(a, k->nr),
+		bold(r, true), bold(r, false), counted(a, k->nr, "function"),
 		r->ranking.excess > 0 ?
 			100 * k->cause->excess / r->ranking.excess :
 			0,
@@ -406,7 +406,8 @@ void result_text(struct result *r)
 	if (!r->limit.healthy && k->spread)
 		print_nothing_stands_out(r);
 	else if (!r->limit.healthy && k->nr > k->named)
-		fprintf(r->out, "\n%s, of little delay each\n",
+		fprintf(r->out,
+			"\n%s, each of little delay or no more than by chance\n",
 			counted(a, k->nr - k->named, "more cause"));
 	if (!r->limit.healthy && k->throughout)
 		fprintf(r->out, "\nin %s no function stands out: %s\n",

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 120
+# sanitizers: check-full
+#
+# pathdiff on made-up traces with a fault of each kind in a function drawn at random, and
+# on healthy ones, idle and loaded: how often the first cause is right, whether the
+# confidence is, and that none is named where there is none.  A few of each here, 1,000
+# and 400 healthy ones with TRACERIG_FULL.
+set -u
+
+here=$(dirname "$(realpath "$0")")
+kinds=12 failed=0
+
+# trials FIRST STEP NUMBER: the truth and the result of each seed
+trials() {
+	local seed option
+	for ((seed = $1; seed < $1 + $2 * $3; seed += $2)); do
+		"$UNIT/gen_faults" "$seed" good.dat bad.dat >truth || return 1
+		option=()
+		! grep -q baseline=1 truth || option=(--baseline good.dat)
+		"$TOOLS/pathdiff" --jobs=1 --format=json "${option[@]}" bad.dat >out.json 2>>notes || return 1
+		sed "s/^/seed=$seed /" truth
+		cat out.json
+	done
+}
+
+score() { # WHAT FIRST STEP NUMBER
+	trials "${@:2}" >all || { echo "wrong: $1: $(tail -n 1 notes)"; failed=1; }
+	python3 "$here/pathdiff_faults.py" -v <all >score || { echo "wrong: $1"; failed=1; }
+	cat score
+}
+
+faults=60 healthy=50
+if [ -n "${TRACERIG_FULL-}" ] && [ "${TOOLS%-san/bin}" = "$TOOLS" ]; then
+	faults=1000 healthy=400
+fi
+score faults 2400 1 "$faults"
+score healthy 0 "$kinds" "$healthy"
+exit "$failed"

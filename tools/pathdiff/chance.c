@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which causes stand out: could their executions have them in common by chance?
+ *
+ * On a busy host any function loses time at some moment, more often the one in which more
+ * time is spent. So if delays struck at random, each of them would be in a function with
+ * the probability of that function's part of the normal time. A cause that so many of the
+ * slow executions have in common has to be too unlikely under that, for all functions that
+ * it could have been.
+ *
+ * A sleep is no such delay, but may be usual. With a baseline, a cause of its slow
+ * executions as well has to be more frequent than there.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathdiff.h"
+
+/* More probable than that, a cause may be chance */
+#define CHANCE 0.01
+
+/* The same for a cause that is as frequent in the baseline */
+#define USUAL 0.001
+
+/* Executions that take so many times the centre are slow even where little time is lost */
+#define CLEARLY 2.0
+
+/*
+ * The same without a baseline, where a rare branch of a healthy process looks like a
+ * fault: of a cause that has half of all delay, and of any
+ */
+#define CLEARLY_HALF 4.0
+#define CLEARLY_ANY 10.0
+
+/* So many of them are a cause, where little time is lost */
+#define SEVERAL 3
+
+/* Part of all delay that a cause has at least */
+#define STANDS_OUT_PART 0.10
+
+/**
+ * struct usual - where normal executions spend their time
+ * @self:	for each function, ns
+ * @incl:	the same, with what it called
+ * @irq:	in interrupts, ns
+ * @all:	ns
+ * @one:	of an execution, ns
+ * @functions:	number of those with any
+ */
+struct usual {
+	double *self;
+	double *incl;
+	double irq;
+	double all;
+	double one;
+	u32 functions;
+};
+
+static void find_usual(const struct paths *p, struct usual *u)
+{
+	double n = 0;
+	u32 i, k;
+
+	memset(u, 0, sizeof(*u));
+	u->self = xzalloc(p->functions.nr * sizeof(*u->self));
+	u->incl = xzalloc(p->functions.nr * sizeof(*u->incl));
+	for (i = 0; i < p->patterns.nr; i++) {
+		const struct pattern *q = &p->patterns.p[i];
+
+		for (k = 0; q->nr[0] && k < q->len; k++) {
+			u->self[q->function[k]] += q->stat[k].self * q->nr[0];
+			u->incl[q->function[k]] += q->stat[k].incl * q->nr[0];
+		}
+		u->irq += q->irq * q->nr[0];
+		u->all += q->duration * q->nr[0];
+		n += q->nr[0];
+	}
+	for (i = 0; i < p->functions.nr; i++)
+		u->functions += u->self[i] > 0;
+	u->one = n > 0 ? u->all / n : 0;
+}
+
+/* A function that was never seen may be in the next execution, like any other one */
+static double share(const struct usual *u, double time)
+{
+	double functions = u->functions + 1;
+	double part = (time + u->one / functions) / (u->all + u->one);
+
+	return part < 1 ? part : 1;
+}
+
+/**
+ * chance_of_most - probability of at least so many hits
+ * @hits: the hits
+ * @trials: of so many trials
+ * @chance: of a hit in each
+ *
+ * The upper tail of the binomial distribution; 1 where so many are expected.
+ */
+double chance_of_most(u64 hits, u64 trials, double chance)
+{
+	double sum = 0, term, odds;
+	u64 i;
+
+	if (hits <= trials * chance)
+		return 1;
+	if (chance <= 0)
+		return 0;
+	odds = chance / (1 - chance);
+	term = exp(lgamma(trials + 1.0) - lgamma(hits + 1.0) -
+		   lgamma(trials - hits + 1.0) + hits * log(chance) +
+		   (trials - hits) * log1p(-chance));
+	for (i = hits; i <= trials; i++) {
+		sum += term;
+		term *= odds * (trials - i) / (i + 1.0);
+		if (term < sum * 1e-9)
+			break;
+	}
+	return sum < 1 ? sum : 1;
+}
+
+static bool is_sleep(const struct cause *c)
+{
+	return c->waits && (!c->known || c->wait_kind == WAIT_BLOCKED ||
+			    c->wait_kind == WAIT_SPIN);
+}
+
+/* Whether delays at random would be in one place so often */
+static double by_chance(const struct usual *u, const struct cause *c,
+			u32 delays)
+{
+	double time, chance;
+
+	if (is_sleep(c))
+		return 0;
+	if (c->kind == CAUSE_IRQ) {
+		time = u->irq;
+	} else if (cause_is_calls(c)) {
+		time = u->incl[c->function];
+	} else {
+		time = u->self[c->function];
+		if (c->waits && c->caller != NONE)
+			time += u->self[c->caller];
+	}
+	chance = u->functions *
+		 chance_of_most(c->executions, delays, share(u, time));
+	return chance < 1 ? chance : 1;
+}
+
+/* As frequent in the baseline */
+static bool is_usual(const struct limit *l, const struct cause *c)
+{
+	double base = l->base_nr[0] + l->base_nr[1];
+	u64 n = l->nr[0] + l->nr[1];
+
+	return base > 0 &&
+	       chance_of_most(c->executions, n,
+			      (c->baseline + 1) / (base + 1)) > USUAL;
+}
+
+static bool stands_out(const struct ranking *r, const struct limit *l,
+		       const struct cause *c)
+{
+	double mean = c->duration / c->executions, times;
+	bool has_baseline = l->base_nr[0] + l->base_nr[1] > 0;
+
+	if (l->given)
+		return true;
+	if (c->chance > CHANCE || c->excess < STANDS_OUT_PART * r->excess)
+		return false;
+	if (!l->healthy && has_baseline)
+		return !c->baseline || !is_usual(l, c);
+	times = has_baseline		  ? CLEARLY :
+		2 * c->excess > r->excess ? CLEARLY_HALF :
+					    CLEARLY_ANY;
+	return c->executions >= SEVERAL && !is_usual(l, c) &&
+	       mean > times * l->center;
+}
+
+/* Delays that no cause found so far explains: in functions, and with those in interrupts */
+static void count_delays(const struct ranking *r, const bool *found,
+			 u32 *delays)
+{
+	u32 i;
+
+	delays[0] = delays[1] = 0;
+	for (i = 0; i < r->nr; i++) {
+		const struct cause *c = &r->cause[i];
+
+		if (found[i] || is_sleep(c))
+			continue;
+		delays[1] += c->executions;
+		if (c->kind != CAUSE_IRQ)
+			delays[0] += c->executions;
+	}
+}
+
+/* The least probable one first: what it explains is no evidence about the others */
+static void find_chances(struct ranking *r, const struct usual *u)
+{
+	bool *found = xzalloc(r->nr * sizeof(*found));
+	u32 delays[2], best, i;
+
+	do {
+		count_delays(r, found, delays);
+		best = NONE;
+		for (i = 0; i < r->nr; i++) {
+			struct cause *c = &r->cause[i];
+
+			if (found[i])
+				continue;
+			c->chance =
+				by_chance(u, c, delays[c->kind == CAUSE_IRQ]);
+			if (c->chance <= CHANCE &&
+			    (best == NONE || c->chance < r->cause[best].chance))
+				best = i;
+		}
+		if (best != NONE)
+			found[best] = true;
+	} while (best != NONE);
+	free(found);
+}
+
+/**
+ * chance_find - find which causes stand out
+ * @p: the paths
+ * @r: the causes
+ * @l: the limit, which says whether the time that was lost is usual
+ */
+void chance_find(const struct paths *p, struct ranking *r,
+		 const struct limit *l)
+{
+	struct usual u;
+	u32 i;
+
+	find_usual(p, &u);
+	find_chances(r, &u);
+	for (i = 0; i < r->nr; i++) {
+		struct cause *c = &r->cause[i];
+		double delay = c->duration - c->usual;
+
+		c->explained = delay > c->excess ? c->excess / delay : 1;
+		/* as if both were as likely before */
+		c->confidence = c->explained / (1 + c->chance);
+		c->stands_out = stands_out(r, l, c);
+	}
+	free(u.self);
+	free(u.incl);
+}
