@@ -90,26 +90,7 @@ start
 marks 10
 await is_delivered
 
-cat >flood.py <<'END'
-import socket
-import sys
-import time
-
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.connect((sys.argv[1], 6675))
-end = time.monotonic() + float(sys.argv[2])
-sent = 0
-while time.monotonic() < end:
-    for _ in range(100):
-        try:
-            s.send(b"TC\x01\x06" + b"j" * 60)
-            sent += 1
-        except ConnectionRefusedError:  # nothing is there, for this host
-            pass
-    time.sleep(0.005)
-print(sent)
-END
-ip netns exec evil python3 flood.py 10.8.2.1 5 >sent &
+ip netns exec evil python3 "$TRACERIG_TOP/tests/guest/strangers_flood.py" 10.8.2.1 5 >sent &
 flood=$!
 for _ in {1..20}; do
 	marks 50
@@ -129,26 +110,7 @@ wait $collector || fail "the collector failed"
 # ---- a collector that wants it all again ----
 
 # It acknowledges nothing, and asks for the whole window 2,000 times
-cat >greedy.py <<'END'
-import socket
-import struct
-import time
-
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("10.8.1.2", 6676))
-while True:
-    data, rig = s.recvfrom(2048)
-    if data[:2] == b"TC" and data[3] in (1, 7):  # not metadata or a heartbeat
-        break
-cpus = range(2)
-ack = data[:3] + b"\x06" + data[4:12] + struct.pack("<IHH", 1, len(cpus), 0)
-for cpu in cpus:
-    ack += struct.pack("<HHQII", cpu, 1, 0, 0, 8192)
-for _ in range(2000):
-    s.sendto(ack, rig)
-    time.sleep(0.001)
-END
-ip netns exec far python3 greedy.py 2>collector.err &
+ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_greedy.py" 2>collector.err &
 greedy=$!
 await listens
 echo 256 >$instance/buffer_size_kb
@@ -169,29 +131,7 @@ rmdir $target
 (umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' \n' >key)
 
 # Without the key, at the collector's address: it acknowledges all that there may be
-cat >impostor.py <<'END'
-import socket
-import struct
-import time
-
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("10.8.1.2", 6676))
-kinds = set()
-sent = 0
-end = time.monotonic() + 3
-while time.monotonic() < end:
-    data, rig = s.recvfrom(2048)
-    kinds.add(data[3])
-    ack = data[:2] + b"\x01\x06" + data[4:12] + struct.pack("<IHH", 1, 2, 0)
-    for cpu in range(2):
-        ack += struct.pack("<HHQ", cpu, 0, 1)
-    s.sendto(ack, rig)
-    # With a seal, but not of the key
-    s.sendto(ack[:2] + b"\x81" + ack[3:] + struct.pack("<QQQ", 1, 1, 1), rig)
-    sent += 2
-print(sent, *kinds)
-END
-ip netns exec far python3 impostor.py >told 2>collector.err &
+ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_impostor.py" >told 2>collector.err &
 impostor=$!
 await listens
 start "$(cat key)"
@@ -206,68 +146,6 @@ grep -q '^key: no answer' $target/ledger || fail "no word of the answer that is 
 
 # The path: all that passes is recorded; when it is told to, it is sent again, each once
 # as it was, with one bit of the tag changed, and without its seal
-cat >path.py <<'END'
-import select
-import signal
-import socket
-
-outer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-outer.bind(("10.8.1.2", 6676))
-inner = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-inner.connect(("127.0.0.1", 6677))
-to_collector, to_rig, rig = [], [], None
-again = False
-
-
-def repeat(*_):
-    global again
-    again = True
-
-
-# What an earlier one met may be told now: nobody listens at the time
-def give(data):
-    while True:
-        try:
-            return inner.send(data)
-        except ConnectionRefusedError:
-            pass
-
-
-def versions(data):
-    yield data
-    yield data[:-1] + bytes([data[-1] ^ 0x80])
-    yield data[:2] + b"\x01" + data[3:-24]
-
-
-signal.signal(signal.SIGUSR1, repeat)
-while True:
-    ready = select.select([outer, inner], [], [], 0.1)[0]
-    if outer in ready:
-        data, rig = outer.recvfrom(2048)
-        to_collector.append(data)
-        give(data)
-    if inner in ready:
-        try:
-            to_rig.append(inner.recv(2048))
-            outer.sendto(to_rig[-1], rig)
-        except ConnectionRefusedError:
-            pass
-    if again:
-        again = False
-        old = list(to_collector)
-        for data in old:
-            for version in versions(data):
-                give(version)
-        # As many as there is room for in the rig's socket
-        back = to_rig[:20] + to_rig[-20:]
-        for data in back:
-            for version in versions(data):
-                outer.sendto(version, rig)
-        # Those that tell no number of the other side: heartbeats, which it answers
-        early = [data for data in old if data[-16:-8] == bytes(8)]
-        assert all(data[3] == 5 for data in early)
-        print(len(old), len(early), len(back), flush=True)
-END
 collect() { # LEDGER [OPTION...]
 	local ledger=$1
 	shift
@@ -286,7 +164,7 @@ is_repeated() { [ -s repeated ]; }
 ip -n far link set lo up
 : >repeated
 collect ledger --key-file key
-ip netns exec far python3 path.py >>repeated 2>path.err &
+ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_path.py" >>repeated 2>path.err &
 path=$!
 await is_delivered
 marks 50

@@ -98,13 +98,7 @@ marks() {
 	busy $tracing/instances/marks/per_cpu/cpu0/trace_pipe_raw
 	! rmdir $tracing/instances/marks 2>/dev/null || fail "the instance went"
 	! echo global >$tracing/instances/marks/trace_clock 2>/dev/null || fail "the clock changed"
-	python3 - $n $tracing/instances/marks/trace_marker <<'PY'
-import os, sys
-fd = os.open(sys.argv[2], os.O_WRONLY)
-for i in range(int(sys.argv[1])):
-    # One in a hundred is larger than a datagram
-    os.write(fd, b"mark %d %s" % (i, b"x" * (2500 if i % 100 == 0 else i % 60)))
-PY
+	python3 "$TRACERIG_TOP/tests/guest/tracecast_marks.py" $n $tracing/instances/marks/trace_marker
 	echo 0 >$tracing/instances/marks/events/irq/enable
 	# Nothing goes while the link is down, and all goes on when it is up again
 	ip link set lo down
@@ -124,17 +118,7 @@ PY
 	dat=$(echo collected/*.dat)
 	trace-cmd report "$dat" >marks.txt 2>report.err || fail "report: $(cat report.err)"
 	# In the order of time, each once, with all its bytes
-	python3 - marks.txt $n "$(number generated $target/ledger)" <<'PY' || fail "marks are missing"
-import re, sys
-lines = [l for l in open(sys.argv[1]) if re.search(r"\[\d+\]", l)]
-marks = [re.search(r"mark (\d+) (x*)", l) for l in lines]
-marks = [(int(m[1]), len(m[2])) for m in marks if m]
-n = int(sys.argv[2])
-assert marks == [(i, 2500 if i % 100 == 0 else i % 60) for i in range(n)] + [(n, 0)], \
-    (len(marks), [m for i, m in enumerate(marks) if m[0] != i][:5])
-assert len(lines) == int(sys.argv[3]), (len(lines), sys.argv[3])
-assert not any("DROPPED" in l for l in open(sys.argv[1]))
-PY
+	python3 "$TRACERIG_TOP/tests/guest/tracecast_marks_check.py" marks.txt $n "$(number generated $target/ledger)" || fail "marks are missing"
 	rmdir $target
 	rmdir $tracing/instances/marks
 }

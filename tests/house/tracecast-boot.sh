@@ -64,16 +64,6 @@ until_true 30 grep -q 'is over' notes || die "the session did not end: $(cat not
 kill -USR1 $collector
 until_true 10 grep -q generated: ledger || die "no ledger"
 trace-cmd report collected/*.0.dat >report.txt 2>/dev/null
-python3 - report.txt ledger <<'END' || die "$(cat ledger notes out)"
-import re, sys
-report, text = open(sys.argv[1]).read(), open(sys.argv[2]).read()
-number = lambda word: int(re.search(word + r":? (\d+)", text)[1])
-assert number("generated") == number("delivered") + number("lost in the ring") + number("lost on the wire")
-got = [int(m[1]) for m in re.finditer(r"mark (\d+)", report)]
-assert got == list(range(101)), got
-# From before there was anybody to set up an address
-first = re.search(r"sched_process_exec", report)
-assert first and first.start() < report.index("mark 0"), "nothing from boot"
-END
+python3 -B "$TRACERIG_TOP/tests/house/boot_check.py" report.txt ledger || die "$(cat ledger notes out)"
 kill $collector
 wait $collector || die "the collector failed"

@@ -24,11 +24,7 @@ free=$(df --output=avail -B 1M . | tail -n 1)
 
 # peak ARGUMENTS...: run ctlchart, result in out; print the kilobytes it took
 peak() {
-	python3 -c '
-import resource, subprocess, sys
-with open("out", "w") as out:
-	status = subprocess.call(sys.argv[1:], stdout=out)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if status == 0 else "status %d" % status)' "$ctlchart" "$@"
+	python3 "$TRACERIG_TOP/tests/unit/peak_memory.py" "$ctlchart" "$@"
 }
 
 "$UNIT/gen_large" small.dat 500000 >truth || exit 1

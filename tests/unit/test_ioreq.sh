@@ -61,23 +61,7 @@ grep -q '^no requests$' out || wrong "text does not say that there are no reques
 "$ioreq" stock.dat --format=csv >stock.csv 2>err || wrong "a stock kernel's trace fails"
 "$ioreq" stock.dat --format=json >stock.json 2>>err || wrong "a stock kernel's trace fails"
 [ ! -s err ] || wrong "messages about a stock kernel's trace"
-python3 - <<'END' || wrong "a stock kernel's calls are not right"
-import collections, csv, json
-want = collections.defaultdict(list)
-for line in open("stock.truth"):
-    tgid, tid, op, name, result, size, start, took = line.rstrip("\n").split("\t")
-    want[tgid, op, name].append((int(result) < 0, int(size), int(took)))
-got = {}
-for r in csv.DictReader(open("stock.csv")):
-    key = r["tgid"], r["call"], r["name"]
-    assert key not in got, key
-    got[key] = [int(r[k]) for k in ("count", "failed", "bytes", "time")]
-    assert r["type"] == ("unknown" if r["name"] == "unknown" else "socket" if ">" in r["name"] else "file"), r
-assert got == {k: [len(v), *map(sum, zip(*v))] for k, v in want.items()}, [(k, got.get(k), want.get(k)) for k in got.keys() | want.keys() if got.get(k) != [len(want[k]), *map(sum, zip(*want[k]))]][:5]
-assert len(got) > 300 and any(k[2] == "unknown" for k in got)
-result = json.load(open("stock.json"))
-assert result["hosts"][0]["stock"] and result["requests"] == []
-END
+python3 "$TRACERIG_TOP/tests/unit/ioreq_stock.py" || wrong "a stock kernel's calls are not right"
 
 # --- text
 "$ioreq" a.dat >out 2>err || wrong "text fails"
@@ -146,10 +130,7 @@ expect 2 'two hosts have the name x: ' x=a.dat x=b.dat
 expect 2 'two hosts have the name nowhere.dat: ' nowhere.dat nowhere.dat
 expect 2 'web/trace.dat and a.dat are the same file' web=web/trace.dat db=a.dat
 "$ioreq" $'a\nb\e[1m\xff c=a.dat' "d=b.dat" >names.txt || wrong "a host with an odd name fails"
-python3 - <<'END' || wrong "the name of a host is printed as it is"
-text = open("names.txt", encoding="utf-8").read()
-assert "a?b?[1m? c" in text and "\x1b" not in text
-END
+python3 "$TRACERIG_TOP/tests/unit/ioreq_host_name.py" || wrong "the name of a host is printed as it is"
 
 # --- completion: functions of bash-completion as far as it uses them, where words have = in them
 complete() { :; }
@@ -182,12 +163,7 @@ unset -f complete
 [ "$(cat err)" = "ioreq: missing.dat: No such file or directory" ] || wrong "it is not said which host is missing"
 "$ioreq" front=front.dat app=app.dat db=missing.dat 2>/dev/null | grep -q '^  skipped: No such file or directory$' ||
 	wrong "text does not tell of a missing host"
-python3 - <<'END' || wrong "without a host the others are otherwise"
-import json
-two, some = json.load(open("two.json")), json.load(open("some.json"))
-assert some["hosts"].pop()["trouble"] == "No such file or directory"
-assert two == some and not any("trouble" in h for h in two["hosts"])
-END
+python3 "$TRACERIG_TOP/tests/unit/ioreq_host_missing.py" || wrong "without a host the others are otherwise"
 "$ioreq" missing.dat text.dat >out 2>err && wrong "two bad files are no trouble"
 [ ! -s out ] || wrong "two bad files have a result"
 [ "$(cut -d: -f1-2 err | tr '\n' ,)" = "ioreq: missing.dat,ioreq: text.dat," ] || wrong "not one line for each bad file"
@@ -195,19 +171,7 @@ for ((i = 0; i < 60; i++)); do
 	"$UNIT/gen_damage" app.dat damaged.dat $i || exit 1
 	"$ioreq" --format=json front=front.dat app=damaged.dat db=db.dat >some$i.json 2>err$i || wrong "damage $i ends it"
 done
-python3 - <<'END' || wrong "damage to one host is not told, or does harm to the others"
-import json
-whole, part, all = 0, 0, json.load(open("two.json"))["hosts"]
-for i in range(60):
-    hosts = json.load(open(f"some{i}.json"))["hosts"]
-    assert hosts[0]["calls"] == all[0]["calls"] and hosts[2]["calls"] > 0 and "trouble" not in hosts[0] | hosts[2]
-    if "trouble" in hosts[1]:
-        assert hosts[1]["trouble"] in open(f"err{i}").read(), i
-        whole += hosts[1]["calls"] == 0
-        part += 0 < hosts[1]["calls"] < all[1]["calls"]
-print(f"# left out {whole}, read in part {part} of 60")
-assert whole > 3 and part > 3, (whole, part)
-END
+python3 "$TRACERIG_TOP/tests/unit/ioreq_host_damaged.py" || wrong "damage to one host is not told, or does harm to the others"
 
 # --- damage: a result or one line, whatever it is
 # (libraries leak when a format is damaged)
@@ -215,16 +179,7 @@ printf 'leak:libtraceevent\nleak:libtracecmd\n' >leaks
 export LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0
 "$UNIT/gen_requests" small-web.dat small.dat 20 3 >small.truth || exit 1
 "$UNIT/gen_stock" small-stock.dat 300 1 >small.truth || exit 1
-python3 - <<'END'
-import random
-random.seed(1)
-data = [open(name, "rb").read() for name in ("b.dat", "small.dat", "small-stock.dat")]
-for i in range(120):
-    bad = bytearray(data[i % 3])
-    for _ in range(1 + i % 5):
-        bad[random.randrange(len(bad))] = random.randrange(256)
-    open(f"bad{i}.dat", "wb").write(bad)
-END
+python3 "$TRACERIG_TOP/tests/unit/ioreq_damage.py"
 for bad in bad*.dat; do
 	"$ioreq" "$bad" >out 2>err
 	code=$?

@@ -61,27 +61,7 @@ done
 "$ioreq" one.dat two.dat three.dat --format=html >stacks.html 2>err || wrong "html with stacks fails"
 [ "$(sort err)" = "$(printf 'ioreq: %s.dat: /no/such/prog: No such file or directory; its frames are shown as offsets\n' three two)" ] ||
 	wrong "it is not told whose files are missing"
-python3 - <<'END' || wrong "the stacks of the page are not right"
-import collections, json, re
-data = json.loads(re.search(r'id="data">(.*?)</script>', open("stacks.html").read(), re.S).group(1))
-true = collections.defaultdict(list)
-for line in open("stacks.truth"):
-    f = line.rstrip("\n").split("\t")
-    if f[0] == "call":
-        true[int(f[3]), f[4], int(f[6])].append((f[8], f[10]))
-with_stack = without = 0
-for r in data["list"]:
-    for op, name, at, took, size, result, kind, other, *stack in r["server"].get("calls", []):
-        offsets = {o for n, o in true[r["server"]["pid"], op, took] if n == name}
-        frames = data["stacks"][stack[0]] if stack else []
-        assert len(frames) == (3 if stack else 0), frames
-        if len(offsets) == 1:
-            offset, = offsets
-            assert (f"prog+0x{offset}" == frames[1] and "libc" in frames[0]) if stack else offset == "-", (offset, frames)
-            with_stack += bool(stack)
-            without += not stack
-assert with_stack > 100 and without > 100, (with_stack, without)
-END
+python3 "$TRACERIG_TOP/tests/unit/ioreq_page_stacks.py" || wrong "the stacks of the page are not right"
 
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
@@ -117,17 +97,7 @@ for width in 400 700 2000; do
 done
 # What to fix first, and paths, as in the text
 "$ioreq" "${hosts[@]}" --paths >paths.txt || wrong "--paths fails"
-shows "$(python3 - <<'END'
-import json, re
-lines = open("paths.txt").read().split("\n")
-at = lines.index("what to fix first") + 2
-first = re.match(r"\s*(\S+ \S+)\s+(\S+ %)\s+(\S+)\s+(\S.*?:\d+) +(\S.*?)  +(.*)$", lines[at]).groups()
-path, *numbers = re.split(r"  +", lines[lines.index("paths of requests, and steps of their critical paths") + 2])
-answered, unanswered, response, p99, critical, *steps = numbers
-print(json.dumps([list(first), path.replace("->", "\u2192"), answered, unanswered, response, p99, critical,
-                  re.sub(r"\d+ %", "", steps[0])], ensure_ascii=False, separators=(",", ":")))
-END
-)" out.html \
+shows "$(python3 "$TRACERIG_TOP/tests/unit/ioreq_page_paths.py")" out.html \
 	'const causes = [...grids.causes.body.rows[0].cells].map(c => c.textContent);
 	const row = [...document.querySelectorAll("td.path")][0].parentNode, cell = i => row.cells[i].textContent;
 	return [causes.slice(0, 6), cell(0), cell(1), cell(2), cell(4), cell(6), cell(8), cell(9).replace(/[0-9.]+ %/g, "")]' "what to fix first, and paths"
@@ -199,9 +169,7 @@ shows '[true,true,true,"ascending"]' out.html \
 	return [some > 0 && some < all && right, down.every((v, i) => !i || v <= down[i - 1]), up.every((v, i) => !i || v >= up[i - 1]),
 		g.heads[7].getAttribute("aria-sort")]' "filter and sort"
 # network or queue, where both sides are known, as in the sums
-shows "$("$ioreq" "${hosts[@]}" --format=json | python3 -c '
-import json, sys
-print(json.dumps([r["between"] for r in json.load(sys.stdin)["requests"]], separators=(",", ":")))')" out.html \
+shows "$("$ioreq" "${hosts[@]}" --format=json | python3 "$TRACERIG_TOP/tests/unit/ioreq_page_between.py")" out.html \
 	'const g = grids.kinds, at = g.heads.findIndex(c => c.textContent.startsWith("network or queue"));
 	return g.columns[at][0] === "network or queue" && DATA.requests.map(g.columns[at][1])' "the time in the network or a queue"
 shows '["front, app, db",5,true]' out.html \

@@ -77,13 +77,7 @@ objdump -d --no-show-raw-insn root/usr/bin/prog | awk -F'[:<>]' '/^[0-9a-f]+ <f[
 	/call.*<out>/ { called = in_f }' | tr -d ' \t' | sed 's/^f./& /' >returns
 [ "$(wc -l <returns)" -eq 5 ] || wrong "the program's calls cannot be found"
 readelf -lW root/usr/bin/prog | awk '$1 == "LOAD" { print $2, $3, $5 }' >loads
-python3 - <<'END' >offsets || wrong "the program's calls cannot be found"
-loads = [[int(x, 16) for x in line.split()] for line in open("loads")]
-for line in open("returns"):
-    at = int(line.split()[1], 16)
-    off, vaddr = next((off, vaddr) for off, vaddr, size in loads if vaddr <= at < vaddr + size)
-    print(line.split()[0], f"{at - vaddr + off:x}")
-END
+python3 "$TRACERIG_TOP/tests/unit/ioreq_paths_offsets.py" >offsets || wrong "the program's calls cannot be found"
 # shellcheck disable=SC2046 # several numbers
 "$UNIT/gen_tiers" web.dat app.dat db.dat 400 5 /usr/bin/prog $(cut -d' ' -f2 offsets) >tiers || exit 1
 "$ioreq" --paths --symfs="$PWD/root" --format=json "${hosts[@]}" >paths.json 2>err || wrong "--paths with stacks fails"

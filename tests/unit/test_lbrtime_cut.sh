@@ -41,50 +41,18 @@ for mode in time user hidden kernel; do
 	cell $mode any 0 16 5000
 done
 cat cells
-python3 - <<'END' || wrong "not as the truth"
-reliable = right = cells = 0
-for line in open("cells"):
-    cell, method, told, told_right, sure, sure_right, time = line.rstrip("\n").split("\t")
-    told, sure, time = int(told), int(sure), int(time)
-    if sure:
-        reliable += sure
-        right += sure * float(sure_right) / 100
-        # Less than a microsecond is a few visits: they are judged together, below
-        assert sure < 1000 or float(sure_right) >= 97, line
-    if method == "cycles" and told > time / 100:
-        assert float(told_right) >= 90, line
-        cells += 1
-assert right / reliable >= 0.97 and cells >= 10, (right, reliable, cells)
-END
+python3 "$here/lbr_cut_bounds.py" || wrong "not as the truth"
 
 # Time before a visit of unknown length is unknown: visits there have no duration, may be off by
 # all of the interval, and are not reliable. (Of one or two cycles, a duration rounds to 0.)
 python3 "$here/lbr_cut.py" cut pt.txt cut.txt truth.tsv 16 300 hidden calls 1 || exit 1
 "$lbrtime" --format=csv --visits --method=cycles cut.txt >visits.csv 2>err || wrong "visits: $(cat err)"
-python3 - <<'END' || wrong "visits without attributed time have bounds"
-import csv, itertools
-unknown = 0
-for _, rows in itertools.groupby(csv.DictReader(open("visits.csv")), key=lambda r: (r["time"], r["cpu"])):
-    rows = list(rows)
-    length = int(rows[0]["interval"])
-    if int(rows[0]["start"]) <= int(rows[0]["time"]) - length + 1:
-        continue
-    for row, following in zip(rows, rows[1:]):
-        if following["start"] != rows[0]["start"]:
-            break
-        if int(row["cycles"]) > 2:
-            assert int(row["error"]) == length and row["reliable"] == "0", row
-            unknown += 1
-assert unknown > 100, unknown
-END
+python3 "$here/lbr_cut_unknown.py" || wrong "visits without attributed time have bounds"
 
 # The clock is that of the cut, and is printed with what it may be off by
 python3 "$here/lbr_cut.py" cut pt.txt cut.txt truth.tsv 32 300 user calls 1 || exit 1
 "$lbrtime" --format=json cut.txt >cut.json 2>err || wrong "json"
-python3 -c '
-import json
-j = json.load(open("cut.json"))
-assert 0 < abs(j["ns_per_cycle"] - 0.4) <= j["ns_per_cycle_error"] < 0.03, j' || wrong "the clock is not that of the cut"
+python3 "$here/lbr_cut_clock.py" || wrong "the clock is not that of the cut"
 "$lbrtime" cut.txt 2>err | grep -qE '^1 cycle = 0\.[0-9]+ ns \(± [0-9.]+ %; shorter if the samples. interrupts took much time\)$' ||
 	wrong "the clock is not printed"
 # One that a CPU does not have is refused
@@ -103,25 +71,7 @@ spin() {
 	shift 4
 	python3 "$here/lbr_spin.py" 1700 "$ns" "$interrupt" "$restart" >spin.txt || exit 1
 	"$lbrtime" --format=json "$@" spin.txt >spin.json 2>err || wrong "spin $ns $interrupt $restart $*"
-	python3 - "$ns" "$whole" "$restart" "$#" <<'END' || wrong "spin $ns $interrupt $restart $*: $(head -n 36 spin.json)"
-import json, sys
-ns, whole, restart, given = (float(a) for a in sys.argv[1:])
-j = json.load(open("spin.json"))
-states = j["intervals"]
-assert states["whole"]["count"] >= whole * (j["samples"] - 1), states
-# One in a thousand intervals may be of a sample that is late
-assert j["ns_per_cycle_least"] <= ns <= j["ns_per_cycle_most"] * 1.001, j["ns_per_cycle_most"]
-assert j["ns_per_cycle_most"] < 1.5 * ns
-# It is used only if it was found or given
-assert bool(j["ns_per_cycle"]) == (given > 0 or not restart)
-functions = {f["function"]: f for f in j["functions"]}
-for m in "ratio", "fit":
-    assert functions["spin"]["time"][m] > 0.95 * j["time"], (m, functions)
-# By cycles there is spin, or nobody knows
-if j["ns_per_cycle"]:
-    other = sum(f["time"]["cycles"] for f in functions.values() if f["function"] != "spin")
-    assert other < 0.01 * j["time"], functions
-END
+	python3 "$here/lbr_spin_check.py" "$ns" "$whole" "$restart" "$#" || wrong "spin $ns $interrupt $restart $*: $(head -n 36 spin.json)"
 }
 for ns in 0.5 1 2; do
 	spin $ns 8000 1 0.9
@@ -140,29 +90,9 @@ grep -qE '^1 cycle <= 1\.[12][0-9]* ns$' out || wrong "spin: $(head -n 8 out)"
 grep -q '^Cycles are not used: the intervals do not agree' out || wrong "spin, --ghz=0.5: $(head -n 8 out)"
 
 # A program that goes round in loops, with a sample each 500,000 branches: nothing is whole
-python3 - <<'END' >loops.txt
-import random
-random.seed(4)
-def body(rounds):
-    for outer in range(rounds):
-        base = 0x401000 + 0x1000 * random.choice([0, 0, 0, 1, 2])
-        for inner in range(random.choice([3, 3, 3, 5, 40])):
-            for i in range(random.choice([6, 11])):
-                yield base + 0x20 * i, base + 0x20 * i + 0x10
-        yield base + 0x800, 0x400100
-stream = list(body(400))
-at, time = 0, 10**9
-for sample in range(2000):
-    at += 499_979
-    time += 1_000_000 + random.randrange(2000)
-    r = [stream[(at - k) % len(stream)] for k in range(16)]
-    print(f"p 9/9 [000] {time // 10**9}.{time % 10**9:09}: {r[0][1]:x} [unknown] "
-          + " ".join(f"{f:#x}/{t:#x}/P/-/-/0" for f, t in r))
-END
+python3 "$here/lbr_loops.py" >loops.txt
 "$lbrtime" --format=json loops.txt >loops.json 2>err || wrong "loops"
-python3 -c '
-import json
-assert json.load(open("loops.json"))["intervals"]["whole"]["count"] == 0' ||
+python3 "$here/lbr_loops_check.py" ||
 	wrong "loops: intervals are whole: $(grep -A2 '"whole"' loops.json)"
 
 # No result has NaN: where samples left nothing to share a rest by, there was

@@ -17,11 +17,7 @@ truth() {
 
 # asks FILE EXPRESSION: a Python expression of the result r and its first cause c
 asks() {
-	python3 -c '
-import json, sys
-r = json.load(open(sys.argv[1]))
-c = ([c for c in r["causes"] if c["named"]] or [None])[0]
-print(eval(sys.argv[2]))' "$1" "$2"
+	python3 "$TRACERIG_TOP/tests/unit/pathdiff_ask.py" "$@"
 }
 
 # names KIND WANTED [OPTION...]: the first cause of a trace, and its executions
@@ -157,29 +153,12 @@ cmp -s one four || wrong "--jobs"
 
 # --- formats
 "$pathdiff" --format=csv extra.dat >out.csv || wrong "csv"
-python3 -c '
-import csv
-rows = [r for r in csv.DictReader(open("out.csv")) if r["function"]]
-assert len(rows) == 50, len(rows)
-assert all(r["kind"] == "extra" and r["function"] == "f9" and 5000000 <= int(r["self"]) for r in rows)
-assert all(r["comm"] == "reader" for r in rows)' || wrong "csv"
+python3 "$TRACERIG_TOP/tests/unit/pathdiff_csv.py" || wrong "csv"
 "$pathdiff" --format=folded extra.dat >out.folded || wrong "folded"
 grep -qE '^ksys_read;f1;f3;f9 0\.000 [0-9.]+$' out.folded || wrong "folded: $(head -n 3 out.folded)"
 grep -qvE '^[^ ]+ [0-9.]+ [0-9.]+$' out.folded && wrong "folded: a line of another form"
 "$pathdiff" --format=chrome wait.dat >out.json || wrong "chrome"
-python3 -c '
-import json
-events = json.load(open("out.json"))["traceEvents"]
-slices = [e for e in events if e["ph"] == "X"]
-for tid in 1, 11:
-    stack = []
-    for e in [e for e in slices if e["tid"] == tid]:
-        while stack and e["ts"] >= stack[-1] - 1e-6:
-            stack.pop()
-        assert not stack or e["ts"] + e["dur"] <= stack[-1] + 1e-6, e
-        stack.append(e["ts"] + e["dur"])
-    assert [e["name"] for e in slices if e["tid"] == tid][-1] == "schedule"
-assert any(e["name"] == "blocked, woken by irq disk0" and e["dur"] > 4999 for e in slices)' || wrong "chrome"
+python3 "$TRACERIG_TOP/tests/unit/pathdiff_chrome.py" || wrong "chrome"
 
 # --- the paper's numbers
 "$UNIT/gen_paths" paper paper.dat 200 >truth || exit 1
