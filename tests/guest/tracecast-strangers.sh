@@ -10,24 +10,12 @@
 # a key that one end only has is told; and the key is nowhere to be read.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
-scale=${TRACERIG_TIMEOUT_SCALE:-1}
 target=/sys/kernel/config/tracecast/rig
 instance=$tracing/instances/strangers
 
-fail() {
-	printf '%s\n' "$@" >&2
-	[ ! -e $target/ledger ] || cat $target/ledger >&2
-	[ ! -e collector.err ] || cat collector.err >&2
-	exit 1
-}
-
-await() { # COMMAND...
-	local i
-	for ((i = 0; i < 300 * scale; i++)); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	fail "not within half a minute: $*"
+explain() {
+	[ ! -e $target/ledger ] || cat $target/ledger
+	[ ! -e collector.err ] || cat collector.err
 }
 
 # The number behind a word of the ledger
@@ -82,47 +70,47 @@ mkdir $instance
 ip netns exec far "$schedz" collect --listen 10.8.1.2 --allow 10.8.1.1 --output collected \
 	>ledger 2>collector.err &
 collector=$!
-await listens
+until_true 30 listens
 start
-[ "$(stat -c %a $target/ledger)" = 400 ] || fail "others can read the ledger"
+[ "$(stat -c %a $target/ledger)" = 400 ] || die "others can read the ledger"
 ! setpriv --reuid 65534 --regid 65534 --clear-groups cat $target/ledger 2>/dev/null ||
-	fail "nobody reads the ledger"
+	die "nobody reads the ledger"
 marks 10
-await is_delivered
+until_true 30 is_delivered
 
 ip netns exec evil python3 "$TRACERIG_TOP/tests/guest/strangers_flood.py" 10.8.2.1 5 >sent &
 flood=$!
 for _ in {1..20}; do
 	marks 50
 	sleep 0.2
-	[[ "$(waiting)" == *\ 0 ]] || fail "the flood fills the socket: $(waiting)"
+	[[ "$(waiting)" == *\ 0 ]] || die "the flood fills the socket: $(waiting)"
 done
 wait $flood
-[ "$(cat sent)" -gt 1000 ] || fail "there was no flood: $(cat sent)"
-await is_delivered
-[ "$(number lost)$(number abandoned)" = 00 ] || fail "records were lost"
-[ "$(counted strange)" = 0 ] || fail "the thread has read $(counted strange) datagrams of the flood"
+[ "$(cat sent)" -gt 1000 ] || die "there was no flood: $(cat sent)"
+until_true 30 is_delivered
+[ "$(number lost)$(number abandoned)" = 00 ] || die "records were lost"
+[ "$(counted strange)" = 0 ] || die "the thread has read $(counted strange) datagrams of the flood"
 echo 0 >$target/enabled
 rmdir $target
 kill $collector
-wait $collector || fail "the collector failed"
+wait $collector || die "the collector failed"
 
 # ---- a collector that wants it all again ----
 
 # It acknowledges nothing, and asks for the whole window 2,000 times
 ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_greedy.py" 2>collector.err &
 greedy=$!
-await listens
+until_true 30 listens
 echo 256 >$instance/buffer_size_kb
 start
 marks 5000
-wait $greedy || fail "the greedy collector failed"
+wait $greedy || die "the greedy collector failed"
 echo "sent $(counted datagrams), again $(counted again), heard $(counted acknowledgements)"
-[ "$(counted acknowledgements)" -ge 500 ] || fail "it has asked too seldom"
-[ "$(counted again)" -gt 0 ] || fail "nothing was sent again"
+[ "$(counted acknowledgements)" -ge 500 ] || die "it has asked too seldom"
+[ "$(counted again)" -gt 0 ] || die "nothing was sent again"
 # Each one after 10, 20, 40... ms: in ten seconds ten times at most
 [ "$(counted again)" -le $((10 * scale * $(counted datagrams))) ] ||
-	fail "it gets everything again as often as it likes"
+	die "it gets everything again as often as it likes"
 echo 0 >$target/enabled
 rmdir $target
 
@@ -133,16 +121,16 @@ rmdir $target
 # Without the key, at the collector's address: it acknowledges all that there may be
 ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_impostor.py" >told 2>collector.err &
 impostor=$!
-await listens
+until_true 30 listens
 start "$(cat key)"
 marks 50
-wait $impostor || fail "the impostor failed"
+wait $impostor || die "the impostor failed"
 read -r sent kinds <told
-[ "$kinds" = 5 ] || fail "not only heartbeats were sent to who has no key: $kinds"
+[ "$kinds" = 5 ] || die "not only heartbeats were sent to who has no key: $kinds"
 forged_are() { [ "$(counted forged)" = "$1" ]; }
-await forged_are "$sent"
-[ "$(number acknowledged)" = 0 ] || fail "the impostor has acknowledged records"
-grep -q '^key: no answer' $target/ledger || fail "no word of the answer that is missing"
+until_true 30 forged_are "$sent"
+[ "$(number acknowledged)" = 0 ] || die "the impostor has acknowledged records"
+grep -q '^key: no answer' $target/ledger || die "no word of the answer that is missing"
 
 # The path: all that passes is recorded; when it is told to, it is sent again, each once
 # as it was, with one bit of the tag changed, and without its seal
@@ -152,7 +140,7 @@ collect() { # LEDGER [OPTION...]
 	ip netns exec far "$schedz" collect --listen 127.0.0.1:6677 --output keyed "$@" \
 		>"$ledger" 2>collector.err &
 	collector=$!
-	await hears
+	until_true 30 hears
 }
 hears() { ip netns exec far ss -Hlun 'sport = 6677' | grep -q .; }
 ledger_has() { # LEDGER LINE
@@ -166,34 +154,34 @@ ip -n far link set lo up
 collect ledger --key-file key
 ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_path.py" >>repeated 2>path.err &
 path=$!
-await is_delivered
+until_true 30 is_delivered
 marks 50
-await is_delivered
+until_true 30 is_delivered
 if grep '^key:' $target/ledger; then
-	fail "an answer was missed"
+	die "an answer was missed"
 fi
 all=$(number generated)
 forged=$(counted forged)
 kill -USR1 $path
-await is_repeated
+until_true 30 is_repeated
 read -r old early back <repeated
 echo "repeated: $old datagrams, $early of them early; $back acknowledgements"
 if [ "$early" = 0 ] || [ "$old" -le $((2 * early)) ] || [ "$back" -lt 10 ]; then
-	fail "too few to repeat"
+	die "too few to repeat"
 fi
 # The answers to the early ones are late to the rig
-await forged_are $((forged + 3 * back + early))
-await ledger_has ledger "refused: $((old - early)) datagrams that had arrived before"
-await ledger_has ledger "refused: $old datagrams with another key"
-await ledger_has ledger "refused: $old datagrams without a key"
-await ledger_has ledger "refused: $((2 * early)) datagrams of senders without an acknowledgement yet"
+until_true 30 forged_are $((forged + 3 * back + early))
+until_true 30 ledger_has ledger "refused: $((old - early)) datagrams that had arrived before"
+until_true 30 ledger_has ledger "refused: $old datagrams with another key"
+until_true 30 ledger_has ledger "refused: $old datagrams without a key"
+until_true 30 ledger_has ledger "refused: $((2 * early)) datagrams of senders without an acknowledgement yet"
 if [ "$(number generated)" != "$all" ] || ! is_delivered; then
-	fail "what came again was taken"
+	die "what came again was taken"
 fi
 kill $collector
-wait $collector || fail "the collector failed"
+wait $collector || die "the collector failed"
 grep -q "delivered $all + lost in the ring 0 + lost on the wire 0 + awaited 0" ledger ||
-	fail "the collector's ledger: $(cat ledger)"
+	die "the collector's ledger: $(cat ledger)"
 cat $target/ledger >rig.ledger
 echo 0 >$target/enabled
 
@@ -201,15 +189,15 @@ echo 0 >$target/enabled
 collect again --key-file key
 : >repeated
 kill -USR1 $path
-await is_repeated
+until_true 30 is_repeated
 read -r old _ <repeated
-await ledger_has again "refused: $old datagrams of senders without an acknowledgement yet"
+until_true 30 ledger_has again "refused: $old datagrams of senders without an acknowledgement yet"
 kill $collector
-wait $collector || fail "the second collector failed"
+wait $collector || die "the second collector failed"
 if grep -q session again; then
-	fail "another collector takes what was recorded: $(cat again)"
+	die "another collector takes what was recorded: $(cat again)"
 fi
-[ "$(find keyed -name "*.dat" | wc -l)" = 1 ] || fail "files: $(ls keyed)"
+[ "$(find keyed -name "*.dat" | wc -l)" = 1 ] || die "files: $(ls keyed)"
 
 # ---- a key at one end only ----
 
@@ -218,37 +206,37 @@ told() { # LINE: and no other one
 }
 collect none
 echo 1 >$target/enabled
-await told 'schedz: session [0-9a-f]{16}: refused: the sender has a key; give it with --key-file'
-[ "$(number acknowledged)" = 0 ] || fail "who has no key acknowledges"
-grep -q '^key: no answer' $target/ledger || fail "no word of the answer that is missing"
+until_true 30 told 'schedz: session [0-9a-f]{16}: refused: the sender has a key; give it with --key-file'
+[ "$(number acknowledged)" = 0 ] || die "who has no key acknowledges"
+grep -q '^key: no answer' $target/ledger || die "no word of the answer that is missing"
 echo 0 >$target/enabled
 kill $collector
-wait $collector || fail "the collector without a key failed"
+wait $collector || die "the collector without a key failed"
 
 echo >$target/key
 collect alone --key-file key
 echo 1 >$target/enabled
-await told "schedz: session [0-9a-f]{16}: refused: the sender has no key; write it to its target's file key"
-[ "$(number acknowledged)" = 0 ] || fail "who has a key acknowledges what has none"
+until_true 30 told "schedz: session [0-9a-f]{16}: refused: the sender has no key; write it to its target's file key"
+[ "$(number acknowledged)" = 0 ] || die "who has a key acknowledges what has none"
 echo 0 >$target/enabled
 kill $collector
-wait $collector || fail "the collector with a key failed"
+wait $collector || die "the collector with a key failed"
 kill $path
 
 # ---- who can read it ----
 
 cat key >$target/key
-[ "$(cat $target/key)" = set ] || fail "the file key: $(cat $target/key)"
+[ "$(cat $target/key)" = set ] || die "the file key: $(cat $target/key)"
 for action in 'cat' 'tee </dev/null'; do
 	if setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$action $target/key" 2>/dev/null; then
-		fail "nobody can: $action key"
+		die "nobody can: $action key"
 	fi
 done
 dmesg >dmesg.txt
 cat $instance/trace $tracing/trace >trace.txt
 for file in told ledger again none alone rig.ledger dmesg.txt trace.txt collector.err path.err "$target"/*; do
 	if grep -aqiF -f key "$file"; then
-		fail "the key is in $file"
+		die "the key is in $file"
 	fi
 done
 rmdir $target

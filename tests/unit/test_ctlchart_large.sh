@@ -6,15 +6,12 @@
 # small one, and a person who waits sees how far it is.
 set -u
 
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
+
 events=18600000
-failed=0
 ctlchart=$TOOLS/ctlchart
 filter='ctlchart(block_bio_queue, dev, sector, ucl=10ms)'
-
-wrong() {
-	echo "wrong: $1"
-	failed=1
-}
 
 case $TOOLS in
 *-san/*) echo "the plain tools have read it; with sanitizers it would take minutes"; exit 77 ;;

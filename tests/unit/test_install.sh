@@ -11,12 +11,8 @@ set -u
 
 top=$(realpath "$(dirname "$0")/../..")
 build=${TRACERIG_BUILD:-$top/build}
-failed=0
-
-wrong() {
-	echo "wrong: $1"
-	failed=1
-}
+# shellcheck source=tests/unit/cli.bash
+. "$top/tests/unit/cli.bash"
 
 run() { # TARGET
 	make --no-print-directory -C "$top/tools" BUILD="$build" DESTDIR="$PWD/root" \

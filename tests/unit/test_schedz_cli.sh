@@ -10,6 +10,8 @@ schedz=$TOOLS/schedz
 program=$schedz
 # shellcheck source=tests/unit/cli.bash
 . "$(dirname "$0")/cli.bash"
+# shellcheck source=tests/lib.bash
+. "$TRACERIG_TOP/tests/lib.bash"
 
 report() {
 	trace-cmd report "$@" 2>/dev/null
@@ -118,7 +120,7 @@ for seed in $(seq 60); do
 	"$UNIT/gen_damage" blocks.dat damaged.dat "$seed"
 	for command in "expand -o x.dat" "decode --format=json" stat; do
 		# shellcheck disable=SC2086 # command and options
-		timeout $((60 * ${TRACERIG_TIMEOUT_SCALE:-1})) "$schedz" $command damaged.dat >out 2>err
+		timeout $((60 * scale)) "$schedz" $command damaged.dat >out 2>err
 		case $? in
 		0) ;;
 		1) [ "$(grep -c '^schedz: ' err)" -ge 1 ] || wrong "damage $seed: $command: no message" ;;
@@ -172,10 +174,7 @@ done
 # --- port 0: any that is free, and which it is
 "$schedz" collect --listen 127.0.0.1:0 --output files >out 2>err &
 collector=$!
-for _ in $(seq 100); do
-	! grep -q listens err || break
-	sleep 0.1
-done
+within 10 grep -q listens err
 port=$(sed -n 's/^schedz: listens on 127.0.0.1 port \([0-9]*\)$/\1/p' err)
 [ "${port:-0}" -gt 0 ] || wrong "the port is not printed: $(cat err)"
 grep -q ":$(printf %04X "${port:-0}") " /proc/net/udp || wrong "nobody listens on port $port"
@@ -185,13 +184,12 @@ wait $collector || wrong "the collector on port 0 ends with $?"
 port=$("$TRACERIG_TOP/tests/free-ports" udp)
 "$schedz" collect --listen "127.0.0.1:$port" --allow 127.0.0.2 --output files >out 2>err &
 collector=$!
-python3 "$TRACERIG_TOP/tests/unit/schedz_collect_allow.py" "$port" "${TRACERIG_TIMEOUT_SCALE:-1}" || wrong "the collector does not listen"
-kill -USR1 $collector
-for _ in $(seq $((100 * ${TRACERIG_TIMEOUT_SCALE:-1}))); do
-	! grep -q '^ignored: 4 ' out || break
-	sleep 0.1
-	kill -USR1 $collector
-done
+python3 "$TRACERIG_TOP/tests/unit/schedz_collect_allow.py" "$port" "$scale" || wrong "the collector does not listen"
+has_ignored() {
+	kill -USR1 "$collector"
+	grep -q '^ignored: 4 ' out
+}
+within 10 has_ignored
 kill $collector
 wait $collector || wrong "the collector ends with $?"
 grep -q '^ignored: 4 ' out || wrong "not 4 were ignored: $(cat out)"
@@ -201,7 +199,7 @@ grep -q '^refused: 3 ' out || wrong "not 3 were refused: $(cat out)"
 chmod 600 key
 "$schedz" collect --listen "127.0.0.1:$port" --key-file key --output files >out 2>err &
 collector=$!
-python3 "$TRACERIG_TOP/tests/unit/schedz_collect_key.py" "$port" "${TRACERIG_TIMEOUT_SCALE:-1}" || wrong "the key"
+python3 "$TRACERIG_TOP/tests/unit/schedz_collect_key.py" "$port" "$scale" || wrong "the key"
 kill $collector
 wait $collector || wrong "the collector with a key ends with $?"
 grep -q '^refused: 3 datagrams without a key$' out || wrong "without a key: $(cat out)"
