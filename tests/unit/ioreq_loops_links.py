@@ -41,7 +41,7 @@ print(f"# {mode}: {len(truth)} requests of the proxy, {len(asserted)} asserted, 
 assert wrong <= 0.02 * len(asserted), wrong
 assert len(asserted) - wrong >= recall * len(truth)
 
-# Calls on files, by the client that they were made for
+# Calls on files, by their client
 def compare(call, true):
     got = collections.Counter()
     for c in json.load(open("files.json"))["calls"]:
@@ -52,7 +52,7 @@ def compare(call, true):
     assert set(known) <= set(true), known
     for name, n in known.items():
         assert n <= 1.02 * true[name], (name, n, true)
-    # A thread of a pool takes up what waits without anybody's seeing it
+    # A thread of a pool fetches waiting work without any event
     least = {"loop": recall, "pool": 0.7}.get(mode, 0)
     assert sum(known.values()) >= least * sum(true.values()), (got, true)
 

@@ -12,7 +12,7 @@ assert got == {("computing", ""): want["computing"], ("runnable", ""): 8, ("slee
                ("files", "/tmp/f"): 12}, got
 p = json.load(open("paths.json"))
 assert p["links"]["waited"] == sum(c["time"] for c in causes) == (30 + 51 + 101 + 117) * MS, p["links"]
-# Where records were lost, nobody knows
+# Where records were lost, the state is unknown
 (r,) = json.load(open("lost.json"))["requests"]
 steps = {k: v // MS for k, v in r["steps"].items() if v}
 assert steps == {"files": 12, "computing": 20 - 5 + 42 - 32, "runnable": 7, "sleeping": 30, "rest": 93 + 110 - 12}, steps

@@ -13,12 +13,12 @@ assert states["whole"]["count"] >= whole * (j["samples"] - 1), states
 # One in a thousand intervals may be of a sample that is late
 assert j["ns_per_cycle_least"] <= ns <= j["ns_per_cycle_most"] * 1.001, j["ns_per_cycle_most"]
 assert j["ns_per_cycle_most"] < 1.5 * ns
-# It is used only if it was found or given
+# The clock is used only if it was found or given
 assert bool(j["ns_per_cycle"]) == (given > 0 or not restart)
 functions = {f["function"]: f for f in j["functions"]}
 for m in "ratio", "fit":
     assert functions["spin"]["time"][m] > 0.95 * j["time"], (m, functions)
-# By cycles there is spin, or nobody knows
+# By cycles, time is that of spin or unknown
 if j["ns_per_cycle"]:
     other = sum(f["time"]["cycles"] for f in functions.values() if f["function"] != "spin")
     assert other < 0.01 * j["time"], functions

@@ -116,8 +116,8 @@ def check_methods(name, want):
             assert sum(v["duration"] for v in g["visits"]) == w["interval"], (name, m)
     return csvs
 
-# --- how far it is from the truth: of the time of whole intervals, how much is given to
-# another function than had it
+# --- distance from the truth: the share of the time of whole intervals that is attributed to
+# the wrong function
 def error(want, got):
     wrong = time = 0
     shares = collections.Counter()
@@ -144,9 +144,9 @@ def tail_error(want, got):
             given += sum(v["duration"] for v in g["visits"])
     return given / known if known else None
 
-# --- how sure lbrtime is, by its own word: of the time that is told of, how much is in visits
-# that are off by no more than 10 % of it or 1 us, and how much of that is so. And of all, how much
-# is off by no more than they say.
+# --- reliability: the share of the attributed time in visits that lbrtime states are off by at
+# most 10 % of the interval or 1 us, the share of that time for which this is true, and the share
+# of all attributed time that is within the stated error
 def sureness(want, got):
     told = sure = right = within = 0
     for w, g in zip(want, got):
@@ -189,8 +189,8 @@ for name in sys.argv[1:]:
         else:
             print("  %-7s misplaced %.4f, function shares off by %.4f, starts right %.4f" % ((m,) + e))
 
-# --- stated bounds: what they are worth where every visit of a kind lasts the same, and
-# where its length is exponential (then nobody can know a single one, but their sums)
+# --- stated errors: how tight they are where every visit of a class lasts the same, and
+# where its length is exponential (then single durations cannot be known, but their sums can)
 def best(name, i):
     return min(results[name][m][i] for m in ("equal", "share", "ratio"))
 
@@ -208,7 +208,7 @@ assert e[0] < 0.06 and e[1] < 0.003 and e[2] > 0.95, e
 # Then even the ends are measured
 e = results["restart"]["cycles"]
 assert e[0] < 0.01 and e[1] < 0.01 and e[2] > 0.99, e
-# What was longer than can be measured is as long as the fit and the interval let it be
+# Visits that exceed the cycle counter get their time from the fit and the interval
 e, fit = results["longcycles"]["cycles"], results["longcycles"]["fit"]
 assert e[0] < 0.95 * fit[0] and e[0] < 0.75 * best("longcycles", 0) and e[2] > fit[2], (e, fit)
 # Where branches were counted, all visits at the ends together last as long as they did
@@ -216,12 +216,12 @@ for name in "deep8", "counted", "few":
     for m in "equal", "share", "ratio", "fit":
         tail = results[name]["tail"][m]
         assert tail and abs(tail - 1) < (0.4 if name == "deep8" else 0.05), (name, m, tail)
-# Nothing is given where nothing is known
+# No time is attributed without any information
 for name in "lost", "manycycles", "plain":
     assert results[name]["tail"]["equal"] == 0, name
 assert "fit" not in results["lost"]["tail"] and "cycles" not in results["manycycles"]["tail"]
-# What lbrtime is sure of is right, and it is sure of most where visits last the same and are
-# measured, or samples have a period. Long ones are not sure of anything but the code's own clock.
+# Reliable time is right, and most time is reliable if visits have constant durations and are
+# measured, or if samples have a period. With long visits only a given clock is reliable.
 sureties["longcycles", "3 GHz"] = sureness(truth("longcycles"), found("longcycles", "cycles-3GHz"))
 del sureties["longcycles", "cycles"]
 for (name, m), (sure, right, within) in sureties.items():

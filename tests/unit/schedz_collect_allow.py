@@ -13,7 +13,7 @@ def send(source):
     s.settimeout(0.2)
     for i in range(50 * scale):
         try:
-            # A heartbeat of a session that nobody knows is answered
+            # A heartbeat of an unknown session is answered
             s.send(b"TC\1\5" + bytes(8) + bytes(8))
             return s.recv(1000)
         except (ConnectionRefusedError, TimeoutError):

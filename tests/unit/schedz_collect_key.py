@@ -51,7 +51,7 @@ def ask(datagram, times):
 scale = int(sys.argv[2])
 head, number, echo = ask(sealed(5, 0), 250 * scale)
 assert head == b"TC\x81\6" + bytes(16) and echo == 5, (head, echo)
-# Without a seal, with another key, once more, and with a number that it never told
+# Without a seal, with another key, repeated, and with a number that it never sent
 assert ask(b"TC\1\5" + bytes(16), 3) is None
 assert ask(sealed(6, number, 1), 3) is None
 head, again, echo = ask(sealed(7, number), 250 * scale)

@@ -90,7 +90,7 @@ shows '[true,true,true]' page.html \
 shows 'true' page.html \
 	'const a = DATA.charts[0].worst[0], d = plot.g.getImageData(plot.x(a.t), plot.y(a.v), 1, 1).data;
 	return d[0] > 150 && d[1] < 90 && d[2] < 110' "the alarm in the picture"
-# the events around the worst one: those before it, itself, those behind it
+# the events around the worst one: before it, the alarm itself, after it
 trace-cmd report -N -t block.dat 2>/dev/null >all
 seconds=${time:0:4}.${time:4}
 line=$(grep -n " $seconds: block_rq_complete" all | head -n 1 | cut -d : -f 1)

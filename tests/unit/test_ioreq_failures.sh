@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Requests that go wrong, and traces without any: what ioreq says of them, in all its rankings.
+# Requests that fail, and traces without requests: ioreq's messages and rankings.
 set -u
 
 ioreq=$TOOLS/ioreq
@@ -33,9 +33,9 @@ done
 "$ioreq" --requests none.dat >requests.txt 2>>err || wrong "--requests in text fails"
 "$ioreq" --format=html none.dat >none.html 2>>err || wrong "html fails"
 [ ! -s err ] || wrong "messages about requests without a response"
-python3 "$TRACERIG_TOP/tests/unit/ioreq_unanswered.py" || wrong "requests without a response are not ranked by what they cost"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_unanswered.py" || wrong "requests without a response are not ranked by their time in flight"
 grep -qE '^ +11\.00 s +99\.5 % +2 +slow 10.0.0.1:8001 +unanswered' paths.txt || wrong "text does not say what to fix first"
-grep -q '^  2 unanswered, in flight for 11.00 s$' requests.txt || wrong "text does not say what these cost"
+grep -q '^  2 unanswered, in flight for 11.00 s$' requests.txt || wrong "text has no time in flight"
 
 # --- requests that need time to arrive: that is the client's or the network's, not the server's
 "$UNIT/gen_failures" slow.dat arriving || exit 1
@@ -56,7 +56,7 @@ grep -qE 'by one thread: request arriving 98 %, computing or sleeping 2 %$' requ
 "$ioreq" --paths cpu.dat >paths.txt 2>>err || wrong "--paths in text fails"
 [ ! -s err ] || wrong "messages about sched_switch: $(cat err)"
 "$ioreq" --requests --format=json lost.dat >lost.json 2>err || wrong "--requests of lost records fails"
-python3 "$TRACERIG_TOP/tests/unit/ioreq_switches.py" || wrong "computing and waiting are not told apart"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_switches.py" || wrong "computing and waiting are not distinguished"
 grep -qE '^ +40\.00 ms .* slow 10.0.0.1:8001 +sleeping +woken by other$' paths.txt || wrong "text does not say who woke it: $(cat paths.txt)"
 
 # --- a multiplexed connection, beside one that is not
@@ -69,5 +69,5 @@ grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose request
 	wrong "text does not say that a connection is multiplexed: $(cat requests.txt)"
 "$ioreq" --requests --format=csv mux.dat >requests.csv
 sed -n '1s/.*,//p; 2s/.*,//p' requests.csv | tr '\n' ' ' | grep -qx 'multiplexed 1 ' || wrong "CSV does not say that a connection is multiplexed"
-grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "what is not multiplexed is said to be"
+grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "a connection is reported as multiplexed that is not"
 exit $failed

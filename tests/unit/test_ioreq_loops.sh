@@ -3,8 +3,8 @@
 # timeout: 240
 # sanitizers: check-full
 #
-# Which request an event loop with more than 64 of them, and a pool of threads, asks others
-# for: what ioreq asserts, against the truth.
+# The parents that ioreq finds for downstream requests of an event loop with more than 64
+# requests at a time, and of a thread pool, against the truth.
 set -u
 
 ioreq=$TOOLS/ioreq
@@ -31,7 +31,7 @@ for seed in "${seeds[@]}"; do
 	done
 done
 
-# What the loop does for others while a request waits is no step of that one's
+# Work of the loop for other requests is not a step of the request that waits
 "$UNIT/gen_loops" web.dat app.dat db.dat 3000 3 loop >truth || exit 1
 "$ioreq" --paths --format=json "${hosts[@]}" >paths.json || wrong "--paths fails"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_loops_steps.py" || wrong "what clients waited for is not right"

@@ -44,7 +44,7 @@ grep -qE '^curl;sendto [0-9]+$' by.folded || wrong "folded --by has other frames
 [ ! -s err ] || wrong "--by=client: messages"
 python3 -B "$TRACERIG_TOP/tests/unit/ioreq_by_client.py" || wrong "--by=client is not right"
 "$ioreq" "${hosts[@]}" --by=client,call >out 2>err || wrong "--by=client in text fails"
-grep -qE '^front:curl +pread64 +[0-9]' out || wrong "--by=client in text does not tell of the client"
+grep -qE '^front:curl +pread64 +[0-9]' out || wrong "--by=client in text has no row for the client"
 
 # --- the page: what needs no browser
 for page in out top; do
@@ -60,7 +60,7 @@ done
 "$UNIT/gen_tiers" one.dat two.dat three.dat 100 2 /no/such/prog 1234 2345 >stacks.truth || exit 1
 "$ioreq" one.dat two.dat three.dat --format=html >stacks.html 2>err || wrong "html with stacks fails"
 [ "$(sort err)" = "$(printf 'ioreq: %s.dat: /no/such/prog: No such file or directory; its frames are shown as offsets\n' three two)" ] ||
-	wrong "it is not told whose files are missing"
+	wrong "no message names the missing files"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_page_stacks.py" || wrong "the stacks of the page are not right"
 
 # shellcheck source=tests/unit/browser
@@ -72,7 +72,7 @@ shows "$(head -n 1 wanted)" out.html \
 	'const rows = [...document.querySelectorAll(".fall .row")], first = grids.singles.body.querySelector("tr.picked");
 	const cells = [...first.children].map(td => td.textContent);
 	return [rows.length, +cells[6], +cells[5], ...text(".fall .w").slice(0, 2)]' "the waterfall of the longest request"
-# Bars lie within the request's, and those of the same depth one after the other
+# Bars lie within that of the request, and bars of the same depth do not overlap
 shows '[true,true]' out.html \
 	'const bars = [...document.querySelectorAll(".fall .bar")].map(b => [parseFloat(b.style.left), parseFloat(b.style.width)]);
 	const last = bars.map(b => b[0]);
@@ -134,7 +134,7 @@ shows '[true,0,true,true]' loop.html \
 	waterfall(document.getElementById("waterfall"), r);
 	const rows = rowsOf(r, 0, 0, []).filter(x => x[4] === "other").length;
 	return [own > 100 && others > 1000, wrong, grey >= 0.95 * others, rows > 0 && document.querySelectorAll(".bar.other").length === rows]' "calls for other requests"
-# of a server of several threads: what it asked
+# the downstream requests of a server of several threads
 "$UNIT/gen_chain" web.dat handed.dat data.dat alone.dat 400 1 >/dev/null || exit 1
 "$ioreq" web=web.dat app=handed.dat db=data.dat --format=html >chain.html || wrong "html of several threads fails"
 shows '[true,3,6]' chain.html \
@@ -176,7 +176,7 @@ shows '["front, app, db",5,true]' out.html \
 	'return [text("h1")[0], text("section").length, text("p").join().includes("Clocks are aligned")]' "the page"
 shows '[true,true]' front.html \
 	'return [text("p").join().includes("Clocks are not aligned"), DATA.list.every(r => !r.server || !r.client)]' "a host that is missing"
-# another one that is picked, and what is ambiguous says so
+# a click on another request, and the note on an ambiguous one
 shows '[true,true]' out.html \
 	'const g = grids.singles, at = DATA.list.find(r => r.ambiguous);
 	g.filter.value = "ambiguous";

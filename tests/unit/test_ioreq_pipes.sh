@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 60
 #
-# Work that processes hand to others through pipes: whose requests those make, and whose
-# calls on files theirs are, against the truth.
+# Work that processes hand over through pipes: the parents of the receivers' requests, and
+# the clients of their calls on files, against the truth.
 set -u
 
 ioreq=$TOOLS/ioreq
@@ -21,7 +21,7 @@ for seed in 1 2; do
 	done
 done
 
-# A worker whose job was lost asks for nobody that is known, and not for itself
+# Requests of a worker whose job was lost have an unknown client, which is not the worker
 for seed in 1 2 3; do
 	"$UNIT/gen_pipes" host.dat 2400 $seed lossy >truth || exit 1
 	"$ioreq" --format=json --by=client,call host.dat >files.json 2>/dev/null || wrong "--by=client fails"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 200
 #
-# ioreq --stacks: made-up stacks in a program that was compiled for it, against sums that
-# are added up by other means, and functions and lines that addr2line (binutils) finds.
+# ioreq --stacks: generated stacks in a program that is compiled here, against independent
+# sums, and against the functions and lines that addr2line (binutils) finds.
 set -u
 
 ioreq=$TOOLS/ioreq
@@ -54,18 +54,18 @@ done
 "$ioreq" --stacks --format=json --by=call --longer=2ms $both >longer.json 2>err || wrong "--longer fails"
 # shellcheck disable=SC2086
 "$ioreq" --format=csv --by=call --longer=2ms $both >longer.csv 2>err || wrong "--longer fails in csv"
-python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_check.py" || wrong "stacks are not those that were made up"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_check.py" || wrong "stacks are not the generated ones"
 sort -u err.json | cut -d: -f2- >notes
-grep -q 'root/usr/bin/prog: another one than was recorded: its build-id differs' err.json || wrong "another build is not told"
-grep -q 'root/usr/lib/gone.so: No such file or directory' err.json || wrong "a file that is gone is not told"
-grep -q 'plain\|stripped\|second' err.json && wrong "a good file, or one that was not asked for, is told of"
+grep -q 'root/usr/bin/prog: another one than was recorded: its build-id differs' err.json || wrong "another build is not reported"
+grep -q 'root/usr/lib/gone.so: No such file or directory' err.json || wrong "a missing file is not reported"
+grep -q 'plain\|stripped\|second' err.json && wrong "a good file, or an unused one, is reported"
 
-# --- for one client each, and of a kernel that has no stacks
+# --- by client, and traces of a kernel without stacks
 "$ioreq" --stacks --by=client,call --format=csv --symfs=root a.dat >client.csv 2>err || wrong "--by=client fails"
 [ "$(cut -d, -f11 client.csv | sort -u | tr '\n' ' ')" = "- client " ] || wrong "--by=client has clients"
 "$UNIT/gen_iosys" none.dat 100 1 >none.truth || exit 1
 "$ioreq" --stacks none.dat >out 2>err || wrong "no stacks at all fails"
-grep -q '^  without a stack$' out || wrong "calls without a stack are not said to have none"
+grep -q '^  without a stack$' out || wrong "calls without a stack are not marked"
 
 # --- wrong use and damage
 expect 2 '--stacks requires --format=text, json, csv or folded' --stacks --format=chrome a.dat
@@ -75,17 +75,17 @@ expect 2 '--longer=99999999999999999s: must be a time' --longer=9999999999999999
 for what in stack map; do
 	{ cat a.lines; echo "bad $what"; } | "$UNIT/gen_stacks" bad.dat || exit 1
 	expect 1 '^ioreq: bad.dat:[0-9]*: damaged record of a stack or of a mapped file' --stacks bad.dat
-	"$ioreq" --by=call bad.dat >out 2>err || wrong "a damaged $what matters where nobody asks for it"
+	"$ioreq" --by=call bad.dat >out 2>err || wrong "a damaged $what fails a report that does not use it"
 done
 mkfifo root/usr/lib-fifo 2>/dev/null
 { echo "map 1 1 1 - /usr/lib-fifo"; echo "stack 1 0 0 1000000000010"; echo "call 1000 read /a 1 5 1"; } |
 	"$UNIT/gen_stacks" fifo.dat || exit 1
 "$ioreq" --stacks --symfs=root fifo.dat >out 2>err || wrong "a fifo fails"
-grep -q 'root/usr/lib-fifo: not a regular file' err || wrong "a fifo is not told"
+grep -q 'root/usr/lib-fifo: not a regular file' err || wrong "a fifo is not reported"
 { printf 'map 1 1 1 - /usr/\033[31mred\n'; echo "stack 1 0 0 1000000000010"; echo "call 1000 read /a 1 5 1"; } |
 	"$UNIT/gen_stacks" red.dat || exit 1
 "$ioreq" --stacks red.dat >out 2>err || wrong "a strange name fails"
-! grep -q "$(printf '\033')" out err || wrong "a name reaches the terminal as it is"
+! grep -q "$(printf '\033')" out err || wrong "a name reaches the terminal with its control characters"
 
 printf 'leak:libtraceevent\nleak:libtracecmd\n' >leaks
 export LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# Wake-ups between threads that share a lock hand no work over: each call is given to the
-# request that it was made for, or to none.
+# Wake-ups between threads that share a lock hand no work over: each call is attributed to
+# the request that it was made for, or to none.
 set -u
 
 ioreq=$TOOLS/ioreq

@@ -48,16 +48,16 @@ case_ period 32 4000 period count
 
 python3 "$TRACERIG_TOP/tests/unit/lbrtime_judge.py" deep8 deep16 deep32 quiet counted few lost cycles restart longcycles others manycycles plain period >judged || wrong "not as the truth"
 
-# --- the fit, by another account: the same sums in another language; and where samples cut
+# --- the fit, computed independently, and the visits that samples cut
 "$UNIT/gen_lbr" small.dat 32 400 5 period >small.truth || exit 1
 "$lbrtime" --format=csv --visits --method=fit small.dat >small.fit 2>err || wrong "small fit"
-python3 "$TRACERIG_TOP/tests/unit/lbrtime_fit.py" || wrong "the fit is not that of another account"
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_fit.py" || wrong "the fit differs from an independent one"
 
 # --- a function that lasts longer for one caller than for another: 0.34 would be misplaced if
-# callers were not told apart
+# callers were not distinguished
 python3 "$TRACERIG_TOP/tests/unit/lbrtime_lines.py"
 "$lbrtime" --format=csv --visits --method=fit callers.txt >callers.fit 2>err || wrong "callers"
-python3 "$TRACERIG_TOP/tests/unit/lbrtime_callers.py" || wrong "callers are not told apart"
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_callers.py" || wrong "callers are not distinguished"
 
 # --- the same by way of perf script: registers that are not emptied, and are full or not
 python3 "$TRACERIG_TOP/tests/unit/lbrtime_perf_text.py" || exit 1
@@ -236,16 +236,16 @@ done
 # --- symbols that are not there
 "$UNIT/gen_lbr" gone.dat 16 300 1 stripped >gone.truth || exit 1
 "$lbrtime" gone.dat >out 2>err || wrong "a file that is gone"
-grep -q '/nowhere/program: No such file or directory; its functions are shown as offsets' err || wrong "a file that is gone is not told of"
+grep -q '/nowhere/program: No such file or directory; its functions are shown as offsets' err || wrong "a missing file is not reported"
 grep -qE '\[program\+0x[0-9a-f]+\]$' out || wrong "no offsets of a file that is gone"
-# By its unwind tables a stripped file still tells functions apart
+# A stripped file still has unwind tables, which delimit its functions
 mkdir -p root/nowhere
 cp "$UNIT/gen_lbr" root/nowhere/program
 "$lbrtime" --symfs=root --format=csv gone.dat >with.csv 2>err || wrong "--symfs"
 grep -q '^lt_f7,' with.csv || wrong "--symfs: no symbols"
 strip root/nowhere/program
 "$lbrtime" --symfs=root --format=csv --visits gone.dat >stripped.csv 2>err || wrong "a stripped file"
-grep -q 'program has no symbols: functions are named by their offsets' err || wrong "a stripped file is not told of"
+grep -q 'program has no symbols: functions are named by their offsets' err || wrong "a stripped file is not reported"
 grep -q ',matched,return,' stripped.csv || wrong "no code of a stripped file"
 
 # --- needles
@@ -287,23 +287,23 @@ python3 "$TRACERIG_TOP/tests/unit/lbrtime_stacks.py" || wrong "chrome, speedscop
 
 # --- text
 "$lbrtime" deep8.dat >out 2>err || wrong "text"
-grep -q '^deep8.dat: 4,000 samples of 2 threads on 2 CPUs, ' out || wrong "text does not tell how many samples"
+grep -q '^deep8.dat: 4,000 samples of 2 threads on 2 CPUs, ' out || wrong "text has no number of samples"
 grep -qE "^$(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["covered"]))') % of .* covered" out || wrong "text: another share"
 grep -qE "^Visit times are reliable \(right function, within 10 % of the interval or 1 us\) for $(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["reliable"]["fit"]))') % of the attributed time, by fit\.\$" out ||
-	wrong "text does not tell how sure it is"
-"$lbrtime" --method=equal deep8.dat | grep -q '^Visit times' && wrong "text is sure of a method that is not"
+	wrong "text has no share of reliable times"
+"$lbrtime" --method=equal deep8.dat | grep -q '^Visit times' && wrong "text has a share of reliable times for a method without errors"
 "$lbrtime" --format=json --visits cycles.dat >visits.json || wrong "json visits"
 "$lbrtime" --around=1.001,10s cycles.dat >around || wrong "--around of all"
-python3 "$TRACERIG_TOP/tests/unit/lbrtime_reliable.py" || wrong "json or --around is as sure as csv is not"
-grep -q ' intervals had more branches than were recorded$' out || wrong "text does not tell of lost branches"
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_reliable.py" || wrong "json, --around and csv differ in what is reliable"
+grep -q ' intervals had more branches than were recorded$' out || wrong "text does not report lost branches"
 "$lbrtime" plain.dat >plain.out 2>err || wrong "plain samples"
 sed -n '/function$/,/(unknown)$/p' plain.out | sed '1d;$d' | tr -d ,% >plain.functions
 [ "$(wc -l <plain.functions)" -gt 5 ] || wrong "plain samples: no functions"
 sort -c -s -k 3,3nr plain.functions || wrong "plain samples: those with most time are not first"
 "$lbrtime" --format=folded plain.dat >plain.folded 2>err || wrong "plain samples, folded"
 grep -q '^lt_f7 [0-9]*$' plain.folded || wrong "plain samples: no time by default"
-grep -q '^  998 intervals have no branches: none were recorded (no LBR?)$' plain.out || wrong "text does not tell of plain samples"
-grep -q ' had more branches than' plain.out && wrong "text tells of branches of plain samples"
+grep -q '^  998 intervals have no branches: none were recorded (no LBR?)$' plain.out || wrong "text does not report samples without branches"
+grep -q ' had more branches than' plain.out && wrong "text reports lost branches of samples without branches"
 [ "$("$lbrtime" --top=2 --format=csv deep8.dat | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"
 "$lbrtime" --top=2 deep8.dat | grep -q '^\.\.\. 9 more (--top)$' || wrong "--top in text"
 "$lbrtime" -o out.txt deep8.dat >empty 2>err || wrong "-o"

@@ -43,28 +43,28 @@ done
 cat cells
 python3 "$here/lbr_cut_bounds.py" || wrong "not as the truth"
 
-# Time before a visit of unknown length is unknown: visits there have no duration, may be off by
-# all of the interval, and are not reliable. (Of one or two cycles, a duration rounds to 0.)
+# Time before a visit of unknown length is unknown: visits there have no duration, an error of the
+# whole interval, and are not reliable. (Of one or two cycles, a duration rounds to 0.)
 python3 "$here/lbr_cut.py" cut pt.txt cut.txt truth.tsv 16 300 hidden calls 1 || exit 1
 "$lbrtime" --format=csv --visits --method=cycles cut.txt >visits.csv 2>err || wrong "visits: $(cat err)"
 python3 "$here/lbr_cut_unknown.py" || wrong "visits without attributed time have bounds"
 
-# The clock is that of the cut, and is printed with what it may be off by
+# The clock is that of the cut, and is printed with its maximum error
 python3 "$here/lbr_cut.py" cut pt.txt cut.txt truth.tsv 32 300 user calls 1 || exit 1
 "$lbrtime" --format=json cut.txt >cut.json 2>err || wrong "json"
 python3 "$here/lbr_cut_clock.py" || wrong "the clock is not that of the cut"
 "$lbrtime" cut.txt 2>err | grep -qE '^1 cycle = 0\.[0-9]+ ns \(± [0-9.]+ %; shorter if the samples. interrupts took much time\)$' ||
 	wrong "the clock is not printed"
-# One that a CPU does not have is refused
+# A clock that no CPU has is refused
 python3 "$here/lbr_cut.py" cut pt.txt slow.txt truth.tsv 32 300 user calls 1 0.03 || exit 1
 "$lbrtime" slow.txt >out 2>err || wrong "a slow clock"
 grep -q '^Cycles are not used: by the intervals, a cycle is shorter than 0.1 ns or longer than 10 ns$' out || wrong "a slow clock: $(head -7 out)"
 expect 1 '^lbrtime: slow.txt: --method=cycles: by the intervals' --method=cycles slow.txt
 expect 2 'must be a number from 0.1 to 10' --ghz=20 slow.txt
 
-# Few long functions, which repeat themselves: what is certain of the clock has the true one, whatever
-# time the samples' interrupts take and wherever the count of cycles begins, and no time is given
-# to another function. Overlaps that cannot be by chance are whole.
+# A program of few long functions that repeat. The printed range of the clock contains the true
+# value, for any duration of the samples' interrupts and wherever the cycle count begins, and no
+# time is attributed to another function. Intervals with overlaps that cannot be by chance are whole.
 # spin NS INTERRUPT RESTART WHOLE OPTION...: at least WHOLE of the intervals
 spin() {
 	local ns=$1 interrupt=$2 restart=$3 whole=$4
@@ -85,17 +85,17 @@ spin 0.5 8000 0 0 --ghz=2
 python3 "$here/lbr_spin.py" 1700 1 8000 1 >spin.txt || exit 1
 "$lbrtime" spin.txt >out 2>err || wrong "spin"
 grep -qE '^1 cycle <= 1\.[12][0-9]* ns$' out || wrong "spin: $(head -n 8 out)"
-# A clock that cannot be is not believed: there are more cycles than time
+# An impossible clock, by which cycles exceed the time, is not used
 "$lbrtime" --ghz=0.5 spin.txt >out 2>err || wrong "spin, --ghz=0.5"
 grep -q '^Cycles are not used: the intervals do not agree' out || wrong "spin, --ghz=0.5: $(head -n 8 out)"
 
-# A program that goes round in loops, with a sample each 500,000 branches: nothing is whole
+# A program of nested loops, with a sample every 500,000 branches: no interval is whole
 python3 "$here/lbr_loops.py" >loops.txt
 "$lbrtime" --format=json loops.txt >loops.json 2>err || wrong "loops"
 python3 "$here/lbr_loops_check.py" ||
 	wrong "loops: intervals are whole: $(grep -A2 '"whole"' loops.json)"
 
-# No result has NaN: where samples left nothing to share a rest by, there was
+# No result has NaN; there was one when no sample had a share of the rest
 xz -dc "$here/../data/lbr/nan.txt.xz" >nan.text || exit 1
 for ghz in "" --ghz=0.1 --ghz=0.2 --ghz=1; do
 	for method in sample equal share ratio cycles fit; do
@@ -109,11 +109,11 @@ for ghz in "" --ghz=0.1 --ghz=0.2 --ghz=1; do
 		done
 	done
 done
-# Nor is a clock found in a heavy tail: the true one is refused
+# A heavy tail of interrupts gives no clock: the true one is refused
 xz -dc "$here/../data/lbr/ptwall.txt.xz" >wall.txt || exit 1
 expect 1 '^lbrtime: wall.txt: --method=cycles: by the intervals, a cycle is shorter than 0.1 ns or longer' --method=cycles wall.txt
 
-# Call stacks (--call-graph lbr) are no history
+# Call stacks (--call-graph lbr) are not branches
 {
 	for i in 1 2 3 4 5 6 7 8 9; do
 		echo "p 9/9 [000] 1.00000$i: 401000 d  c+0x$i/d+0x0/P/-/-/0/CALL/- b+0x9/c+0x0/P/-/-/0/CALL/- a+0x7/b+0x0/P/-/-/0/CALL/- main+0x5/a+0x0/P/-/-/0/CALL/-"

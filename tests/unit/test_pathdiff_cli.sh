@@ -3,8 +3,8 @@
 # timeout: 240
 # sanitizers: check-full
 #
-# pathdiff against traces whose truth is known: what it names, what it leaves out,
-# each format, and what it says of bad input.
+# pathdiff against traces whose truth is known: the causes it names, the executions it skips,
+# each format, and its messages for bad input.
 set -u
 
 pathdiff=$TOOLS/pathdiff
@@ -30,7 +30,7 @@ names() {
 	[ "$got" = "$wanted" ] || wrong "$kind: $got instead of $wanted"
 	[ "$(asks out.json 'r["trace"]["executions"]')" = "$(truth executions)" ] || wrong "$kind: executions"
 	[ "$kind" = irq ] || [ "$(asks out.json 'c["executions"]')" = "$(truth slow)" ] || wrong "$kind: executions of the cause"
-	# 5 ms each, to the ns but for the rounding of floats
+	# 5 ms each, exact to the rounding of floats
 	[ "$kind" = irq ] || [ "$kind" = tail ] ||
 		[ "$(asks out.json '4999000 < c["self"] < 5010000')" = True ] || wrong "$kind: self time"
 }
@@ -47,7 +47,7 @@ names wait "wait schedule io_wait"
 	"('blocked', ['irq disk0'], 'on')" ] || wrong "wait: by whom"
 names off "wait schedule io_wait"
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
-# against better knowledge: 50 us less or 5 ms less make no difference to such a limit
+# against the recording's own options: with such a limit, 50 us or 5 ms less do not matter
 "$pathdiff" --sleep-time=on --format=json off.dat >on.json || wrong "off: --sleep-time"
 [ "$(asks on.json 'r["limit"]["longest"] < 100000')" = True ] || wrong "--sleep-time=on"
 names task "wait schedule io_wait"
@@ -64,8 +64,8 @@ names recorder "wait schedule io_wait"
 "$pathdiff" --brief recorder.dat | grep -q '^   overhead of recording: ' || wrong "recorder: text"
 names irq "interrupt irq disk0, most of it in handle_disk() -"
 [ "$(asks out.json 'r["patterns"]["normal"]')" = 1 ] || wrong "irq: interrupts are in the paths"
-# What a hard interrupt, a softirq and an NMI did is told apart, whatever else there was in
-# the same interruption, and is one cause
+# A hard interrupt, a softirq and an NMI are separate causes, even if they interrupt the same
+# call
 contexts() { # KIND CAUSE
 	"$UNIT/gen_paths" "$1" "$1.dat" 1000 >truth || exit 1
 	"$pathdiff" --format=json "$1.dat" >out.json 2>err || wrong "$1: $(cat err)"

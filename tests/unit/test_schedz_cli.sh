@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# The program schedz: what it restores is, event by event, what an independent
-# writer wrote; what is lost is told exactly; damage and wrong use are one line.
+# The program schedz: it restores, event by event, what an independent writer
+# wrote; lost events are counted exactly; damage and wrong use are reported in one line.
 set -u
 
 schedz=$TOOLS/schedz
@@ -37,14 +37,14 @@ done
 # In an option without bytes trace-cmd finds what its memory had before
 LC_ALL=C grep -qaP 'options  \0\x04\0\x01\0\0\0\0' expanded.dat || wrong "the option for the clock is empty"
 
-# A file without blocks stays what it is
+# A file without blocks is copied unchanged
 "$schedz" expand plain.dat -o same.dat 2>err || wrong "expand of a plain file fails"
-grep -q 'has no blocks' err || wrong "nothing told about a file without blocks"
+grep -q 'has no blocks' err || wrong "no message about a file without blocks"
 report -t -R -l plain.dat >want
 report -t -R -l same.dat >got
 cmp want got || wrong "a file without blocks changed"
 
-# --- what is for programs
+# --- formats for programs
 "$schedz" decode --format=json blocks.dat >out 2>err || wrong "decode --format=json fails"
 python3 "$TRACERIG_TOP/tests/unit/schedz_json.py" out || wrong "the JSON is not right"
 "$schedz" decode --format=chrome blocks.dat >out 2>err || wrong "decode --format=chrome fails"
@@ -74,7 +74,7 @@ for clock in counter uptime x86-tsc; do
 	"$schedz" stat ticks.dat >out 2>err || wrong "stat with the clock $clock fails"
 	grep -qE " [0-9]+ ticks of $clock\$" out || wrong "stat takes $clock for a clock of ns"
 	[ "$(awk '$1 ~ /^(0|1|all)$/ { print $4 }' out | sort -u)" = - ] ||
-		wrong "stat tells rates by the clock $clock"
+		wrong "stat prints rates by the clock $clock"
 	"$schedz" decode ticks.dat >got 2>err || wrong "decode with the clock $clock fails"
 	report plain.dat | cmp - got || wrong "$clock: decode differs from trace-cmd report"
 	expect 1 "^schedz: ticks.dat: its trace clock, $clock, does not count nanoseconds\$" \
@@ -90,30 +90,30 @@ END2
 "$schedz" stat host-01.0.dat >out 2>err || wrong "stat beside a ledger fails"
 grep -qF 'generated 30 = delivered 20 + lost in the ring 1 + lost on the wire 2 + awaited 7' out ||
 	wrong "stat does not print the ledger"
-grep -q 'state panic' out || wrong "stat does not tell of the panic"
-grep -q 'records of 2 CPUs that stopped' out || wrong "stat does not tell what is unknown"
+grep -q 'state panic' out || wrong "stat does not report the panic"
+grep -q 'records of 2 CPUs that stopped' out || wrong "stat does not report the stopped CPUs"
 "$schedz" stat --format=json host-01.0.dat |
 	python3 -c 'import json, sys; assert json.load(sys.stdin)["ledger"]["behind"] == 5' ||
 	wrong "stat --format=json has no ledger"
 sed -i 's/"generated": 30/"earlier": 9, "generated": 39/' host-01.ledger
 "$schedz" stat host-01.0.dat |
 	grep -qF 'generated 39 = before this collector 9 + delivered 20 +' ||
-	wrong "stat does not tell what was before the collector"
+	wrong "stat does not report the records before the collector"
 echo '[nonsense' >host-01.ledger
 "$schedz" stat host-01.0.dat >out 2>err || wrong "stat beside a damaged ledger fails"
 ! grep -q ledger out || wrong "stat prints a damaged ledger"
 
-# --- a block is missing: told, and told how much
+# --- a block is missing: its events are counted as lost
 "$UNIT/gen_schedz" gap.dat plain.dat 5000 1 3 || exit 1
 "$schedz" stat --format=json gap.dat >out || wrong "stat of a gap fails"
 lost=$(python3 -c 'import json; print(json.load(open("out"))["lost"])')
 [ "$lost" -gt 100 ] || wrong "no events are missing: $lost"
 "$schedz" expand gap.dat -o gap-plain.dat 2>err
-grep -q "$lost events were lost" err || wrong "expand does not tell what is lost"
-report gap-plain.dat | grep -q "CPU:0 \[$lost EVENTS DROPPED\]" || wrong "report does not tell what is lost"
+grep -q "$lost events were lost" err || wrong "expand does not report the lost events"
+report gap-plain.dat | grep -q "CPU:0 \[$lost EVENTS DROPPED\]" || wrong "report does not have the lost events"
 report -t -R -l gap-plain.dat | grep -v DROPPED >got
 report -t -R -l plain.dat | wc -l >n
-[ "$(wc -l <got)" -eq $(($(cat n) - lost)) ] || wrong "not all that is not lost is there"
+[ "$(wc -l <got)" -eq $(($(cat n) - lost)) ] || wrong "events are missing that were not lost"
 
 # --- damage
 for seed in $(seq 60); do
@@ -180,7 +180,7 @@ port=$(sed -n 's/^schedz: listens on 127.0.0.1 port \([0-9]*\)$/\1/p' err)
 grep -q ":$(printf %04X "${port:-0}") " /proc/net/udp || wrong "nobody listens on port $port"
 kill $collector
 wait $collector || wrong "the collector on port 0 ends with $?"
-# --- the socket: others are refused, nonsense is ignored, signals are heard
+# --- the socket: other senders are refused, invalid datagrams ignored, signals handled
 port=$("$TRACERIG_TOP/tests/free-ports" udp)
 "$schedz" collect --listen "127.0.0.1:$port" --allow 127.0.0.2 --output files >out 2>err &
 collector=$!
@@ -195,7 +195,7 @@ wait $collector || wrong "the collector ends with $?"
 grep -q '^ignored: 4 ' out || wrong "not 4 were ignored: $(cat out)"
 grep -q '^refused: 3 ' out || wrong "not 3 were refused: $(cat out)"
 [ ! -s err ] || wrong "messages"
-# --- a key: who has none is refused, and who has it answered, with a number of its own
+# --- a key: senders without it are refused, a sender with it gets answers with new numbers
 chmod 600 key
 "$schedz" collect --listen "127.0.0.1:$port" --key-file key --output files >out 2>err &
 collector=$!

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Programs as they are installed, stopped at random instructions: their frames are
-# those that elfutils finds. Where elfutils finds no end, which is in code without
-# .eh_frame (_start of the dynamic linker, _init), or ends before ours does, which is
-# in lazy binding now and then, it says nothing; that is rare.
+# Installed programs, stopped at random instructions: our frames equal those of elfutils.
+# Stops are not judged where elfutils finds no outermost frame, in code without .eh_frame
+# (_start of the dynamic linker, _init), or ends before our unwinder, sometimes in lazy
+# binding; both are rare.
 set -euo pipefail
 
 stops=${STOPS:-1000}
