@@ -12,5 +12,5 @@ print(f"{both} KiB of {free['before']} that were free: {tracecast} of tracecast,
       " two more sessions")
 # The window of tracecast alone is 256 KiB: less would be no measurement
 assert 256 < tracecast < both <= 1024, free
-# Nothing of the size of a window stays behind a session
+# A session leaves nothing of the size of a window
 assert free["after"] - free["at the end"] < 2 * 256, free

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Requests that go on from one server to another one, each in a network namespace of its
-# own, joined by veth: ioreq finds which of them were made for which other one, and what
-# they waited for. The programs keep logs, with numbers that only they know.
+# Requests of a server that cause requests to another server, each in a network namespace of
+# its own, joined by veth: ioreq finds their parents, and what they waited for. The programs
+# keep logs, with numbers that are not in the trace.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
@@ -30,4 +30,4 @@ trace-cmd record -q -b 8192 -e iosys:io_syscall -f 'comm == "web" || comm == "ap
 	-o trace.dat python3 "$TRACERIG_TOP/tests/guest/ioreq_paths_load.py" >out 2>&1 || die "$(cat out)"
 "$ioreq" --paths trace.dat || die "ioreq fails"
 "$ioreq" --paths --format=json trace.dat >paths.json || die "ioreq fails"
-python3 "$TRACERIG_TOP/tests/guest/ioreq_paths_check.py" || die "the paths are not those that were taken" "$(cat paths.json web.log app.log)"
+python3 "$TRACERIG_TOP/tests/guest/ioreq_paths_check.py" || die "the paths are not the true ones" "$(cat paths.json web.log app.log)"

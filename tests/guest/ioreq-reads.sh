@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# A program that reads a file from begin to end, and one that needs a byte here and there
-# of a mapped one: ioreq says which of them has the disk read for nothing, and all that it
-# has read is what the disk counts.
+# A program that reads a file from begin to end, and one that needs single bytes of a mapped
+# file: ioreq reports which of them causes reads of the disk that are not needed, and its sum
+# of all reads equals the disk's own count.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 null_disk reads memory_backed=1 size=128 irqmode=2 completion_nsec=50000
@@ -28,4 +28,4 @@ read=$((512 * ($(sectors) - before)))
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
 "$ioreq" --reads --format=json trace.dat >reads.json || die "ioreq fails"
 "$ioreq" --reads --top=5 trace.dat
-python3 "$TRACERIG_TOP/tests/guest/reads_check.py" "$read" || die "what was read is not told right"
+python3 "$TRACERIG_TOP/tests/guest/reads_check.py" "$read" || die "the reads are not right"

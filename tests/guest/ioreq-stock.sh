@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
 #
-# The recipe in ioreq's man page for kernels without iosys: what ioreq makes of a trace
-# that it takes agrees with what iosys says of the same calls at the same time.
+# The recipe in ioreq's man page for kernels without iosys: ioreq's results for such a trace
+# agree with the events of iosys for the same calls.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
 ip link set lo up
-# cat hangs for longer than the recording goes on; descriptor 9 is older than it
+# cat hangs for longer than the recording; descriptor 9 was opened before it
 cat >work <<'END'
 export PATH=/usr/bin:/bin
 python3 "$TRACERIG_TOP/tests/guest/ioreq_stock_load.py" &
@@ -44,4 +44,4 @@ rmdir "$tracing/instances/iosys"
 "$ioreq" --format=json trace.dat >sums.json || die "ioreq fails"
 "$ioreq" --by=comm,call --top=8 trace.dat >out || die "ioreq fails"
 grep -q '^  kernel without iosys: byte ranges of streams are unknown, so no requests$' out || die "text does not say that it is a stock kernel's"
-python3 "$TRACERIG_TOP/tests/guest/ioreq_stock_check.py" || die "it is not what iosys says"
+python3 "$TRACERIG_TOP/tests/guest/ioreq_stock_check.py" || die "the calls are not those of the iosys events"

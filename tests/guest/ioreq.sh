@@ -3,7 +3,7 @@
 # timeout: 120
 #
 # Requests of a real program to a real server, over HTTP on connections that are kept:
-# ioreq finds each of them, and that the server is slow where it was told to be.
+# ioreq finds each of them, and which of them the server answers slowly.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ip link set lo up
@@ -20,4 +20,4 @@ trace-cmd record -q -b 8192 -e iosys:io_syscall -o trace.dat bash load >out 2>&1
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
 "$ioreq" --requests --format=csv trace.dat >requests.csv || die "ioreq fails"
 "$ioreq" --requests trace.dat
-python3 "$TRACERIG_TOP/tests/guest/ioreq_check.py" || die "the requests are not those that were made" "$(cat requests.csv)"
+python3 "$TRACERIG_TOP/tests/guest/ioreq_check.py" || die "the requests are not the true ones" "$(cat requests.csv)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""ioreq-pipes.sh: for which client each worker read its file, by the name of the file."""
+"""ioreq-pipes.sh: the client of each read of a file is the one in the file's name."""
 import collections, csv, json
 each = 60 * 3
 asked = collections.Counter()

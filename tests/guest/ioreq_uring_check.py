@@ -32,5 +32,5 @@ found = {numbers[3][id]: numbers[2].get(s[4]) for id, s in spans.items() if s[:2
 assert found.keys() == truth.keys()
 told = {k: v for k, v in found.items() if v}
 wrong = sum(truth[k] != v for k, v in told.items())
-print(f"# {mode}: {len(truth)} requests of the proxy for {n} of clients; {len(told)} told whom they are for, {wrong} wrong")
+print(f"# {mode}: {len(truth)} requests of the proxy for {n} of clients; {len(told)} have a parent, {wrong} of them wrong")
 assert wrong <= 0.02 * len(told) and len(told) - wrong >= float(sys.argv[4]) * len(truth)

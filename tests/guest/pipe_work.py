@@ -180,7 +180,7 @@ def splices():
         while c.put - c.got:
             n = os.splice(c.r, f.fileno(), random.randint(1, 20000), offset_dst=100)
             did("splice", c, "read", n)
-    # What is unlike its beginning: the write that fails is none, and moves nobody
+    # A call whose end differs from its beginning: the write that fails moves no bytes
     write(a, 10)
     assert libc.write(a.w, ctypes.c_void_p(1), 100) < 0
     write(a, 20)
@@ -206,7 +206,7 @@ def fifos():
         os.close(p.w)
         p.r = p.w = os.open("fifo", os.O_RDWR)
         p.ino = os.fstat(p.r).st_ino
-        # Nobody has it but this one: each time it is another one, from 0
+        # Only this process has it open: each time it is a new pipe, with offsets from 0
         p.got = p.put = 0
         write(p, 100)
         read(p, 60)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
 #
-# tracecast goes on within a second when the interface, or the collector, was gone and
-# is back; an interface can go although a target uses it; and rate= is kept.
+# tracecast continues within a second after the interface, or the collector, is back; an
+# interface can be removed while a target uses it; and rate= is kept.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
 target=/sys/kernel/config/tracecast/rig
@@ -14,8 +14,8 @@ explain() {
 	[ ! -e collector.err ] || cat collector.err
 }
 
-# The number behind a word of the ledger, in $n; no program is begun for it, which
-# would take as long as what is measured
+# The number after a word of the ledger, in $n, without starting a program, which would
+# take as long as what is measured
 number() { # WORD
 	local line
 	n=0
@@ -139,7 +139,7 @@ for dat in collected/*.dat; do
 done | sed -n 's/.*: mark \([0-9]*\)$/\1/p' | sort -n | uniq >got
 seq 0 $((next - 1)) | diff - got >&2 || die "marks are missing"
 
-# At most so many bytes a second, with all headers; nothing is lost for that
+# At most $rate bytes a second, with all headers; nothing is lost because of it
 rate=40000
 echo $rate >$target/rate
 echo 1 >$target/enabled
@@ -157,7 +157,7 @@ delivered || die "something was lost"
 echo 0 >$target/enabled
 echo 0 >$target/rate
 
-# What sending makes is not recorded, but for what the scheduler does with it
+# Events of sending are not recorded, except those of the scheduler
 rm collected/*
 echo 1 >$instance/events/net/enable
 echo 1 >$instance/events/sched/sched_switch/enable

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# tracecast and hosts that mean no good: what others than the collector send to the rig's
-# port does not even get into its socket, the session's number is root's to read, and
-# a collector that asks for everything again and again gets little more than once. With
-# a key, who has the collector's address acknowledges nothing, and what was recorded on
-# the path and is sent again, as it was or changed, is refused at both ends and counted;
-# a key that one end only has is told; and the key is nowhere to be read.
+# tracecast and hostile hosts: datagrams from other hosts than the collector do not reach the
+# socket of the rig, only root can read the session's number, and a collector that requests
+# everything repeatedly gets little more than once. With a key, a host that has the
+# collector's address but not the key acknowledges nothing; datagrams that were recorded on
+# the path and are sent again, unchanged or changed, are refused at both ends and counted; a
+# key that only one end has is reported; and the key cannot be read anywhere.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
 target=/sys/kernel/config/tracecast/rig
@@ -18,7 +18,7 @@ explain() {
 	[ ! -e collector.err ] || cat collector.err
 }
 
-# The number behind a word of the ledger
+# The number after a word of the ledger
 number() { # WORD
 	sed -En "s/.*\b$1:? ([0-9]+).*/\1/p" $target/ledger | head -n 1
 }
@@ -74,7 +74,7 @@ until_true 30 listens
 start
 [ "$(stat -c %a $target/ledger)" = 400 ] || die "others can read the ledger"
 ! setpriv --reuid 65534 --regid 65534 --clear-groups cat $target/ledger 2>/dev/null ||
-	die "nobody reads the ledger"
+	die "the user nobody reads the ledger"
 marks 10
 until_true 30 is_delivered
 
@@ -132,8 +132,8 @@ until_true 30 forged_are "$sent"
 [ "$(number acknowledged)" = 0 ] || die "the impostor has acknowledged records"
 grep -q '^key: no answer' $target/ledger || die "no word of the answer that is missing"
 
-# The path: all that passes is recorded; when it is told to, it is sent again, each once
-# as it was, with one bit of the tag changed, and without its seal
+# The path records all datagrams; on a signal it sends each again three times: unchanged, with
+# one bit of the tag changed, and without its seal
 collect() { # LEDGER [OPTION...]
 	local ledger=$1
 	shift
@@ -229,7 +229,7 @@ cat key >$target/key
 [ "$(cat $target/key)" = set ] || die "the file key: $(cat $target/key)"
 for action in 'cat' 'tee </dev/null'; do
 	if setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$action $target/key" 2>/dev/null; then
-		die "nobody can: $action key"
+		die "the user nobody can: $action key"
 	fi
 done
 dmesg >dmesg.txt

@@ -53,7 +53,7 @@ stop() {
 	wait $collector || die "the collector failed"
 }
 
-# number WORD FILE: the number behind a word, in the first line that has it
+# number WORD FILE: the number after a word, in the first line that has it
 number() {
 	sed -n "s/.*\\b$1:\\{0,1\\} \\([0-9]*\\).*/\\1/p" "$2" | head -n 1
 }
@@ -97,13 +97,13 @@ marks() {
 	! echo global >$tracing/instances/marks/trace_clock 2>/dev/null || die "the clock changed"
 	python3 "$TRACERIG_TOP/tests/guest/tracecast_marks.py" $n $tracing/instances/marks/trace_marker
 	echo 0 >$tracing/instances/marks/events/irq/enable
-	# Nothing goes while the link is down, and all goes on when it is up again
+	# Nothing is sent while the link is down, and sending continues when it is up again
 	ip link set lo down
 	echo "mark $n " >$tracing/instances/marks/trace_marker
 	within 10 has_errors || die "it can be sent while the link is down"
 	[ "$(number held $target/ledger)" -gt 0 ] || die "nothing is held"
 	ip link set lo up
-	within 30 holds_nothing || die "it did not go on"
+	within 30 holds_nothing || die "it did not continue"
 	stop
 	check_ledgers $n
 	dat=$(echo collected/*.dat)

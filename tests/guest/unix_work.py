@@ -7,7 +7,7 @@ log, lock = open("calls.log", "w"), threading.Lock()
 random.seed(1)
 
 class Counted:
-    """A socket; it counts what goes through, and from a time on tells of it"""
+    """A socket that counts its bytes, and from a time on logs them"""
     tell = False
 
     def __init__(self, s):

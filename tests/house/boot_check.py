@@ -12,6 +12,6 @@ report, ledger = open(sys.argv[1]).read(), Ledger(sys.argv[2])
 assert ledger["generated"] == ledger["delivered"] + ledger.lost()
 got = marks(report)
 assert got == list(range(101)), got
-# From before there was anybody to set up an address
+# From before user space could set up an address
 first = re.search(r"sched_process_exec", report)
 assert first and first.start() < report.index("mark 0"), "nothing from boot"

@@ -9,7 +9,7 @@ class Ledger:
             self.text = f.read()
 
     def __getitem__(self, word):
-        """The number behind a word, the first time that it is there."""
+        """The number after a word, at its first place."""
         return int(re.search(word + r":? (\d+)", self.text)[1])
 
     def lost(self):

@@ -44,7 +44,7 @@ in_guest() {
 schedz=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz
 
 # collect [OPTION...]: receive traces at $port of this host until the test ends, into the
-# folder collected; the ledger goes to the file ledger, what else is said to notes.
+# folder collected; the ledger goes to the file ledger, messages go to notes.
 collect() {
 	port=$("$TRACERIG_TOP/tests/free-ports" udp)
 	"$schedz" collect --listen "127.0.0.1:$port" --output collected "$@" \

@@ -11,14 +11,14 @@ import sys
 from ledger import Ledger, marks
 
 report, events, ledger, count, pid = open(sys.argv[1]).read(), sys.argv[2], Ledger(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
-assert ", panic" in ledger.text, "the ledger does not tell of the panic"
+assert ", panic" in ledger.text, "the ledger does not report the panic"
 assert ledger["generated"] == ledger["delivered"] + ledger.lost() + ledger["awaited"]
 assert ledger["lost on the wire"] == 0, "there is no network to lose anything"
 missing = ledger.lost() + ledger["not sent yet"]
 got = marks(report)
 assert len(got) == len(set(got)) and got == sorted(got)
 assert count - len(got) <= missing, (count, len(got), ledger.text)
-# All of it got through, but for what the guest had no time for, or stopped in
+# All of it arrived, except what the guest had no time for, or stopped in
 if missing or "unknown" in ledger.text:
     sys.exit(0)
 assert got == list(range(count)), (len(got), count)

@@ -23,7 +23,7 @@ explain() { cat $target/ledger; }
 polled=0
 more() { [ "$(number 'times with netpoll')" -gt $((polled + 2)) ]; }
 all() { ! grep -q ' acknowledged 0 ' $target/ledger && [ "$(number unacknowledged)" = 0 ]; }
-# Nobody but the kernel has touched the interface
+# Only the kernel has touched the interface
 until_true 40 more
 ip address add 10.0.2.15/24 dev eth0
 ip route add default via 10.0.2.2

@@ -43,6 +43,6 @@ has out '^tracecast_key=x{32}$'
 received
 has notes 'a panic'
 if grep -qi "$key" ledger notes collected/*; then
-	die "the collector tells the key"
+	die "the collector prints the key"
 fi
 python3 -B "$TRACERIG_TOP/tests/house/key_check.py" report.txt ledger || die "$(cat ledger notes)"
