@@ -12,8 +12,8 @@
  * A phase is begun, counted and ended by long nops that the guest executes, in the kernel
  * or not: at BEGIN the caches are empty, at COUNT all counts are 0, at END the results are
  * written. In between, all loads and stores of kernel code at kernel addresses count. Lines
- * are told apart by virtual address; what the page table walker, DMA and user space access
- * is not seen.
+ * are distinguished by virtual address; accesses of the page table walker, of DMA and of user
+ * space are not counted.
  *
  * A line that moves is counted for the instruction that asked for it, and for the deepest
  * function on the stack that is in a group ("below"): a group's costs include those of
@@ -25,7 +25,7 @@
  * PREFIX.N has lines of these kinds:
  *   total ACCESSES MOVED UPGRADED COLD
  *   insn MOVED UPGRADED COLD FUNCTION+OFFSET GROUP BELOW BELOW-GROUP
- *   line MOVED UPGRADED ADDRESS    (those that moved most)
+ *   line MOVED UPGRADED ADDRESS    (the lines that moved most)
  *   lost WHAT                      (the counts are too small)
  */
 #include <inttypes.h>
@@ -160,7 +160,7 @@ static const struct symbol *symbol_at(int n)
 
 /*
  * A call that has not returned. @sp: where its return address is; @below: the deepest
- * function of a group, of it and those that called it, or -1.
+ * function of a group, among it and its callers, or -1.
  */
 struct frame {
 	uint64_t sp;

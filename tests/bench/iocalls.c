@@ -55,7 +55,7 @@ static void file(long count)
 	}
 }
 
-/* Not a loop, whatever the compiler thinks */
+/* Must not be compiled to a loop */
 __attribute__((noinline)) static long read_deep(int depth, int fd)
 {
 	char c;

@@ -4,8 +4,8 @@
  *
  * Calls functions of some hundred instructions in an order that looks random, as the
  * test program of the paper that lbrprof grew from, and prints how many nanoseconds
- * that took: instructions, in a guest under --icount.  Executes what tells the plugin
- * lbr_msrs.c to begin and to end.
+ * that took: instructions, in a guest under --icount.  Executes the instructions at which
+ * the plugin lbr_msrs.c begins and ends.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # For the programs of make bench, on the host and in guests: sourced.
 
-# die MESSAGE...: end the program
-die() {
-	echo "bench: $*" >&2
-	exit 1
-}
+# shellcheck source=tests/lib.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
+# shellcheck disable=SC2034 # for die()
+me=bench

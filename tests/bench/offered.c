@@ -5,7 +5,7 @@
  *
  * In a guest under icount, where an instruction takes a nanosecond: two tasks called
  * NAME that give the CPU to each other through pipes, RATE task switches a second (0:
- * as many as there is time for), in bursts, a thousand a second. Beside them a task
+ * as fast as possible), in bursts, a thousand a second. Beside them a task
  * of high priority measures how late a timer wakes it. cyclictest would do so in
  * microseconds, which is a thousand instructions.
  *
@@ -49,7 +49,7 @@
 #define IDLE "/tmp/offered.idle"
 
 /**
- * struct shared - what the processes tell each other
+ * struct shared - what the processes share
  * @made: task switches of each of the two
  * @took: ns of the load
  * @over: the load is
@@ -104,7 +104,7 @@ static long switches(void)
 	return r.ru_nvcsw + r.ru_nivcsw;
 }
 
-/* Nobody takes the CPU away between the name and the count */
+/* No other task runs between the name and the count */
 static long begin(const char *name)
 {
 	long count;

@@ -24,7 +24,7 @@
 #define SLOW_SIZE 65536
 #define SLOW_EVERY 100
 #define MAX_COUNT 100000000
-/* Reads before those that are counted: caches and tables fill. */
+/* Reads before the counted ones: caches and tables fill. */
 #define WARM_UP 1000
 
 static uint64_t now(void)

@@ -3,8 +3,8 @@
  * schedz_sizes [-f MS] TEXT...
  *
  * Bytes per sched_switch with each way to store it, for each TEXT: the switches of
- * one CPU in order, as trace-cmd report -t -R prints them. With -f, blocks are closed
- * after so many ms, as the kernel's flush= does. A line for each:
+ * one CPU in order, as trace-cmd report -t -R prints them. With -f MS, blocks are closed
+ * after MS ms, as the kernel's flush= does. A line for each:
  *
  *   NAME RATE raw=68.0 schedz=... ... floor=...
  *
@@ -108,7 +108,7 @@ static u32 queue[2048];
 static uint8_t block[4096];
 static double words;
 
-/* Bytes of a ring and of a wire for so many events */
+/* Bytes in the ring and on the wire for a number of events */
 struct sizes {
 	double events, ring, wire;
 };
@@ -125,7 +125,7 @@ static void take_block(struct sizes *s)
 }
 
 /*
- * Full blocks only, and what is in them, or those that are closed after @flush ns;
+ * Sizes of full blocks and their contents, or of blocks that are closed after @flush ns;
  * udp: bytes per switch on the wire
  */
 static double schedz(uint64_t flush, double *udp)

@@ -5,7 +5,7 @@
  * Two processes on one CPU that give it to each other, COUNT times each. Prints
  * the nanoseconds per switch, their number, and the median of the nanoseconds per
  * switch, which leaves out what is done for many switches at once; under icount the
- * clock counts instructions. Nobody is woken meanwhile, so switches are all there is.
+ * clock counts instructions. No task is woken, so switches are the only events.
  */
 #define _GNU_SOURCE
 #include <sched.h>

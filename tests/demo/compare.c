@@ -81,7 +81,7 @@ struct pause {
  * @nr:		number of them
  * @slow:	how many took more than a second
  * @begin:	start of the first one
- * @pause:	when the guest stood still meanwhile, in order of time
+ * @pause:	when the guest stood still during it, in order of time
  * @nr_pauses:	number of these
  * @paused:	their length together, ns
  */

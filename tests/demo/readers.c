@@ -6,7 +6,7 @@
  * reads again, at once or at the next tick of a timer that all share, until the
  * time is over or the parent gets SIGTERM.  It measures each of its reads itself, with
  * the clock that trace-cmd records with (-C mono), and how long it waited for a CPU
- * meanwhile: the log of reads is a truth that no tracer had a part in.  The parent
+ * during them: the log of reads is a truth that does not depend on any tracer.  The parent
  * records the CPU shares of /proc/stat.
  *
  * The places are 16 KiB apart, as a database's pages are, so that no two reads

@@ -116,7 +116,7 @@ static int try_port(int port)
 	return fd;
 }
 
-/* The device tells the driver of its ports when both of them run */
+/* The driver learns of the device's ports when both of them run */
 static int open_port(enum port port)
 {
 	int fd, tries;
@@ -311,7 +311,7 @@ static void make_instance(const char *name)
 	putf("3000", INSTANCES "/%s/buffer_size_kb", name);
 }
 
-/* Of the instance, or of the main one; with all defaults but for the port */
+/* For the instance, or for the main one; all attributes but the port have their defaults */
 static void start_target(const char *name, const char *instance)
 {
 	const char *port = getenv("COLLECTOR_PORT");
@@ -401,7 +401,7 @@ static void record(void)
 	put(TRACING "/buffer_size_kb", "512");
 	put(TRACING "/tracing_on", "0");
 	enable_raw("before", "1");
-	/* What memory the work itself leaves behind is not the tap's */
+	/* Memory that the work itself keeps is not counted for the tap */
 	work();
 	put(INSTANCES "/before/trace", "\n");
 

@@ -20,7 +20,7 @@
 
 /**
  * struct job - a request
- * @client:	whom to answer
+ * @client:	socket to send the answer to
  * @name:	of it: R, digits, Z
  */
 struct job {
@@ -29,7 +29,7 @@ struct job {
 };
 
 /**
- * struct queue - jobs that nobody has taken
+ * struct queue - jobs that no thread has taken
  * @lock:	for all of it
  * @more:	there is one
  * @job:	they, in a ring
@@ -130,7 +130,7 @@ static void *work(void *unused)
 	return unused;
 }
 
-/* Nobody asks again before there is an answer, and all of a request comes at once */
+/* A client sends no request before it has the answer, and a request arrives whole */
 static void take(int client)
 {
 	struct job job = { .client = client };

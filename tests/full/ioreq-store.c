@@ -7,8 +7,8 @@
  *
  * One process serves, with a thread for each connection; what is written goes to the other
  * host, too, if there is one. Chunks are read through mmap. Each request leaves a line in
- * a log, which is on the disk before the answer; but the one that has another host writes
- * it twice, before it asks that one and afterwards: that is the mistake that is looked for.
+ * a log, which is on the disk before the answer; but a store with another host writes
+ * it twice, before its request to that host and afterwards: that is the mistake to be found.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 /**
  * struct head - before a request and an answer
  * @what:	'r' or 'w'; of an answer 'd'
- * @chunk:	which one, behind a blank
+ * @chunk:	which one, after a blank
  * @name:	of the request
  */
 struct head {

@@ -14,12 +14,12 @@ Each request has an id, R and digits and Z, in all that is sent for it: the byte
 which requests a call was made.
 
 - A worker of uwsgi, or a process of postgresql, does one thing after the other: all its
-  calls, from the one that gets bytes with an id to the end of the one that has the answer,
-  are for that id.
+  calls, from the one that receives bytes with an id to the end of the one that sends the
+  answer, are for that id.
 - Of haproxy, nginx and its pool of threads, the queue, redis and memcached those calls are judged that have ids in their
   bytes, or that move the answer on a connection on which an id was asked last.
-- All other calls are for nobody, or nobody knows: processes of postgresql that have no
-  client must not be said to work for one.
+- All other calls have no client, or an unknown one: calls of processes of postgresql without
+  a client must not be attributed to one.
 """
 import bisect
 import collections
@@ -211,7 +211,7 @@ def share(n, of):
 
 
 def count_calls(truth, calls, requests, process, answered):
-    """Return: of each service, what its calls are said to be for"""
+    """Return: for each service, the requests that its calls are attributed to"""
     counts = collections.defaultdict(collections.Counter)
     for (number, tid), said in calls.items():
         name, tgid = process[number].split(": ")[1].rsplit("-", 1)
@@ -236,7 +236,7 @@ def count_call(count, c, requests, process, answered, housekeeping):
     count["all"] += 1
     told = requests.get(c.request)
     if not c.ids:
-        # Nobody knows for whom, but for processes that work for nobody
+        # The client is unknown, except for processes that have none
         count["said"] += housekeeping and told is not None
         count["wrong"] += housekeeping and told is not None
         return
@@ -249,7 +249,7 @@ def count_call(count, c, requests, process, answered, housekeeping):
     count["right"] += bool(told.ids & c.ids)
     count["wrong"] += not told.ids & c.ids
     if not told.ids & c.ids:
-        print("#", c.truth.pid, c.op, c.start, c.ids, "is said to be for", told.ids)
+        print("#", c.truth.pid, c.op, c.start, c.ids, "is attributed to", told.ids)
     root = root_of(requests, c.request)
     if root and root.client and process[root.client[0]].startswith("web: wrk-"):
         count["client right"] += bool(root.ids & c.ids)
@@ -257,7 +257,7 @@ def count_call(count, c, requests, process, answered, housekeeping):
 
 
 def count_links(requests, process, answered):
-    """Return: of each service, what its requests to others are said to be made for"""
+    """Return: for each service, the parents that are found for its downstream requests"""
     counts = collections.defaultdict(collections.Counter)
     for r in requests.values():
         name = r.client and process[r.client[0]].split(": ")[1].rsplit("-", 1)[0]
@@ -273,7 +273,7 @@ def count_links(requests, process, answered):
         count["right"] += bool(parent.ids & r.ids)
         count["wrong"] += not parent.ids & r.ids
         if not parent.ids & r.ids:
-            print("#", name, r.client, r.ids, "is said to be made for", parent.ids)
+            print("#", name, r.client, r.ids, "has as its parent", parent.ids)
     return counts
 
 

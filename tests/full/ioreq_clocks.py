@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Compare the clocks that ioreq aligns with those that they are.
+"""Compare the clocks as ioreq aligns them with the true ones.
 
 usage: ioreq_clocks.py NAME CHROME CLOCKS HOST:OFFSET:PPM[:AT:STEP]...
 
@@ -25,7 +25,7 @@ import sys
 
 GETS = {"read", "readv", "recvfrom", "recvmsg"}
 PUTS = {"write", "writev", "sendto", "sendmsg"}
-# What ioreq takes clocks to drift apart unless it is told otherwise, ppm
+# ioreq's default of --max-drift, ppm
 DRIFT = 500
 # And for times in whole ns, of both messages and of all that is computed with them
 ROUNDING = 40
@@ -127,8 +127,8 @@ def round_trips(requests, clocks):
 
 
 def smallest_trip(trips, parents, reference, host):
-    """Return: the smallest round trip between both, with what clocks may drift meanwhile; and the
-    smallest one in truth"""
+    """Return: the smallest round trip between both, plus the maximum drift during it; and the
+    true smallest one"""
     least = least_true = 1 << 62
     for number, (client, server, trip, true, service) in trips.items():
         if server != host:

@@ -114,7 +114,7 @@ class Maker:
         else:
             args = [self.field(event)]
         options = [self.option(event, pair) for _ in range(self.pick((0, 1, 1, 2, 2, 3, 4, 6)))]
-        # Mostly each once; a start and keys can stand behind options as well
+        # Mostly each once; a start and keys can also follow options
         if self.chance(.95):
             options = list({o.split("=")[0].strip(): o for o in options}.values())
         if self.chance(.1):

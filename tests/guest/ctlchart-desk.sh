@@ -8,17 +8,14 @@
 # instance.  Each buffer takes its own time stamps: microseconds apart, or what
 # the host of a virtual machine makes of it when it stops the guest in between.
 set -eu
+# shellcheck source=tests/lib.bash
+. "$TRACERIG_TOP/tests/lib.bash"
 
 ctlchart=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ctlchart
 # ns: durations closer to the limit may be judged either way; the same read
 # does not start at times further apart
 margin=1000000
 apart=500000000
-
-die() {
-	echo "$*"
-	exit 1
-}
 
 # record FILTER: into rec.dat, with 4 readers and then 100 more, which read 10 times
 # each, however slow the host is. The buffers have room for all events, should
@@ -28,10 +25,7 @@ record() {
 		-B kernel -b 4096 -e block:block_rq_complete -f "$1" -e ctlchart \
 		fio --filename=/dev/vda --direct=1 --rw=randread --bs=4k --ioengine=sync \
 		--thread --name=calm --time_based --runtime=5 --numjobs=4 \
-		--name=storm --startdelay=3 --number_ios=10 --numjobs=100 >log 2>&1 || {
-		cat log
-		exit 1
-	}
+		--name=storm --startdelay=3 --number_ios=10 --numjobs=100 >log 2>&1 || die "$(cat log)"
 	"$ctlchart" --format=csv --instance=kernel rec.dat >kernel.csv
 	"$ctlchart" --format=csv -e block:block_rq_complete -f "$1" rec.dat >desk.csv
 }

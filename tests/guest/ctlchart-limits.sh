@@ -187,25 +187,13 @@ echo 1 >$tracing/events/$wait/enable
 for i in "${!settings[@]}"; do
 	echo 1 >"$tracing/instances/s$i/events/$wait/enable"
 done
-python3 - $tracing $tracing/instances/s? <<END
-import random, sys
-
-random.seed(4)
-for i in range(300):
-	value = int(random.lognormvariate(12, 0.7) * (20 if random.random() < 0.03 else 1))
-	for directory in sys.argv[1:]:
-		with open(directory + "/events/$wait/inject", "w") as inject:
-			inject.write("delay=%d\\n" % value)
-END
+python3 "$TRACERIG_TOP/tests/guest/chart_inject.py" "$wait" $tracing $tracing/instances/s?
 trace-cmd extract -o plain.dat >log 2>&1 || die "$(cat log)"
 "$ctlchart" sim -e sched:sched_stat_iowait -f 'ctlchart(delay, learn=0, samples=50)' \
 	--grid limit=individuals,median --grid scale=log,linear plain.dat
 for i in "${!settings[@]}"; do
 	"$ctlchart" sim -e sched:sched_stat_iowait -f "$(call "${settings[i]}")" --format=csv plain.dat |
-		python3 -c '
-import csv, sys
-r = next(csv.DictReader(sys.stdin))
-print(r["center"], r["limit"], "learnt", r["learnt"], "judged", r["values"], "alarms", r["alarms"])' >by-sim
+		python3 "$TRACERIG_TOP/tests/guest/chart_simulated.py" >by-sim
 	dir=$tracing/instances/s$i
 	echo "$(line center "$dir") $(line limit "$dir") $(line values "$dir" | sed 's/,//g; s/ not charted.*//') $(line alarms "$dir" | sed 's/^/alarms /; s/,.*//')" >kernel
 	echo "${settings[i]}: $(cat kernel)"

@@ -25,21 +25,7 @@ for i in "${!settings[@]}"; do
 	echo 1 >"$dir/events/ctlchart_debug/enable"
 	echo 1 >"$dir/events/block/block_rq_complete/enable"
 done
-python3 - "$disk" "$slow" <<'END'
-import mmap, os, random, sys
-
-for process in range(4):
-	if os.fork() == 0:
-		random.seed(process)
-		buffer = mmap.mmap(-1, 4096)
-		usual, slow = (os.open(path, os.O_RDONLY | os.O_DIRECT) for path in sys.argv[1:])
-		for i in range(1000):
-			late = i > 850 and random.random() < 0.1
-			os.preadv(slow if late else usual, [buffer], random.randrange(100000) * 4096)
-		os._exit(0)
-for process in range(4):
-	assert os.wait()[1] == 0
-END
+python3 "$TRACERIG_TOP/tests/guest/chart_reads.py" "$disk" "$slow"
 for i in "${!settings[@]}"; do
 	dir=$tracing/instances/v$i/events/block/block_rq_complete
 	echo 0 >"$dir/enable"
@@ -63,38 +49,7 @@ for i in "${!settings[@]}"; do
 	diff kernel desk || die "${settings[i]}: not the same alarms"
 	alarms=$((alarms + $(wc -l <kernel) - 1))
 	"$ctlchart" --format=json "${of[@]}" >desk.json
-	python3 - "v$i.state" desk.json "${settings[i]}" "$(wc -l <kernel)" <<'END'
-import json, re, sys
-
-# Each chart or part of one: its lines, and where its values went
-kernel, name = {}, None
-for line in open(sys.argv[1]):
-	word, _, rest = line.rstrip().partition(": ")
-	number = [int(n) for n in re.findall(r"\b\d+\b", rest)]
-	if word in ("chart", "part"):
-		name = rest
-		kernel[name] = {"center": None, "limit": None}
-	elif word in ("center", "limit"):
-		kernel[name][word] = number[0]
-	elif word == "values" and "learnt" in rest or word == "part values":
-		kernel[name]["learnt"], kernel[name]["values"] = number[:2]
-		if word == "part values":
-			kernel[name]["alarms"] = number[2]
-	elif word == "alarms":
-		kernel[name]["alarms"] = number[0]
-	elif word.startswith("by "):
-		# what the call's own chart has is of all its parts; this is its own
-		kernel[next(iter(kernel))].update(learnt=number[-2], values=number[-1])
-desk = {c["name"]: {k: c.get(k) for k in ("center", "limit", "learnt", "values", "alarms")}
-	for c in json.load(open(sys.argv[2]))["charts"]}
-if len(desk) > 1:
-	first = next(iter(kernel))
-	kernel[first]["alarms"] -= sum(c["alarms"] for n, c in kernel.items() if n != first)
-if kernel != desk:
-	sys.exit(f"{sys.argv[3]}: not the same\nkernel {kernel}\ndesk   {desk}")
-print(f"{sys.argv[3]}: {sum(c['learnt'] + c['values'] for c in desk.values())} values, "
-	f"{sys.argv[4]} lines of alarms, {', '.join(str(c['limit']) for c in desk.values())}")
-END
+	python3 "$TRACERIG_TOP/tests/guest/chart_same.py" "v$i.state" desk.json "${settings[i]}" "$(wc -l <kernel)"
 done
 [ "$alarms" -ge 100 ] || die "$alarms alarms are too few to compare"
 

@@ -5,7 +5,7 @@
 usage: faults.py [FAULT...]
 
 For each fault a workload of one operation after the other, each timed by the
-process that waits for it.  The chart learns from operations that nobody delays;
+process that waits for it.  The chart learns from operations without a delay;
 then some are delayed.  Of the alarms
     every operation that was delayed must have one, and
     every one must be of an operation that by its own clock took longer than the
@@ -25,7 +25,7 @@ TRACING = "/sys/kernel/tracing"
 LEARN = "learn=2s"
 FAULTS = 20		# operations that are delayed
 BETWEEN = 15		# and those between two of them
-# Seconds; on a slow or busy host also operations that nobody delays take longer
+# Seconds; on a slow or busy host also operations without a delay take longer
 DELAY = 0.06 * min(int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1)), 5)
 
 
@@ -136,7 +136,7 @@ def judge(name, chart, operations):
 
 
 def operate(chart, operation, delay=lambda on: None):
-    """operation(whether it is to be slow), with delay() around those that are."""
+    """operation(whether it is to be slow), with delay() around the slow ones."""
     operations = []
     until = time.monotonic() + 30 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1))
     while chart.is_learning():
@@ -244,7 +244,7 @@ def scsi_debug():
 
 
 class Pipe:
-    """read() of a pipe that another process writes to when it is told to."""
+    """read() of a pipe that another process writes to on request."""
 
     def __init__(self):
         self.data, data = os.pipe()

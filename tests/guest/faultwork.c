@@ -8,7 +8,7 @@
  * usage: faultwork FILE PAGES >LOG
  *
  * FILE is on a file system of its own, which is frozen for a while. The log has a
- * line that tells about the program, and one per touch:
+ * line for the program, and one for each touch:
  *
  *	file tgid device inode touch
  *	tid phase offset address start end resident majors sleeps how
@@ -262,7 +262,7 @@ static void same_pages(void)
 	unmap(map);
 }
 
-/* A page that is there, of a file system that lets nobody write for a while */
+/* A page that is present, of a file system that is frozen for a while */
 static void frozen(void)
 {
 	char *map = map_cold(PROT_READ | PROT_WRITE, MAP_SHARED, MADV_RANDOM);

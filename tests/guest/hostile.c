@@ -106,7 +106,7 @@ static void elf(const char *name, uint32_t n)
 		put32(fde + 4, at + 4 - 0x200);
 		put32(fde + 8, 0x300 + i);
 		put32(fde + 12, 1);
-		/* The descriptions that follow are said to be this one's augmentation */
+		/* The descriptions that follow are declared to be the augmentation of this one */
 		skip = program - (at + 19);
 		fde[16] = skip | 128;
 		fde[17] = skip >> 7 | 128;

@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	CHECK(!posix_fadvise(read.fd, 0, 0, POSIX_FADV_DONTNEED));
 	map_file(&write);
 	map_file(&read);
-	/* The page is there, but nobody may write it for a while */
+	/* The page is present, but cannot be written for a while */
 	load(write.map + write.at);
 	CHECK(!ioctl(write.fd, FIFREEZE, 0));
 	thread[0] = begin(&write);

@@ -16,19 +16,6 @@ gcc -O2 -Wall -Wextra -o stackcalls "$here/stackcalls.c" -ldw
 gcc -O2 -Wall -Wextra -pthread -o stackwork "$here/stackwork.c"
 gcc -O2 -Wall -Wextra -pthread -static-pie -o stackstatic "$here/stackwork.c"
 
-cat >work.py <<'END'
-import json, os, sqlite3
-db = sqlite3.connect("work.db")
-db.execute("create table if not exists t(a, b)")
-while True:
-    with open("work.json", "w") as f:
-        json.dump([sorted(os.listdir("/etc"))[:20]], f)
-    with open("work.json") as f:
-        json.load(f)
-    db.executemany("insert into t values(?, ?)", [(i, str(i)) for i in range(50)])
-    db.commit()
-    os.system("true")
-END
 cat >work.bash <<'END'
 f() { echo "$1" >/dev/null; }
 trap 'f signal' USR1
@@ -80,7 +67,7 @@ for program in "./stackwork 1" "./stackstatic 1" "/usr/bin/python3 -c import\ sq
 done
 measure stackwork "$calls" ./stackwork 100000
 measure stackstatic "$calls" ./stackstatic 100000
-measure python3 "$calls" /usr/bin/python3 work.py
+measure python3 "$calls" /usr/bin/python3 "$here/stacks_work.py"
 measure bash "$calls" bash work.bash
 bins=(/usr/lib/postgresql/*/bin)
 if [ -n "${DATABASES-}" ]; then

@@ -13,15 +13,8 @@ here=$TRACERIG_TOP/tests/guest
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
 gcc -O2 -fomit-frame-pointer -Wall -Wextra -o stallwork "$here/stallwork.c"
 
-# until_so WHAT COMMAND...: it succeeds, within 20 seconds (times TRACERIG_TIMEOUT_SCALE)
-until_so() {
-	local i what=$1
-	shift
-	for ((i = 0; i < 200 * ${TRACERIG_TIMEOUT_SCALE:-1}; i++)); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	die "$what" "$(cat "$tracing/iosys")"
+explain() {
+	cat "$tracing/iosys"
 }
 
 # has_table NAME: the program of this name, once it has run
@@ -49,24 +42,24 @@ end_of() {
 for event in io_syscall io_stack io_map; do
 	echo 1 >"$tracing/events/iosys/$event/enable"
 done
-until_so "stallwork has no table" has_table stallwork
-until_so "builds do not end" nothing_queued
+within 20 has_table stallwork || die "stallwork has no table"
+within 20 nothing_queued || die "builds do not end"
 
 mkdir files
 coproc { exec ./stallwork files $files 2>err; }
 work=$COPROC_PID
 # It is killed if it is blocked
-read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err "$tracing/iosys")"
+read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err)"
 same wait "$said" "what it says"
-until_so "builds do not end" nothing_queued
+within 20 nothing_queued || die "builds do not end"
 echo >&"${COPROC[1]}"
-read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err "$tracing/iosys")"
+read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err)"
 same ready "$said" "what it says"
 
 # Nobody has answered so far, and others are not kept waiting
 cp "$(type -P true)" another
-until_so "no table for another program" has_table another
-until_so "builds do not end" nothing_queued
+within 20 has_table another || die "no table for another program"
+within 20 nothing_queued || die "builds do not end"
 cat "$tracing/iosys_stacks" >stacks
 # Who reads the trace would write to it with each read
 for event in io_syscall io_stack io_map; do

@@ -22,11 +22,7 @@ faults=$(cat $hits)
 rmmod pathfault
 
 "$pathdiff" --format=json --baseline good.dat --limit=10ms slow.dat >result.json
-read -r executions named count < <(python3 -c '
-import json
-r = json.load(open("result.json"))
-c = [c for c in r["causes"] if c["named"]][0]
-print(r["trace"]["executions"], c["kind"] + ":" + c["function"], c["executions"])')
+read -r executions named count < <(python3 "$TRACERIG_TOP/tests/guest/pathdiff_named.py")
 echo "$faults faults, $executions executions recorded, $named in $count"
 same slow:pipe_read "$named" "the cause"
 # A host that stops the guest in pipe_read slows it down there as well

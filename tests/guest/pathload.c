@@ -2,14 +2,14 @@
 /*
  * pathload WHAT COUNT [FILE]
  *
- * Does a system call so many times, for tests of pathdiff: in one thread, and so
+ * Does a system call COUNT times, for tests of pathdiff: in one thread, and so
  * that it never waits by itself.
  *
  *	read	read() of 4 KiB of FILE, which may be a disk: then O_DIRECT
  *	write	write() of 4 KiB to FILE
  *	pipe	write() to a pipe and read() from it
  *	tcp	the same with a connection
- *	futex	FUTEX_WAKE of nobody
+ *	futex	FUTEX_WAKE without a waiter
  *	reclaim	madvise(MADV_PAGEOUT) of 2 pages of FILE
  */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
-# The reset before each test brings tracefs back, whatever a test did to it.
+# The reset before each test restores tracefs after any test.
 set -eu
 work=$PWD
 cd /sys/kernel/tracing

@@ -80,7 +80,7 @@ def find(where, cpu, events, truth):
     if not begin:
         sys.exit(f"CPU {cpu}: the first events in blocks are in no place of {where}" +
                  nearest(is_same, head, truth))
-    # Where the same things happened again, the times tell
+    # If the same sequence occurs again, the times decide
     begin = min(begin, key=lambda i: abs(truth[i][0] - events[0][0]))
     found = truth[begin:begin + len(events)]
     for n, (event, true) in enumerate(zip(events, found)):

@@ -80,7 +80,7 @@ def main():
         # Before the program was executed there were others
         have = calls[tid][-len(want):]
         if [call[:2] for call in have] != [call[:2] for call in want]:
-            sys.exit(f"the calls of {tid} are not those that were made")
+            sys.exit(f"the calls of {tid} are not the true ones")
         for (_, _, stack), (nr, _, sure, frames) in zip(have, want):
             sums["calls"] += 1
             end, guessed, ours = stacks.get(stack, ("none", 0, []))

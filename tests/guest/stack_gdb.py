@@ -4,14 +4,14 @@
 #
 # What stackcalls does, with gdb: stops a command at the end of each I/O system call, N at
 # most, then ends it, and writes a line for each to LOG, as stackcalls does. The frames
-# are gdb's physical ones. unsure: gdb says that it does not know how to go on.
+# are gdb's physical ones. unsure: gdb reports that it cannot continue.
 import os
 import sys
 
 import gdb
 
 MASK = (1 << 64) - 1
-# Where it guesses it may go on for ever
+# Where it guesses, it may not end
 LIMIT = 1000
 SURE = (gdb.FRAME_UNWIND_NO_REASON, gdb.FRAME_UNWIND_OUTERMOST)
 # Those of stackcalls that gdb knows by these names
@@ -21,7 +21,7 @@ CALLS = ("read write open openat creat close pread64 pwrite64 readv writev pread
 
 
 class Maps:
-    """Executable mappings, read anew when a frame is in none of them, or they may be others"""
+    """Executable mappings, read again when a frame is outside of them, or they may have changed"""
 
     def __init__(self):
         self.text, self.ranges = None, []

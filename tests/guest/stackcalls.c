@@ -9,8 +9,8 @@
  *	call TID NR RESULT sure|unsure FRAME...
  *
  * where a frame is DEVICE:INODE+OFFSET of the file that it is in, [vdso]+OFFSET, or
- * anon+ADDRESS. unsure: elfutils does not know how to go on. What is not elfutils is
- * ptrace and /proc/PID/maps; nothing is the unwinder's whose stacks are checked.
+ * anon+ADDRESS. unsure: elfutils cannot continue. It uses
+ * elfutils, ptrace and /proc/PID/maps, and no code of the unwinder that is tested.
  */
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -215,7 +215,7 @@ static pid_t begin(char **command)
 	return pid;
 }
 
-/* The number of the call that a thread is in, which the stop at its end does not tell */
+/* The number of the call that a thread is in, which is unknown at the stop at its end */
 static int *nr_of(pid_t tid)
 {
 	static struct {

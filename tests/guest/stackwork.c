@@ -5,7 +5,7 @@
  * Writes to /dev/null from stacks of many kinds: out of a signal handler that has
  * interrupted anything, out of the C library (a comparison of qsort), from frames whose
  * size is known at run time, that are aligned, or deep; from a thread, a thread of a
- * child process, and with jit out of code that is made at run time and has nothing but
+ * child process, and with jit out of code that is generated at run time and has only
  * frame pointers.
  */
 #define _GNU_SOURCE
@@ -105,7 +105,7 @@ static void from_jit(void)
 	put('j');
 }
 
-/* It has a frame pointer, so that the way goes on from the code that was made */
+/* It has a frame pointer, so that unwinding continues after the generated code */
 __attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
 jit(void)
 {

@@ -9,7 +9,7 @@
  *
  *	on-fuse		from the code of each file, in turn
  *	fuse-stack	with a stack pointer into a first page
- *	uffd-stack	with one into memory that userfaultfd is to fill, and nobody does
+ *	uffd-stack	with one into memory that userfaultfd is to fill, and does not
  *	on-uffd		from the second page of a file whose first one, where the file says
  *			what it is, is not there, and userfaultfd is to fill it
  *	secret-stack	on a stack in memory of memfd_secret(), where code cannot be
@@ -213,8 +213,8 @@ static void on_fuse(const char *directory, long file)
 }
 
 /*
- * A call while the stack pointer is in a page that is not there, which nothing but the
- * kernel would look at. Where the caller is, is behind it, too.
+ * A call while the stack pointer is in a page that is not present, which only the kernel
+ * reads. The return address follows in that page.
  */
 __attribute__((noinline)) static long pread_with(char *stack)
 {

@@ -2,23 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
 #
-# tracecast goes on within a second when the interface, or the collector, was gone and
-# is back; an interface can go although a target uses it; and rate= is kept.
+# tracecast continues within a second after the interface, or the collector, is back; an
+# interface can be removed while a target uses it; and rate= is kept.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
-scale=${TRACERIG_TIMEOUT_SCALE:-1}
 target=/sys/kernel/config/tracecast/rig
 instance=$tracing/instances/away
 
-fail() {
-	printf '%s\n' "$@" >&2
-	[ ! -e $target/ledger ] || cat $target/ledger >&2
-	cat collector.err >&2
-	exit 1
+explain() {
+	[ ! -e $target/ledger ] || cat $target/ledger
+	[ ! -e collector.err ] || cat collector.err
 }
 
-# The number behind a word of the ledger, in $n; no program is begun for it, which
-# would take as long as what is measured
+# The number after a word of the ledger, in $n, without starting a program, which would
+# take as long as what is measured
 number() { # WORD
 	local line
 	n=0
@@ -28,15 +25,6 @@ number() { # WORD
 			return
 		fi
 	done <$target/ledger
-}
-
-await() { # COMMAND...
-	local i
-	for ((i = 0; i < 600 * scale; i++)); do
-		! "$@" || return 0
-		sleep 0.05
-	done
-	fail "not within half a minute: $*"
 }
 
 delivered() {
@@ -91,16 +79,16 @@ gone_and_back() { # WHAT GO COME
 	for i in 1 2 3; do
 		$2
 		marks 10
-		await holds
+		until_true 30 holds
 		$3
 		begin=$(ms)
-		await delivered
+		until_true 30 delivered
 		took=$(($(ms) - begin))
 		[ $took -ge $best ] || best=$took
 	done
 	echo "$1: goes on after $best ms"
 	# A second, and one for a host that has other things to do
-	[ $best -le $((2000 * scale)) ] || fail "$1: it took $best ms to go on"
+	[ $best -le $((2000 * scale)) ] || die "$1: it took $best ms to go on"
 }
 
 interface_goes() {
@@ -109,7 +97,7 @@ interface_goes() {
 	errors=$n
 	ip link delete rig0
 	marks 1
-	await has_errors "$errors"
+	until_true 30 has_errors "$errors"
 }
 
 interface_comes() {
@@ -118,13 +106,13 @@ interface_comes() {
 
 collector_goes() {
 	kill $collector
-	wait $collector || fail "the collector failed"
+	wait $collector || die "the collector failed"
 }
 
 listens() { ip netns exec far ss -Hlun 'sport = 6676' | grep -q .; }
 collector_comes() {
 	collect
-	await listens
+	until_true 30 listens
 }
 
 ip netns add far
@@ -132,7 +120,7 @@ trap 'kill $collector 2>/dev/null || true; ip netns delete far' EXIT
 mkdir $instance
 connect
 collect
-await listens
+until_true 30 listens
 mkdir $target
 echo away >$target/instance
 echo 10.9.0.2 >$target/remote_ip
@@ -140,7 +128,7 @@ echo rig0 >$target/dev_name
 echo 100 >$target/flush
 echo 1 >$target/enabled
 marks 10
-await delivered
+until_true 30 delivered
 gone_and_back interface interface_goes interface_comes
 gone_and_back collector collector_goes collector_comes
 echo 0 >$target/enabled
@@ -149,27 +137,27 @@ echo 0 >$target/enabled
 for dat in collected/*.dat; do
 	trace-cmd report "$dat" 2>/dev/null
 done | sed -n 's/.*: mark \([0-9]*\)$/\1/p' | sort -n | uniq >got
-seq 0 $((next - 1)) | diff - got >&2 || fail "marks are missing"
+seq 0 $((next - 1)) | diff - got >&2 || die "marks are missing"
 
-# At most so many bytes a second, with all headers; nothing is lost for that
+# At most $rate bytes a second, with all headers; nothing is lost because of it
 rate=40000
 echo $rate >$target/rate
 echo 1 >$target/enabled
 begin=$(ms)
 head -c 110000 /dev/urandom | base64 -w 700 >$instance/trace_marker
-await delivered
+until_true 30 delivered
 took=$(($(ms) - begin))
 sent=$(sed -n 's/^sent: \([0-9]*\) datagrams.* \([0-9]*\) bytes in all.*/\2 \1/p' $target/ledger)
 bytes=$((${sent% *} + 42 * ${sent#* }))
-[ $bytes -gt 110000 ] || fail "only $bytes bytes were sent"
+[ $bytes -gt 110000 ] || die "only $bytes bytes were sent"
 # A tenth of a second's worth may go at once, and a datagram more
 [ $bytes -le $((rate * took / 1000 + rate / 10 + 2000)) ] ||
-	fail "$bytes bytes in $took ms, although rate is $rate"
-delivered || fail "something was lost"
+	die "$bytes bytes in $took ms, although rate is $rate"
+delivered || die "something was lost"
 echo 0 >$target/enabled
 echo 0 >$target/rate
 
-# What sending makes is not recorded, but for what the scheduler does with it
+# Events of sending are not recorded, except those of the scheduler
 rm collected/*
 echo 1 >$instance/events/net/enable
 echo 1 >$instance/events/sched/sched_switch/enable
@@ -180,15 +168,15 @@ not_recorded() {
 	[ "$n" -gt 0 ]
 }
 marks 10
-await not_recorded
+until_true 30 not_recorded
 echo 0 >$instance/events/enable
-await delivered
+until_true 30 delivered
 echo 0 >$target/enabled
 collector_goes
-trace-cmd report -R collected/*.0.dat >own.txt 2>report.err || fail "report: $(cat report.err)"
-grep -q " net_dev_xmit: " own.txt || fail "nobody's datagrams are in the trace"
-! grep -- "-$pid .* net_" own.txt >&2 || fail "the sender's datagrams are in the trace"
-grep -q " sched_switch: .*next_pid=$pid\b" own.txt || fail "the sender's switches are not in the trace"
+trace-cmd report -R collected/*.0.dat >own.txt 2>report.err || die "report: $(cat report.err)"
+grep -q " net_dev_xmit: " own.txt || die "nobody's datagrams are in the trace"
+! grep -- "-$pid .* net_" own.txt >&2 || die "the sender's datagrams are in the trace"
+grep -q " sched_switch: .*next_pid=$pid\b" own.txt || die "the sender's switches are not in the trace"
 
 # netpoll has the interface; when it goes, it is let go, and found again
 dummy() {
@@ -203,15 +191,15 @@ dummy
 echo dummy7 >$target/dev_name
 echo 10.8.0.2 >$target/remote_ip
 echo 1 >$target/enabled
-await through 10.8.0.1
-timeout $((30 * scale)) ip link delete dummy7 || fail "the interface cannot go"
-await not_through
+until_true 30 through 10.8.0.1
+timeout $((30 * scale)) ip link delete dummy7 || die "the interface cannot go"
+until_true 30 not_through
 dummy
-await through 10.8.0.1
+until_true 30 through 10.8.0.1
 echo 0 >$target/enabled
 echo fd08::2 >$target/remote_ip
 echo 1 >$target/enabled
-await through fd08::1
+until_true 30 through fd08::1
 echo 0 >$target/enabled
 ip link delete dummy7
 rmdir $target

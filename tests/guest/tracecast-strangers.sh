@@ -2,35 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# tracecast and hosts that mean no good: what others than the collector send to the rig's
-# port does not even get into its socket, the session's number is root's to read, and
-# a collector that asks for everything again and again gets little more than once. With
-# a key, who has the collector's address acknowledges nothing, and what was recorded on
-# the path and is sent again, as it was or changed, is refused at both ends and counted;
-# a key that one end only has is told; and the key is nowhere to be read.
+# tracecast and hostile hosts: datagrams from other hosts than the collector do not reach the
+# socket of the rig, only root can read the session's number, and a collector that requests
+# everything repeatedly gets little more than once. With a key, a host that has the
+# collector's address but not the key acknowledges nothing; datagrams that were recorded on
+# the path and are sent again, unchanged or changed, are refused at both ends and counted; a
+# key that only one end has is reported; and the key cannot be read anywhere.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
-scale=${TRACERIG_TIMEOUT_SCALE:-1}
 target=/sys/kernel/config/tracecast/rig
 instance=$tracing/instances/strangers
 
-fail() {
-	printf '%s\n' "$@" >&2
-	[ ! -e $target/ledger ] || cat $target/ledger >&2
-	[ ! -e collector.err ] || cat collector.err >&2
-	exit 1
+explain() {
+	[ ! -e $target/ledger ] || cat $target/ledger
+	[ ! -e collector.err ] || cat collector.err
 }
 
-await() { # COMMAND...
-	local i
-	for ((i = 0; i < 300 * scale; i++)); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	fail "not within half a minute: $*"
-}
-
-# The number behind a word of the ledger
+# The number after a word of the ledger
 number() { # WORD
 	sed -En "s/.*\b$1:? ([0-9]+).*/\1/p" $target/ledger | head -n 1
 }
@@ -82,85 +70,47 @@ mkdir $instance
 ip netns exec far "$schedz" collect --listen 10.8.1.2 --allow 10.8.1.1 --output collected \
 	>ledger 2>collector.err &
 collector=$!
-await listens
+until_true 30 listens
 start
-[ "$(stat -c %a $target/ledger)" = 400 ] || fail "others can read the ledger"
+[ "$(stat -c %a $target/ledger)" = 400 ] || die "others can read the ledger"
 ! setpriv --reuid 65534 --regid 65534 --clear-groups cat $target/ledger 2>/dev/null ||
-	fail "nobody reads the ledger"
+	die "the user nobody reads the ledger"
 marks 10
-await is_delivered
+until_true 30 is_delivered
 
-cat >flood.py <<'END'
-import socket
-import sys
-import time
-
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.connect((sys.argv[1], 6675))
-end = time.monotonic() + float(sys.argv[2])
-sent = 0
-while time.monotonic() < end:
-    for _ in range(100):
-        try:
-            s.send(b"TC\x01\x06" + b"j" * 60)
-            sent += 1
-        except ConnectionRefusedError:  # nothing is there, for this host
-            pass
-    time.sleep(0.005)
-print(sent)
-END
-ip netns exec evil python3 flood.py 10.8.2.1 5 >sent &
+ip netns exec evil python3 "$TRACERIG_TOP/tests/guest/strangers_flood.py" 10.8.2.1 5 >sent &
 flood=$!
 for _ in {1..20}; do
 	marks 50
 	sleep 0.2
-	[[ "$(waiting)" == *\ 0 ]] || fail "the flood fills the socket: $(waiting)"
+	[[ "$(waiting)" == *\ 0 ]] || die "the flood fills the socket: $(waiting)"
 done
 wait $flood
-[ "$(cat sent)" -gt 1000 ] || fail "there was no flood: $(cat sent)"
-await is_delivered
-[ "$(number lost)$(number abandoned)" = 00 ] || fail "records were lost"
-[ "$(counted strange)" = 0 ] || fail "the thread has read $(counted strange) datagrams of the flood"
+[ "$(cat sent)" -gt 1000 ] || die "there was no flood: $(cat sent)"
+until_true 30 is_delivered
+[ "$(number lost)$(number abandoned)" = 00 ] || die "records were lost"
+[ "$(counted strange)" = 0 ] || die "the thread has read $(counted strange) datagrams of the flood"
 echo 0 >$target/enabled
 rmdir $target
 kill $collector
-wait $collector || fail "the collector failed"
+wait $collector || die "the collector failed"
 
 # ---- a collector that wants it all again ----
 
 # It acknowledges nothing, and asks for the whole window 2,000 times
-cat >greedy.py <<'END'
-import socket
-import struct
-import time
-
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("10.8.1.2", 6676))
-while True:
-    data, rig = s.recvfrom(2048)
-    if data[:2] == b"TC" and data[3] in (1, 7):  # not metadata or a heartbeat
-        break
-cpus = range(2)
-ack = data[:3] + b"\x06" + data[4:12] + struct.pack("<IHH", 1, len(cpus), 0)
-for cpu in cpus:
-    ack += struct.pack("<HHQII", cpu, 1, 0, 0, 8192)
-for _ in range(2000):
-    s.sendto(ack, rig)
-    time.sleep(0.001)
-END
-ip netns exec far python3 greedy.py 2>collector.err &
+ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_greedy.py" 2>collector.err &
 greedy=$!
-await listens
+until_true 30 listens
 echo 256 >$instance/buffer_size_kb
 start
 marks 5000
-wait $greedy || fail "the greedy collector failed"
+wait $greedy || die "the greedy collector failed"
 echo "sent $(counted datagrams), again $(counted again), heard $(counted acknowledgements)"
-[ "$(counted acknowledgements)" -ge 500 ] || fail "it has asked too seldom"
-[ "$(counted again)" -gt 0 ] || fail "nothing was sent again"
+[ "$(counted acknowledgements)" -ge 500 ] || die "it has asked too seldom"
+[ "$(counted again)" -gt 0 ] || die "nothing was sent again"
 # Each one after 10, 20, 40... ms: in ten seconds ten times at most
 [ "$(counted again)" -le $((10 * scale * $(counted datagrams))) ] ||
-	fail "it gets everything again as often as it likes"
+	die "it gets everything again as often as it likes"
 echo 0 >$target/enabled
 rmdir $target
 
@@ -169,112 +119,28 @@ rmdir $target
 (umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' \n' >key)
 
 # Without the key, at the collector's address: it acknowledges all that there may be
-cat >impostor.py <<'END'
-import socket
-import struct
-import time
-
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("10.8.1.2", 6676))
-kinds = set()
-sent = 0
-end = time.monotonic() + 3
-while time.monotonic() < end:
-    data, rig = s.recvfrom(2048)
-    kinds.add(data[3])
-    ack = data[:2] + b"\x01\x06" + data[4:12] + struct.pack("<IHH", 1, 2, 0)
-    for cpu in range(2):
-        ack += struct.pack("<HHQ", cpu, 0, 1)
-    s.sendto(ack, rig)
-    # With a seal, but not of the key
-    s.sendto(ack[:2] + b"\x81" + ack[3:] + struct.pack("<QQQ", 1, 1, 1), rig)
-    sent += 2
-print(sent, *kinds)
-END
-ip netns exec far python3 impostor.py >told 2>collector.err &
+ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_impostor.py" >told 2>collector.err &
 impostor=$!
-await listens
+until_true 30 listens
 start "$(cat key)"
 marks 50
-wait $impostor || fail "the impostor failed"
+wait $impostor || die "the impostor failed"
 read -r sent kinds <told
-[ "$kinds" = 5 ] || fail "not only heartbeats were sent to who has no key: $kinds"
+[ "$kinds" = 5 ] || die "not only heartbeats were sent to who has no key: $kinds"
 forged_are() { [ "$(counted forged)" = "$1" ]; }
-await forged_are "$sent"
-[ "$(number acknowledged)" = 0 ] || fail "the impostor has acknowledged records"
-grep -q '^key: no answer' $target/ledger || fail "no word of the answer that is missing"
+until_true 30 forged_are "$sent"
+[ "$(number acknowledged)" = 0 ] || die "the impostor has acknowledged records"
+grep -q '^key: no answer' $target/ledger || die "no word of the answer that is missing"
 
-# The path: all that passes is recorded; when it is told to, it is sent again, each once
-# as it was, with one bit of the tag changed, and without its seal
-cat >path.py <<'END'
-import select
-import signal
-import socket
-
-outer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-outer.bind(("10.8.1.2", 6676))
-inner = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-inner.connect(("127.0.0.1", 6677))
-to_collector, to_rig, rig = [], [], None
-again = False
-
-
-def repeat(*_):
-    global again
-    again = True
-
-
-# What an earlier one met may be told now: nobody listens at the time
-def give(data):
-    while True:
-        try:
-            return inner.send(data)
-        except ConnectionRefusedError:
-            pass
-
-
-def versions(data):
-    yield data
-    yield data[:-1] + bytes([data[-1] ^ 0x80])
-    yield data[:2] + b"\x01" + data[3:-24]
-
-
-signal.signal(signal.SIGUSR1, repeat)
-while True:
-    ready = select.select([outer, inner], [], [], 0.1)[0]
-    if outer in ready:
-        data, rig = outer.recvfrom(2048)
-        to_collector.append(data)
-        give(data)
-    if inner in ready:
-        try:
-            to_rig.append(inner.recv(2048))
-            outer.sendto(to_rig[-1], rig)
-        except ConnectionRefusedError:
-            pass
-    if again:
-        again = False
-        old = list(to_collector)
-        for data in old:
-            for version in versions(data):
-                give(version)
-        # As many as there is room for in the rig's socket
-        back = to_rig[:20] + to_rig[-20:]
-        for data in back:
-            for version in versions(data):
-                outer.sendto(version, rig)
-        # Those that tell no number of the other side: heartbeats, which it answers
-        early = [data for data in old if data[-16:-8] == bytes(8)]
-        assert all(data[3] == 5 for data in early)
-        print(len(old), len(early), len(back), flush=True)
-END
+# The path records all datagrams; on a signal it sends each again three times: unchanged, with
+# one bit of the tag changed, and without its seal
 collect() { # LEDGER [OPTION...]
 	local ledger=$1
 	shift
 	ip netns exec far "$schedz" collect --listen 127.0.0.1:6677 --output keyed "$@" \
 		>"$ledger" 2>collector.err &
 	collector=$!
-	await hears
+	until_true 30 hears
 }
 hears() { ip netns exec far ss -Hlun 'sport = 6677' | grep -q .; }
 ledger_has() { # LEDGER LINE
@@ -286,36 +152,36 @@ is_repeated() { [ -s repeated ]; }
 ip -n far link set lo up
 : >repeated
 collect ledger --key-file key
-ip netns exec far python3 path.py >>repeated 2>path.err &
+ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_path.py" >>repeated 2>path.err &
 path=$!
-await is_delivered
+until_true 30 is_delivered
 marks 50
-await is_delivered
+until_true 30 is_delivered
 if grep '^key:' $target/ledger; then
-	fail "an answer was missed"
+	die "an answer was missed"
 fi
 all=$(number generated)
 forged=$(counted forged)
 kill -USR1 $path
-await is_repeated
+until_true 30 is_repeated
 read -r old early back <repeated
 echo "repeated: $old datagrams, $early of them early; $back acknowledgements"
 if [ "$early" = 0 ] || [ "$old" -le $((2 * early)) ] || [ "$back" -lt 10 ]; then
-	fail "too few to repeat"
+	die "too few to repeat"
 fi
 # The answers to the early ones are late to the rig
-await forged_are $((forged + 3 * back + early))
-await ledger_has ledger "refused: $((old - early)) datagrams that had arrived before"
-await ledger_has ledger "refused: $old datagrams with another key"
-await ledger_has ledger "refused: $old datagrams without a key"
-await ledger_has ledger "refused: $((2 * early)) datagrams of senders without an acknowledgement yet"
+until_true 30 forged_are $((forged + 3 * back + early))
+until_true 30 ledger_has ledger "refused: $((old - early)) datagrams that had arrived before"
+until_true 30 ledger_has ledger "refused: $old datagrams with another key"
+until_true 30 ledger_has ledger "refused: $old datagrams without a key"
+until_true 30 ledger_has ledger "refused: $((2 * early)) datagrams of senders without an acknowledgement yet"
 if [ "$(number generated)" != "$all" ] || ! is_delivered; then
-	fail "what came again was taken"
+	die "what came again was taken"
 fi
 kill $collector
-wait $collector || fail "the collector failed"
+wait $collector || die "the collector failed"
 grep -q "delivered $all + lost in the ring 0 + lost on the wire 0 + awaited 0" ledger ||
-	fail "the collector's ledger: $(cat ledger)"
+	die "the collector's ledger: $(cat ledger)"
 cat $target/ledger >rig.ledger
 echo 0 >$target/enabled
 
@@ -323,15 +189,15 @@ echo 0 >$target/enabled
 collect again --key-file key
 : >repeated
 kill -USR1 $path
-await is_repeated
+until_true 30 is_repeated
 read -r old _ <repeated
-await ledger_has again "refused: $old datagrams of senders without an acknowledgement yet"
+until_true 30 ledger_has again "refused: $old datagrams of senders without an acknowledgement yet"
 kill $collector
-wait $collector || fail "the second collector failed"
+wait $collector || die "the second collector failed"
 if grep -q session again; then
-	fail "another collector takes what was recorded: $(cat again)"
+	die "another collector takes what was recorded: $(cat again)"
 fi
-[ "$(find keyed -name "*.dat" | wc -l)" = 1 ] || fail "files: $(ls keyed)"
+[ "$(find keyed -name "*.dat" | wc -l)" = 1 ] || die "files: $(ls keyed)"
 
 # ---- a key at one end only ----
 
@@ -340,37 +206,37 @@ told() { # LINE: and no other one
 }
 collect none
 echo 1 >$target/enabled
-await told 'schedz: session [0-9a-f]{16}: refused: the sender has a key; give it with --key-file'
-[ "$(number acknowledged)" = 0 ] || fail "who has no key acknowledges"
-grep -q '^key: no answer' $target/ledger || fail "no word of the answer that is missing"
+until_true 30 told 'schedz: session [0-9a-f]{16}: refused: the sender has a key; give it with --key-file'
+[ "$(number acknowledged)" = 0 ] || die "who has no key acknowledges"
+grep -q '^key: no answer' $target/ledger || die "no word of the answer that is missing"
 echo 0 >$target/enabled
 kill $collector
-wait $collector || fail "the collector without a key failed"
+wait $collector || die "the collector without a key failed"
 
 echo >$target/key
 collect alone --key-file key
 echo 1 >$target/enabled
-await told "schedz: session [0-9a-f]{16}: refused: the sender has no key; write it to its target's file key"
-[ "$(number acknowledged)" = 0 ] || fail "who has a key acknowledges what has none"
+until_true 30 told "schedz: session [0-9a-f]{16}: refused: the sender has no key; write it to its target's file key"
+[ "$(number acknowledged)" = 0 ] || die "who has a key acknowledges what has none"
 echo 0 >$target/enabled
 kill $collector
-wait $collector || fail "the collector with a key failed"
+wait $collector || die "the collector with a key failed"
 kill $path
 
 # ---- who can read it ----
 
 cat key >$target/key
-[ "$(cat $target/key)" = set ] || fail "the file key: $(cat $target/key)"
+[ "$(cat $target/key)" = set ] || die "the file key: $(cat $target/key)"
 for action in 'cat' 'tee </dev/null'; do
 	if setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$action $target/key" 2>/dev/null; then
-		fail "nobody can: $action key"
+		die "the user nobody can: $action key"
 	fi
 done
 dmesg >dmesg.txt
 cat $instance/trace $tracing/trace >trace.txt
 for file in told ledger again none alone rig.ledger dmesg.txt trace.txt collector.err path.err "$target"/*; do
 	if grep -aqiF -f key "$file"; then
-		fail "the key is in $file"
+		die "the key is in $file"
 	fi
 done
 rmdir $target

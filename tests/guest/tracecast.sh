@@ -6,16 +6,14 @@
 # and doubles datagrams: everything arrives, and both ledgers say so.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
-scale=${TRACERIG_TIMEOUT_SCALE:-1}
 targets=/sys/kernel/config/tracecast
 target=$targets/rig
 
-fail() {
-	printf '%s\n' "$@" >&2
-	[ ! -e $target/ledger ] || cat $target/ledger >&2
-	[ ! -e collected/ledger ] || cat collected/ledger >&2
-	[ ! -e collector.err ] || cat collector.err >&2
-	exit 1
+explain() {
+	local file
+	for file in $target/ledger collected/ledger collector.err; do
+		[ ! -e "$file" ] || cat "$file"
+	done
 }
 
 network() { # netem's options, or nothing for a good network
@@ -29,16 +27,6 @@ collect() { # ADDRESS
 	$schedz collect --listen "$1" --output collected >collected/ledger 2>collector.err &
 	collector=$!
 	trap 'kill $collector 2>/dev/null || true; network' EXIT
-}
-
-# The collector is done with a session when it says so
-await() { # PATTERN FILE
-	local i
-	for ((i = 0; i < 600 * scale; i++)); do
-		! grep -q "$1" "$2" || return 0
-		sleep 0.1
-	done
-	fail "no '$1' in $2 after minutes"
 }
 
 # start INSTANCE ADDRESS [ATTRIBUTE=VALUE...]
@@ -56,39 +44,48 @@ start() {
 
 stop() {
 	echo 0 >$target/enabled
-	await 'is over' collector.err
+	# The collector is done with a session when it says so
+	until_true 60 grep -q 'is over' collector.err
 	network
 	kill -USR1 $collector
-	await generated: collected/ledger
+	until_true 60 grep -q generated: collected/ledger
 	kill $collector
-	wait $collector || fail "the collector failed"
+	wait $collector || die "the collector failed"
 }
 
-# number WORD FILE: the number behind a word, in the first line that has it
+# number WORD FILE: the number after a word, in the first line that has it
 number() {
 	sed -n "s/.*\\b$1:\\{0,1\\} \\([0-9]*\\).*/\\1/p" "$2" | head -n 1
+}
+
+has_errors() {
+	[ "$(number errors $target/ledger)" -gt 0 ]
+}
+
+holds_nothing() {
+	[ "$(number held $target/ledger)" -eq 0 ]
 }
 
 # All that the sender made arrived; all parts of both ledgers add up
 check_ledgers() {
 	local made
 	made=$(number generated $target/ledger)
-	[ "$made" -gt "$1" ] || fail "only $made records were made"
-	[ "$made" -eq "$(number acknowledged $target/ledger)" ] || fail "not all was acknowledged"
-	[ "$(number lost $target/ledger)" -eq 0 ] || fail "the ring lost records"
-	[ "$made" -eq "$(number generated collected/ledger)" ] || fail "the ledgers differ"
-	[ "$made" -eq "$(number delivered collected/ledger)" ] || fail "not all was delivered"
-	grep -q ' 0 damaged$' collected/ledger || fail "datagrams were damaged"
+	[ "$made" -gt "$1" ] || die "only $made records were made"
+	[ "$made" -eq "$(number acknowledged $target/ledger)" ] || die "not all was acknowledged"
+	[ "$(number lost $target/ledger)" -eq 0 ] || die "the ring lost records"
+	[ "$made" -eq "$(number generated collected/ledger)" ] || die "the ledgers differ"
+	[ "$made" -eq "$(number delivered collected/ledger)" ] || die "not all was delivered"
+	grep -q ' 0 damaged$' collected/ledger || die "datagrams were damaged"
 }
 
 busy() { # FILE
-	! cat "$1" >/dev/null 2>err || fail "$1 can be read beside the target"
-	grep -q 'busy' err || fail "$1: $(cat err)"
+	! cat "$1" >/dev/null 2>err || die "$1 can be read beside the target"
+	grep -q 'busy' err || die "$1: $(cat err)"
 }
 
 # --- numbered records of the ring, packed, over IPv6, with every fault there is
 marks() {
-	local n=2000 i dat
+	local n=2000 dat
 	mkdir $tracing/instances/marks
 	echo 1 >$tracing/instances/marks/events/irq/enable
 	collect '[::1]:6676'
@@ -96,45 +93,23 @@ marks() {
 	start marks ::1 flush=100
 	busy $tracing/instances/marks/trace_pipe
 	busy $tracing/instances/marks/per_cpu/cpu0/trace_pipe_raw
-	! rmdir $tracing/instances/marks 2>/dev/null || fail "the instance went"
-	! echo global >$tracing/instances/marks/trace_clock 2>/dev/null || fail "the clock changed"
-	python3 - $n $tracing/instances/marks/trace_marker <<'PY'
-import os, sys
-fd = os.open(sys.argv[2], os.O_WRONLY)
-for i in range(int(sys.argv[1])):
-    # One in a hundred is larger than a datagram
-    os.write(fd, b"mark %d %s" % (i, b"x" * (2500 if i % 100 == 0 else i % 60)))
-PY
+	! rmdir $tracing/instances/marks 2>/dev/null || die "the instance went"
+	! echo global >$tracing/instances/marks/trace_clock 2>/dev/null || die "the clock changed"
+	python3 "$TRACERIG_TOP/tests/guest/tracecast_marks.py" $n $tracing/instances/marks/trace_marker
 	echo 0 >$tracing/instances/marks/events/irq/enable
-	# Nothing goes while the link is down, and all goes on when it is up again
+	# Nothing is sent while the link is down, and sending continues when it is up again
 	ip link set lo down
 	echo "mark $n " >$tracing/instances/marks/trace_marker
-	for ((i = 0; i < 100 * scale && $(number errors $target/ledger) == 0; i++)); do
-		sleep 0.1
-	done
-	[ "$(number errors $target/ledger)" -gt 0 ] || fail "it can be sent while the link is down"
-	[ "$(number held $target/ledger)" -gt 0 ] || fail "nothing is held"
+	within 10 has_errors || die "it can be sent while the link is down"
+	[ "$(number held $target/ledger)" -gt 0 ] || die "nothing is held"
 	ip link set lo up
-	for ((i = 0; i < 300 * scale && $(number held $target/ledger) != 0; i++)); do
-		sleep 0.1
-	done
-	[ "$(number held $target/ledger)" -eq 0 ] || fail "it did not go on"
+	within 30 holds_nothing || die "it did not continue"
 	stop
 	check_ledgers $n
 	dat=$(echo collected/*.dat)
-	trace-cmd report "$dat" >marks.txt 2>report.err || fail "report: $(cat report.err)"
+	trace-cmd report "$dat" >marks.txt 2>report.err || die "report: $(cat report.err)"
 	# In the order of time, each once, with all its bytes
-	python3 - marks.txt $n "$(number generated $target/ledger)" <<'PY' || fail "marks are missing"
-import re, sys
-lines = [l for l in open(sys.argv[1]) if re.search(r"\[\d+\]", l)]
-marks = [re.search(r"mark (\d+) (x*)", l) for l in lines]
-marks = [(int(m[1]), len(m[2])) for m in marks if m]
-n = int(sys.argv[2])
-assert marks == [(i, 2500 if i % 100 == 0 else i % 60) for i in range(n)] + [(n, 0)], \
-    (len(marks), [m for i, m in enumerate(marks) if m[0] != i][:5])
-assert len(lines) == int(sys.argv[3]), (len(lines), sys.argv[3])
-assert not any("DROPPED" in l for l in open(sys.argv[1]))
-PY
+	python3 "$TRACERIG_TOP/tests/guest/tracecast_marks_check.py" marks.txt $n "$(number generated $target/ledger)" || die "marks are missing"
 	rmdir $target
 	rmdir $tracing/instances/marks
 }
@@ -168,17 +143,17 @@ blocks() {
 	stop
 	check_ledgers 5
 	[ "$(number events $tracing/schedz)" -eq "$(number written $tracing/schedz)" ] ||
-		fail "the ring refused blocks: $(cat $tracing/schedz)"
+		die "the ring refused blocks: $(cat $tracing/schedz)"
 	for name in before after; do
 		enable $tracing/instances/$name 0
-		trace-cmd extract -B $name -o $name.dat >/dev/null 2>&1 || fail "extract failed"
+		trace-cmd extract -B $name -o $name.dat >/dev/null 2>&1 || die "extract failed"
 		trace-cmd report -t -R -l $name.dat >$name.txt 2>/dev/null
 		[ ! -d $tracing/instances/$name ] || rmdir $tracing/instances/$name
 	done
-	$schedz expand collected/*.dat -o expanded.dat 2>err || fail "expand failed: $(cat err)"
+	$schedz expand collected/*.dat -o expanded.dat 2>err || die "expand failed: $(cat err)"
 	trace-cmd report -t -R -l expanded.dat >expanded.txt 2>/dev/null
 	"$TRACERIG_TOP/tests/guest/schedz-compare.py" before.txt expanded.txt after.txt 1000 ||
-		fail "what was expanded is not what happened"
+		die "what was expanded is not what happened"
 	rmdir $target
 }
 

@@ -32,14 +32,14 @@ schedz, scale = sys.argv[1], int(sys.argv[2])
 
 
 class Relay:
-    """Loses, reorders and doubles so many percent of the datagrams of both directions.
+    """Loses, reorders and doubles percentages of the datagrams of both directions.
 
     Data with numbers in the hole never get through, however often they are sent.  The
     last heartbeats always do: who does not hear that a session is over has to wait for
     it to go on.
     """
-    OVERTAKE = 8        # others that may go before one at most
-    PATIENCE = .05      # and so many seconds without any
+    OVERTAKE = 8        # maximum number of datagrams that overtake one
+    PATIENCE = .05      # seconds without a datagram after which it is sent
 
     def __init__(self, faults, seed):
         self.percent = {name: faults.get(name, 0) for name in ("loss", "reorder", "double")}
@@ -60,7 +60,7 @@ class Relay:
             else:
                 to.send(datagram)
         except ConnectionRefusedError:
-            pass        # nobody listens yet, or any more
+            pass        # no collector listens yet, or any more
 
     def happens(self, what):
         if self.random.random() * 100 >= self.percent[what]:
@@ -96,7 +96,7 @@ class Relay:
             self.send(to, datagram)
 
     def run(self, end):
-        """Until the other end of a pipe is closed; then tells what it did."""
+        """Work until the other end of a pipe is closed; then report the counts."""
         while True:
             ready = select.select([self.near, self.far, end], [], [], self.PATIENCE)[0]
             if not ready:
@@ -188,7 +188,7 @@ def read_marks(path):
         if not re.search(r"\[\d{3}\]", line) or "EVENTS DROPPED" in line:
             continue
         m = re.search(r": (mark (\d+) [0-9a-f]+\.)$", line)
-        assert m, "nobody made this: " + line
+        assert m, "not a mark: " + line
         i = int(m[2])
         assert i > last, f"{i} after {last}"
         assert m[1] == mark(i), f"{i} has other bytes"
@@ -260,7 +260,7 @@ def run(faults, overwrite=1, **attributes):
 
 
 ALL = {"loss": 10, "reorder": 10, "double": 10}
-# What can be sent again arrives, whatever happens to it
+# All that can be sent again arrives
 for case in {"loss": 1}, {"loss": 5}, {"loss": 10}, {"reorder": 10}, {"double": 10}, ALL:
     assert run(case)[0] == COUNT, "something was lost"
 
@@ -270,7 +270,7 @@ assert run({"loss": 5}, rate=50000)[0] == COUNT, "something was lost"
 # What never gets through is lost on the wire, and nothing else is
 got, ring, wire, unsent = run({"loss": 5, "hole": range(20, 25)}, window=4096)
 assert wire > 0 and ring == unsent == 0
-# and meanwhile what the window has no room for stays in the ring
+# and records that the window has no room for stay in the ring
 got, ring, wire, unsent = run({"loss": 5, "hole": range(20, 25)}, window=64)
 assert wire > 0 and unsent > 0 and ring == 0
 

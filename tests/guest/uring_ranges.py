@@ -43,7 +43,7 @@ def ranges_of(event):
         head, count = pairs.pop(0)
         if not head & PIPE:
             if pipes:
-                bad("a socket's range behind a pipe's:", event)
+                bad("a socket's range after a pipe's:", event)
             socket.append((head, count))
             continue
         way = "out" if head & WRITTEN else "in"

@@ -5,7 +5,7 @@
  *
  * usage: uringproxy plain|defer|sqpoll SERVER-PORT CLIENTS >LOG
  *
- * Says its port on the standard error, and ends when so many clients have come and gone.
+ * Prints its port on standard error, and ends when CLIENTS clients have disconnected.
  * A message is four bytes, the length of the rest in the machine's order, and that; a
  * request whose rest is of an odd length is handed on twice.
  *

@@ -10,8 +10,8 @@
  *
  *	tgid user_data part op result stream way from end pipe way from end flags
  *
- * where a stream of sockets is told by its end's cookie, and a pipe by its inode number,
- * both 0 if there is none; part is how many results there were before; way: "in" or
+ * where a stream of sockets is identified by its end's cookie, and a pipe by its inode number,
+ * both 0 without one; part is the number of earlier results; way: "in" or
  * "out"; flags: "peeked", "more" if there are more results, or "-".
  */
 #define _GNU_SOURCE
@@ -36,7 +36,7 @@
 #define MOST_SENT 12000
 #define MOST_RECEIVED 9000
 
-/* Of multishot requests: so many results, at most, until there is no room */
+/* Maximum number of results of multishot requests until there is no room */
 #define BUFFERS 4
 #define BUFFER_SIZE 1500
 #define GROUP 7
@@ -50,8 +50,8 @@ enum kind { TCP, UNIX, PIPE };
  * @pipe:	what is spliced goes through these, from where it is received, and to where it
  *		is sent
  * @data:	what is sent
- * @sent:	so much of it, so far
- * @received:	likewise
+ * @sent:	number of bytes sent so far
+ * @received:	number of bytes received so far
  * @piped:	bytes that went through these so far
  * @put:	how many were put into the second one for a request
  * @sending:	the request that sends, or NULL
@@ -227,7 +227,7 @@ static struct request *begin(struct way *w, bool out, const char *op)
 {
 	struct request *r = &requests[(w - ways) * 2 + out];
 
-	/* Its place is told by the number */
+	/* The number includes its place */
 	numbers += 4;
 	*r = (struct request){ .number = numbers + (int)(r - requests),
 			       .way = w,

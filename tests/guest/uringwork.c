@@ -260,7 +260,7 @@ static void links(void)
 	add_fsync(fd, IOSQE_IO_LINK);
 	add_read(fd, buffer, 3000, 0, 0);
 	submit_and_reap(3);
-	/* A chain that breaks: those behind are cancelled, and never get a file */
+	/* A chain that breaks: later requests are cancelled, and never get a file */
 	add_read(fd, (void *)8, 100, 0, IOSQE_IO_LINK);
 	add_fsync(fd, IOSQE_IO_LINK);
 	add_read(fd, buffer, 100, 0, 0);
@@ -392,7 +392,7 @@ static void cancelled(void)
 	add(sqe, "timeout", false, -1);
 	submit_and_reap(1);
 	CHECK(requests[*nr_requests - 1].result == -ETIME);
-	/* A request that gets so much time */
+	/* A request with a time limit */
 	add_read(pipefd[0], buffer, 10, 0, IOSQE_IO_LINK);
 	sqe = next();
 	io_uring_prep_link_timeout(sqe, &soon, 0);
@@ -457,7 +457,7 @@ static void hanging(void)
 	close(pipefd[1]);
 }
 
-/* A process that leaves one behind; who could see its result is gone */
+/* A process that exits before a request has its result */
 static void leaving(void)
 {
 	int pipefd[2], status;

@@ -8,6 +8,7 @@ unset TRACERIG_BUILD TRACERIG_KERNEL MAKEFLAGS
 
 mkdir -p repo/{tests/demo,scripts,qemu} repo/build/{demo,tools/bin}
 cp "$TRACERIG_TOP/tests/demo/run" repo/tests/demo/
+cp "$TRACERIG_TOP/tests/lib.bash" repo/tests/
 cp "$TRACERIG_TOP/scripts/progress" repo/scripts/
 demo=$PWD/repo/tests/demo/run
 stub() { # FILE: a program that does what stdin says

@@ -21,42 +21,37 @@ END
 gcc -O1 -Wall -Wextra -o out.d/touch touch.c
 cat >out.d/guest <<'END'
 set -eu
+. "$TRACERIG_TOP/tests/lib.bash"
 cd /sys/kernel/tracing
 sysctl -qw kernel.panic_on_oops=0 kernel.panic_on_warn=0 kernel.hung_task_panic=0
 insmod "$TRACERIG_OUTPUT/oopser.ko"
 oopses() { dmesg | grep -c "BUG: kernel NULL pointer dereference" || true; }
-# reported PATTERN N: until io_pending has N lines with it
-reported() {
-	for _ in $(seq 600); do
-		[ "$(grep -c "io_pending: $1" trace)" -lt "$2" ] || return 0
-		sleep 0.1
-	done
-	echo "io_pending does not report $1"
-	return 1
-}
+# oopsed N: there were N oopses; reported PATTERN N: io_pending has N lines with it
+oopsed() { [ "$(oopses)" -ge "$1" ]; }
+reported() { [ "$(grep -c "io_pending: $1" trace)" -ge "$2" ]; }
 # A call that hangs: as long as the worker is there, it reports it each second
 hang() { mkfifo "/tmp/$1"; cat "/tmp/$1" & hung=$!; }
 echo 1 >events/iosys/io_pending/enable
 hang before
-reported "openat.* tgid=$hung " 1
+until_true 60 reported "openat.* tgid=$hung " 1
 for n in 1 2 3; do
 	"$TRACERIG_OUTPUT/touch" 2>/dev/null &
-	for _ in $(seq 600); do [ "$(oopses)" -lt "$n" ] || break; sleep 0.1; done
+	until_true 60 oopsed $n
 	# Their stacks are others' now, as far as they can be
 	ls -R /etc >/dev/null
 done
-[ "$(oopses)" -eq 3 ] || { echo "not 3 oopses: $(oopses)"; exit 1; }
+[ "$(oopses)" -eq 3 ] || die "not 3 oopses: $(oopses)"
 # An oops switches tracing off
 echo >trace
 echo 1 >tracing_on
 # Their faults will not end, since their exits wait for the lock that they held
-reported "fault .*comm=touch" 6
-reported "openat.* tgid=$hung " 2
+until_true 60 reported "fault .*comm=touch" 6
+until_true 60 reported "openat.* tgid=$hung " 2
 echo 0 >events/iosys/io_pending/enable
 echo 1 >events/iosys/io_pending/enable
 echo >trace
 hang after
-reported "openat.* tgid=$hung " 2
+until_true 60 reported "openat.* tgid=$hung " 2
 [ "$(grep -c "io_pending: fault" trace)" -eq 0 ]
 { grep "open faults" iosys; echo survived; } >"$TRACERIG_OUTPUT/result"
 sync "$TRACERIG_OUTPUT/result"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# How far a build or a demo is: shares that only grow and stay below 100 per cent,
-# whatever scripts/progress is told; a kernel build's share by its steps, or by their
+# Progress of a build or a demo: shares that only grow and stay below 100 per cent for any
+# input of scripts/progress; a kernel build's share by its steps, or by their
 # places in the last build; and the number of steps of the first build is right.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 
@@ -27,8 +27,8 @@ same "one two three " "$(tr '\n' ' ' <out)" "what a short one prints"
 expect 0 "$progress" none </dev/null
 [ ! -s out ] || die "nothing was to be shown"
 
-# shown PATTERN FILE: waits until FILE has a line that matches.  What runs in a pipe
-# must not go on before scripts/progress has read what came so far.
+# shown PATTERN FILE: waits until FILE has a line that matches.  A program in a pipe
+# must not continue before scripts/progress has read its output so far.
 shown() {
 	until_true 60 grep -q "$1" "$2"
 }
@@ -51,7 +51,7 @@ has out '^long: 20 %, [0-9]+ (s|min) left$'
 has out '^long: 43 %, '
 [ "$(shares out | sort -u | wc -l)" -eq "$(shares out | wc -l)" ] || die "the same share twice"
 
-# A terminal: one line that is kept up to date, also when nothing is said.
+# A terminal: one line that is kept up to date, also without input.
 four_shares() {
 	[ "$(shares out | wc -l)" -ge 4 ]
 }

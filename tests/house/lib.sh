@@ -4,16 +4,11 @@
 # the first expectation that does not hold.
 set -euo pipefail
 
-# A limit for what should take a moment is times scale, for busy and slow hosts
+# shellcheck source=tests/lib.bash
+. "$TRACERIG_TOP/tests/lib.bash"
+
 # shellcheck disable=SC2034 # for the tests
 vm=$TRACERIG_TOP/qemu/vm
-# shellcheck disable=SC2034
-scale=${TRACERIG_TIMEOUT_SCALE:-1}
-
-die() {
-	printf '%s\n' "$@" >&2
-	exit 1
-}
 
 # expect STATUS COMMAND...: its output goes to the files out and err.
 expect() {
@@ -34,30 +29,37 @@ has() {
 	}
 }
 
-# same WANT GOT WHAT
-same() {
-	[ "$1" = "$2" ] || die "$3: $2 instead of $1"
-}
-
-# until_true SECONDS COMMAND...: fails when COMMAND still does after SECONDS (times scale).
-until_true() {
-	local end=$((SECONDS + $1 * scale))
+# in_guest STATUS OPTION...: the script on standard input runs in a guest with these OPTIONs
+# of qemu/vm; the guest's files go to the directory out.d.
+in_guest() {
+	local status=$1
 	shift
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || die "still not so: $*"
-		sleep 0.1
-	done
+	mkdir -p out.d
+	cat >out.d/guest
+	expect "$status" "$vm" --timeout $((120 * scale)) --output "$PWD/out.d" "$@" \
+		-- bash -c '. "$TRACERIG_OUTPUT/guest"'
 }
 
 # shellcheck disable=SC2034 # for the tests
 schedz=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz
 
 # collect [OPTION...]: receive traces at $port of this host until the test ends, into the
-# folder collected; the ledger goes to the file ledger, what else is said to notes.
+# folder collected; the ledger goes to the file ledger, messages go to notes.
 collect() {
 	port=$("$TRACERIG_TOP/tests/free-ports" udp)
 	"$schedz" collect --listen "127.0.0.1:$port" --output collected "$@" \
 		>ledger 2>notes &
 	collector=$!
 	trap 'kill $collector 2>/dev/null || true' EXIT
+}
+
+# received: wait for the end of the session, and have the collector print its ledger; the
+# trace is in report.txt.
+received() {
+	within 30 grep -q 'is over' notes || die "the session did not end: $(cat notes)"
+	kill -USR1 $collector
+	within 10 grep -q generated: ledger || die "no ledger"
+	kill $collector
+	wait $collector || die "the collector failed"
+	trace-cmd report collected/*.0.dat >report.txt 2>/dev/null
 }

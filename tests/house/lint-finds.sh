@@ -116,8 +116,17 @@ printf 'import os\n' >scripts/bad.py
 finds python "scripts/bad.py:1.*'os' imported but unused"
 printf '#!/usr/bin/python3\nprint(missing)\n' >scripts/bad
 finds python "scripts/bad:2.*undefined name 'missing'"
-printf '#!/bin/sh\npython3 - "$1" <<'"'END'"' || exit 1\nprint(missing)\nEND\n' >scripts/bad
-finds python "scripts/bad:2.*undefined name 'missing'"
+# not lines that lint finds here
+printf '#!/bin/sh\n%s - "$1" <<'"'END'"' || exit 1\nprint(1)\nEND\n' python3 >scripts/bad
+finds python 'scripts/bad:2: Python in a here-document'
+printf '#!/bin/sh\n%s -B <<'"'END'"'\nprint(1)\nEND\n' python3 >scripts/bad
+finds python 'scripts/bad:2: Python in a here-document'
+printf '#!/bin/sh\ncat >%s <<'"'END'"'\nprint(1)\nEND\n' good.py >scripts/bad
+finds python 'scripts/bad:2: Python in a here-document'
+for quote in \' \"; do
+	printf '# shellcheck shell=bash\nx=$(%s -B -c %s\nprint(1)%s)\n' python3 "$quote" "$quote" >scripts/bad
+	finds python 'scripts/bad:2: Python of several lines'
+done
 echo 'txet("bad");' >>tools/good/page.js
 finds javascript "tools/good/page.js:2:1: 'txet' is not defined"
 echo 'const n = 1;' >>tools/good/page.js

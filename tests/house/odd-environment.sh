@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
-# The entry points do the same whatever the user's environment has: CDPATH, with which cd
-# prints where it went, and a locale with decimal commas.
+# The entry points work in odd environments: with CDPATH, which makes cd print where it
+# went, and with decimal commas.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 unset MAKEFLAGS
 out=$PWD
@@ -26,8 +26,8 @@ in_both qemu/vm --help
 same "" "$(grep -rlE '[$][(]cd "?[$]([(]dirname|here)' .ci scripts qemu tests | tr '\n' ' ')" \
 	"scripts that find their folder by cd"
 
-# Four pieces of work for each CPU take four times as long as one piece, whatever
-# separates the fraction of a second
+# Four pieces of work for each CPU take four times as long as one piece, with a
+# decimal comma or point
 mkdir "$out/bin" "$out/locale"
 printf '#!/bin/sh\necho %d\n' $((4 * $(nproc))) >"$out/bin/nproc"
 chmod +x "$out/bin/nproc"

@@ -28,7 +28,7 @@ echo kept >"$TRACERIG_OUTPUT/kept"
 read -r line || echo "stdin is empty"
 # A virtio port opens once only; this must not be one.
 echo "to stderr" >/dev/stderr
-# Left behind, holding stdout: must not keep the guest up.
+# A process that is left, holding stdout: must not keep the guest up.
 sleep 1000 &
 seq 200000
 exit 7

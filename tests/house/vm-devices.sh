@@ -23,31 +23,11 @@ same hello "$(head -c 5 kept)" "what the guest wrote to its disk"
 # Two guests that name a network reach each other, by the addresses asked for.
 # The name is ours alone: other tests may run at the same time.
 net=test$$
-cat >peer.py <<'END'
-import socket, sys
-me, peer, scale = sys.argv[1], sys.argv[2], int(sys.argv[3])
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("", 7777))
-s.settimeout(1)
-# Until the other one is there: say something to it, and stop at its answer.
-address = socket.gethostbyname(peer)
-for i in range(80 * scale):
-    s.sendto(b"hello from " + me.encode(), (address, 7777))
-    try:
-        data, source = s.recvfrom(100)
-    except TimeoutError:
-        continue
-    assert source == (address, 7777), source
-    s.sendto(b"hello from " + me.encode(), (address, 7777))
-    print(data.decode())
-    break
-END
 peer() { # NUMBER OTHER
 	mkdir "peer$1"
-	cp peer.py "peer$1"
 	"$vm" --net "$net,ip=$1" --output "peer$1" --timeout $((90 * scale)) -- sh -c '
 		net=$(ip -4 -o address show eth0 | sed "s/.*inet \(.*\)\.[0-9]*\/.*/\1/")
-		python3 "$TRACERIG_OUTPUT/peer.py" "$0" "$net.$1" "$2"' "$1" "$2" "$scale"
+		python3 "$TRACERIG_TOP/tests/house/vm_peer.py" "$0" "$net.$1" "$2"' "$1" "$2" "$scale"
 }
 peer 1 2 >out1 2>err1 &
 first=$!
@@ -62,13 +42,7 @@ expect 125 bash -c "exec 9>/dev/null
 has err 'another vm has this address'
 
 # The host, by way of its loopback interface.
-python3 -c '
-import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-s.listen()
-print(s.getsockname()[1], flush=True)
-print(s.accept()[0].recv(100).decode())' >host.out &
+python3 "$TRACERIG_TOP/tests/house/vm_listener.py" >host.out &
 host=$!
 until_true 10 test -s host.out
 expect 0 "$vm" --net host --timeout $((90 * scale)) -- bash -c "echo -n hello >/dev/tcp/10.0.2.2/$(head -n 1 host.out)"
@@ -77,14 +51,4 @@ same hello "$(tail -n 1 host.out)" "what the host received"
 
 # Under --icount the same work takes the same time, to half a percent: by the
 # median, since Python's first rounds are shorter and interrupts come as well.
-expect 0 "$vm" --icount --timeout $((90 * scale)) -- python3 -c '
-import statistics, time
-def work():
-    start = time.perf_counter_ns()
-    for i in range(10000):
-        pass
-    return time.perf_counter_ns() - start
-times = [work() for i in range(110)][10:]
-a, b = statistics.median(times[:50]), statistics.median(times[50:])
-print(a, b)
-assert abs(a - b) < a / 200, "not repeatable"'
+expect 0 "$vm" --icount --timeout $((90 * scale)) -- python3 "$TRACERIG_TOP/tests/house/vm_icount.py"

@@ -10,7 +10,7 @@
  *   branch CPU icall FROM       same, an indirect call
  *   branch CPU ret FROM         a near return has loaded where it returns to
  *   branch CPU far FROM         a far transfer begins (it may fault)
- *   branch CPU at IP            execution goes on here, after one of these
+ *   branch CPU at IP            execution continues here, after one of these
  *   nmi CPU                     an NMI begins; with nmi=ADDRESS, of its entry
  *
  * The list of branches begins when the guest executes a certain long nop (see START), so
@@ -18,7 +18,7 @@
  *
  * An instruction is seen before it is complete.  A call is complete when it has
  * stored, and a return when it has loaded; nothing else in them can fail in 64-bit
- * code.  Where execution goes on may be an interrupt's entry instead of the
+ * code.  Execution may continue at an interrupt's entry instead of the
  * target.
  *
  * With timeline=NAME,nmi=ADDRESS, for one processor, it says when instead: it writes, as
@@ -47,7 +47,7 @@ struct branch {
 	uint64_t from;
 	uint64_t to; /* of CALL */
 	enum kind kind;
-	uint64_t after; /* instructions behind it in its block */
+	uint64_t after; /* instructions after it in its block */
 };
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -58,7 +58,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
  */
 static const struct branch *current[MAX_CPUS];
 
-/* Whether the instruction that follows tells where a branch led. */
+/* Whether the next instruction is the target of a branch. */
 static bool pending[MAX_CPUS];
 
 static bool listing;

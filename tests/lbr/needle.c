@@ -29,8 +29,8 @@ static inline uint64_t draw(uint64_t below)
 }
 
 /*
- * So many instructions; no branch that an LBR of calls and returns records. Most of them do
- * nothing: what counts is their number, and a model of a processor has soon done those.
+ * Execute a number of instructions, without a branch that an LBR of calls and returns records.
+ * Most of them do nothing, which a model of a processor executes fast.
  */
 static inline __attribute__((always_inline)) void work(long instructions)
 {

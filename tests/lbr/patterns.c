@@ -13,7 +13,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-/* So many instructions; most of them do nothing, which a model of a processor does fast */
+/* Execute a number of instructions; most do nothing, which a model of a processor does fast */
 static inline __attribute__((always_inline)) void work(long instructions)
 {
 	long n = instructions / 64;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Has the plugin branches.c begin its list, prints what the clock CLOCK_MONOTONIC_RAW says
- * just then, and goes on for 300 samples' time with 0 to 33 calls and returns in each,
- * without waiting for anything: what the clock and the plugin's count are brought together
- * by.
+ * Makes the plugin branches.c begin its list, prints CLOCK_MONOTONIC_RAW at that time, and
+ * continues for 300 samples' time with 0 to 33 calls and returns in each, without waiting:
+ * this relates the clock to the plugin's count.
  */
 #include <stdio.h>
 #include <time.h>

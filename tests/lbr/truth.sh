@@ -59,17 +59,7 @@ run() {
 		;;
 	python)
 		# A real one: a pyenv's shim would begin with a shell
-		"$(python3 -c 'import sys; print(sys.executable)')" -S -c '
-import json, re
-words = re.findall(r"\w+", open("'"$TRACERIG_TOP"'/COPYING").read())
-for _ in range(7):
-    count = {}
-    for w in words:
-        count[w] = count.get(w, 0) + 1
-    best = sorted(count.items(), key=lambda x: (-x[1], x[0]))
-    text = json.dumps(best)
-    assert json.loads(text)[0][1] == best[0][1]
-'
+		"$(python3 -c 'import sys; print(sys.executable)')" -S "$TRACERIG_TOP/tests/lbr/words.py"
 		;;
 	redis) redis-benchmark -s $work/redis.sock -q -c 4 -n 2500 -t set,get,lpush,zadd ;;
 	postgres) as_postgres pgbench -h $work -c 1 -n -t 60 bench ;;

@@ -3,21 +3,21 @@
  * gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy|early]
  *
  * Writes made-up traces of four hosts, whose clocks are ahead by up to a second, drift,
- * and change their rate in the middle. Clients on the first one ask a server on the
- * second one, which asks another one on the third one; the fourth one is asked by nobody.
- * Of the second one's connections some have a thread each (client threads 100 to 119),
- * some share one that has several requests at a time (120 to 139), and some are got by a
- * thread and answered by another one (140 to 159). Lossy: records of the second host are
- * lost now and then. Early: threads of a connection answer before the last answer that they
- * asked for has come. Prints the truth:
+ * and change their rate in the middle. Clients on the first host send requests to a server
+ * on the second host, which sends requests to the third host; the fourth host gets none.
+ * On the second host, some connections have a thread of their own (client threads 100 to
+ * 119), some share a thread with several requests at a time (120 to 139), and the requests
+ * of some are received by one thread and answered by another (140 to 159). Lossy: records
+ * of the second host are lost now and then. Early: a thread of a connection answers before
+ * its last downstream request has a response. Prints the truth:
  *
  *	clock HOST AHEAD RATE THEN BEGIN STEP
  *	call HOST TID OP TYPE START FINISH SOCKET NAME
  *	request NUMBER PARENT CLIENT-TID BEGIN OVER SERVER-TID BEGIN OVER TRUE-THERE TRUE-BACK
  *
- * separated by tabs; times are those that the hosts' clocks show, but for the last two,
- * ns; AHEAD in ns when the first one shows BEGIN, RATE in ppb until it shows STEP, and
- * THEN afterwards. PARENT is 0 of a client's request.
+ * separated by tabs. Times are ns by the clock of their host, except TRUE-THERE and
+ * TRUE-BACK. A clock is AHEAD ns when the first host's clock shows BEGIN; its RATE is in
+ * ppb until that shows STEP, and THEN afterwards. PARENT is 0 for a client's request.
  */
 #include <stdio.h>
 #include <stdlib.h>

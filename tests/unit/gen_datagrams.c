@@ -2,9 +2,9 @@
 /*
  * gen_datagrams COUNT SEED
  *
- * Writes COUNT lines, each what a datagram of tracecast has behind its header, in
- * hexadecimal, the header's time, the datagram's kind, DATA and QUICK in turn, and then
- * what was put into it: TIME:BYTES for a record, PID=BYTES for a name.
+ * Writes COUNT lines. Each has the payload of a datagram of tracecast in hexadecimal, the
+ * time in its header, its kind, DATA and QUICK in turn, and its contents: TIME:BYTES for
+ * a record, PID=BYTES for a name.
  */
 #include <stdio.h>
 #include <stdlib.h>

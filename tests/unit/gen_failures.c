@@ -2,7 +2,7 @@
 /*
  * gen_failures FILE.dat KIND
  *
- * Writes a small made-up trace of one host, of requests that go wrong, or of what is no
+ * Writes a small made-up trace of one host with requests that fail, or without any
  * request.  All times are multiples of 1 ms, as the tests expect them.
  *
  *	formats		the formats of events, and no records
@@ -15,12 +15,12 @@
  *			recvfrom, thread 2 in epoll_wait.  Of 3, whose server is not recorded,
  *			it sends the body after 150 ms.  4 is one call that sends for 200 ms,
  *			and is received in two.  The server computes for 10, 3 and 4 ms.
- *	switches	requests to "slow", of which its threads know when they were on a CPU.
+ *	switches	requests to "slow", with the times at which its threads were on a CPU.
  *			1 computes for 20 ms, but "other" has the CPU for 5 ms of these.  2 sleeps
  *			for 30 ms until an interrupt wakes it, and gets a CPU 2 ms later.  3 sleeps
  *			for 40 ms until "other" wakes it, and gets a CPU 1 ms later.  4 sleeps in a
  *			call on a file for 10 ms.
- *	lost		likewise, but records are lost before the end of 3
+ *	lost		as switches, but records are lost before the end of 3
  *	multiplexed	on 1, the client sends ten times three requests: the second one before the
  *			response to the first one, the third one before that to the second one;
  *			on 2, one after the other, 20 times

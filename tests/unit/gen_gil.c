@@ -3,18 +3,18 @@
  * gen_gil FILE.dat REQUESTS SEED MODE
  *
  * Writes a made-up trace of a server whose threads share one lock, as those of Python do:
- * the thread that has it computes, and gives it up before each call; if others wait for
- * it, the one that waits longest is woken, by a futex, outside of any I/O call.  So each
- * thread is woken by any other one, in the middle of its own request and after it.
+ * the thread that has it computes, and releases it before each call; then the thread that
+ * has waited longest for it is woken, by a futex, outside of any I/O call.  So each thread
+ * is woken by any other thread, during its own request and after it.
  *
  *	threads	one thread per connection: it receives a request, sends the head of the
  *		response, as half of them do, reads 1 to 4 files, sends the rest and writes a
  *		line of a log
- *	help	likewise, but a thread of a pool reads the files of half of the requests: it
- *		is woken for that, and wakes the first one when that is done
+ *	help	as threads, but a thread of a pool reads the files of half of the requests:
+ *		the request's thread wakes it, and it wakes that thread when it has finished
  *
  * The truth is in the names of the files: THREAD-NUMBER, the thread that receives the
- * request, and how many it received before.
+ * request, and the number of requests that it received before.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static void client_asks(unsigned int i, uint64_t at)
 	thread[i].asked = at + 30000;
 }
 
-/* A thread of the pool that has nothing to do, or NULL */
+/* An idle thread of the pool, or NULL */
 static struct thread *idle_helper(void)
 {
 	int i;

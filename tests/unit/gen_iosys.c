@@ -3,8 +3,8 @@
  * gen_iosys FILE CALLS SEED [INSTANCE]
  *
  * Writes a made-up trace.dat with CALLS io_syscall, io_request and io_fault
- * events, and io_pending events for those that are long and for some that never end;
- * with an INSTANCE, they are in the buffer of that one, and the main one is empty.
+ * events, and io_pending events for long calls and for some that never end. With an
+ * INSTANCE, they are in the buffer of that trace instance, and the main one is empty.
  * Prints the truth about them, a line per call:
  *
  *	call TGID TID OP TYPE DEV ID NAME RESULT BYTES START DURATION
@@ -101,7 +101,7 @@ static const struct {
 	    { 28, "close" },	  { 150, "uring:read" }, { 154, "uring:send" },
 	    { OP_FAULT, "fault" } };
 
-/* Those that calls have; the one behind is of no call */
+/* Number of operations of calls; the last entry is for faults */
 #define CALL_OPS (sizeof(ops) / sizeof(*ops) - 1)
 
 static const struct {
@@ -150,7 +150,7 @@ static void write_call(struct td *td, const struct call *c, uint64_t duration,
 {
 	uint64_t bytes = result > 0 ? result : 0;
 	bool request = ops[c->op].op >= 128;
-	/* Anybody may complete a request */
+	/* Any thread may complete a request */
 	int tid = request && below(2) ? 0 : c->tid;
 	struct td_record r;
 
@@ -223,7 +223,7 @@ static void write_pending(struct td *td, const struct call *c,
 	td_write(td, buffer, 0, c->start + duration, &r);
 }
 
-/* One after the other; a long one is reported meanwhile, or only when it has ended */
+/* Write a call; a long one is reported as pending, too, or only when it has ended */
 static uint64_t call(struct td *td, uint64_t start)
 {
 	struct call c = make_call(start);

@@ -2,9 +2,9 @@
 /*
  * gen_lbr FILE.dat DEPTH SAMPLES SEED OPTION...
  *
- * Runs a made-up program of twelve functions, by the clock of a simulation, samples it
- * like lbrprof with DEPTH branches, and writes the trace. The functions' code is below,
- * so that this program itself is the file that the trace says is mapped.
+ * Simulates a program of twelve functions, samples it like lbrprof with DEPTH branches,
+ * and writes the trace. The functions' code is below, so that this program itself is the
+ * mapped file of the trace.
  *
  * Prints the truth, separated by tabs: the map
  *
@@ -14,27 +14,27 @@
  *
  *	S TIME CPU TGID PID STATE INTERVAL
  *
- * and then for each visit that its branches tell of
+ * and then for each visit in its branches
  *
  *	V FUNCTION START DURATION FROM TO CHAIN
  *
  * with the functions of CHAIN from the outermost to the visited one, and TO - for the
  * last one, which the sample has cut.
  *
- * OPTION:	jitter	a visit lasts as long as by chance, not always the same
- *		dense	visits are so short that the registers hold but few of them
- *		long	visits are so long that most last more cycles than can be told
- *		count	the branches are counted
- *		others	those of other threads, before a switch, are counted too
- *		cycles	the registers tell cycles, three for a nanosecond
- *		restart	and count them anew from each sample
- *		to	and where branches led
+ * OPTION:	jitter	visits have random durations
+ *		dense	visits are so short that the registers hold few of an interval's
+ *		long	most visits exceed the maximum of the cycle counter
+ *		count	the number of branches is recorded
+ *		others	and includes branches of other threads before a switch
+ *		cycles	the registers have cycle counts, three cycles per nanosecond
+ *		restart	which restart at each sample
+ *		to	the registers have the targets of branches
  *		switch	two threads on each CPU, and sched_switch
  *		quiet	the same without sched_switch
  *		alarms	a slow path now and then, with an alarm of ctlchart
- *		stripped the map is that of a file that is not there
+ *		stripped the mapped file does not exist
  *		plain	no branches
- *		period	samples are 50 us apart, but for a hundredth of that
+ *		period	samples are 50 us apart, to one in a hundred
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,8 +58,8 @@
 #define MAX_STACK 32
 
 /*
- * Never run. A function calls three others, in order, and any by %rax; a call stands
- * every 16 bytes, the return behind them.
+ * Never executed. A function calls three others, in order, and any by %rax. There is a call
+ * every 16 bytes; the return follows them.
  */
 #define FUNCTION(k, a, b, c)                                                   \
 	".balign 256\n.type lt_f" #k ", @function\nlt_f" #k ":\n"              \
@@ -294,7 +294,7 @@ static const char *state_of(const struct cpu *c, const struct thread *t)
 		return "first";
 	if (!c->known || c->last_pid != t->pid)
 		return "unknown start";
-	/* Of full registers, nobody knows whether that was all */
+	/* Full registers may lack earlier branches */
 	return c->since > depth || (c->since == depth && c->others) ||
 			       opt.plain ?
 		       "lost" :
@@ -345,7 +345,7 @@ static void switch_thread(struct td *td, unsigned int cpu, struct cpu *c)
 	t->left -= c->at - t->begin;
 	sample(td, cpu, c, true);
 	c->now = !c->now;
-	/* Nobody for a while */
+	/* The CPU is idle for a while */
 	c->at += 1000 + below(30000);
 	t = &c->thread[c->now];
 	t->begin = t->measured = c->at;

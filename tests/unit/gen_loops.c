@@ -2,38 +2,40 @@
 /*
  * gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED MODE
  *
- * Writes made-up traces of three hosts: 96 clients on the first one, each a thread with
- * a connection, ask a proxy on the second one, which asks a data base on the third one.
- * The proxy's thread waits in epoll_wait for what it can do, and
+ * Writes made-up traces of three hosts: 96 clients on the first host, each a thread with
+ * a connection, send requests to a proxy on the second host, which sends requests to a data
+ * base on the third host. The proxy's thread waits in epoll_wait for inputs, and
  *
- *	loop	reads one thing and does what follows from it, then the next; connects
- *		as often as it needs to; behind each answer it writes a line of a log
- *	batch	reads all that has come, and then does what follows
- *	proxy	likewise; what comes, comes in bursts; each request is handed on to the
+ *	loop	reads one input and acts on it, then the next; opens a connection for each
+ *		downstream request; after each response it writes a line of a log
+ *	batch	reads all inputs, and then acts on them
+ *	proxy	like batch, but inputs arrive in bursts, and each request causes one to the
  *		data base
- *	answers	likewise, but what follows from answers in any order
- *	shuffle	likewise, all in any order, and answers one in three itself
+ *	answers	like proxy, but acts on responses in any order
+ *	shuffle	like proxy, but acts on all inputs in any order, and answers one in three
+ *		requests without the data base
  *	queue	like loop, but has 24 connections to the data base: requests wait for
- *		one, and get it while it acts on what freed it
- *	pool	hands each request to one of 24 threads, which asks, and hands the answer
- *		back by an eventfd; who has nothing to do is woken, the others take what
- *		waits, which no kernel sees
- *	uring	acts on what has come, in order, but it is requests to io_uring that send
- *		and receive: all that it prepares goes into one call, and some of what it
- *		waits for comes in that call before the rest is submitted, or while it acts
- *	mix	likewise, as shuffle
- *	parts	likewise, in order; each message comes in two parts, and each request asks
- *		the data base once, or once more after that
+ *		one, and are sent when the loop acts on the input that freed it
+ *	pool	hands each request to one of 24 threads, which sends the downstream request
+ *		and hands the response back by an eventfd; an idle thread is woken, a busy
+ *		one fetches waiting work when it has finished, which no event shows
+ *	uring	acts on inputs in order, but sends and receives by requests to io_uring: all
+ *		that it prepares is submitted by one call, and some inputs arrive in that
+ *		call before the rest is submitted, or while it acts
+ *	mix	like uring, in any order, as shuffle
+ *	parts	like uring, in order; each message comes in two parts, and each request
+ *		causes one to the data base, or a second one after that
  *
- * Some requests need no data base, some ask it up to three times, some at the same time.
+ * Requests cause up to three downstream requests, some of them at the same time.
  * Prints the truth:
  *
  *	link TID BEGIN PARENT-TID PARENT-BEGIN GOING	a request of the proxy's
  *	file CLIENT					a call on a file, for a client
- *	log CLIENT					a line of a log, likewise
+ *	log CLIENT					a line of a log, for a client
  *
- * separated by tabs; BEGIN as the proxy's clock has the begin of the call that sent it,
- * and the end of the call that got the one it is for; GOING: how many it had then.
+ * separated by tabs. By the proxy's clock, BEGIN is the begin of the call that sent the
+ * request, and PARENT-BEGIN the end of the call that received its parent; GOING is the number of
+ * requests in progress then.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +113,7 @@ struct client {
 /* Of the proxy to the data base */
 struct upstream {
 	struct connection c;
-	int client; /* for whom it is used */
+	int client; /* that it is used for */
 	bool used;
 	bool made;
 };
@@ -373,7 +375,7 @@ static void read_file(int tid, unsigned int i, int64_t *at)
 
 static void pool_works(unsigned int k, unsigned int i, int64_t at);
 
-/* Somebody who has nothing to do, if there is one */
+/* Wake an idle thread, if there is one */
 static void hand_over(unsigned int i)
 {
 	unsigned int k;
@@ -433,7 +435,7 @@ static void pool_done(unsigned int k, int64_t at)
 	idle[k] = at;
 	if (!nr_waiting)
 		return;
-	/* It took that up when it was done, without anybody's waking it */
+	/* The thread fetched that when it had finished, without a wake-up */
 	i = waiting[0];
 	memmove(waiting, waiting + 1, --nr_waiting * sizeof(*waiting));
 	idle[k] = 0;
@@ -671,7 +673,7 @@ static void uring_turn(void)
 	for (i = 0; i < n; i++) {
 		if (mode == MIX)
 			swap_ready(&batch[i], &batch[i + below(n - i)]);
-		/* So that many come meanwhile */
+		/* So that many inputs arrive before the next poll */
 		if (mode != URING)
 			now += 20000 + below(5000);
 		connection_of(&batch[i])->armed = now;
@@ -684,7 +686,7 @@ static void uring_turn(void)
 	}
 }
 
-/* One epoll_wait, and what it told of */
+/* One epoll_wait, and the inputs that it returned */
 static void turn(void)
 {
 	struct ready batch[EPOLL_MAX], done[EPOLL_MAX];

@@ -11,16 +11,16 @@
  *	wait	io_wait() sleeps for 5 ms instead of 50 us, until irq "disk0"
  *	off	the same, with sleep-time off
  *	task	io_wait() sleeps until the task "waker" wakes it, in wake_it()
- *	lock	lock_it() waits for the lock big_lock, which is a task's
+ *	lock	lock_it() waits for the lock big_lock, which a task holds
  *	preempt	another task has the CPU
  *	recorder the same, and it is trace-cmd
  *	irq	an interrupt takes 5 ms; every third execution has a short one
  *	hard	hrtimer_interrupt() takes 25 ms in a hard interrupt, with an NMI in it and a
- *		softirq behind it in some
+ *		softirq after it in some
  *	inner	the same, in a hard interrupt that interrupts a softirq
  *	soft	net_rx_action() takes 25 ms in a softirq, with a hard interrupt in it
  *	nmi	nmi_handle() takes 25 ms, in a hard interrupt in a softirq
- *	ticks	f4 is slow, and short interrupts are all that is recorded meanwhile
+ *	ticks	f4 is slow, and the only records within it are short interrupts
  *	tail	f4 is slow, in a recursion of ksys_read
  *	equal	the second of two functions of the name twin is slow
  *	healthy	none is
@@ -59,7 +59,7 @@ static double rnd(void)
 	return ((state >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* About so much: a tenth of it more or less */
+/* The given time, to 10 % */
 static uint64_t about(uint64_t ns)
 {
 	return ns * (0.9 + 0.2 * rnd());
@@ -240,7 +240,7 @@ static bool is_preempted(const char *kind)
 	return !strcmp(kind, "preempt") || !strcmp(kind, "recorder");
 }
 
-/* Off this CPU, and on on the other one; what the waker does is on that one */
+/* Leave this CPU, and continue on the other one, where the waker runs */
 static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 {
 	static const uint32_t stack[] = { 3, 0 };
@@ -264,7 +264,7 @@ static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 		gd_stack(&gd, stack, 2);
 		gd_leave(&gd);
 	} else if (!is_preempted(kind)) {
-		gd.pid = 88; /* who was interrupted has nothing to do with it */
+		gd.pid = 88; /* the interrupted task is not the waker */
 		gd.flags = GD_HARDIRQ;
 		gd_irq(&gd, "disk0", true);
 		gd_waking(&gd, pid);

@@ -2,18 +2,18 @@
 /*
  * gen_pipes HOST.dat REQUESTS SEED turns|early|lossy|sizes
  *
- * Writes a made-up trace: 24 clients ask front ends, each a process of one thread that
- * answers one after the other. It writes a job to the FIFO of one of three workers, which
- * are processes, too, and reads the answer from a pipe of its own, in parts. So does the
- * worker with the job, and meanwhile reads a file and asks a data base. Several front ends
- * write to a FIFO at the same time: what was written first need not have begun first.
- * Half way the FIFOs are closed, one with a job in it that nobody will read, and made anew,
+ * Writes a made-up trace: 24 clients send requests to front ends, each a process of one
+ * thread that handles one request at a time. It writes a job to the FIFO of one of three
+ * worker processes, and reads the answer from a pipe of its own, in parts. The worker reads
+ * the job in parts, reads a file and sends a request to a data base. Several front ends
+ * write to a FIFO at the same time: the first bytes need not be of the first call to begin.
+ * Halfway the FIFOs are closed, one with a job in it that is never read, and created again
  * with the same inode numbers.
  *
  *	turns	the calls have the bytes' offsets in the pipes
- *	early	likewise; a worker begins to answer before it has read all of the job
- *	lossy	likewise; some records are lost
- *	sizes	they do not
+ *	early	as turns, but a worker begins to answer before it has read the whole job
+ *	lossy	as turns, but some records are lost
+ *	sizes	the calls have no offsets
  *
  * Prints the truth, separated by tabs:
  *
@@ -191,7 +191,7 @@ static int64_t ask_base(struct connection *c, int64_t begin)
 	return at;
 }
 
-/* Returns when the worker has nothing to do */
+/* Returns when the worker is idle */
 static int64_t work(unsigned int w, const struct job *job, int64_t since)
 {
 	int tid = WORKER_TID + (int)w;

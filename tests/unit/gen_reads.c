@@ -2,14 +2,14 @@
 /*
  * gen_reads FILE TIMES SEED [both|requests]
  *
- * Writes a made-up trace with TIMES times a call, or some requests at a time, of some
- * threads on some files, with faults within calls, and what they queue for a disk in them
- * and in between: block_bio_queue, or block_rq_issue, or both of each. The disks stand
- * on another one. The trace's clock is not that of the calls, and some records are late.
+ * Writes a made-up trace with TIMES calls or groups of io_uring requests of some threads on
+ * some files, with faults within calls, and the I/O that they queue for a disk, within calls
+ * and between them: block_bio_queue, block_rq_issue, or both events for each. The disks are on
+ * top of another one. The trace's clock is not that of the calls, and some records are late.
  * Prints the truth:
  *
  *	asked NAME BYTES
- *	disk NAME BYTES AHEAD	"-" if it is in none of them
+ *	disk NAME BYTES AHEAD	NAME is "-" for I/O outside of calls
  *
  * separated by tabs.
  */

@@ -9,8 +9,8 @@
  *	CLIENT SERVER ANSWERED CLEAR WAIT SERVICE SENT RECEIVED
  *	ARRIVING OWN FILES SYNC SOCKETS PIPES POLL OTHERS REST
  *
- * separated by tabs. CLEAR: both sides saw the same; WAIT and SERVICE are "-" if
- * nobody knows; the steps of the service are if several threads did it.
+ * separated by tabs. CLEAR: both sides saw the same. WAIT and SERVICE are "-" if unknown, the
+ * steps of the service also if several threads did it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ static struct event *add_event(const struct connection *c, bool server,
 /*
  * Bytes to the server or from it, in some calls of each side. Times of the first
  * call's begin and end, and the last one's end, of the sender [0] and receiver [1];
- * what all calls took, of the receiver but for those up to the first one.
+ * total duration of all calls, for the receiver without those up to the first one.
  */
 struct transfer {
 	uint64_t begin[2], first[2], last[2], took[2];
@@ -302,7 +302,7 @@ static void connection(uint64_t id)
 	uint64_t requests = 1 + below(6), i, twice = 0;
 	struct event *e;
 
-	/* Unless it is told who connected, the port has to */
+	/* Without events of connect() and accept(), the port shows which side is the client */
 	c.port[0] = c.tells_role ? 1024 : 40000 + id % 10000;
 	c.port[1] = c.tells_role ? 50000 : 5432;
 	/* Its processes listen at any address with one port, at one with the other */

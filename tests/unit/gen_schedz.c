@@ -38,7 +38,7 @@
 	"((((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | " \
 	"0x00000010 | 0x00000020 | 0x00000040) + 1) << 1) - 1)"
 
-/* With the size of a long, and where what is behind it is */
+/* Offsets after a long depend on its size */
 #define SWITCH(size, comm, pid, prio)                                       \
 	HEAD("sched_switch", "300")                                         \
 	FIELD("char prev_comm[16]", 8, 16, 0)                               \

@@ -19,11 +19,11 @@
 #include "tracedat.h"
 
 /**
- * struct skew - from a time to another clock's
+ * struct skew - converts times to another clock
  * @offset:	ns
- * @ppm:	so many ns more in a millisecond
- * @at:		from then on, ns
- * @step:	so many more
+ * @ppm:	rate, ns per millisecond
+ * @at:		time at which the rate changes, ns
+ * @step:	change of the rate, ns per millisecond
  */
 struct skew {
 	int64_t offset;
@@ -159,7 +159,7 @@ static bool copy_cpu(struct td *td, unsigned int cpu, struct tep_handle *tep,
 		return false;
 	}
 	if (cpu == TD_MAX_CPUS)
-		die(path, "so many CPUs are not provided for");
+		die(path, "too many CPUs");
 	td->cpus = cpu + 1;
 	while (fread(page, PAGE, 1, f)) {
 		if (kbuffer_load_subbuffer(k, page))

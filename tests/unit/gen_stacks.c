@@ -2,13 +2,13 @@
 /*
  * gen_stacks FILE
  *
- * Writes a trace.dat with the events that lines of standard input tell of, in their
+ * Writes a trace.dat with the events that lines of standard input describe, in their
  * order:
  *
  *	map ID DEV INODE BUILD-ID PATH		io_map; BUILD-ID may be -
  *	stack ID END GUESSED FRAME,...		io_stack; END is a number, - has no frames
  *	call TGID OP NAME RESULT DURATION STACK	io_syscall; OP is read or write
- *	bad stack|map				one that does not fit its format
+ *	bad stack|map				an event that contradicts its format
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static void put_call(struct td_record *r, const struct td *td, const char *line,
 	td_put_string(r, 56, name);
 }
 
-/* Its array, or its string, is told to be longer than the record */
+/* An event whose array or string exceeds the record */
 static void put_bad(struct td_record *r, const struct td *td, const char *line)
 {
 	if (!strcmp(line, "bad stack\n")) {

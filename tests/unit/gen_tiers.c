@@ -3,22 +3,22 @@
  * gen_tiers FRONT.dat APP.dat DB.dat REQUESTS SEED [quiet|PROGRAM OFFSET...]
  *
  * Writes made-up traces of three hosts, whose clocks differ, with io_syscall events:
- * clients on the first one ask a server on the second one, which reads a file and asks
- * a data base on the third one meanwhile, one to three times. Now and then a thread of
- * the server answers two clients at the same time, and asks once: for whom, nobody can
- * tell. Only a page of it is in memory at a time. Prints how many calls=, requests=
- * and asked= (of these, those that a server made) there are if it is to be quiet, and
- * otherwise the truth:
+ * clients on the first host send requests to a server on the second host, which reads a
+ * file and sends one to three requests to a data base on the third host. Now and then a
+ * thread of the server handles two requests at the same time and sends one request, whose
+ * parent is ambiguous. Only one page of a trace is in memory at a time. If quiet, prints the
+ * number of calls=, of requests=, and of asked=, the requests of servers; otherwise the
+ * truth:
  *
  *	call HOST TGID TID OP START DURATION BYTES NAME REQUEST
  *	request NUMBER PARENT CLIENT-TID BEGIN OVER SERVER-TID BEGIN OVER SENT RECEIVED
  *
- * separated by tabs; HOST is 0, 1 or 2; REQUEST is the number of the innermost request
- * that the call was made for; PARENT is the number of the request that it was
- * made for, "-" of a client's and "?" if nobody can tell; who asks is on the host
- * before the one that answers, and times are those of their hosts.
+ * separated by tabs. HOST is 0, 1 or 2. REQUEST is the number of the innermost request
+ * that the call was made for. PARENT is the number of the parent, "-" for a client's request
+ * and "?" if it is ambiguous. A client is on the host before its server, and times are by the
+ * clock of their host.
  *
- * With a PROGRAM, calls on files have stacks, but for some: the C library, then one of
+ * With a PROGRAM, most calls on files have stacks: the C library, then one of
  * the OFFSETs in the program (return addresses, hexadecimal), and one of two callers of
  * that. Their lines end with another field, which is the OFFSET, or - without a stack.
  */

@@ -36,14 +36,14 @@ struct gd {
 	const char *prev_comm, *next_comm; /* of the next switch, or NULL */
 };
 
-/* Formats and so many functions: those of @names, at the end NULL, then f0, f1, ... */
+/* Formats and @count functions: those of @names, which ends with NULL, then f0, f1, ... */
 void gd_init(struct gd *gd, struct td *td, const char *const *names,
 	     uint32_t count);
 uint32_t gd_function(const char *name);
 
 void gd_enter(struct gd *gd, uint32_t function);
 void gd_leave(struct gd *gd);
-/* enter, spend so much time, leave */
+/* enter, spend @self ns, leave */
 void gd_call(struct gd *gd, uint32_t function, uint64_t self);
 
 void gd_switch(struct gd *gd, int prev, unsigned int state, int next);

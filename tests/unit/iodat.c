@@ -74,7 +74,7 @@ const char io_map_format[] =
 	"\tfield:u8 build_id_size;\toffset:48;\tsize:1;\tsigned:0;\n\n"
 	"print fmt: \"id=%u path=%s\", REC->id, __get_str(path)\n";
 
-/* The stream's range: behind the other fields, before the names */
+/* The stream's range: after the other fields, before the names */
 #define STREAM 120
 
 /* What begins the bytes of a pipe */

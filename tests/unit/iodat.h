@@ -68,12 +68,12 @@ extern const char io_map_format[];
  * @peer_isn:	that of the other side
  * @flags:	of the event
  * @from:	offset of the first byte of a stream
- * @end:	offset behind the last one; none if it is the same
+ * @end:	offset after the last one; no bytes if it equals @from
  * @pipe:	the stream is that of the pipe with this number; 0: of a socket
  * @written:	bytes were written to the pipe
  * @name:	of the object
- * @stack:	number of the stack; 0: there is none
- * @ahead:	of the calls' clock is the trace's one by so much, ns
+ * @stack:	number of the stack; 0: none
+ * @ahead:	trace clock minus the clock of calls, ns
  */
 struct io_call {
 	int tid;

@@ -15,7 +15,7 @@ for text in open("tiers"):
         calls.append(f)
 for f in calls:
     host, op, took, name, request, offset = f[1], f[4], int(f[6]), f[8], f[9], f[10]
-    # Of the requests that are ambiguous nothing is told
+    # Ambiguous requests have no steps
     if offset == "-" or parent[request] == "?":
         continue
     times[["front", "app", "db"][int(host)], "sync" if "sync" in op else "files", name][offset] += took

@@ -35,7 +35,7 @@ for s in spans.values():
     ambiguous += s["ambiguous"]
     neither += not s["ambiguous"] and "parentSpanId" not in s
     tid = r["tid"][0]
-    # At the end of the trace are requests that are not over, of which the truth tells nothing
+    # Requests that are in progress at the end of the trace are not in the truth
     if lossy or r["parent"] not in requests:
         continue
     candidates = [n for begin, over, n in work[tid] if begin <= r["begin"][0] < over]
@@ -46,7 +46,7 @@ for s in spans.values():
         alone += "parentSpanId" in s
         assert len(candidates) > 1 and s["ambiguous"] or "parentSpanId" in s or r["begin"][0] > LAST - 3 * 10**6, (r, candidates, s)
     else:
-        # Another thread got the request: what the answer to this one led to may tell
+        # Another thread received the request: the effects of the response may show the parent
         assert s["ambiguous"] or "parentSpanId" in s, r
         handed += "parentSpanId" in s
 links = json.load(open(f"paths{lossy}.json"))["links"]

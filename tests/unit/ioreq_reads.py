@@ -20,7 +20,7 @@ assert set(names) == set(asked) | set(disk), names
 stray = collections.Counter()
 for r, name in zip(reads, names):
     if name == "-":
-        # At the end of the trace nobody knows the process any more
+        # At the end of the trace the process is unknown
         stray["bytes"] += r["disk"]["bytes"]
         stray["ahead"] += r["ahead"]
         continue

@@ -67,7 +67,7 @@ def read_pt(path):
 
 
 def spread(branches):
-    """PT tells the time of several branches at once: spread them up to the next time."""
+    """PT has one time for several branches: spread them up to the next time."""
     times = [b[0] for b in branches]
     i = 0
     while i < len(times):

@@ -10,7 +10,7 @@
 
 #include "objects.h"
 
-/* Tables that were made, by device and inode; the vdso has none of them */
+/* Tables, by device and inode; the vdso has neither */
 static struct object {
 	u64 dev;
 	u64 inode;

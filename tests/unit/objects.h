@@ -13,10 +13,10 @@
 /**
  * struct mapped - something mapped executable
  * @start: its first address
- * @end: the first address behind it
+ * @end: the first address after it
  * @offset: of the first one in its file
  * @dev: device of the file, as in /proc/PID/maps
- * @inode: of the file; 0: there is none
+ * @inode: of the file; 0: not a file
  * @path: of the file, or what stands in its place
  * @table: NULL: it has none
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# For ioreq_otlp.py: spans of a file, which must be what the JSON encoding of OTLP says.
+"""Spans of a file in the JSON encoding of OTLP, for the tests of ioreq."""
 import json
 import re
 
@@ -30,6 +30,7 @@ def attributes(a):
     return found
 
 def read(name):
+    """All spans and resources; asserts that each is what the encoding says."""
     spans = {}
     resources = []
     for r in only(json.load(open(name)), ["resourceSpans"])["resourceSpans"]:
@@ -56,3 +57,17 @@ def read(name):
         if "parentSpanId" in s:
             assert spans[s["parentSpanId"]]["traceId"] == s["traceId"], s
     return spans, resources
+
+def spans(name):
+    """Each span of a file as (resource's attributes, span, attributes), unchecked."""
+    def plain(a):
+        return {x["key"]: next(iter(x["value"].values())) for x in a}
+    for r in json.load(open(name))["resourceSpans"]:
+        resource = plain(r["resource"]["attributes"])
+        for scope in r["scopeSpans"]:
+            for s in scope["spans"]:
+                yield resource, s, plain(s["attributes"])
+
+def call(a):
+    """The thread and the time, by its clock, of the call that began a span."""
+    return int(a["thread.id"]), int(a["ioreq.monotonic"])

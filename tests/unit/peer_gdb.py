@@ -8,7 +8,7 @@
 #
 #	stops S equal E unsure U short F different D
 #
-# unsure: gdb says itself that it does not know how to go on, or guesses as we do in
+# unsure: gdb reports that it cannot continue, or guesses as we do in
 # code without .eh_frame.  Status 1 when there are short or different ones.
 import os
 import random
@@ -19,9 +19,9 @@ import gdb
 
 REGS = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15".split()
 MASK = (1 << 64) - 1
-# Where it guesses it may go on for ever
+# Where it guesses, it may not end
 LIMIT = 400
-# Ends that are no doubts
+# Reasons for an end that are certain
 SURE = (gdb.FRAME_UNWIND_NO_REASON, gdb.FRAME_UNWIND_OUTERMOST)
 
 peer = subprocess.Popen([os.environ["PEER"], "--serve"], stdin=subprocess.PIPE,

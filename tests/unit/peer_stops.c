@@ -12,9 +12,9 @@
  *
  *	stops S equal E unsure U further W short F different D
  *
- * unsure: elfutils itself comes to no end; further: ours has all of its frames, and
- * goes on to the outermost one; short: ours does not; different: both do, and not at
- * the same one. Status 1 when there are short or different ones.
+ * unsure: elfutils does not find the outermost frame; further: our stack has all of its
+ * frames, and continues to the outermost one; short: our stack has no outermost frame;
+ * different: both have one, and frames differ. Status 1 when there are short or different ones.
  *
  * peer_stops --serve: reads lines of a process, ip, and 16 registers as DWARF numbers
  * them; writes the stack of each on a line: the end, how many were guessed, frames.
@@ -151,7 +151,7 @@ static bool same(const struct stack *a, const struct stack *b)
 	       !memcmp(a->frames, b->frames, a->nr * sizeof(a->frames[0]));
 }
 
-/* Is ours what theirs is, and then goes on to a frame that is said to be the last? */
+/* Does our stack begin with all of theirs, and continue to an outermost frame? */
 static bool goes_further(const struct stack *ours, const struct stack *theirs,
 			 const struct ustack_result *result)
 {

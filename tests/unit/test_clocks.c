@@ -82,7 +82,7 @@ static void ask(u32 client, u32 server, s64 time)
 	say(server, answered, client, over);
 	if (client + server != 1)
 		return;
-	/* It is told by clocks that drift meanwhile, and might drift otherwise */
+	/* Measured by clocks that drift, at a rate that is not known */
 	round += (over - time) * (CLOCKS_DRIFT + 200) / 1000000;
 	if (round < shortest)
 		shortest = round;
@@ -200,7 +200,7 @@ static void check_drift(const struct clocks *c, u32 host, bool step)
 	const struct clock *clock = clocks_get(c, host);
 	double drift = (made_up[host].rate + made_up[host].then) / 2e3;
 
-	/* A small step may be within what the messages tell */
+	/* Messages may not restrict the clock enough to show a small step */
 	if (!step)
 		ck_assert(clock->steady);
 	else if (llabs(made_up[host].rate - made_up[host].then) > 30000)
@@ -294,7 +294,7 @@ START_TEST(limit)
 }
 END_TEST
 
-/* So many messages that those which tell nothing are dropped on the way */
+/* Enough messages that those without information are dropped early */
 START_TEST(many)
 {
 	struct clocks *c;
@@ -312,7 +312,7 @@ START_TEST(many)
 }
 END_TEST
 
-/* A clock that was set, or stood still: said, and the others are aligned all the same */
+/* A clock that was set, or stood still, is reported; the others are aligned nevertheless */
 START_TEST(contradiction)
 {
 	static const u32 pairs[][2] = { { 0, 1 }, { 1, 2 }, { 3, 0 } };
@@ -340,7 +340,7 @@ START_TEST(contradiction)
 	ck_assert_int_eq(clocks_get(c, 3)->state, CLOCK_CONTRADICTS);
 	check_bounds(c, 3);
 	clocks_free(c);
-	/* 400 ppm apart, and told that it is 100 at most */
+	/* 400 ppm apart, with a maximum drift of 100 */
 	made_up[1].rate = made_up[1].then = 400000;
 	c = align(4, 100);
 	ck_assert_int_eq(clocks_get(c, 1)->state, CLOCK_CONTRADICTS);

@@ -90,7 +90,7 @@ shows '[true,true,true]' page.html \
 shows 'true' page.html \
 	'const a = DATA.charts[0].worst[0], d = plot.g.getImageData(plot.x(a.t), plot.y(a.v), 1, 1).data;
 	return d[0] > 150 && d[1] < 90 && d[2] < 110' "the alarm in the picture"
-# the events around the worst one: those before it, itself, those behind it
+# the events around the worst one: before it, the alarm itself, after it
 trace-cmd report -N -t block.dat 2>/dev/null >all
 seconds=${time:0:4}.${time:4}
 line=$(grep -n " $seconds: block_rq_complete" all | head -n 1 | cut -d : -f 1)
@@ -119,18 +119,6 @@ shows '[true,true,"Of the values in control one in 8 is drawn."]' large.html \
 # The events around its alarms, most of the trace in between being passed over
 trace-cmd report -N -t large.dat 2>/dev/null | sed -nE 's/^.*\[0*([0-9]+)\] +([0-9]+)\.([0-9]{9}): ([a-z_]+): .*/\2\3 \1 \4/p' >all
 sed -n '/id="data">/,/<\/script>/p' large.html | sed '1d;$d' >data.json
-python3 - <<'END' || wrong "the events around the alarms of a large trace"
-import json
-every = [tuple(line.split()) for line in open("all")]
-at = {event: i for i, event in enumerate(every)}
-data = json.load(open("data.json"))
-alarms = data["charts"][0]["worst"]
-assert len(alarms) > 40, len(alarms)
-for a in alarms:
-    around = [(str(int(data["first"]) + e[0]), str(e[1]), e[3]) for e in a["around"]]
-    begin = at[around[0]]
-    assert around == every[begin:begin + 4], (a, every[begin:begin + 4])
-    assert a["before"] == 2 and a["around"][1][0] == a["t"], a
-END
+python3 "$TRACERIG_TOP/tests/unit/ctlchart_page_around.py" || wrong "the events around the alarms of a large trace"
 
 exit "$failed"

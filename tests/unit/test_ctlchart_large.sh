@@ -6,15 +6,12 @@
 # small one, and a person who waits sees how far it is.
 set -u
 
+# shellcheck source=tests/unit/cli.bash
+. "$(dirname "$0")/cli.bash"
+
 events=18600000
-failed=0
 ctlchart=$TOOLS/ctlchart
 filter='ctlchart(block_bio_queue, dev, sector, ucl=10ms)'
-
-wrong() {
-	echo "wrong: $1"
-	failed=1
-}
 
 case $TOOLS in
 *-san/*) echo "the plain tools have read it; with sanitizers it would take minutes"; exit 77 ;;
@@ -24,11 +21,7 @@ free=$(df --output=avail -B 1M . | tail -n 1)
 
 # peak ARGUMENTS...: run ctlchart, result in out; print the kilobytes it took
 peak() {
-	python3 -c '
-import resource, subprocess, sys
-with open("out", "w") as out:
-	status = subprocess.call(sys.argv[1:], stdout=out)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if status == 0 else "status %d" % status)' "$ctlchart" "$@"
+	python3 "$TRACERIG_TOP/tests/unit/peak_memory.py" "$ctlchart" "$@"
 }
 
 "$UNIT/gen_large" small.dat 500000 >truth || exit 1

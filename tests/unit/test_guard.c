@@ -281,7 +281,7 @@ START_TEST(without_some)
 	status = run_with(some_bad, leave_out, crash_too);
 	ck_assert_int_eq(WEXITSTATUS(status), 1);
 	ck_assert_str_eq(contents(messages), BOTH "prog: a.dat: " CRASH);
-	/* Without anybody who can do without them, it fails */
+	/* Without a function that skips the file, it fails */
 	status = run(some_bad);
 	ck_assert_int_eq(WEXITSTATUS(status), 1);
 	ck_assert_str_eq(contents(messages), "prog: b.dat:100: " CRASH);

@@ -11,12 +11,8 @@ set -u
 
 top=$(realpath "$(dirname "$0")/../..")
 build=${TRACERIG_BUILD:-$top/build}
-failed=0
-
-wrong() {
-	echo "wrong: $1"
-	failed=1
-}
+# shellcheck source=tests/unit/cli.bash
+. "$top/tests/unit/cli.bash"
 
 run() { # TARGET
 	make --no-print-directory -C "$top/tools" BUILD="$build" DESTDIR="$PWD/root" \
@@ -99,9 +95,9 @@ grep -q 'cannot listen on 192.0.2.1' out || wrong "schedz does not take the unit
 run uninstall
 diff -r others root >out || wrong "uninstall leaves these, or removes what others have: $(cat out)"
 
-# What make and the kernel cannot do is said
+# Paths that make or the kernel's makefiles cannot handle are refused with a message
 mkdir 'a folder'
 cp "$TRACERIG_TOP/Makefile" 'a folder'
-make -C 'a folder' help >out 2>&1 && wrong "make goes on in a path with a space"
+make -C 'a folder' help >out 2>&1 && wrong "make does not refuse a path with a space"
 grep -q 'There is a space or colon in .*/a folder: move ' out || wrong "make does not say what it cannot do: $(cat out)"
 exit $failed

@@ -44,7 +44,7 @@ grep -qE '^curl;sendto [0-9]+$' by.folded || wrong "folded --by has other frames
 [ ! -s err ] || wrong "--by=client: messages"
 python3 -B "$TRACERIG_TOP/tests/unit/ioreq_by_client.py" || wrong "--by=client is not right"
 "$ioreq" "${hosts[@]}" --by=client,call >out 2>err || wrong "--by=client in text fails"
-grep -qE '^front:curl +pread64 +[0-9]' out || wrong "--by=client in text does not tell of the client"
+grep -qE '^front:curl +pread64 +[0-9]' out || wrong "--by=client in text has no row for the client"
 
 # --- the page: what needs no browser
 for page in out top; do
@@ -60,28 +60,8 @@ done
 "$UNIT/gen_tiers" one.dat two.dat three.dat 100 2 /no/such/prog 1234 2345 >stacks.truth || exit 1
 "$ioreq" one.dat two.dat three.dat --format=html >stacks.html 2>err || wrong "html with stacks fails"
 [ "$(sort err)" = "$(printf 'ioreq: %s.dat: /no/such/prog: No such file or directory; its frames are shown as offsets\n' three two)" ] ||
-	wrong "it is not told whose files are missing"
-python3 - <<'END' || wrong "the stacks of the page are not right"
-import collections, json, re
-data = json.loads(re.search(r'id="data">(.*?)</script>', open("stacks.html").read(), re.S).group(1))
-true = collections.defaultdict(list)
-for line in open("stacks.truth"):
-    f = line.rstrip("\n").split("\t")
-    if f[0] == "call":
-        true[int(f[3]), f[4], int(f[6])].append((f[8], f[10]))
-with_stack = without = 0
-for r in data["list"]:
-    for op, name, at, took, size, result, kind, other, *stack in r["server"].get("calls", []):
-        offsets = {o for n, o in true[r["server"]["pid"], op, took] if n == name}
-        frames = data["stacks"][stack[0]] if stack else []
-        assert len(frames) == (3 if stack else 0), frames
-        if len(offsets) == 1:
-            offset, = offsets
-            assert (f"prog+0x{offset}" == frames[1] and "libc" in frames[0]) if stack else offset == "-", (offset, frames)
-            with_stack += bool(stack)
-            without += not stack
-assert with_stack > 100 and without > 100, (with_stack, without)
-END
+	wrong "no message names the missing files"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_page_stacks.py" || wrong "the stacks of the page are not right"
 
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
@@ -92,7 +72,7 @@ shows "$(head -n 1 wanted)" out.html \
 	'const rows = [...document.querySelectorAll(".fall .row")], first = grids.singles.body.querySelector("tr.picked");
 	const cells = [...first.children].map(td => td.textContent);
 	return [rows.length, +cells[6], +cells[5], ...text(".fall .w").slice(0, 2)]' "the waterfall of the longest request"
-# Bars lie within the request's, and those of the same depth one after the other
+# Bars lie within that of the request, and bars of the same depth do not overlap
 shows '[true,true]' out.html \
 	'const bars = [...document.querySelectorAll(".fall .bar")].map(b => [parseFloat(b.style.left), parseFloat(b.style.width)]);
 	const last = bars.map(b => b[0]);
@@ -117,17 +97,7 @@ for width in 400 700 2000; do
 done
 # What to fix first, and paths, as in the text
 "$ioreq" "${hosts[@]}" --paths >paths.txt || wrong "--paths fails"
-shows "$(python3 - <<'END'
-import json, re
-lines = open("paths.txt").read().split("\n")
-at = lines.index("what to fix first") + 2
-first = re.match(r"\s*(\S+ \S+)\s+(\S+ %)\s+(\S+)\s+(\S.*?:\d+) +(\S.*?)  +(.*)$", lines[at]).groups()
-path, *numbers = re.split(r"  +", lines[lines.index("paths of requests, and steps of their critical paths") + 2])
-answered, unanswered, response, p99, critical, *steps = numbers
-print(json.dumps([list(first), path.replace("->", "\u2192"), answered, unanswered, response, p99, critical,
-                  re.sub(r"\d+ %", "", steps[0])], ensure_ascii=False, separators=(",", ":")))
-END
-)" out.html \
+shows "$(python3 "$TRACERIG_TOP/tests/unit/ioreq_page_paths.py")" out.html \
 	'const causes = [...grids.causes.body.rows[0].cells].map(c => c.textContent);
 	const row = [...document.querySelectorAll("td.path")][0].parentNode, cell = i => row.cells[i].textContent;
 	return [causes.slice(0, 6), cell(0), cell(1), cell(2), cell(4), cell(6), cell(8), cell(9).replace(/[0-9.]+ %/g, "")]' "what to fix first, and paths"
@@ -164,7 +134,7 @@ shows '[true,0,true,true]' loop.html \
 	waterfall(document.getElementById("waterfall"), r);
 	const rows = rowsOf(r, 0, 0, []).filter(x => x[4] === "other").length;
 	return [own > 100 && others > 1000, wrong, grey >= 0.95 * others, rows > 0 && document.querySelectorAll(".bar.other").length === rows]' "calls for other requests"
-# of a server of several threads: what it asked
+# the downstream requests of a server of several threads
 "$UNIT/gen_chain" web.dat handed.dat data.dat alone.dat 400 1 >/dev/null || exit 1
 "$ioreq" web=web.dat app=handed.dat db=data.dat --format=html >chain.html || wrong "html of several threads fails"
 shows '[true,3,6]' chain.html \
@@ -199,16 +169,14 @@ shows '[true,true,true,"ascending"]' out.html \
 	return [some > 0 && some < all && right, down.every((v, i) => !i || v <= down[i - 1]), up.every((v, i) => !i || v >= up[i - 1]),
 		g.heads[7].getAttribute("aria-sort")]' "filter and sort"
 # network or queue, where both sides are known, as in the sums
-shows "$("$ioreq" "${hosts[@]}" --format=json | python3 -c '
-import json, sys
-print(json.dumps([r["between"] for r in json.load(sys.stdin)["requests"]], separators=(",", ":")))')" out.html \
+shows "$("$ioreq" "${hosts[@]}" --format=json | python3 "$TRACERIG_TOP/tests/unit/ioreq_page_between.py")" out.html \
 	'const g = grids.kinds, at = g.heads.findIndex(c => c.textContent.startsWith("network or queue"));
 	return g.columns[at][0] === "network or queue" && DATA.requests.map(g.columns[at][1])' "the time in the network or a queue"
 shows '["front, app, db",5,true]' out.html \
 	'return [text("h1")[0], text("section").length, text("p").join().includes("Clocks are aligned")]' "the page"
 shows '[true,true]' front.html \
 	'return [text("p").join().includes("Clocks are not aligned"), DATA.list.every(r => !r.server || !r.client)]' "a host that is missing"
-# another one that is picked, and what is ambiguous says so
+# a click on another request, and the note on an ambiguous one
 shows '[true,true]' out.html \
 	'const g = grids.singles, at = DATA.list.find(r => r.ambiguous);
 	g.filter.value = "ambiguous";

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# ioreq on several hosts: their clocks, which request was made for which other one, and
-# what clients waited for, against the truth and against other arithmetic.
+# ioreq on several hosts: their clocks, the parent of each request, and what clients waited
+# for, against the truth and against an independent computation.
 set -u
 
 ioreq=$TOOLS/ioreq
@@ -23,14 +23,14 @@ for seed in 1 2 3 4 5 6; do
 	python3 -B "$TRACERIG_TOP/tests/unit/ioreq_paths_clocks.py" || wrong "the clocks of seed $seed are not right"
 done
 "$ioreq" --clocks "${hosts[@]}" >out 2>err || wrong "--clocks in text fails"
-grep -qE '^db +[0-9,]+ -?[0-9.]+ .?s ahead of web, \+- [0-9.]+ us, at worst [0-9.]+ us; drift ' out || wrong "text does not tell of db's clock"
-grep -q '^alone  *0 not aligned: no messages with another host$' out || wrong "text does not tell that alone is not aligned"
-# In 6 seconds, 200 ppm are more than any message takes
+grep -qE '^db +[0-9,]+ -?[0-9.]+ .?s ahead of web, \+- [0-9.]+ us, at worst [0-9.]+ us; drift ' out || wrong "text has no row for the clock of db"
+grep -q '^alone  *0 not aligned: no messages with another host$' out || wrong "text does not report that alone is not aligned"
+# In 6 seconds, a drift of 200 ppm exceeds the latency of any message
 "$UNIT/gen_chain" web.dat app.dat db.dat alone.dat 30000 6 >truth || exit 1
 "$ioreq" --clocks --max-drift=1 "${hosts[@]}" >out 2>err || wrong "--max-drift=1 fails"
-grep -q 'contradict a drift of 1 ppm' out || wrong "text does not tell of a contradiction"
+grep -q 'contradict a drift of 1 ppm' out || wrong "text does not report the contradiction"
 
-# --- which request was made for which other one
+# --- parents of requests
 for lossy in "" lossy; do
 	for seed in 7 9; do
 		# shellcheck disable=SC2086 # or none
@@ -42,12 +42,12 @@ for lossy in "" lossy; do
 	done
 done
 
-# --- what outlives the request that it was made for is its client's all the same
+# --- a downstream request that outlives its parent is attributed to the parent's client
 for mode in early lossy; do
 	"$UNIT/gen_chain" web.dat app.dat db.dat alone.dat 3000 5 $mode >truth || exit 1
 	"$ioreq" --by=client,host,call --format=json "${hosts[@]}" >clients.json 2>/dev/null || wrong "--by=client fails"
 	"$ioreq" --paths --format=json "${hosts[@]}" >paths.json 2>/dev/null || wrong "--paths fails"
-	MODE=$mode python3 -B "$TRACERIG_TOP/tests/unit/ioreq_paths_outlived.py" || wrong "clients of what outlives its request are not right ($mode)"
+	MODE=$mode python3 -B "$TRACERIG_TOP/tests/unit/ioreq_paths_outlived.py" || wrong "clients of requests that outlive their parent are not right ($mode)"
 done
 
 # --- what clients waited for
@@ -58,32 +58,26 @@ hosts=(front=web.dat app=app.dat db=db.dat)
 "$ioreq" --paths "${hosts[@]}" >paths.txt 2>>err || wrong "--paths in text fails"
 [ ! -s err ] || wrong "messages about good files"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_paths_time.py" || wrong "what clients waited for is not right"
-# Of db the messages say nothing but the limit, on both sides
-grep -q "; drift 0.000 +- " paths.txt || wrong "text tells a drift of -0"
-grep -q '^front:curl -> app:app server ' paths.txt || wrong "text does not tell of the path"
-grep -q '^  -> db:<b>db</b> ' paths.txt || wrong "text does not tell how the path goes on"
+# The messages of db restrict its clock to the maximum drift, on both sides
+grep -q "; drift 0.000 +- " paths.txt || wrong "text prints a drift of -0"
+grep -q '^front:curl -> app:app server ' paths.txt || wrong "text has no row for the path"
+grep -q '^  -> db:<b>db</b> ' paths.txt || wrong "text has no row for the second step of the path"
 [ "$("$ioreq" --paths --top=2 --format=csv "${hosts[@]}" | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"
 
-# --- the line of code that most of it was called from
+# --- the line of code from which most of a step was called
 mkdir -p root/usr/bin
 for i in 1 2 3 4 5; do
 	printf '__attribute__((noinline)) void f%d(void)\n{\n\tvoid out(void);\n\tout();\n\tn++;\n}\n' $i
 done | { printf 'int n;\n__attribute__((noinline)) void out(void)\n{\n\tn--;\n}\n' && cat &&
 	printf 'int main(void)\n{\n\tf1();\n\tf2();\n\tf3();\n\tf4();\n\tf5();\n\treturn n;\n}\n'; } >prog.c
 gcc -O0 -g -no-pie -o root/usr/bin/prog prog.c || exit 1
-# Behind each call of out(), as a stack has it, and which function that is in
+# The address after each call of out(), as in a stack, and the function that contains it
 objdump -d --no-show-raw-insn root/usr/bin/prog | awk -F'[:<>]' '/^[0-9a-f]+ <f[1-5]>:/ { in_f = $2 }
 	called { print called, $1; called = 0 }
 	/call.*<out>/ { called = in_f }' | tr -d ' \t' | sed 's/^f./& /' >returns
 [ "$(wc -l <returns)" -eq 5 ] || wrong "the program's calls cannot be found"
 readelf -lW root/usr/bin/prog | awk '$1 == "LOAD" { print $2, $3, $5 }' >loads
-python3 - <<'END' >offsets || wrong "the program's calls cannot be found"
-loads = [[int(x, 16) for x in line.split()] for line in open("loads")]
-for line in open("returns"):
-    at = int(line.split()[1], 16)
-    off, vaddr = next((off, vaddr) for off, vaddr, size in loads if vaddr <= at < vaddr + size)
-    print(line.split()[0], f"{at - vaddr + off:x}")
-END
+python3 "$TRACERIG_TOP/tests/unit/ioreq_paths_offsets.py" >offsets || wrong "the program's calls cannot be found"
 # shellcheck disable=SC2046 # several numbers
 "$UNIT/gen_tiers" web.dat app.dat db.dat 400 5 /usr/bin/prog $(cut -d' ' -f2 offsets) >tiers || exit 1
 "$ioreq" --paths --symfs="$PWD/root" --format=json "${hosts[@]}" >paths.json 2>err || wrong "--paths with stacks fails"

@@ -2,45 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# Wake-ups between threads that share a lock hand no work over: each call is given to the
-# request that it was made for, or to none.
+# Wake-ups between threads that share a lock hand no work over: each call is attributed to
+# the request that it was made for, or to none.
 set -u
 
 ioreq=$TOOLS/ioreq
 program=$ioreq
 # shellcheck source=tests/unit/cli.bash
 . "$(dirname "$0")/cli.bash"
-
-cat >compare.py <<'END'
-import collections, json, re, sys
-mode, recall = sys.argv[1], float(sys.argv[2])
-events = json.load(open("calls.json"))["traceEvents"]
-# The number of a request is how many the server's thread had received before it
-received, number = collections.defaultdict(list), {}
-for e in events:
-    if e.get("cat") == "request" and e["name"].startswith("from "):
-        port = re.search(":(40[0-9]{3})", e["args"]["addresses"])[1]
-        received[2000 + int(port) - 40000].append((e["args"]["monotonic"], e["args"]["request"]))
-for thread, requests in received.items():
-    for i, (begin, request) in enumerate(sorted(requests)):
-        number[request] = f"{thread}-{i}"
-right = wrong = unknown = 0
-for e in events:
-    m = re.match("/(srv|log)/(.*)", str(e.get("args", {}).get("object")))
-    if not m:
-        continue
-    request = e["args"].get("request")
-    if request is None:
-        unknown += m[1] == "srv"
-    elif number[request] != m[2]:
-        wrong += 1
-    else:
-        right += m[1] == "srv"
-print(f"# {mode}: {right} calls on files right, {wrong} wrong, {unknown} of no known request")
-assert right + wrong + unknown > 1000
-assert wrong == 0
-assert right >= recall * (right + unknown)
-END
 
 for seed in 1 2 3; do
 	for mode in "threads 0.95" "help 0.6"; do
@@ -49,7 +18,7 @@ for seed in 1 2 3; do
 		"$UNIT/gen_gil" gil.dat 1000 $seed "$1" || exit 1
 		"$ioreq" --format=chrome gil.dat >calls.json 2>err || wrong "chrome fails"
 		[ ! -s err ] || wrong "messages about a good file"
-		python3 compare.py "$1" "$2" || wrong "calls of $1, seed $seed"
+		python3 "$TRACERIG_TOP/tests/unit/ioreq_wakings.py" "$1" "$2" || wrong "calls of $1, seed $seed"
 	done
 done
 exit $failed

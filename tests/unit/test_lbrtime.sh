@@ -46,280 +46,21 @@ case_ plain 16 1000 plain
 case_ period 32 4000 period count
 "$lbrtime" --ghz=3 --format=csv --visits --method=cycles longcycles.dat >longcycles.cycles-3GHz 2>err || wrong "--ghz=3"
 
-cat >judge.py <<'END'
-import collections, csv, json, sys
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_judge.py" deep8 deep16 deep32 quiet counted few lost cycles restart longcycles others manycycles plain period >judged || wrong "not as the truth"
 
-def truth(name):
-    samples = []
-    for line in open(name + ".truth"):
-        f = line.rstrip("\n").split("\t")
-        if f[0] == "M":
-            continue
-        if f[0] == "S":
-            samples.append(dict(time=int(f[1]), cpu=f[2], tgid=f[3], pid=f[4], state=f[5],
-                                interval=int(f[6]), visits=[]))
-        else:
-            samples[-1]["visits"].append(dict(function=f[1], start=int(f[2]), duration=int(f[3]),
-                                              at=f[4], to=f[5], chain=f[6].split(";")))
-    return sorted(samples, key=lambda s: (s["time"], s["cpu"]))
-
-def found(name, method):
-    samples = []
-    for row in csv.DictReader(open(f"{name}.{method}")):
-        if row["visit"] == "0":
-            samples.append(dict(time=int(row["time"]), cpu=row["cpu"], tgid=row["tgid"], pid=row["pid"],
-                                state=row["state"], interval=int(row["interval"]), visits=[]))
-        samples[-1]["visits"].append(dict(function=row["function"], start=int(row["start"]),
-                                          duration=int(row["duration"]), error=row["error"],
-                                          at=row["from"], to=row["to"],
-                                          how=row["how"], kind=row["kind"], cycles=row["cycles"],
-                                          chain=row["chain"].split(";")))
-    return samples
-
-# --- order, states, chains, targets: exactly
-def check_order(name, want, got):
-    assert len(want) == len(got) > 900, (name, len(want), len(got))
-    hows, frames, all_frames = collections.Counter(), 0, 0
-    for w, g in zip(want, got):
-        for k in "time", "cpu", "tgid", "pid", "state":
-            assert w[k] == g[k], (name, k, w, g)
-        if w["state"] in ("whole", "lost"):
-            assert w["interval"] == g["interval"], (name, w, g)
-        assert [v["function"] for v in w["visits"]] == [v["function"] for v in g["visits"]], (name, w, g)
-        assert [v["at"] for v in w["visits"]] == [v["at"] for v in g["visits"]], (name, w, g)
-        for v, f in zip(w["visits"], g["visits"]):
-            n = len(f["chain"])
-            assert n >= 1 and v["chain"][-n:] == f["chain"], (name, v, f)
-            frames += n
-            all_frames += len(v["chain"])
-            if f["kind"] == "sample":
-                continue
-            hows[f["how"]] += 1
-            if f["how"] != "unknown":
-                assert v["to"] == f["to"], (name, v, f)
-            else:
-                assert f["kind"] == "return" and f["to"] == "0x0", (name, f)
-    return hows, frames / all_frames
-
-def check_share(name, want):
-    j = json.load(open(name + ".json"))
-    timed = [s for s in want if s["state"] != "first"]
-    time = collections.Counter()
-    for s in timed:
-        time[s["state"]] += s["interval"]
-    count = collections.Counter(s["state"] for s in want)
-    for state in "whole", "lost", "unknown start", "first":
-        assert j["intervals"][state] == {"count": count[state], "time": time[state]}, (name, state, j["intervals"])
-    all_time = sum(time.values())
-    assert abs(j["covered"] - time["whole"] / all_time) < 1e-5, name
-    visits = sum(len(s["visits"]) for s in want)
-    assert abs(j["resolution"] - visits / len(want)) < 1e-4, name
-    assert j["samples"] == len(want) and j["branches"] == visits - len(want), name
-    return j
-
-# --- the paper's methods, by another account
-def account(method, visits, interval, share):
-    n = len(visits)
-    if method == "sample":
-        return [0] * (n - 1) + [interval]
-    if method == "equal":
-        return [interval / n] * n
-    count = collections.Counter(visits)
-    each = [share[f] / count[f] for f in visits]
-    if method == "ratio":
-        return [interval * e / sum(each) if sum(each) else interval / n for e in each]
-    times = [interval * e for e in each[:-1]]
-    return times + [interval - sum(times)]
-
-def check_methods(name, want):
-    # A switch is no sample of the profile: generated with a flag, known here by the next
-    # sample's thread being another one on the CPU
-    csvs = {m: found(name, m) for m in ("sample", "equal", "share", "ratio")}
-    rows = {r["function"]: r for r in csv.DictReader(open(name + ".functions"))}
-    sampled = {f: int(r["samples"]) for f, r in rows.items()}
-    total = sum(sampled.values())
-    share = {f: n / total for f, n in sampled.items()}
-    for m, got in csvs.items():
-        for w, g in zip(want, got):
-            if w["state"] != "whole":
-                continue
-            names = [v["function"] for v in w["visits"]]
-            if m == "sample":
-                if sum(v["duration"] for v in g["visits"]) == 0:
-                    continue # at a switch
-            times = account(m, names, w["interval"], share)
-            at = g["time"] - w["interval"]
-            if m != "sample":
-                assert g["visits"][0]["start"] == at, (name, m, g)
-            done = 0
-            for t, v in zip(times, g["visits"]):
-                assert abs(v["duration"] - t) <= 1.01, (name, m, t, v)
-                assert abs(v["start"] - at - done) <= 1.01, (name, m, v)
-                done += t
-            assert sum(v["duration"] for v in g["visits"]) == w["interval"], (name, m)
-    return csvs
-
-# --- how far it is from the truth: of the time of whole intervals, how much is given to
-# another function than had it
-def error(want, got):
-    wrong = time = 0
-    shares = collections.Counter()
-    right = 0
-    for w, g in zip(want, got):
-        if w["state"] != "whole" or not g["visits"]:
-            continue
-        off = 0
-        for v, f in zip(w["visits"], g["visits"]):
-            off += abs(v["duration"] - f["duration"])
-            shares[v["function"]] += v["duration"]
-            shares[f["function"]] -= f["duration"]
-            if abs(v["start"] - f["start"]) <= max(1000, w["interval"] / 10):
-                right += v["duration"]
-        wrong += off / 2
-        time += w["interval"]
-    return wrong / time, sum(abs(s) for s in shares.values()) / 2 / time, right / time
-
-def tail_error(want, got):
-    known = given = 0
-    for w, g in zip(want, got):
-        if w["state"] == "lost":
-            known += sum(v["duration"] for v in w["visits"])
-            given += sum(v["duration"] for v in g["visits"])
-    return given / known if known else None
-
-# --- how sure lbrtime is, by its own word: of the time that is told of, how much is in visits
-# that are off by no more than 10 % of it or 1 us, and how much of that is so. And of all, how much
-# is off by no more than they say.
-def sureness(want, got):
-    told = sure = right = within = 0
-    for w, g in zip(want, got):
-        if w["state"] not in ("whole", "lost") or not g["visits"] or not sum(f["duration"] for f in g["visits"]):
-            continue
-        near = max(1000, sum(f["duration"] for f in g["visits"]) / 10)
-        for v, f in zip(w["visits"], g["visits"]):
-            off = max(abs(v["start"] - f["start"]), abs(v["start"] + v["duration"] - f["start"] - f["duration"]))
-            told += v["duration"]
-            within += v["duration"] * (off <= int(f["error"]) + 1)
-            if int(f["error"]) <= near:
-                sure += v["duration"]
-                right += v["duration"] * (off <= near)
-    return sure / told, right / sure if sure else None, within / told
-
-results = {}
-sureties = {}
-for name in sys.argv[1:]:
-    want = truth(name)
-    csvs = check_methods(name, want)
-    for m in csvs:
-        check_order(name, want, csvs[m])
-    hows, frames = check_order(name, want, csvs["equal"])
-    j = check_share(name, want)
-    for m in "cycles", "fit":
-        got = found(name, m)
-        if got:
-            check_order(name, want, got)
-            csvs[m] = got
-            sureties[name, m] = sureness(want, got)
-            print(name, m, "sure of %.3f, right of that %s, within what was said %.3f" % sureties[name, m])
-    assert all(v["error"] == "" for s in csvs["equal"] for v in s["visits"]), name
-    results[name] = {m: error(want, got) for m, got in csvs.items()
-                     if any(s["state"] == "whole" for s in want)}
-    results[name]["tail"] = {m: tail_error(want, got) for m, got in csvs.items()}
-    print(name, "covered %.3f" % j["covered"], dict(hows), "frames %.2f" % frames)
-    for m, e in results[name].items():
-        if m == "tail":
-            print("  tails", {k: v and round(v, 3) for k, v in e.items()})
-        else:
-            print("  %-7s misplaced %.4f, function shares off by %.4f, starts right %.4f" % ((m,) + e))
-
-# --- stated bounds: what they are worth where every visit of a kind lasts the same, and
-# where its length is exponential (then nobody can know a single one, but their sums)
-def best(name, i):
-    return min(results[name][m][i] for m in ("equal", "share", "ratio"))
-
-for name in "deep16", "quiet", "cycles":
-    e = results[name]["fit"]
-    assert e[0] <= 0.5 * best(name, 0), (name, e)
-    assert e[1] <= 0.6 * best(name, 1) and e[1] < 0.04, (name, e)
-    # The fit alone would have 0.92, 0.88 and 0.89 of the starts right
-    assert e[2] > (0.98 if name == "deep16" else 0.9), (name, e)
-for name in "deep8", "deep32":
-    e = results[name]["fit"]
-    assert e[0] <= 1.05 * best(name, 0) and e[1] <= 0.6 * best(name, 1), (name, e)
-e = results["cycles"]["cycles"]
-assert e[0] < 0.06 and e[1] < 0.003 and e[2] > 0.95, e
-# Then even the ends are measured
-e = results["restart"]["cycles"]
-assert e[0] < 0.01 and e[1] < 0.01 and e[2] > 0.99, e
-# What was longer than can be measured is as long as the fit and the interval let it be
-e, fit = results["longcycles"]["cycles"], results["longcycles"]["fit"]
-assert e[0] < 0.95 * fit[0] and e[0] < 0.75 * best("longcycles", 0) and e[2] > fit[2], (e, fit)
-# Where branches were counted, all visits at the ends together last as long as they did
-for name in "deep8", "counted", "few":
-    for m in "equal", "share", "ratio", "fit":
-        tail = results[name]["tail"][m]
-        assert tail and abs(tail - 1) < (0.4 if name == "deep8" else 0.05), (name, m, tail)
-# Nothing is given where nothing is known
-for name in "lost", "manycycles", "plain":
-    assert results[name]["tail"]["equal"] == 0, name
-assert "fit" not in results["lost"]["tail"] and "cycles" not in results["manycycles"]["tail"]
-# What lbrtime is sure of is right, and it is sure of most where visits last the same and are
-# measured, or samples have a period. Long ones are not sure of anything but the code's own clock.
-sureties["longcycles", "3 GHz"] = sureness(truth("longcycles"), found("longcycles", "cycles-3GHz"))
-del sureties["longcycles", "cycles"]
-for (name, m), (sure, right, within) in sureties.items():
-    assert sure < 0.01 or right >= 0.95, (name, m, sure, right)
-assert all(sureties[name, "cycles"][0] > 0.95 for name in ("cycles", "restart")), sureties
-assert sureties["period", "fit"][0] > 0.5, sureties
-END
-python3 judge.py deep8 deep16 deep32 quiet counted few lost cycles restart longcycles others manycycles plain period >judged || wrong "not as the truth"
-
-# --- the fit, by another account: the same sums in another language; and where samples cut
+# --- the fit, computed independently, and the visits that samples cut
 "$UNIT/gen_lbr" small.dat 32 400 5 period >small.truth || exit 1
 "$lbrtime" --format=csv --visits --method=fit small.dat >small.fit 2>err || wrong "small fit"
-python3 "$TRACERIG_TOP/tests/unit/lbrtime_fit.py" || wrong "the fit is not that of another account"
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_fit.py" || wrong "the fit differs from an independent one"
 
 # --- a function that lasts longer for one caller than for another: 0.34 would be misplaced if
-# callers were not told apart
+# callers were not distinguished
 python3 "$TRACERIG_TOP/tests/unit/lbrtime_lines.py"
 "$lbrtime" --format=csv --visits --method=fit callers.txt >callers.fit 2>err || wrong "callers"
-python3 - <<'END' || wrong "callers are not told apart"
-import csv, itertools
-truth = [[int(x) for x in line.split()] for line in open("callers.truth")]
-rows = csv.DictReader(open("callers.fit"))
-given = [list(g) for _, g in itertools.groupby(rows, key=lambda r: r["time"])]
-wrong = n = 0
-assert len(truth) == len(given)
-for t, g in zip(truth, given):
-    if g[0]["state"] == "whole" and len(g) == len(t):
-        wrong += sum(abs(a - int(r["duration"])) for a, r in zip(t, g)) / 2
-        n += 1
-assert n > 1000 and wrong / 50000 / n < 0.1, (n, wrong / 50000 / n)
-END
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_callers.py" || wrong "callers are not distinguished"
 
 # --- the same by way of perf script: registers that are not emptied, and are full or not
-python3 - <<'END' || exit 1
-depth, out = 32, []
-regs = {}
-def hexes(s):
-    return s
-for line in open("cycles.truth"):
-    f = line.rstrip("\n").split("\t")
-    if f[0] == "M":
-        out.append((0, f"prog 700/700 [000] 1.000000000: PERF_RECORD_MMAP2 {f[1]}/{f[1]}: "
-                       f"[{f[2]}({f[3]}) @ {f[4]} 08:01 12 0]: r-xp {f[5]}"))
-    elif f[0] == "S":
-        head = f
-    elif f[5] != "-":
-        regs.setdefault(head[2], []).insert(0, (f[4], f[5]))
-    else:
-        ts = int(head[1])
-        brs = " ".join(f" {a}/{b}/P/-/-/0" for a, b in regs.get(head[2], [])[:depth])
-        out.append((ts, f"prog 700/{head[4]} [{int(head[2]):03}] {ts // 10**9}.{ts % 10**9:09}: "
-                        f"{int(f[4], 16):16x} {f[1]} {brs}"))
-out.sort(key=lambda o: o[0])
-open("perf.txt", "w").write("\n".join(o[1] for o in out) + "\n")
-END
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_perf_text.py" || exit 1
 "$lbrtime" --format=csv --visits --method=equal perf.txt >perf.equal 2>err || wrong "perf script's text"
 "$lbrtime" --format=csv --visits --method=equal - <perf.txt >stdin.equal 2>>err || wrong "standard input"
 [ ! -s err ] || wrong "perf script's text: messages"
@@ -422,24 +163,7 @@ expect 1 'chain.txt:0: a sample without ip, or with a call chain \(perf script -
 expect 1 '^lbrtime: -:0: a trace.dat or perf.data must be a regular file that is given by name$' - <cycles.dat
 
 "$lbrtime" --format=brstack cycles.dat >again.txt 2>err || wrong "brstack"
-python3 - <<'END' || wrong "brstack is not what was recorded"
-import re
-truth, head, n = {}, None, 0
-for line in open("cycles.truth"):
-    f = line.rstrip("\n").split("\t")
-    if f[0] == "S":
-        head = truth.setdefault((int(f[1]), int(f[2])), [])
-    elif f[0] == "V" and f[5] != "-":
-        head.insert(0, f"{f[4]}/{f[5]}")
-for line in open("again.txt"):
-    if line[0] == "#" or "PERF_RECORD_" in line:
-        continue
-    m = re.match(r" *\S+ +7[01]0/\d+ +\[(\d+)\] +(\d+)\.(\d{9}): +[0-9a-f]+ lt_f\d+ ?(.*)$", line)
-    got = [b.split("/-/-/-/")[0] for b in m[4].split()]
-    assert got == truth[int(m[2] + m[3]), int(m[1])], line
-    n += len(got)
-assert n > 10000
-END
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_brstack.py" || wrong "brstack is not what was recorded"
 
 # and it is read as what it was made of: targets that are not recorded are found but once
 for name in cycles quiet deep32 lost others plain restart; do
@@ -463,10 +187,7 @@ my prog 100/101 [001] 10.000100: 401210 ns::h(int, char)  main+0x5/g+0x0/P/-/-/0
 my prog 100/101 [001] 10.000200: 401010 maing+0x20/main+0xa/P/-/-/0/RET/- ns::h(int, char)+0x9/g+0xa/P/-/-/0/RET/- g+0x5/ns::h(int, char)+0x0/P/-/-/0/CALL/-
 END
 "$lbrtime" --format=csv --visits --method=equal names.txt >out 2>err || wrong "brstacksym"
-cut -d , -f 4-6,9,11 --output-delimiter=' ' <(python3 -c '
-import csv, sys
-for r in csv.reader(open("out")):
-    print(",".join(c.replace(",", ";") for c in r))') | tail -n +2 >short
+cut -d , -f 4-6,9,11 --output-delimiter=' ' <(python3 "$TRACERIG_TOP/tests/unit/lbrtime_csv_plain.py") | tail -n +2 >short
 cat >wanted <<'END'
 101 my prog first main 0
 101 my prog whole main 50000
@@ -481,9 +202,7 @@ cmp short wanted || wrong "brstacksym: $(cat short)"
 # C++ has names with blanks, and -F dso prints files
 names() {
 	"$lbrtime" --format=csv --visits --method=equal "$1" >out 2>err || wrong "$1"
-	python3 -c '
-import csv
-print(*(r["function"] + "|" + r["chain"] for r in csv.DictReader(open("out"))), sep="\n")' >short
+	python3 "$TRACERIG_TOP/tests/unit/lbrtime_names.py" >short
 	cmp short wanted || wrong "$1: $(cat short)"
 }
 cat >blanks.txt <<'END'
@@ -517,16 +236,16 @@ done
 # --- symbols that are not there
 "$UNIT/gen_lbr" gone.dat 16 300 1 stripped >gone.truth || exit 1
 "$lbrtime" gone.dat >out 2>err || wrong "a file that is gone"
-grep -q '/nowhere/program: No such file or directory; its functions are shown as offsets' err || wrong "a file that is gone is not told of"
+grep -q '/nowhere/program: No such file or directory; its functions are shown as offsets' err || wrong "a missing file is not reported"
 grep -qE '\[program\+0x[0-9a-f]+\]$' out || wrong "no offsets of a file that is gone"
-# By its unwind tables a stripped file still tells functions apart
+# A stripped file still has unwind tables, which delimit its functions
 mkdir -p root/nowhere
 cp "$UNIT/gen_lbr" root/nowhere/program
 "$lbrtime" --symfs=root --format=csv gone.dat >with.csv 2>err || wrong "--symfs"
 grep -q '^lt_f7,' with.csv || wrong "--symfs: no symbols"
 strip root/nowhere/program
 "$lbrtime" --symfs=root --format=csv --visits gone.dat >stripped.csv 2>err || wrong "a stripped file"
-grep -q 'program has no symbols: functions are named by their offsets' err || wrong "a stripped file is not told of"
+grep -q 'program has no symbols: functions are named by their offsets' err || wrong "a stripped file is not reported"
 grep -q ',matched,return,' stripped.csv || wrong "no code of a stripped file"
 
 # --- needles
@@ -568,37 +287,23 @@ python3 "$TRACERIG_TOP/tests/unit/lbrtime_stacks.py" || wrong "chrome, speedscop
 
 # --- text
 "$lbrtime" deep8.dat >out 2>err || wrong "text"
-grep -q '^deep8.dat: 4,000 samples of 2 threads on 2 CPUs, ' out || wrong "text does not tell how many samples"
+grep -q '^deep8.dat: 4,000 samples of 2 threads on 2 CPUs, ' out || wrong "text has no number of samples"
 grep -qE "^$(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["covered"]))') % of .* covered" out || wrong "text: another share"
 grep -qE "^Visit times are reliable \(right function, within 10 % of the interval or 1 us\) for $(python3 -c 'import json; print("%.1f" % (100 * json.load(open("deep8.json"))["reliable"]["fit"]))') % of the attributed time, by fit\.\$" out ||
-	wrong "text does not tell how sure it is"
-"$lbrtime" --method=equal deep8.dat | grep -q '^Visit times' && wrong "text is sure of a method that is not"
+	wrong "text has no share of reliable times"
+"$lbrtime" --method=equal deep8.dat | grep -q '^Visit times' && wrong "text has a share of reliable times for a method without errors"
 "$lbrtime" --format=json --visits cycles.dat >visits.json || wrong "json visits"
 "$lbrtime" --around=1.001,10s cycles.dat >around || wrong "--around of all"
-python3 - <<'END' || wrong "json or --around is as sure as csv is not"
-import collections, csv, json, re
-rows = list(csv.DictReader(open("cycles.cycles")))
-told = collections.Counter()
-for r in rows:
-    told[r["time"], r["cpu"]] += int(r["duration"])
-sure = [r["reliable"] == "1" for r in rows]
-assert all(int(r["error"]) <= max(1000, told[r["time"], r["cpu"]] / 10) for r, s in zip(rows, sure) if s)
-j = json.load(open("visits.json"))
-assert [v["error"] for i in j["intervals_in_order"] for v in i["visits"]] == [int(r["error"]) for r in rows]
-share = sum(int(r["duration"]) for r, s in zip(rows, sure) if s) / sum(told.values())
-assert 0.1 < share < 1 and abs(share - j["reliable"]["cycles"]) < 1e-3, (share, j["reliable"])
-pale = sum(1 for r, s in zip(rows, sure) if told[r["time"], r["cpu"]] and not s)
-assert pale == sum(1 for line in open("around") if re.search(r" \((± [0-9.]+ +[mnu]?s|time unknown)\)$", line)), pale
-END
-grep -q ' intervals had more branches than were recorded$' out || wrong "text does not tell of lost branches"
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_reliable.py" || wrong "json, --around and csv differ in what is reliable"
+grep -q ' intervals had more branches than were recorded$' out || wrong "text does not report lost branches"
 "$lbrtime" plain.dat >plain.out 2>err || wrong "plain samples"
 sed -n '/function$/,/(unknown)$/p' plain.out | sed '1d;$d' | tr -d ,% >plain.functions
 [ "$(wc -l <plain.functions)" -gt 5 ] || wrong "plain samples: no functions"
 sort -c -s -k 3,3nr plain.functions || wrong "plain samples: those with most time are not first"
 "$lbrtime" --format=folded plain.dat >plain.folded 2>err || wrong "plain samples, folded"
 grep -q '^lt_f7 [0-9]*$' plain.folded || wrong "plain samples: no time by default"
-grep -q '^  998 intervals have no branches: none were recorded (no LBR?)$' plain.out || wrong "text does not tell of plain samples"
-grep -q ' had more branches than' plain.out && wrong "text tells of branches of plain samples"
+grep -q '^  998 intervals have no branches: none were recorded (no LBR?)$' plain.out || wrong "text does not report samples without branches"
+grep -q ' had more branches than' plain.out && wrong "text reports lost branches of samples without branches"
 [ "$("$lbrtime" --top=2 --format=csv deep8.dat | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"
 "$lbrtime" --top=2 deep8.dat | grep -q '^\.\.\. 9 more (--top)$' || wrong "--top in text"
 "$lbrtime" -o out.txt deep8.dat >empty 2>err || wrong "-o"
@@ -636,28 +341,9 @@ END
 gcc -O2 -fomit-frame-pointer -o frames frames.c || exit 1
 nm -S frames | awk '$3 == "T" || $3 == "t" { if ($4 ~ /^(main|one|many)$/) print $4, $1, $2 }' >functions
 strip -o frames.bare frames
-python3 - "$PWD/frames.bare" <<'END' >frames.txt
-import subprocess, sys
-place = next(l.split() for l in subprocess.run(["readelf", "-lW", sys.argv[1]], capture_output=True, text=True).stdout.splitlines()
-             if " R E " in l and "LOAD" in l)
-offset, addr, size = (int(place[i], 16) for i in (1, 2, 4))
-print(f"p 7/7 [000] 1.000000000: PERF_RECORD_MMAP2 7/7: [{0x400000:#x}({(size + 4095) & ~4095:#x}) @ {offset:#x} 08:01 12 0]: r-xp {sys.argv[1]}")
-time = 0
-for line in open("functions"):
-    name, start, length = line.split()
-    for at in range(int(start, 16), int(start, 16) + int(length, 16)):
-        time += 1
-        print(f"p 7/7 [000] 1.{time:09}: {0x400000 + at - addr:x} [unknown]")
-END
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_bare_samples.py" "$PWD/frames.bare" >frames.txt
 "$lbrtime" --format=csv --visits --method=sample frames.txt >out 2>err || wrong "a stripped file"
-python3 - <<'END' || wrong "a stripped file's functions are not whole"
-import csv
-functions = [line.split() for line in open("functions")]
-assert len(functions) == 3
-want = [f"[frames.bare+{int(start, 16):#x}]" for _, start, length in functions for _ in range(int(length, 16))]
-got = [row["function"] for row in csv.DictReader(open("out"))]
-assert got == want and len(got) > 100, (len(got), len(want), set(got))
-END
+python3 "$TRACERIG_TOP/tests/unit/lbrtime_bare.py" || wrong "a stripped file's functions are not whole"
 
 # --- wrong use
 expect 2 'which FILE|missing FILE'

@@ -42,20 +42,7 @@ for page in slow lost; do
 		[ "$method$page" != cyclesslow ] || continue
 		"$lbrtime" --ghz=3 --format=csv --visits --method=$method $page.dat >$page.$method 2>err ||
 			{ grep -q 'no cycles' err && continue; wrong "$page: $method"; }
-		python3 - "$page.$method" >sums <<'END'
-import collections, csv, sys
-n = total = weighed = 0
-told, unsure = collections.Counter(), 0
-rows = list(csv.DictReader(open(sys.argv[1])))
-for r in rows:
-    told[r["time"], r["cpu"]] += int(r["duration"])
-for r in rows:
-    n += 1
-    unsure += r["reliable"] == "0"
-    total += int(r["duration"])
-    weighed += int(r["duration"]) * (n % 1009)
-print(n, total, weighed, unsure)
-END
+		python3 "$TRACERIG_TOP/tests/unit/lbrtime_page_sums.py" "$page.$method" >sums
 		read -r n total weighed unsure <sums
 		shows '[true,true,true,true]' $page.html \
 			"let n = 0, total = 0, weighed = 0;

@@ -4,7 +4,7 @@
 #
 # Without memory, each tool says so: it is run in 50 sizes of address space, from the
 # smallest in which its --version works up to the smallest in which it does its work.
-# In each it either writes what it writes otherwise, or ends with status 1 and one line,
+# In each it either writes its usual result, or ends with status 1 and one line,
 # "TOOL: out of memory: what was being done".
 set -u
 

@@ -54,7 +54,7 @@ START_TEST(alone)
 	ck_assert_int_eq(load_of(0, LINE), MESI_COLD);
 	is(0, MESI_EXCLUSIVE);
 	ck_assert_int_eq(load_of(0, LINE + 63), MESI_HIT);
-	/* From exclusive to modified: nobody is asked */
+	/* From exclusive to modified: no other cache is asked */
 	ck_assert_int_eq(store_of(0, LINE + 8), MESI_HIT);
 	is(0, MESI_MODIFIED);
 	ck_assert_int_eq(load_of(0, LINE), MESI_HIT);

@@ -225,7 +225,7 @@ START_TEST(limit_paper)
 }
 END_TEST
 
-/* Slow ones in between, or behind, do not move the limit */
+/* Slow executions in between, or at the end, do not move the limit */
 START_TEST(limit_calm)
 {
 	u64 trace[2000];
@@ -253,7 +253,7 @@ START_TEST(limit_calm)
 }
 END_TEST
 
-/* A limit close to the centre: many executions above it, which matter to nobody */
+/* A limit close to the centre: many executions above it, which are not slow in practice */
 START_TEST(limit_floor)
 {
 	u64 base[1500], trace[1500];

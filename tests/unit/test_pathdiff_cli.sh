@@ -3,8 +3,8 @@
 # timeout: 240
 # sanitizers: check-full
 #
-# pathdiff against traces whose truth is known: what it names, what it leaves out,
-# each format, and what it says of bad input.
+# pathdiff against traces whose truth is known: the causes it names, the executions it skips,
+# each format, and its messages for bad input.
 set -u
 
 pathdiff=$TOOLS/pathdiff
@@ -17,11 +17,7 @@ truth() {
 
 # asks FILE EXPRESSION: a Python expression of the result r and its first cause c
 asks() {
-	python3 -c '
-import json, sys
-r = json.load(open(sys.argv[1]))
-c = ([c for c in r["causes"] if c["named"]] or [None])[0]
-print(eval(sys.argv[2]))' "$1" "$2"
+	python3 "$TRACERIG_TOP/tests/unit/pathdiff_ask.py" "$@"
 }
 
 # names KIND WANTED [OPTION...]: the first cause of a trace, and its executions
@@ -34,7 +30,7 @@ names() {
 	[ "$got" = "$wanted" ] || wrong "$kind: $got instead of $wanted"
 	[ "$(asks out.json 'r["trace"]["executions"]')" = "$(truth executions)" ] || wrong "$kind: executions"
 	[ "$kind" = irq ] || [ "$(asks out.json 'c["executions"]')" = "$(truth slow)" ] || wrong "$kind: executions of the cause"
-	# 5 ms each, to the ns but for the rounding of floats
+	# 5 ms each, exact to the rounding of floats
 	[ "$kind" = irq ] || [ "$kind" = tail ] ||
 		[ "$(asks out.json '4999000 < c["self"] < 5010000')" = True ] || wrong "$kind: self time"
 }
@@ -51,7 +47,7 @@ names wait "wait schedule io_wait"
 	"('blocked', ['irq disk0'], 'on')" ] || wrong "wait: by whom"
 names off "wait schedule io_wait"
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
-# against better knowledge: 50 us less or 5 ms less make no difference to such a limit
+# against the recording's own options: with such a limit, 50 us or 5 ms less do not matter
 "$pathdiff" --sleep-time=on --format=json off.dat >on.json || wrong "off: --sleep-time"
 [ "$(asks on.json 'r["limit"]["longest"] < 100000')" = True ] || wrong "--sleep-time=on"
 names task "wait schedule io_wait"
@@ -68,8 +64,8 @@ names recorder "wait schedule io_wait"
 "$pathdiff" --brief recorder.dat | grep -q '^   overhead of recording: ' || wrong "recorder: text"
 names irq "interrupt irq disk0, most of it in handle_disk() -"
 [ "$(asks out.json 'r["patterns"]["normal"]')" = 1 ] || wrong "irq: interrupts are in the paths"
-# What a hard interrupt, a softirq and an NMI did is told apart, whatever else there was in
-# the same interruption, and is one cause
+# A hard interrupt, a softirq and an NMI are separate causes, even if they interrupt the same
+# call
 contexts() { # KIND CAUSE
 	"$UNIT/gen_paths" "$1" "$1.dat" 1000 >truth || exit 1
 	"$pathdiff" --format=json "$1.dat" >out.json 2>err || wrong "$1: $(cat err)"
@@ -157,29 +153,12 @@ cmp -s one four || wrong "--jobs"
 
 # --- formats
 "$pathdiff" --format=csv extra.dat >out.csv || wrong "csv"
-python3 -c '
-import csv
-rows = [r for r in csv.DictReader(open("out.csv")) if r["function"]]
-assert len(rows) == 50, len(rows)
-assert all(r["kind"] == "extra" and r["function"] == "f9" and 5000000 <= int(r["self"]) for r in rows)
-assert all(r["comm"] == "reader" for r in rows)' || wrong "csv"
+python3 "$TRACERIG_TOP/tests/unit/pathdiff_csv.py" || wrong "csv"
 "$pathdiff" --format=folded extra.dat >out.folded || wrong "folded"
 grep -qE '^ksys_read;f1;f3;f9 0\.000 [0-9.]+$' out.folded || wrong "folded: $(head -n 3 out.folded)"
 grep -qvE '^[^ ]+ [0-9.]+ [0-9.]+$' out.folded && wrong "folded: a line of another form"
 "$pathdiff" --format=chrome wait.dat >out.json || wrong "chrome"
-python3 -c '
-import json
-events = json.load(open("out.json"))["traceEvents"]
-slices = [e for e in events if e["ph"] == "X"]
-for tid in 1, 11:
-    stack = []
-    for e in [e for e in slices if e["tid"] == tid]:
-        while stack and e["ts"] >= stack[-1] - 1e-6:
-            stack.pop()
-        assert not stack or e["ts"] + e["dur"] <= stack[-1] + 1e-6, e
-        stack.append(e["ts"] + e["dur"])
-    assert [e["name"] for e in slices if e["tid"] == tid][-1] == "schedule"
-assert any(e["name"] == "blocked, woken by irq disk0" and e["dur"] > 4999 for e in slices)' || wrong "chrome"
+python3 "$TRACERIG_TOP/tests/unit/pathdiff_chrome.py" || wrong "chrome"
 
 # --- the paper's numbers
 "$UNIT/gen_paths" paper paper.dat 200 >truth || exit 1

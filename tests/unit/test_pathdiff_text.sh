@@ -14,11 +14,7 @@ here=$(dirname "$(realpath "$0")")
 
 # asks FILE EXPRESSION: of the result r and its first cause c
 asks() {
-	python3 -c '
-import json, sys
-r = json.load(open(sys.argv[1]))
-c = ([c for c in r["causes"] if c["named"]] or [None])[0]
-print(eval(sys.argv[2]))' "$1" "$2"
+	python3 "$here/pathdiff_ask.py" "$@"
 }
 
 # --- as trace-cmd report writes it

@@ -1017,7 +1017,7 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
-/* Nobody sends again: each record is in the file, or counted */
+/* Nothing is sent again: each record is in the file, or counted */
 START_TEST(losses_are_counted)
 {
 	struct collector_ledger l;
@@ -1053,7 +1053,7 @@ START_TEST(losses_are_counted)
 	ck_assert_uint_eq(l.awaited, 0);
 	ck_assert_uint_eq(l.generated, made());
 	ck_assert_uint_gt(l.wire_lost, 100);
-	/* Of those that went with datagrams nobody can say where they went */
+	/* Where records of lost datagrams were is not known */
 	read_all(r);
 	ck_assert_uint_eq(r[0].records + r[1].records, l.delivered);
 	ck_assert_uint_eq(l.generated - l.delivered, l.ring_lost + l.wire_lost);
@@ -1079,8 +1079,8 @@ static uint64_t in_file(const char *key)
 
 static const struct {
 	enum tracecast_last last;
-	unsigned int cpus; /* that tell */
-	unsigned int percent; /* of what there was is sent */
+	unsigned int cpus; /* that send their number of records */
+	unsigned int percent; /* of the records that are sent */
 	unsigned int unknown;
 } panics[] = {
 	{ TRACECAST_PANIC, CPUS, 100, 0 },
@@ -1089,7 +1089,7 @@ static const struct {
 	{ TRACECAST_PANIC_SOME, CPUS, 80, CPUS },
 };
 
-/* Nobody is left to answer: all comes twice, and then how much there was */
+/* The sender waits for no answer: it sends everything twice, then the number of records */
 START_TEST(a_panic_is_told)
 {
 	struct collector_ledger l;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The codec of schedz: what goes in comes out, to the last bit of the last field,
- * whatever goes in; what did not come out of the encoder does no harm.
+ * The codec of schedz: any events are decoded to the bit as they were encoded; blocks that
+ * the encoder did not make do no harm.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -135,7 +135,7 @@ static void drain(struct stream *s, uint32_t words)
 	}
 }
 
-/* @flush: one in so many events is followed by a flush, 0 for never */
+/* @flush: one in @flush events is followed by a flush, 0 for never */
 static void encode(struct stream *s, uint32_t size, unsigned int flush)
 {
 	uint8_t *buf = malloc(size);
@@ -615,13 +615,13 @@ START_TEST(sealed)
 		seal(block, len);
 		damaged += try(block, len) != SCHEDZ_OK;
 	}
-	/* Where changed bits are times, nobody can tell */
+	/* Changed bits of times cannot be detected */
 	ck_assert_uint_gt(damaged, 1000);
 	free_stream(&s);
 }
 END_TEST
 
-/* Noise behind a good header */
+/* Noise after a valid header */
 START_TEST(noise)
 {
 	uint8_t block[2000];

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# The program schedz: what it restores is, event by event, what an independent
-# writer wrote; what is lost is told exactly; damage and wrong use are one line.
+# The program schedz: it restores, event by event, what an independent writer
+# wrote; lost events are counted exactly; damage and wrong use are reported in one line.
 set -u
 
 schedz=$TOOLS/schedz
 program=$schedz
 # shellcheck source=tests/unit/cli.bash
 . "$(dirname "$0")/cli.bash"
+# shellcheck source=tests/lib.bash
+. "$TRACERIG_TOP/tests/lib.bash"
 
 report() {
 	trace-cmd report "$@" 2>/dev/null
@@ -35,34 +37,18 @@ done
 # In an option without bytes trace-cmd finds what its memory had before
 LC_ALL=C grep -qaP 'options  \0\x04\0\x01\0\0\0\0' expanded.dat || wrong "the option for the clock is empty"
 
-# A file without blocks stays what it is
+# A file without blocks is copied unchanged
 "$schedz" expand plain.dat -o same.dat 2>err || wrong "expand of a plain file fails"
-grep -q 'has no blocks' err || wrong "nothing told about a file without blocks"
+grep -q 'has no blocks' err || wrong "no message about a file without blocks"
 report -t -R -l plain.dat >want
 report -t -R -l same.dat >got
 cmp want got || wrong "a file without blocks changed"
 
-# --- what is for programs
+# --- formats for programs
 "$schedz" decode --format=json blocks.dat >out 2>err || wrong "decode --format=json fails"
-python3 - out <<'END2' || wrong "the JSON is not right"
-import json, sys
-events = [json.loads(line) for line in open(sys.argv[1])]
-assert len(events) == sum(1 for line in open("want")) - 1
-times = [e["time"] for e in events]
-assert times == sorted(times)
-switch = [e for e in events if e["event"] == "sched_switch"]
-assert all(isinstance(e["next_comm"], str) and e["cpu"] in (0, 1) for e in switch)
-END2
+python3 "$TRACERIG_TOP/tests/unit/schedz_json.py" out || wrong "the JSON is not right"
 "$schedz" decode --format=chrome blocks.dat >out 2>err || wrong "decode --format=chrome fails"
-python3 - out <<'END2' || wrong "the slices overlap, or there are none"
-import json, sys
-slices = json.load(open(sys.argv[1]))["traceEvents"]
-assert len(slices) > 1000
-end = {}
-for s in slices:
-    assert s["ts"] >= end.get(s["tid"], 0) - 0.002
-    end[s["tid"]] = s["ts"] + s["dur"]
-END2
+python3 "$TRACERIG_TOP/tests/unit/schedz_chrome.py" out || wrong "the slices overlap, or there are none"
 # Names of tasks in UTF-8 stay; what is not UTF-8 is replaced
 LC_ALL=C sed 's/a task /\xc3\xa4task /g; s/worker/w\xffrker/g' plain.dat >names.dat
 for format in json chrome; do
@@ -73,16 +59,7 @@ done
 "$schedz" decode --format=dat -o dat.dat blocks.dat 2>err || wrong "decode --format=dat fails"
 cmp dat.dat expanded.dat || wrong "decode --format=dat is not expand"
 "$schedz" stat --format=json blocks.dat >out 2>err || wrong "stat --format=json fails"
-python3 - out want <<'END2' || wrong "stat is not right"
-import json, re, sys
-stat = json.load(open(sys.argv[1]))
-names = [re.search(r": (\w+): ", line) for line in open(sys.argv[2])]
-names = [n[1] for n in names if n]
-assert stat["events"] == 10000 and stat["lost"] == 0
-for name, n in stat["kinds"].items():
-    assert n == names.count(name), name
-assert stat["others"] == names.count("other")
-END2
+python3 "$TRACERIG_TOP/tests/unit/schedz_stat.py" out want || wrong "stat is not right"
 
 # --- times are printed as trace-cmd prints those of the clock
 for clock in global uptime perf mono mono_raw tai boot; do
@@ -97,7 +74,7 @@ for clock in counter uptime x86-tsc; do
 	"$schedz" stat ticks.dat >out 2>err || wrong "stat with the clock $clock fails"
 	grep -qE " [0-9]+ ticks of $clock\$" out || wrong "stat takes $clock for a clock of ns"
 	[ "$(awk '$1 ~ /^(0|1|all)$/ { print $4 }' out | sort -u)" = - ] ||
-		wrong "stat tells rates by the clock $clock"
+		wrong "stat prints rates by the clock $clock"
 	"$schedz" decode ticks.dat >got 2>err || wrong "decode with the clock $clock fails"
 	report plain.dat | cmp - got || wrong "$clock: decode differs from trace-cmd report"
 	expect 1 "^schedz: ticks.dat: its trace clock, $clock, does not count nanoseconds\$" \
@@ -113,37 +90,37 @@ END2
 "$schedz" stat host-01.0.dat >out 2>err || wrong "stat beside a ledger fails"
 grep -qF 'generated 30 = delivered 20 + lost in the ring 1 + lost on the wire 2 + awaited 7' out ||
 	wrong "stat does not print the ledger"
-grep -q 'state panic' out || wrong "stat does not tell of the panic"
-grep -q 'records of 2 CPUs that stopped' out || wrong "stat does not tell what is unknown"
+grep -q 'state panic' out || wrong "stat does not report the panic"
+grep -q 'records of 2 CPUs that stopped' out || wrong "stat does not report the stopped CPUs"
 "$schedz" stat --format=json host-01.0.dat |
 	python3 -c 'import json, sys; assert json.load(sys.stdin)["ledger"]["behind"] == 5' ||
 	wrong "stat --format=json has no ledger"
 sed -i 's/"generated": 30/"earlier": 9, "generated": 39/' host-01.ledger
 "$schedz" stat host-01.0.dat |
 	grep -qF 'generated 39 = before this collector 9 + delivered 20 +' ||
-	wrong "stat does not tell what was before the collector"
+	wrong "stat does not report the records before the collector"
 echo '[nonsense' >host-01.ledger
 "$schedz" stat host-01.0.dat >out 2>err || wrong "stat beside a damaged ledger fails"
 ! grep -q ledger out || wrong "stat prints a damaged ledger"
 
-# --- a block is missing: told, and told how much
+# --- a block is missing: its events are counted as lost
 "$UNIT/gen_schedz" gap.dat plain.dat 5000 1 3 || exit 1
 "$schedz" stat --format=json gap.dat >out || wrong "stat of a gap fails"
 lost=$(python3 -c 'import json; print(json.load(open("out"))["lost"])')
 [ "$lost" -gt 100 ] || wrong "no events are missing: $lost"
 "$schedz" expand gap.dat -o gap-plain.dat 2>err
-grep -q "$lost events were lost" err || wrong "expand does not tell what is lost"
-report gap-plain.dat | grep -q "CPU:0 \[$lost EVENTS DROPPED\]" || wrong "report does not tell what is lost"
+grep -q "$lost events were lost" err || wrong "expand does not report the lost events"
+report gap-plain.dat | grep -q "CPU:0 \[$lost EVENTS DROPPED\]" || wrong "report does not have the lost events"
 report -t -R -l gap-plain.dat | grep -v DROPPED >got
 report -t -R -l plain.dat | wc -l >n
-[ "$(wc -l <got)" -eq $(($(cat n) - lost)) ] || wrong "not all that is not lost is there"
+[ "$(wc -l <got)" -eq $(($(cat n) - lost)) ] || wrong "events are missing that were not lost"
 
 # --- damage
 for seed in $(seq 60); do
 	"$UNIT/gen_damage" blocks.dat damaged.dat "$seed"
 	for command in "expand -o x.dat" "decode --format=json" stat; do
 		# shellcheck disable=SC2086 # command and options
-		timeout $((60 * ${TRACERIG_TIMEOUT_SCALE:-1})) "$schedz" $command damaged.dat >out 2>err
+		timeout $((60 * scale)) "$schedz" $command damaged.dat >out 2>err
 		case $? in
 		0) ;;
 		1) [ "$(grep -c '^schedz: ' err)" -ge 1 ] || wrong "damage $seed: $command: no message" ;;
@@ -197,117 +174,32 @@ done
 # --- port 0: any that is free, and which it is
 "$schedz" collect --listen 127.0.0.1:0 --output files >out 2>err &
 collector=$!
-for _ in $(seq 100); do
-	! grep -q listens err || break
-	sleep 0.1
-done
+within 10 grep -q listens err
 port=$(sed -n 's/^schedz: listens on 127.0.0.1 port \([0-9]*\)$/\1/p' err)
 [ "${port:-0}" -gt 0 ] || wrong "the port is not printed: $(cat err)"
 grep -q ":$(printf %04X "${port:-0}") " /proc/net/udp || wrong "nobody listens on port $port"
 kill $collector
 wait $collector || wrong "the collector on port 0 ends with $?"
-# --- the socket: others are refused, nonsense is ignored, signals are heard
+# --- the socket: other senders are refused, invalid datagrams ignored, signals handled
 port=$("$TRACERIG_TOP/tests/free-ports" udp)
 "$schedz" collect --listen "127.0.0.1:$port" --allow 127.0.0.2 --output files >out 2>err &
 collector=$!
-python3 - "$port" "${TRACERIG_TIMEOUT_SCALE:-1}" <<'END2' || wrong "the collector does not listen"
-import socket, sys, time
-port, scale = int(sys.argv[1]), int(sys.argv[2])
-def send(source):
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    s.bind((source, 0))
-    s.connect(("127.0.0.1", port))
-    s.settimeout(0.2)
-    for i in range(50 * scale):
-        try:
-            # A heartbeat of a session that nobody knows is answered
-            s.send(b"TC\1\5" + bytes(8) + bytes(8))
-            return s.recv(1000)
-        except (ConnectionRefusedError, TimeoutError):
-            time.sleep(0.1 if source == "127.0.0.2" else 0)
-            if source != "127.0.0.2" and i == 2:
-                return None
-answer = send("127.0.0.2")
-assert answer == b"TC\1\6" + bytes(16), answer
-assert send("127.0.0.1") is None
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("127.0.0.2", 0))
-for junk in (b"", b"x" * 60000, b"NT\1\5" + bytes(16), b"TC\2\5" + bytes(16)):
-    s.sendto(junk, ("127.0.0.1", port))
-END2
-kill -USR1 $collector
-for _ in $(seq $((100 * ${TRACERIG_TIMEOUT_SCALE:-1}))); do
-	! grep -q '^ignored: 4 ' out || break
-	sleep 0.1
-	kill -USR1 $collector
-done
+python3 "$TRACERIG_TOP/tests/unit/schedz_collect_allow.py" "$port" "$scale" || wrong "the collector does not listen"
+has_ignored() {
+	kill -USR1 "$collector"
+	grep -q '^ignored: 4 ' out
+}
+within 10 has_ignored
 kill $collector
 wait $collector || wrong "the collector ends with $?"
 grep -q '^ignored: 4 ' out || wrong "not 4 were ignored: $(cat out)"
 grep -q '^refused: 3 ' out || wrong "not 3 were refused: $(cat out)"
 [ ! -s err ] || wrong "messages"
-# --- a key: who has none is refused, and who has it answered, with a number of its own
+# --- a key: senders without it are refused, a sender with it gets answers with new numbers
 chmod 600 key
 "$schedz" collect --listen "127.0.0.1:$port" --key-file key --output files >out 2>err &
 collector=$!
-python3 - "$port" "${TRACERIG_TIMEOUT_SCALE:-1}" <<'END2' || wrong "the key"
-import socket, struct, sys
-
-M = (1 << 64) - 1
-def siphash(key, data):
-    k0, k1 = struct.unpack("<QQ", key)
-    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d,
-         k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
-    def rot(x, b):
-        return (x << b | x >> (64 - b)) & M
-    def rounds(n):
-        for _ in range(n):
-            v[0] = (v[0] + v[1]) & M; v[1] = rot(v[1], 13) ^ v[0]; v[0] = rot(v[0], 32)
-            v[2] = (v[2] + v[3]) & M; v[3] = rot(v[3], 16) ^ v[2]
-            v[0] = (v[0] + v[3]) & M; v[3] = rot(v[3], 21) ^ v[0]
-            v[2] = (v[2] + v[1]) & M; v[1] = rot(v[1], 17) ^ v[2]; v[2] = rot(v[2], 32)
-    data += bytes(7 - len(data) % 8) + bytes([len(data) & 255])
-    for i in range(0, len(data), 8):
-        m, = struct.unpack_from("<Q", data, i)
-        v[3] ^= m
-        rounds(2)
-        v[0] ^= m
-    v[2] ^= 255
-    rounds(4)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
-
-key = bytes.fromhex("0123456789abcdef0123456789abcdef")
-assert siphash(bytes(range(16)), bytes(range(15))) == 0xa129ca6149be45e5
-beat = b"TC\x81\5" + bytes(8) + bytes(8)
-def sealed(number, echo, tag=0):
-    data = beat + struct.pack("<QQ", number, echo)
-    return data + struct.pack("<Q", siphash(key, data) ^ tag)
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.connect(("127.0.0.1", int(sys.argv[1])))
-s.settimeout(0.2)
-def ask(datagram, times):
-    for _ in range(times):
-        try:
-            s.send(datagram)
-            answer = s.recv(1000)
-            assert len(answer) <= len(datagram)
-            number, echo, tag = struct.unpack("<QQQ", answer[20:])
-            assert tag == siphash(key, answer[:-8])
-            return answer[:20], number, echo
-        except (ConnectionRefusedError, TimeoutError):
-            pass
-scale = int(sys.argv[2])
-head, number, echo = ask(sealed(5, 0), 250 * scale)
-assert head == b"TC\x81\6" + bytes(16) and echo == 5, (head, echo)
-# Without a seal, with another key, once more, and with a number that it never told
-assert ask(b"TC\1\5" + bytes(16), 3) is None
-assert ask(sealed(6, number, 1), 3) is None
-head, again, echo = ask(sealed(7, number), 250 * scale)
-assert again > number and echo == 7
-assert ask(sealed(7, number), 3) is None
-_, last, _ = ask(sealed(8, again + 1000), 250 * scale)
-assert last > again
-END2
+python3 "$TRACERIG_TOP/tests/unit/schedz_collect_key.py" "$port" "$scale" || wrong "the key"
 kill $collector
 wait $collector || wrong "the collector with a key ends with $?"
 grep -q '^refused: 3 datagrams without a key$' out || wrong "without a key: $(cat out)"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables for unwinding: of .eh_frame written by hand what the standard says of it;
- * damage is named; caps hold. Stacks: as they were made up, and whatever memory,
- * registers and tables are.
+ * Tables for unwinding: from .eh_frame written by hand, the rules that the standard defines
+ * for it; damage is named; limits hold. Stacks: the made-up ones, and no harm from any
+ * memory, registers and tables.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -134,7 +134,7 @@ static void hostile_fde(struct hostile *h, u32 i, u32 pc, u32 at, u32 end)
 	put_byte(h, 0);
 }
 
-/* All descriptions have one program, behind what each says is its augmentation */
+/* All descriptions share one program, which follows the augmentation of each */
 static void overlapping(struct hostile *h)
 {
 	u32 n = 100 + rnd() % 4000, step = 20 + rnd() % 16,
@@ -403,7 +403,7 @@ START_TEST(functions_that_overlap_end_early)
 	expect_cfa(t, 31, USTACK_REG, USTACK_RSP, 32, 0);
 	expect_cfa(t, 32, USTACK_NONE, 0, 0, 0);
 	ck_assert(in_order(t));
-	/* Not behind the code either */
+	/* Nor after the code */
 	expect_cfa(t, 0xfff, USTACK_REG, USTACK_RSP, 40, 0);
 	expect_cfa(t, 0x1000, USTACK_NONE, 0, 0, 0);
 	expect_cfa(t, 0x3000, USTACK_NONE, 0, 0, 0);
@@ -564,14 +564,14 @@ START_TEST(caps_hold)
 	caps[0].functions--;
 	caps[1].rows--;
 	caps[2].work--;
-	/* By its size, there is none for its last byte */
+	/* The limit by size is one byte too low */
 	caps[3].base = report.work - 1;
 	caps[3].bytes = IMAGE_SIZE + 1;
 	for (i = 0; i < ARRAY_SIZE(caps); i++) {
 		ck_assert_int_eq(build(&table, &caps[i]), -E2BIG);
 		ck_assert_ptr_null(table);
 	}
-	/* Rules: those that there is no place for are odd */
+	/* Rules beyond the limit are marked as odd */
 	enough.work = 1000;
 	enough.rules--;
 	ck_assert_int_eq(build(&table, &enough), 0);
@@ -589,7 +589,7 @@ START_TEST(no_memory)
 	u8 program[3] = { 0x41, 0x0e };
 	int error;
 
-	/* So many rules that all tables grow */
+	/* Enough rules that all tables grow */
 	image_begin(&image);
 	cie = image_cie(&image, "zR", NULL, 0);
 	for (i = 0; i < 30; i++) {

@@ -25,7 +25,7 @@ const char td_sched_switch[] =
 	"\nprint fmt: \"%d ==> %s:%d\", REC->prev_pid, REC->next_comm, REC->next_pid\n";
 
 #define MISSED_EVENTS 0x80000000u
-#define MISSED_STORED 0x40000000u /* their number is behind the data */
+#define MISSED_STORED 0x40000000u /* their number follows the data */
 #define TYPE_TIME_EXTEND 30
 #define MAX_DELTA ((1u << 27) - 1)
 

@@ -33,7 +33,7 @@ struct td_layout {
 	bool big_endian;
 	bool long4; /* 32-bit longs */
 	unsigned int page_size;
-	const char *clock; /* "local" and so on; NULL: not told */
+	const char *clock; /* such as "local"; NULL: not in the file */
 };
 
 struct td_page {
@@ -41,7 +41,7 @@ struct td_page {
 	size_t used;
 	uint64_t last; /* time of its last event */
 	bool missed; /* events were lost before this page */
-	uint32_t missed_nr; /* so many, 0 if that is not known */
+	uint32_t missed_nr; /* number of these, 0 if unknown */
 };
 
 struct td_ring {

@@ -11,13 +11,13 @@ for line in open("truth"):
     else:
         n = [int(x) for x in f[3:]]
         requests[f[1]] = {"parent": f[2], "pid": (n[0], n[3]), "at": (n[1:3], n[4:6]), "bytes": n[6:8]}
-# Clocks are ahead by these, and known as well as messages between hosts tell
+# Clocks are ahead by these; messages between hosts limit how exactly that is known
 AHEAD = [0, 7000000000000, 3000000000000]
 CLOSE = 20000
 first = min(c[4] - AHEAD[c[0]] for c in calls)
 
 def match(got, want):
-    """pairs of entries that are the same but for two times, their last items"""
+    """pairs of entries that are equal except for two times, their last items"""
     got, want = sorted(got), sorted(want)
     assert [g[:-2] for g in got] == [w[:-2] for w in want]
     for g, w in zip(got, want):

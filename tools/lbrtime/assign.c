@@ -18,7 +18,7 @@
 
 #include "lbrtime.h"
 
-/* Less than one part in so many of a visit is neglected */
+/* Less than 1 / HELD_PART of a visit is neglected */
 #define HELD_PART 20
 
 static const char *const names[METHODS] = { "sample", "equal",	"share",
@@ -221,8 +221,8 @@ static double from_end(const struct timeline *t, u32 sample, double all,
 	return sum;
 }
 
-/* As measured, except for visits that the interval's ends cut,
- * and those that are too long
+/* As measured, except for visits that the interval's ends cut, and visits that exceed the
+ * counter
  */
 static double by_cycles(const struct timeline *t, u32 sample, double *time)
 {

@@ -371,7 +371,7 @@ static void by_intervals(struct timeline *t)
  * @t:	timeline, after clock_find()
  *
  * The LBR is frozen in the interrupt of perf's sample: each interval includes its time,
- * which cannot be told from longer cycles.
+ * which cannot be distinguished from longer cycles.
  */
 bool clock_hides(const struct timeline *t)
 {

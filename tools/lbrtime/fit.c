@@ -12,8 +12,8 @@
  *
  *     n_g P = sum over its classes of V_j x_j
  *
- * with V_j the number of visits. If not all branches of an interval were recorded, V_j
- * is estimated from those that were. These are biased: they precede a visit that was
+ * with V_j the number of visits. If some branches of an interval were not recorded, V_j
+ * is estimated from the recorded ones. These are biased: they precede a visit that was
  * sampled, which is likelier for a long one. A sample whose visit is of group g stands
  * for x_g of time, so weighted by 1 / x_g, samples stand for visits. All weights
  * together are the number of visits that were counted.

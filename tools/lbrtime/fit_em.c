@@ -22,7 +22,7 @@
 /* Maximum weight of a sample, in mean weights */
 #define WEIGHT_MAX 20
 
-/* Shapes that are tried, in powers of two; at least so many groups are needed */
+/* Shapes that are tried, in powers of two, and the minimum number of groups */
 #define SHAPE_LEAST 0.125
 #define SHAPES 11
 #define SHAPE_DEFAULT 0.1

@@ -9,7 +9,7 @@
 #define ANY_CALLER 0
 
 /*
- * Callers differ if the test is so many standard deviations above its mean. Callers
+ * Callers differ if the test is SIGMAS standard deviations above its mean. Callers
  * with fewer expected samples are left out of the test.
  */
 #define SIGMAS 5

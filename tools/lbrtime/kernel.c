@@ -27,7 +27,7 @@
 #define PEERS_FACTOR 3
 #define BYTE_CYCLES 2
 
-/* Less than one part in so many is neglected */
+/* Less than 1 / HELD_PART is neglected */
 #define HELD_PART 20
 
 static bool from_kernel(const struct timeline *t, const struct branch *b)

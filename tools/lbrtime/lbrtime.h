@@ -540,7 +540,7 @@ u64 assign(const struct timeline *t, u32 sample, enum method method,
 const char *method_name(enum method m);
 bool method_there(const struct timeline *t, enum method m);
 
-/* A normal variable is off by at most so many standard deviations in 95 % of cases */
+/* A normal variable is off by at most this number of standard deviations in 95 % of cases */
 #define DEVIATIONS 2
 
 /* A reliable visit is off by at most 1 / TOLERANCE of its

@@ -589,7 +589,7 @@ static void search_sample(struct search *x, const struct timeline *t,
 	u32 nr = slices(t, sample, m, slice), i;
 	bool in = false, known = s->state == STATE_WHOLE && s->before != NONE;
 
-	/* It goes on from the sample before */
+	/* It continues from the previous sample */
 	if (known && x->open[s->before].first != NONE) {
 		e = x->open[s->before];
 		in = true;

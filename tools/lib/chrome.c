@@ -11,7 +11,7 @@
  * @f:		state
  * @out:	output
  * @tool:	name of the program
- * @clocks:	what is known of the clocks, or NULL
+ * @clocks:	text about the clocks for the file's header, or NULL
  */
 void chrome_open(struct chrome_file *f, FILE *out, const char *tool,
 		 const char *clocks)
@@ -86,7 +86,7 @@ static void put_key(struct chrome_file *f, const char *key)
 }
 
 /**
- * chrome_arg - add an argument that is no text
+ * chrome_arg - add an argument that is not a string
  * @f:		state
  * @key:	name
  * @format:	value in JSON, as for printf()

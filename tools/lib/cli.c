@@ -14,7 +14,7 @@
 
 /*
  * Digits of @s with up to @places decimals, as a whole number of the last place's
- * unit; false if there is none or it has no room. Further digits are dropped.
+ * unit; false if @s has no digits or the number does not fit. Further digits are dropped.
  */
 static bool parse_decimal(const char *s, char **end, unsigned int places,
 			  u64 *value)
@@ -55,7 +55,7 @@ static bool parse_decimal(const char *s, char **end, unsigned int places,
  * @text: decimal digits and nothing else
  * @value: where to put it
  *
- * Return: false if @text is none, or has no room in 64 bits.
+ * Return: false if @text is not a number, or exceeds 64 bits.
  */
 bool parse_number(const char *text, u64 *value)
 {
@@ -67,10 +67,10 @@ bool parse_number(const char *text, u64 *value)
 /**
  * parse_time - read a time with its unit
  * @text: such as 20ms, 1.5s or, as reports print it, "1.5 s"; units are ns, us, ms,
- *	  s, m and h. What is less than 1 ns is dropped
+ *	  s, m and h. Fractions of 1 ns are dropped
  * @ns: where to put it
  *
- * Return: false if @text is none, or is longer than 31 years.
+ * Return: false if @text is not a time, or exceeds 31 years.
  */
 bool parse_time(const char *text, u64 *ns)
 {
@@ -102,7 +102,7 @@ bool parse_time(const char *text, u64 *ns)
  * @text: such as 4096, 64k, 256M or 1G: powers of 1024
  * @bytes: where to put it
  *
- * Return: false if @text is none, or has no room in 64 bits.
+ * Return: false if @text is not a size, or exceeds 64 bits.
  */
 bool parse_bytes(const char *text, u64 *bytes)
 {
@@ -125,7 +125,7 @@ bool parse_bytes(const char *text, u64 *bytes)
 }
 
 /**
- * cli_number - a whole number that an option has as its value
+ * cli_number - parse an option's value that is a whole number
  * @state: argp's; another value ends the program
  * @option: the option's name, without "--"
  * @arg: what the user wrote
@@ -152,7 +152,7 @@ u64 cli_number(const struct argp_state *state, const char *option,
 }
 
 /**
- * cli_time - a time that an option has as its value
+ * cli_time - parse an option's value that is a time
  * @state: argp's; another value ends the program
  * @option: the option's name, without "--"
  * @arg: what the user wrote, see parse_time()
@@ -175,7 +175,7 @@ u64 cli_time(const struct argp_state *state, const char *option,
 }
 
 /**
- * cli_size - a number of bytes that an option has as its value
+ * cli_size - parse an option's value that is a number of bytes
  * @state: argp's; another value ends the program
  * @option: the option's name, without "--"
  * @arg: what the user wrote
@@ -197,11 +197,11 @@ u64 cli_size(const struct argp_state *state, const char *option,
 }
 
 /**
- * cli_word - which of several words an option has as its value
+ * cli_word - parse an option's value that is one of several words
  * @state: argp's; another value ends the program
  * @option: the option's name, without "--"
  * @arg: what the user wrote
- * @words: those that are known
+ * @words: the valid words
  * @nr: number of them
  *
  * Return: the word's index.
@@ -232,7 +232,7 @@ unsigned int cli_word(const struct argp_state *state, const char *option,
 /**
  * cli_operand - the one FILE of a command line
  * @state: argp's; a second FILE, or none at the end, ends the program
- * @file: where to put it, NULL as long as there is none
+ * @file: where to put it; initially NULL
  * @arg: the operand, or NULL at the end of the command line
  */
 void cli_operand(const struct argp_state *state, const char **file,
@@ -247,10 +247,10 @@ void cli_operand(const struct argp_state *state, const char **file,
 }
 
 /**
- * cli_colors - whether a report is to have colours
+ * cli_colors - whether a report has colours
  * @output: the file that it is written to, NULL: standard output
  *
- * On terminals that have them, unless NO_COLOR is set (https://no-color.org).
+ * It has them on terminals that support them, unless NO_COLOR is set (https://no-color.org).
  */
 bool cli_colors(const char *output)
 {

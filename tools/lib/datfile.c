@@ -3,7 +3,7 @@
  * Writes a trace.dat of version 6. See datfile.h.
  *
  * The head of the new file, from the magic to the names of processes, is what
- * libtracecmd makes of the old one, with formats and names put in.
+ * libtracecmd makes of the old one's, with formats and names added.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ int tracecmd_long_size(struct tracecmd_input *handle);
 
 #define FILE_CMD_LINES 7 /* its enum tracecmd_file_states */
 
-/* Behind the magic, the version and the byte order */
+/* After the magic, the version and the byte order */
 #define LONG_SIZE_AT 13
 
 /**
@@ -41,11 +41,11 @@ int tracecmd_long_size(struct tracecmd_input *handle);
  * @names: where more names of processes may be in the file
  * @names_room: bytes there
  * @table: where the table of CPUs is in the file
- * @cpu: the CPU at hand
+ * @cpu: the current CPU
  * @begin: where its pages begin
- * @page: the page at hand; none of it is in use if there is none
+ * @page: the current page; unused if there is none
  * @missed: events were lost before it
- * @nr_missed: how many, 0 if nobody knows
+ * @nr_missed: number of these, 0 if unknown
  * @failed: writing failed
  */
 struct datfile {
@@ -296,7 +296,7 @@ static void out_table(struct datfile *d, const char *clock)
 	}
 }
 
-/* What libtracecmd makes of the old file's head, in memory; NULL on trouble */
+/* What libtracecmd makes of the old file's head, in memory; NULL after an error */
 static uint8_t *get_head(struct tracecmd_input *from, size_t *len)
 {
 	int fd = memfd_create("head", MFD_CLOEXEC);
@@ -330,7 +330,7 @@ static uint8_t *get_head(struct tracecmd_input *from, size_t *len)
  * datfile_begin - begin a file
  * @from: the file to be like
  * @out: where to write to; can be positioned
- * @extra: what it tells besides
+ * @extra: additional contents
  *
  * Then follow, for each CPU in turn, datfile_cpu() and its events.
  *
@@ -426,7 +426,7 @@ void datfile_cpu(struct datfile *d, unsigned int cpu)
 /**
  * datfile_lost - events were lost before the next one
  * @d: the file
- * @events: how many, 0 if nobody knows
+ * @events: number of these, 0 if unknown
  */
 void datfile_lost(struct datfile *d, uint64_t events)
 {
@@ -436,11 +436,11 @@ void datfile_lost(struct datfile *d, uint64_t events)
 }
 
 /**
- * datfile_event - an event of the CPU at hand
+ * datfile_event - add an event of the current CPU
  * @d: the file
  * @ts: its time
  * @data: its record
- * @len: bytes of it; one that no page holds counts as lost
+ * @len: bytes of it; a record that exceeds a page counts as lost
  */
 void datfile_event(struct datfile *d, uint64_t ts, const void *data,
 		   unsigned int len)
@@ -457,11 +457,11 @@ void datfile_event(struct datfile *d, uint64_t ts, const void *data,
 }
 
 /**
- * datfile_names - tell names of processes, which trace-cmd has only of some
+ * datfile_names - add names of processes, of which trace-cmd saved only some
  * @d: the file
  * @lines: "PID COMM", each with a newline
  *
- * Return: false if they do not fit; none is told then.
+ * Return: false if they do not fit; then none is added.
  */
 bool datfile_names(struct datfile *d, const char *lines)
 {

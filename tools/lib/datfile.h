@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Writes a trace.dat (version 6, trace-cmd.dat.v6(5)) that tells all that another
- * one tells, but for the events, which come from the caller.
+ * Writes a trace.dat (version 6, trace-cmd.dat.v6(5)) with all that another one has except
+ * its events, which the caller provides.
  */
 #ifndef LIB_DATFILE_H
 #define LIB_DATFILE_H
@@ -14,9 +14,9 @@ struct tracecmd_input;
 struct datfile;
 
 /**
- * struct datfile_format - an event format that the new file tells besides
+ * struct datfile_format - an additional event format of the new file
  * @system: its system
- * @text: what its format file would say
+ * @text: its format, as in tracefs
  */
 struct datfile_format {
 	const char *system;
@@ -24,7 +24,7 @@ struct datfile_format {
 };
 
 /**
- * struct datfile_extra - what the new file tells besides
+ * struct datfile_extra - additional contents of the new file
  * @format: event formats, those of a system next to each other
  * @nr_formats: number of these
  * @names_room: bytes that datfile_names() may write

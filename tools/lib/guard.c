@@ -39,7 +39,7 @@ enum {
 	SAY_MEMORY = 'M',
 };
 
-/* First sign of progress after so many ms, and the next ones */
+/* ms until progress is first shown, and between updates */
 #define PROGRESS_FIRST 1000
 #define PROGRESS_NEXT 200
 
@@ -60,8 +60,8 @@ struct shared {
  * @terminal:	where progress is shown, or -1
  * @progress_at: when it is shown next, ms
  * @shared:	shared with the parent
- * @failed:	the reason is given already
- * @reason:	it
+ * @failed:	a reason has been reported
+ * @reason:	the first one
  */
 struct guard {
 	const struct guard_job *job;
@@ -87,7 +87,7 @@ struct watch {
 	char file[TEXT_MAX + 1];
 };
 
-/* A regular file that the result goes to; both NULL if it is none */
+/* Output file and its temporary file; both NULL if the output is not a regular file */
 struct output {
 	char *path;
 	char *temporary;
@@ -129,10 +129,10 @@ int guard_fail(struct guard *g, uint64_t offset, const char *format, ...)
 }
 
 /**
- * guard_go_on - do the work without what guard_fail() told of
+ * guard_go_on - continue without what guard_fail() has reported
  * @g: the guard
  *
- * Return: what it told; until it is called again.
+ * Return: the reported text; valid until guard_fail() is called again.
  */
 const char *guard_go_on(struct guard *g)
 {
@@ -157,7 +157,7 @@ int guard_fail_usage(struct guard *g, const char *text)
 }
 
 /**
- * guard_note - tell the user something that is no failure
+ * guard_note - print a message that is not an error
  * @g: the guard
  * @format: one line
  */
@@ -181,12 +181,12 @@ static uint64_t now_ms(void)
 }
 
 /**
- * guard_progress - tell how far the work is, if a person is watching
+ * guard_progress - show progress, if standard error is a terminal
  * @g: the guard
- * @format: a few words, or NULL to take away those that are there, which is due
- *	before a result is written
+ * @format: a few words, or NULL to remove the line, which must be done before a result
+ *	is written
  *
- * Nothing is shown for work that is soon done.
+ * Nothing is shown in the first second.
  */
 void guard_progress(struct guard *g, const char *format, ...)
 {
@@ -216,7 +216,7 @@ void guard_progress(struct guard *g, const char *format, ...)
 /**
  * guard_alive - the work makes progress
  * @g: the guard
- * @offset: where in the file it is, told if it crashes; or GUARD_NOWHERE
+ * @offset: offset in the file, reported if the work crashes; or GUARD_NOWHERE
  *
  * Cheap enough to be called every few thousand records.
  */
@@ -235,7 +235,7 @@ void guard_alive(struct guard *g, uint64_t offset)
 }
 
 /**
- * guard_file - the work goes on with another file
+ * guard_file - the work continues with another file
  * @g: the guard
  * @file: its name, for diagnostics
  */
@@ -422,14 +422,14 @@ bool is_same_file(const char *a, const char *b)
 }
 
 /**
- * guard_spares - whether a result leaves a file alone: a recording is not to be had again
+ * guard_spares - refuse to overwrite an input: a recording cannot be made again
  * @program: name that the diagnostic begins with
- * @file: what is read, or NULL
+ * @file: the input, or NULL
  * @output: as in struct guard_job
  *
- * guard_run() asks for the job's own file; who reads more asks for the others.
+ * guard_run() checks the job's own file; a tool that reads more files checks the others.
  *
- * Return: that; if not, the user has been told.
+ * Return: true if the output is another file than the input; otherwise false, after a message.
  */
 bool guard_spares(const char *program, const char *file, const char *output)
 {

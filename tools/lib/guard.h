@@ -3,7 +3,7 @@
  * Reads untrusted files in a child process.
  *
  * libtracecmd and libtraceevent were written for files that trace-cmd wrote: on
- * damaged ones they may crash, loop, or print what means nothing to the user.
+ * damaged ones they may crash, loop, or print messages that mean nothing to the user.
  * The work is therefore done in a child, and whatever becomes of it, the user
  * sees the result, or one line that says what is wrong and where.
  */
@@ -18,16 +18,16 @@
 struct guard;
 
 /**
- * struct guard_job - what is to be done
+ * struct guard_job - the work
  * @program:	name that diagnostics begin with
  * @file:	the file that is read, for diagnostics
  * @output:	path to write to, NULL for standard output. It is replaced when
  *		all went well, and left alone otherwise
  * @idle_cpu:	CPU seconds that may pass between two calls of guard_alive()
  * @work:	does it; returns 0, or EXIT_FAILURE after guard_fail()
- * @without:	NULL, or what to do when the work crashed over a file, for the reason
- *		that the user has been told: returns whether to do it again, without
- *		that file, which @arg has to say then
+ * @without:	NULL, or a function that is called after the work has crashed while it read
+ *		a file, with the reason that was printed: returns whether to repeat the
+ *		work without that file, which @arg must then say
  * @arg:	passed to @work and @without
  */
 struct guard_job {

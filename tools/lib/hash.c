@@ -10,7 +10,7 @@
 
 #define SLOTS_MIN 32u
 
-/* Twice as many need 2^32 slots, as many as there are hashes */
+/* Twice this number would need 2^32 slots, one for each value of a 32-bit hash */
 #define ENTRIES_MAX (1u << 31)
 
 u64 hash_seed[2];
@@ -27,7 +27,7 @@ static void __attribute__((constructor)) make_seed(void)
  * @data:	bytes
  * @size:	number of bytes
  *
- * SipHash-2-4, made for tables whose keys an attacker may choose (Aumasson and Bernstein,
+ * SipHash-2-4, designed for tables whose keys an attacker may choose (Aumasson and Bernstein,
  * "SipHash: a fast short-input PRF", INDOCRYPT 2012).
  */
 u64 hash_bytes(const void *data, size_t size)

@@ -148,7 +148,7 @@ static inline void *hash_entry(const struct hash *h, u32 nr)
  * @hash:	hash of the key
  * @i:		u32, set to the number of each
  *
- * Some entries have another key with the same hash. None may be added meanwhile.
+ * Some of them have another key with the same hash. The loop must not add entries.
  */
 #define hash_for_each_possible(h, hash, i) \
 	for (u64 at_ = (hash); ((i) = hash_next(h, hash, &at_)) != HASH_NONE;)
@@ -168,7 +168,7 @@ static inline void *hash_entry(const struct hash *h, u32 nr)
  * @i:	u32, set to the number of each
  * @e:	pointer, set to each
  *
- * Entries that are added meanwhile are among them.
+ * Includes entries that the loop adds.
  */
 #define hash_for_each(h, i, e) for ((i) = 0; ((e) = hash_entry(h, i)); (i)++)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * malloc() and its like for all of a program, libraries included: where there is no
- * memory, the program ends. See memory.h. It is linked with the tools, and is no part of
- * the library, since whatever links that would get it.
+ * malloc() and related functions for the whole program, libraries included: when there is
+ * no memory, the program ends. See memory.h. It is linked with the tools directly: in the library, every program that links the
+ * library would get it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "memory.h"
 
 /*
- * A library that asks for more at once has read the number from a damaged file: it
- * is left to say so.
+ * A library that asks for more at once has read the number from a damaged file: the
+ * allocation fails, and the library reports the file.
  */
 #define LIBRARY_MAX (1ull << 30)
 
@@ -47,7 +47,7 @@ void *realloc(void *from, size_t size)
 {
 	void *p;
 
-	/* Of no bytes, it frees */
+	/* Of 0 bytes, realloc() frees */
 	do {
 		p = next_realloc(from, size);
 	} while (!p && size && memory_use_reserve());

@@ -18,7 +18,7 @@
 /* The kernel's dev_t in memory, which trace events record as it is */
 #define KEY_MINORBITS 20
 
-/* What an argument of a print format is of: a field, under any casts */
+/* Whether an argument of a print format is this field, under any casts */
 static inline bool key_is_arg(const struct tep_print_arg *arg, const char *name)
 {
 	while (arg && arg->type == TEP_PRINT_TYPE)
@@ -32,8 +32,8 @@ static inline bool key_is_arg(const struct tep_print_arg *arg, const char *name)
  * @event: the event
  * @name: the field
  *
- * Its conversion is %pS or another one of symbols. Neither a field's type nor its
- * value tells: a size can be equal to an address.
+ * The conversion is %pS or another one for symbols. A field's type and value cannot show
+ * it: a size can be equal to an address.
  */
 static inline bool key_is_function(const struct tep_event *event,
 				   const char *name)
@@ -69,7 +69,7 @@ static inline bool key_is_function(const struct tep_event *event,
  * @buf: where to put the text
  * @size: its size
  *
- * Return: false if that is the number itself.
+ * Return: false if the text is the number itself.
  */
 static inline bool key_text(struct tep_event *event,
 			    const struct tep_format_field *field,
@@ -98,7 +98,7 @@ static inline bool key_text(struct tep_event *event,
 
 /**
  * keys_text - keys as people write them
- * @event: the event that they are of, or NULL if it is not known
+ * @event: the event that has these keys, or NULL if it is not known
  * @keys: as the kernel writes them: "dev=266338240 sector=1234"
  * @buf: where to put the text, at most @size - 1 bytes
  * @size: its size, not 0

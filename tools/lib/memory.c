@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory, and what is said when there is none. See memory.h. */
+/* Memory, and the message when there is none. See memory.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void *reserve;
 static size_t reserve_size;
 
 /**
- * memory_doing - say what is being done, should it fail for want of memory
+ * memory_doing - set what the message says that was being done when memory ran out
  * @format: as in "reading %s"
  */
 void memory_doing(const char *format, ...)
@@ -55,7 +55,7 @@ static void check_stack(void)
 }
 
 /**
- * memory_on_failure - report a failure otherwise than on standard error
+ * memory_on_failure - report failures by another way than standard error
  * @report: reports it, without memory; the process ends when it returns
  * @arg: passed to it
  */
@@ -69,8 +69,8 @@ void memory_on_failure(void (*report)(const char *doing, void *arg), void *arg)
 /**
  * memory_failed - end the program, because there is no memory
  *
- * An abort() would be taken for what a damaged file does, and exit() would write a
- * result that is not complete.
+ * An abort() would be taken for a crash over a damaged file, and exit() would write an
+ * incomplete result.
  */
 void memory_failed(void)
 {
@@ -83,7 +83,7 @@ void memory_failed(void)
 }
 
 /**
- * memory_use_reserve - give up the reserve, for what cannot fail
+ * memory_use_reserve - free the reserve, for an allocation that must not fail
  *
  * Return: false if there was none.
  */
@@ -98,7 +98,7 @@ bool memory_use_reserve(void)
 
 /**
  * xzalloc - allocate zeroed memory
- * @size: bytes; of 0, a pointer all the same
+ * @size: bytes; if 0, the result is not NULL either
  */
 void *xzalloc(size_t size)
 {
@@ -143,9 +143,9 @@ char *xstrdup(const char *s)
 }
 
 /**
- * xstrndup - copy the begin of a string
+ * xstrndup - copy the beginning of a string
  * @s: the string
- * @len: bytes of it, if it has as many
+ * @len: at most this number of bytes of it
  */
 char *xstrndup(const char *s, size_t len)
 {
@@ -175,7 +175,7 @@ char *xasprintf(const char *format, ...)
 }
 
 /**
- * text_open - a stream whose text is a string in the end
+ * text_open - open a stream that writes to a string
  * @text: the string, after text_close(); to be freed
  * @len: bytes of it
  */
@@ -202,15 +202,14 @@ void text_close(FILE *f)
 }
 
 /**
- * memory_reserve - keep memory for what cannot fail
+ * memory_reserve - reserve memory for allocations that must not fail
  * @size: bytes; each time the same
  *
- * When there is no other memory, the reserve is used for whatever must not fail, in
- * libraries as well. Call this before each piece of work, which may use at most
- * @size.
+ * When there is no other memory, allocations that must not fail use the reserve, also
+ * those of libraries. Call this before each piece of work, which may use at most @size.
  *
- * Return: false if it was used and there is no memory for another one: try_calloc()
- * and try_realloc() fail meanwhile.
+ * Return: false if the reserve was used and there is no memory for another one: until there
+ * is, try_calloc() and try_realloc() fail.
  */
 bool memory_reserve(size_t size)
 {

@@ -3,11 +3,11 @@
  * Memory for programs that cannot do without it: where there is none, the program
  * ends with status 1 and one line, "TOOL: out of memory: what was being done".
  *
- * That includes memory that libraries ask for, few of which check all that
- * malloc() returns: without it they crash, or take a sound file for a damaged one.
+ * That includes the allocations of libraries, few of which check every result of
+ * malloc(): without memory they crash, or report a sound file as damaged.
  * malloc(), calloc(), realloc() and mmap() are therefore replaced by functions that
- * end the program likewise; see interpose.c. What goes on without memory uses try_calloc() and
- * try_realloc().
+ * end the program likewise; see interpose.c. Code that can continue without memory uses
+ * try_calloc() and try_realloc().
  */
 #ifndef LIB_MEMORY_H
 #define LIB_MEMORY_H
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <linux/types.h>
 
-/* Room in @array for one more element than @nr; @room is how many there is room for */
+/* Make room in @array for one more element than @nr; @room is its allocated size */
 #define GROW(array, nr, room)                                      \
 	do {                                                       \
 		if ((nr) == (room)) {                              \

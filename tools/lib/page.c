@@ -28,7 +28,7 @@ void page_json(FILE *out, struct json_object *o)
 {
 	const char *c;
 
-	/* these are within strings, if they are there */
+	/* these occur only within strings */
 	for (c = json_object_to_json_string_ext(o, 0); *c; c++) {
 		if (*c == '<' || *c == '>' || *c == '&')
 			fprintf(out, "\\u%04x", (unsigned char)*c);

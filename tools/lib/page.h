@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages for a browser, without anything from elsewhere: the frame page.html with common
+ * Pages for a browser that load nothing from elsewhere: the frame page.html with common
  * colours, type and the functions of page.js, the data as JSON, and the style and script
  * of the tool. Data from a trace are never markup: the scripts make text of them.
  */
@@ -27,14 +27,14 @@
  * @out: the page
  * @style: the tool's style sheet
  *
- * What is written next is JSON, without "<" outside of page_json().
+ * The caller then writes JSON, without "<" outside of page_json().
  */
 void page_open(FILE *out, const char *style);
 
 /**
- * page_json - write data so that no text in them can end the element they are in
+ * page_json - write data so that no string in them can end the script element
  * @out: the page
- * @o: the data; the caller's as before
+ * @o: the data; not freed
  */
 void page_json(FILE *out, struct json_object *o);
 

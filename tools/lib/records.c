@@ -28,21 +28,21 @@
 /* The kernel has no more */
 #define MAX_CPU 65535
 
-/* Bytes of a CPU's pages that may stay in memory behind the reader */
+/* Bytes of a CPU's pages that may stay in memory after they were read */
 #define DROP_BYTES (8ull << 20)
 
 /**
  * struct stream - the records of one CPU
  * @head:	the next one
- * @there:	there is one
+ * @there:	@head is valid
  * @cpu:	which CPU
- * @kbuf:	the page at hand
+ * @kbuf:	the current page
  * @page:	where it begins, in the file
  * @from:	where the CPU's pages begin, in the file
  * @end:	and end
- * @dropped:	what is before it has been given back
+ * @dropped:	pages before this offset have been given back
  * @last:	time of the last record
- * @record:	what libtracecmd has given, or NULL
+ * @record:	libtracecmd's record, or NULL
  * @rewound:	the next record is the CPU's first
  */
 struct stream {
@@ -61,16 +61,16 @@ struct stream {
 
 /**
  * struct records - a file that is read
- * @guard:	what watches over us
+ * @guard:	the guard
  * @info:	its outline
  * @handle:	libtracecmd's
- * @instance:	of a trace instance, or NULL
+ * @instance:	libtracecmd's handle of a trace instance, or NULL
  * @map:	the file, or NULL: libtracecmd reads it
  * @stream:	one for each CPU
  * @nr:		number of them
  * @now:	the one that is read
  * @until:	read it while its records are earlier than this,
- * @until_cpu:	or as early, and its number is less
+ * @until_cpu:	or at the same time and its CPU number is less
  * @count:	records so far
  * @bytes:	pages read so far
  * @status:	0, or EXIT_FAILURE after guard_fail()
@@ -96,7 +96,7 @@ static void fail(struct records *r, u64 offset, const char *reason)
 	r->status = guard_fail(r->guard, offset, "%s", reason);
 }
 
-/* Negative: it is not known how many */
+/* Negative: their number is not known */
 static void note_missed(struct stream *s, long long nr)
 {
 	s->head.lost |= nr != 0;
@@ -119,7 +119,7 @@ static void *load_page(struct records *r, struct stream *s,
 						  __BIG_ENDIAN) };
 		struct record whole = { .data = page };
 
-		/* what is above are flags */
+		/* higher bits are flags */
 		if ((number_get(&commit, &whole) & 0xfffffff) >
 		    r->info.page_size - head) {
 			fail(r, s->page + 8,
@@ -209,7 +209,7 @@ static bool is_before(const struct stream *a, const struct stream *b)
 	       (a->head.ts == b->head.ts && a->cpu < b->cpu);
 }
 
-/* The earliest stream, and how long it will be that */
+/* Find the earliest stream, and until when it is the earliest */
 static void choose(struct records *r)
 {
 	struct stream *first = NULL, *second = NULL, *s;
@@ -263,7 +263,7 @@ bool records_next(struct records *r, struct record *rec)
 }
 
 /**
- * records_status - whether all is well
+ * records_status - whether reading has failed
  * @r: the file
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
@@ -355,11 +355,11 @@ static int start(struct records *r, int fd)
  * @instance: the trace instance to read, NULL for the main one: the user gets a note
  *	that lists the others
  *
- * Plugins are not loaded: nothing is printed by them, and they see hostile
+ * Plugins are not loaded: their output is not used, and they might not withstand hostile
  * records.
  *
  * Return: the file, positioned before its first record, or NULL after
- * guard_fail(), or after libtracecmd has said why.
+ * guard_fail(), or after a message of libtracecmd.
  */
 struct records *records_open(struct guard *g, const char *file,
 			     const char *instance)
@@ -430,10 +430,10 @@ struct tep_handle *records_tep(const struct records *r)
 }
 
 /**
- * records_cpus - how many CPUs a file has records of
+ * records_cpus - number of CPUs of a file
  * @r: the file
  *
- * Return: one more than the largest number of a CPU.
+ * Return: one more than the highest number of a CPU.
  */
 u32 records_cpus(const struct records *r)
 {
@@ -486,7 +486,7 @@ bool number_find(struct number *n, const struct records *r,
 }
 
 /**
- * number_swapped - what number_get() leaves to others
+ * number_swapped - read a number of another size or byte order than number_get() handles
  * @n: the field
  * @from: where it is
  */

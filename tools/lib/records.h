@@ -19,11 +19,11 @@ struct tep_event;
 /**
  * struct record - one record
  * @ts:		its time stamp, ns of the trace clock
- * @data:	what its event's format describes; unaligned
+ * @data:	its fields, as in the event's format; unaligned
  * @size:	of @data
  * @cpu:	where it was written
  * @lost:	records were lost on this CPU before it
- * @missed:	so many, 0 if the file does not say
+ * @missed:	number of these, 0 if the file does not have it
  * @offset:	where it is in the file, for diagnostics
  */
 struct record {

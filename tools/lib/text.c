@@ -91,7 +91,7 @@ const char *format_bytes(char *buf, size_t size, u64 n)
  * @buf: where to put it
  * @size: its size
  * @value: the value, ns if it is a time
- * @is_time: whether it is
+ * @is_time: the value is a time
  *
  * Return: @buf.
  */

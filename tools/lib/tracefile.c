@@ -52,9 +52,8 @@ struct cursor {
 
 /*
  * In files of version 6 the option for the clock is empty. libtracecmd (3.1) parses
- * it all the same, with what the memory of no bytes held before, and now and then
- * crashes. Nobody here asks the library for the clock: this takes the place of its
- * function.
+ * it all the same, reads beyond its end, and now and then
+ * crashes. No tool asks the library for the clock: this function replaces the library's.
  */
 struct tracecmd_input;
 void tracecmd_parse_trace_clock(struct tracecmd_input *handle, char *text,
@@ -127,7 +126,7 @@ static bool skip(struct cursor *c, uint64_t len, const char *what)
 	return true;
 }
 
-/* Go to a place that the file tells of at @at */
+/* Go to @place, which the file has at offset @at */
 static bool go_to(struct cursor *c, uint64_t at, uint64_t place)
 {
 	if (c->failed)
@@ -376,7 +375,7 @@ static bool check_v6(struct cursor *c)
 	return !has_clock || check_v6_clock(c);
 }
 
-/* What a section header at the cursor says */
+/* Read the section header at the cursor */
 struct section {
 	unsigned int id;
 	unsigned int flags;
@@ -560,10 +559,10 @@ static bool check_initial(struct cursor *c)
  * tracefile_check - check the outline of a trace.dat
  * @fd: the file; its position does not change
  * @instance: the trace instance whose pages are wanted, "" for the main one
- * @info: what the outline tells, if it is good
+ * @info: the outline, if it is valid
  * @error: what is wrong, if it is not
  *
- * tracefile_free() is due in any case.
+ * tracefile_free() must be called in any case.
  *
  * Return: true if all is where it should be.
  */
@@ -590,8 +589,8 @@ bool tracefile_check(int fd, const char *instance, struct tracefile_info *info,
 }
 
 /**
- * tracefile_clock - check that the trace clock makes durations
- * @info: what the outline tells
+ * tracefile_clock - check that durations can be computed from the trace clock
+ * @info: the outline
  * @error: what is wrong, if it does not
  *
  * Return: true if it counts ns.
@@ -617,7 +616,7 @@ bool tracefile_clock(const struct tracefile_info *info,
 
 /**
  * tracefile_free - free what tracefile_check() has allocated
- * @info: what it told
+ * @info: the outline
  */
 void tracefile_free(struct tracefile_info *info)
 {

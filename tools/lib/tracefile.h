@@ -24,18 +24,18 @@ struct tracefile_pages {
 };
 
 /**
- * struct tracefile_info - what the outline tells
+ * struct tracefile_info - the outline of a file
  * @version:	6 or 7
  * @size:	of the file, in bytes
  * @data:	bytes of ring buffer pages, as stored
- * @clock:	trace clock of the instance, "" if the file does not tell
- * @tsc:	the file tells how to convert the clock's ticks into ns
- * @shifted:	the file tells how to shift the events' time stamps
+ * @clock:	trace clock of the instance, "" if the file does not have it
+ * @tsc:	the file has the factors that convert the clock's ticks into ns
+ * @shifted:	the file has an offset for the events' time stamps
  * @compressed:	the pages are compressed
  * @page_size:	size of a page, in bytes
  * @big_endian:	byte order of the file
  * @long_size:	size of a long, in bytes
- * @pages:	pages of the instance; tracefile_free() is due
+ * @pages:	pages of the instance; freed by tracefile_free()
  * @cpus:	number of these
  */
 struct tracefile_info {

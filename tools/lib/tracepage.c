@@ -65,9 +65,9 @@ bool tracepage_holds(const struct tracepage *p, unsigned int len)
  * @p: page that was begun
  * @ts: its time
  * @len: bytes of it
- * @missed: there has to be room for a count of lost events, too
+ * @missed: there must also be room for a count of lost events
  *
- * Return: false, too, if pages cannot express the time after that of the last.
+ * Return: false also if a page cannot express the time between the last event and this one.
  */
 bool tracepage_fits(const struct tracepage *p, uint64_t ts, unsigned int len,
 		    bool missed)
@@ -123,9 +123,9 @@ void tracepage_event(struct tracepage *p, uint64_t ts, const void *data,
 
 /**
  * tracepage_seal - write how much of the page is in use
- * @p: page; more events may follow, and then this once more
+ * @p: page; to be called again if more events are added
  * @missed: events were lost before it
- * @nr_missed: how many, 0 if nobody knows
+ * @nr_missed: number of these, 0 if unknown
  */
 void tracepage_seal(struct tracepage *p, bool missed, uint64_t nr_missed)
 {

@@ -85,7 +85,7 @@ static bool get_string(struct tep_event *event, struct tep_record *record,
 	return true;
 }
 
-/* Times in ns, unless the chart is of a field, whose unit nobody knows */
+/* Times are in ns; a field that a chart judges has an unknown unit */
 static void put_value(struct trace_seq *s, unsigned long long v, bool is_time)
 {
 	if (!is_time)

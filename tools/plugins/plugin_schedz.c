@@ -12,7 +12,7 @@
 #include <event-parse.h>
 #include <trace-seq.h>
 
-/* As in codec.h: magic, and what is told of the block */
+/* As in codec.h: size of a block's header, and offsets of its fields */
 enum { HEADER = 36, AT_CPU = 4, AT_SEQ = 8, AT_EVENTS = 12, AT_TIME = 24 };
 
 #define NSEC_PER_SEC 1000000000ULL

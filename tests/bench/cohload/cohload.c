@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The load of tests/bench/coherence: on every online CPU a thread, bound to it, does
- * what is written to a parameter, first some rounds to warm up, then those that count:
+ * what is written to a parameter, first some rounds to warm up, then the counted rounds:
  *
  *	echo 'same 100 20' > /sys/module/cohload/parameters/run	# 100 rounds after 20
  *
@@ -11,8 +11,8 @@
  * padded	each CPU in turn increments a counter of its own, on a line of its own
  * shared	same, on a line that all counters share
  *
- * The write returns when all is done. Long nops tell the plugin coherence.c when the
- * phase begins, when what counts does, and when it ends.
+ * The write returns when all rounds are done. Long nops mark for the plugin coherence.c when
+ * the phase begins, when the counted rounds begin, and when it ends.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -36,7 +36,7 @@
 
 #define CPUS_MAX 64
 #define BATCH 4
-/* Keys of a CPU: in use again after so many rounds */
+/* Rounds after which a CPU reuses its keys */
 #define ROUNDS 16
 
 /* What only one thread writes to, and others may wait for */

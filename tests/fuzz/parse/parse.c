@@ -194,7 +194,7 @@ static void expect_same(const struct ctlchart *a, const struct ctlchart *b)
 	expect(!memcmp(&a->opt, &b->opt, sizeof(a->opt)));
 }
 
-/* What nobody should have let through */
+/* Options that the parser must have refused */
 static void expect_sane(const struct ctlchart *c)
 {
 	const struct ctlchart_options *o = &c->opt;

@@ -84,7 +84,7 @@ static inline int kstrtoull(const char *str, unsigned int base, u64 *val)
 	return *end || end == str ? -EINVAL : 0;
 }
 
-/* Memory: now and then there is none, when the fuzzer says so */
+/* Memory: an allocation fails when the fuzzer chooses so */
 typedef unsigned int gfp_t;
 #define GFP_KERNEL 0
 extern unsigned int fail_nth;

@@ -33,7 +33,7 @@
  * @ino:	inode number of its descriptor, or 0
  * @nr:		its number
  * @fd:		its descriptor, or -1
- * @name:	of the file, or the path; "" if there is none
+ * @name:	of the file, or the path; may be ""
  * @len:	bytes in @data
  * @data:	what was read, written, received or sent
  */
@@ -87,7 +87,7 @@ static void add_message(struct iotruth *t, unsigned long message)
 		add_parts(t, (unsigned long)m.msg_iov, m.msg_iovlen);
 }
 
-/* Byte by byte: behind its end there may be nothing */
+/* Byte by byte: memory may end after it */
 static void add_path(struct iotruth *t, unsigned long path)
 {
 	char *to = t->name;
@@ -111,7 +111,7 @@ static void add_file(struct iotruth *t, int fd)
 	fput(file);
 }
 
-/* Return: whether it is one of those that are told of */
+/* Return: whether the call is one of those to be recorded */
 static bool describe(struct iotruth *t, const unsigned long *args)
 {
 	switch (t->nr) {

@@ -9,7 +9,7 @@
  *	echo 1 > end		# nested:nested_end key=1, by the writer
  *
  * While the alarm that the end of 1 raises is about to be written, a hard interrupt on
- * the same CPU ends 2. "interrupts" counts those that came in time.
+ * the same CPU ends 2. "interrupts" is the number of interrupts in time.
  */
 #include <linux/irq_work.h>
 #include <linux/ktime.h>

@@ -22,8 +22,8 @@
  *
  * The function is entered by a direct call (register_ftrace_direct), which comes
  * after the function_graph tracer has seen the entry: what happens there is the
- * function's own time. All but pathfault_extra() and pathfault_irq() is not traced,
- * nor does it call what is, but for what the mode says.
+ * function's own time. Only pathfault_extra() and pathfault_irq() are traced; other
+ * traced functions are called only as the mode requires.
  */
 #include <linux/delay.h>
 #include <linux/ftrace.h>

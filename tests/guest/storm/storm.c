@@ -7,7 +7,7 @@
  *	cd /sys/module/storm/parameters
  *	echo 'begin 0 1048576' > fire	# keys 0 to 1048575
  *	echo 'end 0 1048576' > fire
- *	echo 'serial 0 1048576' > fire	# storm:storm_serial, so many on each CPU
+ *	echo 'serial 0 1048576' > fire	# storm:storm_serial, that number on each CPU
  *
  * With load=N, N threads do both, with keys of their own, until the module goes.
  * With linger=N, that takes N ms, during which its events are still there.

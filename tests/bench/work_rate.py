@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0
+"""usage: work_rate.py SWITCHES
+
+Sleep and wake so that there are SWITCHES a second: one to the task and one back.
+"""
+import sys, time
+rate = int(sys.argv[1]) // 2
+start = time.monotonic()
+for n in range(20 * rate if rate < 1000 else 4 * rate):
+    late = start + n / rate - time.monotonic()
+    if late > 0:
+        time.sleep(late)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0
+"""usage: block_reads.py LOG DISK FIRST COUNT
+
+Read COUNT blocks of DISK, one after the other, and append the sector of each and the
+nanoseconds that it took to LOG.
+"""
+import mmap, os, sys, time
+
+log, disk, first, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+buffer = mmap.mmap(-1, 4096)
+fd = os.open(disk, os.O_RDONLY | os.O_DIRECT)
+with open(log, "a") as out:
+    for block in range(first, first + count):
+        start = time.monotonic_ns()
+        assert os.preadv(fd, [buffer], block * 4096) == 4096
+        print(block * 8, time.monotonic_ns() - start, file=out)

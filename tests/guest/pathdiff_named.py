@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0
+"""pathdiff-ctlchart.sh: executions in result.json, its first cause, and that one's executions."""
+import json
+r = json.load(open("result.json"))
+c = [c for c in r["causes"] if c["named"]][0]
+print(r["trace"]["executions"], c["kind"] + ":" + c["function"], c["executions"])

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+"""For programs of the guest tests that are several processes with names of their own."""
+import ctypes
+import os
+import random
+import sys
+import threading
+
+
+def become(name, what, *args):
+    """Fork; the child has the name, and ends when what(*args) and its threads have ended."""
+    pid = os.fork()
+    if pid:
+        return pid
+    ctypes.CDLL(None).prctl(15, name.encode(), 0, 0, 0)
+    random.seed(name)
+    try:
+        what(*args)
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread():
+                thread.join()
+        os._exit(0)
+    except BaseException as e:
+        print(name, repr(e), file=sys.stderr)
+        os._exit(1)
+
+
+def exactly(read, n):
+    """n bytes by calls of read(n), or fewer if the input ends before."""
+    data = b""
+    while len(data) < n:
+        part = read(n - len(data))
+        if not part:
+            break
+        data += part
+    return data

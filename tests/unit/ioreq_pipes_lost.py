@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0
+"""test_ioreq_pipes.sh: a worker whose job was lost works for no client that is made up."""
+import collections, json
+got = collections.Counter()
+for c in json.load(open("files.json"))["calls"]:
+    got[c["client"]] += c["count"]
+print("#", dict(got))
+assert not set(got) - {"red", "green", "blue", "grey", "client", "-", "ambiguous"}, got
+assert sum(got[name] for name in ("red", "green", "blue", "grey")) > (sum(got.values()) - got["-"]) / 2

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0
+"""For the script browser: the title of the page in dom.html, which is what its script says."""
+import html
+import re
+
+title = re.search(r"<title>(.*?)</title>", open("dom.html", errors="replace").read(), re.S)
+print(html.unescape(title.group(1)) if title else "no page")
