@@ -60,7 +60,7 @@ slow() {
 	until_true 60 four_shares
 	echo 'a line between'
 }
-export -f slow shares four_shares until_true die
+export -f slow shares four_shares until_true within die
 export scale
 : >out
 # A shell that has these functions
