@@ -255,7 +255,7 @@ for group in whole["stacks"]:
 END
 python3 check.py || wrong "stacks are not those that were made up"
 sort -u err.json | cut -d: -f2- >notes
-grep -q 'root/usr/bin/prog: another one than was recorded: its build-id differs' err.json || wrong "another build is not told"
+grep -q 'root/usr/bin/prog: its build ID is not the recorded one' err.json || wrong "another build is not told"
 grep -q 'root/usr/lib/gone.so: No such file or directory' err.json || wrong "a file that is gone is not told"
 grep -q 'plain\|stripped\|second' err.json && wrong "a good file, or one that was not asked for, is told of"
 

@@ -701,7 +701,7 @@ void lbrtime_write_needles(const struct timeline *t, const struct report *r)
 	/* Several files may have a function of that name */
 	wanted = xzalloc(functions * sizeof(*wanted));
 	for (i = 0; i < functions; i++)
-		found |= wanted[i] = !strcmp(name_of(t, i), r->request);
+		found |= wanted[i] = symtab_is_named(t->symbols, i, r->request);
 	if (found)
 		write_executions(t, r, wanted);
 	else
