@@ -56,7 +56,7 @@ done
 "$ioreq" --format=csv --by=call --longer=2ms $both >longer.csv 2>err || wrong "--longer fails in csv"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_check.py" || wrong "stacks are not the generated ones"
 sort -u err.json | cut -d: -f2- >notes
-grep -q 'root/usr/bin/prog: another one than was recorded: its build-id differs' err.json || wrong "another build is not reported"
+grep -q 'root/usr/bin/prog: its build ID is not the recorded one' err.json || wrong "another build is not reported"
 grep -q 'root/usr/lib/gone.so: No such file or directory' err.json || wrong "a missing file is not reported"
 grep -q 'plain\|stripped\|second' err.json && wrong "a good file, or an unused one, is reported"
 

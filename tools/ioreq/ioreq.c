@@ -37,6 +37,7 @@ enum {
 	OPT_STACKS,
 	OPT_LONGER,
 	OPT_SYMFS,
+	OPT_NO_DEMANGLE,
 	OPT_INSTANCE,
 };
 
@@ -64,7 +65,7 @@ static const struct {
  * @subject:	what to print
  * @top:	number of sums to print, 0: the format's default
  * @output:	file to write to, or NULL
- * @symfs:	directory in which programs are looked up
+ * @elf:	how programs are looked up
  */
 struct options {
 	struct model model;
@@ -72,7 +73,7 @@ struct options {
 	enum subject subject;
 	u64 top;
 	const char *output;
-	const char *symfs;
+	struct elffile_options elf;
 };
 
 static const struct argp_option options[] = {
@@ -100,6 +101,8 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "symfs", OPT_SYMFS, "DIR", 0,
 	  "Look up programs and libraries in DIR instead of /", 1 },
+	{ "no-demangle", OPT_NO_DEMANGLE, NULL, 0,
+	  "Print names of C++ and Rust functions as they are in files", 1 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
 	  "Read this trace instance of each file instead of the main one", 1 },
 	{ "clocks", OPT_CLOCKS, NULL, 0, "Print only the clocks of the hosts",
@@ -312,7 +315,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->model.instance = arg;
 		return 0;
 	case OPT_SYMFS:
-		o->symfs = arg;
+		o->elf.root = arg;
+		return 0;
+	case OPT_NO_DEMANGLE:
+		o->elf.no_demangle = true;
 		return 0;
 	case OPT_DRIFT:
 		o->model.drift = get_drift(arg, state);
@@ -407,7 +413,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 		o->model.by |= BY_STACK;
 	if (o->subject == SUBJECT_STACKS || o->subject == SUBJECT_PATHS ||
 	    o->format == FORMAT_HTML)
-		o->model.stacks = stacks_new(g, o->symfs);
+		o->model.stacks = stacks_new(g, &o->elf);
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
 	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS ||
 	    o->model.by & BY_CLIENT) {
@@ -441,7 +447,7 @@ int main(int argc, char **argv)
 	/* Too large for the stack */
 	static struct options o = {
 		.model = { .drift = CLOCKS_DRIFT },
-		.symfs = "",
+		.elf.root = "",
 	};
 	struct guard_job job = {
 		.program = PROGRAM,

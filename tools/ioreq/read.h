@@ -5,12 +5,12 @@
 
 #include <event-parse.h>
 
+#include "elffile.h"
 #include "guard.h"
 #include "model.h"
 #include "records.h"
 
-/* Maximum size of a build id, and maximum number of reasons for the end of a stack */
-#define BUILD_ID_MAX 20
+/* Maximum number of reasons for the end of a stack */
 #define ENDS_MAX 16
 
 /**
@@ -21,7 +21,7 @@
  * @path:		path
  * @build_id:		build id
  * @build_id_size:	bytes of @build_id; 0: unknown
- * @debuginfo:		its symbols and lines, once they were looked up
+ * @elf:		its symbols and lines, once they were looked up
  * @older:		the previous file with the same number, or NULL
  */
 struct mapped_file {
@@ -31,7 +31,7 @@ struct mapped_file {
 	char *path;
 	u8 build_id[BUILD_ID_MAX];
 	u32 build_id_size;
-	struct debuginfo *debuginfo;
+	struct elffile *elf;
 	struct mapped_file *older;
 };
 
@@ -66,18 +66,6 @@ struct stack {
 	u32 guessed;
 	struct frame *frame;
 	u32 nr;
-};
-
-/**
- * struct source - source of a frame
- * @function:	name of the function, or ""
- * @file:	source file, or ""
- * @line:	line in @file
- */
-struct source {
-	char function[256];
-	char file[1024];
-	int line;
 };
 
 /**
@@ -117,7 +105,8 @@ bool stock_has(const struct records *r);
 bool stock_read(struct model *s, u32 host, struct records *r);
 
 /* read_stacks.c */
-struct stacks *stacks_new(struct guard *g, const char *symfs);
+struct stacks *stacks_new(struct guard *g,
+			  const struct elffile_options *options);
 void stacks_layout(struct stack_layout *l, const struct records *r);
 bool stacks_record(struct stacks *s, u32 host, const struct stack_layout *l,
 		   u64 type, const struct record *rec);
@@ -126,17 +115,12 @@ const struct stack *stacks_find(const struct stacks *s, u64 key);
 int frame_order(const struct frame *a, const struct frame *b);
 const char *frame_name(char *buf, size_t size, const struct frame *f,
 		       bool whole);
-void stacks_source(struct stacks *s, const struct stack *stack, u32 i,
-		   struct source *source);
+u32 stacks_sources(struct stacks *s, const struct stack *stack, u32 i,
+		   const struct elffile_source **source);
 u32 stacks_caller(const struct stack *stack);
-const char *source_text(char *buf, size_t size, const struct source *p);
+const char *source_name(char *buf, size_t size, const struct elffile_source *p);
+const char *source_text(char *buf, size_t size, const struct elffile_source *p);
 void stacks_note_problems(const struct model *model);
 void stacks_free(struct stacks *s);
-
-/* read_debuginfo.c */
-void debuginfo_source(struct mapped_file *m, const char *symfs, u64 offset,
-		      struct source *source);
-const char *debuginfo_trouble(const struct mapped_file *m);
-void debuginfo_free(struct debuginfo *c);
 
 #endif

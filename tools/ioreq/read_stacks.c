@@ -29,13 +29,13 @@ struct file_number {
 /**
  * struct stacks - see stacks_new()
  * @guard:		guard, for messages
- * @symfs:		directory in which files are looked up
+ * @options:		how files are looked up
  * @stacks:		struct stack, by host and number
  * @file_numbers:	struct file_number
  */
 struct stacks {
 	struct guard *guard;
-	const char *symfs;
+	const struct elffile_options *options;
 	struct hash stacks;
 	struct hash file_numbers;
 };
@@ -43,16 +43,17 @@ struct stacks {
 /**
  * stacks_new - create an empty set of stacks
  * @g:		guard
- * @symfs:	directory in which files are looked up, "" for /
+ * @options:	how files are looked up
  *
  * Return: stacks, to be freed with stacks_free().
  */
-struct stacks *stacks_new(struct guard *g, const char *symfs)
+struct stacks *stacks_new(struct guard *g,
+			  const struct elffile_options *options)
 {
 	struct stacks *s = xzalloc(sizeof(*s));
 
 	s->guard = g;
-	s->symfs = symfs;
+	s->options = options;
 	return s;
 }
 
@@ -334,40 +335,63 @@ const char *frame_name(char *buf, size_t size, const struct frame *f,
 }
 
 /**
- * stacks_source - find the source of a frame
+ * stacks_sources - find the sources of a frame
  * @s:		stacks
  * @stack:	stack
  * @i:		index of the frame, 0 for the innermost one
- * @source:	set to the source, as far as known
+ * @source:	set to its functions, innermost first; all but the last one are inlined
+ *
+ * Return: number of functions; 0 if nothing is known.
  */
-void stacks_source(struct stacks *s, const struct stack *stack, u32 i,
-		   struct source *source)
+u32 stacks_sources(struct stacks *s, const struct stack *stack, u32 i,
+		   const struct elffile_source **source)
 {
 	const struct frame *f = &stack->frame[i];
+	struct mapped_file *m = f->mapped_file;
+	u64 addr;
 
-	memset(source, 0, sizeof(*source));
-	if (!f->mapped_file)
-		return;
-	/* A return address is after the call */
-	debuginfo_source(f->mapped_file, s->symfs, f->offset - !!i, source);
+	/* The vdso, and files without a path */
+	if (!m || *m->path != '/')
+		return 0;
 	guard_alive(s->guard, GUARD_NOWHERE);
+	if (!m->elf)
+		m->elf = elffile_open(s->options, m->path, m->build_id,
+				      m->build_id_size);
+	/* A return address is after the call */
+	return elffile_convert(m->elf, f->offset - !!i, true, &addr) ?
+		       elffile_sources(m->elf, addr, source) :
+		       0;
 }
 
 /**
- * source_text - a source as text
- * @buf:	set to the text, or to ""
+ * source_name - the name of a function, as perf script writes it
+ * @buf:	set to the name
  * @size:	size of @buf
  * @p:		source
  *
  * Return: @buf.
  */
-const char *source_text(char *buf, size_t size, const struct source *p)
+const char *source_name(char *buf, size_t size, const struct elffile_source *p)
 {
-	if (*p->file)
-		snprintf(buf, size, "%s at %s:%d",
-			 *p->function ? p->function : "?", p->file, p->line);
-	else
-		snprintf(buf, size, "%s", p->function);
+	snprintf(buf, size, "%s%s", p->function ?: "?",
+		 p->inlined ? " (inlined)" : "");
+	return buf;
+}
+
+/**
+ * source_text - a source as text
+ * @buf:	set to the text
+ * @size:	size of @buf
+ * @p:		source
+ *
+ * Return: @buf.
+ */
+const char *source_text(char *buf, size_t size, const struct elffile_source *p)
+{
+	size_t len = strlen(source_name(buf, size, p));
+
+	if (p->file)
+		snprintf(buf + len, size - len, " at %s:%d", p->file, p->line);
 	return buf;
 }
 
@@ -420,14 +444,15 @@ void stacks_note_problems(const struct model *model)
 		for (m = n->latest; m; m = m->older) {
 			char path[4096];
 
-			if (!debuginfo_trouble(m))
+			if (!m->elf || !elffile_trouble(m->elf))
 				continue;
 			snprintf(path, sizeof(path), "%s", m->path);
 			clean_text(path);
 			guard_file(s->guard, model->host[m->host].file);
 			guard_note(s->guard,
 				   "%s%s: %s; its frames are shown as offsets",
-				   s->symfs, path, debuginfo_trouble(m));
+				   s->options->root, path,
+				   elffile_trouble(m->elf));
 		}
 	}
 	guard_file(s->guard, "");
@@ -452,7 +477,7 @@ void stacks_free(struct stacks *s)
 	hash_for_each(&s->file_numbers, i, n) {
 		while ((m = n->latest)) {
 			n->latest = m->older;
-			debuginfo_free(m->debuginfo);
+			elffile_close(m->elf);
 			free(m->path);
 			free(m);
 		}

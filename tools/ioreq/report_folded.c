@@ -12,9 +12,9 @@ static void put_stack(FILE *out, const struct model *s, const struct sum *sum,
 {
 	const struct stack *stack =
 		sum->stack ? stacks_find(s->stacks, sum->stack) : NULL;
-	struct source source;
+	const struct elffile_source *source;
 	char name[4200];
-	u32 i;
+	u32 i, nr;
 
 	if (!stack || stack->end)
 		folded_frame(out,
@@ -23,13 +23,19 @@ static void put_stack(FILE *out, const struct model *s, const struct sum *sum,
 					  "none",
 			     before);
 	for (i = stack ? stack->nr : 0; i--;) {
-		stacks_source(s->stacks, stack, i, &source);
-		folded_frame(out,
-			     *source.function ?
-				     source.function :
+		nr = stacks_sources(s->stacks, stack, i, &source);
+		if (!nr || !source[nr - 1].function)
+			folded_frame(out,
 				     frame_name(name, sizeof(name),
 						&stack->frame[i], false),
-			     before);
+				     before);
+		while (nr--) {
+			if (source[nr].function)
+				folded_frame(out,
+					     source_name(name, sizeof(name),
+							 &source[nr]),
+					     before);
+		}
 	}
 }
 

@@ -44,17 +44,20 @@ static struct json_object *frames_array(const struct model *s,
 					const struct stack *stack)
 {
 	struct json_object *a = json_object_new_array();
-	char name[4200], text[1400], line[5700];
-	struct source source;
-	u32 i;
+	char name[4200], text[4200], line[8500];
+	const struct elffile_source *source;
+	u32 i, j, nr;
 
 	for (i = 0; i < stack->nr; i++) {
-		stacks_source(s->stacks, stack, i, &source);
+		nr = stacks_sources(s->stacks, stack, i, &source);
 		frame_name(name, sizeof(name), &stack->frame[i], false);
-		source_text(text, sizeof(text), &source);
-		snprintf(line, sizeof(line), "%s%s%s", name, *text ? " " : "",
-			 text);
-		add_string(a, line);
+		for (j = 0; j < nr; j++) {
+			snprintf(line, sizeof(line), "%s %s", name,
+				 source_text(text, sizeof(text), &source[j]));
+			add_string(a, line);
+		}
+		if (!nr)
+			add_string(a, name);
 	}
 	if (stack->end) {
 		snprintf(line, sizeof(line), "... (%s)", stack->end_name);

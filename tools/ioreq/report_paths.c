@@ -82,15 +82,15 @@ static void text_path(FILE *out, const struct model *s, const struct path *path)
 static const char *code_text(char *buf, size_t size, const struct model *s,
 			     const struct cause *c, bool whole)
 {
-	char name[4200], text[1400];
-	struct source source;
+	const struct elffile_source *source;
+	char name[4200], text[1400] = "";
 
 	*buf = '\0';
 	if (!c->stack)
 		return buf;
-	stacks_source(s->stacks, c->stack, c->frame, &source);
+	if (stacks_sources(s->stacks, c->stack, c->frame, &source))
+		source_text(text, sizeof(text), source);
 	frame_name(name, sizeof(name), &c->stack->frame[c->frame], whole);
-	source_text(text, sizeof(text), &source);
 	snprintf(buf, size, "%s%s%s", name, *text ? " " : "", text);
 	return buf;
 }

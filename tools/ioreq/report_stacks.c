@@ -199,17 +199,20 @@ static void margin(const struct printer *p, u32 depth)
 static void text_frame(const struct printer *p, const struct stack *stack,
 		       u32 i, u32 depth)
 {
-	struct source source;
-	char name[4200], text[1400];
+	const struct elffile_source *source;
+	u32 nr = stacks_sources(p->s->stacks, stack, i, &source), j;
+	char name[4200], text[4200];
 
-	stacks_source(p->s->stacks, stack, i, &source);
-	margin(p, depth);
 	frame_name(name, sizeof(name), &stack->frame[i], false);
-	source_text(text, sizeof(text), &source);
-	if (*text)
-		fprintf(p->out, "%-36s %s\n", name, text);
-	else
+	for (j = 0; j < nr; j++) {
+		margin(p, depth);
+		fprintf(p->out, "%-36s %s\n", name,
+			source_text(text, sizeof(text), &source[j]));
+	}
+	if (!nr) {
+		margin(p, depth);
 		fprintf(p->out, "%s\n", name);
+	}
 }
 
 static void text_end(const struct printer *p, const struct branch *b, u32 depth)
@@ -403,19 +406,19 @@ static const char *end_of(const struct branch *b)
 
 static void csv_frames(FILE *out, const struct model *s, const struct branch *b)
 {
+	const struct elffile_source *source;
 	char name[4200], *text;
-	struct source source;
 	size_t size;
 	FILE *f = text_open(&text, &size);
-	u32 i;
+	u32 i, j, nr;
 
 	for (i = 0; b->stack && i < b->stack->nr; i++) {
-		stacks_source(s->stacks, b->stack, i, &source);
+		nr = stacks_sources(s->stacks, b->stack, i, &source);
 		frame_name(name, sizeof(name), &b->stack->frame[i], true);
 		fprintf(f, "%s%s", i ? ";" : "", name);
-		source_text(name, sizeof(name), &source);
-		if (*name)
-			fprintf(f, " %s", name);
+		for (j = 0; j < nr; j++)
+			fprintf(f, "%s %s", j ? "," : "",
+				source_text(name, sizeof(name), &source[j]));
 	}
 	fclose(f);
 	csv_string(out, text);
@@ -469,13 +472,38 @@ void csv_stacks(FILE *out, const struct model *s, u64 top)
 	free_groups(&g);
 }
 
+static void json_source(struct json_object *o, const struct elffile_source *p)
+{
+	if (p->function)
+		json_string(o, "function", p->function);
+	if (p->file) {
+		json_string(o, "file", p->file);
+		json_number(o, "line", p->line);
+	}
+}
+
+static struct json_object *json_inlined(const struct elffile_source *source,
+					u32 nr)
+{
+	struct json_object *all = json_object_new_array(), *o;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		o = json_object_new_object();
+		json_source(o, &source[i]);
+		json_object_array_add(all, o);
+	}
+	return all;
+}
+
 static struct json_object *json_frame(const struct model *s,
 				      const struct stack *stack, u32 i)
 {
 	struct json_object *o = json_object_new_object();
 	const struct frame *f = &stack->frame[i];
-	struct source source;
+	const struct elffile_source *source;
 	char path[4200];
+	u32 nr;
 
 	if (f->mapped_file) {
 		snprintf(path, sizeof(path), "%s", f->mapped_file->path);
@@ -486,13 +514,12 @@ static struct json_object *json_frame(const struct model *s,
 		json_string(o, "object", path);
 	}
 	json_number(o, f->map ? "offset" : "address", f->offset);
-	stacks_source(s->stacks, stack, i, &source);
-	if (*source.function)
-		json_string(o, "function", source.function);
-	if (*source.file) {
-		json_string(o, "file", source.file);
-		json_number(o, "line", source.line);
-	}
+	nr = stacks_sources(s->stacks, stack, i, &source);
+	if (nr)
+		json_source(o, &source[nr - 1]);
+	if (nr > 1)
+		json_object_object_add(o, "inlined",
+				       json_inlined(source, nr - 1));
 	return o;
 }
 

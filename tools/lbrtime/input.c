@@ -11,6 +11,7 @@
 
 #include <event-parse.h>
 
+#include "kallsyms.h"
 #include "lbrtime.h"
 #include "records.h"
 #include "text.h"
@@ -319,23 +320,6 @@ static int read_tasks(struct input *in)
 	return records_status(in->r) || records_rewind(in->r);
 }
 
-static void add_kallsyms(struct input *in)
-{
-	struct tep_handle *tep = records_tep(in->r);
-	const struct place *p;
-	const char *name;
-	u64 start;
-	u32 i;
-
-	/* Only for addresses that are used: there are many symbols */
-	for (i = 0; (p = symtab_kernel_place(in->t->symbols, &i)); i++) {
-		name = tep_find_function(tep, p->addr);
-		start = tep_find_function_address(tep, p->addr);
-		if (name && start)
-			symtab_kernel(in->t->symbols, start, name);
-	}
-}
-
 /* Return: @status, or EXIT_FAILURE if there are no samples */
 static int need_samples(struct guard *g, const struct timeline *t, int status)
 {
@@ -361,8 +345,9 @@ static int read_records(struct input *in)
 	if (!status)
 		status = records_status(in->r);
 	status = need_samples(in->guard, in->t, status);
-	if (!status)
-		add_kallsyms(in);
+	if (!status && symtab_has_kernel(in->t->symbols))
+		symtab_kernel(in->t->symbols,
+			      kallsyms_of_trace(records_tep(in->r)));
 	return status;
 }
 

@@ -28,7 +28,7 @@ _lbrtime() {
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --around= --format= --ghz= --instance= --kallsyms= --method= --output= --request= --symfs= --top= --visits --vmlinux= --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-o --around= --format= --ghz= --instance= --kallsyms= --method= --no-demangle --output= --request= --symfs= --top= --visits --vmlinux= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi

@@ -33,6 +33,7 @@ enum {
 	OPT_VMLINUX,
 	OPT_KALLSYMS,
 	OPT_INSTANCE,
+	OPT_NO_DEMANGLE,
 };
 
 /**
@@ -95,6 +96,8 @@ static const struct argp_option options[] = {
 	  "The clock of cycles has N GHz (default: found from the trace)", 2 },
 	{ "symfs", OPT_SYMFS, "DIR", 0, "Look up files in DIR instead of /",
 	  2 },
+	{ "no-demangle", OPT_NO_DEMANGLE, NULL, 0,
+	  "Print names of C++ and Rust functions as they are in files", 2 },
 	{ "vmlinux", OPT_VMLINUX, "FILE", 0, "Symbols and code of the kernel",
 	  2 },
 	{ "kallsyms", OPT_KALLSYMS, "FILE", 0,
@@ -240,7 +243,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->ghz = get_ghz(arg, state);
 		return 0;
 	case OPT_SYMFS:
-		o->files.root = arg;
+		o->files.elf.root = arg;
+		return 0;
+	case OPT_NO_DEMANGLE:
+		o->files.elf.no_demangle = true;
 		return 0;
 	case OPT_VMLINUX:
 		o->files.vmlinux = arg;
@@ -342,7 +348,7 @@ int main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "FILE", doc,
 					  NULL,	   NULL,  NULL };
-	static struct options o = { .files.root = "" };
+	static struct options o = { .files.elf.root = "" };
 	struct guard_job job = {
 		.program = PROGRAM,
 		.idle_cpu = IDLE_CPU,

@@ -2,12 +2,12 @@
 #ifndef LBRTIME_H
 #define LBRTIME_H
 
-#include <libelf.h>
 #include <linux/limits.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "elffile.h"
 #include "guard.h"
 #include "lbrpack.h"
 #include "memory.h"
@@ -154,6 +154,7 @@ struct alarm {
 /* ------------------------------------------------------------------------- */
 /* Places and functions: symbols*.c */
 
+struct kallsyms;
 struct symbols;
 
 /**
@@ -165,6 +166,8 @@ struct symbols;
  * @target:	target of the direct branch there, or 0
  * @kind:	the branch there, enum kind
  * @size:	bytes of that instruction, or 0
+ * @nr_inlined:	number of functions that are inlined there, if it is a call
+ * @inlined:	see symtab_inlined()
  */
 struct place {
 	u64 addr;
@@ -174,15 +177,19 @@ struct place {
 	u64 target;
 	u8 kind;
 	u8 size;
+	u8 nr_inlined;
+	u32 inlined;
 };
 
 /**
  * struct function - a function
- * @name:	name, or its file and offset, or its address
+ * @symbol:	name in its file, its offset there, or its address
+ * @name:	the name that is shown: @symbol or its demangled form
  * @object:	file that it is in, or ""
- * @known:	@name is a symbol
+ * @known:	@symbol is a symbol
  */
 struct function {
+	char *symbol;
 	char *name;
 	const char *object;
 	bool known;
@@ -190,12 +197,12 @@ struct function {
 
 /**
  * struct symbol_files - where symbols are
- * @root:	directory in which files are looked up, "" for /
+ * @elf:	how files are looked up
  * @vmlinux:	the kernel's ELF file, or NULL
  * @kallsyms:	a copy of /proc/kallsyms, or NULL
  */
 struct symbol_files {
-	const char *root;
+	struct elffile_options elf;
 	const char *vmlinux;
 	const char *kallsyms;
 };
@@ -205,32 +212,20 @@ void symtab_free(struct symbols *s);
 void symtab_map(struct symbols *s, s32 tgid, u64 start, u64 end, u64 pgoff,
 		const char *path, const u8 *id, u32 id_len);
 void symtab_fork(struct symbols *s, s32 tgid, s32 parent);
-void symtab_kernel(struct symbols *s, u64 addr, const char *name);
+bool symtab_has_kernel(const struct symbols *s);
+void symtab_kernel(struct symbols *s, struct kallsyms *kernel);
 u32 symtab_place(struct symbols *s, s32 tgid, u64 addr);
 u32 symtab_named(struct symbols *s, const char *name, u64 offset);
-const struct place *symtab_kernel_place(const struct symbols *s, u32 *i);
 void symtab_hint(struct symbols *s, u32 place, const char *name, u64 offset);
 int symtab_resolve(struct symbols *s);
 const struct place *symtab_at(const struct symbols *s, u32 place);
 const struct function *symtab_function(const struct symbols *s, u32 function);
+const u32 *symtab_inlined(const struct symbols *s, u32 place, u32 *nr);
+bool symtab_is_named(const struct symbols *s, u32 function, const char *name);
 u32 symtab_functions(const struct symbols *s);
 bool symtab_is_kernel(const struct symbols *s, u32 place);
 void symtab_write_maps(struct symbols *s, u32 place, const char *comm, u64 ts,
 		       FILE *out);
-
-/**
- * struct range - a function in a file
- * @start:	first address
- * @end:	address after the last byte
- */
-struct range {
-	u64 start;
-	u64 end;
-};
-
-/* Functions by unwind tables: frames.c */
-struct range *frames_read(Elf *elf, u64 *nr);
-const struct range *frames_find(const struct range *range, u64 nr, u64 addr);
 
 /* Disassembly: code.c */
 struct code;

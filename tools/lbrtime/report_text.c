@@ -667,7 +667,8 @@ static void write_executions(const struct timeline *t, const struct report *r,
 	for (i = 0; i < t->nr; i++)
 		search_sample(&x, t, walk_next(w, i), i, wanted, r->method);
 	walk_free(w);
-	qsort(x.execution, x.nr, sizeof(*x.execution), by_duration);
+	if (x.nr)
+		qsort(x.execution, x.nr, sizeof(*x.execution), by_duration);
 	fprintf(r->out, "%s executions of %s from call to return",
 		format_count(a, sizeof(a), x.nr), r->request);
 	if (x.nr)
@@ -701,7 +702,7 @@ void lbrtime_write_needles(const struct timeline *t, const struct report *r)
 	/* Several files may have a function of that name */
 	wanted = xzalloc(functions * sizeof(*wanted));
 	for (i = 0; i < functions; i++)
-		found |= wanted[i] = !strcmp(name_of(t, i), r->request);
+		found |= wanted[i] = symtab_is_named(t->symbols, i, r->request);
 	if (found)
 		write_executions(t, r, wanted);
 	else

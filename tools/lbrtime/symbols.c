@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbols.h"
 #include "text.h"
@@ -37,7 +36,6 @@ struct symbols *symtab_new(struct guard *g, const struct symbol_files *files)
 	s->space_room = 16;
 	s->space = xzalloc(s->space_room * sizeof(*s->space));
 	s->code = code_new();
-	elf_version(EV_CURRENT);
 	return s;
 }
 
@@ -56,14 +54,21 @@ static struct process *find_process(struct symbols *s, s32 tgid)
 	return &s->process[s->processes++];
 }
 
+static bool is_anonymous(const char *path)
+{
+	return *path != '/' || !strncmp(path, "//", 2) ||
+	       !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9) ||
+	       !strncmp(path, "/SYSV", 5);
+}
+
 u32 symtab_find_object(struct symbols *s, const char *path, const u8 *id,
 		       u32 id_len)
 {
 	struct object *o;
 	u64 i;
 
-	if (id_len > ID_MAX)
-		id_len = ID_MAX;
+	if (id_len > BUILD_ID_MAX)
+		id_len = BUILD_ID_MAX;
 	for (i = s->objects; i--;) {
 		o = &s->object[i];
 		if (!strcmp(o->path, path) && o->id_len == id_len &&
@@ -72,7 +77,8 @@ u32 symtab_find_object(struct symbols *s, const char *path, const u8 *id,
 	}
 	GROW(s->object, s->objects, s->object_room);
 	o = &s->object[s->objects];
-	*o = (struct object){ .path = xstrdup(path), .fd = -1, .wide = true };
+	*o = (struct object){ .path = xstrdup(path),
+			      .anonymous = is_anonymous(path) };
 	clean_text(o->path);
 	o->name = strrchr(o->path, '/') ? strrchr(o->path, '/') + 1 : o->path;
 	o->id_len = id_len;
@@ -163,35 +169,29 @@ void symtab_fork(struct symbols *s, s32 tgid, s32 parent)
 }
 
 /**
- * symtab_kernel - add a symbol of the kernel
- * @s:		symbols
- * @addr:	address
- * @name:	name
+ * symtab_has_kernel - whether there are addresses of the kernel
+ * @s:	symbols
  */
-void symtab_kernel(struct symbols *s, u64 addr, const char *name)
+bool symtab_has_kernel(const struct symbols *s)
 {
-	struct symbol *k;
+	u64 i;
 
-	GROW(s->kernel, s->kernels, s->kernel_room);
-	k = &s->kernel[s->kernels++];
-	*k = (struct symbol){ .start = addr, .name = xstrdup(name) };
-	clean_text(k->name);
+	for (i = 0; i < s->places; i++) {
+		if (s->place[i].space == SPACE_KERNEL)
+			return true;
+	}
+	return false;
 }
 
 /**
- * symtab_kernel_place - iterate over the kernel's places
- * @s:	symbols
- * @i:	number of the first place to look at; set to that of the returned one
- *
- * Return: a place, or NULL if there are no more.
+ * symtab_kernel - set the symbols of the kernel
+ * @s:		symbols
+ * @kernel:	symbols of the kernel, which symtab_free() frees
  */
-const struct place *symtab_kernel_place(const struct symbols *s, u32 *i)
+void symtab_kernel(struct symbols *s, struct kallsyms *kernel)
 {
-	for (; *i < s->places; ++*i) {
-		if (s->place[*i].space == SPACE_KERNEL)
-			return &s->place[*i];
-	}
-	return NULL;
+	kallsyms_free(s->kernel);
+	s->kernel = kernel;
 }
 
 static u32 space_of(struct symbols *s, s32 tgid, u64 addr)
@@ -250,15 +250,20 @@ u32 symtab_find_function(struct symbols *s, const char *name,
 	u32 i;
 
 	hash_for_each_possible(&s->by_name, hash, i) {
-		if (!strcmp(s->function[i].name, name) &&
+		if (!strcmp(s->function[i].symbol, name) &&
 		    !strcmp(s->function[i].object, object))
 			return i;
 	}
 	GROW(s->function, s->functions, s->function_room);
 	f = &s->function[s->functions++];
-	*f = (struct function){ .name = xstrdup(name),
+	*f = (struct function){ .symbol = xstrdup(name),
 				.object = object,
 				.known = known };
+	clean_text(f->symbol);
+	if (known && !s->files.elf.no_demangle)
+		f->name = elffile_demangle(name);
+	if (!f->name)
+		f->name = f->symbol;
 	return hash_add(&s->by_name, hash);
 }
 
@@ -331,6 +336,32 @@ const struct function *symtab_function(const struct symbols *s, u32 function)
 }
 
 /**
+ * symtab_inlined - functions that are inlined at a call
+ * @s:		symbols, after symtab_resolve()
+ * @place:	number of the call's place
+ * @nr:		set to the number of functions
+ *
+ * Return: functions, innermost first; all were inlined into the function of the place.
+ */
+const u32 *symtab_inlined(const struct symbols *s, u32 place, u32 *nr)
+{
+	*nr = s->place[place].nr_inlined;
+	return s->inlined + s->place[place].inlined;
+}
+
+/**
+ * symtab_is_named - whether a function has a name, as shown or as in its file
+ * @s:		symbols, after symtab_resolve()
+ * @function:	number of the function
+ * @name:	name
+ */
+bool symtab_is_named(const struct symbols *s, u32 function, const char *name)
+{
+	return !strcmp(s->function[function].name, name) ||
+	       !strcmp(s->function[function].symbol, name);
+}
+
+/**
  * symtab_functions - number of functions
  * @s:	symbols, after symtab_resolve()
  */
@@ -385,15 +416,6 @@ void symtab_write_maps(struct symbols *s, u32 place, const char *comm, u64 ts,
 	}
 }
 
-static void free_symbols(struct symbol *symbol, u64 nr)
-{
-	u64 i;
-
-	for (i = 0; i < nr; i++)
-		free(symbol[i].name);
-	free(symbol);
-}
-
 /**
  * symtab_free - free the symbol table
  * @s:	symbols, or NULL
@@ -405,21 +427,18 @@ void symtab_free(struct symbols *s)
 	if (!s)
 		return;
 	for (i = 0; i < s->objects; i++) {
-		struct object *o = &s->object[i];
-
-		if (o->dwfl)
-			dwfl_end(o->dwfl);
-		if (o->fd >= 0)
-			close(o->fd);
-		free_symbols(o->symbol, o->symbols);
-		free(o->frame);
-		free(o->path);
+		elffile_close(s->object[i].elf);
+		free(s->object[i].path);
 	}
 	for (i = 0; i < s->processes; i++)
 		free(s->process[i].map);
-	for (i = 0; i < s->functions; i++)
-		free(s->function[i].name);
-	free_symbols(s->kernel, s->kernels);
+	for (i = 0; i < s->functions; i++) {
+		if (s->function[i].name != s->function[i].symbol)
+			free(s->function[i].name);
+		free(s->function[i].symbol);
+	}
+	kallsyms_free(s->kernel);
+	free(s->inlined);
 	free(s->object);
 	free(s->process);
 	free(s->function);

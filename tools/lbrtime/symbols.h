@@ -3,13 +3,11 @@
 #ifndef LBRTIME_SYMBOLS_H
 #define LBRTIME_SYMBOLS_H
 
-#include <elfutils/libdwfl.h>
-#include <gelf.h>
-
+#include "elffile.h"
 #include "hash.h"
+#include "kallsyms.h"
 #include "lbrtime.h"
 
-#define ID_MAX 20
 #define PATH_ROOM 4096
 
 /* Space of the kernel's addresses, and of functions of which only the name is known */
@@ -18,71 +16,22 @@
 #define SPACE_FIRST 2
 
 /**
- * enum trouble - why a file has no symbols
- * @TROUBLE_NONE:	it has
- * @TROUBLE_GONE:	the file cannot be opened
- * @TROUBLE_OTHER:	its build ID differs
- * @TROUBLE_BAD:	it is not an ELF file
- * @TROUBLE_STRIPPED:	it has no symbols, but its unwind tables show where functions
- *			are
- * @TROUBLE_ANON:	there is no file: generated code
- */
-enum trouble {
-	TROUBLE_NONE,
-	TROUBLE_GONE,
-	TROUBLE_OTHER,
-	TROUBLE_BAD,
-	TROUBLE_STRIPPED,
-	TROUBLE_ANON,
-};
-
-/**
- * struct symbol - a function of a file
- * @start:	address in the file
- * @size:	bytes, 0 if unknown
- * @name:	name
- */
-struct symbol {
-	u64 start;
-	u64 size;
-	char *name;
-};
-
-/**
  * struct object - a mapped file
  * @path:	path
  * @name:	last component of the path
  * @id:		build ID, if @id_len
  * @id_len:	bytes of the build ID
- * @opened:	opening it was tried
- * @trouble:	why there are no symbols
- * @why:	errno of TROUBLE_GONE
- * @fd:		the file, or -1
- * @wide:	it is a 64-bit file
- * @dwfl:	elfutils' session
- * @module:	the file in it
- * @symbol:	functions, sorted by address
- * @symbols:	number of functions
- * @frame:	functions of its unwind table, for addresses without a symbol
- * @frames:	number of these
+ * @anonymous:	there is no file: generated code
+ * @elf:	the file, once it was opened
  * @addresses:	number of addresses that were looked up in it
  */
 struct object {
 	char *path;
 	const char *name;
-	u8 id[ID_MAX];
+	u8 id[BUILD_ID_MAX];
 	u32 id_len;
-	bool opened;
-	enum trouble trouble;
-	int why;
-	int fd;
-	bool wide;
-	Dwfl *dwfl;
-	Dwfl_Module *module;
-	struct symbol *symbol;
-	u64 symbols;
-	struct range *frame;
-	u64 frames;
+	bool anonymous;
+	struct elffile *elf;
 	u64 addresses;
 };
 
@@ -147,8 +96,9 @@ struct symbols {
 	u64 *hint_offset;
 	u64 hint_offset_room;
 	struct hash by_tgid, by_addr, by_name;
-	struct symbol *kernel;
-	u64 kernels, kernel_room;
+	u32 *inlined; /* lists of functions, for struct place */
+	u64 inlineds, inlined_room;
+	struct kallsyms *kernel;
 	u64 vmlinux_shift;
 	u32 vmlinux; /* number of the object, or NONE */
 	u64 no_map, no_kernel;
@@ -160,12 +110,5 @@ u32 symtab_find_object(struct symbols *s, const char *path, const u8 *id,
 		       u32 id_len);
 u32 symtab_find_function(struct symbols *s, const char *name,
 			 const char *object, bool known);
-
-/* symbols_files.c */
-int symbol_by_start(const void *a, const void *b);
-const struct symbol *symbol_lookup(const struct symbol *symbol, u64 nr,
-				   u64 addr);
-void object_open(struct symbols *s, struct object *o);
-bool object_convert(struct object *o, u64 from, bool to_addr, u64 *to);
 
 #endif

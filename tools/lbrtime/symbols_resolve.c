@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbols.h"
 
@@ -35,34 +34,62 @@ static void name_by_address(struct symbols *s, struct place *p,
 	name_place(s, p, name, "", false);
 }
 
-static void read_code(struct symbols *s, struct object *o, struct place *p,
-		      u64 offset)
+static void open_object(struct symbols *s, struct object *o,
+			const struct elffile_options *options)
 {
-	u8 bytes[INSN_MAX];
-	ssize_t n = pread(o->fd, bytes, sizeof(bytes), offset);
+	if (o->elf || o->anonymous)
+		return;
+	o->elf = elffile_open(options, o->path, o->id, o->id_len);
+	guard_alive(s->guard, GUARD_NOWHERE);
+}
 
-	if (n > 0)
-		code_decode(s->code, bytes, n, o->wide, p);
+/* The code at an offset, up to *@len bytes, or NULL */
+static const u8 *code_at(const struct object *o, u64 offset, u64 *len)
+{
+	const u8 *code = o->elf ? elffile_bytes(o->elf, offset, len) : NULL;
+
+	if (code && *len > INSN_MAX)
+		*len = INSN_MAX;
+	return code;
+}
+
+/* For call chains: the functions that a call is in, as perf script names them */
+static void find_inlined(struct symbols *s, struct place *p, struct object *o,
+			 u64 addr)
+{
+	const struct elffile_source *source;
+	u32 nr = elffile_sources(o->elf, addr, &source), i;
+	char name[PATH_ROOM];
+
+	p->inlined = s->inlineds;
+	for (i = 0; i < nr && source[i].inlined; i++) {
+		snprintf(name, sizeof(name), "%s (inlined)",
+			 source[i].function ?: "?");
+		GROW(s->inlined, s->inlineds, s->inlined_room);
+		s->inlined[s->inlineds++] =
+			symtab_find_function(s, name, o->path, false);
+		p->nr_inlined++;
+	}
 }
 
 /* @offset in the file, @addr in its segments */
 static void resolve_in(struct symbols *s, struct place *p, struct object *o,
 		       u64 offset, u64 addr)
 {
-	const struct symbol *symbol =
-		symbol_lookup(o->symbol, o->symbols, addr);
-	const struct range *frame = frames_find(o->frame, o->frames, addr);
+	const struct elffile_symbol *symbol = elffile_symbol(o->elf, addr);
+	u64 len;
+	const u8 *code = code_at(o, offset, &len);
 
-	read_code(s, o, p, offset);
-	if (symbol) {
+	if (code)
+		code_decode(s->code, code, len, elffile_is_wide(o->elf), p);
+	if (symbol)
 		p->start = p->addr - (addr - symbol->start);
+	if (symbol && symbol->name)
 		name_place(s, p, symbol->name, o->path, true);
-	} else if (frame) {
-		p->start = p->addr - (addr - frame->start);
-		name_by_file(s, p, o, frame->start);
-	} else {
-		name_by_file(s, p, o, addr);
-	}
+	else
+		name_by_file(s, p, o, symbol ? symbol->start : addr);
+	if (p->kind == KIND_CALL)
+		find_inlined(s, p, o, addr);
 }
 
 static const struct map *find_map(const struct symbols *s, u32 space, u64 addr)
@@ -101,10 +128,10 @@ static void resolve_user(struct symbols *s, u32 i)
 	u64 offset, addr;
 
 	if (o) {
-		object_open(s, o);
+		open_object(s, o, &s->files.elf);
 		o->addresses++;
 		offset = p->addr - m->start + m->pgoff;
-		if (o->fd >= 0 && object_convert(o, offset, true, &addr)) {
+		if (o->elf && elffile_convert(o->elf, offset, true, &addr)) {
 			resolve_in(s, p, o, offset, addr);
 			if (!s->function[p->function].known &&
 			    s->hint[i] != NONE)
@@ -114,7 +141,7 @@ static void resolve_user(struct symbols *s, u32 i)
 	}
 	if (s->hint[i] != NONE) {
 		use_hint(s, i);
-	} else if (o && o->trouble != TROUBLE_ANON) {
+	} else if (o && !o->anonymous) {
 		name_by_file(s, p, o, p->addr - m->start + m->pgoff);
 	} else {
 		if (!o)
@@ -126,18 +153,18 @@ static void resolve_user(struct symbols *s, u32 i)
 static void resolve_kernel(struct symbols *s, u32 i)
 {
 	struct place *p = &s->place[i];
-	const struct symbol *symbol;
+	const struct kallsym *symbol;
 	u64 addr = p->addr - s->vmlinux_shift, offset;
 
-	if (s->vmlinux != NONE && s->object[s->vmlinux].fd >= 0 &&
-	    object_convert(&s->object[s->vmlinux], addr, false, &offset)) {
+	if (s->vmlinux != NONE &&
+	    elffile_convert(s->object[s->vmlinux].elf, addr, false, &offset)) {
 		resolve_in(s, p, &s->object[s->vmlinux], offset, addr);
 		if (s->function[p->function].known)
 			return;
 	}
-	symbol = symbol_lookup(s->kernel, s->kernels, p->addr);
+	symbol = kallsyms_find(s->kernel, p->addr);
 	if (symbol) {
-		p->start = symbol->start;
+		p->start = symbol->addr;
 		name_place(s, p, symbol->name, "[kernel]", true);
 	} else if (s->hint[i] != NONE) {
 		use_hint(s, i);
@@ -149,23 +176,13 @@ static void resolve_kernel(struct symbols *s, u32 i)
 
 static int read_kallsyms(struct symbols *s)
 {
-	char line[1024], name[512], type;
-	unsigned long long addr;
-	FILE *f;
-
 	if (!s->files.kallsyms)
 		return 0;
-	f = fopen(s->files.kallsyms, "re");
-	if (!f)
+	symtab_kernel(s, kallsyms_load(s->files.kallsyms));
+	if (!s->kernel)
 		return guard_fail(s->guard, GUARD_NOWHERE, "--kallsyms=%s: %s",
 				  s->files.kallsyms, strerror(errno));
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx %c %511s", &addr, &type, name) == 3 &&
-		    strchr("tTwW", type) && addr)
-			symtab_kernel(s, addr, name);
-	}
-	fclose(f);
-	if (!s->kernels)
+	if (!kallsyms_nr(s->kernel))
 		return guard_fail(
 			s->guard, GUARD_NOWHERE,
 			"--kallsyms=%s has no addresses (see kptr_restrict in proc(5))",
@@ -173,31 +190,13 @@ static int read_kallsyms(struct symbols *s)
 	return 0;
 }
 
-/* The kernel may run at another address than it was linked for */
-static void find_shift(struct symbols *s, const struct object *o)
-{
-	const char *const text = "_stext";
-	u64 here = 0, there = 0, i;
-
-	for (i = 0; i < s->kernels && !here; i++) {
-		if (!strcmp(s->kernel[i].name, text))
-			here = s->kernel[i].start;
-	}
-	for (i = 0; i < (u64)dwfl_module_getsymtab(o->module) && !there; i++) {
-		GElf_Sym sym;
-		const char *name = dwfl_module_getsym(o->module, i, &sym, NULL);
-
-		if (name && !strcmp(name, text))
-			there = sym.st_value;
-	}
-	s->vmlinux_shift = here && there ? here - there : 0;
-}
-
 static int open_vmlinux(struct symbols *s)
 {
-	const char *root = s->files.root;
+	const struct elffile_options here = { .root = "" };
+	const struct kallsym *symbol;
 	struct object *o;
 	char path[PATH_ROOM];
+	u64 addr;
 
 	if (!s->files.vmlinux)
 		return 0;
@@ -206,38 +205,36 @@ static int open_vmlinux(struct symbols *s)
 				  s->files.vmlinux, strerror(errno));
 	s->vmlinux = symtab_find_object(s, path, (const u8 *)"", 0);
 	o = &s->object[s->vmlinux];
-	s->files.root = "";
-	object_open(s, o);
-	s->files.root = root;
-	if (o->fd < 0)
+	open_object(s, o, &here);
+	if (!o->elf || elffile_trouble(o->elf))
 		return guard_fail(s->guard, GUARD_NOWHERE,
 				  "--vmlinux=%s: not an ELF file",
 				  s->files.vmlinux);
-	find_shift(s, o);
+	/* The kernel may run at another address than it was linked for */
+	symbol = kallsyms_named(s->kernel, "_stext");
+	if (symbol && elffile_find(o->elf, symbol->name, &addr))
+		s->vmlinux_shift = symbol->addr - addr;
 	return 0;
 }
 
 static void note_object(const struct symbols *s, const struct object *o)
 {
-	static const char *const text[] = {
-		[TROUBLE_OTHER] =
-			"differs from the file that was sampled: its build ID is another one",
-		[TROUBLE_BAD] = "is not an ELF file",
-		[TROUBLE_STRIPPED] =
-			"has no symbols: functions are named by their offsets",
-		[TROUBLE_ANON] =
-			"is code without a file (generated?): shown as addresses",
-	};
-
-	if (!o->addresses || o->trouble == TROUBLE_NONE)
+	if (!o->addresses)
 		return;
-	if (o->trouble == TROUBLE_GONE)
+	if (o->anonymous)
+		guard_note(
+			s->guard,
+			"%s is code without a file (generated?): shown as addresses",
+			*o->path ? o->path : "memory");
+	else if (elffile_trouble(o->elf))
 		guard_note(s->guard,
 			   "%s: %s; its functions are shown as offsets",
-			   o->path, strerror(o->why));
-	else
-		guard_note(s->guard, "%s %s", *o->path ? o->path : "memory",
-			   text[o->trouble]);
+			   o->path, elffile_trouble(o->elf));
+	else if (elffile_is_stripped(o->elf))
+		guard_note(
+			s->guard,
+			"%s has no symbols: functions are named by their offsets",
+			o->path);
 }
 
 static void note_problems(const struct symbols *s)
@@ -272,9 +269,6 @@ int symtab_resolve(struct symbols *s)
 
 	if (read_kallsyms(s) || open_vmlinux(s))
 		return EXIT_FAILURE;
-	if (s->kernels)
-		qsort(s->kernel, s->kernels, sizeof(*s->kernel),
-		      symbol_by_start);
 	for (i = 0; i < s->places; i++) {
 		if (s->place[i].space == SPACE_NAMED)
 			use_hint(s, i);
@@ -299,9 +293,8 @@ void symtab_decode(struct symbols *s, struct insn *i)
 {
 	const struct map *m = NULL;
 	struct object *o = NULL;
-	u64 offset = 0;
-	u8 bytes[INSN_MAX];
-	ssize_t n;
+	u64 offset = 0, len;
+	const u8 *code;
 
 	i->size = 0;
 	if (i->space >= SPACE_FIRST) {
@@ -310,13 +303,11 @@ void symtab_decode(struct symbols *s, struct insn *i)
 		offset = m ? i->addr - m->start + m->pgoff : 0;
 	} else if (i->space == SPACE_KERNEL && s->vmlinux != NONE) {
 		o = &s->object[s->vmlinux];
-		if (o->fd < 0 || !object_convert(o, i->addr - s->vmlinux_shift,
-						 false, &offset))
+		if (!elffile_convert(o->elf, i->addr - s->vmlinux_shift, false,
+				     &offset))
 			return;
 	}
-	if (!o || o->fd < 0)
-		return;
-	n = pread(o->fd, bytes, sizeof(bytes), offset);
-	if (n > 0)
-		code_insn(s->code, bytes, n, o->wide, i);
+	code = o ? code_at(o, offset, &len) : NULL;
+	if (code)
+		code_insn(s->code, code, len, elffile_is_wide(o->elf), i);
 }

@@ -469,10 +469,12 @@ struct walk {
 /**
  * struct frame - a call that has not returned
  * @function:	the caller
+ * @site:	place of the call, or NONE
  * @back:	return address, or 0
  */
 struct frame {
 	u32 function;
+	u32 site;
 	u64 back;
 };
 
@@ -512,14 +514,14 @@ void walk_free(struct walk *w)
 	free(w);
 }
 
-static void push(struct stack *k, u32 function, u64 back)
+static void push(struct stack *k, u32 function, u32 site, u64 back)
 {
 	if (k->len == MAX_CHAIN) {
 		memmove(k->frame, k->frame + 1,
 			(MAX_CHAIN - 1) * sizeof(*k->frame));
 		k->len--;
 	}
-	k->frame[k->len++] = (struct frame){ function, back };
+	k->frame[k->len++] = (struct frame){ function, site, back };
 }
 
 /*
@@ -541,7 +543,7 @@ static void find_bottom(const struct timeline *t, const struct sample *s,
 		if (kind == KIND_CALL)
 			depth++;
 		if (kind == KIND_RETURN && --depth < 0) {
-			push(&below, timeline_visit(t, s, i + 1), 0);
+			push(&below, timeline_visit(t, s, i + 1), NONE, 0);
 			depth = 0;
 		}
 	}
@@ -555,18 +557,34 @@ static void find_bottom(const struct timeline *t, const struct sample *s,
 		below.frame[below.len - 1 - i] = f;
 	}
 	for (i = 0; i < k->len; i++)
-		push(&below, k->frame[i].function, k->frame[i].back);
+		push(&below, k->frame[i].function, k->frame[i].site,
+		     k->frame[i].back);
 	*k = below;
 }
 
-static void copy_chain(struct chain *c, const struct stack *k, u32 function)
+static void add_to_chain(struct chain *c, u32 function)
 {
-	u32 i;
+	if (c->len < MAX_CHAIN)
+		c->function[c->len++] = function;
+}
 
-	c->function[0] = function;
-	c->len = 1;
-	for (i = k->len; i && c->len < MAX_CHAIN; i--)
-		c->function[c->len++] = k->frame[i - 1].function;
+static void copy_chain(const struct timeline *t, struct chain *c,
+		       const struct stack *k, u32 function)
+{
+	const struct frame *f = &k->frame[k->len];
+	const u32 *inlined;
+	u32 nr, i;
+
+	c->len = 0;
+	add_to_chain(c, function);
+	while (f-- > k->frame) {
+		nr = 0;
+		if (f->site != NONE)
+			inlined = symtab_inlined(t->symbols, f->site, &nr);
+		for (i = 0; i < nr; i++)
+			add_to_chain(c, inlined[i]);
+		add_to_chain(c, f->function);
+	}
 }
 
 /* Target of a branch, and how it is known; @k: stack before it */
@@ -640,7 +658,7 @@ const struct chains *walk_next(struct walk *w, u32 sample)
 		const struct branch *b = &t->branch[s->first + i];
 		const struct place *from;
 
-		copy_chain(&c->visit[i], &k, function);
+		copy_chain(t, &c->visit[i], &k, function);
 		if (i == s->nr)
 			break;
 		from = symtab_at(t->symbols, b->from);
@@ -649,7 +667,7 @@ const struct chains *walk_next(struct walk *w, u32 sample)
 				      i + 1 < s->nr ? b[1].from : s->ip),
 			    &c->to[i], &c->how[i]);
 		if (b->kind == KIND_CALL)
-			push(&k, function,
+			push(&k, function, b->from,
 			     from->size ? from->addr + from->size : 0);
 		else if (b->kind == KIND_RETURN && k.len)
 			k.len--;

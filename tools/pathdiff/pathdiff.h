@@ -80,15 +80,14 @@ const char *softirq_name(u64 vec);
 const char *softirq_of(const char *function);
 void strings_free(struct strings *s);
 
-struct kallsyms;
+struct symbols;
 
-struct kallsyms *kallsyms_read(struct guard *g, struct tep_handle *tep,
-			       struct strings *functions);
-u32 kallsyms_function(struct kallsyms *s, u64 address);
-const char *kallsyms_exact(struct kallsyms *s, u64 address);
-u32 kallsyms_named(struct kallsyms *s, const char *name);
-bool kallsyms_known(const struct kallsyms *s);
-void kallsyms_free(struct kallsyms *s);
+struct symbols *symbols_read(struct tep_handle *tep, struct strings *functions);
+u32 symbols_function(struct symbols *s, u64 address);
+char *symbols_exact(const struct symbols *s, u64 address);
+u32 symbols_named(struct symbols *s, const char *name);
+bool symbols_known(const struct symbols *s);
+void symbols_free(struct symbols *s);
 
 /* ---- pattern.c ---- */
 

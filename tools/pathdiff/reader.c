@@ -125,7 +125,7 @@ struct reader {
 	struct source *source;
 	struct lines *text;
 	struct records *records;
-	struct kallsyms *symbols;
+	struct symbols *symbols;
 	struct cut *cut;
 	struct number type;
 	struct number flags;
@@ -310,21 +310,17 @@ static void on_stack(struct reader *r, const struct event *e,
 		if (!address || address == U64_MAX ||
 		    (n.size == 4 && address == U32_MAX))
 			break;
-		function[nr++] = kallsyms_function(r->symbols, address);
+		function[nr++] = symbols_function(r->symbols, address);
 	}
 	wait_stack(r->cut, x, function, nr);
 }
 
 static void on_lock(struct reader *r, const struct context *x, u64 address)
 {
-	const char *name = kallsyms_exact(r->symbols, address);
-	char buf[32];
+	char *name = symbols_exact(r->symbols, address);
 
-	if (!name) {
-		snprintf(buf, sizeof(buf), "0x%llx", address);
-		name = buf;
-	}
 	wait_lock(r->cut, x, name);
+	free(name);
 }
 
 /* What a thread is called from here on: the names that the file has saved are the last ones */
@@ -397,7 +393,7 @@ static void on_event(struct reader *r, const struct event *e,
 		break;
 	case IS_TIMER:
 		wait_irq_source(r->cut, &x, context_class(&x), IRQ_TIMER,
-				r->paths->functions.name[kallsyms_function(
+				r->paths->functions.name[symbols_function(
 					r->symbols, number_get(&f[0], rec))]);
 		break;
 	case IS_IRQ_GONE:
@@ -443,8 +439,8 @@ static int on_record(struct reader *r, const struct record *rec)
 	if (e->what <= IS_EXIT) {
 		const struct number *f = e->field;
 		struct graph_event g = {
-			.function = kallsyms_function(r->symbols,
-						      number_get(&f[0], rec)),
+			.function = symbols_function(r->symbols,
+						     number_get(&f[0], rec)),
 			.depth = number_get(&f[1], rec),
 			.flags = number_get(&r->flags, rec),
 			.ts = rec->ts,
@@ -531,7 +527,7 @@ static int look_ahead(struct reader *r, const struct read_options *o,
 		status = read_records(r, U64_MAX);
 	p->entry = !o->entry ? cut_outermost(r->cut) :
 		   r->text   ? string_id(&p->functions, o->entry) :
-			       kallsyms_named(r->symbols, o->entry);
+			       symbols_named(r->symbols, o->entry);
 	r->source->sleep_off =
 		o->sleep == SLEEP_OFF ||
 		(o->sleep == SLEEP_AUTO && mostly_off(r->source));
@@ -568,7 +564,7 @@ static int explain_nothing(struct reader *r)
 		r->guard, GUARD_NOWHERE,
 		"no complete execution of %s in it%s (%llu had begun before it, %llu had not ended, of %llu records are missing)",
 		p->functions.name[p->entry],
-		r->text || kallsyms_known(r->symbols) ?
+		r->text || symbols_known(r->symbols) ?
 			"" :
 			"; it has no symbols, so name functions by address",
 		s->began, s->ended, s->broken);
@@ -638,9 +634,9 @@ static int open_records(struct reader *r, const struct read_options *o)
 	status = find_events(r);
 	if (status)
 		return status;
-	r->symbols = kallsyms_read(r->guard, records_tep(r->records),
-				   &r->paths->functions);
-	return r->symbols ? 0 : EXIT_FAILURE;
+	r->symbols =
+		symbols_read(records_tep(r->records), &r->paths->functions);
+	return 0;
 }
 
 /**
@@ -674,10 +670,10 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
 		status = cut_all(r, o);
 	if (!status && !s->executions)
 		status = explain_nothing(r);
-	if (!status && !r->text && !kallsyms_known(r->symbols))
+	if (!status && !r->text && !symbols_known(r->symbols))
 		guard_note(g, "has no symbols: functions are shown by address");
 	lines_close(r->text);
-	kallsyms_free(r->symbols);
+	symbols_free(r->symbols);
 	free(r->cached);
 	records_close(r->records);
 	free(r);

@@ -2,15 +2,9 @@
 /* Functions and other names as integers. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <event-parse.h>
-
+#include "kallsyms.h"
 #include "pathdiff.h"
-
-/* A function is not longer than this */
-#define MAX_FUNCTION (4u << 20)
 
 /* Whether a name is in a list of words */
 static bool is_one_of(const char *name, const char *const *list)
@@ -195,30 +189,14 @@ void strings_free(struct strings *s)
 }
 
 /**
- * struct symbol - a line of the file's kallsyms
- * @address:	where it begins
- * @name:	its name, and its module in brackets
- * @nth:	the how manieth of this name, by address; 0: the only one
- */
-struct symbol {
-	u64 address;
-	char *name;
-	u32 nth;
-};
-
-/**
- * struct kallsyms - where functions are, in one file
+ * struct symbols - functions of addresses, in one file
  * @functions:	their names
- * @symbol:	all symbols, by address
- * @nr:		number of them
- * @max:	room
+ * @kallsyms:	the file's symbols
  * @asked:	struct asked, by address
  */
-struct kallsyms {
+struct symbols {
 	struct strings *functions;
-	struct symbol *symbol;
-	u32 nr;
-	u32 max;
+	struct kallsyms *kallsyms;
 	struct hash asked;
 };
 
@@ -228,259 +206,110 @@ struct asked {
 	u32 function;
 };
 
-static int by_address(const void *a, const void *b)
-{
-	const struct symbol *x = a, *y = b;
-
-	if (x->address == y->address)
-		return strcmp(x->name, y->name);
-	return x->address > y->address ? 1 : -1;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct symbol *x = *(struct symbol *const *)a;
-	const struct symbol *y = *(struct symbol *const *)b;
-	int order = strcmp(x->name, y->name);
-
-	return order ? order : by_address(x, y);
-}
-
-/* Different functions may have the same name: by address, which is the same
- * order in every boot of a kernel.
- */
-static void number_equal(struct kallsyms *s)
-{
-	struct symbol **order = xzalloc(s->nr * sizeof(*order));
-	u32 i;
-
-	for (i = 0; i < s->nr; i++)
-		order[i] = &s->symbol[i];
-	qsort(order, s->nr, sizeof(*order), by_name);
-	for (i = 1; i < s->nr; i++) {
-		if (strcmp(order[i]->name, order[i - 1]->name))
-			continue;
-		if (!order[i - 1]->nth)
-			order[i - 1]->nth = 1;
-		order[i]->nth = order[i - 1]->nth + 1;
-	}
-	free(order);
-}
-
-/* "ffffffff81234567 name [module]" */
-static void read_line(struct kallsyms *s, char *line)
-{
-	char *end, *name;
-	u64 address = strtoull(line, &end, 16);
-
-	if (!address || *end != ' ')
-		return;
-	name = end + 1;
-	name[strcspn(name, "\n")] = '\0';
-	if (!*name)
-		return;
-	clean_text(name);
-	GROW(s->symbol, s->nr, s->max);
-	s->symbol[s->nr].address = address;
-	s->symbol[s->nr].nth = 0;
-	s->symbol[s->nr++].name = xstrdup(name);
-}
-
-/*
- * libtraceevent gives names of functions, but not their modules, nor how many
- * there are of a name; except by printing them all.
- */
-static FILE *print_functions(struct tep_handle *tep)
-{
-	int fd = memfd_create("functions", MFD_CLOEXEC), out;
-	FILE *f;
-
-	fflush(stdout);
-	out = dup(STDOUT_FILENO);
-	f = fd < 0 || out < 0 || dup2(fd, STDOUT_FILENO) < 0 ? NULL :
-							       fdopen(fd, "r");
-	if (f) {
-		tep_print_funcs(tep);
-		fflush(stdout);
-		rewind(f);
-	}
-	if (out >= 0) {
-		dup2(out, STDOUT_FILENO);
-		close(out);
-	}
-	return f;
-}
-
 /**
- * kallsyms_read - read where functions are
- * @g: the guard
+ * symbols_read - read where functions are
  * @tep: the file's, with its kallsyms
  * @functions: where their names go
  *
- * Return: the symbols, maybe none, or NULL after guard_fail().
+ * Return: the symbols, maybe none.
  */
-struct kallsyms *kallsyms_read(struct guard *g, struct tep_handle *tep,
-			       struct strings *functions)
+struct symbols *symbols_read(struct tep_handle *tep, struct strings *functions)
 {
-	struct kallsyms *s = xzalloc(sizeof(*s));
-	FILE *f = print_functions(tep);
-	size_t size = 0;
-	char *line = NULL;
+	struct symbols *s = xzalloc(sizeof(*s));
 
-	if (!f) {
-		guard_fail(g, GUARD_NOWHERE, "no memory for its symbols");
-		free(s);
-		return NULL;
-	}
 	s->functions = functions;
-	while (getline(&line, &size, f) > 0)
-		read_line(s, line);
-	free(line);
-	fclose(f);
-	if (s->nr) {
-		qsort(s->symbol, s->nr, sizeof(*s->symbol), by_address);
-		number_equal(s);
-	}
+	s->kallsyms = kallsyms_of_trace(tep);
 	return s;
 }
 
-/* "__sched_text_start" is no function's name, though a function begins there */
-static bool marks_section(const char *name)
+/* "NAME [MODULE]", and "#2" if it is the second one of that name */
+static char *name_of(const struct kallsym *k, u32 nth)
 {
-	size_t len = strlen(name);
+	char ordinal[16] = "";
 
-	return (len > 11 && !strcmp(name + len - 11, "_text_start")) ||
-	       (len > 9 && !strcmp(name + len - 9, "_text_end")) ||
-	       !strcmp(name, "_text") || !strcmp(name, "_stext");
-}
-
-/* The symbol that an address is in */
-static const struct symbol *find(const struct kallsyms *s, u64 address)
-{
-	u32 low = 0, high = s->nr;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (s->symbol[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address - s->symbol[low - 1].address > MAX_FUNCTION)
-		return NULL;
-	/* of several names of an address the first: it is the same each time */
-	low--;
-	while (low && s->symbol[low - 1].address == s->symbol[low].address)
-		low--;
-	for (high = low; high < s->nr; high++) {
-		if (s->symbol[high].address != s->symbol[low].address)
-			break;
-		if (!marks_section(s->symbol[high].name))
-			return &s->symbol[high];
-	}
-	return &s->symbol[low];
-}
-
-static u32 resolve(struct kallsyms *s, u64 address)
-{
-	const struct symbol *symbol = find(s, address);
-	char name[512];
-
-	if (!symbol)
-		snprintf(name, sizeof(name), "0x%llx", address);
-	else if (symbol->nth > 1)
-		snprintf(name, sizeof(name), "%s#%u", symbol->name,
-			 symbol->nth);
-	else
-		snprintf(name, sizeof(name), "%s", symbol->name);
-	return string_id(s->functions, name);
+	if (nth > 1)
+		snprintf(ordinal, sizeof(ordinal), "#%u", nth);
+	return k->module ? xasprintf("%s [%s]%s", k->name, k->module, ordinal) :
+			   xasprintf("%s%s", k->name, ordinal);
 }
 
 /**
- * kallsyms_function - the function at an address
+ * symbols_function - the function at an address
  * @s: the symbols
  * @address: where it begins, or in it
  *
  * Return: its number.
  */
-u32 kallsyms_function(struct kallsyms *s, u64 address)
+u32 symbols_function(struct symbols *s, u64 address)
 {
 	u64 hash = hash_u64(address);
+	const struct kallsym *k;
 	struct asked *a;
+	char *name;
 
 	hash_for_each_possible_entry(&s->asked, hash, a) {
 		if (a->address == address)
 			return a->function;
 	}
+	k = kallsyms_find(s->kallsyms, address);
+	name = k ? name_of(k, k->nth) : xasprintf("0x%llx", address);
 	a = hash_new(&s->asked, hash, sizeof(*a));
 	a->address = address;
-	a->function = resolve(s, address);
+	a->function = string_id(s->functions, name);
+	free(name);
 	return a->function;
 }
 
 /**
- * kallsyms_exact - the symbol that begins at an address
+ * symbols_exact - the symbol that begins at an address
  * @s: the symbols
  * @address: the address
  *
- * Return: its name, or NULL.
+ * Return: its name with its module, to be freed; the address if there is none.
  */
-const char *kallsyms_exact(struct kallsyms *s, u64 address)
+char *symbols_exact(const struct symbols *s, u64 address)
 {
-	const struct symbol *symbol = find(s, address);
+	const struct kallsym *k = kallsyms_find(s->kallsyms, address);
 
-	return symbol && symbol->address == address ? symbol->name : NULL;
+	return k && k->addr == address ? name_of(k, 0) :
+					 xasprintf("0x%llx", address);
 }
 
 /**
- * kallsyms_named - the function of a name that a user gives
+ * symbols_named - the function of a name that a user gives
  * @s: the symbols
  * @name: its name, with or without "#2" and its module
  *
  * Return: its number; of a name that the file does not know as well.
  */
-u32 kallsyms_named(struct kallsyms *s, const char *name)
+u32 symbols_named(struct symbols *s, const char *name)
 {
-	size_t len = strlen(name);
-	u32 i;
+	const struct kallsym *k = kallsyms_named(s->kallsyms, name);
+	char *whole = k ? name_of(k, 0) : xstrdup(name);
+	u32 id = string_id(s->functions, whole);
 
-	for (i = 0; i < s->nr; i++) {
-		if (!strcmp(s->symbol[i].name, name))
-			return string_id(s->functions, name);
-	}
-	for (i = 0; i < s->nr; i++) {
-		const char *known = s->symbol[i].name;
-
-		if (!strncmp(known, name, len) &&
-		    !strncmp(known + len, " [", 2))
-			return string_id(s->functions, known);
-	}
-	return string_id(s->functions, name);
+	free(whole);
+	return id;
 }
 
 /**
- * kallsyms_known - whether the file has symbols at all
+ * symbols_known - whether the file has symbols at all
  * @s: the symbols
  */
-bool kallsyms_known(const struct kallsyms *s)
+bool symbols_known(const struct symbols *s)
 {
-	return s->nr;
+	return kallsyms_nr(s->kallsyms);
 }
 
 /**
- * kallsyms_free - free symbols
+ * symbols_free - free symbols
  * @s: the symbols, or NULL
  */
-void kallsyms_free(struct kallsyms *s)
+void symbols_free(struct symbols *s)
 {
-	u32 i;
-
 	if (!s)
 		return;
-	for (i = 0; i < s->nr; i++)
-		free(s->symbol[i].name);
-	free(s->symbol);
+	kallsyms_free(s->kallsyms);
 	hash_free(&s->asked);
 	free(s);
 }
