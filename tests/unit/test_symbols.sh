@@ -138,57 +138,15 @@ _Rust -
 main -
 EOF
 # Names that stand for one of 2^16 parts, and of more parts than any program has
-python3 - >endless <<'EOF'
-seq = "0123456789ABCDEFG"
-print("_Z1fISt4pairIiiES0_IS1_S1_E" + "".join(f"S0_IS{seq[i]}_S{seq[i]}_E" for i in range(2, 16)) + "Evv")
-print("_Z1f" + "P" * 60000 + "i")
-print("_RNv" + "N" * 30000)
-EOF
+python3 "$here/symbols_endless.py" >endless || exit 1
 [ "$("$UNIT/peer_elffile" --names <endless | tr '\n' ' ')" = "- - - " ] || wrong "endless names are demangled"
 # --- in ioreq: a stack with calls from inlined functions
-cat >stack.py <<'EOF'
-"""Lines for gen_stacks, and what ioreq is to print, by binutils"""
-import json, re, subprocess, sys
-
-
-def run(*command, text=None):
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
-
-
-load = [[int(x, 16) for x in line.split()[1:6]] for line in run("readelf", "-lW", "cpp5").splitlines()
-        if line.strip().startswith("LOAD")]
-build_id = re.search(r"Build ID: (\w+)", run("readelf", "-n", "cpp5"))[1]
-code = run("objdump", "-d", "--no-show-raw-insn", "cpp5").splitlines()
-returns = [int(b.split(":")[0], 16) for a, b in zip(code, code[1:]) if re.search(r"\tcall .*<write@plt>", a)]
-frames, truth = [], []
-for address in returns:
-    out = run("addr2line", "-fi", "-e", "cpp5", hex(address - 1)).splitlines()
-    names = run("c++filt", "-p", text="".join(n + "\n" for n in out[::2])).splitlines()
-    at = [p.split(" ")[0].rsplit(":", 1) for p in out[1::2]]
-    sources = [{"function": n, "file": f, "line": int(l)} for n, (f, l) in zip(names, at)]
-    offset = next(address - v + o for o, v, _, s, _ in load if v <= address < v + s)
-    frames.append(offset)
-    truth.append({"object": "/usr/bin/cpp", "offset": offset, **sources[-1]} |
-                 ({"inlined": sources[:-1]} if sources[1:] else {}))
-assert sum("inlined" in t for t in truth) > 3 and any("Shape<int>::area" in t["function"] for t in truth)
-# The innermost frame is not after a call
-frames.insert(0, 0x10)
-json.dump(truth, open("truth.json", "w"))
-open("id", "w").write(build_id)
-print(f"map 1 1 1 {build_id} /usr/bin/cpp")
-print("stack 1 0 0 " + ",".join(f"{1 << 48 | x:x}" for x in frames))
-print("call 1 write /a 1 5000 1")
-EOF
-python3 stack.py >stack.lines && "$UNIT/gen_stacks" stack.dat <stack.lines || exit 1
+python3 "$here/symbols_stack.py" >stack.lines && "$UNIT/gen_stacks" stack.dat <stack.lines || exit 1
 # same ARGUMENTS...: ioreq prints the frames of truth.json
 same() {
 	"$TOOLS/ioreq" --stacks --format=json "$@" stack.dat >out 2>err || wrong "ioreq $*"
 	[ ! -s err ] || wrong "ioreq $*: messages"
-	python3 -c '
-import json
-frames = json.load(open("out"))["stacks"][0]["stacks"][0]["frames"]
-want = json.load(open("truth.json"))
-assert frames[1:] == want, (frames[1:], want)' || wrong "ioreq $*: frames"
+	python3 "$here/symbols_frames.py" out truth.json || wrong "ioreq $*: frames"
 }
 cp cpp5 root/usr/bin/cpp && same --symfs=root
 "$TOOLS/ioreq" --stacks --symfs=root stack.dat >out 2>err || wrong "ioreq's text"
@@ -208,13 +166,7 @@ cp separate.debug "root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" && same
 rm -r root/usr/lib/debug
 mv separate.debug "served/buildid/$id/debuginfo"
 mv root/usr/bin/cpp "served/buildid/$id/executable"
-python3 -u - >port 2>served.log <<'EOF' &
-import functools, http.server
-server = http.server.ThreadingHTTPServer(
-    ("127.0.0.1", 0), functools.partial(http.server.SimpleHTTPRequestHandler, directory="served"))
-print(server.server_port)
-server.serve_forever()
-EOF
+python3 -u "$here/symbols_server.py" served >port 2>served.log &
 server=$!
 trap 'kill $server' EXIT
 until [ -s port ]; do
@@ -245,45 +197,16 @@ for ((i = 0; i < ${DAMAGED:-40}; i++)); do
 done
 
 # --- in lbrtime: call chains through inlined functions
-cat >chain.py <<'EOF'
-import re, subprocess, sys
-run = lambda *c: subprocess.run(c, capture_output=True, text=True, check=True).stdout
-file = sys.argv[1]
-place = next(l.split() for l in run("readelf", "-lW", file).splitlines() if " R E " in l and "LOAD" in l)
-offset, addr, size = (int(place[i], 16) for i in (1, 2, 4))
-code = run("objdump", "-d", "--no-show-raw-insn", file)
-here = lambda a: 0x400000 + a - addr
-one = int(re.search(r"^([0-9a-f]+) <one>:", code, re.M)[1], 16)
-called = int(re.search(r"^([0-9a-f]+) <write@plt>:", code, re.M)[1], 16)
-call = int(re.search(r"<one>:.*?^ +([0-9a-f]+):\tcall[^\n]*<write@plt>", code, re.M | re.S)[1], 16)
-print(f"p 7/7 [000] 1.000000000: PERF_RECORD_MMAP2 7/7: [{0x400000:#x}({(size + 4095) & ~4095:#x}) @ {offset:#x} 08:01 12 0]: r-xp {file}")
-for i in range(1, 5):
-    print("# lbrtime: 4 1")
-    print(f"p 7/7 [000] 1.{i:09}: {here(called):x} [unknown]  {here(call):#x}/{here(called):#x}/P/-/-/5/CALL/-")
-EOF
-python3 chain.py "$PWD/c5" >chain.txt || exit 1
+python3 "$here/symbols_lbrtime.py" chain "$PWD/c5" >chain.txt || exit 1
 "$TOOLS/lbrtime" --format=csv --visits --method=equal chain.txt >out 2>err || wrong "lbrtime"
-python3 -c '
-import csv
-chains = [r["chain"].split(";") for r in csv.DictReader(open("out"))]
-assert any(c[-4:-1] == ["one", "put_two (inlined)", "put (inlined)"] for c in chains), chains' || wrong "no inlined functions in call chains"
+python3 "$here/symbols_lbrtime.py" inlined out || wrong "no inlined functions in call chains"
 sed -n '/MMAP2/p' chain.txt | sed "s|$PWD/c5|$PWD/cpp5|" >plain.txt
-python3 - "$PWD/cpp5" >>plain.txt <<'EOF'
-import subprocess, sys
-run = lambda *c: subprocess.run(c, capture_output=True, text=True, check=True).stdout
-place = next(l.split() for l in run("readelf", "-lW", sys.argv[1]).splitlines() if " R E " in l and "LOAD" in l)
-for i, line in enumerate(l for l in run("nm", sys.argv[1]).splitlines() if "Shape" in l):
-    print(f"p 7/7 [000] 1.{i + 1:09}: {0x400000 + int(line.split()[0], 16) - int(place[2], 16):x} [unknown]")
-EOF
+python3 "$here/symbols_lbrtime.py" plain "$PWD/cpp5" >>plain.txt || exit 1
 for way in "" --no-demangle; do
 	# shellcheck disable=SC2086 # an option or nothing
 	"$TOOLS/lbrtime" --format=csv --method=sample $way plain.txt >out 2>err || wrong "lbrtime $way"
 	nm cpp5 | awk '/Shape/ { print $3 }' | if [ "$way" ]; then cat; else c++filt -p; fi | sort -u >wanted
-	python3 -c '
-import csv
-names = {r["function"] for r in csv.DictReader(open("out"))}
-wanted = set(open("wanted").read().splitlines())
-assert names and names <= wanted and len(names) > 3, (names, wanted)' || wrong "lbrtime $way: names"
+	python3 "$here/symbols_lbrtime.py" names out wanted || wrong "lbrtime $way: names"
 	"$TOOLS/lbrtime" --request=_ZN5outer5inner5ShapeIiE4areaEi --method=sample $way plain.txt >out 2>err || wrong "--request"
 	grep -q 'is in no sample' out && wrong "--request by the name in the file"
 done
