@@ -80,7 +80,10 @@ log, one, two = by_source["log_line", 5], by_source["one", 9], by_source["two", 
 main1, main2 = by_source["main", 19], by_source["main", 20]
 
 P, OTHER, GONE, PLAIN, STRIPPED = 3, 4, 5, 6, 7
-def f(m, address): return m << 48 | (offset(address) if m in (P, OTHER, PLAIN, STRIPPED) else address)
+FIRST = len(sys.argv) > 3
+def frame(m, off): return m << 48 | off if FIRST else 1 << 63 | m << 32 | off
+def number(frame): return frame >> 48 if FIRST else frame >> 63 and frame >> 32 & (1 << 31) - 1
+def f(m, address): return frame(m, offset(address) if m in (P, OTHER, PLAIN, STRIPPED) else address)
 stacks = {  # id: (end, guessed, frames)
     1: (0, 0, [f(P, log), f(P, one), f(P, main1), f(GONE, 0x1234)]),
     2: (0, 0, [f(P, log), f(P, two), f(P, main2), f(GONE, 0x1234)]),
@@ -101,7 +104,7 @@ calls = []
 
 
 def tell(i):
-    for m in {frame >> 48 for frame in stacks[i][2]} - {0}:
+    for m in {number(x) for x in stacks[i][2]} - {0}:
         lines.append("map %d %d %d %s %s" % (m, *maps[m]))
     end, guessed, frames = stacks[i]
     lines.append(f"stack {i} {end} {guessed} {','.join(f'{x:x}' for x in frames) or '-'}")
@@ -110,8 +113,9 @@ def tell(i):
 
 LATE = 5
 tell(10)
-# The number stands for another file from now on
-lines.append(f"map 9 {8 << 20 | 1} 106 - /usr/lib/second")
+if FIRST:
+    # The number stands for another file from now on
+    lines.append(f"map 9 {8 << 20 | 1} 106 - /usr/lib/second")
 for _ in range(600):
     i = random.choice([0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 10, 99])
     if i in stacks and i != LATE and (i not in told or random.random() < 0.05):
@@ -132,17 +136,19 @@ truth = {"calls": calls, "stacks": {}}
 for i, (end, guessed, frames) in stacks.items():
     out = []
     for at, x in enumerate(frames):
-        m, off = x >> 48, x & (1 << 48) - 1
-        frame = {"object": names[m], "offset": off} if m else {"address": off}
+        m = number(x)
+        off = x & (1 << (48 if FIRST else 32)) - 1 if m else x
+        line = {"object": names[m], "offset": off} if m else {"address": off}
         if m in (P, PLAIN, STRIPPED):
             s = (outer if at else inner)[off]
-            frame |= {"function": s[0], "file": s[1], "line": s[2]}
-        out.append(frame)
+            line |= {"function": s[0], "file": s[1], "line": s[2]}
+        out.append(line)
     truth["stacks"][i] = {"end": {0: "complete", 9: "pending"}.get(end, "unknown"), "guessed": guessed, "frames": out}
 json.dump(truth, open(sys.argv[2], "w"))
 END
 python3 make.py 1 a.truth >a.lines && "$UNIT/gen_stacks" a.dat <a.lines || exit 1
-python3 make.py 2 b.truth >b.lines && "$UNIT/gen_stacks" b.dat <b.lines || exit 1
+# In the first version, frames were others
+python3 make.py 2 b.truth first >b.lines && "$UNIT/gen_stacks" --first b.dat <b.lines || exit 1
 
 both="--symfs=root web=a.dat db=b.dat"
 # shellcheck disable=SC2086 # several words
@@ -266,6 +272,15 @@ grep -q 'plain\|stripped\|second' err.json && wrong "a good file, or one that wa
 "$ioreq" --stacks none.dat >out 2>err || wrong "no stacks at all fails"
 grep -q '^  without a stack$' out || wrong "calls without a stack are not said to have none"
 
+# --- stacks that were evicted or refused meanwhile, not those before; and numbers as large as can be
+[ "$(grep -c evicted err.json)" -eq 0 ] || wrong "stacks were evicted where none was"
+{ echo "counts 4294967290 7"; echo "map 2147483647 1 1 - /usr/last"; echo "stack 4294967295 0 0 ffffffffffffffff,7fffffffffffffff"
+  echo "counts 5 10"; echo "stack 1 0 0 -"; echo "call 1000 read /a 1 5 4294967295"; } | "$UNIT/gen_stacks" counts.dat || exit 1
+"$ioreq" --stacks counts.dat >out 2>err || wrong "evicted stacks fail"
+grep -q '^ioreq: counts.dat: the kernel evicted 11 stacks' err || wrong "evicted stacks are not told"
+grep -q '^ioreq: counts.dat: the kernel had no room for the stacks of 3 or more calls' err || wrong "refused stacks are not told"
+grep -q 'last+0xffffffff' out && grep -q '0x7fffffffffffffff' out || wrong "large numbers are others"
+
 # --- wrong use and damage
 expect 2 '--stacks requires --format=text, json, csv or folded' --stacks --format=chrome a.dat
 expect 2 '--longer=20: must be a time' --longer=20 a.dat
@@ -277,18 +292,18 @@ for what in stack map; do
 	"$ioreq" --by=call bad.dat >out 2>err || wrong "a damaged $what matters where nobody asks for it"
 done
 mkfifo root/usr/lib-fifo 2>/dev/null
-{ echo "map 1 1 1 - /usr/lib-fifo"; echo "stack 1 0 0 1000000000010"; echo "call 1000 read /a 1 5 1"; } |
+{ echo "map 1 1 1 - /usr/lib-fifo"; echo "stack 1 0 0 8000000100000010"; echo "call 1000 read /a 1 5 1"; } |
 	"$UNIT/gen_stacks" fifo.dat || exit 1
 "$ioreq" --stacks --symfs=root fifo.dat >out 2>err || wrong "a fifo fails"
 grep -q 'root/usr/lib-fifo: not a regular file' err || wrong "a fifo is not told"
-{ printf 'map 1 1 1 - /usr/\033[31mred\n'; echo "stack 1 0 0 1000000000010"; echo "call 1000 read /a 1 5 1"; } |
+{ printf 'map 1 1 1 - /usr/\033[31mred\n'; echo "stack 1 0 0 8000000100000010"; echo "call 1000 read /a 1 5 1"; } |
 	"$UNIT/gen_stacks" red.dat || exit 1
 "$ioreq" --stacks red.dat >out 2>err || wrong "a strange name fails"
 ! grep -q "$(printf '\033')" out err || wrong "a name reaches the terminal as it is"
 
 printf 'leak:libtraceevent\nleak:libtracecmd\n' >leaks
 export LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0
-head -n 60 b.lines | "$UNIT/gen_stacks" small.dat || exit 1
+head -n 60 a.lines | "$UNIT/gen_stacks" small.dat || exit 1
 python3 - <<'END'
 import random
 random.seed(3)
