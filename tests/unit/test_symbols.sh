@@ -199,7 +199,30 @@ done
 # --- in lbrtime: call chains through inlined functions
 python3 "$here/symbols_lbrtime.py" chain "$PWD/c5" >chain.txt || exit 1
 "$TOOLS/lbrtime" --format=csv --visits --method=equal chain.txt >out 2>err || wrong "lbrtime"
-python3 "$here/symbols_lbrtime.py" inlined out || wrong "no inlined functions in call chains"
+python3 "$here/symbols_lbrtime.py" inlined out one "put_two (inlined)" "put (inlined)" || wrong "no inlined functions in call chains"
+cat >kernel.cpp <<'EOF'
+extern "C" __attribute__((noinline)) void callee(void) { asm volatile(""); }
+namespace ns {
+template <typename T> inline __attribute__((always_inline)) void put(T n)
+{
+	for (T i = 0; i < n; i++)
+		callee();
+}
+}
+extern "C" __attribute__((noinline)) void one(int n) { ns::put(n); }
+extern "C" void _start(void) { one(1); }
+EOF
+g++ -O2 -g -ffreestanding -nostdlib -static -fno-pic -no-pie -mcmodel=kernel \
+	-Wl,-Ttext-segment=0xffffffff81000000 -o kernel kernel.cpp || exit 1
+python3 "$here/symbols_lbrtime.py" kernel kernel >kernel.txt || exit 1
+for way in "" --no-demangle; do
+	# shellcheck disable=SC2086 # an option or nothing
+	"$TOOLS/lbrtime" --format=csv --visits --method=equal --vmlinux=kernel $way kernel.txt >out 2>err ||
+		wrong "--vmlinux $way"
+	name='ns::put<int>'
+	[ -z "$way" ] || name=_ZN2ns3putIiEEvT_
+	python3 "$here/symbols_lbrtime.py" inlined out "$name (inlined)" || wrong "--vmlinux $way: inlined functions"
+done
 sed -n '/MMAP2/p' chain.txt | sed "s|$PWD/c5|$PWD/cpp5|" >plain.txt
 python3 "$here/symbols_lbrtime.py" plain "$PWD/cpp5" >>plain.txt || exit 1
 for way in "" --no-demangle; do

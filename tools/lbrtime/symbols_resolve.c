@@ -192,7 +192,7 @@ static int read_kallsyms(struct symbols *s)
 
 static int open_vmlinux(struct symbols *s)
 {
-	const struct elffile_options here = { .root = "" };
+	struct elffile_options here = s->files.elf;
 	const struct kallsym *symbol;
 	struct object *o;
 	char path[PATH_ROOM];
@@ -205,6 +205,7 @@ static int open_vmlinux(struct symbols *s)
 				  s->files.vmlinux, strerror(errno));
 	s->vmlinux = symtab_find_object(s, path, (const u8 *)"", 0);
 	o = &s->object[s->vmlinux];
+	here.root = "";
 	open_object(s, o, &here);
 	if (!o->elf || elffile_trouble(o->elf))
 		return guard_fail(s->guard, GUARD_NOWHERE,
