@@ -13,7 +13,7 @@
 /* Each pass uses what the last one found out; enough for three steps of a request */
 #define PASSES 4
 
-/* One of so many requests with both ends known may have contradictory ends */
+/* One in CONTRADICTIONS requests with both ends known may have contradictory ends */
 #define CONTRADICTIONS 50
 
 /* Or one of fewer, if then at most one in WRONG attributions by one end is wrong */
@@ -100,8 +100,8 @@ static void compare_ends(struct causality *l)
 }
 
 /*
- * Whether at most one of so many contradicts. Some order is found in whatever a thread
- * does, so a policy in order needs that many requests as evidence.
+ * Whether at most one request in @of contradicts. Some order is found in whatever a thread
+ * does, so a policy in order needs @of requests as evidence.
  */
 static bool is_consistent(const struct worker *w, enum policy policy, u64 of)
 {

@@ -158,9 +158,7 @@ struct input *worker_next_input(struct worker *w)
 	return result;
 }
 
-/* Candidates for a request that is sent now, with those that
- * wait for something unknown
- */
+/* Candidates for a request that is sent now, with requests that wait for something unknown */
 struct candidates worker_request_causes(const struct causality *l,
 					struct worker *w, u64 time)
 {

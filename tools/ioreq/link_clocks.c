@@ -33,7 +33,7 @@
  */
 #define ROUNDING 2
 
-/* At so many messages in one direction, those that are implied by others are removed */
+/* Number of messages in one direction at which messages that others imply are removed */
 #define MANY_MESSAGES 65536
 
 /**

@@ -25,7 +25,7 @@ struct sent {
 };
 
 /**
- * struct direction - messages in one direction, without those that others imply
+ * struct direction - messages in one direction, without messages that others imply
  * @message:	messages
  * @nr:		number of messages
  * @room:	allocated entries of @message

@@ -74,8 +74,8 @@ struct times {
  * @dev:	device of the object
  * @id:		inode number of the object, or the socket's cookie
  * @name:	path or addresses of the object; "" if it has none
- * @size:	each call transferred at least so many bytes and fewer than twice as
- *		many; 0: none
+ * @size:	each call transferred at least @size and fewer than 2 * @size bytes;
+ *		0: none
  * @client:	client that the calls were made for; NULL if unknown
  * @stack:	call stack, see stack_key()
  * @errors:	number of failed calls

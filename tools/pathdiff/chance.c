@@ -4,9 +4,8 @@
  *
  * On a busy host any function loses time at some moment, more often the one in which more
  * time is spent. So if delays struck at random, each of them would be in a function with
- * the probability of that function's part of the normal time. A cause that so many of the
- * slow executions have in common has to be too unlikely under that, for all functions that
- * it could have been.
+ * the probability of that function's part of the normal time. For a cause to stand out,
+ * it must be improbable that as many slow executions have any function in common by that.
  *
  * A sleep is no such delay, but may be usual. With a baseline, a cause of its slow
  * executions as well has to be more frequent than there.
@@ -17,13 +16,13 @@
 
 #include "pathdiff.h"
 
-/* More probable than that, a cause may be chance */
+/* A cause of a higher probability may be chance */
 #define CHANCE 0.01
 
 /* The same for a cause that is as frequent in the baseline */
 #define USUAL 0.001
 
-/* Executions that take so many times the centre are slow even where little time is lost */
+/* Multiple of the centre above which executions are slow even if they cost little time */
 #define CLEARLY 2.0
 
 /*
@@ -33,10 +32,10 @@
 #define CLEARLY_HALF 4.0
 #define CLEARLY_ANY 10.0
 
-/* So many of them are a cause, where little time is lost */
+/* Minimum number of executions of a cause, if they cost little time */
 #define SEVERAL 3
 
-/* Part of all delay that a cause has at least */
+/* Minimum part of all delay of a cause */
 #define STANDS_OUT_PART 0.10
 
 /**
@@ -91,12 +90,14 @@ static double share(const struct usual *u, double time)
 }
 
 /**
- * chance_of_most - probability of at least so many hits
- * @hits: the hits
- * @trials: of so many trials
- * @chance: of a hit in each
+ * chance_of_most - probability of a number of hits, or more
+ * @hits: number of hits
+ * @trials: number of trials
+ * @chance: probability of a hit in a trial, 0..1
  *
- * The upper tail of the binomial distribution; 1 where so many are expected.
+ * The upper tail of the binomial distribution; 1 if @hits is at most the expected number.
+ *
+ * Return: probability, 0..1.
  */
 double chance_of_most(u64 hits, u64 trials, double chance)
 {
@@ -126,7 +127,7 @@ static bool is_sleep(const struct cause *c)
 			    c->wait_kind == WAIT_SPIN);
 }
 
-/* Whether delays at random would be in one place so often */
+/* Probability that delays at random are in one place as often as this cause */
 static double by_chance(const struct usual *u, const struct cause *c,
 			u32 delays)
 {
@@ -136,7 +137,7 @@ static double by_chance(const struct usual *u, const struct cause *c,
 		return 0;
 	if (c->kind == CAUSE_IRQ) {
 		time = u->irq;
-	} else if (cause_is_calls(c)) {
+	} else if (cause_is_calls(c->kind)) {
 		time = u->incl[c->function];
 	} else {
 		time = u->self[c->function];

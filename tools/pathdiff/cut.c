@@ -336,7 +336,7 @@ static void begin(struct cut *c, struct thread *t)
 	t->lock = NONE;
 }
 
-/* Those that have not returned where another is called, and never will */
+/* Drop calls that cannot return any more: another function is called at their depth */
 static void drop_frames(struct thread *t, s32 depth)
 {
 	while (t->frames && top_frame(t)->depth >= depth) {

@@ -42,7 +42,7 @@ struct frame {
 
 /**
  * struct irq_part - what an interruption did in one context
- * @time:	in functions of this context, without those that interrupted them
+ * @time:	in functions of this context, without functions that interrupted them
  * @hot:	the function with the most self time
  * @hot_self:	that
  * @outer:	the outermost function that took the most time

@@ -5,7 +5,7 @@
 
 #include "pathdiff.h"
 
-/* By so many times at most: a function that is new takes infinitely longer */
+/* Maximum factor shown: a function that is new takes infinitely longer */
 #define MAX_FACTOR 1e6
 
 static int compare(const void *a, const void *b)
@@ -62,7 +62,7 @@ static double self_of(const struct paths *p, const struct exec *e,
 
 	if (c->kind == CAUSE_IRQ)
 		return e->irq;
-	if (cause_is_calls(c))
+	if (cause_is_calls(c->kind))
 		return exec_function_inclusive(p, e, c->function);
 	for (i = 0; i < q->len; i++) {
 		if (q->function[i] == c->function)
@@ -76,7 +76,7 @@ static double self_of(const struct paths *p, const struct exec *e,
  * the nearest pattern, and in abnormal ones
  * @r: the result
  * @c: the cause
- * @most: of each at most so many
+ * @most: maximum number of executions of each kind
  * @f: where to put it; figure_cause_free() is due
  */
 void figure_cause(const struct result *r, const struct cause *c, u32 most,
@@ -169,12 +169,12 @@ void limit_warning(const struct result *r, char *buf, size_t size)
 }
 
 /**
- * cause_is_calls - whether it is what a function calls that makes it slow
- * @c: the cause
+ * cause_is_calls - whether the delay is in what a function calls
+ * @kind: kind of the cause
  */
-bool cause_is_calls(const struct cause *c)
+bool cause_is_calls(enum cause_kind kind)
 {
-	return c->kind == CAUSE_CALLS || c->kind == CAUSE_EXTRA_CALLS;
+	return kind == CAUSE_CALLS || kind == CAUSE_EXTRA_CALLS;
 }
 
 /**
@@ -260,7 +260,7 @@ static const char *name_of(const struct result *r, u32 name)
 }
 
 /**
- * cause_waits - what was waited for, and for whom
+ * cause_waits - what was waited for, and which task held it
  * @r: the result
  * @c: the cause
  * @buf: where to put it; "" if it is no wait
@@ -282,7 +282,7 @@ void cause_waits(const struct result *r, const struct cause *c, char *buf,
 			buf, size,
 			s->has_switch ?
 				"not recorded" :
-				"for whom is not recorded: add -e sched:sched_switch -e sched:sched_waking -R stacktrace");
+				"the reason is not recorded: add -e sched:sched_switch -e sched:sched_waking -R stacktrace");
 		return;
 	}
 	if (c->lock != NONE)

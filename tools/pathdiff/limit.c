@@ -28,10 +28,10 @@
 #define MAX_ROUNDS 20
 #define PARTS 10
 
-/* Of so many values of a baseline one may be an outlier; of less too */
+/* One in PER_OUTLIER values of a baseline may be an outlier; one of fewer, too */
 #define PER_OUTLIER 100
 
-/* A limit that is so many times the centre is none of a stable process */
+/* Multiple of the centre above which a limit is not that of a stable process */
 #define FAR_LIMIT 10
 
 /* Single values of healthy processes above a limit for medians: 6 to 11 % */
@@ -63,7 +63,7 @@ static u64 median(const u64 *value, u32 nr)
 	return m;
 }
 
-/* Limits of a chart of so many values, of which every so manieth is taken */
+/* Limits of a chart of samples at equal steps of the values; returns their number */
 static u32 chart(const u64 *value, u32 nr, u8 limit, u8 scale,
 		 struct ctlchart_limits *l)
 {

@@ -12,7 +12,7 @@
  *	reader_text.c	what the text of a trace says
  *	textline.c	and a line of it
  *	cut.c		executions, per thread, and their paths
- *	wait.c		off the CPU, in interrupts, at locks: why and for whom
+ *	wait.c		off the CPU, in interrupts, at locks: why and for which task
  *	pattern.c	paths that are the same sequence of functions
  *	lcs.c		the longest common subsequence
  *	limit.c		which executions took too long
@@ -723,7 +723,7 @@ struct result {
 	struct ranking ranking;
 };
 
-/* Share of the executions with a duration of at most so much */
+/* Points of the cumulative distribution of durations: 0, 1, ... 100 % */
 #define CDF_POINTS 101
 
 /* The durations at shares of 0, 1, ... 100 %; returns how many executions */
@@ -745,7 +745,7 @@ void figure_cause(const struct result *r, const struct cause *c, u32 most,
 void figure_cause_free(struct figure8 *f);
 u32 cause_pattern(const struct result *r, const struct cause *c);
 
-bool cause_is_calls(const struct cause *c);
+bool cause_is_calls(enum cause_kind kind);
 bool cause_is_overhead(const struct result *r, const struct cause *c);
 void limit_warning(const struct result *r, char *buf, size_t size);
 const char *cause_function(const struct result *r, const struct cause *c);

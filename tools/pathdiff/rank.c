@@ -41,7 +41,7 @@
 #define STANDS_OUT 0.25
 
 /* Part of the delay with which a function is the cause, not one that calls it */
-#define MOST 0.4
+#define OWN_PART 0.4
 
 /**
  * struct sums - per function, of one execution
@@ -248,7 +248,7 @@ static bool decide(const struct paths *p, const struct exec *e,
 		v->normal_incl = m == NONE ? 0 : near->stat[m].incl;
 	}
 	irq_verdict(p, e, near, v);
-	if (v->excess < MOST * (e->duration - near->duration) &&
+	if (v->excess < OWN_PART * (e->duration - near->duration) &&
 	    calls_verdict(p, e, near, s->calls, &calls) &&
 	    calls.excess > v->excess)
 		*v = calls;
@@ -390,11 +390,6 @@ static struct cause *find_cause(struct ranking *r, struct table *t,
 	return c;
 }
 
-static bool is_calls(u8 kind)
-{
-	return kind == CAUSE_CALLS || kind == CAUSE_EXTRA_CALLS;
-}
-
 /* What is the same in executions with the same cause, and the wait that it is, or NULL */
 static bool make_key(const struct paths *p, const struct exec *e,
 		     const struct verdict *v, struct key *key,
@@ -409,7 +404,7 @@ static bool make_key(const struct paths *p, const struct exec *e,
 		u32 irq = longest_irq(p, e);
 
 		*w = irq == NONE ? NULL : &p->wait[irq];
-	} else if (!is_calls(v->kind)) {
+	} else if (!cause_is_calls(v->kind)) {
 		*w = wait_in(p, e, v);
 		waits = *w ||
 			p->functions.flags[v->function] & FUNCTION_SCHEDULES;

@@ -478,7 +478,7 @@ static int rewind_file(struct reader *r)
 	return r->text ? lines_rewind(r->text) : records_rewind(r->records);
 }
 
-/* Until there have been so many records */
+/* Read at most @most records */
 static int read_records(struct reader *r, u64 most)
 {
 	struct source *s = r->source;

@@ -44,11 +44,11 @@ struct text_cpu {
 
 /**
  * struct lines - a trace's text that is read
- * @guard:	who is told
+ * @guard:	the guard
  * @paths:	where names go
  * @source:	counts
  * @file:	the file
- * @text:	the line at hand
+ * @text:	the current line
  * @size:	its room
  * @lines:	number of lines so far
  * @cpu:	the CPUs

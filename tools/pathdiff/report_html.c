@@ -23,7 +23,7 @@ static void add_int(struct json_object *a, double v)
 	json_object_array_add(a, json_object_new_int64(v + 0.5));
 }
 
-/* [start after the first record, duration, slow] of every so manieth execution */
+/* [start after the first record, duration, slow] of executions at equal steps */
 static struct json_object *points_array(const struct result *r)
 {
 	struct json_object *all = json_object_new_array(), *one;

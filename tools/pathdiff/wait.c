@@ -144,7 +144,7 @@ static u32 waker_name(struct cut *c, const struct context *x, u32 stack)
 /**
  * wait_waking - a thread was woken
  * @c: the file
- * @x: by whom
+ * @x: context of the waker
  * @pid: the thread
  */
 void wait_waking(struct cut *c, const struct context *x, s32 pid)
@@ -181,7 +181,7 @@ static bool is_tracing(const char *name)
 /**
  * wait_stack - the stack of the event before
  * @c: the file
- * @x: of whom
+ * @x: context of the task
  * @function: the functions, innermost first
  * @nr: number of them
  */
@@ -196,7 +196,7 @@ void wait_stack(struct cut *c, const struct context *x, const u32 *function,
 		return;
 	c->cpu[x->cpu].woke = NULL;
 	w = &t->off_wait;
-	/* those that write the event are on top */
+	/* functions that write the event are on top */
 	while (nr > 1 && is_tracing(c->paths->functions.name[*function])) {
 		function++;
 		nr--;
@@ -263,7 +263,7 @@ void wait_switch(struct cut *c, const struct context *x, s32 prev, u32 state,
 /**
  * wait_lock - the current task begins to wait for a lock
  * @c: the file
- * @x: of whom
+ * @x: context of the task
  * @lock: its name
  */
 void wait_lock(struct cut *c, const struct context *x, const char *lock)
@@ -281,7 +281,7 @@ void wait_lock(struct cut *c, const struct context *x, const char *lock)
 /**
  * wait_unlock - the current task has got its lock
  * @c: the file
- * @x: of whom
+ * @x: context of the task
  */
 void wait_unlock(struct cut *c, const struct context *x)
 {
