@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_faults SEED BASELINE TRACE
+ * gen_faults SEED BASELINE TRACE [busy]
  *
  * Writes two made-up function_graph traces of a program drawn by SEED, and prints the
  * truth about them. The program is a tree of functions with loops, branches, waits and
@@ -22,6 +22,8 @@
  *
  * A third of the hosts are loaded: at random moments, of either trace or of TRACE alone,
  * the program does not run for a while, for another task or with nothing recorded of it.
+ * With "busy" all hosts are: in many executions for a while as long as one, and a fault is
+ * far longer.
  *
  * The truth: kind=, baseline= (whether it is to be used), loaded=, hits= (executions with
  * a fault) and right=, the names that a right answer may have, with commas.
@@ -723,12 +725,14 @@ static void draw_fault(double longest)
 
 int main(int argc, char **argv)
 {
+	bool busy = argc == 5 && !strcmp(argv[4], "busy");
 	bool is_loaded, both, has_baseline;
 	double longest, rate;
 	int i;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: gen_faults SEED BASELINE TRACE\n");
+	if (argc != 4 && !busy) {
+		fprintf(stderr,
+			"usage: gen_faults SEED BASELINE TRACE [busy]\n");
 		return 2;
 	}
 	state = (strtoull(argv[1], NULL, 10) + 1) * 0x9e3779b97f4a7c15ULL;
@@ -758,6 +762,12 @@ int main(int argc, char **argv)
 	rate = is_loaded ? log_between(0.005, 0.3) / longest : 0;
 	load.ns = longest * log_between(0.1, 5);
 	load.recorded = has_events && rnd() < 0.5;
+	if (busy) {
+		is_loaded = both = true;
+		rate = 0.5 / longest;
+		load.ns = longest;
+		fault.ns = 100 * longest;
+	}
 	if (is_loaded && both) {
 		load.rate = rate;
 		write_trace(argv[2], EXECUTIONS);

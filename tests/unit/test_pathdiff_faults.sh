@@ -12,11 +12,11 @@ set -u
 here=$(dirname "$(realpath "$0")")
 kinds=12 failed=0
 
-# trials FIRST STEP NUMBER: the truth and the result of each seed
+# trials FIRST STEP NUMBER [busy]: the truth and the result of each seed
 trials() {
 	local seed option
 	for ((seed = $1; seed < $1 + $2 * $3; seed += $2)); do
-		"$UNIT/gen_faults" "$seed" good.dat bad.dat >truth || return 1
+		"$UNIT/gen_faults" "$seed" good.dat bad.dat "${@:4}" >truth || return 1
 		option=()
 		! grep -q baseline=1 truth || option=(--baseline good.dat)
 		"$TOOLS/pathdiff" --jobs=1 --format=json "${option[@]}" bad.dat >out.json 2>>notes || return 1
@@ -25,7 +25,7 @@ trials() {
 	done
 }
 
-score() { # WHAT FIRST STEP NUMBER
+score() { # WHAT FIRST STEP NUMBER [busy]
 	trials "${@:2}" >all || { echo "wrong: $1: $(tail -n 1 notes)"; failed=1; }
 	python3 "$here/pathdiff_faults.py" -v <all >score || { echo "wrong: $1"; failed=1; }
 	cat score
@@ -37,4 +37,8 @@ if [ -n "${TRACERIG_FULL-}" ] && [ "${TOOLS%-san/bin}" = "$TOOLS" ]; then
 fi
 score faults 2400 1 "$faults"
 score healthy 0 "$kinds" "$healthy"
+# Few and long delays among many short ones, in the function with most of the time: none
+# was named when only the numbers of executions counted
+score "long delays" 625 24 2 busy
+score "long delays" 1477 72 2 busy
 exit "$failed"

@@ -7,6 +7,9 @@
  * the probability of that function's part of the normal time. For a cause to stand out,
  * it must be improbable that as many slow executions have any function in common by that.
  *
+ * On a busy host small delays are many, and say nothing about a fault whose few delays
+ * are long. So the executions that have half of all delay are looked at by themselves, too.
+ *
  * A sleep is no such delay, but may be usual. With a baseline, a cause of its slow
  * executions as well has to be more frequent than there.
  */
@@ -127,9 +130,15 @@ static bool is_sleep(const struct cause *c)
 			    c->wait_kind == WAIT_SPIN);
 }
 
+/* Number of delays, and of heavy ones */
+struct delays {
+	u32 all;
+	u32 heavy;
+};
+
 /* Probability that delays at random are in one place as often as this cause */
 static double by_chance(const struct usual *u, const struct cause *c,
-			u32 delays)
+			const struct delays *d)
 {
 	double time, chance;
 
@@ -144,8 +153,11 @@ static double by_chance(const struct usual *u, const struct cause *c,
 		if (c->waits && c->caller != NONE)
 			time += u->self[c->caller];
 	}
-	chance = u->functions *
-		 chance_of_most(c->executions, delays, share(u, time));
+	time = share(u, time);
+	/* Whichever is less probable, of two */
+	chance = 2 * u->functions *
+		 fmin(chance_of_most(c->executions, d->all, time),
+		      chance_of_most(c->heavy, d->heavy, time));
 	return chance < 1 ? chance : 1;
 }
 
@@ -157,7 +169,9 @@ static bool is_usual(const struct limit *l, const struct cause *c)
 
 	return base > 0 &&
 	       chance_of_most(c->executions, n,
-			      (c->baseline + 1) / (base + 1)) > USUAL;
+			      (c->baseline + 1) / (base + 1)) > USUAL &&
+	       chance_of_most(c->heavy, n, (c->base_heavy + 1) / (base + 1)) >
+		       USUAL;
 }
 
 static bool stands_out(const struct ranking *r, const struct limit *l,
@@ -179,21 +193,27 @@ static bool stands_out(const struct ranking *r, const struct limit *l,
 	       mean > times * l->center;
 }
 
+static void add(struct delays *d, const struct cause *c)
+{
+	d->all += c->executions;
+	d->heavy += c->heavy;
+}
+
 /* Delays that no cause found so far explains: in functions, and with those in interrupts */
 static void count_delays(const struct ranking *r, const bool *found,
-			 u32 *delays)
+			 struct delays *d)
 {
 	u32 i;
 
-	delays[0] = delays[1] = 0;
+	memset(d, 0, 2 * sizeof(*d));
 	for (i = 0; i < r->nr; i++) {
 		const struct cause *c = &r->cause[i];
 
 		if (found[i] || is_sleep(c))
 			continue;
-		delays[1] += c->executions;
+		add(&d[1], c);
 		if (c->kind != CAUSE_IRQ)
-			delays[0] += c->executions;
+			add(&d[0], c);
 	}
 }
 
@@ -201,7 +221,8 @@ static void count_delays(const struct ranking *r, const bool *found,
 static void find_chances(struct ranking *r, const struct usual *u)
 {
 	bool *found = xzalloc(r->nr * sizeof(*found));
-	u32 delays[2], best, i;
+	struct delays delays[2];
+	u32 best, i;
 
 	do {
 		count_delays(r, found, delays);
@@ -212,7 +233,7 @@ static void find_chances(struct ranking *r, const struct usual *u)
 			if (found[i])
 				continue;
 			c->chance =
-				by_chance(u, c, delays[c->kind == CAUSE_IRQ]);
+				by_chance(u, c, &delays[c->kind == CAUSE_IRQ]);
 			if (c->chance <= CHANCE &&
 			    (best == NONE || c->chance < r->cause[best].chance))
 				best = i;

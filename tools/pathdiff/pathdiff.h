@@ -540,6 +540,7 @@ enum cause_kind {
  * @device:	the same
  * @executions:	how many
  * @baseline:	how many of the baseline's above the limit
+ * @heavy:	of @executions, those with a heavy delay; @base_heavy: of @baseline
  * @patterns:	in how many patterns
  * @excess:	time above what is usual, in this function, ns
  * @self:	its self time, ns; @normal_self: what is usual
@@ -571,6 +572,8 @@ struct cause {
 	u32 device;
 	u32 executions;
 	u32 baseline;
+	u32 heavy;
+	u32 base_heavy;
 	u32 patterns;
 	double excess;
 	double self;
@@ -620,6 +623,7 @@ struct slowed {
  * @nr:		number of them
  * @max:	room
  * @excess:	of all abnormal executions
+ * @heavy:	the longest delays from this one on are half of all delay, ns
  * @duration:	of all abnormal executions
  * @unmatched:	abnormal executions without any normal one to compare with
  * @throughout:	abnormal executions in which no function stands out
@@ -631,6 +635,7 @@ struct ranking {
 	u32 nr;
 	u32 max;
 	double excess;
+	double heavy;
 	double duration;
 	u32 unmatched;
 	u32 throughout;

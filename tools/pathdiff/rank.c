@@ -568,6 +568,47 @@ static void renumber(struct paths *p, struct ranking *r, u32 *verdict)
 	free(to);
 }
 
+static double delay_of(const struct paths *p, const struct exec *e)
+{
+	return e->duration -
+	       p->patterns.p[p->patterns.p[e->pattern].near].duration;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
+/*
+ * Few executions may have most of the delay, and many a little: of those that have half
+ * of it, how many each cause has
+ */
+static void find_heavy(const struct paths *p, struct ranking *r,
+		       const u32 *verdict)
+{
+	double *delay = xzalloc(p->nr * sizeof(*delay)), all = 0, sum = 0;
+	u32 nr = 0, i;
+
+	for (i = 0; i < p->nr; i++) {
+		if (verdict[i] == NONE)
+			continue;
+		delay[nr] = delay_of(p, &p->exec[i]);
+		all += delay[nr++];
+	}
+	if (nr)
+		qsort(delay, nr, sizeof(*delay), by_size);
+	for (i = 0; i < nr && sum < all / 2; i++)
+		sum += delay[i];
+	r->heavy = i ? delay[i - 1] : 0;
+	free(delay);
+	for (i = 0; i < p->nr; i++) {
+		if (verdict[i] != NONE && delay_of(p, &p->exec[i]) >= r->heavy)
+			r->cause[verdict[i]].heavy++;
+	}
+}
+
 /* Slow executions of the baseline that have a cause of the trace's */
 static void count_baseline(const struct paths *p, struct ranking *r,
 			   const struct table *t, struct sums *s, double common)
@@ -589,8 +630,10 @@ static void count_baseline(const struct paths *p, struct ranking *r,
 			continue;
 		make_key(p, e, &v, &key, &w);
 		c = known_cause(r, t, &key);
-		if (c)
-			c->baseline++;
+		if (!c)
+			continue;
+		c->baseline++;
+		c->base_heavy += delay_of(p, e) >= r->heavy;
 	}
 }
 
@@ -634,6 +677,7 @@ void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
 		}
 		verdict[i] = add_execution(p, r, &t, i, &v);
 	}
+	find_heavy(p, r, verdict);
 	count_baseline(p, r, &t, &s, common);
 	sums_free(&s);
 	free(t.key);
