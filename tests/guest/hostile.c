@@ -5,7 +5,12 @@
  * hostile elf FILE FUNCTIONS: an object whose functions have all one program, of 40,000
  *	instructions
  * hostile map FILE...: map these objects to be executed, print a line, and wait for a signal
+ * hostile stacks FIRST COUNT ROUNDS: read() from COUNT stacks, the same in each round; which
+ *	ones depends on FIRST
+ * hostile objects FILE COUNT: load COUNT copies of the library FILE, one after the other, and
+ *	have each call read() three times
  */
+#include <dlfcn.h>
 #include <elf.h>
 #include <err.h>
 #include <fcntl.h>
@@ -21,6 +26,7 @@
 #define DESCRIPTORS 500
 #define LIST 0x1000
 #define PROGRAM 40000
+#define DEPTH 28
 
 static void files(const char *name, int count)
 {
@@ -132,6 +138,83 @@ static void map(char **name)
 	pause();
 }
 
+/* Bits of @path choose which function calls the next one */
+static __attribute__((noinline)) void left(unsigned int path, int depth);
+static __attribute__((noinline)) void right(unsigned int path, int depth);
+
+static inline __attribute__((always_inline)) void next(unsigned int path,
+						       int depth)
+{
+	if (!depth) {
+		if (read(-1, NULL, 0) != -1)
+			errx(1, "read() of no file");
+	} else if (path & 1) {
+		right(path >> 1, depth - 1);
+	} else {
+		left(path >> 1, depth - 1);
+	}
+}
+
+static void left(unsigned int path, int depth)
+{
+	next(path, depth);
+	__asm__ volatile("# left, not a jump");
+}
+
+static void right(unsigned int path, int depth)
+{
+	next(path, depth);
+	__asm__ volatile("# right, not a jump");
+}
+
+static void stacks(unsigned int first, unsigned int count, int rounds)
+{
+	unsigned int i;
+
+	for (; rounds; rounds--) {
+		for (i = 0; i < count; i++)
+			next(first + i, DEPTH);
+	}
+}
+
+static void copy(const char *from, const char *to)
+{
+	char bytes[4096];
+	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+	size_t len;
+
+	if (!in || !out)
+		err(1, "%s", in ? to : from);
+	while ((len = fread(bytes, 1, sizeof(bytes), in)))
+		fwrite(bytes, 1, len, out);
+	fclose(in);
+	if (fclose(out))
+		err(1, "%s", to);
+}
+
+static void objects(const char *library, int count)
+{
+	char name[64];
+	void *handle;
+	void (*call)(void);
+	int i, j;
+
+	for (i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "/tmp/object.%d.%d", getpid(), i);
+		copy(library, name);
+		handle = dlopen(name, RTLD_NOW);
+		if (!handle)
+			errx(1, "%s", dlerror());
+		*(void **)&call = dlsym(handle, "call");
+		if (!call)
+			errx(1, "%s", dlerror());
+		for (j = 0; j < 3; j++)
+			call();
+		dlclose(handle);
+		unlink(name);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct rlimit limit = { 4096, 4096 };
@@ -145,6 +228,10 @@ int main(int argc, char **argv)
 		elf(argv[2], atoi(argv[3]));
 	else if (argc > 2 && !strcmp(argv[1], "map"))
 		map(argv + 2);
+	else if (argc == 5 && !strcmp(argv[1], "stacks"))
+		stacks(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
+	else if (argc == 4 && !strcmp(argv[1], "objects"))
+		objects(argv[2], atoi(argv[3]));
 	else
 		errx(2, "wrong arguments; see its source");
 	return 0;

@@ -12,7 +12,8 @@ import re
 import sys
 
 CALL = re.compile(r"-(\d+) +\[.*? io_syscall: +\w+=(-?\d+) .* nr=(\d+) abi=native .* stack=(\d+)")
-STACK = re.compile(r" io_stack: +id=(\d+) end=(\w+) guessed=(\d+) frames=(.*)")
+STACK = re.compile(r" io_stack: +id=(\d+) end=(\w+) guessed=(\d+) frames=(.*) evicted=")
+IN_OBJECT, OBJECT, OFFSET = 1 << 63, (1 << 31) - 1, (1 << 32) - 1
 MAP = re.compile(r" io_map: +id=(\d+) dev=(\d+:\d+) ino=(\d+) build_id=\S* path=(.*)")
 FILE_STACK = re.compile(r"stack (\d+) end=(\w+) guessed=(\d+) frames=(.*)")
 FILE_MAP = re.compile(r"map (\d+) dev=(\d+:\d+) ino=(\d+) .*? path=(.*)")
@@ -20,6 +21,17 @@ FILE_MAP = re.compile(r"map (\d+) dev=(\d+:\d+) ino=(\d+) .*? path=(.*)")
 
 def name_of(m):
     return "[vdso]" if m[4] == "[vdso]" else f"{m[2]}:{m[3]}"
+
+
+def number(frame):
+    """The object that it is in; 0: an address"""
+    return frame >> 32 & OBJECT if frame & IN_OBJECT else 0
+
+
+def from_file(word):
+    """The frame that iosys_stacks has as NUMBER+OFFSET"""
+    object, offset = word.split("+")
+    return int(offset, 16) | (IN_OBJECT | int(object) << 32 if int(object) else 0)
 
 
 def read_report(path):
@@ -34,8 +46,8 @@ def read_report(path):
             elif m := STACK.search(line):
                 frames = [int(word, 0) for word in re.findall(r"\w+", m[4])]
                 for frame in frames:
-                    if frame >> 48 and frame >> 48 not in maps:
-                        sys.exit(f"no definition of object {frame >> 48} before: {line}")
+                    if number(frame) and number(frame) not in maps:
+                        sys.exit(f"no definition of object {number(frame)} before: {line}")
                 said = (m[2], int(m[3]), frames)
                 if stacks.setdefault(int(m[1]), said) != said:
                     sys.exit(f"stack {m[1]} is two stacks")
@@ -50,7 +62,7 @@ def check_file(path, stacks, maps):
     with open(path) as file:
         for line in file:
             if (m := FILE_STACK.match(line)) and int(m[1]) in stacks:
-                frames = [int(word.split("+")[0]) << 48 | int(word.split("+")[1], 16) for word in m[4].split(",")]
+                frames = [from_file(word) for word in m[4].split(",")]
                 if (m[2], int(m[3]), frames) != stacks[int(m[1])]:
                     sys.exit(f"{path} has another stack {m[1]}")
                 seen += 1
@@ -84,7 +96,7 @@ def main():
         for (_, _, stack), (nr, _, sure, frames) in zip(have, want):
             sums["calls"] += 1
             end, guessed, ours = stacks.get(stack, ("none", 0, []))
-            ours = [f"{maps[frame >> 48]}+{frame & (1 << 48) - 1:x}" if frame >> 48 else f"anon+{frame:x}"
+            ours = [f"{maps[number(frame)]}+{frame & OFFSET:x}" if number(frame) else f"anon+{frame:x}"
                     for frame in ours]
             if end == "complete" and ours == frames:
                 kind = "equal"

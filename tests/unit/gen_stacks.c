@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_stacks FILE
+ * gen_stacks [--first] FILE
  *
  * Writes a trace.dat with the events that lines of standard input describe, in their
  * order:
  *
  *	map ID DEV INODE BUILD-ID PATH		io_map; BUILD-ID may be -
  *	stack ID END GUESSED FRAME,...		io_stack; END is a number, - has no frames
+ *	counts EVICTED REFUSED			what those that follow have of it
  *	call TGID OP NAME RESULT DURATION STACK	io_syscall; OP is read or write
  *	bad stack|map				an event that contradicts its format
+ *
+ * With --first io_stack is as in the first version, without counts.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +39,18 @@ static const char call_format[] =
 	"print fmt: \"%s=%lld name=%s stack=%u\", __print_symbolic(REC->op, "
 	"{ 1, \"read\" }, { 2, \"write\" }), REC->result, __get_str(name), "
 	"REC->stack\n";
+
+static const char first_stack_format[] =
+	"name: io_stack\nID: 404\nformat:\n" TD_COMMON
+	"\tfield:u32 id;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc u64[] frames;\toffset:20;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 end;\toffset:24;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 guessed;\toffset:25;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"id=%u end=%s guessed=%u\", REC->id, "
+	"__print_symbolic(REC->end, { 0, \"complete\" }, "
+	"{ 9, \"pending\" }), REC->guessed\n";
+
+static unsigned int evicted, refused;
 
 static void die(const char *line)
 {
@@ -73,17 +89,19 @@ static void put_stack(struct td_record *r, const struct td *td,
 
 	if (sscanf(line, "stack %u %u %u %n", &id, &end, &guessed, &used) < 3)
 		die(line);
-	td_begin(r, td, IO_ID_STACK, 1, 20);
+	td_begin(r, td, IO_ID_STACK, 1, 28);
 	td_put(r, 8, id, 4);
-	td_put(r, 16, end, 1);
-	td_put(r, 17, guessed, 1);
+	td_put(r, 12, evicted, 4);
+	td_put(r, 16, refused, 4);
+	td_put(r, 24, end, 1);
+	td_put(r, 25, guessed, 1);
 	for (at = line + used; sscanf(at, "%" SCNx64, &frame) == 1; nr++) {
-		td_put(r, 20 + 8 * nr, frame, 8);
+		td_put(r, 28 + 8 * nr, frame, 8);
 		at += strcspn(at, ",");
 		at += *at == ',';
 	}
-	td_put(r, 12, nr * 8 << 16 | 20, 4);
-	r->len = 20 + 8 * nr;
+	td_put(r, 20, nr * 8 << 16 | 28, 4);
+	r->len = 28 + 8 * nr;
 }
 
 static void put_call(struct td_record *r, const struct td *td, const char *line,
@@ -128,12 +146,13 @@ int main(int argc, char **argv)
 	uint64_t now = 1000000000000ull;
 	static char line[8192];
 	struct td td;
+	bool first = argc == 3 && !strcmp(argv[1], "--first");
 
-	if (argc != 2)
-		die("usage: gen_stacks FILE\n");
+	if (argc != 2 + first)
+		die("usage: gen_stacks [--first] FILE\n");
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", call_format);
-	td_add_event(&td, "iosys", io_stack_format);
+	td_add_event(&td, "iosys", first ? first_stack_format : io_stack_format);
 	td_add_event(&td, "iosys", io_map_format);
 	td.cmdlines = "1000 worker\n1001 worker\n1002 other\n";
 	while (fgets(line, sizeof(line), stdin)) {
@@ -148,6 +167,8 @@ int main(int argc, char **argv)
 			put_stack(&r, &td, line);
 			break;
 		case 'c':
+			if (sscanf(line, "counts %u %u", &evicted, &refused) == 2)
+				continue;
 			put_call(&r, &td, line, now);
 			break;
 		default:
@@ -155,8 +176,8 @@ int main(int argc, char **argv)
 		}
 		td_write(&td, 0, 0, now, &r);
 	}
-	if (!td_save(&td, argv[1])) {
-		perror(argv[1]);
+	if (!td_save(&td, argv[1 + first])) {
+		perror(argv[1 + first]);
 		return 1;
 	}
 	td_free(&td);

@@ -283,9 +283,9 @@ static void write_stacks(struct td *td, unsigned int host)
 	io_write_map(td, 0, time, MAP_PROGRAM, program);
 	for (i = 0; i < 2 * offsets; i++) {
 		uint64_t frame[] = {
-			(uint64_t)MAP_LIBC << 48 | 0x1234,
-			(uint64_t)MAP_PROGRAM << 48 | offset[i / 2],
-			(uint64_t)MAP_PROGRAM << 48 | offset[i % 2]
+			io_frame(MAP_LIBC, 0x1234),
+			io_frame(MAP_PROGRAM, offset[i / 2]),
+			io_frame(MAP_PROGRAM, offset[i % 2])
 		};
 
 		io_write_stack(td, 0, time, 1 + i, frame, 3);

@@ -57,9 +57,11 @@ const char io_fault_format[] =
 const char io_stack_format[] =
 	"name: io_stack\nID: 404\nformat:\n" TD_COMMON
 	"\tfield:u32 id;\toffset:8;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc u64[] frames;\toffset:12;\tsize:4;\tsigned:0;\n"
-	"\tfield:u8 end;\toffset:16;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 guessed;\toffset:17;\tsize:1;\tsigned:0;\n\n"
+	"\tfield:u32 evicted;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 refused;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc u64[] frames;\toffset:20;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 end;\toffset:24;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 guessed;\toffset:25;\tsize:1;\tsigned:0;\n\n"
 	"print fmt: \"id=%u end=%s guessed=%u\", REC->id, "
 	"__print_symbolic(REC->end, { 0, \"complete\" }, "
 	"{ 9, \"pending\" }), REC->guessed\n";
@@ -207,8 +209,7 @@ void io_write_fault(struct td *td, unsigned int cpu,
  * @cpu: where
  * @time: when, ns
  * @id: the number
- * @frame: frames, the innermost one first: number of the file, and from bit 47 down
- *	the offset in it
+ * @frame: frames, the innermost one first: io_frame(), or an address
  * @nr: how many
  */
 void io_write_stack(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,
@@ -217,11 +218,11 @@ void io_write_stack(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,
 	struct td_record r;
 	unsigned int i;
 
-	td_begin(&r, td, IO_ID_STACK, 0, 24 + 8 * nr);
+	td_begin(&r, td, IO_ID_STACK, 0, 28 + 8 * nr);
 	td_put(&r, 8, id, 4);
-	td_put(&r, 12, nr * 8 << 16 | 24, 4);
+	td_put(&r, 20, nr * 8 << 16 | 28, 4);
 	for (i = 0; i < nr; i++)
-		td_put(&r, 24 + 8 * i, frame[i], 8);
+		td_put(&r, 28 + 8 * i, frame[i], 8);
 	td_write(td, 0, cpu, time, &r);
 }
 

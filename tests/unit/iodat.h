@@ -108,6 +108,12 @@ void io_write_request(struct td *td, unsigned int cpu,
 		      const struct io_call *request, int by);
 void io_write_fault(struct td *td, unsigned int cpu,
 		    const struct io_call *fault);
+/* A frame of io_stack: the number of a file, and the offset in it */
+static inline uint64_t io_frame(uint32_t file, uint32_t offset)
+{
+	return 1ull << 63 | (uint64_t)file << 32 | offset;
+}
+
 void io_write_stack(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,
 		    const uint64_t *frame, unsigned int nr);
 void io_write_map(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,

@@ -40,7 +40,10 @@ log, one, two = by_source["log_line", 5], by_source["one", 9], by_source["two", 
 main1, main2 = by_source["main", 19], by_source["main", 20]
 
 P, OTHER, GONE, PLAIN, STRIPPED = 3, 4, 5, 6, 7
-def f(m, address): return m << 48 | (offset(address) if m in (P, OTHER, PLAIN, STRIPPED) else address)
+FIRST = len(sys.argv) > 3
+def frame(m, off): return m << 48 | off if FIRST else 1 << 63 | m << 32 | off
+def number(frame): return frame >> 48 if FIRST else frame >> 63 and frame >> 32 & (1 << 31) - 1
+def f(m, address): return frame(m, offset(address) if m in (P, OTHER, PLAIN, STRIPPED) else address)
 stacks = {  # id: (end, guessed, frames)
     1: (0, 0, [f(P, log), f(P, one), f(P, main1), f(GONE, 0x1234)]),
     2: (0, 0, [f(P, log), f(P, two), f(P, main2), f(GONE, 0x1234)]),
@@ -61,7 +64,7 @@ calls = []
 
 
 def tell(i):
-    for m in {frame >> 48 for frame in stacks[i][2]} - {0}:
+    for m in {number(x) for x in stacks[i][2]} - {0}:
         lines.append("map %d %d %d %s %s" % (m, *maps[m]))
     end, guessed, frames = stacks[i]
     lines.append(f"stack {i} {end} {guessed} {','.join(f'{x:x}' for x in frames) or '-'}")
@@ -70,8 +73,9 @@ def tell(i):
 
 LATE = 5
 tell(10)
-# The number stands for another file from now on
-lines.append(f"map 9 {8 << 20 | 1} 106 - /usr/lib/second")
+if FIRST:
+    # The number stands for another file from now on
+    lines.append(f"map 9 {8 << 20 | 1} 106 - /usr/lib/second")
 for _ in range(600):
     i = random.choice([0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 10, 99])
     if i in stacks and i != LATE and (i not in told or random.random() < 0.05):
@@ -92,11 +96,12 @@ truth = {"calls": calls, "stacks": {}}
 for i, (end, guessed, frames) in stacks.items():
     out = []
     for at, x in enumerate(frames):
-        m, off = x >> 48, x & (1 << 48) - 1
-        frame = {"object": names[m], "offset": off} if m else {"address": off}
+        m = number(x)
+        off = x & (1 << (48 if FIRST else 32)) - 1 if m else x
+        line = {"object": names[m], "offset": off} if m else {"address": off}
         if m in (P, PLAIN, STRIPPED):
             s = (outer if at else inner)[off]
-            frame |= {"function": s[0], "file": s[1], "line": s[2]}
-        out.append(frame)
+            line |= {"function": s[0], "file": s[1], "line": s[2]}
+        out.append(line)
     truth["stacks"][i] = {"end": {0: "complete", 9: "pending"}.get(end, "unknown"), "guessed": guessed, "frames": out}
 json.dump(truth, open(sys.argv[2], "w"))

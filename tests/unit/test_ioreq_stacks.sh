@@ -43,7 +43,9 @@ objcopy --only-keep-debug root/usr/bin/prog prog.debug && cp root/usr/bin/prog r
 	cp prog.debug root/usr/bin/ || exit 1
 
 python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_make.py" 1 a.truth >a.lines && "$UNIT/gen_stacks" a.dat <a.lines || exit 1
-python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_make.py" 2 b.truth >b.lines && "$UNIT/gen_stacks" b.dat <b.lines || exit 1
+# In the first version, frames were others
+python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_make.py" 2 b.truth first >b.lines &&
+	"$UNIT/gen_stacks" --first b.dat <b.lines || exit 1
 
 both="--symfs=root web=a.dat db=b.dat"
 # shellcheck disable=SC2086 # several words
@@ -67,6 +69,15 @@ grep -q 'plain\|stripped\|second' err.json && wrong "a good file, or an unused o
 "$ioreq" --stacks none.dat >out 2>err || wrong "no stacks at all fails"
 grep -q '^  without a stack$' out || wrong "calls without a stack are not marked"
 
+# --- stacks that were evicted or refused meanwhile, not those before; and numbers as large as can be
+[ "$(grep -c evicted err.json)" -eq 0 ] || wrong "stacks were evicted where none was"
+{ echo "counts 4294967290 7"; echo "map 2147483647 1 1 - /usr/last"; echo "stack 4294967295 0 0 ffffffffffffffff,7fffffffffffffff"
+  echo "counts 5 10"; echo "stack 1 0 0 -"; echo "call 1000 read /a 1 5 4294967295"; } | "$UNIT/gen_stacks" counts.dat || exit 1
+"$ioreq" --stacks counts.dat >out 2>err || wrong "evicted stacks fail"
+grep -q '^ioreq: counts.dat: the kernel evicted 11 stacks' err || wrong "evicted stacks are not reported"
+grep -q '^ioreq: counts.dat: the kernel had no room for the stacks of 3 or more calls' err || wrong "refused stacks are not reported"
+grep -q 'last+0xffffffff' out && grep -q '0x7fffffffffffffff' out || wrong "large numbers are others"
+
 # --- wrong use and damage
 expect 2 '--stacks requires --format=text, json, csv or folded' --stacks --format=chrome a.dat
 expect 2 '--longer=20: must be a time' --longer=20 a.dat
@@ -78,18 +89,18 @@ for what in stack map; do
 	"$ioreq" --by=call bad.dat >out 2>err || wrong "a damaged $what fails a report that does not use it"
 done
 mkfifo root/usr/lib-fifo 2>/dev/null
-{ echo "map 1 1 1 - /usr/lib-fifo"; echo "stack 1 0 0 1000000000010"; echo "call 1000 read /a 1 5 1"; } |
+{ echo "map 1 1 1 - /usr/lib-fifo"; echo "stack 1 0 0 8000000100000010"; echo "call 1000 read /a 1 5 1"; } |
 	"$UNIT/gen_stacks" fifo.dat || exit 1
 "$ioreq" --stacks --symfs=root fifo.dat >out 2>err || wrong "a fifo fails"
 grep -q 'root/usr/lib-fifo: not a regular file' err || wrong "a fifo is not reported"
-{ printf 'map 1 1 1 - /usr/\033[31mred\n'; echo "stack 1 0 0 1000000000010"; echo "call 1000 read /a 1 5 1"; } |
+{ printf 'map 1 1 1 - /usr/\033[31mred\n'; echo "stack 1 0 0 8000000100000010"; echo "call 1000 read /a 1 5 1"; } |
 	"$UNIT/gen_stacks" red.dat || exit 1
 "$ioreq" --stacks red.dat >out 2>err || wrong "a strange name fails"
 ! grep -q "$(printf '\033')" out err || wrong "a name reaches the terminal with its control characters"
 
 printf 'leak:libtraceevent\nleak:libtracecmd\n' >leaks
 export LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0
-head -n 60 b.lines | "$UNIT/gen_stacks" small.dat || exit 1
+head -n 60 a.lines | "$UNIT/gen_stacks" small.dat || exit 1
 python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_damage.py"
 for bad in bad[0-9]*.dat; do
 	"$ioreq" --stacks --symfs=root "$bad" >out 2>err

@@ -718,7 +718,7 @@ static int find(void *arg, u64 address, struct ustack_code *code)
 		code->to_linked = pc - code->start;
 		return 0;
 	case 0x30000:
-		code->object = 7ULL << USTACK_OFFSET_BITS;
+		code->object = ustack_object(7);
 		code->to_file = 0x1000 - code->start;
 		return -EAGAIN;
 	default:
@@ -849,7 +849,7 @@ START_TEST(stacks_that_end_early)
 		ck_assert_int_eq(result.nr, 1 + (cases[i].ra &&
 						 result.end != USTACK_NO_MAP));
 		pending |= result.end == USTACK_PENDING &&
-			   frames[1] == (7ULL << USTACK_OFFSET_BITS | 0x1010);
+			   frames[1] == (ustack_object(7) | 0x1010);
 	}
 	/* It is known of which object it is, though not what is next */
 	ck_assert(pending);

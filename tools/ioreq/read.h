@@ -75,6 +75,13 @@ struct stack {
  * @end_name:		names of the reasons for the end of a stack
  * @build_id_offset:	offset of the build id
  * @build_id_room:	its size
+ * @counts:		io_stack has @evicted and @refused; without them, it is that of the
+ *			first version, in which numbers of files had 16 bits
+ * @first_evicted:	@evicted of the first record that was read
+ * @first_refused:	its @refused
+ * @last_evicted:	@evicted of the last one
+ * @last_refused:	its @refused
+ * @found:		there is such a record
  *
  * The others are fields of the events.
  */
@@ -85,6 +92,10 @@ struct stack_layout {
 	struct number id, frames, end, guessed;
 	struct number map_id, ino, dev, path, build_id_size;
 	u32 build_id_offset, build_id_room;
+	bool counts;
+	struct number evicted, refused;
+	u32 first_evicted, first_refused, last_evicted, last_refused;
+	bool found;
 };
 
 /* Key of a stack among those of all hosts; 0: the call has no stack */
@@ -108,8 +119,9 @@ bool stock_read(struct model *s, u32 host, struct records *r);
 struct stacks *stacks_new(struct guard *g,
 			  const struct elffile_options *options);
 void stacks_layout(struct stack_layout *l, const struct records *r);
-bool stacks_record(struct stacks *s, u32 host, const struct stack_layout *l,
+bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l,
 		   u64 type, const struct record *rec);
+void stacks_note_counts(struct guard *g, const struct stack_layout *l);
 void stacks_finish(struct stacks *s);
 const struct stack *stacks_find(const struct stacks *s, u64 key);
 int frame_order(const struct frame *a, const struct frame *b);

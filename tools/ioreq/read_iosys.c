@@ -773,6 +773,8 @@ static int read_records(struct guard *g, struct model *s, u32 host,
 		cpu[i].lost = true;
 	end_gaps(&s->host[host], cpu, cpus);
 	free(cpu);
+	if (!status)
+		stacks_note_counts(g, stacks);
 	/* trace-cmd may write formats of events that it did not record */
 	if (!status && !found && (!type || stock_has(r)))
 		status = read_stock(g, s, host, r);

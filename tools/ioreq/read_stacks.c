@@ -16,8 +16,11 @@
 /* Maximum number of frames that the kernel records */
 #define FRAMES_MAX 256
 
-#define FRAME_SHIFT 48
-#define FRAME_OFFSET ((1ull << FRAME_SHIFT) - 1)
+/* In a file; below that bit, its number and the offset in it */
+#define FRAME_IN_FILE (1ull << 63)
+#define FRAME_SHIFT 32
+/* In the first version numbers had the upper bits, and addresses the number 0 */
+#define FIRST_SHIFT 48
 
 /* A number that files had one after the other; @latest is the last one, or NULL */
 struct file_number {
@@ -103,6 +106,9 @@ void stacks_layout(struct stack_layout *l, const struct records *r)
 
 	memset(l, 0, sizeof(*l));
 	l->stack = find_stack_fields(l, r, stack) ? stack->id : -1;
+	l->counts = l->stack >= 0 &&
+		    number_find(&l->evicted, r, stack, "evicted") &&
+		    number_find(&l->refused, r, stack, "refused");
 	l->map = find_map_fields(l, r, map) ? map->id : -1;
 	if (l->stack >= 0)
 		symbols_find(l->end_name, ENDS_MAX, stack, "end");
@@ -148,8 +154,38 @@ static bool dynamic_fits(const struct number *n, const struct record *rec,
 	return *at <= rec->size && *len <= rec->size - *at;
 }
 
+static void set_frame(struct frame *f, u64 value, const struct stack_layout *l)
+{
+	u32 shift = l->counts ? FRAME_SHIFT : FIRST_SHIFT;
+
+	if (l->counts && !(value & FRAME_IN_FILE)) {
+		f->offset = value;
+		return;
+	}
+	if (l->counts)
+		value &= ~FRAME_IN_FILE;
+	f->map = value >> shift;
+	f->offset = value & ((1ull << shift) - 1);
+}
+
+static bool count_stacks(struct stack_layout *l, const struct record *rec)
+{
+	if (!l->counts)
+		return true;
+	if (!number_fits(&l->evicted, rec) || !number_fits(&l->refused, rec))
+		return false;
+	l->last_evicted = number_get(&l->evicted, rec);
+	l->last_refused = number_get(&l->refused, rec);
+	if (!l->found) {
+		l->first_evicted = l->last_evicted;
+		l->first_refused = l->last_refused;
+		l->found = true;
+	}
+	return true;
+}
+
 static bool parse_stack(struct stacks *s, u32 host,
-			const struct stack_layout *l, const struct record *rec)
+			struct stack_layout *l, const struct record *rec)
 {
 	struct number n = { .size = 8, .swap = l->frames.swap };
 	struct stack *stack;
@@ -158,7 +194,7 @@ static bool parse_stack(struct stacks *s, u32 host,
 	if (!number_fits(&l->id, rec) || !number_fits(&l->end, rec) ||
 	    !number_fits(&l->guessed, rec) || !number_fits(&l->frames, rec) ||
 	    !dynamic_fits(&l->frames, rec, &at, &len) || len % 8 ||
-	    len > 8 * FRAMES_MAX)
+	    len > 8 * FRAMES_MAX || !count_stacks(l, rec))
 		return false;
 	id = number_get(&l->id, rec);
 	if (find_stack(s, host, id))
@@ -175,13 +211,9 @@ static bool parse_stack(struct stacks *s, u32 host,
 	stack->nr = len / 8;
 	stack->frame = xzalloc((stack->nr + 1) * sizeof(*stack->frame));
 	for (i = 0; i < stack->nr; i++) {
-		u64 frame;
-
 		n.offset = at + 8 * i;
-		frame = number_get(&n, rec);
-		stack->frame[i].map = frame >> FRAME_SHIFT;
-		stack->frame[i].offset = frame & FRAME_OFFSET;
-		/* Its number may be reused for another file */
+		set_frame(&stack->frame[i], number_get(&n, rec), l);
+		/* In the first version, its number may be reused for another file */
 		if (stack->frame[i].map)
 			stack->frame[i].mapped_file =
 				*latest_file(s, host, stack->frame[i].map);
@@ -238,7 +270,7 @@ static bool parse_map(struct stacks *s, u32 host, const struct stack_layout *l,
  *
  * Return: false if it is one of these and damaged.
  */
-bool stacks_record(struct stacks *s, u32 host, const struct stack_layout *l,
+bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l,
 		   u64 type, const struct record *rec)
 {
 	if (l->stack >= 0 && type == (u64)l->stack)
@@ -246,6 +278,27 @@ bool stacks_record(struct stacks *s, u32 host, const struct stack_layout *l,
 	if (l->map >= 0 && type == (u64)l->map)
 		return parse_map(s, host, l, rec);
 	return true;
+}
+
+/**
+ * stacks_note_counts - report what happened to stacks in the kernel while a file was recorded
+ * @g:	guard, with the file
+ * @l:	its layout, after all records were read
+ */
+void stacks_note_counts(struct guard *g, const struct stack_layout *l)
+{
+	u32 evicted = l->last_evicted - l->first_evicted;
+	u32 refused = l->last_refused - l->first_refused;
+
+	if (evicted)
+		guard_note(g,
+			   "the kernel evicted %u stacks: the file iosys_stacks lacks them",
+			   evicted);
+	if (refused)
+		guard_note(
+			g,
+			"the kernel had no room for the stacks of %u or more calls: those calls are without a stack",
+			refused);
 }
 
 /**

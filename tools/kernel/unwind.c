@@ -448,7 +448,7 @@ static enum ustack_end find_code(const struct ustack_ops *ops,
  * @ops: the program
  * @regs: the thread's registers
  * @frames: the next instruction of each frame, from the innermost to the outermost:
- *	the number of its object in the upper bits, and where in its file
+ *	see USTACK_OBJECT
  * @max: room in @frames, not 0
  * @result: how many there are, and why no more
  *
@@ -469,6 +469,7 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 	};
 	enum ustack_end end;
 	u32 nr = 0;
+	u64 at;
 
 	memcpy(frame.reg, regs->reg, sizeof(frame.reg));
 	result->guessed = 0;
@@ -480,9 +481,9 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 		end = find_code(ops, &frame, &code);
 		if (end == USTACK_NO_MAP && nr)
 			break;
-		frames[nr++] =
-			((frame.ip + code.to_file) & USTACK_OFFSET_MASK) |
-			code.object;
+		at = frame.ip + code.to_file;
+		frames[nr++] = code.object ? code.object | (u32)at :
+					     at & ~USTACK_OBJECT;
 		if (!end)
 			end = step(ops, &frame, &code, result);
 	} while (!end && frame.ip);

@@ -31,9 +31,16 @@
 #define USTACK_PAGE_BITS 8
 #define USTACK_PAGE_MASK ((1U << USTACK_PAGE_BITS) - 1)
 
-/* A frame has its object's number in the upper bits, and in these where in its file */
-#define USTACK_OFFSET_BITS 48
+/*
+ * A frame in an object has the uppermost bit, below it the object's number, and in the lower
+ * 32 bits the offset in the object's file. Any other frame is an address.
+ */
+#define USTACK_OBJECT (1ULL << 63)
+#define USTACK_OFFSET_BITS 32
 #define USTACK_OFFSET_MASK ((1ULL << USTACK_OFFSET_BITS) - 1)
+
+/* Largest number of an object */
+#define USTACK_ID_MAX ((1U << 31) - 1)
 
 /* Executable segments of an object that are known at most */
 #define USTACK_SEGMENTS 4
@@ -191,8 +198,8 @@ enum ustack_end {
  * struct ustack_code - executable memory
  * @start: its first address
  * @size: bytes; 0: this is none
- * @object: the object's number, in the upper bits; 0: it has none
- * @to_file: what to add to an address for the offset in the object's file
+ * @object: ustack_object() of the object's number; 0: it has none
+ * @to_file: what to add to an address for the offset in the object's file; 0: no object
  * @to_linked: what to add for the address as linked, if there is a table
  * @table: of the object; NULL: it has none
  */
@@ -243,6 +250,24 @@ struct ustack_result {
 	u32 guessed;
 	u32 used;
 };
+
+/* What frames in an object have but for their offset */
+static inline u64 ustack_object(u32 id)
+{
+	return USTACK_OBJECT | (u64)id << USTACK_OFFSET_BITS;
+}
+
+/* The number of the object that a frame is in, or 0 */
+static inline u32 ustack_id(u64 frame)
+{
+	return frame & USTACK_OBJECT ? frame >> USTACK_OFFSET_BITS & USTACK_ID_MAX : 0;
+}
+
+/* Where a frame is in its object's file, or its address */
+static inline u64 ustack_offset(u64 frame)
+{
+	return frame & USTACK_OBJECT ? frame & USTACK_OFFSET_MASK : frame;
+}
 
 const struct ustack_rule *ustack_find(const struct ustack_table *table, u64 pc);
 bool ustack_linked_at(const struct ustack_table *table, u64 offset, u64 *pc);
