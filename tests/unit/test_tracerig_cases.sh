@@ -58,14 +58,8 @@ for flags in "" -static-pie; do
 	gcc -O0 $flags -o prog prog.c || wrong "gcc"
 	"$program" watch "uprobe:./prog:work_on_it" --print >out 2>err || wrong "--print fails"
 	# Where the function's first bytes are in the file, by objdump's view of the section
-	python3 - "$(sed -n "s|^echo 'p:.*:0x\([0-9a-f]*\)'.*|\1|p" out)" <<'END' || wrong "another offset than readelf's: $(cat out)"
-import subprocess, sys
-offset = int(sys.argv[1], 16)
-text = subprocess.run(["readelf", "-W", "-S", "-s", "prog"], capture_output=True, text=True).stdout
-address = [int(l.split()[1], 16) for l in text.splitlines() if l.endswith(" work_on_it")][0]
-fields = [l.split("]")[1].split() for l in text.splitlines() if "] .text " in l][0]
-assert address - int(fields[2], 16) + int(fields[3], 16) == offset, (hex(address), hex(offset))
-END
+	offset=$(sed -n "s|^echo 'p:.*:0x\([0-9a-f]*\)'.*|\1|p" out)
+	python3 "$TRACERIG_TOP/tests/unit/tracerig_offset.py" "$offset" || wrong "another offset than readelf's: $(cat out)"
 done
 [ "$(grep -c "^echo '[pr]:tracerig/work_on_it_" out)" -eq 2 ] || wrong "not two probes: $(cat out)"
 grep -qF -e "-e tracerig:work_on_it_return -f 'ctlchart(work_on_it_entry, common_pid" out || wrong "no chart of the probes"
@@ -81,21 +75,7 @@ grep -q "^missing *tracefs " out || wrong "the doctor does not miss tracefs: $(c
 "$program" doctor --tracefs "$PWD/nosuch" --format=json >doctor.json
 mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
-python3 - <<'END' || wrong "the doctor's JSON"
-import json
-o = json.load(open("doctor.json"))
-assert o["watch"] is False
-names = [c["check"] for c in o["checks"]]
-assert len(set(names)) == len(names)
-for c in o["checks"]:
-    assert c["status"] in ("ok", "limited", "missing", "unknown"), c
-    assert c["text"] and (c["status"] == "ok") == ("advice" not in c), c
-    assert "\n" not in c["text"] + c.get("advice", "")
-text = [line.split()[1] for line in open("out") if not line.startswith("tracerig")]
-assert text == names, (text, names)
-fake = {c["check"]: c["status"] for c in json.load(open("fake.json"))["checks"]}
-assert fake["ctlchart"] == fake["iosys"] == "ok" and fake["schedz"] == "missing", fake
-END
+python3 "$TRACERIG_TOP/tests/unit/tracerig_doctor.py" || wrong "the doctor's JSON"
 
 # --- cases: the first, the worst and every tenth are kept
 cases 1000000000 reader=300 reader7=200 reader=500 writer=800 \
@@ -105,26 +85,7 @@ cases 1000000000 reader=300 reader7=200 reader=500 writer=800 \
 "$program" list --dir cases >out || wrong "list fails"
 grep -q '^disk reader dev=254:0: 12 cases$' out || wrong "list: $(cat out)"
 "$program" list --dir cases --format=json >list.json || wrong "list fails"
-python3 - <<'END' || wrong "what is in cases"
-import hashlib, json, os
-listed = json.load(open("list.json"))
-assert {g["group"]: g["count"] for g in listed["groups"]} == {"disk reader dev=254:0": 12, "disk writer dev=254:0": 1}
-got = {c["case"]: (c["value"], c["nth"]) for g in listed["groups"] for c in g["cases"]}
-assert got == {1: (300, 1), 3: (800, 1), 4: (300, 10), 5: (600, 11)}, got
-for number in got:
-    d = "cases/%d/" % number
-    o = json.load(open(d + "case.json"))
-    files = {f["name"]: f for f in o["files"]}
-    assert set(files) | {"case.json"} == set(os.listdir(d))
-    for name, f in files.items():
-        data = open(d + name, "rb").read()
-        assert len(data) == f["bytes"] and hashlib.sha256(data).hexdigest() == f["sha256"], name
-    # The values around the alarm, and what was lost, are those of gen_cases.c
-    assert [v["value"] for v in o["values"]] == list(range(11, 71))
-    assert [(c["events"], c["gaps"], c["lost"]) for c in o["window"]["cpus"]] == [(40, 0, 0), (40, 1, 3)]
-    assert o["losses"]["lost"] == 3 and o["window"]["begin"] == 1001 and o["window"]["end"] == 1080
-    assert open(d + "vmstat.txt").read().startswith("nr_free_pages ")
-END
+python3 "$TRACERIG_TOP/tests/unit/tracerig_kept.py" || wrong "what is in cases"
 for i in $(numbers); do
 	"$program" verify --dir cases "$i" >out 2>err || wrong "case $i is not whole"
 	"$program" verify "cases/$i/" >out 2>err || wrong "cases/$i/ is not whole"
@@ -176,52 +137,7 @@ refused '4/case.json: [0-9]*: something follows'
 rm 4/case.json
 refused '4/case.json: No such file'
 # Each member absent, of each other type, or unknown: one line, naming it
-python3 - <<'END' >mutations || wrong "mutations"
-import copy, json, os
-top = json.load(open("cases/4/case.json"))
-optional = {"symbol", "file", "build_id"}
-n = 0
-def save(o, what):
-    global n
-    os.makedirs("mutations.d", exist_ok=True)
-    json.dump(o, open("mutations.d/%d" % n, "w"))
-    print(n, what)
-    n += 1
-def walk(path, o):
-    keys = list(o) if isinstance(o, dict) else range(min(len(o), 1))
-    for key in keys:
-        at = path + [key]
-        for wrong in (None, -1, True, "../x", [[]], {"x": 1}):
-            m = copy.deepcopy(top)
-            p = m
-            for step in at[:-1]:
-                p = p[step]
-            value = p[key]
-            plain = isinstance(value, str) and isinstance(wrong, str)
-            if (wrong == value and type(wrong) is type(value)) or type(wrong) is list and type(value) is list and wrong != [[]] or \
-               type(value) is int and type(wrong) is int and wrong > 0 or \
-               plain and key not in ("time", "sha256", "name", "format") or at == ["host", "name"] and plain or at == ["chart", "name"] and plain:
-                continue
-            p[key] = wrong
-            save(m, ".".join(map(str, at)))
-        m = copy.deepcopy(top)
-        p = m
-        for step in at[:-1]:
-            p = p[step]
-        if isinstance(p, dict) and key not in optional and not (path[:1] == ["values"] and key == "limit"):
-            del p[key]
-            save(m, ".".join(map(str, at)))
-        if isinstance(o[key], (dict, list)):
-            walk(at, o[key])
-    if isinstance(o, dict):
-        m = copy.deepcopy(top)
-        p = m
-        for step in path:
-            p = p[step]
-        p["unknown"] = 1
-        save(m, ".".join(map(str, path)))
-walk([], top)
-END
+python3 "$TRACERIG_TOP/tests/unit/tracerig_mutations.py" >mutations || wrong "mutations"
 [ "$(wc -l <mutations)" -gt 250 ] || wrong "only $(wc -l <mutations) mutations"
 while read -r n what; do
 	cp "mutations.d/$n" 4/case.json
