@@ -143,13 +143,15 @@ int main(int argc, char **argv)
 	struct reader r;
 	struct store s;
 	char *error, *value;
-	int i;
+	int i, status;
 
 	if (argc < 3)
 		return 2;
 	error = store_open(&s, argv[1], true);
 	if (error) {
 		printf("%s\n", error);
+		free(error);
+		store_close(&s);
 		return 1;
 	}
 	make_reader(&r);
@@ -161,9 +163,8 @@ int main(int argc, char **argv)
 		add_case(&s, &r, strtoull(argv[2], NULL, 10), argv[i],
 			 strtoull(value, NULL, 10));
 	}
-	if (!store_save(&s))
-		return 1;
+	status = store_save(&s) ? 0 : 1;
 	store_close(&s);
 	reader_close(&r);
-	return 0;
+	return status;
 }
