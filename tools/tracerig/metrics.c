@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A file for Prometheus, in the OpenMetrics text format 1.0, which node_exporter's
- * textfile collector reads as well.
+ * A file for Prometheus, in its text format 0.0.4: node_exporter's textfile collector
+ * reads no OpenMetrics, where the type of a counter has another name than its samples.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -79,9 +79,10 @@ void metrics_print(const struct metrics *m, FILE *out)
 {
 	static const char *const cases = "tracerig_cases_total";
 
-	family(out, "tracerig_values", "counter", "Values judged.");
+	family(out, "tracerig_values_total", "counter", "Values judged.");
 	counters(m, out, "tracerig_values_total", false);
-	family(out, "tracerig_alarms", "counter", "Values out of control.");
+	family(out, "tracerig_alarms_total", "counter",
+	       "Values out of control.");
 	counters(m, out, "tracerig_alarms_total", true);
 	family(out, "tracerig_limit_seconds", "gauge",
 	       "Upper control limit of durations.");
@@ -94,20 +95,19 @@ void metrics_print(const struct metrics *m, FILE *out)
 	lines(m, out, "tracerig_limit", false, false);
 	family(out, "tracerig_center", "gauge", "Centre line of other values.");
 	lines(m, out, "tracerig_center", false, true);
-	family(out, "tracerig_cases", "counter",
+	family(out, cases, "counter",
 	       "Cases: kept, only counted because they are alike, and not written.");
 	fprintf(out, "%s{result=\"kept\"} %llu\n", cases, m->kept);
 	fprintf(out, "%s{result=\"alike\"} %llu\n", cases, m->alike);
 	fprintf(out, "%s{result=\"failed\"} %llu\n", cases, m->failed);
 	family(out, "tracerig_case_bytes", "gauge", "Size of all cases.");
 	fprintf(out, "tracerig_case_bytes %llu\n", m->bytes);
-	family(out, "tracerig_lost_events", "counter",
+	family(out, "tracerig_lost_events_total", "counter",
 	       "Events lost in the windows of alarms.");
 	fprintf(out, "tracerig_lost_events_total %llu\n", m->lost);
-	family(out, "tracerig_own_alarms", "counter",
+	family(out, "tracerig_own_alarms_total", "counter",
 	       "Alarms that the watch itself caused.");
 	fprintf(out, "tracerig_own_alarms_total %llu\n", m->own);
-	fputs("# EOF\n", out);
 }
 
 /**

@@ -51,7 +51,7 @@ static const struct argp_option options[] = {
 	{ "interval", OPT_INTERVAL, "TIME", 0,
 	  "Start CMD at most once in TIME (10s)", 3 },
 	{ "metrics", OPT_METRICS, "FILE", 0,
-	  "Write metrics to FILE for Prometheus (textfile collector, OpenMetrics)",
+	  "Write metrics to FILE for Prometheus (node_exporter's textfile collector)",
 	  3 },
 	{ "limits", OPT_LIMITS, "FILE", 0,
 	  "Load limits from FILE, of ctlchart save or --save-limits, instead of learning",
