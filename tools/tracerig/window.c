@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <trace-cmd.h>
@@ -25,6 +26,14 @@ int tracecmd_output_write_headers(struct tracecmd_output *handle,
 				  struct tracecmd_event_list *list);
 void tracecmd_output_close(struct tracecmd_output *handle);
 
+/* libtracecmd does not say why a write failed */
+static bool has_room(int fd)
+{
+	struct statvfs s;
+
+	return fstatvfs(fd, &s) || (u64)s.f_bavail * s.f_bsize >= 65536;
+}
+
 /**
  * window_head - make the part that is common to the trace.dat of all cases
  * @systems: systems of the events that are recorded, up to NULL
@@ -42,6 +51,7 @@ int window_head(const char *const *systems, const char *dir)
 	struct tracecmd_event_list *list = NULL, *next;
 	struct tracecmd_output *out;
 	bool good = false;
+	int error;
 
 	if (fd >= 0)
 		unlink(path);
@@ -55,6 +65,8 @@ int window_head(const char *const *systems, const char *dir)
 		list->next = next;
 		list->glob = xasprintf("%s/*", *systems);
 	}
+	/* The caller reports errors */
+	tracecmd_set_loglevel(TEP_LOG_NONE);
 	errno = 0;
 	out = tracecmd_output_create_fd(copy);
 	if (out) {
@@ -69,9 +81,11 @@ int window_head(const char *const *systems, const char *dir)
 	}
 	if (good)
 		return fd;
+	error = errno ? errno : EIO;
+	if (!has_room(fd))
+		error = ENOSPC;
 	close(fd);
-	if (!errno)
-		errno = EIO;
+	errno = error;
 	return -1;
 }
 
