@@ -81,11 +81,15 @@ unit=root/opt/rig/lib/systemd/system/schedz-collect.service
 
 grep -q '^ExecStart=/opt/rig/bin/schedz collect ' $unit || wrong "the unit does not run what was installed"
 if command -v systemd-analyze >/dev/null; then
-	# The program has to be there
-	sed "s|=/opt|=$PWD/root/opt|" $unit >schedz-collect.service
-	systemd-analyze verify --man=no ./schedz-collect.service >out 2>&1 ||
-		wrong "systemd refuses the unit: $(cat out)"
-	! grep schedz-collect out || wrong "systemd complains of the unit"
+	for file in root/opt/rig/lib/systemd/system/*.service; do
+		# The program has to be there; of a template, an instance is verified
+		name=$(basename "$file" .service)
+		case $name in *@) name=${name}disk ;; esac
+		sed "s|=/opt|=$PWD/root/opt|" "$file" >"$name.service"
+		systemd-analyze verify --man=no "./$name.service" >out 2>&1 ||
+			wrong "systemd refuses $name: $(cat out)"
+		! grep "$name" out || wrong "systemd complains of $name"
+	done
 fi
 # Its options are those of the program
 options=$(sed -n 's/^#\tSCHEDZ_COLLECT="\(.*\)"$/\1/p' $unit)

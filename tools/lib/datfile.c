@@ -369,6 +369,40 @@ struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
 	return d;
 }
 
+/**
+ * datfile_resume - go on with a file of this machine
+ * @out: the file, which ends after the trace_printk() formats; can be positioned
+ * @cpus: number of CPUs
+ * @page_size: bytes of a page
+ * @names: names of processes, "PID COMM" lines
+ * @clock: trace clock, or ""
+ *
+ * Then follow, for each CPU in turn, datfile_cpu() and its pages or events.
+ *
+ * Return: the file for the other functions.
+ */
+struct datfile *datfile_resume(FILE *out, unsigned int cpus,
+			       unsigned int page_size, const char *names,
+			       const char *clock)
+{
+	struct datfile *d = xzalloc(sizeof(*d));
+
+	d->out = out;
+	d->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	d->long_size = sizeof(long);
+	d->page_size = page_size;
+	d->cpus = cpus;
+	out_number(d, strlen(names) + 1, 8);
+	out_bytes(d, names, strlen(names) + 1);
+	out_table(d, clock);
+	d->page.big_endian = d->big_endian;
+	d->page.long_size = d->long_size;
+	d->page.size = page_size;
+	d->page.data = xzalloc(page_size);
+	d->cpu = cpus;
+	return d;
+}
+
 bool datfile_big_endian(const struct datfile *d)
 {
 	return d->big_endian;
@@ -421,6 +455,17 @@ void datfile_cpu(struct datfile *d, unsigned int cpu)
 	d->begin = ftell(d->out);
 	d->missed = false;
 	d->nr_missed = 0;
+}
+
+/**
+ * datfile_page - a page of the CPU at hand, as its ring buffer had it
+ * @d: the file
+ * @page: the page
+ */
+void datfile_page(struct datfile *d, const void *page)
+{
+	end_page(d);
+	out_bytes(d, page, d->page_size);
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Writes a trace.dat (version 6, trace-cmd.dat.v6(5)) with all that another one has except
- * its events, which the caller provides.
+ * Writes a trace.dat (version 6, trace-cmd.dat.v6(5)) with all that another one, or the
+ * running kernel, has except its events, which the caller provides.
  */
 #ifndef LIB_DATFILE_H
 #define LIB_DATFILE_H
@@ -39,7 +39,11 @@ struct datfile_extra {
 
 struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
 			      const struct datfile_extra *extra);
+struct datfile *datfile_resume(FILE *out, unsigned int cpus,
+			       unsigned int page_size, const char *names,
+			       const char *clock);
 void datfile_cpu(struct datfile *d, unsigned int cpu);
+void datfile_page(struct datfile *d, const void *page);
 void datfile_event(struct datfile *d, uint64_t ts, const void *data,
 		   unsigned int len);
 void datfile_lost(struct datfile *d, uint64_t events);

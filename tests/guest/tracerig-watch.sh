@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# tracerig watch: learns, waits, and keeps each slow operation as a case that is whole
+# and can be read without this machine; whatever ends it, nothing is left in tracefs.
+# Which operations were slow, and how slow, their programs say.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+need_ctlchart
+
+explain() {
+	tail -n 50 log err 2>/dev/null
+	tail -n 30 "$instances"/*/events/block/block_rq_complete/ctlchart 2>/dev/null
+}
+export PATH=$TRACERIG_TOP/build/tools/bin:$PATH
+instances=$tracing/instances
+
+# The tracefs of a machine that nobody watches
+check_clean() {
+	same "" "$(ls "$instances")" "instances $1"
+	[ ! -s "$tracing/kprobe_events" ] || die "kprobes are left $1: $(cat "$tracing/kprobe_events")"
+	[ ! -s "$tracing/uprobe_events" ] || die "uprobes are left $1: $(cat "$tracing/uprobe_events")"
+}
+
+# fails STATUS TEXT COMMAND...
+fails() {
+	local want=$1 text=$2 status=0
+	shift 2
+	"$@" >out 2>err || status=$?
+	same "$want" "$status" "status of $*"
+	grep -q -- "$text" err || die "$*: not reported: $text: $(cat err)"
+	same 1 "$(wc -l <err)" "lines of error of $*"
+}
+
+# watch OPTION...: in the background; waits until it has begun
+watch() {
+	tracerig watch --dir="$PWD/cases" "$@" >log 2>err &
+	pid=$!
+	until_true 30 grep -q ': \(learning\|judging\)$' log
+}
+
+all_learnt() {
+	[ "$(grep -c ': learnt: ' log)" -eq "$1" ]
+}
+
+more_lines() {
+	[ "$(wc -l <"$2")" -gt "$1" ]
+}
+
+# has_case MILLISECONDS KIND: one of an operation that took no longer, and 250 ms at least
+has_case() {
+	[ -e alarms ] && awk -F= -v most="$1" -v wakeup="$([ "$2" != wait ] || echo wakeup)" '
+	$1 == "TRACERIG_CHART" { chart = $2 }
+	$1 == "TRACERIG_VALUE" { ok += (chart == "wakeup") == (wakeup != "") && $2 >= 250e6 && $2 <= (most + 1) * 1e6 }
+	END { exit !ok }' alarms
+}
+
+# Each that is kept is whole, and in the list
+check_cases() {
+	local case
+	tracerig list --dir=cases >listed || die "the cases cannot be listed"
+	for case in cases/[0-9]*; do
+		tracerig verify --dir=cases "${case#*/}" >/dev/null || die "$case is not whole"
+		grep -q "^ *${case#*/}  20" listed || die "$case is not in the list: $(cat listed)"
+	done
+}
+
+# ended STATUS
+ended() {
+	local status=0
+	wait "$pid" || status=$?
+	same "$1" "$status" "status of the watch ($(cat err log))"
+	check_clean "after the watch"
+}
+
+# --- what cannot work
+fails 1 'run this as root' setpriv --reuid=65534 --clear-groups tracerig watch --dir=/tmp/none disk
+fails 1 'this kernel has no event sched:nothing' tracerig watch --dir="$PWD/none" \
+	-e sched:nothing -f 'ctlchart(sched_waking, common_pid)'
+fails 1 'no_such_function cannot be probed' tracerig watch --dir="$PWD/none" function:no_such_function
+tracerig watch dusk >out 2>err && die "a preset that does not exist is watched"
+grep -q "unknown preset dusk" err || die "an unknown preset is not reported: $(cat err)"
+check_clean "after what cannot work"
+
+# --- disk: fast reads, and slow ones of another disk of the same kind
+null_disk fast irqmode=2 completion_nsec=10000
+fast=$disk
+null_disk slow irqmode=2 completion_nsec=300000000
+slow=$disk
+note="env | grep ^TRACERIG_ | sort >>'$PWD/alarms'"
+watch disk --interval=0s --on-alarm="$note" --save-limits=saved
+python3 "$TRACERIG_TOP/tests/guest/block_reads.py" fast.log "$fast" 0 200000 0.01 &
+reader=$!
+until_true 60 grep -q ': learnt: ' log
+# slow_reads N: and wait for their cases
+slow_reads() {
+	local i
+	for ((i = 1; i <= $1; i++)); do
+		reads slow.log "$slow" $((100 * i)) 1
+		until_true 30 grep -qs " sector=$((800 * i))\$" alarms
+	done
+}
+slow_reads 3
+kill -TERM "$pid"
+ended 0
+sed 's/^[0-9]*/disk/' slow.log >truth
+python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" truth alarms cases disk=disk || die "the cases are not the slow reads"
+check_cases
+
+# --- a case without the machine: as a TAR, and damaged
+mkdir desk
+tracerig pack --dir=cases -o case.tar 1 || die "case 1 cannot be packed"
+tar -C desk -xf case.tar
+tracerig verify --dir=desk 1 >/dev/null || die "a packed case is not whole"
+trace-cmd report -i desk/1/trace.dat >text 2>/dev/null
+grep -q 'block_rq_complete: .* 800 + 8 ' text || die "the trace lacks the slow read"
+grep -q 'ctlchart_alarm: .*disk' text || die "the trace lacks the alarm"
+for cpu in 000 001; do
+	grep -q "\[$cpu\].*sched_" text || die "the trace has nothing of CPU $cpu"
+done
+printf x | dd of=desk/1/trace.dat bs=1 seek=5000 conv=notrunc status=none
+fails 1 'trace.dat: ' tracerig verify --dir=desk 1
+
+# --- with limits, without learning; full disk; what the commands that are printed do
+mkdir full
+mount -t tmpfs -o size=512k none full
+fails 1 'full: No space left on device' tracerig watch --dir="$PWD/full" disk
+check_clean "after a watch without room"
+mount -o remount,size=4m full
+watch disk --dir="$PWD/full" --limits=saved
+reads slow.log "$slow" 1000 1
+until_true 30 grep -q 'case 1 is not kept: No space left on device' err
+kill -TERM "$pid"
+ended 1
+same "groups.json" "$(ls -A full)" "files on a full disk"
+umount full
+tracerig watch disk wakeup --print >print
+grep -q '^trace-cmd record -B tracerig ' print || die "not printed: $(cat print)"
+sed '$s/$/ -o printed.dat true/' print >print.sh
+bash -eu print.sh >print.log 2>&1 || die "what is printed fails: $(cat print.sh print.log)"
+trace-cmd reset >/dev/null 2>&1
+rmdir "$instances"/* 2>/dev/null || :
+check_clean "after the printed commands"
+
+# --- system calls, functions of the kernel and of programs, wake-ups; killed
+gcc -O2 -g -Wall -Wextra -o work "$TRACERIG_TOP/tests/guest/tracerigwork.c"
+mkfifo commands
+./work commands >truth &
+work=$!
+exec 7>commands
+until_true 30 grep -q ready truth
+rm -rf cases alarms
+presets=(wakeup syscall:nanosleep function:__x64_sys_nanosleep "uprobe:$PWD/work:work")
+watch "${presets[@]}"
+same tracerig-1 "$(ls "$instances")" "instances while it watches"
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null || :
+same tracerig-1 "$(ls "$instances")" "instances after SIGKILL"
+watch "${presets[@]}" --interval=0s --on-alarm="$note"
+grep -q '^removed 1 trace instance' log || die "what the killed one left is not reported: $(cat log)"
+until_true 90 all_learnt 4
+for kind in sleep wait; do
+	lines=$(wc -l <truth)
+	echo $kind >&7
+	until_true 30 more_lines "$lines" truth
+	took=$(sed -n "s/^$kind //p" truth)
+	until_true 30 has_case "$((took / 1000000))" "$kind"
+done
+kill -TERM "$pid"
+ended 0
+exec 7>&-
+wait "$work"
+sed -i /ready/d truth
+python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" truth alarms cases wait=wakeup \
+	sleep=syscall.nanosleep,function.__x64_sys_nanosleep,uprobe.work || die "the cases are not the slow operations"
+check_cases

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_cases DIR KEEP [COMM=VALUE...]: cases as tracerig watch writes them, without a
+ * kernel. Each VALUE, in ns, is an alarm of the program COMM.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "memory.h"
+#include "store.h"
+#include "tracepage.h"
+#include "window.h"
+
+#define PAGE 4096
+
+static const char value_format[] =
+	"name: ctlchart_value\nID: 77\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:u64 duration;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 limit;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:char chart[8];\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\nprint fmt: \"%s\", REC->chart\n";
+
+struct value_event {
+	u16 type;
+	u8 flags;
+	u8 count;
+	s32 pid;
+	u64 duration;
+	u64 limit;
+	char chart[8];
+};
+
+/* 80 values of 1 to 80 ns on two CPUs, in turns; the alarm is at the 60th */
+static void make_spool(struct reader *r)
+{
+	struct spool *s = &r->spool;
+	struct tracepage page = { .long_size = sizeof(long), .size = PAGE };
+	unsigned int cpu, i;
+
+	s->page_size = PAGE;
+	s->in_memory = 4;
+	s->memory = xcalloc(4, PAGE);
+	s->file = -1;
+	s->cpu = xcalloc(4, sizeof(*s->cpu));
+	for (cpu = 0; cpu < 2; cpu++) {
+		page.data = s->memory + cpu * PAGE;
+		tracepage_begin(&page, 1000);
+		for (i = 1; i <= 80; i++) {
+			struct value_event e = { .type = 77,
+						 .duration = i,
+						 .limit = 100,
+						 .chart = "disk" };
+
+			if (i % 2 == cpu)
+				tracepage_event(&page, 1000 + i, &e, sizeof(e));
+		}
+		/* The second CPU has lost three before */
+		tracepage_seal(&page, cpu, 3);
+		s->cpu[s->nr++] = cpu;
+	}
+}
+
+static void make_reader(struct reader *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->cpus = 2;
+	r->buf = xzalloc(PAGE);
+	r->k = kbuffer_alloc(
+		sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+		__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
+							 KBUFFER_ENDIAN_LITTLE);
+	r->tep = tep_alloc();
+	if (tep_parse_event(r->tep, value_format, strlen(value_format),
+			    "ctlchart_debug"))
+		exit(3);
+	make_spool(r);
+}
+
+/* As the watch does it; what it prints is for the test */
+static void add_case(struct store *s, struct reader *r, u64 keep,
+		     const char *comm, u64 value)
+{
+	struct plan_chart chart = { .name = "disk",
+				    .event = "block_rq_complete",
+				    .filter = "ctlchart(block_bio_queue)" };
+	struct alarm a = { .ts = 1060,
+			   .start = 500,
+			   .value = value,
+			   .center = 10,
+			   .limit = 100,
+			   .values = 1234,
+			   .rules = 1,
+			   .pid = 42,
+			   .kept = true,
+			   .chart = "disk",
+			   .keys = "dev=254:0 sector=8" };
+	struct store_group *g;
+	struct case_job job;
+	char group[400];
+	char *error;
+	int status;
+
+	snprintf(a.comm, sizeof(a.comm), "%s", comm);
+	group_of(&a, group, sizeof(group));
+	g = store_group(s, group);
+	if (!store_wants(g, value))
+		return;
+	r->lead = a;
+	r->alarm[0] = a;
+	r->nr_alarms = 1;
+	job = (struct case_job){ .dir = s->dir,
+				 .number = s->next++,
+				 .group = g->name,
+				 .nth = g->count,
+				 .chart = &chart,
+				 .chart_text = "chart: disk\n",
+				 .is_time = true,
+				 .reader = r,
+				 .head = open("/dev/null", O_RDONLY) };
+	status = case_write(&job);
+	close(job.head);
+	if (status) {
+		printf("case %llu: %s\n", job.number, strerror(status));
+		return;
+	}
+	error = store_added(s, g, job.number);
+	if (error)
+		printf("%s\n", error);
+	free(error);
+	store_keep(s, keep);
+}
+
+int main(int argc, char **argv)
+{
+	struct reader r;
+	struct store s;
+	char *error, *value;
+	int i, status;
+
+	if (argc < 3)
+		return 2;
+	error = store_open(&s, argv[1], true);
+	if (error) {
+		printf("%s\n", error);
+		free(error);
+		store_close(&s);
+		return 1;
+	}
+	make_reader(&r);
+	for (i = 3; i < argc; i++) {
+		value = strchr(argv[i], '=');
+		if (!value)
+			return 2;
+		*value++ = '\0';
+		add_case(&s, &r, strtoull(argv[2], NULL, 10), argv[i],
+			 strtoull(value, NULL, 10));
+	}
+	status = store_save(&s) ? 0 : 1;
+	store_close(&s);
+	reader_close(&r);
+	return status;
+}

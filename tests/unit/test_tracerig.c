@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tracerig: plans, alike cases, the command of --on-alarm, and metrics. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/kernel.h>
+
+#include "memory.h"
+#include "notify.h"
+#include "plan.h"
+#include "store.h"
+#include "suite.h"
+
+/* ---- filters ---- */
+
+static const struct {
+	const char *filter, *want, *name;
+} filters[] = {
+	{ "ctlchart(a, k)", "ctlchart(a, k, pre=100ms, post=5ms, name=ev)",
+	  "ev" },
+	{ "ctlchart(a, k, name=x)",
+	  "ctlchart(a, k, name=x, pre=100ms, post=5ms)", "x" },
+	{ "ctlchart(a,k,from=start)", "ctlchart(a,k,from=start, name=ev)",
+	  "ev" },
+	{ "ctlchart(a, k, post=1s)", "ctlchart(a, k, post=1s, name=ev)", "ev" },
+	/* A field's name is no option */
+	{ "ctlchart(a, mypre=2)",
+	  "ctlchart(a, mypre=2, pre=100ms, post=5ms, name=ev)", "ev" },
+	{ "c == \"x\" && ctlchart(a) && (d == 1)",
+	  "c == \"x\" && ctlchart(a, pre=100ms, post=5ms, name=ev) && (d == 1)",
+	  "ev" },
+	{ "ctlchart(a, by=\"x)y\", pre=1ms)",
+	  "ctlchart(a, by=\"x)y\", pre=1ms, name=ev)", "ev" },
+};
+
+START_TEST(filter)
+{
+	struct plan p = { 0 };
+
+	ck_assert_ptr_null(plan_filter(&p, "sys:ev", filters[_i].filter));
+	ck_assert_uint_eq(p.nr_charts, 1);
+	ck_assert_str_eq(p.chart[0].filter, filters[_i].want);
+	ck_assert_str_eq(p.chart[0].name, filters[_i].name);
+	ck_assert_str_eq(p.chart[0].system, "sys");
+	ck_assert_str_eq(p.chart[0].event, "ev");
+	plan_free(&p);
+}
+END_TEST
+
+static const struct {
+	const char *event, *filter, *error;
+} mistakes[] = {
+	{ "ev", "ctlchart(a)", "-e ev: must be SYSTEM:EVENT" },
+	{ ":ev", "ctlchart(a)", "-e :ev: must be SYSTEM:EVENT" },
+	{ "a:b:c", "ctlchart(a)", "-e a:b:c: must be SYSTEM:EVENT" },
+	{ "a:b", "d == 1", "-f d == 1: must have a ctlchart() call" },
+	{ "a:b", "ctlchart(a", "-f ctlchart(a: a parenthesis is not closed" },
+	{ "a:b", "ctlchart(a) || ctlchart(b)",
+	  "-f ctlchart(a) || ctlchart(b): only one ctlchart() call is allowed" },
+};
+
+START_TEST(mistake)
+{
+	struct plan p = { 0 };
+	char *error = plan_filter(&p, mistakes[_i].event, mistakes[_i].filter);
+
+	ck_assert_ptr_nonnull(error);
+	ck_assert_str_eq(error, mistakes[_i].error);
+	ck_assert_uint_eq(p.nr_charts, 0);
+	free(error);
+	plan_free(&p);
+}
+END_TEST
+
+START_TEST(same_event)
+{
+	struct plan p = { 0 };
+	char *error;
+
+	ck_assert_ptr_null(plan_preset(&p, "disk"));
+	error = plan_filter(&p, "block:block_rq_complete", "ctlchart(a)");
+	ck_assert_str_eq(error,
+			 "block_rq_complete has two filters: an event has one");
+	free(error);
+	error = plan_preset(&p, "disk");
+	ck_assert_str_eq(error, "two charts are called disk");
+	free(error);
+	ck_assert_uint_eq(p.nr_charts, 1);
+	plan_free(&p);
+}
+END_TEST
+
+/* ---- alike cases ---- */
+
+static const struct {
+	const char *chart, *comm, *keys, *want;
+} groups[] = {
+	{ "disk", "reader", "dev=254:0 sector=8", "disk reader dev=254:0" },
+	{ "disk", "reader12", "dev=254:0 sector=9", "disk reader dev=254:0" },
+	{ "disk", "kworker/0:1H", "dev=254:16 sector=9",
+	  "disk kworker dev=254:16" },
+	{ "wakeup", "pool-3", "pid=17", "wakeup pool" },
+	{ "syscall.read", "42", "common_pid=3", "syscall.read 4" },
+	{ "x", "", "", "x " },
+	{ "x", "a", "sectors=3 s=4", "x a sectors=3 s=4" },
+};
+
+START_TEST(alike)
+{
+	struct alarm a = { 0 };
+	char got[100];
+
+	snprintf(a.chart, sizeof(a.chart), "%s", groups[_i].chart);
+	snprintf(a.comm, sizeof(a.comm), "%s", groups[_i].comm);
+	snprintf(a.keys, sizeof(a.keys), "%s", groups[_i].keys);
+	group_of(&a, got, sizeof(got));
+	ck_assert_str_eq(got, groups[_i].want);
+	/* It never leaves its room */
+	memset(got, 'x', sizeof(got));
+	group_of(&a, got, 5);
+	ck_assert_uint_lt(strlen(got), 5);
+	ck_assert_int_eq(got[5], 'x');
+}
+END_TEST
+
+START_TEST(wants)
+{
+	struct store_group g = { 0 };
+	unsigned int i;
+
+	ck_assert(store_wants(&g, 50));
+	/* What the watch does when the case is there */
+	g.first = g.worst = 1;
+	g.value = 50;
+	ck_assert(!store_wants(&g, 50));
+	ck_assert(!store_wants(&g, 10));
+	ck_assert(store_wants(&g, 51));
+	g.value = 51;
+	for (i = 5; i <= 40; i++)
+		ck_assert_int_eq(store_wants(&g, 1), i % 10 == 0);
+	ck_assert_uint_eq(g.count, 40);
+}
+END_TEST
+
+/* Kinds beyond the limit are counted together */
+START_TEST(many_groups)
+{
+	struct store s = { .lock = -1 };
+	char name[32];
+	unsigned int i;
+
+	for (i = 0; i < GROUPS_MAX + 100; i++) {
+		snprintf(name, sizeof(name), "kind %u", i);
+		store_group(&s, name)->count++;
+	}
+	ck_assert_uint_eq(s.nr_groups, GROUPS_MAX + 1);
+	ck_assert_uint_eq(store_group(&s, "others")->count, 100);
+	ck_assert_uint_eq(store_group(&s, "kind 3")->count, 1);
+	store_close(&s);
+}
+END_TEST
+
+/* ---- the command ---- */
+
+static const struct notice notice = {
+	.number = 3,
+	.like = 1,
+	.alike = 7,
+	.dir = "/cases/3",
+	.group = "disk reader",
+	.chart = "disk",
+	.value = 226,
+	.limit = 43,
+	.is_time = true,
+	.pid = 12,
+	.comm = "a 'b'; exit 9",
+	.keys = "dev=254:0",
+	.nr_alarms = 2,
+	.message = "it took long",
+};
+
+static int end_command(struct command *c)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(c->pid, &status, 0), c->pid);
+	command_ended(c, status);
+	return WEXITSTATUS(status);
+}
+
+START_TEST(command)
+{
+	struct command c = {
+		.text = "test \"$TRACERIG_CASE $TRACERIG_LIKE $TRACERIG_ALIKE "
+			"$TRACERIG_DIR $TRACERIG_GROUP $TRACERIG_CHART $TRACERIG_VALUE "
+			"$TRACERIG_LIMIT $TRACERIG_UNIT $TRACERIG_PID $TRACERIG_COMM "
+			"$TRACERIG_KEYS $TRACERIG_ALARMS $TRACERIG_SKIPPED $TRACERIG_MESSAGE\" "
+			"= \"3 1 7 /cases/3 disk reader disk 226 43 ns 12 a 'b'; exit 9 "
+			"dev=254:0 2 $WANT_SKIPPED it took long\"",
+		.interval = 100,
+	};
+
+	setenv("WANT_SKIPPED", "0", 1);
+	ck_assert(command_start(&c, &notice, 1000));
+	/* One at a time, whatever the interval says */
+	ck_assert(!command_start(&c, &notice, 5000));
+	ck_assert_int_eq(end_command(&c), 0);
+	/* And not before its interval is over */
+	ck_assert(!command_start(&c, &notice, 1099));
+	ck_assert_uint_eq(c.skipped, 2);
+	setenv("WANT_SKIPPED", "2", 1);
+	ck_assert(command_start(&c, &notice, 1100));
+	ck_assert_uint_eq(c.skipped, 0);
+	ck_assert_int_eq(end_command(&c), 0);
+	ck_assert_uint_eq(c.failed, 0);
+}
+END_TEST
+
+START_TEST(command_fails)
+{
+	struct command c = { .text = "exit 5" }, none = { 0 };
+
+	ck_assert(command_start(&c, &notice, 1));
+	ck_assert_int_eq(end_command(&c), 5);
+	ck_assert_uint_eq(c.failed, 1);
+	ck_assert_int_eq(c.pid, 0);
+	ck_assert(!command_start(&none, &notice, 1));
+	ck_assert_uint_eq(none.skipped, 0);
+}
+END_TEST
+
+/* ---- metrics ---- */
+
+START_TEST(metrics)
+{
+	struct plan p = { .nr_charts = 3,
+			  .chart = { { .name = "disk" },
+				     { .name = "q\"\\\n" },
+				     { .name = "new" } } };
+	struct rig_chart chart[] = {
+		{ .has_limit = true,
+		  .has_center = true,
+		  .is_time = true,
+		  .center = 6100000,
+		  .limit = 1042900000,
+		  .values = 500,
+		  .alarms = 3 },
+		{ .has_limit = true, .limit = 40, .values = 7 },
+		{ .values = 0 },
+	};
+	struct metrics m = { .plan = &p,
+			     .chart = chart,
+			     .kept = 2,
+			     .alike = 1,
+			     .lost = 9,
+			     .bytes = 4096 };
+	char *text;
+	size_t len;
+	FILE *f = text_open(&text, &len);
+
+	metrics_print(&m, f);
+	text_close(f);
+	ck_assert_ptr_nonnull(strstr(
+		text,
+		"\ntracerig_limit_seconds{chart=\"disk\"} 1.042900000\n"));
+	ck_assert_ptr_nonnull(strstr(
+		text,
+		"\ntracerig_center_seconds{chart=\"disk\"} 0.006100000\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\ntracerig_limit{chart=\"q\\\"\\\\\\n\"} 40\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\ntracerig_values_total{chart=\"new\"} 0\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\ntracerig_alarms_total{chart=\"disk\"} 3\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\ntracerig_cases_total{result=\"kept\"} 2\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\ntracerig_lost_events_total 9\n"));
+	/* Without a limit there is no line of it; a fixed one has no centre */
+	ck_assert_ptr_null(strstr(text, "tracerig_limit{chart=\"new\""));
+	ck_assert_ptr_null(strstr(text, "tracerig_center{"));
+	/* For node_exporter the type is that of the samples' own name */
+	ck_assert_ptr_nonnull(
+		strstr(text, "# TYPE tracerig_values_total counter\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "# TYPE tracerig_cases_total counter\n"));
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tracerig");
+	TCase *t = tcase_create("plan");
+
+	tcase_add_loop_test(t, filter, 0, ARRAY_SIZE(filters));
+	tcase_add_loop_test(t, mistake, 0, ARRAY_SIZE(mistakes));
+	tcase_add_test(t, same_event);
+	suite_add_tcase(s, t);
+	t = tcase_create("alike");
+	tcase_add_loop_test(t, alike, 0, ARRAY_SIZE(groups));
+	tcase_add_test(t, wants);
+	tcase_add_test(t, many_groups);
+	suite_add_tcase(s, t);
+	t = tcase_create("notify");
+	tcase_add_test(t, command);
+	tcase_add_test(t, command_fails);
+	tcase_add_test(t, metrics);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}

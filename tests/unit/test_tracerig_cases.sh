@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 180
+#
+# tracerig without a kernel: its command line, and cases as the watch writes them. Their
+# sums and members are read by Python, their TAR by tar, their mutations are all refused.
+set -u
+
+# shellcheck source=tests/unit/cli.bash
+. "$TRACERIG_TOP/tests/unit/cli.bash"
+program=$TOOLS/tracerig
+# One message is one line, however long the command's name is
+export ARGP_HELP_FMT=rmargin=200
+
+cases() { # KEEP COMM=VALUE...: more cases in ./cases
+	"$UNIT/gen_cases" cases "$@" >made || wrong "gen_cases: $(cat made)"
+	[ ! -s made ] || wrong "gen_cases: $(cat made)"
+}
+
+numbers() {
+	(cd cases && echo [0-9]*)
+}
+
+# --- the command line
+expect 2 'missing command: doctor, watch'
+expect 2 'unknown command nothing' nothing
+expect 2 'nothing to watch' watch
+expect 2 'unknown preset nothing: must be disk' watch nothing
+expect 2 'not the name of a system call' watch syscall:
+expect 2 'not the name of a system call' watch 'syscall:../x'
+expect 2 'not the name of a function' watch 'function:a b'
+expect 2 'must be uprobe:FILE:SYMBOL' watch uprobe:main
+expect 2 'uprobe|/nosuch: No such file' watch uprobe:/nosuch:main
+expect 2 'is not an ELF file' watch "uprobe:$TRACERIG_TOP/README.md:main"
+expect 2 'has no function nosuch_function' watch "uprobe:$program:nosuch_function"
+expect 2 '-f must follow the -e' watch -f 'ctlchart(a)'
+expect 2 'must have a ctlchart\(\) call' watch -e a:b -f 'c == 1'
+expect 2 'two charts are called disk' watch disk disk
+expect 2 '--for=7x: must be a time' watch disk --for=7x
+expect 2 '--for=0d: must be from 1d' watch disk --for=0d
+expect 2 '--keep=1: must be a size' watch disk --keep=1
+expect 2 '--stop-after=0: must be a positive' watch disk --stop-after=0
+expect 2 'missing CASE operand' verify
+expect 2 'x: must be the number of a case' verify x
+expect 2 'one CASE at a time' pack 1 2
+expect 2 'extra operand' list 3
+expect 2 '--format=xml: must be text or json' doctor --format=xml
+expect 1 '/nosuch: No such file' list --dir /nosuch
+expect 1 '/nosuch/3/case.json: No such file' verify --dir /nosuch 3
+
+# --- what --print says about a function is what nm says
+cat >prog.c <<'END'
+__attribute__((noinline)) int work_on_it(int n) { return n * 3; }
+int main(int argc, char **argv) { (void)argv; return work_on_it(argc); }
+END
+for flags in "" -static-pie; do
+	# shellcheck disable=SC2086 # none or one
+	gcc -O0 $flags -o prog prog.c || wrong "gcc"
+	"$program" watch "uprobe:./prog:work_on_it" --print >out 2>err || wrong "--print fails"
+	# Where the function's first bytes are in the file, by objdump's view of the section
+	offset=$(sed -n "s|^echo 'p:.*:0x\([0-9a-f]*\)'.*|\1|p" out)
+	python3 "$TRACERIG_TOP/tests/unit/tracerig_offset.py" "$offset" || wrong "another offset than readelf's: $(cat out)"
+done
+[ "$(grep -c "^echo '[pr]:tracerig/work_on_it_" out)" -eq 2 ] || wrong "not two probes: $(cat out)"
+grep -qF -e "-e tracerig:work_on_it_return -f 'ctlchart(work_on_it_entry, common_pid" out || wrong "no chart of the probes"
+"$program" watch disk -e net:net_dev_xmit --print >out || wrong "--print of disk fails"
+grep -qF "'ctlchart(block_bio_queue, dev, sector" out || wrong "no chart: $(cat out)"
+grep -qF -e '-e net:net_dev_xmit' out || wrong "no event of -e: $(cat out)"
+
+# --- the doctor answers, in both formats alike
+"$program" doctor --tracefs "$PWD/nosuch" >out
+status=$?
+[ $status -eq 1 ] || wrong "doctor finds a kernel in no tracefs: status $status"
+grep -q "^missing *tracefs " out || wrong "the doctor does not miss tracefs: $(cat out)"
+"$program" doctor --tracefs "$PWD/nosuch" --format=json >doctor.json
+mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
+"$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
+python3 "$TRACERIG_TOP/tests/unit/tracerig_doctor.py" || wrong "the doctor's JSON"
+
+# --- cases: the first, the worst and every tenth are kept
+cases 1000000000 reader=300 reader7=200 reader=500 writer=800 \
+	reader=240 reader=250 reader=260 reader=270 reader=280 reader=290 reader=300 reader=600 reader=310
+[ "$(numbers)" = "1 3 4 5" ] || wrong "not the first, the worst and the tenth: $(numbers)"
+[ "$(find cases -name '.*' ! -name . | wc -l)" -eq 0 ] || wrong "something is left: $(ls -A cases)"
+"$program" list --dir cases >out || wrong "list fails"
+grep -q '^disk reader dev=254:0: 12 cases$' out || wrong "list: $(cat out)"
+"$program" list --dir cases --format=json >list.json || wrong "list fails"
+python3 "$TRACERIG_TOP/tests/unit/tracerig_kept.py" || wrong "what is in cases"
+for i in $(numbers); do
+	"$program" verify --dir cases "$i" >out 2>err || wrong "case $i is not whole"
+	"$program" verify "cases/$i/" >out 2>err || wrong "cases/$i/ is not whole"
+done
+
+# Counts that are lost are at least those of the cases
+mv cases/groups.json groups.json
+"$program" list --dir cases >out || wrong "list fails without counts"
+grep -q '^disk reader dev=254:0: 11 cases$' out || wrong "list without counts: $(cat out)"
+mv groups.json cases
+
+# --- pack
+(cd cases && "$program" pack ./4) || wrong "pack fails"
+tar -xf cases/case-4.tar
+diff -r 4 cases/4 || wrong "the TAR has another case"
+"$program" verify ./4 >out || wrong "the unpacked case is not whole"
+"$program" pack --dir cases 4 -o - | cmp - cases/case-4.tar || wrong "pack -o - is another TAR"
+rm cases/case-4.tar
+expect 1 'nosuch/x.tar.*: No such file' pack --dir cases 4 -o nosuch/x.tar
+
+# --- each change of a case is found
+refused() { # PATTERN, after changing ./4
+	expect 1 "$1" verify ./4
+	expect 1 "$1" pack ./4 -o no.tar
+	[ ! -e no.tar ] || wrong "a case that is not whole was packed: $1"
+	rm -rf 4
+	cp -a cases/4 4
+}
+printf x | dd of=4/trace.dat bs=1 seek=5000 conv=notrunc status=none
+refused '4/trace.dat: its SHA-256 is not'
+truncate -s 100 4/trace.dat
+refused '4/trace.dat: has 100 bytes'
+rm 4/vmstat.txt
+refused '4/vmstat.txt: No such file'
+mkfifo 4/more
+refused '4/more: is not in case.json'
+rm 4/chart.txt && mkfifo 4/chart.txt
+refused '4/chart.txt: is not a regular file'
+rm 4/chart.txt && ln -s /etc/passwd 4/chart.txt
+refused '4/chart.txt: is not a regular file'
+truncate -s 20M 4/case.json
+refused '4/case.json: is larger than 16 MiB'
+truncate -s 2000 4/case.json
+refused '4/case.json: [0-9]*: '
+echo x >>4/case.json
+refused '4/case.json: [0-9]*: unexpected character'
+printf '\0x' >>4/case.json
+refused '4/case.json: [0-9]*: something follows'
+rm 4/case.json
+refused '4/case.json: No such file'
+# Each member absent, of each other type, or unknown: one line, naming it
+python3 "$TRACERIG_TOP/tests/unit/tracerig_mutations.py" >mutations || wrong "mutations"
+[ "$(wc -l <mutations)" -gt 250 ] || wrong "only $(wc -l <mutations) mutations"
+while read -r n what; do
+	cp "mutations.d/$n" 4/case.json
+	"$program" verify ./4 >out 2>err
+	status=$?
+	lines=$(wc -l <err)
+	if [ $status -ne 1 ] || [ "$lines" -ne 1 ] || [ -s out ]; then
+		wrong "mutation $n of $what: status $status, $lines lines"
+		break
+	fi
+done <mutations
+rm -rf 4
+
+# A damaged one is said by list, and the others are listed
+cp -a cases/4 saved
+echo '{}' >cases/4/case.json
+"$program" list --dir cases >out 2>err && wrong "list does not say that a case is damaged"
+grep -q '1 cases are damaged' err || wrong "list: $(cat err)"
+[ "$(grep -c '^ *[135] ' out)" -eq 3 ] || wrong "list has not the others: $(cat out)"
+rm -rf cases/4 && mv saved cases/4
+
+# --- what a killed watch has left goes, numbers go on, and nothing else does
+mkdir cases/.case-9 cases/.gone-2 cases/mine
+touch cases/.case-9/trace.dat cases/.gone-2/case.json cases/.groups-new
+cases 1000000000 other=5
+left=$(cd cases && find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')
+[ "$left" = "1 3 4 5 6 groups.json mine " ] || wrong "left: $left"
+# Two watches cannot have the same cases
+flock cases "$UNIT/gen_cases" cases 1000000000 other=5 >out && wrong "two watches have one directory"
+grep -q 'is in use by another watch' out || wrong "the other watch: $(cat out)"
+
+# --- keep: tenths go first, then the worst, then the first; the youngest stays
+size=$(du -sb --apparent-size cases/1 | cut -f 1)
+cases $((size * 4)) other=1
+cases $((size * 4)) youngest=5
+case " $(numbers) " in *" 4 "*) wrong "a tenth outlives others: $(numbers)" ;; esac
+case " $(numbers) " in *" 1 "*) ;; *) wrong "the first of a kind went before others: $(numbers)" ;; esac
+cases 1 last=5
+[ "$(numbers | wc -w)" -eq 1 ] || wrong "not the youngest alone: $(numbers)"
+"$program" list --dir cases >out || wrong "list fails"
+grep -q '^disk last ' out || wrong "the youngest went: $(cat out)"
+"$program" verify --dir cases "$(numbers)" >out || wrong "the last case is not whole"
+
+# --- a full disk: no case, or a whole one
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+	mkdir full
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c '
+		mount -t tmpfs -o size=200k tmpfs full &&
+		"$0" full 1000000000 a=1 b=2 c=3 d=4 >said
+		ls -A full >names
+		for i in full/[0-9]*; do "$1" verify "./$i" || echo "$i is not whole"; done >verified 2>&1' \
+		"$UNIT/gen_cases" "$program"
+	grep -q 'No space left on device' said || wrong "a full disk is not said: $(cat said)"
+	grep -qx 1 names || wrong "nothing was written before the disk was full: $(cat names)"
+	! grep 'is not whole' verified || wrong "a case is half there"
+fi
+exit $failed

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+"""usage: tracerig_kept.py
+
+The cases are those that list.json has, with the files and figures of gen_cases.
+"""
+import hashlib, json, os
+listed = json.load(open("list.json"))
+assert {g["group"]: g["count"] for g in listed["groups"]} == {"disk reader dev=254:0": 12, "disk writer dev=254:0": 1}
+got = {c["case"]: (c["value"], c["nth"]) for g in listed["groups"] for c in g["cases"]}
+assert got == {1: (300, 1), 3: (800, 1), 4: (300, 10), 5: (600, 11)}, got
+for number in got:
+    d = "cases/%d/" % number
+    o = json.load(open(d + "case.json"))
+    files = {f["name"]: f for f in o["files"]}
+    assert set(files) | {"case.json"} == set(os.listdir(d))
+    for name, f in files.items():
+        data = open(d + name, "rb").read()
+        assert len(data) == f["bytes"] and hashlib.sha256(data).hexdigest() == f["sha256"], name
+    # The values around the alarm, and what was lost, are those of gen_cases.c
+    assert [v["value"] for v in o["values"]] == list(range(11, 71))
+    assert [(c["events"], c["gaps"], c["lost"]) for c in o["window"]["cpus"]] == [(40, 0, 0), (40, 1, 3)]
+    assert o["losses"]["lost"] == 3 and o["window"]["begin"] == 1001 and o["window"]["end"] == 1080
+    assert open(d + "vmstat.txt").read().startswith("nr_free_pages ")

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Writes a case. See case.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sodium/crypto_hash_sha256.h>
+
+#include "case.h"
+#include "memory.h"
+#include "text.h"
+#include "tracerig.h"
+#include "version.h"
+#include "window.h"
+
+/* ---- sums ---- */
+
+/**
+ * case_sum - the SHA-256 of a file
+ * @path: the file
+ * @bytes: where to put its size
+ *
+ * Return: it in hexadecimal, for free(); NULL with errno set if it cannot be read.
+ */
+char *case_sum(const char *path, u64 *bytes)
+{
+	u8 sum[crypto_hash_sha256_BYTES], buf[65536];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	crypto_hash_sha256_state state;
+	int error;
+	size_t i;
+	char *text;
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	*bytes = 0;
+	crypto_hash_sha256_init(&state);
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		crypto_hash_sha256_update(&state, buf, n);
+		*bytes += n;
+	}
+	error = errno;
+	close(fd);
+	errno = error;
+	if (n < 0)
+		return NULL;
+	crypto_hash_sha256_final(&state, sum);
+	text = xzalloc(2 * sizeof(sum) + 1);
+	for (i = 0; i < sizeof(sum); i++)
+		snprintf(text + 2 * i, 3, "%02x", sum[i]);
+	return text;
+}
+
+/* ---- case.json ---- */
+
+/* The first line of a file, or "" */
+static void add_line(struct json_object *o, const char *key, const char *path)
+{
+	char line[4096] = "";
+	FILE *f = fopen(path, "re");
+
+	if (f && !fgets(line, sizeof(line), f))
+		*line = '\0';
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+	json_string(o, key, line);
+}
+
+static void add_time(struct json_object *o, const char *key,
+		     const struct timespec *t)
+{
+	char day[32], text[64];
+	struct tm tm;
+
+	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S",
+		 gmtime_r(&t->tv_sec, &tm));
+	snprintf(text, sizeof(text), "%s.%06ldZ", day, t->tv_nsec / 1000);
+	json_string(o, key, text);
+}
+
+/**
+ * case_time - time of day
+ * @ts: what the trace clock showed then, which is CLOCK_MONOTONIC, ns
+ */
+struct timespec case_time(u64 ts)
+{
+	struct timespec real, mono;
+	s64 ns;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	ns = (real.tv_sec - mono.tv_sec) * 1000000000ll +
+	     (real.tv_nsec - mono.tv_nsec) + (s64)ts;
+	return (struct timespec){ .tv_sec = ns / 1000000000,
+				  .tv_nsec = ns % 1000000000 };
+}
+
+static struct json_object *host_object(void)
+{
+	struct json_object *o = json_object_new_object();
+	struct utsname u;
+
+	uname(&u);
+	json_string(o, "name", u.nodename);
+	json_string(o, "release", u.release);
+	json_string(o, "version", u.version);
+	json_string(o, "machine", u.machine);
+	json_number(o, "cpus", sysconf(_SC_NPROCESSORS_CONF));
+	add_line(o, "cmdline", "/proc/cmdline");
+	add_line(o, "boot_id", "/proc/sys/kernel/random/boot_id");
+	return o;
+}
+
+static struct json_object *alarm_object(const struct alarm *a)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_number(o, "time", a->ts);
+	json_number(o, "cpu", a->cpu);
+	json_string(o, "chart", a->chart);
+	json_number(o, "start", a->start);
+	json_number(o, "value", a->value);
+	json_number(o, "center", a->center);
+	json_number(o, "limit", a->limit);
+	json_number(o, "judged", a->values);
+	json_number(o, "rules", a->rules);
+	json_number(o, "pid", a->pid);
+	json_string(o, "comm", a->comm);
+	json_string(o, "keys", a->keys);
+	json_object_object_add(o, "kept", json_object_new_boolean(a->kept));
+	return o;
+}
+
+static struct json_object *chart_object(const struct case_job *job)
+{
+	const struct plan_chart *c = job->chart;
+	struct json_object *o = json_object_new_object();
+
+	json_string(o, "name", c->name);
+	json_string(o, "event", c->event);
+	json_string(o, "filter", c->filter);
+	json_string(o, "unit", job->is_time ? "ns" : "");
+	if (c->symbol)
+		json_string(o, "symbol", c->symbol);
+	if (c->file)
+		json_string(o, "file", c->file);
+	if (c->build_id)
+		json_string(o, "build_id", c->build_id);
+	return o;
+}
+
+static struct json_object *window_object(const struct window *w)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *cpus = json_object_new_array(), *c;
+	unsigned int i;
+
+	json_string(o, "clock", "mono");
+	json_number(o, "begin", w->first);
+	json_number(o, "end", w->last);
+	for (i = 0; i < w->cpus; i++) {
+		if (!w->cpu[i].events && !w->cpu[i].gaps)
+			continue;
+		c = json_object_new_object();
+		json_number(c, "cpu", i);
+		json_number(c, "events", w->cpu[i].events);
+		json_number(c, "begin", w->cpu[i].first);
+		json_number(c, "end", w->cpu[i].last);
+		json_number(c, "gaps", w->cpu[i].gaps);
+		json_number(c, "lost", w->cpu[i].lost);
+		json_object_array_add(cpus, c);
+	}
+	json_object_object_add(o, "cpus", cpus);
+	return o;
+}
+
+static struct json_object *losses_object(const struct case_job *job,
+					 const struct window *w)
+{
+	struct json_object *o = json_object_new_object();
+	u64 gaps = 0, lost = 0;
+	unsigned int i;
+
+	for (i = 0; i < w->cpus; i++) {
+		gaps += w->cpu[i].gaps;
+		lost += w->cpu[i].lost;
+	}
+	json_number(o, "gaps", gaps);
+	json_number(o, "lost", lost);
+	json_number(o, "dropped", job->reader->spool.dropped_events);
+	json_number(o, "overwritten", job->overwritten);
+	return o;
+}
+
+static struct json_object *values_array(const struct window *w)
+{
+	struct json_object *a = json_object_new_array(), *v;
+	size_t i;
+
+	for (i = 0; i < w->nr_values; i++) {
+		v = json_object_new_object();
+		json_number(v, "time", w->value[i].ts);
+		json_number(v, "value", w->value[i].value);
+		if (w->value[i].limit != ~0ull)
+			json_number(v, "limit", w->value[i].limit);
+		json_object_array_add(a, v);
+	}
+	return a;
+}
+
+/* The case's files, in order of their names, with their sizes and sums */
+static struct json_object *files_array(const char *dir)
+{
+	struct json_object *a = json_object_new_array(), *o;
+	struct dirent **entry;
+	int i, n = scandir(dir, &entry, NULL, alphasort);
+
+	for (i = 0; i < n; i++) {
+		char *path = xasprintf("%s/%s", dir, entry[i]->d_name), *sum;
+		u64 bytes;
+
+		sum = *entry[i]->d_name == '.' ? NULL : case_sum(path, &bytes);
+		if (sum) {
+			o = json_object_new_object();
+			json_string(o, "name", entry[i]->d_name);
+			json_number(o, "bytes", bytes);
+			json_string(o, "sha256", sum);
+			json_object_array_add(a, o);
+		}
+		free(sum);
+		free(path);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+	return a;
+}
+
+static struct json_object *case_object(const struct case_job *job,
+				       const struct window *w, const char *dir,
+				       struct json_object *missing)
+{
+	struct json_object *o = json_object_new_object(), *alarms;
+	const struct reader *r = job->reader;
+	struct timespec at = case_time(r->lead.ts);
+	u64 i;
+
+	json_string(o, "format", CASE_FORMAT);
+	json_number(o, "version", CASE_VERSION);
+	json_string(o, "program", PROGRAM " " TRACERIG_VERSION);
+	json_number(o, "case", job->number);
+	add_time(o, "time", &at);
+	json_string(o, "group", job->group);
+	json_number(o, "nth", job->nth);
+	json_object_object_add(o, "host", host_object());
+	json_object_object_add(o, "chart", chart_object(job));
+	json_object_object_add(o, "alarm", alarm_object(&r->lead));
+	json_number(o, "nr_alarms", r->nr_alarms);
+	alarms = json_object_new_array();
+	for (i = 0; i < r->nr_alarms && i < ALARMS_MAX; i++)
+		json_object_array_add(alarms, alarm_object(&r->alarm[i]));
+	json_object_object_add(o, "alarms", alarms);
+	json_object_object_add(o, "values", values_array(w));
+	json_object_object_add(o, "window", window_object(w));
+	json_object_object_add(o, "losses", losses_object(job, w));
+	json_object_object_add(o, "missing", json_object_get(missing));
+	json_object_object_add(o, "files", files_array(dir));
+	return o;
+}
+
+/* ---- writing ---- */
+
+static FILE *create(const char *dir, const char *name)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "wxe");
+
+	free(path);
+	return f;
+}
+
+/* All of it is on the disk; false with errno set */
+static bool finish(FILE *f)
+{
+	bool good = !ferror(f) && !fflush(f) && !fsync(fileno(f));
+	int error = errno;
+
+	if (fclose(f) && good) {
+		good = false;
+		error = errno;
+	}
+	errno = error;
+	return good;
+}
+
+static bool write_text(const char *dir, const char *name, const char *text)
+{
+	FILE *f = create(dir, name);
+
+	if (!f)
+		return false;
+	fputs(text, f);
+	return finish(f);
+}
+
+static bool sync_directory(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool good = fd >= 0 && !fsync(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static bool fill(struct case_job *job, const char *dir)
+{
+	struct json_object *missing = json_object_new_array(), *o = NULL;
+	struct window w = { 0 };
+	char *failed = NULL;
+	bool good = false;
+	FILE *f;
+
+	f = create(dir, "trace.dat");
+	if (!f)
+		goto out;
+	good = window_write(&w, f, job->head, job->reader);
+	good &= finish(f);
+	if (good && job->chart_text)
+		good = write_text(dir, "chart.txt", job->chart_text);
+	failed = good ? state_collect(dir, missing) : NULL;
+	good &= !failed;
+	o = good ? case_object(job, &w, dir, missing) : NULL;
+	f = o ? create(dir, CASE_FILE) : NULL;
+	good &= f != NULL;
+	if (f) {
+		json_write(json_object_get(o), f);
+		good = finish(f);
+	}
+out:
+	free(failed);
+	window_free(&w);
+	json_object_put(o);
+	json_object_put(missing);
+	return good && sync_directory(dir);
+}
+
+/**
+ * case_write - write a case
+ * @job: the case
+ *
+ * Return: 0, or an errno; then there is no case of this number.
+ */
+int case_write(struct case_job *job)
+{
+	char *temporary = xasprintf("%s/.case-%llu", job->dir, job->number);
+	char *path = xasprintf("%s/%llu", job->dir, job->number);
+	int error = 0;
+
+	errno = 0;
+	if (mkdir(temporary, 0750) || !fill(job, temporary) ||
+	    rename(temporary, path) || !sync_directory(job->dir))
+		error = errno ? errno : EIO;
+	free(temporary);
+	free(path);
+	return error;
+}

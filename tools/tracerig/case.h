@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A case: a directory that has all that is known about an abnormal operation, with
+ * case.json, which names and sums its files. A case is whole or absent: it is written
+ * under another name, synchronized, and renamed.
+ */
+#ifndef TRACERIG_CASE_H
+#define TRACERIG_CASE_H
+
+#include <json-c/json.h>
+#include <time.h>
+
+#include "plan.h"
+#include "reader.h"
+
+#define CASE_FORMAT "tracerig-case"
+#define CASE_VERSION 1
+#define CASE_FILE "case.json"
+
+/**
+ * struct case_job - a case to be written
+ * @dir:	directory of the cases
+ * @number:	the case's number
+ * @group:	what makes cases alike, see group_of()
+ * @nth:	how many cases are alike, this one included
+ * @chart:	the chart of the leading alarm
+ * @chart_text:	its file "ctlchart", or NULL
+ * @is_time:	its values are times
+ * @reader:	the window's pages and alarms
+ * @head:	what window_head() returned
+ * @overwritten: number of events that the ring buffer has overwritten since the start
+ */
+struct case_job {
+	const char *dir;
+	u64 number;
+	const char *group;
+	u64 nth;
+	const struct plan_chart *chart;
+	const char *chart_text;
+	bool is_time;
+	struct reader *reader;
+	int head;
+	u64 overwritten;
+};
+
+struct timespec case_time(u64 ts);
+int case_write(struct case_job *job);
+
+struct json_object *case_read(const char *dir, char **error);
+char *case_verify(const char *dir, struct json_object *o);
+char *case_sum(const char *path, u64 *bytes);
+char *schema_check(struct json_object *o);
+
+char *state_collect(const char *dir, struct json_object *missing);
+
+#endif

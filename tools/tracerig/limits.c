@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Limits of a watch: ctlchart load and ctlchart save do it. */
+#include <errno.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "tracerig.h"
+#include "watch.h"
+
+/* The one beside this program, or else that in PATH */
+static void exec_ctlchart(char **argv)
+{
+	char self[4096];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *path;
+
+	if (len > 0) {
+		self[len] = '\0';
+		path = xasprintf("%s/ctlchart", dirname(self));
+		execv(path, argv);
+	}
+	execvp("ctlchart", argv);
+	complain("ctlchart: %s", strerror(errno));
+	_exit(127);
+}
+
+static bool run(char **argv)
+{
+	int status = -1;
+	sigset_t none;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		/* What it prints is the watch's to say */
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		exec_ctlchart(argv);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return !status;
+}
+
+/**
+ * limits_exchange - load or save the limits of a watch
+ * @p: the watch
+ * @instance: its trace instance
+ * @file: the file of limits
+ * @load: load them; otherwise save them
+ *
+ * Return: false if that failed; the user has been told why.
+ */
+bool limits_exchange(const struct plan *p, const char *instance,
+		     const char *file, bool load)
+{
+	char *save[] = { "ctlchart",   "save",
+			 "--instance", (char *)instance,
+			 "-o",	       (char *)file,
+			 NULL };
+	bool good = true;
+	size_t i;
+
+	if (!load)
+		return run(save);
+	for (i = 0; i < p->nr_charts && good; i++) {
+		char *argv[] = { "ctlchart",	   "load",    "--instance",
+				 (char *)instance, "--chart", p->chart[i].name,
+				 (char *)file,	   NULL };
+
+		good = run(argv);
+	}
+	return good;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A file for Prometheus, in its text format 0.0.4: node_exporter's textfile collector
+ * reads no OpenMetrics, where the type of a counter has another name than its samples.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "notify.h"
+
+static void family(FILE *out, const char *name, const char *type,
+		   const char *help)
+{
+	fprintf(out, "# TYPE %s %s\n# HELP %s %s\n", name, type, name, help);
+}
+
+/* A value of a label: backslash, quote and newline are escaped */
+static void label(FILE *out, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\n')
+			fputs("\\n", out);
+		else if (*s == '\\' || *s == '"')
+			fprintf(out, "\\%c", *s);
+		else
+			fputc(*s, out);
+	}
+}
+
+static void sample(FILE *out, const char *name, const char *chart)
+{
+	fprintf(out, "%s{chart=\"", name);
+	label(out, chart);
+	fputs("\"} ", out);
+}
+
+static void lines(const struct metrics *m, FILE *out, const char *name,
+		  bool is_time, bool center)
+{
+	size_t i;
+
+	for (i = 0; i < m->plan->nr_charts; i++) {
+		const struct rig_chart *c = &m->chart[i];
+		u64 v = center ? c->center : c->limit;
+
+		if (!c->has_limit || c->is_time != is_time ||
+		    (center && !c->has_center))
+			continue;
+		sample(out, name, m->plan->chart[i].name);
+		if (is_time)
+			fprintf(out, "%llu.%09llu\n", v / 1000000000,
+				v % 1000000000);
+		else
+			fprintf(out, "%llu\n", v);
+	}
+}
+
+static void counters(const struct metrics *m, FILE *out, const char *name,
+		     bool alarms)
+{
+	size_t i;
+
+	for (i = 0; i < m->plan->nr_charts; i++) {
+		sample(out, name, m->plan->chart[i].name);
+		fprintf(out, "%llu\n",
+			alarms ? m->chart[i].alarms : m->chart[i].values);
+	}
+}
+
+/**
+ * metrics_print - write the metrics
+ * @m: the metrics
+ * @out: where to
+ */
+void metrics_print(const struct metrics *m, FILE *out)
+{
+	static const char *const cases = "tracerig_cases_total";
+
+	family(out, "tracerig_values_total", "counter", "Values judged.");
+	counters(m, out, "tracerig_values_total", false);
+	family(out, "tracerig_alarms_total", "counter",
+	       "Values out of control.");
+	counters(m, out, "tracerig_alarms_total", true);
+	family(out, "tracerig_limit_seconds", "gauge",
+	       "Upper control limit of durations.");
+	lines(m, out, "tracerig_limit_seconds", true, false);
+	family(out, "tracerig_center_seconds", "gauge",
+	       "Centre line of durations.");
+	lines(m, out, "tracerig_center_seconds", true, true);
+	family(out, "tracerig_limit", "gauge",
+	       "Upper control limit of other values.");
+	lines(m, out, "tracerig_limit", false, false);
+	family(out, "tracerig_center", "gauge", "Centre line of other values.");
+	lines(m, out, "tracerig_center", false, true);
+	family(out, cases, "counter",
+	       "Cases: kept, only counted because they are alike, and not written.");
+	fprintf(out, "%s{result=\"kept\"} %llu\n", cases, m->kept);
+	fprintf(out, "%s{result=\"alike\"} %llu\n", cases, m->alike);
+	fprintf(out, "%s{result=\"failed\"} %llu\n", cases, m->failed);
+	family(out, "tracerig_case_bytes", "gauge", "Size of all cases.");
+	fprintf(out, "tracerig_case_bytes %llu\n", m->bytes);
+	family(out, "tracerig_lost_events_total", "counter",
+	       "Events lost in the windows of alarms.");
+	fprintf(out, "tracerig_lost_events_total %llu\n", m->lost);
+	family(out, "tracerig_own_alarms_total", "counter",
+	       "Alarms that the watch itself caused.");
+	fprintf(out, "tracerig_own_alarms_total %llu\n", m->own);
+}
+
+/**
+ * metrics_write - replace a file with the metrics
+ * @m: the metrics
+ * @path: the file
+ *
+ * A reader sees the old file or the new one.
+ *
+ * Return: false with errno set if it could not be written.
+ */
+bool metrics_write(const struct metrics *m, const char *path)
+{
+	char *temporary = xasprintf("%s.new", path);
+	FILE *f = fopen(temporary, "we");
+	bool good = f;
+	int error;
+
+	if (f) {
+		metrics_print(m, f);
+		good = !ferror(f);
+		good &= !fclose(f);
+		good = good && !rename(temporary, path);
+	}
+	error = errno;
+	if (f && !good)
+		unlink(temporary);
+	free(temporary);
+	errno = error;
+	return good;
+}

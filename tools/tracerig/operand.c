@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The operand CASE. See operand.h. */
+#include <string.h>
+
+#include "cli.h"
+#include "memory.h"
+#include "operand.h"
+#include "tracerig.h"
+
+const struct argp_option operand_options[] = {
+	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
+	  1 },
+	{ 0 }
+};
+
+/**
+ * operand_parse - parse the operand and --dir
+ * @key: as argp calls its parsers
+ * @arg: the same
+ * @state: the same; its input is a struct operand
+ *
+ * Return: 0, or ARGP_ERR_UNKNOWN. Mistakes end the program.
+ */
+error_t operand_parse(int key, char *arg, struct argp_state *state)
+{
+	struct operand *o = state->input;
+	u64 number;
+
+	switch (key) {
+	case OPT_DIR:
+		o->dir = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->name)
+			argp_error(state,
+				   "extra operand %s: one CASE at a time", arg);
+		if (!strchr(arg, '/') &&
+		    (!parse_number(arg, &number) || !number))
+			argp_error(
+				state,
+				"%s: must be the number of a case, or a directory with a slash in its name",
+				arg);
+		o->name = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->name)
+			argp_error(state, "missing CASE operand");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/**
+ * operand_directory - the directory of the case
+ * @o: the command line
+ *
+ * Return: its path, for free(), without slashes at its end.
+ */
+char *operand_directory(const struct operand *o)
+{
+	size_t len;
+	char *path;
+	u64 number;
+
+	if (!strchr(o->name, '/')) {
+		parse_number(o->name, &number);
+		return xasprintf("%s/%llu", o->dir, number);
+	}
+	path = xstrdup(o->name);
+	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
+		path[len - 1] = '\0';
+	return path;
+}

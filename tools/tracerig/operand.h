@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The operand CASE and the option --dir, which several commands have. */
+#ifndef TRACERIG_OPERAND_H
+#define TRACERIG_OPERAND_H
+
+#include <argp.h>
+
+#define OPERAND_DOC " What contains a slash is a directory."
+
+/**
+ * struct operand - the command line
+ * @dir:	directory of the cases
+ * @name:	the operand, or NULL
+ * @output:	file to write to, or NULL
+ */
+struct operand {
+	const char *dir;
+	const char *name;
+	const char *output;
+};
+
+enum { OPT_DIR = 0x200 };
+
+extern const struct argp_option operand_options[];
+
+error_t operand_parse(int key, char *arg, struct argp_state *state);
+char *operand_directory(const struct operand *o);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tracerig pack: a TAR of a case, by tar(1). */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "memory.h"
+#include "operand.h"
+#include "tracerig.h"
+
+static const struct argp_option options[] = {
+	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
+	  1 },
+	{ "output", 'o', "FILE", 0,
+	  "Write to FILE, which is replaced only if there was no error; - is standard output (case-N.tar)",
+	  2 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Make a TAR of a case, after checking that it is whole.\n\n"
+	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
+	"\v"
+	"Examples:\n"
+	"  tracerig pack 3\n"
+	"  tracerig pack 3 -o - | ssh desk tar -x\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct operand *o = state->input;
+
+	if (key != 'o')
+		return operand_parse(key, arg, state);
+	o->output = arg;
+	return 0;
+}
+
+/* The same case makes the same TAR, whoever packs it */
+static bool run_tar(const char *dir, int out)
+{
+	char *parent = xstrdup(dir), *name = xstrdup(dir);
+	char *from = dirname(parent), *what = basename(name);
+	int status = -1;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		dup2(out, STDOUT_FILENO);
+		execlp("tar", "tar", "--create", "--file=-", "--format=ustar",
+		       "--sort=name", "--owner=0", "--group=0",
+		       "--numeric-owner", "-C", from, "--", what, NULL);
+		complain("tar: %s", strerror(errno));
+		_exit(127);
+	}
+	if (pid < 0)
+		complain("cannot start tar: %s", strerror(errno));
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	free(parent);
+	free(name);
+	return !status;
+}
+
+static bool pack(const char *dir, const char *output)
+{
+	char *temporary;
+	bool good;
+	mode_t mask;
+	int fd;
+
+	if (!strcmp(output, "-"))
+		return run_tar(dir, STDOUT_FILENO);
+	temporary = xasprintf("%s.XXXXXX", output);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	good = fd >= 0;
+	if (good) {
+		mask = umask(0);
+		umask(mask);
+		fchmod(fd, 0666 & ~mask);
+		good = run_tar(dir, fd);
+		close(fd);
+		errno = 0;
+		if (good && rename(temporary, output))
+			good = false;
+		if (!good)
+			unlink(temporary);
+	}
+	if (!good && errno)
+		complain("%s: %s", output, strerror(errno));
+	free(temporary);
+	return good;
+}
+
+/**
+ * pack_main - the command pack
+ * @argc: as of main()
+ * @argv: the same, the first one a name for messages
+ *
+ * Return: the exit status.
+ */
+int pack_main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "CASE", doc,
+					  NULL,	   NULL,  NULL };
+	struct operand o = { .dir = CASES_DIR };
+	char *dir, *error, *output, *slash;
+	struct json_object *json;
+	bool good;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	dir = operand_directory(&o);
+	json = case_read(dir, &error);
+	if (!error)
+		error = case_verify(dir, json);
+	json_object_put(json);
+	if (error) {
+		complain("%s", error);
+		good = false;
+	} else {
+		slash = strrchr(dir, '/');
+		output = o.output ? xstrdup(o.output) :
+				    xasprintf("case-%s.tar",
+					      slash ? slash + 1 : dir);
+		if (!strcmp(output, "-") && isatty(STDOUT_FILENO)) {
+			complain("a TAR cannot be written to a terminal");
+			good = false;
+		} else {
+			good = pack(dir, output);
+		}
+		free(output);
+	}
+	free(error);
+	free(dir);
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}

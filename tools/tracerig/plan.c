@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Presets and filters. See plan.h. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/kernel.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "plan.h"
+#include "tracerig.h"
+
+/* The kernel's limits, with room for what is put behind a name */
+#define NAME_MAX_LEN 48
+
+/*
+ * A start that is older than stale= no longer holds readers back, so that one
+ * operation that never ends does not hide the others.
+ */
+#define WINDOW_LONG "dup=last, stale=5s, pre=20ms, post=5ms, from=start"
+#define WINDOW_SHORT "dup=last, stale=1s, pre=10ms, post=1ms, from=start"
+
+#define PRESETS \
+	"disk, wakeup, syscall:NAME, function:NAME or uprobe:FILE:SYMBOL"
+
+static void add_context(struct plan *p, const char *event, bool optional)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_context; i++) {
+		if (!strcmp(p->context[i], event)) {
+			p->optional[i] &= optional;
+			return;
+		}
+	}
+	p->context = xreallocarray(p->context, i + 1, sizeof(*p->context));
+	p->optional = xreallocarray(p->optional, i + 1, sizeof(*p->optional));
+	p->context[i] = xstrdup(event);
+	p->optional[i] = optional;
+	p->nr_context++;
+}
+
+/* NAME as charts and events may be called */
+static char *clean_name(const char *name)
+{
+	char *clean = xstrndup(name, NAME_MAX_LEN), *c;
+
+	for (c = clean; *c; c++) {
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	}
+	return clean;
+}
+
+static char *add_chart(struct plan *p, const struct plan_chart *c)
+{
+	size_t i;
+
+	if (p->nr_charts == PLAN_CHARTS)
+		return xasprintf("more than %d charts", PLAN_CHARTS);
+	for (i = 0; i < p->nr_charts; i++) {
+		const struct plan_chart *o = &p->chart[i];
+
+		if (!strcmp(o->name, c->name))
+			return xasprintf("two charts are called %s", c->name);
+		if (!strcmp(o->event, c->event) && !o->system == !c->system &&
+		    (!o->system || !strcmp(o->system, c->system)))
+			return xasprintf("%s has two filters: an event has one",
+					 c->event);
+	}
+	p->chart[p->nr_charts++] = *c;
+	return NULL;
+}
+
+static void free_chart(struct plan_chart *c)
+{
+	free(c->name);
+	free(c->system);
+	free(c->event);
+	free(c->filter);
+	free(c->symbol);
+	free(c->file);
+	free(c->build_id);
+}
+
+/* As add_chart(), for a chart that is allocated: freed on error */
+static char *take_chart(struct plan *p, struct plan_chart *c)
+{
+	char *error = add_chart(p, c);
+
+	if (error)
+		free_chart(c);
+	return error;
+}
+
+static char *preset_disk(struct plan *p)
+{
+	struct plan_chart c = {
+		.name = xstrdup("disk"),
+		.system = xstrdup("block"),
+		.event = xstrdup("block_rq_complete"),
+		.filter = xstrdup(
+			"ctlchart(block_bio_queue, dev, sector, " WINDOW_LONG
+			", name=disk)"),
+	};
+
+	add_context(p, "block:block_bio_queue", false);
+	add_context(p, "block:block_rq_insert", true);
+	add_context(p, "block:block_rq_issue", true);
+	return take_chart(p, &c);
+}
+
+static char *preset_wakeup(struct plan *p)
+{
+	struct plan_chart c = {
+		.name = xstrdup("wakeup"),
+		.system = xstrdup("sched"),
+		.event = xstrdup("sched_switch"),
+		.filter = xstrdup(
+			"ctlchart(sched_waking, pid:next_pid, " WINDOW_SHORT
+			", name=wakeup)"),
+	};
+
+	return take_chart(p, &c);
+}
+
+static char *preset_syscall(struct plan *p, const char *name)
+{
+	struct plan_chart c = { 0 };
+	char *start;
+
+	if (!*name ||
+	    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+		return xasprintf("syscall:%s: not the name of a system call",
+				 name);
+	c.name = xasprintf("syscall.%s", name);
+	c.system = xstrdup("syscalls");
+	c.event = xasprintf("sys_exit_%s", name);
+	c.filter = xasprintf("ctlchart(sys_enter_%s, common_pid, " WINDOW_LONG
+			     ", name=%s)",
+			     name, c.name);
+	start = xasprintf("syscalls:sys_enter_%s", name);
+	add_context(p, start, false);
+	free(start);
+	return take_chart(p, &c);
+}
+
+/* Two probes, at a function's entry and return, and a chart of the time between */
+static char *add_probes(struct plan *p, const char *kind,
+			const struct plan_probe *where, const char *symbol,
+			const char *build_id)
+{
+	char *clean = clean_name(symbol);
+	struct plan_probe entry = *where;
+	struct plan_chart c = { 0 };
+	int i;
+
+	c.name = xasprintf("%s.%s", kind, clean);
+	c.event = xasprintf("%s_return", clean);
+	c.filter = xasprintf("ctlchart(%s_entry, common_pid, " WINDOW_LONG
+			     ", name=%s)",
+			     clean, c.name);
+	c.symbol = xstrdup(symbol);
+	c.file = xstrdup(where->file);
+	c.build_id = xstrdup(build_id);
+	for (i = 0; i < 2; i++) {
+		entry.returns = i;
+		entry.event = xasprintf("%s_%s", clean, i ? "return" : "entry");
+		entry.function = xstrdup(where->function);
+		entry.file = xstrdup(where->file);
+		GROW(p->probe, p->nr_probes, p->probe_room);
+		p->probe[p->nr_probes++] = entry;
+	}
+	free(clean);
+	return take_chart(p, &c);
+}
+
+static char *preset_function(struct plan *p, const char *name)
+{
+	struct plan_probe where = { .function = (char *)name };
+	const char *c;
+
+	for (c = name; isalnum((unsigned char)*c) || *c == '_' || *c == '.';)
+		c++;
+	if (!*name || *c)
+		return xasprintf("function:%s: not the name of a function",
+				 name);
+	return add_probes(p, "function", &where, name, NULL);
+}
+
+/* A program is looked for as the shell does */
+static char *find_file(const char *name)
+{
+	char *dirs, *dir, *rest, *path, *found = NULL;
+
+	if (strchr(name, '/'))
+		return realpath(name, NULL);
+	rest = dirs = xstrdup(getenv("PATH"));
+	while (rest && !found && (dir = strsep(&rest, ":")) != NULL) {
+		path = xasprintf("%s/%s", dir, name);
+		if (!access(path, X_OK))
+			found = realpath(path, NULL);
+		free(path);
+	}
+	free(dirs);
+	if (!found)
+		errno = ENOENT;
+	return found;
+}
+
+static char *preset_uprobe(struct plan *p, const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	struct plan_probe where = { 0 };
+	char *name, *error, *build_id = NULL;
+
+	if (!colon || colon == text || !colon[1])
+		return xasprintf(
+			"uprobe:%s: must be uprobe:FILE:SYMBOL, such as uprobe:/usr/bin/bash:readline",
+			text);
+	name = xstrndup(text, colon - text);
+	where.file = find_file(name);
+	if (where.file)
+		error = uprobe_find(where.file, colon + 1, &where.offset,
+				    &build_id);
+	else
+		error = xasprintf("%s: %s", name, strerror(errno));
+	/* In the kernel's syntax a colon ends the file, and a blank the word */
+	if (!error && where.file[strcspn(where.file, ": \t\n")])
+		error = xasprintf(
+			"%s: the kernel cannot probe files with a colon or blank in their path",
+			where.file);
+	if (!error)
+		error = add_probes(p, "uprobe", &where, colon + 1, build_id);
+	free(build_id);
+	free(where.file);
+	free(name);
+	return error;
+}
+
+/**
+ * plan_preset - add what a preset stands for
+ * @p: the plan
+ * @text: disk, wakeup, syscall:NAME, function:NAME or uprobe:FILE:SYMBOL
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *plan_preset(struct plan *p, const char *text)
+{
+	if (!strcmp(text, "disk"))
+		return preset_disk(p);
+	if (!strcmp(text, "wakeup"))
+		return preset_wakeup(p);
+	if (!strncmp(text, "syscall:", 8))
+		return preset_syscall(p, text + 8);
+	if (!strncmp(text, "function:", 9))
+		return preset_function(p, text + 9);
+	if (!strncmp(text, "uprobe:", 7))
+		return preset_uprobe(p, text + 7);
+	return xasprintf("unknown preset %s: must be " PRESETS, text);
+}
+
+/* What a user's filter says about its chart already */
+struct call_options {
+	char *name;
+	bool windows;
+	const char *end;
+};
+
+/* The end of the call: the parenthesis that closes it; NULL if there is none */
+static bool scan_call(const char *s, struct call_options *o)
+{
+	char quote = 0;
+	int depth = 0;
+
+	for (; *s; s++) {
+		if (quote) {
+			if (*s == quote)
+				quote = 0;
+			continue;
+		}
+		if (*s == '"' || *s == '\'')
+			quote = *s;
+		else if (*s == '(')
+			depth++;
+		else if (*s == ')' && !--depth)
+			break;
+		if (!strchr("(, \t", *s))
+			continue;
+		if (!strncmp(s + 1, "pre=", 4) || !strncmp(s + 1, "post=", 5) ||
+		    !strncmp(s + 1, "from=", 5))
+			o->windows = true;
+		if (!strncmp(s + 1, "name=", 5) && !o->name)
+			o->name = xstrndup(s + 6, strcspn(s + 6, " \t,)"));
+	}
+	o->end = s;
+	return *s == ')';
+}
+
+/**
+ * plan_filter - add a chart that is given as for trace-cmd
+ * @p: the plan
+ * @event: the judged event, "system:event"
+ * @filter: its filter, with a ctlchart() call. A window is added to that if it has
+ *	none, so that the chart's alarms have a context, and a name
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *plan_filter(struct plan *p, const char *event, const char *filter)
+{
+	const char *colon = strchr(event, ':'), *call;
+	struct call_options o = { 0 };
+	struct plan_chart c = { 0 };
+	char *more = NULL;
+
+	if (!colon || colon == event || !colon[1] || strchr(colon + 1, ':'))
+		return xasprintf("-e %s: must be SYSTEM:EVENT", event);
+	call = strstr(filter, "ctlchart(");
+	if (!call)
+		return xasprintf("-f %s: must have a ctlchart() call", filter);
+	if (!scan_call(call + 8, &o)) {
+		free(o.name);
+		return xasprintf("-f %s: a parenthesis is not closed", filter);
+	}
+	if (strstr(o.end, "ctlchart(")) {
+		free(o.name);
+		return xasprintf("-f %s: only one ctlchart() call is allowed",
+				 filter);
+	}
+	c.system = xstrndup(event, colon - event);
+	c.event = xstrdup(colon + 1);
+	if (!o.name) {
+		c.name = clean_name(c.event);
+		more = xasprintf(", name=%s", c.name);
+	} else {
+		c.name = o.name;
+	}
+	c.filter = xasprintf("%.*s%s%s%s", (int)(o.end - filter), filter,
+			     o.windows ? "" : ", pre=100ms, post=5ms",
+			     more ? more : "", o.end);
+	free(more);
+	return take_chart(p, &c);
+}
+
+/**
+ * plan_context - add an event that is recorded around alarms
+ * @p: the plan
+ * @event: "system:event"
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *plan_context(struct plan *p, const char *event)
+{
+	const char *colon = strchr(event, ':');
+
+	if (!colon || colon == event || !colon[1] || strchr(colon + 1, ':'))
+		return xasprintf("-e %s: must be SYSTEM:EVENT", event);
+	add_context(p, event, false);
+	return NULL;
+}
+
+/**
+ * plan_common - add the events that every watch records around alarms
+ * @p: the plan, with its charts
+ */
+void plan_common(struct plan *p)
+{
+	static const char *const events[] = {
+		"sched:sched_switch",	  "sched:sched_waking",
+		"irq:irq_handler_entry",  "irq:irq_handler_exit",
+		"irq:softirq_entry",	  "irq:softirq_exit",
+		"block:block_rq_issue",	  "block:block_rq_complete",
+		"ctlchart:ctlchart_alarm"
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		add_context(p, events[i], i + 1 < ARRAY_SIZE(events));
+	/* The values before and after an alarm */
+	add_context(p, "ctlchart_debug:ctlchart_value", true);
+}
+
+/* In single quotes, for a shell */
+static void quote(FILE *out, const char *s)
+{
+	fputc('\'', out);
+	for (; *s; s++) {
+		if (*s == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*s, out);
+	}
+	fputc('\'', out);
+}
+
+static bool is_judged(const struct plan *p, const char *event)
+{
+	const char *colon = strchr(event, ':');
+	size_t i;
+
+	for (i = 0; i < p->nr_charts; i++) {
+		const struct plan_chart *c = &p->chart[i];
+
+		if (c->system && !strcmp(c->event, colon + 1) &&
+		    strlen(c->system) == (size_t)(colon - event) &&
+		    !strncmp(c->system, event, colon - event))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * plan_print - print the commands that record the same
+ * @p: the plan
+ * @out: where to
+ * @buffer: bytes of the ring buffer of each CPU
+ */
+void plan_print(const struct plan *p, FILE *out, u64 buffer)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_probes; i++) {
+		const struct plan_probe *e = &p->probe[i];
+
+		if (e->file)
+			fprintf(out,
+				"echo '%c:" PROGRAM
+				"/%s %s:0x%llx' >> /sys/kernel/tracing/uprobe_events\n",
+				e->returns ? 'r' : 'p', e->event, e->file,
+				e->offset);
+		else
+			fprintf(out,
+				"echo '%c:" PROGRAM
+				"/%s %s' >> /sys/kernel/tracing/kprobe_events\n",
+				e->returns ? 'r' : 'p', e->event, e->function);
+	}
+	fprintf(out, "trace-cmd record -B " PROGRAM " -C mono -b %llu",
+		buffer >> 10);
+	for (i = 0; i < p->nr_charts; i++) {
+		const struct plan_chart *c = &p->chart[i];
+
+		fprintf(out, " \\\n  -e %s:%s -f ",
+			c->system ? c->system : PROGRAM, c->event);
+		quote(out, c->filter);
+	}
+	for (i = 0; i < p->nr_context; i++) {
+		if (!is_judged(p, p->context[i]))
+			fprintf(out, " \\\n  -e %s", p->context[i]);
+	}
+	fputc('\n', out);
+}
+
+/**
+ * plan_systems - systems of all events
+ * @p: the plan
+ * @probes: the system of its probes
+ *
+ * Return: their names, each once, up to NULL; plan_systems_free() is due.
+ */
+const char **plan_systems(const struct plan *p, const char *probes)
+{
+	const char **list =
+		xcalloc(p->nr_charts + p->nr_context + 1, sizeof(*list));
+	size_t i, k, nr = 0;
+
+	for (i = 0; i < p->nr_charts + p->nr_context; i++) {
+		const char *name;
+		char *copy;
+
+		if (i >= p->nr_charts)
+			name = p->context[i - p->nr_charts];
+		else
+			name = p->chart[i].system ? p->chart[i].system : probes;
+		copy = xstrndup(name, strcspn(name, ":"));
+		for (k = 0; k < nr && strcmp(list[k], copy) != 0; k++)
+			;
+		if (k < nr)
+			free(copy);
+		else
+			list[nr++] = copy;
+	}
+	return list;
+}
+
+/**
+ * plan_systems_free - free what plan_systems() returned
+ * @list: that, or NULL
+ */
+void plan_systems_free(const char **list)
+{
+	size_t i;
+
+	for (i = 0; list && list[i]; i++)
+		free((char *)list[i]);
+	free(list);
+}
+
+/**
+ * plan_free - free what is in a plan
+ * @p: the plan
+ */
+void plan_free(struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_charts; i++)
+		free_chart(&p->chart[i]);
+	for (i = 0; i < p->nr_probes; i++) {
+		free(p->probe[i].event);
+		free(p->probe[i].function);
+		free(p->probe[i].file);
+	}
+	for (i = 0; i < p->nr_context; i++)
+		free(p->context[i]);
+	free(p->probe);
+	free(p->context);
+	free(p->optional);
+	*p = (struct plan){ 0 };
+}

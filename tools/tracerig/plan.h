@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a watch does to the kernel: probes, events and filters, from the presets and
+ * options on its command line.
+ */
+#ifndef TRACERIG_PLAN_H
+#define TRACERIG_PLAN_H
+
+#include <linux/types.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Limit of the number of charts of a watch */
+#define PLAN_CHARTS 16
+
+/**
+ * struct plan_probe - a dynamic event
+ * @event:	its name; its system is the watch's own
+ * @returns:	it is at the return of the function
+ * @function:	function of the kernel, or NULL
+ * @file:	program or library, or NULL
+ * @offset:	of the function in @file, in bytes
+ */
+struct plan_probe {
+	char *event;
+	bool returns;
+	char *function;
+	char *file;
+	u64 offset;
+};
+
+/**
+ * struct plan_chart - a chart
+ * @name:	its name
+ * @system:	system of the judged event, or NULL if that is a probe
+ * @event:	the judged event
+ * @filter:	its filter
+ * @symbol:	function of a probe, for people; or NULL
+ * @file:	program or library of a probe, or NULL
+ * @build_id:	its build-id in hexadecimal, or NULL
+ */
+struct plan_chart {
+	char *name;
+	char *system;
+	char *event;
+	char *filter;
+	char *symbol;
+	char *file;
+	char *build_id;
+};
+
+/**
+ * struct plan - a watch
+ * @chart:	its charts
+ * @nr_charts:	number of these
+ * @probe:	its probes
+ * @nr_probes:	number of these
+ * @context:	the other events that are recorded, "system:event"; an event that the
+ *		kernel does not have is left out if @optional says so
+ * @optional:	for each of these
+ * @nr_context:	number of these
+ */
+struct plan {
+	struct plan_chart chart[PLAN_CHARTS];
+	size_t nr_charts;
+	struct plan_probe *probe;
+	size_t nr_probes, probe_room;
+	char **context;
+	bool *optional;
+	size_t nr_context;
+};
+
+char *plan_preset(struct plan *p, const char *text);
+char *plan_filter(struct plan *p, const char *event, const char *filter);
+char *plan_context(struct plan *p, const char *event);
+void plan_common(struct plan *p);
+void plan_print(const struct plan *p, FILE *out, u64 buffer);
+const char **plan_systems(const struct plan *p, const char *probes);
+void plan_systems_free(const char **list);
+void plan_free(struct plan *p);
+
+char *uprobe_find(const char *file, const char *symbol, u64 *offset,
+		  char **build_id);
+
+#endif

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the ring buffer of an instance. See reader.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keys.h"
+#include "memory.h"
+#include "reader.h"
+#include "text.h"
+
+/* Bytes of a window that are kept in memory: the disk may be what is slow */
+#define IN_MEMORY (4u << 20)
+
+/* Limit of the bytes of a case's pages */
+#define SPOOL_MAX (256u << 20)
+
+/* Pages that are read of a CPU before the next one has its turn */
+#define PAGES_PASS 256
+
+/* ---- the spool ---- */
+
+static int temporary_file(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char *path;
+
+	if (fd >= 0)
+		return fd;
+	/* Not all file systems have O_TMPFILE */
+	path = xasprintf("%s/.spool-XXXXXX", dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+static void spool_open(struct spool *s, unsigned int page_size, const char *dir)
+{
+	s->page_size = page_size;
+	s->in_memory = IN_MEMORY / page_size;
+	s->memory = xcalloc(s->in_memory, page_size);
+	s->file = temporary_file(dir);
+}
+
+/**
+ * spool_full - whether the case at hand must be closed
+ * @s: the spool
+ */
+bool spool_full(const struct spool *s)
+{
+	return s->dropped_pages || s->nr >= SPOOL_MAX / s->page_size;
+}
+
+static bool spool_add(struct spool *s, unsigned int cpu, const u8 *page)
+{
+	off_t at = (off_t)(s->nr - s->in_memory) * s->page_size;
+
+	if (s->dropped_pages || s->nr >= SPOOL_MAX / s->page_size)
+		return false;
+	if (s->nr < s->in_memory)
+		memcpy(s->memory + s->nr * s->page_size, page, s->page_size);
+	else if (pwrite(s->file, page, s->page_size, at) != s->page_size)
+		return false;
+	GROW(s->cpu, s->nr, s->room);
+	s->cpu[s->nr++] = cpu;
+	return true;
+}
+
+/**
+ * spool_get - read a page
+ * @s: the spool
+ * @i: its number
+ * @page: where to put it
+ *
+ * Return: false, with errno set, if it cannot be read.
+ */
+bool spool_get(const struct spool *s, size_t i, u8 *page)
+{
+	off_t at = (off_t)(i - s->in_memory) * s->page_size;
+
+	if (i < s->in_memory) {
+		memcpy(page, s->memory + i * s->page_size, s->page_size);
+		return true;
+	}
+	return pread(s->file, page, s->page_size, at) == s->page_size;
+}
+
+/* ---- alarms ---- */
+
+static u64 field(struct tep_event *event, struct tep_record *record,
+		 const char *name)
+{
+	unsigned long long value = 0;
+
+	tep_get_field_val(NULL, event, name, record, &value, 0);
+	return value;
+}
+
+static void text_field(struct tep_event *event, struct tep_record *record,
+		       const char *name, char *buf, size_t size)
+{
+	const char *text;
+	int len = 0;
+
+	text = tep_get_field_raw(NULL, event, name, record, &len, 0);
+	snprintf(buf, size, "%.*s", text ? len : 0, text ? text : "");
+	clean_text(buf);
+}
+
+static void parse_alarm(struct reader *r, struct tep_record *record,
+			struct alarm *a)
+{
+	struct tep_event *event = tep_find_event(r->tep, r->alarm_id), *judged;
+	char keys[sizeof(a->keys)];
+
+	*a = (struct alarm){
+		.ts = record->ts,
+		.cpu = record->cpu,
+		.start = field(event, record, "start"),
+		.value = field(event, record, "duration"),
+		.center = field(event, record, "center"),
+		.limit = field(event, record, "limit"),
+		.values = field(event, record, "values"),
+		.rules = field(event, record, "rules"),
+		.pid = field(event, record, "pid"),
+		.kept = field(event, record, "kept"),
+	};
+	text_field(event, record, "comm", a->comm, sizeof(a->comm));
+	text_field(event, record, "chart", a->chart, sizeof(a->chart));
+	text_field(event, record, "keys", keys, sizeof(keys));
+	judged = tep_find_event(r->tep, field(event, record, "event"));
+	keys_text(judged, keys, a->keys, sizeof(a->keys));
+}
+
+static bool is_worse(const struct alarm *a, const struct alarm *b)
+{
+	/* Not a quotient: a limit can be 0 for a number in an event */
+	return (double)a->value * (b->limit ? b->limit : 1) >
+	       (double)b->value * (a->limit ? a->limit : 1);
+}
+
+static void add_alarm(struct reader *r, const struct alarm *a)
+{
+	/* Otherwise writing a case could be the next case */
+	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid)) {
+		r->own++;
+		return;
+	}
+	if (r->nr_alarms < ALARMS_MAX)
+		r->alarm[r->nr_alarms] = *a;
+	if (!r->nr_alarms || is_worse(a, &r->lead))
+		r->lead = *a;
+	r->nr_alarms++;
+}
+
+/* Finds alarms in the page at hand; returns the number of its events */
+static u64 scan_page(struct reader *r, unsigned int cpu)
+{
+	struct tep_record record = { .cpu = cpu };
+	struct alarm a;
+	u64 events = 0;
+	u16 type;
+
+	if (kbuffer_load_subbuffer(r->k, r->buf))
+		return 0;
+	while ((record.data = kbuffer_read_event(r->k, &record.ts)) != NULL) {
+		record.size = kbuffer_event_size(r->k);
+		memcpy(&type, record.data, sizeof(type));
+		if (type == r->alarm_id) {
+			parse_alarm(r, &record, &a);
+			add_alarm(r, &a);
+		}
+		events++;
+		kbuffer_next_event(r->k, NULL);
+	}
+	return events;
+}
+
+/* ---- the ring buffers ---- */
+
+static void open_cpus(struct reader *r, struct tracefs_instance *instance)
+{
+	unsigned int i;
+
+	r->cpus = sysconf(_SC_NPROCESSORS_CONF);
+	r->fd = xcalloc(r->cpus, sizeof(*r->fd));
+	for (i = 0; i < r->cpus; i++) {
+		char *name = xasprintf("per_cpu/cpu%u/trace_pipe_raw", i);
+
+		r->fd[i] = tracefs_instance_file_open(
+			instance, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		free(name);
+	}
+}
+
+/* Bytes of a page of the ring buffer: where its data begins, and how many there are */
+static unsigned int page_size(void)
+{
+	char *text =
+		tracefs_instance_file_read(NULL, "events/header_page", NULL);
+	char *data = text ? strstr(text, "data;") : NULL;
+	unsigned int offset, size, pages = 0;
+
+	if (data &&
+	    sscanf(data, "data; offset:%u; size:%u", &offset, &size) == 2)
+		pages = offset + size;
+	free(text);
+	return pages;
+}
+
+/**
+ * reader_open - begin to read
+ * @r: filled in; reader_close() is due even on error
+ * @instance: the instance
+ * @systems: systems of the judged events, up to NULL
+ * @dir: where the spool may make a file
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *reader_open(struct reader *r, struct tracefs_instance *instance,
+		  const char *const *systems, const char *dir)
+{
+	unsigned int size = page_size();
+	struct tep_event *event;
+
+	memset(r, 0, sizeof(*r));
+	r->spool.file = -1;
+	r->dir = dir;
+	if (size < 1024 || size > 1 << 20)
+		return xstrdup(
+			"events/header_page of tracefs is not understood");
+	r->tep = tracefs_local_events_system(NULL, systems);
+	event = r->tep ? tep_find_event_by_name(r->tep, "ctlchart",
+						"ctlchart_alarm") :
+			 NULL;
+	if (!event)
+		return xstrdup(
+			"the format of ctlchart_alarm is not understood");
+	r->alarm_id = event->id;
+	r->k = kbuffer_alloc(
+		sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+		__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
+							 KBUFFER_ENDIAN_LITTLE);
+	if (!r->k)
+		memory_failed();
+	r->buf = xzalloc(size);
+	spool_open(&r->spool, size, dir);
+	open_cpus(r, instance);
+	return NULL;
+}
+
+static bool read_cpu(struct reader *r, unsigned int cpu)
+{
+	bool any = false;
+	u64 events;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < PAGES_PASS && r->fd[cpu] >= 0; i++) {
+		n = read(r->fd[cpu], r->buf, r->spool.page_size);
+		if (n <= 0)
+			break;
+		memset(r->buf + n, 0, r->spool.page_size - n);
+		any = true;
+		events = scan_page(r, cpu);
+		if (!spool_add(&r->spool, cpu, r->buf)) {
+			r->spool.dropped_pages++;
+			r->spool.dropped_events += events;
+		}
+	}
+	return any;
+}
+
+/**
+ * reader_pass - read what the kernel has to deliver
+ * @r: the reader
+ *
+ * Return: whether there was anything. There may be more.
+ */
+bool reader_pass(struct reader *r)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < r->cpus; i++)
+		any |= read_cpu(r, i);
+	return any;
+}
+
+/**
+ * reader_reset - begin with the next case
+ * @r: the reader
+ *
+ * A child may go on reading its copy of the spool.
+ */
+void reader_reset(struct reader *r)
+{
+	struct spool *s = &r->spool;
+
+	if (s->nr > s->in_memory || s->file < 0) {
+		if (s->file >= 0)
+			close(s->file);
+		s->file = temporary_file(r->dir);
+	}
+	free(s->cpu);
+	s->cpu = NULL;
+	s->nr = 0;
+	s->room = 0;
+	s->dropped_pages = 0;
+	s->dropped_events = 0;
+	r->nr_alarms = 0;
+}
+
+/**
+ * reader_close - end reading
+ * @r: the reader
+ */
+void reader_close(struct reader *r)
+{
+	unsigned int i;
+
+	for (i = 0; r->fd && i < r->cpus; i++) {
+		if (r->fd[i] >= 0)
+			close(r->fd[i]);
+	}
+	if (r->spool.file >= 0)
+		close(r->spool.file);
+	free(r->spool.memory);
+	free(r->spool.cpu);
+	free(r->fd);
+	free(r->buf);
+	if (r->k)
+		kbuffer_free(r->k);
+	if (r->tep)
+		tep_free(r->tep);
+	memset(r, 0, sizeof(*r));
+	r->spool.file = -1;
+}

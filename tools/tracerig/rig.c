@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The trace instance and the probes of a watch. See rig.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "kernelchart.h"
+#include "memory.h"
+#include "rig.h"
+
+#define PROBES                                                  \
+	(TRACEFS_DYNEVENT_KPROBE | TRACEFS_DYNEVENT_KRETPROBE | \
+	 TRACEFS_DYNEVENT_UPROBE | TRACEFS_DYNEVENT_URETPROBE)
+
+/* Instances of watches at a time */
+#define RIGS_MAX 64
+
+#define NO_CTLCHART \
+	"this kernel has no ctlchart() filter: boot one with the patches (make kernel-deb; docs/rig.md)"
+
+static const char *system_of(const struct rig *r, const struct plan_chart *c)
+{
+	return c->system ? c->system : r->system;
+}
+
+static bool is_there(char *path)
+{
+	bool there = path && !access(path, F_OK);
+
+	tracefs_put_tracing_file(path);
+	return there;
+}
+
+static bool has_event(const char *system, const char *event)
+{
+	return is_there(tracefs_event_get_file(NULL, system, event, "enable"));
+}
+
+/**
+ * rig_check - whether this machine can be watched
+ *
+ * Return: NULL, or what is missing and what to do about it, for free().
+ */
+char *rig_check(void)
+{
+	const char *dir = tracefs_tracing_dir();
+	char *path;
+
+	if (!dir)
+		return xasprintf(
+			"tracefs cannot be mounted: %s",
+			geteuid() ?
+				"run this as root" :
+				"mount -t tracefs nodev /sys/kernel/tracing");
+	path = tracefs_get_tracing_file("instances");
+	if (!path || access(path, W_OK)) {
+		int error = errno;
+
+		tracefs_put_tracing_file(path);
+		if (error == ENOENT)
+			return xasprintf("%s is not a tracefs", dir);
+		return xasprintf("%s: %s: run this as root", dir,
+				 strerror(error));
+	}
+	tracefs_put_tracing_file(path);
+	if (!has_event("ctlchart", "ctlchart_alarm"))
+		return xstrdup(NO_CTLCHART);
+	return NULL;
+}
+
+/* ---- what a killed watch has left ---- */
+
+static bool remove_probes(const char *system)
+{
+	struct tracefs_dynevent **probe =
+		tracefs_dynevent_get_all(PROBES, system);
+	bool removed = true;
+	int i;
+
+	for (i = 0; probe && probe[i]; i++)
+		removed &= !tracefs_dynevent_destroy(probe[i], true);
+	tracefs_dynevent_list_free(probe);
+	return removed;
+}
+
+static void names(struct rig *r, unsigned int number)
+{
+	r->number = number;
+	snprintf(r->name, sizeof(r->name), "tracerig-%u", number);
+	snprintf(r->system, sizeof(r->system), "tracerig_%u", number);
+}
+
+static int lock_directory(const char *name, int how)
+{
+	char *path = tracefs_get_tracing_file(name);
+	int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int error;
+
+	tracefs_put_tracing_file(path);
+	if (fd >= 0 && flock(fd, how)) {
+		error = errno;
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+/* Lock the directory of an instance; -1 with EWOULDBLOCK if its watch lives */
+static int lock_instance(const char *name)
+{
+	char *path = xasprintf("instances/%s", name);
+	int fd = lock_directory(path, LOCK_EX | LOCK_NB);
+
+	free(path);
+	return fd;
+}
+
+static bool destroy(const char *name)
+{
+	struct tracefs_instance *instance;
+	int failed;
+
+	instance = tracefs_instance_alloc(NULL, name);
+	if (!instance)
+		return false;
+	tracefs_trace_off(instance);
+	/* Events first: ctlchart pins the start events of those that are enabled */
+	tracefs_instance_file_write(instance, "events/enable", "0");
+	failed = tracefs_instance_destroy(instance);
+	tracefs_instance_free(instance);
+	return !failed;
+}
+
+/*
+ * Find a number for this watch, and remove what dead ones have left. Under the lock on
+ * the directory of instances, so that no other watch takes a new instance, which is
+ * not locked yet, for that of a dead one.
+ */
+static bool choose_number(struct rig *r, unsigned int *cleaned)
+{
+	bool chosen = false;
+	struct rig other;
+	unsigned int i;
+	int fd;
+
+	for (i = 1; i <= RIGS_MAX; i++) {
+		names(&other, i);
+		fd = lock_instance(other.name);
+		if (fd < 0 && errno != ENOENT)
+			continue;
+		if (fd >= 0) {
+			*cleaned += destroy(other.name);
+			close(fd);
+		}
+		/* A watch may have been killed between its instance and its probes */
+		if (!remove_probes(other.system) || chosen)
+			continue;
+		names(r, i);
+		chosen = true;
+	}
+	return chosen;
+}
+
+static bool create_probes(const struct rig *r, char **error)
+{
+	struct tracefs_dynevent *probe;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < r->plan->nr_probes; i++) {
+		const struct plan_probe *p = &r->plan->probe[i];
+
+		if (p->file && p->returns)
+			probe = tracefs_uretprobe_alloc(
+				r->system, p->event, p->file, p->offset, NULL);
+		else if (p->file)
+			probe = tracefs_uprobe_alloc(r->system, p->event,
+						     p->file, p->offset, NULL);
+		else if (p->returns)
+			probe = tracefs_kretprobe_alloc(r->system, p->event,
+							p->function, NULL, 0);
+		else
+			probe = tracefs_kprobe_alloc(r->system, p->event,
+						     p->function, NULL);
+		if (!probe)
+			memory_failed();
+		ret = tracefs_dynevent_create(probe);
+		tracefs_dynevent_free(probe);
+		if (!ret)
+			continue;
+		*error = xasprintf(
+			"%s cannot be probed: %s%s",
+			p->file ? p->file : p->function, strerror(errno),
+			p->file ?
+				"" :
+				" (grep it in /sys/kernel/tracing/available_filter_functions)");
+		return false;
+	}
+	return true;
+}
+
+/**
+ * rig_open - make the instance and the probes
+ * @r: filled in; rig_close() is due even on error
+ * @p: what the watch does
+ * @cleaned: where to put the number of instances of dead watches that were removed
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *rig_open(struct rig *r, const struct plan *p, unsigned int *cleaned)
+{
+	char *error = NULL;
+	int all;
+
+	*r = (struct rig){ .plan = p, .lock = -1 };
+	*cleaned = 0;
+	all = lock_directory("instances", LOCK_EX);
+	if (all < 0)
+		return xasprintf("instances of tracefs: %s", strerror(errno));
+	if (!choose_number(r, cleaned)) {
+		close(all);
+		return xasprintf("%d watches are running already", RIGS_MAX);
+	}
+	if (create_probes(r, &error)) {
+		r->instance = tracefs_instance_create(r->name);
+		if (!r->instance)
+			error = xasprintf("trace instance %s: %s", r->name,
+					  strerror(errno));
+		else
+			r->lock = lock_instance(r->name);
+	}
+	if (r->instance && r->lock < 0)
+		error = xasprintf("trace instance %s: %s", r->name,
+				  strerror(errno));
+	close(all);
+	return error;
+}
+
+/* ---- events and filters ---- */
+
+static char *split(const char *event, const char **name)
+{
+	const char *colon = strchr(event, ':');
+
+	*name = colon + 1;
+	return xstrndup(event, colon - event);
+}
+
+static char *set_filter(struct rig *r, const struct plan_chart *c)
+{
+	const char *system = system_of(r, c);
+	char *why, *error;
+
+	if (!has_event(system, c->event))
+		return xasprintf("this kernel has no event %s:%s", system,
+				 c->event);
+	if (tracefs_event_file_write(r->instance, system, c->event, "filter",
+				     c->filter) >= 0)
+		return NULL;
+	if (errno != EINVAL)
+		return xasprintf("filter of %s:%s: %s", system, c->event,
+				 strerror(errno));
+	why = tracefs_error_last(r->instance);
+	if (why && *why && why[strlen(why) - 1] == '\n')
+		why[strlen(why) - 1] = '\0';
+	error = xasprintf("the kernel refuses the filter of %s:%s%s%s", system,
+			  c->event, why ? ":\n" : "", why ? why : "");
+	free(why);
+	return error;
+}
+
+/**
+ * rig_prepare - set up the ring buffer and the filters
+ * @r: the rig
+ * @buffer: bytes of the ring buffer of each CPU
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *rig_prepare(struct rig *r, u64 buffer)
+{
+	char *error;
+	size_t i;
+
+	if (tracefs_instance_set_buffer_size(r->instance, buffer >> 10, -1))
+		return xasprintf(
+			"a ring buffer of %llu KiB for each CPU: %s: choose a smaller --buffer",
+			buffer >> 10, strerror(errno));
+	/* The same on all CPUs, which windows need, and easily made a time of day */
+	if (tracefs_instance_file_write(r->instance, "trace_clock", "mono") < 0)
+		return xasprintf("trace clock mono: %s", strerror(errno));
+	for (i = 0; i < r->plan->nr_charts; i++) {
+		error = set_filter(r, &r->plan->chart[i]);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static char *enable(struct rig *r, const char *system, const char *event)
+{
+	if (!tracefs_event_enable(r->instance, system, event))
+		return NULL;
+	return xasprintf("event %s:%s: %s", system, event, strerror(errno));
+}
+
+/**
+ * rig_start - enable the events
+ * @r: the rig, after rig_prepare()
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *rig_start(struct rig *r)
+{
+	const struct plan *p = r->plan;
+	char *system, *error = NULL;
+	const char *event;
+	size_t i;
+
+	for (i = 0; i < p->nr_context && !error; i++) {
+		system = split(p->context[i], &event);
+		if (has_event(system, event))
+			error = enable(r, system, event);
+		else if (!p->optional[i])
+			error = xasprintf("this kernel has no event %s",
+					  p->context[i]);
+		free(system);
+	}
+	for (i = 0; i < p->nr_charts && !error; i++)
+		error = enable(r, system_of(r, &p->chart[i]),
+			       p->chart[i].event);
+	return error;
+}
+
+/**
+ * rig_stop - end recording; what was recorded can still be read
+ * @r: the rig
+ */
+void rig_stop(struct rig *r)
+{
+	tracefs_trace_off(r->instance);
+}
+
+/**
+ * rig_close - remove the instance and the probes
+ * @r: the rig, which nobody reads any more
+ */
+void rig_close(struct rig *r)
+{
+	if (r->instance) {
+		tracefs_instance_free(r->instance);
+		r->instance = NULL;
+		destroy(r->name);
+	}
+	if (r->lock >= 0)
+		close(r->lock);
+	r->lock = -1;
+	if (r->number)
+		remove_probes(r->system);
+}
+
+/**
+ * rig_is_there - whether the instance still exists, and is still this watch's
+ * @r: the rig
+ */
+bool rig_is_there(const struct rig *r)
+{
+	int fd = lock_instance(r->name);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EWOULDBLOCK;
+}
+
+/* ---- accounts ---- */
+
+/**
+ * rig_chart_text - what the kernel says about an event's charts
+ * @r: the rig
+ * @c: the chart
+ *
+ * Return: the event's file "ctlchart", for free(); NULL if it cannot be read.
+ */
+char *rig_chart_text(const struct rig *r, const struct plan_chart *c)
+{
+	return tracefs_event_file_read(r->instance, system_of(r, c), c->event,
+				       "ctlchart", NULL);
+}
+
+/**
+ * rig_chart - read a chart's lines and counts
+ * @r: the rig
+ * @c: the chart
+ * @chart: filled in
+ *
+ * Return: false if the kernel does not have the chart.
+ */
+bool rig_chart(const struct rig *r, const struct plan_chart *c,
+	       struct rig_chart *chart)
+{
+	char *text = rig_chart_text(r, c), *rest = text, *line;
+	struct kernel_chart k;
+	bool found = false;
+
+	*chart = (struct rig_chart){ 0 };
+	line = text ? strstr(text, "\nalarms: ") : NULL;
+	if (line)
+		sscanf(line, "\nalarms: %llu, kept %*u, not written %llu",
+		       &chart->alarms, &chart->not_written);
+	while (!found && kernel_next_chart(&rest, &k)) {
+		found = !k.part && !strcmp(k.name, c->name);
+		if (!found)
+			continue;
+		snprintf(chart->state, sizeof(chart->state), "%s",
+			 k.state ? k.state : "");
+		chart->has_limit = k.has_limit;
+		chart->has_center = k.has_center;
+		chart->is_time = k.is_time;
+		chart->center = k.limits.center;
+		chart->limit = k.limits.ucl;
+		chart->values = k.values;
+	}
+	free(text);
+	return found;
+}
+
+/**
+ * rig_overwritten - number of events that the ring buffer has overwritten
+ * @r: the rig
+ * @cpus: number of CPUs
+ *
+ * With windows most of these are outside of any window, and nobody wanted them.
+ */
+u64 rig_overwritten(const struct rig *r, unsigned int cpus)
+{
+	unsigned long long n;
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < cpus; i++) {
+		char *name = xasprintf("per_cpu/cpu%u/stats", i), *line;
+		char *text =
+			tracefs_instance_file_read(r->instance, name, NULL);
+
+		line = text ? strstr(text, "overrun: ") : NULL;
+		if (line && sscanf(line, "overrun: %llu", &n) == 1)
+			sum += n;
+		free(text);
+		free(name);
+	}
+	return sum;
+}

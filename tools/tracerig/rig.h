@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The part of the kernel that a watch uses: a trace instance of its own, and probes in
+ * a system of its own. Both go when the watch ends. What a killed watch has left is
+ * removed when the next one starts: it is known by the lock on the instance's
+ * directory, which ended with the process.
+ */
+#ifndef TRACERIG_RIG_H
+#define TRACERIG_RIG_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include <tracefs.h>
+
+#include "plan.h"
+
+/**
+ * struct rig_chart - what the kernel says about a chart
+ * @state:	"judging" and so on; "" if that is unknown
+ * @has_limit:	there is a limit
+ * @has_center:	there is a centre line; otherwise the limit is fixed
+ * @is_time:	its values are times, in ns
+ * @center:	centre line
+ * @limit:	upper control limit
+ * @values:	number of values judged
+ * @alarms:	number of alarms
+ * @not_written: number of alarms that are not in the ring buffer
+ */
+struct rig_chart {
+	char state[64];
+	bool has_limit;
+	bool has_center;
+	bool is_time;
+	u64 center;
+	u64 limit;
+	u64 values;
+	u64 alarms;
+	u64 not_written;
+};
+
+/**
+ * struct rig - the part of the kernel
+ * @plan:	what the watch does
+ * @number:	N of instance tracerig-N and system tracerig_N
+ * @name:	name of the instance
+ * @system:	name of the probes' system
+ * @instance:	the instance, NULL as long as there is none
+ * @lock:	lock on its directory, or -1
+ */
+struct rig {
+	const struct plan *plan;
+	unsigned int number;
+	char name[32];
+	char system[32];
+	struct tracefs_instance *instance;
+	int lock;
+};
+
+char *rig_check(void);
+char *rig_open(struct rig *r, const struct plan *p, unsigned int *cleaned);
+char *rig_prepare(struct rig *r, u64 buffer);
+char *rig_start(struct rig *r);
+void rig_stop(struct rig *r);
+void rig_close(struct rig *r);
+bool rig_is_there(const struct rig *r);
+char *rig_chart_text(const struct rig *r, const struct plan_chart *c);
+bool rig_chart(const struct rig *r, const struct plan_chart *c,
+	       struct rig_chart *chart);
+u64 rig_overwritten(const struct rig *r, unsigned int cpus);
+
+#endif

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The schema of case.json, version 1: this table, which tracerig(1) describes, and the
+ * functions that hold a case against it.
+ */
+#include <linux/kernel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case.h"
+#include "memory.h"
+
+/* Larger ones are no case's: there are at most ALARMS_MAX alarms */
+#define CASE_FILE_MAX (16 << 20)
+
+enum type { TEXT, NUMBER, BOOL, OBJECT, LIST, TEXTS, TIME, SUM, NAME };
+
+/**
+ * struct member - a member of an object
+ * @in:		the object: "" for case.json itself
+ * @name:	its name
+ * @type:	its type; of an OBJECT, or the objects of a LIST, the members have @name,
+ *		or @as, as their @in
+ * @optional:	it may be absent
+ * @as:		NULL, or whose members it has
+ */
+struct member {
+	const char *in;
+	const char *name;
+	enum type type;
+	bool optional;
+	const char *as;
+};
+
+static const struct member members[] = {
+	{ "", "format", TEXT, false, NULL },
+	{ "", "version", NUMBER, false, NULL },
+	{ "", "program", TEXT, false, NULL },
+	{ "", "case", NUMBER, false, NULL },
+	{ "", "time", TIME, false, NULL },
+	{ "", "group", TEXT, false, NULL },
+	{ "", "nth", NUMBER, false, NULL },
+	{ "", "host", OBJECT, false, NULL },
+	{ "", "chart", OBJECT, false, NULL },
+	{ "", "alarm", OBJECT, false, NULL },
+	{ "", "nr_alarms", NUMBER, false, NULL },
+	{ "", "alarms", LIST, false, "alarm" },
+	{ "", "values", LIST, false, "value" },
+	{ "", "window", OBJECT, false, NULL },
+	{ "", "losses", OBJECT, false, NULL },
+	{ "", "missing", TEXTS, false, NULL },
+	{ "", "files", LIST, false, "file" },
+	{ "host", "name", TEXT, false, NULL },
+	{ "host", "release", TEXT, false, NULL },
+	{ "host", "version", TEXT, false, NULL },
+	{ "host", "machine", TEXT, false, NULL },
+	{ "host", "cpus", NUMBER, false, NULL },
+	{ "host", "cmdline", TEXT, false, NULL },
+	{ "host", "boot_id", TEXT, false, NULL },
+	{ "chart", "name", TEXT, false, NULL },
+	{ "chart", "event", TEXT, false, NULL },
+	{ "chart", "filter", TEXT, false, NULL },
+	{ "chart", "unit", TEXT, false, NULL },
+	{ "chart", "symbol", TEXT, true, NULL },
+	{ "chart", "file", TEXT, true, NULL },
+	{ "chart", "build_id", TEXT, true, NULL },
+	{ "alarm", "time", NUMBER, false, NULL },
+	{ "alarm", "cpu", NUMBER, false, NULL },
+	{ "alarm", "chart", TEXT, false, NULL },
+	{ "alarm", "start", NUMBER, false, NULL },
+	{ "alarm", "value", NUMBER, false, NULL },
+	{ "alarm", "center", NUMBER, false, NULL },
+	{ "alarm", "limit", NUMBER, false, NULL },
+	{ "alarm", "judged", NUMBER, false, NULL },
+	{ "alarm", "rules", NUMBER, false, NULL },
+	{ "alarm", "pid", NUMBER, false, NULL },
+	{ "alarm", "comm", TEXT, false, NULL },
+	{ "alarm", "keys", TEXT, false, NULL },
+	{ "alarm", "kept", BOOL, false, NULL },
+	{ "value", "time", NUMBER, false, NULL },
+	{ "value", "value", NUMBER, false, NULL },
+	{ "value", "limit", NUMBER, true, NULL },
+	{ "window", "clock", TEXT, false, NULL },
+	{ "window", "begin", NUMBER, false, NULL },
+	{ "window", "end", NUMBER, false, NULL },
+	{ "window", "cpus", LIST, false, "cpu" },
+	{ "cpu", "cpu", NUMBER, false, NULL },
+	{ "cpu", "events", NUMBER, false, NULL },
+	{ "cpu", "begin", NUMBER, false, NULL },
+	{ "cpu", "end", NUMBER, false, NULL },
+	{ "cpu", "gaps", NUMBER, false, NULL },
+	{ "cpu", "lost", NUMBER, false, NULL },
+	{ "losses", "gaps", NUMBER, false, NULL },
+	{ "losses", "lost", NUMBER, false, NULL },
+	{ "losses", "dropped", NUMBER, false, NULL },
+	{ "losses", "overwritten", NUMBER, false, NULL },
+	{ "file", "name", NAME, false, NULL },
+	{ "file", "bytes", NUMBER, false, NULL },
+	{ "file", "sha256", SUM, false, NULL },
+};
+
+static char *check_object(struct json_object *o, const char *in,
+			  const char *path);
+
+static bool is_number(struct json_object *o)
+{
+	/* json-c keeps those above INT64_MAX apart, and -1 as it is */
+	return json_object_is_type(o, json_type_int) &&
+	       (json_object_get_int64(o) >= 0);
+}
+
+static bool is_time(const char *s)
+{
+	static const char form[] = "dddd-dd-ddTdd:dd:dd.ddddddZ";
+	size_t i;
+
+	for (i = 0; i < sizeof(form); i++) {
+		if (form[i] == 'd' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
+			return false;
+	}
+	return true;
+}
+
+/* A file of the case itself, and none that a name could lead to elsewhere */
+static bool is_name(const char *s)
+{
+	return *s && *s != '.' && !strchr(s, '/') && strcmp(s, CASE_FILE) != 0;
+}
+
+static const char *wrong_value(enum type type, struct json_object *o)
+{
+	bool text = json_object_is_type(o, json_type_string);
+	const char *s = text ? json_object_get_string(o) : "";
+
+	switch (type) {
+	case TEXT:
+		return text ? NULL : "must be a string";
+	case NUMBER:
+		return is_number(o) ? NULL : "must be a whole number from 0";
+	case BOOL:
+		return json_object_is_type(o, json_type_boolean) ?
+			       NULL :
+			       "must be true or false";
+	case TIME:
+		return is_time(s) ? NULL :
+				    "must be as 2026-01-31T12:00:00.000000Z";
+	case SUM:
+		return strlen(s) == 64 && !s[strspn(s, "0123456789abcdef")] ?
+			       NULL :
+			       "must be 64 hexadecimal digits";
+	case NAME:
+		return is_name(s) ? NULL : "must be the name of a file";
+	case OBJECT:
+		return json_object_is_type(o, json_type_object) ?
+			       NULL :
+			       "must be an object";
+	case LIST:
+	case TEXTS:
+		return json_object_is_type(o, json_type_array) ?
+			       NULL :
+			       "must be an array";
+	}
+	return NULL;
+}
+
+static char *check_items(const struct member *m, struct json_object *o,
+			 const char *path)
+{
+	enum type type = m->type == TEXTS ? TEXT : OBJECT;
+	char *error = NULL;
+	const char *wrong;
+	size_t i;
+
+	for (i = 0; !error && i < json_object_array_length(o); i++) {
+		struct json_object *item = json_object_array_get_idx(o, i);
+		char *at = xasprintf("%s[%zu]", path, i);
+
+		wrong = wrong_value(type, item);
+		if (wrong)
+			error = xasprintf("%s %s", at, wrong);
+		else if (type == OBJECT)
+			error = check_object(item, m->as, at);
+		free(at);
+	}
+	return error;
+}
+
+static char *check_member(const struct member *m, struct json_object *o,
+			  const char *path)
+{
+	const char *wrong = wrong_value(m->type, o);
+
+	if (wrong)
+		return xasprintf("%s %s", path, wrong);
+	if (m->type == OBJECT)
+		return check_object(o, m->as ? m->as : m->name, path);
+	if (m->type == LIST || m->type == TEXTS)
+		return check_items(m, o, path);
+	return NULL;
+}
+
+static const struct member *find_member(const char *in, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(members); i++) {
+		if (!strcmp(members[i].in, in) &&
+		    !strcmp(members[i].name, name))
+			return &members[i];
+	}
+	return NULL;
+}
+
+static char *check_object(struct json_object *o, const char *in,
+			  const char *path)
+{
+	const char *dot = *path ? "." : "";
+	struct json_object *v;
+	char *error = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(members) && !error; i++) {
+		const struct member *m = &members[i];
+		char *at;
+
+		if (strcmp(m->in, in) != 0)
+			continue;
+		at = xasprintf("%s%s%s", path, dot, m->name);
+		if (json_object_object_get_ex(o, m->name, &v))
+			error = check_member(m, v, at);
+		else if (!m->optional)
+			error = xasprintf("%s is absent", at);
+		free(at);
+	}
+	json_object_object_foreach(o, name, value)
+	{
+		(void)value;
+		if (!error && !find_member(in, name))
+			error = xasprintf("%s%s%s is unknown", path, dot, name);
+	}
+	return error;
+}
+
+/**
+ * schema_check - hold a case against the schema
+ * @o: case.json
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *schema_check(struct json_object *o)
+{
+	struct json_object *v;
+
+	if (!json_object_is_type(o, json_type_object))
+		return xstrdup("is not an object");
+	if (!json_object_object_get_ex(o, "format", &v) ||
+	    !json_object_is_type(v, json_type_string) ||
+	    strcmp(json_object_get_string(v), CASE_FORMAT) != 0)
+		return xstrdup("is not of a case: format must be " CASE_FORMAT);
+	if (!json_object_object_get_ex(o, "version", &v) ||
+	    !json_object_is_type(v, json_type_int))
+		return xstrdup("version must be a whole number");
+	if (json_object_get_int64(v) != CASE_VERSION)
+		return xasprintf(
+			"has version %lld; this program reads version %d",
+			(long long)json_object_get_int64(v), CASE_VERSION);
+	return check_object(o, "", "");
+}
+
+static char *read_text(const char *path, char **text, size_t *len)
+{
+	FILE *f = fopen(path, "re");
+	char *error = NULL;
+
+	*text = NULL;
+	if (!f)
+		return xasprintf("%m");
+	*text = xzalloc(CASE_FILE_MAX + 1);
+	*len = fread(*text, 1, CASE_FILE_MAX + 1, f);
+	if (ferror(f))
+		error = xasprintf("%m");
+	else if (*len > CASE_FILE_MAX)
+		error = xasprintf("is larger than %d MiB", CASE_FILE_MAX >> 20);
+	fclose(f);
+	return error;
+}
+
+/**
+ * case_read - read and check case.json
+ * @dir: directory of the case
+ * @error: set to NULL, or to what is wrong, with the name of the file, for free()
+ *
+ * Return: the object, or NULL.
+ */
+struct json_object *case_read(const char *dir, char **error)
+{
+	char *path = xasprintf("%s/" CASE_FILE, dir), *text, *why;
+	struct json_tokener *tok = json_tokener_new();
+	struct json_object *o = NULL;
+	size_t len = 0;
+
+	if (!tok)
+		memory_failed();
+	why = read_text(path, &text, &len);
+	if (!why) {
+		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
+						    JSON_TOKENER_VALIDATE_UTF8);
+		/* With the zero behind it, so that a number at the end is one */
+		o = json_tokener_parse_ex(tok, text, len + 1);
+		if (!o)
+			why = xasprintf("%zu: %s",
+					json_tokener_get_parse_end(tok),
+					json_tokener_error_desc(
+						json_tokener_get_error(tok)));
+		else if (json_tokener_get_parse_end(tok) < len)
+			why = xasprintf("%zu: something follows the object",
+					json_tokener_get_parse_end(tok));
+		else
+			why = schema_check(o);
+	}
+	*error = why ? xasprintf("%s: %s", path, why) : NULL;
+	if (why) {
+		json_object_put(o);
+		o = NULL;
+	}
+	json_tokener_free(tok);
+	free(text);
+	free(path);
+	free(why);
+	return o;
+}

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The directory of the cases. See store.h. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "cli.h"
+#include "memory.h"
+#include "store.h"
+#include "text.h"
+
+#define GROUPS_FILE "groups.json"
+#define GROUPS_FORMAT "tracerig-groups"
+#define OTHERS "others"
+
+/* Numbers of cases are at most this, so that adding one has room */
+#define NUMBER_MAX 1000000000000ull
+
+/**
+ * group_of - what makes cases alike
+ * @a: the leading alarm
+ * @buf: where to put it: the chart, the program, and the objects among the keys
+ * @size: its size
+ *
+ * Threads of a pool, and places on a disk, are alike: digits at the end of the program's
+ * name and keys named sector or pid do not count.
+ */
+void group_of(const struct alarm *a, char *buf, size_t size)
+{
+	size_t comm = strcspn(a->comm, "/:"), len;
+	const char *key = a->keys;
+
+	while (comm > 1 && (isdigit((unsigned char)a->comm[comm - 1]) ||
+			    a->comm[comm - 1] == '-'))
+		comm--;
+	len = snprintf(buf, size, "%s %.*s", a->chart, (int)comm, a->comm);
+	while (*key) {
+		size_t n = strcspn(key, " "), name = strcspn(key, "= ");
+
+		if (name < n && (name != 6 || strncmp(key, "sector", 6)) &&
+		    (name < 3 || strncmp(key + name - 3, "pid", 3)) &&
+		    len < size)
+			len += snprintf(buf + len, size - len, " %.*s", (int)n,
+					key);
+		key += n + strspn(key + n, " ");
+	}
+}
+
+/* ---- reading ---- */
+
+static u64 get_number(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) ?
+		       json_object_get_uint64(v) :
+		       0;
+}
+
+static const char *get_text(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+
+	if (!json_object_object_get_ex(o, key, &v) ||
+	    !json_object_is_type(v, json_type_string))
+		return "";
+	return json_object_get_string(v);
+}
+
+static void fill_case(struct store_case *c, struct json_object *o)
+{
+	struct json_object *alarm, *chart, *files, *file, *losses;
+	size_t i;
+
+	json_object_object_get_ex(o, "alarm", &alarm);
+	json_object_object_get_ex(o, "chart", &chart);
+	json_object_object_get_ex(o, "files", &files);
+	json_object_object_get_ex(o, "losses", &losses);
+	c->lost = get_number(losses, "lost") + get_number(losses, "dropped");
+	c->group = xstrdup(get_text(o, "group"));
+	c->nth = get_number(o, "nth");
+	c->time = xstrdup(get_text(o, "time"));
+	c->nr_alarms = get_number(o, "nr_alarms");
+	c->value = get_number(alarm, "value");
+	c->limit = get_number(alarm, "limit");
+	c->is_time = !strcmp(get_text(chart, "unit"), "ns");
+	c->chart = xstrdup(get_text(alarm, "chart"));
+	c->keys = xstrdup(get_text(alarm, "keys"));
+	c->who = xasprintf("%s-%llu", get_text(alarm, "comm"),
+			   get_number(alarm, "pid"));
+	for (i = 0; i < json_object_array_length(files); i++) {
+		file = json_object_array_get_idx(files, i);
+		c->bytes += get_number(file, "bytes");
+	}
+}
+
+static bool load_case(struct store *s, u64 number)
+{
+	char *path = xasprintf("%s/%llu", s->dir, number), *error = NULL;
+	struct json_object *o = case_read(path, &error);
+	struct store_case *c;
+
+	free(path);
+	if (!error && get_number(o, "case") != number)
+		error = xstrdup("another case");
+	if (error) {
+		free(error);
+		json_object_put(o);
+		s->damaged++;
+		return false;
+	}
+	GROW(s->c, s->nr, s->room);
+	c = &s->c[s->nr++];
+	*c = (struct store_case){ .number = number };
+	fill_case(c, o);
+	json_object_put(o);
+	return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct store_case *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static char *load_cases(struct store *s)
+{
+	DIR *d = opendir(s->dir);
+	struct dirent *e;
+	u64 number;
+
+	if (!d)
+		return xasprintf("%s: %s", s->dir, strerror(errno));
+	while ((e = readdir(d)) != NULL) {
+		if (!parse_number(e->d_name, &number) || !number ||
+		    *e->d_name == '0' || number > NUMBER_MAX)
+			continue;
+		if (s->next <= number)
+			s->next = number + 1;
+		load_case(s, number);
+	}
+	closedir(d);
+	if (s->c)
+		qsort(s->c, s->nr, sizeof(*s->c), by_number);
+	return NULL;
+}
+
+/* ---- groups ---- */
+
+/**
+ * store_group - find a group, or begin one
+ * @s: the store
+ * @name: what makes its cases alike
+ *
+ * Return: the group, until the next call.
+ */
+struct store_group *store_group(struct store *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_groups; i++) {
+		if (!strcmp(s->group[i].name, name))
+			return &s->group[i];
+	}
+	if (s->nr_groups >= GROUPS_MAX && strcmp(name, OTHERS) != 0)
+		return store_group(s, OTHERS);
+	GROW(s->group, s->nr_groups, s->group_room);
+	s->group[s->nr_groups] = (struct store_group){ .name = xstrdup(name) };
+	return &s->group[s->nr_groups++];
+}
+
+/*
+ * The counts. The file only has what the cases do not tell, so that one that is lost or
+ * damaged makes counts smaller, and nothing else.
+ */
+static void load_groups(struct store *s)
+{
+	char *path = xasprintf("%s/" GROUPS_FILE, s->dir);
+	struct json_object *o = json_object_from_file(path), *list, *e;
+	struct store_group *g;
+	size_t i;
+	u64 next;
+
+	free(path);
+	if (json_object_is_type(o, json_type_object) &&
+	    !strcmp(get_text(o, "format"), GROUPS_FORMAT)) {
+		next = get_number(o, "next");
+		if (next > s->next && next <= NUMBER_MAX)
+			s->next = next;
+		if (json_object_object_get_ex(o, "groups", &list) &&
+		    json_object_is_type(list, json_type_array)) {
+			for (i = 0; i < json_object_array_length(list); i++) {
+				e = json_object_array_get_idx(list, i);
+				if (!json_object_is_type(e, json_type_object))
+					continue;
+				g = store_group(s, get_text(e, "group"));
+				g->count = get_number(e, "count");
+			}
+		}
+	}
+	json_object_put(o);
+	for (i = 0; i < s->nr; i++) {
+		const struct store_case *c = &s->c[i];
+
+		g = store_group(s, c->group);
+		if (g->count < c->nth)
+			g->count = c->nth;
+		if (!g->first)
+			g->first = c->number;
+		if (!g->worst || c->value > g->value) {
+			g->worst = c->number;
+			g->value = c->value;
+		}
+	}
+}
+
+/**
+ * store_wants - count a case, and decide whether it is kept
+ * @g: its group
+ * @value: value of its alarm
+ *
+ * Return: true for the first one, for the worst one up to now, and every tenth.
+ */
+bool store_wants(struct store_group *g, u64 value)
+{
+	g->count++;
+	return g->count == 1 || !g->first || value > g->value ||
+	       !(g->count % KEEP_NTH);
+}
+
+/* ---- writing ---- */
+
+/**
+ * store_remove - remove a directory with files
+ * @path: the directory
+ *
+ * Return: whether it is gone.
+ */
+bool store_remove(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	if (!d)
+		return errno == ENOENT;
+	while ((e = readdir(d)) != NULL) {
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	closedir(d);
+	return !rmdir(path);
+}
+
+/* What a killed watch has left: cases half written or half removed */
+static void remove_leftovers(const char *dir)
+{
+	struct dirent **entry;
+	int i, n = scandir(dir, &entry, NULL, NULL);
+
+	for (i = 0; i < n; i++) {
+		const char *name = entry[i]->d_name;
+		char *path = xasprintf("%s/%s", dir, name);
+
+		if (!strncmp(name, ".case-", 6) || !strncmp(name, ".gone-", 6))
+			store_remove(path);
+		else if (!strncmp(name, ".groups-", 8))
+			unlink(path);
+		free(path);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+}
+
+static void free_case(struct store_case *c)
+{
+	free(c->group);
+	free(c->time);
+	free(c->chart);
+	free(c->who);
+	free(c->keys);
+}
+
+/* Whole or absent, in this order, too */
+static bool remove_case(struct store *s, size_t i)
+{
+	struct store_case *c = &s->c[i];
+	char *path = xasprintf("%s/%llu", s->dir, c->number);
+	char *gone = xasprintf("%s/.gone-%llu", s->dir, c->number);
+	bool removed = !rename(path, gone) && store_remove(gone);
+
+	free(path);
+	free(gone);
+	free_case(c);
+	memmove(c, c + 1, (s->nr - i - 1) * sizeof(*c));
+	s->nr--;
+	return removed;
+}
+
+static size_t find_case(const struct store *s, u64 number)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr && s->c[i].number != number; i++)
+		;
+	return i;
+}
+
+/**
+ * store_added - a case has been written
+ * @s: the store
+ * @g: its group
+ * @number: its number
+ *
+ * The case that was the worst of its group until now is removed, unless it is kept for
+ * another reason.
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *store_added(struct store *s, struct store_group *g, u64 number)
+{
+	const struct store_case *c, *old;
+	size_t i;
+
+	if (!load_case(s, number))
+		return xasprintf("case %llu cannot be read again", number);
+	c = &s->c[s->nr - 1];
+	if (!g->first)
+		g->first = number;
+	if (g->worst && c->value <= g->value)
+		return NULL;
+	i = find_case(s, g->worst);
+	old = i < s->nr ? &s->c[i] : NULL;
+	g->value = c->value;
+	g->worst = number;
+	if (old && old->number != g->first && old->nth % KEEP_NTH)
+		remove_case(s, i);
+	return NULL;
+}
+
+/**
+ * store_bytes - size of all cases
+ * @s: the store
+ */
+u64 store_bytes(const struct store *s)
+{
+	u64 sum = 0;
+	size_t i;
+
+	for (i = 0; i < s->nr; i++)
+		sum += s->c[i].bytes;
+	return sum;
+}
+
+/* How much a case is worth: 0 for one that goes first */
+static int worth(struct store *s, const struct store_case *c)
+{
+	const struct store_group *g = store_group(s, c->group);
+
+	return c->number == g->first ? 2 : c->number == g->worst;
+}
+
+/**
+ * store_keep - remove cases until the others have room
+ * @s: the store
+ * @bytes: room for all cases
+ *
+ * The oldest go first: of those that are neither the first nor the worst of their kind,
+ * then of the worst, then of the first. The youngest case stays.
+ *
+ * Return: number of cases removed.
+ */
+unsigned int store_keep(struct store *s, u64 bytes)
+{
+	unsigned int removed = 0;
+
+	while (s->nr > 1 && store_bytes(s) > bytes) {
+		size_t i, victim = 0;
+
+		for (i = 1; i + 1 < s->nr; i++) {
+			if (worth(s, &s->c[i]) < worth(s, &s->c[victim]))
+				victim = i;
+		}
+		remove_case(s, victim);
+		removed++;
+	}
+	return removed;
+}
+
+/**
+ * store_save - write the counts
+ * @s: the store
+ *
+ * Return: false with errno set if they could not be written; the old ones are there then.
+ */
+bool store_save(const struct store *s)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *list = json_object_new_array(), *e;
+	char *temporary = xasprintf("%s/.groups-new", s->dir);
+	char *path = xasprintf("%s/" GROUPS_FILE, s->dir);
+	FILE *f = fopen(temporary, "we");
+	bool good;
+	size_t i;
+
+	json_string(o, "format", GROUPS_FORMAT);
+	json_number(o, "version", 1);
+	json_number(o, "next", s->next);
+	for (i = 0; i < s->nr_groups; i++) {
+		e = json_object_new_object();
+		json_string(e, "group", s->group[i].name);
+		json_number(e, "count", s->group[i].count);
+		json_object_array_add(list, e);
+	}
+	json_object_object_add(o, "groups", list);
+	if (f) {
+		json_write(o, f);
+		good = !ferror(f);
+		good &= !fclose(f);
+		good = good && !rename(temporary, path);
+	} else {
+		json_object_put(o);
+		good = false;
+	}
+	if (!good) {
+		int error = errno;
+
+		unlink(temporary);
+		errno = error;
+	}
+	free(temporary);
+	free(path);
+	return good;
+}
+
+static char *make_directory(const char *dir)
+{
+	char *path = xstrdup(dir), *slash;
+	char *error = NULL;
+
+	for (slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+	/* Cases have the kernel's log and addresses */
+	if (mkdir(path, 0750) && errno != EEXIST)
+		error = xasprintf("%s: %s", dir, strerror(errno));
+	free(path);
+	return error;
+}
+
+/**
+ * store_open - open the directory of the cases
+ * @s: filled in; store_close() is due even on error
+ * @dir: the directory
+ * @write: make it, and lock it: one watch at a time
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *store_open(struct store *s, const char *dir, bool write)
+{
+	char *error = NULL;
+
+	*s = (struct store){ .dir = xstrdup(dir), .lock = -1, .next = 1 };
+	if (write)
+		error = make_directory(dir);
+	if (error)
+		return error;
+	if (write) {
+		s->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (s->lock < 0)
+			return xasprintf("%s: %s", dir, strerror(errno));
+		if (flock(s->lock, LOCK_EX | LOCK_NB))
+			return xasprintf(
+				"%s is in use by another watch: choose another --dir",
+				dir);
+		remove_leftovers(dir);
+	}
+	error = load_cases(s);
+	if (!error)
+		load_groups(s);
+	return error;
+}
+
+/**
+ * store_close - close the directory
+ * @s: the store
+ */
+void store_close(struct store *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr; i++)
+		free_case(&s->c[i]);
+	for (i = 0; i < s->nr_groups; i++)
+		free(s->group[i].name);
+	free(s->c);
+	free(s->group);
+	free(s->dir);
+	if (s->lock >= 0)
+		close(s->lock);
+	*s = (struct store){ .lock = -1 };
+}

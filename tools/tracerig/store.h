@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The directory of the cases: DIR/N is case N, and DIR/groups.json counts alike cases,
+ * of which the first, the worst and every tenth are kept.
+ */
+#ifndef TRACERIG_STORE_H
+#define TRACERIG_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "reader.h"
+
+/* Of alike cases, each of this number is kept */
+#define KEEP_NTH 10
+
+/* Kinds of cases; those of more kinds than these are counted together */
+#define GROUPS_MAX 1000
+
+/**
+ * struct store_case - a case that is kept
+ * @number:	its number
+ * @group:	what makes cases alike
+ * @nth:	it was the nth of its group
+ * @bytes:	size of its files
+ * @value:	value of its alarm
+ * @limit:	its limit
+ * @is_time:	these are times, in ns
+ * @time:	when it was, in ISO 8601
+ * @chart:	its chart
+ * @who:	"COMM-PID"
+ * @keys:	keys of the alarm
+ * @nr_alarms:	number of its alarms
+ * @lost:	number of events that are lost in its window
+ */
+struct store_case {
+	u64 number;
+	char *group;
+	u64 nth;
+	u64 bytes;
+	u64 value;
+	u64 limit;
+	bool is_time;
+	char *time;
+	char *chart;
+	char *who;
+	char *keys;
+	u64 nr_alarms;
+	u64 lost;
+};
+
+/**
+ * struct store_group - alike cases
+ * @name:	what makes them alike
+ * @count:	how many there were, kept or not
+ * @first:	number of the first one
+ * @worst:	number of the worst one
+ * @value:	its value
+ */
+struct store_group {
+	char *name;
+	u64 count;
+	u64 first;
+	u64 worst;
+	u64 value;
+};
+
+/**
+ * struct store - the directory
+ * @dir:	its path
+ * @lock:	lock on it, or -1
+ * @next:	number of the next case
+ * @c:		the cases, in order of their numbers
+ * @nr:		number of these
+ * @group:	the groups
+ * @nr_groups:	number of these
+ * @damaged:	number of directories of cases whose case.json cannot be read
+ */
+struct store {
+	char *dir;
+	int lock;
+	u64 next;
+	struct store_case *c;
+	size_t nr, room;
+	struct store_group *group;
+	size_t nr_groups, group_room;
+	unsigned int damaged;
+};
+
+void group_of(const struct alarm *a, char *buf, size_t size);
+
+char *store_open(struct store *s, const char *dir, bool write);
+void store_close(struct store *s);
+struct store_group *store_group(struct store *s, const char *name);
+bool store_wants(struct store_group *g, u64 value);
+char *store_added(struct store *s, struct store_group *g, u64 number);
+unsigned int store_keep(struct store *s, u64 bytes);
+bool store_save(const struct store *s);
+bool store_remove(const char *path);
+u64 store_bytes(const struct store *s);
+
+#endif

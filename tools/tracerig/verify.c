@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tracerig verify: holds a case against its schema and sums. */
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "case.h"
+#include "cli.h"
+#include "memory.h"
+#include "operand.h"
+#include "tracerig.h"
+
+static const char doc[] =
+	"Check that a case is as it was written: case.json is as its version says, and "
+	"all files are there with their sizes and SHA-256 sums.\n\n"
+	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
+	"\v"
+	"Examples:\n"
+	"  tracerig verify 3\n"
+	"  tar -xf case3.tar && tracerig verify ./3\n"
+	"\n"
+	"Exit status: 0 the case is whole, 1 it is not, 2 usage.\n";
+
+static char *check_file(const char *dir, struct json_object *o)
+{
+	struct json_object *name, *bytes, *sum;
+	char *path, *found, *error = NULL;
+	struct stat st;
+	u64 size;
+
+	json_object_object_get_ex(o, "name", &name);
+	json_object_object_get_ex(o, "bytes", &bytes);
+	json_object_object_get_ex(o, "sha256", &sum);
+	path = xasprintf("%s/%s", dir, json_object_get_string(name));
+	if (lstat(path, &st)) {
+		error = xasprintf("%s: %s", path, strerror(errno));
+	} else if (!S_ISREG(st.st_mode)) {
+		error = xasprintf("%s: is not a regular file", path);
+	} else if ((u64)st.st_size != json_object_get_uint64(bytes)) {
+		error = xasprintf(
+			"%s: has %llu bytes, not %llu", path,
+			(unsigned long long)st.st_size,
+			(unsigned long long)json_object_get_uint64(bytes));
+	} else {
+		found = case_sum(path, &size);
+		if (!found)
+			error = xasprintf("%s: %s", path, strerror(errno));
+		else if (strcmp(found, json_object_get_string(sum)) != 0)
+			error = xasprintf(
+				"%s: its SHA-256 is not that in case.json",
+				path);
+		free(found);
+	}
+	free(path);
+	return error;
+}
+
+static bool is_listed(struct json_object *files, const char *name)
+{
+	struct json_object *v;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(files); i++) {
+		json_object_object_get_ex(json_object_array_get_idx(files, i),
+					  "name", &v);
+		if (!strcmp(json_object_get_string(v), name))
+			return true;
+	}
+	return false;
+}
+
+static char *check_others(const char *dir, struct json_object *files)
+{
+	DIR *d = opendir(dir);
+	char *error = NULL;
+	struct dirent *e;
+
+	if (!d)
+		return xasprintf("%s: %s", dir, strerror(errno));
+	while (!error && (e = readdir(d)) != NULL) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    !strcmp(e->d_name, CASE_FILE) ||
+		    is_listed(files, e->d_name))
+			continue;
+		error = xasprintf("%s/%s: is not in case.json", dir, e->d_name);
+	}
+	closedir(d);
+	return error;
+}
+
+/**
+ * case_verify - check the files of a case
+ * @dir: its directory
+ * @o: its case.json, as case_read() returned it
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *case_verify(const char *dir, struct json_object *o)
+{
+	struct json_object *files;
+	char *error = NULL;
+	bool trace = false;
+	size_t i;
+
+	json_object_object_get_ex(o, "files", &files);
+	for (i = 0; i < json_object_array_length(files) && !error; i++)
+		error = check_file(dir, json_object_array_get_idx(files, i));
+	trace = is_listed(files, "trace.dat");
+	if (!error && !trace)
+		error = xasprintf("%s/" CASE_FILE ": has no trace.dat", dir);
+	if (!error)
+		error = check_others(dir, files);
+	return error;
+}
+
+/**
+ * verify_main - the command verify
+ * @argc: as of main()
+ * @argv: the same, the first one a name for messages
+ *
+ * Return: the exit status.
+ */
+int verify_main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		operand_options, operand_parse, "CASE", doc, NULL, NULL, NULL
+	};
+	struct operand o = { .dir = CASES_DIR };
+	struct json_object *json;
+	char *dir, *error;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	dir = operand_directory(&o);
+	json = case_read(dir, &error);
+	if (!error)
+		error = case_verify(dir, json);
+	if (error)
+		complain("%s", error);
+	else
+		printf("%s: whole\n", dir);
+	json_object_put(json);
+	free(dir);
+	free(error);
+	return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tracerig watch: waits for windows, and makes a case of each.
+ *
+ * The kernel delivers the events of a window at once, when it is over. A window's case
+ * is closed when no CPU has anything more to deliver for a while; it is written by a
+ * child, for the disk may be what is slow, and a ring buffer that is not read meanwhile
+ * would lose the next window.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "memory.h"
+#include "notify.h"
+#include "reader.h"
+#include "rig.h"
+#include "store.h"
+#include "text.h"
+#include "tracerig.h"
+#include "watch.h"
+#include "window.h"
+
+#define MS 1000000ull
+
+/* A window is over when nothing has come for so long */
+#define QUIET (300 * MS)
+/* A case is closed although more comes */
+#define LONGEST (10000 * MS)
+/* From one look at the charts to the next */
+#define TICK (1000 * MS)
+/* From one pass over the CPUs to the next when poll() says that there is something */
+#define PASS (20 * MS)
+
+/**
+ * struct pending - the case that a child is writing
+ * @pid:	the child, 0: none
+ * @number:	the case
+ * @group:	what makes it alike
+ * @nr_alarms:	its alarms
+ * @lead:	the worst of them
+ * @is_time:	its values are times
+ */
+struct pending {
+	pid_t pid;
+	u64 number;
+	char group[400];
+	u64 nr_alarms;
+	struct alarm lead;
+	bool is_time;
+};
+
+/**
+ * struct watch - a watch
+ * @o:		its options
+ * @rig:	its part of the kernel
+ * @reader:	reads the ring buffer
+ * @store:	the cases
+ * @command:	--on-alarm
+ * @pending:	the case that is being written
+ * @metrics:	counts since the start
+ * @chart:	what the kernel last said about each chart
+ * @learnt:	for each chart, the user has seen its limit
+ * @systems:	systems of all events, up to NULL
+ * @head:	what window_head() returned
+ * @signals:	a signalfd
+ * @begun:	when it began, ns of CLOCK_MONOTONIC, as all times here
+ * @last_data:	when something was last read
+ * @first_data:	when the first page of the case at hand was read, 0: there is none
+ * @next_tick:	when to look at the charts
+ * @late_pages:	number of pages that came after their case was closed
+ * @cases:	number of cases, kept or not
+ * @stop:	the watch ends
+ * @trouble:	its exit status is 1
+ */
+struct watch {
+	const struct watch_options *o;
+	struct rig rig;
+	struct reader reader;
+	struct store store;
+	struct command command;
+	struct pending pending;
+	struct metrics metrics;
+	struct rig_chart *chart;
+	bool *learnt;
+	const char **systems;
+	int head;
+	int signals;
+	u64 begun;
+	u64 last_data;
+	u64 first_data;
+	u64 next_tick;
+	u64 late_pages;
+	u64 cases;
+	bool stop;
+	bool trouble;
+};
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
+}
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static bool fail(char *error)
+{
+	if (!error)
+		return false;
+	complain("%s", error);
+	free(error);
+	return true;
+}
+
+/* ---- cases ---- */
+
+static const struct plan_chart *chart_of(const struct watch *w,
+					 const char *name, size_t *index)
+{
+	/* "NAME[FIELD=VALUE]" is a part of the chart NAME */
+	size_t len = strcspn(name, "["), i;
+
+	for (i = 0; i < w->o->plan.nr_charts; i++) {
+		const struct plan_chart *c = &w->o->plan.chart[i];
+
+		if (strlen(c->name) == len && !strncmp(c->name, name, len)) {
+			*index = i;
+			return c;
+		}
+	}
+	*index = 0;
+	return &w->o->plan.chart[0];
+}
+
+/* The case is kept, or counted as like another one */
+static void report(struct watch *w, const struct pending *p, bool kept)
+{
+	struct store_group *g = store_group(&w->store, p->group);
+	u64 like = g->first ? g->first : p->number;
+	char *dir = kept ? xasprintf("%s/%llu", w->store.dir, p->number) :
+			   xstrdup("");
+	struct notice n = {
+		.number = kept ? p->number : 0,
+		.like = like,
+		.alike = g->count,
+		.dir = dir,
+		.group = p->group,
+		.chart = p->lead.chart,
+		.value = p->lead.value,
+		.limit = p->lead.limit,
+		.is_time = p->is_time,
+		.pid = p->lead.pid,
+		.comm = p->lead.comm,
+		.keys = p->lead.keys,
+		.nr_alarms = p->nr_alarms,
+	};
+	struct timespec at = case_time(p->lead.ts);
+	char clock[16], *message = notice_message(&n);
+	struct tm tm;
+
+	n.message = message;
+	strftime(clock, sizeof(clock), "%H:%M:%S",
+		 localtime_r(&at.tv_sec, &tm));
+	if (!journal_send(&n))
+		say("%s %s", clock, message);
+	command_start(&w->command, &n, now_ns());
+	w->cases++;
+	if (w->o->stop_after && w->cases >= w->o->stop_after)
+		w->stop = true;
+	free(dir);
+	free(message);
+}
+
+static int write_pending(struct watch *w, size_t index, u64 nth)
+{
+	const struct pending *p = &w->pending;
+	const struct plan_chart *c = &w->o->plan.chart[index];
+	struct case_job job = {
+		.dir = w->store.dir,
+		.number = p->number,
+		.group = p->group,
+		.nth = nth,
+		.chart = c,
+		.chart_text = rig_chart_text(&w->rig, c),
+		.is_time = p->is_time,
+		.reader = &w->reader,
+		.head = w->head,
+		.overwritten = rig_overwritten(&w->rig, w->reader.cpus),
+	};
+
+	return case_write(&job);
+}
+
+/* All of the window is in the spool */
+static void close_window(struct watch *w)
+{
+	struct pending *p = &w->pending;
+	struct store_group *g;
+	size_t index;
+	sigset_t none;
+
+	if (!w->reader.nr_alarms) {
+		/* What came after its case was closed */
+		w->late_pages += w->reader.spool.nr;
+		reader_reset(&w->reader);
+		return;
+	}
+	*p = (struct pending){ .lead = w->reader.lead,
+			       .nr_alarms = w->reader.nr_alarms };
+	chart_of(w, p->lead.chart, &index);
+	/* Only the value of a pair of events has a start */
+	p->is_time = p->lead.start || w->chart[index].is_time;
+	group_of(&p->lead, p->group, sizeof(p->group));
+	g = store_group(&w->store, p->group);
+	snprintf(p->group, sizeof(p->group), "%s", g->name);
+	if (!store_wants(g, p->lead.value)) {
+		w->metrics.alike++;
+		reader_reset(&w->reader);
+		report(w, p, false);
+		return;
+	}
+	p->number = w->store.next++;
+	fflush(NULL);
+	p->pid = fork();
+	if (!p->pid) {
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		signal(SIGINT, SIG_IGN); /* from a terminal, to both */
+		_exit(write_pending(w, index, g->count));
+	}
+	if (p->pid < 0) {
+		complain("case %llu is not kept: %s", p->number,
+			 strerror(errno));
+		p->pid = 0;
+		w->metrics.failed++;
+	}
+	w->reader.own_pid = p->pid;
+	reader_reset(&w->reader);
+}
+
+/* The child has written the case, or could not */
+static void end_pending(struct watch *w, int status)
+{
+	struct pending p = w->pending;
+	struct store_group *g = store_group(&w->store, p.group);
+	char *error = NULL, *path;
+
+	w->pending.pid = 0;
+	if (!status) {
+		error = store_added(&w->store, g, p.number);
+	} else {
+		/* Its parts go, so that they take no room */
+		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
+		store_remove(path);
+		free(path);
+		error = xasprintf("case %llu is not kept: %s", p.number,
+				  WIFEXITED(status) ?
+					  strerror(WEXITSTATUS(status)) :
+					  "its writer was killed");
+	}
+	if (error) {
+		complain("%s", error);
+		free(error);
+		w->metrics.failed++;
+		w->trouble = true;
+	} else {
+		w->metrics.kept++;
+		w->metrics.lost += w->store.c[w->store.nr - 1].lost;
+	}
+	store_keep(&w->store, w->o->keep);
+	report(w, &p, !error);
+	if (!store_save(&w->store))
+		complain("%s: the counts are not saved: %s", w->store.dir,
+			 strerror(errno));
+}
+
+static void reap(struct watch *w)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == w->pending.pid)
+			end_pending(w, status);
+		else if (pid == w->command.pid)
+			command_ended(&w->command, status);
+	}
+}
+
+/* ---- charts ---- */
+
+static void say_learnt(const struct plan_chart *c, const struct rig_chart *k)
+{
+	char center[32], limit[32];
+
+	format_value(limit, sizeof(limit), k->limit, k->is_time);
+	if (k->has_center)
+		say("%s: learnt: centre %s, limit %s", c->name,
+		    format_value(center, sizeof(center), k->center, k->is_time),
+		    limit);
+	else
+		say("%s: limit %s (fixed)", c->name, limit);
+}
+
+static void write_metrics(struct watch *w)
+{
+	if (!w->o->metrics)
+		return;
+	w->metrics.plan = &w->o->plan;
+	w->metrics.chart = w->chart;
+	w->metrics.own = w->reader.own;
+	w->metrics.bytes = store_bytes(&w->store);
+	if (metrics_write(&w->metrics, w->o->metrics))
+		return;
+	if (!w->trouble)
+		complain("%s: %s", w->o->metrics, strerror(errno));
+	w->trouble = true;
+}
+
+static void tick(struct watch *w)
+{
+	const struct plan *p = &w->o->plan;
+	size_t i;
+
+	if (!rig_is_there(&w->rig)) {
+		complain("the trace instance %s was removed by somebody else",
+			 w->rig.name);
+		w->trouble = true;
+		w->stop = true;
+		return;
+	}
+	for (i = 0; i < p->nr_charts; i++) {
+		rig_chart(&w->rig, &p->chart[i], &w->chart[i]);
+		if (w->learnt[i] || !w->chart[i].has_limit)
+			continue;
+		w->learnt[i] = true;
+		say_learnt(&p->chart[i], &w->chart[i]);
+	}
+	write_metrics(w);
+}
+
+/* ---- the loop ---- */
+
+static void handle_signals(struct watch *w)
+{
+	struct signalfd_siginfo info;
+
+	while (read(w->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			w->stop = true;
+	}
+	reap(w);
+}
+
+static void read_data(struct watch *w)
+{
+	u64 now = now_ns();
+
+	if (!reader_pass(&w->reader))
+		return;
+	if (!w->first_data)
+		w->first_data = now;
+	w->last_data = now;
+}
+
+/* Whether a window is over; its case waits for the one before it to be written */
+static bool is_over(const struct watch *w, u64 now)
+{
+	if (!w->reader.spool.nr || w->pending.pid)
+		return false;
+	return now - w->last_data >= QUIET || now - w->first_data >= LONGEST ||
+	       spool_full(&w->reader.spool);
+}
+
+static void wait_for_work(struct watch *w, struct pollfd *fds, u64 now)
+{
+	u64 until = w->next_tick;
+	u64 wait;
+
+	if (w->reader.spool.nr && !w->pending.pid &&
+	    w->last_data + QUIET < until)
+		until = w->last_data + QUIET;
+	if (w->o->duration && w->begun + w->o->duration < until)
+		until = w->begun + w->o->duration;
+	wait = until > now ? until - now : 0;
+	poll(fds, w->reader.cpus + 1, (wait + MS - 1) / MS);
+}
+
+static void loop(struct watch *w)
+{
+	struct pollfd *fds = xcalloc(w->reader.cpus + 1, sizeof(*fds));
+	struct timespec pass = { .tv_nsec = PASS };
+	unsigned int i;
+	u64 now;
+
+	fds[0] = (struct pollfd){ .fd = w->signals, .events = POLLIN };
+	for (i = 0; i < w->reader.cpus; i++)
+		fds[i + 1] = (struct pollfd){ .fd = w->reader.fd[i],
+					      .events = POLLIN };
+	while (!w->stop) {
+		now = now_ns();
+		if (w->o->duration && now - w->begun >= w->o->duration)
+			break;
+		wait_for_work(w, fds, now);
+		handle_signals(w);
+		read_data(w);
+		now = now_ns();
+		if (is_over(w, now)) {
+			close_window(w);
+			w->first_data = 0;
+		}
+		if (now >= w->next_tick) {
+			tick(w);
+			w->next_tick = now + TICK;
+		}
+		/* A burst is read in few passes, not page by page */
+		nanosleep(&pass, NULL);
+	}
+	free(fds);
+}
+
+static void wait_for_pending(struct watch *w)
+{
+	int status;
+
+	if (!w->pending.pid)
+		return;
+	while (waitpid(w->pending.pid, &status, 0) < 0 && errno == EINTR)
+		;
+	end_pending(w, status);
+}
+
+/* What has been recorded until the end belongs to it */
+static void drain(struct watch *w)
+{
+	rig_stop(&w->rig);
+	while (!spool_full(&w->reader.spool) && reader_pass(&w->reader))
+		;
+	wait_for_pending(w);
+	if (w->reader.spool.nr)
+		close_window(w);
+	wait_for_pending(w);
+}
+
+static void conclude(struct watch *w)
+{
+	const struct plan *p = &w->o->plan;
+	size_t i;
+
+	for (i = 0; i < p->nr_charts; i++) {
+		rig_chart(&w->rig, &p->chart[i], &w->chart[i]);
+		if (w->chart[i].has_limit)
+			continue;
+		complain("%s: ended while %s: nothing was judged",
+			 p->chart[i].name,
+			 *w->chart[i].state ? w->chart[i].state : "learning");
+		w->trouble = true;
+	}
+	write_metrics(w);
+	say("%" PRIu64 " cases: %" PRIu64 " kept, %" PRIu64 " alike, %" PRIu64
+	    " not written",
+	    (uint64_t)w->cases, (uint64_t)w->metrics.kept,
+	    (uint64_t)w->metrics.alike, (uint64_t)w->metrics.failed);
+	if (w->reader.own)
+		say("%" PRIu64
+		    " alarms of the watch's own writes are not in cases",
+		    (uint64_t)w->reader.own);
+	if (w->late_pages)
+		say("%" PRIu64 " pages came too late for their cases",
+		    (uint64_t)w->late_pages);
+	if (w->command.skipped)
+		say("--on-alarm was not run for the last %" PRIu64 " cases",
+		    (uint64_t)w->command.skipped);
+}
+
+static bool catch_signals(struct watch *w)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	w->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return w->signals >= 0;
+}
+
+static bool start(struct watch *w)
+{
+	const struct plan *p = &w->o->plan;
+	unsigned int cleaned = 0;
+
+	/* From here on, a signal ends the watch in order */
+	if (!catch_signals(w)) {
+		complain("signalfd: %s", strerror(errno));
+		return false;
+	}
+	if (fail(rig_check()) || fail(store_open(&w->store, w->o->dir, true)))
+		return false;
+	if (fail(rig_open(&w->rig, p, &cleaned)))
+		return false;
+	if (cleaned)
+		say("removed %u trace instances that a killed watch had left",
+		    cleaned);
+	if (fail(rig_prepare(&w->rig, w->o->buffer)))
+		return false;
+	if (w->o->limits &&
+	    !limits_exchange(p, w->rig.name, w->o->limits, true))
+		return false;
+	w->systems = plan_systems(p, w->rig.system);
+	if (fail(reader_open(&w->reader, w->rig.instance, w->systems,
+			     w->store.dir)))
+		return false;
+	w->head = window_head(w->systems, w->store.dir);
+	if (w->head < 0) {
+		complain("%s: %s", w->store.dir, strerror(errno));
+		return false;
+	}
+	return !fail(rig_start(&w->rig));
+}
+
+static void free_watch(struct watch *w)
+{
+	reader_close(&w->reader);
+	rig_close(&w->rig);
+	store_close(&w->store);
+	plan_systems_free(w->systems);
+	free(w->chart);
+	free(w->learnt);
+	if (w->head >= 0)
+		close(w->head);
+	if (w->signals >= 0)
+		close(w->signals);
+}
+
+/**
+ * watch_run - watch until the end
+ * @o: the options
+ *
+ * Return: the exit status.
+ */
+int watch_run(const struct watch_options *o)
+{
+	struct watch w = { .o = o,
+			   .rig.lock = -1,
+			   .reader.spool.file = -1,
+			   .store.lock = -1,
+			   .head = -1,
+			   .signals = -1,
+			   .command.text = o->on_alarm,
+			   .command.interval = o->interval };
+	int status = EXIT_FAILURE;
+	size_t i;
+
+	w.chart = xcalloc(o->plan.nr_charts, sizeof(*w.chart));
+	w.learnt = xcalloc(o->plan.nr_charts, sizeof(*w.learnt));
+	if (start(&w)) {
+		for (i = 0; i < o->plan.nr_charts; i++)
+			say("%s: %s", o->plan.chart[i].name,
+			    o->limits ? "judging" : "learning");
+		w.begun = now_ns();
+		loop(&w);
+		drain(&w);
+		if (o->save_limits && !limits_exchange(&o->plan, w.rig.name,
+						       o->save_limits, false))
+			w.trouble = true;
+		conclude(&w);
+		store_save(&w.store);
+		status = w.trouble ? EXIT_FAILURE : EXIT_SUCCESS;
+	}
+	free_watch(&w);
+	return status;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tracerig watch: the command line. */
+#include <argp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "memory.h"
+#include "operand.h"
+#include "tracerig.h"
+#include "watch.h"
+
+#define SECOND 1000000000ull
+#define DAY (86400 * SECOND)
+
+enum {
+	OPT_FOR = 0x100,
+	OPT_ON_ALARM,
+	OPT_INTERVAL,
+	OPT_STOP_AFTER,
+	OPT_KEEP,
+	OPT_BUFFER,
+	OPT_LIMITS,
+	OPT_SAVE_LIMITS,
+	OPT_METRICS,
+	OPT_PRINT,
+};
+
+static const struct argp_option options[] = {
+	{ "event", 'e', "EVENT", 0,
+	  "Record EVENT (SYSTEM:EVENT) around alarms as well, or with -f chart it",
+	  1 },
+	{ "filter", 'f', "FILTER", 0,
+	  "Filter of the -e before it, with a ctlchart() call", 1 },
+	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
+	  2 },
+	{ "for", OPT_FOR, "TIME", 0, "End after TIME, such as 90s, 8h or 7d",
+	  2 },
+	{ "stop-after", OPT_STOP_AFTER, "N", 0,
+	  "End after N cases, those included that are only counted", 2 },
+	{ "keep", OPT_KEEP, "SIZE", 0,
+	  "Remove the least interesting cases when all together are larger (1G)",
+	  2 },
+	{ "buffer", OPT_BUFFER, "SIZE", 0,
+	  "Ring buffer of each CPU, which must hold the windows (4M)", 2 },
+	{ "on-alarm", OPT_ON_ALARM, "CMD", 0,
+	  "Run the shell command CMD for each case, with the case in its environment",
+	  3 },
+	{ "interval", OPT_INTERVAL, "TIME", 0,
+	  "Start CMD at most once in TIME (10s)", 3 },
+	{ "metrics", OPT_METRICS, "FILE", 0,
+	  "Write metrics to FILE for Prometheus (node_exporter's textfile collector)",
+	  3 },
+	{ "limits", OPT_LIMITS, "FILE", 0,
+	  "Load limits from FILE, of ctlchart save or --save-limits, instead of learning",
+	  4 },
+	{ "save-limits", OPT_SAVE_LIMITS, "FILE", 0,
+	  "Save the limits to FILE when the watch ends", 4 },
+	{ "print", OPT_PRINT, NULL, 0,
+	  "Print the commands that the watch stands for, and end", 5 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Learn what is usual, wait, and keep a case for each alarm.\n\n"
+	"PRESET is one of\n"
+	"  disk                 block I/O, from queueing to completion\n"
+	"  wakeup               from the wake-up of a thread until it runs\n"
+	"  syscall:NAME         a system call\n"
+	"  function:NAME        a function of the kernel\n"
+	"  uprobe:FILE:SYMBOL   a function of a program or library\n"
+	"\v"
+	"It needs root and a kernel with ctlchart(); tracerig doctor shows what is "
+	"missing. It has a trace instance of its own, and leaves nothing of it behind; "
+	"what a killed watch has left is removed by the next one.\n"
+	"\n"
+	"CMD gets TRACERIG_CASE (0 if the case is only counted), _DIR, _LIKE, _ALIKE, "
+	"_CHART, _VALUE, _LIMIT, _UNIT, _PID, _COMM, _KEYS, _ALARMS, _GROUP, _MESSAGE and "
+	"_SKIPPED.\n"
+	"\n"
+	"Examples:\n"
+	"  tracerig watch disk --for 7d --on-alarm ./page.sh\n"
+	"  tracerig watch syscall:fsync function:vfs_read --stop-after 10\n"
+	"  tracerig watch uprobe:/usr/lib/x86_64-linux-gnu/libc.so.6:getaddrinfo\n"
+	"  tracerig watch -e net:net_dev_xmit \\\n"
+	"    -f 'ctlchart(net_dev_queue, skbaddr, pre=50ms)' -e napi:napi_poll\n"
+	"  tracerig watch disk wakeup --limits good.limits --print\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, or ended while a chart was still learning, 2 "
+	"usage.\n";
+
+static void check(char *error, struct argp_state *state)
+{
+	if (error)
+		argp_error(state, "%s", error);
+}
+
+/* -e without -f is recorded around alarms */
+static void end_event(struct watch_options *o, struct argp_state *state)
+{
+	if (o->event)
+		check(plan_context(&o->plan, o->event), state);
+	o->event = NULL;
+}
+
+/* As cli_time(), with days */
+static u64 duration(const struct argp_state *state, const char *arg)
+{
+	size_t len = strlen(arg);
+	char *days;
+	u64 n;
+
+	if (!len || arg[len - 1] != 'd')
+		return cli_time(state, "for", arg, 1);
+	days = xstrndup(arg, len - 1);
+	if (!parse_number(days, &n) || !n || n > 10000)
+		argp_error(state, "--for=%s: must be from 1d to 10000d", arg);
+	free(days);
+	return n * DAY;
+}
+
+static void finish(struct watch_options *o, struct argp_state *state)
+{
+	end_event(o, state);
+	if (!o->plan.nr_charts)
+		argp_error(
+			state,
+			"nothing to watch: name a preset, such as disk, or -e and -f");
+	plan_common(&o->plan);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct watch_options *o = state->input;
+
+	switch (key) {
+	case 'e':
+		end_event(o, state);
+		o->event = arg;
+		return 0;
+	case 'f':
+		if (!o->event)
+			argp_error(state,
+				   "-f must follow the -e that it belongs to");
+		check(plan_filter(&o->plan, o->event, arg), state);
+		o->event = NULL;
+		return 0;
+	case OPT_DIR:
+		o->dir = arg;
+		return 0;
+	case OPT_FOR:
+		o->duration = duration(state, arg);
+		return 0;
+	case OPT_ON_ALARM:
+		o->on_alarm = arg;
+		return 0;
+	case OPT_INTERVAL:
+		o->interval = cli_time(state, "interval", arg, 0);
+		return 0;
+	case OPT_STOP_AFTER:
+		o->stop_after =
+			cli_number(state, "stop-after", arg, 1, UINT64_MAX);
+		return 0;
+	case OPT_KEEP:
+		o->keep = cli_size(state, "keep", arg, 1 << 20);
+		return 0;
+	case OPT_BUFFER:
+		o->buffer = cli_size(state, "buffer", arg, 1 << 20);
+		return 0;
+	case OPT_LIMITS:
+		o->limits = arg;
+		return 0;
+	case OPT_SAVE_LIMITS:
+		o->save_limits = arg;
+		return 0;
+	case OPT_METRICS:
+		o->metrics = arg;
+		return 0;
+	case OPT_PRINT:
+		o->print = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		end_event(o, state);
+		check(plan_preset(&o->plan, arg), state);
+		return 0;
+	case ARGP_KEY_END:
+		finish(o, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/**
+ * watch_main - the command watch
+ * @argc: as of main()
+ * @argv: the same, the first one a name for messages
+ *
+ * Return: the exit status.
+ */
+int watch_main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "[PRESET...]", doc,
+					  NULL,	   NULL,  NULL };
+	struct watch_options o = { .dir = CASES_DIR,
+				   .interval = 10 * SECOND,
+				   .keep = 1ull << 30,
+				   .buffer = 4ull << 20 };
+	int status;
+
+	/* In order: -f belongs to the -e before it, whatever stands between others */
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
+	if (o.print) {
+		plan_print(&o.plan, stdout, o.buffer);
+		status = fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+	} else {
+		status = watch_run(&o);
+	}
+	plan_free(&o.plan);
+	return status;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The trace.dat of a case. See window.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <trace-cmd.h>
+
+#include "datfile.h"
+#include "memory.h"
+#include "window.h"
+
+/* libtracecmd has these for trace-cmd, without a header */
+struct tracecmd_output;
+struct tracecmd_event_list {
+	struct tracecmd_event_list *next;
+	const char *glob;
+};
+struct tracecmd_output *tracecmd_output_create_fd(int fd);
+int tracecmd_output_set_version(struct tracecmd_output *handle, int version);
+int tracecmd_output_write_headers(struct tracecmd_output *handle,
+				  struct tracecmd_event_list *list);
+void tracecmd_output_close(struct tracecmd_output *handle);
+
+/* libtracecmd does not say why a write failed */
+static bool has_room(int fd)
+{
+	struct statvfs s;
+
+	return fstatvfs(fd, &s) || (u64)s.f_bavail * s.f_bsize >= 65536;
+}
+
+/**
+ * window_head - make the part that is common to the trace.dat of all cases
+ * @systems: systems of the events that are recorded, up to NULL
+ * @dir: directory for a file without a name
+ *
+ * It has formats of events, the kernel's symbols and formats of trace_printk(): some
+ * MB, which are therefore in a file and not in memory.
+ *
+ * Return: that file, or -1 with errno set.
+ */
+int window_head(const char *const *systems, const char *dir)
+{
+	char *path = xasprintf("%s/.head-XXXXXX", dir);
+	int fd = mkostemp(path, O_CLOEXEC), copy;
+	struct tracecmd_event_list *list = NULL, *next;
+	struct tracecmd_output *out;
+	bool good = false;
+	int error;
+
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	copy = fd < 0 ? -1 : dup(fd);
+	if (copy < 0)
+		return -1;
+	for (; *systems; systems++) {
+		next = list;
+		list = xzalloc(sizeof(*list));
+		list->next = next;
+		list->glob = xasprintf("%s/*", *systems);
+	}
+	/* The caller reports errors */
+	tracecmd_set_loglevel(TEP_LOG_NONE);
+	errno = 0;
+	out = tracecmd_output_create_fd(copy);
+	if (out) {
+		good = !tracecmd_output_set_version(out, 6) &&
+		       !tracecmd_output_write_headers(out, list);
+		tracecmd_output_close(out);
+	}
+	for (; list; list = next) {
+		next = list->next;
+		free((char *)list->glob);
+		free(list);
+	}
+	if (good)
+		return fd;
+	error = errno ? errno : EIO;
+	if (!has_room(fd))
+		error = ENOSPC;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* Values that are collected before those are dropped that are not next to the alarm */
+#define VALUES_SEEN 1024
+
+static bool copy_head(int head, FILE *out)
+{
+	char buf[65536];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(head, buf, sizeof(buf), at)) > 0) {
+		if (fwrite(buf, 1, n, out) != (size_t)n)
+			return false;
+		at += n;
+	}
+	return !n;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct window_value *x = a, *y = b;
+
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+/* Keep those that are next to the alarm, which comes before its value's event */
+static void trim_values(struct window *w, u64 ts)
+{
+	size_t at = 0, from, to;
+
+	if (w->value)
+		qsort(w->value, w->nr_values, sizeof(*w->value), by_time);
+	while (at < w->nr_values && w->value[at].ts <= ts)
+		at++;
+	from = at > VALUES_BEFORE ? at - VALUES_BEFORE : 0;
+	to = w->nr_values - at > VALUES_AFTER ? at + VALUES_AFTER :
+						w->nr_values;
+	if (w->value)
+		memmove(w->value, w->value + from,
+			(to - from) * sizeof(*w->value));
+	w->nr_values = to - from;
+}
+
+/* The value's event, by its fields: "chart", "time", "duration", "limit" */
+static void add_value(struct window *w, struct reader *r, int id, void *data,
+		      int size, u64 ts)
+{
+	struct tep_event *event = tep_find_event(r->tep, id);
+	struct tep_record record = { .ts = ts, .size = size, .data = data };
+	unsigned long long value, limit;
+	const char *chart;
+	int len;
+
+	chart = tep_get_field_raw(NULL, event, "chart", &record, &len, 0);
+	if (!chart || strnlen(chart, len) != strlen(r->lead.chart) ||
+	    memcmp(chart, r->lead.chart, strlen(r->lead.chart)) != 0 ||
+	    tep_get_field_val(NULL, event, "duration", &record, &value, 0) ||
+	    tep_get_field_val(NULL, event, "limit", &record, &limit, 0))
+		return;
+	if (w->nr_values == VALUES_SEEN)
+		trim_values(w, r->lead.ts);
+	GROW(w->value, w->nr_values, w->value_room);
+	w->value[w->nr_values++] = (struct window_value){ .ts = ts,
+							  .value = value,
+							  .limit = limit };
+}
+
+static void count_page(struct window *w, struct reader *r, unsigned int cpu,
+		       int value_id)
+{
+	struct window_cpu *c = &w->cpu[cpu];
+	unsigned long long ts;
+	void *data;
+	int missed;
+	u16 type;
+
+	if (kbuffer_load_subbuffer(r->k, r->buf))
+		return;
+	missed = kbuffer_missed_events(r->k);
+	if (missed) {
+		c->gaps++;
+		c->lost += missed > 0 ? missed : 0;
+	}
+	while ((data = kbuffer_read_event(r->k, &ts)) != NULL) {
+		memcpy(&type, data, sizeof(type));
+		if (!c->events++)
+			c->first = ts;
+		c->last = ts;
+		if (type == value_id)
+			add_value(w, r, value_id, data,
+				  kbuffer_event_size(r->k), ts);
+		kbuffer_next_event(r->k, NULL);
+	}
+}
+
+static bool write_cpu(struct window *w, struct datfile *d, struct reader *r,
+		      unsigned int cpu, int value_id)
+{
+	const struct spool *s = &r->spool;
+	size_t i;
+
+	datfile_cpu(d, cpu);
+	for (i = 0; i < s->nr; i++) {
+		if (s->cpu[i] != cpu)
+			continue;
+		if (!spool_get(s, i, r->buf))
+			return false;
+		count_page(w, r, cpu, value_id);
+		datfile_page(d, r->buf);
+	}
+	return true;
+}
+
+static void set_span(struct window *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->cpus; i++) {
+		const struct window_cpu *c = &w->cpu[i];
+
+		if (!c->events)
+			continue;
+		if (!w->first || c->first < w->first)
+			w->first = c->first;
+		if (c->last > w->last)
+			w->last = c->last;
+	}
+}
+
+/**
+ * window_write - write the trace.dat
+ * @w: filled in; window_free() is due
+ * @out: the file
+ * @head: what window_head() returned
+ * @r: the reader with the window's pages and its alarms
+ *
+ * Return: false, with errno set, if it could not be written.
+ */
+bool window_write(struct window *w, FILE *out, int head, struct reader *r)
+{
+	struct tep_event *value = tep_find_event_by_name(
+		r->tep, "ctlchart_debug", "ctlchart_value");
+	struct datfile *d;
+	bool good = true;
+	unsigned int i;
+	char *names;
+
+	*w = (struct window){ .cpus = r->cpus };
+	w->cpu = xcalloc(r->cpus, sizeof(*w->cpu));
+	if (!copy_head(head, out))
+		return false;
+	names = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
+	d = datfile_resume(out, r->cpus, r->spool.page_size, names ? names : "",
+			   "mono");
+	free(names);
+	for (i = 0; i < r->cpus && good; i++)
+		good = write_cpu(w, d, r, i, value ? value->id : -1);
+	set_span(w);
+	trim_values(w, r->lead.ts);
+	return datfile_end(d) && good;
+}
+
+/**
+ * window_free - free what is in a window
+ * @w: the window
+ */
+void window_free(struct window *w)
+{
+	free(w->cpu);
+	free(w->value);
+	*w = (struct window){ 0 };
+}
