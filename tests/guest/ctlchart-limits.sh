@@ -52,7 +52,8 @@ same 100000 "$(line limit)" "an edited limit"
 echo 1 >$tracing/events/ctlchart/enable
 echo >$tracing/trace
 inject 100000 100001
-same 1 "$(grep -c "ctlchart_alarm: .*duration=100001 center=$center limit=100000 " $tracing/trace)" alarms
+same 1 "$(grep -c 'ctlchart_alarm: .* duration=100001 ' $tracing/trace)" alarms
+same 1 "$(grep -c "ctlchart_limit: .* center=$center limit=100000 " $tracing/trace)" "limit events"
 echo 0 >$tracing/events/ctlchart/enable
 
 # --- a named chart: trace-cmd finds the limits again that were loaded before

@@ -31,7 +31,7 @@ begun() {
 
 # told EVENT KEY FIELD: its number in the event of that key
 told() {
-	sed -n "s/.* $1: .*\\b$3=\\([0-9]*\\).* keys=key=$2\$/\\1/p" "$tracing/trace"
+	sed -n -E "s/.* $1: .*\\b$3=([0-9]*).* keys=(key=$2|\\{0x$2(,0x0)?\\})\$/\\1/p" "$tracing/trace"
 }
 
 check() { # KEY PID

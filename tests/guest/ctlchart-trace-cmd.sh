@@ -32,11 +32,17 @@ check_report() {
 	same "$2" "$(grep -c ' ctlchart_alarm: ' text)" "alarms in $1"
 	same "$2" "$(grep -c ' block_rq_complete: ' text)" "events in $1"
 	awk '
+	/ ctlchart_limit: .* keys=dev:u32 sector:u64$/ { known = 1 }
+	/ ctlchart_alarm: / && !known { exit 1 }' text ||
+		die "$1: no limit event before the first alarm"
+	awk '
 	match($0, /\[[0-9]+\]/) { cpu = substr($0, RSTART, RLENGTH) }
 	/ block_rq_complete: / { last[cpu] = $0 }
 	/ ctlchart_alarm: / {
 		sector = $0
-		sub(/.* sector=/, "", sector)
+		# Words: dev, and two of the sector
+		sub(/.* keys=[0-9]* /, "", sector)
+		sub(/ 0$/, "", sector)
 		if (last[cpu] !~ " " sector " \\+ 8 ") { print "not behind its event: " $0; bad = 1 }
 		last[cpu] = ""
 	}

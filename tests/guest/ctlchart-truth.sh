@@ -37,10 +37,11 @@ check() { # limit's name
 	if [ "$limit" -eq 0 ] || [ "$limit" -ge $delay ]; then
 		die "$1 limit: $limit ns"
 	fi
-	# dev, sector and duration of each alarm
-	sed -n 's/.* ctlchart_alarm: .* duration=\([0-9]*\) .* keys=dev=\([0-9]*\) sector=\([0-9]*\)$/\2 \3 \1/p' \
-		"$tracing/trace" >alarms
-	same "$(grep -c ' ctlchart_alarm: ' "$tracing/trace")" "$(wc -l <alarms)" "alarms that could be read"
+	# dev, sector and duration of each alarm; keys are words: dev, and two of the sector
+	perl -pe 's/0x([0-9a-f]+)/hex $1/ge if / ctlchart_alarm: /' "$tracing/trace" >trace
+	sed -n 's/.* ctlchart_alarm: .* duration=\([0-9]*\) .* keys={\([0-9]*\),\([0-9]*\),0}$/\2 \3 \1/p' \
+		trace >alarms
+	same "$(grep -c ' ctlchart_alarm: ' trace)" "$(wc -l <alarms)" "alarms that could be read"
 	same 15 "$(grep -c . slow.log)" "slow reads"
 	same 300 "$(grep -c . fast.log)" "fast reads"
 	awk -v slow="$(dev "$slow")" -v fast="$(dev "$fast")" -v limit="$limit" -v delay=$delay '
@@ -67,12 +68,13 @@ check() { # limit's name
 	/ block_rq_complete: / { n++; last = $0; next }
 	/ ctlchart_alarm: / {
 		sector = $0
-		sub(/.* sector=/, "", sector)
+		sub(/.* keys=\{[0-9]*,/, "", sector)
+		sub(/,0\}$/, "", sector)
 		if (last !~ " " sector " \\+ 8 ") { print "not behind its event: " $0; bad = 1 }
 		last = ""
 		n--
 	}
-	END { exit bad || n != 0 }' "$tracing/trace" || die "$1 limit: events and alarms do not alternate"
+	END { exit bad || n != 0 }' trace || die "$1 limit: events and alarms do not alternate"
 }
 
 echo 1 >"$tracing/events/ctlchart/enable"

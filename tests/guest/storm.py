@@ -420,6 +420,7 @@ def garbage(rng):
     event = rng.choice(CHARTS)[0]
     path = where + rng.choice((f"/events/{event}/ctlchart", f"/events/{event}/ctlchart", f"/events/{event}/filter",
                                "/events/ctlchart/enable", "/events/ctlchart/ctlchart_alarm/filter",
+                               "/events/ctlchart/ctlchart_limit/filter", "/events/ctlchart/ctlchart_limit/trigger",
                                "/events/schedz/schedz_block/enable", "/events/schedz/schedz_block/filter",
                                "/events/schedz/schedz_block/trigger", "/options/schedz", "/schedz"))
     text = rng.choice(("", " ")).join(rng.choice(WORDS) for _ in range(rng.randrange(1, 8)))

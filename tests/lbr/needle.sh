@@ -45,7 +45,9 @@ perf_plain() {
 }
 
 alarms() {
-	sed -n 's/.* ctlchart_alarm: .* start=\([0-9]*\) duration=\([0-9]*\) .* pid=\([0-9]*\) .* keys=number=\([0-9]*\)$/\1 \2 \3 \4/p' trace >"$out/$1.alarms"
+	# The key has two words
+	perl -ne 'print "$1 $2 $3 ", hex $4, "\n" if
+		/ ctlchart_alarm: .* start=(\d+) duration=(\d+) .* pid=(\d+) .* keys=\{(0x[0-9a-f]+),0x0\}$/' trace >"$out/$1.alarms"
 }
 
 "$program" $learn 1000000000 $seed >/dev/null

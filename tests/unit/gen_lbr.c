@@ -50,6 +50,7 @@
 #define ID_MAP 501
 #define ID_TASK 502
 #define ID_ALARM 503
+#define ID_LIMIT 504
 
 #define FUNCTIONS 12
 #define SITES 4 /* calls of a function; the last one is indirect */
@@ -113,8 +114,14 @@ static const char alarm_format[] =
 	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	"\tfield:__data_loc char[] chart;\toffset:28;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 chart;\toffset:28;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"pid=%d\", REC->pid\n";
+
+static const char limit_format[] =
+	"name: ctlchart_limit\nID: 504\nformat:\n" TD_COMMON
+	"\tfield:u32 chart;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"chart=%u\", REC->chart\n";
 
 static struct {
 	bool jitter, dense, count, cycles, to, switches, quiet, alarms, period,
@@ -362,6 +369,8 @@ static void switch_thread(struct td *td, unsigned int cpu, struct cpu *c)
 	td_write(td, 0, cpu, c->at, &r);
 }
 
+static bool chart_named;
+
 static void put_alarm(struct td *td, unsigned int cpu, const struct cpu *c,
 		      struct thread *t)
 {
@@ -371,9 +380,17 @@ static void put_alarm(struct td *td, unsigned int cpu, const struct cpu *c,
 	td_put(&r, 8, t->needle_start, 8);
 	td_put(&r, 16, c->at - t->needle_start, 8);
 	td_put(&r, 24, (uint32_t)t->pid, 4);
-	td_put_string(&r, 28, "requests");
+	td_put(&r, 28, 7, 4);
 	td_write(td, 0, cpu, c->at, &r);
 	t->needle_start = 0;
+	if (chart_named)
+		return;
+	/* It may come after the first alarm, from another CPU */
+	chart_named = true;
+	td_begin(&r, td, ID_LIMIT, 0, 16);
+	td_put(&r, 8, 7, 4);
+	td_put_string(&r, 12, "requests");
+	td_write(td, 0, cpu, c->at, &r);
 }
 
 static void run(struct td *td, unsigned int cpu, struct cpu *c, long samples)
@@ -528,6 +545,7 @@ int main(int argc, char **argv)
 	td_add_event(&td, "lbrprof", map_format);
 	td_add_event(&td, "lbrprof", task_format);
 	td_add_event(&td, "ctlchart", alarm_format);
+	td_add_event(&td, "ctlchart", limit_format);
 	td_add_event(&td, "sched", td_sched_switch);
 	td.cmdlines = "701 one\n702 two\n703 three\n704 four\n";
 	if (!put_maps(&td)) {

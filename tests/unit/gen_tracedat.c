@@ -7,7 +7,8 @@
  * filter in the kernel leaves of them), values (what its chart tells, with gaps and
  * without a truth), big (block, big endian, 32-bit longs),
  * instance (block events in an instance "disk"), mixed (alarms of all sorts,
- * without a truth), hostile (names that are markup, without a truth).
+ * without a truth), lost (alarms that lack their limit events, without a truth),
+ * hostile (names that are markup, without a truth).
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,13 +22,37 @@ static void mixed(struct td *td)
 	static const struct sc_alarm_event a[] = {
 		{ SC_BASE, 7012345678, 14100000, 23412345, 1000, 1, 1234,
 		  "reader", true, SC_BLOCK_CHART, SC_BLOCK_EVENT,
-		  "dev=8388608 sector=1234" },
+		  "dev=8388608 sector=1234", false },
 		{ 0, 7000, 0, 99, 3, 1, 5, "five", false, "lat.lat",
-		  "synthetic:lat", "" },
+		  "synthetic:lat", "", false },
 		{ SC_BASE + 1234567, 999, 0, UINT64_MAX, 0, 0x100, 6,
-		  "a-name-of-15-by", false, "named", "#77", "k=-1" },
+		  "a-name-of-15-by", false, "named", "#77", "k=-1", false },
 		{ SC_BASE, 1500, 250, 1000, 77, 0x103, 7, "seven", true,
-		  "named", "#77", "k=2" },
+		  "named", "#77", "k=2", false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(a) / sizeof(*a); i++)
+		sc_alarm_event(td, 0, SC_BASE + (8 + i) * 1000000000ULL, &a[i]);
+}
+
+/*
+ * Limit events are missing before the first alarm, behind a change of the limit,
+ * and for a chart whose key is a string, until its next one.
+ */
+static void lost(struct td *td)
+{
+	static const struct sc_alarm_event a[] = {
+		{ SC_BASE, 5000000, 0, 4000000, 1, 1, 1, "one", true,
+		  SC_BLOCK_CHART, SC_BLOCK_EVENT, "dev=8 sector=24", true },
+		{ SC_BASE, 6000000, 0, 4000000, 2, 1, 2, "two", true,
+		  SC_BLOCK_CHART, SC_BLOCK_EVENT, "dev=8 sector=24", false },
+		{ SC_BASE, 7000000, 0, 4500000, 3, 1, 3, "three", true,
+		  SC_BLOCK_CHART, SC_BLOCK_EVENT, "dev=8 sector=24", true },
+		{ SC_BASE, 8000000, 0, 4000000, 4, 1, 4, "four", true, "named",
+		  "#77", "comm=aafoo", true },
+		{ SC_BASE, 9000000, 0, 4000000, 5, 1, 5, "five", true, "named",
+		  "#77", "comm=aafoo", false },
 	};
 	size_t i;
 
@@ -101,7 +126,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 && argc != 5 && argc != 6) {
 		fprintf(stderr,
-			"usage: gen_tracedat block|alarm|values|big|instance|mixed|hostile FILE [HEALTHY STORM [SEED]]\n");
+			"usage: gen_tracedat block|alarm|values|big|instance|mixed|lost|hostile FILE [HEALTHY STORM [SEED]]\n");
 		return 2;
 	}
 	if (argc >= 5) {
@@ -132,6 +157,8 @@ int main(int argc, char **argv)
 		values(&td, &load);
 	else if (!strcmp(argv[1], "mixed"))
 		mixed(&td);
+	else if (!strcmp(argv[1], "lost"))
+		lost(&td);
 	else if (!strcmp(argv[1], "hostile"))
 		hostile(&td);
 	else if (!strcmp(argv[1], "instance"))

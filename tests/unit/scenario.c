@@ -13,6 +13,7 @@ enum {
 	ID_LAT = 1500,
 	ID_ALARM = 1600,
 	ID_VALUE = 1601,
+	ID_LIMIT = 1602,
 };
 
 /* As in Linux 6.12; print formats are shortened. */
@@ -44,17 +45,26 @@ static const char alarm_format[] =
 	"name: ctlchart_alarm\nID: 1600\nformat:\n" TD_COMMON
 	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 center;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 limit;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 values;\toffset:40;\tsize:8;\tsigned:0;\n"
-	"\tfield:u32 rules;\toffset:48;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t pid;\toffset:52;\tsize:4;\tsigned:1;\n"
-	"\tfield:char comm[16];\toffset:56;\tsize:16;\tsigned:0;\n"
-	"\tfield:u16 event;\toffset:72;\tsize:2;\tsigned:0;\n"
-	"\tfield:u8 kept;\toffset:74;\tsize:1;\tsigned:0;\n"
-	"\tfield:__data_loc char[] chart;\toffset:76;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] keys;\toffset:80;\tsize:4;\tsigned:0;\n"
-	"\nprint fmt: \"chart=%s start=%llu duration=%llu center=%llu limit=%llu rules=%s kept=%u values=%llu pid=%d comm=%s keys=%s\", __get_str(chart), REC->start, REC->duration, REC->center, REC->limit, __print_flags(REC->rules, \"|\", { 0x001, \"limit\" }, { 0x100, \"overdue\" }), REC->kept, REC->values, REC->pid, REC->comm, __get_str(keys)\n";
+	"\tfield:char comm[16];\toffset:24;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:40;\tsize:4;\tsigned:1;\n"
+	"\tfield:u32 chart;\toffset:44;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 rules;\toffset:48;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 kept;\toffset:50;\tsize:1;\tsigned:0;\n"
+	"\tfield:u8 limit_nr;\toffset:51;\tsize:1;\tsigned:0;\n"
+	"\tfield:__data_loc u32[] keys;\toffset:52;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"chart=%u start=%llu duration=%llu limit_nr=%u rules=%s kept=%u pid=%d comm=%s keys=%s\", REC->chart, REC->start, REC->duration, REC->limit_nr, __print_flags(REC->rules, \"|\", { 0x001, \"limit\" }, { 0x100, \"overdue\" }), REC->kept, REC->pid, REC->comm, __print_array(__get_dynamic_array(keys), __get_dynamic_array_len(keys) / 4, 4)\n";
+
+static const char limit_format[] =
+	"name: ctlchart_limit\nID: 1602\nformat:\n" TD_COMMON
+	"\tfield:u64 center;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 limit;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 values;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:u32 chart;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 event;\toffset:36;\tsize:2;\tsigned:0;\n"
+	"\tfield:u8 limit_nr;\toffset:38;\tsize:1;\tsigned:0;\n"
+	"\tfield:__data_loc char[] name;\toffset:40;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] keys;\toffset:44;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"chart=%u name=%s center=%llu limit=%llu limit_nr=%u values=%llu event=%u keys=%s\", REC->chart, __get_str(name), REC->center, REC->limit, REC->limit_nr, REC->values, REC->event, __get_str(keys)\n";
 
 static const char value_format[] =
 	"name: ctlchart_value\nID: 1601\nformat:\n" TD_COMMON
@@ -82,6 +92,14 @@ const struct sc_load sc_default_load = {
 	.groups = 20,
 };
 
+/* What was said of a chart, as the kernel remembers it */
+static struct told {
+	char name[128], types[64];
+	uint64_t center, limit, written;
+	unsigned int limit_nr;
+} told[16];
+static unsigned int charts_told;
+
 void sc_formats(struct td *td, bool with_alarms)
 {
 	td_add_event(td, "block", bio_queue);
@@ -89,8 +107,11 @@ void sc_formats(struct td *td, bool with_alarms)
 	td_add_event(td, "sched", td_sched_waking);
 	td_add_event(td, "sched", td_sched_switch);
 	td_add_event(td, "synthetic", lat);
-	if (with_alarms)
-		td_add_event(td, "ctlchart", alarm_format);
+	if (!with_alarms)
+		return;
+	td_add_event(td, "ctlchart", alarm_format);
+	td_add_event(td, "ctlchart", limit_format);
+	charts_told = 0;
 }
 
 static void bio_queue_in(struct td *td, unsigned int buffer, unsigned int cpu,
@@ -183,24 +204,113 @@ static unsigned int event_id(const char *name)
 	return strtoul(name + 1, NULL, 10);
 }
 
+/* "u64" and so on: dev has 4 bytes in the block events, and sector 8 */
+static const char *key_type(const char *key, const char *value)
+{
+	char behind = value[strspn(value, "-0123456789")];
+
+	if (!*value || (behind && behind != ' '))
+		return "string";
+	if (*value == '-')
+		return "s32";
+	if (!strncmp(key, "sector=", 7) || strtoull(value, NULL, 10) >> 32)
+		return "u64";
+	return "u32";
+}
+
+/* A string is the last key */
+static void put_keys(struct td_record *r, size_t offset, const char *keys,
+		     char *types)
+{
+	size_t begin = r->len, size;
+	const char *value, *type;
+	char *end;
+
+	*types = '\0';
+	while (*keys) {
+		value = strchr(keys, '=') + 1;
+		type = key_type(keys, value);
+		types += sprintf(types, "%.*s:%s ", (int)(value - 1 - keys),
+				 keys, type);
+		if (*type == 's' && type[1] == 't') {
+			size = (strlen(value) / 4 + 1) * 4;
+			td_put_bytes(r, r->len, value, size);
+			r->len += size;
+			break;
+		}
+		size = strstr(type, "64") ? 8 : 4;
+		td_put(r, r->len, strtoull(value, &end, 10), size);
+		r->len += size;
+		keys = end + (*end == ' ');
+	}
+	if (r->len > begin)
+		types[-1] = '\0';
+	td_put(r, offset, (r->len - begin) << 16 | begin, 4);
+}
+
+static void put_limit(struct td *td, unsigned int cpu, uint64_t ts,
+		      const struct sc_alarm_event *a, const struct told *t)
+{
+	struct td_record r;
+
+	td_begin(&r, td, ID_LIMIT, 0, 48);
+	td_put(&r, 8, a->center, 8);
+	td_put(&r, 16, a->limit, 8);
+	td_put(&r, 24, a->values, 8);
+	td_put(&r, 32, t - told + 1, 4);
+	td_put(&r, 36, event_id(a->event), 2);
+	td_put(&r, 38, t->limit_nr, 1);
+	td_put_string(&r, 40, t->name);
+	td_put_string(&r, 44, t->types);
+	td_write(td, 0, cpu, ts, &r);
+}
+
+/* Write the limit before an alarm, as often as the kernel does */
+static struct told *tell(struct td *td, unsigned int cpu, uint64_t ts,
+			 const struct sc_alarm_event *a, const char *types)
+{
+	struct told *t = told;
+
+	while (t < &told[charts_told] &&
+	       (strcmp(t->name, a->chart) || strcmp(t->types, types)))
+		t++;
+	if (t == &told[charts_told]) {
+		charts_told++;
+		memset(t, 0, sizeof(*t));
+		snprintf(t->name, sizeof(t->name), "%s", a->chart);
+		snprintf(t->types, sizeof(t->types), "%s", types);
+	}
+	if (!t->limit_nr || t->center != a->center || t->limit != a->limit) {
+		t->center = a->center;
+		t->limit = a->limit;
+		t->limit_nr++;
+		t->written = 0;
+	}
+	if (!a->silent && ts - t->written >= 2000000000) {
+		put_limit(td, cpu, ts, a, t);
+		t->written = ts;
+	}
+	return t;
+}
+
 void sc_alarm_event(struct td *td, unsigned int cpu, uint64_t ts,
 		    const struct sc_alarm_event *a)
 {
 	struct td_record r;
+	char types[256];
+	struct told *t;
 
-	td_begin(&r, td, ID_ALARM, 0, 88);
+	td_begin(&r, td, ID_ALARM, 0, 56);
+	put_keys(&r, 52, a->keys, types);
+	t = tell(td, cpu, ts, a, types);
 	td_put(&r, 8, a->start, 8);
 	td_put(&r, 16, a->duration, 8);
-	td_put(&r, 24, a->center, 8);
-	td_put(&r, 32, a->limit, 8);
-	td_put(&r, 40, a->values, 8);
-	td_put(&r, 48, a->rules, 4);
-	td_put(&r, 52, (uint32_t)a->pid, 4);
-	td_put_bytes(&r, 56, a->comm, 16);
-	td_put(&r, 72, event_id(a->event), 2);
-	td_put(&r, 74, a->kept, 1);
-	td_put_string(&r, 76, a->chart);
-	td_put_string(&r, 80, a->keys);
+	td_put_bytes(&r, 24, a->comm, 16);
+	td_put(&r, 40, (uint32_t)a->pid, 4);
+	td_put(&r, 44, t - told + 1, 4);
+	td_put(&r, 48, a->rules, 2);
+	td_put(&r, 50, a->kept, 1);
+	td_put(&r, 51, t->limit_nr, 1);
 	td_write(td, 0, cpu, ts, &r);
 }
 

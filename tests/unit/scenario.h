@@ -77,6 +77,13 @@ void sc_waking(struct td *td, unsigned int cpu, uint64_t ts, int pid,
 void sc_switch(struct td *td, unsigned int cpu, uint64_t ts, int prev,
 	       const char *next_comm, int next);
 
+/**
+ * struct sc_alarm_event - a record of ctlchart:ctlchart_alarm
+ * @silent: without a record of ctlchart_limit, even if that is due
+ *
+ * The rest as in the two events. Charts are numbered from 1 on, in the order of
+ * their first alarms since sc_formats().
+ */
 struct sc_alarm_event {
 	uint64_t start, duration, center, limit, values;
 	uint32_t rules;
@@ -84,6 +91,7 @@ struct sc_alarm_event {
 	const char *comm;
 	bool kept;
 	const char *chart, *event, *keys;
+	bool silent;
 };
 
 void sc_alarm_event(struct td *td, unsigned int cpu, uint64_t ts,

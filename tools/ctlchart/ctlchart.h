@@ -326,8 +326,10 @@ struct alarm {
  * @parts:	of a chart with by=: number of its parts
  * @call:	the call; NULL for alarms that the kernel wrote
  * @learnt:	values seen while there was no limit
- * @values:	values judged
+ * @values:	values judged; of alarms that the kernel wrote, until the last limit
+ *		event
  * @alarms:	of @values, those out of control
+ * @alarms_then: number of @alarms when @values was known
  * @kept:	of @alarms, those whose event is in the log
  * @broken:	alarms of each of Nelson's rules
  * @suppressed:	alarms without an event of their own, because of rate=
@@ -367,6 +369,7 @@ struct chart {
 	u64 learnt;
 	u64 values;
 	u64 alarms;
+	u64 alarms_then;
 	u64 kept;
 	u64 broken[CTLCHART_RULES];
 	u64 suppressed;
@@ -529,9 +532,10 @@ struct places {
  */
 struct field {
 	struct tep_format_field *format;
-	enum {
+	enum field_type {
 		FIELD_NUMBER,
 		FIELD_STRING,
+		FIELD_BYTES,
 		FIELD_CPU,
 		FIELD_COMM,
 		FIELD_OTHER,
@@ -541,11 +545,12 @@ struct field {
 /**
  * struct field_want - a field that one of ctlchart's own events has
  * @name:	its name
- * @string:	it is a string, else a number
+ * @type:	FIELD_NUMBER, FIELD_STRING, or FIELD_BYTES for an array of numbers
+ *		elsewhere in the record
  */
 struct field_want {
 	const char *name;
-	bool string;
+	enum field_type type;
 };
 
 /**
@@ -593,6 +598,8 @@ bool field_number(const struct field *f, struct input *in,
 		  struct tep_record *rec, u64 *value);
 bool field_string(const struct field *f, struct input *in,
 		  struct tep_record *rec, const char **s, size_t *len);
+bool field_bytes(const struct field *f, struct input *in,
+		 struct tep_record *rec, const char **s, size_t *len);
 int input_type(struct input *in, struct tep_record *rec);
 int input_pid(struct input *in, struct tep_record *rec);
 char *input_event_name(struct input *in, int id);

@@ -40,6 +40,8 @@
  * @nr_parts:	number of @part
  * @window:	when the current second began, for rate=
  * @in_window:	alarms in this second
+ * @limit_time:	when the kernel would have written the last limit event before an
+ *		alarm; 0: it is due
  */
 struct desk_chart {
 	const struct call *call;
@@ -71,6 +73,7 @@ struct desk_chart {
 	u32 nr_parts;
 	u64 window;
 	u32 in_window;
+	u64 limit_time;
 };
 
 /**

@@ -105,7 +105,7 @@ static int find_key(struct input *in, struct desk_chart *d,
 {
 	if (!field_find(f, event, t->str, t->len))
 		return fail_call(in, d->call, not_found, t->str);
-	if (f->type == FIELD_OTHER)
+	if (f->type == FIELD_OTHER || f->type == FIELD_BYTES)
 		return fail_call(in, d->call, "Field cannot be a key", t->str);
 	return 0;
 }

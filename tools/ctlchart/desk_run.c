@@ -16,6 +16,9 @@
 #define KEYS_LEN 192
 #define NSEC_PER_SEC 1000000000ULL
 
+/* How often the kernel repeats the limit event while there are alarms */
+#define LIMIT_PERIOD (2 * NSEC_PER_SEC)
+
 /* There are values in the trace: find out of which charts */
 #define SCAN_FIRST (-1)
 
@@ -24,6 +27,7 @@ static void set_limits(struct desk_chart *d, u64 now)
 	struct chart *c = d->result;
 
 	c->has_limit = true;
+	d->limit_time = 0;
 	if (c->series)
 		series_limits(c->series, now, &c->limits, c->has_center);
 }
@@ -323,13 +327,60 @@ static bool within_rate(struct desk_chart *d, u64 now)
 	return true;
 }
 
-/* Room for an alarm event in the ring buffer: its fields and its strings */
-static size_t alarm_size(const struct chart *c, const struct alarm *a)
+/* Room for an event of @len bytes in the ring buffer */
+static size_t ring_size(size_t len)
 {
-	size_t len = 88 + strlen(c->name) + strlen(a->keys) + 2;
-
 	len = (len + 3) & ~(size_t)3;
 	return len + (len > 112 ? 8 : 4);
+}
+
+static bool is_string(const struct field *f)
+{
+	return f->type == FIELD_STRING || f->type == FIELD_COMM;
+}
+
+static bool is_wide(const struct desk_chart *d, unsigned int i)
+{
+	const struct tep_format_field *end = d->end_key[i].format;
+	const struct tep_format_field *start = d->start_key[i].format;
+
+	return (end && end->size == 8) || (start && start->size == 8);
+}
+
+/* Room for an alarm: its fields and the words of its keys */
+static size_t alarm_size(const struct desk_chart *d, const struct alarm *a)
+{
+	const char *keys = a->keys, *end;
+	size_t len = 56;
+	unsigned int i;
+
+	for (i = 0; i < d->nr_keys; i++) {
+		keys += strcspn(keys, "=");
+		keys += *keys == '=';
+		end = keys +
+		      (i + 1 < d->nr_keys ? strcspn(keys, " ") : strlen(keys));
+		if (is_string(&d->end_key[i]))
+			len += ((end - keys) / 4 + 1) * 4;
+		else
+			len += is_wide(d, i) ? 8 : 4;
+		keys = end;
+	}
+	return ring_size(len);
+}
+
+/* Room for the limit event before an alarm, if the kernel would have written it */
+static size_t limit_size(struct desk_chart *d, const struct alarm *a)
+{
+	size_t len = 48 + strlen(d->result->name) + 1 + !d->nr_keys;
+	unsigned int i;
+
+	if (d->limit_time && a->time - d->limit_time < LIMIT_PERIOD)
+		return 0;
+	d->limit_time = a->time;
+	for (i = 0; i < d->nr_keys; i++)
+		len += strlen(field_name(&d->end_key[i])) + 1 +
+		       (is_string(&d->end_key[i]) ? 7 : 4);
+	return ring_size(len);
 }
 
 static void raise_alarm(struct input *in, struct desk_chart *d, struct alarm *a)
@@ -339,7 +390,7 @@ static void raise_alarm(struct input *in, struct desk_chart *d, struct alarm *a)
 	a->seen = d->from_kernel ? 0 : r->events;
 	a->suppressed = !within_rate(d, a->time);
 	if (!a->suppressed) {
-		size_t size = alarm_size(d->result, a);
+		size_t size = alarm_size(d, a) + limit_size(d, a);
 
 		r->alarm_events++;
 		r->kept_bytes += size;

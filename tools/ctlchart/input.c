@@ -393,7 +393,9 @@ bool field_find(struct field *f, struct tep_event *event, const char *name,
 
 		if (flags & TEP_FIELD_IS_STRING)
 			f->type = FIELD_STRING;
-		else if (flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC))
+		else if (flags & TEP_FIELD_IS_DYNAMIC)
+			f->type = FIELD_BYTES;
+		else if (flags & TEP_FIELD_IS_ARRAY)
 			f->type = FIELD_OTHER;
 		else if (f->format->size == 1 || f->format->size == 2 ||
 			 f->format->size == 4 || f->format->size == 8)
@@ -426,6 +428,9 @@ bool field_find(struct field *f, struct tep_event *event, const char *name,
 int fields_find(struct input *in, struct tep_event *event,
 		const struct field_want *want, struct field *f, size_t nr)
 {
+	static const char *const types[] = { [FIELD_NUMBER] = "number",
+					     [FIELD_STRING] = "string",
+					     [FIELD_BYTES] = "dynamic array" };
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -436,12 +441,12 @@ int fields_find(struct input *in, struct tep_event *event,
 			return guard_fail(in->guard, GUARD_NOWHERE,
 					  "its event %s:%s has no field \"%s\"",
 					  event->system, event->name, name);
-		if (f[i].type != (want[i].string ? FIELD_STRING : FIELD_NUMBER))
+		if (f[i].type != want[i].type)
 			return guard_fail(
 				in->guard, GUARD_NOWHERE,
 				"field \"%s\" of its event %s:%s is not a %s",
 				name, event->system, event->name,
-				want[i].string ? "string" : "number");
+				types[want[i].type]);
 	}
 	return 0;
 }
@@ -515,29 +520,20 @@ bool field_number(const struct field *f, struct input *in,
 }
 
 /**
- * field_string - read a string
- * @f: a FIELD_STRING or FIELD_COMM
+ * field_bytes - find the bytes of a field
+ * @f: a FIELD_BYTES or FIELD_STRING
  * @in: the input
  * @rec: the record
- * @s: where to put it; not terminated
+ * @s: where to put it
  * @len: its length
  *
  * Return: false if it lies beyond the record.
  */
-bool field_string(const struct field *f, struct input *in,
-		  struct tep_record *rec, const char **s, size_t *len)
+bool field_bytes(const struct field *f, struct input *in,
+		 struct tep_record *rec, const char **s, size_t *len)
 {
-	u64 offset, size, loc;
+	u64 offset = f->format->offset, size = f->format->size, loc;
 
-	if (f->type == FIELD_COMM) {
-		int pid = input_pid(in, rec);
-
-		*s = tep_data_comm_from_pid(in->tep, pid);
-		*len = strlen(*s);
-		return true;
-	}
-	offset = f->format->offset;
-	size = f->format->size;
 	if (!within(rec, offset, size))
 		return false;
 	if (f->format->flags & TEP_FIELD_IS_DYNAMIC) {
@@ -553,7 +549,33 @@ bool field_string(const struct field *f, struct input *in,
 			return false;
 	}
 	*s = (char *)rec->data + offset;
-	*len = strnlen(*s, size);
+	*len = size;
+	return true;
+}
+
+/**
+ * field_string - read a string
+ * @f: a FIELD_STRING or FIELD_COMM
+ * @in: the input
+ * @rec: the record
+ * @s: where to put it; not terminated
+ * @len: its length
+ *
+ * Return: false if it lies beyond the record.
+ */
+bool field_string(const struct field *f, struct input *in,
+		  struct tep_record *rec, const char **s, size_t *len)
+{
+	if (f->type == FIELD_COMM) {
+		int pid = input_pid(in, rec);
+
+		*s = tep_data_comm_from_pid(in->tep, pid);
+		*len = strlen(*s);
+		return true;
+	}
+	if (!field_bytes(f, in, rec, s, len))
+		return false;
+	*len = strnlen(*s, *len);
 	return true;
 }
 

@@ -64,7 +64,8 @@ static void print_values(struct report *r, const struct chart *c)
 	char note[64] = "", buf[32];
 
 	if (!c->call)
-		snprintf(note, sizeof(note), " judged until the last alarm");
+		snprintf(note, sizeof(note),
+			 " judged until the last limit event");
 	else if (c->learnt)
 		snprintf(note, sizeof(note),
 			 " judged, %s before there was a limit",
@@ -79,13 +80,14 @@ static void print_values(struct report *r, const struct chart *c)
 
 static void print_alarms(struct report *r, const struct chart *c)
 {
+	u64 alarms = c->call ? c->alarms : c->alarms_then;
 	char note[128] = "", what[16];
 	size_t len = 0;
 	int i;
 
-	if (c->values && c->alarms)
+	if (c->values && alarms)
 		len = snprintf(note, sizeof(note), " (%.3g %%)",
-			       100.0 * c->alarms / c->values);
+			       100.0 * alarms / c->values);
 	if (c->kept != c->alarms)
 		len += snprintf(note + len, sizeof(note) - len,
 				", %llu of their events kept", c->kept);

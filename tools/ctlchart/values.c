@@ -41,12 +41,18 @@ enum {
 };
 
 static const struct field_want fields[FIELDS] = {
-	[TIME] = { "time", false },	    [START] = { "start", false },
-	[DURATION] = { "duration", false }, [LIMIT] = { "limit", false },
-	[ORDER] = { "order", false },	    [RULES] = { "rules", false },
-	[PID] = { "pid", false },	    [EVENT] = { "event", false },
-	[STUDIED] = { "studied", false },   [KEPT] = { "kept", false },
-	[CHART] = { "chart", true },	    [KEYS] = { "keys", true },
+	[TIME] = { "time", FIELD_NUMBER },
+	[START] = { "start", FIELD_NUMBER },
+	[DURATION] = { "duration", FIELD_NUMBER },
+	[LIMIT] = { "limit", FIELD_NUMBER },
+	[ORDER] = { "order", FIELD_NUMBER },
+	[RULES] = { "rules", FIELD_NUMBER },
+	[PID] = { "pid", FIELD_NUMBER },
+	[EVENT] = { "event", FIELD_NUMBER },
+	[STUDIED] = { "studied", FIELD_NUMBER },
+	[KEPT] = { "kept", FIELD_NUMBER },
+	[CHART] = { "chart", FIELD_STRING },
+	[KEYS] = { "keys", FIELD_STRING },
 };
 
 /**
@@ -273,7 +279,7 @@ static int read_value(struct values *v, struct input *in,
 		const char *s = "";
 		size_t len = 0;
 
-		if (!fields[i].string) {
+		if (fields[i].type == FIELD_NUMBER) {
 			if (!field_number(&v->field[i], in, rec, &number[i]))
 				return input_damaged(in, rec, "ctlchart_value");
 			continue;

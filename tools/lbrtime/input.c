@@ -29,18 +29,20 @@
  * @task:		of lbrprof_task, or -1
  * @sched:		of sched_switch, or -1
  * @alarm:		of ctlchart_alarm, or -1
+ * @limit:		of ctlchart_limit, or -1
  *
  * The others are fields of the events.
  */
 struct layout {
 	struct number common_type, common_pid;
-	int sample, map, task, sched, alarm;
+	int sample, map, task, sched, alarm, limit;
 	struct number ip, nr, flags, calls, returns, data;
 	struct number tgid, start, end, pgoff, id_size, path;
 	u32 id_offset;
 	struct number task_pid, task_tgid, task_parent;
 	struct number next_pid;
-	struct number alarm_start, alarm_duration, alarm_pid, chart;
+	struct number alarm_start, alarm_duration, alarm_pid, alarm_chart;
+	struct number limit_chart, limit_name;
 };
 
 /**
@@ -50,6 +52,7 @@ struct layout {
  * @r:		its records
  * @l:		its formats
  * @tgid:	processes, by thread; 0: unknown
+ * @charts:	what the numbers of charts in alarms stand for
  */
 struct input {
 	struct guard *guard;
@@ -57,6 +60,7 @@ struct input {
 	struct records *r;
 	struct layout l;
 	s32 *tgid;
+	struct known_charts charts;
 };
 
 /* ------------------------------------------------------------------------- */
@@ -125,7 +129,7 @@ static void find_others(struct input *in)
 	struct tep_event *e = find_event(in, "lbrprof", "lbrprof_task");
 	struct layout *l = &in->l;
 
-	l->task = l->sched = l->alarm = -1;
+	l->task = l->sched = l->alarm = l->limit = -1;
 	if (e && number_find(&l->task_pid, in->r, e, "pid") &&
 	    number_find(&l->task_tgid, in->r, e, "tgid")) {
 		l->task = e->id;
@@ -138,8 +142,12 @@ static void find_others(struct input *in)
 	if (e && number_find(&l->alarm_start, in->r, e, "start") &&
 	    number_find(&l->alarm_duration, in->r, e, "duration") &&
 	    number_find(&l->alarm_pid, in->r, e, "pid") &&
-	    find_array(&l->chart, e, "chart", &l->ip))
+	    number_find(&l->alarm_chart, in->r, e, "chart"))
 		l->alarm = e->id;
+	e = find_event(in, "ctlchart", "ctlchart_limit");
+	if (e && number_find(&l->limit_chart, in->r, e, "chart") &&
+	    find_array(&l->limit_name, e, "name", &l->ip))
+		l->limit = e->id;
 }
 
 /* ------------------------------------------------------------------------- */
@@ -260,6 +268,7 @@ static void parse_alarm(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
 	struct timeline *t = in->t;
+	u32 chart = get(&l->alarm_chart, rec);
 	u64 start = get(&l->alarm_start, rec);
 	u64 duration = get(&l->alarm_duration, rec);
 	struct alarm *a;
@@ -271,8 +280,7 @@ static void parse_alarm(struct input *in, const struct record *rec)
 	*a = (struct alarm){ .start = start,
 			     .end = start + duration,
 			     .pid = get(&l->alarm_pid, rec) };
-	get_text(&l->chart, rec, a->chart, sizeof(a->chart));
-	clean_text(a->chart);
+	charts_name(charts_find(&in->charts, chart), chart, a->chart);
 }
 
 static int handle_record(struct input *in, const struct record *rec)
@@ -308,14 +316,32 @@ static void parse_task(struct input *in, const struct record *rec)
 		in->tgid[pid] = get(&in->l.task_tgid, rec);
 }
 
-/* The process of a thread may be recorded after its first sample */
-static int read_tasks(struct input *in)
+/* Without memory for it a chart has but its number */
+static void parse_limit(struct input *in, const struct record *rec)
+{
+	struct known_chart c = { .number = get(&in->l.limit_chart, rec) };
+
+	if (!get_text(&in->l.limit_name, rec, c.name, sizeof(c.name)))
+		return;
+	clean_text(c.name);
+	charts_learn(&in->charts, &c);
+}
+
+/*
+ * The process of a thread may be recorded after its first sample, and the name of a
+ * chart after its first alarm.
+ */
+static int read_ahead(struct input *in)
 {
 	struct record rec;
 
 	while (records_next(in->r, &rec)) {
-		if ((int)get(&in->l.common_type, &rec) == in->l.task)
+		int id = get(&in->l.common_type, &rec);
+
+		if (id == in->l.task)
 			parse_task(in, &rec);
+		else if (id == in->l.limit)
+			parse_limit(in, &rec);
 	}
 	return records_status(in->r) || records_rewind(in->r);
 }
@@ -338,8 +364,8 @@ static int read_records(struct input *in)
 			"has no lbrprof_sample events (record them with: trace-cmd record -e lbrprof)");
 	find_map(in);
 	find_others(in);
-	if (in->l.task >= 0)
-		status = read_tasks(in);
+	if (in->l.task >= 0 || in->l.limit >= 0)
+		status = read_ahead(in);
 	while (!status && records_next(in->r, &rec))
 		status = handle_record(in, &rec);
 	if (!status)
@@ -363,6 +389,7 @@ static int read_dat(struct guard *g, struct timeline *t, const char *file,
 	in.tgid = xzalloc(MAX_PID * sizeof(*in.tgid));
 	status = read_records(&in);
 	free(in.tgid);
+	charts_free(&in.charts);
 	records_close(in.r);
 	if (!status && t->gaps)
 		guard_note(g, "records lost in %llu gaps", t->gaps);

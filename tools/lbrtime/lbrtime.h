@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "charts.h"
 #include "elffile.h"
 #include "guard.h"
 #include "lbrpack.h"
@@ -148,7 +149,7 @@ struct alarm {
 	u64 start;
 	u64 end;
 	s32 pid;
-	char chart[96];
+	char chart[CHART_NAME_SIZE];
 };
 
 /* ------------------------------------------------------------------------- */

@@ -96,6 +96,78 @@ static inline bool key_text(struct tep_event *event,
 	return true;
 }
 
+/* A key's value at @data, and how many bytes it takes; 0 if that is not known */
+static inline size_t key_unpack(struct tep_handle *tep, const char *type,
+				const char *data, size_t len, char *buf,
+				size_t size)
+{
+	size_t text = strnlen(data, len), bytes = (text / 4 + 1) * 4;
+	size_t wide = !strncmp(type, "u64", 3) || !strncmp(type, "s64", 3) ? 8 :
+									     4;
+	unsigned long long value;
+
+	if (!strncmp(type, "string", 6)) {
+		snprintf(buf, size, "%.*s", (int)text, data);
+		return bytes < len ? bytes : len;
+	}
+	if (len < wide ||
+	    (wide == 4 && strncmp(type, "u32", 3) && strncmp(type, "s32", 3)))
+		return 0;
+	value = tep_read_number(tep, data, wide);
+	if (*type == 'u')
+		snprintf(buf, size, "%llu", value);
+	else
+		snprintf(buf, size, "%lld",
+			 wide == 4 ? (int)value : (long long)value);
+	return wide;
+}
+
+/**
+ * keys_unpack - the words of an alarm's keys as text
+ * @tep: knows the byte order
+ * @types: names and types of the keys: "dev:u32 sector:u64"; "" if not known
+ * @data: the words
+ * @len: their size in bytes
+ * @buf: where to put the text, "dev=266338240 sector=1234"
+ * @size: its size, not 0
+ *
+ * A number has one word, or two if its type is s64 or u64; a string ends with a
+ * NUL and is filled up to whole words. Words that are of no known type follow as
+ * numbers: "0xfe00000,0x4d2".
+ */
+static inline void keys_unpack(struct tep_handle *tep, const char *types,
+			       const char *data, size_t len, char *buf,
+			       size_t size)
+{
+	const char *space = "";
+	char value[256];
+	size_t pos = 0;
+
+	*buf = '\0';
+	while (*types && len && pos < size) {
+		size_t name = strcspn(types, ": "), bytes;
+
+		if (types[name] != ':')
+			break;
+		bytes = key_unpack(tep, types + name + 1, data, len, value,
+				   sizeof(value));
+		if (!bytes)
+			break;
+		pos += snprintf(buf + pos, size - pos, "%s%.*s=%s", space,
+				(int)name, types, value);
+		data += bytes;
+		len -= bytes;
+		types += name + strcspn(types + name, " ");
+		types += *types == ' ';
+		space = " ";
+	}
+	for (; len >= 4 && pos < size; data += 4, len -= 4) {
+		pos += snprintf(buf + pos, size - pos, "%s0x%llx", space,
+				tep_read_number(tep, data, 4));
+		space = ",";
+	}
+}
+
 /**
  * keys_text - keys as people write them
  * @event: the event that has these keys, or NULL if it is not known

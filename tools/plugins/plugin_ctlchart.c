@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libtraceevent plugin: ctlchart:ctlchart_alarm for people.
+ * libtraceevent plugin: ctlchart:ctlchart_alarm and ctlchart_limit for people.
  *
  *   block_bio_queue->block_rq_complete: 7.012 s (limit 23.41 ms, centre
  *   14.10 ms) started 12345.678901 by reader-1234 dev=8:0 sector=1234
  *   rule: limit, kept
  *
- * (in one line). A record that is not as expected is left to the event's own
- * print format.
+ * (in one line). An alarm has the numbers of its chart and of its limit; what
+ * they stand for is in an event ctlchart_limit before it. An alarm without one
+ * is shown by its numbers. A record that is not as expected is left to the
+ * event's own print format.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -15,25 +17,32 @@
 #include <event-parse.h>
 #include <trace-seq.h>
 
+#include "charts.h"
 #include "keys.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 
-enum { START, DURATION, CENTER, LIMIT, RULES, PID, EVENT, KEPT, NUMBERS };
+enum { START, DURATION, RULES, PID, KEPT, CHART, LIMIT_NR, NUMBERS };
 
 static const char *const numbers[NUMBERS] = {
-	[START] = "start", [DURATION] = "duration", [CENTER] = "center",
-	[LIMIT] = "limit", [RULES] = "rules",	    [PID] = "pid",
-	[EVENT] = "event", [KEPT] = "kept",
+	[START] = "start",	 [DURATION] = "duration", [RULES] = "rules",
+	[PID] = "pid",		 [KEPT] = "kept",	  [CHART] = "chart",
+	[LIMIT_NR] = "limit_nr",
 };
 
-enum { COMM, CHART, KEYS, STRINGS };
-
-static const char *const strings[STRINGS] = {
-	[COMM] = "comm",
-	[CHART] = "chart",
-	[KEYS] = "keys",
+/**
+ * struct state - what the limit events of a trace said
+ * @tep: the trace
+ * @charts: its charts
+ * @next: of another trace
+ */
+struct state {
+	struct tep_handle *tep;
+	struct known_charts charts;
+	struct state *next;
 };
+
+static struct state *states;
 
 struct text {
 	const char *s;
@@ -60,13 +69,14 @@ static bool get_number(struct tep_event *event, struct tep_record *record,
 	return true;
 }
 
-static bool get_string(struct tep_event *event, struct tep_record *record,
-		       const char *name, struct text *text)
+/* Bytes of a field: an array of its own, or one elsewhere in the record */
+static bool get_bytes(struct tep_event *event, struct tep_record *record,
+		      const char *name, struct text *text)
 {
 	struct tep_format_field *f = tep_find_field(event, name);
 	unsigned int offset, size;
 
-	if (!f || !(f->flags & TEP_FIELD_IS_STRING) ||
+	if (!f || !(f->flags & TEP_FIELD_IS_ARRAY) ||
 	    !within(record, f->offset, f->size))
 		return false;
 	offset = f->offset;
@@ -81,7 +91,19 @@ static bool get_string(struct tep_event *event, struct tep_record *record,
 			return false;
 	}
 	text->s = (char *)record->data + offset;
-	text->len = strnlen(text->s, size);
+	text->len = size;
+	return true;
+}
+
+/* A string, into @buf; a longer one is cut off */
+static bool get_string(struct tep_event *event, struct tep_record *record,
+		       const char *name, char *buf, size_t size)
+{
+	struct text text;
+
+	if (!get_bytes(event, record, name, &text))
+		return false;
+	snprintf(buf, size, "%.*s", text.len, text.s);
 	return true;
 }
 
@@ -124,69 +146,137 @@ static void put_rules(struct trace_seq *s, unsigned int rules)
 	}
 }
 
-static void put_keys(struct trace_seq *s, struct tep_event *judged,
-		     const struct text *t)
+static void put_keys(struct trace_seq *s, struct tep_handle *tep,
+		     const struct known_chart *c, const struct text *t)
 {
-	char keys[256], shown[512];
+	char keys[512], shown[1024];
 
-	snprintf(keys, sizeof(keys), "%.*s", t->len, t->s);
-	keys_text(judged, keys, shown, sizeof(shown));
-	trace_seq_printf(s, " %s", shown);
+	keys_unpack(tep, c ? c->types : "", t->s, t->len, keys, sizeof(keys));
+	keys_text(c ? tep_find_event(tep, c->event) : NULL, keys, shown,
+		  sizeof(shown));
+	trace_seq_printf(s, c ? " %s" : " keys %s", shown);
+}
+
+static void put_lines(struct trace_seq *s, const struct chart_lines *l,
+		      bool is_time)
+{
+	if (l->limit == ~0ULL) {
+		trace_seq_puts(s, "no limit yet");
+	} else {
+		trace_seq_puts(s, "limit ");
+		put_value(s, l->limit, is_time);
+	}
+	if (l->center) {
+		trace_seq_puts(s, ", centre ");
+		put_value(s, l->center, is_time);
+	}
 }
 
 static int alarm_handler(struct trace_seq *s, struct tep_record *record,
 			 struct tep_event *event, void *context)
 {
+	const struct state *state = context;
+	const struct chart_lines *lines;
+	const struct known_chart *chart;
 	unsigned long long v[NUMBERS];
-	struct text t[STRINGS];
+	char name[CHART_NAME_SIZE];
+	struct text comm, keys;
 	bool is_time;
 	int i;
 
-	(void)context;
 	for (i = 0; i < NUMBERS; i++) {
 		if (!get_number(event, record, numbers[i], &v[i]))
 			return 1;
 	}
-	for (i = 0; i < STRINGS; i++) {
-		if (!get_string(event, record, strings[i], &t[i]))
-			return 1;
-	}
+	if (!get_bytes(event, record, "comm", &comm) ||
+	    !get_bytes(event, record, "keys", &keys))
+		return 1;
+	chart = charts_find(&state->charts, v[CHART]);
+	lines = charts_lines(chart, v[LIMIT_NR]);
 	is_time = v[START];
-	trace_seq_printf(s, "%.*s: ", t[CHART].len, t[CHART].s);
+	trace_seq_printf(s, "%s: ", charts_name(chart, v[CHART], name));
 	put_value(s, v[DURATION], is_time);
-	if (v[LIMIT] == ~0ULL) {
-		trace_seq_puts(s, " (no limit yet");
-	} else {
-		trace_seq_puts(s, " (limit ");
-		put_value(s, v[LIMIT], is_time);
-	}
-	if (v[CENTER]) {
-		trace_seq_puts(s, ", centre ");
-		put_value(s, v[CENTER], is_time);
-	}
+	trace_seq_puts(s, " (");
+	if (lines)
+		put_lines(s, lines, is_time);
+	else
+		trace_seq_puts(s, "limit not recorded");
 	trace_seq_puts(s, ")");
 	if (is_time)
 		trace_seq_printf(s, " started %llu.%06llu",
 				 v[START] / NSEC_PER_SEC,
 				 v[START] / 1000 % 1000000);
-	trace_seq_printf(s, " by %.*s-%d", t[COMM].len, t[COMM].s, (int)v[PID]);
-	if (t[KEYS].len)
-		put_keys(s, tep_find_event(event->tep, v[EVENT]), &t[KEYS]);
+	trace_seq_printf(s, " by %.*s-%d", comm.len, comm.s, (int)v[PID]);
+	if (keys.len)
+		put_keys(s, event->tep, chart, &keys);
 	put_rules(s, v[RULES]);
 	if (v[KEPT])
 		trace_seq_puts(s, ", kept");
 	return 0;
 }
 
+static int limit_handler(struct trace_seq *s, struct tep_record *record,
+			 struct tep_event *event, void *context)
+{
+	static const char *const names[] = { "chart",  "event",	   "values",
+					     "center", "limit_nr", "limit" };
+	unsigned long long v[sizeof(names) / sizeof(*names)];
+	struct state *state = context;
+	struct known_chart c = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!get_number(event, record, names[i], &v[i]))
+			return 1;
+	}
+	if (!get_string(event, record, "name", c.name, sizeof(c.name)) ||
+	    !get_string(event, record, "keys", c.types, sizeof(c.types)))
+		return 1;
+	c.number = v[0];
+	c.event = v[1];
+	c.values = v[2];
+	c.line[0] = (struct chart_lines){ .center = v[3],
+					  .nr = v[4],
+					  .limit = v[5] };
+	charts_learn(&state->charts, &c);
+	trace_seq_printf(s, "%s: ", c.name);
+	/* A chart without keys is of a field */
+	put_lines(s, &c.line[0], *c.types);
+	trace_seq_printf(s, ", %llu values judged (chart #%u)", c.values,
+			 c.number);
+	return 0;
+}
+
 int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 {
+	struct state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return -1;
+	state->tep = tep;
+	state->next = states;
+	states = state;
+	tep_register_event_handler(tep, -1, "ctlchart", "ctlchart_limit",
+				   limit_handler, state);
 	tep_register_event_handler(tep, -1, "ctlchart", "ctlchart_alarm",
-				   alarm_handler, NULL);
+				   alarm_handler, state);
 	return 0;
 }
 
 void TEP_PLUGIN_UNLOADER(struct tep_handle *tep)
 {
+	struct state **p = &states, *state;
+
+	while (*p && (*p)->tep != tep)
+		p = &(*p)->next;
+	state = *p;
+	if (!state)
+		return;
+	*p = state->next;
+	tep_unregister_event_handler(tep, -1, "ctlchart", "ctlchart_limit",
+				     limit_handler, state);
 	tep_unregister_event_handler(tep, -1, "ctlchart", "ctlchart_alarm",
-				     alarm_handler, NULL);
+				     alarm_handler, state);
+	charts_free(&state->charts);
+	free(state);
 }

@@ -76,8 +76,8 @@ static const struct ftrace_event_field complete[] = {
 	{ NULL },
 };
 
-static const struct ftrace_event_field alarm_fields[] = { NUMBER("limit", "u64",
-								 8, 0),
+static const struct ftrace_event_field alarm_fields[] = { NUMBER("duration",
+								 "u64", 8, 0),
 							  COMMON,
 							  { NULL } };
 
