@@ -93,6 +93,8 @@ watch disk --interval=0s --on-alarm="$note" --save-limits=saved
 python3 "$TRACERIG_TOP/tests/guest/block_reads.py" fast.log "$fast" 0 200000 0.01 &
 reader=$!
 until_true 60 grep -q ': learnt: ' log
+kill "$reader"
+wait "$reader" || :
 # slow_reads N: and wait for their cases
 slow_reads() {
 	local i
@@ -110,17 +112,19 @@ check_cases
 
 # --- a case without the machine: as a TAR, and damaged
 mkdir desk
-tracerig pack --dir=cases -o case.tar 1 || die "case 1 cannot be packed"
+case=$(awk -F= '$1 == "TRACERIG_CASE" { n = $2 } /^TRACERIG_KEYS=.* sector=800$/ { print n }' alarms)
+tracerig pack --dir=cases -o case.tar "$case" || die "case $case cannot be packed"
 tar -C desk -xf case.tar
-tracerig verify --dir=desk 1 >/dev/null || die "a packed case is not whole"
-trace-cmd report -i desk/1/trace.dat >text 2>/dev/null
+tracerig verify --dir=desk "$case" >/dev/null || die "a packed case is not whole"
+trace-cmd report -i "desk/$case/trace.dat" >text 2>/dev/null
 grep -q 'block_rq_complete: .* 800 + 8 ' text || die "the trace lacks the slow read"
-grep -q 'ctlchart_alarm: .*disk' text || die "the trace lacks the alarm"
+grep -q 'ctlchart_limit: .*disk' text || die "the trace lacks the limit"
+grep -q 'ctlchart_alarm: ' text || die "the trace lacks the alarm"
 for cpu in 000 001; do
 	grep -q "\[$cpu\].*sched_" text || die "the trace has nothing of CPU $cpu"
 done
-printf x | dd of=desk/1/trace.dat bs=1 seek=5000 conv=notrunc status=none
-fails 1 'trace.dat: ' tracerig verify --dir=desk 1
+printf x | dd of="desk/$case/trace.dat" bs=1 seek=5000 conv=notrunc status=none
+fails 1 'trace.dat: ' tracerig verify --dir=desk "$case"
 
 # --- with limits, without learning; full disk; what the commands that are printed do
 mkdir full

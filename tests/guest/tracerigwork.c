@@ -6,8 +6,8 @@
  * PIPE it does one operation that is slow, and says how long it took, in ns:
  *
  *	sleep	a sleep of 300 ms in work()
- *	wait	a millisecond of sleep, after which a real-time program has this
- *		program's processor for 300 ms
+ *	wait	a wake-up after which a real-time program has this program's
+ *		processor for 300 ms
  *
  * Ends with PIPE.
  */
@@ -43,17 +43,33 @@ __attribute__((noinline)) void work(uint64_t ns)
 	__asm__ volatile(""); /* no jump to syscall() */
 }
 
+static char state_of(pid_t pid)
+{
+	char path[32], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		abort();
+	fclose(f);
+	return state;
+}
+
 static void occupy(int ready)
 {
 	struct sched_param p = { .sched_priority = 10 };
 	uint64_t end;
 
+	/* Else it is not woken, but preempted */
+	while (state_of(getppid()) != 'S')
+		sched_yield();
 	if (sched_setscheduler(0, SCHED_FIFO, &p)) {
 		perror("sched_setscheduler");
 		_exit(1);
 	}
 	end = now() + 300 * MS;
-	/* Now the other one may sleep; it is not run until the end of this */
+	/* Woken by this, it does not run until the end */
 	if (write(ready, "", 1) != 1)
 		_exit(1);
 	while (now() < end)

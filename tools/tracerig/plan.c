@@ -368,16 +368,16 @@ char *plan_context(struct plan *p, const char *event)
 void plan_common(struct plan *p)
 {
 	static const char *const events[] = {
-		"sched:sched_switch",	  "sched:sched_waking",
-		"irq:irq_handler_entry",  "irq:irq_handler_exit",
-		"irq:softirq_entry",	  "irq:softirq_exit",
-		"block:block_rq_issue",	  "block:block_rq_complete",
-		"ctlchart:ctlchart_alarm"
+		"sched:sched_switch",	   "sched:sched_waking",
+		"irq:irq_handler_entry",   "irq:irq_handler_exit",
+		"irq:softirq_entry",	   "irq:softirq_exit",
+		"block:block_rq_issue",	   "block:block_rq_complete",
+		"ctlchart:ctlchart_limit", "ctlchart:ctlchart_alarm"
 	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(events); i++)
-		add_context(p, events[i], i + 1 < ARRAY_SIZE(events));
+		add_context(p, events[i], strncmp(events[i], "ctlchart:", 9));
 	/* The values before and after an alarm */
 	add_context(p, "ctlchart_debug:ctlchart_value", true);
 }

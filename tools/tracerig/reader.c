@@ -17,6 +17,9 @@
 /* Limit of the bytes of a case's pages */
 #define SPOOL_MAX (256u << 20)
 
+/* Limit of the alarms of a case that can be its worst one */
+#define HELD_MAX 16384
+
 /* Pages that are read of a CPU before the next one has its turn */
 #define PAGES_PASS 256
 
@@ -111,28 +114,65 @@ static void text_field(struct tep_event *event, struct tep_record *record,
 	clean_text(buf);
 }
 
+/* A field without a fixed size, and the bytes it has */
+static const char *raw_field(struct tep_event *event, struct tep_record *record,
+			     const char *name, int *len)
+{
+	const char *raw;
+
+	*len = 0;
+	raw = tep_get_field_raw(NULL, event, name, record, len, 0);
+	return raw ? raw : "";
+}
+
+static void learn_limit(struct reader *r, struct tep_record *record)
+{
+	struct tep_event *event = tep_find_event(r->tep, r->limit_id);
+	struct known_chart k = {
+		.number = field(event, record, "chart"),
+		.event = field(event, record, "event"),
+		.values = field(event, record, "values"),
+		.line[0] = { .nr = field(event, record, "limit_nr"),
+			     .center = field(event, record, "center"),
+			     .limit = field(event, record, "limit") },
+	};
+
+	text_field(event, record, "name", k.name, sizeof(k.name));
+	text_field(event, record, "keys", k.types, sizeof(k.types));
+	/* Too many charts: the alarms of this one have its number */
+	charts_learn(&r->charts, &k);
+}
+
 static void parse_alarm(struct reader *r, struct tep_record *record,
 			struct alarm *a)
 {
 	struct tep_event *event = tep_find_event(r->tep, r->alarm_id), *judged;
+	u32 number = field(event, record, "chart");
+	const struct known_chart *c = charts_find(&r->charts, number);
+	const struct chart_lines *l =
+		charts_lines(c, field(event, record, "limit_nr"));
 	char keys[sizeof(a->keys)];
+	const char *words;
+	int len;
 
 	*a = (struct alarm){
 		.ts = record->ts,
 		.cpu = record->cpu,
 		.start = field(event, record, "start"),
 		.value = field(event, record, "duration"),
-		.center = field(event, record, "center"),
-		.limit = field(event, record, "limit"),
-		.values = field(event, record, "values"),
+		.center = l ? l->center : 0,
+		.limit = l ? l->limit : 0,
+		.values = c ? c->values : 0,
 		.rules = field(event, record, "rules"),
 		.pid = field(event, record, "pid"),
 		.kept = field(event, record, "kept"),
 	};
 	text_field(event, record, "comm", a->comm, sizeof(a->comm));
-	text_field(event, record, "chart", a->chart, sizeof(a->chart));
-	text_field(event, record, "keys", keys, sizeof(keys));
-	judged = tep_find_event(r->tep, field(event, record, "event"));
+	charts_name(c, number, a->chart);
+	words = raw_field(event, record, "keys", &len);
+	keys_unpack(r->tep, c ? c->types : "", words, len, keys, sizeof(keys));
+	clean_text(keys);
+	judged = c ? tep_find_event(r->tep, c->event) : NULL;
 	keys_text(judged, keys, a->keys, sizeof(a->keys));
 }
 
@@ -157,11 +197,59 @@ static void add_alarm(struct reader *r, const struct alarm *a)
 	r->nr_alarms++;
 }
 
-/* Finds alarms in the page at hand; returns the number of its events */
+static void hold_alarm(struct reader *r, const struct tep_record *record)
+{
+	struct held_alarm *h;
+
+	if (r->nr_held == HELD_MAX) {
+		r->not_held++;
+		return;
+	}
+	h = xzalloc(sizeof(*h) + record->size);
+	h->ts = record->ts;
+	h->cpu = record->cpu;
+	h->size = record->size;
+	memcpy(h->data, record->data, record->size);
+	GROW(r->held, r->nr_held, r->held_room);
+	r->held[r->nr_held++] = h;
+}
+
+static void forget_held(struct reader *r)
+{
+	while (r->nr_held)
+		free(r->held[--r->nr_held]);
+	r->not_held = 0;
+}
+
+/**
+ * reader_finish - find the alarms of a window that has been read
+ * @r: the reader; its @alarm, @nr_alarms and @lead are filled in
+ *
+ * Only now: what an alarm refers to can be in a page of another CPU.
+ */
+void reader_finish(struct reader *r)
+{
+	struct alarm a;
+	size_t i;
+
+	for (i = 0; i < r->nr_held; i++) {
+		struct held_alarm *h = r->held[i];
+		struct tep_record record = { .ts = h->ts,
+					     .cpu = h->cpu,
+					     .size = h->size,
+					     .data = h->data };
+
+		parse_alarm(r, &record, &a);
+		add_alarm(r, &a);
+	}
+	r->nr_alarms += r->not_held;
+	forget_held(r);
+}
+
+/* Finds alarms and limits in the page at hand; returns the number of its events */
 static u64 scan_page(struct reader *r, unsigned int cpu)
 {
 	struct tep_record record = { .cpu = cpu };
-	struct alarm a;
 	u64 events = 0;
 	u16 type;
 
@@ -170,10 +258,10 @@ static u64 scan_page(struct reader *r, unsigned int cpu)
 	while ((record.data = kbuffer_read_event(r->k, &record.ts)) != NULL) {
 		record.size = kbuffer_event_size(r->k);
 		memcpy(&type, record.data, sizeof(type));
-		if (type == r->alarm_id) {
-			parse_alarm(r, &record, &a);
-			add_alarm(r, &a);
-		}
+		if (type == r->alarm_id)
+			hold_alarm(r, &record);
+		else if (type == r->limit_id)
+			learn_limit(r, &record);
 		events++;
 		kbuffer_next_event(r->k, NULL);
 	}
@@ -225,7 +313,7 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		  const char *const *systems, const char *dir)
 {
 	unsigned int size = page_size();
-	struct tep_event *event;
+	struct tep_event *alarm = NULL, *limit = NULL;
 
 	memset(r, 0, sizeof(*r));
 	r->spool.file = -1;
@@ -234,13 +322,17 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		return xstrdup(
 			"events/header_page of tracefs is not understood");
 	r->tep = tracefs_local_events_system(NULL, systems);
-	event = r->tep ? tep_find_event_by_name(r->tep, "ctlchart",
-						"ctlchart_alarm") :
-			 NULL;
-	if (!event)
+	if (r->tep) {
+		alarm = tep_find_event_by_name(r->tep, "ctlchart",
+					       "ctlchart_alarm");
+		limit = tep_find_event_by_name(r->tep, "ctlchart",
+					       "ctlchart_limit");
+	}
+	if (!alarm || !limit)
 		return xstrdup(
-			"the format of ctlchart_alarm is not understood");
-	r->alarm_id = event->id;
+			"the formats of ctlchart's events are not understood");
+	r->alarm_id = alarm->id;
+	r->limit_id = limit->id;
 	r->k = kbuffer_alloc(
 		sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
 		__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
@@ -313,6 +405,7 @@ void reader_reset(struct reader *r)
 	s->dropped_pages = 0;
 	s->dropped_events = 0;
 	r->nr_alarms = 0;
+	forget_held(r);
 }
 
 /**
@@ -333,6 +426,9 @@ void reader_close(struct reader *r)
 	free(r->spool.cpu);
 	free(r->fd);
 	free(r->buf);
+	forget_held(r);
+	free(r->held);
+	charts_free(&r->charts);
 	if (r->k)
 		kbuffer_free(r->k);
 	if (r->tep)

@@ -14,6 +14,8 @@
 
 #include <tracefs.h>
 
+#include "charts.h"
+
 #define COMM_LEN 16
 
 /* Limit of the number of alarms that are kept one by one of a case */
@@ -27,7 +29,7 @@
  * @value:	the duration in ns, or the number
  * @center:	centre line
  * @limit:	upper control limit
- * @values:	number of values the chart has judged
+ * @values:	number of values that the chart had judged when its limit was written
  * @rules:	what was broken, as the kernel's flags
  * @pid:	thread that was current at the start event
  * @kept:	the judged event passed its filter
@@ -75,6 +77,20 @@ struct spool {
 };
 
 /**
+ * struct held_alarm - an event ctlchart_alarm as it was read
+ * @ts:		its time
+ * @cpu:	CPU on which it was written
+ * @size:	bytes of @data
+ * @data:	the event
+ */
+struct held_alarm {
+	u64 ts;
+	u32 cpu;
+	u32 size;
+	u8 data[];
+};
+
+/**
  * struct reader - the ring buffers of all CPUs
  * @fd:		a file trace_pipe_raw for each CPU, -1 if it is not there
  * @cpus:	number of these
@@ -82,6 +98,12 @@ struct spool {
  * @k:		to parse it
  * @tep:	formats of the alarm and of the judged events
  * @alarm_id:	type of ctlchart_alarm
+ * @limit_id:	type of ctlchart_limit
+ * @charts:	what limit events have said since the watch began
+ * @held:	alarms that reader_finish() has not parsed yet
+ * @nr_held:	number of @held
+ * @held_room:	allocated length of @held
+ * @not_held:	number of alarms that had no room in @held
  * @spool:	what was read since the last case
  * @alarm:	alarms in it, the first ones
  * @nr_alarms:	number of all of them
@@ -97,6 +119,11 @@ struct reader {
 	struct kbuffer *k;
 	struct tep_handle *tep;
 	int alarm_id;
+	int limit_id;
+	struct known_charts charts;
+	struct held_alarm **held;
+	size_t nr_held, held_room;
+	u64 not_held;
 	struct spool spool;
 	struct alarm alarm[ALARMS_MAX];
 	u64 nr_alarms;
@@ -109,6 +136,7 @@ struct reader {
 char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		  const char *const *systems, const char *dir);
 bool reader_pass(struct reader *r);
+void reader_finish(struct reader *r);
 void reader_reset(struct reader *r);
 void reader_close(struct reader *r);
 bool spool_full(const struct spool *s);

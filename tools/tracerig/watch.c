@@ -220,6 +220,7 @@ static void close_window(struct watch *w)
 	size_t index;
 	sigset_t none;
 
+	reader_finish(&w->reader);
 	if (!w->reader.nr_alarms) {
 		/* What came after its case was closed */
 		w->late_pages += w->reader.spool.nr;
