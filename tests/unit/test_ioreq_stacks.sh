@@ -76,7 +76,7 @@ grep -q '^  without a stack$' out || wrong "calls without a stack are not marked
 "$ioreq" --stacks counts.dat >out 2>err || wrong "evicted stacks fail"
 grep -q '^ioreq: counts.dat: the kernel evicted 11 stacks' err || wrong "evicted stacks are not reported"
 grep -q '^ioreq: counts.dat: the kernel had no room for the stacks of 3 or more calls' err || wrong "refused stacks are not reported"
-grep -q 'last+0xffffffff' out && grep -q '0x7fffffffffffffff' out || wrong "large numbers are others"
+{ grep -q 'last+0xffffffff' out && grep -q '0x7fffffffffffffff' out; } || wrong "large numbers are others"
 
 # --- wrong use and damage
 expect 2 '--stacks requires --format=text, json, csv or folded' --stacks --format=chrome a.dat

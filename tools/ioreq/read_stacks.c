@@ -184,8 +184,8 @@ static bool count_stacks(struct stack_layout *l, const struct record *rec)
 	return true;
 }
 
-static bool parse_stack(struct stacks *s, u32 host,
-			struct stack_layout *l, const struct record *rec)
+static bool parse_stack(struct stacks *s, u32 host, struct stack_layout *l,
+			const struct record *rec)
 {
 	struct number n = { .size = 8, .swap = l->frames.swap };
 	struct stack *stack;
@@ -270,8 +270,8 @@ static bool parse_map(struct stacks *s, u32 host, const struct stack_layout *l,
  *
  * Return: false if it is one of these and damaged.
  */
-bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l,
-		   u64 type, const struct record *rec)
+bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l, u64 type,
+		   const struct record *rec)
 {
 	if (l->stack >= 0 && type == (u64)l->stack)
 		return parse_stack(s, host, l, rec);
@@ -291,9 +291,10 @@ void stacks_note_counts(struct guard *g, const struct stack_layout *l)
 	u32 refused = l->last_refused - l->first_refused;
 
 	if (evicted)
-		guard_note(g,
-			   "the kernel evicted %u stacks: the file iosys_stacks lacks them",
-			   evicted);
+		guard_note(
+			g,
+			"the kernel evicted %u stacks: the file iosys_stacks lacks them",
+			evicted);
 	if (refused)
 		guard_note(
 			g,

@@ -35,7 +35,7 @@
  * A frame in an object has the uppermost bit, below it the object's number, and in the lower
  * 32 bits the offset in the object's file. Any other frame is an address.
  */
-#define USTACK_OBJECT (1ULL << 63)
+#define USTACK_OBJECT 0x8000000000000000ULL
 #define USTACK_OFFSET_BITS 32
 #define USTACK_OFFSET_MASK ((1ULL << USTACK_OFFSET_BITS) - 1)
 
@@ -260,7 +260,9 @@ static inline u64 ustack_object(u32 id)
 /* The number of the object that a frame is in, or 0 */
 static inline u32 ustack_id(u64 frame)
 {
-	return frame & USTACK_OBJECT ? frame >> USTACK_OFFSET_BITS & USTACK_ID_MAX : 0;
+	if (!(frame & USTACK_OBJECT))
+		return 0;
+	return frame >> USTACK_OFFSET_BITS & USTACK_ID_MAX;
 }
 
 /* Where a frame is in its object's file, or its address */
