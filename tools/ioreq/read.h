@@ -119,8 +119,8 @@ bool stock_read(struct model *s, u32 host, struct records *r);
 struct stacks *stacks_new(struct guard *g,
 			  const struct elffile_options *options);
 void stacks_layout(struct stack_layout *l, const struct records *r);
-bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l,
-		   u64 type, const struct record *rec);
+bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l, u64 type,
+		   const struct record *rec);
 void stacks_note_counts(struct guard *g, const struct stack_layout *l);
 void stacks_finish(struct stacks *s);
 const struct stack *stacks_find(const struct stacks *s, u64 key);
