@@ -152,7 +152,8 @@ int main(int argc, char **argv)
 		die("usage: gen_stacks [--first] FILE\n");
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", call_format);
-	td_add_event(&td, "iosys", first ? first_stack_format : io_stack_format);
+	td_add_event(&td, "iosys",
+		     first ? first_stack_format : io_stack_format);
 	td_add_event(&td, "iosys", io_map_format);
 	td.cmdlines = "1000 worker\n1001 worker\n1002 other\n";
 	while (fgets(line, sizeof(line), stdin)) {
@@ -167,7 +168,8 @@ int main(int argc, char **argv)
 			put_stack(&r, &td, line);
 			break;
 		case 'c':
-			if (sscanf(line, "counts %u %u", &evicted, &refused) == 2)
+			if (sscanf(line, "counts %u %u", &evicted, &refused) ==
+			    2)
 				continue;
 			put_call(&r, &td, line, now);
 			break;

@@ -282,11 +282,9 @@ static void write_stacks(struct td *td, unsigned int host)
 		     "/usr/lib/x86_64-linux-gnu/libc.so.6");
 	io_write_map(td, 0, time, MAP_PROGRAM, program);
 	for (i = 0; i < 2 * offsets; i++) {
-		uint64_t frame[] = {
-			io_frame(MAP_LIBC, 0x1234),
-			io_frame(MAP_PROGRAM, offset[i / 2]),
-			io_frame(MAP_PROGRAM, offset[i % 2])
-		};
+		uint64_t frame[] = { io_frame(MAP_LIBC, 0x1234),
+				     io_frame(MAP_PROGRAM, offset[i / 2]),
+				     io_frame(MAP_PROGRAM, offset[i % 2]) };
 
 		io_write_stack(td, 0, time, 1 + i, frame, 3);
 	}
