@@ -16,7 +16,8 @@ trials() { # SEED...: the truth and the result of each
 	local seed
 	for seed; do
 		rm -rf case && mkdir case || return 1
-		"$UNIT/gen_explain" "$seed" case | sed "s/^/seed=$seed /" || return 1
+		"$UNIT/gen_explain" "$seed" case >truth || return 1
+		sed "s/^/seed=$seed /" truth
 		"$program" explain --format=json ./case || return 1
 	done
 }
@@ -48,7 +49,7 @@ grep -q '^not seen: .*block:block_rq_issue' out || wrong "what was not seen: $(c
 expect 2 'missing CASE operand' explain
 expect 2 '--format=xml: must be text or json' explain --format=xml ./case
 expect 1 '/nosuch/case.json: No such file' explain /nosuch
-head -c 100 case/trace.dat >cut && mv cut case/trace.dat
+head -c 100 case/trace.dat >short.dat && mv short.dat case/trace.dat
 expect 1 'trace.dat' explain ./case
 sed -i 's/"unit":"ns"/"unit":""/' case/case.json
 expect 1 'its value is not a duration' explain ./case
