@@ -4,9 +4,9 @@
  * calls: memory that is reclaimed, or a burst of page faults.
  *
  * The delay of a call is its time above the usual, with that of what it called; that of a
- * function is the sum over its calls, but those within another one of it. Of the
- * functions that have most of an execution's delay it is the one with the least: the
- * others call it.
+ * function is the sum over its calls that are not within another call of it. Of the
+ * functions that have most of an execution's delay, the one with the least delay is the
+ * cause: the others call it.
  */
 #include <stdlib.h>
 #include <string.h>

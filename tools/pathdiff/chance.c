@@ -7,8 +7,8 @@
  * the probability of that function's part of the normal time. For a cause to stand out,
  * it must be improbable that as many slow executions have any function in common by that.
  *
- * On a busy host small delays are many, and say nothing about a fault whose few delays
- * are long. So the executions that have half of all delay are looked at by themselves, too.
+ * On a busy host many short delays hide a fault with a few long ones. So the executions
+ * that have half of all delay are examined by themselves, too.
  *
  * A sleep is no such delay, but may be usual. With a baseline, a cause of its slow
  * executions as well has to be more frequent than there.

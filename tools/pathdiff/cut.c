@@ -24,13 +24,13 @@
 
 #define MAX_FRAMES 4096
 
-/* A call that sleeps for so long tells whether sleep-time was on, ns */
+/* A call must sleep this long to show whether sleep-time was on, ns */
 #define SLEEP_SPAN 100000
 
 /* Longest time between two functions of an interrupt that nothing has called, ns */
 #define IRQ_GAP 50000
 
-/* Where numbers are kept in blocks, so that they need not be moved */
+/* Numbers are kept in blocks, so that they need not be moved */
 #define CHUNK (4u << 20)
 
 struct floats {
@@ -43,7 +43,7 @@ struct floats {
 /**
  * paths_floats - memory for numbers, as long as the paths
  * @p: the paths
- * @nr: how many
+ * @nr: number of them
  */
 float *paths_floats(struct paths *p, size_t nr)
 {
@@ -83,7 +83,7 @@ void paths_clear(struct paths *p)
 }
 
 /**
- * cpu_forget - nothing is known of what a CPU is doing
+ * cpu_forget - forget what a CPU is doing
  * @cpu: the CPU
  */
 void cpu_forget(struct cpu *cpu)
@@ -170,7 +170,7 @@ struct thread *cut_thread(struct cut *c, s32 pid, u32 cpu)
 }
 
 /**
- * cut_comm - tell the name of a thread
+ * cut_comm - set the name of a thread
  * @c: the file
  * @t: the thread
  * @comm: its name
@@ -185,7 +185,7 @@ void cut_comm(struct cut *c, struct thread *t, const char *comm)
 }
 
 /**
- * cut_has_comm - whether it is known
+ * cut_has_comm - whether a thread's name is known
  * @t: the thread
  */
 bool cut_has_comm(const struct thread *t)
@@ -268,8 +268,8 @@ static enum frame_kind kind_of(struct cut *c, struct thread *t,
 }
 
 /*
- * The context of a function that interrupts. A name says more than the flags, which
- * the functions on the border do not have yet, or have no more.
+ * The context of a function that interrupts. Its name counts for more than the flags,
+ * which the first and last functions of an interrupt lack.
  */
 static enum irq_class class_of(struct cut *c, struct thread *t,
 			       const struct frame *parent, u32 function,
@@ -484,7 +484,7 @@ u32 cut_outermost(const struct cut *c)
 	return found;
 }
 
-/* The frame that an exit is of becomes the top one */
+/* The frame that an exit belongs to becomes the top one */
 static struct frame *unwind(struct thread *t, u32 function)
 {
 	u32 i = t->frames;
@@ -519,7 +519,7 @@ static void vote(struct cut *c, const struct frame *f, u64 ts, u64 duration)
 	c->source->votes[duration < span / 2]++;
 }
 
-/* Part of the path until it turned out to be the beginning of an interrupt */
+/* It was part of the path until it proved to be the beginning of an interrupt */
 static void make_irq(struct cut *c, struct thread *t, struct frame *f, u8 level)
 {
 	f->irq = class_of(c, t, f - 1, f->function, level);
@@ -528,7 +528,7 @@ static void make_irq(struct cut *c, struct thread *t, struct frame *f, u8 level)
 	f->pos = f[-1].pos;
 }
 
-/* Time of an interrupt is nobody's own */
+/* Time of an interrupt is self time of no function of the path */
 static void add_irq_time(struct thread *t, u32 below, u64 time)
 {
 	while (below > t->base && t->frame[below].kind != FRAME_NORMAL)
@@ -607,7 +607,7 @@ void cut_leave(struct cut *c, struct thread *t, const struct graph_event *e)
 }
 
 /**
- * cut_finish - the file has ended
+ * cut_finish - end the executions at the end of the file
  * @c: the file
  */
 void cut_finish(struct cut *c)

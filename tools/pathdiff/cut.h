@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What cut.c and wait.c keep of threads and CPUs. */
+/* State of threads and CPUs, for cut.c and wait.c. */
 #ifndef PATHDIFF_CUT_H
 #define PATHDIFF_CUT_H
 
@@ -44,11 +44,11 @@ struct frame {
  * struct irq_part - what an interruption did in one context
  * @time:	in functions of this context, without functions that interrupted them
  * @hot:	the function with the most self time
- * @hot_self:	that
+ * @hot_self:	its self time
  * @outer:	the outermost function that took the most time
- * @outer_time:	that
+ * @outer_time:	its time
  * @source:	for each enum irq_source the longest one, or NONE
- * @source_time: how long that was
+ * @source_time: duration of each @source
  */
 struct irq_part {
 	u64 time;
@@ -84,14 +84,14 @@ struct interrupt {
  * @frame:	functions that have not returned, outermost first
  * @frames:	number of them
  * @max_frames:	room
- * @inside:	in an execution,
- * @broken:	of which records are missing
- * @too_long:	whose path is cut off
+ * @inside:	it is in an execution
+ * @broken:	records of the execution are missing
+ * @too_long:	the path of the execution is cut off
  * @base:	frame that it began with
- * @function:	path so far,
- * @path_depth:	how deep,
- * @at:		when, ns after the entry
- * @self:	and for how long
+ * @function:	path so far: functions
+ * @path_depth:	their depths
+ * @at:		times of their calls, ns after the entry
+ * @self:	their self times, ns
  * @len:	of the path
  * @max_path:	room
  * @irq:	time in interrupts
@@ -104,7 +104,7 @@ struct interrupt {
  * @woken:	and woken since
  * @off_ts:	since when
  * @wake_ts:	woken when
- * @off_wait:	what is known so far
+ * @off_wait:	what is known of this wait so far
  * @lock:	that it waits for, or NONE
  * @lock_ts:	since when
  * @lock_slept:	time off the CPU since then
@@ -144,14 +144,14 @@ struct thread {
 };
 
 /**
- * struct cpu - what goes on on a CPU
+ * struct cpu - state of a CPU
  * @lost:	time stamp of the first record after lost ones
  * @source:	for each context and enum irq_source what is handled, or NONE
- * @since:	and since when
+ * @since:	time stamps of their beginnings
  * @device:	block device that has last completed a request, or NONE
- * @device_ts:	and when
+ * @device_ts:	time stamp of the completion
  * @woke:	thread that was woken last, if its stack may follow
- * @woke_ts:	and when
+ * @woke_ts:	time stamp of the wake-up
  */
 struct cpu {
 	u64 lost;

@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b)
 /**
  * figure_cdf - figure 6: the distribution of durations
  * @r: the result
- * @side: of which file
+ * @side: the file they are from
  * @ns: where to put the durations that 0, 1, ... 100 % do not exceed
  *
  * Return: number of executions, 0 if there is no such file.
@@ -189,7 +189,7 @@ const char *cause_function(const struct result *r, const struct cause *c)
 }
 
 /**
- * cause_is_overhead - whether it is what recording itself costs
+ * cause_is_overhead - whether a cause is overhead of the recording
  * @r: the result
  * @c: the cause
  */

@@ -4,13 +4,13 @@
  *
  * After Fukai et al., "Estimating the cause function of a performance failure by
  * analysing execution paths" (in Japanese). A function_graph trace is cut into
- * executions of one function; those that took longer than the limit of a control
- * chart are compared with the most similar path of those that did not.
+ * executions of one function; executions that took longer than the limit of a control
+ * chart are compared with the most similar path of the others.
  *
  *	symbols.c	functions and other names as integers
- *	reader.c	what the records of a trace say
- *	reader_text.c	what the text of a trace says
- *	textline.c	and a line of it
+ *	reader.c	the records of a trace
+ *	reader_text.c	the text of a trace
+ *	textline.c	a line of it
  *	cut.c		executions, per thread, and their paths
  *	wait.c		off the CPU, in interrupts, at locks: why and for which task
  *	pattern.c	paths that are the same sequence of functions
@@ -42,7 +42,7 @@
 #define PROGRAM "pathdiff"
 #define NONE U32_MAX
 
-/* Longest path; what is longer is cut off and counted */
+/* Longest path; longer ones are cut off and counted */
 #define MAX_PATH (1u << 20)
 
 /* ---- symbols.c ---- */
@@ -151,8 +151,8 @@ void patterns_free(struct patterns *ps);
 /* ---- wait.c, cut.c ---- */
 
 /**
- * enum wait_kind - why a function did not go on
- * @WAIT_BLOCKED: it slept until somebody woke it
+ * enum wait_kind - why a function did not run
+ * @WAIT_BLOCKED: it slept until it was woken
  * @WAIT_PREEMPTED: another task had the CPU
  * @WAIT_SPIN: it spun for a lock
  * @WAIT_IRQ: an interrupt
@@ -165,18 +165,18 @@ enum wait_kind {
 };
 
 /**
- * struct wait - a time in which an execution did not go on
+ * struct wait - a time in which an execution did not run
  * @at:		when it began, ns after its execution
  * @time:	how long it was, ns
  * @queued:	the part of it after the wake-up, waiting for a CPU
  * @pos:	position in the path
- * @who:	name of the waker, of who had the CPU, or of the interrupt; or NONE
+ * @who:	name of the waker, of the task that had the CPU, or of the interrupt; or NONE
  * @lock:	name of the lock, or NONE
  * @device:	name of the device, or NONE
  * @stack:	what the waker was doing, or NONE
- * @other:	task that had the CPU until it went on, or NONE
+ * @other:	task that had the CPU until the wait ended, or NONE
  * @pid:	of the waker
- * @state:	task state, as sched_switch tells
+ * @state:	task state, from sched_switch
  * @kind:	an enum wait_kind
  */
 struct wait {
@@ -207,7 +207,7 @@ struct wait {
  * @pid:	thread
  * @comm:	its name
  * @cpu:	where it began
- * @side:	of which file
+ * @side:	the file it is from
  * @abnormal:	it took longer than the limit
  */
 struct exec {
@@ -237,7 +237,7 @@ enum sleep_time {
 };
 
 /**
- * struct source - a file, and how it was understood
+ * struct source - a file, and what was found in it
  * @file:	its name
  * @records:	number of its records
  * @graph:	of these, of function_graph
@@ -247,11 +247,11 @@ enum sleep_time {
  * @lost:	number of them, where the file says so
  * @uncounted:	gaps where it does not
  * @executions:	complete ones
- * @began:	that had begun before the recording
- * @ended:	that had not ended with it
- * @broken:	that records are missing of
- * @cut:	that were too long
- * @votes:	calls that slept, and whose durations contain that (0), or not (1)
+ * @began:	executions that had begun before the recording
+ * @ended:	executions that had not ended at its end
+ * @broken:	executions with missing records
+ * @cut:	executions whose path was too long
+ * @votes:	calls that slept, and whose durations contain the sleep (0), or not (1)
  * @sleep_off:	durations were taken from time stamps
  * @has_switch:	there are sched_switch events
  * @has_waking:	there are sched_waking or sched_wakeup events
@@ -357,7 +357,7 @@ enum irq_class {
 };
 
 /**
- * enum irq_source - what events tell of an interrupt
+ * enum irq_source - what an event names of an interrupt
  * @IRQ_LINE: which interrupt, or which softirq
  * @IRQ_TIMER: the function of a timer
  */
@@ -410,7 +410,7 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
 
 /* ---- reader_text.c ---- */
 
-/* As many CPUs as Linux can have */
+/* Maximum number of CPUs of Linux */
 #define TEXT_CPUS 8192
 
 /* The task of a CPU that a text does not name: no task has such an ID */
@@ -428,11 +428,11 @@ void lines_close(struct lines *t);
 
 /**
  * struct limit - what divides normal executions from abnormal ones
- * @ns:		the limit: abnormal is what takes longer
+ * @ns:		the limit: longer executions are abnormal
  * @center:	centre line of the chart, 0 if the limit was given
  * @given:	by the user
  * @learnt:	executions that the chart was drawn from
- * @set_aside:	executions that were no part of the calm ones, or outliers of the
+ * @set_aside:	executions left out of the chart: not calm, or outliers of the
  *		baseline
  * @floored:	it was raised to the floor
  * @is_far:	implausibly far above the centre
@@ -443,7 +443,7 @@ void lines_close(struct lines *t);
  * @longest:	the longest execution of the trace, and of the baseline
  * @excess:	time above the centre in abnormal ones but outliers, per execution:
  *		trace, baseline
- * @healthy:	nothing speaks against it that all is well
+ * @healthy:	there is no sign of a fault
  */
 struct limit {
 	u64 ns;
@@ -491,7 +491,7 @@ u32 lcs_match(struct lcs *l, const u32 *a, u32 a_len, const u32 *b, u32 b_len,
  * @table2:	normal ones by their similarity to the most similar other one
  * @table3:	abnormal ones by their similarity to the nearest normal one
  * @compared:	pairs whose LCS was computed
- * @pruned:	and was not, since it could not be the longest
+ * @pruned:	pairs whose LCS could not be the longest, and was not computed
  */
 struct nearest {
 	u32 normal;
@@ -532,23 +532,23 @@ enum cause_kind {
  * @id:		its number before they are put in order
  * @kind:	an enum cause_kind
  * @function:	the function; of interrupts the name in paths' names
- * @caller:	of a wait, who called it; else NONE
+ * @caller:	caller of a wait; else NONE
  * @waits:	it is a wait
  * @wait_kind:	an enum wait_kind of it, if @known
  * @known:	events tell of the wait
  * @lock:	what it waited for, or NONE
- * @device:	the same
- * @executions:	how many
- * @baseline:	how many of the baseline's above the limit
+ * @device:	device that it waited for, or NONE
+ * @executions:	number of them
+ * @baseline:	number of the baseline's executions above the limit that have it
  * @heavy:	of @executions, those with a heavy delay; @base_heavy: of @baseline
- * @patterns:	in how many patterns
+ * @patterns:	number of their patterns
  * @excess:	time above what is usual, in this function, ns
  * @self:	its self time, ns; @normal_self: what is usual
  * @incl:	its inclusive time, ns; @normal_incl: what is usual
  * @duration:	of the executions, ns
  * @usual:	duration of normal executions of the nearest patterns, ns
  * @worst:	the longest execution
- * @worst_pos:	where in its path
+ * @worst_pos:	position in its path
  * @who:	wakers and their like, with their time
  * @whos:	number of them
  * @queued:	time that wake-ups waited for a CPU
@@ -619,7 +619,7 @@ struct slowed {
 
 /**
  * struct ranking - the causes
- * @cause:	those that stand out first, in order of their excess
+ * @cause:	the causes, in order of their excess; first the ones that stand out
  * @nr:		number of them
  * @max:	room
  * @excess:	of all abnormal executions
@@ -628,7 +628,7 @@ struct slowed {
  * @unmatched:	abnormal executions without any normal one to compare with
  * @throughout:	abnormal executions in which no function stands out
  * @named:	causes that are named: the first ones
- * @spread:	nothing stands out of the causes
+ * @spread:	no cause stands out
  */
 struct ranking {
 	struct cause *cause;
@@ -647,7 +647,7 @@ struct ranking {
  * struct verdict - what made one execution slow
  * @kind:	an enum cause_kind
  * @function:	the function; of interrupts the name in paths' names
- * @pos:	where the most of its time was
+ * @pos:	position with most of its time
  * @self:	its self time, ns; @normal_self: what is usual
  * @incl:	its inclusive time at @pos, ns; @normal_incl: what is usual
  * @excess:	what it took more than usual, ns
@@ -676,7 +676,7 @@ double exec_inclusive(const struct paths *p, const struct exec *e, u32 pos);
  * struct calls - the calls of a function, in one execution
  * @delay:	their time above the usual, with what they called, ns
  * @pos:	position of the one with the most of it
- * @open:	those that have not returned
+ * @open:	number of calls that have not returned
  * @any:	there are some
  */
 struct calls {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The function that made an execution slow, and the causes that many have in
- * common.
+ * The function that made an execution slow, and the causes that many executions
+ * have in common.
  *
  * Where an abnormal path is the same as a normal pattern, self times are compared
  * with the means of that pattern's normal executions. Where it is not, the time
@@ -10,10 +10,10 @@
  * a function that the abnormal path alone has. But a common part that has become
  * slower by less than the time of what is not common is not the cause.
  *
- * Functions are ranked by the time that they took more than usual, in them alone:
- * otherwise every caller of the cause would be one too. Interrupts count as one.
- * One that took only a little of the execution's time more than usual is no cause:
- * the execution is slow throughout, or at the edge of what is usual.
+ * Functions are ranked by their self time above the usual: with inclusive time
+ * every caller of the cause would be a cause, too. Interrupts count as one function.
+ * A function whose excess is a small part of the execution's time is no cause: the
+ * execution is slow throughout, or hardly above the usual.
  *
  * Where that function waited, what it waited for is the cause, and its caller says
  * what that is: schedule() alone says nothing.
@@ -26,7 +26,7 @@
 /* Causes with a table of functions */
 #define MAX_TABLES 32
 
-/* Executions that such a table is made from, at most */
+/* Maximum number of executions that such a table is made from */
 #define MAX_TABLED 2000
 
 /* Part of all excess that a cause must have to be named, and all of them */
@@ -35,8 +35,8 @@
 #define NAMED_MOST 5
 
 /*
- * Part of an execution's time that a function must have taken more than usual to be
- * why it is slow
+ * Part of an execution's time that a function's excess must be for the function to be
+ * the cause
  */
 #define STANDS_OUT 0.25
 
@@ -49,8 +49,8 @@
  * @extra:	time in what is not common
  * @self:	all of its self time
  * @normal:	what is usual
- * @pos:	where the most of it is
- * @pos_time:	how much
+ * @pos:	position with the most excess
+ * @pos_time:	excess at @pos
  * @used:	functions with any
  * @nr:		number of them
  * @calls:	for calls_verdict()
@@ -276,7 +276,7 @@ void rank_one(struct paths *p, const struct exec *e, double common,
 	sums_free(&s);
 }
 
-/* The first caller that says something of what is waited for */
+/* The first caller whose name says what is waited for */
 static u32 caller_of(const struct paths *p, const struct pattern *q, u32 pos)
 {
 	u32 depth = q->depth[pos], i;
@@ -324,7 +324,7 @@ static void add_who(struct cause *c, const struct wait *w)
 	if (!who && c->whos < MAX_WHO) {
 		who = &c->who[c->whos++];
 	} else if (!who) {
-		/* the least one makes room, with its time */
+		/* the one with the least time is replaced */
 		who = &c->who[0];
 		for (i = 1; i < MAX_WHO; i++) {
 			if (c->who[i].time < who->time)
@@ -345,7 +345,7 @@ static void add_who(struct cause *c, const struct wait *w)
 	}
 }
 
-/* Where causes are found by what makes them different */
+/* Finds causes by what makes them different */
 struct key {
 	u32 kind;
 	u32 function;
@@ -390,7 +390,7 @@ static struct cause *find_cause(struct ranking *r, struct table *t,
 	return c;
 }
 
-/* What is the same in executions with the same cause, and the wait that it is, or NULL */
+/* What executions with the same cause have in common, and the wait that it is, or NULL */
 static bool make_key(const struct paths *p, const struct exec *e,
 		     const struct verdict *v, struct key *key,
 		     const struct wait **w)
@@ -410,7 +410,7 @@ static bool make_key(const struct paths *p, const struct exec *e,
 			p->functions.flags[v->function] & FUNCTION_SCHEDULES;
 	}
 	if (waits) {
-		/* whether normal paths happen to have it is no difference */
+		/* the same cause, whether normal paths have it or not */
 		key->kind = 0x100 + (*w ? (*w)->kind : 0xff);
 		key->caller = caller_of(p, own, v->pos);
 	}
@@ -554,7 +554,7 @@ static void make_tables(struct paths *p, struct ranking *r, const u32 *verdict)
 	sums_free(&one);
 }
 
-/* Causes are sorted after the executions have been given to them */
+/* Causes are sorted after executions were assigned to them */
 static void renumber(struct paths *p, struct ranking *r, u32 *verdict)
 {
 	u32 *to = xzalloc(r->nr * sizeof(*to)), i;
@@ -582,8 +582,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Few executions may have most of the delay, and many a little: of those that have half
- * of it, how many each cause has
+ * A few executions may have most of the delay, and many a little each: counts, for each
+ * cause, its executions among those with half of the delay
  */
 static void find_heavy(const struct paths *p, struct ranking *r,
 		       const u32 *verdict)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the text of a function_graph trace says: tracefs' trace and trace_pipe,
+ * Reads the text of a function_graph trace: tracefs' trace and trace_pipe,
  * trace-cmd report, perf ftrace, whole or an excerpt.
  *
- * A function's depth is how far it is indented. A "}" is of the function that was
- * called at its depth, unless it says of which. Without time stamps, time is made of
- * durations: a CPU's clock stands still but for what functions took, and is at least
- * where a function that returns has to be by its own duration. Without tasks, a CPU's
- * task is what the last "A => B" says, or else unknown.
+ * A function's depth is its indentation. A "}" without a name belongs to the function
+ * that was called at its depth. Without time stamps, a CPU's clock advances by durations
+ * only: by those of leaf functions, and to the entry of a returning function plus its
+ * duration. Without tasks, a CPU's task is the B of the last "A => B", or unknown.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,14 +15,14 @@
 #include "cut.h"
 #include "textline.h"
 
-/* Where clocks begin that the text does not have, ns */
+/* Start of a CPU's clock if the text has no time stamps, ns */
 #define CLOCK_BEGIN 1000000000
 
 /* Lines between two signs of life */
 #define LINES_ALIVE 65536
 
 /**
- * struct text_cpu - a CPU as the text has it so far
+ * struct text_cpu - state of a CPU at the line at hand
  * @clock:	its time, ns
  * @task:	its task
  * @first:	its task at the beginning, by the first line that says so
@@ -43,7 +42,7 @@ struct text_cpu {
 };
 
 /**
- * struct lines - a trace's text that is read
+ * struct lines - the text of a trace
  * @guard:	the guard
  * @paths:	where names go
  * @source:	counts
@@ -157,7 +156,7 @@ static u64 time_of(struct lines *t, const struct thread *thread,
 	return cpu->clock;
 }
 
-/* The context of a line: what it says, or else what has begun on its CPU */
+/* The context of a line: from its flags, or else from what has begun on its CPU */
 static u32 context_of(const struct text_cpu *cpu, const struct line *l)
 {
 	if (l->has_flags)
@@ -473,7 +472,7 @@ static void on_stack(struct lines *t, const struct line *l)
 			string_id(&t->paths->functions, l->name);
 }
 
-/* Another task has the CPU: its clock is not behind what that task has seen */
+/* Another task has the CPU: the clock is not behind the last line of that task */
 static void on_switched(struct lines *t, struct cut *c, const struct line *l)
 {
 	struct text_cpu *cpu = &t->cpu[l->cpu];
@@ -566,7 +565,7 @@ static int find_first_tasks(struct lines *t)
 /**
  * lines_read - read lines
  * @t: the text
- * @c: where what they say goes
+ * @c: the file that they are cut into executions for
  * @most: until there have been this many
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().

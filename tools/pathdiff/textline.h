@@ -10,7 +10,7 @@
 #define LINE_NAME 256
 
 /**
- * enum line_kind - what a line is
+ * enum line_kind - kinds of lines
  * @LINE_OTHER: nothing of interest: a header, an empty line, prose around an excerpt
  * @LINE_ENTER: a function is called: "foo() {"
  * @LINE_LEAF: a function that calls no other was called and has returned: "foo();"
@@ -46,7 +46,7 @@ struct line_task {
 };
 
 /**
- * struct line - what a line says
+ * struct line - a line, parsed
  * @kind:	an enum line_kind
  * @has_cpu:	@cpu is known
  * @has_ts:	@ts is known
@@ -59,8 +59,8 @@ struct line_task {
  * @flags:	context, as common_flags of records: TRACE_HARDIRQ and so on
  * @indent:	columns before the function
  * @lost:	number of events that were lost, 0 if it is not said
- * @task:	the task; of LINE_SWITCHED the one that had the CPU
- * @next:	of LINE_SWITCHED the one that has it
+ * @task:	the task; of LINE_SWITCHED the previous one
+ * @next:	of LINE_SWITCHED the next one
  * @name:	of a function or event; of LINE_LEAVE empty if it is not said
  * @fields:	of an event: its text, in the line
  */

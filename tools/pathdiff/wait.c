@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Times in which an execution did not go on: off the CPU, in interrupts, at locks.
+ * Times in which an execution did not run: off the CPU, in interrupts, at locks.
  *
- * Between sched_switch away from a task and back to it, sched_waking divides the
- * time it waited for something from the time it waited for a CPU. Who it waited
- * for is the task that woke it; unless that happened in an interrupt, which has
- * nothing to do with the task that it interrupted: then it is the device or the
- * timer that irq and timer events, block_rq_complete, the waker's recorded
- * functions or its stack tell of, as far as there are any.
+ * Between the sched_switch away from a task and the one back to it, sched_waking
+ * divides the time blocked from the time waiting for a CPU. A task waited for the
+ * task that woke it, unless it was woken in an interrupt, which has nothing to do
+ * with the task that it interrupted. Then it waited for the device or timer that
+ * is named, if any is, by irq and timer events, block_rq_complete, the waker's
+ * recorded functions, or its stack.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cut.h"
 
-/* A request that was completed so long ago still is why one is woken, ns */
+/* Longest time from the completion of a request to a wake-up that it caused, ns */
 #define COMPLETED 1000000
 
 /* Longest part of a waker's stack that is kept */
@@ -61,7 +61,7 @@ static struct wait new_wait(const struct thread *t, u64 ts, u8 kind)
  * wait_frames - what a thread is doing
  * @c: the file
  * @t: the thread
- * @irq: or what the interrupt does that interrupts it
+ * @irq: for the functions of the interrupt that interrupts it instead
  *
  * Return: its functions, innermost first, as a stack; NONE if none is recorded.
  */
@@ -82,8 +82,8 @@ u32 wait_frames(struct cut *c, struct thread *t, bool irq)
 }
 
 /**
- * context_class - which context an event was in, if it was in an interrupt
- * @x: of the event
+ * context_class - class of the interrupt that an event was in
+ * @x: context of the event
  */
 enum irq_class context_class(const struct context *x)
 {
@@ -229,9 +229,9 @@ static void go_on(struct cut *c, struct thread *t, const struct context *x,
  * wait_switch - a CPU goes from one task to another
  * @c: the file
  * @x: the CPU
- * @prev: the one, in the state
- * @state: as sched_switch tells
- * @next: the other
+ * @prev: the task that leaves the CPU
+ * @state: task state, from sched_switch
+ * @next: the task that gets it
  * @next_comm: its name
  */
 void wait_switch(struct cut *c, const struct context *x, s32 prev, u32 state,
@@ -349,7 +349,7 @@ static void add_source(struct interrupt *i, enum irq_class irq,
  * @t: the thread
  * @f: the function
  * @self: its self time, ns
- * @time: how long it was, ns
+ * @time: its duration, ns
  */
 void wait_irq_self(struct cut *c, struct thread *t, const struct frame *f,
 		   u64 self, u64 time)
@@ -378,7 +378,7 @@ void wait_irq_self(struct cut *c, struct thread *t, const struct frame *f,
 			   time);
 }
 
-/* What a context is called: after what has most of its time, else its outermost function */
+/* Name of a context: the source with most of its time, else its outermost function */
 static void part_name(struct cut *c, enum irq_class irq,
 		      const struct irq_part *p, char *buf, size_t size)
 {
@@ -410,7 +410,7 @@ static void part_name(struct cut *c, enum irq_class irq,
  * @t: the thread
  * @f: the function
  * @ts: when
- * @time: how long it was, with what was between it and the one before, ns
+ * @time: its duration, with the time between the function before and it, ns
  *
  * The context in which the most time was spent names the interruption.
  */
@@ -436,12 +436,12 @@ void wait_irq(struct cut *c, struct thread *t, const struct frame *f, u64 ts,
 }
 
 /**
- * wait_irq_source - a CPU handles an interrupt, a softirq or a timer
+ * wait_irq_source - a CPU begins to handle an interrupt, a softirq or a timer
  * @c: the file
- * @x: where
- * @irq: its context
- * @kind: what is known
- * @name: that
+ * @x: context of the event
+ * @irq: context of the interrupt
+ * @kind: what @name names
+ * @name: name of the interrupt, the softirq or the timer's function
  */
 void wait_irq_source(struct cut *c, const struct context *x, enum irq_class irq,
 		     enum irq_source kind, const char *name)
@@ -456,11 +456,11 @@ void wait_irq_source(struct cut *c, const struct context *x, enum irq_class irq,
 }
 
 /**
- * wait_irq_gone - it has been handled
+ * wait_irq_gone - a CPU has handled an interrupt, a softirq or a timer
  * @c: the file
- * @x: where
- * @irq: its context
- * @kind: what was known
+ * @x: context of the event
+ * @irq: context of the interrupt
+ * @kind: what was named
  */
 void wait_irq_gone(struct cut *c, const struct context *x, enum irq_class irq,
 		   enum irq_source kind)
@@ -477,8 +477,8 @@ void wait_irq_gone(struct cut *c, const struct context *x, enum irq_class irq,
 /**
  * wait_block - a block device has completed a request
  * @c: the file
- * @x: where
- * @dev: the device, as the kernel has it
+ * @x: context of the event
+ * @dev: the kernel's dev_t
  */
 void wait_block(struct cut *c, const struct context *x, u32 dev)
 {
