@@ -133,7 +133,7 @@ blocks() {
 	# Enough for some blocks, however slow the host is
 	for ((i = 0; i < 10 * scale; i++)); do
 		work 1
-		[ "$(number written $tracing/schedz)" -lt 15000 ] || break
+		[ "$(number written $tracing/schedz)" -lt 30000 ] || break
 	done
 	echo 0 >$tracing/tracing_on
 	echo 0 >$tracing/events/schedz/schedz_block/enable
