@@ -103,7 +103,19 @@ tar -xf cases/case-4.tar
 diff -r 4 cases/4 || wrong "the TAR has another case"
 "$program" verify ./4 >out || wrong "the unpacked case is not whole"
 "$program" pack --dir cases 4 -o - | cmp - cases/case-4.tar || wrong "pack -o - is another TAR"
-rm cases/case-4.tar
+# What is no regular file is written to, not replaced; a link stays one
+mkfifo fifo
+timeout 60 cat fifo >packed &
+"$program" pack --dir cases 4 -o fifo || wrong "pack to a FIFO fails"
+wait $!
+[ -p fifo ] || wrong "the FIFO was replaced"
+cmp packed cases/case-4.tar || wrong "pack to a FIFO is another TAR"
+: >target
+ln -s target link
+"$program" pack --dir cases 4 -o link || wrong "pack to a link fails"
+cmp target cases/case-4.tar || wrong "pack to a link is another TAR"
+[ -L link ] || wrong "the link was replaced"
+rm cases/case-4.tar fifo
 expect 1 'nosuch/x.tar.*: No such file' pack --dir cases 4 -o nosuch/x.tar
 
 # --- each change of a case is found

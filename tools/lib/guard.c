@@ -26,6 +26,7 @@
 
 #include "guard.h"
 #include "memory.h"
+#include "output.h"
 
 #define TEXT_MAX 2048
 
@@ -85,12 +86,6 @@ struct watch {
 	int reason_kind;
 	bool crashed;
 	char file[TEXT_MAX + 1];
-};
-
-/* Output file and its temporary file; both NULL if the output is not a regular file */
-struct output {
-	char *path;
-	char *temporary;
 };
 
 static void say(struct guard *g, char kind, const char *text)
@@ -443,34 +438,6 @@ bool guard_spares(const char *program, const char *file, const char *output)
 	return false;
 }
 
-/*
- * Where the result goes: to a temporary file that takes the place of a regular
- * one when it is complete, or straight into whatever else is there.
- */
-static FILE *open_output(const struct guard_job *job, struct output *o)
-{
-	mode_t mask = umask(0);
-	struct stat st;
-	FILE *out;
-	int fd;
-
-	umask(mask);
-	memset(o, 0, sizeof(*o));
-	if (!job->output)
-		return fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
-	if (!stat(job->output, &st) && !S_ISREG(st.st_mode))
-		return fopen(job->output, "we");
-	o->path = realpath(job->output, NULL);
-	if (!o->path)
-		o->path = xstrdup(job->output);
-	o->temporary = xasprintf("%s.XXXXXX", o->path);
-	fd = mkostemp(o->temporary, O_CLOEXEC);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (out)
-		fchmod(fd, 0666 & ~mask);
-	return out;
-}
-
 static void say_memory(const char *doing, void *arg)
 {
 	say(arg, SAY_MEMORY, doing);
@@ -532,21 +499,6 @@ static pid_t start(struct watch *w, FILE *out)
 	w->fd[0] = messages[0];
 	w->fd[1] = noise[0];
 	return pid;
-}
-
-static int finish_output(const struct guard_job *job, struct output *o,
-			 int status)
-{
-	if (o->temporary && !status && rename(o->temporary, o->path)) {
-		fprintf(stderr, "%s: %s: %s\n", job->program, o->path,
-			strerror(errno));
-		status = EXIT_FAILURE;
-	}
-	if (o->temporary && status)
-		unlink(o->temporary);
-	free(o->temporary);
-	free(o->path);
-	return status;
 }
 
 /* Killed while waiting: the temporary file must not stay behind. */
@@ -613,19 +565,17 @@ int guard_run(const struct guard_job *job)
 
 	if (!guard_spares(job->program, job->file, job->output))
 		return EXIT_FAILURE;
-	out = open_output(job, &output);
+	out = output_open(&output, job->output);
 	if (!out) {
 		fprintf(stderr, "%s: %s: %s\n", job->program,
 			job->output ? job->output : "standard output",
 			strerror(errno));
-		free(output.temporary);
-		free(output.path);
 		return EXIT_FAILURE;
 	}
 	w.shared = mmap(NULL, sizeof(*w.shared), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (w.shared == MAP_FAILED) {
-		finish_output(job, &output, EXIT_FAILURE);
+		output_finish(&output, job->program, EXIT_FAILURE);
 		memory_failed();
 	}
 	doomed = output.temporary;
@@ -636,7 +586,7 @@ int guard_run(const struct guard_job *job)
 	for (i = 0; i < DEADLY; i++)
 		signal(deadly[i], before[i]);
 	doomed = NULL;
-	status = finish_output(job, &output, status);
+	status = output_finish(&output, job->program, status);
 	munmap(w.shared, sizeof(*w.shared));
 	if (status > 128)
 		die_of(status - 128);

@@ -2,17 +2,16 @@
 /* tracerig pack: a TAR of a case, by tar(1). */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "case.h"
 #include "memory.h"
 #include "operand.h"
+#include "output.h"
 #include "tracerig.h"
 
 static const struct argp_option options[] = {
@@ -44,7 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The same case makes the same TAR, whoever packs it */
+/* The same case makes the same TAR for every user */
 static bool run_tar(const char *dir, int out)
 {
 	char *parent = xstrdup(dir), *name = xstrdup(dir);
@@ -71,34 +70,20 @@ static bool run_tar(const char *dir, int out)
 	return !status;
 }
 
-static bool pack(const char *dir, const char *output)
+static int pack(const char *dir, const char *output)
 {
-	char *temporary;
+	struct output o;
+	FILE *out = output_open(&o, strcmp(output, "-") ? output : NULL);
 	bool good;
-	mode_t mask;
-	int fd;
 
-	if (!strcmp(output, "-"))
-		return run_tar(dir, STDOUT_FILENO);
-	temporary = xasprintf("%s.XXXXXX", output);
-	fd = mkostemp(temporary, O_CLOEXEC);
-	good = fd >= 0;
-	if (good) {
-		mask = umask(0);
-		umask(mask);
-		fchmod(fd, 0666 & ~mask);
-		good = run_tar(dir, fd);
-		close(fd);
-		errno = 0;
-		if (good && rename(temporary, output))
-			good = false;
-		if (!good)
-			unlink(temporary);
-	}
-	if (!good && errno)
+	if (!out) {
 		complain("%s: %s", output, strerror(errno));
-	free(temporary);
-	return good;
+		return EXIT_FAILURE;
+	}
+	good = run_tar(dir, fileno(out));
+	fclose(out);
+	return output_finish(&o, PROGRAM " pack",
+			     good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 /**
@@ -115,7 +100,7 @@ int pack_main(int argc, char **argv)
 	struct operand o = { .dir = CASES_DIR };
 	char *dir, *error, *output, *slash;
 	struct json_object *json;
-	bool good;
+	int status = EXIT_FAILURE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	dir = operand_directory(&o);
@@ -125,21 +110,18 @@ int pack_main(int argc, char **argv)
 	json_object_put(json);
 	if (error) {
 		complain("%s", error);
-		good = false;
 	} else {
 		slash = strrchr(dir, '/');
 		output = o.output ? xstrdup(o.output) :
 				    xasprintf("case-%s.tar",
 					      slash ? slash + 1 : dir);
-		if (!strcmp(output, "-") && isatty(STDOUT_FILENO)) {
+		if (!strcmp(output, "-") && isatty(STDOUT_FILENO))
 			complain("a TAR cannot be written to a terminal");
-			good = false;
-		} else {
-			good = pack(dir, output);
-		}
+		else
+			status = pack(dir, output);
 		free(output);
 	}
 	free(error);
 	free(dir);
-	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status;
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where a result goes: to a temporary file that takes the place of a regular one when
+ * it is complete, or straight into whatever else is there, such as a device or a FIFO.
+ */
+#ifndef LIB_OUTPUT_H
+#define LIB_OUTPUT_H
+
+#include <stdio.h>
+
+/**
+ * struct output - a result that is being written
+ * @path:	the file that is replaced, NULL if none is
+ * @temporary:	its temporary file, NULL likewise
+ */
+struct output {
+	char *path;
+	char *temporary;
+};
+
+FILE *output_open(struct output *o, const char *path);
+int output_finish(struct output *o, const char *program, int status);
+
+#endif
