@@ -18,6 +18,8 @@
  * irq		raises an interrupt, which spins
  * none		does nothing, for healthy runs
  *
+ * The kthreads run on CPU 0: a load on another CPU is not interrupted by their timers.
+ *
  * For tests only: it must not be loaded for a function that may not sleep.
  *
  * The function is entered by a direct call (register_ftrace_direct), which comes
@@ -246,9 +248,9 @@ static int __init pathfault_init(void)
 	if (what == MODE_NONE)
 		return 0;
 	if (what == MODE_SLEEP || what == MODE_EXTRASLEEP)
-		helper = kthread_run(wake, NULL, "pathfault-waker");
+		helper = kthread_run_on_cpu(wake, NULL, 0, "pathfault-waker");
 	if (what == MODE_LOCK)
-		helper = kthread_run(hold, NULL, "pathfault-hold");
+		helper = kthread_run_on_cpu(hold, NULL, 0, "pathfault-hold");
 	if (IS_ERR(helper))
 		return PTR_ERR(helper);
 	err = ftrace_set_filter(&ops, function, strlen(function), 0);
