@@ -246,7 +246,7 @@ static int on_alarm(struct input *in, struct alarms *a, struct tep_record *rec)
 			return input_damaged(in, rec, "ctlchart_alarm");
 	}
 	if (!field_string(&a->field[COMM], in, rec, &comm, &len) ||
-	    !field_bytes(&a->field[KEYS], in, rec, &keys, &bytes))
+	    !field_bytes(&a->field[KEYS], rec, &keys, &bytes))
 		return input_damaged(in, rec, "ctlchart_alarm");
 	w = add_waiting(a);
 	*w = (struct waiting){

@@ -598,8 +598,8 @@ bool field_number(const struct field *f, struct input *in,
 		  struct tep_record *rec, u64 *value);
 bool field_string(const struct field *f, struct input *in,
 		  struct tep_record *rec, const char **s, size_t *len);
-bool field_bytes(const struct field *f, struct input *in,
-		 struct tep_record *rec, const char **s, size_t *len);
+bool field_bytes(const struct field *f, struct tep_record *rec, const char **s,
+		 size_t *len);
 int input_type(struct input *in, struct tep_record *rec);
 int input_pid(struct input *in, struct tep_record *rec);
 char *input_event_name(struct input *in, int id);

@@ -13,6 +13,7 @@
 
 #include "ctlchart.h"
 #include "instance.h"
+#include "records.h"
 
 #define ALIVE_EVENTS 4096
 
@@ -522,33 +523,21 @@ bool field_number(const struct field *f, struct input *in,
 /**
  * field_bytes - find the bytes of a field
  * @f: a FIELD_BYTES or FIELD_STRING
- * @in: the input
  * @rec: the record
  * @s: where to put it
  * @len: its length
  *
  * Return: false if it lies beyond the record.
  */
-bool field_bytes(const struct field *f, struct input *in,
-		 struct tep_record *rec, const char **s, size_t *len)
+bool field_bytes(const struct field *f, struct tep_record *rec, const char **s,
+		 size_t *len)
 {
-	u64 offset = f->format->offset, size = f->format->size, loc;
+	const u8 *data;
+	u32 size;
 
-	if (!within(rec, offset, size))
+	if (!array_get(f->format, rec->data, rec->size, &data, &size))
 		return false;
-	if (f->format->flags & TEP_FIELD_IS_DYNAMIC) {
-		if (size != 4)
-			return false;
-		loc = load(in, (char *)rec->data + offset, 4);
-		if (f->format->flags & TEP_FIELD_IS_RELATIVE)
-			offset += size + (loc & 0xffff);
-		else
-			offset = loc & 0xffff;
-		size = loc >> 16 & 0xffff;
-		if (!within(rec, offset, size))
-			return false;
-	}
-	*s = (char *)rec->data + offset;
+	*s = (const char *)data;
 	*len = size;
 	return true;
 }
@@ -573,7 +562,7 @@ bool field_string(const struct field *f, struct input *in,
 		*len = strlen(*s);
 		return true;
 	}
-	if (!field_bytes(f, in, rec, s, len))
+	if (!field_bytes(f, rec, s, len))
 		return false;
 	*len = strnlen(*s, *len);
 	return true;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "chrome.h"
+#include "records.h"
 #include "schedz.h"
 #include "text.h"
 #include "tracefile.h"
@@ -68,26 +69,18 @@ static bool within(const struct tep_record *rec, unsigned int at,
 static void add_field(struct printer *p, struct json_object *o,
 		      struct tep_record *rec, struct tep_format_field *f)
 {
-	const char *data = rec->data;
-	unsigned int at = f->offset, size = f->size;
 	unsigned long long v;
 	char text[RECORD_MAX];
+	const u8 *data;
+	u32 size;
 
-	if (!within(rec, at, size))
+	if (!array_get(f, rec->data, rec->size, &data, &size))
 		return;
-	if (f->flags & TEP_FIELD_IS_DYNAMIC) {
-		unsigned int loc = tep_read_number(p->tep, data + at, 4);
-
-		at = loc & 0xffff;
-		size = loc >> 16;
-		if (!within(rec, at, size))
-			return;
-	}
 	if (f->flags & TEP_FIELD_IS_STRING) {
-		snprintf(text, sizeof(text), "%.*s", (int)size, data + at);
+		snprintf(text, sizeof(text), "%.*s", (int)size, data);
 		json_string(o, f->name, text);
 	} else if (!(f->flags & TEP_FIELD_IS_ARRAY) && size <= 8) {
-		v = tep_read_number(p->tep, data + at, size);
+		v = tep_read_number(p->tep, data, size);
 		if (!(f->flags & TEP_FIELD_IS_SIGNED))
 			json_object_object_add(o, f->name,
 					       json_object_new_uint64(v));
