@@ -146,6 +146,23 @@ void csv_string(FILE *out, const char *s)
 }
 
 /**
+ * shell_string - write a word of a shell's command
+ * @out: where to
+ * @s: the word; it is put into single quotes
+ */
+void shell_string(FILE *out, const char *s)
+{
+	fputc('\'', out);
+	for (; *s; s++) {
+		if (*s == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*s, out);
+	}
+	fputc('\'', out);
+}
+
+/**
  * html_string - write a JSON string that is safe within <script>
  * @out: where to
  * @s: the string; what is not fit for JSON is replaced
