@@ -91,7 +91,7 @@ void desk_print_keys(struct input *in, const struct field *key,
 					space, name, (int)len, s);
 			continue;
 		}
-		field_number(&key[i], in, rec, &value);
+		field_number(&key[i], rec, &value);
 		pos += print_number(&key[i], value, space, buf + pos,
 				    size - pos);
 	}
@@ -327,7 +327,7 @@ static struct desk_chart *part_of(struct input *in, struct desk_chart *d,
 		if (!field_string(&d->by, in, rec, &s, &len))
 			return d;
 		value = hash_bytes(s, len);
-	} else if (!field_number(&d->by, in, rec, &value)) {
+	} else if (!field_number(&d->by, rec, &value)) {
 		return d;
 	}
 	part = find_part(d, value);
@@ -439,7 +439,7 @@ static void add_point(struct input *in, struct desk_chart *d, struct alarm *a,
 	for (i = 0; i < d->nr_keys && !v; i++) {
 		if (field_is_string(&d->end_key[i]))
 			break;
-		field_number(&d->end_key[i], in, rec, &point.key[i]);
+		field_number(&d->end_key[i], rec, &point.key[i]);
 	}
 	if (!v && i == d->nr_keys) {
 		points_add(d->result->points, false, &point);

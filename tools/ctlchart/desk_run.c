@@ -136,7 +136,7 @@ static bool read_keys(struct input *in, const struct desk_chart *d,
 		size_t len;
 
 		if (!field_is_string(&key[i])) {
-			if (!field_number(&key[i], in, rec, &value[i]))
+			if (!field_number(&key[i], rec, &value[i]))
 				return false;
 			continue;
 		}
@@ -158,7 +158,7 @@ static bool measure_value(struct input *in, struct desk_chart *d,
 	*a = (struct alarm){ .time = rec->ts };
 	d->paired = false;
 	if (!d->start) {
-		if (!field_number(&d->end_key[0], in, rec, &a->value))
+		if (!field_number(&d->end_key[0], rec, &a->value))
 			return false;
 		if (d->end_key[0].format->flags & TEP_FIELD_IS_SIGNED &&
 		    (s64)a->value < 0)

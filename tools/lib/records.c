@@ -456,6 +456,29 @@ u64 records_bytes(const struct records *r)
 }
 
 /**
+ * number_of - how to read a field that is a number
+ * @n: where to put it; of size 0 if it is none
+ * @tep: the event formats of the file
+ * @f: the field, or NULL
+ *
+ * Return: true if it is one.
+ */
+bool number_of(struct number *n, struct tep_handle *tep,
+	       const struct tep_format_field *f)
+{
+	memset(n, 0, sizeof(*n));
+	if (!f || f->offset < 0 || f->offset >= 4096 ||
+	    (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8) ||
+	    f->flags & (TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC))
+		return false;
+	n->offset = f->offset;
+	n->size = f->size;
+	n->is_signed = f->flags & TEP_FIELD_IS_SIGNED;
+	n->swap = tep_is_file_bigendian(tep) != tep_is_local_bigendian(tep);
+	return true;
+}
+
+/**
  * number_find - find a field that is a number
  * @n: where to put it; of size 0 if there is none
  * @r: the file
@@ -467,22 +490,8 @@ u64 records_bytes(const struct records *r)
 bool number_find(struct number *n, const struct records *r,
 		 struct tep_event *event, const char *name)
 {
-	struct tep_format_field *f = event ? tep_find_any_field(event, name) :
-					     NULL;
-	bool good = f && f->offset >= 0 && f->offset < 4096 &&
-		    (f->size == 1 || f->size == 2 || f->size == 4 ||
-		     f->size == 8) &&
-		    !(f->flags & (TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC));
-
-	memset(n, 0, sizeof(*n));
-	if (!good)
-		return false;
-	n->offset = f->offset;
-	n->size = f->size;
-	n->is_signed = f->flags & TEP_FIELD_IS_SIGNED;
-	n->swap = tep_is_file_bigendian(records_tep(r)) !=
-		  tep_is_local_bigendian(records_tep(r));
-	return true;
+	return number_of(n, records_tep(r),
+			 event ? tep_find_any_field(event, name) : NULL);
 }
 
 /**

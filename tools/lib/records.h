@@ -62,6 +62,8 @@ struct tep_handle *records_tep(const struct records *r);
 u32 records_cpus(const struct records *r);
 u64 records_bytes(const struct records *r);
 
+bool number_of(struct number *n, struct tep_handle *tep,
+	       const struct tep_format_field *f);
 bool number_find(struct number *n, const struct records *r,
 		 struct tep_event *event, const char *name);
 u64 number_swapped(const struct number *n, const u8 *from);
