@@ -6,9 +6,10 @@
  *
  * Descriptors are followed from where they are made: ioreq:path has the name that a
  * call opens, ioreq:installed the descriptor that it returns. A descriptor that existed
- * before is unknown, and all are after records were lost. ioreq:tcp has the addresses
- * of a TCP socket that bytes go through, whoever made it. task:task_newtask has the
- * threads that are created meanwhile; other threads count as processes.
+ * before is unknown; after records were lost, every descriptor is. ioreq:tcp has the
+ * addresses of the TCP socket that a call uses, also if its descriptor is unknown.
+ * task:task_newtask has the threads that are created meanwhile; other threads count as
+ * processes.
  */
 #include <stdlib.h>
 #include <string.h>
