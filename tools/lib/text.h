@@ -25,6 +25,9 @@ void shell_string(FILE *out, const char *s);
 void html_string(FILE *out, const char *s);
 void folded_frame(FILE *out, const char *name, const char **before);
 void json_number(struct json_object *o, const char *key, u64 n);
+void json_signed(struct json_object *o, const char *key, s64 n);
+void json_boolean(struct json_object *o, const char *key, bool value);
+void json_double(struct json_object *o, const char *key, double value);
 void json_string(struct json_object *o, const char *key, const char *s);
 void json_write(struct json_object *o, FILE *out);
 
