@@ -34,8 +34,10 @@ char *notice_message(const struct notice *n)
 	format_value(limit, sizeof(limit), n->limit, n->is_time);
 	if (n->number)
 		snprintf(which, sizeof(which), "case %llu", n->number);
-	else
+	else if (n->like)
 		snprintf(which, sizeof(which), "like case %llu", n->like);
+	else
+		snprintf(which, sizeof(which), "not kept");
 	if (n->alike > 1)
 		snprintf(more, sizeof(more), " (%llu alike)", n->alike);
 	return xasprintf("%s: %s %s %s, limit %s, %s, process %s-%d%s", which,

@@ -16,7 +16,8 @@
 /**
  * struct notice - a case to report
  * @number:	its number, 0 if it is not kept
- * @like:	number of the first case that it is like, its own if it is the first
+ * @like:	number of the first kept case that it is like, its own if it is the first;
+ *		0 if no such case is kept
  * @alike:	number of cases that are alike, this one included
  * @dir:	its directory, "" if it is not kept
  * @group:	what makes cases alike

@@ -177,6 +177,24 @@ struct store_group *store_group(struct store *s, const char *name)
 	return &s->group[s->nr_groups++];
 }
 
+/**
+ * store_first - find the first of alike cases
+ * @s: the store
+ * @g: the group
+ *
+ * Return: the number of its oldest case that is there, 0 if none is.
+ */
+u64 store_first(const struct store *s, const struct store_group *g)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (!strcmp(s->c[i].group, g->name))
+			return s->c[i].number;
+	}
+	return 0;
+}
+
 /*
  * The counts. The file only has what the cases do not tell, so that one that is lost or
  * damaged makes counts smaller, and nothing else.

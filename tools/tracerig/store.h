@@ -93,6 +93,7 @@ void group_of(const struct alarm *a, char *buf, size_t size);
 char *store_open(struct store *s, const char *dir, bool write);
 void store_close(struct store *s);
 struct store_group *store_group(struct store *s, const char *name);
+u64 store_first(const struct store *s, const struct store_group *g);
 bool store_wants(struct store_group *g, u64 value);
 char *store_added(struct store *s, struct store_group *g, u64 number);
 unsigned int store_keep(struct store *s, u64 bytes);

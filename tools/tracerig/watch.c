@@ -153,16 +153,15 @@ static const struct plan_chart *chart_of(const struct watch *w,
 	return &w->o->plan.chart[0];
 }
 
-/* The case is kept, or counted as like another one */
+/* The case is kept, or only counted, or could not be written */
 static void report(struct watch *w, const struct pending *p, bool kept)
 {
 	struct store_group *g = store_group(&w->store, p->group);
-	u64 like = g->first ? g->first : p->number;
 	char *dir = kept ? xasprintf("%s/%llu", w->store.dir, p->number) :
 			   xstrdup("");
 	struct notice n = {
 		.number = kept ? p->number : 0,
-		.like = like,
+		.like = store_first(&w->store, g),
 		.alike = g->count,
 		.dir = dir,
 		.group = p->group,
@@ -255,6 +254,8 @@ static void close_window(struct watch *w)
 			 strerror(errno));
 		p->pid = 0;
 		w->metrics.failed++;
+		w->trouble = true;
+		report(w, p, false);
 	}
 	w->reader.own_pid = p->pid;
 	reader_reset(&w->reader);

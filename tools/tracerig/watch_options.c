@@ -76,7 +76,7 @@ static const char doc[] =
 	"missing. It has a trace instance of its own, and leaves nothing of it behind; "
 	"what a killed watch has left is removed by the next one.\n"
 	"\n"
-	"CMD gets TRACERIG_CASE (0 if the case is only counted), _DIR, _LIKE, _ALIKE, "
+	"CMD gets TRACERIG_CASE (0 if the case is not kept), _DIR, _LIKE, _ALIKE, "
 	"_CHART, _VALUE, _LIMIT, _UNIT, _PID, _COMM, _KEYS, _ALARMS, _GROUP, _MESSAGE and "
 	"_SKIPPED.\n"
 	"\n"
