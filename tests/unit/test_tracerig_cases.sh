@@ -72,6 +72,8 @@ grep -qF -e '-e net:net_dev_xmit' out || wrong "no event of -e: $(cat out)"
 status=$?
 [ $status -eq 1 ] || wrong "doctor finds a kernel in no tracefs: status $status"
 grep -q "^missing *tracefs " out || wrong "the doctor does not miss tracefs: $(cat out)"
+grep -q ' memory *the ring buffers of a watch take [0-9.]* MB' out || wrong "no line on memory: $(cat out)"
+grep -q ' space *[0-9.]* [kMGT]*B are free in /' out || wrong "no line on space: $(cat out)"
 "$program" doctor --tracefs "$PWD/nosuch" --format=json >doctor.json
 mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
