@@ -436,6 +436,7 @@ int doctor_main(int argc, char **argv)
 	struct json_object *o;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &d);
+	memory_doing("checking this machine");
 	d.checks = json_object_new_array();
 	check_kernel(&d);
 	check_root(&d);

@@ -153,6 +153,7 @@ int list_main(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &l);
 	error = store_open(&s, l.dir, false);
+	memory_doing("writing the list");
 	if (error)
 		complain("%s", error);
 	else if (l.json)

@@ -3,10 +3,12 @@
  * The schema of case.json, version 1: this table, which tracerig(1) describes, and the
  * functions that hold a case against it.
  */
+#include <fcntl.h>
 #include <linux/kernel.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "case.h"
 #include "memory.h"
@@ -268,22 +270,27 @@ char *schema_check(struct json_object *o)
 	return check_object(o, "", "");
 }
 
-static char *read_text(const char *path, char **text, size_t *len)
+static char *read_text(int fd, char **text, size_t *len)
 {
-	FILE *f = fopen(path, "re");
-	char *error = NULL;
+	struct stat st;
+	ssize_t n;
 
-	*text = NULL;
-	if (!f)
+	if (fstat(fd, &st))
 		return xasprintf("%m");
-	*text = xzalloc(CASE_FILE_MAX + 1);
-	*len = fread(*text, 1, CASE_FILE_MAX + 1, f);
-	if (ferror(f))
-		error = xasprintf("%m");
-	else if (*len > CASE_FILE_MAX)
-		error = xasprintf("is larger than %d MiB", CASE_FILE_MAX >> 20);
-	fclose(f);
-	return error;
+	if (!S_ISREG(st.st_mode))
+		return xstrdup("is not a regular file");
+	if (st.st_size > CASE_FILE_MAX)
+		return xasprintf("is larger than %d MiB", CASE_FILE_MAX >> 20);
+	*text = xzalloc(st.st_size + 1);
+	while (*len < (size_t)st.st_size) {
+		n = read(fd, *text + *len, st.st_size - *len);
+		if (n < 0)
+			return xasprintf("%m");
+		if (!n)
+			break;
+		*len += n;
+	}
+	return NULL;
 }
 
 /**
@@ -295,14 +302,19 @@ static char *read_text(const char *path, char **text, size_t *len)
  */
 struct json_object *case_read(const char *dir, char **error)
 {
-	char *path = xasprintf("%s/" CASE_FILE, dir), *text, *why;
-	struct json_tokener *tok = json_tokener_new();
+	char *path = xasprintf("%s/" CASE_FILE, dir), *text = NULL, *why;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct json_tokener *tok;
 	struct json_object *o = NULL;
 	size_t len = 0;
 
+	memory_doing("reading %s", path);
+	tok = json_tokener_new();
 	if (!tok)
 		memory_failed();
-	why = read_text(path, &text, &len);
+	why = fd < 0 ? xasprintf("%m") : read_text(fd, &text, &len);
+	if (fd >= 0)
+		close(fd);
 	if (!why) {
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
 						    JSON_TOKENER_VALIDATE_UTF8);

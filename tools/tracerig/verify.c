@@ -105,6 +105,7 @@ char *case_verify(const char *dir, struct json_object *o)
 	bool trace = false;
 	size_t i;
 
+	memory_doing("checking the files of %s", dir);
 	json_object_object_get_ex(o, "files", &files);
 	for (i = 0; i < json_object_array_length(files) && !error; i++)
 		error = check_file(dir, json_object_array_get_idx(files, i));

@@ -247,6 +247,7 @@ static void close_window(struct watch *w)
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGINT, SIG_IGN); /* from a terminal, to both */
+		memory_doing("writing case %llu", p->number);
 		_exit(write_pending(w, index, g->count));
 	}
 	if (p->pid < 0) {
@@ -580,11 +581,13 @@ int watch_run(const struct watch_options *o)
 
 	w.chart = xcalloc(o->plan.nr_charts, sizeof(*w.chart));
 	w.learnt = xcalloc(o->plan.nr_charts, sizeof(*w.learnt));
+	memory_doing("preparing the watch");
 	if (start(&w)) {
 		for (i = 0; i < o->plan.nr_charts; i++)
 			say("%s: %s", o->plan.chart[i].name,
 			    o->limits ? "judging" : "learning");
 		w.begun = now_ns();
+		memory_doing("watching");
 		loop(&w);
 		drain(&w);
 		if (o->save_limits && !limits_exchange(&o->plan, w.rig.name,
