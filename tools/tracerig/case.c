@@ -87,8 +87,8 @@ static void add_time(struct json_object *o, const char *key,
 }
 
 /**
- * case_time - time of day
- * @ts: what the trace clock showed then, which is CLOCK_MONOTONIC, ns
+ * case_time - convert to time of day
+ * @ts: time of the trace clock, which is CLOCK_MONOTONIC, in ns
  */
 struct timespec case_time(u64 ts)
 {
@@ -216,7 +216,7 @@ static struct json_object *values_array(const struct window *w)
 	return a;
 }
 
-/* The case's files, in order of their names, with their sizes and sums */
+/* The files of the case, sorted by name, with their sizes and sums */
 static struct json_object *files_array(const char *dir)
 {
 	struct json_object *a = json_object_new_array(), *o;
@@ -287,7 +287,7 @@ static FILE *create(const char *dir, const char *name)
 	return f;
 }
 
-/* All of it is on the disk; false with errno set */
+/* Close a file after all of it is on the disk; false with errno set */
 static bool finish(FILE *f)
 {
 	bool good = !ferror(f) && !fflush(f) && !fsync(fileno(f));

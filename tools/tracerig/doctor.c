@@ -26,12 +26,12 @@
 #define KEEP (1ull << 30)
 #define BUFFER (4ull << 20)
 
-/* fs/configfs/mount.c; no header for programs has it */
+/* From fs/configfs/mount.c; no UAPI header has it */
 #define CONFIGFS_MAGIC 0x62656570
 
 enum { OPT_FORMAT = 0x100, OPT_TRACEFS };
 
-/* A machine that MISSING anything a watch needs cannot be watched */
+/* If anything that a watch needs is MISSING, the machine cannot be watched */
 enum status { OK, LIMITED, MISSING, UNKNOWN };
 
 struct doctor {
@@ -88,7 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- answers ---- */
 
-/* An answer: what is there, and, if that is not all, what to do; both are freed */
+/* Print what is there, and, if that is not all, what to do; both are freed */
 static void answer(struct doctor *d, const char *name, enum status status,
 		   char *text, char *advice)
 {
@@ -194,7 +194,7 @@ static void check_tracefs(struct doctor *d)
 	const char *dir = NULL;
 	char *events;
 
-	/* It is not mounted here: a doctor changes nothing */
+	/* A tracefs that is not mounted stays so: the doctor changes nothing */
 	if (d->tracefs)
 		dir = d->tracefs;
 	else if (tracefs_tracing_dir_is_mounted(false, &dir) <= 0)
@@ -221,7 +221,7 @@ static void check_tracefs(struct doctor *d)
 	free(events);
 }
 
-/* Parts of tracerig and of ftrace, by a file of tracefs that comes with them */
+/* Check a part of tracerig or ftrace by a file that it has in tracefs */
 static void check_part(struct doctor *d, const char *name, const char *file,
 		       const char *what, const char *advice)
 {
@@ -348,7 +348,7 @@ static void check_space(struct doctor *d)
 	struct statvfs st;
 	u64 room;
 
-	/* As much of the path as there is */
+	/* The longest part of the path that exists */
 	while (access(dir, F_OK)) {
 		slash = strrchr(dir, '/');
 		if (!slash || slash == dir) {

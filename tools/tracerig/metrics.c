@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A file for Prometheus, in its text format 0.0.4: node_exporter's textfile collector
- * reads no OpenMetrics, where the type of a counter has another name than its samples.
+ * Metrics in Prometheus' text format 0.0.4, not in OpenMetrics, which node_exporter's
+ * textfile collector cannot read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void family(FILE *out, const char *name, const char *type,
 	fprintf(out, "# TYPE %s %s\n# HELP %s %s\n", name, type, name, help);
 }
 
-/* A value of a label: backslash, quote and newline are escaped */
+/* Write the value of a label, with backslash, quote and newline escaped */
 static void label(FILE *out, const char *s)
 {
 	for (; *s; s++) {

@@ -56,8 +56,8 @@ char *notice_message(const struct notice *n);
  * @interval:	shortest time from one start to the next, ns
  * @pid:	the process, 0 if it does not run
  * @next:	when it may be started again, ns of CLOCK_MONOTONIC
- * @skipped:	number of cases since the last start that it was not started for
- * @failed:	how often it failed
+ * @skipped:	number of cases since its last start for which it was not started
+ * @failed:	number of times that it failed
  */
 struct command {
 	const char *text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The schema of case.json, version 1: this table, which tracerig(1) describes, and the
- * functions that hold a case against it.
+ * functions that check a case against it.
  */
 #include <fcntl.h>
 #include <linux/kernel.h>
@@ -13,7 +13,7 @@
 #include "case.h"
 #include "memory.h"
 
-/* Larger ones are no case's: there are at most ALARMS_MAX alarms */
+/* No case.json is larger: it has at most ALARMS_MAX alarms */
 #define CASE_FILE_MAX (16 << 20)
 
 enum type { TEXT, NUMBER, BOOL, OBJECT, LIST, TEXTS, TIME, SUM, NAME };
@@ -22,10 +22,9 @@ enum type { TEXT, NUMBER, BOOL, OBJECT, LIST, TEXTS, TIME, SUM, NAME };
  * struct member - a member of an object
  * @in:		the object: "" for case.json itself
  * @name:	its name
- * @type:	its type; of an OBJECT, or the objects of a LIST, the members have @name,
- *		or @as, as their @in
+ * @type:	its type
  * @optional:	it may be absent
- * @as:		NULL, or whose members it has
+ * @as:		@in of the members of the OBJECT, or of the LIST's objects; NULL: @name
  */
 struct member {
 	const char *in;
@@ -107,7 +106,7 @@ static char *check_object(struct json_object *o, const char *in,
 
 static bool is_number(struct json_object *o)
 {
-	/* json-c keeps those above INT64_MAX apart, and -1 as it is */
+	/* Numbers above INT64_MAX are returned as INT64_MAX, negative ones as they are */
 	return json_object_is_type(o, json_type_int) &&
 	       (json_object_get_int64(o) >= 0);
 }
@@ -124,7 +123,7 @@ static bool is_time(const char *s)
 	return true;
 }
 
-/* A file of the case itself, and none that a name could lead to elsewhere */
+/* The name of a file in the directory of the case, and not of one elsewhere */
 static bool is_name(const char *s)
 {
 	return *s && *s != '.' && !strchr(s, '/') && strcmp(s, CASE_FILE) != 0;
@@ -245,7 +244,7 @@ static char *check_object(struct json_object *o, const char *in,
 }
 
 /**
- * schema_check - hold a case against the schema
+ * schema_check - check a case against the schema
  * @o: case.json
  *
  * Return: NULL, or what is wrong, for free().
@@ -318,7 +317,7 @@ struct json_object *case_read(const char *dir, char **error)
 	if (!why) {
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
 						    JSON_TOKENER_VALIDATE_UTF8);
-		/* With the zero behind it, so that a number at the end is one */
+		/* With the terminating zero: a number at the end would be incomplete */
 		o = json_tokener_parse_ex(tok, text, len + 1);
 		if (!o)
 			why = xasprintf("%zu: %s",

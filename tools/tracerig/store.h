@@ -12,27 +12,27 @@
 
 #include "reader.h"
 
-/* Of alike cases, each of this number is kept */
+/* Of alike cases, every tenth is kept */
 #define KEEP_NTH 10
 
-/* Kinds of cases; those of more kinds than these are counted together */
+/* The number of groups; the cases of all further ones are in one group, "others" */
 #define GROUPS_MAX 1000
 
 /**
  * struct store_case - a case that is kept
  * @number:	its number
  * @group:	what makes cases alike
- * @nth:	it was the nth of its group
+ * @nth:	its position in its group, from 1
  * @bytes:	size of its files
  * @value:	value of its alarm
  * @limit:	its limit
  * @is_time:	these are times, in ns
- * @time:	when it was, in ISO 8601
+ * @time:	time of the alarm, in ISO 8601
  * @chart:	its chart
  * @who:	"COMM-PID"
  * @keys:	keys of the alarm
  * @nr_alarms:	number of its alarms
- * @lost:	number of events that are lost in its window
+ * @lost:	number of events lost in its window
  */
 struct store_case {
 	u64 number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where a function of a program or library is in its file, by libelf. */
+/* Finds a function of a program or library in its file, by libelf. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -13,7 +13,7 @@
 #include "memory.h"
 #include "plan.h"
 
-/* Is it the function SYMBOL, or SYMBOL@VERSION? */
+/* Whether symbol i of a table is the function SYMBOL or SYMBOL@VERSION */
 static bool is_function(Elf *elf, Elf_Data *data, size_t strings, int i,
 			const char *symbol, GElf_Sym *sym)
 {
