@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <sodium/crypto_hash_sha256.h>
+#include <sodium/utils.h>
 
 #include "case.h"
 #include "memory.h"
@@ -33,9 +34,8 @@ char *case_sum(const char *path, u64 *bytes)
 	u8 sum[crypto_hash_sha256_BYTES], buf[65536];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	crypto_hash_sha256_state state;
-	int error;
-	size_t i;
 	char *text;
+	int error;
 	ssize_t n;
 
 	if (fd < 0)
@@ -53,9 +53,7 @@ char *case_sum(const char *path, u64 *bytes)
 		return NULL;
 	crypto_hash_sha256_final(&state, sum);
 	text = xzalloc(2 * sizeof(sum) + 1);
-	for (i = 0; i < sizeof(sum); i++)
-		snprintf(text + 2 * i, 3, "%02x", sum[i]);
-	return text;
+	return sodium_bin2hex(text, 2 * sizeof(sum) + 1, sum, sizeof(sum));
 }
 
 /* ---- case.json ---- */
@@ -278,7 +276,14 @@ static struct json_object *case_object(const struct case_job *job,
 
 /* ---- writing ---- */
 
-static FILE *create(const char *dir, const char *name)
+/**
+ * part_create - create a file of a case
+ * @dir: directory of the case
+ * @name: the file
+ *
+ * Return: the file, or NULL with errno set.
+ */
+FILE *part_create(const char *dir, const char *name)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 	FILE *f = fopen(path, "wxe");
@@ -287,12 +292,19 @@ static FILE *create(const char *dir, const char *name)
 	return f;
 }
 
-/* Close a file after all of it is on the disk; false with errno set */
-static bool finish(FILE *f)
+/**
+ * part_close - close a file of a case after all of it is on the disk
+ * @f: the file
+ * @good: whether all was written; if not, errno is kept
+ *
+ * Return: @good, or false with errno set.
+ */
+bool part_close(FILE *f, bool good)
 {
-	bool good = !ferror(f) && !fflush(f) && !fsync(fileno(f));
-	int error = errno;
+	int error;
 
+	good = good && !ferror(f) && !fflush(f) && !fsync(fileno(f));
+	error = errno;
 	if (fclose(f) && good) {
 		good = false;
 		error = errno;
@@ -303,12 +315,12 @@ static bool finish(FILE *f)
 
 static bool write_text(const char *dir, const char *name, const char *text)
 {
-	FILE *f = create(dir, name);
+	FILE *f = part_create(dir, name);
 
 	if (!f)
 		return false;
 	fputs(text, f);
-	return finish(f);
+	return part_close(f, true);
 }
 
 static bool sync_directory(const char *dir)
@@ -329,21 +341,20 @@ static bool fill(struct case_job *job, const char *dir)
 	bool good = false;
 	FILE *f;
 
-	f = create(dir, "trace.dat");
+	f = part_create(dir, "trace.dat");
 	if (!f)
 		goto out;
-	good = window_write(&w, f, job->head, job->reader);
-	good &= finish(f);
+	good = part_close(f, window_write(&w, f, job->head, job->reader));
 	if (good && job->chart_text)
 		good = write_text(dir, "chart.txt", job->chart_text);
 	failed = good ? state_collect(dir, missing) : NULL;
 	good &= !failed;
 	o = good ? case_object(job, &w, dir, missing) : NULL;
-	f = o ? create(dir, CASE_FILE) : NULL;
+	f = o ? part_create(dir, CASE_FILE) : NULL;
 	good &= f != NULL;
 	if (f) {
 		json_write(json_object_get(o), f);
-		good = finish(f);
+		good = part_close(f, true);
 	}
 out:
 	free(failed);

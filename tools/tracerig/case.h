@@ -51,6 +51,9 @@ char *case_verify(const char *dir, struct json_object *o);
 char *case_sum(const char *path, u64 *bytes);
 char *schema_check(struct json_object *o);
 
+FILE *part_create(const char *dir, const char *name);
+bool part_close(FILE *f, bool good);
+
 char *state_collect(const char *dir, struct json_object *missing);
 
 #endif

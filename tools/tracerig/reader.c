@@ -25,7 +25,13 @@
 
 /* ---- the spool ---- */
 
-static int temporary_file(const char *dir)
+/**
+ * temporary_file - make a file that has no name
+ * @dir: directory, for its file system
+ *
+ * Return: the file, or -1 with errno set.
+ */
+int temporary_file(const char *dir)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	char *path;
@@ -33,7 +39,7 @@ static int temporary_file(const char *dir)
 	if (fd >= 0)
 		return fd;
 	/* Not all file systems have O_TMPFILE */
-	path = xasprintf("%s/.spool-XXXXXX", dir);
+	path = xasprintf("%s/.temporary-XXXXXX", dir);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
 		unlink(path);

@@ -139,6 +139,7 @@ bool reader_pass(struct reader *r);
 void reader_finish(struct reader *r);
 void reader_reset(struct reader *r);
 void reader_close(struct reader *r);
+int temporary_file(const char *dir);
 bool spool_full(const struct spool *s);
 bool spool_get(const struct spool *s, size_t i, u8 *page);
 

@@ -46,19 +46,17 @@ static bool has_room(int fd)
  */
 int window_head(const char *const *systems, const char *dir)
 {
-	char *path = xasprintf("%s/.head-XXXXXX", dir);
-	int fd = mkostemp(path, O_CLOEXEC), copy;
+	int fd = temporary_file(dir), copy = fd < 0 ? -1 : dup(fd);
 	struct tracecmd_event_list *list = NULL, *next;
 	struct tracecmd_output *out;
 	bool good = false;
 	int error;
 
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	copy = fd < 0 ? -1 : dup(fd);
-	if (copy < 0)
+	if (copy < 0) {
+		if (fd >= 0)
+			close(fd);
 		return -1;
+	}
 	for (; *systems; systems++) {
 		next = list;
 		list = xzalloc(sizeof(*list));
