@@ -38,6 +38,9 @@ FILE *output_open(struct output *o, const char *path)
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return fopen(path, "we");
 	o->path = realpath(path, NULL);
+	/* A link to a file that is not there yet stays one, too */
+	if (!o->path && !lstat(path, &st))
+		return fopen(path, "we");
 	if (!o->path)
 		o->path = xstrdup(path);
 	o->temporary = xasprintf("%s.XXXXXX", o->path);
@@ -48,6 +51,10 @@ FILE *output_open(struct output *o, const char *path)
 	} else {
 		int error = errno;
 
+		if (fd >= 0) {
+			close(fd);
+			unlink(o->temporary);
+		}
 		forget(o);
 		errno = error;
 	}

@@ -81,7 +81,10 @@ static int pack(const char *dir, const char *output)
 		return EXIT_FAILURE;
 	}
 	good = run_tar(dir, fileno(out));
-	fclose(out);
+	if (fclose(out) && good) {
+		complain("%s: %s", output, strerror(errno));
+		good = false;
+	}
 	return output_finish(&o, PROGRAM " pack",
 			     good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
