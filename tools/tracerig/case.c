@@ -14,6 +14,7 @@
 
 #include "case.h"
 #include "memory.h"
+#include "part.h"
 #include "text.h"
 #include "tracerig.h"
 #include "version.h"
@@ -278,37 +279,14 @@ static struct json_object *case_object(const struct case_job *job,
 
 /* ---- writing ---- */
 
-static FILE *create(const char *dir, const char *name)
-{
-	char *path = xasprintf("%s/%s", dir, name);
-	FILE *f = fopen(path, "wxe");
-
-	free(path);
-	return f;
-}
-
-/* All of it is on the disk; false with errno set */
-static bool finish(FILE *f)
-{
-	bool good = !ferror(f) && !fflush(f) && !fsync(fileno(f));
-	int error = errno;
-
-	if (fclose(f) && good) {
-		good = false;
-		error = errno;
-	}
-	errno = error;
-	return good;
-}
-
 static bool write_text(const char *dir, const char *name, const char *text)
 {
-	FILE *f = create(dir, name);
+	FILE *f = part_open(dir, name);
 
 	if (!f)
 		return false;
 	fputs(text, f);
-	return finish(f);
+	return part_close(f, true);
 }
 
 static bool sync_directory(const char *dir)
@@ -329,21 +307,21 @@ static bool fill(struct case_job *job, const char *dir)
 	bool good = false;
 	FILE *f;
 
-	f = create(dir, "trace.dat");
+	f = part_open(dir, "trace.dat");
 	if (!f)
 		goto out;
 	good = window_write(&w, f, job->head, job->reader);
-	good &= finish(f);
+	good = part_close(f, good);
 	if (good && job->chart_text)
 		good = write_text(dir, "chart.txt", job->chart_text);
 	failed = good ? state_collect(dir, missing) : NULL;
 	good &= !failed;
 	o = good ? case_object(job, &w, dir, missing) : NULL;
-	f = o ? create(dir, CASE_FILE) : NULL;
+	f = o ? part_open(dir, CASE_FILE) : NULL;
 	good &= f != NULL;
 	if (f) {
 		json_write(json_object_get(o), f);
-		good = finish(f);
+		good = part_close(f, true);
 	}
 out:
 	free(failed);

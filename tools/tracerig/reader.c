@@ -8,6 +8,7 @@
 
 #include "keys.h"
 #include "memory.h"
+#include "part.h"
 #include "reader.h"
 #include "text.h"
 
@@ -25,28 +26,12 @@
 
 /* ---- the spool ---- */
 
-static int temporary_file(const char *dir)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	char *path;
-
-	if (fd >= 0)
-		return fd;
-	/* Not all file systems have O_TMPFILE */
-	path = xasprintf("%s/.spool-XXXXXX", dir);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
-}
-
 static void spool_open(struct spool *s, unsigned int page_size, const char *dir)
 {
 	s->page_size = page_size;
 	s->in_memory = IN_MEMORY / page_size;
 	s->memory = xcalloc(s->in_memory, page_size);
-	s->file = temporary_file(dir);
+	s->file = part_unnamed(dir);
 }
 
 /**
@@ -396,7 +381,7 @@ void reader_reset(struct reader *r)
 	if (s->nr > s->in_memory || s->file < 0) {
 		if (s->file >= 0)
 			close(s->file);
-		s->file = temporary_file(r->dir);
+		s->file = part_unnamed(r->dir);
 	}
 	free(s->cpu);
 	s->cpu = NULL;

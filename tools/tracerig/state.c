@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The state of the system at the alarm, as text files of a case. */
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <linux/kernel.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "case.h"
 #include "memory.h"
+#include "part.h"
 #include "text.h"
 
 /* Bytes of the kernel's log that a case keeps, the last ones */
@@ -62,31 +62,6 @@ static bool copy_text(const char *from, FILE *to)
 	return true;
 }
 
-static FILE *open_part(const char *dir, const char *name)
-{
-	char *path = xasprintf("%s/%s", dir, name);
-	FILE *f = fopen(path, "wxe");
-
-	free(path);
-	return f;
-}
-
-static bool close_part(FILE *f, bool good)
-{
-	int error = good ? 0 : errno;
-
-	if (good && (ferror(f) || fflush(f) || fsync(fileno(f)))) {
-		good = false;
-		error = errno;
-	}
-	if (fclose(f) && good) {
-		good = false;
-		error = errno;
-	}
-	errno = error;
-	return good;
-}
-
 static void is_missing(struct json_object *missing, const char *what)
 {
 	json_object_array_add(missing, json_object_new_string(what));
@@ -105,7 +80,7 @@ static bool collect_source(const char *dir, const char *name,
 		is_missing(missing, name);
 		return true;
 	}
-	f = open_part(dir, name);
+	f = part_open(dir, name);
 	good = f;
 	for (i = 0; good && i < found.gl_pathc; i++) {
 		if (found.gl_pathc > 1)
@@ -113,7 +88,7 @@ static bool collect_source(const char *dir, const char *name,
 		good = copy_text(found.gl_pathv[i], f);
 	}
 	globfree(&found);
-	return f ? close_part(f, good) : false;
+	return f ? part_close(f, good) : false;
 }
 
 static bool collect_dmesg(const char *dir, struct json_object *missing)
@@ -126,10 +101,10 @@ static bool collect_dmesg(const char *dir, struct json_object *missing)
 	if (len < 0) {
 		is_missing(missing, "dmesg.txt");
 	} else {
-		f = open_part(dir, "dmesg.txt");
+		f = part_open(dir, "dmesg.txt");
 		good = f && fwrite(log, 1, len, f) == (size_t)len;
 		if (f)
-			good = close_part(f, good);
+			good = part_close(f, good);
 	}
 	free(log);
 	return good;
@@ -153,10 +128,10 @@ static bool collect_config(const char *dir, struct json_object *missing)
 	if (access(from, R_OK)) {
 		is_missing(missing, "config");
 	} else {
-		f = open_part(dir, name);
+		f = part_open(dir, name);
 		good = f && copy_text(from, f);
 		if (f)
-			good = close_part(f, good);
+			good = part_close(f, good);
 	}
 	free(path);
 	return good;

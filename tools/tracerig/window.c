@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The trace.dat of a case. See window.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 
 #include "datfile.h"
 #include "memory.h"
+#include "part.h"
 #include "window.h"
 
 /* libtracecmd has these for trace-cmd, without a header */
@@ -46,19 +46,19 @@ static bool has_room(int fd)
  */
 int window_head(const char *const *systems, const char *dir)
 {
-	char *path = xasprintf("%s/.head-XXXXXX", dir);
-	int fd = mkostemp(path, O_CLOEXEC), copy;
+	int fd = part_unnamed(dir), copy = fd < 0 ? -1 : dup(fd);
 	struct tracecmd_event_list *list = NULL, *next;
 	struct tracecmd_output *out;
 	bool good = false;
 	int error;
 
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	copy = fd < 0 ? -1 : dup(fd);
-	if (copy < 0)
+	if (copy < 0) {
+		error = errno;
+		if (fd >= 0)
+			close(fd);
+		errno = error;
 		return -1;
+	}
 	for (; *systems; systems++) {
 		next = list;
 		list = xzalloc(sizeof(*list));

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files of a case, which are whole or reported, and files without a name. */
+#ifndef PART_H
+#define PART_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+FILE *part_open(const char *dir, const char *name);
+bool part_close(FILE *f, bool good);
+int part_unnamed(const char *dir);
+
+#endif
