@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -136,6 +137,18 @@ static void do_reclaim(long count, const char *path)
 	buffer[0] = sum;
 }
 
+/* To pathfault's kthreads, if there is another one */
+static void leave_cpu_0(void)
+{
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		err(1, "affinity");
+	CPU_CLR(0, &cpus);
+	if (CPU_COUNT(&cpus) && sched_setaffinity(0, sizeof(cpus), &cpus))
+		err(1, "affinity");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "", *path = argv[3];
@@ -145,6 +158,7 @@ int main(int argc, char **argv)
 	if (!buffer)
 		err(1, "memory");
 	memset(buffer, 'x', BLOCK);
+	leave_cpu_0();
 	if (!strcmp(what, "read"))
 		do_file(count, path, false);
 	else if (!strcmp(what, "write"))

@@ -18,7 +18,8 @@
  * irq		raises an interrupt, which spins
  * none		does nothing, for healthy runs
  *
- * The kthreads run on CPU 0: a load on another CPU is not interrupted by their timers.
+ * The kthreads run on CPU 0; pathload.c leaves it to them, since their timers would be a
+ * second cause of delay.
  *
  * For tests only: it must not be loaded for a function that may not sleep.
  *
