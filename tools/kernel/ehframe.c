@@ -14,7 +14,7 @@
  * sorted, and of addresses in the object's executable segments. What .eh_frame can
  * say and a rule cannot, is USTACK_ODD from there to the end of the function.
  *
- * Whoever made the file may want it to be expensive: descriptions that overlap, so that
+ * The file may have been made to be expensive: descriptions that overlap, so that
  * a byte is an instruction of each of them, rules with the same hash, descriptions far
  * from each other. So all that is done for a file is counted, in steps of about a memory
  * access, and there are no more than its size allows. Time and memory are bounded by
@@ -256,7 +256,7 @@ struct builder {
 
 /* --- bytes of the file */
 
-/* The first error stays; returns false, for those who ask whether to go on */
+/* The first error stays; returns false, for callers that ask whether to go on */
 static bool fail(struct builder *b, int error, u64 offset, const char *reason)
 {
 	if (!b->error) {
@@ -1054,7 +1054,7 @@ static bool run_instruction(struct builder *b, struct program *program)
 	}
 }
 
-/* All of a program; the last state is left to whoever runs it */
+/* All of a program; the last state is left to the caller */
 static bool run(struct builder *b, struct program *program)
 {
 	while (program->cursor.at < program->cursor.end) {

@@ -40,10 +40,10 @@ static const u8 place_of[USTACK_PLACE_RA] = {
  * struct frame - a frame
  * @ip: next instruction
  * @reg: values of registers, or where they are in memory
- * @known: bits of those whose value is there
- * @saved: bits of those whose place is there
- * @first: bits of those whose value is that of the innermost frame
- * @used: bits of those whose value in the innermost frame was looked at
+ * @known: bit per register whose value is there
+ * @saved: bit per register whose place is there
+ * @first: bit per register whose value is that of the innermost frame
+ * @used: bit per register whose value in the innermost frame was looked at
  * @called: the next instruction is behind a call
  */
 struct frame {

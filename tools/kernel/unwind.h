@@ -4,7 +4,7 @@
  *
  * A table says for each instruction of an object (a program, a library, the vdso)
  * how to come from its frame to the caller's; ehframe.c makes it of the object's
- * .eh_frame. A frame's registers are those that DWARF numbers.
+ * .eh_frame. A frame's registers are the ones DWARF numbers.
  */
 #ifndef _IOSYS_UNWIND_H
 #define _IOSYS_UNWIND_H
