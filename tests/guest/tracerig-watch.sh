@@ -10,7 +10,7 @@
 need_ctlchart
 
 explain() {
-	tail -n 50 log err 2>/dev/null
+	tail -n 50 log err truth why 2>/dev/null
 	tail -n 30 "$instances"/*/events/block/block_rq_complete/ctlchart 2>/dev/null
 }
 export PATH=$TRACERIG_TOP/build/tools/bin:$PATH
@@ -51,7 +51,7 @@ more_lines() {
 # case_of KIND: the slow operation of the last line of truth has a case
 case_of() {
 	tail -n 1 truth >last
-	python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" last log cases "$@" >/dev/null 2>&1
+	python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" last log cases "$@" >why 2>&1
 }
 
 # Each that is kept is whole, and in the list
