@@ -104,7 +104,7 @@ slow_reads() {
 slow_reads 3
 kill -TERM "$pid"
 ended 0
-sed 's/^[0-9]*/disk/' slow.log >truth
+sed 's/^\([0-9]*\) \(.*\)/disk \2 sector=\1/' slow.log >truth
 python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" truth log cases disk=disk || die "the cases are not the slow reads"
 check_cases
 # The command is not run for cases that come while it runs, but for the first one

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: tracerig_cases.py TRUTH LOG CASES KIND=CHART,...
 
-TRUTH has the slow operations, KIND and the nanoseconds that their program measured in each
-line; LOG is what the watch printed, and CASES the directory.  Each operation needs a case
-whose worst alarm is of one of its charts and took as long, and if that was kept, it has
-alarms of all of them.
+TRUTH has the slow operations, in each line KIND, the nanoseconds that their program
+measured, and the operation's key, such as sector=8; LOG is what the watch printed, and
+CASES the directory.  Each operation needs a case with an alarm of one of its charts that
+has its key and took as long: the worst alarm, which LOG has, or if another operation was
+delayed longer by the same cause, one in case.json.  A case that was kept has such alarms
+of all of its charts.
 """
 import json, os, re, sys
 
@@ -13,37 +15,53 @@ charts = {kind: names.split(",") for kind, names in (a.split("=", 1) for a in sy
 MS = 1_000_000
 SLOW = 300 * MS
 UNITS = {"ns": 1, "us": 1000, "ms": MS, "s": 1000 * MS}
-CASE = re.compile(r"(like )?case (\d+): (\S+) took ([\d.]+) (\w+), limit ")
+CASE = re.compile(r"(like )?case (\d+): (\S+) took ([\d.]+) (\w+), limit [^,]*, (.*), process ")
+
+
+def alarms_of(notice):
+    """The worst alarm, as the log has it, and those of case.json, if the case was kept"""
+    path = os.path.join(cases, notice["case"], "case.json")
+    # A worse one may have taken its place
+    if not notice["kept"] or not os.path.exists(path):
+        return [notice], None
+    with open(path) as file:
+        case = json.load(file)
+    assert abs(case["alarm"]["value"] / notice["value"] - 1) < 0.001, (case["alarm"], notice)
+    return case["alarms"], case
+
 
 notices = []
 for line in open(log):
     if m := CASE.search(line):
-        notices.append({"kept": not m[1], "case": m[2], "chart": m[3], "value": float(m[4]) * UNITS[m[5]]})
+        value = float(m[4]) * UNITS[m[5]]
+        notices.append({"kept": not m[1], "case": m[2], "chart": m[3], "value": value, "keys": m[6]})
 
 for line in open(truth):
-    kind, took = line.split()
+    kind, took, key = line.split()
 
-    def fits(value):
+    def fits(alarm):
         # The chart begins later than the program's clock, by what it takes to get there;
         # the log has four digits
-        return SLOW - 50 * MS <= value <= int(took) * 1.001
+        return (
+            alarm["chart"] in charts[kind]
+            and key in re.split("[, ]+", alarm["keys"])
+            and SLOW - 50 * MS <= alarm["value"] <= int(took) * 1.001
+        )
 
-    found = [n for n in notices if n["chart"] in charts[kind] and fits(n["value"])]
-    if not found:
-        sys.exit(f"{kind} of {took} ns is in no case: {notices}")
-    # In their order: each operation has one that no earlier one of its kind has
-    notices.remove(found[0])
-    path = os.path.join(cases, found[0]["case"], "case.json")
-    # A worse one may have taken its place
-    if not found[0]["kept"] or not os.path.exists(path):
+    for notice in notices:
+        alarms, case = alarms_of(notice)
+        fitting = [a for a in alarms if fits(a)]
+        if fitting:
+            break
+    else:
+        sys.exit(f"{kind} of {took} ns, {key}, is in no case: {notices}")
+    if not case:
         continue
-    with open(path) as file:
-        case = json.load(file)
-    assert abs(case["alarm"]["value"] / found[0]["value"] - 1) < 0.001, (case["alarm"], found[0])
-    slow = {a["chart"] for a in case["alarms"] if fits(a["value"])}
+    slow = {a["chart"] for a in fitting}
     if not slow >= set(charts[kind]):
-        sys.exit(f"case {found[0]['case']} has alarms of {slow} only, not of {charts[kind]}")
+        sys.exit(f"case {notice['case']} has alarms of {slow} only, not of {charts[kind]}: {alarms}")
     w = case["window"]
-    assert w["begin"] <= case["alarm"]["time"] - case["alarm"]["value"], (w, case["alarm"])
-    assert w["end"] >= case["alarm"]["time"], (w, case["alarm"])
+    for alarm in fitting:
+        assert w["begin"] <= alarm["time"] - alarm["value"], (w, alarm)
+        assert w["end"] >= alarm["time"], (w, alarm)
     assert case["losses"]["lost"] == case["losses"]["dropped"] == 0, case["losses"]

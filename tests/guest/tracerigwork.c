@@ -3,7 +3,8 @@
  * tracerigwork PIPE
  *
  * Calls work(), which sleeps for a millisecond, all the time. For each line that comes in
- * PIPE it does one operation that is slow, and says how long it took, in ns:
+ * PIPE it does one operation that is slow, and says how long it took, in ns,
+ * and the key by which a chart has it:
  *
  *	sleep	a sleep of 300 ms in work()
  *	wait	a wake-up after which a real-time program has this program's
@@ -14,6 +15,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +101,7 @@ int main(int argc, char **argv)
 {
 	cpu_set_t set;
 	char line[16];
+	bool is_sleep;
 	uint64_t start;
 	ssize_t n;
 	int fd;
@@ -124,12 +127,14 @@ int main(int argc, char **argv)
 		if (!n)
 			return 0;
 		start = now();
-		if (!strncmp(line, "sleep", 5))
+		is_sleep = !strncmp(line, "sleep", 5);
+		if (is_sleep)
 			work(300 * MS);
 		else
 			wait_for_processor();
-		printf("%.*s %llu\n", (int)strcspn(line, "\n"), line,
-		       (unsigned long long)(now() - start));
+		printf("%s %llu %s=%d\n", is_sleep ? "sleep" : "wait",
+		       (unsigned long long)(now() - start),
+		       is_sleep ? "common_pid" : "next_pid", (int)getpid());
 		fflush(stdout);
 	}
 }
