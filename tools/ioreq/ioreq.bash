@@ -22,7 +22,7 @@ _ioreq() {
 		mapfile -t COMPREPLY < <(compgen -P "$begun" -W "host comm process call object size client" -- "${cur##*,}")
 		return
 		;;
-	--symfs)
+	--symfs | --perf-maps)
 		_filedir -d
 		return
 		;;
@@ -31,7 +31,7 @@ _ioreq() {
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --reads --stacks --longer= --no-demangle --symfs= --instance= --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --reads --stacks --longer= --no-demangle --symfs= --perf-maps= --instance= --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ioreq: where the time of I/O system calls goes */
 #include <argp.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ enum {
 	OPT_STACKS,
 	OPT_LONGER,
 	OPT_SYMFS,
+	OPT_PERF_MAPS,
 	OPT_NO_DEMANGLE,
 	OPT_INSTANCE,
 };
@@ -66,6 +68,7 @@ static const struct {
  * @top:	number of sums to print, 0: the format's default
  * @output:	file to write to, or NULL
  * @elf:	how programs are looked up
+ * @perf_maps:	directory of perf maps, or NULL
  */
 struct options {
 	struct model model;
@@ -74,6 +77,7 @@ struct options {
 	u64 top;
 	const char *output;
 	struct elffile_options elf;
+	const char *perf_maps;
 };
 
 static const struct argp_option options[] = {
@@ -101,6 +105,10 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "symfs", OPT_SYMFS, "DIR", 0,
 	  "Look up programs and libraries in DIR instead of /", 1 },
+	{ "perf-maps", OPT_PERF_MAPS, "DIR", 0,
+	  "Look up perf maps (perf-PID.map: names of compiled functions of Java, node and so "
+	  "on) in DIR, those of several hosts in DIR/HOST (default: /tmp)",
+	  1 },
 	{ "no-demangle", OPT_NO_DEMANGLE, NULL, 0,
 	  "Print names of C++ and Rust functions as they are in files", 1 },
 	{ "instance", OPT_INSTANCE, "NAME", 0,
@@ -317,6 +325,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SYMFS:
 		o->elf.root = arg;
 		return 0;
+	case OPT_PERF_MAPS:
+		o->perf_maps = arg;
+		return 0;
 	case OPT_NO_DEMANGLE:
 		o->elf.no_demangle = true;
 		return 0;
@@ -403,17 +414,33 @@ static int read_hosts(struct guard *g, struct model *s)
 	return status;
 }
 
+/* Without a message, nothing would have a name */
+static int check_perf_maps(struct guard *g, const char *path)
+{
+	DIR *dir = path ? opendir(path) : NULL;
+
+	if (dir)
+		closedir(dir);
+	else if (path)
+		return guard_fail(g, GUARD_NOWHERE, "--perf-maps=%s: %s", path,
+				  strerror(errno));
+	return 0;
+}
+
 static int work(struct guard *g, FILE *out, void *arg)
 {
 	struct options *o = arg;
-	int status;
+	int status = check_perf_maps(g, o->perf_maps);
 
+	if (status)
+		return status;
 	o->model.requests = requests_new();
 	if (o->subject == SUBJECT_STACKS)
 		o->model.by |= BY_STACK;
 	if (o->subject == SUBJECT_STACKS || o->subject == SUBJECT_PATHS ||
 	    o->format == FORMAT_HTML)
-		o->model.stacks = stacks_new(g, &o->elf);
+		o->model.stacks =
+			stacks_new(g, &o->model, &o->elf, o->perf_maps);
 	if (o->format == FORMAT_CHROME || o->format == FORMAT_OTLP ||
 	    o->format == FORMAT_HTML || o->subject == SUBJECT_PATHS ||
 	    o->model.by & BY_CLIENT) {

@@ -41,11 +41,26 @@ struct mapped_file {
  * @map:		number of the file; 0: memory of no file
  * @offset:		offset in the file, or address, of the instruction that is
  *			executed next
+ * @source:		if it is an address: its function in perf maps, or NULL; without a
+ *			name if they disagree
  */
 struct frame {
 	struct mapped_file *mapped_file;
 	u32 map;
 	u64 offset;
+	struct elffile_source *source;
+};
+
+/**
+ * struct perfmap_name - the function of an address
+ * @addr:	address
+ * @name:	name, or NULL if it is unknown
+ * @before:	name of the function whose code was there before, or NULL
+ */
+struct perfmap_name {
+	u64 addr;
+	char *name;
+	char *before;
 };
 
 /**
@@ -116,11 +131,13 @@ bool stock_has(const struct records *r);
 bool stock_read(struct model *s, u32 host, struct records *r);
 
 /* read_stacks.c */
-struct stacks *stacks_new(struct guard *g,
-			  const struct elffile_options *options);
+struct stacks *stacks_new(struct guard *g, const struct model *model,
+			  const struct elffile_options *options,
+			  const char *perf_maps);
 void stacks_layout(struct stack_layout *l, const struct records *r);
 bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l, u64 type,
 		   const struct record *rec);
+void stacks_call(struct stacks *s, u64 key, s32 tgid);
 void stacks_note_counts(struct guard *g, const struct stack_layout *l);
 void stacks_finish(struct stacks *s);
 const struct stack *stacks_find(const struct stacks *s, u64 key);
@@ -132,7 +149,11 @@ u32 stacks_sources(struct stacks *s, const struct stack *stack, u32 i,
 u32 stacks_caller(const struct stack *stack);
 const char *source_name(char *buf, size_t size, const struct elffile_source *p);
 const char *source_text(char *buf, size_t size, const struct elffile_source *p);
-void stacks_note_problems(const struct model *model);
+void stacks_note_problems(const struct stacks *s);
 void stacks_free(struct stacks *s);
+
+/* read_perfmap.c */
+const char *perfmap_read(const char *path, bool any_owner,
+			 struct perfmap_name *at, u64 nr);
 
 #endif

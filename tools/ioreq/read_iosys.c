@@ -372,6 +372,10 @@ static void handle_call(struct model *s, u32 host, const struct layout *l,
 	char name[MAX_NAME] = "", op[OP_SIZE];
 	struct sum key = { .name = name };
 
+	if (s->stacks)
+		stacks_call(s->stacks,
+			    stack_key(host, iosys_get(&l->stack, rec)),
+			    iosys_get(&l->tgid, rec));
 	if (s->by & BY_HOST)
 		key.host = host;
 	if (s->by & BY_PROCESS)

@@ -30,33 +30,74 @@ struct file_number {
 };
 
 /**
+ * struct process - a process whose calls have stacks
+ * @host:	number of the host
+ * @tgid:	process ID
+ * @caller:	its stacks
+ * @path:	path of its perf map, if that cannot be used
+ * @trouble:	why, or NULL
+ */
+struct process {
+	u32 host;
+	s32 tgid;
+	struct stack_caller *caller;
+	char *path;
+	const char *trouble;
+};
+
+/**
+ * struct stack_caller - a process whose calls have a stack
+ * @key:	key of the stack
+ * @process:	the process
+ * @next:	next one of the same process, or NULL
+ */
+struct stack_caller {
+	u64 key;
+	struct process *process;
+	struct stack_caller *next;
+};
+
+/**
  * struct stacks - see stacks_new()
  * @guard:		guard, for messages
+ * @model:		model, for names of hosts
  * @options:		how files are looked up
+ * @perf_maps:		directory of perf maps, or NULL for /tmp
  * @stacks:		struct stack, by host and number
  * @file_numbers:	struct file_number
+ * @processes:		struct process
+ * @callers:		struct stack_caller
  */
 struct stacks {
 	struct guard *guard;
+	const struct model *model;
 	const struct elffile_options *options;
+	const char *perf_maps;
 	struct hash stacks;
 	struct hash file_numbers;
+	struct hash processes;
+	struct hash callers;
 };
 
 /**
  * stacks_new - create an empty set of stacks
  * @g:		guard
+ * @model:	model
  * @options:	how files are looked up
+ * @perf_maps:	directory of perf maps, or NULL for /tmp
  *
  * Return: stacks, to be freed with stacks_free().
  */
-struct stacks *stacks_new(struct guard *g,
-			  const struct elffile_options *options)
+struct stacks *stacks_new(struct guard *g, const struct model *model,
+			  const struct elffile_options *options,
+			  const char *perf_maps)
 {
 	struct stacks *s = xzalloc(sizeof(*s));
 
 	s->guard = g;
+	s->model = model;
 	s->options = options;
+	s->perf_maps = perf_maps;
 	return s;
 }
 
@@ -280,6 +321,45 @@ bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l, u64 type,
 	return true;
 }
 
+static struct process *find_process(struct stacks *s, u32 host, s32 tgid)
+{
+	u64 hash = hash_pair(host, tgid);
+	struct process *p;
+
+	hash_for_each_possible_entry(&s->processes, hash, p) {
+		if (p->host == host && p->tgid == tgid)
+			return p;
+	}
+	p = hash_new(&s->processes, hash, sizeof(*p));
+	p->host = host;
+	p->tgid = tgid;
+	return p;
+}
+
+/**
+ * stacks_call - add a process whose call has a stack
+ * @s:		stacks
+ * @key:	key of the stack, see stack_key(); 0: none
+ * @tgid:	process
+ */
+void stacks_call(struct stacks *s, u64 key, s32 tgid)
+{
+	u64 hash = hash_pair(key, tgid);
+	struct stack_caller *c;
+
+	if (!key)
+		return;
+	hash_for_each_possible_entry(&s->callers, hash, c) {
+		if (c->key == key && c->process->tgid == tgid)
+			return;
+	}
+	c = hash_new(&s->callers, hash, sizeof(*c));
+	c->key = key;
+	c->process = find_process(s, (key >> 32) - 1, tgid);
+	c->next = c->process->caller;
+	c->process->caller = c;
+}
+
 /**
  * stacks_note_counts - report what happened to stacks in the kernel while a file was recorded
  * @g:	guard, with the file
@@ -302,8 +382,140 @@ void stacks_note_counts(struct guard *g, const struct stack_layout *l)
 			refused);
 }
 
+/* Several hosts have processes with the same ID */
+static char *perf_map_path(const struct stacks *s, const struct process *p)
+{
+	if (!s->perf_maps)
+		return xasprintf("%s/tmp/perf-%d.map", s->options->root,
+				 p->tgid);
+	if (s->model->hosts > 1)
+		return xasprintf("%s/%s/perf-%d.map", s->perf_maps,
+				 s->model->host[p->host].name, p->tgid);
+	return xasprintf("%s/perf-%d.map", s->perf_maps, p->tgid);
+}
+
+/* A return address is after the call */
+static u64 executed(const struct stack *stack, u32 i)
+{
+	return stack->frame[i].offset - !!i;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct perfmap_name *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Those in memory of no file, sorted */
+static struct perfmap_name *find_addresses(const struct stacks *s,
+					   const struct process *p, u64 *nr)
+{
+	struct perfmap_name *at = NULL;
+	const struct stack_caller *c;
+	u64 all = 0, room = 0, i;
+	u32 j;
+
+	for (c = p->caller; c; c = c->next) {
+		const struct stack *stack = find_stack(s, p->host, c->key);
+
+		for (j = 0; stack && j < stack->nr; j++) {
+			if (stack->frame[j].map)
+				continue;
+			GROW(at, all, room);
+			at[all++] = (struct perfmap_name){
+				.addr = executed(stack, j),
+			};
+		}
+	}
+	if (all)
+		qsort(at, all, sizeof(*at), by_address);
+	*nr = 0;
+	for (i = 0; i < all; i++) {
+		if (!i || at[i].addr != at[*nr - 1].addr)
+			at[(*nr)++] = at[i];
+	}
+	return at;
+}
+
+/*
+ * Processes with the same stack must agree: a child has its parent's code at the same
+ * addresses, and then code of its own.
+ */
+static void name_frame(struct frame *f, const struct perfmap_name *at)
+{
+	char *name;
+
+	if (!at->name)
+		return;
+	name = at->before ?
+		       xasprintf("%s (earlier: %s)", at->name, at->before) :
+		       xstrdup(at->name);
+	if (!f->source) {
+		f->source = xzalloc(sizeof(*f->source));
+		f->source->function = name;
+		return;
+	}
+	if (f->source->function && strcmp(f->source->function, name) != 0) {
+		free(f->source->function);
+		f->source->function = NULL;
+	}
+	free(name);
+}
+
+static void name_frames(const struct stacks *s, const struct process *p,
+			const struct perfmap_name *at, u64 nr)
+{
+	const struct stack_caller *c;
+	u32 i;
+
+	for (c = p->caller; c; c = c->next) {
+		struct stack *stack = find_stack(s, p->host, c->key);
+
+		for (i = 0; stack && i < stack->nr; i++) {
+			struct perfmap_name key = {
+				.addr = executed(stack, i),
+			};
+
+			if (!stack->frame[i].map)
+				name_frame(&stack->frame[i],
+					   bsearch(&key, at, nr, sizeof(key),
+						   by_address));
+		}
+	}
+}
+
+/*
+ * Code in memory of no file has the names that perf maps give. A map of another program
+ * with this process ID has other addresses, since the kernel randomises them.
+ */
+static void name_process(struct stacks *s, struct process *p)
+{
+	struct perfmap_name *at;
+	char *path;
+	u64 nr, i;
+
+	guard_alive(s->guard, GUARD_NOWHERE);
+	at = find_addresses(s, p, &nr);
+	if (!nr)
+		return;
+	path = perf_map_path(s, p);
+	p->trouble = perfmap_read(path, s->perf_maps, at, nr);
+	if (p->trouble) {
+		p->path = path;
+	} else {
+		name_frames(s, p, at, nr);
+		free(path);
+	}
+	for (i = 0; i < nr; i++) {
+		free(at[i].name);
+		free(at[i].before);
+	}
+	free(at);
+}
+
 /**
- * stacks_finish - resolve the files of frames, after all files were read
+ * stacks_finish - resolve the files and processes of frames, after all files were read
  * @s:	stacks
  *
  * An io_map after its io_stack is used only if there was none before.
@@ -311,6 +523,7 @@ void stacks_note_counts(struct guard *g, const struct stack_layout *l)
 void stacks_finish(struct stacks *s)
 {
 	struct stack *stack;
+	struct process *p;
 	u32 i, j;
 
 	hash_for_each(&s->stacks, i, stack) {
@@ -322,6 +535,8 @@ void stacks_finish(struct stacks *s)
 					*latest_file(s, stack->host, f->map);
 		}
 	}
+	hash_for_each(&s->processes, i, p)
+		name_process(s, p);
 }
 
 /**
@@ -334,6 +549,14 @@ void stacks_finish(struct stacks *s)
 const struct stack *stacks_find(const struct stacks *s, u64 key)
 {
 	return find_stack(s, (key >> 32) - 1, key);
+}
+
+static int by_name(const struct frame *a, const struct frame *b)
+{
+	const char *x = a->source ? a->source->function : NULL,
+		   *y = b->source ? b->source->function : NULL;
+
+	return x && y ? strcmp(x, y) : !!x - !!y;
 }
 
 /**
@@ -350,9 +573,12 @@ int frame_order(const struct frame *a, const struct frame *b)
 
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
-	if (!x || !y)
-		return x != y ? (x ? 1 : -1) :
-				(a->map > b->map) - (a->map < b->map);
+	if (x != y && (!x || !y))
+		return x ? 1 : -1;
+	/* Several processes may have different code at an address */
+	if (!x)
+		return a->map != b->map ? (a->map > b->map ? 1 : -1) :
+					  by_name(a, b);
 	order = x == y ? 0 : strcmp(x->path, y->path);
 	if (order || x->build_id_size != y->build_id_size)
 		return order				   ? order :
@@ -404,15 +630,18 @@ u32 stacks_sources(struct stacks *s, const struct stack *stack, u32 i,
 	struct mapped_file *m = f->mapped_file;
 	u64 addr;
 
+	guard_alive(s->guard, GUARD_NOWHERE);
+	if (!f->map) {
+		*source = f->source;
+		return f->source && f->source->function;
+	}
 	/* The vdso, and files without a path */
 	if (!m || *m->path != '/')
 		return 0;
-	guard_alive(s->guard, GUARD_NOWHERE);
 	if (!m->elf)
 		m->elf = elffile_open(s->options, m->path, m->build_id,
 				      m->build_id_size);
-	/* A return address is after the call */
-	return elffile_convert(m->elf, f->offset - !!i, true, &addr) ?
+	return elffile_convert(m->elf, executed(stack, i), true, &addr) ?
 		       elffile_sources(m->elf, addr, source) :
 		       0;
 }
@@ -483,14 +712,23 @@ u32 stacks_caller(const struct stack *stack)
 	return 0;
 }
 
+static void note_perf_map(const struct stacks *s, const struct process *p)
+{
+	if (!p->trouble)
+		return;
+	guard_file(s->guard, s->model->host[p->host].file);
+	guard_note(s->guard, "%s: %s; its frames are shown as addresses",
+		   p->path, p->trouble);
+}
+
 /**
  * stacks_note_problems - report files without usable symbols
- * @model:	model with stacks, after all sources were looked up
+ * @s:	stacks, after all sources were looked up
  */
-void stacks_note_problems(const struct model *model)
+void stacks_note_problems(const struct stacks *s)
 {
-	const struct stacks *s = model->stacks;
 	const struct file_number *n;
+	const struct process *p;
 	struct mapped_file *m;
 	u32 i;
 
@@ -502,14 +740,28 @@ void stacks_note_problems(const struct model *model)
 				continue;
 			snprintf(path, sizeof(path), "%s", m->path);
 			clean_text(path);
-			guard_file(s->guard, model->host[m->host].file);
+			guard_file(s->guard, s->model->host[m->host].file);
 			guard_note(s->guard,
 				   "%s%s: %s; its frames are shown as offsets",
 				   s->options->root, path,
 				   elffile_trouble(m->elf));
 		}
 	}
+	hash_for_each(&s->processes, i, p)
+		note_perf_map(s, p);
 	guard_file(s->guard, "");
+}
+
+static void free_frames(struct stack *stack)
+{
+	u32 i;
+
+	for (i = 0; i < stack->nr; i++) {
+		if (stack->frame[i].source)
+			free(stack->frame[i].source->function);
+		free(stack->frame[i].source);
+	}
+	free(stack->frame);
 }
 
 /**
@@ -521,13 +773,18 @@ void stacks_free(struct stacks *s)
 	struct file_number *n;
 	struct mapped_file *m;
 	struct stack *stack;
+	struct process *p;
 	u32 i;
 
 	if (!s)
 		return;
 	hash_for_each(&s->stacks, i, stack)
-		free(stack->frame);
+		free_frames(stack);
 	hash_free(&s->stacks);
+	hash_free(&s->callers);
+	hash_for_each(&s->processes, i, p)
+		free(p->path);
+	hash_free(&s->processes);
 	hash_for_each(&s->file_numbers, i, n) {
 		while ((m = n->latest)) {
 			n->latest = m->older;

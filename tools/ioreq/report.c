@@ -737,7 +737,7 @@ void ioreq_report(FILE *out, const struct model *s, enum format format,
 		break;
 	}
 	if (s->stacks)
-		stacks_note_problems(s);
+		stacks_note_problems(s->stacks);
 	if (paths)
 		request_paths_free(paths);
 }
