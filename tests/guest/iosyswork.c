@@ -452,6 +452,66 @@ static void connected(struct side *one, struct side *other, int family)
 	CALL("close", listener, close(listener));
 }
 
+/* The program knows whom it asked for, where the socket has no peer */
+static void fails(int fd, const void *to, socklen_t len, const char *peer)
+{
+	struct entry *e = CALL("connect", fd, connect(fd, to, len));
+
+	CHECK(e->result < 0);
+	e->object[0] = what(fd);
+	if (*peer) {
+		strcat(e->object[0].name, peer);
+		e->how = "asked";
+	}
+	/* Nothing of it is left */
+	MOVE("read", fd, read(fd, buffer, 100));
+}
+
+static void refused_tcp(int family)
+{
+	struct sockaddr_storage ss = { .ss_family = family };
+	socklen_t len = family == AF_INET ? sizeof(struct sockaddr_in) :
+					    sizeof(struct sockaddr_in6);
+	/* It does not listen */
+	int deaf = socket(family, SOCK_STREAM, 0),
+	    client = socket(family, SOCK_STREAM, 0);
+	char peer[100] = "->";
+
+	if (family == AF_INET)
+		((struct sockaddr_in *)&ss)->sin_addr.s_addr =
+			htonl(INADDR_LOOPBACK);
+	else
+		((struct sockaddr_in6 *)&ss)->sin6_addr = in6addr_loopback;
+	CHECK(!bind(deaf, (void *)&ss, len));
+	CHECK(!getsockname(deaf, (void *)&ss, &len));
+	address(peer + 2, &ss);
+	fails(client, &ss, len, peer);
+	fails(client, &ss, len, peer);
+	fails(client, (void *)8, len, "");
+	fails(client, &ss, 4, "");
+	ss.ss_family = AF_UNIX;
+	fails(client, &ss, len, "");
+	CALL("close", client, close(client));
+	CALL("close", deaf, close(deaf));
+}
+
+static void refused_unix(void)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "deaf" };
+	const size_t path = offsetof(struct sockaddr_un, sun_path);
+	int deaf = socket(AF_UNIX, SOCK_STREAM, 0),
+	    client = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	CHECK(!bind(deaf, (void *)&un, sizeof(un)));
+	fails(client, &un, sizeof(un), "deaf");
+	strcpy(un.sun_path, "nowhere");
+	fails(client, &un, path + 7, "nowhere");
+	memcpy(un.sun_path, "\0hid\0den", 8);
+	fails(client, &un, path + 8, "@hid@den");
+	CALL("close", client, close(client));
+	CALL("close", deaf, close(deaf));
+}
+
 /* Threads that share a connection take turns, and must not be served in order */
 static struct side shared;
 static int pieces;
@@ -741,6 +801,9 @@ int main(int argc, char **argv)
 	datagrams();
 	connections(AF_INET);
 	connections(AF_INET6);
+	refused_tcp(AF_INET);
+	refused_tcp(AF_INET6);
+	refused_unix();
 	both_send();
 	if (!strcmp(argv[2], "compat"))
 		thirty_two_bits();
