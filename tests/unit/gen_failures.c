@@ -24,6 +24,18 @@
  *	multiplexed	on 1, the client sends ten times three requests: the second one before the
  *			response to the first one, the third one before that to the second one;
  *			on 2, one after the other, 20 times
+ *	connects	connections to 10.0.0.1 that fail, in ms from the first connect: at port
+ *			8101, 20 ms until the call is refused; at 8102, 30 ms until one is closed
+ *			that never was connected, and 100 ms until a second connect says that it
+ *			is refused; at 8103, 300 ms until one is reset; at the Unix socket
+ *			/run/full, 5 ms.  Others do not fail: at 8104 one is closed that was
+ *			connected, one has a response, one has no more calls; one is in the
+ *			background after a signal, and connects then; UDP, and a Unix socket that
+ *			does not exist, are no requests.  And the server is asked on connection 9,
+ *			connects to 8105 meanwhile, which is refused after 40 ms, and responds
+ *			after 50 ms.  At 8106 and 8107, 6 and 7 ms until an error without a name;
+ *			at 8108 a result that is no error.
+ *	connects-lost	as connects, but records are lost before the socket at 8102 is closed
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +45,11 @@
 #define BEGIN 5000000000000ull
 #define MS 1000000ull
 
+#define ENOENT 2
+#define EINTR 4
 #define ECONNRESET 104
+#define ECONNREFUSED 111
+#define EINPROGRESS 115
 
 enum { CLIENT = 100, SERVER = 200, OTHER = 300 };
 
@@ -219,6 +235,75 @@ static void make_multiplexed(void)
 	}
 }
 
+/* A call on a TCP socket that has transferred no bytes; @isn: it is connected */
+static void on_socket(int tid, unsigned int n, unsigned int op, uint64_t from,
+		      uint64_t to, unsigned int port, unsigned int error,
+		      bool isn)
+{
+	struct io_call call = {
+		.type = IO_SOCKET,
+		.fd = 20 + (int)n,
+		.id = 2000 + n,
+		.error = error,
+		.protocol = 6,
+		.flags = isn ? IO_ISN_KNOWN : 0,
+		.isn = isn ? 7000 + n : 0,
+		.peer_isn = isn ? 8000 + n : 0,
+	};
+	char name[64];
+
+	snprintf(name, sizeof(name), "10.0.0.1:%u->10.0.0.1:%u", 40100 + n,
+		 port);
+	call.name = name;
+	make(tid, tid == CLIENT ? CLIENT : SERVER, op, from, to, call);
+}
+
+static void make_connects(bool lost)
+{
+	struct io_call call = { .type = IO_SOCKET,
+				.id = 3000,
+				.error = ECONNREFUSED,
+				.protocol = 17,
+				.name = "10.0.0.1:5000->10.0.0.2:53" };
+
+	on_socket(CLIENT, 1, OP_CONNECT, 0, 20, 8101, ECONNREFUSED, false);
+	on_socket(CLIENT, 1, OP_CLOSE, 21, 21, 8101, 0, false);
+	on_socket(CLIENT, 2, OP_CONNECT, 30, 31, 8102, EINPROGRESS, false);
+	on_socket(CLIENT, 3, OP_CONNECT, 40, 40, 8102, EINPROGRESS, false);
+	if (lost)
+		td_lose(&td, 0, 0);
+	on_socket(CLIENT, 2, OP_CLOSE, 60, 62, 8102, 0, false);
+	on_socket(CLIENT, 3, OP_CONNECT, 139, 140, 8102, ECONNREFUSED, false);
+	on_socket(CLIENT, 3, OP_CLOSE, 141, 141, 8102, 0, false);
+	on_socket(CLIENT, 4, OP_CONNECT, 200, 202, 8103, 0, true);
+	on_socket(CLIENT, 4, OP_RECVFROM, 202, 500, 8103, ECONNRESET, false);
+	on_socket(CLIENT, 4, OP_CLOSE, 501, 501, 8103, 0, false);
+	on_socket(CLIENT, 5, OP_CONNECT, 510, 511, 8104, EINPROGRESS, false);
+	on_socket(CLIENT, 5, OP_CLOSE, 512, 512, 8104, 0, true);
+	on_socket(CLIENT, 6, OP_CONNECT, 520, 521, 8104, EINPROGRESS, false);
+	on_socket(CLIENT, 7, OP_CONNECT, 530, 531, 8104, EINTR, false);
+	on_socket(CLIENT, 7, OP_CONNECT, 532, 533, 8104, 0, true);
+	on_socket(CLIENT, 7, OP_CLOSE, 534, 534, 8104, 0, true);
+	make(CLIENT, CLIENT, OP_CONNECT, 540, 541, call);
+	call.protocol = 0;
+	call.family = IO_UNIX;
+	call.name = "/run/full";
+	make(CLIENT, CLIENT, OP_CONNECT, 550, 555, call);
+	call.id++;
+	call.error = ENOENT;
+	call.name = "/run/none";
+	make(CLIENT, CLIENT, OP_CONNECT, 560, 561, call);
+	tcp(9, false, OP_SENDTO, 600, 600, 100, 0);
+	tcp(9, true, OP_RECVFROM, 599, 600, 100, 0);
+	on_socket(SERVER + 9, 8, OP_CONNECT, 601, 641, 8105, ECONNREFUSED,
+		  false);
+	tcp(9, true, OP_SENDTO, 650, 650, 200, 0);
+	tcp(9, false, OP_RECVFROM, 600, 650, 200, 0);
+	on_socket(CLIENT, 10, OP_CONNECT, 700, 706, 8106, 2000, false);
+	on_socket(CLIENT, 11, OP_CONNECT, 710, 717, 8107, 3000, false);
+	on_socket(CLIENT, 12, OP_CONNECT, 720, 728, 8108, 5000, false);
+}
+
 static void make_udp(void)
 {
 	struct io_call call = { .type = IO_SOCKET,
@@ -253,11 +338,14 @@ int main(int argc, char **argv)
 		make_switches(!strcmp(kind, "lost"));
 	} else if (!strcmp(kind, "multiplexed")) {
 		make_multiplexed();
+	} else if (!strcmp(kind, "connects") ||
+		   !strcmp(kind, "connects-lost")) {
+		make_connects(!strcmp(kind, "connects-lost"));
 	} else if (!strcmp(kind, "arriving")) {
 		make_arriving();
 	} else if (strcmp(kind, "formats") != 0) {
 		fprintf(stderr,
-			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed\n");
+			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed|connects|connects-lost\n");
 		return 2;
 	}
 	ok = td_save(&td, argv[1]);

@@ -20,6 +20,7 @@
 	"\tfield:u8 op;\toffset:86;\tsize:1;\tsigned:0;\n"                   \
 	"\tfield:u8 type;\toffset:87;\tsize:1;\tsigned:0;\n"                 \
 	"\tfield:u8 type2;\toffset:88;\tsize:1;\tsigned:0;\n"                \
+	"\tfield:u8 family;\toffset:89;\tsize:1;\tsigned:0;\n"               \
 	"\tfield:u16 protocol;\toffset:90;\tsize:2;\tsigned:0;\n"            \
 	"\tfield:s32 fd;\toffset:92;\tsize:4;\tsigned:1;\n"
 
@@ -129,6 +130,7 @@ static void put_fields(struct td_record *r, const struct io_call *call)
 	td_put(r, 86, call->op, 1);
 	td_put(r, 87, call->type, 1);
 	td_put(r, 88, call->type2, 1);
+	td_put(r, 89, call->family, 1);
 	td_put(r, 90, call->protocol, 2);
 	td_put(r, 92, call->fd, 4);
 	td_put(r, 96, call->stack, 4);

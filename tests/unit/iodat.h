@@ -20,6 +20,9 @@
 #define IO_FILE 8
 #define IO_SOCKET 12
 
+/* Family of a socket */
+#define IO_UNIX 1
+
 /* Flags of a call */
 #define IO_ISN_KNOWN 16
 #define IO_PEEKED 32
@@ -60,6 +63,7 @@ extern const char io_map_format[];
  * @finish:	when it ends
  * @bytes:	that it transfers; the result, too
  * @error:	that it fails with instead, or 0
+ * @family:	of the socket; IO_UNIX, or 0
  * @protocol:	of the socket (IPPROTO_TCP and so on)
  * @dev:	of the object: its device
  * @id:		of the object
@@ -86,6 +90,7 @@ struct io_call {
 	uint64_t finish;
 	uint64_t bytes;
 	unsigned int error;
+	unsigned int family;
 	unsigned int protocol;
 	unsigned int dev;
 	uint64_t id;

@@ -43,6 +43,7 @@ got = [{"client_host": r["client_host"], "client": r["client"], "server_host": r
                                                "split", "there", "late", "back")},
         **{w + k: str(r[w][f]) if r[w]["count"] else "" for w in ("wait", "service")
            for k, f in (("", "time"), ("_p50", "p50"), ("_p99", "p99"), ("_max", "max"))},
-        **{k: str(r["steps"][k]) for k in STEPS}, "server_address": r["server_address"], "unanswered_time": str(r["unanswered_time"]), "multiplexed": str(r["multiplexed"])}
+        **{k: str(r["steps"][k]) for k in STEPS}, "server_address": r["server_address"], "unanswered_time": str(r["unanswered_time"]), "multiplexed": str(r["multiplexed"]),
+        "failed_connections": str(r["failed_connections"])}
        for r in json.load(open("requests.json"))["requests"]]
 assert got == rows, (got, rows)

@@ -40,6 +40,24 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_unanswered.py" || wrong "requests withou
 grep -qE '^ +11\.00 s +99\.5 % +2 +slow 10.0.0.1:8001 +unanswered' paths.txt || wrong "text does not say what to fix first"
 grep -q '^  2 unanswered, in flight for 11.00 s$' requests.txt || wrong "text has no time in flight"
 
+# --- connections that fail before they transfer any bytes
+"$UNIT/gen_failures" connects.dat connects || exit 1
+"$UNIT/gen_failures" connects-lost.dat connects-lost || exit 1
+for format in json csv text; do
+	"$ioreq" --requests --format=$format connects.dat >requests.$format 2>err || wrong "--requests fails in $format"
+done
+"$ioreq" --paths --format=json connects.dat >paths.json 2>>err || wrong "--paths fails"
+"$ioreq" --paths connects.dat >paths.txt 2>>err || wrong "--paths in text fails"
+"$ioreq" --format=html connects.dat >none.html 2>>err || wrong "html fails"
+"$ioreq" --format=chrome connects.dat >chrome.json 2>>err || wrong "chrome fails"
+"$ioreq" --format=otlp connects.dat >otlp.json 2>>err || wrong "otlp fails"
+"$ioreq" --requests --format=json connects-lost.dat >lost.json 2>lost.err || wrong "--requests of lost records fails"
+[ ! -s err ] || wrong "messages about connections that fail"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_connects.py" || wrong "connections that fail are not ranked by their time"
+grep -qE '^ +300\.0 ms +[0-9.]+ % +1 +10\.0\.0\.1:8103 +unanswered +Connection reset by peer$' paths.txt ||
+	wrong "text does not say that a connection was reset: $(cat paths.txt)"
+grep -q '^  2 unanswered, in flight for 130.0 ms (2 failed connections)$' requests.text || wrong "text does not count connections that failed"
+
 # --- requests that need time to arrive: that is the client's or the network's, not the server's
 "$UNIT/gen_failures" slow.dat arriving || exit 1
 "$ioreq" --requests --format=json slow.dat >requests.json 2>err || wrong "--requests fails"
@@ -71,6 +89,6 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_multiplexed.py" || wrong "a multiplexed 
 grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose requests cannot be told apart$' requests.txt ||
 	wrong "text does not say that a connection is multiplexed: $(cat requests.txt)"
 "$ioreq" --requests --format=csv mux.dat >requests.csv
-sed -n '1s/.*,//p; 2s/.*,//p' requests.csv | tr '\n' ' ' | grep -qx 'multiplexed 1 ' || wrong "CSV does not say that a connection is multiplexed"
+sed -n '1,2s/.*,\([^,]*\),[^,]*$/\1/p' requests.csv | tr '\n' ' ' | grep -qx 'multiplexed 1 ' || wrong "CSV does not say that a connection is multiplexed"
 grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "a connection is reported as multiplexed that is not"
 exit $failed

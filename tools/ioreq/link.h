@@ -46,6 +46,48 @@ struct message {
 };
 
 /**
+ * enum socket_call_kind - calls on a socket that is connecting
+ * @SOCKET_CALL_CONNECT: connects
+ * @SOCKET_CALL_CLOSE:	closes it
+ * @SOCKET_CALL_OTHER:	any other one
+ */
+enum socket_call_kind {
+	SOCKET_CALL_CONNECT,
+	SOCKET_CALL_CLOSE,
+	SOCKET_CALL_OTHER
+};
+
+/**
+ * struct socket_call - a call on a stream socket
+ * @host:	number of the host
+ * @pid:	thread
+ * @comm:	name of the process
+ * @id:		cookie of the socket
+ * @name:	its addresses
+ * @start:	begin of the call, ns of CLOCK_MONOTONIC
+ * @duration:	duration of the call, ns
+ * @result:	return value
+ * @bytes:	bytes that it transferred
+ * @local:	it is a Unix socket
+ * @has_isn:	it is connected, as it has initial sequence numbers
+ * @what:	what the call does
+ */
+struct socket_call {
+	u32 host;
+	s32 pid;
+	const char *comm;
+	u64 id;
+	const char *name;
+	u64 start;
+	u64 duration;
+	s64 result;
+	u64 bytes;
+	bool local;
+	bool has_isn;
+	enum socket_call_kind what;
+};
+
+/**
  * enum request_io_kind - what a call does for a request
  * @IO_RECEIVES_REQUEST: the server receives bytes of the request
  * @IO_SENDS_RESPONSE:	the server sends bytes of the response
@@ -222,6 +264,10 @@ const struct request_io *requests_ios(const struct requests *q, u64 *nr);
 bool requests_via_pipe(const struct requests *q, u32 host, s32 a, s32 b);
 const char *requests_comm(struct requests *q, u32 host, const char *comm);
 void requests_free(struct requests *q);
+
+/* link_connects.c */
+bool requests_is_connecting(const struct requests *q, u32 host, u64 id);
+void requests_socket_call(struct requests *q, const struct socket_call *c);
 
 /* link_off_cpu.c */
 void off_cpu_link(struct model *s);

@@ -5,7 +5,7 @@
 
 #include "link_requests.h"
 
-static struct flow *find_flow(struct requests *q, u32 client, u32 server)
+struct flow *requests_flow(struct requests *q, u32 client, u32 server)
 {
 	u64 hash = hash_pair(client, server);
 	struct flow *e;
@@ -323,8 +323,8 @@ static void add_both(struct requests *q, const struct turns *client,
 		while (j + 1 < server->nr && server->turn[j].end < t->end)
 			j++;
 		s = &server->turn[j];
-		e = find_flow(q, t->endpoint,
-			      requests_server(q, s->endpoint, c, !side));
+		e = requests_flow(q, t->endpoint,
+				  requests_server(q, s->endpoint, c, !side));
 		same = !multiplexed && t->answered && s->answered &&
 		       turn_is_same(t, s);
 		e->multiplexed += multiplexed && !i;
@@ -373,9 +373,10 @@ static void add_one(struct requests *q, const struct turns *turns,
 		struct flow *e;
 
 		e = connection_is_client ?
-			    find_flow(q, t->endpoint, other) :
-			    find_flow(q, other,
-				      requests_server(q, t->endpoint, c, side));
+			    requests_flow(q, t->endpoint, other) :
+			    requests_flow(q, other,
+					  requests_server(q, t->endpoint, c,
+							  side));
 		add_turn(q, e, t, c->side[side].id);
 		keep_request(q, e, t, NULL, c, side, role);
 		if (q->keep)
@@ -457,6 +458,7 @@ struct flow *const *requests_finish(struct requests *q, const struct model *s,
 		requests_learn_listener(q, c);
 	hash_for_each(&q->connections, i, c)
 		add_connection(q, c);
+	requests_add_failed(q);
 	q->flow = xzalloc((q->flows.nr + 1) * sizeof(*q->flow));
 	*nr = 0;
 	hash_for_each(&q->flows, i, e) {

@@ -476,7 +476,8 @@ static void other_end(char *buf, size_t size, const char *name)
 
 /**
  * request_paths_object - object of a step
- * @buf:	set to the name of the file, the address of a socket's peer, or ""
+ * @buf:	set to the name of the file, the address of a socket's peer, why a
+ *		connection failed, or ""
  * @size:	size of @buf
  * @s:		model, after model_link()
  * @path_step:	step
@@ -489,6 +490,8 @@ void request_paths_object(char *buf, size_t size, const struct model *s,
 	*buf = '\0';
 	if (path_step->what == STEP_SLEEPING && path_step->waker)
 		snprintf(buf, size, "woken by %s", path_step->waker);
+	if (path_step->what == WAIT_UNANSWERED && path_step->request->failure)
+		snprintf(buf, size, "%s", path_step->request->failure);
 	if (!path_step->call || path_step->what == STEP_OWN_SOCKET ||
 	    path_step->what == STEP_POLL)
 		return;

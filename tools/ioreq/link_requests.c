@@ -87,7 +87,7 @@ static struct connection *find_connection(struct requests *q, u32 host,
 	return c;
 }
 
-static struct caller *find_thread(struct requests *q, u32 host, s32 pid)
+struct caller *requests_thread(struct requests *q, u32 host, s32 pid)
 {
 	u64 hash = hash_pair(host, pid);
 	struct caller *t;
@@ -115,7 +115,7 @@ static struct caller *find_thread(struct requests *q, u32 host, s32 pid)
 void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration)
 {
-	struct caller *t = find_thread(q, host, pid);
+	struct caller *t = requests_thread(q, host, pid);
 
 	if (host >= q->hosts) {
 		q->end = xreallocarray(q->end, host + 1ull, sizeof(*q->end));
@@ -154,7 +154,7 @@ void requests_add(struct requests *q, const struct message *m)
 		.end = m->end,
 		.start = m->start,
 		.finish = m->start + m->duration,
-		.thread = find_thread(q, m->host, m->pid),
+		.thread = requests_thread(q, m->host, m->pid),
 		.endpoint = requests_find_endpoint(q, m->host, m->comm),
 		.sent = m->sent,
 		.async = m->async,
@@ -185,7 +185,9 @@ void requests_socket(struct requests *q, u32 host, u64 id, enum role role)
 	}
 	if (!s)
 		s = hash_new(&q->sockets, hash, sizeof(*s));
-	*s = (struct socket){ .host = host, .id = id, .role = role };
+	s->host = host;
+	s->id = id;
+	s->role = role;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -387,6 +389,11 @@ void requests_free(struct requests *q)
 	free(q->flow);
 	free(q->list);
 	free(q->unclear);
+	for (i = 0; i < q->nr_failed; i++) {
+		free(q->failed[i].name);
+		free(q->failed[i].reason);
+	}
+	free(q->failed);
 	free(q->request_io);
 	free(q->end);
 	free(q);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requests: internal to link_requests.c, link_servers.c, link_turns.c and link_flows.c. */
+/* Requests: internal to link_requests.c, link_connects.c, link_servers.c, link_turns.c and
+ * link_flows.c.
+ */
 #ifndef IOREQ_LINK_REQUESTS_H
 #define IOREQ_LINK_REQUESTS_H
 
@@ -94,15 +96,51 @@ struct connection {
 };
 
 /**
+ * enum socket_state - what is known of a client's socket
+ * @SOCKET_OTHER:	it has transferred bytes, has failed, or is a server's
+ * @SOCKET_CONNECTING:	connect goes on in the background
+ * @SOCKET_CONNECTED:	it is connected, and has transferred no bytes
+ */
+enum socket_state { SOCKET_OTHER, SOCKET_CONNECTING, SOCKET_CONNECTED };
+
+/**
  * struct socket - a socket with a known role
  * @host:	number of the host
  * @id:		its cookie
  * @role:	its side of the connection
+ * @state:	what is known of it
+ * @since:	begin of the first connect, ns of the host
  */
 struct socket {
 	u32 host;
 	u64 id;
 	enum role role;
+	enum socket_state state;
+	u64 since;
+};
+
+/**
+ * struct failed_connect - a connection that failed before it transferred any bytes
+ * @thread:	thread of the last call
+ * @id:		cookie of the socket
+ * @begin:	begin of the first connect, ns of the host
+ * @until:	end of the call that failed, or begin of that which closed it
+ * @endpoint:	number of the client's endpoint
+ * @name:	addresses
+ * @local:	it is a Unix socket
+ * @in_connect:	connect failed, not a later call
+ * @reason:	why
+ */
+struct failed_connect {
+	const struct caller *thread;
+	u64 id;
+	u64 begin;
+	u64 until;
+	u32 endpoint;
+	char *name;
+	bool local;
+	bool in_connect;
+	char *reason;
 };
 
 /**
@@ -140,6 +178,9 @@ struct listener {
  * @unclear:		the servers' view of requests that both ends did not see alike
  * @nr_unclear:		number of these
  * @unclear_room:	allocated entries of @unclear
+ * @failed:		connections that failed before they transferred any bytes
+ * @nr_failed:		number of these
+ * @failed_room:	allocated entries of @failed
  * @end:		end of the last call of each host
  * @hosts:		number of hosts
  * @request_io:		calls of single requests
@@ -162,6 +203,9 @@ struct requests {
 	struct request *unclear;
 	u64 nr_unclear;
 	u64 unclear_room;
+	struct failed_connect *failed;
+	u64 nr_failed;
+	u64 failed_room;
 	u64 *end;
 	u32 hosts;
 	struct request_io *request_io;
@@ -224,12 +268,19 @@ struct turns {
 u32 requests_find_server(struct requests *q, u32 host, const char *name,
 			 const char *address);
 u32 requests_find_endpoint(struct requests *q, u32 host, const char *name);
+struct caller *requests_thread(struct requests *q, u32 host, s32 pid);
 
 static inline const struct endpoint *requests_endpoint(const struct requests *q,
 						       u32 number)
 {
 	return hash_entry(&q->endpoints, number);
 }
+
+/* link_flows.c */
+struct flow *requests_flow(struct requests *q, u32 client, u32 server);
+
+/* link_connects.c */
+void requests_add_failed(struct requests *q);
 
 /* link_servers.c */
 bool connection_is_client(const struct requests *q, const struct connection *c,

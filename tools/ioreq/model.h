@@ -235,6 +235,8 @@ struct endpoint {
  * @multiplexed:	number of multiplexed connections, whose requests are all unclear
  * @unanswered:		number of requests without a response
  * @unanswered_time:	how long these were in flight, ns
+ * @failed_connections:	number of these that are connections that failed before they
+ *			transferred any bytes
  * @sent:		bytes of requests
  * @received:		bytes of responses
  * @response_time:	the client's time, from the begin of its first call that sends
@@ -266,6 +268,7 @@ struct flow {
 	u64 multiplexed;
 	u64 unanswered;
 	u64 unanswered_time;
+	u64 failed_connections;
 	u64 sent;
 	u64 received;
 	struct times response_time;
@@ -324,6 +327,7 @@ struct view {
  * @answered:	it has a response
  * @unclear:	both ends were recorded, and did not see it alike
  * @multiplexed:	its connection is multiplexed: the bytes may be of several requests
+ * @failure:	why its connection failed before it transferred any bytes, or NULL
  * @parent:	the request that the client's thread was handling, and that this one was
  *		made for; NULL if there is none, or if @ambiguous
  * @ambiguous:	it may have been made for one of several requests, possibly because
@@ -344,6 +348,7 @@ struct request {
 	bool answered;
 	bool unclear;
 	bool multiplexed;
+	const char *failure;
 	struct request *parent;
 	bool ambiguous;
 	struct request *outlives;

@@ -122,7 +122,7 @@ function waterfall(parent, r) {
 	const head = add(parent, "p");
 	head.append(root.ends[0] + " asks " + root.ends[1] + ": " + count(root.sent) + " bytes sent, " + count(root.received) + " bytes received.");
 	if (root.unanswered)
-		add(parent, "p", "bad", "Unanswered.");
+		add(parent, "p", "bad", root.failure ? "Connection failed: " + root.failure + "." : "Unanswered.");
 	if (root.unclear)
 		add(parent, "p", "bad", "Unclear: both ends did not see it alike, and the server's side is not shown.");
 	if (root.ambiguous)
@@ -211,11 +211,11 @@ function kinds(main) {
 	window.grids.kinds = new Grid(s, [
 		["client", r => endpoint(r.client_host, r.client)], ["server", r => endpoint(r.server_host, r.server) + (r.server_address && " " + r.server_address)],
 		["answered", r => r.answered, count], ["unclear", r => r.unclear, count], ["multiplexed connections", r => r.multiplexed, count], ["unanswered", r => r.unanswered, count], ["in flight", r => r.unanswered ? r.unanswered_time : null, time],
-		["sent", r => r.sent, count], ["received", r => r.received, count],
+		["failed connections", r => r.failed_connections, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
 		["response time", r => some("time")(r.wait), time], ["p50", r => some("p50")(r.wait), time], ["p99", r => some("p99")(r.wait), time], ["max", r => some("max")(r.wait), time],
 		["service time", r => some("time")(r.service), time], ["p50", r => some("p50")(r.service), time], ["p99", r => some("p99")(r.service), time], ["max", r => some("max")(r.service), time],
 		["network or queue", r => r.wait.count && r.service.count ? r.between : null, v => v < 0 ? "-" + time(-v) : time(v)],
-	], DATA.requests, 9);
+	], DATA.requests, 10);
 }
 
 function singles(main) {
@@ -236,7 +236,7 @@ function singles(main) {
 		["calls", r => r.server && r.server.calls ? r.server.calls.length + r.server.more : null, v => v === null ? "-" : count(v)],
 		["downstream", r => (asked.get(r.id) || []).length, count],
 		["sent", r => r.sent, count], ["received", r => r.received, count],
-		["addresses", r => r.addresses], ["", r => r.unanswered ? "unanswered" : r.unclear ? "unclear" : r.ambiguous ? "ambiguous" : ""],
+		["addresses", r => r.addresses], ["", r => r.failure || (r.unanswered ? "unanswered" : r.unclear ? "unclear" : r.ambiguous ? "ambiguous" : "")],
 	], DATA.list, DATA.list.some(r => r.client) ? 3 : 4, r => waterfall(fall, r));
 	const first = window.grids.singles.body.querySelector("tr");
 	if (first)

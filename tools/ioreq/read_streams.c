@@ -14,6 +14,9 @@
 
 #define FAMILY_UNIX 1
 
+/* IPPROTO_TCP */
+#define PROTOCOL_TCP 6
+
 static u64 pair(const struct layout *l, const struct record *rec, u32 at,
 		u64 *second)
 {
@@ -100,6 +103,39 @@ static void parse_pipes(struct model *s, u32 host, const struct layout *l,
 	}
 }
 
+/* A connection may fail before it transfers any bytes */
+static void parse_socket(struct model *s, const struct layout *l,
+			 const struct records *r, const struct record *rec,
+			 const struct message *m, const char *op)
+{
+	char name[MAX_NAME], comm[COMM_SIZE];
+	struct socket_call c = {
+		.host = m->host,
+		.pid = m->pid,
+		.comm = comm,
+		.id = m->id,
+		.name = name,
+		.start = m->start,
+		.duration = m->duration,
+		.what = !strcmp(op, "connect") ? SOCKET_CALL_CONNECT :
+			!strcmp(op, "close")   ? SOCKET_CALL_CLOSE :
+						 SOCKET_CALL_OTHER,
+	};
+
+	c.local = iosys_get(&l->family, rec) == FAMILY_UNIX;
+	if (!m->id ||
+	    (!c.local && iosys_get(&l->protocol, rec) != PROTOCOL_TCP) ||
+	    (c.what != SOCKET_CALL_CONNECT &&
+	     !requests_is_connecting(s->requests, m->host, m->id)))
+		return;
+	iosys_get_comm(comm, l, r, rec);
+	iosys_get_name(name, &l->name, rec);
+	c.result = iosys_get(&l->result, rec);
+	c.bytes = iosys_get(&l->bytes, rec);
+	c.has_isn = iosys_get(&l->flags, rec) & ISN_KNOWN;
+	requests_socket_call(s->requests, &c);
+}
+
 /* Calls that connect or accept have the role, calls that send or receive the bytes */
 void streams_parse(struct model *s, u32 host, const struct layout *l,
 		   const struct records *r, const struct record *rec)
@@ -132,6 +168,7 @@ void streams_parse(struct model *s, u32 host, const struct layout *l,
 	else if (!strcmp(op, "connect"))
 		requests_socket(s->requests, host, iosys_get(&l->obj, rec),
 				ROLE_CLIENT);
+	parse_socket(s, l, r, rec, &m, op);
 	parse_pipes(s, host, l, r, rec, pipes, end);
 	if (at == pipes || !(flags & ISN_KNOWN) || flags & PEEKED)
 		return;

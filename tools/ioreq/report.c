@@ -296,9 +296,15 @@ static void text_requests(FILE *out, const struct model *s, u64 top)
 		else
 			fputs(" -\n", out);
 		if (e->unanswered)
-			fprintf(out, "  %llu unanswered, in flight for %s\n",
+			fprintf(out, "  %llu unanswered, in flight for %s",
 				e->unanswered,
 				time_text(network_time, e->unanswered_time));
+		if (e->failed_connections)
+			fprintf(out, " (%llu failed connection%s)",
+				e->failed_connections,
+				e->failed_connections > 1 ? "s" : "");
+		if (e->unanswered)
+			fputc('\n', out);
 		if (e->multiplexed)
 			fprintf(out,
 				"  %llu multiplexed connection%s (HTTP/2, gRPC or pipelining), whose requests cannot be told apart\n",
@@ -432,7 +438,8 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 		"wait,wait_p50,wait_p99,wait_max,service,service_p50,service_p99,service_max,between,stepped,split,there,late,back");
 	for (j = 0; j < STEPS; j++)
 		fprintf(out, ",%s", step_names[j]);
-	fputs(",server_address,unanswered_time,multiplexed\n", out);
+	fputs(",server_address,unanswered_time,multiplexed,failed_connections\n",
+	      out);
 	for (i = 0; i < s->nr_flows && i < top; i++) {
 		const struct flow *e = s->flow[i];
 
@@ -454,8 +461,8 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 			fprintf(out, ",%llu", e->step[j]);
 		fputc(',', out);
 		csv_string(out, e->server->address);
-		fprintf(out, ",%llu,%llu\n", e->unanswered_time,
-			e->multiplexed);
+		fprintf(out, ",%llu,%llu,%llu\n", e->unanswered_time,
+			e->multiplexed, e->failed_connections);
 	}
 }
 
@@ -548,6 +555,7 @@ static struct json_object *json_request(const struct model *s,
 	json_number(o, "multiplexed", e->multiplexed);
 	json_number(o, "unanswered", e->unanswered);
 	json_number(o, "unanswered_time", e->unanswered_time);
+	json_number(o, "failed_connections", e->failed_connections);
 	json_number(o, "sent", e->sent);
 	json_number(o, "received", e->received);
 	json_times(response_time, &e->response_time);

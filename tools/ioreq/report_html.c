@@ -240,6 +240,8 @@ static struct json_object *request_object(const struct page *page,
 	json_number(o, "received", r->received);
 	json_object_object_add(o, "unanswered",
 			       json_object_new_boolean(!r->answered));
+	if (r->failure)
+		json_string(o, "failure", r->failure);
 	json_object_object_add(o, "unclear",
 			       json_object_new_boolean(r->unclear));
 	json_object_object_add(o, "ambiguous",
