@@ -546,13 +546,20 @@ END_TEST
 static int shape_of(int distribution, int samples)
 {
 	struct ctlchart_method m = { .group = 5, .groups = samples / 5 };
-	struct ctlchart_phase1 p;
-	u64 room[ROOM];
+	struct ctlchart_phase1 p, copy;
+	u64 room[ROOM], copied[ROOM];
+	int shape;
 
 	ctlchart_phase1_start(&p, &m, room);
 	while (!ctlchart_phase1_add(&p, draw(distribution, 1e6)))
 		;
-	return ctlchart_phase1_shape(&p);
+	shape = ctlchart_phase1_shape(&p);
+	ctlchart_phase1_copy(&copy, &p, copied);
+	/* The copy depends on nothing of the estimate */
+	memset(&p, 0xff, sizeof(p));
+	memset(room, 0xff, sizeof(room));
+	ck_assert_int_eq(ctlchart_phase1_shape(&copy), shape);
+	return shape;
 }
 
 /* What was drawn is known; how often it is told wrongly is bounded. */

@@ -293,6 +293,24 @@ void ctlchart_phase1_start(struct ctlchart_phase1 *p,
 	p->tail.v = p->sample.v + p->sample.max;
 }
 
+/**
+ * ctlchart_phase1_copy - copy of an estimate what its shape is told from
+ * @to: the copy, for ctlchart_phase1_shape() alone
+ * @from: estimate
+ * @room: ctlchart_phase1_room() numbers, the caller's as long as @to is used
+ *
+ * The shape of 512 values takes 30,000 instructions, the copy 1,200: where an
+ * estimate is complete, there may be no time for more.
+ */
+void ctlchart_phase1_copy(struct ctlchart_phase1 *to,
+			  const struct ctlchart_phase1 *from, u64 *room)
+{
+	*to = *from;
+	to->tail = (struct ctlchart_largest){};
+	to->sample.v = room;
+	memcpy(room, from->sample.v, from->sample.nr * sizeof(*room));
+}
+
 /* Keep a number if it is among the largest */
 static void offer(struct ctlchart_largest *l, u64 v)
 {

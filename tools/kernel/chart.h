@@ -175,6 +175,8 @@ u32 ctlchart_phase1_room(const struct ctlchart_method *m);
 
 void ctlchart_phase1_start(struct ctlchart_phase1 *p,
 			   const struct ctlchart_method *m, u64 *room);
+void ctlchart_phase1_copy(struct ctlchart_phase1 *to,
+			  const struct ctlchart_phase1 *from, u64 *room);
 bool ctlchart_phase1_add(struct ctlchart_phase1 *p, u64 value);
 bool ctlchart_phase1_complete(const struct ctlchart_phase1 *p);
 u32 ctlchart_phase1_taken(const struct ctlchart_phase1 *p);

@@ -76,7 +76,7 @@ static __always_inline unsigned int get_bit(struct schedz_decoder *d,
 	u32 bound =
 		(d->range >> SCHEDZ_PROB_BITS) * (*model >> SCHEDZ_PROB_SHIFT);
 	unsigned int bit = d->code >= bound;
-	/* All ones for a 1: which it is cannot be foreseen, so nothing branches */
+	/* A mask instead of a branch, which could not be predicted */
 	u32 one = -bit;
 
 	d->code -= bound & one;
@@ -143,7 +143,7 @@ static u32 get_int(struct schedz_decoder *d, schedz_int_model model)
 
 /* ------------------------------------------------------------------------- */
 
-/* A symbol other than a plain switch */
+/* Decode a symbol other than that of a plain switch */
 static unsigned int get_symbol(struct schedz_decoder *d)
 {
 	return get_tree(d, d->b.m.symbol[d->b.symbol], 4);
@@ -205,7 +205,7 @@ static u16 get_new_task(struct schedz_decoder *d)
 	return number;
 }
 
-/* The number of a task that there is, if nothing failed */
+/* Return the number of a task; it is valid unless decoding failed */
 static u16 get_task(struct schedz_decoder *d, unsigned int symbol,
 		    u16 predicted)
 {
@@ -315,7 +315,7 @@ static void get_filename(struct schedz_decoder *d, struct schedz_event *event)
 
 /* ------------------------------------------------------------------------- */
 
-/* What is told between events; false if the symbol is an event's */
+/* Decode a change between events; return false if the symbol is an event's */
 static bool get_expected(struct schedz_decoder *d, unsigned int symbol)
 {
 	struct schedz_block *b = &d->b;
@@ -414,10 +414,10 @@ static void get_other(struct schedz_decoder *d, unsigned int kind,
 	schedz_block_event(b, kind, number, other);
 }
 
-/* Without events between, each change is for something; more are nonsense */
+/* An event has fewer changes before it; more show that the block is damaged */
 #define CHANGES_MAX 16
 
-/* Which event, with what is told before it; SCHEDZ_KINDS if that is nonsense */
+/* Decode the changes and the kind of an event; SCHEDZ_KINDS if they are invalid */
 static unsigned int get_kind(struct schedz_decoder *d, bool *plain)
 {
 	unsigned int symbol, changes;
@@ -482,7 +482,7 @@ static void begin_decode(struct schedz_decoder *d,
 }
 
 /**
- * schedz_read_header - take the header of a block to pieces
+ * schedz_read_header - decode the header of a block
  * @block: block
  * @len: its length
  * @header: where to

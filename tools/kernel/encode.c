@@ -203,7 +203,7 @@ static void put_int(struct schedz_encoder *e, schedz_int_model model, u32 value)
 
 /* ------------------------------------------------------------------------- */
 
-/* A symbol other than a plain switch */
+/* Encode a symbol other than that of a plain switch */
 static void put_symbol(struct schedz_encoder *e, unsigned int symbol)
 {
 	struct schedz_block *b = &e->b;
@@ -583,7 +583,7 @@ static void get_event(const struct schedz_tap *tap, u32 at, struct group *g)
 	g->delta = get(tap, at + 1);
 }
 
-/* Does any event fit? */
+/* Is there room for another event, whatever it is? */
 static bool has_room(const struct schedz_encoder *e)
 {
 	return e->c.end - e->c.pos >=

@@ -10,14 +10,14 @@
  * owner, a CPU number plus one: a context that interrupted the holder on the same
  * CPU, an NMI or an event inside the section, then sees that it must not wait.
  *
- * What lockdep would check is little: interrupts are off in every section, and the
- * order is: a table's lock, then a bucket's; the lock of a chart and that of a gate
- * are taken alone.
+ * There is little for lockdep to check: interrupts are off in every section, and
+ * the lock order is: a table's lock, then a bucket's; the lock of a chart and that of
+ * a gate are taken alone.
  *
- * Invariant: the holder runs with interrupts off. Hence only an NMI can find
- * its own CPU in the word, and a waiter on another CPU waits for a few dozen
- * instructions at most. An NMI never waits without bound, since two NMIs on
- * two CPUs could each have interrupted the holder that the other waits for.
+ * Invariant: the holder runs with interrupts off. Hence only an NMI can find its own
+ * CPU in the word, and a waiter on another CPU waits for a few dozen instructions as
+ * a rule, for less than 20,000 at most. An NMI never waits without bound, since two
+ * NMIs on two CPUs could each have interrupted the holder that the other waits for.
  */
 #ifndef _CTLCHART_LOCK_H
 #define _CTLCHART_LOCK_H
@@ -26,7 +26,7 @@
 #include <linux/processor.h>
 #include <linux/types.h>
 
-/* How often an NMI tries: well above the length of a critical section */
+/* How often an NMI tries: longer than a critical section takes as a rule */
 #define CTLCHART_NMI_TRIES 1000
 
 /**

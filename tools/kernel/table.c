@@ -33,7 +33,7 @@
  * The chain's operations. The bucket's lock is held by the caller; it is no
  * lock that lockdep could assert (see lock.h).
  */
-/* @prev is the entry before, NONE for the first one */
+/* Take an entry off its chain; @prev: the entry before it, or NONE */
 static void chain_unlink(struct ctlchart_table *table,
 			 struct ctlchart_bucket *bucket, u32 prev, u32 index)
 {
@@ -48,8 +48,8 @@ static void chain_unlink(struct ctlchart_table *table,
 }
 
 /*
- * The first entry of the key from @index on, and the one before it. @budget is one
- * more than the others that may be looked at: with 0 left, the end was not reached.
+ * Find the first entry of the key from @index on, and the one before it. @budget is
+ * one more than the entries of other keys to look at; 0 is left if that was too few.
  */
 static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
 				      const u64 *key, u32 *prev, u32 *budget)
@@ -63,7 +63,7 @@ static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
 	return index;
 }
 
-/* Take the first stale entry of a chain. The oldest are in front, as a rule */
+/* Take the first stale entry off a chain. Old ones are usually in front */
 static u32 take_over(struct ctlchart_table *table, struct ctlchart_who who,
 		     const u64 *key, u64 now, u64 stale, u32 *budget)
 {
@@ -93,7 +93,7 @@ static u32 take_over(struct ctlchart_table *table, struct ctlchart_who who,
 	return index;
 }
 
-/* All were looked at: when will the oldest that is left be stale? */
+/* All entries were searched: note when the oldest that is left becomes stale */
 static void begin_round(struct ctlchart_table *table, u64 stale)
 {
 	u64 oldest = table->oldest;
@@ -105,8 +105,8 @@ static void begin_round(struct ctlchart_table *table, u64 stale)
 }
 
 /*
- * The next entries, up to STALE_SEARCH of them. What is read before its bucket is
- * locked may be changing; take_over() looks again. table->lock is held.
+ * Search the next STALE_SEARCH entries. What is read without the bucket's lock may
+ * be changing; take_over() checks again. Called with table->lock held.
  */
 static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 			u64 now, u64 stale)
@@ -126,7 +126,7 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 				key[i] = READ_ONCE(entry->key[i]);
 			index = take_over(table, who, key, now, stale, &budget);
 		}
-		/* Others may be about to be filled */
+		/* Entries that are being filled have no time yet */
 		table->oldest =
 			min(table->oldest, index ? now : min(time, now));
 	}
@@ -136,9 +136,9 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 }
 
 /*
- * The table is full, hence nearly every entry is in flight: take a stale one. As
- * long as there can be none, which is known when all were looked at, a start costs
- * no more than to read that.
+ * The table is full, hence nearly every entry is in flight: take a stale one. After
+ * a search of all entries, full_until says until when none can be stale, and a start
+ * only reads that.
  */
 static u32 evict(struct ctlchart_table *table, struct ctlchart_who who, u64 now,
 		 u64 stale)
@@ -155,7 +155,7 @@ static u32 evict(struct ctlchart_table *table, struct ctlchart_who who, u64 now,
 	return index;
 }
 
-/* Everything but the link. The entry is the caller's, or its bucket is locked */
+/* Fill all but the link. The caller owns the entry, or has its bucket locked */
 static void fill(struct ctlchart_start *entry,
 		 const struct ctlchart_start *start)
 {
@@ -166,8 +166,8 @@ static void fill(struct ctlchart_start *entry,
 }
 
 /*
- * dup=last: overwrite the start of the same key that is in flight, if any. With
- * no @budget left it is not known whether there is one.
+ * dup=last: overwrite the start of the same key that is in flight, if any. If no
+ * @budget is left, there may be one farther back.
  */
 static bool replace_start(struct ctlchart_table *table,
 			  struct ctlchart_bucket *bucket,
@@ -232,7 +232,7 @@ static u32 find_room(struct ctlchart_table *table, struct ctlchart_who who,
 	return ctlchart_table_reserve(table) ?: evict(table, who, now, stale);
 }
 
-/* An entry that is not needed after all */
+/* Free an entry that was reserved but is not needed */
 static void give_back(struct ctlchart_table *table, u32 index)
 {
 	if (index) {
@@ -241,7 +241,7 @@ static void give_back(struct ctlchart_table *table, u32 index)
 	}
 }
 
-/* dup=last. A replacement needs no free entry: look before taking one */
+/* dup=last. Search before an entry is reserved: a replacement needs none */
 static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
 			  const struct ctlchart_start *start, u64 stale)
 {
@@ -270,7 +270,7 @@ again:
 		return;
 	}
 	if (!index) {
-		/* Not under the lock: evict() takes others */
+		/* Unlock first: evict() takes locks of other buckets */
 		ctlchart_unlock(&bucket->lock);
 		index = find_room(table, who, start->time, stale);
 		if (index)
@@ -343,7 +343,7 @@ bool ctlchart_table_search(struct ctlchart_table *table,
 		next = NONE;
 		if (ctlchart_table_stale(table->entry[at - 1].time, now,
 					 stale)) {
-			/* Looked at, and perhaps dropped */
+			/* This entry was looked at, too */
 			if (--budget)
 				next = chain_find(table,
 						  table->entry[at - 1].next,
@@ -407,9 +407,8 @@ u32 ctlchart_table_in_flight(const struct ctlchart_table *table, u32 bucket)
 }
 
 /*
- * An entry with a time that old is on a chain, was until just now, or is about to
- * be. With the lock of the chain that its key says, which is looked at again, it is
- * not taken off it.
+ * An entry that old is on a chain, was until just now, or will be. Lock the chain of
+ * its key and check again: then it cannot be taken off.
  */
 static bool report_entry(struct ctlchart_table *table, struct ctlchart_who who,
 			 struct ctlchart_start *entry, u64 before,

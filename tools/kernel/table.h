@@ -12,7 +12,7 @@
 #define CTLCHART_MAX_KEYS 4
 #define CTLCHART_COMM_LEN 16
 
-/* Entries that one operation looks at on a chain: interrupts are off meanwhile */
+/* Entries that one operation looks at on a chain, with interrupts off */
 #define CTLCHART_CHAIN_MAX 256
 
 /* Entries in a table: bounds of the option size= */
@@ -156,8 +156,8 @@ u32 ctlchart_table_overdue(struct ctlchart_table *table,
 			   struct ctlchart_start *start, u32 max);
 
 /*
- * What an event goes through when nothing is unusual is inline: it is the cost
- * of a filter that keeps nothing.
+ * The common path of an event is inline: its cost is that of a filter that keeps
+ * nothing.
  */
 
 /**
@@ -260,7 +260,7 @@ static __always_inline void ctlchart_table_stamp(struct ctlchart_start *entry,
 	WRITE_ONCE(entry->time, time);
 }
 
-/* The bucket's lock is held */
+/* Called with the bucket's lock held */
 static __always_inline void
 ctlchart_table_append(struct ctlchart_table *table,
 		      struct ctlchart_bucket *bucket, u32 index)
@@ -275,8 +275,8 @@ ctlchart_table_append(struct ctlchart_table *table,
 }
 
 /*
- * The entry was taken off its chain, whose lock is still held: until it is filled
- * again, searches for old starts pass over it.
+ * The entry was taken off its chain, whose lock is still held. Searches for old
+ * starts skip it until it is filled again.
  */
 static __always_inline void
 ctlchart_table_unlinked(struct ctlchart_bucket *bucket,

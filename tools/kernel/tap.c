@@ -109,7 +109,7 @@ static noinline void update(struct schedz_tap *tap, u16 slot,
 	}
 }
 
-/* The running task keeps its slot, and so does @keep */
+/* Replace a slot, but neither the running task's nor @keep */
 static u16 new_slot(struct schedz_tap *tap, const struct schedz_source *s,
 		    u16 keep)
 {
@@ -148,7 +148,7 @@ static u16 find_slot(const struct schedz_tap *tap, s32 pid)
 	return SCHEDZ_NONE;
 }
 
-/* @keep: slot of the event's other task, which stays what it is */
+/* Return a task's slot; @keep: slot of the event's other task, not replaced */
 static u16 get_slot(struct schedz_tap *tap, const struct schedz_source *s,
 		    bool has_prio, u16 keep)
 {
