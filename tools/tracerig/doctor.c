@@ -294,6 +294,21 @@ static void check_clock(struct doctor *d)
 	free(line);
 }
 
+static bool has_arch_lbr(void)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char *line = NULL;
+	bool found = false;
+	size_t size = 0;
+
+	while (f && !found && getline(&line, &size, f) >= 0)
+		found = strstr(line, " arch_lbr");
+	if (f)
+		fclose(f);
+	free(line);
+	return found;
+}
+
 static void check_lbr(struct doctor *d)
 {
 	static const char *const files[] = {
@@ -305,12 +320,19 @@ static void check_lbr(struct doctor *d)
 
 	for (i = 0; i < ARRAY_SIZE(files) && !line; i++)
 		line = read_line(files[i]);
-	if (line && strcmp(line, "0") != 0)
-		answer(d, "LBR", OK, xasprintf("%s last branch records", line),
+	if (!line || !strcmp(line, "0"))
+		answer(d, "LBR", MISSING, xstrdup("no last branch records"),
+		       xstrdup("only lbrtime needs them: use an Intel CPU since Alder Lake or Sapphire Rapids for lbrprof, others with an LBR for perf record -b only, and in a virtual machine a host that passes its PMU on"));
+	else if (has_arch_lbr())
+		answer(d, "LBR", OK,
+		       xasprintf("%s architectural last branch records", line),
 		       NULL);
 	else
-		answer(d, "LBR", MISSING, xstrdup("no last branch records"),
-		       xstrdup("only lbrtime needs them: an Intel CPU or AMD Zen 4, and in a virtual machine a host that passes its PMU on"));
+		answer(d, "LBR", LIMITED,
+		       xasprintf(
+			       "%s last branch records, but lbrprof needs Intel's architectural ones",
+			       line),
+		       xstrdup("use perf record -b, which lbrtime reads, too"));
 	free(line);
 }
 
