@@ -38,6 +38,18 @@ static void put_number(const struct td_layout *layout, uint8_t *to,
 		to[layout->big_endian ? size - 1 - i : i] = value >> (8 * i);
 }
 
+static uint64_t get_number(const struct td_layout *layout, const uint8_t *from,
+			   size_t size)
+{
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		value = value << 8 |
+			from[layout->big_endian ? i : size - 1 - i];
+	return value;
+}
+
 /* A bit field begins at the low end of the word, or at the high end. */
 static uint32_t event_word(const struct td_layout *layout, uint32_t type,
 			   uint32_t delta)
@@ -101,6 +113,34 @@ void td_put_string(struct td_record *r, size_t offset, const char *s)
 	td_put(r, offset, len << 16 | r->len, 4);
 	memcpy(r->data + r->len, s, len);
 	r->len += len;
+}
+
+/* With TD_RELATIVE in the environment, locations count from the end of their field */
+static bool is_relative(void)
+{
+	return getenv("TD_RELATIVE");
+}
+
+static void make_relative(const struct td *td, uint8_t *record)
+{
+	const struct td_layout *layout = &td->layout;
+	unsigned int i, id = get_number(layout, record, 2), of, offset;
+	const char *s;
+
+	for (i = 0; i < td->events; i++) {
+		s = strstr(td->event[i].format, "\nID: ");
+		if (sscanf(s, " ID: %u", &of) != 1 || of != id)
+			continue;
+		while ((s = strstr(s, "field:__data_loc")) != NULL) {
+			s = strstr(s, "offset:");
+			if (sscanf(s, "offset:%u", &offset) != 1)
+				abort();
+			put_number(layout, record + offset,
+				   get_number(layout, record + offset, 4) -
+					   offset - 4,
+				   4);
+		}
+	}
 }
 
 static size_t page_header(const struct td_layout *layout)
@@ -203,6 +243,8 @@ void td_write(struct td *td, unsigned int buffer, unsigned int cpu, uint64_t ts,
 		put_words(td, page, 0, delta, &length);
 	}
 	memcpy(page->data + page->used, r->data, r->len);
+	if (is_relative())
+		make_relative(td, page->data + page->used);
 	page->used += len;
 	page->last = ts;
 }
@@ -236,6 +278,18 @@ static void out_sized(struct out *o, const char *s)
 {
 	out_number(o, strlen(s), 8);
 	fwrite(s, 1, strlen(s), o->f);
+}
+
+static void out_format(struct out *o, const char *format)
+{
+	char *text = strdup(format), *s = text;
+
+	while (is_relative() && (s = strstr(s, "__data_loc")) != NULL) {
+		memcpy(s, "__rel_loc", 9);
+		memmove(s + 9, s + 10, strlen(s + 9));
+	}
+	out_sized(o, text);
+	free(text);
 }
 
 static void out_header(struct out *o, const struct td *td)
@@ -285,7 +339,7 @@ static void out_formats(struct out *o, const struct td *td)
 		fwrite(system, 1, strlen(system) + 1, o->f);
 		out_number(o, j - i, 4);
 		for (; i < j; i++)
-			out_sized(o, td->event[i].format);
+			out_format(o, td->event[i].format);
 	}
 	out_number(o, td->kallsyms ? strlen(td->kallsyms) : 0, 4);
 	if (td->kallsyms)

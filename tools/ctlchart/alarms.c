@@ -242,11 +242,11 @@ static int on_alarm(struct input *in, struct alarms *a, struct tep_record *rec)
 	int i;
 
 	for (i = 0; i < COMM; i++) {
-		if (!field_number(&a->field[i], in, rec, &number[i]))
+		if (!field_number(&a->field[i], rec, &number[i]))
 			return input_damaged(in, rec, "ctlchart_alarm");
 	}
 	if (!field_string(&a->field[COMM], in, rec, &comm, &len) ||
-	    !field_bytes(&a->field[KEYS], in, rec, &keys, &bytes))
+	    !field_bytes(&a->field[KEYS], rec, &keys, &bytes))
 		return input_damaged(in, rec, "ctlchart_alarm");
 	w = add_waiting(a);
 	*w = (struct waiting){
@@ -278,7 +278,7 @@ static int on_limit(struct input *in, struct alarms *a, struct tep_record *rec)
 	int i;
 
 	for (i = 0; i < L_NAME; i++) {
-		if (!field_number(&a->limit_field[i], in, rec, &number[i]))
+		if (!field_number(&a->limit_field[i], rec, &number[i]))
 			return input_damaged(in, rec, "ctlchart_limit");
 	}
 	if (!field_string(&a->limit_field[L_NAME], in, rec, &name, &len) ||

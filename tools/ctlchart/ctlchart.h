@@ -15,6 +15,7 @@
 #include "chart.h"
 #include "guard.h"
 #include "memory.h"
+#include "records.h"
 #include "relearn.h"
 #include "rules.h"
 #include "text.h"
@@ -529,9 +530,11 @@ struct places {
 
 /**
  * struct field - a field of an event, whose reads are checked for size
+ * @number:	of a FIELD_NUMBER
  */
 struct field {
 	struct tep_format_field *format;
+	struct number number;
 	enum field_type {
 		FIELD_NUMBER,
 		FIELD_STRING,
@@ -560,7 +563,6 @@ struct field_want {
  * @tep:	its event formats
  * @instances:	names of other buffers than the main one, or ""
  * @reader:	the callbacks
- * @swap:	its byte order is not this machine's
  * @type:	the field common_type
  * @pid:	the field common_pid
  * @inode:	inode number of the file
@@ -575,7 +577,6 @@ struct input {
 	struct tep_handle *tep;
 	char instances[256];
 	const struct reader *reader;
-	bool swap;
 	struct field type;
 	struct field pid;
 	u64 inode;
@@ -594,12 +595,11 @@ bool field_find(struct field *f, struct tep_event *event, const char *name,
 int fields_find(struct input *in, struct tep_event *event,
 		const struct field_want *want, struct field *f, size_t nr);
 const char *field_name(const struct field *f);
-bool field_number(const struct field *f, struct input *in,
-		  struct tep_record *rec, u64 *value);
+bool field_number(const struct field *f, struct tep_record *rec, u64 *value);
 bool field_string(const struct field *f, struct input *in,
 		  struct tep_record *rec, const char **s, size_t *len);
-bool field_bytes(const struct field *f, struct input *in,
-		 struct tep_record *rec, const char **s, size_t *len);
+bool field_bytes(const struct field *f, struct tep_record *rec, const char **s,
+		 size_t *len);
 int input_type(struct input *in, struct tep_record *rec);
 int input_pid(struct input *in, struct tep_record *rec);
 char *input_event_name(struct input *in, int id);

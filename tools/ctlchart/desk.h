@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The charts that ctlchart draws from a trace's events: desk_bind.c finds the events and
- * fields that a filter names, desk_run.c judges the events.
+ * fields that a filter names, desk_run.c the values in the events, desk_judge.c judges
+ * these.
  */
 #ifndef CTLCHART_DESK_H
 #define CTLCHART_DESK_H
 
 #include "ctlchart.h"
+
+/* Keys as text */
+#define KEYS_LEN 192
 
 /**
  * struct desk_chart - the state of a chart
@@ -102,8 +106,28 @@ static inline bool field_is_string(const struct field *f)
 	return f->type == FIELD_STRING || f->type == FIELD_COMM;
 }
 
+/* Does it pass the terms left or right of the call? */
+static inline bool desk_matches(struct tep_event_filter *filter,
+				struct tep_record *rec)
+{
+	return !filter ||
+	       tep_filter_match(filter, rec) == TEP_ERRNO__FILTER_MATCH;
+}
+
+/* desk_bind.c */
 int desk_find_judged(struct input *in, struct desk_chart *d);
 int desk_bind(struct input *in, struct desk *desk, struct desk_chart *d);
 void desk_name(const struct desk_chart *d, char *name, size_t size);
+
+/* desk_judge.c */
+void desk_set_limits(struct desk_chart *d, u64 now);
+void desk_start(struct desk_chart *d);
+void desk_print_keys(struct input *in, const struct field *key,
+		     unsigned int nr_keys, struct tep_record *rec, char *buf,
+		     size_t size);
+void desk_raise_alarm(struct input *in, struct desk_chart *d, struct alarm *a);
+void desk_finish_points(struct input *in, const struct desk_chart *d);
+bool desk_judge(struct input *in, struct desk_chart *d, struct alarm *a,
+		const struct value *v, struct tep_record *rec);
 
 #endif

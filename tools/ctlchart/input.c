@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reading the trace with libtracecmd, and fields with their bounds checked. */
-#include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -215,8 +214,6 @@ static int find_common(struct input *in)
 {
 	struct tep_event *event = tep_get_event(in->tep, 0);
 
-	in->swap = tep_is_file_bigendian(in->tep) !=
-		   tep_is_local_bigendian(in->tep);
 	if (!event)
 		return guard_fail(in->guard, GUARD_NOWHERE,
 				  "describes no events");
@@ -397,8 +394,7 @@ bool field_find(struct field *f, struct tep_event *event, const char *name,
 			f->type = FIELD_BYTES;
 		else if (flags & TEP_FIELD_IS_ARRAY)
 			f->type = FIELD_OTHER;
-		else if (f->format->size == 1 || f->format->size == 2 ||
-			 f->format->size == 4 || f->format->size == 8)
+		else if (number_of(&f->number, event->tep, f->format))
 			f->type = FIELD_NUMBER;
 		else
 			f->type = FIELD_OTHER;
@@ -462,93 +458,46 @@ const char *field_name(const struct field *f)
 	return f->type == FIELD_COMM ? "comm" : f->format->name;
 }
 
-static bool within(const struct tep_record *rec, u64 offset, u64 size)
-{
-	return offset <= (u64)rec->size && size <= (u64)rec->size - offset;
-}
-
-/* What tep_read_number() does, inline: most of the reading is this */
-static u64 load(const struct input *in, const void *from, unsigned int size)
-{
-	u16 half;
-	u32 word;
-	u64 wide;
-
-	switch (size) {
-	case 1:
-		return *(const u8 *)from;
-	case 2:
-		memcpy(&half, from, sizeof(half));
-		return in->swap ? bswap_16(half) : half;
-	case 4:
-		memcpy(&word, from, sizeof(word));
-		return in->swap ? bswap_32(word) : word;
-	default:
-		memcpy(&wide, from, sizeof(wide));
-		return in->swap ? bswap_64(wide) : wide;
-	}
-}
-
 /**
  * field_number - read a number
  * @f: a FIELD_NUMBER or FIELD_CPU
- * @in: the input
  * @rec: the record
  * @value: where to put it, sign-extended if it is signed
  *
  * Return: false if it lies beyond the record.
  */
-bool field_number(const struct field *f, struct input *in,
-		  struct tep_record *rec, u64 *value)
+bool field_number(const struct field *f, struct tep_record *rec, u64 *value)
 {
-	unsigned int size;
+	const struct record record = { .data = rec->data, .size = rec->size };
 
 	if (f->type == FIELD_CPU) {
 		*value = rec->cpu;
 		return true;
 	}
-	size = f->format->size;
-	if (f->format->offset < 0 || !within(rec, f->format->offset, size))
+	if (!number_fits(&f->number, &record))
 		return false;
-	*value = load(in, (char *)rec->data + f->format->offset, size);
-	if (f->format->flags & TEP_FIELD_IS_SIGNED && size < 8) {
-		unsigned int shift = 64 - 8 * size;
-
-		*value = (u64)((s64)(*value << shift) >> shift);
-	}
+	*value = number_get(&f->number, &record);
 	return true;
 }
 
 /**
  * field_bytes - find the bytes of a field
  * @f: a FIELD_BYTES or FIELD_STRING
- * @in: the input
  * @rec: the record
  * @s: where to put it
  * @len: its length
  *
  * Return: false if it lies beyond the record.
  */
-bool field_bytes(const struct field *f, struct input *in,
-		 struct tep_record *rec, const char **s, size_t *len)
+bool field_bytes(const struct field *f, struct tep_record *rec, const char **s,
+		 size_t *len)
 {
-	u64 offset = f->format->offset, size = f->format->size, loc;
+	const u8 *data;
+	u32 size;
 
-	if (!within(rec, offset, size))
+	if (!array_get(f->format, rec->data, rec->size, &data, &size))
 		return false;
-	if (f->format->flags & TEP_FIELD_IS_DYNAMIC) {
-		if (size != 4)
-			return false;
-		loc = load(in, (char *)rec->data + offset, 4);
-		if (f->format->flags & TEP_FIELD_IS_RELATIVE)
-			offset += size + (loc & 0xffff);
-		else
-			offset = loc & 0xffff;
-		size = loc >> 16 & 0xffff;
-		if (!within(rec, offset, size))
-			return false;
-	}
-	*s = (char *)rec->data + offset;
+	*s = (const char *)data;
 	*len = size;
 	return true;
 }
@@ -573,7 +522,7 @@ bool field_string(const struct field *f, struct input *in,
 		*len = strlen(*s);
 		return true;
 	}
-	if (!field_bytes(f, in, rec, s, len))
+	if (!field_bytes(f, rec, s, len))
 		return false;
 	*len = strnlen(*s, *len);
 	return true;
@@ -590,7 +539,7 @@ int input_type(struct input *in, struct tep_record *rec)
 {
 	u64 id;
 
-	return field_number(&in->type, in, rec, &id) ? (int)id : -1;
+	return field_number(&in->type, rec, &id) ? (int)id : -1;
 }
 
 /**
@@ -604,7 +553,7 @@ int input_pid(struct input *in, struct tep_record *rec)
 {
 	u64 pid;
 
-	return field_number(&in->pid, in, rec, &pid) ? (int)pid : -1;
+	return field_number(&in->pid, rec, &pid) ? (int)pid : -1;
 }
 
 /**

@@ -48,8 +48,8 @@ static struct json_object *alarm_object(const struct alarm *a)
 	if (a->limits.ucl != U64_MAX)
 		json_number(o, "limit", a->limits.ucl);
 	json_string(o, "rules", format_rules(rules, sizeof(rules), a->rules));
-	json_object_object_add(o, "kept", json_object_new_boolean(a->kept));
-	json_object_object_add(o, "pid", json_object_new_int(a->pid));
+	json_boolean(o, "kept", a->kept);
+	json_signed(o, "pid", a->pid);
 	json_string(o, "comm", a->comm);
 	json_string(o, "keys", a->keys);
 	if (strcmp(a->keys, a->raw_keys))

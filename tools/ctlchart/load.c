@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "kernel.h"
+#include "text.h"
 
 /* Limit of the length of a command for an event's file "ctlchart" */
 #define COMMAND_LEN (CHART_NAME_LEN + ZONES_LEN + 128)
@@ -150,18 +151,6 @@ static int check_filters(struct guard *g, const struct load *load, size_t i)
 
 /* ---- --dry-run ---- */
 
-static void quote(FILE *out, const char *s)
-{
-	fputc('\'', out);
-	for (; *s; s++) {
-		if (*s == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*s, out);
-	}
-	fputc('\'', out);
-}
-
 static void print_write(struct load *load, const struct limits *l,
 			const char *text, const char *file)
 {
@@ -175,12 +164,12 @@ static void print_write(struct load *load, const struct limits *l,
 			 instance ? instance : "", system, event, file);
 	/* not echo, which makes something of backslashes in some shells */
 	fputs("printf '%s\\n' ", load->out);
-	quote(load->out, text);
+	shell_string(load->out, text);
 	fputs(" > ", load->out);
 	if (path[strspn(path,
 			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			"0123456789/._-")])
-		quote(load->out, path);
+		shell_string(load->out, path);
 	else
 		fputs(path, load->out);
 	fputc('\n', load->out);

@@ -280,7 +280,7 @@ static int read_value(struct values *v, struct input *in,
 		size_t len = 0;
 
 		if (fields[i].type == FIELD_NUMBER) {
-			if (!field_number(&v->field[i], in, rec, &number[i]))
+			if (!field_number(&v->field[i], rec, &number[i]))
 				return input_damaged(in, rec, "ctlchart_value");
 			continue;
 		}

@@ -88,8 +88,6 @@ struct stack {
  * @stack:		id of io_stack; -1: the file has none
  * @map:		id of io_map; -1: the file has none
  * @end_name:		names of the reasons for the end of a stack
- * @build_id_offset:	offset of the build id
- * @build_id_room:	its size
  * @counts:		io_stack has @evicted and @refused; without them, it is that of the
  *			first version, in which numbers of files had 16 bits
  * @first_evicted:	@evicted of the first record that was read
@@ -104,9 +102,9 @@ struct stack_layout {
 	int stack, map;
 	char end_name[ENDS_MAX][OP_SIZE];
 	struct number common_type;
-	struct number id, frames, end, guessed;
-	struct number map_id, ino, dev, path, build_id_size;
-	u32 build_id_offset, build_id_room;
+	struct number id, end, guessed;
+	struct number map_id, ino, dev, build_id_size;
+	struct tep_format_field *frames, *path, *build_id;
 	bool counts;
 	struct number evicted, refused;
 	u32 first_evicted, first_refused, last_evicted, last_refused;
@@ -121,8 +119,6 @@ static inline u64 stack_key(u32 host, u32 id)
 
 /* read_iosys.c */
 int model_read(struct guard *g, struct model *s, u32 host);
-bool dynamic_find(struct number *n, struct tep_event *event, const char *name,
-		  const struct number *like);
 void symbols_find(char (*name)[OP_SIZE], u32 max, const struct tep_event *event,
 		  const char *field);
 

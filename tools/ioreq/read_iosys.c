@@ -45,30 +45,6 @@ void symbols_find(char (*name)[OP_SIZE], u32 max, const struct tep_event *event,
 	}
 }
 
-/**
- * dynamic_find - find a string or an array
- * @n:		set to the field with its location: the offset, and from bit 16 on the
- *		size
- * @event:	event
- * @name:	name of the field
- * @like:	a number of the same file
- *
- * Return: whether there is such a field.
- */
-bool dynamic_find(struct number *n, struct tep_event *event, const char *name,
-		  const struct number *like)
-{
-	struct tep_format_field *f = tep_find_field(event, name);
-
-	if (!f || !(f->flags & TEP_FIELD_IS_DYNAMIC) || f->size != 4 ||
-	    f->offset < 0 || f->offset >= 4096)
-		return false;
-	*n = (struct number){ .offset = f->offset,
-			      .size = 4,
-			      .swap = like->swap };
-	return true;
-}
-
 /* The fields of streams: a kernel may not have them */
 static void find_stream(struct layout *l, const struct records *r,
 			struct tep_event *event)
@@ -78,22 +54,8 @@ static void find_stream(struct layout *l, const struct records *r,
 			number_find(&l->flags, r, event, "flags") &&
 			number_find(&l->type2, r, event, "type2") &&
 			number_find(&l->obj2, r, event, "id2") &&
-			dynamic_find(&l->name2, event, "name2", &l->start) &&
-			dynamic_find(&l->stream, event, "stream", &l->start);
-}
-
-static bool find_thread(struct layout *l, const struct records *r,
-			struct tep_event *event)
-{
-	struct tep_format_field *comm = tep_find_field(event, "comm");
-
-	if (!number_find(&l->pid, r, event, "pid") || !comm ||
-	    comm->offset < 0 || comm->size < 0 ||
-	    comm->offset + comm->size > 4096)
-		return false;
-	l->comm_offset = comm->offset;
-	l->comm_size = comm->size;
-	return true;
+			(l->name2 = array_find(event, "name2")) &&
+			(l->stream = array_find(event, "stream"));
 }
 
 bool iosys_is_request(const struct layout *l)
@@ -111,7 +73,8 @@ static bool find_own_fields(struct layout *l, const struct records *r,
 	if (!number_find(&l->op, r, event, "op"))
 		return false;
 	if ((l->kind == KIND_PENDING || iosys_is_request(l)) &&
-	    !find_thread(l, r, event))
+	    (!number_find(&l->pid, r, event, "pid") ||
+	     !(l->comm = array_find(event, "comm"))))
 		return false;
 	return l->kind == KIND_PENDING ||
 	       (number_find(&l->result, r, event, "result") &&
@@ -135,7 +98,7 @@ static void find_layout(struct layout *l, const struct records *r,
 	    !number_find(&l->obj, r, event, "id") ||
 	    !number_find(&l->type, r, event, "type") ||
 	    !number_find(&l->tgid, r, event, "tgid") ||
-	    !dynamic_find(&l->name, event, "name", &l->start) ||
+	    !(l->name = array_find(event, "name")) ||
 	    !find_own_fields(l, r, event))
 		return;
 	if (kind == KIND_CALL || iosys_is_request(l))
@@ -156,31 +119,18 @@ u64 iosys_get(const struct number *n, const struct record *rec)
 static bool is_whole(const struct layout *l, const struct record *rec)
 {
 	return number_fits(&l->start, rec) && number_fits(&l->duration, rec) &&
-	       number_fits(&l->name, rec) && number_fits(&l->obj, rec) &&
-	       number_fits(&l->tgid, rec) && number_fits(&l->op, rec) &&
+	       (u32)l->name->offset + l->name->size <= rec->size &&
+	       number_fits(&l->obj, rec) && number_fits(&l->tgid, rec) &&
+	       number_fits(&l->op, rec) &&
 	       (!l->pid.size || number_fits(&l->pid, rec)) &&
 	       (!l->result.size || number_fits(&l->result, rec));
 }
 
-static void copy_text(char *to, size_t room, const struct record *rec,
-		      u32 offset, u32 len)
-{
-	*to = '\0';
-	if (offset > rec->size || len > rec->size - offset)
-		return;
-	if (len > room - 1)
-		len = room - 1;
-	memcpy(to, rec->data + offset, len);
-	to[len] = '\0';
-	clean_text(to);
-}
-
-void iosys_get_name(char *name, const struct number *where,
+void iosys_get_name(char *name, const struct tep_format_field *f,
 		    const struct record *rec)
 {
-	u64 at = iosys_get(where, rec);
-
-	copy_text(name, MAX_NAME, rec, at & 0xffff, at >> 16 & 0xffff);
+	array_text(f, rec, name, MAX_NAME);
+	clean_text(name);
 }
 
 const char *iosys_op_name(char *buf, const struct layout *l,
@@ -212,8 +162,9 @@ static struct pending *make_pending(struct model *s, u32 host, s32 pid,
 
 	p->tgid = iosys_get(&l->tgid, rec);
 	snprintf(p->op, sizeof(p->op), "%s", iosys_op_name(op, l, rec));
-	copy_text(p->comm, sizeof(p->comm), rec, l->comm_offset, l->comm_size);
-	iosys_get_name(name, &l->name, rec);
+	array_text(l->comm, rec, p->comm, sizeof(p->comm));
+	clean_text(p->comm);
+	iosys_get_name(name, l->name, rec);
 	p->name = xstrdup(name);
 	return p;
 }
@@ -296,7 +247,7 @@ static void log_call(const struct model *s, u32 host, const struct layout *l,
 	object.type = iosys_get(&l->type, rec);
 	object.dev = iosys_get(&l->dev, rec);
 	object.id = iosys_get(&l->obj, rec);
-	iosys_get_name(name, &l->name, rec);
+	iosys_get_name(name, l->name, rec);
 	call.start = iosys_get(&l->start, rec);
 	call.duration = iosys_get(&l->duration, rec);
 	call.result = iosys_get(&l->result, rec);
@@ -347,7 +298,7 @@ static void handle_read(const struct model *s, u32 host, const struct layout *l,
 	object.type = iosys_get(&l->type, rec);
 	object.dev = iosys_get(&l->dev, rec);
 	object.id = iosys_get(&l->obj, rec);
-	iosys_get_name(name, &l->name, rec);
+	iosys_get_name(name, l->name, rec);
 	if (l->kind == KIND_REQUEST)
 		reads_request(s->reads, &caller, &object, asked_for(l, rec),
 			      start, start + iosys_get(&l->duration, rec));
@@ -389,7 +340,7 @@ static void handle_call(struct model *s, u32 host, const struct layout *l,
 		key.dev = iosys_get(&l->dev, rec);
 		key.id = iosys_get(&l->obj, rec);
 		key.type = iosys_get(&l->type, rec);
-		iosys_get_name(name, &l->name, rec);
+		iosys_get_name(name, l->name, rec);
 	}
 	if (s->by & BY_SIZE)
 		key.size = size_class(iosys_get(&l->bytes, rec));
@@ -524,16 +475,14 @@ static void find_wakeup_layout(struct wakeup_layout *l, const struct records *r)
 /**
  * struct block_layout - where the fields of a request to a disk are
  * @id:		common_type of its records; -1 if the file has none
- * @rwbs:	offset of the letters that describe it
- * @rwbs_size:	maximum number of letters
+ * @rwbs:	letters that describe it
  *
  * The others are fields of the event.
  */
 struct block_layout {
 	int id;
 	struct number common_pid, dev, nr_sector;
-	u32 rwbs;
-	u32 rwbs_size;
+	struct tep_format_field *rwbs;
 };
 
 static void find_block_layout(struct block_layout *l, const struct records *r,
@@ -541,18 +490,13 @@ static void find_block_layout(struct block_layout *l, const struct records *r,
 {
 	struct tep_event *event =
 		tep_find_event_by_name(records_tep(r), "block", name);
-	struct tep_format_field *rwbs = event ? tep_find_field(event, "rwbs") :
-						NULL;
 
 	l->id = -1;
-	if (!rwbs || rwbs->offset < 0 || rwbs->size < 1 ||
-	    rwbs->offset + rwbs->size > 4096 ||
+	if (!(l->rwbs = array_find(event, "rwbs")) ||
 	    !number_find(&l->common_pid, r, event, "common_pid") ||
 	    !number_find(&l->dev, r, event, "dev") ||
 	    !number_find(&l->nr_sector, r, event, "nr_sector"))
 		return;
-	l->rwbs = rwbs->offset;
-	l->rwbs_size = rwbs->size;
 	l->id = event->id;
 }
 
@@ -565,9 +509,7 @@ static bool handle_block(struct model *s, u32 host,
 
 	if (!s->reads || !c->last)
 		return false;
-	copy_text(rwbs, sizeof(rwbs), rec, l->rwbs,
-		  l->rwbs_size < sizeof(rwbs) ? l->rwbs_size :
-						sizeof(rwbs) - 1);
+	array_text(l->rwbs, rec, rwbs, sizeof(rwbs));
 	s->disks = true;
 	if (*rwbs == 'R')
 		reads_queue(s->reads, host, iosys_get(&l->common_pid, rec),

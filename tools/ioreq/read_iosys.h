@@ -26,9 +26,10 @@ enum kind {
  * @id:		common_type of its records; -1 if the file has none
  * @kind:	which event
  * @op_name:	names of the calls, from the event's print format
- * @name:	location of the object's name
- * @name2:	location of the second object's name
- * @stream:	location of the byte ranges of the stream
+ * @comm:	name of the thread
+ * @name:	the object's name
+ * @name2:	the second object's name
+ * @stream:	the byte ranges of the stream
  * @has_stream:	@isn, @peer_isn, @flags, @type2, @obj2, @name2 and @stream exist
  *
  * The others are fields of the event.
@@ -39,19 +40,16 @@ struct layout {
 	char op_name[MAX_OPS][OP_SIZE];
 	struct number common_type, common_pid;
 	struct number start, duration, result, bytes, dev, obj, op, type, tgid;
-	struct number pid, stack;
-	u32 comm_offset, comm_size;
-	struct number fd;
-	struct number name;
-	struct number isn, peer_isn, flags, type2, obj2, name2, stream, family;
-	struct number protocol;
+	struct number pid, stack, fd;
+	struct number isn, peer_isn, flags, type2, obj2, family, protocol;
+	struct tep_format_field *comm, *name, *name2, *stream;
 	bool has_stream;
 };
 
 /* read_iosys.c */
 bool iosys_is_request(const struct layout *l);
 u64 iosys_get(const struct number *n, const struct record *rec);
-void iosys_get_name(char *name, const struct number *where,
+void iosys_get_name(char *name, const struct tep_format_field *f,
 		    const struct record *rec);
 const char *iosys_op_name(char *buf, const struct layout *l,
 			  const struct record *rec);

@@ -111,26 +111,19 @@ static bool find_stack_fields(struct stack_layout *l, const struct records *r,
 	       number_find(&l->id, r, event, "id") &&
 	       number_find(&l->end, r, event, "end") &&
 	       number_find(&l->guessed, r, event, "guessed") &&
-	       dynamic_find(&l->frames, event, "frames", &l->id);
+	       (l->frames = array_find(event, "frames"));
 }
 
 static bool find_map_fields(struct stack_layout *l, const struct records *r,
 			    struct tep_event *event)
 {
-	struct tep_format_field *id =
-		event ? tep_find_field(event, "build_id") : NULL;
-
-	if (!id || id->offset < 0 || id->size < 1 || id->size > BUILD_ID_MAX ||
-	    !number_find(&l->common_type, r, event, "common_type") ||
-	    !number_find(&l->map_id, r, event, "id") ||
-	    !number_find(&l->ino, r, event, "ino") ||
-	    !number_find(&l->dev, r, event, "dev") ||
-	    !number_find(&l->build_id_size, r, event, "build_id_size") ||
-	    !dynamic_find(&l->path, event, "path", &l->map_id))
-		return false;
-	l->build_id_offset = id->offset;
-	l->build_id_room = id->size;
-	return true;
+	return event && number_find(&l->common_type, r, event, "common_type") &&
+	       number_find(&l->map_id, r, event, "id") &&
+	       number_find(&l->ino, r, event, "ino") &&
+	       number_find(&l->dev, r, event, "dev") &&
+	       number_find(&l->build_id_size, r, event, "build_id_size") &&
+	       (l->build_id = array_find(event, "build_id")) &&
+	       (l->path = array_find(event, "path"));
 }
 
 /**
@@ -185,16 +178,6 @@ static struct stack *find_stack(const struct stacks *s, u32 host, u32 id)
 	return NULL;
 }
 
-static bool dynamic_fits(const struct number *n, const struct record *rec,
-			 u32 *at, u32 *len)
-{
-	u64 where = number_get(n, rec);
-
-	*at = where & 0xffff;
-	*len = where >> 16 & 0xffff;
-	return *at <= rec->size && *len <= rec->size - *at;
-}
-
 static void set_frame(struct frame *f, u64 value, const struct stack_layout *l)
 {
 	u32 shift = l->counts ? FRAME_SHIFT : FIRST_SHIFT;
@@ -228,14 +211,15 @@ static bool count_stacks(struct stack_layout *l, const struct record *rec)
 static bool parse_stack(struct stacks *s, u32 host, struct stack_layout *l,
 			const struct record *rec)
 {
-	struct number n = { .size = 8, .swap = l->frames.swap };
+	struct number n = { .size = 8, .swap = l->id.swap };
 	struct stack *stack;
-	u32 id, at, len, i;
+	const u8 *frames;
+	u32 id, len, i;
 
 	if (!number_fits(&l->id, rec) || !number_fits(&l->end, rec) ||
-	    !number_fits(&l->guessed, rec) || !number_fits(&l->frames, rec) ||
-	    !dynamic_fits(&l->frames, rec, &at, &len) || len % 8 ||
-	    len > 8 * FRAMES_MAX || !count_stacks(l, rec))
+	    !number_fits(&l->guessed, rec) ||
+	    !array_get(l->frames, rec->data, rec->size, &frames, &len) ||
+	    len % 8 || len > 8 * FRAMES_MAX || !count_stacks(l, rec))
 		return false;
 	id = number_get(&l->id, rec);
 	if (find_stack(s, host, id))
@@ -252,7 +236,7 @@ static bool parse_stack(struct stacks *s, u32 host, struct stack_layout *l,
 	stack->nr = len / 8;
 	stack->frame = xzalloc((stack->nr + 1) * sizeof(*stack->frame));
 	for (i = 0; i < stack->nr; i++) {
-		n.offset = at + 8 * i;
+		n.offset = frames - rec->data + 8 * i;
 		set_frame(&stack->frame[i], number_get(&n, rec), l);
 		/* In the first version, its number may be reused for another file */
 		if (stack->frame[i].map)
@@ -266,23 +250,22 @@ static bool parse_map(struct stacks *s, u32 host, const struct stack_layout *l,
 		      const struct record *rec)
 {
 	struct mapped_file *m, **latest;
+	const u8 *build_id;
 	char path[4096];
-	u32 id, at, len, size;
+	u32 id, len, size;
 	u64 ino;
 
 	if (!number_fits(&l->map_id, rec) || !number_fits(&l->ino, rec) ||
-	    !number_fits(&l->dev, rec) || !number_fits(&l->path, rec) ||
+	    !number_fits(&l->dev, rec) ||
 	    !number_fits(&l->build_id_size, rec) ||
-	    l->build_id_offset + l->build_id_room > rec->size ||
-	    !dynamic_fits(&l->path, rec, &at, &len))
+	    !array_get(l->build_id, rec->data, rec->size, &build_id, &len) ||
+	    !array_text(l->path, rec, path, sizeof(path)))
 		return false;
 	size = number_get(&l->build_id_size, rec);
-	if (size > l->build_id_room)
+	if (size > len || size > BUILD_ID_MAX)
 		return false;
 	id = number_get(&l->map_id, rec);
 	ino = number_get(&l->ino, rec);
-	snprintf(path, sizeof(path), "%.*s", (int)len,
-		 (const char *)rec->data + at);
 	latest = latest_file(s, host, id);
 	m = *latest;
 	if (!m || m->ino != ino || m->dev != number_get(&l->dev, rec) ||
@@ -297,7 +280,7 @@ static bool parse_map(struct stacks *s, u32 host, const struct stack_layout *l,
 	}
 	/* It may become known later */
 	m->build_id_size = size;
-	memcpy(m->build_id, rec->data + l->build_id_offset, size);
+	memcpy(m->build_id, build_id, size);
 	return true;
 }
 

@@ -6,9 +6,10 @@
  *
  * Descriptors are followed from where they are made: ioreq:path has the name that a
  * call opens, ioreq:installed the descriptor that it returns. A descriptor that existed
- * before is unknown, and all are after records were lost. ioreq:tcp has the addresses
- * of a TCP socket that bytes go through, whoever made it. task:task_newtask has the
- * threads that are created meanwhile; other threads count as processes.
+ * before is unknown; after records were lost, every descriptor is. ioreq:tcp has the
+ * addresses of the TCP socket that a call uses, also if its descriptor is unknown.
+ * task:task_newtask has the threads that are created meanwhile; other threads count as
+ * processes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -162,13 +163,14 @@ enum event_type {
  * struct event - an event
  * @event_type:	type
  * @syscall:	system call
- * @n:		its fields: arguments of a call, or its result; the descriptor; the
- *		location of the name; a task's number and flags; family, ports,
- *		addresses
+ * @path:	its field with the path
+ * @n:		its other fields: arguments of a call, or its result; the descriptor;
+ *		a task's number and flags; family, ports, addresses
  */
 struct event {
 	enum event_type event_type;
 	const struct syscall *syscall;
+	struct tep_format_field *path;
 	struct number n[5];
 };
 
@@ -277,18 +279,6 @@ static void find_numbers(struct event *t, const struct stock *k,
 		number_find(&t->n[i], k->r, event, name[i]);
 }
 
-static void find_path(struct event *t, struct tep_event *event,
-		      const struct stock *k)
-{
-	struct tep_format_field *f = tep_find_field(event, "name");
-
-	if (f && f->flags & TEP_FIELD_IS_DYNAMIC && f->size == 4 &&
-	    f->offset >= 0 && f->offset < 4096)
-		t->n[0] = (struct number){ .offset = f->offset,
-					   .size = 4,
-					   .swap = k->common_pid.swap };
-}
-
 static bool is_event(const struct tep_event *e, const char *system,
 		     const char *name)
 {
@@ -317,7 +307,7 @@ static void find_event(struct event *t, const struct stock *k,
 				EVENT_NONE;
 	} else if (is_event(e, "ioreq", "path")) {
 		t->event_type = EVENT_PATH;
-		find_path(t, e, k);
+		t->path = array_find(e, "name");
 	} else if (is_event(e, "ioreq", "installed")) {
 		t->event_type = EVENT_INSTALLED;
 		find_numbers(t, k, e, installed);
@@ -583,18 +573,12 @@ static void tcp(struct task *t, const struct event *event,
 static void get_path(struct task *t, const struct event *event,
 		     const struct record *rec)
 {
-	u64 at = get(&event->n[0], rec);
-	u32 offset = at & 0xffff, len = at >> 16 & 0xffff;
 	char name[MAX_NAME];
 
 	/* A script's interpreter or a core dump: not what the caller opens */
-	if (!t->syscall || !(t->syscall->what & OPENS) || offset > rec->size ||
-	    len > rec->size - offset)
+	if (!t->syscall || !(t->syscall->what & OPENS) ||
+	    !array_text(event->path, rec, name, sizeof(name)))
 		return;
-	if (len > sizeof(name) - 1)
-		len = sizeof(name) - 1;
-	memcpy(name, rec->data + offset, len);
-	name[len] = '\0';
 	clean_text(name);
 	set(&t->object, TYPE_FILE, name);
 }

@@ -20,12 +20,25 @@
 static u64 pair(const struct layout *l, const struct record *rec, u32 at,
 		u64 *second)
 {
-	struct number n = { .offset = at, .size = 8, .swap = l->stream.swap };
+	struct number n = { .offset = at, .size = 8, .swap = l->isn.swap };
 	u64 first = iosys_get(&n, rec);
 
 	n.offset = at + 8;
 	*second = iosys_get(&n, rec);
 	return first;
+}
+
+/* Return: offset of the first byte range; @end: end of the last one */
+static u32 find_ranges(const struct layout *l, const struct record *rec,
+		       u32 *end)
+{
+	const u8 *data;
+	u32 len;
+
+	if (!array_get(l->stream, rec->data, rec->size, &data, &len))
+		return *end = 0;
+	*end = data - rec->data + len;
+	return data - rec->data;
 }
 
 /*
@@ -129,7 +142,7 @@ static void parse_socket(struct model *s, const struct layout *l,
 	     !requests_is_connecting(s->requests, m->host, m->id)))
 		return;
 	iosys_get_comm(comm, l, r, rec);
-	iosys_get_name(name, &l->name, rec);
+	iosys_get_name(name, l->name, rec);
 	c.result = iosys_get(&l->result, rec);
 	c.bytes = iosys_get(&l->bytes, rec);
 	c.has_isn = iosys_get(&l->flags, rec) & ISN_KNOWN;
@@ -140,8 +153,8 @@ static void parse_socket(struct model *s, const struct layout *l,
 void streams_parse(struct model *s, u32 host, const struct layout *l,
 		   const struct records *r, const struct record *rec)
 {
-	u64 loc = iosys_get(&l->stream, rec), flags = iosys_get(&l->flags, rec);
-	u32 at = loc & 0xffff, end = at + (loc >> 16 & 0xffff);
+	u64 flags = iosys_get(&l->flags, rec);
+	u32 end, at = find_ranges(l, rec, &end);
 	u32 pipes = find_pipes(l, rec, at, end);
 	bool into = iosys_get(&l->type2, rec) == TYPE_SOCKET;
 	char name[MAX_NAME], comm[COMM_SIZE], buf[OP_SIZE];
@@ -173,7 +186,7 @@ void streams_parse(struct model *s, u32 host, const struct layout *l,
 	if (at == pipes || !(flags & ISN_KNOWN) || flags & PEEKED)
 		return;
 	iosys_get_comm(comm, l, r, rec);
-	iosys_get_name(name, into ? &l->name2 : &l->name, rec);
+	iosys_get_name(name, into ? l->name2 : l->name, rec);
 	m.local = iosys_get(&l->family, rec) == FAMILY_UNIX;
 	m.isn = iosys_get(&l->isn, rec);
 	m.peer_isn = iosys_get(&l->peer_isn, rec);
@@ -187,8 +200,7 @@ void streams_parse(struct model *s, u32 host, const struct layout *l,
 
 bool streams_have_pipes(const struct layout *l, const struct record *rec)
 {
-	u64 loc = iosys_get(&l->stream, rec);
-	u32 at = loc & 0xffff, end = at + (loc >> 16 & 0xffff);
+	u32 end, at = find_ranges(l, rec, &end);
 
 	return find_pipes(l, rec, at, end) != end;
 }

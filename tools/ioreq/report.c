@@ -562,8 +562,7 @@ static struct json_object *json_request(const struct model *s,
 	json_object_object_add(o, "wait", response_time);
 	json_times(service_time, &e->service_time);
 	json_object_object_add(o, "service", service_time);
-	json_object_object_add(o, "between",
-			       json_object_new_int64(e->network_time));
+	json_signed(o, "between", e->network_time);
 	json_number(o, "stepped", e->stepped);
 	json_number(o, "split", e->split);
 	json_number(o, "there", e->to_server);
@@ -589,9 +588,7 @@ static struct json_object *json_hosts(const struct model *s)
 		json_number(host, "gaps", s->host[i].gaps);
 		json_number(host, "udp_calls", s->host[i].udp);
 		json_object_object_add(host, "clock", json_clock(s, i));
-		json_object_object_add(
-			host, "stock",
-			json_object_new_boolean(s->host[i].stock));
+		json_boolean(host, "stock", s->host[i].stock);
 		if (s->host[i].trouble)
 			json_string(host, "trouble", s->host[i].trouble);
 		json_object_array_add(hosts, host);

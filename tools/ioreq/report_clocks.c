@@ -128,12 +128,12 @@ struct json_object *json_clock(const struct model *s, u32 host)
 	if (c->state != CLOCK_ALIGNED)
 		return o;
 	json_string(o, "reference", s->host[c->reference].name);
-	json_object_object_add(o, "offset", json_object_new_int64(c->offset));
+	json_signed(o, "offset", c->offset);
 	json_number(o, "at", c->at);
 	json_number(o, "bound", c->bound);
 	json_number(o, "worst", c->worst);
 	json_object_object_add(o, "drift", ppm(c->drift));
 	json_object_object_add(o, "drift_bound", ppm(c->drift_bound));
-	json_object_object_add(o, "steady", json_object_new_boolean(c->steady));
+	json_boolean(o, "steady", c->steady);
 	return o;
 }

@@ -181,11 +181,8 @@ static void add_view(struct json_object *o, const char *key,
 	over = p->until ? p->until : p->over;
 	json_number(view, "time", over > p->begin ? over - p->begin : 0);
 	json_number(view, "pid", p->pid);
-	json_object_object_add(
-		view, "aligned",
-		json_object_new_boolean(axis_aligned(s, p->host)));
-	json_object_object_add(view, "alone",
-			       json_object_new_boolean(p->alone));
+	json_boolean(view, "aligned", axis_aligned(s, p->host));
+	json_boolean(view, "alone", p->alone);
 	if (p->alone)
 		add_calls(view, page, r, p);
 	json_object_object_add(o, key, view);
@@ -238,14 +235,11 @@ static struct json_object *request_object(const struct page *page,
 	json_object_object_add(o, "ends", ends);
 	json_number(o, "sent", r->sent);
 	json_number(o, "received", r->received);
-	json_object_object_add(o, "unanswered",
-			       json_object_new_boolean(!r->answered));
+	json_boolean(o, "unanswered", !r->answered);
 	if (r->failure)
 		json_string(o, "failure", r->failure);
-	json_object_object_add(o, "unclear",
-			       json_object_new_boolean(r->unclear));
-	json_object_object_add(o, "ambiguous",
-			       json_object_new_boolean(r->ambiguous));
+	json_boolean(o, "unclear", r->unclear);
+	json_boolean(o, "ambiguous", r->ambiguous);
 	add_view(o, "client", page, r, ROLE_CLIENT);
 	add_view(o, "server", page, r, ROLE_SERVER);
 	return o;

@@ -248,9 +248,7 @@ static struct json_object *json_path(const struct model *s,
 	json_number(o, "wait_max", path->response_time.max);
 	json_number(o, "critical", path->critical);
 	for (i = 0; i < WAITS; i++)
-		json_object_object_add(
-			step_time, step_names[i],
-			json_object_new_int64(path->step_time[i]));
+		json_signed(step_time, step_names[i], path->step_time[i]);
 	json_object_object_add(o, "wait_for", step_time);
 	return o;
 }
@@ -266,12 +264,11 @@ static struct json_object *json_cause(const struct model *s,
 	json_string(o, "address", c->server->address);
 	json_string(o, "step", step_names[c->what]);
 	json_string(o, "object", c->object);
-	json_object_object_add(o, "time", json_object_new_int64(c->time));
+	json_signed(o, "time", c->time);
 	json_number(o, "pieces", c->steps);
 	json_number(o, "requests", c->requests);
 	json_string(o, "code", code_text(code, sizeof(code), s, c, true));
-	json_object_object_add(o, "code_time",
-			       json_object_new_int64(c->code_time));
+	json_signed(o, "code_time", c->code_time);
 	return o;
 }
 
@@ -291,8 +288,7 @@ static void json_path_step(const struct path_step *path_step, void *arg)
 	json_string(o, "call",
 		    path_step->call ? log_op(p->s->log, path_step->call) : "");
 	json_string(o, "object", object);
-	json_object_object_add(o, "time",
-			       json_object_new_int64(path_step->time));
+	json_signed(o, "time", path_step->time);
 	json_object_array_add(p->array, o);
 }
 

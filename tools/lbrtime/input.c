@@ -36,13 +36,13 @@
 struct layout {
 	struct number common_type, common_pid;
 	int sample, map, task, sched, alarm, limit;
-	struct number ip, nr, flags, calls, returns, data;
-	struct number tgid, start, end, pgoff, id_size, path;
-	u32 id_offset;
+	struct number ip, nr, flags, calls, returns;
+	struct number tgid, start, end, pgoff, id_size;
 	struct number task_pid, task_tgid, task_parent;
 	struct number next_pid;
 	struct number alarm_start, alarm_duration, alarm_pid, alarm_chart;
-	struct number limit_chart, limit_name;
+	struct number limit_chart;
+	struct tep_format_field *data, *path, *build_id, *limit_name;
 };
 
 /**
@@ -66,21 +66,6 @@ struct input {
 /* ------------------------------------------------------------------------- */
 /* Formats */
 
-/* An array whose location is in a field */
-static bool find_array(struct number *n, struct tep_event *event,
-		       const char *name, const struct number *like)
-{
-	struct tep_format_field *f = event ? tep_find_field(event, name) : NULL;
-
-	if (!f || !(f->flags & TEP_FIELD_IS_DYNAMIC) || f->size != 4 ||
-	    f->offset < 0 || f->offset >= 4096)
-		return false;
-	*n = (struct number){ .offset = f->offset,
-			      .size = 4,
-			      .swap = like->swap };
-	return true;
-}
-
 static struct tep_event *find_event(const struct input *in, const char *system,
 				    const char *name)
 {
@@ -99,7 +84,7 @@ static bool find_sample(struct input *in)
 	    !number_find(&l->flags, in->r, e, "flags") ||
 	    !number_find(&l->calls, in->r, e, "calls") ||
 	    !number_find(&l->returns, in->r, e, "returns") ||
-	    !find_array(&l->data, e, "data", &l->ip))
+	    !(l->data = array_find(e, "data")))
 		return false;
 	l->sample = e->id;
 	return true;
@@ -108,7 +93,6 @@ static bool find_sample(struct input *in)
 static void find_map(struct input *in)
 {
 	struct tep_event *e = find_event(in, "lbrprof", "lbrprof_map");
-	struct tep_format_field *id = e ? tep_find_field(e, "build_id") : NULL;
 	struct layout *l = &in->l;
 
 	l->map = -1;
@@ -116,12 +100,11 @@ static void find_map(struct input *in)
 	    !number_find(&l->start, in->r, e, "start") ||
 	    !number_find(&l->end, in->r, e, "end") ||
 	    !number_find(&l->pgoff, in->r, e, "pgoff") ||
-	    !find_array(&l->path, e, "path", &l->ip))
+	    !(l->path = array_find(e, "path")))
 		return;
 	l->map = e->id;
-	if (id && id->size == ID_SIZE && id->offset >= 0 && id->offset < 4096 &&
-	    number_find(&l->id_size, in->r, e, "build_id_size"))
-		l->id_offset = id->offset;
+	if (number_find(&l->id_size, in->r, e, "build_id_size"))
+		l->build_id = array_find(e, "build_id");
 }
 
 static void find_others(struct input *in)
@@ -146,7 +129,7 @@ static void find_others(struct input *in)
 		l->alarm = e->id;
 	e = find_event(in, "ctlchart", "ctlchart_limit");
 	if (e && number_find(&l->limit_chart, in->r, e, "chart") &&
-	    find_array(&l->limit_name, e, "name", &l->ip))
+	    (l->limit_name = array_find(e, "name")))
 		l->limit = e->id;
 }
 
@@ -156,34 +139,6 @@ static void find_others(struct input *in)
 static u64 get(const struct number *n, const struct record *rec)
 {
 	return number_fits(n, rec) ? number_get(n, rec) : 0;
-}
-
-/* Return: false if it is not within the record */
-static bool get_array(const struct number *n, const struct record *rec,
-		      const u8 **data, u32 *len)
-{
-	u64 at = get(n, rec);
-	u32 offset = at & 0xffff;
-
-	*len = at >> 16 & 0xffff;
-	*data = rec->data + offset;
-	return number_fits(n, rec) && offset <= rec->size &&
-	       *len <= rec->size - offset;
-}
-
-static bool get_text(const struct number *n, const struct record *rec,
-		     char *text, u32 room)
-{
-	const u8 *data;
-	u32 len;
-
-	if (!get_array(n, rec, &data, &len))
-		return false;
-	if (len > room - 1)
-		len = room - 1;
-	memcpy(text, data, len);
-	text[len] = '\0';
-	return true;
 }
 
 static s32 tgid_of(const struct input *in, s32 pid)
@@ -200,7 +155,7 @@ static int parse_branches(struct input *in, const struct record *rec,
 	const u8 *data;
 	size_t at;
 
-	if (!get_array(&in->l.data, rec, &data, &len))
+	if (!array_get(in->l.data, rec->data, rec->size, &data, &len))
 		return guard_fail(
 			in->guard, rec->offset,
 			"damaged record: its branches are outside of it");
@@ -231,8 +186,7 @@ static int parse_sample(struct input *in, const struct record *rec)
 	u64 ip = get(&l->ip, rec);
 	struct sample *s;
 
-	if (!number_fits(&l->data, rec) || !number_fits(&l->ip, rec) ||
-	    !number_fits(&l->returns, rec))
+	if (!number_fits(&l->ip, rec) || !number_fits(&l->returns, rec))
 		return guard_fail(in->guard, rec->offset,
 				  "the record is too short for its format");
 	s = timeline_sample(in->t, rec->cpu, pid, rec->ts);
@@ -252,15 +206,17 @@ static int parse_map(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
 	char path[MAX_PATH];
-	u32 len = l->id_size.size ? get(&l->id_size, rec) : 0;
+	u32 len = l->build_id ? get(&l->id_size, rec) : 0, room;
+	const u8 *id = NULL;
 
-	if (!get_text(&l->path, rec, path, sizeof(path)) ||
-	    (len && (len > ID_SIZE || l->id_offset + len > rec->size)))
+	if (!array_text(l->path, rec, path, sizeof(path)) ||
+	    (len &&
+	     (!array_get(l->build_id, rec->data, rec->size, &id, &room) ||
+	      len > room || len > ID_SIZE)))
 		return guard_fail(in->guard, rec->offset,
 				  "the record is too short for its format");
 	symtab_map(in->t->symbols, get(&l->tgid, rec), get(&l->start, rec),
-		   get(&l->end, rec), get(&l->pgoff, rec), path,
-		   rec->data + l->id_offset, len);
+		   get(&l->end, rec), get(&l->pgoff, rec), path, id, len);
 	return 0;
 }
 
@@ -321,7 +277,7 @@ static void parse_limit(struct input *in, const struct record *rec)
 {
 	struct known_chart c = { .number = get(&in->l.limit_chart, rec) };
 
-	if (!get_text(&in->l.limit_name, rec, c.name, sizeof(c.name)))
+	if (!array_text(in->l.limit_name, rec, c.name, sizeof(c.name)))
 		return;
 	clean_text(c.name);
 	charts_learn(&in->charts, &c);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reports in JSON and CSV. */
 #include <json-c/json.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "lbrtime.h"
@@ -119,15 +118,6 @@ void lbrtime_write_csv(const struct timeline *t, const struct report *r)
 		csv_functions(t, r);
 }
 
-static void json_double(struct json_object *o, const char *key, double v)
-{
-	char text[40];
-
-	/* JSON has no NaN and no infinity */
-	snprintf(text, sizeof(text), "%.6g", isfinite(v) ? v : 0);
-	json_object_object_add(o, key, json_object_new_double_s(v, text));
-}
-
 static struct json_object *json_states(const struct timeline *t)
 {
 	struct json_object *o = json_object_new_object(), *one;
@@ -239,7 +229,7 @@ static struct json_object *json_visits(const struct timeline *t,
 		json_number(o, "time", s->ts);
 		json_number(o, "interval", s->ts - s->start);
 		json_number(o, "cpu", s->cpu);
-		json_object_object_add(o, "pid", json_object_new_int(s->pid));
+		json_signed(o, "pid", s->pid);
 		json_string(o, "comm", t->comm[s->comm]);
 		json_string(o, "state", state_name(s->state));
 		visits = json_object_new_array();
@@ -253,9 +243,7 @@ static struct json_object *json_visits(const struct timeline *t,
 				    slice[j].end - slice[j].start);
 			if (reliability_available(r->method)) {
 				json_number(v, "error", slice[j].error);
-				json_object_object_add(
-					v, "reliable",
-					json_object_new_boolean(slice[j].sure));
+				json_boolean(v, "reliable", slice[j].sure);
 			}
 			json_object_array_add(visits, v);
 		}

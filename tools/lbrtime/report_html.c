@@ -148,8 +148,7 @@ static struct json_object *threads(const struct timeline *t, u32 *thread)
 
 		if (!i || t->sample[order[i - 1]].pid != s->pid) {
 			o = json_object_new_object();
-			json_object_object_add(o, "pid",
-					       json_object_new_int(s->pid));
+			json_signed(o, "pid", s->pid);
 			json_string(o, "comm", t->comm[s->comm]);
 			json_object_array_add(a, o);
 			nr++;
@@ -186,15 +185,9 @@ static struct json_object *alarms(const struct timeline *t)
 
 	for (i = 0; i < t->alarms; i++) {
 		o = json_object_new_object();
-		json_object_object_add(
-			o, "start",
-			json_object_new_int64(
-				(s64)(t->alarm[i].start - first)));
-		json_object_object_add(
-			o, "end",
-			json_object_new_int64((s64)(t->alarm[i].end - first)));
-		json_object_object_add(o, "pid",
-				       json_object_new_int(t->alarm[i].pid));
+		json_signed(o, "start", t->alarm[i].start - first);
+		json_signed(o, "end", t->alarm[i].end - first);
+		json_signed(o, "pid", t->alarm[i].pid);
 		json_string(o, "chart", t->alarm[i].chart);
 		json_object_array_add(a, o);
 	}

@@ -15,6 +15,7 @@
 struct records;
 struct tep_handle;
 struct tep_event;
+struct tep_format_field;
 
 /**
  * struct record - one record
@@ -61,9 +62,17 @@ struct tep_handle *records_tep(const struct records *r);
 u32 records_cpus(const struct records *r);
 u64 records_bytes(const struct records *r);
 
+bool number_of(struct number *n, struct tep_handle *tep,
+	       const struct tep_format_field *f);
 bool number_find(struct number *n, const struct records *r,
 		 struct tep_event *event, const char *name);
 u64 number_swapped(const struct number *n, const u8 *from);
+
+struct tep_format_field *array_find(struct tep_event *event, const char *name);
+bool array_get(const struct tep_format_field *f, const void *record, u32 size,
+	       const u8 **data, u32 *len);
+bool array_text(const struct tep_format_field *f, const struct record *rec,
+		char *buf, size_t size);
 
 /**
  * number_fits - whether a record is long enough for a field

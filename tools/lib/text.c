@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How tools write names and numbers. See text.h. */
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,23 @@ void csv_string(FILE *out, const char *s)
 }
 
 /**
+ * shell_string - write a word of a shell's command
+ * @out: where to
+ * @s: the word; it is put into single quotes
+ */
+void shell_string(FILE *out, const char *s)
+{
+	fputc('\'', out);
+	for (; *s; s++) {
+		if (*s == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*s, out);
+	}
+	fputc('\'', out);
+}
+
+/**
  * html_string - write a JSON string that is safe within <script>
  * @out: where to
  * @s: the string; what is not fit for JSON is replaced
@@ -189,6 +207,42 @@ void folded_frame(FILE *out, const char *name, const char **before)
 void json_number(struct json_object *o, const char *key, u64 n)
 {
 	json_object_object_add(o, key, json_object_new_uint64(n));
+}
+
+/**
+ * json_signed - add a member
+ * @o: the object
+ * @key: the member's name
+ * @n: its value
+ */
+void json_signed(struct json_object *o, const char *key, s64 n)
+{
+	json_object_object_add(o, key, json_object_new_int64(n));
+}
+
+/**
+ * json_bool - add a member
+ * @o: the object
+ * @key: the member's name
+ * @value: its value
+ */
+void json_boolean(struct json_object *o, const char *key, bool value)
+{
+	json_object_object_add(o, key, json_object_new_boolean(value));
+}
+
+/**
+ * json_double - add a member with six digits
+ * @o: the object
+ * @key: the member's name
+ * @value: its value; 0 replaces NaN and infinity, which JSON does not have
+ */
+void json_double(struct json_object *o, const char *key, double value)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.6g", isfinite(value) ? value : 0);
+	json_object_object_add(o, key, json_object_new_double_s(value, text));
 }
 
 /**

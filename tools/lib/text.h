@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How tools write names and numbers: for people, and in CSV, JSON and HTML.
+ * How tools write names and numbers: for people, for shells, in CSV, JSON and HTML.
  */
 #ifndef LIB_TEXT_H
 #define LIB_TEXT_H
@@ -21,9 +21,13 @@ const char *format_count(char *buf, size_t size, u64 n);
 const char *format_bytes(char *buf, size_t size, u64 n);
 const char *format_value(char *buf, size_t size, u64 value, bool is_time);
 void csv_string(FILE *out, const char *s);
+void shell_string(FILE *out, const char *s);
 void html_string(FILE *out, const char *s);
 void folded_frame(FILE *out, const char *name, const char **before);
 void json_number(struct json_object *o, const char *key, u64 n);
+void json_signed(struct json_object *o, const char *key, s64 n);
+void json_boolean(struct json_object *o, const char *key, bool value);
+void json_double(struct json_object *o, const char *key, double value);
 void json_string(struct json_object *o, const char *key, const char *s);
 void json_write(struct json_object *o, FILE *out);
 

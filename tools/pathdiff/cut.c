@@ -466,8 +466,8 @@ static void note_outermost(struct cut *c, u32 function, u64 time)
 }
 
 /**
- * cut_outermost - the function in which the most time was spent, of those that
- * nothing recorded has called
+ * cut_outermost - the outermost function with the most time; no recorded function
+ * has called it
  * @c: the file
  *
  * Return: the function, or NONE.

@@ -84,17 +84,6 @@ static const struct kind {
 };
 
 /**
- * struct text - where a string in a record is
- */
-struct text {
-	u32 offset;
-	u32 size;
-	bool dynamic;
-	bool relative;
-	struct number loc;
-};
-
-/**
  * struct event - an event of the file
  * @what:	what it says
  * @wakeup:	it is sched_wakeup, which is later than sched_waking
@@ -108,8 +97,8 @@ struct event {
 	u8 what;
 	u32 min;
 	struct number field[MAX_FIELDS];
-	struct text text;
-	struct text prev_comm;
+	struct tep_format_field *text;
+	struct tep_format_field *prev_comm;
 	const char *name;
 };
 
@@ -144,47 +133,10 @@ struct reader {
 	u32 cpus;
 };
 
-static void find_text(struct reader *r, struct tep_event *event,
-		      const char *name, struct text *text)
+static const char *get_text(const struct tep_format_field *f,
+			    const struct record *rec, char *buf, size_t size)
 {
-	struct tep_format_field *f = tep_find_field(event, name);
-
-	memset(text, 0, sizeof(*text));
-	if (!f || f->offset < 0 || f->size < 1 || f->offset > 4096)
-		return;
-	text->offset = f->offset;
-	text->size = f->size;
-	text->dynamic = f->flags & TEP_FIELD_IS_DYNAMIC;
-	text->relative = f->flags & TEP_FIELD_IS_RELATIVE;
-	number_find(&text->loc, r->records, event, "common_pid");
-	text->loc.offset = f->offset;
-	text->loc.size = 4;
-	text->loc.is_signed = false;
-}
-
-/* The string, cut off at the buffer's size */
-static const char *get_text(const struct text *text, const struct record *rec,
-			    char *buf, size_t size)
-{
-	u64 offset = text->offset, len = text->size;
-
-	*buf = '\0';
-	if (text->dynamic) {
-		u64 loc;
-
-		if (!number_fits(&text->loc, rec))
-			return buf;
-		loc = number_get(&text->loc, rec);
-		offset = (loc & 0xffff) +
-			 (text->relative ? text->offset + 4 : 0);
-		len = loc >> 16;
-	}
-	if (!len || offset > rec->size || len > rec->size - offset)
-		return buf;
-	if (len > size - 1)
-		len = size - 1;
-	memcpy(buf, rec->data + offset, len);
-	buf[len] = '\0';
+	array_text(f, rec, buf, size);
 	return buf;
 }
 
@@ -212,26 +164,26 @@ static bool understand(struct reader *r, const struct kind *k, struct event *e)
 		e->min = r->common;
 	e->what = k->what;
 	if (k->what == IS_SWITCH) {
-		find_text(r, event, "next_comm", &e->text);
-		find_text(r, event, "prev_comm", &e->prev_comm);
+		e->text = array_find(event, "next_comm");
+		e->prev_comm = array_find(event, "prev_comm");
 	}
 	if (k->what == IS_EXEC)
-		find_text(r, event, "filename", &e->text);
+		e->text = array_find(event, "filename");
 	if (k->what == IS_RENAME)
-		find_text(r, event, "newcomm", &e->text);
+		e->text = array_find(event, "newcomm");
 	if (k->what == IS_FORK)
-		find_text(r, event, "child_comm", &e->text);
+		e->text = array_find(event, "child_comm");
 	if (k->what == IS_IRQ)
-		find_text(r, event, "name", &e->text);
+		e->text = array_find(event, "name");
 	if (k->what == IS_STACK) {
 		struct tep_format_field *f = tep_find_field(event, "caller");
 
-		e->text.offset = f && f->offset > 0 ? f->offset : 0;
+		if (!f || f->offset < 1)
+			return false;
 		e->field[0] = r->type;
+		e->field[0].offset = f->offset;
 		e->field[0].size = tep_get_long_size(tep) == 4 ? 4 : 8;
 		e->field[0].is_signed = false;
-		if (!e->text.offset)
-			return false;
 	}
 	r->by_type[event->id] = e - r->event + 1;
 	r->entries += k->what == IS_ENTRY;
@@ -303,8 +255,7 @@ static void on_stack(struct reader *r, const struct event *e,
 	struct number n = e->field[0];
 	u32 function[MAX_STACK], nr = 0;
 
-	for (n.offset = e->text.offset; nr < MAX_STACK && number_fits(&n, rec);
-	     n.offset += n.size) {
+	for (; nr < MAX_STACK && number_fits(&n, rec); n.offset += n.size) {
 		u64 address = number_get(&n, rec);
 
 		if (!address || address == U64_MAX ||
@@ -337,7 +288,7 @@ static void on_exec(struct reader *r, const struct event *e,
 {
 	char buf[4096], *slash;
 
-	get_text(&e->text, rec, buf, sizeof(buf));
+	get_text(e->text, rec, buf, sizeof(buf));
 	slash = strrchr(buf, '/');
 	slash = slash ? slash + 1 : buf;
 	slash[strnlen(slash, 15)] = '\0';
@@ -362,14 +313,14 @@ static void on_event(struct reader *r, const struct event *e,
 	case IS_RENAME:
 	case IS_FORK:
 		rename_thread(r, rec, number_get(&f[0], rec),
-			      get_text(&e->text, rec, buf, sizeof(buf)));
+			      get_text(e->text, rec, buf, sizeof(buf)));
 		break;
 	case IS_SWITCH:
 		rename_thread(r, rec, number_get(&f[0], rec),
-			      get_text(&e->prev_comm, rec, buf, sizeof(buf)));
+			      get_text(e->prev_comm, rec, buf, sizeof(buf)));
 		wait_switch(r->cut, &x, number_get(&f[0], rec),
 			    number_get(&f[1], rec), number_get(&f[2], rec),
-			    get_text(&e->text, rec, buf, sizeof(buf)));
+			    get_text(e->text, rec, buf, sizeof(buf)));
 		break;
 	case IS_WAKING:
 		wait_waking(r->cut, &x, number_get(&f[0], rec));
@@ -385,7 +336,7 @@ static void on_event(struct reader *r, const struct event *e,
 		break;
 	case IS_IRQ:
 		wait_irq_source(r->cut, &x, IRQ_HARD, IRQ_LINE,
-				get_text(&e->text, rec, buf, sizeof(buf)));
+				get_text(e->text, rec, buf, sizeof(buf)));
 		break;
 	case IS_SOFTIRQ:
 		wait_irq_source(r->cut, &x, IRQ_SOFT, IRQ_LINE,

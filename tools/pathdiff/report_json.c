@@ -9,19 +9,6 @@
 /* Values of figure 8 that are given, at most */
 #define MAX_VALUES 1000
 
-static void add_double(struct json_object *o, const char *key, double v)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%.6g", v);
-	json_object_object_add(o, key, json_object_new_double_s(v, text));
-}
-
-static void add_bool(struct json_object *o, const char *key, bool v)
-{
-	json_object_object_add(o, key, json_object_new_boolean(v));
-}
-
 static void add_ns(struct json_object *o, const char *key, double ns)
 {
 	json_number(o, key, ns > 0 ? ns + 0.5 : 0);
@@ -55,15 +42,15 @@ static struct json_object *limit_object(const struct limit *l)
 
 	json_number(o, "limit", l->ns);
 	json_number(o, "center", l->center);
-	add_bool(o, "given", l->given);
+	json_boolean(o, "given", l->given);
 	json_number(o, "learnt", l->learnt);
 	json_number(o, "set_aside", l->set_aside);
-	add_bool(o, "floored", l->floored);
-	add_bool(o, "far", l->is_far);
+	json_boolean(o, "floored", l->floored);
+	json_boolean(o, "far", l->is_far);
 	json_number(o, "normal", l->nr[0]);
 	json_number(o, "slow", l->nr[1]);
 	json_number(o, "longest", l->longest);
-	add_bool(o, "healthy", l->healthy);
+	json_boolean(o, "healthy", l->healthy);
 	return o;
 }
 
@@ -92,8 +79,8 @@ static struct json_object *functions_array(const struct result *r,
 			    r->paths.functions.name[s->function]);
 		add_ns(o, "self", s->self / n);
 		add_ns(o, "normal_self", s->normal / n);
-		add_double(o, "factor", factor_of(s->self, s->normal));
-		add_bool(o, "extra", s->extra);
+		json_double(o, "factor", factor_of(s->self, s->normal));
+		json_boolean(o, "extra", s->extra);
 		json_object_array_add(a, o);
 	}
 	return a;
@@ -162,7 +149,7 @@ static struct json_object *worst_object(const struct result *r,
 	json_number(o, "start", e->start);
 	json_number(o, "duration", e->duration);
 	if (e->pid < UNKNOWN_PID)
-		json_object_object_add(o, "pid", json_object_new_int(e->pid));
+		json_signed(o, "pid", e->pid);
 	if (e->comm != NONE)
 		json_string(o, "comm", p->names.name[e->comm]);
 	exec_chain(r, e, c->worst_pos, chain, sizeof(chain));
@@ -184,10 +171,10 @@ static struct json_object *cause_object(const struct result *r,
 
 	cause_headline(r, c, text, sizeof(text));
 	json_string(o, "headline", text);
-	add_bool(o, "named", named);
+	json_boolean(o, "named", named);
 	json_string(o, "kind", c->waits ? "wait" : cause_kind_name(c->kind));
-	add_bool(o, "extra",
-		 c->kind == CAUSE_EXTRA || c->kind == CAUSE_EXTRA_CALLS);
+	json_boolean(o, "extra",
+		     c->kind == CAUSE_EXTRA || c->kind == CAUSE_EXTRA_CALLS);
 	json_string(o, "function", cause_function(r, c));
 	if (c->caller != NONE)
 		json_string(o, "caller", r->paths.functions.name[c->caller]);
@@ -197,13 +184,13 @@ static struct json_object *cause_object(const struct result *r,
 	add_ns(o, "normal_self", c->normal_self / n);
 	add_ns(o, "inclusive", c->incl / n);
 	add_ns(o, "normal_inclusive", c->normal_incl / n);
-	add_double(o, "factor", factor_of(c->self, c->normal_self));
-	add_double(o, "share", c->duration > 0 ? c->self / c->duration : 0);
-	add_double(o, "delay_share",
-		   r->ranking.excess > 0 ? c->excess / r->ranking.excess : 0);
-	add_double(o, "explained", c->explained);
-	add_double(o, "confidence", c->confidence);
-	add_bool(o, "overhead", cause_is_overhead(r, c));
+	json_double(o, "factor", factor_of(c->self, c->normal_self));
+	json_double(o, "share", c->duration > 0 ? c->self / c->duration : 0);
+	json_double(o, "delay_share",
+		    r->ranking.excess > 0 ? c->excess / r->ranking.excess : 0);
+	json_double(o, "explained", c->explained);
+	json_double(o, "confidence", c->confidence);
+	json_boolean(o, "overhead", cause_is_overhead(r, c));
 	if (c->waits || c->known)
 		add_wait(o, r, c);
 	json_object_object_add(o, "worst", worst_object(r, c));
@@ -283,7 +270,7 @@ struct json_object *result_object(const struct result *r)
 	json_object_object_add(o, "causes", a);
 	json_number(o, "unmatched", k->unmatched);
 	json_number(o, "throughout", k->throughout);
-	add_bool(o, "spread", k->spread);
+	json_boolean(o, "spread", k->spread);
 	json_number(o, "causes_found", k->nr);
 	json_object_object_add(o, "patterns", patterns_object(&r->nearest));
 	add_cdf(o, r, SIDE_TRACE, "cdf");

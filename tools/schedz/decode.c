@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "chrome.h"
+#include "records.h"
 #include "schedz.h"
 #include "text.h"
 #include "tracefile.h"
@@ -58,48 +59,28 @@ static void print_ftrace(struct printer *p, struct tep_record *rec)
 	trace_seq_destroy(&s);
 }
 
-static bool within(const struct tep_record *rec, unsigned int at,
-		   unsigned int size)
-{
-	return at <= (unsigned int)rec->size &&
-	       size <= (unsigned int)rec->size - at;
-}
-
 static void add_field(struct printer *p, struct json_object *o,
 		      struct tep_record *rec, struct tep_format_field *f)
 {
-	const char *data = rec->data;
-	unsigned int at = f->offset, size = f->size;
-	unsigned long long v;
+	const struct record record = { .data = rec->data };
 	char text[RECORD_MAX];
+	struct number n;
+	const u8 *data;
+	u32 size;
+	u64 v;
 
-	if (!within(rec, at, size))
+	if (!array_get(f, rec->data, rec->size, &data, &size))
 		return;
-	if (f->flags & TEP_FIELD_IS_DYNAMIC) {
-		unsigned int loc = tep_read_number(p->tep, data + at, 4);
-
-		at = loc & 0xffff;
-		size = loc >> 16;
-		if (!within(rec, at, size))
-			return;
-	}
 	if (f->flags & TEP_FIELD_IS_STRING) {
-		snprintf(text, sizeof(text), "%.*s", (int)size, data + at);
+		snprintf(text, sizeof(text), "%.*s", (int)size, data);
 		json_string(o, f->name, text);
-	} else if (!(f->flags & TEP_FIELD_IS_ARRAY) && size <= 8) {
-		v = tep_read_number(p->tep, data + at, size);
-		if (!(f->flags & TEP_FIELD_IS_SIGNED))
-			json_object_object_add(o, f->name,
+	} else if (!(f->flags & TEP_FIELD_IS_ARRAY) &&
+		   number_of(&n, p->tep, f)) {
+		v = number_get(&n, &record);
+		json_object_object_add(o, f->name,
+				       n.is_signed ?
+					       json_object_new_int64((s64)v) :
 					       json_object_new_uint64(v));
-		else if (size < 8) /* the sign is not extended */
-			json_object_object_add(
-				o, f->name,
-				json_object_new_int64(
-					(long long)(v << (64 - 8 * size)) >>
-					(64 - 8 * size)));
-		else
-			json_object_object_add(o, f->name,
-					       json_object_new_int64(v));
 	}
 }
 
@@ -109,10 +90,9 @@ static void print_json(struct printer *p, struct tep_record *rec)
 	struct json_object *o = json_object_new_object();
 	struct tep_format_field *f;
 
-	json_object_object_add(o, "time", json_object_new_uint64(rec->ts));
-	json_object_object_add(o, "cpu", json_object_new_int(rec->cpu));
-	json_object_object_add(
-		o, "event", json_object_new_string(event ? event->name : "?"));
+	json_number(o, "time", rec->ts);
+	json_number(o, "cpu", rec->cpu);
+	json_string(o, "event", event ? event->name : "?");
 	if (event) {
 		for (f = event->format.common_fields; f; f = f->next) {
 			if (strcmp(f->name, "common_type") != 0)
@@ -124,18 +104,6 @@ static void print_json(struct printer *p, struct tep_record *rec)
 	fprintf(p->out, "%s\n",
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
-}
-
-static bool get_number(struct tep_event *event, struct tep_record *rec,
-		       const char *name, unsigned long long *v)
-{
-	struct tep_format_field *f = tep_find_field(event, name);
-
-	if (!f || f->size > 8 || !within(rec, f->offset, f->size))
-		return false;
-	*v = tep_read_number(event->tep, (char *)rec->data + f->offset,
-			     f->size);
-	return true;
 }
 
 static void put_running(struct printer *p, unsigned int cpu,
@@ -154,23 +122,23 @@ static void put_running(struct printer *p, unsigned int cpu,
 static void print_chrome(struct printer *p, struct tep_record *rec)
 {
 	struct tep_event *event = tep_find_event_by_record(p->tep, rec);
-	struct tep_format_field *comm;
+	const struct record record = { .data = rec->data, .size = rec->size };
+	char comm[SCHEDZ_COMM_LEN];
+	struct number pid;
 	struct running *r;
-	unsigned long long pid;
 
 	if (!event || strcmp(event->name, "sched_switch") != 0 ||
-	    (unsigned int)rec->cpu >= p->cpus)
-		return;
-	comm = tep_find_field(event, "next_comm");
-	if (!comm || comm->size != SCHEDZ_COMM_LEN ||
-	    !within(rec, comm->offset, comm->size) ||
-	    !get_number(event, rec, "next_pid", &pid))
+	    (unsigned int)rec->cpu >= p->cpus ||
+	    !number_of(&pid, p->tep, tep_find_field(event, "next_pid")) ||
+	    !number_fits(&pid, &record) ||
+	    !array_text(array_find(event, "next_comm"), &record, comm,
+			sizeof(comm)))
 		return;
 	r = &p->running[rec->cpu];
 	put_running(p, rec->cpu, rec->ts);
 	r->known = true;
-	r->pid = pid;
-	memcpy(r->comm, (char *)rec->data + comm->offset, SCHEDZ_COMM_LEN);
+	r->pid = number_get(&pid, &record);
+	strcpy(r->comm, comm);
 	r->since = rec->ts;
 }
 

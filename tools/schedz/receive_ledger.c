@@ -9,6 +9,7 @@
 
 #include "memory.h"
 #include "receive.h"
+#include "text.h"
 
 /* How often ledgers are written */
 #define LEDGER_MS 1000
@@ -68,11 +69,6 @@ static const char *state_name(const struct collector_ledger *l)
 	}
 }
 
-static void put_member(struct json_object *o, const char *key, uint64_t value)
-{
-	json_object_object_add(o, key, json_object_new_uint64(value));
-}
-
 static struct json_object *ledger_object(const struct collector *c,
 					 const struct session *s)
 {
@@ -82,23 +78,22 @@ static struct json_object *ledger_object(const struct collector *c,
 
 	get_ledger(s, &l);
 	snprintf(id, sizeof(id), "%016" PRIx64, s->id);
-	json_object_object_add(o, "host", json_object_new_string(s->host));
-	json_object_object_add(o, "session", json_object_new_string(id));
-	json_object_object_add(o, "state",
-			       json_object_new_string(state_name(&l)));
-	put_member(o, "generated", l.generated);
-	put_member(o, "earlier", l.earlier);
-	put_member(o, "delivered", l.delivered);
-	put_member(o, "lost_in_ring", l.ring_lost);
-	put_member(o, "lost_on_wire", l.wire_lost);
-	put_member(o, "awaited", l.awaited);
-	put_member(o, "behind", l.behind);
-	put_member(o, "unknown_cpus", l.unknown);
-	put_member(o, "silent_ms", s->finished ? 0 : c->now - s->heard);
-	put_member(o, "datagrams", l.datagrams);
-	put_member(o, "again", l.again);
-	put_member(o, "damaged", l.damaged);
-	put_member(o, "dropped", l.dropped);
+	json_string(o, "host", s->host);
+	json_string(o, "session", id);
+	json_string(o, "state", state_name(&l));
+	json_number(o, "generated", l.generated);
+	json_number(o, "earlier", l.earlier);
+	json_number(o, "delivered", l.delivered);
+	json_number(o, "lost_in_ring", l.ring_lost);
+	json_number(o, "lost_on_wire", l.wire_lost);
+	json_number(o, "awaited", l.awaited);
+	json_number(o, "behind", l.behind);
+	json_number(o, "unknown_cpus", l.unknown);
+	json_number(o, "silent_ms", s->finished ? 0 : c->now - s->heard);
+	json_number(o, "datagrams", l.datagrams);
+	json_number(o, "again", l.again);
+	json_number(o, "damaged", l.damaged);
+	json_number(o, "dropped", l.dropped);
 	return o;
 }
 

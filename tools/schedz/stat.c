@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "schedz.h"
+#include "text.h"
 
 static const char *const names[SCHEDZ_KINDS] = {
 	[SCHEDZ_SWITCH] = "sched_switch",
@@ -151,8 +152,7 @@ static struct json_object *object(const struct sums *s)
 	struct json_object *kinds = json_object_new_object();
 	unsigned int i;
 
-#define NUMBER(key) \
-	json_object_object_add(o, #key, json_object_new_uint64(s->key))
+#define NUMBER(key) json_number(o, #key, s->key)
 	NUMBER(blocks);
 	NUMBER(events);
 	NUMBER(bytes);
@@ -161,8 +161,7 @@ static struct json_object *object(const struct sums *s)
 	NUMBER(first);
 	NUMBER(last);
 	for (i = 0; i < SCHEDZ_KINDS; i++)
-		json_object_object_add(kinds, names[i],
-				       json_object_new_uint64(s->kind[i]));
+		json_number(kinds, names[i], s->kind[i]);
 	json_object_object_add(o, "kinds", kinds);
 	return o;
 }
@@ -174,8 +173,8 @@ static void print_json(FILE *out, const struct trace *t, const struct sums *cpu,
 	struct json_object *list = json_object_new_array();
 	unsigned int i;
 
-	json_object_object_add(o, "others", json_object_new_uint64(t->others));
-	json_object_object_add(o, "clock", json_object_new_string(t->clock));
+	json_number(o, "others", t->others);
+	json_string(o, "clock", t->clock);
 	for (i = 0; i < t->cpus; i++)
 		json_object_array_add(list, object(&cpu[i]));
 	json_object_object_add(o, "cpus", list);

@@ -136,7 +136,7 @@ static struct json_object *alarm_object(const struct alarm *a)
 	json_number(o, "pid", a->pid);
 	json_string(o, "comm", a->comm);
 	json_string(o, "keys", a->keys);
-	json_object_object_add(o, "kept", json_object_new_boolean(a->kept));
+	json_boolean(o, "kept", a->kept);
 	return o;
 }
 

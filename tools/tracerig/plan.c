@@ -10,6 +10,7 @@
 
 #include "memory.h"
 #include "plan.h"
+#include "text.h"
 #include "tracerig.h"
 
 /* The kernel's limits, with room for what is put behind a name */
@@ -382,19 +383,6 @@ void plan_common(struct plan *p)
 	add_context(p, "ctlchart_debug:ctlchart_value", true);
 }
 
-/* In single quotes, for a shell */
-static void quote(FILE *out, const char *s)
-{
-	fputc('\'', out);
-	for (; *s; s++) {
-		if (*s == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*s, out);
-	}
-	fputc('\'', out);
-}
-
 static bool is_judged(const struct plan *p, const char *event)
 {
 	const char *colon = strchr(event, ':');
@@ -443,7 +431,7 @@ void plan_print(const struct plan *p, FILE *out, u64 buffer)
 
 		fprintf(out, " \\\n  -e %s:%s -f ",
 			c->system ? c->system : PROGRAM, c->event);
-		quote(out, c->filter);
+		shell_string(out, c->filter);
 	}
 	for (i = 0; i < p->nr_context; i++) {
 		if (!is_judged(p, p->context[i]))
