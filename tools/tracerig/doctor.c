@@ -471,8 +471,7 @@ int doctor_main(int argc, char **argv)
 	check_trace_cmd(&d);
 	if (d.json) {
 		o = json_object_new_object();
-		json_object_object_add(
-			o, "watch", json_object_new_boolean(!d.cannot_watch));
+		json_boolean(o, "watch", !d.cannot_watch);
 		json_object_object_add(o, "checks", d.checks);
 		json_write(o, stdout);
 	} else {
