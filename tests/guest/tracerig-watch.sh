@@ -127,7 +127,7 @@ done
 printf x | dd of="desk/$case/trace.dat" bs=1 seek=5000 conv=notrunc status=none
 fails 1 'trace.dat: ' tracerig verify --dir=desk "$case"
 
-# --- with limits, without learning; full disk; what the commands that are printed do
+# --- with limits, without learning; full disk
 mkdir full
 mount -t tmpfs -o size=512k none full
 fails 1 'full: No space left on device' tracerig watch --dir="$PWD/full" disk
@@ -139,7 +139,26 @@ until_true 30 grep -q 'case 1 is not kept: No space left on device' err
 kill -TERM "$pid"
 ended 1
 same "groups.json" "$(ls -A full)" "files on a full disk"
+grep -q ' not kept: disk took ' log || die "the case is not reported: $(cat log)"
+same "" "$(grep 'like case' log)" "cases like one that is not there"
 umount full
+
+# --- no process to write a case
+mkdir -p group
+mount -t cgroup2 none group
+echo +pids >group/cgroup.subtree_control
+mkdir group/alone
+watch disk --dir="$PWD/fresh" --limits=saved
+echo "$pid" >group/alone/cgroup.procs
+echo 1 >group/alone/pids.max
+reads slow.log "$slow" 1001 1
+until_true 30 grep -q ' not kept: Resource temporarily unavailable' err
+kill -TERM "$pid"
+ended 1
+rmdir group/alone
+umount group
+
+# --- what the commands that are printed do
 tracerig watch disk wakeup --print >print
 grep -q '^trace-cmd record -B tracerig ' print || die "not printed: $(cat print)"
 sed '$s/$/ -o printed.dat true/' print >print.sh
@@ -163,7 +182,7 @@ kill -KILL "$pid"
 wait "$pid" 2>/dev/null || :
 same tracerig-1 "$(ls "$instances")" "instances after SIGKILL"
 watch "${presets[@]}"
-grep -q '^removed 1 trace instance' log || die "what the killed one left is not reported: $(cat log)"
+grep -q '^removed trace instances of killed watches: 1$' log || die "what the killed one left is not reported: $(cat log)"
 until_true 90 all_learnt 4
 sleep=sleep=syscall.nanosleep,function.__x64_sys_nanosleep,uprobe.work
 wait=wait=wakeup

@@ -162,6 +162,59 @@ START_TEST(many_groups)
 }
 END_TEST
 
+/* The first one that is there: --keep may have removed the first of all */
+START_TEST(first)
+{
+	static char reader[] = "disk reader", writer[] = "disk writer";
+	static struct store_case kept[] = { { .number = 4, .group = writer },
+					    { .number = 7, .group = reader },
+					    { .number = 9, .group = reader } };
+	const struct store s = { .c = kept, .nr = ARRAY_SIZE(kept) };
+	const struct store_group g = { .name = reader, .first = 2 };
+
+	ck_assert_uint_eq(store_first(&s, &g), 7);
+	ck_assert_uint_eq(store_first(&(struct store){ 0 }, &g), 0);
+}
+END_TEST
+
+/* ---- messages ---- */
+
+static const struct {
+	u64 number, like, alike;
+	const char *want;
+} messages[] = {
+	{ 3, 3, 1,
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12" },
+	{ 3, 1, 7,
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)" },
+	{ 0, 1, 7,
+	  "like case 1: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)" },
+	/* A full disk: there is no case that it is like */
+	{ 0, 0, 1,
+	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12" },
+	{ 0, 0, 2,
+	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alike)" },
+};
+
+START_TEST(message)
+{
+	const struct notice n = { .number = messages[_i].number,
+				  .like = messages[_i].like,
+				  .alike = messages[_i].alike,
+				  .chart = "disk",
+				  .value = 226000000,
+				  .limit = 43000000,
+				  .is_time = true,
+				  .pid = 12,
+				  .comm = "a",
+				  .keys = "k=1" };
+	char *got = notice_message(&n);
+
+	ck_assert_str_eq(got, messages[_i].want);
+	free(got);
+}
+END_TEST
+
 /* ---- the command ---- */
 
 static const struct notice notice = {
@@ -302,8 +355,10 @@ int main(void)
 	tcase_add_loop_test(t, alike, 0, ARRAY_SIZE(groups));
 	tcase_add_test(t, wants);
 	tcase_add_test(t, many_groups);
+	tcase_add_test(t, first);
 	suite_add_tcase(s, t);
 	t = tcase_create("notify");
+	tcase_add_loop_test(t, message, 0, ARRAY_SIZE(messages));
 	tcase_add_test(t, command);
 	tcase_add_test(t, command_fails);
 	tcase_add_test(t, metrics);

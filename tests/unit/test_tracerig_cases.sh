@@ -72,6 +72,8 @@ grep -qF -e '-e net:net_dev_xmit' out || wrong "no event of -e: $(cat out)"
 status=$?
 [ $status -eq 1 ] || wrong "doctor finds a kernel in no tracefs: status $status"
 grep -q "^missing *tracefs " out || wrong "the doctor does not miss tracefs: $(cat out)"
+grep -q ' memory *the ring buffers of a watch take [0-9.]* MB' out || wrong "no line on memory: $(cat out)"
+grep -q ' space *[0-9.]* [kMGT]*B are free in /' out || wrong "no line on space: $(cat out)"
 "$program" doctor --tracefs "$PWD/nosuch" --format=json >doctor.json
 mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
@@ -152,6 +154,8 @@ printf '\0x' >>4/case.json
 refused '4/case.json: [0-9]*: something follows'
 rm 4/case.json
 refused '4/case.json: No such file'
+rm 4/case.json && mkfifo 4/case.json
+refused '4/case.json: is not a regular file'
 # Each member absent, of each other type, or unknown: one line, naming it
 python3 "$TRACERIG_TOP/tests/unit/tracerig_mutations.py" >mutations || wrong "mutations"
 [ "$(wc -l <mutations)" -gt 250 ] || wrong "only $(wc -l <mutations) mutations"
@@ -171,7 +175,7 @@ rm -rf 4
 cp -a cases/4 saved
 echo '{}' >cases/4/case.json
 "$program" list --dir cases >out 2>err && wrong "list does not say that a case is damaged"
-grep -q '1 cases are damaged' err || wrong "list: $(cat err)"
+grep -q 'damaged cases that are not listed: 1;' err || wrong "list: $(cat err)"
 [ "$(grep -c '^ *[135] ' out)" -eq 3 ] || wrong "list has not the others: $(cat out)"
 rm -rf cases/4 && mv saved cases/4
 

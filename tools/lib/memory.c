@@ -43,7 +43,8 @@ static void __attribute__((noinline)) grow_stack(void)
 		room[i] = 0;
 }
 
-static void check_stack(void)
+/* Before main(), so that no program can forget it */
+static void __attribute__((constructor)) check_stack(void)
 {
 	void *p = mmap(NULL, 2 * STACK_ROOM, PROT_NONE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -63,7 +64,6 @@ void memory_on_failure(void (*report)(const char *doing, void *arg), void *arg)
 {
 	on_failure = report;
 	on_failure_arg = arg;
-	check_stack();
 }
 
 /**
@@ -74,11 +74,17 @@ void memory_on_failure(void (*report)(const char *doing, void *arg), void *arg)
  */
 void memory_failed(void)
 {
-	if (on_failure)
+	char line[sizeof(doing) + 100];
+	int len;
+
+	if (on_failure) {
 		on_failure(doing, on_failure_arg);
-	else
-		dprintf(STDERR_FILENO, "%s: out of memory: %s\n",
-			program_invocation_short_name, doing);
+	} else {
+		/* dprintf() allocates a buffer */
+		len = snprintf(line, sizeof(line), "%.60s: out of memory: %s\n",
+			       program_invocation_short_name, doing);
+		(void)!write(STDERR_FILENO, line, len);
+	}
 	_exit(EXIT_FAILURE);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <sodium/crypto_hash_sha256.h>
+#include <sodium/utils.h>
 
 #include "case.h"
 #include "memory.h"
@@ -34,9 +35,8 @@ char *case_sum(const char *path, u64 *bytes)
 	u8 sum[crypto_hash_sha256_BYTES], buf[65536];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	crypto_hash_sha256_state state;
-	int error;
-	size_t i;
 	char *text;
+	int error;
 	ssize_t n;
 
 	if (fd < 0)
@@ -54,9 +54,7 @@ char *case_sum(const char *path, u64 *bytes)
 		return NULL;
 	crypto_hash_sha256_final(&state, sum);
 	text = xzalloc(2 * sizeof(sum) + 1);
-	for (i = 0; i < sizeof(sum); i++)
-		snprintf(text + 2 * i, 3, "%02x", sum[i]);
-	return text;
+	return sodium_bin2hex(text, 2 * sizeof(sum) + 1, sum, sizeof(sum));
 }
 
 /* ---- case.json ---- */
@@ -88,8 +86,8 @@ static void add_time(struct json_object *o, const char *key,
 }
 
 /**
- * case_time - time of day
- * @ts: what the trace clock showed then, which is CLOCK_MONOTONIC, ns
+ * case_time - convert to time of day
+ * @ts: time of the trace clock, which is CLOCK_MONOTONIC, in ns
  */
 struct timespec case_time(u64 ts)
 {
@@ -217,7 +215,7 @@ static struct json_object *values_array(const struct window *w)
 	return a;
 }
 
-/* The case's files, in order of their names, with their sizes and sums */
+/* The files of the case, sorted by name, with their sizes and sums */
 static struct json_object *files_array(const char *dir)
 {
 	struct json_object *a = json_object_new_array(), *o;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A case: a directory that has all that is known about an abnormal operation, with
- * case.json, which names and sums its files. A case is whole or absent: it is written
- * under another name, synchronized, and renamed.
+ * A case: a directory with all that is known about an abnormal operation. Its case.json
+ * has the names and sums of its files. A case is whole or absent: it is written under
+ * another name, synchronized, and renamed.
  */
 #ifndef TRACERIG_CASE_H
 #define TRACERIG_CASE_H

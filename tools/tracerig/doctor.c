@@ -26,12 +26,12 @@
 #define KEEP (1ull << 30)
 #define BUFFER (4ull << 20)
 
-/* fs/configfs/mount.c; no header for programs has it */
+/* From fs/configfs/mount.c; no UAPI header has it */
 #define CONFIGFS_MAGIC 0x62656570
 
 enum { OPT_FORMAT = 0x100, OPT_TRACEFS };
 
-/* A machine that MISSING anything a watch needs cannot be watched */
+/* If anything that a watch needs is MISSING, the machine cannot be watched */
 enum status { OK, LIMITED, MISSING, UNKNOWN };
 
 struct doctor {
@@ -88,7 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- answers ---- */
 
-/* An answer: what is there, and, if that is not all, what to do; both are freed */
+/* Print what is there, and, if that is not all, what to do; both are freed */
 static void answer(struct doctor *d, const char *name, enum status status,
 		   char *text, char *advice)
 {
@@ -181,7 +181,7 @@ static void check_lockdown(struct doctor *d)
 		if (!strcmp(mode, "confidentiality")) {
 			d->cannot_watch = true;
 			answer(d, "lockdown", MISSING, xstrdup(mode),
-			       xstrdup("tracefs is locked: boot with lockdown=integrity, or without Secure Boot"));
+			       xstrdup("tracefs cannot be used: boot with lockdown=integrity, or without Secure Boot"));
 		} else {
 			answer(d, "lockdown", OK, xstrdup(mode), NULL);
 		}
@@ -194,7 +194,7 @@ static void check_tracefs(struct doctor *d)
 	const char *dir = NULL;
 	char *events;
 
-	/* It is not mounted here: a doctor changes nothing */
+	/* A tracefs that is not mounted stays so: the doctor changes nothing */
 	if (d->tracefs)
 		dir = d->tracefs;
 	else if (tracefs_tracing_dir_is_mounted(false, &dir) <= 0)
@@ -221,13 +221,13 @@ static void check_tracefs(struct doctor *d)
 	free(events);
 }
 
-/* Parts of tracerig and of ftrace, by a file of tracefs that comes with them */
+/* Check a part of tracerig or ftrace by a file that it has in tracefs */
 static void check_part(struct doctor *d, const char *name, const char *file,
 		       const char *what, const char *advice)
 {
 	if (!d->readable)
 		answer(d, name, UNKNOWN, xstrdup("tracefs cannot be read"),
-		       xstrdup("see tracefs"));
+		       xstrdup("see the line on tracefs"));
 	else if (in_tracefs(file))
 		answer(d, name, OK, xstrdup(what), NULL);
 	else
@@ -263,11 +263,11 @@ static void check_parts(struct doctor *d)
 	else
 		answer(d, "tracecast", MISSING,
 		       xstrdup("no transport tracecast"), xstrdup(PATCHES));
-	check_part(d, "kprobes", "kprobe_events", "presets function:NAME",
+	check_part(d, "kprobes", "kprobe_events", "preset function:NAME",
 		   "build the kernel with CONFIG_KPROBE_EVENTS=y");
-	check_part(d, "uprobes", "uprobe_events", "presets uprobe:FILE:SYMBOL",
+	check_part(d, "uprobes", "uprobe_events", "preset uprobe:FILE:SYMBOL",
 		   "build the kernel with CONFIG_UPROBE_EVENTS=y");
-	check_part(d, "syscalls", "events/syscalls", "presets syscall:NAME",
+	check_part(d, "syscalls", "events/syscalls", "preset syscall:NAME",
 		   "build the kernel with CONFIG_FTRACE_SYSCALLS=y");
 }
 
@@ -279,7 +279,7 @@ static void check_clock(struct doctor *d)
 	if (!line)
 		answer(d, "clock", UNKNOWN,
 		       xstrdup("the clock source is not known"),
-		       xstrdup("is sysfs mounted?"));
+		       xstrdup("check that sysfs is mounted on /sys"));
 	else if (!strcmp(line, "tsc") || !strcmp(line, "kvm-clock") ||
 		 !strcmp(line, "arch_sys_counter") ||
 		 !strncmp(line, "hyperv", 6))
@@ -360,7 +360,7 @@ static void check_pressure(struct doctor *d)
 		answer(d, "pressure", OK, xstrdup("/proc/pressure"), NULL);
 	else
 		answer(d, "pressure", LIMITED,
-		       xstrdup("no /proc/pressure: cases do not have it"),
+		       xstrdup("no /proc/pressure: cases will lack it"),
 		       xstrdup("build the kernel with CONFIG_PSI=y, and boot with psi=1"));
 }
 
@@ -370,7 +370,7 @@ static void check_space(struct doctor *d)
 	struct statvfs st;
 	u64 room;
 
-	/* As much of the path as there is */
+	/* The longest part of the path that exists */
 	while (access(dir, F_OK)) {
 		slash = strrchr(dir, '/');
 		if (!slash || slash == dir) {
@@ -389,10 +389,12 @@ static void check_space(struct doctor *d)
 	room = (u64)st.f_bavail * st.f_frsize;
 	format_bytes(text, sizeof(text), room);
 	if (room >= KEEP)
-		answer(d, "space", OK, xasprintf("%s in %s", text, dir), NULL);
+		answer(d, "space", OK,
+		       xasprintf("%s are free in %s", text, dir), NULL);
 	else
-		answer(d, "space", LIMITED, xasprintf("%s in %s", text, dir),
-		       xstrdup("cases have 1G by default: --keep a smaller size, or choose another --dir"));
+		answer(d, "space", LIMITED,
+		       xasprintf("%s are free in %s", text, dir),
+		       xstrdup("cases may take 1G by default: choose a smaller --keep or another --dir"));
 	free(dir);
 }
 
@@ -405,12 +407,12 @@ static void check_memory(struct doctor *d)
 	format_bytes(text, sizeof(text), cpus * BUFFER);
 	if (cpus * BUFFER <= memory / 16)
 		answer(d, "memory", OK,
-		       xasprintf("ring buffers of a watch have %s", text),
+		       xasprintf("the ring buffers of a watch take %s", text),
 		       NULL);
 	else
 		answer(d, "memory", LIMITED,
 		       xasprintf(
-			       "ring buffers of a watch have %s, much of this machine's memory",
+			       "the ring buffers of a watch take %s, much of this machine's memory",
 			       text),
 		       xstrdup("choose a smaller --buffer"));
 }
@@ -431,7 +433,7 @@ static void check_trace_cmd(struct doctor *d)
 	version = strstr(line, "version ");
 	if (!version || sscanf(version, "version %u.%u", &major, &minor) != 2)
 		answer(d, "trace-cmd", MISSING, xstrdup("no trace-cmd"),
-		       xstrdup("apt-get install trace-cmd; tracerig watch does without it"));
+		       xstrdup("apt-get install trace-cmd; tracerig watch does not need it"));
 	else if (major < 3)
 		answer(d, "trace-cmd", LIMITED,
 		       xasprintf("version %u.%u", major, minor),
@@ -456,6 +458,7 @@ int doctor_main(int argc, char **argv)
 	struct json_object *o;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &d);
+	memory_doing("checking this machine");
 	d.checks = json_object_new_array();
 	check_kernel(&d);
 	check_root(&d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Limits of a watch: ctlchart load and ctlchart save do it. */
+/* Loads and saves the limits of a watch, by ctlchart load and ctlchart save. */
 #include <errno.h>
 #include <libgen.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "tracerig.h"
 #include "watch.h"
 
-/* The one beside this program, or else that in PATH */
+/* Run the ctlchart in this program's directory, or else the one in PATH */
 static void exec_ctlchart(char **argv)
 {
 	char self[4096];
@@ -40,7 +40,7 @@ static bool run(char **argv)
 	if (!pid) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		/* What it prints is the watch's to say */
+		/* Standard output has only the watch's own lines */
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		exec_ctlchart(argv);
 	}

@@ -29,9 +29,9 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"List the cases, those that are alike together.\n\n"
-	"Cases of the same chart, program and objects are alike. The first, the worst "
-	"and every tenth of them are kept."
+	"List the cases, grouped by what makes them alike.\n\n"
+	"Cases of the same chart, program and objects are alike. Of these, the first, the "
+	"worst and every tenth are kept."
 	"\v"
 	"Examples:\n"
 	"  tracerig list\n"
@@ -153,6 +153,7 @@ int list_main(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &l);
 	error = store_open(&s, l.dir, false);
+	memory_doing("writing the list");
 	if (error)
 		complain("%s", error);
 	else if (l.json)
@@ -160,8 +161,9 @@ int list_main(int argc, char **argv)
 	else
 		print_text(&s);
 	if (s.damaged)
-		complain("%s: %u cases are damaged: tracerig verify says how",
-			 l.dir, s.damaged);
+		complain(
+			"%s: damaged cases that are not listed: %u; run tracerig verify on them",
+			l.dir, s.damaged);
 	status = error || s.damaged || fflush(stdout) ? EXIT_FAILURE :
 							EXIT_SUCCESS;
 	free(error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A file for Prometheus, in its text format 0.0.4: node_exporter's textfile collector
- * reads no OpenMetrics, where the type of a counter has another name than its samples.
+ * Metrics in Prometheus' text format 0.0.4, not in OpenMetrics, which node_exporter's
+ * textfile collector cannot read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void family(FILE *out, const char *name, const char *type,
 	fprintf(out, "# TYPE %s %s\n# HELP %s %s\n", name, type, name, help);
 }
 
-/* A value of a label: backslash, quote and newline are escaped */
+/* Write the value of a label, with backslash, quote and newline escaped */
 static void label(FILE *out, const char *s)
 {
 	for (; *s; s++) {
@@ -70,6 +70,29 @@ static void counters(const struct metrics *m, FILE *out, const char *name,
 	}
 }
 
+static void group_sample(FILE *out, const char *group, u64 count)
+{
+	fputs("tracerig_group_cases_total{group=\"", out);
+	label(out, group);
+	fprintf(out, "\"} %llu\n", count);
+}
+
+/* The first groups, and one sample for the cases of all others */
+static void groups(const struct metrics *m, FILE *out)
+{
+	u64 others = 0;
+	size_t i;
+
+	for (i = 0; i < m->nr_groups; i++) {
+		if (i < METRICS_GROUPS)
+			group_sample(out, m->group[i].name, m->group[i].count);
+		else
+			others += m->group[i].count;
+	}
+	if (others)
+		group_sample(out, "others", others);
+}
+
 /**
  * metrics_print - write the metrics
  * @m: the metrics
@@ -100,6 +123,9 @@ void metrics_print(const struct metrics *m, FILE *out)
 	fprintf(out, "%s{result=\"kept\"} %llu\n", cases, m->kept);
 	fprintf(out, "%s{result=\"alike\"} %llu\n", cases, m->alike);
 	fprintf(out, "%s{result=\"failed\"} %llu\n", cases, m->failed);
+	family(out, "tracerig_group_cases_total", "counter",
+	       "Cases since the directory was made, by what makes them alike.");
+	groups(m, out);
 	family(out, "tracerig_case_bytes", "gauge", "Size of all cases.");
 	fprintf(out, "tracerig_case_bytes %llu\n", m->bytes);
 	family(out, "tracerig_lost_events_total", "counter",

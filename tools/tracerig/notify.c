@@ -17,12 +17,12 @@
 #include "text.h"
 #include "tracerig.h"
 
-/* Of the entries for cases: journalctl MESSAGE_ID=... finds them */
+/* Identifies entries for cases: journalctl MESSAGE_ID=... */
 #define MESSAGE_ID "780979a1a7ab42f38f94f87832f0a8ae"
 
 /**
- * notice_message - a case in a line
- * @n: the case, but for its message
+ * notice_message - describe a case in a line
+ * @n: the case; its message is not used
  *
  * Return: the line, for free().
  */
@@ -34,8 +34,10 @@ char *notice_message(const struct notice *n)
 	format_value(limit, sizeof(limit), n->limit, n->is_time);
 	if (n->number)
 		snprintf(which, sizeof(which), "case %llu", n->number);
-	else
+	else if (n->like)
 		snprintf(which, sizeof(which), "like case %llu", n->like);
+	else
+		snprintf(which, sizeof(which), "not kept");
 	if (n->alike > 1)
 		snprintf(more, sizeof(more), " (%llu alike)", n->alike);
 	return xasprintf("%s: %s %s %s, limit %s, %s, process %s-%d%s", which,
@@ -76,8 +78,8 @@ static void set_environment(const struct notice *n, u64 skipped)
  * @n: the case
  * @now: ns of CLOCK_MONOTONIC
  *
- * One at a time, and not more often than its interval allows; cases that it is not
- * started for are counted, and the next one is told how many.
+ * It is not started while it still runs, nor before its interval is over. The cases for
+ * which it was not started are counted; the next process gets their number.
  *
  * Return: whether it was started.
  */
@@ -133,7 +135,7 @@ void command_ended(struct command *c, int status)
 			 WEXITSTATUS(status));
 }
 
-/* Is standard output the journal? It sets JOURNAL_STREAM to DEVICE:INODE */
+/* systemd sets JOURNAL_STREAM to DEVICE:INODE of a service's output if that is the journal */
 static bool output_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -156,7 +158,7 @@ bool journal_send(const struct notice *n)
 {
 	int ret;
 
-	/* Without a journal, it does nothing and returns 0 */
+	/* Without a journal, this does nothing and returns 0 */
 	ret = sd_journal_send(
 		"MESSAGE=%s", n->message, "MESSAGE_ID=" MESSAGE_ID,
 		"PRIORITY=%d", LOG_WARNING, "TRACERIG_CASE=%llu", n->number,

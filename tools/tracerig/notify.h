@@ -12,11 +12,13 @@
 
 #include "plan.h"
 #include "rig.h"
+#include "store.h"
 
 /**
  * struct notice - a case to report
  * @number:	its number, 0 if it is not kept
- * @like:	number of the first case that it is like, its own if it is the first
+ * @like:	number of the first kept case that it is like, its own if it is the first;
+ *		0 if no such case is kept
  * @alike:	number of cases that are alike, this one included
  * @dir:	its directory, "" if it is not kept
  * @group:	what makes cases alike
@@ -55,8 +57,8 @@ char *notice_message(const struct notice *n);
  * @interval:	shortest time from one start to the next, ns
  * @pid:	the process, 0 if it does not run
  * @next:	when it may be started again, ns of CLOCK_MONOTONIC
- * @skipped:	number of cases since the last start that it was not started for
- * @failed:	how often it failed
+ * @skipped:	number of cases since its last start for which it was not started
+ * @failed:	number of times that it failed
  */
 struct command {
 	const char *text;
@@ -72,6 +74,9 @@ void command_ended(struct command *c, int status);
 
 bool journal_send(const struct notice *n);
 
+/* Groups with a sample of their own: each is a time series in Prometheus */
+#define METRICS_GROUPS 50
+
 /**
  * struct metrics - what is written for Prometheus
  * @plan:	the charts
@@ -82,6 +87,8 @@ bool journal_send(const struct notice *n);
  * @lost:	number of events lost in windows since the start
  * @own:	number of alarms that the watch itself caused
  * @bytes:	size of all cases
+ * @group:	groups of alike cases; their order never changes
+ * @nr_groups:	number of these
  */
 struct metrics {
 	const struct plan *plan;
@@ -92,6 +99,8 @@ struct metrics {
 	u64 lost;
 	u64 own;
 	u64 bytes;
+	const struct store_group *group;
+	size_t nr_groups;
 };
 
 void metrics_print(const struct metrics *m, FILE *out);

@@ -5,7 +5,7 @@
 
 #include <argp.h>
 
-#define OPERAND_DOC " What contains a slash is a directory."
+#define OPERAND_DOC " An operand with a slash is a directory."
 
 /**
  * struct operand - the command line

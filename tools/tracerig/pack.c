@@ -43,7 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The same case makes the same TAR for every user */
+/* These options make the TAR of a case the same for every user */
 static bool run_tar(const char *dir, int out)
 {
 	char *parent = xstrdup(dir), *name = xstrdup(dir);

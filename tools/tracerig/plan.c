@@ -13,12 +13,12 @@
 #include "text.h"
 #include "tracerig.h"
 
-/* The kernel's limits, with room for what is put behind a name */
+/* The kernel allows longer names; suffixes such as _return are added to these */
 #define NAME_MAX_LEN 48
 
 /*
- * A start that is older than stale= no longer holds readers back, so that one
- * operation that never ends does not hide the others.
+ * With stale=, an operation that never ends keeps the reader from later windows only for
+ * that time.
  */
 #define WINDOW_LONG "dup=last, stale=5s, pre=20ms, post=5ms, from=start"
 #define WINDOW_SHORT "dup=last, stale=1s, pre=10ms, post=1ms, from=start"
@@ -43,7 +43,7 @@ static void add_context(struct plan *p, const char *event, bool optional)
 	p->nr_context++;
 }
 
-/* NAME as charts and events may be called */
+/* NAME with the characters that charts and events may have in their names */
 static char *clean_name(const char *name)
 {
 	char *clean = xstrndup(name, NAME_MAX_LEN), *c;
@@ -86,8 +86,8 @@ static void free_chart(struct plan_chart *c)
 	free(c->build_id);
 }
 
-/* As add_chart(), for a chart that is allocated: freed on error */
-static char *take_chart(struct plan *p, struct plan_chart *c)
+/* Add a chart, or free it on error */
+static char *add_chart_or_free(struct plan *p, struct plan_chart *c)
 {
 	char *error = add_chart(p, c);
 
@@ -110,7 +110,7 @@ static char *preset_disk(struct plan *p)
 	add_context(p, "block:block_bio_queue", false);
 	add_context(p, "block:block_rq_insert", true);
 	add_context(p, "block:block_rq_issue", true);
-	return take_chart(p, &c);
+	return add_chart_or_free(p, &c);
 }
 
 static char *preset_wakeup(struct plan *p)
@@ -124,7 +124,7 @@ static char *preset_wakeup(struct plan *p)
 			", name=wakeup)"),
 	};
 
-	return take_chart(p, &c);
+	return add_chart_or_free(p, &c);
 }
 
 static char *preset_syscall(struct plan *p, const char *name)
@@ -145,7 +145,7 @@ static char *preset_syscall(struct plan *p, const char *name)
 	start = xasprintf("syscalls:sys_enter_%s", name);
 	add_context(p, start, false);
 	free(start);
-	return take_chart(p, &c);
+	return add_chart_or_free(p, &c);
 }
 
 /* Two probes, at a function's entry and return, and a chart of the time between */
@@ -175,7 +175,7 @@ static char *add_probes(struct plan *p, const char *kind,
 		p->probe[p->nr_probes++] = entry;
 	}
 	free(clean);
-	return take_chart(p, &c);
+	return add_chart_or_free(p, &c);
 }
 
 static char *preset_function(struct plan *p, const char *name)
@@ -191,7 +191,7 @@ static char *preset_function(struct plan *p, const char *name)
 	return add_probes(p, "function", &where, name, NULL);
 }
 
-/* A program is looked for as the shell does */
+/* Look for a program in PATH, as a shell does */
 static char *find_file(const char *name)
 {
 	char *dirs, *dir, *rest, *path, *found = NULL;
@@ -263,14 +263,14 @@ char *plan_preset(struct plan *p, const char *text)
 	return xasprintf("unknown preset %s: must be " PRESETS, text);
 }
 
-/* What a user's filter says about its chart already */
+/* Options that the user's ctlchart() call has */
 struct call_options {
 	char *name;
 	bool windows;
 	const char *end;
 };
 
-/* The end of the call: the parenthesis that closes it; NULL if there is none */
+/* Find the options and the closing parenthesis of a call; false if it is not closed */
 static bool scan_call(const char *s, struct call_options *o)
 {
 	char quote = 0;
@@ -304,8 +304,8 @@ static bool scan_call(const char *s, struct call_options *o)
  * plan_filter - add a chart that is given as for trace-cmd
  * @p: the plan
  * @event: the judged event, "system:event"
- * @filter: its filter, with a ctlchart() call. A window is added to that if it has
- *	none, so that the chart's alarms have a context, and a name
+ * @filter: its filter, with a ctlchart() call. If the call has no window, one is added,
+ *	so that alarms have a context; if it has no name, one is added as well
  *
  * Return: NULL, or what is wrong, for free().
  */
@@ -342,7 +342,7 @@ char *plan_filter(struct plan *p, const char *event, const char *filter)
 			     o.windows ? "" : ", pre=100ms, post=5ms",
 			     more ? more : "", o.end);
 	free(more);
-	return take_chart(p, &c);
+	return add_chart_or_free(p, &c);
 }
 
 /**

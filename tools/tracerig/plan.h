@@ -35,7 +35,7 @@ struct plan_probe {
  * @system:	system of the judged event, or NULL if that is a probe
  * @event:	the judged event
  * @filter:	its filter
- * @symbol:	function of a probe, for people; or NULL
+ * @symbol:	function of a probe, for case.json; or NULL
  * @file:	program or library of a probe, or NULL
  * @build_id:	its build-id in hexadecimal, or NULL
  */
@@ -55,9 +55,8 @@ struct plan_chart {
  * @nr_charts:	number of these
  * @probe:	its probes
  * @nr_probes:	number of these
- * @context:	the other events that are recorded, "system:event"; an event that the
- *		kernel does not have is left out if @optional says so
- * @optional:	for each of these
+ * @context:	the other events that are recorded, "system:event"
+ * @optional:	for each of these: whether the kernel may lack it
  * @nr_context:	number of these
  */
 struct plan {

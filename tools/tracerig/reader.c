@@ -12,16 +12,16 @@
 #include "reader.h"
 #include "text.h"
 
-/* Bytes of a window that are kept in memory: the disk may be what is slow */
+/* Bytes of a window that are kept in memory, for the disk may be the slow one */
 #define IN_MEMORY (4u << 20)
 
 /* Limit of the bytes of a case's pages */
 #define SPOOL_MAX (256u << 20)
 
-/* Limit of the alarms of a case that can be its worst one */
+/* Limit of the number of a window's alarms that are parsed */
 #define HELD_MAX 16384
 
-/* Pages that are read of a CPU before the next one has its turn */
+/* Pages that are read from one CPU before the next CPU is read */
 #define PAGES_PASS 256
 
 /* ---- the spool ---- */
@@ -35,7 +35,7 @@ static void spool_open(struct spool *s, unsigned int page_size, const char *dir)
 }
 
 /**
- * spool_full - whether the case at hand must be closed
+ * spool_full - whether the current window must be closed, because there is no more room
  * @s: the spool
  */
 bool spool_full(const struct spool *s)
@@ -99,7 +99,7 @@ static void text_field(struct tep_event *event, struct tep_record *record,
 	clean_text(buf);
 }
 
-/* A field without a fixed size, and the bytes it has */
+/* The bytes of a field, and their number */
 static const char *raw_field(struct tep_event *event, struct tep_record *record,
 			     const char *name, int *len)
 {
@@ -124,7 +124,7 @@ static void learn_limit(struct reader *r, struct tep_record *record)
 
 	text_field(event, record, "name", k.name, sizeof(k.name));
 	text_field(event, record, "keys", k.types, sizeof(k.types));
-	/* Too many charts: the alarms of this one have its number */
+	/* If there are too many charts, alarms of this one have its number as its name */
 	charts_learn(&r->charts, &k);
 }
 
@@ -163,14 +163,14 @@ static void parse_alarm(struct reader *r, struct tep_record *record,
 
 static bool is_worse(const struct alarm *a, const struct alarm *b)
 {
-	/* Not a quotient: a limit can be 0 for a number in an event */
+	/* By multiplication: the limit of a number in an event can be 0 */
 	return (double)a->value * (b->limit ? b->limit : 1) >
 	       (double)b->value * (a->limit ? a->limit : 1);
 }
 
 static void add_alarm(struct reader *r, const struct alarm *a)
 {
-	/* Otherwise writing a case could be the next case */
+	/* Otherwise, writing a case could cause the next case */
 	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid)) {
 		r->own++;
 		return;
@@ -210,7 +210,7 @@ static void forget_held(struct reader *r)
  * reader_finish - find the alarms of a window that has been read
  * @r: the reader; its @alarm, @nr_alarms and @lead are filled in
  *
- * Only now: what an alarm refers to can be in a page of another CPU.
+ * They are parsed when all pages are read: an alarm can refer to an event of another CPU.
  */
 void reader_finish(struct reader *r)
 {
@@ -231,7 +231,7 @@ void reader_finish(struct reader *r)
 	forget_held(r);
 }
 
-/* Finds alarms and limits in the page at hand; returns the number of its events */
+/* Find alarms and limits in the page in @buf; return the number of its events */
 static u64 scan_page(struct reader *r, unsigned int cpu)
 {
 	struct tep_record record = { .cpu = cpu };
@@ -270,7 +270,7 @@ static void open_cpus(struct reader *r, struct tracefs_instance *instance)
 	}
 }
 
-/* Bytes of a page of the ring buffer: where its data begins, and how many there are */
+/* Bytes of a page of the ring buffer: those before its data, and its data */
 static unsigned int page_size(void)
 {
 	char *text =
@@ -353,7 +353,7 @@ static bool read_cpu(struct reader *r, unsigned int cpu)
 }
 
 /**
- * reader_pass - read what the kernel has to deliver
+ * reader_pass - read what is in the ring buffers
  * @r: the reader
  *
  * Return: whether there was anything. There may be more.
@@ -372,7 +372,7 @@ bool reader_pass(struct reader *r)
  * reader_reset - begin with the next case
  * @r: the reader
  *
- * A child may go on reading its copy of the spool.
+ * A child that was forked before can still read its copy of the spool.
  */
 void reader_reset(struct reader *r)
 {

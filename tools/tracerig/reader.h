@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Reads the instance's ring buffer, page by page, into a spool, and finds the alarms.
- * The kernel delivers the events of windows only, so that all of the spool belongs to
- * the next case.
+ * The kernel delivers only the events of windows, so all of the spool belongs to the
+ * next case.
  */
 #ifndef TRACERIG_READER_H
 #define TRACERIG_READER_H
@@ -18,7 +18,7 @@
 
 #define COMM_LEN 16
 
-/* Limit of the number of alarms that are kept one by one of a case */
+/* Limit of the number of alarms that case.json lists */
 #define ALARMS_MAX 100
 
 /**
@@ -58,7 +58,7 @@ struct alarm {
  * @page_size:	bytes of a page
  * @memory:	the first @in_memory pages
  * @in_memory:	number of pages in memory
- * @file:	the others, an unlinked file; -1 if it cannot be made
+ * @file:	a temporary file with the others; -1 if it cannot be made
  * @cpu:	CPU of each page; those of a CPU are in order
  * @nr:		number of pages
  * @room:	of @cpu
@@ -99,18 +99,18 @@ struct held_alarm {
  * @tep:	formats of the alarm and of the judged events
  * @alarm_id:	type of ctlchart_alarm
  * @limit_id:	type of ctlchart_limit
- * @charts:	what limit events have said since the watch began
+ * @charts:	the charts, from the limit events since the watch began
  * @held:	alarms that reader_finish() has not parsed yet
  * @nr_held:	number of @held
  * @held_room:	allocated length of @held
- * @not_held:	number of alarms that had no room in @held
+ * @not_held:	number of alarms for which @held had no room
  * @spool:	what was read since the last case
  * @alarm:	alarms in it, the first ones
  * @nr_alarms:	number of all of them
- * @lead:	the worst of them, by its ratio to the limit
+ * @lead:	the worst of them: the one with the highest ratio of value to limit
  * @dir:	where the spool may make a file
  * @own:	number of alarms since the start that the watch itself caused
- * @own_pid:	a child that writes, or 0
+ * @own_pid:	the child that writes a case, or 0
  */
 struct reader {
 	int *fd;

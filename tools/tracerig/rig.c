@@ -19,7 +19,7 @@
 #define RIGS_MAX 64
 
 #define NO_CTLCHART \
-	"this kernel has no ctlchart() filter: boot one with the patches (make kernel-deb; docs/rig.md)"
+	"this kernel has no ctlchart() filter: boot a kernel with tracerig's patches (make kernel-deb, docs/rig.md)"
 
 static const char *system_of(const struct rig *r, const struct plan_chart *c)
 {
@@ -71,7 +71,7 @@ char *rig_check(void)
 	return NULL;
 }
 
-/* ---- what a killed watch has left ---- */
+/* ---- what a killed watch left behind ---- */
 
 static bool remove_probes(const char *system)
 {
@@ -128,7 +128,7 @@ static bool destroy(const char *name)
 	if (!instance)
 		return false;
 	tracefs_trace_off(instance);
-	/* Events first: ctlchart pins the start events of those that are enabled */
+	/* An enabled event with a chart keeps its start event from being removed */
 	tracefs_instance_file_write(instance, "events/enable", "0");
 	failed = tracefs_instance_destroy(instance);
 	tracefs_instance_free(instance);
@@ -136,9 +136,9 @@ static bool destroy(const char *name)
 }
 
 /*
- * Find a number for this watch, and remove what dead ones have left. Under the lock on
- * the directory of instances, so that no other watch takes a new instance, which is
- * not locked yet, for that of a dead one.
+ * Find a number for this watch, and remove what killed watches left behind. The caller
+ * holds the lock on the directory of instances: otherwise another watch could remove an
+ * instance that this one has made and not locked yet.
  */
 static bool choose_number(struct rig *r, unsigned int *cleaned)
 {
@@ -197,7 +197,7 @@ static bool create_probes(const struct rig *r, char **error)
 			p->file ? p->file : p->function, strerror(errno),
 			p->file ?
 				"" :
-				" (grep it in /sys/kernel/tracing/available_filter_functions)");
+				": see /sys/kernel/tracing/available_filter_functions");
 		return false;
 	}
 	return true;
@@ -207,7 +207,7 @@ static bool create_probes(const struct rig *r, char **error)
  * rig_open - make the instance and the probes
  * @r: filled in; rig_close() is due even on error
  * @p: what the watch does
- * @cleaned: where to put the number of instances of dead watches that were removed
+ * @cleaned: where to put the number of instances of killed watches that were removed
  *
  * Return: NULL, or what is wrong, for free().
  */
@@ -289,7 +289,7 @@ char *rig_prepare(struct rig *r, u64 buffer)
 		return xasprintf(
 			"a ring buffer of %llu KiB for each CPU: %s: choose a smaller --buffer",
 			buffer >> 10, strerror(errno));
-	/* The same on all CPUs, which windows need, and easily made a time of day */
+	/* Windows need a clock that all CPUs share; this one converts to the time of day */
 	if (tracefs_instance_file_write(r->instance, "trace_clock", "mono") < 0)
 		return xasprintf("trace clock mono: %s", strerror(errno));
 	for (i = 0; i < r->plan->nr_charts; i++) {
@@ -346,7 +346,7 @@ void rig_stop(struct rig *r)
 
 /**
  * rig_close - remove the instance and the probes
- * @r: the rig, which nobody reads any more
+ * @r: the rig; its ring buffer must not be read any more
  */
 void rig_close(struct rig *r)
 {
@@ -432,7 +432,7 @@ bool rig_chart(const struct rig *r, const struct plan_chart *c,
  * @r: the rig
  * @cpus: number of CPUs
  *
- * With windows most of these are outside of any window, and nobody wanted them.
+ * With windows, most of these events were outside every window: they are no losses.
  */
 u64 rig_overwritten(const struct rig *r, unsigned int cpus)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The part of the kernel that a watch uses: a trace instance of its own, and probes in
- * a system of its own. Both go when the watch ends. What a killed watch has left is
- * removed when the next one starts: it is known by the lock on the instance's
- * directory, which ended with the process.
+ * a system of its own. Both are removed when the watch ends. What a killed watch left
+ * behind is removed when the next one starts: a living watch holds a lock on the
+ * directory of its instance, and the lock of a killed one ended with its process.
  */
 #ifndef TRACERIG_RIG_H
 #define TRACERIG_RIG_H

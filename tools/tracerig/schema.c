@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The schema of case.json, version 1: this table, which tracerig(1) describes, and the
- * functions that hold a case against it.
+ * functions that check a case against it.
  */
+#include <fcntl.h>
 #include <linux/kernel.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "case.h"
 #include "memory.h"
 
-/* Larger ones are no case's: there are at most ALARMS_MAX alarms */
+/* No case.json is larger: it has at most ALARMS_MAX alarms */
 #define CASE_FILE_MAX (16 << 20)
 
 enum type { TEXT, NUMBER, BOOL, OBJECT, LIST, TEXTS, TIME, SUM, NAME };
@@ -20,10 +22,9 @@ enum type { TEXT, NUMBER, BOOL, OBJECT, LIST, TEXTS, TIME, SUM, NAME };
  * struct member - a member of an object
  * @in:		the object: "" for case.json itself
  * @name:	its name
- * @type:	its type; of an OBJECT, or the objects of a LIST, the members have @name,
- *		or @as, as their @in
+ * @type:	its type
  * @optional:	it may be absent
- * @as:		NULL, or whose members it has
+ * @as:		@in of the members of the OBJECT, or of the LIST's objects; NULL: @name
  */
 struct member {
 	const char *in;
@@ -105,7 +106,7 @@ static char *check_object(struct json_object *o, const char *in,
 
 static bool is_number(struct json_object *o)
 {
-	/* json-c keeps those above INT64_MAX apart, and -1 as it is */
+	/* Numbers above INT64_MAX are returned as INT64_MAX, negative ones as they are */
 	return json_object_is_type(o, json_type_int) &&
 	       (json_object_get_int64(o) >= 0);
 }
@@ -122,7 +123,7 @@ static bool is_time(const char *s)
 	return true;
 }
 
-/* A file of the case itself, and none that a name could lead to elsewhere */
+/* The name of a file in the directory of the case, and not of one elsewhere */
 static bool is_name(const char *s)
 {
 	return *s && *s != '.' && !strchr(s, '/') && strcmp(s, CASE_FILE) != 0;
@@ -243,7 +244,7 @@ static char *check_object(struct json_object *o, const char *in,
 }
 
 /**
- * schema_check - hold a case against the schema
+ * schema_check - check a case against the schema
  * @o: case.json
  *
  * Return: NULL, or what is wrong, for free().
@@ -268,22 +269,27 @@ char *schema_check(struct json_object *o)
 	return check_object(o, "", "");
 }
 
-static char *read_text(const char *path, char **text, size_t *len)
+static char *read_text(int fd, char **text, size_t *len)
 {
-	FILE *f = fopen(path, "re");
-	char *error = NULL;
+	struct stat st;
+	ssize_t n;
 
-	*text = NULL;
-	if (!f)
+	if (fstat(fd, &st))
 		return xasprintf("%m");
-	*text = xzalloc(CASE_FILE_MAX + 1);
-	*len = fread(*text, 1, CASE_FILE_MAX + 1, f);
-	if (ferror(f))
-		error = xasprintf("%m");
-	else if (*len > CASE_FILE_MAX)
-		error = xasprintf("is larger than %d MiB", CASE_FILE_MAX >> 20);
-	fclose(f);
-	return error;
+	if (!S_ISREG(st.st_mode))
+		return xstrdup("is not a regular file");
+	if (st.st_size > CASE_FILE_MAX)
+		return xasprintf("is larger than %d MiB", CASE_FILE_MAX >> 20);
+	*text = xzalloc(st.st_size + 1);
+	while (*len < (size_t)st.st_size) {
+		n = read(fd, *text + *len, st.st_size - *len);
+		if (n < 0)
+			return xasprintf("%m");
+		if (!n)
+			break;
+		*len += n;
+	}
+	return NULL;
 }
 
 /**
@@ -295,18 +301,23 @@ static char *read_text(const char *path, char **text, size_t *len)
  */
 struct json_object *case_read(const char *dir, char **error)
 {
-	char *path = xasprintf("%s/" CASE_FILE, dir), *text, *why;
-	struct json_tokener *tok = json_tokener_new();
+	char *path = xasprintf("%s/" CASE_FILE, dir), *text = NULL, *why;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct json_tokener *tok;
 	struct json_object *o = NULL;
 	size_t len = 0;
 
+	memory_doing("reading %s", path);
+	tok = json_tokener_new();
 	if (!tok)
 		memory_failed();
-	why = read_text(path, &text, &len);
+	why = fd < 0 ? xasprintf("%m") : read_text(fd, &text, &len);
+	if (fd >= 0)
+		close(fd);
 	if (!why) {
 		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
 						    JSON_TOKENER_VALIDATE_UTF8);
-		/* With the zero behind it, so that a number at the end is one */
+		/* With the terminating zero: a number at the end would be incomplete */
 		o = json_tokener_parse_ex(tok, text, len + 1);
 		if (!o)
 			why = xasprintf("%zu: %s",

@@ -18,7 +18,7 @@
 #define DMESG_MAX (256 << 10)
 #define LOG_READ_ALL 3
 
-/* Of each source: none is larger on the machines that we know */
+/* Bytes that are kept of a source, more than any has on the machines that we know */
 #define SOURCE_MAX (4 << 20)
 
 static const struct {
@@ -38,14 +38,14 @@ static const struct {
 	  "/sys/devices/system/cpu/cpu*/thermal_throttle/*_count" },
 };
 
-/* Copies a file; false with errno set if the copy could not be written */
+/* Copy a file; false with errno set if the copy could not be written */
 static bool copy_text(const char *from, FILE *to)
 {
 	char buf[16384];
 	size_t n, sum = 0;
 	FILE *f = fopen(from, "re");
 
-	/* A CPU may go, and its files with it */
+	/* The files of a CPU disappear when it is removed */
 	if (!f)
 		return true;
 	while (sum < SOURCE_MAX && (n = fread(buf, 1, sizeof(buf), f)) > 0) {
@@ -67,7 +67,7 @@ static void is_missing(struct json_object *missing, const char *what)
 	json_object_array_add(missing, json_object_new_string(what));
 }
 
-/* Several files are one, each below its name */
+/* If several files match, each comes after a line with its name */
 static bool collect_source(const char *dir, const char *name,
 			   const char *pattern, struct json_object *missing)
 {
@@ -110,7 +110,7 @@ static bool collect_dmesg(const char *dir, struct json_object *missing)
 	return good;
 }
 
-/* As the kernel has it, or else as the distribution has */
+/* The configuration from the kernel, or else from the distribution */
 static bool collect_config(const char *dir, struct json_object *missing)
 {
 	const char *name = "config.gz", *from = "/proc/config.gz";
@@ -140,7 +140,7 @@ static bool collect_config(const char *dir, struct json_object *missing)
 /**
  * state_collect - write files about the state of the system
  * @dir: directory of the case
- * @missing: array to which the names of those are added that this machine does not have
+ * @missing: array; the names of files that this machine does not have are added
  *
  * Return: NULL, or, with errno set, what could not be written, for free().
  */

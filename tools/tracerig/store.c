@@ -20,7 +20,7 @@
 #define GROUPS_FORMAT "tracerig-groups"
 #define OTHERS "others"
 
-/* Numbers of cases are at most this, so that adding one has room */
+/* The highest number of a case: far from an overflow */
 #define NUMBER_MAX 1000000000000ull
 
 /**
@@ -29,8 +29,8 @@
  * @buf: where to put it: the chart, the program, and the objects among the keys
  * @size: its size
  *
- * Threads of a pool, and places on a disk, are alike: digits at the end of the program's
- * name and keys named sector or pid do not count.
+ * The threads of a pool are alike, and so are the sectors of a disk: digits at the end
+ * of the program's name are ignored, and so are keys named sector or pid.
  */
 void group_of(const struct alarm *a, char *buf, size_t size)
 {
@@ -177,9 +177,27 @@ struct store_group *store_group(struct store *s, const char *name)
 	return &s->group[s->nr_groups++];
 }
 
+/**
+ * store_first - find the first of alike cases
+ * @s: the store
+ * @g: the group
+ *
+ * Return: the number of its oldest case that is there, 0 if none is.
+ */
+u64 store_first(const struct store *s, const struct store_group *g)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (!strcmp(s->c[i].group, g->name))
+			return s->c[i].number;
+	}
+	return 0;
+}
+
 /*
- * The counts. The file only has what the cases do not tell, so that one that is lost or
- * damaged makes counts smaller, and nothing else.
+ * Read the counts. The file has only what cannot be found out from the cases: if it is
+ * lost or damaged, counts are too small, and nothing else happens.
  */
 static void load_groups(struct store *s)
 {
@@ -259,7 +277,7 @@ bool store_remove(const char *path)
 	return !rmdir(path);
 }
 
-/* What a killed watch has left: cases half written or half removed */
+/* What a killed watch left behind: cases half written or half removed */
 static void remove_leftovers(const char *dir)
 {
 	struct dirent **entry;
@@ -289,7 +307,7 @@ static void free_case(struct store_case *c)
 	free(c->keys);
 }
 
-/* Whole or absent, in this order, too */
+/* It is renamed first, so that nobody sees half a case */
 static bool remove_case(struct store *s, size_t i)
 {
 	struct store_case *c = &s->c[i];
@@ -320,8 +338,8 @@ static size_t find_case(const struct store *s, u64 number)
  * @g: its group
  * @number: its number
  *
- * The case that was the worst of its group until now is removed, unless it is kept for
- * another reason.
+ * If it is the worst case of its group, the one that was the worst until now is removed,
+ * unless that is kept for another reason.
  *
  * Return: NULL, or what is wrong, for free().
  */
@@ -360,8 +378,8 @@ u64 store_bytes(const struct store *s)
 	return sum;
 }
 
-/* How much a case is worth: 0 for one that goes first */
-static int worth(struct store *s, const struct store_case *c)
+/* Cases with the lowest rank are removed first */
+static int rank(struct store *s, const struct store_case *c)
 {
 	const struct store_group *g = store_group(s, c->group);
 
@@ -373,8 +391,9 @@ static int worth(struct store *s, const struct store_case *c)
  * @s: the store
  * @bytes: room for all cases
  *
- * The oldest go first: of those that are neither the first nor the worst of their kind,
- * then of the worst, then of the first. The youngest case stays.
+ * Removed are first the cases that are neither the first nor the worst of their group,
+ * then the worst ones, then the first ones, each from the oldest on. The newest case
+ * stays.
  *
  * Return: number of cases removed.
  */
@@ -386,7 +405,7 @@ unsigned int store_keep(struct store *s, u64 bytes)
 		size_t i, victim = 0;
 
 		for (i = 1; i + 1 < s->nr; i++) {
-			if (worth(s, &s->c[i]) < worth(s, &s->c[victim]))
+			if (rank(s, &s->c[i]) < rank(s, &s->c[victim]))
 				victim = i;
 		}
 		remove_case(s, victim);
@@ -399,7 +418,7 @@ unsigned int store_keep(struct store *s, u64 bytes)
  * store_save - write the counts
  * @s: the store
  *
- * Return: false with errno set if they could not be written; the old ones are there then.
+ * Return: false, with errno set, if they could not be written; the old file stays then.
  */
 bool store_save(const struct store *s)
 {
@@ -452,7 +471,7 @@ static char *make_directory(const char *dir)
 		mkdir(path, 0755);
 		*slash = '/';
 	}
-	/* Cases have the kernel's log and addresses */
+	/* Not for everyone: cases contain the kernel's log and addresses */
 	if (mkdir(path, 0750) && errno != EEXIST)
 		error = xasprintf("%s: %s", dir, strerror(errno));
 	free(path);

@@ -12,27 +12,27 @@
 
 #include "reader.h"
 
-/* Of alike cases, each of this number is kept */
+/* Of alike cases, every tenth is kept */
 #define KEEP_NTH 10
 
-/* Kinds of cases; those of more kinds than these are counted together */
+/* The number of groups; the cases of all further ones are in one group, "others" */
 #define GROUPS_MAX 1000
 
 /**
  * struct store_case - a case that is kept
  * @number:	its number
  * @group:	what makes cases alike
- * @nth:	it was the nth of its group
+ * @nth:	its position in its group, from 1
  * @bytes:	size of its files
  * @value:	value of its alarm
  * @limit:	its limit
  * @is_time:	these are times, in ns
- * @time:	when it was, in ISO 8601
+ * @time:	time of the alarm, in ISO 8601
  * @chart:	its chart
  * @who:	"COMM-PID"
  * @keys:	keys of the alarm
  * @nr_alarms:	number of its alarms
- * @lost:	number of events that are lost in its window
+ * @lost:	number of events lost in its window
  */
 struct store_case {
 	u64 number;
@@ -93,6 +93,7 @@ void group_of(const struct alarm *a, char *buf, size_t size);
 char *store_open(struct store *s, const char *dir, bool write);
 void store_close(struct store *s);
 struct store_group *store_group(struct store *s, const char *name);
+u64 store_first(const struct store *s, const struct store_group *g);
 bool store_wants(struct store_group *g, u64 value);
 char *store_added(struct store *s, struct store_group *g, u64 number);
 unsigned int store_keep(struct store *s, u64 bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where a function of a program or library is in its file, by libelf. */
+/* Finds a function of a program or library in its file, by libelf. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
+#include <sodium/utils.h>
 
 #include "memory.h"
 #include "plan.h"
 
-/* Is it the function SYMBOL, or SYMBOL@VERSION? */
+/* Whether symbol i of a table is the function SYMBOL or SYMBOL@VERSION */
 static bool is_function(Elf *elf, Elf_Data *data, size_t strings, int i,
 			const char *symbol, GElf_Sym *sym)
 {
@@ -91,16 +92,6 @@ static char *find_in(Elf *elf, const char *file, const char *symbol,
 	return NULL;
 }
 
-static char *hex(const u8 *bytes, size_t len)
-{
-	char *text = xzalloc(2 * len + 1);
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	return text;
-}
-
 /**
  * uprobe_find - find a function in a file
  * @file: program or library
@@ -131,8 +122,10 @@ char *uprobe_find(const char *file, const char *symbol, u64 *offset,
 	} else {
 		error = find_in(elf, file, symbol, offset);
 		len = error ? 0 : dwelf_elf_gnu_build_id(elf, &id);
-		if (len > 0)
-			*build_id = hex(id, len);
+		if (len > 0) {
+			*build_id = xzalloc(2 * len + 1);
+			sodium_bin2hex(*build_id, 2 * len + 1, id, len);
+		}
 	}
 	elf_end(elf);
 	close(fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tracerig verify: holds a case against its schema and sums. */
+/* tracerig verify: checks a case against its schema and sums. */
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "tracerig.h"
 
 static const char doc[] =
-	"Check that a case is as it was written: case.json is as its version says, and "
-	"all files are there with their sizes and SHA-256 sums.\n\n"
+	"Check that a case is as it was written: case.json follows the schema of its "
+	"version, and all files have their sizes and SHA-256 sums.\n\n"
 	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
 	"\v"
 	"Examples:\n"
@@ -105,6 +105,7 @@ char *case_verify(const char *dir, struct json_object *o)
 	bool trace = false;
 	size_t i;
 
+	memory_doing("checking the files of %s", dir);
 	json_object_object_get_ex(o, "files", &files);
 	for (i = 0; i < json_object_array_length(files) && !error; i++)
 		error = check_file(dir, json_object_array_get_idx(files, i));

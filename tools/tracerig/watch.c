@@ -2,10 +2,10 @@
 /*
  * tracerig watch: waits for windows, and makes a case of each.
  *
- * The kernel delivers the events of a window at once, when it is over. A window's case
- * is closed when no CPU has anything more to deliver for a while; it is written by a
- * child, for the disk may be what is slow, and a ring buffer that is not read meanwhile
- * would lose the next window.
+ * The kernel delivers the events of a window all at once, when it is over. A case is
+ * closed when no CPU has delivered anything for a while. A child writes it: the disk may
+ * be the slow one, and if the ring buffer were not read meanwhile, the next window would
+ * be lost.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,20 +30,20 @@
 
 #define MS 1000000ull
 
-/* A window is over when nothing has come for so long */
+/* A window is over when nothing was delivered for so long, ns */
 #define QUIET (300 * MS)
-/* A case is closed although more comes */
+/* A case is closed after this time, even if more is delivered, ns */
 #define LONGEST (10000 * MS)
-/* From one look at the charts to the next */
+/* Interval at which the charts are read, ns */
 #define TICK (1000 * MS)
-/* From one pass over the CPUs to the next when poll() says that there is something */
+/* Shortest time between two passes over the CPUs, ns */
 #define PASS (20 * MS)
 
 /**
  * struct pending - the case that a child is writing
  * @pid:	the child, 0: none
  * @number:	the case
- * @group:	what makes it alike
+ * @group:	what makes cases alike
  * @nr_alarms:	its alarms
  * @lead:	the worst of them
  * @is_time:	its values are times
@@ -66,17 +66,17 @@ struct pending {
  * @command:	--on-alarm
  * @pending:	the case that is being written
  * @metrics:	counts since the start
- * @chart:	what the kernel last said about each chart
- * @learnt:	for each chart, the user has seen its limit
+ * @chart:	state of each chart, as last read
+ * @learnt:	for each chart: its limit has been printed
  * @systems:	systems of all events, up to NULL
  * @head:	what window_head() returned
  * @signals:	a signalfd
  * @begun:	when it began, ns of CLOCK_MONOTONIC, as all times here
  * @last_data:	when something was last read
- * @first_data:	when the first page of the case at hand was read, 0: there is none
+ * @first_data:	when the first page of the current case was read; 0: there is none
  * @next_tick:	when to look at the charts
- * @late_pages:	number of pages that came after their case was closed
- * @cases:	number of cases, kept or not
+ * @late_pages:	number of pages that were delivered after their case was closed
+ * @cases:	number of cases since the start, kept or not
  * @stop:	the watch ends
  * @trouble:	its exit status is 1
  */
@@ -153,16 +153,15 @@ static const struct plan_chart *chart_of(const struct watch *w,
 	return &w->o->plan.chart[0];
 }
 
-/* The case is kept, or counted as like another one */
+/* Report a case that is kept, only counted, or could not be written */
 static void report(struct watch *w, const struct pending *p, bool kept)
 {
 	struct store_group *g = store_group(&w->store, p->group);
-	u64 like = g->first ? g->first : p->number;
 	char *dir = kept ? xasprintf("%s/%llu", w->store.dir, p->number) :
 			   xstrdup("");
 	struct notice n = {
 		.number = kept ? p->number : 0,
-		.like = like,
+		.like = store_first(&w->store, g),
 		.alike = g->count,
 		.dir = dir,
 		.group = p->group,
@@ -212,7 +211,7 @@ static int write_pending(struct watch *w, size_t index, u64 nth)
 	return case_write(&job);
 }
 
-/* All of the window is in the spool */
+/* All of the window is in the spool: make a case of it */
 static void close_window(struct watch *w)
 {
 	struct pending *p = &w->pending;
@@ -222,7 +221,7 @@ static void close_window(struct watch *w)
 
 	reader_finish(&w->reader);
 	if (!w->reader.nr_alarms) {
-		/* What came after its case was closed */
+		/* These were delivered after their case was closed */
 		w->late_pages += w->reader.spool.nr;
 		reader_reset(&w->reader);
 		return;
@@ -230,7 +229,7 @@ static void close_window(struct watch *w)
 	*p = (struct pending){ .lead = w->reader.lead,
 			       .nr_alarms = w->reader.nr_alarms };
 	chart_of(w, p->lead.chart, &index);
-	/* Only the value of a pair of events has a start */
+	/* Only durations, which are of two events, have a start */
 	p->is_time = p->lead.start || w->chart[index].is_time;
 	group_of(&p->lead, p->group, sizeof(p->group));
 	g = store_group(&w->store, p->group);
@@ -247,7 +246,9 @@ static void close_window(struct watch *w)
 	if (!p->pid) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		signal(SIGINT, SIG_IGN); /* from a terminal, to both */
+		signal(SIGINT,
+		       SIG_IGN); /* a terminal sends it to parent and child */
+		memory_doing("writing case %llu", p->number);
 		_exit(write_pending(w, index, g->count));
 	}
 	if (p->pid < 0) {
@@ -255,12 +256,14 @@ static void close_window(struct watch *w)
 			 strerror(errno));
 		p->pid = 0;
 		w->metrics.failed++;
+		w->trouble = true;
+		report(w, p, false);
 	}
 	w->reader.own_pid = p->pid;
 	reader_reset(&w->reader);
 }
 
-/* The child has written the case, or could not */
+/* The child has ended: it has written the case, or failed */
 static void end_pending(struct watch *w, int status)
 {
 	struct pending p = w->pending;
@@ -271,7 +274,7 @@ static void end_pending(struct watch *w, int status)
 	if (!status) {
 		error = store_added(&w->store, g, p.number);
 	} else {
-		/* Its parts go, so that they take no room */
+		/* Its files would take room */
 		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
 		store_remove(path);
 		free(path);
@@ -332,6 +335,8 @@ static void write_metrics(struct watch *w)
 	w->metrics.chart = w->chart;
 	w->metrics.own = w->reader.own;
 	w->metrics.bytes = store_bytes(&w->store);
+	w->metrics.group = w->store.group;
+	w->metrics.nr_groups = w->store.nr_groups;
 	if (metrics_write(&w->metrics, w->o->metrics))
 		return;
 	if (!w->trouble)
@@ -345,7 +350,7 @@ static void tick(struct watch *w)
 	size_t i;
 
 	if (!rig_is_there(&w->rig)) {
-		complain("the trace instance %s was removed by somebody else",
+		complain("the trace instance %s was removed by another program",
 			 w->rig.name);
 		w->trouble = true;
 		w->stop = true;
@@ -385,7 +390,7 @@ static void read_data(struct watch *w)
 	w->last_data = now;
 }
 
-/* Whether a window is over; its case waits for the one before it to be written */
+/* Whether a window is over, and the case before it has been written */
 static bool is_over(const struct watch *w, u64 now)
 {
 	if (!w->reader.spool.nr || w->pending.pid)
@@ -435,7 +440,7 @@ static void loop(struct watch *w)
 			tick(w);
 			w->next_tick = now + TICK;
 		}
-		/* A burst is read in few passes, not page by page */
+		/* So that a burst is read in few passes, not page by page */
 		nanosleep(&pass, NULL);
 	}
 	free(fds);
@@ -452,7 +457,7 @@ static void wait_for_pending(struct watch *w)
 	end_pending(w, status);
 }
 
-/* What has been recorded until the end belongs to it */
+/* Make a case of what was recorded last */
 static void drain(struct watch *w)
 {
 	rig_stop(&w->rig);
@@ -485,13 +490,13 @@ static void conclude(struct watch *w)
 	    (uint64_t)w->metrics.alike, (uint64_t)w->metrics.failed);
 	if (w->reader.own)
 		say("%" PRIu64
-		    " alarms of the watch's own writes are not in cases",
+		    " alarms that the watch's own writes caused are in no case",
 		    (uint64_t)w->reader.own);
 	if (w->late_pages)
-		say("%" PRIu64 " pages came too late for their cases",
+		say("%" PRIu64 " pages were delivered too late for their cases",
 		    (uint64_t)w->late_pages);
 	if (w->command.skipped)
-		say("--on-alarm was not run for the last %" PRIu64 " cases",
+		say("--on-alarm was not started for the last %" PRIu64 " cases",
 		    (uint64_t)w->command.skipped);
 }
 
@@ -515,7 +520,7 @@ static bool start(struct watch *w)
 	const struct plan *p = &w->o->plan;
 	unsigned int cleaned = 0;
 
-	/* From here on, a signal ends the watch in order */
+	/* From here on, a signal ends the loop, and all is cleaned up */
 	if (!catch_signals(w)) {
 		complain("signalfd: %s", strerror(errno));
 		return false;
@@ -525,8 +530,7 @@ static bool start(struct watch *w)
 	if (fail(rig_open(&w->rig, p, &cleaned)))
 		return false;
 	if (cleaned)
-		say("removed %u trace instances that a killed watch had left",
-		    cleaned);
+		say("removed trace instances of killed watches: %u", cleaned);
 	if (fail(rig_prepare(&w->rig, w->o->buffer)))
 		return false;
 	if (w->o->limits &&
@@ -579,11 +583,13 @@ int watch_run(const struct watch_options *o)
 
 	w.chart = xcalloc(o->plan.nr_charts, sizeof(*w.chart));
 	w.learnt = xcalloc(o->plan.nr_charts, sizeof(*w.learnt));
+	memory_doing("preparing the watch");
 	if (start(&w)) {
 		for (i = 0; i < o->plan.nr_charts; i++)
 			say("%s: %s", o->plan.chart[i].name,
 			    o->limits ? "judging" : "learning");
 		w.begun = now_ns();
+		memory_doing("watching");
 		loop(&w);
 		drain(&w);
 		if (o->save_limits && !limits_exchange(&o->plan, w.rig.name,

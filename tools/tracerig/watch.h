@@ -22,7 +22,7 @@
  * @limits:	file of limits to load, or NULL
  * @save_limits: file to save limits to, or NULL
  * @metrics:	file for Prometheus, or NULL
- * @print:	print the commands that this stands for, and end
+ * @print:	print the commands that record the same, and end
  */
 struct watch_options {
 	struct plan plan;

@@ -59,7 +59,8 @@ static const struct argp_option options[] = {
 	{ "save-limits", OPT_SAVE_LIMITS, "FILE", 0,
 	  "Save the limits to FILE when the watch ends", 4 },
 	{ "print", OPT_PRINT, NULL, 0,
-	  "Print the commands that the watch stands for, and end", 5 },
+	  "Print the echo and trace-cmd commands that record the same, and end",
+	  5 },
 	{ 0 }
 };
 
@@ -73,10 +74,10 @@ static const char doc[] =
 	"  uprobe:FILE:SYMBOL   a function of a program or library\n"
 	"\v"
 	"It needs root and a kernel with ctlchart(); tracerig doctor shows what is "
-	"missing. It has a trace instance of its own, and leaves nothing of it behind; "
-	"what a killed watch has left is removed by the next one.\n"
+	"missing. It uses a trace instance of its own, and removes it at the end; the next "
+	"watch removes that of a killed one.\n"
 	"\n"
-	"CMD gets TRACERIG_CASE (0 if the case is only counted), _DIR, _LIKE, _ALIKE, "
+	"CMD gets TRACERIG_CASE (0 if the case is not kept), _DIR, _LIKE, _ALIKE, "
 	"_CHART, _VALUE, _LIMIT, _UNIT, _PID, _COMM, _KEYS, _ALARMS, _GROUP, _MESSAGE and "
 	"_SKIPPED.\n"
 	"\n"
@@ -97,7 +98,7 @@ static void check(char *error, struct argp_state *state)
 		argp_error(state, "%s", error);
 }
 
-/* -e without -f is recorded around alarms */
+/* An -e without -f: its event is recorded around alarms */
 static void end_event(struct watch_options *o, struct argp_state *state)
 {
 	if (o->event)
@@ -209,7 +210,7 @@ int watch_main(int argc, char **argv)
 				   .buffer = 4ull << 20 };
 	int status;
 
-	/* In order: -f belongs to the -e before it, whatever stands between others */
+	/* In order, because -f belongs to the -e before it */
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
 	if (o.print) {
 		plan_print(&o.plan, stdout, o.buffer);

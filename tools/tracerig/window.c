@@ -14,7 +14,7 @@
 #include "part.h"
 #include "window.h"
 
-/* libtracecmd has these for trace-cmd, without a header */
+/* Exported by libtracecmd for trace-cmd, but declared in none of its headers */
 struct tracecmd_output;
 struct tracecmd_event_list {
 	struct tracecmd_event_list *next;
@@ -37,10 +37,10 @@ static bool has_room(int fd)
 /**
  * window_head - make the part that is common to the trace.dat of all cases
  * @systems: systems of the events that are recorded, up to NULL
- * @dir: directory for a file without a name
+ * @dir: directory for a temporary file
  *
- * It has formats of events, the kernel's symbols and formats of trace_printk(): some
- * MB, which are therefore in a file and not in memory.
+ * It consists of the formats of events, the kernel's symbols and the formats of
+ * trace_printk(). These are several MB, and would be too much to keep in memory.
  *
  * Return: that file, or -1 with errno set.
  */
@@ -89,7 +89,7 @@ int window_head(const char *const *systems, const char *dir)
 	return -1;
 }
 
-/* Values that are collected before those are dropped that are not next to the alarm */
+/* When there are so many values, only those around the alarm are kept */
 #define VALUES_SEEN 1024
 
 static bool copy_head(int head, FILE *out)
@@ -113,7 +113,7 @@ static int by_time(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-/* Keep those that are next to the alarm, which comes before its value's event */
+/* Keep the values around the alarm, whose own value is written after it */
 static void trim_values(struct window *w, u64 ts)
 {
 	size_t at = 0, from, to;
@@ -131,7 +131,7 @@ static void trim_values(struct window *w, u64 ts)
 	w->nr_values = to - from;
 }
 
-/* The value's event, by its fields: "chart", "time", "duration", "limit" */
+/* Add the value of an event ctlchart_value if it is of the alarm's chart */
 static void add_value(struct window *w, struct reader *r, int id, void *data,
 		      int size, u64 ts)
 {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_metrics GROUPS: metrics as tracerig watch writes them, without a kernel. Case
+ * group i, from 1, has i cases.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "memory.h"
+#include "notify.h"
+
+int main(int argc, char **argv)
+{
+	struct plan p = { .nr_charts = 3,
+			  .chart = { { .name = "disk" },
+				     { .name = "q\"\\\n" },
+				     { .name = "new" } } };
+	struct rig_chart chart[] = {
+		{ .has_limit = true,
+		  .has_center = true,
+		  .is_time = true,
+		  .center = 6100000,
+		  .limit = 1042900000,
+		  .values = 500,
+		  .alarms = 3 },
+		{ .has_limit = true, .limit = 40, .values = 7 },
+		{ .values = 0 },
+	};
+	struct store s = { .lock = -1 };
+	struct metrics m = { .plan = &p, .chart = chart, .kept = 2 };
+	unsigned int i, nr = argc > 1 ? atoi(argv[1]) : 0;
+
+	for (i = 1; i <= nr; i++) {
+		char *name = xasprintf("disk \"%u\\", i);
+
+		store_group(&s, name)->count += i;
+		free(name);
+	}
+	m.group = s.group;
+	m.nr_groups = s.nr_groups;
+	metrics_print(&m, stdout);
+	store_close(&s);
+	return 0;
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# tracerig's metrics: the number of groups is bounded, and Prometheus' own checker reads
+# them. Without TRACERIG_FULL the checker may be missing.
+set -u
+
+failed=0
+
+wrong() {
+	echo "wrong: $*"
+	failed=1
+}
+
+# groups NUMBER SAMPLES OTHERS
+groups() {
+	local sum
+	"$UNIT/gen_metrics" "$1" >written || wrong "gen_metrics"
+	[ "$(grep -c '^tracerig_group_cases_total{' written)" -eq "$2" ] || wrong "$1 groups: not $2 samples"
+	sum=$(awk '/^tracerig_group_cases_total{/ { n += $NF } END { print n + 0 }' written)
+	[ "$sum" -eq $(($1 * ($1 + 1) / 2)) ] || wrong "$1 groups: $sum cases"
+	[ "$(sed -n 's/^tracerig_group_cases_total{group="others"} //p' written)" = "$3" ] ||
+		wrong "$1 groups: not $3 cases of others"
+	[ -z "$check" ] || promtool check metrics <written >out 2>&1 || wrong "$1 groups: promtool: $(cat out)"
+}
+
+check=
+if command -v promtool >/dev/null; then
+	check=1
+elif [ -n "${TRACERIG_FULL-}" ]; then
+	wrong "promtool is missing: install the package prometheus (scripts/deps full does)"
+fi
+groups 0 0 ""
+groups 50 50 ""
+groups 51 51 51
+# Those of the store, above 1000, are among them
+groups 1100 51 $((1100 * 1101 / 2 - 50 * 51 / 2))
+exit $failed
