@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_metrics GROUPS: metrics as tracerig watch writes them, without a kernel. Case
- * group i, from 1, has i cases.
+ * gen_metrics GROUPS [ADDRESS:PORT]: metrics as tracerig watch writes them, without a
+ * kernel. Case group i, from 1, has i cases. With an address, offer them there until
+ * killed, as the watch's loop does.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "http.h"
 #include "memory.h"
 #include "notify.h"
+
+static void serve(const char *address, const struct metrics *m)
+{
+	struct http *http;
+	char *error = http_open(&http, address, m);
+	struct pollfd fd = { .fd = http_fd(http), .events = POLLIN };
+
+	if (error) {
+		fprintf(stderr, "%s\n", error);
+		exit(1);
+	}
+	for (;;) {
+		poll(&fd, 1, 1000);
+		http_run(http);
+	}
+}
 
 int main(int argc, char **argv)
 {
@@ -38,6 +57,8 @@ int main(int argc, char **argv)
 	}
 	m.group = s.group;
 	m.nr_groups = s.nr_groups;
+	if (argc > 2)
+		serve(argv[2], &m);
 	metrics_print(&m, stdout);
 	store_close(&s);
 	return 0;

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# timeout: 180
 #
-# tracerig's metrics: the number of groups is bounded, and Prometheus' own checker reads
-# them. Without TRACERIG_FULL the checker may be missing.
+# tracerig's metrics: the number of groups is bounded, Prometheus' own checker reads them,
+# and Prometheus gets them by HTTP. Without TRACERIG_FULL Prometheus may be missing.
 set -u
 
 failed=0
@@ -35,4 +36,12 @@ groups 50 50 ""
 groups 51 51 51
 # Those of the store, above 1000, are among them
 groups 1100 51 $((1100 * 1101 / 2 - 50 * 51 / 2))
+
+# --- by HTTP, in a network of its own, where ports are free
+network=()
+unshare -rn true 2>/dev/null && network=(unshare -rn)
+"${network[@]}" bash -c '
+	ip link set lo up 2>/dev/null
+	exec python3 "$TRACERIG_TOP/tests/unit/metrics_http.py" "$UNIT/gen_metrics"' >out 2>&1 ||
+	wrong "HTTP: $(tail -n 5 out)"
 exit $failed

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "case.h"
+#include "http.h"
 #include "memory.h"
 #include "notify.h"
 #include "reader.h"
@@ -66,6 +67,7 @@ struct pending {
  * @command:	--on-alarm
  * @pending:	the case that is being written
  * @metrics:	counts since the start
+ * @http:	who offers them to Prometheus, or NULL
  * @chart:	state of each chart, as last read
  * @learnt:	for each chart: its limit has been printed
  * @systems:	systems of all events, up to NULL
@@ -88,6 +90,7 @@ struct watch {
 	struct command command;
 	struct pending pending;
 	struct metrics metrics;
+	struct http *http;
 	struct rig_chart *chart;
 	bool *learnt;
 	const char **systems;
@@ -327,17 +330,16 @@ static void say_learnt(const struct plan_chart *c, const struct rig_chart *k)
 		say("%s: limit %s (fixed)", c->name, limit);
 }
 
-static void write_metrics(struct watch *w)
+static void update_metrics(struct watch *w)
 {
-	if (!w->o->metrics)
-		return;
 	w->metrics.plan = &w->o->plan;
 	w->metrics.chart = w->chart;
 	w->metrics.own = w->reader.own;
 	w->metrics.bytes = store_bytes(&w->store);
 	w->metrics.group = w->store.group;
 	w->metrics.nr_groups = w->store.nr_groups;
-	if (metrics_write(&w->metrics, w->o->metrics))
+	if (!w->o->metrics || w->http ||
+	    metrics_write(&w->metrics, w->o->metrics))
 		return;
 	if (!w->trouble)
 		complain("%s: %s", w->o->metrics, strerror(errno));
@@ -363,7 +365,7 @@ static void tick(struct watch *w)
 		w->learnt[i] = true;
 		say_learnt(&p->chart[i], &w->chart[i]);
 	}
-	write_metrics(w);
+	update_metrics(w);
 }
 
 /* ---- the loop ---- */
@@ -410,12 +412,12 @@ static void wait_for_work(struct watch *w, struct pollfd *fds, u64 now)
 	if (w->o->duration && w->begun + w->o->duration < until)
 		until = w->begun + w->o->duration;
 	wait = until > now ? until - now : 0;
-	poll(fds, w->reader.cpus + 1, (wait + MS - 1) / MS);
+	poll(fds, w->reader.cpus + 2, (wait + MS - 1) / MS);
 }
 
 static void loop(struct watch *w)
 {
-	struct pollfd *fds = xcalloc(w->reader.cpus + 1, sizeof(*fds));
+	struct pollfd *fds = xcalloc(w->reader.cpus + 2, sizeof(*fds));
 	struct timespec pass = { .tv_nsec = PASS };
 	unsigned int i;
 	u64 now;
@@ -424,6 +426,8 @@ static void loop(struct watch *w)
 	for (i = 0; i < w->reader.cpus; i++)
 		fds[i + 1] = (struct pollfd){ .fd = w->reader.fd[i],
 					      .events = POLLIN };
+	fds[i + 1] = (struct pollfd){ .fd = http_fd(w->http),
+				      .events = POLLIN };
 	while (!w->stop) {
 		now = now_ns();
 		if (w->o->duration && now - w->begun >= w->o->duration)
@@ -440,6 +444,7 @@ static void loop(struct watch *w)
 			tick(w);
 			w->next_tick = now + TICK;
 		}
+		http_run(w->http);
 		/* So that a burst is read in few passes, not page by page */
 		nanosleep(&pass, NULL);
 	}
@@ -483,7 +488,7 @@ static void conclude(struct watch *w)
 			 *w->chart[i].state ? w->chart[i].state : "learning");
 		w->trouble = true;
 	}
-	write_metrics(w);
+	update_metrics(w);
 	say("%" PRIu64 " cases: %" PRIu64 " kept, %" PRIu64 " alike, %" PRIu64
 	    " not written",
 	    (uint64_t)w->cases, (uint64_t)w->metrics.kept,
@@ -527,6 +532,9 @@ static bool start(struct watch *w)
 	}
 	if (fail(rig_check()) || fail(store_open(&w->store, w->o->dir, true)))
 		return false;
+	if (w->o->metrics && http_is_address(w->o->metrics) &&
+	    fail(http_open(&w->http, w->o->metrics, &w->metrics)))
+		return false;
 	if (fail(rig_open(&w->rig, p, &cleaned)))
 		return false;
 	if (cleaned)
@@ -550,6 +558,7 @@ static bool start(struct watch *w)
 
 static void free_watch(struct watch *w)
 {
+	http_close(w->http);
 	reader_close(&w->reader);
 	rig_close(&w->rig);
 	store_close(&w->store);

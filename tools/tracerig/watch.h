@@ -21,7 +21,7 @@
  * @buffer:	bytes of the ring buffer of each CPU
  * @limits:	file of limits to load, or NULL
  * @save_limits: file to save limits to, or NULL
- * @metrics:	file for Prometheus, or NULL
+ * @metrics:	file for Prometheus, or an address, see http_is_address(), or NULL
  * @print:	print the commands that record the same, and end
  */
 struct watch_options {
