@@ -221,7 +221,7 @@ void json_signed(struct json_object *o, const char *key, s64 n)
 }
 
 /**
- * json_bool - add a member
+ * json_boolean - add a member
  * @o: the object
  * @key: the member's name
  * @value: its value

@@ -372,8 +372,9 @@ void plan_common(struct plan *p)
 		"sched:sched_switch",	   "sched:sched_waking",
 		"irq:irq_handler_entry",   "irq:irq_handler_exit",
 		"irq:softirq_entry",	   "irq:softirq_exit",
-		"block:block_rq_issue",	   "block:block_rq_complete",
-		"ctlchart:ctlchart_limit", "ctlchart:ctlchart_alarm"
+		"block:block_bio_queue",   "block:block_rq_issue",
+		"block:block_rq_complete", "ctlchart:ctlchart_limit",
+		"ctlchart:ctlchart_alarm"
 	};
 	size_t i;
 

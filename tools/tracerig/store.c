@@ -24,6 +24,20 @@
 #define NUMBER_MAX 1000000000000ull
 
 /**
+ * group_comm - the length of a program's name without what differs among its threads
+ * @comm: the name
+ */
+int group_comm(const char *comm)
+{
+	int len = strcspn(comm, "/:");
+
+	while (len > 1 &&
+	       (isdigit((unsigned char)comm[len - 1]) || comm[len - 1] == '-'))
+		len--;
+	return len;
+}
+
+/**
  * group_of - what makes cases alike
  * @a: the leading alarm
  * @buf: where to put it: the chart, the program, and the objects among the keys
@@ -34,13 +48,10 @@
  */
 void group_of(const struct alarm *a, char *buf, size_t size)
 {
-	size_t comm = strcspn(a->comm, "/:"), len;
 	const char *key = a->keys;
+	size_t len = snprintf(buf, size, "%s %.*s", a->chart,
+			      group_comm(a->comm), a->comm);
 
-	while (comm > 1 && (isdigit((unsigned char)a->comm[comm - 1]) ||
-			    a->comm[comm - 1] == '-'))
-		comm--;
-	len = snprintf(buf, size, "%s %.*s", a->chart, (int)comm, a->comm);
 	while (*key) {
 		size_t n = strcspn(key, " "), name = strcspn(key, "= ");
 

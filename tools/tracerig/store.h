@@ -88,6 +88,7 @@ struct store {
 	unsigned int damaged;
 };
 
+int group_comm(const char *comm);
 void group_of(const struct alarm *a, char *buf, size_t size);
 
 char *store_open(struct store *s, const char *dir, bool write);

@@ -7,7 +7,7 @@ _tracerig() {
 	_init_completion -s -n : || return
 
 	if [ "$cword" -eq 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "doctor watch list pack verify --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "doctor watch list explain pack verify --help --usage --version" -- "$cur")
 		return
 	fi
 	case $command in
@@ -15,7 +15,7 @@ _tracerig() {
 	watch)
 		options="-e -f --event= --filter= --dir= --for= --stop-after= --keep= --buffer= --on-alarm= --interval= --metrics= --limits= --save-limits= --print"
 		;;
-	list) options="--format= --dir=" ;;
+	list | explain) options="--format= --dir=" ;;
 	pack) options="-o --output= --dir=" ;;
 	verify) options="--dir=" ;;
 	*) return ;;
@@ -52,6 +52,6 @@ _tracerig() {
 		[[ ${COMPREPLY-} == *: ]] && compopt -o nospace
 		__ltrim_colon_completions "$cur"
 		;;
-	pack | verify) _filedir -d ;;
+	explain | pack | verify) _filedir -d ;;
 	esac
 } && complete -F _tracerig tracerig

@@ -17,6 +17,7 @@ static const char doc[] =
 	"  tracerig doctor  show what works on this machine, and what to do about the rest\n"
 	"  tracerig watch   learn what is usual, wait, keep a case for each alarm\n"
 	"  tracerig list    list the cases\n"
+	"  tracerig explain say what an operation's time went to\n"
 	"  tracerig pack    make a TAR of a case\n"
 	"  tracerig verify  check that a case is as it was written\n"
 	"\v"
@@ -26,6 +27,7 @@ static const char doc[] =
 	"  tracerig doctor\n"
 	"  tracerig watch disk --for 7d\n"
 	"  tracerig list\n"
+	"  tracerig explain 3\n"
 	"  tracerig pack 3 -o case3.tar\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
@@ -35,12 +37,12 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 	if (key == ARGP_KEY_ARG)
 		argp_error(
 			state,
-			"unknown command %s: must be doctor, watch, list, pack or verify",
+			"unknown command %s: must be doctor, watch, list, explain, pack or verify",
 			arg);
 	if (key == ARGP_KEY_END)
 		argp_error(
 			state,
-			"missing command: doctor, watch, list, pack or verify");
+			"missing command: doctor, watch, list, explain, pack or verify");
 	return ARGP_ERR_UNKNOWN;
 }
 
@@ -54,6 +56,7 @@ int main(int argc, char **argv)
 		{ "doctor", PROGRAM " doctor", doctor_main },
 		{ "watch", PROGRAM " watch", watch_main },
 		{ "list", PROGRAM " list", list_main },
+		{ "explain", PROGRAM " explain", explain_main },
 		{ "pack", PROGRAM " pack", pack_main },
 		{ "verify", PROGRAM " verify", verify_main },
 	};

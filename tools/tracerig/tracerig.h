@@ -18,6 +18,7 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int doctor_main(int argc, char **argv);
 int watch_main(int argc, char **argv);
 int list_main(int argc, char **argv);
+int explain_main(int argc, char **argv);
 int pack_main(int argc, char **argv);
 int verify_main(int argc, char **argv);
 

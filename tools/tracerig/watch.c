@@ -426,8 +426,8 @@ static void loop(struct watch *w)
 	for (i = 0; i < w->reader.cpus; i++)
 		fds[i + 1] = (struct pollfd){ .fd = w->reader.fd[i],
 					      .events = POLLIN };
-	fds[i + 1] = (struct pollfd){ .fd = http_fd(w->http),
-				      .events = POLLIN };
+	fds[i + 1] =
+		(struct pollfd){ .fd = http_fd(w->http), .events = POLLIN };
 	while (!w->stop) {
 		now = now_ns();
 		if (w->o->duration && now - w->begun >= w->o->duration)

@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Real faults, injected at known moments, as cases of tracerig watch.
+
+usage: explain_faults.py DIR [FAULT...]
+
+For each fault a workload of one operation after the other. The chart learns from operations
+without a delay; then some are delayed. The cases of FAULT are in DIR/FAULT, and
+DIR/truth has a line for each case: FAULT, the case's number, whether its operation was
+one that was delayed, and a regular expression that the name of its cause must match.
+"""
+import glob
+import json
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+SLOW = 12		# operations that are delayed
+BETWEEN = 15		# and those between two of them
+DELAY = 0.06 * min(int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1)), 5)
+WINDOW = "dup=last, stale=5s, pre=20ms, post=5ms, from=start, learn=2s, name=operation"
+PID = os.getpid()
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
+class Watch:
+    """tracerig watch, until it has learnt and then until end()."""
+
+    def __init__(self, directory, event, filter, *more):
+        self.log = directory + ".log"
+        command = ["tracerig", "watch", "--dir", directory, "-e", event, "-f", filter]
+        for name in more:
+            command += ["-e", name]
+        self.process = subprocess.Popen(command, stdout=open(self.log, "w"), stderr=subprocess.STDOUT)
+
+    def is_learning(self):
+        if self.process.poll() is not None:
+            sys.exit("the watch has ended: " + read(self.log))
+        return ": learnt: " not in read(self.log)
+
+    def end(self):
+        time.sleep(1)	# a case is written when 0.3 s have passed; more is not lost, but less to see
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def syscall(directory, name, condition=f"common_pid == {PID}"):
+    return Watch(directory, f"syscalls:sys_exit_{name}",
+                 f"{condition} && ctlchart(sys_enter_{name}, common_pid, {WINDOW})", f"syscalls:sys_enter_{name}")
+
+
+def operate(watch, operation, delay=lambda on: None):
+    """operation(whether it is to be slow), with delay() around the slow ones: when these were."""
+    slow = []
+    until = time.monotonic() + 60 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1))
+    while watch.is_learning():
+        if time.monotonic() > until:
+            sys.exit("the chart learns nothing: " + read(watch.log))
+        for _ in range(20):
+            operation(False)
+    for i in range(SLOW * (BETWEEN + 1)):
+        on = i % (BETWEEN + 1) == BETWEEN
+        begin = time.monotonic_ns()
+        if on:
+            delay(True)
+        operation(on)
+        if on:
+            delay(False)
+            slow.append((begin, time.monotonic_ns()))
+            # so that windows do not follow each other closely, and make one case
+            time.sleep(0.4)
+    watch.end()
+    return slow
+
+
+class Disk:
+    """Reads of 4 KiB, past the page cache."""
+
+    def __init__(self, path):
+        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        self.buffer = mmap.mmap(-1, 4096)
+        rdev = os.fstat(self.fd).st_rdev
+        self.dev = os.major(rdev) << 20 | os.minor(rdev)
+        self.block = 0
+
+    def read(self, slow):
+        self.block = (self.block + 7919) % 200000
+        os.preadv(self.fd, [self.buffer], self.block * 4096)
+
+
+class Burst:
+    """Other threads that read the disk, all at a time."""
+
+    def __init__(self, disk):
+        self.disk = disk
+        self.begin, self.end = threading.Barrier(25), threading.Barrier(25)
+        for i in range(24):
+            threading.Thread(target=self.read, args=(Disk(disk),), daemon=True).start()
+
+    def read(self, disk):
+        disk.block = 7 * threading.get_native_id()
+        while True:
+            self.begin.wait()
+            for _ in range(4):
+                disk.read(True)
+            self.end.wait()
+
+    def __call__(self, on):
+        (self.begin if on else self.end).wait()
+        # until most of them wait for the disk
+        while on and int(read(f"/sys/block/{os.path.basename(self.disk)}/inflight").split()[0]) < 18:
+            pass
+
+
+class Delayed:
+    """A function of the kernel that a module delays, tests/guest/pathfault."""
+
+    def __init__(self, function, mode="spin", *parameters):
+        subprocess.run(["insmod", os.environ["TRACERIG_MODULES"] + "/pathfault/pathfault.ko", f"function={function}",
+                        f"mode={mode}", "permille=1000", f"usec={int(DELAY * 1e6)}", *parameters], check=True)
+
+    def once(self, on):
+        write("/sys/module/pathfault/parameters/shots", str(int(on)))
+
+    def remove(self):
+        subprocess.run(["rmmod", "pathfault"], check=True)
+
+
+class Named:
+    """Reads of a pipe that has data, under a name that the module delays, or not."""
+
+    def __init__(self):
+        self.source, self.sink = os.pipe()
+        self.name = os.open("/proc/self/comm", os.O_WRONLY)
+
+    def operation(self, slow):
+        os.write(self.name, b"pathfault-slow" if slow else b"another")
+        os.write(self.sink, b"x")
+        os.read(self.source, 1)
+
+
+class Helper:
+    """A process that does as it is told: task(slow)."""
+
+    def __init__(self, task):
+        go, self.tell = os.pipe()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(go)
+            return
+        os.close(self.tell)
+        while True:
+            order = os.read(go, 1)
+            if not order:
+                os._exit(0)
+            task(order == b"s")
+
+    def order(self, slow):
+        os.write(self.tell, b"s" if slow else b"-")
+
+    def end(self):
+        os.close(self.tell)
+        os.waitpid(self.pid, 0)
+
+
+def spin(seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+def wait_asleep(pid):
+    while read(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[0] != "S":
+        time.sleep(0.0003)
+
+
+# --- the faults
+
+# A regular expression that must match the name of the cause is followed by what operate() says
+
+def disk_busy(d):
+    """A disk that does 500 requests a second, and has many."""
+    disk = Disk("/dev/vda")
+    watch = Watch(d, "block:block_rq_complete",
+                  f"dev == {disk.dev} && ctlchart(block_bio_queue, dev, sector, {WINDOW})", "block:block_bio_queue")
+    yield r"^(queue of )?device 254:0$"
+    yield operate(watch, disk.read, Burst("/dev/vda"))
+
+
+def disk_busy_read(d):
+    """The same, seen by the reader."""
+    disk = Disk("/dev/vda")
+    watch = syscall(d, "preadv2")
+    yield r"^(queue of )?device 254:0$"
+    yield operate(watch, disk.read, Burst("/dev/vda"))
+
+
+def disk_slow(d):
+    """A disk that is slow for a while."""
+    driver = "/sys/bus/pseudo/drivers/scsi_debug"
+    write(driver + "/add_host", "1")
+    disks = []
+    while not disks:
+        disks = glob.glob("/sys/bus/pseudo/devices/adapter*/host*/target*/*/block/*")
+
+    def take(on):
+        while True:
+            try:
+                return write(driver + "/ndelay", str(int(DELAY * 1e9)) if on else "300000")
+            except OSError:
+                pass
+
+    take(False)
+    time.sleep(1)
+    disk = Disk("/dev/" + os.path.basename(disks[0]))
+
+    def operation(slow):
+        disk.block = (disk.block + 1) % 1000
+        os.preadv(disk.fd, [disk.buffer], disk.block * 4096)
+
+    watch = Watch(d, "block:block_rq_complete",
+                  f"dev == {disk.dev} && ctlchart(block_bio_queue, dev, sector, {WINDOW})", "block:block_bio_queue")
+    yield r"^device"
+    yield operate(watch, operation, take)
+    os.close(disk.fd)
+    write(driver + "/add_host", "-1")
+
+
+def writer(d):
+    """A read of a pipe whose writer is late: it computes."""
+    source, sink = os.pipe()
+
+    def task(slow):
+        spin(DELAY if slow else 0.0005)
+        os.write(sink, b"x")
+    helper = Helper(task)
+
+    def operation(slow):
+        helper.order(slow)
+        os.read(source, 1)
+    watch = syscall(d, "read")
+    yield rf"blocked until .*-{helper.pid}\b"
+    yield operate(watch, operation)
+    helper.end()
+
+
+def hog_wakeup(d):
+    """A wake-up on a processor that a real-time task has."""
+    yield from hog(d, "wakeup")
+
+
+def hog_filtered(d):
+    """The same, with a filter that keeps most switches out of the recording."""
+    yield from hog(d, "filtered")
+
+
+def hog_read(d):
+    """The same in a system call."""
+    yield from hog(d, "read")
+
+
+def hog(d, chart):
+    os.sched_setaffinity(0, {0})
+    fair = "/sys/kernel/debug/sched/fair_server/cpu0/runtime"
+    before = read(fair)
+    write(fair, "0")
+    awake, wake = os.pipe()
+
+    def task(slow):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+        wait_asleep(PID)
+        os.write(wake, b"x")
+        spin(DELAY if slow else 0)
+    helper = Helper(task)
+
+    def operation(slow):
+        helper.order(slow)
+        os.read(awake, 1)
+    if chart == "wakeup":
+        watch = Watch(d, "sched:sched_switch", f"ctlchart(sched_waking, pid:next_pid, {WINDOW})", "sched:sched_waking")
+    elif chart == "filtered":
+        watch = Watch(d, "sched:sched_switch",
+                      f"next_pid == {PID} && ctlchart(sched_waking, pid:next_pid, {WINDOW})", "sched:sched_waking")
+    else:
+        watch = syscall(d, "read")
+    yield rf"waiting for a CPU: .*-{helper.pid}\b"
+    yield operate(watch, operation)
+    helper.end()
+    write(fair, before)
+    os.sched_setaffinity(0, range(os.cpu_count()))
+
+
+def preempted(d):
+    """A task that computes, and a real-time one that wakes up meanwhile."""
+    os.sched_setaffinity(0, {0})
+    fair = "/sys/kernel/debug/sched/fair_server/cpu0/runtime"
+    before = read(fair)
+    write(fair, "0")
+
+    def task(slow):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+        if slow:
+            time.sleep(0.001)
+            spin(DELAY)
+    helper = Helper(task)
+    zero = os.open("/dev/zero", os.O_RDONLY)
+
+    def operation(slow):
+        if slow:
+            helper.order(True)
+        os.read(zero, 1 << 22)
+    watch = syscall(d, "read")
+    yield rf"waiting for a CPU: .*-{helper.pid}\b"
+    yield operate(watch, operation)
+    helper.end()
+    write(fair, before)
+    os.sched_setaffinity(0, range(os.cpu_count()))
+
+
+def function(d):
+    """A function of the kernel that computes for long."""
+    named = Named()
+    chosen = Delayed("pipe_read", "spin", "comm=pathfault-slow")
+    watch = syscall(d, "read")
+    yield r"^computing"
+    yield operate(watch, named.operation)
+    chosen.remove()
+
+
+def asleep(d):
+    """A function of the kernel that sleeps until a kthread wakes it."""
+    named = Named()
+    chosen = Delayed("pipe_read", "sleep", "comm=pathfault-slow")
+    watch = syscall(d, "read")
+    yield r"blocked until pathfault-wake"
+    yield operate(watch, named.operation)
+    chosen.remove()
+
+
+def interrupt(d):
+    """The interrupt of a disk, on the processor of a task that computes."""
+    os.sched_setaffinity(0, {0})
+    late = Delayed("virtblk_done", "spin", "interrupts=1", "shots=0")
+    zero = os.open("/dev/zero", os.O_RDONLY)
+    disk = Disk("/dev/vda")
+
+    def task(slow):
+        if slow:
+            disk.read(True)
+    helper = Helper(task)
+
+    def operation(slow):
+        if slow:
+            helper.order(True)
+            time.sleep(0.0005)
+        os.read(zero, 1 << 22)
+    watch = syscall(d, "read", f"common_pid == {PID} && ret == {1 << 22}")
+    yield r"^interrupt virtio\d+-req"
+    yield operate(watch, operation, late.once)
+    helper.end()
+    late.remove()
+    os.sched_setaffinity(0, range(os.cpu_count()))
+
+
+FAULT = {f.__name__.replace("_", "-"): f for f in (
+    disk_busy, disk_busy_read, disk_slow, writer, hog_wakeup, hog_filtered, hog_read, preempted, function, asleep, interrupt)}
+
+
+def main():
+    top = sys.argv[1]
+    truth = open(top + "/truth", "w")
+    for name in sys.argv[2:] or FAULT:
+        print(name, flush=True)
+        fault = FAULT[name](f"{top}/{name}")
+        expression, slow = next(fault), next(fault)
+        for path in sorted(glob.glob(f"{top}/{name}/[0-9]*/case.json")):
+            alarm = json.loads(read(path))["alarm"]
+            middle = alarm["start"] + alarm["value"] // 2
+            delayed = any(begin <= middle <= end for begin, end in slow)
+            print(name, path.split("/")[-2], int(delayed), expression, file=truth, flush=True)
+        for _ in fault:
+            pass
+
+
+main()

@@ -1,0 +1,908 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gen_explain faults|mixed|healthy complete|any SEED DIR
+ *
+ * Writes a made-up case to DIR and prints what is true of it: the fault, its share of the
+ * delay, what the recording lacks, and how the name of the right cause begins, or "none".
+ *
+ * The operation is a system call of a thread, or a request to a disk. A load is drawn by
+ * SEED: of what pieces an execution of the operation consists, how long they are, and how
+ * much they vary. Some executions are drawn of it, and the chart's lines from these as a
+ * chart draws them.
+ *
+ *	faults	one execution more has a fault that takes most of the delay, and
+ *		perhaps smaller ones
+ *	mixed	it has several faults, none of which takes half of the delay
+ *	healthy	executions are drawn until one is above the limit by chance
+ *
+ * The recording has normal executions before it, other tasks, interrupts and requests. It is
+ * complete, or lacks something in any way: kinds of events of one case in four, and
+ * of one in four records are lost.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graphdat.h"
+
+enum fault {
+	HOG,
+	QUEUE,
+	IRQ,
+	SOFTIRQ,
+	LATE,
+	HOLDER,
+	TIMER,
+	DISK,
+	DISK_QUEUE,
+	SPIN,
+	SLOW,
+	FULL,
+	FAULTS
+};
+
+static const struct {
+	const char *name, *right;
+} faults[FAULTS] = {
+	[HOG] = { "hog", "waiting for a CPU: hog" },
+	[QUEUE] = { "queue", "waiting for a CPU: hog" },
+	[IRQ] = { "irq", "interrupt nic0" },
+	[SOFTIRQ] = { "softirq", "softirq NET_RX" },
+	[LATE] = { "late", "late wake-up" },
+	[HOLDER] = { "holder", "blocked until holder" },
+	[TIMER] = { "timer", "blocked until a timer" },
+	[DISK] = { "disk", "device 254:0" },
+	[DISK_QUEUE] = { "disk-queue", "queue of device 254:0" },
+	[SPIN] = { "spin", "computing" },
+	[SLOW] = { "slow", "device 254:0" },
+	[FULL] = { "full", "queue of device 254:0" },
+};
+
+enum { THREAD = 1000, HOG_PID = 88, HOLDER_PID = 77, OTHERS = 500 };
+enum { HOME, HOME2, WAKERS, NOISE, CPUS };
+enum { ID_BIO = 900, ID_ISSUE, ID_COMPLETE, ID_VALUE };
+#define DEV (254 << 20)
+#define SECTORS 8
+
+#define BLOCK(name, id)                                                     \
+	"name: " name "\nID: " id "\nformat:\n" TD_COMMON                   \
+	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"               \
+	"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"        \
+	"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n" \
+	"\tfield:char comm[16];\toffset:28;\tsize:16;\tsigned:0;\n"         \
+	"\nprint fmt: \"%u\", REC->nr_sector\n"
+
+static const char bio[] = BLOCK("block_bio_queue", "900");
+static const char issue[] = BLOCK("block_rq_issue", "901");
+static const char complete[] = BLOCK("block_rq_complete", "902");
+static const char value_format[] =
+	"name: ctlchart_value\nID: 903\nformat:\n" TD_COMMON
+	"\tfield:u64 time;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 start;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 duration;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 limit;\toffset:32;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc char[] chart;\toffset:56;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] keys;\toffset:60;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%llu\", REC->duration\n";
+
+/* ---- chance ---- */
+
+static uint64_t state;
+
+static double uniform(double least, double most)
+{
+	state ^= state << 13; /* xorshift64 */
+	state ^= state >> 7;
+	state ^= state << 17;
+	return least + (most - least) * ((state >> 11) / 9007199254740992.0);
+}
+
+static unsigned int below(unsigned int n)
+{
+	return uniform(0, n);
+}
+
+static int chance(double p)
+{
+	return uniform(0, 1) < p;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform(1e-12, 1))) * cos(uniform(0, 2 * M_PI));
+}
+
+static double vary(double center, double sigma)
+{
+	return center * exp(sigma * normal());
+}
+
+/* ---- events, which are written in order of time ---- */
+
+enum what {
+	SWITCH,
+	WAKING,
+	HARD,
+	HARD_END,
+	SOFT,
+	SOFT_END,
+	BIO,
+	ISSUE,
+	COMPLETE,
+	VALUE,
+	MARK, /* an event of the thread itself */
+	WHATS
+};
+
+struct event {
+	uint64_t ts;
+	unsigned int cpu, nr;
+	enum what what;
+	int pid, next, flags;
+	uint64_t a, b;
+	const char *comm, *next_comm;
+};
+
+static struct event *events;
+static unsigned int nr_events, room;
+
+static struct event *put(enum what what, unsigned int cpu, double ts, int pid)
+{
+	struct event *e;
+
+	if (nr_events == room) {
+		room = room ? 2 * room : 1024;
+		events = realloc(events, room * sizeof(*events));
+		if (!events)
+			abort();
+	}
+	e = &events[nr_events];
+	*e = (struct event){ .ts = ts,
+			     .cpu = cpu,
+			     .nr = nr_events++,
+			     .what = what,
+			     .pid = pid };
+	return e;
+}
+
+static const char *name_of(int pid)
+{
+	static char names[64][16];
+
+	if (!pid)
+		return "swapper";
+	if (pid == THREAD)
+		return "reader";
+	if (pid == HOG_PID)
+		return "hog";
+	if (pid == HOLDER_PID)
+		return "holder";
+	snprintf(names[pid % 64], 16, "task%c", 'a' + pid % 64 % 26);
+	return names[pid % 64];
+}
+
+static void put_switch(unsigned int cpu, double ts, int prev, unsigned int how,
+		       int next)
+{
+	struct event *e = put(SWITCH, cpu, ts, prev);
+
+	e->next = next;
+	e->a = how;
+	e->comm = name_of(prev);
+	e->next_comm = name_of(next);
+}
+
+static void put_waking(unsigned int cpu, double ts, int waker, int flags)
+{
+	struct event *e = put(WAKING, cpu, ts, waker);
+
+	e->next = THREAD;
+	e->flags = flags;
+}
+
+static void put_request(enum what what, unsigned int cpu, double ts, int pid,
+			uint64_t sector)
+{
+	struct event *e = put(what, cpu, ts, pid);
+
+	e->a = sector;
+	e->comm = name_of(pid);
+}
+
+/* ---- the load ---- */
+
+enum piece_kind {
+	RUN, /* with interrupts at times */
+	SLEEP_HOLDER,
+	SLEEP_TIMER,
+	SLEEP_DISK,
+	NR_KINDS
+};
+
+struct piece {
+	enum piece_kind kind;
+	double ns, sigma;
+};
+
+static struct load {
+	int is_request;
+	struct piece piece[6];
+	int pieces;
+	double interrupts; /* a second of running */
+	double wait, wait_sigma, waits; /* for a CPU; how often */
+	double queue, service; /* of requests to the device */
+	double sigma;
+} load;
+
+/* What an execution will be */
+struct draw {
+	double piece[6]; /* of each piece, or queue and service */
+	double queue[6]; /* of a piece that sleeps for the disk, before the device */
+	double wait[6]; /* for a CPU after it */
+	int irqs[6];
+	double irq[6];
+};
+
+static void draw_load(int is_request)
+{
+	double size = exp(uniform(log(50e3), log(5e6)));
+	int i;
+
+	load.is_request = is_request;
+	load.sigma = uniform(0.1, 0.5);
+	load.queue = size * uniform(0.05, 1);
+	load.service = size;
+	load.pieces = is_request ? 0 : 1 + below(5);
+	load.interrupts = chance(0.5) ? uniform(0, 3000) : 0;
+	/* A wait that is rare and long would be a cause */
+	load.waits = chance(0.4) ? uniform(0.3, 0.9) : 0;
+	load.wait = size * uniform(0.01, 0.2);
+	load.wait_sigma = uniform(0.2, 0.6);
+	for (i = 0; i < load.pieces; i++) {
+		struct piece *p = &load.piece[i];
+
+		/* A thread that has slept runs before it sleeps again */
+		p->kind = i % 2 ? SLEEP_HOLDER + below(3) : RUN;
+		p->ns = size * uniform(0.1, 1) * (i % 2 ? 1 : 0.5);
+		p->sigma = load.sigma * uniform(0.5, 1.5);
+	}
+}
+
+static struct draw draw(void)
+{
+	struct draw d = { 0 };
+	int i;
+
+	if (load.is_request) {
+		d.queue[0] = vary(load.queue, load.sigma);
+		d.piece[0] = vary(load.service, load.sigma);
+		return d;
+	}
+	for (i = 0; i < load.pieces; i++) {
+		const struct piece *p = &load.piece[i];
+
+		d.piece[i] = vary(p->ns, p->sigma);
+		if (p->kind == SLEEP_DISK)
+			d.queue[i] = d.piece[i] * uniform(0.02, 0.3);
+		if (p->kind == RUN) {
+			d.irqs[i] = d.piece[i] * load.interrupts / 1e9 +
+				    uniform(0, 1);
+			d.irq[i] = vary(3000, 0.3);
+		} else {
+			d.wait[i] = chance(load.waits) ?
+					    vary(load.wait, load.wait_sigma) :
+					    uniform(500, 5000);
+		}
+	}
+	return d;
+}
+
+static double length(const struct draw *d)
+{
+	double sum = d->queue[0] + d->piece[0];
+	int i;
+
+	if (load.is_request)
+		return sum;
+	for (sum = 0, i = 0; i < load.pieces; i++)
+		sum += d->piece[i] + d->irqs[i] * d->irq[i] + d->wait[i];
+	return sum;
+}
+
+/* ---- the thread's execution ---- */
+
+static double now;
+static unsigned int home;
+static uint64_t sectors = 5000;
+
+static void run(double ns, int irqs, double each)
+{
+	double step = ns / (irqs + 1);
+	int i;
+
+	for (i = 0; i < irqs; i++) {
+		int soft = i % 3 == 2;
+
+		now += step;
+		put(soft ? SOFT : HARD, home, now, THREAD)->a = 1;
+		now += each;
+		put(soft ? SOFT_END : HARD_END, home, now, THREAD)->a = 1;
+	}
+	now += step;
+}
+
+/* The thread has left the CPU, and others may have it until @end */
+static void others(double from, double end, int last)
+{
+	int pid = 0, next;
+
+	/* Not at the end: then it is decided who is there */
+	while (end - from > 20000 && chance(0.7)) {
+		from += uniform(5000, (end - from) * 0.6);
+		if (end - from < 10000)
+			break;
+		next = pid ? 0 : OTHERS + below(40);
+		put_switch(home, from, pid, pid ? 1 : 0, next);
+		pid = next;
+	}
+	if (pid != last)
+		put_switch(home, end - 2000, pid, 0, last);
+}
+
+/* @after: who has the CPU when the thread is woken, for @wait */
+static void sleep_for(enum piece_kind kind, double ns, double queue,
+		      double wait, int after)
+{
+	uint64_t sector = sectors += 64;
+	double start, woken;
+
+	if (kind == SLEEP_DISK)
+		put_request(BIO, home, now += 300, THREAD, sector);
+	start = now += 200;
+	woken = start + ns;
+	put_switch(home, now, THREAD, kind == SLEEP_DISK ? 2 : 1, 0);
+	/* It may be woken to another CPU, which is idle until then */
+	if (chance(0.3)) {
+		others(start + 1000, woken, 0);
+		home = home == HOME ? HOME2 : HOME;
+		if (after)
+			put_switch(home, woken - 1000, 0, 0, after);
+	} else {
+		others(start + 1000, woken, after);
+	}
+	if (kind == SLEEP_HOLDER) {
+		put_switch(WAKERS, woken - 2000, 0, 0, HOLDER_PID);
+		put_waking(WAKERS, woken, HOLDER_PID, 0);
+		put_switch(WAKERS, woken + 400, HOLDER_PID, 1, 0);
+	} else if (kind == SLEEP_TIMER) {
+		put_waking(WAKERS, woken, 0, GD_HARDIRQ);
+	} else {
+		put_request(ISSUE, WAKERS, start + queue, 0, sector);
+		put(HARD, WAKERS, woken - 1200, 0)->b = 1;
+		put_request(COMPLETE, WAKERS, woken - 700, 0, sector);
+		put_waking(WAKERS, woken - 1, 0, GD_HARDIRQ);
+		put(HARD_END, WAKERS, woken + 300, 0);
+	}
+	now = woken + wait;
+	put_switch(home, now, after, 0, THREAD);
+}
+
+static void execute(const struct draw *d)
+{
+	int i;
+
+	put(MARK, home, now, THREAD);
+	for (i = 0; i < load.pieces; i++) {
+		if (load.piece[i].kind == RUN)
+			run(d->piece[i], d->irqs[i], d->irq[i]);
+		else
+			sleep_for(load.piece[i].kind, d->piece[i], d->queue[i],
+				  d->wait[i],
+				  d->wait[i] > 5000 ? OTHERS + below(40) : 0);
+	}
+}
+
+static void inject(enum fault fault, double ns)
+{
+	unsigned int i, nr;
+
+	switch (fault) {
+	case HOG:
+		put_switch(home, now, THREAD, 0, HOG_PID);
+		now += ns;
+		put_switch(home, now, HOG_PID, 1, THREAD);
+		break;
+	case QUEUE:
+		sleep_for(SLEEP_TIMER, uniform(5000, 20000), 0, ns, HOG_PID);
+		break;
+	case LATE:
+		sleep_for(SLEEP_TIMER, uniform(5000, 20000), 0, ns, 0);
+		break;
+	case IRQ:
+		nr = 3 + below(60);
+		for (i = 0; i < nr; i++) {
+			put(HARD, home, now, THREAD)->a = 1;
+			now += ns / nr;
+			put(HARD_END, home, now, THREAD);
+			now += uniform(100, 900);
+		}
+		break;
+	case SOFTIRQ:
+		put(SOFT, home, now, THREAD)->a = 1;
+		now += ns;
+		put(SOFT_END, home, now, THREAD)->a = 1;
+		break;
+	case HOLDER:
+		sleep_for(SLEEP_HOLDER, ns, 0, uniform(500, 5000), 0);
+		break;
+	case TIMER:
+		sleep_for(SLEEP_TIMER, ns, 0, uniform(500, 5000), 0);
+		break;
+	case DISK:
+		sleep_for(SLEEP_DISK, ns, uniform(2000, 0.05 * ns + 2001),
+			  uniform(500, 5000), 0);
+		break;
+	case DISK_QUEUE:
+		sleep_for(SLEEP_DISK, ns, uniform(0.95, 0.99) * ns,
+			  uniform(500, 5000), 0);
+		break;
+	case SPIN:
+		now += ns;
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_value(double begin, uint64_t limit)
+{
+	struct event *e = put(VALUE, home, now, THREAD);
+
+	e->a = begin;
+	e->b = limit;
+}
+
+/* ---- requests ---- */
+
+static void put_one(double queued, double queue, double service, int pid,
+		    uint64_t sector)
+{
+	put_request(BIO, HOME, queued, pid, sector);
+	put_request(ISSUE, WAKERS, queued + queue, 0, sector);
+	put_request(COMPLETE, HOME2, queued + queue + service, 0, sector);
+}
+
+static void other_requests(double from, double to, int nr)
+{
+	struct draw d;
+
+	while (nr--) {
+		d = draw();
+		put_one(uniform(from, to), d.queue[0], d.piece[0],
+			OTHERS + below(40), sectors += 64);
+	}
+}
+
+/* ---- other CPUs ---- */
+
+static void noise(double from, double to)
+{
+	double gap = uniform(2e3, 2e5);
+	int pid = 0, next;
+
+	while ((to - from) / gap > 3000)
+		gap *= 2;
+	while ((from += uniform(0, gap)) < to - 5000) {
+		switch (below(4)) {
+		case 0:
+			put(HARD, NOISE, from, pid)->a = 1;
+			put(HARD_END, NOISE, from += 800, pid);
+			break;
+		case 1:
+			put(SOFT, NOISE, from, pid)->a = 1;
+			put(SOFT_END, NOISE, from += 900, pid)->a = 1;
+			break;
+		default:
+			next = pid ? 0 : OTHERS + below(40);
+			put_switch(NOISE, from, pid, pid ? below(2) : 0, next);
+			pid = next;
+		}
+	}
+}
+
+/* ---- the file ---- */
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return x->nr < y->nr ? -1 : 1;
+}
+
+/* Each request is made by its task, which therefore runs */
+static void submit(void)
+{
+	unsigned int i, nr = nr_events;
+	double last = GD_BASE;
+	int pid = 0;
+
+	qsort(events, nr, sizeof(*events), by_cpu);
+	for (i = 0; i < nr && events[i].cpu == HOME; i++) {
+		double ts = events[i].ts;
+		int next = events[i].pid;
+
+		if (next != pid)
+			put_switch(HOME, (last + ts) / 2, pid, 1, next);
+		pid = next;
+		last = ts;
+	}
+}
+
+static void write_event(struct gd *gd, const struct event *e)
+{
+	static const unsigned int id[] = {
+		[BIO] = ID_BIO, [ISSUE] = ID_ISSUE, [COMPLETE] = ID_COMPLETE
+	};
+	struct td_record r;
+
+	gd->now = e->ts;
+	gd->cpu = e->cpu;
+	gd->pid = e->pid;
+	gd->flags = e->flags;
+	gd->prev_comm = e->comm;
+	gd->next_comm = e->next_comm;
+	switch (e->what) {
+	case SWITCH:
+		gd_switch(gd, e->pid, e->a, e->next);
+		break;
+	case WAKING:
+		gd_waking(gd, e->next);
+		break;
+	case HARD:
+	case HARD_END:
+		gd_irq(gd, e->b ? "disk0" : "nic0", e->what == HARD);
+		break;
+	case SOFT:
+	case SOFT_END:
+		gd_softirq(gd, e->a ? 3 : 1, e->what == SOFT);
+		break;
+	case VALUE:
+		td_begin(&r, gd->td, ID_VALUE, e->pid, 64);
+		td_put(&r, 8, e->ts, 8);
+		td_put(&r, 16, e->a, 8);
+		td_put(&r, 24, e->ts - e->a, 8);
+		td_put(&r, 32, e->b, 8);
+		td_put_string(&r, 56, "c");
+		td_put_string(&r, 60, "common_pid=1000");
+		td_write(gd->td, 0, e->cpu, e->ts, &r);
+		break;
+	case MARK:
+		gd_rename(gd, "reader");
+		break;
+	default:
+		td_begin(&r, gd->td, id[e->what], e->pid, 44);
+		td_put(&r, 8, DEV, 4);
+		td_put(&r, 16, e->a, 8);
+		td_put(&r, 24, SECTORS, 4);
+		td_put_bytes(&r, 28, e->comm, 16);
+		td_write(gd->td, 0, e->cpu, e->ts, &r);
+	}
+}
+
+static char lacks[200];
+static unsigned int
+	dropped; /* at the end of the recording, without a mark in it */
+
+static void lack(const char *format, const char *what)
+{
+	size_t len = strlen(lacks);
+
+	snprintf(lacks + len, sizeof(lacks) - len, format, what);
+}
+
+/* Kinds of events that are not recorded */
+static void choose_missing(int *missing)
+{
+	static const struct {
+		const char *name;
+		enum what first, last;
+	} kinds[] = {
+		{ "switch", SWITCH, SWITCH }, { "waking", WAKING, WAKING },
+		{ "irq", HARD, HARD_END },    { "softirq", SOFT, SOFT_END },
+		{ "bio", BIO, BIO },	      { "block", BIO, COMPLETE },
+		{ "values", VALUE, VALUE },
+	};
+	int i, nr = 1 + chance(0.3), w;
+
+	while (nr--) {
+		i = below(sizeof(kinds) / sizeof(*kinds));
+		lack(",%s", kinds[i].name);
+		for (w = kinds[i].first; w <= (int)kinds[i].last; w++)
+			missing[w] = 1;
+	}
+}
+
+/* Records from a random place on, of some CPUs; the rest is marked */
+static void write_events(struct gd *gd, const char *path, int is_complete)
+{
+	int missing[WHATS] = { 0 };
+	unsigned int i, lose_from[CPUS], lose[CPUS] = { 0 }, nr[CPUS] = { 0 };
+	unsigned int at[CPUS] = { 0 };
+	int losing = 0;
+
+	if (!is_complete && chance(0.25))
+		choose_missing(missing);
+	qsort(events, nr_events, sizeof(*events), by_cpu);
+	for (i = 0; i < nr_events; i++)
+		nr[events[i].cpu]++;
+	if (!is_complete && chance(0.25)) {
+		for (i = 0; i < CPUS; i++) {
+			if (!nr[i] || !chance(0.5))
+				continue;
+			lose[i] = 1 + below(nr[i] / 5 + 1);
+			lose_from[i] = below(nr[i]);
+			losing = 1;
+		}
+	}
+	if (losing)
+		lack("%s", ",lost");
+	for (i = 0; i < nr_events; i++) {
+		const struct event *e = &events[i];
+		unsigned int n = at[e->cpu]++;
+
+		if (lose[e->cpu] && n >= lose_from[e->cpu]) {
+			if (n < lose_from[e->cpu] + lose[e->cpu])
+				continue;
+			td_lose(gd->td, 0, e->cpu);
+			lose[e->cpu] = 0;
+		}
+		if (!missing[e->what])
+			write_event(gd, e);
+	}
+	for (i = 0; i < CPUS; i++)
+		dropped += lose[i];
+	if (!td_save(gd->td, path)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static void write_json(const char *dir, uint64_t start, uint64_t end,
+		       double center, double limit, uint64_t judged,
+		       const double *values, int nr, uint64_t sector)
+{
+	char path[4096];
+	FILE *f;
+	int i;
+
+	snprintf(path, sizeof(path), "%s/case.json", dir);
+	f = fopen(path, "w");
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	fprintf(f,
+		"{\"format\":\"tracerig-case\",\"version\":1,\"program\":\"gen_explain\",\"case\":1,"
+		"\"time\":\"2026-01-02T03:04:05.000000Z\",\"group\":\"g\",\"nth\":1,"
+		"\"host\":{\"name\":\"h\",\"release\":\"6\",\"version\":\"v\",\"machine\":\"m\",\"cpus\":2,\"cmdline\":\"\",\"boot_id\":\"\"},"
+		"\"chart\":{\"name\":\"c\",\"event\":\"%s\",\"filter\":\"\",\"unit\":\"ns\"},",
+		sector ? "block_rq_complete" : "sys_exit_read");
+	fprintf(f,
+		"\"alarm\":{\"time\":%llu,\"cpu\":0,\"chart\":\"c\",\"start\":%llu,\"value\":%llu,\"center\":%.0f,\"limit\":%.0f,"
+		"\"judged\":%llu,\"rules\":1,\"pid\":%d,\"comm\":\"reader\",\"keys\":\"",
+		(unsigned long long)end, (unsigned long long)start,
+		(unsigned long long)(end - start), center, limit,
+		(unsigned long long)judged, THREAD);
+	if (sector)
+		fprintf(f, "dev=254:0 sector=%llu", (unsigned long long)sector);
+	else
+		fprintf(f, "common_pid=%d", THREAD);
+	fprintf(f,
+		"\",\"kept\":true},\"nr_alarms\":0,\"alarms\":[],\"values\":[");
+	for (i = 0; i < nr; i++)
+		fprintf(f, "%s{\"time\":%d,\"value\":%.0f,\"limit\":%.0f}",
+			i ? "," : "", i + 1, values[i], limit);
+	fprintf(f,
+		"],\"window\":{\"clock\":\"mono\",\"begin\":%llu,\"end\":%llu,\"cpus\":[]},"
+		"\"losses\":{\"gaps\":0,\"lost\":0,\"dropped\":%u,\"overwritten\":0},\"missing\":[],\"files\":[]}\n",
+		(unsigned long long)GD_BASE, (unsigned long long)end + 100000,
+		dropped);
+	if (fclose(f)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+/* ---- the case ---- */
+
+#define LEARNT 100
+#define VALUES 50
+
+static double center, limit;
+
+/* Individuals on a logarithmic scale: three sigma above the mean */
+static void draw_lines(void)
+{
+	double sum = 0, squares = 0, v;
+	struct draw d;
+	int i;
+
+	for (i = 0; i < LEARNT; i++) {
+		d = draw();
+		v = log(length(&d));
+		sum += v;
+		squares += v * v;
+	}
+	center = exp(sum / LEARNT);
+	limit = center *
+		exp(3 * sqrt(squares / LEARNT - sum / LEARNT * sum / LEARNT));
+}
+
+/* The faults of a case, and how much of the delay each is */
+static int choose_faults(int is_mixed, enum fault *fault, double *share)
+{
+	/* Which are one cause, perhaps to a recording that lacks something */
+	static const int group[FAULTS] = {
+		[QUEUE] = HOG, [IRQ] = 1,   [SOFTIRQ] = 2, [LATE] = 3,
+		[HOLDER] = 4,  [TIMER] = 5, [DISK] = 6,	   [DISK_QUEUE] = 6,
+		[SPIN] = 7,    [SLOW] = 8,  [FULL] = 9
+	};
+	int nr = is_mixed ? 3 : chance(0.5) ? 1 : 2 + below(2), i, k;
+	double left;
+
+	for (i = 0; i < nr; i++) {
+		do {
+			fault[i] = load.is_request ? SLOW + below(2) :
+						     below(SLOW);
+			for (k = 0; k < i; k++) {
+				if (group[fault[k]] == group[fault[i]])
+					break;
+			}
+		} while (k < i && !load.is_request);
+	}
+	if (load.is_request && !is_mixed) {
+		nr = 1 + (nr > 1);
+		fault[1] = SLOW + FULL - fault[0];
+	}
+	share[0] = is_mixed ? uniform(0.34, 0.42) :
+		   nr == 1  ? 1 :
+			      uniform(0.6, 0.95);
+	left = 1 - share[0];
+	for (i = 1; i < nr; i++) {
+		share[i] = i == nr - 1 ? left : left * uniform(0.4, 0.6);
+		left -= share[i];
+	}
+	return nr;
+}
+
+static uint64_t make_request(struct draw *d, const enum fault *fault,
+			     const double *share, int nr, double excess)
+{
+	uint64_t sector;
+	double from = now;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (fault[i] == SLOW)
+			d->piece[0] += share[i] * excess;
+		else
+			d->queue[0] += share[i] * excess;
+	}
+	other_requests(from, from + uniform(1, 6) * center, below(30));
+	now = from + uniform(2, 6) * center;
+	sector = sectors += 64;
+	put_one(now, d->queue[0], d->piece[0], THREAD, sector);
+	other_requests(now, now + length(d), below(60));
+	return sector;
+}
+
+static void make_call(const struct draw *d, const enum fault *fault,
+		      const double *share, int nr, double excess, double *start)
+{
+	int i, before = below(10);
+	struct draw one;
+	double begin;
+
+	put_switch(home, now, 0, 0, THREAD);
+	for (i = 0; i < before; i++) {
+		one = draw();
+		now += uniform(5000, 50000);
+		begin = now;
+		execute(&one);
+		put_value(begin, limit);
+	}
+	now += uniform(5000, 50000);
+	*start = now;
+	execute(d);
+	for (i = 0; i < nr; i++) {
+		inject(fault[i], share[i] * excess);
+		now += uniform(500, 2000);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = { NULL };
+	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
+	int is_healthy, is_mixed, nr = 0, i;
+	double share[3], values[VALUES], start, excess = 0;
+	enum fault fault[3];
+	uint64_t judged, sector = 0;
+	char path[4096];
+	struct draw d;
+	struct td td;
+	struct gd gd;
+
+	if (argc != 5) {
+		fprintf(stderr,
+			"usage: gen_explain faults|mixed|healthy complete|any SEED DIR\n");
+		return 2;
+	}
+	is_healthy = !strcmp(argv[1], "healthy");
+	is_mixed = !strcmp(argv[1], "mixed");
+	state = (strtoull(argv[3], NULL, 10) * 4 + is_healthy + 2 * is_mixed +
+		 1) *
+		0x9e3779b97f4a7c15ULL;
+	for (i = 0; i < 20; i++)
+		uniform(0, 1);
+	draw_load(!is_mixed && chance(0.2));
+	draw_lines();
+	for (i = 0; i < VALUES; i++) {
+		d = draw();
+		values[i] = length(&d);
+	}
+	judged = exp(uniform(log(100), log(1e5)));
+	d = draw();
+	if (is_healthy) {
+		/* A load whose limit is never passed has it lowered */
+		for (judged = 100; length(&d) <= limit; judged++) {
+			d = draw();
+			if (judged > 300000)
+				limit = length(&d) * 0.99;
+		}
+	} else {
+		nr = choose_faults(is_mixed, fault, share);
+		excess = limit * exp(uniform(log(1.2), log(10))) - center;
+	}
+	now = start = GD_BASE + 20000;
+	if (load.is_request) {
+		sector = make_request(&d, fault, share, nr, excess);
+		start = now;
+		now += length(&d);
+		submit();
+	} else {
+		make_call(&d, fault, share, nr, excess, &start);
+		put(MARK, home, now, THREAD);
+		put_switch(home, now + 3000, THREAD, 1, 0);
+	}
+	noise(GD_BASE + 10000, now + 50000);
+	td_init(&td, &layout, CPUS);
+	gd_init(&gd, &td, names, 1);
+	td_add_event(&td, "block", bio);
+	td_add_event(&td, "block", issue);
+	td_add_event(&td, "block", complete);
+	td_add_event(&td, "ctlchart_debug", value_format);
+	snprintf(path, sizeof(path), "%s/trace.dat", argv[4]);
+	write_events(&gd, path, !strcmp(argv[2], "complete"));
+	td_free(&td);
+	write_json(argv[4], start, now, center, limit, judged, values, VALUES,
+		   sector);
+	printf("kind=%s share=%.0f lacks=%s right=%s\n",
+	       nr ? faults[fault[0]].name : "healthy", nr ? 100 * share[0] : 0,
+	       *lacks ? lacks + 1 : "nothing",
+	       !nr || is_mixed ? "none" :
+				 /* All that can be known then */
+		       !load.is_request &&
+			       (fault[0] == DISK || fault[0] == DISK_QUEUE) &&
+			       (strstr(lacks, "bio") ||
+				strstr(lacks, "block")) ?
+				 "blocked until interrupt disk0" :
+				 faults[fault[0]].right);
+	free(events);
+	return 0;
+}

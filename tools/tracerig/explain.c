@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tracerig explain: says what the time of a case's operation went to. */
+#include <argp.h>
+#include <json-c/json.h>
+#include <linux/kernel.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case.h"
+#include "cli.h"
+#include "explain.h"
+#include "guard.h"
+#include "memory.h"
+#include "operand.h"
+#include "text.h"
+#include "tracerig.h"
+
+/* CPU seconds without progress: a damaged trace.dat */
+#define IDLE_CPU 60
+
+/* A flag of the kernel's in an alarm's rules */
+#define RULE_OVERDUE 0x100
+
+enum { OPT_FORMAT = 0x100 };
+
+struct explain_job {
+	struct operand operand;
+	bool json;
+	struct explain x;
+	char *dir;
+};
+
+static const char *const saw_name[SAW_NR] = {
+	[SAW_SWITCH] = "sched:sched_switch",
+	[SAW_WAKING] = "sched:sched_waking",
+	[SAW_IRQ] = "irq:irq_handler_entry",
+	[SAW_SOFTIRQ] = "irq:softirq_entry",
+	[SAW_BLOCK] = "block:block_rq_issue",
+};
+
+static const struct argp_option options[] = {
+	{ "format", OPT_FORMAT, "text|json", 0, "text (default) or json", 1 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Say what the time of a case's operation went to: other tasks, interrupts, waits "
+	"for a wake-up, a device's queue or the device.\n\n"
+	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
+	"\v"
+	"Examples:\n"
+	"  tracerig explain 3\n"
+	"  tracerig explain --format=json ./3 | jq .cause\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const formats[] = { "text", "json" };
+	struct explain_job *job = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &job->operand;
+		return 0;
+	case OPT_FORMAT:
+		job->json = cli_word(state, "format", arg, formats,
+				     ARRAY_SIZE(formats));
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* What is missing in the recording, a line each */
+static size_t not_seen(const struct explain *x, char *line, size_t size,
+		       size_t i)
+{
+	for (; i < SAW_NR; i++) {
+		if (x->seen[i])
+			continue;
+		snprintf(line, size, "the recording has no event %s",
+			 saw_name[i]);
+		return i + 1;
+	}
+	if (i == SAW_NR && x->begin > x->op.start) {
+		snprintf(line, size, "the recording begins in the operation");
+		return i + 1;
+	}
+	return 0;
+}
+
+static double delay_of(const struct explain *x)
+{
+	double took = x->op.end - x->op.start;
+
+	return took > x->center ? took - x->center : 0;
+}
+
+static void print_text(const struct explain_job *job, FILE *out)
+{
+	const struct explain *x = &job->x;
+	char took[32], usual[32], ns[32], at[32], line[128];
+	const struct part *p = x->op.part;
+	size_t i;
+
+	fprintf(out, "%s: the operation took %s, usually %s\n", job->dir,
+		format_value(took, sizeof(took), x->op.end - x->op.start, true),
+		format_value(usual, sizeof(usual), x->center, true));
+	if (x->why_none)
+		fprintf(out, "no cause: %s\n", x->why_none);
+	else
+		fprintf(out,
+			"cause: %s, %.0f %% of the delay, confidence %u %%\n",
+			p->name, p->share, x->confidence);
+	for (i = 0; i < x->op.nr; i++, p++) {
+		fprintf(out, "  %3.0f %%  %9s  %s", p->share,
+			format_value(ns, sizeof(ns), p->ns, true), p->name);
+		if (p->usual)
+			fprintf(out, ", usually %s",
+				format_value(usual, sizeof(usual), p->usual,
+					     true));
+		fprintf(out, "; longest %s at +%s",
+			format_value(ns, sizeof(ns), p->longest, true),
+			format_value(at, sizeof(at), p->at - x->op.start,
+				     true));
+		if (p->kind <= PART_INTERRUPT)
+			fprintf(out, " on CPU %u", p->cpu);
+		fprintf(out, "%s%s\n", *p->detail ? ": " : "", p->detail);
+	}
+	fprintf(out,
+		"compared with %zu normal executions in the recording; %.2g of %llu values are expected to be so large by chance\n",
+		x->nr_normal, x->chance, (unsigned long long)x->judged);
+	for (i = 0; i < x->nr_doubts; i++)
+		fprintf(out, "doubt: %s\n", x->doubt[i]);
+	for (i = 0; (i = not_seen(x, line, sizeof(line), i)) != 0;)
+		fprintf(out, "not seen: %s\n", line);
+}
+
+static struct json_object *part_object(const struct part *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_string(o, "name", p->name);
+	json_number(o, "percent", lround(p->share));
+	json_number(o, "percent_least", lround(p->least));
+	json_number(o, "percent_most", lround(p->most));
+	json_number(o, "ns", p->ns);
+	json_number(o, "usual", p->usual);
+	json_number(o, "longest", p->longest);
+	json_number(o, "at", p->at);
+	json_number(o, "cpu", p->cpu);
+	json_string(o, "evidence", p->detail);
+	return o;
+}
+
+static void add_text(struct json_object *array, const char *text)
+{
+	json_object_array_add(array, json_object_new_string(text));
+}
+
+static void print_json(const struct explain_job *job, FILE *out)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *parts = json_object_new_array();
+	struct json_object *doubts = json_object_new_array();
+	struct json_object *missing = json_object_new_array();
+	const struct explain *x = &job->x;
+	char line[128];
+	size_t i;
+
+	json_number(o, "duration", x->op.end - x->op.start);
+	json_number(o, "usual", x->center);
+	json_number(o, "delay", delay_of(x));
+	json_string(o, "cause", x->why_none ? "" : x->op.part[0].name);
+	json_number(o, "confidence", x->confidence);
+	json_string(o, "why_none", x->why_none ? x->why_none : "");
+	for (i = 0; i < x->op.nr; i++)
+		json_object_array_add(parts, part_object(&x->op.part[i]));
+	json_object_object_add(o, "parts", parts);
+	json_number(o, "unseen", x->unseen);
+	json_number(o, "normal", x->nr_normal);
+	json_double(o, "chance", x->chance);
+	for (i = 0; i < x->nr_doubts; i++)
+		add_text(doubts, x->doubt[i]);
+	json_object_object_add(o, "doubts", doubts);
+	for (i = 0; (i = not_seen(x, line, sizeof(line), i)) != 0;)
+		add_text(missing, line);
+	json_object_object_add(o, "not_seen", missing);
+	json_write(o, out);
+}
+
+static int work(struct guard *g, FILE *out, void *arg)
+{
+	struct explain_job *job = arg;
+	int status = explain_read(g, &job->x);
+
+	if (!status) {
+		explain_judge(&job->x);
+		(job->json ? print_json : print_text)(job, out);
+	}
+	explain_free(&job->x);
+	return status;
+}
+
+/* ---- case.json, which has been held against its schema ---- */
+
+static struct json_object *member(struct json_object *o, const char *name)
+{
+	return json_object_object_get(o, name);
+}
+
+static u64 number(struct json_object *o, const char *name)
+{
+	return json_object_get_uint64(member(o, name));
+}
+
+/**
+ * explain_key - find a key of a chart
+ * @keys: "name=value name=value"
+ * @end: how its name ends
+ *
+ * Return: the first such one's value, and what follows it; NULL if there is none.
+ */
+const char *explain_key(const char *keys, const char *end)
+{
+	size_t len = strlen(end), name;
+
+	for (; *keys; keys += strspn(keys, " ")) {
+		name = strcspn(keys, "= ");
+		if (keys[name] == '=' && name >= len &&
+		    !strncmp(keys + name - len, end, len))
+			return keys + name + 1;
+		keys += strcspn(keys, " ");
+	}
+	return NULL;
+}
+
+/* "8:0", as dev_t is printed, or a number */
+static u64 device_number(const char *text)
+{
+	char *end;
+	u64 number = strtoull(text, &end, 10);
+
+	return *end == ':' ? number << 20 | strtoull(end + 1, NULL, 10) :
+			     number;
+}
+
+/* What the operation is: a thread's, or a request; false if the keys do not say that */
+static bool find_who(struct explain *x, const char *keys)
+{
+	const char *pid = explain_key(keys, "pid");
+	const char *dev = explain_key(keys, "dev");
+	const char *sector = explain_key(keys, "sector");
+
+	if (dev && sector) {
+		x->dev = device_number(dev);
+		x->sector = strtoull(sector, NULL, 10);
+		return true;
+	}
+	if (pid)
+		x->op.pid = strtol(pid, NULL, 10);
+	return x->op.pid > 0;
+}
+
+/* The values in control around the alarm: how much they vary; a centre, if none is known */
+static void read_values(struct explain *x, struct json_object *values)
+{
+	size_t i, n = json_object_array_length(values);
+	double sum = 0, squares = 0, v;
+
+	for (i = 0; i < n; i++) {
+		u64 value =
+			number(json_object_array_get_idx(values, i), "value");
+
+		if (!value || value > x->limit)
+			continue;
+		v = log(value);
+		sum += v;
+		squares += v * v;
+		x->nr_values++;
+	}
+	if (!x->nr_values)
+		return;
+	sum /= x->nr_values;
+	x->sigma = sqrt(fmax(squares / x->nr_values - sum * sum, 0));
+	if (!x->center)
+		x->center = exp(sum);
+}
+
+/* The operation that the alarm is about; what is wrong, for free(), if it has none */
+static char *read_alarm(struct explain_job *job, struct json_object *o)
+{
+	struct json_object *a = member(o, "alarm");
+	struct explain *x = &job->x;
+
+	x->op.start = number(a, "start");
+	x->op.end = x->op.start + number(a, "value");
+	x->chart = json_object_get_string(member(a, "chart"));
+	x->center = number(a, "center");
+	x->limit = number(a, "limit");
+	x->judged = number(a, "judged");
+	x->begin = number(member(o, "window"), "begin");
+	x->overdue = number(a, "rules") & RULE_OVERDUE;
+	x->dropped = number(member(o, "losses"), "dropped");
+	if (!x->op.start || x->op.end <= x->op.start ||
+	    strcmp(json_object_get_string(member(member(o, "chart"), "unit")),
+		   "ns") != 0)
+		return xasprintf(
+			"%s: its value is no duration: nothing can be said about where that went",
+			job->dir);
+	if (!find_who(x, json_object_get_string(member(a, "keys"))))
+		return xasprintf(
+			"%s: its chart has no key for a thread (pid), nor for a request (dev and sector): whose time it was is not known",
+			job->dir);
+	read_values(x, member(o, "values"));
+	return NULL;
+}
+
+/**
+ * explain_main - the command explain
+ * @argc: as of main()
+ * @argv: the same, the first one a name for messages
+ *
+ * Return: the exit status.
+ */
+int explain_main(int argc, char **argv)
+{
+	static const struct argp child = {
+		operand_options, operand_parse, NULL, NULL, NULL, NULL, NULL
+	};
+	static const struct argp_child children[] = { { &child, 0, NULL, 0 },
+						      { 0 } };
+	static const struct argp argp = { options,  parse, "CASE", doc,
+					  children, NULL,  NULL };
+	struct explain_job job = { .operand.dir = CASES_DIR };
+	struct json_object *o;
+	char *error, *file;
+	int status = EXIT_FAILURE;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &job);
+	job.dir = operand_directory(&job.operand);
+	o = case_read(job.dir, &error);
+	if (!error)
+		error = read_alarm(&job, o);
+	file = xasprintf("%s/trace.dat", job.dir);
+	job.x.file = file;
+	if (error) {
+		complain("%s", error);
+	} else {
+		struct guard_job guard = { .program = PROGRAM " explain",
+					   .file = file,
+					   .idle_cpu = IDLE_CPU,
+					   .work = work,
+					   .arg = &job };
+
+		status = guard_run(&guard);
+	}
+	json_object_put(o);
+	free(error);
+	free(file);
+	free(job.dir);
+	return status;
+}

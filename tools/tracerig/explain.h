@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Why an operation took long: explain_walk.c divides its time among what the events of
+ * a recording show, explain_judge.c says what of that is beyond the usual, and how far
+ * that can be relied on.
+ */
+#ifndef TRACERIG_EXPLAIN_H
+#define TRACERIG_EXPLAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "guard.h"
+
+/* What the events of a recording allow to find */
+enum { SAW_SWITCH, SAW_WAKING, SAW_IRQ, SAW_SOFTIRQ, SAW_BLOCK, SAW_NR };
+
+/* What a part of an operation's time is */
+enum part_kind {
+	PART_RUN,
+	PART_WAIT,
+	PART_INTERRUPT, /* up to here on a CPU */
+	PART_BLOCKED,
+	PART_BLOCKED_BLIND, /* nothing shows who ended it */
+	PART_QUEUE,
+	PART_DEVICE,
+};
+
+/**
+ * struct part - a part of an operation's time: all stretches of one kind
+ * @kind:	what it is
+ * @key:	what makes stretches alike: @name without numbers of threads
+ * @name:	what it is, for people
+ * @detail:	of the longest stretch
+ * @ns:		time of all stretches
+ * @longest:	the longest one
+ * @at:		when that began
+ * @cpu:	where
+ *
+ * The rest is filled in by explain_judge().
+ * @usual:	what the operation usually spends there
+ * @share:	of the delay, percent
+ * @least:	the same, if it is as usual at most
+ * @most:	the same, if it is as usual at least
+ */
+struct part {
+	enum part_kind kind;
+	char *key;
+	char *name;
+	char *detail;
+	u64 ns;
+	u64 longest;
+	u64 at;
+	u32 cpu;
+	u64 usual;
+	double share;
+	double least;
+	double most;
+};
+
+/**
+ * struct execution - an operation, and where its time went
+ * @start:	when it began
+ * @end:	when it ended
+ * @pid:	its thread; 0: it is a request to a device
+ * @part:	the parts
+ */
+struct execution {
+	u64 start;
+	u64 end;
+	s32 pid;
+	struct part *part;
+	size_t nr, room;
+};
+
+/* Normal executions that the slow one is compared with */
+#define NORMAL_MAX 64
+
+/**
+ * struct explain - what there is to explain
+ * @file:	the trace.dat
+ * @op:		the operation
+ * @chart:	the chart's name
+ * @dev:	the device of a request
+ * @sector:	the request's first sector
+ * @center:	the usual duration; 0: not known
+ * @limit:	what is longer is no normal execution
+ * @judged:	how many values the chart has judged
+ * @sigma:	spread of the logarithms of normal values
+ * @nr_values:	of how many
+ * @begin:	when the recording begins
+ * @overdue:	the operation has not ended yet
+ * @dropped:	events that the watch had no room for
+ *
+ * The rest is filled in.
+ * @normal:	normal executions in the recording
+ * @seen:	the events that the recording has
+ * @lost:	places in the operation, on any CPU, where records are lost
+ * @odd:	events of the thread while others say that it did not run
+ * @chance:	how many such values are expected among those judged
+ * @unseen:	time that no event explains
+ * @confidence:	in the first part, percent; 0: no cause is named
+ * @why_none:	then why
+ * @doubt:	what lowers it; for free()
+ */
+struct explain {
+	const char *file;
+	struct execution op;
+	const char *chart;
+	u64 dev;
+	u64 sector;
+	u64 center;
+	u64 limit;
+	u64 judged;
+	double sigma;
+	size_t nr_values;
+	u64 begin;
+	bool overdue;
+	u64 dropped;
+	struct execution normal[NORMAL_MAX];
+	size_t nr_normal;
+	bool seen[SAW_NR];
+	u64 lost;
+	u64 odd;
+	double chance;
+	u64 unseen;
+	unsigned int confidence;
+	const char *why_none;
+	char *doubt[8];
+	size_t nr_doubts;
+};
+
+const char *explain_key(const char *keys, const char *end);
+int explain_read(struct guard *g, struct explain *x);
+void explain_judge(struct explain *x);
+void explain_free(struct explain *x);
+
+#endif
