@@ -102,27 +102,30 @@ class Disk:
 
 
 class Burst:
-    """Other threads that read the disk, all at a time."""
+    """Other threads that read the disk, while it is on."""
+    READERS = 60
 
     def __init__(self, disk):
-        self.disk = disk
-        self.begin, self.end = threading.Barrier(25), threading.Barrier(25)
-        for i in range(24):
+        self.inflight = f"/sys/block/{os.path.basename(disk)}/inflight"
+        self.on = False
+        self.begin, self.end = (threading.Barrier(self.READERS + 1) for _ in range(2))
+        for _ in range(self.READERS):
             threading.Thread(target=self.read, args=(Disk(disk),), daemon=True).start()
 
     def read(self, disk):
         disk.block = 7 * threading.get_native_id()
         while True:
             self.begin.wait()
-            for _ in range(4):
+            while self.on:
                 disk.read(True)
             self.end.wait()
 
     def __call__(self, on):
+        self.on = on
         (self.begin if on else self.end).wait()
         # until most of them wait for the disk
-        while on and int(read(f"/sys/block/{os.path.basename(self.disk)}/inflight").split()[0]) < 18:
-            pass
+        while on and int(read(self.inflight).split()[0]) < self.READERS * 3 // 4:
+            time.sleep(0.001)
 
 
 class Delayed:
@@ -353,6 +356,8 @@ def asleep(d):
 def interrupt(d):
     """The interrupt of a disk, on the processor of a task that computes."""
     os.sched_setaffinity(0, {0})
+    # so long that the disk's interrupt comes meanwhile
+    buffer = bytearray(1 << 25)
     late = Delayed("virtblk_done", "spin", "interrupts=1", "shots=0")
     zero = os.open("/dev/zero", os.O_RDONLY)
     disk = Disk("/dev/vda")
@@ -366,8 +371,8 @@ def interrupt(d):
         if slow:
             helper.order(True)
             time.sleep(0.0005)
-        os.read(zero, 1 << 22)
-    watch = syscall(d, "read", f"common_pid == {PID} && ret == {1 << 22}")
+        os.readv(zero, [buffer])
+    watch = syscall(d, "readv")
     yield r"^interrupt virtio\d+-req"
     yield operate(watch, operation, late.once)
     helper.end()
