@@ -131,6 +131,12 @@ struct explain {
 	size_t nr_doubts;
 };
 
+void execution_add(struct execution *e, enum part_kind kind, const char *key,
+		   const char *name, const char *detail, u64 from, u64 to,
+		   u32 cpu);
+void explain_add(struct explain *x, s32 pid, enum part_kind kind,
+		 const char *key, const char *name, const char *detail,
+		 u64 from, u64 to, u32 cpu);
 const char *explain_key(const char *keys, const char *end);
 int explain_read(struct guard *g, struct explain *x);
 void explain_judge(struct explain *x);

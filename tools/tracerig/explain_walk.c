@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "explain_requests.h"
 #include "memory.h"
 #include "records.h"
 #include "store.h"
@@ -89,10 +90,6 @@ enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
 
 enum { SOFT, HARD, LEVELS };
 
-/* Requests that are in progress, and that are remembered */
-#define LIVE_MAX 4096
-#define REQUESTS_MAX 65536
-
 /* Gaps that are remembered: with so many nothing is known */
 #define GAPS_MAX 65536
 
@@ -101,13 +98,6 @@ enum { SOFT, HARD, LEVELS };
 
 /* How long after its event a switch can take, ns */
 #define SWITCHES 100000
-
-struct request {
-	u64 dev, sector, nr;
-	u64 queued, issued, completed; /* 0: not seen */
-	s32 pid;
-	char comm[17];
-};
 
 enum state { UNKNOWN, RUNS, WAITS, BLOCKED, UNSEEN };
 
@@ -165,9 +155,7 @@ struct walk {
 	size_t threads, thread_room;
 	struct gap *gap;
 	size_t gaps, gap_room;
-	struct request *request;
-	size_t requests, request_room;
-	size_t live[LIVE_MAX], lives;
+	struct blk_requests *requests;
 };
 
 /* A record whose event is one of the above */
@@ -180,54 +168,6 @@ struct seen {
 	u64 v[FIELDS];
 	char text[TEXTS][96];
 };
-
-/* ---- parts ---- */
-
-static void add(struct execution *e, enum part_kind kind, const char *key,
-		const char *name, const char *detail, u64 from, u64 to, u32 cpu)
-{
-	struct part *p;
-	size_t i;
-
-	from = max(from, e->start);
-	to = min(to, e->end);
-	if (to <= from)
-		return;
-	for (i = 0; i < e->nr && strcmp(e->part[i].key, key) != 0;)
-		i++;
-	if (i == e->nr) {
-		GROW(e->part, e->nr, e->room);
-		e->part[e->nr++] =
-			(struct part){ .kind = kind, .key = xstrdup(key) };
-	}
-	p = &e->part[i];
-	p->ns += to - from;
-	if (to - from <= p->longest)
-		return;
-	p->longest = to - from;
-	p->at = from;
-	p->cpu = cpu;
-	free(p->name);
-	free(p->detail);
-	p->name = xstrdup(name);
-	p->detail = xstrdup(detail);
-}
-
-/* The same to all executions of a thread */
-static void add_thread(struct explain *x, s32 pid, enum part_kind kind,
-		       const char *key, const char *name, const char *detail,
-		       u64 from, u64 to, u32 cpu)
-{
-	size_t i;
-
-	if (x->op.pid == pid)
-		add(&x->op, kind, key, name, detail, from, to, cpu);
-	for (i = 0; i < x->nr_normal; i++) {
-		if (x->normal[i].pid == pid)
-			add(&x->normal[i], kind, key, name, detail, from, to,
-			    cpu);
-	}
-}
 
 /* ---- events ---- */
 
@@ -578,155 +518,6 @@ static void end_threads(struct walk *w)
 	}
 }
 
-/* ---- the second reading: requests ---- */
-
-static bool is_in(const struct request *r, const u64 *v)
-{
-	return r->dev == v[0] && r->sector >= v[1] &&
-	       r->sector < v[1] + max(v[2], (u64)1);
-}
-
-static struct request *add_request(struct walk *w, const struct seen *s)
-{
-	struct request *r;
-
-	if (w->requests == REQUESTS_MAX)
-		return NULL;
-	if (w->lives == LIVE_MAX)
-		memmove(w->live, w->live + 1, --w->lives * sizeof(*w->live));
-	GROW(w->request, w->requests, w->request_room);
-	w->live[w->lives++] = w->requests;
-	r = &w->request[w->requests++];
-	*r = (struct request){
-		.dev = s->v[0], .sector = s->v[1], .nr = s->v[2], .pid = s->pid
-	};
-	snprintf(r->comm, sizeof(r->comm), "%.16s", s->text[0]);
-	return r;
-}
-
-static void on_block(struct walk *w, const struct seen *s)
-{
-	bool found = false;
-	struct request *r;
-	size_t i, kept = 0;
-
-	if (s->event == BIO) {
-		r = add_request(w, s);
-		if (r)
-			r->queued = s->rec->ts;
-		return;
-	}
-	for (i = 0; i < w->lives; i++) {
-		r = &w->request[w->live[i]];
-		if (is_in(r, s->v)) {
-			found = true;
-			if (s->event == COMPLETE) {
-				r->completed = s->rec->ts;
-				continue;
-			}
-			if (!r->issued)
-				r->issued = s->rec->ts;
-		}
-		w->live[kept++] = w->live[i];
-	}
-	w->lives = kept;
-	r = found || s->event == COMPLETE ? NULL : add_request(w, s);
-	if (r)
-		r->issued = s->rec->ts;
-}
-
-static const char *device(u64 dev, char *buf, size_t size)
-{
-	snprintf(buf, size, "%llu:%llu", (unsigned long long)dev >> 20,
-		 (unsigned long long)dev & 0xfffff);
-	return buf;
-}
-
-/* Issued from @from to @to, or, if that is 0, in the device at @from */
-static bool is_other(const struct request *r, const struct request *own,
-		     u64 from, u64 to)
-{
-	if (r == own || r->dev != own->dev || !r->issued)
-		return false;
-	if (to)
-		return r->issued >= from && r->issued <= to;
-	return r->issued <= from && (!r->completed || r->completed >= from);
-}
-
-static bool is_same_program(const struct request *a, const struct request *b)
-{
-	int len = group_comm(a->comm);
-
-	return len == group_comm(b->comm) && !strncmp(a->comm, b->comm, len);
-}
-
-/* The other requests, and whose most of them were, if they were anybody's */
-static void who_else(const struct walk *w, const struct request *own, u64 from,
-		     u64 to, char *buf, size_t size)
-{
-	const struct request *who = NULL, *r, *end = w->request + w->requests;
-	unsigned long long nr = 0, left = 0, by = 0;
-
-	/* Who has more than half is left when those of different ones cancel out */
-	for (r = w->request; r < end; r++) {
-		if (!is_other(r, own, from, to))
-			continue;
-		nr++;
-		if (!left)
-			who = r;
-		left += is_same_program(r, who) ? 1 : -1;
-	}
-	for (r = w->request; r < end && left; r++)
-		by += is_other(r, own, from, to) && is_same_program(r, who);
-	snprintf(buf, size, "%llu other requests %s", nr,
-		 to ? "were issued meanwhile" : "were in the device before it");
-	if (2 * by > nr)
-		snprintf(buf + strlen(buf), size - strlen(buf),
-			 ", %llu of them by %.*s", by, group_comm(who->comm),
-			 who->comm);
-}
-
-static void add_io(struct walk *w, struct execution *e, const struct request *r,
-		   u64 from, u64 to)
-{
-	char dev[32], name[96], detail[128];
-	u64 issued = max(from, r->issued);
-
-	device(r->dev, dev, sizeof(dev));
-	if (r->queued && r->issued > from) {
-		snprintf(name, sizeof(name), "queue of device %s", dev);
-		who_else(w, r, max(from, r->queued), r->issued, detail,
-			 sizeof(detail));
-		add(e, PART_QUEUE, name, name, detail, max(from, r->queued),
-		    min(to, r->issued), 0);
-	}
-	if (r->issued && issued < to) {
-		snprintf(name, sizeof(name), "device %s", dev);
-		who_else(w, r, r->issued, 0, detail, sizeof(detail));
-		add(e, PART_DEVICE, name, name, detail, issued, to, 0);
-	}
-}
-
-/* The request that a thread has waited for in @g: its last one, if that ended the wait */
-static const struct request *awaited(const struct walk *w, s32 pid,
-				     const struct segment *g)
-{
-	const struct request *last = NULL;
-	size_t i;
-
-	for (i = 0; i < w->requests; i++) {
-		const struct request *r = &w->request[i];
-
-		if (r->pid == pid && r->issued && r->completed > g->from &&
-		    r->completed <= g->to &&
-		    (!last || r->completed > last->completed))
-			last = r;
-	}
-	return last && g->to - last->completed <= (g->to - g->from) / 10 ?
-		       last :
-		       NULL;
-}
-
 /* Whether an execution of the thread has some of @g */
 static bool is_in_execution(const struct explain *x, s32 pid,
 			    const struct segment *g)
@@ -744,7 +535,8 @@ static bool is_in_execution(const struct explain *x, s32 pid,
 static void blocked_parts(struct walk *w, const struct thread *t,
 			  const struct segment *g)
 {
-	const struct request *r = awaited(w, t->pid, g);
+	const struct request *r =
+		blk_requests_awaited(w->requests, t->pid, g->from, g->to);
 	struct explain *x = w->x;
 	u64 from = g->from, to = g->from;
 	const char *name = g->name ? g->name :
@@ -756,16 +548,17 @@ static void blocked_parts(struct walk *w, const struct thread *t,
 		from = max(from, g->from);
 		to = r->completed;
 		if (x->op.pid == t->pid)
-			add_io(w, &x->op, r, from, to);
+			blk_requests_add(w->requests, &x->op, r, from, to);
 		for (i = 0; i < x->nr_normal; i++) {
 			if (x->normal[i].pid == t->pid)
-				add_io(w, &x->normal[i], r, from, to);
+				blk_requests_add(w->requests, &x->normal[i], r,
+						 from, to);
 		}
 	}
-	add_thread(x, t->pid, g->blind ? PART_BLOCKED_BLIND : PART_BLOCKED,
-		   g->key ? g->key : name, name, "", g->from, from, g->cpu);
-	add_thread(x, t->pid, g->blind ? PART_BLOCKED_BLIND : PART_BLOCKED,
-		   g->key ? g->key : name, name, "", to, g->to, g->cpu);
+	explain_add(x, t->pid, g->blind ? PART_BLOCKED_BLIND : PART_BLOCKED,
+		    g->key ? g->key : name, name, "", g->from, from, g->cpu);
+	explain_add(x, t->pid, g->blind ? PART_BLOCKED_BLIND : PART_BLOCKED,
+		    g->key ? g->key : name, name, "", to, g->to, g->cpu);
 }
 
 /* ---- the third reading: what had the CPU ---- */
@@ -780,23 +573,23 @@ static void charge(struct walk *w, const struct thread *t,
 	if (c->in[HARD] || c->in[SOFT]) {
 		const char *irq = c->name[c->in[HARD]];
 
-		add_thread(w->x, t->pid, PART_INTERRUPT, irq, irq,
-			   "it ran on the operation's CPU", from, to, cpu);
+		explain_add(w->x, t->pid, PART_INTERRUPT, irq, irq,
+			    "it ran on the operation's CPU", from, to, cpu);
 	} else if (g->state == RUNS) {
-		add_thread(w->x, t->pid, PART_RUN, "computing", "computing",
-			   "the thread itself ran", from, to, cpu);
+		explain_add(w->x, t->pid, PART_RUN, "computing", "computing",
+			    "the thread itself ran", from, to, cpu);
 	} else if (!c->pid) {
-		add_thread(w->x, t->pid, PART_WAIT, "late wake-up",
-			   "late wake-up",
-			   "the thread was runnable and its CPU idle", from, to,
-			   cpu);
+		explain_add(w->x, t->pid, PART_WAIT, "late wake-up",
+			    "late wake-up",
+			    "the thread was runnable and its CPU idle", from,
+			    to, cpu);
 	} else {
 		snprintf(key, sizeof(key), "waiting for a CPU: %.*s",
 			 group_comm(c->comm), c->comm);
 		snprintf(name, sizeof(name), "waiting for a CPU: %s-%d",
 			 c->comm, c->pid);
-		add_thread(w->x, t->pid, PART_WAIT, key, name, "it ran instead",
-			   from, to, cpu);
+		explain_add(w->x, t->pid, PART_WAIT, key, name,
+			    "it ran instead", from, to, cpu);
 	}
 }
 
@@ -819,59 +612,6 @@ static void charge_until(struct walk *w, u32 cpu, u64 now)
 			    (g->state == RUNS || g->state == WAITS))
 				charge(w, t, g, cpu, from, to);
 		}
-	}
-}
-
-/* ---- requests as operations ---- */
-
-/* How far a request is from being the operation: its end, and that it covers it */
-static const struct request *find_operation(const struct walk *w)
-{
-	const struct explain *x = w->x;
-	const struct request *best = NULL;
-	u64 off, best_off = 0;
-	size_t i;
-
-	for (i = 0; i < w->requests; i++) {
-		const struct request *r = &w->request[i];
-
-		if (r->dev != x->dev || r->sector != x->sector ||
-		    !r->completed || r->completed < x->op.start)
-			continue;
-		off = r->completed > x->op.end ? r->completed - x->op.end :
-						 x->op.end - r->completed;
-		if (!best || off < best_off) {
-			best = r;
-			best_off = off;
-		}
-	}
-	return best;
-}
-
-static void request_parts(struct walk *w)
-{
-	const struct request *op = find_operation(w);
-	struct explain *x = w->x;
-	bool from_issue;
-	size_t i;
-
-	if (!op || !op->issued)
-		return;
-	/* The chart may begin with the issue, or, so close to it, the insertion */
-	from_issue = op->issued <= x->op.start;
-	add_io(w, &x->op, op, x->op.start, x->op.end);
-	for (i = 0; i < w->requests && x->nr_normal < NORMAL_MAX; i++) {
-		const struct request *r = &w->request[i];
-		u64 start = from_issue ? r->issued : r->queued;
-		struct execution *e = &x->normal[x->nr_normal];
-
-		if (r == op || r->dev != op->dev || r->nr != op->nr || !start ||
-		    !r->issued || !r->completed ||
-		    r->completed - start > x->limit)
-			continue;
-		*e = (struct execution){ .start = start, .end = r->completed };
-		add_io(w, e, r, e->start, e->end);
-		x->nr_normal++;
 	}
 }
 
@@ -959,7 +699,9 @@ static void second_reading(struct walk *w)
 		if (s.event == WAKING)
 			on_waking(w, &s);
 		else if (s.event >= BIO && s.event <= COMPLETE)
-			on_block(w, &s);
+			blk_requests_event(w->requests,
+					   REQUEST_BIO + s.event - BIO, rec.ts,
+					   s.pid, s.v, s.text[0]);
 		change_cpu(w, &s);
 	}
 	end_threads(w);
@@ -973,7 +715,7 @@ static void second_reading(struct walk *w)
 		}
 	}
 	if (!x->op.pid)
-		request_parts(w);
+		blk_requests_divide(w->requests, x);
 }
 
 static void third_reading(struct walk *w)
@@ -1012,6 +754,7 @@ int explain_read(struct guard *g, struct explain *x)
 		return EXIT_FAILURE;
 	w.cpus = records_cpus(w.r);
 	w.cpu = xcalloc(w.cpus + 1, sizeof(*w.cpu));
+	w.requests = blk_requests_new();
 	find_events(&w);
 	if (w.type.size)
 		first_reading(&w);
@@ -1032,36 +775,9 @@ int explain_read(struct guard *g, struct explain *x)
 		free(w.thread[i].seg);
 	}
 	free(w.thread);
-	free(w.request);
+	blk_requests_free(w.requests);
 	free(w.gap);
 	free(w.cpu);
 	records_close(w.r);
 	return status;
-}
-
-static void free_execution(struct execution *e)
-{
-	size_t i;
-
-	for (i = 0; i < e->nr; i++) {
-		free(e->part[i].key);
-		free(e->part[i].name);
-		free(e->part[i].detail);
-	}
-	free(e->part);
-}
-
-/**
- * explain_free - free what is in it
- * @x: it
- */
-void explain_free(struct explain *x)
-{
-	size_t i;
-
-	free_execution(&x->op);
-	for (i = 0; i < x->nr_normal; i++)
-		free_execution(&x->normal[i]);
-	for (i = 0; i < x->nr_doubts; i++)
-		free(x->doubt[i]);
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The parts of an operation's time. See explain.h. */
+#include <linux/kernel.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+#include "memory.h"
+
+/**
+ * execution_add - add a stretch of time to an execution
+ * @e: the execution; what is not in it is left out
+ * @kind: what the time is
+ * @key: what makes stretches one part
+ * @name: of the part, if this is the longest stretch
+ * @detail: its evidence
+ * @from: when it begins
+ * @to: when it ends
+ * @cpu: where
+ */
+void execution_add(struct execution *e, enum part_kind kind, const char *key,
+		   const char *name, const char *detail, u64 from, u64 to,
+		   u32 cpu)
+{
+	struct part *p;
+	size_t i;
+
+	from = max(from, e->start);
+	to = min(to, e->end);
+	if (to <= from)
+		return;
+	for (i = 0; i < e->nr && strcmp(e->part[i].key, key) != 0;)
+		i++;
+	if (i == e->nr) {
+		GROW(e->part, e->nr, e->room);
+		e->part[e->nr++] =
+			(struct part){ .kind = kind, .key = xstrdup(key) };
+	}
+	p = &e->part[i];
+	p->ns += to - from;
+	if (to - from <= p->longest)
+		return;
+	p->longest = to - from;
+	p->at = from;
+	p->cpu = cpu;
+	free(p->name);
+	free(p->detail);
+	p->name = xstrdup(name);
+	p->detail = xstrdup(detail);
+}
+
+/**
+ * explain_add - add a stretch of time to all executions of a thread
+ * @x: the executions
+ * @pid: the thread
+ * @kind: what the time is
+ * @key: what makes stretches one part
+ * @name: of the part, if this is the longest stretch
+ * @detail: its evidence
+ * @from: when it begins
+ * @to: when it ends
+ * @cpu: where
+ */
+void explain_add(struct explain *x, s32 pid, enum part_kind kind,
+		 const char *key, const char *name, const char *detail,
+		 u64 from, u64 to, u32 cpu)
+{
+	size_t i;
+
+	if (x->op.pid == pid)
+		execution_add(&x->op, kind, key, name, detail, from, to, cpu);
+	for (i = 0; i < x->nr_normal; i++) {
+		if (x->normal[i].pid == pid)
+			execution_add(&x->normal[i], kind, key, name, detail,
+				      from, to, cpu);
+	}
+}
+
+static void free_execution(struct execution *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->nr; i++) {
+		free(e->part[i].key);
+		free(e->part[i].name);
+		free(e->part[i].detail);
+	}
+	free(e->part);
+}
+
+/**
+ * explain_free - free what is in it
+ * @x: it
+ */
+void explain_free(struct explain *x)
+{
+	size_t i;
+
+	free_execution(&x->op);
+	for (i = 0; i < x->nr_normal; i++)
+		free_execution(&x->normal[i]);
+	for (i = 0; i < x->nr_doubts; i++)
+		free(x->doubt[i]);
+}
