@@ -217,10 +217,13 @@ struct cause {
 	s64 code_time;
 };
 
+struct request_tree;
+
 /**
  * struct paths - paths of requests
  * @list:	single requests
  * @nr:		number of these
+ * @tree:	the same by their parents, see link_walk.c
  * @path:	paths in descending order of response time, each followed by its
  *		downstream paths
  * @nr_paths:	number of paths
@@ -236,6 +239,7 @@ struct cause {
 struct paths {
 	struct request *list;
 	u64 nr;
+	struct request_tree *tree;
 	struct path **path;
 	u64 nr_paths;
 	struct cause **cause;
@@ -321,6 +325,8 @@ u64 reads_wasted(const struct read_sum *e);
 
 /* link_paths.c */
 struct paths *request_paths_new(const struct model *s);
+struct request_tree *request_tree_new(const struct paths *p);
+void request_tree_free(struct request_tree *t);
 void request_paths_walk(
 	const struct model *s, const struct paths *p, const struct request *r,
 	void (*visit)(const struct path_step *path_step, void *arg), void *arg);

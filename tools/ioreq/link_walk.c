@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Critical paths of requests.
+ *
+ * A thread does one thing after another, so its time for a request consists of its
+ * calls, of the downstream requests that it waits for, and of the time outside of
+ * calls. If several downstream requests overlap, the one that ended last is on the
+ * critical path, and before its begin the one that had ended last by then. The client's
+ * response time consists of its server's service time and of the time in the network or
+ * in queues; so all of a response time is accounted for, once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link.h"
+
+/**
+ * struct request_tree - downstream requests by their parents
+ * @child:	requests with a parent, sorted by parent and begin
+ * @first:	index of the first child of each request, by its number; one entry more
+ */
+struct request_tree {
+	struct request **child;
+	u64 *first;
+};
+
+/**
+ * struct walk - a walk over the critical path of a request
+ * @s:		model
+ * @paths:	paths
+ * @visit:	called for each step
+ * @arg:	passed to it
+ */
+struct walk {
+	const struct model *s;
+	const struct paths *paths;
+	void (*visit)(const struct path_step *path_step, void *arg);
+	void *arg;
+};
+
+static int by_parent(const void *a, const void *b)
+{
+	const struct request *x = *(struct request *const *)a,
+			     *y = *(struct request *const *)b;
+	u64 p = x->view[ROLE_CLIENT].begin, r = y->view[ROLE_CLIENT].begin;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (p != r)
+		return p < r ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/**
+ * request_tree_new - sort requests by their parents
+ * @p:	paths; only their requests are used
+ *
+ * Return: to be freed with request_tree_free().
+ */
+struct request_tree *request_tree_new(const struct paths *p)
+{
+	struct request_tree *t = xzalloc(sizeof(*t));
+	u64 i, n = 0;
+
+	t->child = xzalloc((p->nr + 1) * sizeof(*t->child));
+	t->first = xzalloc((p->nr + 2) * sizeof(*t->first));
+	for (i = 0; i < p->nr; i++) {
+		if (!p->list[i].parent)
+			continue;
+		t->child[n++] = &p->list[i];
+		t->first[p->list[i].parent - p->list + 1]++;
+	}
+	for (i = 0; i < p->nr; i++)
+		t->first[i + 1] += t->first[i];
+	if (n)
+		qsort(t->child, n, sizeof(*t->child), by_parent);
+	return t;
+}
+
+/**
+ * request_tree_free - free it
+ * @t:	what request_tree_new() has returned
+ */
+void request_tree_free(struct request_tree *t)
+{
+	free(t->child);
+	free(t->first);
+	free(t);
+}
+
+/**
+ * request_response_time - response time of a request
+ * @r:	request
+ *
+ * Return: ns; the service time if the client was not recorded; if it is unanswered, the
+ * time since all of it had been sent.
+ */
+u64 request_response_time(const struct request *r)
+{
+	const struct view *p =
+		&r->view[r->view[ROLE_CLIENT].seen ? ROLE_CLIENT : ROLE_SERVER];
+
+	if (!r->answered)
+		return requests_unanswered_time(r);
+	return p->over > p->begin ? p->over - p->begin : 0;
+}
+
+/* Begin of the wait for a downstream request */
+static u64 child_begin(const struct request *r)
+{
+	const struct view *p = &r->view[ROLE_CLIENT];
+
+	return r->answered ? p->begin : p->sent;
+}
+
+/* Its end; for an unanswered one, the end of its parent at the latest */
+static u64 child_over(const struct request *r)
+{
+	const struct view *p = &r->view[ROLE_CLIENT];
+	u64 over = r->parent ? r->parent->view[ROLE_SERVER].over : UINT64_MAX;
+
+	if (r->answered)
+		return p->over;
+	if (over > p->until)
+		over = p->until;
+	return over > p->sent ? over : p->sent;
+}
+
+static u64 child_wait(const struct request *r)
+{
+	return r->answered ? request_response_time(r) :
+			     child_over(r) - child_begin(r);
+}
+
+static void visit(const struct walk *w, const struct request *r, u32 depth,
+		  u32 what, const struct call *call, s64 time)
+{
+	struct path_step path_step = {
+		.request = r,
+		.depth = depth,
+		.what = what,
+		.call = call,
+		.time = time,
+	};
+
+	w->visit(&path_step, w->arg);
+}
+
+static void visit_sleep(const struct walk *w, const struct request *r,
+			u32 depth, const struct off_cpu *off)
+{
+	struct path_step path_step = {
+		.request = r,
+		.depth = depth,
+		.what = STEP_SLEEPING,
+		.waker = off->waker,
+		.time = off->runnable - off->begin,
+	};
+
+	if (path_step.time)
+		w->visit(&path_step, w->arg);
+	if (off->end > off->runnable)
+		visit(w, r, depth, STEP_RUNNABLE, NULL,
+		      off->end - off->runnable);
+}
+
+/*
+ * Visit the waits of the server's thread outside of calls.
+ *
+ * Return: their sum, ns.
+ */
+static u64 visit_waits(const struct walk *w, const struct request *r, u32 depth,
+		       bool known, u64 from, u64 to)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+	struct off_cpu off;
+	u64 sum = 0;
+
+	while (known && from < to &&
+	       off_cpu_next(w->s, p->host, p->pid, &from, to, &off)) {
+		visit_sleep(w, r, depth, &off);
+		sum += off.end - off.begin;
+	}
+	return sum;
+}
+
+static void walk(const struct walk *w, const struct request *r, u32 depth);
+
+static int by_over(const void *a, const void *b)
+{
+	const struct request *x = *(struct request *const *)a,
+			     *y = *(struct request *const *)b;
+	u64 p = child_over(x), r = child_over(y);
+
+	if (p != r)
+		return p < r ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/*
+ * Find the downstream requests on the critical path: the one that ended last, and
+ * before its begin the one that had ended last by then.
+ *
+ * Return: their number; they are the last ones of the array, in order.
+ */
+static u64 find_critical(struct request **critical, const struct walk *w,
+			 const struct request *r, u64 room)
+{
+	const struct request_tree *t = w->paths->tree;
+	u64 limit = UINT64_MAX, n = 0, i;
+
+	memcpy(critical, &t->child[t->first[r - w->paths->list]],
+	       room * sizeof(*critical));
+	if (room)
+		qsort(critical, room, sizeof(*critical), by_over);
+	for (i = room; i; i--) {
+		struct request *child = critical[i - 1];
+
+		if (child_over(child) > limit)
+			continue;
+		limit = child_begin(child);
+		n++;
+		critical[room - n] = child;
+	}
+	return n;
+}
+
+/* The step that a call is, for a request that the thread was handling */
+static u32 what_of(const struct walk *w, const struct request *r,
+		   const struct call *c)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+	bool arriving = c->start + c->duration <= p->sent;
+	const struct request *other;
+
+	if (c->socket && c->socket == p->id)
+		return arriving ? STEP_ARRIVING : STEP_OWN_SOCKET;
+	other = causality_request_at(w->s->causality, p->host, p->pid,
+				     c->start + c->duration);
+	if (other && other != r)
+		return WAIT_BUSY;
+	return arriving && c->step == STEP_POLL ? STEP_ARRIVING : c->step;
+}
+
+/* Return: time that the client let pass while it sent a request, ns */
+static u64 paused_time(const struct request *r)
+{
+	return r->view[ROLE_CLIENT].seen ? r->view[ROLE_CLIENT].paused : 0;
+}
+
+/*
+ * Visit a call. While a request arrives, the server waits for the client as long as that
+ * lets time pass, and else for the network.
+ */
+static void visit_call(const struct walk *w, const struct request *r, u32 depth,
+		       const struct call *c, u64 *paused)
+{
+	u32 what = what_of(w, r, c);
+	u64 sending = 0;
+
+	if (what == STEP_ARRIVING)
+		sending = *paused < c->duration ? *paused : c->duration;
+	*paused -= sending;
+	if (sending)
+		visit(w, r, depth, WAIT_SENDING, NULL, sending);
+	if (c->duration > sending || !sending)
+		visit(w, r, depth, what, what == WAIT_BUSY ? NULL : c,
+		      c->duration - sending);
+}
+
+/*
+ * A downstream request, and the waits before it since *@began, which becomes its end.
+ *
+ * Return: time of both, ns.
+ */
+static u64 walk_child(const struct walk *w, const struct request *r,
+		      const struct request *child, u32 depth, bool known,
+		      u64 *began)
+{
+	u64 sum = visit_waits(w, r, depth, known, *began, child_begin(child));
+
+	walk(w, child, depth + 1);
+	if (child_over(child) > *began)
+		*began = child_over(child);
+	return sum + child_wait(child);
+}
+
+/* The calls of the server's thread, and the downstream requests that it waited for */
+static void walk_thread(const struct walk *w, const struct request *r,
+			u32 depth, const struct thread *a)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+	u64 number = r - w->paths->list, began = p->begin, i, n, k = 0;
+	u64 room = w->paths->tree->first[number + 1] -
+		   w->paths->tree->first[number];
+	struct request **child = xzalloc((room + 1) * sizeof(*child));
+	struct request **critical;
+	bool known = off_cpu_known(w->s, p->host, p->begin, p->over);
+	s64 rest = p->over - p->begin;
+	u64 paused = paused_time(r);
+
+	n = find_critical(child, w, r, room);
+	critical = child + (room - n);
+	for (i = log_after(a, p->begin); i < a->nr; i++) {
+		const struct call *c = &a->call[i];
+
+		if (c->start + c->duration > p->over)
+			break;
+		for (; k < n && child_begin(critical[k]) <= c->start; k++)
+			rest -= walk_child(w, r, critical[k], depth, known,
+					   &began);
+		/* A damaged trace may have calls within calls */
+		if (c->overlaps || c->start < began)
+			continue;
+		rest -= visit_waits(w, r, depth, known, began, c->start);
+		rest -= c->duration;
+		began = c->start + c->duration;
+		visit_call(w, r, depth, c, &paused);
+	}
+	for (; k < n; k++)
+		rest -= walk_child(w, r, critical[k], depth, known, &began);
+	rest -= visit_waits(w, r, depth, known, began, p->over);
+	visit(w, r, depth, known ? STEP_COMPUTING : STEP_NO_CALL, NULL, rest);
+	free(child);
+}
+
+/*
+ * Visit what is not the server's: the client may let time pass before the server has
+ * received anything, or while it is not recorded.
+ */
+static void visit_outside(const struct walk *w, const struct request *r,
+			  u32 depth, u32 what, s64 time, u64 arriving)
+{
+	u64 paused = paused_time(r);
+	s64 sending = paused > arriving ? paused - arriving : 0;
+
+	if (sending > time)
+		sending = time > 0 ? time : 0;
+	if (sending)
+		visit(w, r, depth, WAIT_SENDING, NULL, sending);
+	visit(w, r, depth, what, NULL, time - sending);
+}
+
+/* Several threads of the server handled it, once it had arrived */
+static void visit_threads(const struct walk *w, const struct request *r,
+			  u32 depth)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+	u64 sending = paused_time(r);
+
+	if (sending > p->sent - p->begin)
+		sending = p->sent - p->begin;
+	if (sending)
+		visit(w, r, depth, WAIT_SENDING, NULL, sending);
+	visit(w, r, depth, WAIT_THREADS, NULL, p->over - p->begin - sending);
+}
+
+static void walk(const struct walk *w, const struct request *r, u32 depth)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+	const struct thread *a;
+	u64 response_time = request_response_time(r);
+
+	if (!r->answered) {
+		visit(w, r, depth, WAIT_UNANSWERED, NULL,
+		      depth ? child_wait(r) : response_time);
+		return;
+	}
+	if (!p->seen || p->over < p->begin) {
+		visit_outside(w, r, depth, WAIT_NOT_RECORDED, response_time, 0);
+		return;
+	}
+	if (r->view[ROLE_CLIENT].seen)
+		visit_outside(w, r, depth, WAIT_NETWORK,
+			      response_time - (p->over - p->begin),
+			      p->sent - p->begin);
+	a = p->alone ? log_thread(w->s->log, p->host, p->pid) : NULL;
+	if (a)
+		walk_thread(w, r, depth, a);
+	else
+		visit_threads(w, r, depth);
+}
+
+/**
+ * request_paths_walk - visit the steps of a request's critical path
+ * @s:		model, after model_link()
+ * @p:		paths
+ * @r:		one of their requests
+ * @visit:	called for each step, in order of time within a thread; the times add up
+ *		to request_response_time()
+ * @arg:	passed to it
+ */
+void request_paths_walk(
+	const struct model *s, const struct paths *p, const struct request *r,
+	void (*visit)(const struct path_step *path_step, void *arg), void *arg)
+{
+	struct walk w = {
+		.s = s,
+		.paths = p,
+		.visit = visit,
+		.arg = arg,
+	};
+
+	walk(&w, r, 0);
+}
+
+/* The number after an address's last colon */
+static unsigned long port_at(const char *address, size_t len)
+{
+	while (len && address[len - 1] != ':')
+		len--;
+	return strtoul(address + len, NULL, 10);
+}
+
+/* The peer's address; with its port only if that is the lower
+ * one, probably a server's
+ */
+static void other_end(char *buf, size_t size, const char *name)
+{
+	const char *arrow = strstr(name, "->"), *other;
+	size_t len;
+
+	if (!arrow) {
+		snprintf(buf, size, "%s", name);
+		return;
+	}
+	other = arrow + 2;
+	len = strlen(other);
+	if (port_at(other, len) >= port_at(name, arrow - name)) {
+		while (len && other[len - 1] != ':')
+			len--;
+		len -= len > 0;
+	}
+	snprintf(buf, size, "%.*s", (int)len, other);
+}
+
+/**
+ * request_paths_object - object of a step
+ * @buf:	set to the name of the file, the address of a socket's peer, why a
+ *		connection failed, or ""
+ * @size:	size of @buf
+ * @s:		model, after model_link()
+ * @path_step:	step
+ */
+void request_paths_object(char *buf, size_t size, const struct model *s,
+			  const struct path_step *path_step)
+{
+	const struct object *o;
+
+	*buf = '\0';
+	if (path_step->what == STEP_SLEEPING && path_step->waker)
+		snprintf(buf, size, "woken by %s", path_step->waker);
+	if (path_step->what == WAIT_UNANSWERED && path_step->request->failure)
+		snprintf(buf, size, "%s", path_step->request->failure);
+	if (!path_step->call || path_step->what == STEP_OWN_SOCKET ||
+	    path_step->what == STEP_POLL)
+		return;
+	o = log_object(s->log, path_step->call);
+	if (path_step->what == STEP_SOCKET)
+		other_end(buf, size, o->name);
+	else if (path_step->what == STEP_FILE || path_step->what == STEP_SYNC)
+		snprintf(buf, size, "%s", o->name);
+}
