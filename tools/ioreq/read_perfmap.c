@@ -162,7 +162,7 @@ static const char *read_lines(struct reader *r, struct perfmap_name *at, u64 nr)
 /**
  * perfmap_read - find the functions of addresses in a perf map
  * @path:	path
- * @any_owner:	use it whoever owns it, and if it is a symbolic link
+ * @any_owner:	use it whatever user owns it, and even if it is a symbolic link
  * @at:		addresses, sorted; their names are set if the map has them
  * @nr:		number of addresses
  *

@@ -193,7 +193,7 @@ static bool marks_section(const char *name)
  * @k:		symbols, or NULL
  * @addr:	address
  *
- * Return: the first one by name of those that begin at the same address, or NULL.
+ * Return: the first one by name of the symbols at the same address, or NULL.
  */
 const struct kallsym *kallsyms_find(const struct kallsyms *k, u64 addr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's symbols: of a copy of /proc/kallsyms, or those that a trace.dat has. */
+/* The kernel's symbols: from a copy of /proc/kallsyms, or from a trace.dat. */
 #ifndef LIB_KALLSYMS_H
 #define LIB_KALLSYMS_H
 

@@ -12,22 +12,22 @@
 /* A cause has this share of the delay, percent */
 #define SHARE_MIN 50
 
-/* Fewer normal executions do not tell what is usual of a part */
+/* Least number of normal executions from which the usual time of a part is known */
 #define NORMAL_MIN 3
 
-/* What takes less of its time than this in normal executions is new to them */
+/* A part is new if normal executions have less than this share of its time */
 #define NEW_USUAL 0.1
 
-/* A value is one of chance if more than so many like it are expected */
+/* A value can be one by chance if the expected number of such values is larger */
 #define CHANCE_MAX 0.003
 
-/* From here on it is doubted whether it is */
+/* A larger expected number lowers the confidence */
 #define CHANCE_DOUBT 0.00003
 
 /* Values that a chart learns its lines from, if nothing else is said */
 #define LEARNT 100
 
-/* Fewer normal executions do not tell how much a part varies */
+/* Least number of normal executions from which the spread of a part is known */
 #define SPREAD_MIN 10
 
 static u64 took(const struct execution *e)
@@ -40,7 +40,7 @@ static u64 delay_of(const struct explain *x)
 	return took(&x->op) > x->center ? took(&x->op) - x->center : 0;
 }
 
-/* Whoever has the CPU, waiting for one is the same to the operation */
+/* Waiting for a CPU is one part, whichever task has it */
 static bool is_alike(const struct part *a, const struct part *b)
 {
 	return a->kind == PART_WAIT ? b->kind == PART_WAIT :
@@ -200,7 +200,7 @@ static void weigh_unseen(struct explain *x, double *c)
 
 	if (unseen >= 1)
 		doubt(x, c, 1 - unseen / 100,
-		      xasprintf("nothing shows what %s of the operation were",
+		      xasprintf("%s of the operation are not recorded",
 				format_value(text, sizeof(text), x->unseen,
 					     true)));
 	if (x->lost)
@@ -214,7 +214,7 @@ static void weigh_unseen(struct explain *x, double *c)
 			      "events disagree %llu times on whether the thread ran",
 			      (unsigned long long)x->odd));
 	if (p->kind == PART_BLOCKED_BLIND)
-		doubt(x, c, 0.5, xstrdup("who ended the wait is not seen"));
+		doubt(x, c, 0.5, xstrdup("the waker is not recorded"));
 	if (p->kind == PART_RUN && (!x->seen[SAW_IRQ] || !x->seen[SAW_SOFTIRQ]))
 		doubt(x, c,
 		      x->seen[SAW_IRQ] || x->seen[SAW_SOFTIRQ] ? 0.9 : 0.7,
@@ -231,7 +231,7 @@ static void weigh_rival(struct explain *x, double *c)
 				p[1].share));
 }
 
-/* Whether the first part is something that normal executions do not have */
+/* Whether normal executions have next to nothing of the first part */
 static bool is_new(const struct explain *x)
 {
 	const struct part *p = &x->op.part[0];

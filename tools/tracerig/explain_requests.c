@@ -131,7 +131,7 @@ static void who_else(const struct blk_requests *q, const struct request *own,
 	const struct request *who = NULL, *r, *end = q->request + q->nr;
 	unsigned long long nr = 0, left = 0, by = 0;
 
-	/* Who has more than half is left when those of different ones cancel out */
+	/* A program with more than half remains if different ones cancel out */
 	for (r = q->request; r < end; r++) {
 		if (!is_other(r, own, from, to))
 			continue;

@@ -90,7 +90,7 @@ enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
 
 enum { SOFT, HARD, LEVELS };
 
-/* Gaps that are remembered: with so many nothing is known */
+/* Limit of the number of gaps that are stored */
 #define GAPS_MAX 65536
 
 /* How long a thread may take to leave its CPU, ns */
@@ -123,7 +123,7 @@ struct thread {
 	size_t at; /* in the third reading */
 };
 
-/* A CPU: who runs there, since when, and the interrupts in it */
+/* A CPU: the thread that runs there, since when, and the interrupts in progress */
 struct cpu {
 	bool known;
 	s32 pid;
@@ -271,7 +271,7 @@ static bool is_after_loss(const struct walk *w, const struct seen *s)
 		(s->pid != c->before || s->rec->ts - c->since > SWITCHES));
 }
 
-/* A record, before its event is looked at: who runs on its CPU */
+/* Note the thread that runs on a record's CPU, before the record's event is used */
 static void see_cpu(struct walk *w, const struct seen *s)
 {
 	struct cpu *c = &w->cpu[s->rec->cpu];
@@ -403,7 +403,7 @@ static void on_waking(struct walk *w, const struct seen *s)
 	if (!t || t->state == RUNS || t->state == WAITS)
 		return;
 	until(t, s->rec->ts, BLOCKED);
-	/* Who wakes it */
+	/* The waker */
 	if (c->in[HARD] || c->in[SOFT]) {
 		snprintf(name, sizeof(name), "blocked until %s",
 			 c->name[c->in[HARD]]);
@@ -489,7 +489,7 @@ static void on_loss(struct walk *w, const struct record *rec, u64 from)
 	}
 }
 
-/* Who writes an event runs; what is known otherwise is known better, see see_cpu() */
+/* The thread that an event was written in runs; used only if its state is unknown */
 static void on_own(struct walk *w, const struct seen *s)
 {
 	struct thread *t = s->pid ? find_thread(w, s->pid) : NULL;
@@ -510,7 +510,7 @@ static void end_threads(struct walk *w)
 	for (i = 0; i < w->threads; i++) {
 		struct thread *t = &w->thread[i];
 
-		/* Who has not run again has not ended its operation */
+		/* A thread that has not run again has not ended its operation */
 		until(t, x->op.end,
 		      t->state == RUNS || (t->state != UNKNOWN && x->overdue) ?
 			      t->state :
@@ -540,7 +540,7 @@ static void blocked_parts(struct walk *w, const struct thread *t,
 	struct explain *x = w->x;
 	u64 from = g->from, to = g->from;
 	const char *name = g->name ? g->name :
-				     "blocked, nobody is seen to wake it";
+				     "blocked, its waker is not recorded";
 	size_t i;
 
 	if (r) {

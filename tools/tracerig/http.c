@@ -244,7 +244,7 @@ int http_fd(const struct http *h)
 }
 
 /**
- * http_run - answer clients, and drop those that are silent
+ * http_run - answer clients, and drop silent ones
  * @h: the server, or NULL
  *
  * Does not wait. To be called at least once per second.
@@ -254,7 +254,7 @@ void http_run(struct http *h)
 	MHD_UNSIGNED_LONG_LONG wait;
 	unsigned int i;
 
-	/* Its epoll is edge-triggered: there can be more to do that wakes nobody */
+	/* Its epoll is edge-triggered: work that is left does not wake poll() */
 	for (i = 0; h && i < ROUNDS; i++) {
 		MHD_run(h->daemon);
 		if (MHD_get_timeout(h->daemon, &wait) != MHD_YES || wait)

@@ -318,7 +318,7 @@ static void free_case(struct store_case *c)
 	free(c->keys);
 }
 
-/* It is renamed first, so that nobody sees half a case */
+/* It is renamed first, so that no reader sees half a case */
 static bool remove_case(struct store *s, size_t i)
 {
 	struct store_case *c = &s->c[i];

@@ -89,7 +89,7 @@ int window_head(const char *const *systems, const char *dir)
 	return -1;
 }
 
-/* When there are so many values, only those around the alarm are kept */
+/* Limit of the number of values: the ones around the alarm are kept */
 #define VALUES_SEEN 1024
 
 static bool copy_head(int head, FILE *out)
