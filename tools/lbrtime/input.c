@@ -207,7 +207,7 @@ static int parse_map(struct input *in, const struct record *rec)
 	const struct layout *l = &in->l;
 	char path[MAX_PATH];
 	u32 len = l->build_id ? get(&l->id_size, rec) : 0, room;
-	const u8 *id = NULL;
+	const u8 *id = (const u8 *)"";
 
 	if (!array_text(l->path, rec, path, sizeof(path)) ||
 	    (len &&
