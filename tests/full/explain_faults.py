@@ -11,7 +11,6 @@ one that was delayed, and a regular expression that the name of its cause must m
 """
 import glob
 import json
-import mmap
 import os
 import signal
 import subprocess
@@ -19,21 +18,13 @@ import sys
 import threading
 import time
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../guest")
+from faults import BETWEEN, DELAY, Delayed, Disk, ScsiDebug, fair_server, read
+
 SLOW = 12		# operations that are delayed
-BETWEEN = 15		# and those between two of them
-DELAY = 0.06 * min(int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1)), 5)
 WINDOW = "dup=last, stale=5s, pre=20ms, post=5ms, from=start, learn=2s, name=operation"
 PID = os.getpid()
-
-
-def write(path, text):
-    with open(path, "w") as f:
-        f.write(text)
-
-
-def read(path):
-    with open(path) as f:
-        return f.read()
 
 
 class Watch:
@@ -86,19 +77,13 @@ def operate(watch, operation, delay=lambda on: None):
     return slow
 
 
-class Disk:
-    """Reads of 4 KiB, past the page cache."""
+class RandomDisk(Disk):
+    """The same at places that differ."""
+    block = 0
 
-    def __init__(self, path):
-        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
-        self.buffer = mmap.mmap(-1, 4096)
-        rdev = os.fstat(self.fd).st_rdev
-        self.dev = os.major(rdev) << 20 | os.minor(rdev)
-        self.block = 0
-
-    def read(self, slow):
+    def operation(self, slow):
         self.block = (self.block + 7919) % 200000
-        os.preadv(self.fd, [self.buffer], self.block * 4096)
+        self.read(self.block)
 
 
 class Burst:
@@ -110,14 +95,14 @@ class Burst:
         self.on = False
         self.begin, self.end = (threading.Barrier(self.READERS + 1) for _ in range(2))
         for _ in range(self.READERS):
-            threading.Thread(target=self.read, args=(Disk(disk),), daemon=True).start()
+            threading.Thread(target=self.read, args=(RandomDisk(disk),), daemon=True).start()
 
     def read(self, disk):
         disk.block = 7 * threading.get_native_id()
         while True:
             self.begin.wait()
             while self.on:
-                disk.read(True)
+                disk.operation(True)
             self.end.wait()
 
     def __call__(self, on):
@@ -126,20 +111,6 @@ class Burst:
         # until most of them wait for the disk
         while on and int(read(self.inflight).split()[0]) < self.READERS * 3 // 4:
             time.sleep(0.001)
-
-
-class Delayed:
-    """A function of the kernel that a module delays, tests/guest/pathfault."""
-
-    def __init__(self, function, mode="spin", *parameters):
-        subprocess.run(["insmod", os.environ["TRACERIG_MODULES"] + "/pathfault/pathfault.ko", f"function={function}",
-                        f"mode={mode}", "permille=1000", f"usec={int(DELAY * 1e6)}", *parameters], check=True)
-
-    def once(self, on):
-        write("/sys/module/pathfault/parameters/shots", str(int(on)))
-
-    def remove(self):
-        subprocess.run(["rmmod", "pathfault"], check=True)
 
 
 class Named:
@@ -196,50 +167,29 @@ def wait_asleep(pid):
 
 def disk_busy(d):
     """A disk that does 500 requests a second, and has many."""
-    disk = Disk("/dev/vda")
+    disk = RandomDisk("/dev/vda")
     watch = Watch(d, "block:block_rq_complete",
                   f"dev == {disk.dev} && ctlchart(block_bio_queue, dev, sector, {WINDOW})", "block:block_bio_queue")
     yield r"^(queue of )?device 254:0$"
-    yield operate(watch, disk.read, Burst("/dev/vda"))
+    yield operate(watch, disk.operation, Burst("/dev/vda"))
 
 
 def disk_busy_read(d):
     """The same, seen by the reader."""
-    disk = Disk("/dev/vda")
+    disk = RandomDisk("/dev/vda")
     watch = syscall(d, "preadv2")
     yield r"^(queue of )?device 254:0$"
-    yield operate(watch, disk.read, Burst("/dev/vda"))
+    yield operate(watch, disk.operation, Burst("/dev/vda"))
 
 
 def disk_slow(d):
     """A disk that is slow for a while."""
-    driver = "/sys/bus/pseudo/drivers/scsi_debug"
-    write(driver + "/add_host", "1")
-    disks = []
-    while not disks:
-        disks = glob.glob("/sys/bus/pseudo/devices/adapter*/host*/target*/*/block/*")
-
-    def take(on):
-        while True:
-            try:
-                return write(driver + "/ndelay", str(int(DELAY * 1e9)) if on else "300000")
-            except OSError:
-                pass
-
-    take(False)
-    time.sleep(1)
-    disk = Disk("/dev/" + os.path.basename(disks[0]))
-
-    def operation(slow):
-        disk.block = (disk.block + 1) % 1000
-        os.preadv(disk.fd, [disk.buffer], disk.block * 4096)
-
+    scsi = ScsiDebug()
     watch = Watch(d, "block:block_rq_complete",
-                  f"dev == {disk.dev} && ctlchart(block_bio_queue, dev, sector, {WINDOW})", "block:block_bio_queue")
+                  f"dev == {scsi.disk.dev} && ctlchart(block_bio_queue, dev, sector, {WINDOW})", "block:block_bio_queue")
     yield r"^device"
-    yield operate(watch, operation, take)
-    os.close(disk.fd)
-    write(driver + "/add_host", "-1")
+    yield operate(watch, scsi.operation, scsi.delay)
+    scsi.close()
 
 
 def writer(d):
@@ -277,9 +227,7 @@ def hog_read(d):
 
 def hog(d, chart):
     os.sched_setaffinity(0, {0})
-    fair = "/sys/kernel/debug/sched/fair_server/cpu0/runtime"
-    before = read(fair)
-    write(fair, "0")
+    before = fair_server(0, "0")
     awake, wake = os.pipe()
 
     def task(slow):
@@ -302,16 +250,14 @@ def hog(d, chart):
     yield rf"waiting for a CPU: .*-{helper.pid}\b"
     yield operate(watch, operation)
     helper.end()
-    write(fair, before)
+    fair_server(0, before)
     os.sched_setaffinity(0, range(os.cpu_count()))
 
 
 def preempted(d):
     """A task that computes, and a real-time one that wakes up meanwhile."""
     os.sched_setaffinity(0, {0})
-    fair = "/sys/kernel/debug/sched/fair_server/cpu0/runtime"
-    before = read(fair)
-    write(fair, "0")
+    before = fair_server(0, "0")
 
     def task(slow):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
@@ -329,28 +275,27 @@ def preempted(d):
     yield rf"waiting for a CPU: .*-{helper.pid}\b"
     yield operate(watch, operation)
     helper.end()
-    write(fair, before)
+    fair_server(0, before)
     os.sched_setaffinity(0, range(os.cpu_count()))
+
+
+def delayed_read(d, mode, cause):
+    named = Named()
+    chosen = Delayed("pipe_read", f"mode={mode}", "comm=pathfault-slow")
+    watch = syscall(d, "read")
+    yield cause
+    yield operate(watch, named.operation)
+    chosen.remove()
 
 
 def function(d):
     """A function of the kernel that computes for long."""
-    named = Named()
-    chosen = Delayed("pipe_read", "spin", "comm=pathfault-slow")
-    watch = syscall(d, "read")
-    yield r"^computing"
-    yield operate(watch, named.operation)
-    chosen.remove()
+    yield from delayed_read(d, "spin", r"^computing")
 
 
 def asleep(d):
     """A function of the kernel that sleeps until a kthread wakes it."""
-    named = Named()
-    chosen = Delayed("pipe_read", "sleep", "comm=pathfault-slow")
-    watch = syscall(d, "read")
-    yield r"blocked until pathfault-wake"
-    yield operate(watch, named.operation)
-    chosen.remove()
+    yield from delayed_read(d, "sleep", r"blocked until pathfault-wake")
 
 
 def interrupt(d):
@@ -358,13 +303,13 @@ def interrupt(d):
     os.sched_setaffinity(0, {0})
     # so long that the disk's interrupt comes meanwhile
     buffer = bytearray(1 << 25)
-    late = Delayed("virtblk_done", "spin", "interrupts=1", "shots=0")
+    late = Delayed("virtblk_done", "interrupts=1", "shots=0")
     zero = os.open("/dev/zero", os.O_RDONLY)
-    disk = Disk("/dev/vda")
+    disk = RandomDisk("/dev/vda")
 
     def task(slow):
         if slow:
-            disk.read(True)
+            disk.operation(True)
     helper = Helper(task)
 
     def operation(slow):

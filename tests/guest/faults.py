@@ -205,42 +205,49 @@ def dm_delay():
     os.rmdir(base)
 
 
-def scsi_debug():
-    """A disk that is slow for a while."""
+class ScsiDebug:
+    """A disk that serves requests in 0.3 ms, or is slow for a while."""
     driver = "/sys/bus/pseudo/drivers/scsi_debug"
-    write(driver + "/add_host", "1")
-    disks = []
-    while not disks:	# the vm's timeout ends it
-        disks = glob.glob("/sys/bus/pseudo/devices/adapter*/host*/target*/*/block/*")
-    name = os.path.basename(disks[0])
-    before = read(driver + "/ndelay")
 
-    def take(nanoseconds):
+    def __init__(self):
+        write(self.driver + "/add_host", "1")
+        disks = []
+        while not disks:	# the vm's timeout ends it
+            disks = glob.glob("/sys/bus/pseudo/devices/adapter*/host*/target*/*/block/*")
+        self.before = read(self.driver + "/ndelay")
+        self.take("300000")
+        self.disk = Disk("/dev/" + os.path.basename(disks[0]))
+        self.block = 0
+
+    def take(self, nanoseconds):
         # refused while there are commands, as of the search for partitions
         while True:
             try:
-                return write(driver + "/ndelay", nanoseconds)
+                return write(self.driver + "/ndelay", nanoseconds)
             except OSError as e:
                 if e.errno != errno.EBUSY:
                     raise
 
-    take("300000")
-    disk = Disk("/dev/" + name)
+    def operation(self, slow):
+        self.block = (self.block + 1) % 1000
+        self.disk.read(self.block)
+
+    def delay(self, on):
+        self.take(str(int(DELAY * 1e9)) if on else "300000")
+
+    def close(self):
+        os.close(self.disk.fd)
+        self.take(self.before)
+        write(self.driver + "/add_host", "-1")
+
+
+def scsi_debug():
+    """A disk that is slow for a while."""
+    scsi = ScsiDebug()
     chart = Chart("block/block_rq_complete",
-                  f"dev == {disk.dev} && ctlchart(block_rq_issue, dev, sector, {LEARN})")
-    block = [0]
-
-    def operation(slow):
-        block[0] = (block[0] + 1) % 1000
-        disk.read(block[0])
-
-    def delay(on):
-        take(str(int(DELAY * 1e9)) if on else "300000")
-
-    yield chart, operate(chart, operation, delay)
-    os.close(disk.fd)
-    take(before)
-    write(driver + "/add_host", "-1")
+                  f"dev == {scsi.disk.dev} && ctlchart(block_rq_issue, dev, sector, {LEARN})")
+    yield chart, operate(chart, scsi.operation, scsi.delay)
+    scsi.close()
 
 
 class Pipe:
@@ -464,4 +471,5 @@ def main():
     sys.exit(not good)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 		{ .values = 0 },
 	};
 	struct store s = { .lock = -1 };
-	struct metrics m = { .plan = &p, .chart = chart, .kept = 2 };
+	struct metrics m = { .plan = &p, .chart = chart, .kept = 2, .lost = 9 };
 	unsigned int i, nr = argc > 1 ? atoi(argv[1]) : 0;
 
 	for (i = 1; i <= nr; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tracerig: plans, alike cases, the command of --on-alarm, and metrics. */
+/* tracerig: plans, alike cases, and the command of --on-alarm. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -284,64 +284,6 @@ START_TEST(command_fails)
 }
 END_TEST
 
-/* ---- metrics ---- */
-
-START_TEST(metrics)
-{
-	struct plan p = { .nr_charts = 3,
-			  .chart = { { .name = "disk" },
-				     { .name = "q\"\\\n" },
-				     { .name = "new" } } };
-	struct rig_chart chart[] = {
-		{ .has_limit = true,
-		  .has_center = true,
-		  .is_time = true,
-		  .center = 6100000,
-		  .limit = 1042900000,
-		  .values = 500,
-		  .alarms = 3 },
-		{ .has_limit = true, .limit = 40, .values = 7 },
-		{ .values = 0 },
-	};
-	struct metrics m = { .plan = &p,
-			     .chart = chart,
-			     .kept = 2,
-			     .alike = 1,
-			     .lost = 9,
-			     .bytes = 4096 };
-	char *text;
-	size_t len;
-	FILE *f = text_open(&text, &len);
-
-	metrics_print(&m, f);
-	text_close(f);
-	ck_assert_ptr_nonnull(strstr(
-		text,
-		"\ntracerig_limit_seconds{chart=\"disk\"} 1.042900000\n"));
-	ck_assert_ptr_nonnull(strstr(
-		text,
-		"\ntracerig_center_seconds{chart=\"disk\"} 0.006100000\n"));
-	ck_assert_ptr_nonnull(
-		strstr(text, "\ntracerig_limit{chart=\"q\\\"\\\\\\n\"} 40\n"));
-	ck_assert_ptr_nonnull(
-		strstr(text, "\ntracerig_values_total{chart=\"new\"} 0\n"));
-	ck_assert_ptr_nonnull(
-		strstr(text, "\ntracerig_alarms_total{chart=\"disk\"} 3\n"));
-	ck_assert_ptr_nonnull(
-		strstr(text, "\ntracerig_cases_total{result=\"kept\"} 2\n"));
-	ck_assert_ptr_nonnull(strstr(text, "\ntracerig_lost_events_total 9\n"));
-	/* Without a limit there is no line of it; a fixed one has no centre */
-	ck_assert_ptr_null(strstr(text, "tracerig_limit{chart=\"new\""));
-	ck_assert_ptr_null(strstr(text, "tracerig_center{"));
-	/* For node_exporter the type is that of the samples' own name */
-	ck_assert_ptr_nonnull(
-		strstr(text, "# TYPE tracerig_values_total counter\n"));
-	ck_assert_ptr_nonnull(
-		strstr(text, "# TYPE tracerig_cases_total counter\n"));
-	free(text);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("tracerig");
@@ -361,7 +303,6 @@ int main(void)
 	tcase_add_loop_test(t, message, 0, ARRAY_SIZE(messages));
 	tcase_add_test(t, command);
 	tcase_add_test(t, command_fails);
-	tcase_add_test(t, metrics);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -32,6 +32,25 @@ elif [ -n "${TRACERIG_FULL-}" ]; then
 	wrong "promtool is missing: install the package prometheus (scripts/deps full does)"
 fi
 groups 0 0 ""
+
+# --- the samples
+has() {
+	grep -qxF "$1" written || wrong "no line $1"
+}
+has 'tracerig_limit_seconds{chart="disk"} 1.042900000'
+has 'tracerig_center_seconds{chart="disk"} 0.006100000'
+has 'tracerig_limit{chart="q\"\\\n"} 40'
+has 'tracerig_values_total{chart="new"} 0'
+has 'tracerig_alarms_total{chart="disk"} 3'
+has 'tracerig_cases_total{result="kept"} 2'
+has 'tracerig_lost_events_total 9'
+# Without a limit there is no line of it; a fixed one has no centre
+! grep -E 'tracerig_limit\{chart="new"|tracerig_center\{' written || wrong "limits that there are not"
+# For node_exporter the type is that of the samples' own name
+has '# TYPE tracerig_values_total counter'
+has '# TYPE tracerig_cases_total counter'
+
+# --- groups
 groups 50 50 ""
 groups 51 51 51
 # Those of the store, above 1000, are among them

@@ -90,13 +90,6 @@ static size_t not_seen(const struct explain *x, char *line, size_t size,
 	return 0;
 }
 
-static double delay_of(const struct explain *x)
-{
-	double took = x->op.end - x->op.start;
-
-	return took > x->center ? took - x->center : 0;
-}
-
 static void print_text(const struct explain_job *job, FILE *out)
 {
 	const struct explain *x = &job->x;
@@ -171,7 +164,7 @@ static void print_json(const struct explain_job *job, FILE *out)
 
 	json_number(o, "duration", x->op.end - x->op.start);
 	json_number(o, "usual", x->center);
-	json_number(o, "delay", delay_of(x));
+	json_number(o, "delay", explain_delay(x));
 	json_string(o, "cause", x->why_none ? "" : x->op.part[0].name);
 	json_number(o, "confidence", x->confidence);
 	json_string(o, "why_none", x->why_none ? x->why_none : "");

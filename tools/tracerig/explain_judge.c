@@ -35,7 +35,13 @@ static u64 took(const struct execution *e)
 	return e->end - e->start;
 }
 
-static u64 delay_of(const struct explain *x)
+/**
+ * explain_delay - time beyond the usual
+ * @x: the operation
+ *
+ * Return: ns; 0 if it took no longer than the centre line.
+ */
+u64 explain_delay(const struct explain *x)
 {
 	return took(&x->op) > x->center ? took(&x->op) - x->center : 0;
 }
@@ -69,7 +75,7 @@ static double percent(double ns, double delay)
  */
 static void share(const struct explain *x, struct part *p)
 {
-	double delay = delay_of(x), ns = p->ns, all = time_of(&x->op, p);
+	double delay = explain_delay(x), ns = p->ns, all = time_of(&x->op, p);
 	double least = INFINITY, most = 0, sum = 0, t;
 	size_t i;
 
@@ -195,7 +201,7 @@ static void weigh_usual(struct explain *x, double *c)
 static void weigh_unseen(struct explain *x, double *c)
 {
 	const struct part *p = &x->op.part[0];
-	double unseen = percent(x->unseen, delay_of(x));
+	double unseen = percent(x->unseen, explain_delay(x));
 	char text[32];
 
 	if (unseen >= 1)

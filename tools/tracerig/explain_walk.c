@@ -171,32 +171,6 @@ struct seen {
 
 /* ---- events ---- */
 
-static void get_text(const struct walk *w, const struct tep_format_field *f,
-		     const struct record *rec, char *buf, size_t size)
-{
-	struct number n = { .offset = f->offset,
-			    .size = sizeof(u32),
-			    .swap = w->type.swap };
-	u32 offset = f->offset, len = f->size, loc;
-	const char *text;
-
-	*buf = '\0';
-	if ((u64)offset + len > rec->size)
-		return;
-	if (f->flags & TEP_FIELD_IS_DYNAMIC) {
-		if (len != sizeof(loc))
-			return;
-		loc = number_get(&n, rec);
-		offset = loc & 0xffff;
-		len = loc >> 16;
-		if (offset + len > rec->size)
-			return;
-	}
-	text = (const char *)rec->data + offset;
-	snprintf(buf, size, "%.*s", (int)strnlen(text, len), text);
-	clean_text(buf);
-}
-
 /* Whether a record can be used; its event may be none of ours: EVENTS */
 static bool look(struct walk *w, const struct record *rec, struct seen *s)
 {
@@ -222,9 +196,9 @@ static bool look(struct walk *w, const struct record *rec, struct seen *s)
 		s->v[i] = number_get(n, rec);
 	}
 	for (i = 0; i < TEXTS; i++) {
-		if (w->event[s->event].text[i])
-			get_text(w, w->event[s->event].text[i], rec, s->text[i],
-				 sizeof(s->text[i]));
+		array_text(w->event[s->event].text[i], rec, s->text[i],
+			   sizeof(s->text[i]));
+		clean_text(s->text[i]);
 	}
 	return true;
 }
@@ -250,8 +224,7 @@ static void find_events(struct walk *w)
 			number_find(&w->event[k].n[i], w->r, e,
 				    events[k].field[i]);
 		for (i = 0; i < TEXTS && events[k].text[i]; i++)
-			w->event[k].text[i] =
-				tep_find_field(e, events[k].text[i]);
+			w->event[k].text[i] = array_find(e, events[k].text[i]);
 	}
 }
 
