@@ -301,21 +301,23 @@ def asleep(d):
 def interrupt(d):
     """The interrupt of a disk, on the processor of a task that computes."""
     os.sched_setaffinity(0, {0})
-    # so long that the disk's interrupt comes meanwhile
+    # a read that takes some 12 ms
     buffer = bytearray(1 << 25)
     late = Delayed("virtblk_done", "interrupts=1", "shots=0")
     zero = os.open("/dev/zero", os.O_RDONLY)
     disk = RandomDisk("/dev/vda")
 
     def task(slow):
+        # preempts the read, so that its disk's interrupt comes in it
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
         if slow:
+            time.sleep(0.002)
             disk.operation(True)
     helper = Helper(task)
 
     def operation(slow):
         if slow:
             helper.order(True)
-            time.sleep(0.0005)
         os.readv(zero, [buffer])
     watch = syscall(d, "readv")
     yield r"^interrupt virtio\d+-req"
