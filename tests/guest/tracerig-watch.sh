@@ -84,7 +84,7 @@ check_clean "after what cannot work"
 # --- disk: fast reads, and slow ones of another disk of the same kind
 null_disk fast irqmode=2 completion_nsec=10000
 fast=$disk
-null_disk slow irqmode=2 completion_nsec=300000000
+null_disk slow irqmode=2 completion_nsec=900000000
 slow=$disk
 note="env | grep ^TRACERIG_ | sort >>'$PWD/alarms'"
 watch disk --interval=0s --on-alarm="$note" --save-limits=saved

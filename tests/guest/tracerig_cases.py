@@ -13,7 +13,7 @@ import json, os, re, sys
 truth, log, cases = sys.argv[1:4]
 charts = {kind: names.split(",") for kind, names in (a.split("=", 1) for a in sys.argv[4:])}
 MS = 1_000_000
-SLOW = 300 * MS
+SLOW = 900 * MS
 UNITS = {"ns": 1, "us": 1000, "ms": MS, "s": 1000 * MS}
 CASE = re.compile(r"(like )?case (\d+): (\S+) took ([\d.]+) (\w+), limit [^,]*, (.*), process ")
 
