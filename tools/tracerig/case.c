@@ -185,16 +185,19 @@ static struct json_object *losses_object(const struct case_job *job,
 					 const struct window *w)
 {
 	struct json_object *o = json_object_new_object();
-	u64 gaps = 0, lost = 0;
+	const struct reader *r = job->reader;
+	u64 gaps = 0, lost = 0, dropped = r->spool.dropped_events;
 	unsigned int i;
 
+	for (i = 0; i < PAST; i++)
+		dropped += reader_needs(r, i) ? r->past[i].dropped_events : 0;
 	for (i = 0; i < w->cpus; i++) {
 		gaps += w->cpu[i].gaps;
 		lost += w->cpu[i].lost;
 	}
 	json_number(o, "gaps", gaps);
 	json_number(o, "lost", lost);
-	json_number(o, "dropped", job->reader->spool.dropped_events);
+	json_number(o, "dropped", dropped);
 	json_number(o, "overwritten", job->overwritten);
 	return o;
 }

@@ -21,6 +21,9 @@
 /* Limit of the number of a window's alarms that are parsed */
 #define HELD_MAX 16384
 
+/* A window begins at least so long before its operation, ns: "pre=" in plan.c */
+#define LEAD_IN 20000000ull
+
 /* Pages that are read from one CPU before the next CPU is read */
 #define PAGES_PASS 256
 
@@ -56,6 +59,31 @@ static bool spool_add(struct spool *s, unsigned int cpu, const u8 *page)
 	GROW(s->cpu, s->nr, s->room);
 	s->cpu[s->nr++] = cpu;
 	return true;
+}
+
+static void spool_clear(struct spool *s, const char *dir)
+{
+	if (s->nr > s->in_memory || s->file < 0) {
+		if (s->file >= 0)
+			close(s->file);
+		s->file = part_unnamed(dir);
+	}
+	free(s->cpu);
+	s->cpu = NULL;
+	s->nr = 0;
+	s->room = 0;
+	s->end = 0;
+	s->dropped_pages = 0;
+	s->dropped_events = 0;
+}
+
+static void spool_close(struct spool *s)
+{
+	if (s->file >= 0)
+		close(s->file);
+	s->file = -1;
+	free(s->memory);
+	free(s->cpu);
 }
 
 /**
@@ -170,6 +198,8 @@ static bool is_worse(const struct alarm *a, const struct alarm *b)
 
 static void add_alarm(struct reader *r, const struct alarm *a)
 {
+	u64 start = a->start ? a->start : a->ts;
+
 	/* Otherwise, writing a case could cause the next case */
 	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid)) {
 		r->own++;
@@ -179,6 +209,8 @@ static void add_alarm(struct reader *r, const struct alarm *a)
 		r->alarm[r->nr_alarms] = *a;
 	if (!r->nr_alarms || is_worse(a, &r->lead))
 		r->lead = *a;
+	if (!r->nr_alarms || start < r->earliest)
+		r->earliest = start;
 	r->nr_alarms++;
 }
 
@@ -231,10 +263,23 @@ void reader_finish(struct reader *r)
 	forget_held(r);
 }
 
+/**
+ * reader_needs - whether a case needs the events of an earlier one, too
+ * @r: the reader, after reader_finish()
+ * @nth: of @r->past
+ *
+ * The kernel delivers an event once, even if it is in the windows of several operations.
+ */
+bool reader_needs(const struct reader *r, unsigned int nth)
+{
+	return r->past[nth].nr && r->earliest < r->past[nth].end + LEAD_IN;
+}
+
 /* Find alarms and limits in the page in @buf; return the number of its events */
 static u64 scan_page(struct reader *r, unsigned int cpu)
 {
 	struct tep_record record = { .cpu = cpu };
+	struct spool *s = &r->spool;
 	u64 events = 0;
 	u16 type;
 
@@ -247,6 +292,8 @@ static u64 scan_page(struct reader *r, unsigned int cpu)
 			hold_alarm(r, &record);
 		else if (type == r->limit_id)
 			learn_limit(r, &record);
+		if (record.ts > s->end)
+			s->end = record.ts;
 		events++;
 		kbuffer_next_event(r->k, NULL);
 	}
@@ -285,6 +332,15 @@ static unsigned int page_size(void)
 	return pages;
 }
 
+static void no_files(struct reader *r)
+{
+	unsigned int i;
+
+	r->spool.file = -1;
+	for (i = 0; i < PAST; i++)
+		r->past[i].file = -1;
+}
+
 /**
  * reader_open - begin to read
  * @r: filled in; reader_close() is due even on error
@@ -297,11 +353,11 @@ static unsigned int page_size(void)
 char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		  const char *const *systems, const char *dir)
 {
-	unsigned int size = page_size();
+	unsigned int size = page_size(), i;
 	struct tep_event *alarm = NULL, *limit = NULL;
 
 	memset(r, 0, sizeof(*r));
-	r->spool.file = -1;
+	no_files(r);
 	r->dir = dir;
 	if (size < 1024 || size > 1 << 20)
 		return xstrdup(
@@ -326,6 +382,8 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		memory_failed();
 	r->buf = xzalloc(size);
 	spool_open(&r->spool, size, dir);
+	for (i = 0; i < PAST; i++)
+		spool_open(&r->past[i], size, dir);
 	open_cpus(r, instance);
 	return NULL;
 }
@@ -376,19 +434,12 @@ bool reader_pass(struct reader *r)
  */
 void reader_reset(struct reader *r)
 {
-	struct spool *s = &r->spool;
+	struct spool oldest = r->past[PAST - 1];
 
-	if (s->nr > s->in_memory || s->file < 0) {
-		if (s->file >= 0)
-			close(s->file);
-		s->file = part_unnamed(r->dir);
-	}
-	free(s->cpu);
-	s->cpu = NULL;
-	s->nr = 0;
-	s->room = 0;
-	s->dropped_pages = 0;
-	s->dropped_events = 0;
+	memmove(r->past + 1, r->past, (PAST - 1) * sizeof(*r->past));
+	r->past[0] = r->spool;
+	r->spool = oldest;
+	spool_clear(&r->spool, r->dir);
 	r->nr_alarms = 0;
 	forget_held(r);
 }
@@ -405,10 +456,9 @@ void reader_close(struct reader *r)
 		if (r->fd[i] >= 0)
 			close(r->fd[i]);
 	}
-	if (r->spool.file >= 0)
-		close(r->spool.file);
-	free(r->spool.memory);
-	free(r->spool.cpu);
+	spool_close(&r->spool);
+	for (i = 0; i < PAST; i++)
+		spool_close(&r->past[i]);
 	free(r->fd);
 	free(r->buf);
 	forget_held(r);
@@ -419,5 +469,5 @@ void reader_close(struct reader *r)
 	if (r->tep)
 		tep_free(r->tep);
 	memset(r, 0, sizeof(*r));
-	r->spool.file = -1;
+	no_files(r);
 }

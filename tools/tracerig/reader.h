@@ -21,6 +21,9 @@
 /* Limit of the number of alarms that case.json lists */
 #define ALARMS_MAX 100
 
+/* Number of windows that are kept for operations that are still under way */
+#define PAST 4
+
 /**
  * struct alarm - an event ctlchart_alarm
  * @ts:		its time, ns of the trace clock
@@ -62,6 +65,7 @@ struct alarm {
  * @cpu:	CPU of each page; those of a CPU are in order
  * @nr:		number of pages
  * @room:	of @cpu
+ * @end:	time of the latest event in them, ns; 0 without events
  * @dropped_pages: pages that had no room
  * @dropped_events: number of events in them
  */
@@ -72,6 +76,7 @@ struct spool {
 	int file;
 	u32 *cpu;
 	size_t nr, room;
+	u64 end;
 	u64 dropped_pages;
 	u64 dropped_events;
 };
@@ -105,6 +110,9 @@ struct held_alarm {
  * @held_room:	allocated length of @held
  * @not_held:	number of alarms for which @held had no room
  * @spool:	what was read since the last case
+ * @past:	what was read for the cases before it, the last one first: an operation that was
+ *		under way then has parts of its own window there
+ * @earliest:	start of the alarms' operations, the earliest, ns
  * @alarm:	alarms in it, the first ones
  * @nr_alarms:	number of all of them
  * @lead:	the worst of them: the one with the highest ratio of value to limit
@@ -125,6 +133,8 @@ struct reader {
 	size_t nr_held, held_room;
 	u64 not_held;
 	struct spool spool;
+	struct spool past[PAST];
+	u64 earliest;
 	struct alarm alarm[ALARMS_MAX];
 	u64 nr_alarms;
 	struct alarm lead;
@@ -137,6 +147,7 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		  const char *const *systems, const char *dir);
 bool reader_pass(struct reader *r);
 void reader_finish(struct reader *r);
+bool reader_needs(const struct reader *r, unsigned int nth);
 void reader_reset(struct reader *r);
 void reader_close(struct reader *r);
 bool spool_full(const struct spool *s);

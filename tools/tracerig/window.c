@@ -183,13 +183,11 @@ static void count_page(struct window *w, struct reader *r, unsigned int cpu,
 	}
 }
 
-static bool write_cpu(struct window *w, struct datfile *d, struct reader *r,
-		      unsigned int cpu, int value_id)
+static bool write_pages(struct window *w, struct datfile *d, struct reader *r,
+			const struct spool *s, unsigned int cpu, int value_id)
 {
-	const struct spool *s = &r->spool;
 	size_t i;
 
-	datfile_cpu(d, cpu);
 	for (i = 0; i < s->nr; i++) {
 		if (s->cpu[i] != cpu)
 			continue;
@@ -199,6 +197,20 @@ static bool write_cpu(struct window *w, struct datfile *d, struct reader *r,
 		datfile_page(d, r->buf);
 	}
 	return true;
+}
+
+static bool write_cpu(struct window *w, struct datfile *d, struct reader *r,
+		      unsigned int cpu, int value_id)
+{
+	unsigned int i;
+
+	datfile_cpu(d, cpu);
+	for (i = PAST; i--;) {
+		if (reader_needs(r, i) &&
+		    !write_pages(w, d, r, &r->past[i], cpu, value_id))
+			return false;
+	}
+	return write_pages(w, d, r, &r->spool, cpu, value_id);
 }
 
 static void set_span(struct window *w)
