@@ -15,7 +15,7 @@
 /* Bytes of a window that are kept in memory, for the disk may be the slow one */
 #define IN_MEMORY (4u << 20)
 
-/* Limit of the bytes of a case's pages */
+/* Limit of the bytes of a window's pages, and of those of all earlier windows together */
 #define SPOOL_MAX (256u << 20)
 
 /* Limit of the number of a window's alarms that are parsed */
@@ -426,6 +426,19 @@ bool reader_pass(struct reader *r)
 	return any;
 }
 
+/* The last window is always kept: it alone is not above the limit */
+static void bound_past(struct reader *r)
+{
+	size_t pages = 0;
+	unsigned int i;
+
+	for (i = 0; i < PAST; i++) {
+		pages += r->past[i].nr;
+		if (pages > SPOOL_MAX / r->spool.page_size)
+			spool_clear(&r->past[i], r->dir);
+	}
+}
+
 /**
  * reader_reset - begin with the next case
  * @r: the reader
@@ -440,6 +453,7 @@ void reader_reset(struct reader *r)
 	r->past[0] = r->spool;
 	r->spool = oldest;
 	spool_clear(&r->spool, r->dir);
+	bound_past(r);
 	r->nr_alarms = 0;
 	forget_held(r);
 }
