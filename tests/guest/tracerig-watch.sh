@@ -185,8 +185,9 @@ watch "${presets[@]}"
 grep -q '^removed trace instances of killed watches: 1$' log || die "what the killed one left is not reported: $(cat log)"
 until_true 90 all_learnt 4
 sleep=sleep=syscall.nanosleep,function.__x64_sys_nanosleep,uprobe.work
+crowd=crowd=syscall.nanosleep,function.__x64_sys_nanosleep,uprobe.work
 wait=wait=wakeup
-for kind in sleep wait; do
+for kind in sleep crowd wait; do
 	lines=$(wc -l <truth)
 	echo $kind >&7
 	until_true 30 more_lines "$lines" truth
@@ -197,6 +198,6 @@ ended 0
 exec 7>&-
 wait "$work"
 sed -i /ready/d truth
-python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" truth log cases "$sleep" "$wait" ||
+python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" truth log cases "$sleep" "$crowd" "$wait" ||
 	die "the cases are not the slow operations"
 check_cases

@@ -8,6 +8,8 @@
  *
  *	sleep	a sleep of 900 ms in work(); directly after one of 100 ms, so that it begins
  *		in the window of another alarm
+ *	crowd	a sleep of 900 ms in work(), by another program, while more of them have
+ *		slow sleeps on another processor: more alarms than a case lists
  *	wait	a wake-up after which a real-time program has this program's
  *		processor for 900 ms
  *
@@ -19,11 +21,11 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -101,21 +103,44 @@ static void wait_for_processor(void)
 	close(ready[1]);
 }
 
-int main(int argc, char **argv)
+static void run_on(int cpu)
 {
 	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		abort();
+}
+
+/* Three alarms for each sleep: 270 in the sleep of 900 ms */
+static void begin_crowd(void)
+{
+	int i, k;
+
+	for (i = 0; i < 10; i++) {
+		if (fork())
+			continue;
+		run_on(1);
+		for (k = 0; k < 13; k++)
+			work(100 * MS);
+		_exit(0);
+	}
+	prctl(PR_SET_NAME, "crowd");
+	work(300 * MS);
+}
+
+int main(int argc, char **argv)
+{
+	const char *kind;
 	char line[16];
-	bool is_sleep;
 	uint64_t start;
 	ssize_t n;
 	int fd;
 
 	if (argc != 2)
 		return 2;
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		abort();
+	run_on(0);
 	fd = open(argv[1], O_RDONLY | O_NONBLOCK);
 	if (fd < 0) {
 		perror(argv[1]);
@@ -130,17 +155,28 @@ int main(int argc, char **argv)
 			continue;
 		if (!n)
 			return 0;
-		is_sleep = !strncmp(line, "sleep", 5);
-		if (is_sleep)
+		if (*line == 'c' && fork()) {
+			wait(NULL);
+			continue;
+		}
+		kind = *line == 's' ? "sleep" : *line == 'c' ? "crowd" : "wait";
+		if (*kind == 's')
 			work(100 * MS);
+		else if (*kind == 'c')
+			begin_crowd();
 		start = now();
-		if (is_sleep)
-			work(900 * MS);
-		else
+		if (*kind == 'w')
 			wait_for_processor();
-		printf("%s %llu %s=%d\n", is_sleep ? "sleep" : "wait",
+		else
+			work(900 * MS);
+		printf("%s %llu %s=%d\n", kind,
 		       (unsigned long long)(now() - start),
-		       is_sleep ? "common_pid" : "next_pid", (int)getpid());
+		       *kind == 'w' ? "next_pid" : "common_pid", (int)getpid());
 		fflush(stdout);
+		if (*kind == 'c') {
+			while (wait(NULL) > 0)
+				;
+			return 0;
+		}
 	}
 }

@@ -113,8 +113,8 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 	g = store_group(s, group);
 	if (!store_wants(g, value))
 		return;
-	r->lead = a;
-	r->alarm[0] = a;
+	r->alarms.nr = 0;
+	alarm_list_add(&r->alarms, &a);
 	r->nr_alarms = 1;
 	job = (struct case_job){ .dir = s->dir,
 				 .number = s->next++,

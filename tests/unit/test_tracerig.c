@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tracerig: plans, alike cases, and the command of --on-alarm. */
+/* tracerig: plans, the worst alarms, alike cases, and the command of --on-alarm. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -7,6 +7,7 @@
 
 #include <linux/kernel.h>
 
+#include "alarms.h"
 #include "memory.h"
 #include "notify.h"
 #include "plan.h"
@@ -284,6 +285,69 @@ START_TEST(command_fails)
 }
 END_TEST
 
+/* ---- the alarms of a window ---- */
+
+static int by_ratio(const void *a, const void *b)
+{
+	const struct alarm *x = a, *y = b;
+	double p = (double)x->value / x->limit, q = (double)y->value / y->limit;
+
+	return p > q ? -1 : p < q;
+}
+
+/* The worst are listed, whatever came before them; all numbers are different */
+START_TEST(worst)
+{
+	const size_t n = 10 * ALARMS_MAX;
+	struct alarm *all = xcalloc(n, sizeof(*all));
+	struct alarm_list *l = xzalloc(sizeof(*l));
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		all[i] = (struct alarm){ .ts = 5000 - i,
+					 .start = 1 + i,
+					 .value = 1 + i * 7 % n,
+					 .limit = 3 + i % 2 };
+		alarm_list_add(l, &all[i]);
+	}
+	qsort(all, n, sizeof(*all), by_ratio);
+	ck_assert_uint_eq(l->nr, n);
+	ck_assert_uint_eq(l->earliest, 1);
+	ck_assert_uint_eq(l->lead.ts, all[0].ts);
+	ck_assert_uint_eq(alarm_list_sort(l), ALARMS_MAX);
+	for (i = 1; i < ALARMS_MAX; i++)
+		ck_assert_uint_lt(l->alarm[i - 1].ts, l->alarm[i].ts);
+	for (i = 0; i < ALARMS_MAX; i++) {
+		for (k = 0; k < ALARMS_MAX && l->alarm[k].ts != all[i].ts; k++)
+			;
+		ck_assert_uint_lt(k, ALARMS_MAX);
+	}
+	free(l);
+	free(all);
+}
+END_TEST
+
+/* A duration whose limit was lost is not the worst; a number above a limit of 0 is */
+START_TEST(without_limit)
+{
+	struct alarm known = { .ts = 1, .start = 9, .value = 50, .limit = 40 };
+	struct alarm lost = { .ts = 2, .start = 5, .value = 1000 };
+	struct alarm number = { .ts = 3, .value = 2 };
+	struct alarm_list *l = xzalloc(sizeof(*l));
+
+	alarm_list_add(l, &lost);
+	alarm_list_add(l, &known);
+	ck_assert_uint_eq(l->lead.ts, known.ts);
+	alarm_list_add(l, &lost);
+	ck_assert_uint_eq(l->lead.ts, known.ts);
+	alarm_list_add(l, &number);
+	ck_assert_uint_eq(l->lead.ts, number.ts);
+	ck_assert_uint_eq(l->earliest, number.ts);
+	ck_assert_uint_eq(alarm_list_sort(l), 4);
+	free(l);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tracerig");
@@ -292,6 +356,10 @@ int main(void)
 	tcase_add_loop_test(t, filter, 0, ARRAY_SIZE(filters));
 	tcase_add_loop_test(t, mistake, 0, ARRAY_SIZE(mistakes));
 	tcase_add_test(t, same_event);
+	suite_add_tcase(s, t);
+	t = tcase_create("alarms");
+	tcase_add_test(t, worst);
+	tcase_add_test(t, without_limit);
 	suite_add_tcase(s, t);
 	t = tcase_create("alike");
 	tcase_add_loop_test(t, alike, 0, ARRAY_SIZE(groups));

@@ -251,9 +251,9 @@ static struct json_object *case_object(const struct case_job *job,
 				       struct json_object *missing)
 {
 	struct json_object *o = json_object_new_object(), *alarms;
-	const struct reader *r = job->reader;
-	struct timespec at = case_time(r->lead.ts);
-	u64 i;
+	struct reader *r = job->reader;
+	struct timespec at = case_time(r->alarms.lead.ts);
+	size_t i, n = alarm_list_sort(&r->alarms);
 
 	json_string(o, "format", CASE_FORMAT);
 	json_number(o, "version", CASE_VERSION);
@@ -264,11 +264,12 @@ static struct json_object *case_object(const struct case_job *job,
 	json_number(o, "nth", job->nth);
 	json_object_object_add(o, "host", host_object());
 	json_object_object_add(o, "chart", chart_object(job));
-	json_object_object_add(o, "alarm", alarm_object(&r->lead));
+	json_object_object_add(o, "alarm", alarm_object(&r->alarms.lead));
 	json_number(o, "nr_alarms", r->nr_alarms);
 	alarms = json_object_new_array();
-	for (i = 0; i < r->nr_alarms && i < ALARMS_MAX; i++)
-		json_object_array_add(alarms, alarm_object(&r->alarm[i]));
+	for (i = 0; i < n; i++)
+		json_object_array_add(alarms,
+				      alarm_object(&r->alarms.alarm[i]));
 	json_object_object_add(o, "alarms", alarms);
 	json_object_object_add(o, "values", values_array(w));
 	json_object_object_add(o, "window", window_object(w));

@@ -18,9 +18,6 @@
 /* Limit of the bytes of a window's pages, and of those of all earlier windows together */
 #define SPOOL_MAX (256u << 20)
 
-/* Limit of the number of a window's alarms that are parsed */
-#define HELD_MAX 16384
-
 /* A window begins at least so long before its operation, ns: "pre=" in plan.c */
 #define LEAD_IN 20000000ull
 
@@ -189,78 +186,63 @@ static void parse_alarm(struct reader *r, struct tep_record *record,
 	keys_text(judged, keys, a->keys, sizeof(a->keys));
 }
 
-static bool is_worse(const struct alarm *a, const struct alarm *b)
-{
-	/* By multiplication: the limit of a number in an event can be 0 */
-	return (double)a->value * (b->limit ? b->limit : 1) >
-	       (double)b->value * (a->limit ? a->limit : 1);
-}
-
 static void add_alarm(struct reader *r, const struct alarm *a)
 {
-	u64 start = a->start ? a->start : a->ts;
-
 	/* Otherwise, writing a case could cause the next case */
-	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid)) {
+	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid))
 		r->own++;
-		return;
-	}
-	if (r->nr_alarms < ALARMS_MAX)
-		r->alarm[r->nr_alarms] = *a;
-	if (!r->nr_alarms || is_worse(a, &r->lead))
-		r->lead = *a;
-	if (!r->nr_alarms || start < r->earliest)
-		r->earliest = start;
-	r->nr_alarms++;
+	else
+		alarm_list_add(&r->alarms, a);
 }
 
-static void hold_alarm(struct reader *r, const struct tep_record *record)
+/* The next event of the page in r->buf, and its type */
+static bool next_event(struct reader *r, struct tep_record *record, u16 *type)
 {
-	struct held_alarm *h;
-
-	if (r->nr_held == HELD_MAX) {
-		r->not_held++;
-		return;
-	}
-	h = xzalloc(sizeof(*h) + record->size);
-	h->ts = record->ts;
-	h->cpu = record->cpu;
-	h->size = record->size;
-	memcpy(h->data, record->data, record->size);
-	GROW(r->held, r->nr_held, r->held_room);
-	r->held[r->nr_held++] = h;
+	if (record->data)
+		kbuffer_next_event(r->k, NULL);
+	record->data = kbuffer_read_event(r->k, &record->ts);
+	if (!record->data)
+		return false;
+	record->size = kbuffer_event_size(r->k);
+	memcpy(type, record->data, sizeof(*type));
+	return true;
 }
 
-static void forget_held(struct reader *r)
+/* Return the number of the alarms in the page in r->buf */
+static u64 parse_page(struct reader *r, unsigned int cpu)
 {
-	while (r->nr_held)
-		free(r->held[--r->nr_held]);
-	r->not_held = 0;
+	struct tep_record record = { .cpu = cpu };
+	struct alarm a;
+	u64 alarms = 0;
+	u16 type;
+
+	if (kbuffer_load_subbuffer(r->k, r->buf))
+		return 0;
+	while (next_event(r, &record, &type)) {
+		if (type != r->alarm_id)
+			continue;
+		parse_alarm(r, &record, &a);
+		add_alarm(r, &a);
+		alarms++;
+	}
+	return alarms;
 }
 
 /**
  * reader_finish - find the alarms of a window that has been read
- * @r: the reader; its @alarm, @nr_alarms and @lead are filled in
+ * @r: the reader; its @alarms and @nr_alarms are filled in
  *
  * They are parsed when all pages are read: an alarm can refer to an event of another CPU.
  */
 void reader_finish(struct reader *r)
 {
-	struct alarm a;
 	size_t i;
 
-	for (i = 0; i < r->nr_held; i++) {
-		struct held_alarm *h = r->held[i];
-		struct tep_record record = { .ts = h->ts,
-					     .cpu = h->cpu,
-					     .size = h->size,
-					     .data = h->data };
-
-		parse_alarm(r, &record, &a);
-		add_alarm(r, &a);
+	for (i = 0; i < r->nr_pages; i++) {
+		if (spool_get(&r->spool, r->page[i], r->buf))
+			r->seen -= parse_page(r, r->spool.cpu[r->page[i]]);
 	}
-	r->nr_alarms += r->not_held;
-	forget_held(r);
+	r->nr_alarms = r->alarms.nr ? r->alarms.nr + r->seen : 0;
 }
 
 /**
@@ -272,32 +254,44 @@ void reader_finish(struct reader *r)
  */
 bool reader_needs(const struct reader *r, unsigned int nth)
 {
-	return r->past[nth].nr && r->earliest < r->past[nth].end + LEAD_IN;
+	return r->past[nth].nr &&
+	       r->alarms.earliest < r->past[nth].end + LEAD_IN;
 }
 
-/* Find alarms and limits in the page in @buf; return the number of its events */
-static u64 scan_page(struct reader *r, unsigned int cpu)
+/* Find alarms and limits in the page in r->buf, and say how many events there are */
+static u64 scan_page(struct reader *r, unsigned int cpu, u64 *events)
 {
 	struct tep_record record = { .cpu = cpu };
 	struct spool *s = &r->spool;
-	u64 events = 0;
+	u64 alarms = 0;
 	u16 type;
 
+	*events = 0;
 	if (kbuffer_load_subbuffer(r->k, r->buf))
 		return 0;
-	while ((record.data = kbuffer_read_event(r->k, &record.ts)) != NULL) {
-		record.size = kbuffer_event_size(r->k);
-		memcpy(&type, record.data, sizeof(type));
-		if (type == r->alarm_id)
-			hold_alarm(r, &record);
-		else if (type == r->limit_id)
+	while (next_event(r, &record, &type)) {
+		if (type == r->limit_id)
 			learn_limit(r, &record);
+		alarms += type == r->alarm_id;
 		if (record.ts > s->end)
 			s->end = record.ts;
-		events++;
-		kbuffer_next_event(r->k, NULL);
+		++*events;
 	}
-	return events;
+	return alarms;
+}
+
+static void take_page(struct reader *r, unsigned int cpu)
+{
+	u64 events, alarms = scan_page(r, cpu, &events);
+
+	r->seen += alarms;
+	if (!spool_add(&r->spool, cpu, r->buf)) {
+		r->spool.dropped_pages++;
+		r->spool.dropped_events += events;
+	} else if (alarms) {
+		GROW(r->page, r->nr_pages, r->page_room);
+		r->page[r->nr_pages++] = r->spool.nr - 1;
+	}
 }
 
 /* ---- the ring buffers ---- */
@@ -391,7 +385,6 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 static bool read_cpu(struct reader *r, unsigned int cpu)
 {
 	bool any = false;
-	u64 events;
 	ssize_t n;
 	int i;
 
@@ -401,11 +394,7 @@ static bool read_cpu(struct reader *r, unsigned int cpu)
 			break;
 		memset(r->buf + n, 0, r->spool.page_size - n);
 		any = true;
-		events = scan_page(r, cpu);
-		if (!spool_add(&r->spool, cpu, r->buf)) {
-			r->spool.dropped_pages++;
-			r->spool.dropped_events += events;
-		}
+		take_page(r, cpu);
 	}
 	return any;
 }
@@ -454,8 +443,10 @@ void reader_reset(struct reader *r)
 	r->spool = oldest;
 	spool_clear(&r->spool, r->dir);
 	bound_past(r);
+	r->alarms.nr = 0;
 	r->nr_alarms = 0;
-	forget_held(r);
+	r->nr_pages = 0;
+	r->seen = 0;
 }
 
 /**
@@ -475,8 +466,7 @@ void reader_close(struct reader *r)
 		spool_close(&r->past[i]);
 	free(r->fd);
 	free(r->buf);
-	forget_held(r);
-	free(r->held);
+	free(r->page);
 	charts_free(&r->charts);
 	if (r->k)
 		kbuffer_free(r->k);

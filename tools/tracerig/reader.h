@@ -14,47 +14,11 @@
 
 #include <tracefs.h>
 
+#include "alarms.h"
 #include "charts.h"
-
-#define COMM_LEN 16
-
-/* Limit of the number of alarms that case.json lists */
-#define ALARMS_MAX 100
 
 /* Number of windows that are kept for operations that are still under way */
 #define PAST 4
-
-/**
- * struct alarm - an event ctlchart_alarm
- * @ts:		its time, ns of the trace clock
- * @cpu:	CPU on which it was written
- * @start:	time of the start event, 0 for a number in an event
- * @value:	the duration in ns, or the number
- * @center:	centre line
- * @limit:	upper control limit
- * @values:	number of values that the chart had judged when its limit was written
- * @rules:	what was broken, as the kernel's flags
- * @pid:	thread that was current at the start event
- * @kept:	the judged event passed its filter
- * @comm:	name of the thread
- * @chart:	name of the chart
- * @keys:	the keys, "dev=254:0 sector=1234"
- */
-struct alarm {
-	u64 ts;
-	u32 cpu;
-	u64 start;
-	u64 value;
-	u64 center;
-	u64 limit;
-	u64 values;
-	u32 rules;
-	int pid;
-	bool kept;
-	char comm[COMM_LEN];
-	char chart[128];
-	char keys[200];
-};
 
 /**
  * struct spool - pages of the ring buffer
@@ -82,20 +46,6 @@ struct spool {
 };
 
 /**
- * struct held_alarm - an event ctlchart_alarm as it was read
- * @ts:		its time
- * @cpu:	CPU on which it was written
- * @size:	bytes of @data
- * @data:	the event
- */
-struct held_alarm {
-	u64 ts;
-	u32 cpu;
-	u32 size;
-	u8 data[];
-};
-
-/**
  * struct reader - the ring buffers of all CPUs
  * @fd:		a file trace_pipe_raw for each CPU, -1 if it is not there
  * @cpus:	number of these
@@ -105,17 +55,15 @@ struct held_alarm {
  * @alarm_id:	type of ctlchart_alarm
  * @limit_id:	type of ctlchart_limit
  * @charts:	the charts, from the limit events since the watch began
- * @held:	alarms that reader_finish() has not parsed yet
- * @nr_held:	number of @held
- * @held_room:	allocated length of @held
- * @not_held:	number of alarms for which @held had no room
+ * @page:	numbers of the pages of @spool that have alarms
+ * @nr_pages:	number of @page
+ * @page_room:	allocated length of @page
+ * @seen:	number of alarms that were read since the last case
  * @spool:	what was read since the last case
  * @past:	what was read for the cases before it, the last one first: an operation that was
  *		under way then has parts of its own window there
- * @earliest:	start of the alarms' operations, the earliest, ns
- * @alarm:	alarms in it, the first ones
- * @nr_alarms:	number of all of them
- * @lead:	the worst of them: the one with the highest ratio of value to limit
+ * @alarms:	alarms in it, after reader_finish()
+ * @nr_alarms:	number of them, with those that had no room in @spool
  * @dir:	where the spool may make a file
  * @own:	number of alarms since the start that the watch itself caused
  * @own_pid:	the child that writes a case, or 0
@@ -129,15 +77,13 @@ struct reader {
 	int alarm_id;
 	int limit_id;
 	struct known_charts charts;
-	struct held_alarm **held;
-	size_t nr_held, held_room;
-	u64 not_held;
+	size_t *page;
+	size_t nr_pages, page_room;
+	u64 seen;
 	struct spool spool;
 	struct spool past[PAST];
-	u64 earliest;
-	struct alarm alarm[ALARMS_MAX];
+	struct alarm_list alarms;
 	u64 nr_alarms;
-	struct alarm lead;
 	const char *dir;
 	u64 own;
 	int own_pid;

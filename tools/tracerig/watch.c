@@ -229,7 +229,7 @@ static void close_window(struct watch *w)
 		reader_reset(&w->reader);
 		return;
 	}
-	*p = (struct pending){ .lead = w->reader.lead,
+	*p = (struct pending){ .lead = w->reader.alarms.lead,
 			       .nr_alarms = w->reader.nr_alarms };
 	chart_of(w, p->lead.chart, &index);
 	/* Only durations, which are of two events, have a start */

@@ -142,13 +142,14 @@ static void add_value(struct window *w, struct reader *r, int id, void *data,
 	int len;
 
 	chart = tep_get_field_raw(NULL, event, "chart", &record, &len, 0);
-	if (!chart || strnlen(chart, len) != strlen(r->lead.chart) ||
-	    memcmp(chart, r->lead.chart, strlen(r->lead.chart)) != 0 ||
+	if (!chart || strnlen(chart, len) != strlen(r->alarms.lead.chart) ||
+	    memcmp(chart, r->alarms.lead.chart, strlen(r->alarms.lead.chart)) !=
+		    0 ||
 	    tep_get_field_val(NULL, event, "duration", &record, &value, 0) ||
 	    tep_get_field_val(NULL, event, "limit", &record, &limit, 0))
 		return;
 	if (w->nr_values == VALUES_SEEN)
-		trim_values(w, r->lead.ts);
+		trim_values(w, r->alarms.lead.ts);
 	GROW(w->value, w->nr_values, w->value_room);
 	w->value[w->nr_values++] = (struct window_value){ .ts = ts,
 							  .value = value,
@@ -258,7 +259,7 @@ bool window_write(struct window *w, FILE *out, int head, struct reader *r)
 	for (i = 0; i < r->cpus && good; i++)
 		good = write_cpu(w, d, r, i, value ? value->id : -1);
 	set_span(w);
-	trim_values(w, r->lead.ts);
+	trim_values(w, r->alarms.lead.ts);
 	return datfile_end(d) && good;
 }
 

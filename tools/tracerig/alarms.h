@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The alarms of a window: how many, and which are the worst. */
+#ifndef TRACERIG_ALARMS_H
+#define TRACERIG_ALARMS_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+#define COMM_LEN 16
+
+/* Limit of the number of alarms that case.json lists */
+#define ALARMS_MAX 100
+
+/**
+ * struct alarm - an event ctlchart_alarm
+ * @ts:		its time, ns of the trace clock
+ * @cpu:	CPU on which it was written
+ * @start:	time of the start event, 0 for a number in an event
+ * @value:	the duration in ns, or the number
+ * @center:	centre line
+ * @limit:	upper control limit
+ * @values:	number of values that the chart had judged when its limit was written
+ * @rules:	what was broken, as the kernel's flags
+ * @pid:	thread that was current at the start event
+ * @kept:	the judged event passed its filter
+ * @comm:	name of the thread
+ * @chart:	name of the chart
+ * @keys:	the keys, "dev=254:0 sector=1234"
+ */
+struct alarm {
+	u64 ts;
+	u32 cpu;
+	u64 start;
+	u64 value;
+	u64 center;
+	u64 limit;
+	u64 values;
+	u32 rules;
+	int pid;
+	bool kept;
+	char comm[COMM_LEN];
+	char chart[128];
+	char keys[200];
+};
+
+/**
+ * struct alarm_list - the alarms of a window
+ * @alarm:	the worst of them, at most ALARMS_MAX; by time after alarm_list_sort()
+ * @nr:		number of all of them
+ * @lead:	the worst: the one with the highest ratio of value to limit
+ * @earliest:	start of the operations, the earliest, ns
+ */
+struct alarm_list {
+	struct alarm alarm[ALARMS_MAX];
+	u64 nr;
+	struct alarm lead;
+	u64 earliest;
+};
+
+void alarm_list_add(struct alarm_list *l, const struct alarm *a);
+size_t alarm_list_sort(struct alarm_list *l);
+
+#endif
