@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "notify.h"
 #include "plan.h"
+#include "reader.h"
 #include "store.h"
 #include "suite.h"
 
@@ -18,22 +19,24 @@
 
 static const struct {
 	const char *filter, *want, *name;
+	u64 lead_in;
 } filters[] = {
 	{ "ctlchart(a, k)", "ctlchart(a, k, pre=100ms, post=5ms, name=ev)",
-	  "ev" },
+	  "ev", 100 },
 	{ "ctlchart(a, k, name=x)",
-	  "ctlchart(a, k, name=x, pre=100ms, post=5ms)", "x" },
-	{ "ctlchart(a,k,from=start)", "ctlchart(a,k,from=start, name=ev)",
-	  "ev" },
-	{ "ctlchart(a, k, post=1s)", "ctlchart(a, k, post=1s, name=ev)", "ev" },
+	  "ctlchart(a, k, name=x, pre=100ms, post=5ms)", "x", 100 },
+	{ "ctlchart(a,k,from=start)", "ctlchart(a,k,from=start, name=ev)", "ev",
+	  0 },
+	{ "ctlchart(a, k, post=1s)", "ctlchart(a, k, post=1s, name=ev)", "ev",
+	  0 },
 	/* A field's name is no option */
 	{ "ctlchart(a, mypre=2)",
-	  "ctlchart(a, mypre=2, pre=100ms, post=5ms, name=ev)", "ev" },
+	  "ctlchart(a, mypre=2, pre=100ms, post=5ms, name=ev)", "ev", 100 },
 	{ "c == \"x\" && ctlchart(a) && (d == 1)",
 	  "c == \"x\" && ctlchart(a, pre=100ms, post=5ms, name=ev) && (d == 1)",
-	  "ev" },
+	  "ev", 100 },
 	{ "ctlchart(a, by=\"x)y\", pre=1ms)",
-	  "ctlchart(a, by=\"x)y\", pre=1ms, name=ev)", "ev" },
+	  "ctlchart(a, by=\"x)y\", pre=1ms, name=ev)", "ev", 1 },
 };
 
 START_TEST(filter)
@@ -46,6 +49,7 @@ START_TEST(filter)
 	ck_assert_str_eq(p.chart[0].name, filters[_i].name);
 	ck_assert_str_eq(p.chart[0].system, "sys");
 	ck_assert_str_eq(p.chart[0].event, "ev");
+	ck_assert_uint_eq(p.lead_in, filters[_i].lead_in * 1000000);
 	plan_free(&p);
 }
 END_TEST
@@ -81,6 +85,7 @@ START_TEST(same_event)
 	char *error;
 
 	ck_assert_ptr_null(plan_preset(&p, "disk"));
+	ck_assert_uint_eq(p.lead_in, 20000000);
 	error = plan_filter(&p, "block:block_rq_complete", "ctlchart(a)");
 	ck_assert_str_eq(error,
 			 "block_rq_complete has two filters: an event has one");
@@ -90,6 +95,25 @@ START_TEST(same_event)
 	free(error);
 	ck_assert_uint_eq(p.nr_charts, 1);
 	plan_free(&p);
+}
+END_TEST
+
+/* ---- windows ---- */
+
+/* Events of an earlier window belong to a case from so long before its operations on */
+START_TEST(needs)
+{
+	struct reader *r = xzalloc(sizeof(*r));
+
+	r->lead_in = 100;
+	r->past[1].nr = 1;
+	r->past[1].end = 1000;
+	r->alarms.earliest = 1099;
+	ck_assert(reader_needs(r, 1));
+	ck_assert(!reader_needs(r, 0));
+	r->alarms.earliest = 1100;
+	ck_assert(!reader_needs(r, 1));
+	free(r);
 }
 END_TEST
 
@@ -358,6 +382,7 @@ int main(void)
 	tcase_add_test(t, same_event);
 	suite_add_tcase(s, t);
 	t = tcase_create("alarms");
+	tcase_add_test(t, needs);
 	tcase_add_test(t, worst);
 	tcase_add_test(t, without_limit);
 	suite_add_tcase(s, t);

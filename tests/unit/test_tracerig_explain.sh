@@ -34,6 +34,34 @@ right=$(sed -n 's/.* right=//p' truth)
 grep -q "^cause: $right.* % of the delay, confidence [0-9]* %$" out || wrong "no cause: $(cat truth out)"
 grep -q '^compared with [0-9]* normal executions' out || wrong "no comparison: $(cat out)"
 
+# --- a list by cause: of some seeds whose cause explain finds, and one without
+mkdir cases
+truth() { # NUMBER WHAT SEED: cases/NUMBER
+	mkdir -p "cases/$1"
+	"$UNIT/gen_explain" "$2" complete "$3" "cases/$1" | sed 's/.* right=//' >"truth.$1"
+	sed -i "s/\"case\":1,/\"case\":$1,/" "cases/$1/case.json"
+}
+for i in 1 2 3 4 5 7 8; do
+	truth $i faults $i
+done
+truth 9 healthy 1
+python3 "$TRACERIG_TOP/tests/unit/tracerig_causes.py" cases 1 2 3 4 5 7 8 9 || wrong "list --causes"
+"$program" list --dir=cases --causes >out || wrong "list --causes fails"
+for i in 1 2 3 4 5 7 8; do
+	awk -v n="$i" 'NF && !/^ / { cause = $0 } $1 == n { print cause }' out >cause
+	grep -q "^$(sed 's/[-0-9]*$//' "truth.$i")" cause || wrong "case $i: $(cat cause), not $(cat "truth.$i")"
+done
+grep -A 3 '^no cause: 1 case$' out | grep -q '^ *9 ' || wrong "case 9 has no cause: $(cat out)"
+# A damaged case is reported, and the others are listed
+truncate -s 1000 cases/3/trace.dat
+"$program" list --dir=cases --causes >out 2>err && wrong "list --causes of a damaged case: status 0"
+grep -q '^tracerig list: cases/3/trace.dat:' err || wrong "a damaged case is not reported: $(cat err)"
+[ "$(wc -l <err)" -eq 1 ] || wrong "not one line: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/tracerig_causes.py" cases 1 2 4 5 7 8 9 || wrong "list --causes without case 3"
+mkdir none
+"$program" list --dir=none --causes >out || wrong "no cases"
+[ "$(cat out)" = "none: no cases" ] || wrong "no cases: $(cat out)"
+
 # --- damage, a little of it; tests/fuzz/tracerig does much
 TRACERIG_BUILD=$PWD "$TRACERIG_TOP/tests/fuzz/tracerig" 40 1 || wrong "damaged files"
 

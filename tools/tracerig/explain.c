@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "case.h"
 #include "cli.h"
@@ -24,9 +25,11 @@
 
 enum { OPT_FORMAT = 0x100 };
 
+/* @cause: shared with the guard's child; NULL: print all */
 struct explain_job {
 	struct operand operand;
 	bool json;
+	struct explain_cause *cause;
 	struct explain x;
 	char *dir;
 };
@@ -183,6 +186,17 @@ static void print_json(const struct explain_job *job, FILE *out)
 	json_write(o, out);
 }
 
+static void sum_up(const struct explain *x, struct explain_cause *c)
+{
+	if (x->why_none) {
+		snprintf(c->why_none, sizeof(c->why_none), "%s", x->why_none);
+		return;
+	}
+	snprintf(c->key, sizeof(c->key), "%s", x->op.part[0].key);
+	c->share = lround(x->op.part[0].share);
+	c->confidence = x->confidence;
+}
+
 static int work(struct guard *g, FILE *out, void *arg)
 {
 	struct explain_job *job = arg;
@@ -190,7 +204,10 @@ static int work(struct guard *g, FILE *out, void *arg)
 
 	if (!status) {
 		explain_judge(&job->x);
-		(job->json ? print_json : print_text)(job, out);
+		if (job->cause)
+			sum_up(&job->x, job->cause);
+		else
+			(job->json ? print_json : print_text)(job, out);
 	}
 	explain_free(&job->x);
 	return status;
@@ -281,8 +298,8 @@ static void read_values(struct explain *x, struct json_object *values)
 		x->center = exp(sum);
 }
 
-/* The operation that the alarm is about; what is wrong, for free(), if it has none */
-static char *read_alarm(struct explain_job *job, struct json_object *o)
+/* The operation that the alarm is about; why nothing can be said about it, or NULL */
+static const char *read_alarm(struct explain_job *job, struct json_object *o)
 {
 	struct json_object *a = member(o, "alarm");
 	struct explain *x = &job->x;
@@ -299,15 +316,64 @@ static char *read_alarm(struct explain_job *job, struct json_object *o)
 	if (!x->op.start || x->op.end <= x->op.start ||
 	    strcmp(json_object_get_string(member(member(o, "chart"), "unit")),
 		   "ns") != 0)
-		return xasprintf(
-			"%s: its value is no duration: nothing can be said about where that went",
-			job->dir);
+		return "its value is no duration: nothing can be said about where that went";
 	if (!find_who(x, json_object_get_string(member(a, "keys"))))
-		return xasprintf(
-			"%s: its chart has no key for a thread (pid), nor for a request (dev and sector): whose time it was is not known",
-			job->dir);
+		return "its chart has no key for a thread (pid), nor for a request (dev and sector): whose time it was is not known";
 	read_values(x, member(o, "values"));
 	return NULL;
+}
+
+static int explain(struct explain_job *job, const char *program)
+{
+	char *error, *file = xasprintf("%s/trace.dat", job->dir);
+	struct json_object *o = case_read(job->dir, &error);
+	const char *nothing = error ? NULL : read_alarm(job, o);
+	struct guard_job guard = { .program = program,
+				   .file = file,
+				   .idle_cpu = IDLE_CPU,
+				   .work = work,
+				   .arg = job };
+	int status = EXIT_FAILURE;
+
+	job->x.file = file;
+	if (error) {
+		complain("%s", error);
+	} else if (nothing && job->cause) {
+		snprintf(job->cause->why_none, sizeof(job->cause->why_none),
+			 "%s", nothing);
+		status = EXIT_SUCCESS;
+	} else if (nothing) {
+		complain("%s: %s", job->dir, nothing);
+	} else {
+		status = guard_run(&guard);
+	}
+	json_object_put(o);
+	free(error);
+	free(file);
+	return status;
+}
+
+/**
+ * explain_cause - what caused a case
+ * @dir: the case
+ * @cause: filled in
+ *
+ * Return: false if the case cannot be read, which is reported.
+ */
+bool explain_cause(const char *dir, struct explain_cause *cause)
+{
+	struct explain_job job = { .dir = xstrdup(dir) };
+	int status;
+
+	job.cause = mmap(NULL, sizeof(*cause), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (job.cause == MAP_FAILED)
+		memory_failed();
+	status = explain(&job, PROGRAM " list");
+	*cause = *job.cause;
+	munmap(job.cause, sizeof(*cause));
+	free(job.dir);
+	return !status;
 }
 
 /**
@@ -327,31 +393,11 @@ int explain_main(int argc, char **argv)
 	static const struct argp argp = { options,  parse, "CASE", doc,
 					  children, NULL,  NULL };
 	struct explain_job job = { .operand.dir = CASES_DIR };
-	struct json_object *o;
-	char *error, *file;
-	int status = EXIT_FAILURE;
+	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &job);
 	job.dir = operand_directory(&job.operand);
-	o = case_read(job.dir, &error);
-	if (!error)
-		error = read_alarm(&job, o);
-	file = xasprintf("%s/trace.dat", job.dir);
-	job.x.file = file;
-	if (error) {
-		complain("%s", error);
-	} else {
-		struct guard_job guard = { .program = PROGRAM " explain",
-					   .file = file,
-					   .idle_cpu = IDLE_CPU,
-					   .work = work,
-					   .arg = &job };
-
-		status = guard_run(&guard);
-	}
-	json_object_put(o);
-	free(error);
-	free(file);
+	status = explain(&job, PROGRAM " explain");
 	free(job.dir);
 	return status;
 }

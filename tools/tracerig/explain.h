@@ -131,6 +131,20 @@ struct explain {
 	size_t nr_doubts;
 };
 
+/**
+ * struct explain_cause - what is said about a case, in short
+ * @key:	the cause, without numbers of threads; "": none is named
+ * @why_none:	then why
+ * @share:	of the delay, percent
+ * @confidence:	percent
+ */
+struct explain_cause {
+	char key[160];
+	char why_none[240];
+	unsigned int share;
+	unsigned int confidence;
+};
+
 void execution_add(struct execution *e, enum part_kind kind, const char *key,
 		   const char *name, const char *detail, u64 from, u64 to,
 		   u32 cpu);
@@ -142,5 +156,6 @@ int explain_read(struct guard *g, struct explain *x);
 u64 explain_delay(const struct explain *x);
 void explain_judge(struct explain *x);
 void explain_free(struct explain *x);
+bool explain_cause(const char *dir, struct explain_cause *cause);
 
 #endif

@@ -8,22 +8,32 @@
 
 #include "case.h"
 #include "cli.h"
+#include "explain.h"
 #include "memory.h"
 #include "operand.h"
 #include "store.h"
 #include "text.h"
 #include "tracerig.h"
 
-enum { OPT_FORMAT = 0x100 };
+enum { OPT_FORMAT = 0x100, OPT_CAUSES };
 
 struct list {
 	const char *dir;
 	bool json;
+	bool causes;
+};
+
+/* A case, and what caused it */
+struct caused {
+	const struct store_case *c;
+	struct explain_cause cause;
 };
 
 static const struct argp_option options[] = {
 	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
 	  1 },
+	{ "causes", OPT_CAUSES, NULL, 0,
+	  "Explain each case, and group by cause; takes a while", 1 },
 	{ "format", OPT_FORMAT, "text|json", 0, "text (default) or json", 1 },
 	{ 0 }
 };
@@ -35,6 +45,7 @@ static const char doc[] =
 	"\v"
 	"Examples:\n"
 	"  tracerig list\n"
+	"  tracerig list --causes\n"
 	"  tracerig list --format=json | jq '.groups[] | select(.count > 10)'\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
@@ -47,6 +58,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_DIR:
 		l->dir = arg;
+		return 0;
+	case OPT_CAUSES:
+		l->causes = true;
 		return 0;
 	case OPT_FORMAT:
 		l->json = cli_word(state, "format", arg, formats,
@@ -101,14 +115,20 @@ static void print_json(const struct store *s)
 	json_write(o, stdout);
 }
 
-static void print_case(const struct store_case *c)
+static void print_header(const char *column)
 {
-	char value[32], limit[32], size[32];
+	printf("  %6s  %-19s  %9s  %9s  %9s  process  keys\n", "case",
+	       "time (UTC)", "value", "limit", column);
+}
+
+static void print_case(const struct store_case *c, const char *column)
+{
+	char value[32], limit[32];
 
 	printf("  %6llu  %.19s  %9s  %9s  %9s  %s  %s\n", c->number, c->time,
 	       format_value(value, sizeof(value), c->value, c->is_time),
-	       format_value(limit, sizeof(limit), c->limit, c->is_time),
-	       format_bytes(size, sizeof(size), c->bytes), c->who, c->keys);
+	       format_value(limit, sizeof(limit), c->limit, c->is_time), column,
+	       c->who, c->keys);
 }
 
 static void print_text(const struct store *s)
@@ -124,15 +144,119 @@ static void print_text(const struct store *s)
 		printf("%s%s: %s %s\n", i ? "\n" : "", g->name,
 		       format_count(text, sizeof(text), g->count),
 		       g->count == 1 ? "case" : "cases");
-		printf("  %6s  %-19s  %9s  %9s  %9s  process  keys\n", "case",
-		       "time (UTC)", "value", "limit", "size");
+		print_header("size");
 		for (k = 0; k < s->nr; k++) {
-			if (!strcmp(s->c[k].group, g->name))
-				print_case(&s->c[k]);
+			if (strcmp(s->c[k].group, g->name) != 0)
+				continue;
+			print_case(&s->c[k], format_bytes(text, sizeof(text),
+							  s->c[k].bytes));
 		}
 	}
 	if (!s->nr)
 		printf("%s: no cases\n", s->dir);
+}
+
+/* ---- by cause ---- */
+
+/* Cases without a cause last; otherwise by cause, and by number */
+static int by_cause(const void *a, const void *b)
+{
+	const struct caused *x = a, *y = b;
+	int order = !*x->cause.key - !*y->cause.key;
+
+	if (!order)
+		order = strcmp(x->cause.key, y->cause.key);
+	return order ? order : x->c->number < y->c->number ? -1 : 1;
+}
+
+/* The cases that can be read; false if others cannot, which is reported */
+static bool find_causes(const struct store *s, struct caused *caused,
+			size_t *nr)
+{
+	bool good = true;
+	char *dir;
+	size_t i;
+
+	*nr = 0;
+	for (i = 0; i < s->nr; i++) {
+		caused[*nr].c = &s->c[i];
+		dir = xasprintf("%s/%llu", s->dir, s->c[i].number);
+		if (explain_cause(dir, &caused[*nr].cause))
+			++*nr;
+		else
+			good = false;
+		free(dir);
+	}
+	qsort(caused, *nr, sizeof(*caused), by_cause);
+	return good;
+}
+
+/* Number of cases with the cause of the first one */
+static size_t same_cause(const struct caused *c, size_t nr)
+{
+	size_t n = 1;
+
+	while (n < nr && !strcmp(c[n].cause.key, c->cause.key))
+		n++;
+	return n;
+}
+
+static void print_caused_text(const struct caused *c, size_t nr)
+{
+	char text[32];
+	size_t i, n;
+
+	for (i = 0; i < nr; i += n) {
+		n = same_cause(c + i, nr - i);
+		printf("%s%s: %s %s\n", i ? "\n" : "",
+		       *c[i].cause.key ? c[i].cause.key : "no cause",
+		       format_count(text, sizeof(text), n),
+		       n == 1 ? "case" : "cases");
+		print_header(*c[i].cause.key ? "of delay" : "");
+		for (size_t k = i; k < i + n; k++) {
+			snprintf(text, sizeof(text), "%u %%", c[k].cause.share);
+			print_case(c[k].c, *c[k].cause.key ? text : "");
+			if (!*c[k].cause.key)
+				printf("          %s\n", c[k].cause.why_none);
+		}
+	}
+}
+
+static void print_caused_json(const struct caused *c, size_t nr)
+{
+	struct json_object *o = json_object_new_object(), *cause, *cases, *one;
+	struct json_object *causes = json_object_new_array();
+	size_t i, k, n;
+
+	for (i = 0; i < nr; i += n) {
+		n = same_cause(c + i, nr - i);
+		cause = json_object_new_object();
+		cases = json_object_new_array();
+		for (k = i; k < i + n; k++) {
+			one = case_json(c[k].c);
+			json_number(one, "percent", c[k].cause.share);
+			json_number(one, "confidence", c[k].cause.confidence);
+			json_string(one, "why_none", c[k].cause.why_none);
+			json_object_array_add(cases, one);
+		}
+		json_string(cause, "cause", c[i].cause.key);
+		json_object_object_add(cause, "cases", cases);
+		json_object_array_add(causes, cause);
+	}
+	json_object_object_add(o, "causes", causes);
+	json_write(o, stdout);
+}
+
+static bool list_causes(const struct store *s, bool json)
+{
+	struct caused *caused = xcalloc(s->nr + 1, sizeof(*caused));
+	size_t nr;
+	bool good = find_causes(s, caused, &nr);
+
+	memory_doing("writing the list");
+	(json ? print_caused_json : print_caused_text)(caused, nr);
+	free(caused);
+	return good;
 }
 
 /**
@@ -148,6 +272,7 @@ int list_main(int argc, char **argv)
 					  NULL,	   NULL,  NULL };
 	struct list l = { .dir = CASES_DIR };
 	struct store s;
+	bool good = true;
 	char *error;
 	int status;
 
@@ -156,6 +281,8 @@ int list_main(int argc, char **argv)
 	memory_doing("writing the list");
 	if (error)
 		complain("%s", error);
+	else if (l.causes && (s.nr || l.json))
+		good = list_causes(&s, l.json);
 	else if (l.json)
 		print_json(&s);
 	else
@@ -164,8 +291,8 @@ int list_main(int argc, char **argv)
 		complain(
 			"%s: damaged cases that are not listed: %u; run tracerig verify on them",
 			l.dir, s.damaged);
-	status = error || s.damaged || fflush(stdout) ? EXIT_FAILURE :
-							EXIT_SUCCESS;
+	good &= !error && !s.damaged;
+	status = fflush(stdout) || !good ? EXIT_FAILURE : EXIT_SUCCESS;
 	free(error);
 	store_close(&s);
 	return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "memory.h"
 #include "plan.h"
 #include "text.h"
@@ -55,8 +56,66 @@ static char *clean_name(const char *name)
 	return clean;
 }
 
+/* A call, up to its parenthesis; a filter has one */
+#define CALL "ctlchart"
+
+/* What ends the value of an option */
+#define ENDS " \t,)"
+
+static void scan_time(const char *s, u64 *ns)
+{
+	char *text = xstrndup(s, strcspn(s, ENDS));
+
+	/* What is no time, the kernel rejects */
+	if (!parse_time(text, ns))
+		*ns = 0;
+	free(text);
+}
+
+/* Options that the user's ctlchart() call has */
+struct call_options {
+	char *name;
+	bool windows;
+	u64 pre;
+	const char *end;
+};
+
+/* Find the options and the closing parenthesis of a call; false if it is not closed */
+static bool scan_call(const char *s, struct call_options *o)
+{
+	char quote = 0;
+	int depth = 0;
+
+	*o = (struct call_options){ 0 };
+	for (; *s; s++) {
+		if (quote) {
+			if (*s == quote)
+				quote = 0;
+			continue;
+		}
+		if (*s == '"' || *s == '\'')
+			quote = *s;
+		else if (*s == '(')
+			depth++;
+		else if (*s == ')' && !--depth)
+			break;
+		if (!strchr("(, \t", *s))
+			continue;
+		if (!strncmp(s + 1, "pre=", 4) || !strncmp(s + 1, "post=", 5) ||
+		    !strncmp(s + 1, "from=", 5))
+			o->windows = true;
+		if (!strncmp(s + 1, "pre=", 4))
+			scan_time(s + 5, &o->pre);
+		if (!strncmp(s + 1, "name=", 5) && !o->name)
+			o->name = xstrndup(s + 6, strcspn(s + 6, ENDS));
+	}
+	o->end = s;
+	return *s == ')';
+}
+
 static char *add_chart(struct plan *p, const struct plan_chart *c)
 {
+	struct call_options call;
 	size_t i;
 
 	if (p->nr_charts == PLAN_CHARTS)
@@ -72,6 +131,10 @@ static char *add_chart(struct plan *p, const struct plan_chart *c)
 					 c->event);
 	}
 	p->chart[p->nr_charts++] = *c;
+	scan_call(strstr(c->filter, CALL "(") + strlen(CALL), &call);
+	free(call.name);
+	if (call.pre > p->lead_in)
+		p->lead_in = call.pre;
 	return NULL;
 }
 
@@ -263,43 +326,6 @@ char *plan_preset(struct plan *p, const char *text)
 	return xasprintf("unknown preset %s: must be " PRESETS, text);
 }
 
-/* Options that the user's ctlchart() call has */
-struct call_options {
-	char *name;
-	bool windows;
-	const char *end;
-};
-
-/* Find the options and the closing parenthesis of a call; false if it is not closed */
-static bool scan_call(const char *s, struct call_options *o)
-{
-	char quote = 0;
-	int depth = 0;
-
-	for (; *s; s++) {
-		if (quote) {
-			if (*s == quote)
-				quote = 0;
-			continue;
-		}
-		if (*s == '"' || *s == '\'')
-			quote = *s;
-		else if (*s == '(')
-			depth++;
-		else if (*s == ')' && !--depth)
-			break;
-		if (!strchr("(, \t", *s))
-			continue;
-		if (!strncmp(s + 1, "pre=", 4) || !strncmp(s + 1, "post=", 5) ||
-		    !strncmp(s + 1, "from=", 5))
-			o->windows = true;
-		if (!strncmp(s + 1, "name=", 5) && !o->name)
-			o->name = xstrndup(s + 6, strcspn(s + 6, " \t,)"));
-	}
-	o->end = s;
-	return *s == ')';
-}
-
 /**
  * plan_filter - add a chart that is given as for trace-cmd
  * @p: the plan
@@ -312,20 +338,20 @@ static bool scan_call(const char *s, struct call_options *o)
 char *plan_filter(struct plan *p, const char *event, const char *filter)
 {
 	const char *colon = strchr(event, ':'), *call;
-	struct call_options o = { 0 };
+	struct call_options o;
 	struct plan_chart c = { 0 };
 	char *more = NULL;
 
 	if (!colon || colon == event || !colon[1] || strchr(colon + 1, ':'))
 		return xasprintf("-e %s: must be SYSTEM:EVENT", event);
-	call = strstr(filter, "ctlchart(");
+	call = strstr(filter, CALL "(");
 	if (!call)
 		return xasprintf("-f %s: must have a ctlchart() call", filter);
-	if (!scan_call(call + 8, &o)) {
+	if (!scan_call(call + strlen(CALL), &o)) {
 		free(o.name);
 		return xasprintf("-f %s: a parenthesis is not closed", filter);
 	}
-	if (strstr(o.end, "ctlchart(")) {
+	if (strstr(o.end, CALL "(")) {
 		free(o.name);
 		return xasprintf("-f %s: only one ctlchart() call is allowed",
 				 filter);

@@ -53,6 +53,7 @@ struct plan_chart {
  * struct plan - a watch
  * @chart:	its charts
  * @nr_charts:	number of these
+ * @lead_in:	the longest time before an operation that its windows include, ns
  * @probe:	its probes
  * @nr_probes:	number of these
  * @context:	the other events that are recorded, "system:event"
@@ -62,6 +63,7 @@ struct plan_chart {
 struct plan {
 	struct plan_chart chart[PLAN_CHARTS];
 	size_t nr_charts;
+	u64 lead_in;
 	struct plan_probe *probe;
 	size_t nr_probes, probe_room;
 	char **context;

@@ -18,9 +18,6 @@
 /* Limit of the bytes of a window's pages, and of those of all earlier windows together */
 #define SPOOL_MAX (256u << 20)
 
-/* A window begins at least so long before its operation, ns: "pre=" in plan.c */
-#define LEAD_IN 20000000ull
-
 /* Pages that are read from one CPU before the next CPU is read */
 #define PAGES_PASS 256
 
@@ -255,7 +252,7 @@ void reader_finish(struct reader *r)
 bool reader_needs(const struct reader *r, unsigned int nth)
 {
 	return r->past[nth].nr &&
-	       r->alarms.earliest < r->past[nth].end + LEAD_IN;
+	       r->alarms.earliest < r->past[nth].end + r->lead_in;
 }
 
 /* Find alarms and limits in the page in r->buf, and say how many events there are */
@@ -341,11 +338,12 @@ static void no_files(struct reader *r)
  * @instance: the instance
  * @systems: systems of the judged events, up to NULL
  * @dir: where the spool may make a file
+ * @lead_in: struct plan's
  *
  * Return: NULL, or what is wrong, for free().
  */
 char *reader_open(struct reader *r, struct tracefs_instance *instance,
-		  const char *const *systems, const char *dir)
+		  const char *const *systems, const char *dir, u64 lead_in)
 {
 	unsigned int size = page_size(), i;
 	struct tep_event *alarm = NULL, *limit = NULL;
@@ -353,6 +351,7 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 	memset(r, 0, sizeof(*r));
 	no_files(r);
 	r->dir = dir;
+	r->lead_in = lead_in;
 	if (size < 1024 || size > 1 << 20)
 		return xstrdup(
 			"events/header_page of tracefs is not understood");

@@ -84,13 +84,14 @@ struct reader {
 	struct spool past[PAST];
 	struct alarm_list alarms;
 	u64 nr_alarms;
+	u64 lead_in;
 	const char *dir;
 	u64 own;
 	int own_pid;
 };
 
 char *reader_open(struct reader *r, struct tracefs_instance *instance,
-		  const char *const *systems, const char *dir);
+		  const char *const *systems, const char *dir, u64 lead_in);
 bool reader_pass(struct reader *r);
 void reader_finish(struct reader *r);
 bool reader_needs(const struct reader *r, unsigned int nth);

@@ -15,7 +15,8 @@ _tracerig() {
 	watch)
 		options="-e -f --event= --filter= --dir= --for= --stop-after= --keep= --buffer= --on-alarm= --interval= --metrics= --limits= --save-limits= --print"
 		;;
-	list | explain) options="--format= --dir=" ;;
+	list) options="--causes --format= --dir=" ;;
+	explain) options="--format= --dir=" ;;
 	pack) options="-o --output= --dir=" ;;
 	verify) options="--dir=" ;;
 	*) return ;;

@@ -546,7 +546,7 @@ static bool start(struct watch *w)
 		return false;
 	w->systems = plan_systems(p, w->rig.system);
 	if (fail(reader_open(&w->reader, w->rig.instance, w->systems,
-			     w->store.dir)))
+			     w->store.dir, p->lead_in)))
 		return false;
 	w->head = window_head(w->systems, w->store.dir);
 	if (w->head < 0) {
