@@ -442,6 +442,37 @@ START_TEST(limit_events)
 }
 END_TEST
 
+/*
+ * An alarm whose limit event does not come makes later ones wait for 5 s, in which their
+ * chart has 20 more limits: each alarm has its own.
+ */
+START_TEST(many_limits)
+{
+	struct sc_alarm_event a = { .start = SC_BASE,
+				    .rules = 1,
+				    .comm = "c",
+				    .chart = "often",
+				    .event = SC_BLOCK_EVENT,
+				    .keys = "dev=8388609 sector=24" };
+	char *csv, want[400] = "duration,limit\n";
+	unsigned int i;
+	int status;
+
+	sc_formats(&td, true);
+	for (i = 0; i < 21; i++) {
+		a.silent = !i;
+		a.limit = 500 + i;
+		a.duration = 1000 + i;
+		sc_alarm_event(&td, 0, SC_BASE + i * SEC / 10, &a);
+		snprintf(want + strlen(want), sizeof(want) - strlen(want),
+			 i ? "%lu,%lu\n" : "%lu,\n", a.duration, a.limit);
+	}
+	report("");
+	csv = run(&status, "--format=csv '%s' | cut -d, -f5,7", trace);
+	ck_assert_str_eq(csv, want);
+}
+END_TEST
+
 static void start(uint64_t ms, unsigned int dev, uint64_t sector)
 {
 	sc_bio_queue(&td, 0, SC_BASE + ms * MSEC, 1001, dev, sector);
@@ -1690,6 +1721,7 @@ int main(void)
 	tcase_add_loop_test(tc, errors, 0,
 			    sizeof(mistakes) / sizeof(*mistakes));
 	tcase_add_test(tc, keys_for_people);
+	tcase_add_test(tc, many_limits);
 	tcase_add_test(tc, alarm_keys_for_people);
 	tcase_add_test(tc, record_too_long);
 	tcase_add_test(tc, terms_of_all_events);

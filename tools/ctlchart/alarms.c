@@ -6,8 +6,7 @@
  * kernel writes one before the first alarm and every two seconds of alarms. An alarm
  * of another CPU may get into the trace before it, and a trace may begin between two
  * of them: an alarm waits for its limit event, and later alarms behind it, so that the
- * order stays. Their limits are looked up when they arrive: later, others may have
- * replaced them, since only the last limits of a chart are stored.
+ * order stays.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +67,6 @@ static const struct field_want limit_fields[L_FIELDS] = {
  * @alarm:	the alarm, without keys and limits
  * @number:	of its chart
  * @limit_nr:	of its limit
- * @has_lines:	@lines is known
- * @lines:	its limit
  * @offset:	of its record
  * @bytes:	length of @keys
  * @keys:	its keys, as in the record
@@ -78,8 +75,6 @@ struct waiting {
 	struct alarm alarm;
 	unsigned int number;
 	unsigned int limit_nr;
-	bool has_lines;
-	struct chart_lines lines;
 	u64 offset;
 	size_t bytes;
 	char keys[MAX_KEY_BYTES];
@@ -175,6 +170,7 @@ static void add_alarm(struct input *in, struct chart *c,
 static int finish(struct input *in, struct alarms *a, struct waiting *w)
 {
 	const struct known_chart *k = charts_find(&a->known, w->number);
+	const struct chart_lines *lines = charts_lines(k, w->limit_nr);
 	char name[CHART_NAME_SIZE], keys[512];
 	struct alarm *alarm = &w->alarm;
 	struct chart *c;
@@ -184,9 +180,9 @@ static int finish(struct input *in, struct alarms *a, struct waiting *w)
 	if (!report_wants(in->report, name))
 		return 0;
 	alarm->limits.ucl = U64_MAX;
-	if (w->has_lines)
-		alarm->limits = (struct ctlchart_limits){ w->lines.center,
-							  w->lines.limit };
+	if (lines)
+		alarm->limits =
+			(struct ctlchart_limits){ lines->center, lines->limit };
 	keys_unpack(in->tep, k ? k->types : "", w->keys, w->bytes, keys,
 		    sizeof(keys));
 	clean_text(keys);
@@ -202,16 +198,6 @@ static int finish(struct input *in, struct alarms *a, struct waiting *w)
 	return 0;
 }
 
-static void find_lines(const struct alarms *a, struct waiting *w)
-{
-	const struct chart_lines *lines =
-		charts_lines(charts_find(&a->known, w->number), w->limit_nr);
-
-	w->has_lines = lines;
-	if (lines)
-		w->lines = *lines;
-}
-
 /* Report alarms in their order, up to one that should wait for its limit event */
 static int finish_due(struct input *in, struct alarms *a, u64 now)
 {
@@ -221,7 +207,8 @@ static int finish_due(struct input *in, struct alarms *a, u64 now)
 		struct waiting *w = &a->waiting[a->first];
 
 		if (now - w->alarm.time < WAIT_NS && a->nr < MAX_WAITING &&
-		    !w->has_lines)
+		    !charts_lines(charts_find(&a->known, w->number),
+				  w->limit_nr))
 			break;
 		status = finish(in, a, w);
 		a->first = (a->first + 1) & (a->room - 1);
@@ -279,7 +266,6 @@ static int on_alarm(struct input *in, struct alarms *a, struct tep_record *rec)
 	snprintf(w->alarm.comm, sizeof(w->alarm.comm), "%.*s",
 		 len < COMM_LEN ? (int)len : COMM_LEN, comm);
 	clean_text(w->alarm.comm);
-	find_lines(a, w);
 	return finish_due(in, a, rec->ts);
 }
 
@@ -287,9 +273,9 @@ static int on_limit(struct input *in, struct alarms *a, struct tep_record *rec)
 {
 	const char *name, *types;
 	struct known_chart k = { 0 };
+	struct chart_lines line;
 	u64 number[L_FIELDS] = { 0 };
-	size_t len, types_len, n;
-	struct waiting *w;
+	size_t len, types_len;
 	int i;
 
 	for (i = 0; i < L_NAME; i++) {
@@ -302,21 +288,16 @@ static int on_limit(struct input *in, struct alarms *a, struct tep_record *rec)
 	k.number = number[L_CHART];
 	k.event = number[L_EVENT];
 	k.values = number[L_VALUES];
-	k.line[0] = (struct chart_lines){ .nr = number[L_LIMIT_NR],
-					  .center = number[L_CENTER],
-					  .limit = number[L_LIMIT] };
+	line = (struct chart_lines){ .nr = number[L_LIMIT_NR],
+				     .center = number[L_CENTER],
+				     .limit = number[L_LIMIT] };
 	snprintf(k.name, sizeof(k.name), "%.*s", (int)len, name);
 	snprintf(k.types, sizeof(k.types), "%.*s", (int)types_len, types);
 	clean_text(k.name);
-	if (!charts_learn(&a->known, &k))
+	if (!charts_learn(&a->known, &k, &line))
 		return guard_fail(in->guard, rec->offset,
 				  "damaged: limits of more than %d charts",
 				  CHARTS_KNOWN);
-	for (n = 0; n < a->nr; n++) {
-		w = &a->waiting[(a->first + n) & (a->room - 1)];
-		if (!w->has_lines && w->number == k.number)
-			find_lines(a, w);
-	}
 	return finish_due(in, a, rec->ts);
 }
 

@@ -276,11 +276,12 @@ static void parse_task(struct input *in, const struct record *rec)
 static void parse_limit(struct input *in, const struct record *rec)
 {
 	struct known_chart c = { .number = get(&in->l.limit_chart, rec) };
+	const struct chart_lines none = { 0 };
 
 	if (!array_text(in->l.limit_name, rec, c.name, sizeof(c.name)))
 		return;
 	clean_text(c.name);
-	charts_learn(&in->charts, &c);
+	charts_learn(&in->charts, &c, &none);
 }
 
 /*

@@ -13,9 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Charts of a trace that are remembered, and limits of each: the last ones */
+/*
+ * Charts of a trace that are remembered, and limits of each: the last ones, as an alarm may
+ * be looked at when its limit has been replaced. Their numbers are modulo 256.
+ */
 #define CHARTS_KNOWN 65536
-#define CHART_LINES 8
+#define CHART_LINES 128
 
 /* With the NUL; longer ones are cut off */
 #define CHART_NAME_SIZE 128
@@ -40,8 +43,9 @@ struct chart_lines {
  * @values:	values judged when the last limit event was written
  * @name:	name of the chart
  * @types:	names and types of the keys: "dev:u32 sector:u64"
- * @line:	its last limits, the newest one first
+ * @line:	its last limits, the newest one last
  * @lines:	number of @line
+ * @lines_room:	allocated length of @line
  */
 struct known_chart {
 	unsigned int number;
@@ -49,8 +53,9 @@ struct known_chart {
 	unsigned long long values;
 	char name[CHART_NAME_SIZE];
 	char types[CHART_TYPES_SIZE];
-	struct chart_lines line[CHART_LINES];
-	unsigned int lines;
+	struct chart_lines *line;
+	size_t lines;
+	size_t lines_room;
 };
 
 /**
@@ -107,9 +112,9 @@ static inline struct known_chart *charts_find(const struct known_charts *k,
 static inline const struct chart_lines *
 charts_lines(const struct known_chart *c, unsigned int nr)
 {
-	unsigned int i;
+	size_t i;
 
-	for (i = 0; c && i < c->lines; i++) {
+	for (i = c ? c->lines : 0; i--;) {
 		if (c->line[i].nr == nr)
 			return &c->line[i];
 	}
@@ -144,15 +149,38 @@ static inline struct known_chart *charts_add(struct known_charts *k,
 	return c;
 }
 
+/* Room for one more limit; the oldest goes if there are too many */
+static inline bool charts_make_room(struct known_chart *c)
+{
+	size_t room = c->lines_room ? 2 * c->lines_room : 2;
+	void *larger;
+
+	if (c->lines < c->lines_room)
+		return true;
+	if (c->lines == CHART_LINES) {
+		c->lines--;
+		memmove(&c->line[0], &c->line[1], c->lines * sizeof(*c->line));
+		return true;
+	}
+	larger = realloc(c->line, room * sizeof(*c->line));
+	if (!larger)
+		return false;
+	c->line = larger;
+	c->lines_room = room;
+	return true;
+}
+
 /**
  * charts_learn - remember what a limit event says
  * @k: the charts
- * @said: the chart, with one limit
+ * @said: the chart, without limits
+ * @line: its limit
  *
  * Return: false if there are too many charts, or no memory.
  */
 static inline bool charts_learn(struct known_charts *k,
-				const struct known_chart *said)
+				const struct known_chart *said,
+				const struct chart_lines *line)
 {
 	struct known_chart *c = charts_find(k, said->number);
 
@@ -164,13 +192,12 @@ static inline bool charts_learn(struct known_charts *k,
 	c->values = said->values;
 	memcpy(c->name, said->name, sizeof(c->name));
 	memcpy(c->types, said->types, sizeof(c->types));
-	if (!c->lines || c->line[0].nr != said->line[0].nr) {
-		memmove(&c->line[1], &c->line[0],
-			(CHART_LINES - 1) * sizeof(*c->line));
-		if (c->lines < CHART_LINES)
-			c->lines++;
+	if (!c->lines || c->line[c->lines - 1].nr != line->nr) {
+		if (!charts_make_room(c))
+			return false;
+		c->lines++;
 	}
-	c->line[0] = said->line[0];
+	c->line[c->lines - 1] = *line;
 	return true;
 }
 
@@ -180,8 +207,10 @@ static inline bool charts_learn(struct known_charts *k,
  */
 static inline void charts_free(struct known_charts *k)
 {
-	while (k->nr)
-		free(k->chart[--k->nr]);
+	while (k->nr) {
+		free(k->chart[--k->nr]->line);
+		free(k->chart[k->nr]);
+	}
 	free(k->chart);
 	memset(k, 0, sizeof(*k));
 }

@@ -223,6 +223,7 @@ static int limit_handler(struct trace_seq *s, struct tep_record *record,
 	unsigned long long v[sizeof(names) / sizeof(*names)];
 	struct state *state = context;
 	struct known_chart c = { 0 };
+	struct chart_lines line;
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -235,13 +236,13 @@ static int limit_handler(struct trace_seq *s, struct tep_record *record,
 	c.number = v[0];
 	c.event = v[1];
 	c.values = v[2];
-	c.line[0] = (struct chart_lines){ .center = v[3],
-					  .nr = v[4],
-					  .limit = v[5] };
-	charts_learn(&state->charts, &c);
+	line = (struct chart_lines){ .center = v[3],
+				     .nr = v[4],
+				     .limit = v[5] };
+	charts_learn(&state->charts, &c, &line);
 	trace_seq_printf(s, "%s: ", c.name);
 	/* A chart without keys is of a field */
-	put_lines(s, &c.line[0], *c.types);
+	put_lines(s, &line, *c.types);
 	trace_seq_printf(s, ", %llu values judged (chart #%u)", c.values,
 			 c.number);
 	return 0;

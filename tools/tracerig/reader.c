@@ -139,15 +139,17 @@ static void learn_limit(struct reader *r, struct tep_record *record)
 		.number = field(event, record, "chart"),
 		.event = field(event, record, "event"),
 		.values = field(event, record, "values"),
-		.line[0] = { .nr = field(event, record, "limit_nr"),
-			     .center = field(event, record, "center"),
-			     .limit = field(event, record, "limit") },
+	};
+	struct chart_lines line = {
+		.nr = field(event, record, "limit_nr"),
+		.center = field(event, record, "center"),
+		.limit = field(event, record, "limit"),
 	};
 
 	text_field(event, record, "name", k.name, sizeof(k.name));
 	text_field(event, record, "keys", k.types, sizeof(k.types));
 	/* If there are too many charts, alarms of this one have its number as its name */
-	charts_learn(&r->charts, &k);
+	charts_learn(&r->charts, &k, &line);
 }
 
 static void parse_alarm(struct reader *r, struct tep_record *record,
