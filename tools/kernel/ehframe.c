@@ -111,7 +111,7 @@ static const u8 context_at[USTACK_REGS + 1] = {
 #define CONTEXT_ALL (BIT(USTACK_REGS + 1) - 1)
 
 /*
- * Charged to whom the caller says, and failing rather than killing for it: a program may
+ * Charged to the caller's memcg, and failing rather than killing for it: a program may
  * do without its table
  */
 #define EHFRAME_GFP (GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)

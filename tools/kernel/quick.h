@@ -14,7 +14,7 @@
  *		record of its event. A bit: is it the shape that came last after the
  *		shape before? If not, 3 bits: one of the last 7 of the event; or 7, and
  *		6 bits of length, in words, and a bit for each word
- *	words	those that are not. A bit: is it the one that came last behind the word
+ *	words	the others. A bit: is it the one that came last behind the word
  *		before, in this place? If not, 2 bits: among those seen, and 8 bits of
  *		a hash; 8 or 16 bits of difference; 32 bits
  *
@@ -79,7 +79,7 @@ static inline void quick_get(struct tracecast_bits *b, unsigned int bits)
 	}
 }
 
-/* So many bits, 1 to 32 */
+/* @bits bits, 1 to 32 */
 static __always_inline u32 quick_bits(struct tracecast_bits *b,
 				      const bool reads, unsigned int bits,
 				      u32 value)

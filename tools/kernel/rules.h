@@ -61,7 +61,7 @@ struct ctlchart_rules {
 
 /**
  * struct ctlchart_verdict - what the rules say of a point
- * @rules:	those that it breaks, CTLCHART_NELSON()
+ * @rules:	the rules that it breaks, CTLCHART_NELSON()
  * @below:	it lies below the centre: not slow, but fast
  */
 struct ctlchart_verdict {

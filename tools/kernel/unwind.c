@@ -56,7 +56,7 @@ struct frame {
 	bool called;
 };
 
-/* Those that a caller's frame may know */
+/* Registers that a caller's frame may know */
 #define KEPT_REGS (USTACK_SAVED | BIT(USTACK_RSP))
 
 /**

@@ -25,7 +25,7 @@
 #define USTACK_PLACE_RA 6
 
 /*
- * A page of a table is so many bits of an address: the C library has some 5 rows in
+ * A page of a table is this number of bits of an address: the C library has some 5 rows in
  * each, and its pages take 22 KB
  */
 #define USTACK_PAGE_BITS 8

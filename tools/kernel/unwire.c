@@ -169,7 +169,7 @@ static void take_short(struct reader *r, u32 place)
 		r->taker->record(r->time, record, len, r->taker->arg);
 }
 
-/* No longer than the room; bytes that nobody wrote are noticed by the caller */
+/* No longer than the room; the caller notices bytes that were not written */
 static bool take_plain(struct reader *r, u8 *room, u32 size)
 {
 	u32 len, i;
@@ -252,7 +252,7 @@ struct quick_reader {
 	const struct tracecast_taker *taker;
 };
 
-/* Were bits taken that nobody wrote? */
+/* Were bits taken that were not written? */
 static bool is_over(const struct tracecast_bits *b)
 {
 	return b->nr < 8 * b->past_end;

@@ -194,7 +194,7 @@ void tracecast_get_ack_range(const u8 *from, struct tracecast_ack_range *range)
 /* Each byte of a model, to begin with: a probability of about a half, no bits seen */
 #define HALF 0x80
 
-/* By how much a probability moves, after so many bits: 1/(n + 1.5) of what is left */
+/* By how much a probability moves, after n bits: 1/(n + 1.5) of what is left */
 static const u16 rate[] = {
 	43690, 26214, 18724, 14563, 11915, 10082, 8738, 7710,
 	6898,  6241,  5698,  5242,  4854,  4519,  4228, 3971,
@@ -266,7 +266,7 @@ static noinline bool code_bit(struct tracecast_coder *c, u16 *model, bool bit)
 	return bit;
 }
 
-/* A number of so many bits, the highest first; each has its model by those above */
+/* A number of @bits bits, the highest first; each has its model by those above */
 static noinline u32 code_tree(struct tracecast_coder *c, u16 *tree,
 			      unsigned int bits, u32 value)
 {

@@ -6,7 +6,7 @@
  * A session is one time for which a target is enabled. Each CPU has a stream of
  * numbered datagrams in it, DATA with whole records, or PART, PART, END with one
  * that is too large. Each header tells how many records the CPU has made before
- * it, so that whoever has two headers knows how many lie between them.
+ * it, so that two headers say how many lie between them.
  *
  * All numbers are little-endian; records are as the sender's memory has them.
  */
@@ -85,7 +85,7 @@ enum tracecast_kind {
  * @TRACECAST_PANIC: the machine has panicked: no answer will follow; all that it
  *	recorded is in the counts
  * @TRACECAST_PANIC_SOME: likewise, but some CPUs stopped in the middle of their
- *	work: nobody knows what they had, or there is no entry for them
+ *	work: what they had is not known, or there is no entry for them
  */
 enum tracecast_last {
 	TRACECAST_GOES_ON = 0,
@@ -165,7 +165,7 @@ struct tracecast_seal {
  * @events: records in it; 0 in PART, 1 in END
  * @seq: number of the datagram in the stream, from 0
  * @before: records that the CPU made before these, lost ones included
- * @lost: of these, those that were lost in the ring, or cleared
+ * @lost: of these, the records lost in the ring, or cleared
  * @time: of DATA, which the time of the first record is relative to; of PART
  *	and END, the time of the record
  */
@@ -208,7 +208,7 @@ struct tracecast_beat {
  * @base: the first datagram that the sender has
  * @next: the first one that it has not sent yet
  * @before: records before @next, lost ones included
- * @lost: of these, those that were lost in the ring, or cleared
+ * @lost: of these, the records lost in the ring, or cleared
  * @generated: records that the CPU ever made, those in the ring included
  */
 struct tracecast_beat_entry {
@@ -346,7 +346,7 @@ struct tracecast_coder {
 
 /**
  * struct tracecast_bits - bits that are written or read
- * @acc: those that are not in a whole word, or were not taken
+ * @acc: bits that are not in a whole word, or were not taken
  * @nr: how many of these
  * @at: where the next ones go, or come from
  * @end: end of the room, or of the bytes
