@@ -294,7 +294,7 @@ void ctlchart_phase1_start(struct ctlchart_phase1 *p,
 }
 
 /**
- * ctlchart_phase1_copy - copy of an estimate what its shape is told from
+ * ctlchart_phase1_copy - copy of an estimate what its shape is found from
  * @to: the copy, for ctlchart_phase1_shape() alone
  * @from: estimate
  * @room: ctlchart_phase1_room() numbers, the caller's as long as @to is used
@@ -629,7 +629,7 @@ void ctlchart_phase1_zones(const struct ctlchart_phase1 *p,
  * @p: estimate, usually complete
  *
  * The logarithms of the values are looked at, whatever the scale of the chart.
- * It tells the user whether to choose CTLCHART_QUANTILE: with 100 values the
+ * It shows the user whether to choose CTLCHART_QUANTILE: with 100 values the
  * answer is wrong for a few learnings in a hundred, with 500 hardly ever.
  *
  * Return: the shape; CTLCHART_SHAPE_PLAIN if there are too few values.

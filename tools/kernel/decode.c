@@ -488,7 +488,7 @@ static void begin_decode(struct schedz_decoder *d,
  * @header: where to
  *
  * Return: SCHEDZ_OK if it is a block of this version and whole; what its
- * header tells may be used then.
+ * header says may be used then.
  */
 enum schedz_error schedz_read_header(const u8 *block, size_t len,
 				     struct schedz_header *header)
@@ -527,7 +527,7 @@ enum schedz_error schedz_read_header(const u8 *block, size_t len,
  * @put: called for each event, in order
  * @arg: passed to @put
  *
- * Return: SCHEDZ_OK if there were as many events as the header tells. Otherwise
+ * Return: SCHEDZ_OK if there were as many events as the header says. Otherwise
  * @put may have been called for events before the nonsense, if the result is
  * SCHEDZ_DAMAGED.
  */

@@ -8,7 +8,7 @@
  *
  * Both sides know two addresses: the last one and another one. At the beginning
  * these are the sample's ip, and the middle of the kernel's text. What is written
- * begins with 16 bits, of which the lowest ones tell what they are:
+ * begins with 16 bits, of which the lowest ones say what they are:
  *
  *	...0	the address less the last one, from -2^14 to 2^14 - 1, in 15 bits
  *	..01	with 16 bits more: that, from -2^29 to 2^29 - 1, in 30 bits

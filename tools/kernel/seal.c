@@ -8,9 +8,9 @@
  * the random numbers of sessions, so that a tag is worth nothing elsewhere.
  *
  * Neither side believes what was recorded earlier. The receiver's numbers begin at
- * a random one for each receiver: who tells one of them has heard it, and is there. Each of
- * the sender's numbers counts once. To the sender, an ACK is new if it tells a later
- * number than those before, or is itself later than those that tell the same.
+ * a random one for each receiver: who sends one back has received it. Each of
+ * the sender's numbers counts once. To the sender, an ACK is new if it has a later
+ * number than the ACKs before, or is itself later than ACKs with the same one.
  */
 #include <linux/siphash.h>
 #include <linux/types.h>

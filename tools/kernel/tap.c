@@ -11,7 +11,7 @@
  * the word, its copy of the slot is the same as the tap's was. Any change - a name
  * or priority, a task without a slot, a prev that is not the last next, other
  * flags - is put into the queue before the event, as words of its own. If the
- * queue has no room for all of it, nothing is put in and the caller is told.
+ * queue has no room for all of it, nothing is put in and the caller sees that.
  *
  * Slots are set-associative by the low bits of the pid, so a search looks at
  * SCHEDZ_WAYS slots at most.

@@ -5,7 +5,7 @@
  *
  * A session is one time for which a target is enabled. Each CPU has a stream of
  * numbered datagrams in it, DATA with whole records, or PART, PART, END with one
- * that is too large. Each header tells how many records the CPU has made before
+ * that is too large. Each header says how many records the CPU has made before
  * it, so that two headers say how many lie between them.
  *
  * All numbers are little-endian; records are as the sender's memory has them.
