@@ -51,9 +51,14 @@ def same_fields(earlier, later):
         re.sub(r"prev_state=0x10\b", "prev_state=16", later)
 
 
+def fields(event):
+    """What is woken may still be runnable, and is then moved from one probe to the next."""
+    return re.sub(r" target_cpu=\d+$", "", event[3]) if event[2] == "sched_waking" else event[3]
+
+
 def same(earlier, later):
     return earlier[0] == later[0] and same_flags(earlier[1], later[1]) and \
-        earlier[2] == later[2] and same_fields(earlier[3], later[3])
+        earlier[2] == later[2] and same_fields(fields(earlier), fields(later))
 
 
 def nearest(is_same, head, truth):
