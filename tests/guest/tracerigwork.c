@@ -113,12 +113,12 @@ static void run_on(int cpu)
 		abort();
 }
 
-/* Three alarms for each sleep: 270 in the sleep of 900 ms */
+/* Three alarms for each sleep: 162 in the sleep of 900 ms. A kretprobe has ten calls at a time */
 static void begin_crowd(void)
 {
 	int i, k;
 
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < 6; i++) {
 		if (fork())
 			continue;
 		run_on(1);
