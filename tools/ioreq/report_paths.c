@@ -277,10 +277,13 @@ static void json_path_step(const struct path_step *path_step, void *arg)
 	const struct printer *p = arg;
 	struct json_object *o = json_object_new_object();
 	const struct endpoint *server = path_step_place(path_step);
+	const struct view *view = &path_step->request->view[ROLE_SERVER];
 	char object[4096];
 
 	request_paths_object(object, sizeof(object), p->s, path_step);
 	json_number(o, "depth", path_step->depth);
+	if (view->seen)
+		json_number(o, "thread", view->pid);
 	json_string(o, "host", host_name(p->s, server));
 	json_string(o, "process", server->name);
 	json_string(o, "address", server->address);

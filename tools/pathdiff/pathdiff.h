@@ -629,6 +629,7 @@ struct slowed {
  * @throughout:	abnormal executions in which no function stands out
  * @named:	causes that are named: the first ones
  * @spread:	no cause stands out
+ * @of:		for each execution the number of its cause, or NONE
  */
 struct ranking {
 	struct cause *cause;
@@ -641,6 +642,7 @@ struct ranking {
 	u32 throughout;
 	u32 named;
 	bool spread;
+	u32 *of;
 };
 
 /**

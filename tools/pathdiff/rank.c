@@ -689,7 +689,7 @@ void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
 	r->spread = r->nr && !r->named && !l->healthy;
 	renumber(p, r, verdict);
 	make_tables(p, r, verdict);
-	free(verdict);
+	r->of = verdict;
 }
 
 /**
@@ -703,4 +703,5 @@ void ranking_free(struct ranking *r)
 	for (i = 0; i < r->nr; i++)
 		free(r->cause[i].table);
 	free(r->cause);
+	free(r->of);
 }

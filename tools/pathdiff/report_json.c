@@ -6,7 +6,7 @@
 #include "pathdiff.h"
 #include "version.h"
 
-/* Values of figure 8 that are given, at most */
+/* Values of figure 8, and slow executions, that are given, at most */
 #define MAX_VALUES 1000
 
 static void add_ns(struct json_object *o, const char *key, double ns)
@@ -279,11 +279,52 @@ struct json_object *result_object(const struct result *r)
 	return o;
 }
 
+static struct json_object *slow_object(struct result *r, u32 exec, u32 causes)
+{
+	const struct exec *e = &r->paths.exec[exec];
+	struct json_object *o = json_object_new_object();
+	struct verdict v;
+
+	json_number(o, "start", e->start);
+	json_number(o, "duration", e->duration);
+	if (e->pid < UNKNOWN_PID)
+		json_signed(o, "pid", e->pid);
+	if (r->ranking.of[exec] >= causes)
+		return o;
+	rank_one(&r->paths, e, r->common, &v);
+	json_number(o, "cause", r->ranking.of[exec]);
+	add_ns(o, "self", v.self);
+	add_ns(o, "normal_self", v.normal_self);
+	add_ns(o, "excess", v.excess);
+	return o;
+}
+
+/* @causes: number of causes in the result */
+static struct json_object *slow_array(struct result *r, u32 causes)
+{
+	struct json_object *a = json_object_new_array();
+	const struct exec *e = r->paths.exec;
+	u32 i, nr = 0;
+
+	for (i = 0; i < r->paths.nr && nr < MAX_VALUES; i++) {
+		if (!e[i].abnormal || e[i].side != SIDE_TRACE)
+			continue;
+		json_object_array_add(a, slow_object(r, i, causes));
+		nr++;
+	}
+	return a;
+}
+
 /**
  * result_json - write the result as one JSON object
  * @r: the result
  */
 void result_json(struct result *r)
 {
-	json_write(result_object(r), r->out);
+	struct json_object *o = result_object(r);
+	struct json_object *causes = json_object_object_get(o, "causes");
+
+	json_object_object_add(o, "slow",
+			       slow_array(r, json_object_array_length(causes)));
+	json_write(o, r->out);
 }

@@ -20,10 +20,13 @@
 /* CPU seconds without progress: a damaged trace.dat */
 #define IDLE_CPU 60
 
+/* How long an analyzer may take, ns, unless the user says otherwise */
+#define TIMEOUT 60000000000ull
+
 /* A flag of the kernel's in an alarm's rules */
 #define RULE_OVERDUE 0x100
 
-enum { OPT_FORMAT = 0x100 };
+enum { OPT_FORMAT = 0x100, OPT_TIMEOUT };
 
 /* @cause: shared with the guard's child; NULL: print all */
 struct explain_job {
@@ -33,6 +36,9 @@ struct explain_job {
 	struct explain x;
 	char *dir;
 };
+
+/* In the order of what is not seen, after the events and the begin */
+#define FIRST_ANALYZER (SAW_NR + 1)
 
 static const char *const saw_name[SAW_NR] = {
 	[SAW_SWITCH] = "sched:sched_switch",
@@ -44,12 +50,15 @@ static const char *const saw_name[SAW_NR] = {
 
 static const struct argp_option options[] = {
 	{ "format", OPT_FORMAT, "text|json", 0, "text (default) or json", 1 },
+	{ "timeout", OPT_TIMEOUT, "TIME", 0,
+	  "Stop an analyzer after TIME (1m); 0s: ask none", 1 },
 	{ 0 }
 };
 
 static const char doc[] =
 	"Say what the time of a case's operation went to: other tasks, interrupts, waits "
-	"for a wake-up, a device's queue or the device.\n\n"
+	"for a wake-up, a device's queue or the device. pathdiff, ioreq and lbrtime are asked "
+	"as well if the recording has events for them.\n\n"
 	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
 	"\v"
 	"Examples:\n"
@@ -71,11 +80,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		job->json = cli_word(state, "format", arg, formats,
 				     ARRAY_SIZE(formats));
 		return 0;
+	case OPT_TIMEOUT:
+		job->x.timeout = cli_time(state, "timeout", arg, 0);
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* What is missing in the recording, a line each */
+/* What is named; only if that is something */
+static const struct part *cause_of(const struct explain *x)
+{
+	return x->named ? &x->named->part : x->op.part;
+}
+
+/* What is missing in the recording, and of the analyzers, a line each */
 static size_t not_seen(const struct explain *x, char *line, size_t size,
 		       size_t i)
 {
@@ -90,14 +108,66 @@ static size_t not_seen(const struct explain *x, char *line, size_t size,
 		snprintf(line, size, "the recording begins in the operation");
 		return i + 1;
 	}
+	for (i = max(i, (size_t)FIRST_ANALYZER); i < FIRST_ANALYZER + ANALYZERS;
+	     i++) {
+		const struct analysis *a = &x->analysis[i - FIRST_ANALYZER];
+
+		if (a->asked || !a->trouble)
+			continue;
+		snprintf(line, size, "%s: %s",
+			 analyzer_name(i - FIRST_ANALYZER), a->trouble);
+		return i + 1;
+	}
 	return 0;
+}
+
+static void print_part(const struct part *p, const struct explain *x,
+		       const struct finding *f, FILE *out)
+{
+	char ns[32], usual[32], at[32];
+
+	fprintf(out, "  %3.0f %%  %9s  %s%s%s", p->share,
+		format_value(ns, sizeof(ns), p->ns, true),
+		f ? analyzer_name(f->by) : "", f ? ": " : "", p->name);
+	if (p->usual)
+		fprintf(out, ", usually %s",
+			format_value(usual, sizeof(usual), p->usual, true));
+	if (f && f->confidence)
+		fprintf(out, ", confidence %u %%", f->confidence);
+	fprintf(out, "; longest %s at +%s",
+		format_value(ns, sizeof(ns), p->longest, true),
+		format_value(at, sizeof(at),
+			     p->at > x->op.start ? p->at - x->op.start : 0,
+			     true));
+	if (!f && p->kind <= PART_INTERRUPT)
+		fprintf(out, " on CPU %u", p->cpu);
+	fprintf(out, "%s%s\n", *p->detail ? ": " : "", p->detail);
+}
+
+/* One ranking: the events' parts, and findings of the same time, by share of the delay */
+static void print_ranking(const struct explain *x, FILE *out)
+{
+	const struct finding *f = x->finding, *end = f + x->nr_findings;
+	size_t i = 0;
+
+	while (i < x->op.nr || f < end) {
+		const struct part *p = &x->op.part[i];
+
+		if (f == end || (i < x->op.nr && p->share >= f->part.share)) {
+			print_part(p, x, NULL, out);
+			i++;
+		} else {
+			print_part(&f->part, x, f, out);
+			f++;
+		}
+	}
 }
 
 static void print_text(const struct explain_job *job, FILE *out)
 {
 	const struct explain *x = &job->x;
-	char took[32], usual[32], ns[32], at[32], line[128];
-	const struct part *p = x->op.part;
+	char took[32], usual[32], line[160];
+	const struct part *cause = cause_of(x);
 	size_t i;
 
 	fprintf(out, "%s: the operation took %s, usually %s\n", job->dir,
@@ -108,25 +178,13 @@ static void print_text(const struct explain_job *job, FILE *out)
 	else
 		fprintf(out,
 			"cause: %s, %.0f %% of the delay, confidence %u %%\n",
-			p->name, p->share, x->confidence);
-	for (i = 0; i < x->op.nr; i++, p++) {
-		fprintf(out, "  %3.0f %%  %9s  %s", p->share,
-			format_value(ns, sizeof(ns), p->ns, true), p->name);
-		if (p->usual)
-			fprintf(out, ", usually %s",
-				format_value(usual, sizeof(usual), p->usual,
-					     true));
-		fprintf(out, "; longest %s at +%s",
-			format_value(ns, sizeof(ns), p->longest, true),
-			format_value(at, sizeof(at), p->at - x->op.start,
-				     true));
-		if (p->kind <= PART_INTERRUPT)
-			fprintf(out, " on CPU %u", p->cpu);
-		fprintf(out, "%s%s\n", *p->detail ? ": " : "", p->detail);
-	}
+			cause->name, cause->share, x->confidence);
+	print_ranking(x, out);
 	fprintf(out,
 		"compared with %zu normal executions in the recording; %.2g of %llu values are expected to be so large by chance\n",
 		x->nr_normal, x->chance, (unsigned long long)x->judged);
+	for (i = 0; i < x->nr_remarks; i++)
+		fprintf(out, "%s\n", x->remark[i]);
 	for (i = 0; i < x->nr_doubts; i++)
 		fprintf(out, "doubt: %s\n", x->doubt[i]);
 	for (i = 0; (i = not_seen(x, line, sizeof(line), i)) != 0;)
@@ -155,6 +213,53 @@ static void add_text(struct json_object *array, const char *text)
 	json_object_array_add(array, json_object_new_string(text));
 }
 
+static struct json_object *finding_object(const struct finding *f)
+{
+	struct json_object *o = part_object(&f->part);
+
+	json_object_object_del(o, "cpu");
+	json_string(o, "by", analyzer_name(f->by));
+	json_string(o, "in", f->part.key);
+	json_number(o, "confidence", f->confidence);
+	return o;
+}
+
+static struct json_object *analyzer_object(const struct explain *x,
+					   enum analyzer a)
+{
+	const struct analysis *is = &x->analysis[a];
+	struct json_object *o = json_object_new_object();
+
+	json_string(o, "name", analyzer_name(a));
+	json_boolean(o, "asked", is->asked);
+	json_string(o, "trouble", is->trouble ? is->trouble : "");
+	if (is->result)
+		json_object_object_add(o, "result",
+				       json_object_get(is->result));
+	return o;
+}
+
+static void add_analyzers(const struct explain *x, struct json_object *o)
+{
+	struct json_object *findings = json_object_new_array();
+	struct json_object *remarks = json_object_new_array();
+	struct json_object *analyzers = json_object_new_array();
+	enum analyzer a;
+	size_t i;
+
+	for (i = 0; i < x->nr_findings; i++)
+		json_object_array_add(findings, finding_object(&x->finding[i]));
+	json_object_object_add(o, "findings", findings);
+	for (i = 0; i < x->nr_remarks; i++)
+		add_text(remarks, x->remark[i]);
+	json_object_object_add(o, "remarks", remarks);
+	for (a = 0; a < ANALYZERS; a++) {
+		if (x->analysis[a].asked || x->analysis[a].trouble)
+			json_object_array_add(analyzers, analyzer_object(x, a));
+	}
+	json_object_object_add(o, "analyzers", analyzers);
+}
+
 static void print_json(const struct explain_job *job, FILE *out)
 {
 	struct json_object *o = json_object_new_object();
@@ -162,13 +267,17 @@ static void print_json(const struct explain_job *job, FILE *out)
 	struct json_object *doubts = json_object_new_array();
 	struct json_object *missing = json_object_new_array();
 	const struct explain *x = &job->x;
-	char line[128];
+	char line[160];
 	size_t i;
 
 	json_number(o, "duration", x->op.end - x->op.start);
 	json_number(o, "usual", x->center);
 	json_number(o, "delay", explain_delay(x));
-	json_string(o, "cause", x->why_none ? "" : x->op.part[0].name);
+	json_string(o, "cause", x->why_none ? "" : cause_of(x)->name);
+	json_string(o, "cause_by",
+		    x->why_none ? "" :
+		    x->named	? analyzer_name(x->named->by) :
+				  "events");
 	json_number(o, "confidence", x->confidence);
 	json_string(o, "why_none", x->why_none ? x->why_none : "");
 	for (i = 0; i < x->op.nr; i++)
@@ -183,6 +292,7 @@ static void print_json(const struct explain_job *job, FILE *out)
 	for (i = 0; (i = not_seen(x, line, sizeof(line), i)) != 0;)
 		add_text(missing, line);
 	json_object_object_add(o, "not_seen", missing);
+	add_analyzers(x, o);
 	json_write(o, out);
 }
 
@@ -192,8 +302,8 @@ static void sum_up(const struct explain *x, struct explain_cause *c)
 		snprintf(c->why_none, sizeof(c->why_none), "%s", x->why_none);
 		return;
 	}
-	snprintf(c->key, sizeof(c->key), "%s", x->op.part[0].key);
-	c->share = lround(x->op.part[0].share);
+	snprintf(c->key, sizeof(c->key), "%s", cause_of(x)->key);
+	c->share = lround(cause_of(x)->share);
 	c->confidence = x->confidence;
 }
 
@@ -204,6 +314,9 @@ static int work(struct guard *g, FILE *out, void *arg)
 
 	if (!status) {
 		explain_judge(&job->x);
+		guard_alive(g, GUARD_NOWHERE);
+		explain_ask(&job->x);
+		explain_join(&job->x);
 		if (job->cause)
 			sum_up(&job->x, job->cause);
 		else
@@ -301,7 +414,7 @@ static void read_values(struct explain *x, struct json_object *values)
 /* The operation that the alarm is about; why nothing can be said about it, or NULL */
 static const char *read_alarm(struct explain_job *job, struct json_object *o)
 {
-	struct json_object *a = member(o, "alarm");
+	struct json_object *a = member(o, "alarm"), *c = member(o, "chart");
 	struct explain *x = &job->x;
 
 	x->op.start = number(a, "start");
@@ -313,9 +426,10 @@ static const char *read_alarm(struct explain_job *job, struct json_object *o)
 	x->begin = number(member(o, "window"), "begin");
 	x->overdue = number(a, "rules") & RULE_OVERDUE;
 	x->dropped = number(member(o, "losses"), "dropped");
+	if (member(c, "symbol") && !member(c, "file"))
+		x->function = json_object_get_string(member(c, "symbol"));
 	if (!x->op.start || x->op.end <= x->op.start ||
-	    strcmp(json_object_get_string(member(member(o, "chart"), "unit")),
-		   "ns") != 0)
+	    strcmp(json_object_get_string(member(c, "unit")), "ns") != 0)
 		return "its value is no duration: nothing can be said about where that went";
 	if (!find_who(x, json_object_get_string(member(a, "keys"))))
 		return "its chart has no key for a thread (pid), nor for a request (dev and sector): whose time it was is not known";
@@ -362,7 +476,7 @@ static int explain(struct explain_job *job, const char *program)
  */
 bool explain_cause(const char *dir, struct explain_cause *cause)
 {
-	struct explain_job job = { .dir = xstrdup(dir) };
+	struct explain_job job = { .dir = xstrdup(dir), .x.timeout = TIMEOUT };
 	int status;
 
 	job.cause = mmap(NULL, sizeof(*cause), PROT_READ | PROT_WRITE,
@@ -392,7 +506,8 @@ int explain_main(int argc, char **argv)
 						      { 0 } };
 	static const struct argp argp = { options,  parse, "CASE", doc,
 					  children, NULL,  NULL };
-	struct explain_job job = { .operand.dir = CASES_DIR };
+	struct explain_job job = { .operand.dir = CASES_DIR,
+				   .x.timeout = TIMEOUT };
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &job);

@@ -2,7 +2,8 @@
 /*
  * Why an operation took long: explain_walk.c divides its time among what the events of
  * a recording show, explain_judge.c says what of that is beyond the usual, and how far
- * that can be relied on.
+ * that can be relied on. explain_findings.c asks the analyzers that the recording is for,
+ * and explain_join.c compares what they find with what the events show.
  */
 #ifndef TRACERIG_EXPLAIN_H
 #define TRACERIG_EXPLAIN_H
@@ -13,8 +14,24 @@
 
 #include "guard.h"
 
-/* What the events of a recording allow to find */
-enum { SAW_SWITCH, SAW_WAKING, SAW_IRQ, SAW_SOFTIRQ, SAW_BLOCK, SAW_NR };
+struct json_object;
+
+/* What the events of a recording allow to find, and from SAW_NR on, which analyzers do */
+enum {
+	SAW_SWITCH,
+	SAW_WAKING,
+	SAW_IRQ,
+	SAW_SOFTIRQ,
+	SAW_BLOCK,
+	SAW_NR,
+	SAW_GRAPH = SAW_NR,
+	SAW_IOSYS,
+	SAW_LBR,
+	SAW_ALL
+};
+
+/* The programs that are asked; their order is that of SAW_GRAPH and so on */
+enum analyzer { PATHDIFF, IOREQ, LBRTIME, ANALYZERS };
 
 /* What a part of an operation's time is */
 enum part_kind {
@@ -25,6 +42,7 @@ enum part_kind {
 	PART_BLOCKED_BLIND, /* nothing shows who ended it */
 	PART_QUEUE,
 	PART_DEVICE,
+	PART_CALL, /* in a call or function, whatever the thread did there */
 };
 
 /**
@@ -77,6 +95,35 @@ struct execution {
 /* Normal executions that the slow one is compared with */
 #define NORMAL_MAX 64
 
+/* A cause has this share of the delay, percent */
+#define SHARE_MIN 50
+
+/**
+ * struct finding - a part of an operation's time that an analyzer has found
+ * @by:		the analyzer
+ * @part:	the time, and its share of the delay; @part.key is what it is in
+ * @who:	who ended a wait; "" if that is unknown
+ * @confidence:	that this is where most of the delay comes from, percent; 0: it is not
+ */
+struct finding {
+	enum analyzer by;
+	struct part part;
+	char *who;
+	unsigned int confidence;
+};
+
+/**
+ * struct analysis - what has become of an analyzer
+ * @asked:	it has run
+ * @trouble:	why it has no result, or NULL; for free()
+ * @result:	what it has written, without what is too large to be shown; or NULL
+ */
+struct analysis {
+	bool asked;
+	char *trouble;
+	struct json_object *result;
+};
+
 /**
  * struct explain - what there is to explain
  * @file:	the trace.dat
@@ -92,6 +139,8 @@ struct execution {
  * @begin:	when the recording begins
  * @overdue:	the operation has not ended yet
  * @dropped:	events that the watch had no room for
+ * @function:	the function of the kernel that the operation is; NULL: another one
+ * @timeout:	ns that each analyzer may take; 0: none is asked
  *
  * The rest is filled in.
  * @normal:	normal executions in the recording
@@ -102,7 +151,12 @@ struct execution {
  * @unseen:	time that no event explains
  * @confidence:	in the first part, percent; 0: no cause is named
  * @why_none:	then why
+ * @by_chance:	because the value can be one by chance
  * @doubt:	what lowers it; for free()
+ * @analysis:	of each analyzer
+ * @finding:	what they have found, for explain_free(); the largest share first
+ * @named:	the finding that is the cause; NULL: it is the first part, or none
+ * @remark:	where the parts agree and disagree; for free()
  */
 struct explain {
 	const char *file;
@@ -118,17 +172,26 @@ struct explain {
 	u64 begin;
 	bool overdue;
 	u64 dropped;
+	const char *function;
+	u64 timeout;
 	struct execution normal[NORMAL_MAX];
 	size_t nr_normal;
-	bool seen[SAW_NR];
+	bool seen[SAW_ALL];
 	u64 lost;
 	u64 odd;
 	double chance;
 	u64 unseen;
 	unsigned int confidence;
 	const char *why_none;
-	char *doubt[8];
+	bool by_chance;
+	char *doubt[16];
 	size_t nr_doubts;
+	struct analysis analysis[ANALYZERS];
+	struct finding *finding;
+	size_t nr_findings, finding_room;
+	const struct finding *named;
+	char *remark[8];
+	size_t nr_remarks;
 };
 
 /**
@@ -154,7 +217,13 @@ void explain_add(struct explain *x, s32 pid, enum part_kind kind,
 const char *explain_key(const char *keys, const char *end);
 int explain_read(struct guard *g, struct explain *x);
 u64 explain_delay(const struct explain *x);
+void explain_doubt(struct explain *x, double *confidence, double factor,
+		   char *text);
+void explain_shares(struct explain *x);
 void explain_judge(struct explain *x);
+const char *analyzer_name(enum analyzer a);
+void explain_ask(struct explain *x);
+void explain_join(struct explain *x);
 void explain_free(struct explain *x);
 bool explain_cause(const char *dir, struct explain_cause *cause);
 

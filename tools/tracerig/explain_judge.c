@@ -9,9 +9,6 @@
 #include "memory.h"
 #include "text.h"
 
-/* A cause has this share of the delay, percent */
-#define SHARE_MIN 50
-
 /* Least number of normal executions from which the usual time of a part is known */
 #define NORMAL_MIN 3
 
@@ -106,6 +103,20 @@ static int by_share(const void *a, const void *b)
 	return m < n ? 1 : -(m > n);
 }
 
+/**
+ * explain_shares - find the shares of the delay
+ * @x: the operation, whose parts are put in order
+ */
+void explain_shares(struct explain *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->op.nr; i++)
+		share(x, &x->op.part[i]);
+	if (x->op.nr)
+		qsort(x->op.part, x->op.nr, sizeof(*x->op.part), by_share);
+}
+
 /*
  * How many of @judged values are expected to be as far above the usual as @z, a
  * logarithm. @sigma is from @n values: it can be larger by two of its standard errors.
@@ -152,8 +163,15 @@ static double expected_parts(const struct explain *x, const struct part *p)
 			sqrt(fmax(squares, 1e-6)), n, x->judged);
 }
 
-static void doubt(struct explain *x, double *confidence, double factor,
-		  char *text)
+/**
+ * explain_doubt - add a doubt
+ * @x: the operation
+ * @confidence: is lowered
+ * @factor: by this
+ * @text: why, in a line, for free()
+ */
+void explain_doubt(struct explain *x, double *confidence, double factor,
+		   char *text)
 {
 	if (x->nr_doubts == ARRAY_SIZE(x->doubt)) {
 		free(text);
@@ -171,8 +189,9 @@ static void weigh_usual(struct explain *x, double *c)
 	size_t i;
 
 	if (!x->center)
-		doubt(x, c, 0.8,
-		      xstrdup("the chart has no centre line: shares are of all the time"));
+		explain_doubt(
+			x, c, 0.8,
+			xstrdup("the chart has no centre line: shares are of all the time"));
 	for (i = 0; i < x->nr_normal; i++)
 		sum += took(&x->normal[i]);
 	if (p->least < SHARE_MIN && p->most >= SHARE_MIN) {
@@ -180,22 +199,24 @@ static void weigh_usual(struct explain *x, double *c)
 		ratio = x->nr_normal < NORMAL_MIN ?
 				(p->most - SHARE_MIN) / (p->most - p->least) :
 				0.9;
-		doubt(x, c, ratio,
-		      xasprintf(
-			      "%s: it can have %.0f to %.0f %% of the delay",
-			      x->nr_normal < NORMAL_MIN ?
-				      "too few normal executions to compare with" :
-				      "normal executions differ",
-			      p->least, p->most));
+		explain_doubt(
+			x, c, ratio,
+			xasprintf(
+				"%s: it can have %.0f to %.0f %% of the delay",
+				x->nr_normal < NORMAL_MIN ?
+					"too few normal executions to compare with" :
+					"normal executions differ",
+				p->least, p->most));
 	}
 	if (x->nr_normal < NORMAL_MIN)
 		return;
 	ratio = (double)sum / x->nr_normal / max(x->center, (u64)1);
 	if (x->center && (ratio > 2 || ratio < 0.5))
-		doubt(x, c, 0.9,
-		      xasprintf(
-			      "normal executions in the recording take %.1f times the centre line",
-			      ratio));
+		explain_doubt(
+			x, c, 0.9,
+			xasprintf(
+				"normal executions in the recording take %.1f times the centre line",
+				ratio));
 }
 
 static void weigh_unseen(struct explain *x, double *c)
@@ -205,26 +226,29 @@ static void weigh_unseen(struct explain *x, double *c)
 	char text[32];
 
 	if (unseen >= 1)
-		doubt(x, c, 1 - unseen / 100,
-		      xasprintf("%s of the operation are not recorded",
-				format_value(text, sizeof(text), x->unseen,
-					     true)));
+		explain_doubt(x, c, 1 - unseen / 100,
+			      xasprintf("%s of the operation are not recorded",
+					format_value(text, sizeof(text),
+						     x->unseen, true)));
 	if (x->lost)
-		doubt(x, c, 0.9,
-		      xasprintf(
-			      "events are lost, or not recorded, at %llu places that can be in the operation",
-			      (unsigned long long)x->lost));
+		explain_doubt(
+			x, c, 0.9,
+			xasprintf(
+				"events are lost, or not recorded, at %llu places that can be in the operation",
+				(unsigned long long)x->lost));
 	if (x->odd)
-		doubt(x, c, 0.8,
-		      xasprintf(
-			      "events disagree %llu times on whether the thread ran",
-			      (unsigned long long)x->odd));
+		explain_doubt(
+			x, c, 0.8,
+			xasprintf(
+				"events disagree %llu times on whether the thread ran",
+				(unsigned long long)x->odd));
 	if (p->kind == PART_BLOCKED_BLIND)
-		doubt(x, c, 0.5, xstrdup("the waker is not recorded"));
+		explain_doubt(x, c, 0.5, xstrdup("the waker is not recorded"));
 	if (p->kind == PART_RUN && (!x->seen[SAW_IRQ] || !x->seen[SAW_SOFTIRQ]))
-		doubt(x, c,
-		      x->seen[SAW_IRQ] || x->seen[SAW_SOFTIRQ] ? 0.9 : 0.7,
-		      xstrdup("interrupts, which would count as computing, are not seen"));
+		explain_doubt(
+			x, c,
+			x->seen[SAW_IRQ] || x->seen[SAW_SOFTIRQ] ? 0.9 : 0.7,
+			xstrdup("interrupts, which would count as computing, are not seen"));
 }
 
 static void weigh_rival(struct explain *x, double *c)
@@ -232,9 +256,9 @@ static void weigh_rival(struct explain *x, double *c)
 	const struct part *p = &x->op.part[0];
 
 	if (x->op.nr > 1 && p[1].share > 25)
-		doubt(x, c, 1 - p[1].share / 200,
-		      xasprintf("%s has %.0f %% of the delay", p[1].name,
-				p[1].share));
+		explain_doubt(x, c, 1 - p[1].share / 200,
+			      xasprintf("%s has %.0f %% of the delay",
+					p[1].name, p[1].share));
 }
 
 /* Whether normal executions have next to nothing of the first part */
@@ -248,15 +272,15 @@ static bool is_new(const struct explain *x)
 static void weigh_chance(struct explain *x, double *c)
 {
 	if (x->chance > CHANCE_DOUBT && !is_new(x))
-		doubt(x, c, 0.85,
-		      xstrdup("values nearly as large come by chance"));
+		explain_doubt(x, c, 0.85,
+			      xstrdup("values nearly as large come by chance"));
 }
 
 static const char *why_none(const struct explain *x)
 {
 	if (!x->op.nr)
 		return "the recording does not show what the operation did";
-	if (x->chance > CHANCE_MAX && !is_new(x))
+	if (x->by_chance)
 		return "values as large as this one come by chance";
 	if (x->unseen >= x->op.part[0].ns)
 		return "most of the operation is not seen";
@@ -266,7 +290,7 @@ static const char *why_none(const struct explain *x)
 }
 
 /**
- * explain_judge - name the cause, or none
+ * explain_judge - name the cause by the events, or none
  * @x: what explain_read() has filled in; the parts are put in order
  */
 void explain_judge(struct explain *x)
@@ -275,12 +299,9 @@ void explain_judge(struct explain *x)
 	u64 known = 0;
 	size_t i;
 
-	for (i = 0; i < x->op.nr; i++) {
-		share(x, &x->op.part[i]);
+	explain_shares(x);
+	for (i = 0; i < x->op.nr; i++)
 		known += x->op.part[i].ns;
-	}
-	if (x->op.nr)
-		qsort(x->op.part, x->op.nr, sizeof(*x->op.part), by_share);
 	x->unseen = took(&x->op) > known ? took(&x->op) - known : 0;
 	x->chance = expected_values(x);
 	if (x->op.nr)
@@ -291,6 +312,7 @@ void explain_judge(struct explain *x)
 		weigh_rival(x, &confidence);
 		weigh_chance(x, &confidence);
 	}
+	x->by_chance = x->op.nr && x->chance > CHANCE_MAX && !is_new(x);
 	x->why_none = why_none(x);
 	x->confidence = x->why_none ? 0 : max(confidence, 1.0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The parts of an operation's time. See explain.h. */
+#include <json-c/json.h>
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,15 +77,19 @@ void explain_add(struct explain *x, s32 pid, enum part_kind kind,
 	}
 }
 
+static void free_part(struct part *p)
+{
+	free(p->key);
+	free(p->name);
+	free(p->detail);
+}
+
 static void free_execution(struct execution *e)
 {
 	size_t i;
 
-	for (i = 0; i < e->nr; i++) {
-		free(e->part[i].key);
-		free(e->part[i].name);
-		free(e->part[i].detail);
-	}
+	for (i = 0; i < e->nr; i++)
+		free_part(&e->part[i]);
 	free(e->part);
 }
 
@@ -101,4 +106,15 @@ void explain_free(struct explain *x)
 		free_execution(&x->normal[i]);
 	for (i = 0; i < x->nr_doubts; i++)
 		free(x->doubt[i]);
+	for (i = 0; i < x->nr_remarks; i++)
+		free(x->remark[i]);
+	for (i = 0; i < x->nr_findings; i++) {
+		free_part(&x->finding[i].part);
+		free(x->finding[i].who);
+	}
+	free(x->finding);
+	for (i = 0; i < ANALYZERS; i++) {
+		free(x->analysis[i].trouble);
+		json_object_put(x->analysis[i].result);
+	}
 }

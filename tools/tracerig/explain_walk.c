@@ -35,6 +35,9 @@ enum event {
 	ISSUE,
 	COMPLETE,
 	VALUE,
+	GRAPH,
+	CALL,
+	SAMPLE,
 	EVENTS,
 };
 
@@ -83,6 +86,9 @@ static const struct {
 		    { "start", "duration" },
 		    { "chart", "keys" },
 		    -1 },
+	[GRAPH] = { "ftrace", "funcgraph_entry", { NULL }, { NULL }, SAW_GRAPH },
+	[CALL] = { "iosys", "io_syscall", { NULL }, { NULL }, SAW_IOSYS },
+	[SAMPLE] = { "lbrprof", "lbrprof_sample", { NULL }, { NULL }, SAW_LBR },
 };
 
 /* Flags of a record: it is from an interrupt */

@@ -16,7 +16,7 @@ _tracerig() {
 		options="-e -f --event= --filter= --dir= --for= --stop-after= --keep= --buffer= --on-alarm= --interval= --metrics= --limits= --save-limits= --print"
 		;;
 	list) options="--causes --format= --dir=" ;;
-	explain) options="--format= --dir=" ;;
+	explain) options="--format= --dir= --timeout=" ;;
 	pack) options="-o --output= --dir=" ;;
 	verify) options="--dir=" ;;
 	*) return ;;
@@ -38,7 +38,7 @@ _tracerig() {
 		mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		return
 		;;
-	-e | --event | -f | --filter | --for | --stop-after | --keep | --buffer | --interval) return ;;
+	-e | --event | -f | --filter | --for | --stop-after | --keep | --buffer | --interval | --timeout) return ;;
 	esac
 	$split && return
 

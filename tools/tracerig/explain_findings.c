@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Asks the analyzers that a recording is for, and takes from their JSON what is about the
+ * operation. They are programs of their own, and what they read may be damaged: nothing
+ * that they write is relied on. See explain.h.
+ */
+#include <json-c/json.h>
+#include <linux/kernel.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer.h"
+#include "explain.h"
+#include "memory.h"
+#include "text.h"
+
+/* Bytes of an analyzer's output, and how deep its JSON may be nested */
+#define OUTPUT_MOST (16 << 20)
+#define DEPTH_MOST 32
+
+/* Findings of an analyzer, the first ones, and their least share of the delay, percent */
+#define FINDINGS_MOST 5
+#define FINDING_LEAST 1
+
+/* Bytes of a text from an analyzer */
+#define TEXT_MOST 300
+
+/* ---- JSON of which nothing is known ---- */
+
+static struct json_object *member(struct json_object *o, const char *name)
+{
+	struct json_object *value = NULL;
+
+	if (json_object_is_type(o, json_type_object))
+		json_object_object_get_ex(o, name, &value);
+	return value;
+}
+
+static struct json_object *array(struct json_object *o, const char *name)
+{
+	o = member(o, name);
+	return json_object_is_type(o, json_type_array) ? o : NULL;
+}
+
+static size_t length(struct json_object *array)
+{
+	return array ? json_object_array_length(array) : 0;
+}
+
+/* NULL if the array has no such item */
+static struct json_object *item(struct json_object *array, size_t i)
+{
+	return i < length(array) ? json_object_array_get_idx(array, i) : NULL;
+}
+
+/* A whole number that is not negative; 0 if there is none */
+static u64 number(struct json_object *o, const char *name)
+{
+	o = member(o, name);
+	if (!json_object_is_type(o, json_type_int) ||
+	    json_object_get_int64(o) < 0)
+		return 0;
+	return json_object_get_uint64(o);
+}
+
+/* From 0 to 1 */
+static double fraction(struct json_object *o, const char *name)
+{
+	double value = json_object_get_double(member(o, name));
+
+	return value >= 0 && value <= 1 ? value : 0;
+}
+
+/* For free(); "" if there is none */
+static char *text(struct json_object *o, const char *name)
+{
+	char *s;
+
+	o = member(o, name);
+	s = xstrndup(json_object_is_type(o, json_type_string) ?
+			     json_object_get_string(o) :
+			     "",
+		     TEXT_MOST);
+	clean_text(s);
+	return s;
+}
+
+static bool is_text(struct json_object *o, const char *name, const char *s)
+{
+	o = member(o, name);
+	return json_object_is_type(o, json_type_string) &&
+	       !strcmp(json_object_get_string(o), s);
+}
+
+/* ---- what of it is about the operation ---- */
+
+static u64 overlap(const struct execution *e, u64 from, u64 to)
+{
+	from = max(from, e->start);
+	to = min(to, e->end);
+	return to > from ? to - from : 0;
+}
+
+static struct finding *add_finding(struct explain *x, enum analyzer by)
+{
+	GROW(x->finding, x->nr_findings, x->finding_room);
+	x->finding[x->nr_findings] = (struct finding){ .by = by };
+	return &x->finding[x->nr_findings++];
+}
+
+/* The parts of @y, which is the operation as an analyzer sees it, become findings */
+static void add_parts(struct explain *x, struct explain *y, enum analyzer by,
+		      double known)
+{
+	struct finding *f;
+	size_t i;
+
+	explain_shares(y);
+	for (i = 0; i < y->op.nr && i < FINDINGS_MOST; i++) {
+		struct part *p = &y->op.part[i];
+		double c = 99 * known;
+
+		if (p->share < FINDING_LEAST)
+			break;
+		/* Any share between is as likely */
+		if (p->least < SHARE_MIN && p->most > SHARE_MIN)
+			c *= (p->most - SHARE_MIN) / (p->most - p->least);
+		f = add_finding(x, by);
+		f->part = *p;
+		f->who = xstrdup(p->kind == PART_BLOCKED ? p->detail : "");
+		f->confidence = p->share < SHARE_MIN ? 0 : max(c, 1.0);
+		*p = (struct part){ 0 };
+	}
+}
+
+/* The operation and its thread's normal executions, without their parts */
+static void same_operation(const struct explain *x, struct explain *y,
+			   size_t nr_normal)
+{
+	*y = (struct explain){ .op = { .start = x->op.start,
+				       .end = x->op.end,
+				       .pid = x->op.pid },
+			       .center = x->center };
+	for (; y->nr_normal < nr_normal; y->nr_normal++)
+		y->normal[y->nr_normal] = (struct execution){
+			.start = x->normal[y->nr_normal].start,
+			.end = x->normal[y->nr_normal].end,
+			.pid = x->normal[y->nr_normal].pid
+		};
+}
+
+/* ---- pathdiff ---- */
+
+static enum part_kind path_kind(struct json_object *cause)
+{
+	struct json_object *wait = member(cause, "wait");
+
+	if (is_text(cause, "kind", "interrupt") ||
+	    is_text(wait, "kind", "interrupted"))
+		return PART_INTERRUPT;
+	if (is_text(cause, "kind", "calls"))
+		return PART_CALL;
+	if (!is_text(cause, "kind", "wait") ||
+	    is_text(wait, "kind", "spinning"))
+		return PART_RUN;
+	/* After the wake-up it waits for a CPU */
+	if (is_text(wait, "kind", "preempted") ||
+	    number(wait, "queued") > number(wait, "time") / 2)
+		return PART_WAIT;
+	return length(array(wait, "who")) ? PART_BLOCKED : PART_BLOCKED_BLIND;
+}
+
+static struct finding *path_finding(struct explain *x,
+				    struct json_object *cause)
+{
+	struct json_object *who = array(member(cause, "wait"), "who");
+	char *function = text(cause, "function");
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < x->nr_findings; i++) {
+		f = &x->finding[i];
+		if (f->by == PATHDIFF && !strcmp(f->part.key, function)) {
+			free(function);
+			return f;
+		}
+	}
+	f = add_finding(x, PATHDIFF);
+	f->part.kind = path_kind(cause);
+	f->part.key = function;
+	f->part.name = text(cause, "headline");
+	f->part.detail = text(member(cause, "worst"), "path");
+	f->who = text(item(who, 0), "name");
+	f->confidence = 99 * fraction(cause, "confidence");
+	return f;
+}
+
+/* Add a slow execution if it is a part of the operation; false if it is damaged */
+static bool add_path(struct explain *x, struct json_object *slow,
+		     struct json_object *causes)
+{
+	u64 start = number(slow, "start"), duration = number(slow, "duration");
+	u64 excess = number(slow, "excess"), cause = number(slow, "cause"), end;
+	u64 usual, ns;
+	struct finding *f;
+
+	if (__builtin_add_overflow(start, duration, &end))
+		return false;
+	if (number(slow, "pid") != (u64)x->op.pid || !member(slow, "cause") ||
+	    overlap(&x->op, start, end) < duration / 2 || !excess)
+		return true;
+	if (cause >= length(causes))
+		return false;
+	f = path_finding(x, item(causes, cause));
+	usual = min(number(slow, "normal_self"), duration);
+	f->part.usual += usual;
+	ns = min(excess + usual, duration);
+	f->part.ns += ns;
+	if (ns > f->part.longest) {
+		f->part.longest = ns;
+		f->part.at = start;
+	}
+	return true;
+}
+
+static const char *read_pathdiff(struct explain *x, struct json_object *o)
+{
+	struct json_object *slow = array(o, "slow");
+	struct json_object *causes = array(o, "causes");
+	double delay = explain_delay(x);
+	size_t i;
+
+	if (!slow || !causes)
+		return "its output is not understood: causes and slow executions are not in it";
+	for (i = 0; i < length(slow); i++) {
+		if (!add_path(x, item(slow, i), causes))
+			return "its output is not understood: a slow execution";
+	}
+	for (i = 0; i < x->nr_findings; i++) {
+		struct part *p = &x->finding[i].part;
+
+		if (x->finding[i].by != PATHDIFF)
+			continue;
+		p->share = fmin(100 * (p->ns - p->usual) / fmax(delay, 1), 100);
+		p->least = p->share;
+		p->most = p->share;
+		if (p->share < SHARE_MIN)
+			x->finding[i].confidence = 0;
+	}
+	return NULL;
+}
+
+/* ---- ioreq ---- */
+
+/* Steps that say no more than that nothing is known of the time */
+static bool is_unknown(struct json_object *step)
+{
+	return is_text(step, "step", "unseen") ||
+	       is_text(step, "step", "threads") ||
+	       is_text(step, "step", "rest");
+}
+
+static bool is_own(const struct explain *x, struct json_object *step)
+{
+	return number(step, "thread") == (u64)x->op.pid;
+}
+
+/* Whether a request is of the operation's thread, at either end */
+static bool is_concerned(const struct explain *x, struct json_object *request)
+{
+	struct json_object *steps = array(request, "waited_for");
+	size_t i;
+
+	if (number(request, "pid") == (u64)x->op.pid)
+		return true;
+	for (i = 0; i < length(steps); i++) {
+		if (is_own(x, item(steps, i)))
+			return true;
+	}
+	return false;
+}
+
+static enum part_kind step_kind(const struct explain *x,
+				struct json_object *step)
+{
+	if (!is_own(x, step))
+		return PART_CALL;
+	return is_text(step, "step", "computing") ? PART_RUN :
+	       is_text(step, "step", "runnable")  ? PART_WAIT :
+	       is_text(step, "step", "sleeping")  ? PART_BLOCKED :
+						    PART_CALL;
+}
+
+static void add_step(const struct explain *x, struct explain *y,
+		     struct json_object *step, u64 from, u64 to)
+{
+	char *process = text(step, "process"), *what = text(step, "call");
+	char *object = text(step, "object"), *key;
+
+	if (!*what) {
+		free(what);
+		what = text(step, "step");
+	}
+	key = xasprintf("%s: %s%s%s", process, what, *object ? " " : "",
+			object);
+	execution_add(&y->op, step_kind(x, step), key, key, object, from, to,
+		      0);
+	free(key);
+	free(object);
+	free(what);
+	free(process);
+}
+
+/* Divide the operation's time by the steps of a request; return: ns that are known */
+static u64 divide_request(const struct explain *x, struct explain *y,
+			  struct json_object *request)
+{
+	struct json_object *steps = array(request, "waited_for");
+	u64 at = number(request, "begin"), known = 0, to;
+	size_t i;
+
+	for (i = 0; i < length(steps); i++) {
+		struct json_object *step = item(steps, i);
+
+		if (__builtin_add_overflow(at, number(step, "time"), &to))
+			break;
+		if (!is_unknown(step)) {
+			add_step(x, y, step, at, to);
+			known += overlap(&x->op, at, to);
+		}
+		at = to;
+	}
+	return known;
+}
+
+static const char *read_ioreq(struct explain *x, struct json_object *o)
+{
+	struct json_object *slowest = array(o, "slowest"), *best = NULL;
+	u64 most = 0, n;
+	struct explain y;
+	size_t i;
+
+	if (!slowest)
+		return "its output is not understood: the slowest requests are not in it";
+	for (i = 0; i < length(slowest); i++) {
+		struct json_object *r = item(slowest, i);
+		u64 begin = number(r, "begin"), end;
+
+		if (__builtin_add_overflow(begin, number(r, "wait"), &end))
+			return "its output is not understood: a request";
+		n = overlap(&x->op, begin, end);
+		if (n > most && is_concerned(x, r)) {
+			most = n;
+			best = r;
+		}
+	}
+	if (!best)
+		return "none of the requests that it has found is of the operation's thread at that time";
+	same_operation(x, &y, 0);
+	n = divide_request(x, &y, best);
+	add_parts(x, &y, IOREQ, (double)n / (x->op.end - x->op.start));
+	explain_free(&y);
+	return NULL;
+}
+
+/* ---- lbrtime ---- */
+
+static bool is_followed(const struct explain *y, u64 pid)
+{
+	size_t i;
+
+	for (i = 0; i < y->nr_normal; i++) {
+		if ((u64)y->normal[i].pid == pid)
+			return true;
+	}
+	return (u64)y->op.pid == pid;
+}
+
+/* The visits of an interval; counts what of the operation is reliable, and is not */
+static bool add_visits(struct explain *y, struct json_object *interval,
+		       u64 *reliable, u64 *all)
+{
+	struct json_object *visits = array(interval, "visits");
+	u64 pid = number(interval, "pid"), start, end, n;
+	size_t i;
+
+	if (!pid || !is_followed(y, pid))
+		return true;
+	for (i = 0; i < length(visits); i++) {
+		struct json_object *v = item(visits, i);
+		char *name = text(v, "function");
+
+		start = number(v, "start");
+		if (__builtin_add_overflow(start, number(v, "duration"),
+					   &end)) {
+			free(name);
+			return false;
+		}
+		explain_add(y, pid, PART_RUN, name, name, "", start, end,
+			    number(interval, "cpu"));
+		free(name);
+		if (pid != (u64)y->op.pid)
+			continue;
+		n = overlap(&y->op, start, end);
+		*all += n;
+		*reliable +=
+			json_object_get_boolean(member(v, "reliable")) ? n : 0;
+	}
+	return true;
+}
+
+static const char *read_lbrtime(struct explain *x, struct json_object *o)
+{
+	struct json_object *intervals = array(o, "intervals_in_order");
+	u64 reliable = 0, all = 0;
+	const char *error = NULL;
+	struct explain y;
+	size_t i, kept;
+
+	if (!intervals)
+		return "its output is not understood: the visits are not in it";
+	same_operation(x, &y, x->nr_normal);
+	for (i = 0; i < length(intervals) && !error; i++) {
+		if (!add_visits(&y, item(intervals, i), &reliable, &all))
+			error = "its output is not understood: a visit";
+	}
+	/* Executions without a sample say nothing about what is usual */
+	for (i = kept = 0; i < y.nr_normal; i++) {
+		if (y.normal[i].nr)
+			y.normal[kept++] = y.normal[i];
+	}
+	y.nr_normal = kept;
+	if (!error && !all)
+		error = "it has no visits of the operation's thread at that time";
+	if (!error)
+		add_parts(x, &y, LBRTIME, (double)reliable / all);
+	explain_free(&y);
+	/* Too large to be of use in another result */
+	json_object_object_del(o, "intervals_in_order");
+	return error;
+}
+
+/* ---- all of them ---- */
+
+static const struct {
+	const char *name, *arguments[2];
+	const char *(*read)(struct explain *x, struct json_object *o);
+} analyzers[ANALYZERS] = {
+	[PATHDIFF] = { "pathdiff", { NULL }, read_pathdiff },
+	[IOREQ] = { "ioreq", { "--paths" }, read_ioreq },
+	[LBRTIME] = { "lbrtime", { "--visits" }, read_lbrtime },
+};
+
+/**
+ * analyzer_name - name of an analyzer
+ * @a: it
+ */
+const char *analyzer_name(enum analyzer a)
+{
+	return analyzers[a].name;
+}
+
+/* Parse what an analyzer wrote; NULL if that is no object */
+static struct json_object *parse(const char *text)
+{
+	struct json_tokener *t = json_tokener_new_ex(DEPTH_MOST);
+	struct json_object *o;
+
+	if (!t)
+		memory_failed();
+	o = json_tokener_parse_ex(t, text, strlen(text) + 1);
+	if (json_tokener_get_error(t) != json_tokener_success ||
+	    !json_object_is_type(o, json_type_object)) {
+		json_object_put(o);
+		o = NULL;
+	}
+	json_tokener_free(t);
+	return o;
+}
+
+/* In pathdiff, the chart's limit says which executions are slow */
+static char *run(const struct explain *x, enum analyzer a, const char *path,
+		 char **out)
+{
+	char *limit = xasprintf("--limit=%lluns", (unsigned long long)x->limit);
+	char *entry = xasprintf("--entry=%s", x->function ? x->function : "");
+	const char *argv[8] = { analyzers[a].name, "--format=json" };
+	size_t nr = 2;
+	char *error;
+
+	if (*analyzers[a].arguments)
+		argv[nr++] = *analyzers[a].arguments;
+	if (a == PATHDIFF && x->limit)
+		argv[nr++] = limit;
+	if (a == PATHDIFF && x->function)
+		argv[nr++] = entry;
+	argv[nr] = x->file;
+	error = analyzer_run(path, argv, x->timeout, OUTPUT_MOST, out);
+	free(entry);
+	free(limit);
+	return error;
+}
+
+static void drop_findings(struct explain *x, enum analyzer a)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < x->nr_findings; i++) {
+		struct finding *f = &x->finding[i];
+
+		if (f->by != a) {
+			x->finding[kept++] = *f;
+			continue;
+		}
+		free(f->part.key);
+		free(f->part.name);
+		free(f->part.detail);
+		free(f->who);
+	}
+	x->nr_findings = kept;
+}
+
+static void ask(struct explain *x, enum analyzer a, const char *path)
+{
+	struct analysis *is = &x->analysis[a];
+	const char *trouble;
+	char *out;
+
+	is->asked = true;
+	is->trouble = run(x, a, path, &out);
+	if (is->trouble)
+		return;
+	is->result = parse(out);
+	free(out);
+	trouble = is->result ? analyzers[a].read(x, is->result) :
+			       "its output is not understood: no JSON object";
+	if (!trouble)
+		return;
+	is->trouble = xstrdup(trouble);
+	drop_findings(x, a);
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct finding *f = a, *g = b;
+
+	if (f->part.share != g->part.share)
+		return f->part.share < g->part.share ? 1 : -1;
+	return (int)f->by - (int)g->by;
+}
+
+/**
+ * explain_ask - ask the analyzers that have events in the recording
+ * @x: what explain_read() has filled in; findings are added
+ *
+ * They are asked about a thread: requests to devices have none.
+ */
+void explain_ask(struct explain *x)
+{
+	enum analyzer a;
+	char *path;
+
+	for (a = 0; a < ANALYZERS && x->timeout && x->op.pid; a++) {
+		if (!x->seen[SAW_GRAPH + a])
+			continue;
+		path = analyzer_find(analyzers[a].name);
+		if (path)
+			ask(x, a, path);
+		else
+			x->analysis[a].trouble = xstrdup(
+				"it is not installed, so that its events are not looked at");
+		free(path);
+	}
+	if (x->nr_findings)
+		qsort(x->finding, x->nr_findings, sizeof(*x->finding),
+		      by_share);
+}
