@@ -12,6 +12,7 @@
 #include "notify.h"
 #include "plan.h"
 #include "reader.h"
+#include "rig.h"
 #include "store.h"
 #include "suite.h"
 
@@ -130,6 +131,8 @@ static const struct {
 	{ "syscall.read", "42", "common_pid=3", "syscall.read 4" },
 	{ "x", "", "", "x " },
 	{ "x", "a", "sectors=3 s=4", "x a sectors=3 s=4" },
+	{ "request.80", "httpd", "common_pid=3 id=77", "request.80 httpd" },
+	{ "x", "a", "idx=3 xid=4", "x a idx=3 xid=4" },
 };
 
 START_TEST(alike)
@@ -372,6 +375,76 @@ START_TEST(without_limit)
 }
 END_TEST
 
+START_TEST(request)
+{
+	static const char *const wrong[] = { "request:", "request:0",
+					     "request:65536", "request:80x",
+					     "request:-1" };
+	struct plan p = { 0 };
+	char *error;
+	size_t i;
+
+	ck_assert_ptr_null(plan_preset(&p, "request:8080"));
+	ck_assert_uint_eq(p.nr_probes, 2);
+	for (i = 0; i < 2; i++) {
+		ck_assert_str_eq(p.probe[i].of, "iosys/io_syscall");
+		ck_assert_ptr_nonnull(
+			strstr(p.probe[i].args, "name ~ \"*:8080->*\""));
+	}
+	ck_assert_uint_eq(p.nr_charts, 1);
+	ck_assert_str_eq(p.chart[0].name, "request.8080");
+	ck_assert_str_eq(p.chart[0].event, p.probe[1].event);
+	ck_assert_ptr_nonnull(
+		strstr(p.chart[0].filter,
+		       "ctlchart(request_8080_receive, common_pid, id, "));
+	ck_assert_ptr_null(plan_preset(&p, "request:443"));
+	error = plan_preset(&p, "request:8080");
+	ck_assert_str_eq(error, "two charts are called request.8080");
+	free(error);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		error = plan_preset(&p, wrong[i]);
+		ck_assert_ptr_nonnull(error);
+		ck_assert_ptr_nonnull(
+			strstr(error, "must be a port from 1 to 65535"));
+		free(error);
+	}
+	plan_free(&p);
+}
+END_TEST
+
+/* The kernel's two files, whose lines belong together by their order alone */
+START_TEST(missed)
+{
+	static const char probes[] =
+		"r4096:tracerig_2/f_return f\np:a/f_entry f\n"
+		"p:tracerig_1/f_entry f\nr4096:tracerig_1/f_return f a=:b/c d\n";
+	static const char profile[] =
+		"  f_return        1               11\n  f_entry   2  12\n"
+		"  f_entry         3               13\n  f_return  4  18446744073709551615\n";
+
+	ck_assert_uint_eq(rig_missed(probes, profile, "tracerig_2", "f_return"),
+			  11);
+	ck_assert_uint_eq(rig_missed(probes, profile, "tracerig_1", "f_entry"),
+			  13);
+	ck_assert_uint_eq(rig_missed(probes, profile, "tracerig_1", "f_return"),
+			  UINT64_MAX);
+	ck_assert_uint_eq(rig_missed(probes, profile, "a", "f_entry"), 12);
+	/* None of this name, though it begins or ends like it; only in the arguments */
+	ck_assert_uint_eq(rig_missed(probes, profile, "tracerig_1", "f"), 0);
+	ck_assert_uint_eq(rig_missed(probes, profile, "rig_1", "f_entry"), 0);
+	ck_assert_uint_eq(rig_missed(probes, profile, "b", "c"), 0);
+	/* A probe that has come between the two readings */
+	ck_assert_uint_eq(rig_missed(probes, strchr(profile, '\n'),
+				     "tracerig_1", "f_entry"),
+			  0);
+	ck_assert_uint_eq(rig_missed(probes, "", "tracerig_2", "f_return"), 0);
+	ck_assert_uint_eq(rig_missed("", profile, "tracerig_2", "f_return"), 0);
+	ck_assert_uint_eq(rig_missed(probes, "  f_return 1", "tracerig_2",
+				     "f_return"),
+			  0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tracerig");
@@ -380,6 +453,8 @@ int main(void)
 	tcase_add_loop_test(t, filter, 0, ARRAY_SIZE(filters));
 	tcase_add_loop_test(t, mistake, 0, ARRAY_SIZE(mistakes));
 	tcase_add_test(t, same_event);
+	tcase_add_test(t, request);
+	tcase_add_test(t, missed);
 	suite_add_tcase(s, t);
 	t = tcase_create("alarms");
 	tcase_add_test(t, needs);

@@ -199,6 +199,8 @@ static struct json_object *losses_object(const struct case_job *job,
 	json_number(o, "lost", lost);
 	json_number(o, "dropped", dropped);
 	json_number(o, "overwritten", job->overwritten);
+	if (job->chart->symbol && !job->chart->file)
+		json_number(o, "missed", job->missed);
 	return o;
 }
 

@@ -29,6 +29,7 @@
  * @reader:	the window's pages and alarms
  * @head:	what window_head() returned
  * @overwritten: number of events that the ring buffer has overwritten since the start
+ * @missed:	number of calls that the chart's probes have missed since the start
  */
 struct case_job {
 	const char *dir;
@@ -41,6 +42,7 @@ struct case_job {
 	struct reader *reader;
 	int head;
 	u64 overwritten;
+	u64 missed;
 };
 
 struct timespec case_time(u64 ts);

@@ -15,8 +15,11 @@
 #include "memory.h"
 #include "text.h"
 
-/* Bytes of an analyzer's output, and how deep its JSON may be nested */
-#define OUTPUT_MOST (16 << 20)
+/*
+ * Bytes of an analyzer's output, and how deep its JSON may be nested. As objects it takes
+ * about ten times as much memory, and up to ninety times if it is made for that.
+ */
+#define OUTPUT_MOST (8 << 20)
 #define DEPTH_MOST 32
 
 /* Findings of an analyzer, the first ones, and their least share of the delay, percent */
@@ -444,11 +447,11 @@ static const char *read_lbrtime(struct explain *x, struct json_object *o)
 /* ---- all of them ---- */
 
 static const struct {
-	const char *name, *arguments[2];
+	const char *name, *arguments[3];
 	const char *(*read)(struct explain *x, struct json_object *o);
 } analyzers[ANALYZERS] = {
 	[PATHDIFF] = { "pathdiff", { NULL }, read_pathdiff },
-	[IOREQ] = { "ioreq", { "--paths" }, read_ioreq },
+	[IOREQ] = { "ioreq", { "--paths", "--top=1000" }, read_ioreq },
 	[LBRTIME] = { "lbrtime", { "--visits" }, read_lbrtime },
 };
 
@@ -486,11 +489,12 @@ static char *run(const struct explain *x, enum analyzer a, const char *path,
 	char *limit = xasprintf("--limit=%lluns", (unsigned long long)x->limit);
 	char *entry = xasprintf("--entry=%s", x->function ? x->function : "");
 	const char *argv[8] = { analyzers[a].name, "--format=json" };
+	const char *const *more = analyzers[a].arguments;
 	size_t nr = 2;
 	char *error;
 
-	if (*analyzers[a].arguments)
-		argv[nr++] = *analyzers[a].arguments;
+	while (*more)
+		argv[nr++] = *more++;
 	if (a == PATHDIFF && x->limit)
 		argv[nr++] = limit;
 	if (a == PATHDIFF && x->function)

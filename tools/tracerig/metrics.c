@@ -101,6 +101,7 @@ static void groups(const struct metrics *m, FILE *out)
 void metrics_print(const struct metrics *m, FILE *out)
 {
 	static const char *const cases = "tracerig_cases_total";
+	size_t i;
 
 	family(out, "tracerig_values_total", "counter", "Values judged.");
 	counters(m, out, "tracerig_values_total", false);
@@ -118,6 +119,13 @@ void metrics_print(const struct metrics *m, FILE *out)
 	lines(m, out, "tracerig_limit", false, false);
 	family(out, "tracerig_center", "gauge", "Centre line of other values.");
 	lines(m, out, "tracerig_center", false, true);
+	family(out, "tracerig_missed_calls_total", "counter",
+	       "Calls of a function of the kernel that its probes have missed.");
+	for (i = 0; i < m->plan->nr_charts; i++) {
+		sample(out, "tracerig_missed_calls_total",
+		       m->plan->chart[i].name);
+		fprintf(out, "%llu\n", m->chart[i].missed);
+	}
 	family(out, cases, "counter",
 	       "Cases: kept, only counted because they are alike, and not written.");
 	fprintf(out, "%s{result=\"kept\"} %llu\n", cases, m->kept);

@@ -22,10 +22,12 @@
  * that time.
  */
 #define WINDOW_LONG "dup=last, stale=5s, pre=20ms, post=5ms, from=start"
+/* ioreq needs all of a request, at both ends */
+#define WINDOW_REQUEST "dup=last, stale=5s, pre=50ms, post=50ms, from=start"
 #define WINDOW_SHORT "dup=last, stale=1s, pre=10ms, post=1ms, from=start"
 
 #define PRESETS \
-	"disk, wakeup, syscall:NAME, function:NAME or uprobe:FILE:SYMBOL"
+	"disk, wakeup, syscall:NAME, function:NAME, uprobe:FILE:SYMBOL or request:PORT"
 
 static void add_context(struct plan *p, const char *event, bool optional)
 {
@@ -304,10 +306,56 @@ static char *preset_uprobe(struct plan *p, const char *text)
 	return error;
 }
 
+/* Of iosys: numbers of the calls that receive from a socket, and that send to it */
+#define RECEIVES \
+	"op == 1 || op == 5 || op == 12 || op == 14 || op == 16 || op == 18"
+#define SENDS \
+	"op == 2 || op == 6 || op == 11 || op == 13 || op == 15 || op == 17"
+
+static void add_event_probe(struct plan *p, char *event, const char *calls,
+			    const char *port)
+{
+	GROW(p->probe, p->nr_probes, p->probe_room);
+	p->probe[p->nr_probes++] = (struct plan_probe){
+		.event = event,
+		.of = "iosys/io_syscall",
+		.args = xasprintf(
+			"id=$id:u64 if (%s) && result > 0 && name ~ \"*:%s->*\"",
+			calls, port)
+	};
+}
+
+/*
+ * From the end of the last call that receives on a connection at the port to the end of
+ * the next call that sends on it, by the same thread. Calls without bytes do not count:
+ * servers with an event loop read until there is nothing. Two events of their own, so that
+ * io_syscall itself has no filter, and all calls are context.
+ */
+static char *preset_request(struct plan *p, const char *port)
+{
+	struct plan_chart c = { 0 };
+	u64 number;
+
+	if (!parse_number(port, &number) || !number || number > 65535)
+		return xasprintf("request:%s: must be a port from 1 to 65535",
+				 port);
+	c.name = xasprintf("request.%llu", number);
+	c.event = xasprintf("request_%llu_send", number);
+	c.filter = xasprintf(
+		"ctlchart(request_%llu_receive, common_pid, id, " WINDOW_REQUEST
+		", name=%s)",
+		number, c.name);
+	add_event_probe(p, xasprintf("request_%llu_receive", number), RECEIVES,
+			port);
+	add_event_probe(p, xstrdup(c.event), SENDS, port);
+	add_context(p, "iosys:io_syscall", false);
+	return add_chart_or_free(p, &c);
+}
+
 /**
  * plan_preset - add what a preset stands for
  * @p: the plan
- * @text: disk, wakeup, syscall:NAME, function:NAME or uprobe:FILE:SYMBOL
+ * @text: disk, wakeup, syscall:NAME, function:NAME, uprobe:FILE:SYMBOL or request:PORT
  *
  * Return: NULL, or what is wrong, for free().
  */
@@ -323,6 +371,8 @@ char *plan_preset(struct plan *p, const char *text)
 		return preset_function(p, text + 9);
 	if (!strncmp(text, "uprobe:", 7))
 		return preset_uprobe(p, text + 7);
+	if (!strncmp(text, "request:", 8))
+		return preset_request(p, text + 8);
 	return xasprintf("unknown preset %s: must be " PRESETS, text);
 }
 
@@ -439,17 +489,27 @@ void plan_print(const struct plan *p, FILE *out, u64 buffer)
 	for (i = 0; i < p->nr_probes; i++) {
 		const struct plan_probe *e = &p->probe[i];
 
-		if (e->file)
+		if (e->of)
+			fprintf(out,
+				"echo 'e:" PROGRAM
+				"/%s %s %s' >> /sys/kernel/tracing/dynamic_events\n",
+				e->event, e->of, e->args);
+		else if (e->file)
 			fprintf(out,
 				"echo '%c:" PROGRAM
 				"/%s %s:0x%llx' >> /sys/kernel/tracing/uprobe_events\n",
 				e->returns ? 'r' : 'p', e->event, e->file,
 				e->offset);
+		else if (e->returns)
+			fprintf(out,
+				"echo 'r%d:" PROGRAM
+				"/%s %s' >> /sys/kernel/tracing/kprobe_events\n",
+				PLAN_CALLS, e->event, e->function);
 		else
 			fprintf(out,
-				"echo '%c:" PROGRAM
+				"echo 'p:" PROGRAM
 				"/%s %s' >> /sys/kernel/tracing/kprobe_events\n",
-				e->returns ? 'r' : 'p', e->event, e->function);
+				e->event, e->function);
 	}
 	fprintf(out, "trace-cmd record -B " PROGRAM " -C mono -b %llu",
 		buffer >> 10);
@@ -526,6 +586,7 @@ void plan_free(struct plan *p)
 		free(p->probe[i].event);
 		free(p->probe[i].function);
 		free(p->probe[i].file);
+		free(p->probe[i].args);
 	}
 	for (i = 0; i < p->nr_context; i++)
 		free(p->context[i]);

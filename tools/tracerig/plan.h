@@ -13,6 +13,14 @@
 /* Limit of the number of charts of a watch */
 #define PLAN_CHARTS 16
 
+/*
+ * Calls that can be in a function at a time, if its return is to be seen: the most that
+ * the kernel allows. By itself it has room for 10, or 2 for each CPU, and a function in
+ * which threads sleep has more of them. It takes about 350 KiB, and 32 KiB for each CPU.
+ * Returns in user space have no such limit.
+ */
+#define PLAN_CALLS 4096
+
 /**
  * struct plan_probe - a dynamic event
  * @event:	its name; its system is the watch's own
@@ -20,6 +28,8 @@
  * @function:	function of the kernel, or NULL
  * @file:	program or library, or NULL
  * @offset:	of the function in @file, in bytes
+ * @of:		it is another event of @of, "system/event", that passes a filter; or NULL
+ * @args:	then its fields and the filter
  */
 struct plan_probe {
 	char *event;
@@ -27,6 +37,8 @@ struct plan_probe {
 	char *function;
 	char *file;
 	u64 offset;
+	const char *of;
+	char *args;
 };
 
 /**

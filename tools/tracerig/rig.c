@@ -2,6 +2,7 @@
 /* The trace instance and the probes of a watch. See rig.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -13,7 +14,8 @@
 
 #define PROBES                                                  \
 	(TRACEFS_DYNEVENT_KPROBE | TRACEFS_DYNEVENT_KRETPROBE | \
-	 TRACEFS_DYNEVENT_UPROBE | TRACEFS_DYNEVENT_URETPROBE)
+	 TRACEFS_DYNEVENT_UPROBE | TRACEFS_DYNEVENT_URETPROBE | \
+	 TRACEFS_DYNEVENT_EPROBE)
 
 /* Instances of watches at a time */
 #define RIGS_MAX 64
@@ -165,39 +167,81 @@ static bool choose_number(struct rig *r, unsigned int *cleaned)
 	return chosen;
 }
 
-static bool create_probes(const struct rig *r, char **error)
+static struct tracefs_dynevent *alloc_probe(const struct rig *r,
+					    const struct plan_probe *p)
 {
 	struct tracefs_dynevent *probe;
+	const char *event;
+	char *system;
+
+	if (p->of) {
+		system = xstrndup(p->of, strcspn(p->of, "/"));
+		event = strchr(p->of, '/') + 1;
+		probe = tracefs_eprobe_alloc(r->system, p->event, system, event,
+					     p->args);
+		free(system);
+		return probe;
+	}
+	if (p->file && p->returns)
+		return tracefs_uretprobe_alloc(r->system, p->event, p->file,
+					       p->offset, NULL);
+	if (p->file)
+		return tracefs_uprobe_alloc(r->system, p->event, p->file,
+					    p->offset, NULL);
+	return tracefs_kprobe_alloc(r->system, p->event, p->function, NULL);
+}
+
+static char *cannot_probe(const struct plan_probe *p, int error)
+{
+	if (p->of)
+		return xasprintf(
+			"%s cannot be probed: %s: this needs events of iosys, which a kernel with tracerig's patches has (CONFIG_IOSYS)",
+			p->of, strerror(error));
+	return xasprintf(
+		"%s cannot be probed: %s%s", p->file ? p->file : p->function,
+		strerror(error),
+		p->file ?
+			"" :
+			": see /sys/kernel/tracing/available_filter_functions");
+}
+
+/* libtracefs 1.6 writes "r4096::SYSTEM", which the kernel does not understand */
+static bool create_return(const struct rig *r, const struct plan_probe *p)
+{
+	char *line = xasprintf("r%d:%s/%s %s", PLAN_CALLS, r->system, p->event,
+			       p->function);
+	bool created =
+		tracefs_instance_file_append(NULL, "kprobe_events", line) >= 0;
+
+	free(line);
+	return created;
+}
+
+static bool create_probe(const struct rig *r, const struct plan_probe *p)
+{
+	struct tracefs_dynevent *probe;
+	int failed, error;
+
+	if (p->function && p->returns)
+		return create_return(r, p);
+	probe = alloc_probe(r, p);
+	if (!probe)
+		memory_failed();
+	failed = tracefs_dynevent_create(probe);
+	error = errno;
+	tracefs_dynevent_free(probe);
+	errno = error;
+	return !failed;
+}
+
+static bool create_probes(const struct rig *r, char **error)
+{
 	size_t i;
-	int ret;
 
 	for (i = 0; i < r->plan->nr_probes; i++) {
-		const struct plan_probe *p = &r->plan->probe[i];
-
-		if (p->file && p->returns)
-			probe = tracefs_uretprobe_alloc(
-				r->system, p->event, p->file, p->offset, NULL);
-		else if (p->file)
-			probe = tracefs_uprobe_alloc(r->system, p->event,
-						     p->file, p->offset, NULL);
-		else if (p->returns)
-			probe = tracefs_kretprobe_alloc(r->system, p->event,
-							p->function, NULL, 0);
-		else
-			probe = tracefs_kprobe_alloc(r->system, p->event,
-						     p->function, NULL);
-		if (!probe)
-			memory_failed();
-		ret = tracefs_dynevent_create(probe);
-		tracefs_dynevent_free(probe);
-		if (!ret)
+		if (create_probe(r, &r->plan->probe[i]))
 			continue;
-		*error = xasprintf(
-			"%s cannot be probed: %s%s",
-			p->file ? p->file : p->function, strerror(errno),
-			p->file ?
-				"" :
-				": see /sys/kernel/tracing/available_filter_functions");
+		*error = cannot_probe(&r->plan->probe[i], errno);
 		return false;
 	}
 	return true;
@@ -391,6 +435,65 @@ char *rig_chart_text(const struct rig *r, const struct plan_chart *c)
 }
 
 /**
+ * rig_missed - how often a probe of the kernel was not hit, though it was due
+ * @probes: the file kprobe_events
+ * @profile: the file kprobe_profile, which has the same probes in the same order, but
+ *	not the systems of their events
+ * @system: system of the probe's event
+ * @event: the event
+ *
+ * Return: the number; 0 if the two files do not fit together, or do not have the probe.
+ */
+u64 rig_missed(const char *probes, const char *profile, const char *system,
+	       const char *event)
+{
+	char *name = xasprintf(":%s/%s ", system, event);
+	unsigned long long missed = 0;
+	char found[128] = "";
+	size_t len;
+
+	for (; *probes && *profile; profile += strcspn(profile, "\n")) {
+		probes += strspn(probes, "\n");
+		profile += strspn(profile, "\n");
+		len = strcspn(probes, "\n");
+		if (memmem(probes, min(len, strcspn(probes, " ") + 1), name,
+			   strlen(name))) {
+			if (sscanf(profile, "%127s %*u %llu", found, &missed) !=
+				    2 ||
+			    strcmp(found, event) != 0)
+				missed = 0;
+			break;
+		}
+		probes += len;
+	}
+	free(name);
+	return missed;
+}
+
+/* Of both probes of a function: a call that either of them misses has no duration */
+static u64 missed_calls(const struct rig *r, const struct plan_chart *c)
+{
+	char *probes, *profile;
+	u64 missed = 0;
+	size_t i;
+
+	if (!c->symbol || c->file)
+		return 0;
+	probes = tracefs_instance_file_read(NULL, "kprobe_events", NULL);
+	profile = tracefs_instance_file_read(NULL, "kprobe_profile", NULL);
+	for (i = 0; probes && profile && i < r->plan->nr_probes; i++) {
+		const struct plan_probe *p = &r->plan->probe[i];
+
+		if (p->function && !strcmp(p->function, c->symbol))
+			missed += rig_missed(probes, profile, r->system,
+					     p->event);
+	}
+	free(probes);
+	free(profile);
+	return missed;
+}
+
+/**
  * rig_chart - read a chart's lines and counts
  * @r: the rig
  * @c: the chart
@@ -410,6 +513,7 @@ bool rig_chart(const struct rig *r, const struct plan_chart *c,
 	if (line)
 		sscanf(line, "\nalarms: %llu, kept %*u, not written %llu",
 		       &chart->alarms, &chart->not_written);
+	chart->missed = missed_calls(r, c);
 	while (!found && kernel_next_chart(&rest, &k)) {
 		found = !k.part && !strcmp(k.name, c->name);
 		if (!found)

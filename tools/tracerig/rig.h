@@ -26,6 +26,7 @@
  * @values:	number of values judged
  * @alarms:	number of alarms
  * @not_written: number of alarms that are not in the ring buffer
+ * @missed:	number of a function's calls that its probes have missed
  */
 struct rig_chart {
 	char state[64];
@@ -37,6 +38,7 @@ struct rig_chart {
 	u64 values;
 	u64 alarms;
 	u64 not_written;
+	u64 missed;
 };
 
 /**
@@ -67,6 +69,8 @@ bool rig_is_there(const struct rig *r);
 char *rig_chart_text(const struct rig *r, const struct plan_chart *c);
 bool rig_chart(const struct rig *r, const struct plan_chart *c,
 	       struct rig_chart *chart);
+u64 rig_missed(const char *probes, const char *profile, const char *system,
+	       const char *event);
 u64 rig_overwritten(const struct rig *r, unsigned int cpus);
 
 #endif

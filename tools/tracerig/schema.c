@@ -96,6 +96,7 @@ static const struct member members[] = {
 	{ "losses", "lost", NUMBER, false, NULL },
 	{ "losses", "dropped", NUMBER, false, NULL },
 	{ "losses", "overwritten", NUMBER, false, NULL },
+	{ "losses", "missed", NUMBER, true, NULL },
 	{ "file", "name", NAME, false, NULL },
 	{ "file", "bytes", NUMBER, false, NULL },
 	{ "file", "sha256", SUM, false, NULL },

@@ -43,8 +43,9 @@ int group_comm(const char *comm)
  * @buf: where to put it: the chart, the program, and the objects among the keys
  * @size: its size
  *
- * The threads of a pool are alike, and so are the sectors of a disk: digits at the end
- * of the program's name are ignored, and so are keys named sector or pid.
+ * The threads of a pool are alike, and so are the sectors of a disk, and connections:
+ * digits at the end of the program's name are ignored, and so are keys named sector, pid
+ * or id.
  */
 void group_of(const struct alarm *a, char *buf, size_t size)
 {
@@ -56,6 +57,7 @@ void group_of(const struct alarm *a, char *buf, size_t size)
 		size_t n = strcspn(key, " "), name = strcspn(key, "= ");
 
 		if (name < n && (name != 6 || strncmp(key, "sector", 6)) &&
+		    (name != 2 || strncmp(key, "id", 2)) &&
 		    (name < 3 || strncmp(key + name - 3, "pid", 3)) &&
 		    len < size)
 			len += snprintf(buf + len, size - len, " %.*s", (int)n,

@@ -49,7 +49,7 @@ _tracerig() {
 	fi
 	case $command in
 	watch)
-		mapfile -t COMPREPLY < <(compgen -W "disk wakeup syscall: function: uprobe:" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "disk wakeup syscall: function: uprobe: request:" -- "$cur")
 		[[ ${COMPREPLY-} == *: ]] && compopt -o nospace
 		__ltrim_colon_completions "$cur"
 		;;

@@ -209,6 +209,7 @@ static int write_pending(struct watch *w, size_t index, u64 nth)
 		.reader = &w->reader,
 		.head = w->head,
 		.overwritten = rig_overwritten(&w->rig, w->reader.cpus),
+		.missed = w->chart[index].missed,
 	};
 
 	return case_write(&job);
@@ -481,6 +482,11 @@ static void conclude(struct watch *w)
 
 	for (i = 0; i < p->nr_charts; i++) {
 		rig_chart(&w->rig, &p->chart[i], &w->chart[i]);
+		if (w->chart[i].missed)
+			say("%s: %" PRIu64
+			    " calls were missed, by probes that have room for %d at a time",
+			    p->chart[i].name, (uint64_t)w->chart[i].missed,
+			    PLAN_CALLS);
 		if (w->chart[i].has_limit)
 			continue;
 		complain("%s: ended while %s: nothing was judged",

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+"""usage: requests_case.py CASE NS
+
+CASE is of a request that its server slept 2 s in, and its client waited NS for.
+"""
+import json
+import sys
+
+with open(sys.argv[1] + "/case.json") as f:
+    alarm = json.load(f)["alarm"]
+assert alarm["chart"] == "request.8080", alarm
+assert 2e9 <= alarm["value"] < int(sys.argv[2]), (alarm, sys.argv[2])
+keys = dict(k.split("=") for k in alarm["keys"].split())
+assert int(keys["common_pid"]) == alarm["pid"] and int(keys["id"]), alarm

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 200
+#
+# tracerig watch request:PORT, with a real server: requests that it is slow to answer are
+# cases, those at another port of the same program are not, and explain asks ioreq. How
+# slow they were, the client says.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+need_ctlchart
+export PATH=$TRACERIG_TOP/build/tools/bin:$PATH
+
+explain() {
+	cp -r cases "$TRACERIG_OUTPUT" || :
+	cat log err served out 2>/dev/null
+	cat "$tracing"/instances/tracerig-1/events/tracerig_1/*/ctlchart 2>/dev/null
+}
+
+ip link set lo up
+mkfifo slow
+setsid python3 "$TRACERIG_TOP/tests/guest/requests_served.py" 8080 8081 slow >served 2>err-served &
+exec 3>slow
+until_true 30 grep -q served served
+tracerig watch --dir="$PWD/cases" request:8080 >log 2>err &
+pid=$!
+until_true 60 grep -q '^request.8080: learnt: ' log
+
+answered() {
+	[ "$(wc -l <served)" -gt "$1" ]
+}
+slow() { # WORD
+	local before
+	before=$(wc -l <served)
+	echo "$1" >&3
+	until_true 30 answered "$before"
+}
+slow other
+slow slow
+# On a busy host other requests may be above the limit, too
+until_true 30 grep -q ' case [0-9]*: request.8080 took [2-9][0-9.]* s,' log
+exec 3>&-
+kill "$pid"
+wait "$pid" || die "the watch failed"
+same "" "$(ls "$tracing/instances")" "instances after the watch"
+same "" "$(cat "$tracing/dynamic_events")" "probes after the watch"
+
+# --- the operation is the request: from its last read to its answer, within the client's time
+took=$(awk '$1 == "slow" { print $2 }' served)
+case=$(sed -n 's/.* case \([0-9]*\): request.8080 took [2-9][0-9.]* s,.*/\1/p' log)
+python3 "$TRACERIG_TOP/tests/guest/requests_case.py" "cases/$case" "$took" || die "another operation"
+tracerig verify --dir=cases "$case" >/dev/null || die "the case is not whole"
+# The other port's slow request is no alarm
+[ "$(grep -c 'took [2-9][0-9.]* s' log)" -eq 1 ] || die "more than one request of 2 s"
+
+# --- why: the server slept, by the events and by ioreq
+tracerig explain --dir=cases --timeout=10m "$case" >out 2>err || die "explain fails"
+grep -q '^cause: blocked until a timer' out || die "another cause"
+grep -q '% .* ioreq: python3.*: sleeping' out || die "ioreq does not find the sleep"
+! grep -q '^disagree' out || die "they disagree"
+cat log out
