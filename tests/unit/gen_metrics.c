@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		  .limit = 1042900000,
 		  .values = 500,
 		  .alarms = 3 },
-		{ .has_limit = true, .limit = 40, .values = 7 },
+		{ .has_limit = true, .limit = 40, .values = 7, .missed = 4 },
 		{ .values = 0 },
 	};
 	struct store s = { .lock = -1 };

@@ -38,6 +38,8 @@ has() {
 	grep -qxF "$1" written || wrong "no line $1"
 }
 has 'tracerig_limit_seconds{chart="disk"} 1.042900000'
+has 'tracerig_missed_calls_total{chart="disk"} 0'
+has 'tracerig_missed_calls_total{chart="q\"\\\n"} 4'
 has 'tracerig_center_seconds{chart="disk"} 0.006100000'
 has 'tracerig_limit{chart="q\"\\\n"} 40'
 has 'tracerig_values_total{chart="new"} 0'
