@@ -123,6 +123,43 @@ cmp target cases/case-4.tar || wrong "pack to a link to nothing is another TAR"
 [ -L link ] || wrong "the link to nothing was replaced"
 rm cases/case-4.tar fifo
 expect 1 'nosuch/x.tar.*: No such file' pack --dir cases 4 -o nosuch/x.tar
+# The mode is that of any new file, and what was there before is replaced
+(umask 027 && "$program" pack --dir cases 4 -o mode.tar) || wrong "pack fails with another umask"
+[ "$(stat -c %a mode.tar)" = 640 ] || wrong "mode of a TAR: $(stat -c %a mode.tar)"
+echo old >mode.tar
+"$program" pack --dir cases 4 -o mode.tar || wrong "pack does not replace a file"
+cmp mode.tar target || wrong "pack replaces a file by another TAR"
+# Nothing is left of a killed one; what was there stays
+mkdir bin killed
+cat >bin/tar <<'END'
+#!/bin/sh
+echo part
+echo $$ >tar.pid.new && mv tar.pid.new tar.pid
+exec sleep 60
+END
+chmod 755 bin/tar
+for signal in TERM KILL; do
+	echo old >killed/there.tar
+	for name in there new; do
+		rm -f tar.pid
+		PATH=$PWD/bin:$PATH "$program" pack --dir cases 4 -o killed/$name.tar 2>err &
+		until [ -e tar.pid ]; do sleep 0.05; done
+		kill -$signal $!
+		wait $! 2>/dev/null
+		kill "$(cat tar.pid)"
+	done
+	[ "$(ls -A killed)" = there.tar ] || wrong "left by a pack that SIG$signal ended: $(ls -A killed)"
+	[ "$(cat killed/there.tar)" = old ] || wrong "SIG$signal: there.tar was replaced"
+done
+# Without /proc, a file without a name cannot get one, and sanitizers do not work
+if [[ $TOOLS != *-san/* ]] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+	mkdir named
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c 'mount -t tmpfs tmpfs /proc && "$0" pack --dir cases 4 -o named/x.tar' "$program" ||
+		wrong "pack without /proc fails"
+	cmp named/x.tar target || wrong "pack without /proc is another TAR"
+	[ "$(ls -A named)" = x.tar ] || wrong "left without /proc: $(ls -A named)"
+fi
 
 # --- each change of a case is found
 refused() { # PATTERN, after changing ./4

@@ -2,6 +2,8 @@
 /* Files that are replaced when they are complete. See output.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,9 +14,40 @@
 
 static void forget(struct output *o)
 {
+	if (o->fd >= 0)
+		close(o->fd);
 	free(o->temporary);
 	free(o->path);
-	memset(o, 0, sizeof(*o));
+	*o = (struct output){ .fd = -1 };
+}
+
+/* A file without a name in the directory of o->path; it gets its name by /proc */
+static int open_unnamed(struct output *o)
+{
+	char *copy = xstrdup(o->path);
+	int fd = -1;
+
+	if (!access("/proc/self/fd", X_OK))
+		fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	free(copy);
+	if (fd >= 0)
+		o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (fd >= 0 && o->fd < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int open_named(struct output *o, mode_t mode)
+{
+	int fd;
+
+	o->temporary = xasprintf("%s.XXXXXX", o->path);
+	fd = mkostemp(o->temporary, O_CLOEXEC);
+	if (fd >= 0)
+		fchmod(fd, mode);
+	return fd;
 }
 
 /**
@@ -32,7 +65,7 @@ FILE *output_open(struct output *o, const char *path)
 	int fd;
 
 	umask(mask);
-	memset(o, 0, sizeof(*o));
+	*o = (struct output){ .fd = -1 };
 	if (!path)
 		return fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
@@ -43,22 +76,46 @@ FILE *output_open(struct output *o, const char *path)
 		return fopen(path, "we");
 	if (!o->path)
 		o->path = xstrdup(path);
-	o->temporary = xasprintf("%s.XXXXXX", o->path);
-	fd = mkostemp(o->temporary, O_CLOEXEC);
+	fd = open_unnamed(o);
+	if (fd < 0)
+		fd = open_named(o, 0666 & ~mask);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (out) {
-		fchmod(fd, 0666 & ~mask);
-	} else {
+	if (!out) {
 		int error = errno;
 
 		if (fd >= 0) {
 			close(fd);
-			unlink(o->temporary);
+			if (o->temporary)
+				unlink(o->temporary);
 		}
 		forget(o);
 		errno = error;
 	}
 	return out;
+}
+
+/* Give the file without a name one in o->temporary */
+static bool link_temporary(struct output *o)
+{
+	char *from = xasprintf("/proc/self/fd/%d", o->fd);
+	unsigned int i;
+	int failed = -1;
+
+	for (i = 0; failed && i < 1000; i++) {
+		free(o->temporary);
+		o->temporary = xasprintf("%s.%d-%u", o->path, (int)getpid(), i);
+		failed = linkat(AT_FDCWD, from, AT_FDCWD, o->temporary,
+				AT_SYMLINK_FOLLOW);
+		if (failed && errno != EEXIST)
+			break;
+	}
+	free(from);
+	if (failed) {
+		/* Whose name that is, if it is one, is unknown */
+		free(o->temporary);
+		o->temporary = NULL;
+	}
+	return !failed;
 }
 
 /**
@@ -71,7 +128,13 @@ FILE *output_open(struct output *o, const char *path)
  */
 int output_finish(struct output *o, const char *program, int status)
 {
-	if (o->temporary && !status && rename(o->temporary, o->path)) {
+	bool named = o->temporary, placed = true;
+
+	if (!status && o->fd >= 0)
+		placed = named = link_temporary(o);
+	if (!status && named)
+		placed = !rename(o->temporary, o->path);
+	if (!placed) {
 		fprintf(stderr, "%s: %s: %s\n", program, o->path,
 			strerror(errno));
 		status = EXIT_FAILURE;

@@ -2,6 +2,8 @@
 /*
  * Where a result goes: to a temporary file that takes the place of a regular one when
  * it is complete, or straight into whatever else is there, such as a device or a FIFO.
+ * The temporary file has no name, so that nothing is left of a killed program; only on a
+ * file system without such files does it have one.
  */
 #ifndef LIB_OUTPUT_H
 #define LIB_OUTPUT_H
@@ -11,11 +13,13 @@
 /**
  * struct output - a result that is being written
  * @path:	the file that is replaced, NULL if none is
- * @temporary:	its temporary file, NULL likewise
+ * @temporary:	name of its temporary file, NULL if that has none
+ * @fd:		the temporary file if it has no name, otherwise -1
  */
 struct output {
 	char *path;
 	char *temporary;
+	int fd;
 };
 
 FILE *output_open(struct output *o, const char *path);
