@@ -3,7 +3,19 @@
 
 The cases are those that list.json has, with the files and figures of gen_cases.
 """
-import hashlib, json, os
+import hashlib, json, os, struct
+
+
+def build_id(notes):
+    """The description of the first GNU note of type 3, by the ELF specification"""
+    while notes:
+        name, size, kind = struct.unpack_from("=III", notes)
+        data = 12 + -(-name // 4) * 4
+        if kind == 3 and notes[12 : 12 + name] == b"GNU\0":
+            return notes[data : data + size].hex()
+        notes = notes[data + -(-size // 4) * 4 :]
+
+
 listed = json.load(open("list.json"))
 assert {g["group"]: g["count"] for g in listed["groups"]} == {"disk reader dev=254:0": 12, "disk writer dev=254:0": 1}
 got = {c["case"]: (c["value"], c["nth"]) for g in listed["groups"] for c in g["cases"]}
@@ -21,3 +33,7 @@ for number in got:
     assert [(c["events"], c["gaps"], c["lost"]) for c in o["window"]["cpus"]] == [(40, 0, 0), (40, 1, 3)]
     assert o["losses"]["lost"] == 3 and o["window"]["begin"] == 1001 and o["window"]["end"] == 1080
     assert open(d + "vmstat.txt").read().startswith("nr_free_pages ")
+    if os.access("/sys/kernel/notes", os.R_OK):
+        lines = open(d + "build-ids.txt").read().splitlines()
+        assert lines[0] == build_id(open("/sys/kernel/notes", "rb").read()) + " kernel", lines[0]
+        assert all(len(line.split()) == 2 for line in lines)

@@ -318,7 +318,9 @@ static bool fill(struct case_job *job, const char *dir)
 	good = part_close(f, good);
 	if (good && job->chart_text)
 		good = write_text(dir, "chart.txt", job->chart_text);
-	failed = good ? state_collect(dir, missing) : NULL;
+	failed = good ? state_collect(dir, job->reader->alarms.lead.pid,
+				      missing) :
+			NULL;
 	good &= !failed;
 	o = good ? case_object(job, &w, dir, missing) : NULL;
 	f = o ? part_open(dir, CASE_FILE) : NULL;

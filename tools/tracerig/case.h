@@ -53,6 +53,6 @@ char *case_verify(const char *dir, struct json_object *o);
 char *case_sum(const char *path, u64 *bytes);
 char *schema_check(struct json_object *o);
 
-char *state_collect(const char *dir, struct json_object *missing);
+char *state_collect(const char *dir, int pid, struct json_object *missing);
 
 #endif
