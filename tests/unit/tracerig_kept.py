@@ -20,10 +20,12 @@ listed = json.load(open("list.json"))
 assert {g["group"]: g["count"] for g in listed["groups"]} == {"disk reader dev=254:0": 12, "disk writer dev=254:0": 1}
 got = {c["case"]: (c["value"], c["nth"]) for g in listed["groups"] for c in g["cases"]}
 assert got == {1: (300, 1), 3: (800, 1), 4: (300, 10), 5: (600, 11)}, got
+sizes = {c["case"]: c["bytes"] for g in listed["groups"] for c in g["cases"]}
 for number in got:
     d = "cases/%d/" % number
     o = json.load(open(d + "case.json"))
     files = {f["name"]: f for f in o["files"]}
+    assert sizes[number] == sum(os.path.getsize(d + name) for name in os.listdir(d)), sizes[number]
     assert set(files) | {"case.json"} == set(os.listdir(d))
     for name, f in files.items():
         data = open(d + name, "rb").read()

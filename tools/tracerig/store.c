@@ -117,9 +117,14 @@ static void fill_case(struct store_case *c, struct json_object *o)
 static bool load_case(struct store *s, u64 number)
 {
 	char *path = xasprintf("%s/%llu", s->dir, number), *error = NULL;
+	char *json = xasprintf("%s/" CASE_FILE, path);
 	struct json_object *o = case_read(path, &error);
 	struct store_case *c;
+	struct stat st;
+	u64 bytes;
 
+	bytes = stat(json, &st) ? 0 : st.st_size;
+	free(json);
 	free(path);
 	if (!error && get_number(o, "case") != number)
 		error = xstrdup("another case");
@@ -131,7 +136,7 @@ static bool load_case(struct store *s, u64 number)
 	}
 	GROW(s->c, s->nr, s->room);
 	c = &s->c[s->nr++];
-	*c = (struct store_case){ .number = number };
+	*c = (struct store_case){ .number = number, .bytes = bytes };
 	fill_case(c, o);
 	json_object_put(o);
 	return true;
