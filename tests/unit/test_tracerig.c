@@ -118,6 +118,46 @@ START_TEST(needs)
 }
 END_TEST
 
+/* Pages of 1 MiB in the window, in those before it, and what is left of all of them */
+static const struct {
+	size_t window, past[PAST], left[PAST];
+} bounds[] = {
+	{ 60, { 100, 90, 6, 200 }, { 60, 100, 90, 6 } },
+	{ 60, { 100, 90, 7, 200 }, { 60, 100, 90, 0 } },
+	{ 60, { 100, 97, 1, 0 }, { 60, 100, 0, 0 } },
+	{ 256, { 0, 1, 2, 3 }, { 256, 0, 0, 0 } },
+	{ 256, { 256, 0, 0, 0 }, { 256, 0, 0, 0 } },
+	{ 0, { 256, 0, 0, 256 }, { 0, 256, 0, 0 } },
+};
+
+static void fill_spool(struct spool *s, size_t nr)
+{
+	*s = (struct spool){ .page_size = 1 << 20, .file = -1, .nr = nr };
+	s->end = nr;
+}
+
+/* All earlier windows together have 256 MiB at most: the oldest ones go */
+START_TEST(bound_past)
+{
+	struct reader *r = xzalloc(sizeof(*r));
+	unsigned int i;
+
+	r->dir = "/tmp";
+	fill_spool(&r->spool, bounds[_i].window);
+	for (i = 0; i < PAST; i++)
+		fill_spool(&r->past[i], bounds[_i].past[i]);
+	reader_reset(r);
+	ck_assert_uint_eq(r->spool.nr, 0);
+	ck_assert_int_ge(r->spool.file, 0);
+	for (i = 0; i < PAST; i++) {
+		ck_assert_uint_eq(r->past[i].nr, bounds[_i].left[i]);
+		ck_assert_uint_eq(r->past[i].end, bounds[_i].left[i]);
+	}
+	reader_close(r);
+	free(r);
+}
+END_TEST
+
 /* ---- alike cases ---- */
 
 static const struct {
@@ -458,6 +498,7 @@ int main(void)
 	suite_add_tcase(s, t);
 	t = tcase_create("alarms");
 	tcase_add_test(t, needs);
+	tcase_add_loop_test(t, bound_past, 0, ARRAY_SIZE(bounds));
 	tcase_add_test(t, worst);
 	tcase_add_test(t, without_limit);
 	suite_add_tcase(s, t);
