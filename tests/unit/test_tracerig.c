@@ -7,6 +7,7 @@
 
 #include <linux/kernel.h>
 
+#include "above.h"
 #include "alarms.h"
 #include "memory.h"
 #include "notify.h"
@@ -96,6 +97,72 @@ START_TEST(same_event)
 	free(error);
 	ck_assert_uint_eq(p.nr_charts, 1);
 	plan_free(&p);
+}
+END_TEST
+
+/* ---- limits that do not fit ---- */
+
+#define SECOND 1000000000ull
+
+/* Each second a number of values, of which some are alarms */
+static unsigned int minutes(struct above *a, struct rig_chart *c, u64 *now,
+			    unsigned int seconds, u64 values, u64 alarms)
+{
+	unsigned int reports = 0;
+	u64 seen;
+
+	for (; seconds; seconds--) {
+		*now += SECOND;
+		c->values += values;
+		c->alarms += alarms;
+		reports += above_look(a, c, *now, &seen) > 0;
+	}
+	return reports;
+}
+
+START_TEST(above_limit)
+{
+	struct rig_chart c = { .has_limit = true, .limit = 7 };
+	struct above a = { 0 };
+	u64 now = 5 * SECOND, values = 0;
+
+	/* What came before the watch's first look does not count */
+	c.values = c.alarms = 1000;
+	ck_assert_uint_eq(minutes(&a, &c, &now, 300, 10, 5), 0);
+	a = (struct above){ 0 };
+	ck_assert_uint_eq(minutes(&a, &c, &now, 60, 10, 6), 0);
+	ck_assert_uint_eq(minutes(&a, &c, &now, 1, 10, 6), 1);
+	/* Too few values */
+	a = (struct above){ 0 };
+	ck_assert_uint_eq(minutes(&a, &c, &now, 1, 0, 0), 0);
+	c.values += 49;
+	c.alarms += 49;
+	ck_assert_uint_eq(minutes(&a, &c, &now, 60, 0, 0), 0);
+	/* Once, and again after an hour */
+	ck_assert_uint_eq(minutes(&a, &c, &now, 3600, 10, 6), 1);
+	ck_assert_uint_eq(minutes(&a, &c, &now, 3600, 10, 6), 1);
+	ck_assert_uint_eq(minutes(&a, &c, &now, 7200, 10, 5), 0);
+	/* How many, and of how many; never more than all */
+	a = (struct above){ 0 };
+	above_look(&a, &c, now, &values);
+	c.values += 600;
+	c.alarms += 500;
+	ck_assert_uint_eq(above_look(&a, &c, now + 60 * SECOND, &values), 83);
+	ck_assert_uint_eq(values, 600);
+	a.next = 0;
+	c.values += 60;
+	c.alarms += 61;
+	ck_assert_uint_eq(above_look(&a, &c, now + 120 * SECOND, &values), 100);
+	/* Alarms of a limit that is gone do not count */
+	a.next = 0;
+	c.values += 600;
+	c.alarms += 600;
+	c.limit = 8;
+	ck_assert_uint_eq(above_look(&a, &c, now + 180 * SECOND, &values), 0);
+	ck_assert_uint_eq(minutes(&a, &c, &now, 240, 10, 1), 0);
+	/* Nor those of a chart that began anew */
+	c.values = c.alarms = 0;
+	ck_assert_uint_eq(minutes(&a, &c, &now, 1, 0, 0), 0);
 }
 END_TEST
 
@@ -497,6 +564,7 @@ int main(void)
 	tcase_add_test(t, missed);
 	suite_add_tcase(s, t);
 	t = tcase_create("alarms");
+	tcase_add_test(t, above_limit);
 	tcase_add_test(t, needs);
 	tcase_add_loop_test(t, bound_past, 0, ARRAY_SIZE(bounds));
 	tcase_add_test(t, worst);

@@ -42,15 +42,41 @@ static bool has_event(const char *system, const char *event)
 }
 
 /**
+ * rig_lockdown - find out what the kernel keeps from root
+ *
+ * Return: the mode, for free(); NULL if it keeps nothing.
+ */
+char *rig_lockdown(void)
+{
+	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char line[256], *mode = NULL, *end;
+
+	if (f && fgets(line, sizeof(line), f))
+		mode = strchr(line, '[');
+	end = mode ? strchr(mode, ']') : NULL;
+	if (f)
+		fclose(f);
+	if (!end)
+		return NULL;
+	*end = '\0';
+	return strcmp(mode, "[none") ? xstrdup(mode + 1) : NULL;
+}
+
+/**
  * rig_check - whether this machine can be watched
  *
  * Return: NULL, or what is missing and what to do about it, for free().
  */
 char *rig_check(void)
 {
-	const char *dir = tracefs_tracing_dir();
-	char *path;
+	char *path, *mode = rig_lockdown();
+	const char *dir;
+	bool locked = mode && !strcmp(mode, LOCKDOWN_ALL);
 
+	free(mode);
+	if (locked)
+		return xstrdup("lockdown (" LOCKDOWN_ALL "): " LOCKDOWN_ADVICE);
+	dir = tracefs_tracing_dir();
 	if (!dir)
 		return xasprintf(
 			"tracefs cannot be mounted: %s",
@@ -82,8 +108,10 @@ static bool remove_probes(const char *system)
 	bool removed = true;
 	int i;
 
+	/* By force if another instance has enabled them: that expands the main ring buffer */
 	for (i = 0; probe && probe[i]; i++)
-		removed &= !tracefs_dynevent_destroy(probe[i], true);
+		removed &= !tracefs_dynevent_destroy(probe[i], false) ||
+			   !tracefs_dynevent_destroy(probe[i], true);
 	tracefs_dynevent_list_free(probe);
 	return removed;
 }
@@ -420,6 +448,25 @@ bool rig_is_there(const struct rig *r)
 }
 
 /* ---- accounts ---- */
+
+/**
+ * rig_chart_file - where an event's charts are shown and steered
+ * @r: the rig
+ * @c: the chart
+ *
+ * Return: the path of the event's file "ctlchart", for free().
+ */
+char *rig_chart_file(const struct rig *r, const struct plan_chart *c)
+{
+	char *name =
+		xasprintf("events/%s/%s/ctlchart", system_of(r, c), c->event);
+	char *file = tracefs_instance_get_file(r->instance, name);
+	char *path = xstrdup(file);
+
+	tracefs_put_tracing_file(file);
+	free(name);
+	return path;
+}
 
 /**
  * rig_chart_text - what the kernel says about an event's charts

@@ -59,6 +59,12 @@ struct rig {
 	int lock;
 };
 
+/* The mode of lockdown in which tracefs cannot be used, and what to do */
+#define LOCKDOWN_ALL "confidentiality"
+#define LOCKDOWN_ADVICE \
+	"tracefs cannot be used: boot with lockdown=integrity, or without Secure Boot"
+
+char *rig_lockdown(void);
 char *rig_check(void);
 char *rig_open(struct rig *r, const struct plan *p, unsigned int *cleaned);
 char *rig_prepare(struct rig *r, u64 buffer);
@@ -66,6 +72,7 @@ char *rig_start(struct rig *r);
 void rig_stop(struct rig *r);
 void rig_close(struct rig *r);
 bool rig_is_there(const struct rig *r);
+char *rig_chart_file(const struct rig *r, const struct plan_chart *c);
 char *rig_chart_text(const struct rig *r, const struct plan_chart *c);
 bool rig_chart(const struct rig *r, const struct plan_chart *c,
 	       struct rig_chart *chart);

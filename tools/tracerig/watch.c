@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "above.h"
 #include "case.h"
 #include "http.h"
 #include "memory.h"
@@ -59,6 +60,18 @@ struct pending {
 };
 
 /**
+ * struct seen - what has been printed of a chart
+ * @limit:	the limit
+ * @learnt:	this has been printed
+ * @above:	whether it fits the load
+ */
+struct seen {
+	u64 limit;
+	bool learnt;
+	struct above above;
+};
+
+/**
  * struct watch - a watch
  * @o:		its options
  * @rig:	its part of the kernel
@@ -69,7 +82,7 @@ struct pending {
  * @metrics:	counts since the start
  * @http:	who offers them to Prometheus, or NULL
  * @chart:	state of each chart, as last read
- * @learnt:	for each chart: its limit has been printed
+ * @seen:	what has been printed of each chart
  * @systems:	systems of all events, up to NULL
  * @head:	what window_head() returned
  * @signals:	a signalfd
@@ -92,7 +105,7 @@ struct watch {
 	struct metrics metrics;
 	struct http *http;
 	struct rig_chart *chart;
-	bool *learnt;
+	struct seen *seen;
 	const char **systems;
 	int head;
 	int signals;
@@ -318,17 +331,58 @@ static void reap(struct watch *w)
 
 /* ---- charts ---- */
 
-static void say_learnt(const struct plan_chart *c, const struct rig_chart *k)
+static void say_learnt(const struct plan_chart *c, const struct rig_chart *k,
+		       bool again)
 {
 	char center[32], limit[32];
 
 	format_value(limit, sizeof(limit), k->limit, k->is_time);
 	if (k->has_center)
-		say("%s: learnt: centre %s, limit %s", c->name,
+		say("%s: learnt%s: centre %s, limit %s", c->name,
+		    again ? " again" : "",
 		    format_value(center, sizeof(center), k->center, k->is_time),
 		    limit);
 	else
 		say("%s: limit %s (fixed)", c->name, limit);
+}
+
+/* One line, now and then: the watch goes on, and does not learn again by itself */
+static void warn_above(struct watch *w, size_t i)
+{
+	const struct plan_chart *c = &w->o->plan.chart[i];
+	const struct rig_chart *k = &w->chart[i];
+	char *file = rig_chart_file(&w->rig, c);
+	char limit[32];
+	unsigned int share;
+	u64 values;
+
+	share = above_look(&w->seen[i].above, k, now_ns(), &values);
+	if (share)
+		complain(
+			"%s: %u %% of the %llu values of the last minute are above the limit of %s: if this is the usual load, %s >%s",
+			c->name, share, values,
+			format_value(limit, sizeof(limit), k->limit,
+				     k->is_time),
+			k->has_center ? "learn again: echo relearn" :
+					"set a higher one: echo ucl=VALUE",
+			file);
+	free(file);
+}
+
+static void look_at_chart(struct watch *w, size_t i)
+{
+	const struct plan_chart *c = &w->o->plan.chart[i];
+	const struct rig_chart *k = &w->chart[i];
+	struct seen *s = &w->seen[i];
+
+	rig_chart(&w->rig, c, &w->chart[i]);
+	if (!k->has_limit)
+		return;
+	if (!s->learnt || s->limit != k->limit)
+		say_learnt(c, k, s->learnt);
+	s->learnt = true;
+	s->limit = k->limit;
+	warn_above(w, i);
 }
 
 static void update_metrics(struct watch *w)
@@ -359,13 +413,8 @@ static void tick(struct watch *w)
 		w->stop = true;
 		return;
 	}
-	for (i = 0; i < p->nr_charts; i++) {
-		rig_chart(&w->rig, &p->chart[i], &w->chart[i]);
-		if (w->learnt[i] || !w->chart[i].has_limit)
-			continue;
-		w->learnt[i] = true;
-		say_learnt(&p->chart[i], &w->chart[i]);
-	}
+	for (i = 0; i < p->nr_charts; i++)
+		look_at_chart(w, i);
 	update_metrics(w);
 }
 
@@ -570,7 +619,7 @@ static void free_watch(struct watch *w)
 	store_close(&w->store);
 	plan_systems_free(w->systems);
 	free(w->chart);
-	free(w->learnt);
+	free(w->seen);
 	if (w->head >= 0)
 		close(w->head);
 	if (w->signals >= 0)
@@ -597,7 +646,7 @@ int watch_run(const struct watch_options *o)
 	size_t i;
 
 	w.chart = xcalloc(o->plan.nr_charts, sizeof(*w.chart));
-	w.learnt = xcalloc(o->plan.nr_charts, sizeof(*w.learnt));
+	w.seen = xcalloc(o->plan.nr_charts, sizeof(*w.seen));
 	memory_doing("preparing the watch");
 	if (start(&w)) {
 		for (i = 0; i < o->plan.nr_charts; i++)
