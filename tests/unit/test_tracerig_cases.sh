@@ -79,6 +79,26 @@ mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
 python3 "$TRACERIG_TOP/tests/unit/tracerig_doctor.py" || wrong "the doctor's JSON"
 
+# --- what the kernel keeps from root, whatever this one does
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && [ -d /sys/kernel/security ]; then
+	for mode in none integrity confidentiality; do
+		# shellcheck disable=SC2016 # for the inner shell
+		unshare -m sh -c '
+			mount -t tmpfs tmpfs /sys/kernel/security &&
+			echo "none integrity confidentiality" | sed "s/$1/[&]/" >/sys/kernel/security/lockdown &&
+			"$0" doctor >out
+			"$0" watch --dir "$PWD/locked" disk >watched 2>&1' "$program" $mode
+		case $mode in
+		none) want='^ok *lockdown *off$' ;;
+		integrity) want='^ok *lockdown *integrity$' ;;
+		*) want='^missing *lockdown *confidentiality: tracefs cannot be used: boot with' ;;
+		esac
+		grep -q "$want" out || wrong "the doctor, lockdown $mode: $(cat out)"
+	done
+	[ "$(cat watched)" = "tracerig watch: lockdown (confidentiality): tracefs cannot be used: boot with lockdown=integrity, or without Secure Boot" ] ||
+		wrong "watch, lockdown: $(cat watched)"
+fi
+
 # --- cases: the first, the worst and every tenth are kept
 cases 1000000000 reader=300 reader7=200 reader=500 writer=800 \
 	reader=240 reader=250 reader=260 reader=270 reader=280 reader=290 reader=300 reader=600 reader=310

@@ -15,6 +15,7 @@
 
 #include "cli.h"
 #include "memory.h"
+#include "rig.h"
 #include "operand.h"
 #include "text.h"
 #include "tracerig.h"
@@ -169,24 +170,16 @@ static void check_root(struct doctor *d)
 
 static void check_lockdown(struct doctor *d)
 {
-	char *line = read_line("/sys/kernel/security/lockdown"), *mode, *end;
+	char *mode = rig_lockdown();
 
-	mode = line ? strchr(line, '[') : NULL;
-	end = mode ? strchr(mode, ']') : NULL;
-	if (!end) {
+	if (!mode) {
 		answer(d, "lockdown", OK, xstrdup("off"), NULL);
+	} else if (!strcmp(mode, LOCKDOWN_ALL)) {
+		d->cannot_watch = true;
+		answer(d, "lockdown", MISSING, mode, xstrdup(LOCKDOWN_ADVICE));
 	} else {
-		*end = '\0';
-		mode++;
-		if (!strcmp(mode, "confidentiality")) {
-			d->cannot_watch = true;
-			answer(d, "lockdown", MISSING, xstrdup(mode),
-			       xstrdup("tracefs cannot be used: boot with lockdown=integrity, or without Secure Boot"));
-		} else {
-			answer(d, "lockdown", OK, xstrdup(mode), NULL);
-		}
+		answer(d, "lockdown", OK, mode, NULL);
 	}
-	free(line);
 }
 
 static void check_tracefs(struct doctor *d)
