@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gen_cases DIR KEEP [COMM=VALUE...]: cases as tracerig watch writes them, without a
- * kernel. Each VALUE, in ns, is an alarm of the program COMM.
+ * kernel. Each VALUE, in ns, is an alarm of the program COMM. MAP and MAP_ID in the
+ * environment are the path and the build-id, in hexadecimal, of a file that is mapped.
  */
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <sodium/utils.h>
 
 #include "case.h"
 #include "memory.h"
@@ -27,6 +31,48 @@ static const char value_format[] =
 	"\tfield:u64 limit;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:char chart[8];\toffset:24;\tsize:8;\tsigned:0;\n"
 	"\nprint fmt: \"%s\", REC->chart\n";
+
+static const char map_format[] =
+	"name: io_map\nID: 78\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:__data_loc char[] path;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:u8 build_id[20];\toffset:12;\tsize:20;\tsigned:0;\n"
+	"\tfield:u8 build_id_size;\toffset:32;\tsize:1;\tsigned:0;\n"
+	"\nprint fmt: \"%s\", __get_str(path)\n";
+
+struct map_event {
+	u16 type;
+	u8 flags;
+	u8 count;
+	s32 pid;
+	u32 path_loc;
+	u8 build_id[20];
+	u8 build_id_size;
+	char path[1027];
+};
+
+static void add_map(struct tracepage *page, u64 ts)
+{
+	const char *path = getenv("MAP"), *id = getenv("MAP_ID");
+	struct map_event e = { .type = 78 };
+	size_t len;
+
+	if (!path || !id)
+		return;
+	len = strlen(path) + 1;
+	if (len > sizeof(e.path) ||
+	    sodium_hex2bin(e.build_id, sizeof(e.build_id), id, strlen(id), NULL,
+			   &(size_t){ 0 }, NULL))
+		exit(3);
+	e.build_id_size = strlen(id) / 2;
+	e.path_loc = len << 16 | offsetof(struct map_event, path);
+	memcpy(e.path, path, len);
+	tracepage_event(page, ts, &e,
+			offsetof(struct map_event, path) + (len + 3) / 4 * 4);
+}
 
 struct value_event {
 	u16 type;
@@ -62,6 +108,8 @@ static void make_spool(struct reader *r)
 			if (i % 2 == cpu)
 				tracepage_event(&page, 1000 + i, &e, sizeof(e));
 		}
+		if (cpu)
+			add_map(&page, 1080);
 		/* The second CPU has lost three before */
 		tracepage_seal(&page, cpu, 3);
 		s->cpu[s->nr++] = cpu;
@@ -79,7 +127,8 @@ static void make_reader(struct reader *r)
 							 KBUFFER_ENDIAN_LITTLE);
 	r->tep = tep_alloc();
 	if (tep_parse_event(r->tep, value_format, strlen(value_format),
-			    "ctlchart_debug"))
+			    "ctlchart_debug") ||
+	    tep_parse_event(r->tep, map_format, strlen(map_format), "iosys"))
 		exit(3);
 	make_spool(r);
 }

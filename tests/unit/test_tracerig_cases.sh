@@ -86,8 +86,8 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && [ -d /sys/kernel/secur
 		unshare -m sh -c '
 			mount -t tmpfs tmpfs /sys/kernel/security &&
 			echo "none integrity confidentiality" | sed "s/$1/[&]/" >/sys/kernel/security/lockdown &&
-			"$0" doctor >out
-			"$0" watch --dir "$PWD/locked" disk >watched 2>&1' "$program" $mode
+			"$0" doctor --tracefs "$PWD/fake" >out
+			[ "$1" != confidentiality ] || "$0" watch --dir "$PWD/locked" disk >watched 2>&1' "$program" $mode
 		case $mode in
 		none) want='^ok *lockdown *off$' ;;
 		integrity) want='^ok *lockdown *integrity$' ;;
@@ -257,6 +257,65 @@ cases 1 last=5
 "$program" list --dir cases >out || wrong "list fails"
 grep -q '^disk last ' out || wrong "the youngest went: $(cat out)"
 "$program" verify --dir cases "$(numbers)" >out || wrong "the last case is not whole"
+
+# --- the symbols of what is mapped, without its code
+gcc -O0 -o prog prog.c || wrong "gcc"
+id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
+mapped() { # PATH BUILD-ID: a case in ./mapped with that file
+	rm -rf mapped
+	MAP=$1 MAP_ID=$2 "$UNIT/gen_cases" mapped 1000000000 a=1 >made || wrong "gen_cases: $(cat made)"
+	"$program" verify ./mapped/1 >out 2>err || wrong "a case with symbols is not whole"
+}
+mapped "$PWD/prog" "$id"
+copy=mapped/1/symbols$PWD/prog
+functions() {
+	nm "$1" | awk '$2 ~ /[Tt]/ { print $1, $3 }'
+}
+functions prog >its-functions
+[ "$(grep -c ' work_on_it$\| main$' its-functions)" -eq 2 ] || wrong "nm finds no functions"
+functions "$copy" | diff its-functions - || wrong "other functions in the copy"
+[ "$(readelf -n "$copy" | sed -n 's/.*Build ID: //p')" = "$id" ] || wrong "another build-id in the copy"
+! readelf -S --wide "$copy" | grep -E '\.(text|data|rodata) +PROGBITS' || wrong "code or data in the copy"
+# The analyzers find what they find in the program itself
+sed 's/ .*//' its-functions >addresses
+"$UNIT/peer_elffile" prog <addresses | grep -v ':0$' >want
+"$UNIT/peer_elffile" "$copy" <addresses | grep -v ':0$' | diff want - || wrong "the analyzers find other functions"
+"$program" pack ./mapped/1 -o - | tar -t | grep -qx "1/symbols$PWD/prog" || wrong "the TAR lacks the symbols"
+# What is not in case.json, or elsewhere
+cp -a mapped unchanged
+again() {
+	rm -rf mapped elsewhere
+	cp -a unchanged mapped
+}
+# shellcheck disable=SC2016 # for eval
+for change in 'echo >>$copy' 'echo >$copy.more' 'rm $copy' 'rm $copy && ln -s /etc/passwd $copy' \
+	'mv mapped/1/symbols elsewhere && ln -s $PWD/elsewhere mapped/1/symbols' 'mkdir mapped/1/more'; do
+	eval "$change"
+	expect 1 'symbols|more: is not in case.json' verify ./mapped/1
+	again
+done
+for name in symbols symbols/ symbols/../x symbols/./x symbols/a//b symbols/a/ symbols//a x/y; do
+	sed "s|\"name\":\"symbols.*\"|\"name\":\"$name\"|" mapped/1/case.json >case.json
+	cp case.json mapped/1/case.json
+	expect 1 'files\[[0-9]*\].name must be the name of a file' verify ./mapped/1
+	again
+done
+# Another program by now, a damaged one, no program, and a path that leads elsewhere
+mapped "$PWD/prog" "${id%??}$(printf %02x $((0x${id: -2} ^ 1)))"
+cp mapped/1/case.json other.json
+for size in 0 63 1000 8000 15000; do
+	head -c $size prog >"$PWD/cut"
+	mapped "$PWD/cut" "$id"
+	[ -e "mapped/1/symbols$PWD/cut" ] || grep -q '^ *"symbols"' mapped/1/case.json || wrong "cut to $size bytes: not missing"
+done
+mkfifo fifo
+mapped "$PWD/fifo" "$id"
+cp mapped/1/case.json fifo.json
+for file in other.json fifo.json; do
+	grep -q '^ *"symbols"' $file || wrong "$file: symbols are not missing"
+done
+mapped "/../..$PWD/prog" "$id"
+[ ! -e mapped/1/symbols ] || wrong "a path leads elsewhere"
 
 # --- a full disk: no case, or a whole one
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then

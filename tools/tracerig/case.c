@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -220,39 +221,49 @@ static struct json_object *values_array(const struct window *w)
 	return a;
 }
 
-/* The files of the case, sorted by name, with their sizes and sums */
-static struct json_object *files_array(const char *dir)
+/* Add the files of a directory of the case, sorted by name, with their sizes and sums */
+static void add_files(struct json_object *a, const char *dir, const char *below)
 {
-	struct json_object *a = json_object_new_array(), *o;
+	char *in = xasprintf("%s/%s", dir, below);
 	struct dirent **entry;
-	int i, n = scandir(dir, &entry, NULL, alphasort);
+	int i, n = scandir(in, &entry, NULL, alphasort);
 
 	for (i = 0; i < n; i++) {
-		char *path = xasprintf("%s/%s", dir, entry[i]->d_name), *sum;
+		const char *name = entry[i]->d_name;
+		char *path = xasprintf("%s%s", below, name);
+		char *at = xasprintf("%s/%s", dir, path), *sum, *deeper;
+		struct json_object *o;
 		u64 bytes;
 
-		sum = *entry[i]->d_name == '.' ? NULL : case_sum(path, &bytes);
+		sum = case_sum(at, &bytes);
+		if (!sum && errno == EISDIR && strcmp(name, ".") &&
+		    strcmp(name, "..")) {
+			deeper = xasprintf("%s/", path);
+			add_files(a, dir, deeper);
+			free(deeper);
+		}
 		if (sum) {
 			o = json_object_new_object();
-			json_string(o, "name", entry[i]->d_name);
+			json_string(o, "name", path);
 			json_number(o, "bytes", bytes);
 			json_string(o, "sha256", sum);
 			json_object_array_add(a, o);
 		}
 		free(sum);
+		free(at);
 		free(path);
 		free(entry[i]);
 	}
 	if (n >= 0)
 		free(entry);
-	return a;
+	free(in);
 }
 
 static struct json_object *case_object(const struct case_job *job,
 				       const struct window *w, const char *dir,
 				       struct json_object *missing)
 {
-	struct json_object *o = json_object_new_object(), *alarms;
+	struct json_object *o = json_object_new_object(), *alarms, *files;
 	struct reader *r = job->reader;
 	struct timespec at = case_time(r->alarms.lead.ts);
 	size_t i, n = alarm_list_sort(&r->alarms);
@@ -277,7 +288,9 @@ static struct json_object *case_object(const struct case_job *job,
 	json_object_object_add(o, "window", window_object(w));
 	json_object_object_add(o, "losses", losses_object(job, w));
 	json_object_object_add(o, "missing", json_object_get(missing));
-	json_object_object_add(o, "files", files_array(dir));
+	files = json_object_new_array();
+	add_files(files, dir, "");
+	json_object_object_add(o, "files", files);
 	return o;
 }
 
@@ -303,6 +316,43 @@ static bool sync_directory(const char *dir)
 	return good;
 }
 
+static int sync_entry(const char *path, const struct stat *st, int type,
+		      struct FTW *ftw)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int failed = fd < 0 || fsync(fd);
+
+	(void)st;
+	(void)type;
+	(void)ftw;
+	if (fd >= 0)
+		close(fd);
+	return failed;
+}
+
+/* The symbols that addresses need: of mapped files, and of the function that is watched */
+static bool add_symbols(const struct case_job *job, struct window *w,
+			const char *dir, struct json_object *missing)
+{
+	const struct plan_chart *c = job->chart;
+	u8 id[ELFCOPY_ID];
+	size_t id_size;
+	char *path;
+	bool good;
+
+	if (c->file && c->build_id &&
+	    !sodium_hex2bin(id, sizeof(id), c->build_id, strlen(c->build_id),
+			    NULL, &id_size, NULL))
+		elfcopy_add(&w->symbols, c->file, id, id_size);
+	if (!elfcopy_collect(&w->symbols, dir, job->reader->helper))
+		json_object_array_add(missing,
+				      json_object_new_string(SYMBOLS_DIR));
+	path = xasprintf("%s/" SYMBOLS_DIR, dir);
+	good = !nftw(path, sync_entry, 16, FTW_PHYS) || errno == ENOENT;
+	free(path);
+	return good;
+}
+
 static bool fill(struct case_job *job, const char *dir)
 {
 	struct json_object *missing = json_object_new_array(), *o = NULL;
@@ -321,7 +371,7 @@ static bool fill(struct case_job *job, const char *dir)
 	failed = good ? state_collect(dir, job->reader->alarms.lead.pid,
 				      missing) :
 			NULL;
-	good &= !failed;
+	good = good && !failed && add_symbols(job, &w, dir, missing);
 	o = good ? case_object(job, &w, dir, missing) : NULL;
 	f = o ? part_open(dir, CASE_FILE) : NULL;
 	good &= f != NULL;

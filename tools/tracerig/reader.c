@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "keys.h"
@@ -188,7 +189,8 @@ static void parse_alarm(struct reader *r, struct tep_record *record,
 static void add_alarm(struct reader *r, const struct alarm *a)
 {
 	/* Otherwise, writing a case could cause the next case */
-	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid))
+	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid) ||
+	    (*r->helper && a->pid == *r->helper))
 		r->own++;
 	else
 		alarm_list_add(&r->alarms, a);
@@ -284,6 +286,7 @@ static void take_page(struct reader *r, unsigned int cpu)
 	u64 events, alarms = scan_page(r, cpu, &events);
 
 	r->seen += alarms;
+	r->read += alarms;
 	if (!spool_add(&r->spool, cpu, r->buf)) {
 		r->spool.dropped_pages++;
 		r->spool.dropped_events += events;
@@ -376,6 +379,10 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 	if (!r->k)
 		memory_failed();
 	r->buf = xzalloc(size);
+	r->helper = mmap(NULL, sizeof(*r->helper), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (r->helper == MAP_FAILED)
+		memory_failed();
 	spool_open(&r->spool, size, dir);
 	for (i = 0; i < PAST; i++)
 		spool_open(&r->past[i], size, dir);
@@ -465,6 +472,8 @@ void reader_close(struct reader *r)
 	spool_close(&r->spool);
 	for (i = 0; i < PAST; i++)
 		spool_close(&r->past[i]);
+	if (r->helper)
+		munmap(r->helper, sizeof(*r->helper));
 	free(r->fd);
 	free(r->buf);
 	free(r->page);

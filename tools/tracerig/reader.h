@@ -59,6 +59,7 @@ struct spool {
  * @nr_pages:	number of @page
  * @page_room:	allocated length of @page
  * @seen:	number of alarms that were read since the last case
+ * @read:	number of alarms that were read since the start
  * @spool:	what was read since the last case
  * @past:	what was read for the cases before it, the last one first: an operation that was
  *		under way then has parts of its own window there
@@ -67,6 +68,7 @@ struct spool {
  * @dir:	where the spool may make a file
  * @own:	number of alarms since the start that the watch itself caused
  * @own_pid:	the child that writes a case, or 0
+ * @helper:	the number of a process that helps it, in memory that they share
  */
 struct reader {
 	int *fd;
@@ -80,6 +82,7 @@ struct reader {
 	size_t *page;
 	size_t nr_pages, page_room;
 	u64 seen;
+	u64 read;
 	struct spool spool;
 	struct spool past[PAST];
 	struct alarm_list alarms;
@@ -88,6 +91,7 @@ struct reader {
 	const char *dir;
 	u64 own;
 	int own_pid;
+	int *helper;
 };
 
 char *reader_open(struct reader *r, struct tracefs_instance *instance,

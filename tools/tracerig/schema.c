@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "case.h"
+#include "elfcopy.h"
 #include "memory.h"
 
 /* No case.json is larger: it has at most ALARMS_MAX alarms */
@@ -124,10 +125,32 @@ static bool is_time(const char *s)
 	return true;
 }
 
-/* The name of a file in the directory of the case, and not of one elsewhere */
+/* The path of a file below a directory, and not of one elsewhere */
+static bool is_below(const char *s)
+{
+	for (; *s; s += *s == '/') {
+		size_t len = strcspn(s, "/");
+
+		if (!len || !strncmp(s, ".", len) ||
+		    (len == 2 && !strncmp(s, "..", 2)))
+			return false;
+		s += len;
+		if (*s == '/' && !s[1])
+			return false;
+	}
+	return true;
+}
+
+/* The name of a file in the directory of the case, or among its symbols */
 static bool is_name(const char *s)
 {
-	return *s && *s != '.' && !strchr(s, '/') && strcmp(s, CASE_FILE) != 0;
+	static const char symbols[] = SYMBOLS_DIR "/";
+	size_t len = strlen(symbols);
+
+	if (!strncmp(s, symbols, len))
+		return s[len] && is_below(s + len);
+	return *s && *s != '.' && !strchr(s, '/') &&
+	       strcmp(s, CASE_FILE) != 0 && strcmp(s, SYMBOLS_DIR) != 0;
 }
 
 static const char *wrong_value(enum type type, struct json_object *o)

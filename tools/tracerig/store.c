@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -274,25 +275,25 @@ bool store_wants(struct store_group *g, u64 value)
 
 /* ---- writing ---- */
 
+static int remove_entry(const char *path, const struct stat *st, int type,
+			struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
 /**
- * store_remove - remove a directory with files
+ * store_remove - remove a directory and what is in it
  * @path: the directory
  *
  * Return: whether it is gone.
  */
 bool store_remove(const char *path)
 {
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	if (!d)
-		return errno == ENOENT;
-	while ((e = readdir(d)) != NULL) {
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(d), e->d_name, 0);
-	}
-	closedir(d);
-	return !rmdir(path);
+	return !nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) ||
+	       errno == ENOENT;
 }
 
 /* What a killed watch left behind: cases half written or half removed */

@@ -9,6 +9,7 @@
 
 #include "case.h"
 #include "cli.h"
+#include "elfcopy.h"
 #include "memory.h"
 #include "operand.h"
 #include "tracerig.h"
@@ -72,22 +73,42 @@ static bool is_listed(struct json_object *files, const char *name)
 	return false;
 }
 
-static char *check_others(const char *dir, struct json_object *files)
+static bool is_directory(const char *path)
 {
-	DIR *d = opendir(dir);
-	char *error = NULL;
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Whether a case has files that it does not list; those of symbols are in directories */
+static char *check_others(const char *dir, const char *below,
+			  struct json_object *files)
+{
+	char *path = xasprintf("%s/%s", dir, below), *error = NULL;
+	DIR *d = opendir(path);
 	struct dirent *e;
 
 	if (!d)
-		return xasprintf("%s: %s", dir, strerror(errno));
+		error = xasprintf("%s: %s", path, strerror(errno));
 	while (!error && (e = readdir(d)) != NULL) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    !strcmp(e->d_name, CASE_FILE) ||
-		    is_listed(files, e->d_name))
-			continue;
-		error = xasprintf("%s/%s: is not in case.json", dir, e->d_name);
+		char *name = xasprintf("%s%s", below, e->d_name);
+		char *at = xasprintf("%s/%s", dir, name);
+		char *in = xasprintf("%s/", name);
+
+		if ((*below || !strcmp(name, SYMBOLS_DIR)) &&
+		    strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    is_directory(at))
+			error = check_others(dir, in, files);
+		else if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+			 strcmp(name, CASE_FILE) && !is_listed(files, name))
+			error = xasprintf("%s: is not in case.json", at);
+		free(name);
+		free(at);
+		free(in);
 	}
-	closedir(d);
+	if (d)
+		closedir(d);
+	free(path);
 	return error;
 }
 
@@ -107,13 +128,13 @@ char *case_verify(const char *dir, struct json_object *o)
 
 	memory_doing("checking the files of %s", dir);
 	json_object_object_get_ex(o, "files", &files);
+	/* First, so that no file is read through a link to a directory */
+	error = check_others(dir, "", files);
 	for (i = 0; i < json_object_array_length(files) && !error; i++)
 		error = check_file(dir, json_object_array_get_idx(files, i));
 	trace = is_listed(files, "trace.dat");
 	if (!error && !trace)
 		error = xasprintf("%s/" CASE_FILE ": has no trace.dat", dir);
-	if (!error)
-		error = check_others(dir, files);
 	return error;
 }
 

@@ -38,6 +38,10 @@
 #define LONGEST (10000 * MS)
 /* Interval at which the charts are read, ns */
 #define TICK (1000 * MS)
+/* An alarm that is not read in this time is lost, ns: no window of a preset is as long */
+#define UNREAD (60000 * MS)
+/* Shortest time between two lines on lost alarms, ns */
+#define AGAIN (3600000 * MS)
 /* Shortest time between two passes over the CPUs, ns */
 #define PASS (20 * MS)
 
@@ -72,6 +76,20 @@ struct seen {
 };
 
 /**
+ * struct unread - alarms that another reader took, or that were overwritten
+ * @since:	when @written was taken
+ * @written:	number of alarms that the kernel had written then
+ * @reported:	number of lost ones that have been reported
+ * @next:	when more may be reported
+ */
+struct unread {
+	u64 since;
+	u64 written;
+	u64 reported;
+	u64 next;
+};
+
+/**
  * struct watch - a watch
  * @o:		its options
  * @rig:	its part of the kernel
@@ -83,6 +101,7 @@ struct seen {
  * @http:	who offers them to Prometheus, or NULL
  * @chart:	state of each chart, as last read
  * @seen:	what has been printed of each chart
+ * @unread:	alarms that were not read
  * @systems:	systems of all events, up to NULL
  * @head:	what window_head() returned
  * @signals:	a signalfd
@@ -106,6 +125,7 @@ struct watch {
 	struct http *http;
 	struct rig_chart *chart;
 	struct seen *seen;
+	struct unread unread;
 	const char **systems;
 	int head;
 	int signals;
@@ -385,6 +405,43 @@ static void look_at_chart(struct watch *w, size_t i)
 	warn_above(w, i);
 }
 
+/* ---- alarms that never come ---- */
+
+static u64 alarms_written(const struct watch *w)
+{
+	u64 sum = 0;
+	size_t i;
+
+	for (i = 0; i < w->o->plan.nr_charts; i++)
+		sum += w->chart[i].alarms - w->chart[i].not_written;
+	return sum;
+}
+
+static void report_unread(struct watch *w, u64 written)
+{
+	if (written <= w->reader.read + w->unread.reported)
+		return;
+	w->unread.reported = written - w->reader.read;
+	w->trouble = true;
+	complain(
+		"alarms that could not be read: %llu: another program reads the trace instance %s, or events are overwritten in it: choose a larger --buffer",
+		w->unread.reported, w->rig.name);
+}
+
+static void look_for_unread(struct watch *w, u64 now)
+{
+	struct unread *u = &w->unread;
+
+	if (now - u->since < UNREAD)
+		return;
+	if (now >= u->next && u->written > w->reader.read + u->reported) {
+		report_unread(w, u->written);
+		u->next = now + AGAIN;
+	}
+	u->since = now;
+	u->written = alarms_written(w);
+}
+
 static void update_metrics(struct watch *w)
 {
 	w->metrics.plan = &w->o->plan;
@@ -415,6 +472,7 @@ static void tick(struct watch *w)
 	}
 	for (i = 0; i < p->nr_charts; i++)
 		look_at_chart(w, i);
+	look_for_unread(w, now_ns());
 	update_metrics(w);
 }
 
@@ -543,6 +601,7 @@ static void conclude(struct watch *w)
 			 *w->chart[i].state ? w->chart[i].state : "learning");
 		w->trouble = true;
 	}
+	report_unread(w, alarms_written(w));
 	update_metrics(w);
 	say("%" PRIu64 " cases: %" PRIu64 " kept, %" PRIu64 " alike, %" PRIu64
 	    " not written",

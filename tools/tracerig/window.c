@@ -156,8 +156,42 @@ static void add_value(struct window *w, struct reader *r, int id, void *data,
 							  .limit = limit };
 }
 
+/* Note the file that an event io_map or lbrprof_map has */
+static void add_map(struct window *w, struct reader *r, int id, void *data,
+		    int size)
+{
+	struct tep_event *event = tep_find_event(r->tep, id);
+	struct tep_record record = { .size = size, .data = data };
+	const char *path, *build_id;
+	unsigned long long bytes;
+	int len, id_len;
+
+	path = tep_get_field_raw(NULL, event, "path", &record, &len, 0);
+	build_id =
+		tep_get_field_raw(NULL, event, "build_id", &record, &id_len, 0);
+	if (!path || !build_id || !memchr(path, '\0', len) ||
+	    tep_get_field_val(NULL, event, "build_id_size", &record, &bytes,
+			      0) ||
+	    bytes > (unsigned long long)id_len)
+		return;
+	elfcopy_add(&w->symbols, path, (const u8 *)build_id, bytes);
+}
+
+/* Types of the events that are looked into; -1 if the kernel lacks one */
+struct types {
+	int value;
+	int map[2];
+};
+
+static int type_of(struct reader *r, const char *system, const char *name)
+{
+	struct tep_event *e = tep_find_event_by_name(r->tep, system, name);
+
+	return e ? e->id : -1;
+}
+
 static void count_page(struct window *w, struct reader *r, unsigned int cpu,
-		       int value_id)
+		       const struct types *t)
 {
 	struct window_cpu *c = &w->cpu[cpu];
 	unsigned long long ts;
@@ -177,15 +211,18 @@ static void count_page(struct window *w, struct reader *r, unsigned int cpu,
 		if (!c->events++)
 			c->first = ts;
 		c->last = ts;
-		if (type == value_id)
-			add_value(w, r, value_id, data,
-				  kbuffer_event_size(r->k), ts);
+		if (type == t->value)
+			add_value(w, r, type, data, kbuffer_event_size(r->k),
+				  ts);
+		else if (type == t->map[0] || type == t->map[1])
+			add_map(w, r, type, data, kbuffer_event_size(r->k));
 		kbuffer_next_event(r->k, NULL);
 	}
 }
 
 static bool write_pages(struct window *w, struct datfile *d, struct reader *r,
-			const struct spool *s, unsigned int cpu, int value_id)
+			const struct spool *s, unsigned int cpu,
+			const struct types *t)
 {
 	size_t i;
 
@@ -194,24 +231,24 @@ static bool write_pages(struct window *w, struct datfile *d, struct reader *r,
 			continue;
 		if (!spool_get(s, i, r->buf))
 			return false;
-		count_page(w, r, cpu, value_id);
+		count_page(w, r, cpu, t);
 		datfile_page(d, r->buf);
 	}
 	return true;
 }
 
 static bool write_cpu(struct window *w, struct datfile *d, struct reader *r,
-		      unsigned int cpu, int value_id)
+		      unsigned int cpu, const struct types *t)
 {
 	unsigned int i;
 
 	datfile_cpu(d, cpu);
 	for (i = PAST; i--;) {
 		if (reader_needs(r, i) &&
-		    !write_pages(w, d, r, &r->past[i], cpu, value_id))
+		    !write_pages(w, d, r, &r->past[i], cpu, t))
 			return false;
 	}
-	return write_pages(w, d, r, &r->spool, cpu, value_id);
+	return write_pages(w, d, r, &r->spool, cpu, t);
 }
 
 static void set_span(struct window *w)
@@ -241,8 +278,11 @@ static void set_span(struct window *w)
  */
 bool window_write(struct window *w, FILE *out, int head, struct reader *r)
 {
-	struct tep_event *value = tep_find_event_by_name(
-		r->tep, "ctlchart_debug", "ctlchart_value");
+	const struct types t = {
+		type_of(r, "ctlchart_debug", "ctlchart_value"),
+		{ type_of(r, "iosys", "io_map"),
+		  type_of(r, "lbrprof", "lbrprof_map") },
+	};
 	struct datfile *d;
 	bool good = true;
 	unsigned int i;
@@ -257,7 +297,7 @@ bool window_write(struct window *w, FILE *out, int head, struct reader *r)
 			   "mono");
 	free(names);
 	for (i = 0; i < r->cpus && good; i++)
-		good = write_cpu(w, d, r, i, value ? value->id : -1);
+		good = write_cpu(w, d, r, i, &t);
 	set_span(w);
 	trim_values(w, r->alarms.lead.ts);
 	return datfile_end(d) && good;
@@ -271,5 +311,6 @@ void window_free(struct window *w)
 {
 	free(w->cpu);
 	free(w->value);
+	elfcopy_free(&w->symbols);
 	*w = (struct window){ 0 };
 }

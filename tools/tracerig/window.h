@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <linux/types.h>
 
+#include "elfcopy.h"
 #include "reader.h"
 
 /* Values that a case keeps before, and after, its alarm */
@@ -51,6 +52,7 @@ struct window_value {
  * @last:	time of the last one, ns
  * @value:	values of the alarm's chart in order of time, those around the alarm
  * @nr_values:	number of these
+ * @symbols:	programs and libraries that its addresses refer to
  */
 struct window {
 	struct window_cpu *cpu;
@@ -59,6 +61,7 @@ struct window {
 	u64 last;
 	struct window_value *value;
 	size_t nr_values, value_room;
+	struct elfcopy symbols;
 };
 
 int window_head(const char *const *systems, const char *dir);

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Copies of ELF files with nothing but their symbols. See elfcopy.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <elfutils/libdwelf.h>
+
+#include "elfcopy.h"
+#include "memory.h"
+#include "store.h"
+
+/* Limits of what the copies of a case may cost: bytes, and seconds of CPU time */
+#define BYTES_MAX (64u << 20)
+#define SECONDS_MAX 20
+
+/**
+ * elfcopy_add - add a file that addresses refer to
+ * @s: the files
+ * @path: its path
+ * @id: its build-id
+ * @id_size: bytes of that; without a build-id it could be another file by now, and is
+ *	left out
+ */
+void elfcopy_add(struct elfcopy *s, const char *path, const u8 *id, u32 id_size)
+{
+	size_t i;
+
+	/* No path leads out of the case's directory */
+	if (*path != '/' || strstr(path, "/..") || !id_size ||
+	    id_size > ELFCOPY_ID || s->nr == ELFCOPY_FILES)
+		return;
+	for (i = 0; i < s->nr; i++) {
+		if (!strcmp(s->file[i].path, path))
+			return;
+	}
+	GROW(s->file, s->nr, s->room);
+	s->file[s->nr] = (struct elfcopy_file){ .path = xstrdup(path),
+						.id_size = id_size };
+	memcpy(s->file[s->nr++].id, id, id_size);
+}
+
+static bool is_kept(const GElf_Shdr *h)
+{
+	return h->sh_type == SHT_SYMTAB || h->sh_type == SHT_DYNSYM ||
+	       h->sh_type == SHT_STRTAB || h->sh_type == SHT_NOTE;
+}
+
+static bool copy_section(Elf *to, Elf_Scn *from)
+{
+	Elf_Scn *scn = elf_newscn(to);
+	Elf_Data *in, *out;
+	GElf_Shdr h;
+
+	if (!scn || !gelf_getshdr(from, &h))
+		return false;
+	if (!is_kept(&h) && h.sh_type != SHT_NULL)
+		h.sh_type = SHT_NOBITS;
+	out = elf_newdata(scn);
+	in = is_kept(&h) ? elf_rawdata(from, NULL) : NULL;
+	if (!out || (is_kept(&h) && !in))
+		return false;
+	if (in)
+		*out = *in;
+	else
+		out->d_size = h.sh_size;
+	out->d_type = ELF_T_BYTE;
+	out->d_off = 0;
+	return gelf_update_shdr(scn, &h);
+}
+
+static bool copy_headers(Elf *to, Elf *from)
+{
+	size_t i, nr, names;
+	GElf_Ehdr e;
+	GElf_Phdr p;
+
+	if (!gelf_getehdr(from, &e) || elf_getphdrnum(from, &nr) ||
+	    elf_getshdrstrndx(from, &names) || names >= SHN_LORESERVE ||
+	    !gelf_newehdr(to, gelf_getclass(from)) || !gelf_newphdr(to, nr))
+		return false;
+	e.e_shstrndx = names;
+	if (!gelf_update_ehdr(to, &e))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (!gelf_getphdr(from, i, &p))
+			return false;
+		/* Offsets in the file are those of the original, where this table was */
+		if (p.p_type == PT_GNU_EH_FRAME || p.p_type == PT_NOTE)
+			p.p_type = PT_NULL;
+		if (!gelf_update_phdr(to, i, &p))
+			return false;
+	}
+	return true;
+}
+
+static bool copy_elf(Elf *from, int out, const struct elfcopy_file *f)
+{
+	Elf_Scn *scn = NULL;
+	const void *id;
+	bool good;
+	Elf *to;
+
+	if (elf_kind(from) != ELF_K_ELF ||
+	    dwelf_elf_gnu_build_id(from, &id) != (ssize_t)f->id_size ||
+	    memcmp(id, f->id, f->id_size) != 0)
+		return false;
+	to = elf_begin(out, ELF_C_WRITE, NULL);
+	good = to && copy_headers(to, from);
+	while (good && (scn = elf_nextscn(from, scn)) != NULL)
+		good = copy_section(to, scn);
+	good = good && elf_update(to, ELF_C_WRITE) > 0;
+	elf_end(to);
+	return good;
+}
+
+/* Make the directories of a path; there is one that the path is below */
+static void make_directories(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	*slash = '\0';
+	if (mkdir(path, 0750) && errno == ENOENT) {
+		make_directories(path);
+		mkdir(path, 0750);
+	}
+	*slash = '/';
+}
+
+/* Return the bytes of the copy, 0 on error */
+static u64 copy_file(const struct elfcopy_file *f, const char *dir)
+{
+	int in = open(f->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), out = -1;
+	char *path = xasprintf("%s/" SYMBOLS_DIR "%s", dir, f->path);
+	u64 bytes = 0;
+	struct stat st;
+	Elf *elf;
+
+	if (in >= 0 && !fstat(in, &st) && S_ISREG(st.st_mode)) {
+		make_directories(path);
+		out = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	}
+	if (out >= 0) {
+		elf = elf_begin(in, ELF_C_READ_MMAP, NULL);
+		if (elf && copy_elf(elf, out, f) && !fstat(out, &st))
+			bytes = st.st_size;
+		elf_end(elf);
+		close(out);
+		if (!bytes)
+			unlink(path);
+	}
+	if (in >= 0)
+		close(in);
+	free(path);
+	return bytes;
+}
+
+static int copy_files(const struct elfcopy *s, const char *dir)
+{
+	struct rlimit seconds = { SECONDS_MAX, SECONDS_MAX };
+	struct rlimit limit = { BYTES_MAX, BYTES_MAX };
+	bool good = true;
+	u64 bytes;
+	size_t i;
+
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_CPU, &seconds);
+	elf_version(EV_CURRENT);
+	for (i = 0; i < s->nr; i++) {
+		setrlimit(RLIMIT_FSIZE, &limit);
+		bytes = copy_file(&s->file[i], dir);
+		good &= bytes > 0;
+		limit.rlim_cur -= bytes;
+	}
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/**
+ * elfcopy_collect - copy the symbols into a case
+ * @s: the files
+ * @dir: the case
+ * @helper: where to put the number of the process that does it; may be NULL
+ *
+ * A process of its own reads the files: they are those of any user, and can be damaged,
+ * or be cut off while they are read. What it wrote is not synchronized.
+ *
+ * Return: false if some are missing.
+ */
+bool elfcopy_collect(const struct elfcopy *s, const char *dir, int *helper)
+{
+	int status = -1;
+	char *path;
+	pid_t pid;
+
+	if (!s->nr)
+		return true;
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		if (helper)
+			*helper = getpid();
+		_exit(copy_files(s, dir));
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	/* It may have died with half a file */
+	if (pid > 0 && !WIFEXITED(status)) {
+		path = xasprintf("%s/" SYMBOLS_DIR, dir);
+		store_remove(path);
+		free(path);
+	}
+	return !status;
+}
+
+/**
+ * elfcopy_free - free the files
+ * @s: the files
+ */
+void elfcopy_free(struct elfcopy *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr; i++)
+		free(s->file[i].path);
+	free(s->file);
+	*s = (struct elfcopy){ 0 };
+}
