@@ -79,6 +79,7 @@ fails 1 'this kernel has no event sched:nothing' tracerig watch --dir="$PWD/none
 fails 1 'no_such_function cannot be probed' tracerig watch --dir="$PWD/none" function:no_such_function
 tracerig watch dusk >out 2>err && die "a preset that does not exist is watched"
 grep -q "unknown preset dusk" err || die "an unknown preset is not reported: $(cat err)"
+fails 1 'disk: ended while learning' tracerig watch --dir="$PWD/none" --for=1s disk
 check_clean "after what cannot work"
 
 # --- disk: fast reads, and slow ones of another disk of the same kind
@@ -142,6 +143,21 @@ same "groups.json" "$(ls -A full)" "files on a full disk"
 grep -q ' not kept: disk took ' log || die "the case is not reported: $(cat log)"
 same "" "$(grep 'like case' log)" "cases like one that is not there"
 umount full
+
+# --- another reader has the alarm
+watch disk --dir="$PWD/taken" --limits=saved
+kill -STOP "$pid"
+reads slow.log "$slow" 1002 1
+cat "$instances/tracerig-1/trace_pipe" >pipe &
+reader=$!
+until_true 30 grep -q ctlchart_alarm pipe
+kill "$reader"
+wait "$reader" 2>/dev/null || :
+kill -CONT "$pid"
+kill -TERM "$pid"
+ended 1
+grep -q '^tracerig watch: alarms that could not be read: 1: another program reads the trace instance tracerig-1,' err ||
+	die "another reader is not reported: $(cat err)"
 
 # --- no process to write a case
 mkdir -p group
