@@ -19,6 +19,10 @@ echo 'all:' >repo/tests/demo/Makefile
 stub scripts/deps </dev/null
 stub scripts/kernel </dev/null
 stub build/tools/bin/ctlchart </dev/null
+stub build/tools/bin/tracerig <<'END2'
+echo "tracerig $*"
+seq 20
+END2
 stub build/demo/compare <<'END2'
 echo {} >"$1/summary.json"
 cp "$1/host" host 2>/dev/null || rm -f host
@@ -27,6 +31,9 @@ END2
 stub qemu/vm <<'END2'
 trap 'touch vm-terminated; exit 143' TERM
 echo "limit: 1 ns" >build/demo/learn.whole
+echo "disk: learning" >build/demo/watch.log
+mkdir build/demo/cases
+[ -e no-case ] || mkdir build/demo/cases/{2,10}
 echo $$ >vm-runs
 while [ -e vm-waits ]; do sleep 0.1; done
 rm vm-runs
@@ -36,6 +43,15 @@ cd repo
 
 expect 0 "$demo"
 has host '^others: [0-9]+\.[0-9] % of the CPUs$'
+has out '^disk: learning$'
+has out '^\$ tracerig list --dir .*/build/demo/cases$'
+has out '^\$ tracerig explain .*/build/demo/cases/2$'
+same 2 "$(grep -c '^11$' out)" "lists with line 12"
+same 0 "$(grep -c '^12$' out)" "lists with line 13"
+touch no-case
+expect 1 "$demo"
+has err '^demo: tracerig watch kept no case$'
+rm no-case
 touch compare-fails
 expect 1 "$demo"
 has err '^demo: FAILED \(see above\)$'
