@@ -77,6 +77,9 @@ fails 1 'run this as root' setpriv --reuid=65534 --clear-groups tracerig watch -
 fails 1 'this kernel has no event sched:nothing' tracerig watch --dir="$PWD/none" \
 	-e sched:nothing -f 'ctlchart(sched_waking, common_pid)'
 fails 1 'no_such_function cannot be probed' tracerig watch --dir="$PWD/none" function:no_such_function
+# shellcheck disable=SC2016 # for the inner shell
+fails 1 'this kernel has no ctlchart() filter: boot a kernel with' unshare -m sh -c '
+	mount -t tmpfs none "$0/events/ctlchart" && exec tracerig watch --dir="$PWD/none" disk' "$tracing"
 tracerig watch dusk >out 2>err && die "a preset that does not exist is watched"
 grep -q "unknown preset dusk" err || die "an unknown preset is not reported: $(cat err)"
 fails 1 'disk: ended while learning' tracerig watch --dir="$PWD/none" --for=1s disk

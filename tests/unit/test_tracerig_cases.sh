@@ -79,6 +79,28 @@ mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
 python3 "$TRACERIG_TOP/tests/unit/tracerig_doctor.py" || wrong "the doctor's JSON"
 
+# --- an old trace-cmd, and no tracefs
+mkdir old
+for version in 2.9.6 3.0 3.1 3.1.6 10.0; do
+	printf '#!/bin/sh\necho "trace-cmd version %s (unknown)"\n' $version >old/trace-cmd
+	chmod 755 old/trace-cmd
+	PATH=$PWD/old:$PATH "$program" doctor --tracefs "$PWD/fake" >out
+	case $version in
+	2* | 3.0) want="^limited *trace-cmd *version ${version%.6}: install version 3.1 or later$" ;;
+	*) want="^ok *trace-cmd *version ${version%.6}$" ;;
+	esac
+	grep -q "$want" out || wrong "the doctor, trace-cmd $version: $(grep trace-cmd out)"
+done
+if unshare -rm true 2>/dev/null; then
+	# shellcheck disable=SC2016 # for the inner shell
+	# libtracefs forgets some bytes
+	ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 unshare -rm sh -c '
+		mount -t tmpfs tmpfs /sys/kernel && exec "$0" watch --dir "$PWD/none" disk' "$program" >out 2>err
+	if [ "$(wc -l <err)" -ne 1 ] || ! grep -q '^tracerig watch: .*: mount -t tracefs nodev /sys/kernel/tracing$' err; then
+		wrong "watch without tracefs: $(cat err)"
+	fi
+fi
+
 # --- what the kernel keeps from root, whatever this one does
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && [ -d /sys/kernel/security ]; then
 	for mode in none integrity confidentiality; do

@@ -427,7 +427,7 @@ static void check_trace_cmd(struct doctor *d)
 	if (!version || sscanf(version, "version %u.%u", &major, &minor) != 2)
 		answer(d, "trace-cmd", MISSING, xstrdup("no trace-cmd"),
 		       xstrdup("apt-get install trace-cmd; tracerig watch does not need it"));
-	else if (major < 3)
+	else if (major < 3 || (major == 3 && !minor))
 		answer(d, "trace-cmd", LIMITED,
 		       xasprintf("version %u.%u", major, minor),
 		       xstrdup("install version 3.1 or later"));

@@ -89,7 +89,9 @@ char *rig_check(void)
 
 		tracefs_put_tracing_file(path);
 		if (error == ENOENT)
-			return xasprintf("%s is not a tracefs", dir);
+			return xasprintf(
+				"%s is not a tracefs: mount -t tracefs nodev %s",
+				dir, dir);
 		return xasprintf("%s: %s: run this as root", dir,
 				 strerror(error));
 	}
