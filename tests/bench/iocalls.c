@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * iocalls file|tcp|same|other COUNT
+ * iocalls file|long|tcp|same|other COUNT
  *
- * Makes COUNT I/O system calls, one after the other: reads a byte of a file in
- * /tmp, or sends a byte to itself and receives it; or reads in a function that was called
- * by itself 20 times, always on the same stack, or on one that is elsewhere each time, in
- * turn at 256 places. Prints the nanoseconds per call, without what comes before the
- * first one; under icount the clock counts instructions.
+ * Makes COUNT I/O system calls, one after the other: reads a byte of a file in /tmp, or
+ * of one whose name is too long for iosys to keep; or sends a byte to itself and receives
+ * it; or reads in a function that was called by itself 20 times, always on the same stack,
+ * or on one that is elsewhere each time, in turn at 256 places. Prints the nanoseconds per
+ * call, without what comes before the first one; under icount the clock counts
+ * instructions.
  */
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,15 +39,17 @@ static void die(const char *what)
 }
 
 /* As deep as a database's files */
-static void file(long count)
+static void file(long count, const char *name)
 {
+	char path[PATH_MAX];
 	int fd;
 	char c;
 
 	mkdir("/tmp/iocalls-files", 0755);
 	mkdir("/tmp/iocalls-files/base", 0755);
 	mkdir("/tmp/iocalls-files/base/16384", 0755);
-	fd = open("/tmp/iocalls-files/base/16384/2619", O_RDWR | O_CREAT, 0600);
+	snprintf(path, sizeof(path), "/tmp/iocalls-files/base/16384/%s", name);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
 	if (fd < 0 || write(fd, "x", 1) != 1)
 		die("/tmp/iocalls-files");
 	start = now();
@@ -117,9 +121,10 @@ static void tcp(long count)
 int main(int argc, char **argv)
 {
 	long count = argc == 3 ? atol(argv[2]) : 0;
+	char name[129] = "";
 
 	if (count < 2) {
-		fprintf(stderr, "usage: iocalls file|tcp|same|other COUNT\n");
+		fprintf(stderr, "usage: iocalls file|long|tcp|same|other COUNT\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "tcp"))
@@ -128,8 +133,10 @@ int main(int argc, char **argv)
 		deep(count, 1);
 	else if (!strcmp(argv[1], "other"))
 		deep(count, 256);
+	else if (!strcmp(argv[1], "long"))
+		file(count, memset(name, 'x', sizeof(name) - 1));
 	else
-		file(count);
+		file(count, "2619");
 	printf("%.0f\n", (now() - start) / count);
 	return 0;
 }
