@@ -139,7 +139,7 @@ def count_calls(recording, truth, by_socket, roots):
     for (number, tid), of in recording.calls.items():
         for c in of:
             r = recording.requests.get(c.request)
-            if not r or not r.turn or not recording.begin <= c.start <= recording.end:
+            if not r or not r.turn or not r.turn.ids or not recording.begin <= c.start <= recording.end:
                 continue
             count["attributed"] += 1
             if r.turn.answered and c.start > r.turn.end and not is_for(r.turn, c, truth.get(tid, ()), by_socket):
