@@ -43,9 +43,9 @@ ID = re.compile(rb"R\d+Z")
 class Call:
     """What one call moved"""
 
-    def __init__(self, pid, end, op, result, ino, ids, data):
+    def __init__(self, pid, end, op, result, ino, ids, data, name):
         self.pid, self.end, self.op, self.result = pid, end, op, result
-        self.ino, self.ids, self.data = ino, ids, data
+        self.ino, self.ids, self.data, self.name = ino, ids, data, name
 
 
 def read_truth(path):
@@ -62,7 +62,7 @@ def read_truth(path):
             name, pid, end, nr, result, ino, data, file = m.groups()
             data = bytes.fromhex(data)
             ids = set(ID.findall(data)) | set(ID.findall(file.encode()))
-            calls[int(pid)].append(Call(int(pid), int(end), NAMES[int(nr)], int(result), int(ino), ids, data))
+            calls[int(pid)].append(Call(int(pid), int(end), NAMES[int(nr)], int(result), int(ino), ids, data, file))
             comm[int(pid)] = name
     for of in calls.values():
         of.sort(key=lambda c: c.end)
@@ -349,4 +349,5 @@ def main():
                    "truth": result}, f)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -24,6 +24,12 @@
  *	multiplexed	on 1, the client sends ten times three requests: the second one before the
  *			response to the first one, the third one before that to the second one;
  *			on 2, one after the other, 20 times
+ *	late		20 times on 1, the server responds before it receives the last 8 bytes
+ *			of the request, which the client sent in one call; on 2 and 3, three
+ *			times each, what it receives after a response is another request, sent
+ *			by a call of its own on 2, and with the first one in one call on 3
+ *	over		ten times, after its response the server writes a log, and then reads the
+ *			end of another connection
  *	connects	connections to 10.0.0.1 that fail, in ms from the first connect: at port
  *			8101, 20 ms until the call is refused; at 8102, 30 ms until one is closed
  *			that never was connected, and 100 ms until a second connect says that it
@@ -304,6 +310,66 @@ static void make_connects(bool lost)
 	on_socket(CLIENT, 12, OP_CONNECT, 720, 728, 8108, 5000, false);
 }
 
+static void make_late(void)
+{
+	uint64_t at;
+
+	for (at = 0; at < 200; at += 10) {
+		tcp(1, false, OP_SENDTO, at, at, 100, 0);
+		tcp(1, true, OP_RECVFROM, at, at + 1, 60, 0);
+		tcp(1, true, OP_RECVFROM, at + 2, at + 2, 32, 0);
+		tcp(1, true, OP_SENDTO, at + 4, at + 4, 200, 0);
+		tcp(1, true, OP_RECVFROM, at + 5, at + 5, 3, 0);
+		tcp(1, true, OP_RECVFROM, at + 5, at + 5, 5, 0);
+		tcp(1, false, OP_RECVFROM, at, at + 6, 200, 0);
+	}
+	for (at = 200; at < 230; at += 10) {
+		tcp(2, false, OP_SENDTO, at, at, 100, 0);
+		tcp(2, false, OP_SENDTO, at, at, 100, 0);
+		tcp(2, true, OP_RECVFROM, at, at + 1, 100, 0);
+		tcp(2, true, OP_SENDTO, at + 2, at + 2, 200, 0);
+		tcp(2, false, OP_RECVFROM, at + 2, at + 3, 200, 0);
+		tcp(2, false, OP_SENDTO, at + 4, at + 4, 100, 0);
+		tcp(2, true, OP_RECVFROM, at + 4, at + 5, 100, 0);
+		tcp(2, true, OP_RECVFROM, at + 5, at + 5, 100, 0);
+		tcp(2, true, OP_SENDTO, at + 6, at + 6, 400, 0);
+		tcp(2, false, OP_RECVFROM, at + 6, at + 7, 400, 0);
+	}
+	for (at = 300; at < 330; at += 10) {
+		tcp(3, false, OP_SENDTO, at, at, 200, 0);
+		tcp(3, true, OP_RECVFROM, at, at + 1, 100, 0);
+		tcp(3, true, OP_SENDTO, at + 2, at + 2, 200, 0);
+		tcp(3, true, OP_RECVFROM, at + 3, at + 3, 100, 0);
+		tcp(3, true, OP_SENDTO, at + 4, at + 4, 200, 0);
+		tcp(3, false, OP_RECVFROM, at + 2, at + 5, 400, 0);
+	}
+}
+
+static void make_over(void)
+{
+	const struct io_call poll = { .type = IO_ANON, .id = 5 };
+	const struct io_call log = { .type = IO_FILE, .id = 7, .name = "/log" };
+	const struct io_call other = { .type = IO_SOCKET,
+				       .fd = 30,
+				       .id = 2000,
+				       .protocol = 6,
+				       .flags = IO_ISN_KNOWN,
+				       .isn = 6000,
+				       .peer_isn = 6001,
+				       .name = "10.0.0.1:50000->10.0.0.1:9001" };
+	uint64_t at;
+
+	for (at = 0; at < 100; at += 10) {
+		make(SERVER + 1, SERVER, OP_EPOLL_WAIT, at, at, poll);
+		tcp(1, false, OP_SENDTO, at, at, 100, 0);
+		tcp(1, true, OP_RECVFROM, at, at + 1, 100, 0);
+		tcp(1, true, OP_SENDTO, at + 2, at + 2, 200, 0);
+		tcp(1, false, OP_RECVFROM, at, at + 3, 200, 0);
+		make(SERVER + 1, SERVER, OP_WRITE, at + 4, at + 4, log);
+		make(SERVER + 1, SERVER, OP_READ, at + 5, at + 5, other);
+	}
+}
+
 static void make_udp(void)
 {
 	struct io_call call = { .type = IO_SOCKET,
@@ -338,6 +404,10 @@ int main(int argc, char **argv)
 		make_switches(!strcmp(kind, "lost"));
 	} else if (!strcmp(kind, "multiplexed")) {
 		make_multiplexed();
+	} else if (!strcmp(kind, "over")) {
+		make_over();
+	} else if (!strcmp(kind, "late")) {
+		make_late();
 	} else if (!strcmp(kind, "connects") ||
 		   !strcmp(kind, "connects-lost")) {
 		make_connects(!strcmp(kind, "connects-lost"));
@@ -345,7 +415,7 @@ int main(int argc, char **argv)
 		make_arriving();
 	} else if (strcmp(kind, "formats") != 0) {
 		fprintf(stderr,
-			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed|connects|connects-lost\n");
+			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed|late|over|connects|connects-lost\n");
 		return 2;
 	}
 	ok = td_save(&td, argv[1]);

@@ -91,4 +91,16 @@ grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose request
 "$ioreq" --requests --format=csv mux.dat >requests.csv
 sed -n '1,2s/.*,\([^,]*\),[^,]*$/\1/p' requests.csv | tr '\n' ' ' | grep -qx 'multiplexed 1 ' || wrong "CSV does not say that a connection is multiplexed"
 grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "a connection is reported as multiplexed that is not"
+
+# --- a server that responds before it has all of the request
+"$UNIT/gen_failures" late.dat late || exit 1
+"$ioreq" --requests --format=json late.dat >late.json 2>err || wrong "--requests of late bytes fails"
+"$ioreq" --format=chrome late.dat >late.chrome 2>>err || wrong "chrome of late bytes fails"
+[ ! -s err ] || wrong "messages about late bytes"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_late.py" || wrong "bytes of a request that are received after its response"
+
+# --- a log is written for a request that is over, and nothing is read for it
+"$UNIT/gen_failures" over.dat over || exit 1
+"$ioreq" --format=chrome over.dat >over.chrome 2>err || wrong "chrome of requests that are over fails"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_over.py" || wrong "calls after the response"
 exit $failed

@@ -95,12 +95,21 @@ for width in 400 700 2000; do
 		return [main.scrollWidth <= $width && fall.clientWidth > $width - 60, fall.scrollWidth <= fall.clientWidth,
 			[...document.querySelectorAll('.row > div, .axis > div')].every(d => d.scrollWidth <= d.clientWidth + 1 && d.clientWidth >= 80)]" "$width pixels"
 done
+# At 400 pixels the first column to the step of what to fix first are seen without scrolling
+shows '[true,true]' out.html \
+	"document.body.style.boxSizing = 'border-box';
+	document.body.style.width = '400px';
+	await new Promise(r => requestAnimationFrame(r));
+	const view = document.querySelector('.causes .scroll').getBoundingClientRect(), found = document.querySelector('.causes > span');
+	return [[...grids.causes.body.rows].every(r => r.cells[4].getBoundingClientRect().right <= view.right), found.getClientRects().length === 1]" "what to fix first at 400 pixels"
 # What to fix first, and paths, as in the text
 "$ioreq" "${hosts[@]}" --paths >paths.txt || wrong "--paths fails"
+grep -qE '^ +[0-9.]+ ms +[0-9.]+ % +386  app:app server 10\.0\.0\.1:80  files  +/srv/page <1>$' paths.txt ||
+	wrong "names of servers run into the next column"
 shows "$(python3 "$TRACERIG_TOP/tests/unit/ioreq_page_paths.py")" out.html \
 	'const causes = [...grids.causes.body.rows[0].cells].map(c => c.textContent);
 	const row = [...document.querySelectorAll("td.path")][0].parentNode, cell = i => row.cells[i].textContent;
-	return [causes.slice(0, 6), cell(0), cell(1), cell(2), cell(4), cell(6), cell(8), cell(9).replace(/[0-9.]+ %/g, "")]' "what to fix first, and paths"
+	return [causes.slice(0, 6), cell(0), cell(1), cell(2), cell(4), cell(6), cell(8), cell(9).replace(/[0-9.]+\s%/g, "")]' "what to fix first, and paths"
 shows '[true,true]' out.html \
 	'const sum = DATA.causes.reduce((t, c) => t + c.time, 0);
 	return [grids.causes.body.rows.length === DATA.causes.length, Math.abs(sum - DATA.links.waited) < 1]' "all causes"

@@ -292,10 +292,9 @@ if (DATA.gaps)
 	add(main, "p", "bad", "Events were lost " + count(DATA.gaps) +
 		" times: alarms may be missing, and pairs across a gap wrong.");
 if (log)
-	add(main, "p", "", "Log: " + count(log.events) + " events, " + count(log.bytes) +
-		" bytes of ring data; with the filter " + count(log.kept_events) + " and " +
-		count(log.alarm_events) + " alarms, " + count(log.kept_bytes) + " bytes" +
-		(log.kept_bytes ? " (" + (log.bytes / log.kept_bytes).toPrecision(3) + " times smaller)" : "") + ".");
+	add(main, "p", "", "The filter keeps " + count(log.kept_events) + " of " + count(log.events) + " events, and adds " +
+		count(log.alarm_events) + " alarms: " + count(log.kept_bytes) + " instead of " + count(log.bytes) +
+		" bytes in the ring buffer" + (log.kept_bytes ? " (" + (log.bytes / log.kept_bytes).toPrecision(3) + " times smaller)" : "") + ".");
 if (!DATA.charts.length)
 	add(main, "p", "", "No alarms.");
 if (DATA.leftOut)

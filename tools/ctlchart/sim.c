@@ -275,8 +275,8 @@ static void print_hints(struct sim *sim, size_t from, size_t to)
 		refused |= r->chart[i]->accounts.refused != 0;
 	}
 	if (none)
-		fputs("  \"N of M\": no limit, because the trace has too few values; learn=, samples= and\n"
-		      "  ucl= need fewer.\n",
+		fputs("  \"N of M\": no limit, because the trace has too few values; learn=0 and samples=\n"
+		      "  need fewer, ucl= none.\n",
 		      r->out);
 	if (refused)
 		fputs("  Starts were dropped because the table was full: size= makes it larger.\n",

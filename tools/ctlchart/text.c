@@ -30,7 +30,7 @@ static void print_lines(struct report *r, const struct chart *c)
 
 	if (!c->has_limit && c->call) {
 		fprintf(r->out,
-			"  limit      none: the trace has %u of the %u values; learn=, samples= and ucl= need fewer\n",
+			"  limit      none: the trace has %u of the %u values that it is estimated from; learn=0 and samples= need fewer, ucl= none\n",
 			c->phase1_taken,
 			ctlchart_method_samples(&c->call->method));
 		return;
@@ -190,8 +190,8 @@ static void print_saving(struct report *r)
 	format_count(alarms, sizeof(alarms), r->alarm_events);
 	format_bytes(small, sizeof(small), r->kept_bytes);
 	fprintf(r->out,
-		"\nlog: %s events, %s of ring data; with the filter %s and %s alarms, %s",
-		events, size, kept, alarms, small);
+		"\nthe filter keeps %s of %s events, and adds %s alarms: %s instead of %s in the ring buffer",
+		kept, events, alarms, small, size);
 	if (r->kept_bytes)
 		fprintf(r->out, " (%.3g times smaller)",
 			(double)r->log_bytes / r->kept_bytes);

@@ -397,8 +397,8 @@ static void add_connection(struct requests *q, struct connection *c)
 	u32 at = connection_is_client(q, c, 0) ? 0 : 1;
 	struct turns client = { 0 }, server = { 0 };
 
-	turns_make(&client, &c->side[at], true);
-	turns_make(&server, &c->side[!at], false);
+	turns_make_client(&client, &c->side[at]);
+	turns_make_server(&server, &c->side[!at], &client, &c->side[at]);
 	c->turns = c->via_pipe && turns_alternate(&client, &server);
 	if (c->via_pipe && !c->turns)
 		client.nr = server.nr = 0;

@@ -82,6 +82,15 @@ static void attribute_calls(struct owners *o, const struct request *r,
 	}
 }
 
+/* After the response, a thread may write a log, but works on other connections for others */
+static bool is_elsewhere(const struct request *r, const struct call *c)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+
+	return p->seen && r->answered && c->socket && c->socket != p->id &&
+	       c->start >= p->over;
+}
+
 /* What a thread was seen to work for takes precedence over which
  * requests are in progress
  */
@@ -101,7 +110,8 @@ static void attribute_by_causality(struct owners *o, const struct model *s,
 
 			/* Unclear requests are not in the list */
 			if (attribution->own || a->call[j].step == STEP_POLL ||
-			    r < list || r >= list + nr)
+			    r < list || r >= list + nr ||
+			    is_elsewhere(r, &a->call[j]))
 				continue;
 			if (!is_descendant(attribution->request, r))
 				attribution->request = r;

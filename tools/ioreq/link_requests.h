@@ -292,7 +292,10 @@ u32 requests_address(struct requests *q, const char *name, bool with_port);
 
 /* link_turns.c */
 u64 segment_moved_at(const struct segment *s);
-void turns_make(struct turns *t, struct side *side, bool connection_is_client);
+void turns_make_client(struct turns *t, struct side *side);
+void turns_make_server(struct turns *t, struct side *side,
+		       const struct turns *client,
+		       const struct side *client_side);
 bool turn_is_same(const struct turn *a, const struct turn *b);
 bool turns_overlap(const struct turns *client, const struct turns *server);
 bool turns_alternate(const struct turns *client, const struct turns *server);

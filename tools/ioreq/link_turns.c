@@ -70,16 +70,106 @@ static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 	};
 }
 
-void turns_make(struct turns *t, struct side *side, bool connection_is_client)
+/* NULL if this end was not recorded */
+static void sort_by_time(struct side *side)
 {
-	u64 i;
-
-	/* NULL if this end was not recorded */
 	if (side->nr)
 		qsort(side->segment, side->nr, sizeof(*side->segment),
 		      by_moved_at);
+}
+
+/* Turns of the client of a connection */
+void turns_make_client(struct turns *t, struct side *side)
+{
+	u64 i;
+
+	sort_by_time(side);
 	for (i = 0; i < side->nr; i++)
-		add_to_turns(t, side, i, connection_is_client);
+		add_to_turns(t, side, i, true);
+}
+
+/**
+ * struct late - what decides whether bytes are the last ones of a request
+ * @client:	the client's turns
+ * @side:	the client's segments, sorted by time
+ * @turn:	index of a turn; those before it are over
+ * @segment:	index of a segment; those before it are over
+ */
+struct late {
+	const struct turns *client;
+	const struct side *side;
+	u64 turn;
+	u64 segment;
+};
+
+/* The client's turn in which a server's turn begins, or NULL */
+static const struct turn *same_turn(struct late *l, const struct turn *turn)
+{
+	const struct turns *client = l->client;
+
+	while (l->turn < client->nr && client->turn[l->turn].end <= turn->from)
+		l->turn++;
+	return l->turn < client->nr &&
+			       client->turn[l->turn].from <= turn->from ?
+		       &client->turn[l->turn] :
+		       NULL;
+}
+
+/* Whether the client sent this byte, and the one before it, in one call */
+static bool is_in_call(struct late *l, u64 byte)
+{
+	const struct segment *s = l->side->segment;
+
+	while (l->segment < l->side->nr &&
+	       (!s[l->segment].sent || s[l->segment].end <= byte))
+		l->segment++;
+	return l->segment < l->side->nr && s[l->segment].from < byte;
+}
+
+/*
+ * A server may respond before it has received the last bytes of a request, as php-fpm
+ * does: the client sent them in one call with those before, had its response, and the server
+ * responds to nothing after them.
+ *
+ * Return: how many segments from @i on are such last bytes of the server's last turn.
+ */
+static u64 count_late(struct late *l, const struct turn *last,
+		      const struct side *side, u64 i)
+{
+	const struct turn *c = same_turn(l, last);
+	u64 begin = i;
+
+	if (!c || !c->answered || c->answer_end > last->answer_end ||
+	    !is_in_call(l, side->segment[i].from))
+		return 0;
+	while (i < side->nr && !side->segment[i].sent &&
+	       side->segment[i].end <= c->end)
+		i++;
+	return i == side->nr || !side->segment[i].sent ? i - begin : 0;
+}
+
+/* Turns of the server of a connection, after those of its client, which may be unknown */
+void turns_make_server(struct turns *t, struct side *side,
+		       const struct turns *client,
+		       const struct side *client_side)
+{
+	struct late l = { .client = client, .side = client_side };
+	u64 i;
+
+	sort_by_time(side);
+	for (i = 0; i < side->nr; i++) {
+		struct turn *last = t->nr ? &t->turn[t->nr - 1] : NULL;
+		u64 late = 0;
+
+		if (last && last->answered && !side->segment[i].sent)
+			late = count_late(&l, last, side, i);
+		if (late) {
+			i += late - 1;
+			last->end = side->segment[i].end;
+			continue;
+		}
+		add_to_turns(t, side, i, false);
+	}
 }
 
 bool turn_is_same(const struct turn *a, const struct turn *b)

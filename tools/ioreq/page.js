@@ -169,7 +169,7 @@ function percent(part, of) { return of ? (100 * part / of).toFixed(1) + " %" : "
 /* Steps of at least one percent of the critical path */
 function stepsText(p) {
 	return Object.entries(p.wait_for).filter(([, t]) => t && t * 100 >= p.critical)
-		.map(([name, t]) => DATA.steps[name] + " " + percent(t, p.critical)).join(", ");
+		.map(([name, t]) => DATA.steps[name] + " " + percent(t, p.critical).replace(" ", "\u00a0")).join(", ");
 }
 
 function causes(main) {
@@ -178,6 +178,7 @@ function causes(main) {
 	const s = section(main, "What to fix first", "What clients waited for: of the " + time(DATA.links.waited) + " of response times of " +
 		counted(DATA.links.clients, "request") + ", along the critical path" +
 		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + " left out" : "") + ".");
+	s.className = "causes";
 	window.grids.causes = new Grid(s, [
 		["time", c => c.time, signed], ["share", c => c.time, v => percent(v, DATA.links.waited)], ["requests", c => c.requests, count],
 		["where", c => endpoint(c.host, c.process) + (c.address && " " + c.address)], ["step", c => DATA.steps[c.step]], ["object", c => c.object],

@@ -700,6 +700,9 @@ static void report_text(FILE *out, const struct model *s, enum subject subject,
 	if (subject == SUBJECT_REQUESTS && !s->nr_flows)
 		fprintf(out, "\nno requests\n");
 	text_requests(out, s, top);
+	if (subject == SUBJECT_ALL && s->nr_flows)
+		fputs("\nwhat to fix first, and the slowest requests step by step: ioreq --paths\n",
+		      out);
 }
 
 /**

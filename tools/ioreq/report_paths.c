@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reports of paths and critical paths. */
 #include <json-c/json.h>
+#include <string.h>
 
 #include "report.h"
 #include "text.h"
@@ -96,19 +97,40 @@ static const char *code_text(char *buf, size_t size, const struct model *s,
 }
 
 static void text_cause(FILE *out, const struct model *s, const struct paths *p,
-		       const struct cause *c)
+		       const struct cause *c, int width)
 {
 	char server[300], count[24], time[25], code[5700];
 
-	fprintf(out, "%9s %5.1f %% %9s  %-24s %-21s %s\n",
+	fprintf(out, "%9s %5.1f %% %9s  %-*s  %-21s %s\n",
 		signed_time(time, c->time), percent(c->time, p->waited),
-		format_count(count, sizeof(count), c->requests),
+		format_count(count, sizeof(count), c->requests), width,
 		server_text(server, sizeof(server), s, c->server),
 		step_texts[c->what], c->object);
 	if (c->stack)
 		fprintf(out, "%29s%.0f %% of it from %s\n", "",
 			percent(c->code_time, c->time),
 			code_text(code, sizeof(code), s, c, false));
+}
+
+/* With a column for servers that is as wide as their names */
+static void text_causes(FILE *out, const struct model *s, const struct paths *p,
+			u64 top)
+{
+	char server[300];
+	int width = strlen("where");
+	u64 i;
+
+	for (i = 0; i < p->causes && i < top; i++) {
+		int length = strlen(server_text(server, sizeof(server), s,
+						p->cause[i]->server));
+
+		if (length > width)
+			width = length;
+	}
+	fprintf(out, "\nwhat to fix first\n%9s %7s %9s  %-*s  %-21s %s\n",
+		"time", "share", "requests", width, "where", "step", "object");
+	for (i = 0; i < p->causes && i < top; i++)
+		text_cause(out, s, p, p->cause[i], width);
 }
 
 /**
@@ -134,7 +156,7 @@ static void text_path_step(const struct path_step *path_step, void *arg)
 	if (path_step->time * 100 < (s64)p->response_time)
 		return;
 	request_paths_object(object, sizeof(object), p->s, path_step);
-	fprintf(p->out, "%*s%9s  %-24s %-21s %s%s%s\n",
+	fprintf(p->out, "%*s%9s  %-24s  %-21s %s%s%s\n",
 		2 + 2 * (int)path_step->depth, "",
 		signed_time(time, path_step->time),
 		server_text(server, sizeof(server), p->s,
@@ -186,10 +208,7 @@ void text_paths(FILE *out, const struct model *s, const struct paths *p,
 		if (p->path[i]->requests || p->path[i]->unanswered)
 			text_path(out, s, p->path[i]);
 	}
-	fprintf(out, "\nwhat to fix first\n%9s %7s %9s  %-24s %-21s %s\n",
-		"time", "share", "requests", "where", "step", "object");
-	for (i = 0; i < p->causes && i < top; i++)
-		text_cause(out, s, p, p->cause[i]);
+	text_causes(out, s, p, top);
 	if (p->causes > top)
 		fprintf(out, "... %llu more (--top)\n", p->causes - top);
 	text_slowest(out, s, p, top);

@@ -20,7 +20,7 @@ static void text_read_sum(FILE *out, const struct model *s,
 		    e->object.name);
 	if (s->hosts > 1)
 		fprintf(out, "%-12s ", s->host[e->host].name);
-	fprintf(out, "%-15s %9llu %9s %9s %9llu %9s %9s %9s %9s  %s\n",
+	fprintf(out, "%-15s %9llu %9s %9s %9llu %9s %9s %10s %9s  %s\n",
 		*e->comm ? e->comm : "-", e->asked.nr,
 		bytes_text(asked, e->asked.sum), bytes_text(size, e->asked.p50),
 		e->disk.nr, bytes_text(disk, e->disk.sum),
@@ -45,9 +45,9 @@ void text_reads(FILE *out, const struct model *s, u64 top)
 	      out);
 	if (s->hosts > 1)
 		fprintf(out, "%-12s ", "host");
-	fprintf(out, "%-15s %9s %9s %9s %9s %9s %9s %9s %9s  object\n",
+	fprintf(out, "%-15s %9s %9s %9s %9s %9s %9s %10s %9s  object\n",
 		"process", "reads", "requested", "p50", "requests", "from disk",
-		"p50", "ahead", "wasted");
+		"p50", "read ahead", "wasted");
 	for (i = 0; i < s->nr_read_sums && i < top; i++)
 		text_read_sum(out, s, s->read_sum[i]);
 	if (s->nr_read_sums > top)
