@@ -114,6 +114,34 @@ for page in page lost large larger; do
 	size=$(stat -c %s $page.html)
 	[ "$size" -lt 5000000 ] || wrong "$page: $size bytes"
 done
+# --- what the analyzers find: of recordings whose truth is known, and of a program in the
+# place of one that writes what it likes
+found() { # CASE WHAT
+	mkdir "$1"
+	"$UNIT/gen_findings" "$2" "$1/trace.dat" >truth || wrong "gen_findings $2"
+	read -r start end _ <truth
+	python3 "$TRACERIG_TOP/tests/unit/tracerig_case.py" "$start" "$end" 30000 60000 1000 >"$1/case.json"
+}
+found slow sleep
+opened slow.html slow
+found request pread
+opened request.html request
+mkdir branches
+"$UNIT/gen_lbr" branches/trace.dat 16 2000 3 cycles to count period >truth || wrong "gen_lbr"
+read -r start end < <(python3 "$TRACERIG_TOP/tests/unit/tracerig_branches.py" window truth)
+python3 "$TRACERIG_TOP/tests/unit/tracerig_case.py" "$start" "$end" 1000 2000 701 >branches/case.json
+opened branches.html branches
+mkdir liar
+cp "$program" liar
+start=$(python3 -c 'import json; print(json.load(open("slow/case.json"))["alarm"]["start"])')
+cat >liar/pathdiff <<END
+#!/bin/sh
+echo '{"slow":[{"start":$start,"duration":4000000,"pid":1000,"cause":0,"self":1,"normal_self":1,"excess":3900000}],
+"causes":[{"headline":["x"],"function":"</script><img src=x>","worst":7,"functions":[1,"x",{"function":"</script><u>","self":"9","normal_self":-3},{"self":1e300}]},3]}'
+END
+chmod +x liar/pathdiff
+liar/tracerig open ./slow -o liar.html 2>err || wrong "a program that lies: $(cat err)"
+[ "$(grep -ciE '</?script' liar.html)" -eq 4 ] || wrong "markup of an analyzer in the page"
 python3 "$TRACERIG_TOP/tests/unit/tracerig_open.py" 7 page.html lost lost.html large large.html || wrong "the page's data"
 
 # shellcheck source=tests/unit/browser
@@ -147,6 +175,22 @@ shows '[true,true,"</script><b>-1001","<img onerror=1>-1002",0,3,"load 1\nline <
 		THREADS.find(t => t.endsWith("1001")), THREADS.find(t => t.endsWith("1002")),
 		document.querySelectorAll("main img, main i, main u, main q, main script").length, document.scripts.length,
 		pre.find(p => p[0].startsWith("loadavg"))[1].textContent, log[log.length - 1] === "line 20000", /^line [0-9]+$/.test(log[0]) && log.length < 6000]' "stretches, names and files"
+
+# --- the analyzers
+shows '[true,[["4.970 ms","0 ns","schedule"]],true]' slow.html \
+	'const f = X.findings[0], heads = text("h2");
+	return [f.by === "pathdiff" && text(".part b").includes("pathdiff: " + f.name), [...document.querySelectorAll(".beside")].map(c => [...c.parentNode.children].slice(0, 3).map(e => e.textContent)),
+		heads.includes("slow path beside the normal one: " + DATA.analyzers[0].paths[0].headline)]' "pathdiff"
+shows '[true,"server: pread64 /data/x","4.970 ms",true]' request.html \
+	'const r = DATA.analyzers[0].request, steps = [...document.querySelectorAll(".step")], k = r.steps.findIndex(s => s[2] === "pread64");
+	return [Math.abs(r.steps.reduce((sum, s) => sum + s[4], 0) - r.wait) <= r.wait / 100, steps[k].firstChild.textContent, steps[k].lastChild.textContent,
+		!!steps[k].querySelector(".own") && text(".headline")[0].startsWith("cause: ioreq: server: pread64")]' "ioreq"
+shows '[true,true]' branches.html \
+	'const r = DATA.analyzers[0], rows = [...document.querySelectorAll("h2 ~ .scroll tbody tr")].map(tr => tr.children[2] && tr.children[2].textContent);
+	return [text("h2").includes("branches: what ran between two samples"), r.functions.length > 5 && r.functions.every(f => rows.includes(f[0]))]' "lbrtime"
+shows '["</script><u>",0]' liar.html \
+	'const p = DATA.analyzers[0].paths;
+	return [p[0].functions.find(f => f[0])[0], document.querySelectorAll("main img, main u").length]' "a program that lies"
 
 # --- what is left out
 shows '[100000,true,true,true]' larger.html \

@@ -21,4 +21,7 @@ for case, page in zip(sys.argv[1::2], sys.argv[2::2]):
     for part in data["explain"]["parts"]:
         part["at"] += begin
         del part["kind"], part["key"]
+    for finding in data["explain"]["findings"]:
+        finding["at"] += begin
+    del said["analyzers"]
     assert data["explain"] == said, (page, data["explain"], said)

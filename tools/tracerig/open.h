@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The page of a case: open.c is the command, open_events.c reads the recording, and
- * open_html.c writes the page.
+ * The page of a case: open.c is the command, open_events.c reads the recording,
+ * open_analyzers.c has what other programs find in it, and open_html.c writes the page.
  */
 #ifndef TRACERIG_OPEN_H
 #define TRACERIG_OPEN_H
@@ -171,6 +171,7 @@ void open_events_free(struct open_events *events);
 u32 open_device(struct open_events *events, u64 dev);
 u32 open_thread(struct open_events *events, s32 pid, const char *comm);
 void open_html(struct open_page *page, FILE *out);
+struct json_object *open_analyzers(const struct explain *x);
 struct json_object *open_state(const char *dir, struct json_object *files);
 
 #endif

@@ -118,6 +118,12 @@ static struct json_object *case_object(const struct open_page *p)
 
 /* ---- the explanation ---- */
 
+static void set_at(const struct open_page *p, struct json_object *part, u64 at)
+{
+	json_object_object_del(part, "at");
+	json_signed(part, "at", since(p, at));
+}
+
 static struct json_object *explain_part(const struct open_page *p)
 {
 	struct json_object *o = explain_object(&p->x), *parts;
@@ -131,11 +137,16 @@ static struct json_object *explain_part(const struct open_page *p)
 	for (i = 0; i < json_object_array_length(parts); i++) {
 		struct json_object *one = json_object_array_get_idx(parts, i);
 
-		json_object_object_del(one, "at");
-		json_signed(one, "at", since(p, p->x.op.part[i].at));
+		set_at(p, one, p->x.op.part[i].at);
 		json_number(one, "kind", p->x.op.part[i].kind);
 		json_string(one, "key", p->x.op.part[i].key);
 	}
+	parts = member(o, "findings");
+	for (i = 0; i < json_object_array_length(parts); i++)
+		set_at(p, json_object_array_get_idx(parts, i),
+		       p->x.finding[i].part.at);
+	/* They have a place of their own, and are large */
+	json_object_object_del(o, "analyzers");
 	return o;
 }
 
@@ -410,6 +421,7 @@ void open_html(struct open_page *p, FILE *out)
 	put_member(out, "damage",
 		   json_object_new_string(p->damage ? p->damage : ""));
 	put_member(out, "explain", explain_part(p));
+	put_member(out, "analyzers", open_analyzers(&p->x));
 	put_member(out, "stretches", stretches_array(p));
 	put_member(out, "operation",
 		   p->is_operation ? operation_object(p) : NULL);

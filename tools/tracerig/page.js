@@ -5,7 +5,10 @@
 const STRETCHES = new Spans();
 for (const [from, to, part] of DATA.stretches)
 	STRETCHES.add(from, to, part);
-const HAS_CAUSE = !!X.cause;
+/* The part, or what an analyzer has found; null: no cause is named */
+const CAUSE = !X.cause ? null : X.cause_by === "events" ? X.parts[0] : X.findings.find(f => f.by === X.cause_by && f.name === X.cause);
+/* Whether the first part is it, which is red wherever it is */
+const HAS_CAUSE = !!CAUSE && CAUSE === X.parts[0];
 /* Runs for which the operation waited, if that is the cause */
 for (const [from, to, part, cpu] of DATA.stretches) {
 	const c = CPUS.find(c => c.number === cpu);
@@ -64,12 +67,12 @@ function evidence(part) {
 	return p;
 }
 
-if (HAS_CAUSE)
-	put(main, "headline", "cause: ", el("b", "v", X.cause), `, ${X.parts[0].percent} % of the delay, confidence ${X.confidence} %`);
+if (CAUSE)
+	put(main, "headline", "cause: ", el("b", "v", (CAUSE.by ? CAUSE.by + ": " : "") + X.cause), `, ${CAUSE.percent} % of the delay, confidence ${X.confidence} %`);
 else
 	put(main, "headline", bold("no cause"), ": " + X.why_none);
-if (HAS_CAUSE)
-	put(main, "", evidence(X.parts[0]));
+if (CAUSE)
+	put(main, "", evidence(CAUSE));
 put(main, "", `${ALARM.comm}-${ALARM.pid}, ${ALARM.keys}, limit ${amount(ALARM.limit)}; ${C.time.slice(0, 19).replace("T", " ")} UTC on ${C.host.name}, Linux ${C.host.release} ${C.host.machine}`);
 if (DATA.damage)
 	put(main, "bad", "The case is not as it was written: " + DATA.damage);
@@ -625,6 +628,14 @@ function fillParts() {
 	});
 	if (rest !== list)
 		list.append(rest);
+	for (const f of X.findings) {
+		const p = add(list, "div", "part"), text = add(p, "div");
+		p.prepend(el("span", "key normal"));
+		add(text, "div").append(bold(f.by + ": " + f.name), ` ${f.percent} % of the delay` + (f.confidence ? `, confidence ${f.confidence} %` : ""));
+		add(text, "p").append(evidence(f));
+	}
+	for (const r of X.remarks)
+		put(left, "", r);
 	if (X.unseen)
 		put(left, "", bold(time(X.unseen)), " of the operation are not recorded.");
 	if (OP && X.parts.length)
@@ -677,6 +688,69 @@ add(right, "h2", "", "the chart " + C.chart.name);
 put(right, "", `${C.chart.event}${C.chart.filter ? ": " + C.chart.filter : ""}`);
 new Values(right);
 legend(right, [["normal", "values around the alarm"], ["alarm-mark", "the alarm"]]);
+
+/* ---- what other programs find in the recording */
+
+/* Names of ioreq's steps in text */
+const STEPS = { arriving: "request arriving", own: "answering", sockets: "other sockets", others: "other calls", rest: "computing or sleeping",
+	runnable: "waiting for a CPU", between: "network or queue", sending: "client sending", unseen: "server not recorded",
+	threads: "several threads", busy: "other requests" };
+function heading(text) { add(main, "h2", "", text); }
+const RENDER = {
+	/* A slow path beside the nearest normal one: what each function took by itself */
+	pathdiff({ paths }) {
+		for (const p of paths) {
+			heading("slow path beside the normal one: " + p.headline);
+			put(main, "", `By pathdiff. The slowest execution took ${time(p.duration)}, the nearest normal one ${time(p.usual)}: ${p.path}`);
+			const body = table(main, "scroll", [["slow, self", "n"], ["normal, self", "n"], ["function"], [""]]);
+			const most = Math.max(1, ...p.functions.map(f => Math.max(f[1], f[2])));
+			for (const [name, slow, normal] of p.functions) {
+				const tr = add(body, "tr");
+				add(tr, "td", "n", time(slow));
+				add(tr, "td", "n", time(normal));
+				add(tr, "td", "f", name);
+				const cell = add(tr, "td", "beside");
+				for (const [cls, ns] of [["bad", slow], ["normal", normal]])
+					add(cell, "div", cls).style.width = 100 * ns / most + "%";
+			}
+		}
+	},
+
+	/* A waterfall of the steps that the request's client waited for */
+	ioreq({ request }) {
+		if (!request)
+			return;
+		heading(`the request of ${request.client}: ${time(request.wait)}`);
+		put(main, "", "By ioreq: the steps that its client waited for, in order; blue is the operation's thread." +
+			(request.left ? ` ${counted(request.left, "later step")} are left out.` : ""));
+		const box = add(main, "div", "scroll waterfall");
+		let at = 0;
+		for (const [depth, process, what, object, ns, own] of request.steps) {
+			const row = add(box, "a", "step"), from = request.begin + at;
+			row.href = link(from, from + Math.max(ns, 1));
+			add(row, "span", "", `${"  ".repeat(Math.min(depth, 20))}${process}: ${STEPS[what] || what} ${object}`);
+			const b = add(add(row, "div"), "div", own ? "own" : "");
+			b.style.marginLeft = 100 * Math.min(at / Math.max(request.wait, 1), 1) + "%";
+			b.style.width = 100 * Math.min(ns / Math.max(request.wait, 1), 1) + "%";
+			add(row, "span", "n", time(ns));
+			at += ns;
+		}
+	},
+
+	lbrtime(r) {
+		heading("branches: what ran between two samples");
+		put(main, "", `By lbrtime, method ${r.method}: ${counted(r.samples, "sample")} with ${count(r.branches)} branches, ${time(r.time)} in all.`);
+		const body = table(main, "scroll", [["time", "n"], ["visits", "n"], ["function"], ["object"]]);
+		for (const [name, object, visits, ns] of r.functions) {
+			const tr = add(body, "tr");
+			add(tr, "td", "n", time(ns));
+			add(tr, "td", "n", count(visits));
+			add(tr, "td", "f", name);
+			add(tr, "td", "f", object);
+		}
+	} };
+for (const a of DATA.analyzers)
+	RENDER[a.name](a);
 
 /* ---- what is lost or left out */
 function lost() {
