@@ -5,7 +5,7 @@
 # Without memory, each tool says so: it is run in 50 sizes of address space, from the
 # smallest in which its --version works up to the smallest in which it does its work.
 # In each it either writes its usual result, or ends with status 1 and one line,
-# "TOOL: out of memory: what was being done".
+# "TOOL: out of memory: what was being done", TOOL perhaps with its command.
 set -u
 
 sizes=50
@@ -63,7 +63,7 @@ try() {
 		[ "$code" -ne 0 ] || ! is_right || continue
 		short=$((short + 1))
 		if [ "$code" -ne 1 ] || [ "$(wc -l <err)" -ne 1 ] ||
-			! grep -qE "^$name: out of memory: [a-z]" err; then
+			! grep -qE "^$name( [a-z]+)?: out of memory: [a-z]" err; then
 			echo "wrong: $name $* in $size KiB: status $code: $(head -c 500 err)"
 			failed=1
 		fi
@@ -111,6 +111,9 @@ try tracerig list --dir cases
 try tracerig list --format=json --dir cases
 try tracerig verify --dir cases 1
 try tracerig pack --dir cases 1 -o -
+mkdir case || exit 1
+"$UNIT/gen_open" 1000 case >/dev/null || exit 1
+try tracerig open ./case -o -
 
 # What receives is to go on: it has room for 0 to 2 senders' metadata
 mkdir collected || exit 1

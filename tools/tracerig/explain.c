@@ -260,13 +260,18 @@ static void add_analyzers(const struct explain *x, struct json_object *o)
 	json_object_object_add(o, "analyzers", analyzers);
 }
 
-static void print_json(const struct explain_job *job, FILE *out)
+/**
+ * explain_object - what --format=json prints
+ * @x: an operation that has been judged
+ *
+ * Return: an object, for json_object_put().
+ */
+struct json_object *explain_object(const struct explain *x)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *parts = json_object_new_array();
 	struct json_object *doubts = json_object_new_array();
 	struct json_object *missing = json_object_new_array();
-	const struct explain *x = &job->x;
 	char line[160];
 	size_t i;
 
@@ -293,7 +298,7 @@ static void print_json(const struct explain_job *job, FILE *out)
 		add_text(missing, line);
 	json_object_object_add(o, "not_seen", missing);
 	add_analyzers(x, o);
-	json_write(o, out);
+	return o;
 }
 
 static void sum_up(const struct explain *x, struct explain_cause *c)
@@ -307,21 +312,30 @@ static void sum_up(const struct explain *x, struct explain_cause *c)
 	c->confidence = x->confidence;
 }
 
+static int find_out(struct guard *g, struct explain *x)
+{
+	int status = explain_read(g, x);
+
+	if (status)
+		return status;
+	explain_judge(x);
+	guard_alive(g, GUARD_NOWHERE);
+	explain_ask(x);
+	explain_join(x);
+	return 0;
+}
+
 static int work(struct guard *g, FILE *out, void *arg)
 {
 	struct explain_job *job = arg;
-	int status = explain_read(g, &job->x);
+	int status = find_out(g, &job->x);
 
-	if (!status) {
-		explain_judge(&job->x);
-		guard_alive(g, GUARD_NOWHERE);
-		explain_ask(&job->x);
-		explain_join(&job->x);
-		if (job->cause)
-			sum_up(&job->x, job->cause);
-		else
-			(job->json ? print_json : print_text)(job, out);
-	}
+	if (!status && job->cause)
+		sum_up(&job->x, job->cause);
+	else if (!status && job->json)
+		json_write(explain_object(&job->x), out);
+	else if (!status)
+		print_text(job, out);
 	explain_free(&job->x);
 	return status;
 }
@@ -412,10 +426,9 @@ static void read_values(struct explain *x, struct json_object *values)
 }
 
 /* The operation that the alarm is about; why nothing can be said about it, or NULL */
-static const char *read_alarm(struct explain_job *job, struct json_object *o)
+static const char *read_alarm(struct explain *x, struct json_object *o)
 {
 	struct json_object *a = member(o, "alarm"), *c = member(o, "chart");
-	struct explain *x = &job->x;
 
 	x->op.start = number(a, "start");
 	x->op.end = x->op.start + number(a, "value");
@@ -437,11 +450,27 @@ static const char *read_alarm(struct explain_job *job, struct json_object *o)
 	return NULL;
 }
 
+/**
+ * explain_case - explain a case as a part of a guard's work
+ * @g: the guard
+ * @x: an explain with its @file, for explain_free()
+ * @o: the case's case.json, which must live as long as @x
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail(). What cannot be explained has no parts, and
+ * a @why_none.
+ */
+int explain_case(struct guard *g, struct explain *x, struct json_object *o)
+{
+	x->timeout = TIMEOUT;
+	x->why_none = read_alarm(x, o);
+	return x->why_none ? 0 : find_out(g, x);
+}
+
 static int explain(struct explain_job *job, const char *program)
 {
 	char *error, *file = xasprintf("%s/trace.dat", job->dir);
 	struct json_object *o = case_read(job->dir, &error);
-	const char *nothing = error ? NULL : read_alarm(job, o);
+	const char *nothing = error ? NULL : read_alarm(&job->x, o);
 	struct guard_job guard = { .program = program,
 				   .file = file,
 				   .idle_cpu = IDLE_CPU,

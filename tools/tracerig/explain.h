@@ -78,11 +78,26 @@ struct part {
 };
 
 /**
+ * struct stretch - a stretch of an operation's time
+ * @from:	when it begins
+ * @to:		when it ends
+ * @key:	that of its part
+ * @cpu:	where
+ */
+struct stretch {
+	u64 from;
+	u64 to;
+	const char *key;
+	u32 cpu;
+};
+
+/**
  * struct execution - an operation, and where its time went
  * @start:	when it began
  * @end:	when it ended
  * @pid:	its thread; 0: it is a request to a device
  * @part:	the parts
+ * @stretch:	what these are the sums of, in any order
  */
 struct execution {
 	u64 start;
@@ -90,6 +105,8 @@ struct execution {
 	s32 pid;
 	struct part *part;
 	size_t nr, room;
+	struct stretch *stretch;
+	size_t stretches, stretch_room;
 };
 
 /* Normal executions that the slow one is compared with */
@@ -224,6 +241,8 @@ void explain_judge(struct explain *x);
 const char *analyzer_name(enum analyzer a);
 void explain_ask(struct explain *x);
 void explain_join(struct explain *x);
+struct json_object *explain_object(const struct explain *x);
+int explain_case(struct guard *g, struct explain *x, struct json_object *o);
 void explain_free(struct explain *x);
 bool explain_cause(const char *dir, struct explain_cause *cause);
 

@@ -8,6 +8,21 @@
 #include "explain.h"
 #include "memory.h"
 
+/* One that goes on from the last one of its part makes that longer */
+static void add_stretch(struct execution *e, const char *key, u64 from, u64 to,
+			u32 cpu)
+{
+	struct stretch *last = e->stretch + e->stretches;
+
+	if (e->stretches && last[-1].key == key && last[-1].to == from &&
+	    last[-1].cpu == cpu) {
+		last[-1].to = to;
+		return;
+	}
+	GROW(e->stretch, e->stretches, e->stretch_room);
+	e->stretch[e->stretches++] = (struct stretch){ from, to, key, cpu };
+}
+
 /**
  * execution_add - add a stretch of time to an execution
  * @e: the execution; what is not in it is left out
@@ -39,6 +54,7 @@ void execution_add(struct execution *e, enum part_kind kind, const char *key,
 	}
 	p = &e->part[i];
 	p->ns += to - from;
+	add_stretch(e, p->key, from, to, cpu);
 	if (to - from <= p->longest)
 		return;
 	p->longest = to - from;
@@ -91,6 +107,7 @@ static void free_execution(struct execution *e)
 	for (i = 0; i < e->nr; i++)
 		free_part(&e->part[i]);
 	free(e->part);
+	free(e->stretch);
 }
 
 /**

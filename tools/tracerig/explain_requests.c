@@ -11,9 +11,8 @@
 #include "memory.h"
 #include "store.h"
 
-/* Requests that are in progress, and that are remembered */
+/* Requests that are in progress */
 #define LIVE_MAX 4096
-#define REQUESTS_MAX 65536
 
 struct blk_requests {
 	struct request *request;
@@ -42,7 +41,7 @@ static struct request *add_request(struct blk_requests *q, s32 pid,
 {
 	struct request *r;
 
-	if (q->nr == REQUESTS_MAX)
+	if (q->nr == BLK_REQUESTS_MAX)
 		return NULL;
 	if (q->lives == LIVE_MAX)
 		memmove(q->live, q->live + 1, --q->lives * sizeof(*q->live));
@@ -259,6 +258,17 @@ void blk_requests_divide(const struct blk_requests *q, struct explain *x)
 		blk_requests_add(q, e, r, e->start, e->end);
 		x->nr_normal++;
 	}
+}
+
+/**
+ * blk_requests_all - all requests, in the order in which they were seen first
+ * @q: the requests
+ * @nr: set to their number; BLK_REQUESTS_MAX: later ones are not among them
+ */
+const struct request *blk_requests_all(const struct blk_requests *q, size_t *nr)
+{
+	*nr = q->nr;
+	return q->request;
 }
 
 /**

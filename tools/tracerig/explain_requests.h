@@ -4,6 +4,9 @@
 
 #include "explain.h"
 
+/* How many requests are remembered */
+#define BLK_REQUESTS_MAX 65536
+
 enum request_event { REQUEST_BIO, REQUEST_ISSUE, REQUEST_COMPLETE };
 
 /**
@@ -34,6 +37,8 @@ const struct request *blk_requests_awaited(const struct blk_requests *q,
 void blk_requests_add(const struct blk_requests *q, struct execution *e,
 		      const struct request *r, u64 from, u64 to);
 void blk_requests_divide(const struct blk_requests *q, struct explain *x);
+const struct request *blk_requests_all(const struct blk_requests *q,
+				       size_t *nr);
 void blk_requests_free(struct blk_requests *q);
 
 #endif

@@ -7,7 +7,7 @@ _tracerig() {
 	_init_completion -s -n : || return
 
 	if [ "$cword" -eq 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "doctor watch list explain pack verify --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "doctor watch list explain open pack verify --help --usage --version" -- "$cur")
 		return
 	fi
 	case $command in
@@ -17,7 +17,7 @@ _tracerig() {
 		;;
 	list) options="--causes --format= --dir=" ;;
 	explain) options="--format= --dir= --timeout=" ;;
-	pack) options="-o --output= --dir=" ;;
+	open | pack) options="-o --output= --dir=" ;;
 	verify) options="--dir=" ;;
 	*) return ;;
 	esac
@@ -53,6 +53,6 @@ _tracerig() {
 		[[ ${COMPREPLY-} == *: ]] && compopt -o nospace
 		__ltrim_colon_completions "$cur"
 		;;
-	explain | pack | verify) _filedir -d ;;
+	explain | open | pack | verify) _filedir -d ;;
 	esac
 } && complete -F _tracerig tracerig

@@ -18,6 +18,7 @@ static const char doc[] =
 	"  tracerig watch   learn what is usual, wait, keep a case for each alarm\n"
 	"  tracerig list    list the cases\n"
 	"  tracerig explain say what an operation's time went to\n"
+	"  tracerig open    make a page of a case, and show it in a browser\n"
 	"  tracerig pack    make a TAR of a case\n"
 	"  tracerig verify  check that a case is as it was written\n"
 	"\v"
@@ -28,6 +29,7 @@ static const char doc[] =
 	"  tracerig watch disk --for 7d\n"
 	"  tracerig list\n"
 	"  tracerig explain 3\n"
+	"  tracerig open 3\n"
 	"  tracerig pack 3 -o case3.tar\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
@@ -37,12 +39,12 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 	if (key == ARGP_KEY_ARG)
 		argp_error(
 			state,
-			"unknown command %s: must be doctor, watch, list, explain, pack or verify",
+			"unknown command %s: must be doctor, watch, list, explain, open, pack or verify",
 			arg);
 	if (key == ARGP_KEY_END)
 		argp_error(
 			state,
-			"missing command: doctor, watch, list, explain, pack or verify");
+			"missing command: doctor, watch, list, explain, open, pack or verify");
 	return ARGP_ERR_UNKNOWN;
 }
 
@@ -57,6 +59,7 @@ int main(int argc, char **argv)
 		{ "watch", PROGRAM " watch", watch_main },
 		{ "list", PROGRAM " list", list_main },
 		{ "explain", PROGRAM " explain", explain_main },
+		{ "open", PROGRAM " open", open_main },
 		{ "pack", PROGRAM " pack", pack_main },
 		{ "verify", PROGRAM " verify", verify_main },
 	};

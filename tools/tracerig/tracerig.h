@@ -19,6 +19,7 @@ int doctor_main(int argc, char **argv);
 int watch_main(int argc, char **argv);
 int list_main(int argc, char **argv);
 int explain_main(int argc, char **argv);
+int open_main(int argc, char **argv);
 int pack_main(int argc, char **argv);
 int verify_main(int argc, char **argv);
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tracerig open: one page for a browser with all that a case shows. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <libgen.h>
+#include <linux/kernel.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "memory.h"
+#include "open.h"
+#include "operand.h"
+#include "tracerig.h"
+
+/* CPU seconds without progress: a damaged trace.dat */
+#define IDLE_CPU 60
+
+static const struct argp_option options[] = {
+	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
+	  1 },
+	{ "output", 'o', "FILE", 0,
+	  "Write to FILE and open no browser; FILE is replaced only if there was no error; - is standard output (case-N.html)",
+	  2 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Make a page of a case, case-N.html in the current directory, and open it with "
+	"xdg-open if there is a display. It has the cause with its evidence, what all CPUs "
+	"did, the chart and the state of the system, and needs no other file.\n\n"
+	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
+	"\v"
+	"Examples:\n"
+	"  tracerig open 3\n"
+	"  tracerig open ./3 -o mail.html\n"
+	"\n"
+	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct operand *o = state->input;
+
+	if (key != 'o')
+		return operand_parse(key, arg, state);
+	o->output = arg;
+	return 0;
+}
+
+static u64 number(struct json_object *o, const char *name)
+{
+	return json_object_get_uint64(json_object_object_get(o, name));
+}
+
+/* Its value is a time, and it is known when that began */
+static bool has_duration(const struct open_page *p)
+{
+	struct json_object *chart = json_object_object_get(p->o, "chart");
+	struct json_object *unit = json_object_object_get(chart, "unit");
+
+	return p->x.op.start && p->x.op.end > p->x.op.start &&
+	       !strcmp(json_object_get_string(unit), "ns");
+}
+
+static int work(struct guard *g, FILE *out, void *arg)
+{
+	struct open_page *p = arg;
+	struct open_events *e = &p->events;
+	int status = explain_case(g, &p->x, p->o);
+
+	if (!status) {
+		u64 alarm =
+			number(json_object_object_get(p->o, "alarm"), "time");
+
+		p->is_operation = has_duration(p);
+		e->begin = p->is_operation ? p->x.op.start : alarm;
+		e->end = max(alarm, p->x.op.end);
+		status = open_events_read(g, p->x.file, e);
+	}
+	if (!status)
+		open_html(p, out);
+	open_events_free(e);
+	explain_free(&p->x);
+	return status;
+}
+
+static char *page_name(struct json_object *o)
+{
+	return xasprintf("case-%llu.html",
+			 (unsigned long long)number(o, "case"));
+}
+
+/* A file that does not belong to the case would make tracerig verify fail */
+static bool is_in_case(const char *output, const char *dir)
+{
+	char *real = realpath(output, NULL);
+	char *copy = real ? real : xstrdup(output);
+	bool is_in = is_same_file(dirname(copy), dir);
+
+	free(copy);
+	return is_in;
+}
+
+static bool has_display(void)
+{
+	const char *x11 = getenv("DISPLAY");
+	const char *wayland = getenv("WAYLAND_DISPLAY");
+
+	return (x11 && *x11) || (wayland && *wayland);
+}
+
+/* The browser may stay open: this program does not wait for it */
+static void show(const char *path)
+{
+	int status, null;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		if (fork())
+			_exit(0);
+		setsid();
+		null = open("/dev/null", O_RDWR);
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execlp("xdg-open", "xdg-open", path, NULL);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+}
+
+static int make(struct open_page *p, const char *output)
+{
+	char *file = xasprintf("%s/trace.dat", p->dir);
+	struct guard_job job = { .program = PROGRAM " open",
+				 .file = file,
+				 .output = strcmp(output, "-") ? output : NULL,
+				 .idle_cpu = IDLE_CPU,
+				 .work = work,
+				 .arg = p };
+	int status = EXIT_FAILURE;
+
+	p->x.file = file;
+	if (job.output && is_in_case(output, p->dir))
+		complain(
+			"%s: would be a file of the case, which verify would report: use -o with another directory",
+			output);
+	else if (!job.output && isatty(STDOUT_FILENO))
+		complain("a page cannot be written to a terminal");
+	else
+		status = guard_run(&job);
+	free(file);
+	return status;
+}
+
+/**
+ * open_main - the command open
+ * @argc: as of main()
+ * @argv: the same, the first one a name for messages
+ *
+ * Return: the exit status.
+ */
+int open_main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "CASE", doc,
+					  NULL,	   NULL,  NULL };
+	struct operand o = { .dir = CASES_DIR };
+	struct open_page page = { 0 };
+	int status = EXIT_FAILURE;
+	char *error, *output;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	page.dir = operand_directory(&o);
+	page.o = case_read(page.dir, &error);
+	if (error) {
+		complain("%s", error);
+	} else {
+		page.damage = case_verify(page.dir, page.o);
+		output = o.output ? xstrdup(o.output) : page_name(page.o);
+		status = make(&page, output);
+		if (!status && !o.output) {
+			puts(output);
+			if (has_display())
+				show(output);
+		}
+		free(output);
+	}
+	json_object_put(page.o);
+	free(page.damage);
+	free(page.dir);
+	free(error);
+	return status;
+}

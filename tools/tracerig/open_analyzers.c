@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What pathdiff, ioreq and lbrtime have found, for the page of a case. They are programs of
+ * their own: of their JSON only what has the right type gets onto the page. See open.h.
+ */
+#include <json-c/json.h>
+#include <linux/kernel.h>
+#include <stdlib.h>
+
+#include "memory.h"
+#include "open.h"
+#include "text.h"
+
+/* How much of each is on the page, the first ones */
+#define CAUSES_MAX 5
+#define FUNCTIONS_MAX 40
+#define STEPS_MAX 500
+
+static struct json_object *member(struct json_object *o, const char *name)
+{
+	struct json_object *v = NULL;
+
+	if (json_object_is_type(o, json_type_object))
+		json_object_object_get_ex(o, name, &v);
+	return v;
+}
+
+static struct json_object *item(struct json_object *array, size_t i)
+{
+	return json_object_array_get_idx(array, i);
+}
+
+/* Of an array at most @most items, and none of what is no array */
+static size_t length(struct json_object *array, size_t most)
+{
+	return json_object_is_type(array, json_type_array) ?
+		       min(json_object_array_length(array), most) :
+		       0;
+}
+
+/* Below 2^53, which the page has exactly */
+static u64 number(struct json_object *o, const char *name)
+{
+	s64 n = json_object_get_int64(member(o, name));
+
+	return n > 0 ? min((u64)n, (1ull << 53) - 1) : 0;
+}
+
+static const char *text(struct json_object *o, const char *name)
+{
+	struct json_object *v = member(o, name);
+
+	return json_object_is_type(v, json_type_string) ?
+		       json_object_get_string(v) :
+		       "";
+}
+
+static void add_number(struct json_object *a, u64 n)
+{
+	json_object_array_add(a, json_object_new_int64(n));
+}
+
+/* As json_string() writes it */
+static void add_text(struct json_object *a, const char *s)
+{
+	char *copy = xstrndup(s, 300);
+
+	clean_text(copy);
+	json_object_array_add(a, json_object_new_string(copy));
+	free(copy);
+}
+
+/* ---- pathdiff: [function, self time, usual one] of each cause ---- */
+
+static struct json_object *path_object(struct json_object *cause)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *rows = json_object_new_array(), *row;
+	struct json_object *functions = member(cause, "functions");
+	struct json_object *worst = member(cause, "worst");
+	size_t i;
+
+	json_string(o, "headline", text(cause, "headline"));
+	json_string(o, "path", text(worst, "path"));
+	json_number(o, "duration", number(worst, "duration"));
+	json_number(o, "usual", number(worst, "nearest_duration"));
+	for (i = 0; i < length(functions, FUNCTIONS_MAX); i++) {
+		struct json_object *f = item(functions, i);
+
+		row = json_object_new_array();
+		add_text(row, text(f, "function"));
+		add_number(row, number(f, "self"));
+		add_number(row, number(f, "normal_self"));
+		json_object_array_add(rows, row);
+	}
+	json_object_object_add(o, "functions", rows);
+	return o;
+}
+
+static void add_paths(struct json_object *to, struct json_object *result)
+{
+	struct json_object *a = json_object_new_array();
+	struct json_object *causes = member(result, "causes");
+	size_t i;
+
+	for (i = 0; i < length(causes, CAUSES_MAX); i++)
+		json_object_array_add(a, path_object(item(causes, i)));
+	json_object_object_add(to, "paths", a);
+}
+
+/* ---- ioreq: [depth, process, what, object, time, whether it is the operation's thread] ---- */
+
+static bool is_own(const struct explain *x, struct json_object *step)
+{
+	return number(step, "thread") == (u64)x->op.pid;
+}
+
+static struct json_object *step_row(const struct explain *x,
+				    struct json_object *step)
+{
+	struct json_object *row = json_object_new_array();
+	const char *call = text(step, "call");
+
+	add_number(row, number(step, "depth"));
+	add_text(row, text(step, "process"));
+	add_text(row, *call ? call : text(step, "step"));
+	add_text(row, text(step, "object"));
+	add_number(row, number(step, "time"));
+	add_number(row, is_own(x, step));
+	return row;
+}
+
+/* How much of the operation a request takes that is of its thread, at either end */
+static u64 concerns(const struct explain *x, struct json_object *request)
+{
+	struct json_object *steps = member(request, "waited_for");
+	u64 begin = number(request, "begin"), to;
+	bool own = number(request, "pid") == (u64)x->op.pid;
+	size_t i;
+
+	for (i = 0; i < length(steps, STEPS_MAX) && !own; i++)
+		own = is_own(x, item(steps, i));
+	to = min(begin + number(request, "wait"), x->op.end);
+	begin = max(begin, x->op.start);
+	return own && to > begin ? to - begin : 0;
+}
+
+static void add_request(const struct explain *x, struct json_object *to,
+			struct json_object *result)
+{
+	struct json_object *all = member(result, "slowest"), *best = NULL;
+	struct json_object *o, *rows, *steps;
+	u64 most = 0, n;
+	size_t i;
+
+	for (i = 0; i < length(all, SIZE_MAX); i++) {
+		n = concerns(x, item(all, i));
+		if (n > most)
+			best = item(all, i);
+		most = max(most, n);
+	}
+	if (!best)
+		return;
+	o = json_object_new_object();
+	rows = json_object_new_array();
+	steps = member(best, "waited_for");
+	json_string(o, "client", text(best, "client"));
+	json_number(o, "wait", number(best, "wait"));
+	json_signed(o, "begin", number(best, "begin") - x->op.start);
+	for (i = 0; i < length(steps, STEPS_MAX); i++)
+		json_object_array_add(rows, step_row(x, item(steps, i)));
+	json_number(o, "left", length(steps, SIZE_MAX) - i);
+	json_object_object_add(o, "steps", rows);
+	json_object_object_add(to, "request", o);
+}
+
+/* ---- lbrtime: [function, object, visits, time] ---- */
+
+static void add_functions(struct json_object *to, struct json_object *result)
+{
+	struct json_object *functions = member(result, "functions"), *row;
+	struct json_object *rows = json_object_new_array();
+	const char *method = text(result, "method");
+	size_t i;
+
+	for (i = 0; i < length(functions, FUNCTIONS_MAX); i++) {
+		struct json_object *f = item(functions, i);
+
+		row = json_object_new_array();
+		add_text(row, text(f, "function"));
+		add_text(row, text(f, "object"));
+		add_number(row, number(f, "visits"));
+		add_number(row, number(member(f, "time"), method));
+		json_object_array_add(rows, row);
+	}
+	json_object_object_add(to, "functions", rows);
+	json_number(to, "samples", number(result, "samples"));
+	json_number(to, "branches", number(result, "branches"));
+	json_number(to, "time", number(result, "time"));
+	json_string(to, "method", method);
+}
+
+/**
+ * open_analyzers - what the analyzers have found
+ * @x: the explanation
+ *
+ * Return: an array with an object for each that was asked and has a result.
+ */
+struct json_object *open_analyzers(const struct explain *x)
+{
+	struct json_object *a = json_object_new_array(), *o;
+	enum analyzer i;
+
+	for (i = 0; i < ANALYZERS; i++) {
+		struct json_object *result = x->analysis[i].result;
+
+		if (!result)
+			continue;
+		o = json_object_new_object();
+		json_string(o, "name", analyzer_name(i));
+		if (i == PATHDIFF)
+			add_paths(o, result);
+		else if (i == IOREQ)
+			add_request(x, o, result);
+		else
+			add_functions(o, result);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
