@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ctlchart.h"
+#include "order.h"
 
 /* Alarms that are given their events, and the length of one's text */
 #define MAX_ALARMS 1000
@@ -152,12 +153,12 @@ static int end(struct input *in, void *arg)
 	return 0;
 }
 
-static int by_time(const void *x, const void *y)
+static int by_time(const void *a, const void *b)
 {
-	const struct alarm *a = *(struct alarm *const *)x;
-	const struct alarm *b = *(struct alarm *const *)y;
+	const struct alarm *x = *(struct alarm *const *)a,
+			   *y = *(struct alarm *const *)b;
 
-	return (a->time > b->time) - (a->time < b->time);
+	return ORDER(x->time, y->time);
 }
 
 /* The worst ones of each chart, as many of each */

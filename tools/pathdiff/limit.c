@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
 #include "pathdiff.h"
 
 #define GROUP 5
@@ -45,19 +46,12 @@
 #define MORE 0.5
 #define MORE_BASE 0.25
 
-static int compare(const void *a, const void *b)
-{
-	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return (x > y) - (x < y);
-}
-
 static u64 median(const u64 *value, u32 nr)
 {
 	u64 *sorted = xzalloc(nr * sizeof(*sorted)), m;
 
 	memcpy(sorted, value, nr * sizeof(*sorted));
-	qsort(sorted, nr, sizeof(*sorted), compare);
+	qsort(sorted, nr, sizeof(*sorted), order_u64);
 	m = sorted[nr / 2];
 	free(sorted);
 	return m;
