@@ -254,18 +254,18 @@ START_TEST(keys_for_people)
 	call_event(1701, SC_BASE + 3 * SEC + 500, 4096);
 	report("-e call:done -f 'ctlchart(begin, site, bytes, disk, dev, ucl=1ns)'");
 	ck_assert_str_eq(
-		string(worst(0), "keys"),
+		string_at(worst(0), "keys"),
 		"site=slow_call bytes=18446744071578845440 disk=254:3 dev=266338307");
 	ck_assert_str_eq(
-		string(worst(0), "raw_keys"),
+		string_at(worst(0), "raw_keys"),
 		"site=18446744071578845440 bytes=18446744071578845440 disk=266338307 dev=266338307");
+	ck_assert_ptr_nonnull(strstr(string_at(worst(1), "keys"),
+				     "site=slow_call+0x1f bytes="));
 	ck_assert_ptr_nonnull(
-		strstr(string(worst(1), "keys"), "site=slow_call+0x1f bytes="));
-	ck_assert_ptr_nonnull(
-		strstr(string(worst(2), "keys"), "site=4096 bytes="));
+		strstr(string_at(worst(2), "keys"), "site=4096 bytes="));
 	/* a name is not a key, whatever it looks like */
 	report("-e call:done -f 'ctlchart(begin, disk, comm, ucl=1ns)'");
-	ck_assert_str_eq(string(worst(0), "keys"),
+	ck_assert_str_eq(string_at(worst(0), "keys"),
 			 "disk=254:3 comm=x disk=266338307");
 }
 END_TEST
@@ -302,8 +302,8 @@ START_TEST(alarm_keys_for_people)
 	}
 	report("");
 	for (i = 0; i < nr; i++)
-		ck_assert_str_eq(string(worst(i), "keys"), keys[i][1]);
-	ck_assert_str_eq(string(worst(0), "raw_keys"), keys[0][0]);
+		ck_assert_str_eq(string_at(worst(i), "keys"), keys[i][1]);
+	ck_assert_str_eq(string_at(worst(0), "raw_keys"), keys[0][0]);
 	ck_assert(!json_object_object_get_ex(worst(2), "raw_keys", NULL));
 }
 END_TEST
@@ -382,9 +382,9 @@ START_TEST(terms_of_all_events)
 				"'%s && ctlchart(block_bio_queue, dev, sector, ucl=1ns)'",
 				terms[i][j]);
 			report(arguments);
-			ck_assert_msg(number(chart(0), "values") == wanted[i],
+			ck_assert_msg(uint_at(chart(0), "values") == wanted[i],
 				      "%s: %d", terms[i][j],
-				      (int)number(chart(0), "values"));
+				      (int)uint_at(chart(0), "values"));
 		}
 	}
 }

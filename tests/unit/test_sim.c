@@ -25,7 +25,7 @@ static void sim(const char *arguments)
 
 static struct json_object *setting(size_t i)
 {
-	struct json_object *settings = at(result, "settings");
+	struct json_object *settings = member(result, "settings");
 
 	ck_assert_uint_gt(json_object_array_length(settings), i);
 	return json_object_array_get_idx(settings, i);
@@ -78,12 +78,12 @@ START_TEST(values_in_order)
 	told(&ms, "other", 999, 11, 1, 317);
 	sc_lat(&td, 0, SC_BASE + 100 * MSEC, 5, 999);
 	report("-e lat -f 'ctlchart(lat, " PAPER ")'");
-	ck_assert_uint_eq(number(chart(0), "limit"), 317);
-	ck_assert_uint_eq(number(chart(0), "center"), 165);
-	ck_assert_uint_eq(number(chart(0), "learnt"), 11);
-	ck_assert_uint_eq(number(chart(0), "values"), 2);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
-	ck_assert_uint_eq(number(chart(0), "kept"), 1);
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 317);
+	ck_assert_uint_eq(uint_at(chart(0), "center"), 165);
+	ck_assert_uint_eq(uint_at(chart(0), "learnt"), 11);
+	ck_assert_uint_eq(uint_at(chart(0), "values"), 2);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(chart(0), "kept"), 1);
 	ck_assert_str_eq(message(), "");
 }
 END_TEST
@@ -99,12 +99,13 @@ START_TEST(values_of_other_settings)
 		told(&ms, "lat.lat", paper[i], 0, 0, 400);
 	told(&ms, "lat.lat", 318, 0, 0, 400);
 	sim("-e lat -f 'ctlchart(lat, " PAPER ")' --grid ucl=,40");
-	ck_assert_uint_eq(number(setting(0), "limit"), 317);
-	ck_assert_uint_eq(number(setting(0), "alarms"), 1);
-	ck_assert_uint_eq(number(setting(1), "limit"), 40);
-	ck_assert_uint_eq(number(setting(1), "values"), 11);
-	ck_assert_uint_eq(number(setting(1), "alarms"), 7);
-	ck_assert_str_eq(string(setting(0), "values_from"), "ctlchart_value");
+	ck_assert_uint_eq(uint_at(setting(0), "limit"), 317);
+	ck_assert_uint_eq(uint_at(setting(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(setting(1), "limit"), 40);
+	ck_assert_uint_eq(uint_at(setting(1), "values"), 11);
+	ck_assert_uint_eq(uint_at(setting(1), "alarms"), 7);
+	ck_assert_str_eq(string_at(setting(0), "values_from"),
+			 "ctlchart_value");
 	ck_assert_ptr_nonnull(strstr(message(), "lat.lat had a limit before"));
 }
 END_TEST
@@ -121,8 +122,8 @@ START_TEST(values_missed)
 		told(&ms, "lat.lat", paper[i], i + 1, 1, 0);
 	}
 	report("-e lat -f 'ctlchart(lat, " PAPER ")'");
-	ck_assert_uint_eq(number(chart(0), "limit"), 317);
-	ck_assert_uint_eq(number(chart(0), "learnt"), 20);
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 317);
+	ck_assert_uint_eq(uint_at(chart(0), "learnt"), 20);
 	ck_assert_str_eq(message(), "");
 }
 END_TEST
@@ -139,8 +140,8 @@ START_TEST(values_lost)
 			told(&ms, "lat.lat", 100 + i % 7, i + 1, 1, 0);
 	}
 	report("-e lat -f 'ctlchart(lat, " PAPER ")'");
-	ck_assert_uint_eq(number(chart(0), "learnt"), 10);
-	ck_assert_uint_eq(number(chart(0), "values"), 9988);
+	ck_assert_uint_eq(uint_at(chart(0), "learnt"), 10);
+	ck_assert_uint_eq(uint_at(chart(0), "values"), 9988);
 	ck_assert_ptr_nonnull(strstr(
 		message(), " lat.lat: 2 values are missing in the trace"));
 }
@@ -166,21 +167,22 @@ START_TEST(values_by)
 		told(&ms, "lat.lat", 252, 10, 0, 251);
 	}
 	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, by=x, rate=1)'");
-	ck_assert_uint_eq(json_object_array_length(at(result, "charts")), 3);
-	ck_assert_uint_eq(number(chart(0), "limit"), 251);
-	ck_assert_str_eq(string(chart(1), "name"), "lat.lat[x=1]");
-	ck_assert_uint_eq(number(chart(1), "limit"), 125);
-	ck_assert_uint_eq(number(chart(2), "limit"), 12579);
+	ck_assert_uint_eq(json_object_array_length(member(result, "charts")),
+			  3);
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 251);
+	ck_assert_str_eq(string_at(chart(1), "name"), "lat.lat[x=1]");
+	ck_assert_uint_eq(uint_at(chart(1), "limit"), 125);
+	ck_assert_uint_eq(uint_at(chart(2), "limit"), 12579);
 	for (i = 0, k = 0; i < 3; i++) {
-		ck_assert_uint_eq(number(chart(i), "alarms"), 2);
-		k += number(chart(i), "suppressed");
+		ck_assert_uint_eq(uint_at(chart(i), "alarms"), 2);
+		k += uint_at(chart(i), "suppressed");
 	}
 	ck_assert_int_eq(k, 5);
 	sim("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, by=x)'");
-	ck_assert_uint_eq(number(setting(0), "charts"), 2);
-	ck_assert_uint_eq(number(setting(0), "learnt"), 30);
-	ck_assert_uint_eq(number(setting(0), "values"), 6);
-	ck_assert_uint_eq(number(setting(0), "alarms"), 6);
+	ck_assert_uint_eq(uint_at(setting(0), "charts"), 2);
+	ck_assert_uint_eq(uint_at(setting(0), "learnt"), 30);
+	ck_assert_uint_eq(uint_at(setting(0), "values"), 6);
+	ck_assert_uint_eq(uint_at(setting(0), "alarms"), 6);
 }
 END_TEST
 
@@ -202,12 +204,12 @@ START_TEST(values_of_pairs)
 	sc_value_format(&td);
 	sc_value_event(&td, 0, SC_BASE + 9 * MSEC + 5000, &v);
 	report("-e lat -f 'lat > 5 && ctlchart(system.some_start, pid, ucl=5ms) && lat < 9'");
-	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
-	ck_assert_uint_eq(number(chart(0), "kept"), 0);
-	ck_assert_uint_eq(number(worst(0), "duration"), 7 * MSEC);
-	ck_assert_uint_eq(number(worst(0), "start"), SC_BASE + 2 * MSEC);
-	ck_assert_uint_eq(number(worst(0), "time"), SC_BASE + 9 * MSEC);
-	ck_assert_str_eq(string(worst(0), "keys"), "pid=7");
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(chart(0), "kept"), 0);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 7 * MSEC);
+	ck_assert_uint_eq(uint_at(worst(0), "start"), SC_BASE + 2 * MSEC);
+	ck_assert_uint_eq(uint_at(worst(0), "time"), SC_BASE + 9 * MSEC);
+	ck_assert_str_eq(string_at(worst(0), "keys"), "pid=7");
 	ck_assert_ptr_nonnull(strstr(message(), "terms beside ctlchart()"));
 }
 END_TEST
@@ -234,26 +236,28 @@ START_TEST(sim_load)
 		 BLOCK "'ctlchart(block_bio_queue, dev, sector%s)'",
 		 traces_load[_i].options);
 	sim(arguments);
-	ck_assert_uint_eq(json_object_array_length(at(result, "settings")), 1);
-	ck_assert_str_eq(string(setting(0), "setting"), "");
-	ck_assert_str_eq(string(setting(0), "unit"), "ns");
-	check_line(number(setting(0), "center"), truth.center, load->linear);
-	check_line(number(setting(0), "limit"), truth.ucl, load->linear);
-	ck_assert_uint_eq(number(setting(0), "taken"),
+	ck_assert_uint_eq(json_object_array_length(member(result, "settings")),
+			  1);
+	ck_assert_str_eq(string_at(setting(0), "setting"), "");
+	ck_assert_str_eq(string_at(setting(0), "unit"), "ns");
+	check_line(uint_at(setting(0), "center"), truth.center, load->linear);
+	check_line(uint_at(setting(0), "limit"), truth.ucl, load->linear);
+	ck_assert_uint_eq(uint_at(setting(0), "taken"),
 			  load->group * load->groups);
-	ck_assert_uint_eq(number(setting(0), "learnt"), truth.learnt);
-	ck_assert_uint_eq(number(setting(0), "values"),
+	ck_assert_uint_eq(uint_at(setting(0), "learnt"), truth.learnt);
+	ck_assert_uint_eq(uint_at(setting(0), "values"),
 			  truth.values - truth.learnt);
-	ck_assert_uint_eq(number(setting(0), "alarms"), truth.alarms);
-	ck_assert_uint_eq(number(setting(0), "kept_events"), truth.alarms);
-	ck_assert_uint_eq(number(setting(0), "alarm_events"), truth.alarms);
-	ck_assert_uint_eq(number(setting(0), "events"), 2 * truth.values);
-	ck_assert_uint_eq(number(setting(0), "bytes"),
+	ck_assert_uint_eq(uint_at(setting(0), "alarms"), truth.alarms);
+	ck_assert_uint_eq(uint_at(setting(0), "kept_events"), truth.alarms);
+	ck_assert_uint_eq(uint_at(setting(0), "alarm_events"), truth.alarms);
+	ck_assert_uint_eq(uint_at(setting(0), "events"), 2 * truth.values);
+	ck_assert_uint_eq(uint_at(setting(0), "bytes"),
 			  truth.values * (BIO_QUEUE_BYTES + RQ_COMPLETE_BYTES));
-	ck_assert_uint_eq(number(result, "events"), 2 * truth.values);
-	ck_assert_uint_eq(number(result, "bytes"), number(setting(0), "bytes"));
+	ck_assert_uint_eq(uint_at(result, "events"), 2 * truth.values);
+	ck_assert_uint_eq(uint_at(result, "bytes"),
+			  uint_at(setting(0), "bytes"));
 	/* an alarm of two keys, and at least one limit event, at most one for each */
-	alarms = number(setting(0), "kept_bytes") -
+	alarms = uint_at(setting(0), "kept_bytes") -
 		 truth.alarms * RQ_COMPLETE_BYTES;
 	ck_assert_uint_ge(alarms, truth.alarms * 72);
 	ck_assert_uint_le(alarms, truth.alarms * (72 + 124));
@@ -282,9 +286,9 @@ START_TEST(sim_grid)
 	sc_formats(&td, false);
 	sc_block(&td, 0, &traces_load[1].load, &truth);
 	for (i = 0; i < 40; i++) {
-		start(100000 + 50 * i, 1, 8);
-		start(100010 + 50 * i, 1, 8);
-		end(100030 + 50 * i, 1, 8);
+		queue_bio(100000 + 50 * i, 1, 8);
+		queue_bio(100010 + 50 * i, 1, 8);
+		complete_bio(100030 + 50 * i, 1, 8);
 	}
 	snprintf(
 		arguments, sizeof(arguments),
@@ -295,30 +299,30 @@ START_TEST(sim_grid)
 	sim(arguments);
 	all = result;
 	result = NULL;
-	n = json_object_array_length(at(all, "settings"));
+	n = json_object_array_length(member(all, "settings"));
 	ck_assert_uint_ge(n, 8);
 	for (i = 0; i < n; i++) {
-		s = json_object_array_get_idx(at(all, "settings"), i);
-		snprintf(filter, sizeof(filter), "%s", string(s, "filter"));
+		s = json_object_array_get_idx(member(all, "settings"), i);
+		snprintf(filter, sizeof(filter), "%s", string_at(s, "filter"));
 		snprintf(arguments, sizeof(arguments), BLOCK "'%s'", filter);
 		report(arguments);
 		ck_assert_msg(
-			number(s, "values") == number(chart(0), "values") &&
-				number(s, "alarms") ==
-					number(chart(0), "alarms") &&
-				number(s, "overdue") ==
-					number(chart(0), "overdue") &&
-				number(s, "kept_events") ==
-					number(at(result, "log"),
-					       "kept_events") &&
-				number(s, "alarm_events") ==
-					number(at(result, "log"),
-					       "alarm_events") &&
-				number(s, "kept_bytes") ==
-					number(at(result, "log"),
-					       "kept_bytes") &&
-				number(s, "bytes") ==
-					number(at(result, "log"), "bytes"),
+			uint_at(s, "values") == uint_at(chart(0), "values") &&
+				uint_at(s, "alarms") ==
+					uint_at(chart(0), "alarms") &&
+				uint_at(s, "overdue") ==
+					uint_at(chart(0), "overdue") &&
+				uint_at(s, "kept_events") ==
+					uint_at(member(result, "log"),
+						"kept_events") &&
+				uint_at(s, "alarm_events") ==
+					uint_at(member(result, "log"),
+						"alarm_events") &&
+				uint_at(s, "kept_bytes") ==
+					uint_at(member(result, "log"),
+						"kept_bytes") &&
+				uint_at(s, "bytes") ==
+					uint_at(member(result, "log"), "bytes"),
 			"%s: not what it says alone", filter);
 	}
 	json_object_put(all);
@@ -343,14 +347,15 @@ START_TEST(sim_settings)
 		sc_lat(&td, 0, SC_BASE + i * MSEC, 5, i);
 	sim("-e lat -f 'ctlchart(lat , ucl = 3,name=a,rate=2)' --grid ucl=5, --grid rate=1,");
 	for (i = 0; i < 4; i++) {
-		ck_assert_str_eq(string(setting(i), "setting"), want[i][0]);
-		ck_assert_str_eq(string(setting(i), "filter"), want[i][1]);
-		ck_assert_str_eq(string(setting(i), "event"), "synthetic:lat");
+		ck_assert_str_eq(string_at(setting(i), "setting"), want[i][0]);
+		ck_assert_str_eq(string_at(setting(i), "filter"), want[i][1]);
+		ck_assert_str_eq(string_at(setting(i), "event"),
+				 "synthetic:lat");
 	}
-	ck_assert_uint_eq(number(setting(0), "alarms"), 4);
-	ck_assert_uint_eq(number(setting(0), "alarm_events"), 1);
-	ck_assert_uint_eq(number(setting(1), "alarm_events"), 4);
-	ck_assert_uint_eq(number(setting(2), "taken"), 1);
+	ck_assert_uint_eq(uint_at(setting(0), "alarms"), 4);
+	ck_assert_uint_eq(uint_at(setting(0), "alarm_events"), 1);
+	ck_assert_uint_eq(uint_at(setting(1), "alarm_events"), 4);
+	ck_assert_uint_eq(uint_at(setting(2), "taken"), 1);
 	output = run(
 		&status,
 		"sim --format=csv -e lat -f 'ctlchart(lat)' --grid ucl=5, '%s'",

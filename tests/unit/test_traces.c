@@ -66,9 +66,9 @@ START_TEST(instance)
 	report("--instance=disk " BLOCK
 	       "'ctlchart(block_bio_queue, dev, sector)'");
 	check_load(&sc_default_load);
-	ck_assert_str_eq(string(result, "instance"), "disk");
+	ck_assert_str_eq(string_at(result, "instance"), "disk");
 	report(BLOCK "'ctlchart(block_bio_queue, dev, sector)'");
-	ck_assert_uint_eq(number(chart(0), "learnt"), 0);
+	ck_assert_uint_eq(uint_at(chart(0), "learnt"), 0);
 	ck_assert_ptr_nonnull(
 		strstr(message(), "--instance chooses another: disk\n"));
 	run(&status, "--instance=disc " BLOCK "'ctlchart(pid)' '%s'", trace);
@@ -86,20 +86,20 @@ START_TEST(alarms)
 	sc_formats(&td, true);
 	sc_alarms(&td, &sc_default_load, &truth);
 	report("");
-	ck_assert_str_eq(string(chart(0), "name"), SC_BLOCK_CHART);
-	ck_assert_str_eq(string(chart(0), "event"), SC_BLOCK_EVENT);
-	ck_assert_uint_eq(number(chart(0), "alarms"), truth.alarms);
-	ck_assert_uint_eq(number(chart(0), "kept"), truth.alarms);
-	ck_assert_uint_eq(number(chart(0), "overdue"), 0);
-	ck_assert_uint_eq(number(chart(0), "center"), (uint64_t)truth.center);
-	ck_assert_uint_eq(number(chart(0), "limit"), (uint64_t)truth.ucl);
+	ck_assert_str_eq(string_at(chart(0), "name"), SC_BLOCK_CHART);
+	ck_assert_str_eq(string_at(chart(0), "event"), SC_BLOCK_EVENT);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), truth.alarms);
+	ck_assert_uint_eq(uint_at(chart(0), "kept"), truth.alarms);
+	ck_assert_uint_eq(uint_at(chart(0), "overdue"), 0);
+	ck_assert_uint_eq(uint_at(chart(0), "center"), (uint64_t)truth.center);
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), (uint64_t)truth.ucl);
 	check_worst();
 	/* all of them, sorted */
 	report("--worst=1000");
-	ck_assert_uint_eq(json_object_array_length(at(chart(0), "worst")),
+	ck_assert_uint_eq(json_object_array_length(member(chart(0), "worst")),
 			  truth.alarms);
 	for (i = 0; i < truth.alarms; i++)
-		ck_assert_uint_eq(number(worst(i), "duration"),
+		ck_assert_uint_eq(uint_at(worst(i), "duration"),
 				  truth.alarm[i].duration);
 }
 END_TEST
@@ -123,20 +123,21 @@ START_TEST(two_charts)
 	sc_alarm_event(&td, 0, SC_BASE + SEC, &a);
 	sc_alarm_event(&td, 1, SC_BASE + 4 * SEC, &b);
 	report("");
-	ck_assert_str_eq(string(chart(0), "name"), "lat.lat");
-	ck_assert_uint_eq(number(chart(0), "values"), 42);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
-	ck_assert_uint_eq(number(chart(0), "kept"), 0);
+	ck_assert_str_eq(string_at(chart(0), "name"), "lat.lat");
+	ck_assert_uint_eq(uint_at(chart(0), "values"), 42);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(chart(0), "kept"), 0);
 	ck_assert(!json_object_object_get_ex(chart(0), "center", NULL));
 	ck_assert(!json_object_object_get_ex(chart(0), "unit", NULL));
-	ck_assert_str_eq(string(chart(1), "name"), "mine");
-	ck_assert_uint_eq(number(chart(1), "alarms"), 0);
-	ck_assert_uint_eq(number(chart(1), "overdue"), 1);
-	ck_assert_str_eq(string(chart(1), "unit"), "ns");
+	ck_assert_str_eq(string_at(chart(1), "name"), "mine");
+	ck_assert_uint_eq(uint_at(chart(1), "alarms"), 0);
+	ck_assert_uint_eq(uint_at(chart(1), "overdue"), 1);
+	ck_assert_str_eq(string_at(chart(1), "unit"), "ns");
 	report("--chart=mine");
-	ck_assert_uint_eq(json_object_array_length(at(result, "charts")), 1);
-	ck_assert_str_eq(string(worst(0), "keys"), "k=-1");
-	ck_assert_str_eq(string(worst(0), "rules"), "overdue");
+	ck_assert_uint_eq(json_object_array_length(member(result, "charts")),
+			  1);
+	ck_assert_str_eq(string_at(worst(0), "keys"), "k=-1");
+	ck_assert_str_eq(string_at(worst(0), "rules"), "overdue");
 	run(&status, "--chart=yours '%s'", trace);
 	ck_assert_int_eq(status, 1);
 }
@@ -190,18 +191,19 @@ START_TEST(limit_events)
 	a.duration = 16;
 	sc_alarm_event(&td, 0, SC_BASE + 6 * SEC, &a);
 	report("");
-	ck_assert_uint_eq(json_object_array_length(at(result, "charts")), 2);
-	ck_assert_str_eq(string(chart(0), "name"), "late");
-	ck_assert_str_eq(string(chart(0), "event"), SC_BLOCK_EVENT);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 6);
-	ck_assert_uint_eq(number(chart(0), "limit"), 5);
-	ck_assert_uint_eq(number(chart(0), "values"), 44);
+	ck_assert_uint_eq(json_object_array_length(member(result, "charts")),
+			  2);
+	ck_assert_str_eq(string_at(chart(0), "name"), "late");
+	ck_assert_str_eq(string_at(chart(0), "event"), SC_BLOCK_EVENT);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 6);
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 5);
+	ck_assert_uint_eq(uint_at(chart(0), "values"), 44);
 	ck_assert(!json_object_object_get_ex(worst(0), "limit", NULL));
-	ck_assert_uint_eq(number(worst(1), "limit"), 5);
-	ck_assert_uint_eq(number(worst(5), "limit"), 5);
-	ck_assert_str_eq(string(worst(5), "keys"), "dev=8:1 sector=24");
-	ck_assert_str_eq(string(chart(1), "name"), "chart #2");
-	ck_assert_str_eq(string(chart(1), "event"), "unknown");
+	ck_assert_uint_eq(uint_at(worst(1), "limit"), 5);
+	ck_assert_uint_eq(uint_at(worst(5), "limit"), 5);
+	ck_assert_str_eq(string_at(worst(5), "keys"), "dev=8:1 sector=24");
+	ck_assert_str_eq(string_at(chart(1), "name"), "chart #2");
+	ck_assert_str_eq(string_at(chart(1), "event"), "unknown");
 	ck_assert(!json_object_object_get_ex(chart(1), "limit", NULL));
 	ck_assert_ptr_nonnull(strstr(message(), "1 alarms have the number"));
 	/* in the order of time, although the first ones had to wait */
@@ -247,22 +249,22 @@ END_TEST
 START_TEST(duplicates)
 {
 	sc_formats(&td, false);
-	start(0, 1, 8);
-	start(10, 1, 8);
-	start(11, 2, 8); /* another key */
-	end(30, 1, 8);
-	end(50, 1, 8);
-	end(51, 1, 8); /* no start */
+	queue_bio(0, 1, 8);
+	queue_bio(10, 1, 8);
+	queue_bio(11, 2, 8); /* another key */
+	complete_bio(30, 1, 8);
+	complete_bio(50, 1, 8);
+	complete_bio(51, 1, 8); /* no start */
 	report(BLOCK "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)'");
-	ck_assert_uint_eq(number(chart(0), "alarms"), 2);
-	ck_assert_uint_eq(number(worst(0), "duration"), 40 * MSEC);
-	ck_assert_uint_eq(number(worst(1), "duration"), 30 * MSEC);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 2);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 40 * MSEC);
+	ck_assert_uint_eq(uint_at(worst(1), "duration"), 30 * MSEC);
 	ck_assert_uint_eq(account("unmatched"), 1);
 	ck_assert_uint_eq(account("in_flight"), 1);
 	report(BLOCK
 	       "'ctlchart(block_bio_queue, dev, sector, ucl=1ms, dup=last)'");
-	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
-	ck_assert_uint_eq(number(worst(0), "duration"), 20 * MSEC);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 20 * MSEC);
 	ck_assert_uint_eq(account("replaced"), 1);
 	ck_assert_uint_eq(account("unmatched"), 2);
 }
@@ -289,15 +291,16 @@ START_TEST(names)
 	snprintf(arguments, sizeof(arguments), "-e sched:sched_switch -f '%s'",
 		 calls[_i]);
 	report(arguments);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
-	ck_assert_uint_eq(number(worst(0), "duration"), 5 * MSEC);
-	ck_assert_str_eq(string(worst(0), "comm"), "waker");
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 5 * MSEC);
+	ck_assert_str_eq(string_at(worst(0), "comm"), "waker");
 	ck_assert_uint_eq(account("replaced"), 1);
 	ck_assert_uint_eq(account("unmatched"), 1);
 	if (_i == 2)
-		ck_assert_str_eq(string(worst(0), "keys"), "next_comm=wakee");
+		ck_assert_str_eq(string_at(worst(0), "keys"),
+				 "next_comm=wakee");
 	if (_i == 3)
-		ck_assert_str_eq(string(worst(0), "keys"),
+		ck_assert_str_eq(string_at(worst(0), "keys"),
 				 "next_pid=6 next_comm=wakee");
 }
 END_TEST
@@ -314,16 +317,16 @@ START_TEST(field)
 	sc_lat(&td, 0, SC_BASE + 201 * MSEC, 5, -5); /* counts as 0 */
 	sc_lat(&td, 0, SC_BASE + 202 * MSEC, 5, 7000);
 	report("-e synthetic:lat -f 'ctlchart(lat, learn=0)'");
-	ck_assert_str_eq(string(chart(0), "name"), "lat.lat");
-	ck_assert_str_eq(string(chart(0), "field"), "lat");
-	ck_assert_uint_eq(number(chart(0), "center"), 100);
-	ck_assert_uint_eq(number(chart(0), "limit"), 100);
-	ck_assert_uint_eq(number(chart(0), "values"), 3);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 2);
-	ck_assert_uint_eq(number(worst(0), "duration"), 7000);
-	ck_assert_uint_eq(number(worst(1), "duration"), 101);
-	ck_assert_str_eq(string(worst(0), "comm"), "five");
-	ck_assert_str_eq(string(worst(0), "keys"), "");
+	ck_assert_str_eq(string_at(chart(0), "name"), "lat.lat");
+	ck_assert_str_eq(string_at(chart(0), "field"), "lat");
+	ck_assert_uint_eq(uint_at(chart(0), "center"), 100);
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 100);
+	ck_assert_uint_eq(uint_at(chart(0), "values"), 3);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 2);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 7000);
+	ck_assert_uint_eq(uint_at(worst(1), "duration"), 101);
+	ck_assert_str_eq(string_at(worst(0), "comm"), "five");
+	ck_assert_str_eq(string_at(worst(0), "keys"), "");
 }
 END_TEST
 
@@ -338,14 +341,14 @@ START_TEST(shape)
 		sc_lat(&td, 0, SC_BASE + i * MSEC, 5,
 		       (95 + i * 7 % 11) * (i * 13 % 10 ? 1 : 100));
 	report("-e lat -f 'ctlchart(lat, learn=0)'");
-	ck_assert_str_eq(string(chart(0), "shape"), "bimodal");
+	ck_assert_str_eq(string_at(chart(0), "shape"), "bimodal");
 	text = run(&status, "-e lat -f 'ctlchart(lat, learn=0)' '%s'", trace);
 	ck_assert_int_eq(status, 0);
 	ck_assert_ptr_nonnull(strstr(text, "bimodal: many false alarms"));
 	for (; i < 3100; i++)
 		sc_lat(&td, 0, SC_BASE + i * MSEC, 5, 100 + i * 7 % 3000);
 	report("-e lat -f 'ctlchart(lat, learn=0)'");
-	ck_assert_str_eq(string(chart(0), "shape"), "bimodal");
+	ck_assert_str_eq(string_at(chart(0), "shape"), "bimodal");
 }
 END_TEST
 
@@ -375,16 +378,16 @@ START_TEST(rules)
 	groups(&at, beyond, 4);
 	groups(&at, run, 9);
 	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, rules=1,2,5)'");
-	ck_assert_uint_eq(number(chart(0), "center"), 100);
-	ck_assert_uint_eq(number(chart(0), "limit"), 125);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 4);
-	ck_assert_str_eq(string(worst(0), "rules"), "rule1");
-	ck_assert_uint_eq(number(worst(0), "duration"), 113);
-	ck_assert_str_eq(string(worst(1), "rules"), "rule5");
-	ck_assert_str_eq(string(worst(2), "rules"), "rule2");
-	ck_assert_str_eq(string(worst(3), "rules"), "rule1+below");
+	ck_assert_uint_eq(uint_at(chart(0), "center"), 100);
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 125);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 4);
+	ck_assert_str_eq(string_at(worst(0), "rules"), "rule1");
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 113);
+	ck_assert_str_eq(string_at(worst(1), "rules"), "rule5");
+	ck_assert_str_eq(string_at(worst(2), "rules"), "rule2");
+	ck_assert_str_eq(string_at(worst(3), "rules"), "rule1+below");
 	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear)'");
-	ck_assert_uint_eq(number(chart(0), "alarms"), 0);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 0);
 }
 END_TEST
 
@@ -400,18 +403,18 @@ START_TEST(relearn)
 	groups(&at, median, 2);
 	groups(&at, shifted, 80);
 	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, relearn=130)'");
-	ck_assert_uint_ge(number(chart(0), "center"), 999);
-	ck_assert_uint_le(number(chart(0), "center"), 1001);
+	ck_assert_uint_ge(uint_at(chart(0), "center"), 999);
+	ck_assert_uint_le(uint_at(chart(0), "center"), 1001);
 	/*
 	 * The 101st shows that it is a shift, and is the first of ten, of
 	 * which there is one in each thirteen
 	 */
-	ck_assert_uint_ge(number(chart(0), "alarms"), 101 + 8 * 13);
-	ck_assert_uint_le(number(chart(0), "alarms"), 101 + 10 * 13);
-	ck_assert_uint_ge(number(chart(0), "relearnt"), 2);
+	ck_assert_uint_ge(uint_at(chart(0), "alarms"), 101 + 8 * 13);
+	ck_assert_uint_le(uint_at(chart(0), "alarms"), 101 + 10 * 13);
+	ck_assert_uint_ge(uint_at(chart(0), "relearnt"), 2);
 	report("-e lat -f 'ctlchart(lat, learn=0, samples=10)'");
-	ck_assert_uint_eq(number(chart(0), "center"), 100);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 400);
+	ck_assert_uint_eq(uint_at(chart(0), "center"), 100);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 400);
 }
 END_TEST
 
@@ -440,18 +443,19 @@ START_TEST(by)
 	lat_of(&ms, 2, over, 2, 100);
 	lat_of(&ms, 4, over, 2, 2);
 	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, by=common_pid, charts=2)'");
-	ck_assert_uint_eq(json_object_array_length(at(result, "charts")), 3);
-	ck_assert_str_eq(string(chart(0), "name"), "lat.lat");
-	ck_assert_uint_eq(number(chart(0), "limit"), 251);
-	ck_assert_uint_eq(number(chart(0), "learnt"), 10);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
-	ck_assert_str_eq(string(chart(1), "name"), "lat.lat[common_pid=1]");
-	ck_assert_uint_eq(number(chart(1), "limit"), 125);
-	ck_assert_uint_eq(number(chart(1), "alarms"), 1);
-	ck_assert_str_eq(string(chart(2), "name"), "lat.lat[common_pid=2]");
-	ck_assert_uint_eq(number(chart(2), "limit"), 12579);
-	ck_assert_uint_eq(number(chart(2), "values"), 2);
-	ck_assert_uint_eq(number(chart(2), "alarms"), 1);
+	ck_assert_uint_eq(json_object_array_length(member(result, "charts")),
+			  3);
+	ck_assert_str_eq(string_at(chart(0), "name"), "lat.lat");
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 251);
+	ck_assert_uint_eq(uint_at(chart(0), "learnt"), 10);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
+	ck_assert_str_eq(string_at(chart(1), "name"), "lat.lat[common_pid=1]");
+	ck_assert_uint_eq(uint_at(chart(1), "limit"), 125);
+	ck_assert_uint_eq(uint_at(chart(1), "alarms"), 1);
+	ck_assert_str_eq(string_at(chart(2), "name"), "lat.lat[common_pid=2]");
+	ck_assert_uint_eq(uint_at(chart(2), "limit"), 12579);
+	ck_assert_uint_eq(uint_at(chart(2), "values"), 2);
+	ck_assert_uint_eq(uint_at(chart(2), "alarms"), 1);
 }
 END_TEST
 
@@ -466,10 +470,11 @@ START_TEST(quantile)
 	sc_lat(&td, 0, SC_BASE + 4000 * MSEC, 5, 3095);
 	sc_lat(&td, 0, SC_BASE + 4001 * MSEC, 5, 3096);
 	report("-e lat -f 'ctlchart(lat, learn=0, limit=quantile)'");
-	ck_assert_uint_eq(number(chart(0), "limit"), 3095);
-	ck_assert_str_eq(string(at(chart(0), "method"), "limit"), "quantile");
-	ck_assert_uint_eq(number(chart(0), "values"), 2);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 3095);
+	ck_assert_str_eq(string_at(member(chart(0), "method"), "limit"),
+			 "quantile");
+	ck_assert_uint_eq(uint_at(chart(0), "values"), 2);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
 	ck_assert(!json_object_object_get_ex(chart(0), "shape", NULL));
 }
 END_TEST
@@ -478,21 +483,21 @@ END_TEST
 START_TEST(terms)
 {
 	sc_formats(&td, false);
-	start(0, 1, 8);
-	start(0, 2, 8);
-	start(0, 2, 16);
-	end(10, 1, 8);
-	end(20, 2, 8);
-	end(30, 2, 16);
+	queue_bio(0, 1, 8);
+	queue_bio(0, 2, 8);
+	queue_bio(0, 2, 16);
+	complete_bio(10, 1, 8);
+	complete_bio(20, 2, 8);
+	complete_bio(30, 2, 16);
 	report(BLOCK
 	       "'dev == 2 && ctlchart(block_bio_queue, dev, sector, ucl=1ms) && sector > 8'");
 	ck_assert_uint_eq(account("paired"), 3);
-	ck_assert_uint_eq(number(chart(0), "uncharted"), 1);
-	ck_assert_uint_eq(number(chart(0), "values"), 2);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 2);
-	ck_assert_uint_eq(number(chart(0), "kept"), 1);
-	ck_assert(json_object_get_boolean(at(worst(0), "kept")));
-	ck_assert(!json_object_get_boolean(at(worst(1), "kept")));
+	ck_assert_uint_eq(uint_at(chart(0), "uncharted"), 1);
+	ck_assert_uint_eq(uint_at(chart(0), "values"), 2);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 2);
+	ck_assert_uint_eq(uint_at(chart(0), "kept"), 1);
+	ck_assert(json_object_get_boolean(member(worst(0), "kept")));
+	ck_assert(!json_object_get_boolean(member(worst(1), "kept")));
 }
 END_TEST
 
@@ -500,20 +505,20 @@ START_TEST(overdue)
 {
 	sc_formats(&td, false);
 	td.cmdlines = "1001 hung\n";
-	start(0, 1, 8);
-	start(1, 1, 16);
-	end(500, 1, 16);
-	end(1500, 1, 24); /* only its time counts */
-	end(3000, 1, 24);
-	end(4000, 1, 8); /* comes in the end */
+	queue_bio(0, 1, 8);
+	queue_bio(1, 1, 16);
+	complete_bio(500, 1, 16);
+	complete_bio(1500, 1, 24); /* only its time counts */
+	complete_bio(3000, 1, 24);
+	complete_bio(4000, 1, 8); /* comes in the end */
 	report(BLOCK
 	       "'ctlchart(block_bio_queue, dev, sector, ucl=10s, overdue=1s)'");
-	ck_assert_uint_eq(number(chart(0), "overdue"), 1);
-	ck_assert_uint_eq(number(chart(0), "alarms"), 0);
-	ck_assert_uint_eq(number(worst(0), "duration"), 1500 * MSEC);
-	ck_assert_uint_eq(number(worst(0), "start"), SC_BASE);
-	ck_assert_str_eq(string(worst(0), "keys"), "dev=0:1 sector=8");
-	ck_assert_str_eq(string(worst(0), "comm"), "hung");
+	ck_assert_uint_eq(uint_at(chart(0), "overdue"), 1);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 0);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 1500 * MSEC);
+	ck_assert_uint_eq(uint_at(worst(0), "start"), SC_BASE);
+	ck_assert_str_eq(string_at(worst(0), "keys"), "dev=0:1 sector=8");
+	ck_assert_str_eq(string_at(worst(0), "comm"), "hung");
 	ck_assert_uint_eq(account("paired"), 2);
 }
 END_TEST
@@ -524,11 +529,11 @@ START_TEST(bounded)
 
 	sc_formats(&td, false);
 	for (i = 0; i < 20; i++)
-		start(i, 1, i);
-	start(61000, 1, 100); /* all others are stale by now */
-	end(61005, 1, 0);
-	end(61010, 1, 9);
-	end(61010, 1, 19);
+		queue_bio(i, 1, i);
+	queue_bio(61000, 1, 100); /* all others are stale by now */
+	complete_bio(61005, 1, 0);
+	complete_bio(61010, 1, 9);
+	complete_bio(61010, 1, 19);
 	report(BLOCK
 	       "'ctlchart(block_bio_queue, dev, sector, ucl=10s, size=10)'");
 	ck_assert_uint_eq(account("starts"), 21);
@@ -537,7 +542,7 @@ START_TEST(bounded)
 	ck_assert_uint_eq(account("paired"), 1);
 	ck_assert_uint_eq(account("unmatched"), 2);
 	ck_assert_uint_eq(account("in_flight"), 9);
-	ck_assert_uint_eq(number(worst(0), "duration"), 61001 * MSEC);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 61001 * MSEC);
 }
 END_TEST
 
@@ -549,10 +554,10 @@ START_TEST(rate)
 	for (i = 0; i < 30; i++)
 		sc_lat(&td, 0, SC_BASE + i * 100 * MSEC, 5, 100);
 	report("-e lat -f 'ctlchart(lat, ucl=99, rate=4)'");
-	ck_assert_uint_eq(number(chart(0), "alarms"), 30);
-	ck_assert_uint_eq(number(chart(0), "suppressed"), 18);
-	ck_assert_uint_eq(number(at(result, "log"), "alarm_events"), 12);
-	ck_assert_uint_eq(number(at(result, "log"), "kept_events"), 30);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 30);
+	ck_assert_uint_eq(uint_at(chart(0), "suppressed"), 18);
+	ck_assert_uint_eq(uint_at(member(result, "log"), "alarm_events"), 12);
+	ck_assert_uint_eq(uint_at(member(result, "log"), "kept_events"), 30);
 }
 END_TEST
 
@@ -562,14 +567,14 @@ START_TEST(lost)
 	int status;
 
 	sc_formats(&td, false);
-	start(0, 1, 8);
+	queue_bio(0, 1, 8);
 	td_lose(&td, 0, 0);
-	start(100, 1, 8);
-	end(110, 1, 8);
+	queue_bio(100, 1, 8);
+	complete_bio(110, 1, 8);
 	report(BLOCK "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)'");
-	ck_assert_uint_eq(number(result, "gaps"), 1);
+	ck_assert_uint_eq(uint_at(result, "gaps"), 1);
 	ck_assert_ptr_nonnull(strstr(message(), "events were lost"));
-	ck_assert_uint_eq(number(worst(0), "duration"), 10 * MSEC);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 10 * MSEC);
 	ck_assert_uint_eq(account("replaced"), 1);
 	ck_assert_ptr_nonnull(strstr(
 		run(&status,
@@ -596,16 +601,17 @@ END_TEST
 START_TEST(several)
 {
 	sc_formats(&td, false);
-	start(0, 1, 8);
-	end(10, 1, 8);
-	end(11, 1, 16);
+	queue_bio(0, 1, 8);
+	complete_bio(10, 1, 8);
+	complete_bio(11, 1, 16);
 	report(BLOCK "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)' " BLOCK
 		     "'ctlchart(sector, ucl=12)'");
-	ck_assert_uint_eq(number(chart(0), "alarms"), 1);
-	ck_assert_uint_eq(number(chart(1), "alarms"), 1);
-	ck_assert_uint_eq(number(chart(1), "values"), 2);
-	ck_assert_str_eq(string(chart(1), "name"), "block_rq_complete.sector");
-	ck_assert_uint_eq(number(at(result, "log"), "kept_events"), 2);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(chart(1), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(chart(1), "values"), 2);
+	ck_assert_str_eq(string_at(chart(1), "name"),
+			 "block_rq_complete.sector");
+	ck_assert_uint_eq(uint_at(member(result, "log"), "kept_events"), 2);
 }
 END_TEST
 

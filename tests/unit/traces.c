@@ -85,7 +85,7 @@ void report(const char *arguments)
 	ck_assert_msg(result, "no JSON: %s", output);
 }
 
-struct json_object *at(struct json_object *o, const char *key)
+struct json_object *member(struct json_object *o, const char *key)
 {
 	struct json_object *value;
 
@@ -93,19 +93,19 @@ struct json_object *at(struct json_object *o, const char *key)
 	return value;
 }
 
-uint64_t number(struct json_object *o, const char *key)
+uint64_t uint_at(struct json_object *o, const char *key)
 {
-	return json_object_get_uint64(at(o, key));
+	return json_object_get_uint64(member(o, key));
 }
 
-const char *string(struct json_object *o, const char *key)
+const char *string_at(struct json_object *o, const char *key)
 {
-	return json_object_get_string(at(o, key));
+	return json_object_get_string(member(o, key));
 }
 
 struct json_object *chart(size_t i)
 {
-	struct json_object *charts = at(result, "charts");
+	struct json_object *charts = member(result, "charts");
 
 	ck_assert_uint_gt(json_object_array_length(charts), i);
 	return json_object_array_get_idx(charts, i);
@@ -113,12 +113,12 @@ struct json_object *chart(size_t i)
 
 uint64_t account(const char *key)
 {
-	return number(at(chart(0), "accounts"), key);
+	return uint_at(member(chart(0), "accounts"), key);
 }
 
 struct json_object *worst(size_t i)
 {
-	struct json_object *list = at(chart(0), "worst");
+	struct json_object *list = member(chart(0), "worst");
 
 	ck_assert_uint_gt(json_object_array_length(list), i);
 	return json_object_array_get_idx(list, i);
@@ -129,7 +129,7 @@ void check_worst(void)
 	char keys[64], comm[32];
 	int i;
 
-	ck_assert_uint_eq(json_object_array_length(at(chart(0), "worst")),
+	ck_assert_uint_eq(json_object_array_length(member(chart(0), "worst")),
 			  SC_WORST);
 	for (i = 0; i < SC_WORST; i++) {
 		const struct sc_alarm *a = &truth.worst[i];
@@ -137,15 +137,15 @@ void check_worst(void)
 		snprintf(keys, sizeof(keys), "dev=8:0 sector=%llu",
 			 (unsigned long long)a->sector);
 		snprintf(comm, sizeof(comm), "reader-%d", a->pid);
-		ck_assert_uint_eq(number(worst(i), "duration"), a->duration);
-		ck_assert_uint_eq(number(worst(i), "start"), a->start);
-		ck_assert_uint_eq(number(worst(i), "pid"), a->pid);
-		ck_assert_str_eq(string(worst(i), "comm"), comm);
-		ck_assert_str_eq(string(worst(i), "keys"), keys);
+		ck_assert_uint_eq(uint_at(worst(i), "duration"), a->duration);
+		ck_assert_uint_eq(uint_at(worst(i), "start"), a->start);
+		ck_assert_uint_eq(uint_at(worst(i), "pid"), a->pid);
+		ck_assert_str_eq(string_at(worst(i), "comm"), comm);
+		ck_assert_str_eq(string_at(worst(i), "keys"), keys);
 		snprintf(keys, sizeof(keys), "dev=%u sector=%llu", SC_BLOCK_DEV,
 			 (unsigned long long)a->sector);
-		ck_assert_str_eq(string(worst(i), "raw_keys"), keys);
-		ck_assert_str_eq(string(worst(i), "rules"), "limit");
+		ck_assert_str_eq(string_at(worst(i), "raw_keys"), keys);
+		ck_assert_str_eq(string_at(worst(i), "rules"), "limit");
 	}
 }
 
@@ -173,33 +173,33 @@ void check_load(const struct sc_load *load)
 {
 	struct json_object *c = chart(0);
 
-	ck_assert_str_eq(string(c, "name"), SC_BLOCK_CHART);
-	ck_assert_str_eq(string(c, "event"), SC_BLOCK_EVENT);
-	ck_assert_str_eq(string(c, "start"), "block:block_bio_queue");
-	ck_assert_uint_eq(number(c, "learnt"), truth.learnt);
-	ck_assert_uint_eq(number(c, "values"), truth.values - truth.learnt);
-	check_line(number(c, "center"), truth.center, load->linear);
-	check_line(number(c, "limit"), truth.ucl, load->linear);
-	ck_assert_uint_eq(number(c, "alarms"), truth.alarms);
-	ck_assert_uint_eq(number(c, "kept"), truth.alarms);
+	ck_assert_str_eq(string_at(c, "name"), SC_BLOCK_CHART);
+	ck_assert_str_eq(string_at(c, "event"), SC_BLOCK_EVENT);
+	ck_assert_str_eq(string_at(c, "start"), "block:block_bio_queue");
+	ck_assert_uint_eq(uint_at(c, "learnt"), truth.learnt);
+	ck_assert_uint_eq(uint_at(c, "values"), truth.values - truth.learnt);
+	check_line(uint_at(c, "center"), truth.center, load->linear);
+	check_line(uint_at(c, "limit"), truth.ucl, load->linear);
+	ck_assert_uint_eq(uint_at(c, "alarms"), truth.alarms);
+	ck_assert_uint_eq(uint_at(c, "kept"), truth.alarms);
 	ck_assert_uint_eq(account("starts"), truth.values);
 	ck_assert_uint_eq(account("ends"), truth.values);
 	ck_assert_uint_eq(account("paired"), truth.values);
 	ck_assert_uint_eq(account("unmatched"), 0);
 	ck_assert_uint_eq(account("in_flight"), 0);
-	ck_assert_uint_eq(number(at(result, "log"), "events"),
+	ck_assert_uint_eq(uint_at(member(result, "log"), "events"),
 			  2 * truth.values);
-	ck_assert_uint_eq(number(at(result, "log"), "kept_events"),
+	ck_assert_uint_eq(uint_at(member(result, "log"), "kept_events"),
 			  truth.alarms);
 	check_worst();
 }
 
-void start(uint64_t ms, unsigned int dev, uint64_t sector)
+void queue_bio(uint64_t ms, unsigned int dev, uint64_t sector)
 {
 	sc_bio_queue(&td, 0, SC_BASE + ms * MSEC, 1001, dev, sector);
 }
 
-void end(uint64_t ms, unsigned int dev, uint64_t sector)
+void complete_bio(uint64_t ms, unsigned int dev, uint64_t sector)
 {
 	sc_rq_complete(&td, 0, SC_BASE + ms * MSEC, 0, dev, sector);
 }

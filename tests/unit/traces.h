@@ -37,9 +37,9 @@ run(int *status, const char *format, ...);
 const char *message(void);
 /* Run with --format=json on the trace, which is saved before */
 void report(const char *arguments);
-struct json_object *at(struct json_object *o, const char *key);
-uint64_t number(struct json_object *o, const char *key);
-const char *string(struct json_object *o, const char *key);
+struct json_object *member(struct json_object *o, const char *key);
+uint64_t uint_at(struct json_object *o, const char *key);
+const char *string_at(struct json_object *o, const char *key);
 struct json_object *chart(size_t i);
 uint64_t account(const char *key);
 struct json_object *worst(size_t i);
@@ -48,7 +48,7 @@ void check_worst(void);
 void check_line(uint64_t line, long double ref, bool linear);
 void name_readers(void);
 void check_load(const struct sc_load *load);
-void start(uint64_t ms, unsigned int dev, uint64_t sector);
-void end(uint64_t ms, unsigned int dev, uint64_t sector);
+void queue_bio(uint64_t ms, unsigned int dev, uint64_t sector);
+void complete_bio(uint64_t ms, unsigned int dev, uint64_t sector);
 
 #endif
