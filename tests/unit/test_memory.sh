@@ -111,6 +111,10 @@ try tracerig list --dir cases
 try tracerig list --format=json --dir cases
 try tracerig verify --dir cases 1
 try tracerig pack --dir cases 1 -o -
+mkdir slow && "$UNIT/gen_explain" faults complete 1 slow >/dev/null || exit 1
+for format in text json; do
+	try tracerig explain --format=$format ./slow
+done
 
 # What receives is to go on: it has room for 0 to 2 senders' metadata
 mkdir collected || exit 1

@@ -88,7 +88,7 @@ struct desk_chart {
  * @epoch:	number of gaps so far
  * @scanned:	the charts that have value events in the trace are known
  * @values:	reader of these values, or NULL
- * @warm:	the user was told that a chart began with a limit
+ * @warm:	a note said that a chart began with a limit
  */
 struct desk {
 	const struct call *call;

@@ -303,10 +303,8 @@ static void list_patterns(struct search *s)
 	qsort(s->candidate, s->nr, sizeof(*s->candidate), by_frequency);
 	if (s->nr > MAX_CANDIDATES)
 		s->nr = MAX_CANDIDATES;
-	s->nearest->candidates = s->nr;
 	for (i = 0; i < s->nr && i < MAX_TABLE2; i++)
 		s->task[s->tasks++] = s->candidate[i];
-	s->nearest->in_table2 = s->tasks - s->abnormal;
 	for (i = 0; i < all->nr; i++) {
 		if (all->p[i].nr[0] || all->p[i].nr[1] || all->p[i].base)
 			count_functions(&all->p[i]);
