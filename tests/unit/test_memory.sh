@@ -112,6 +112,7 @@ try tracerig list --format=json --dir cases
 try tracerig verify --dir cases 1
 try tracerig pack --dir cases 1 -o -
 mkdir slow && "$UNIT/gen_explain" faults complete 1 slow >/dev/null || exit 1
+python3 "$TRACERIG_TOP/tests/unit/memory_case.py" slow/case.json || exit 1
 for format in text json; do
 	try tracerig explain --format=$format ./slow
 done
