@@ -73,14 +73,14 @@ static int by_frames(const struct branch *a, const struct branch *b)
 	u32 i;
 	int order;
 
-	if (!x || !y)
-		return !!x - !!y ?: ORDER(a->sum->stack, b->sum->stack);
-	for (i = 0; i < x->nr && i < y->nr; i++) {
+	for (i = 0; x && y && i < x->nr && i < y->nr; i++) {
 		order = frame_order(&x->frame[i], &y->frame[i]);
 		if (order)
 			return order;
 	}
-	return ORDER(x->nr, y->nr) ?: ORDER(x->end, y->end);
+	if (x && y)
+		return ORDER(x->nr, y->nr) ?: ORDER(x->end, y->end);
+	return x != y ? (x ? 1 : -1) : ORDER(a->sum->stack, b->sum->stack);
 }
 
 static int by_group(const void *a, const void *b)
