@@ -662,6 +662,7 @@ int main(void)
 	Suite *s = suite_create("ehtables");
 	TCase *tc = tcase_create("tables");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, rnd_restart, NULL);
 	tcase_add_test(tc, a_function_that_pushes);
 	tcase_add_test(tc, all_kinds_of_offsets);

@@ -452,6 +452,8 @@ int main(void)
 	Suite *s = suite_create("table");
 	TCase *tc = tcase_create("table");
 
+	/* locked needs a while */
+	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, buckets);
 	tcase_add_test(tc, fifo);
 	tcase_add_test(tc, chain);
