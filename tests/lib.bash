@@ -29,6 +29,16 @@ within() {
 	done
 }
 
+# while_alive PID COMMAND...: repeat COMMAND until it succeeds; fail when the process has ended.
+while_alive() {
+	local pid=$1
+	shift
+	until "$@"; do
+		kill -0 "$pid" 2>/dev/null || { "$@"; return; }
+		sleep 0.1
+	done
+}
+
 # until_true SECONDS COMMAND...: likewise, but end the program when they are over.
 until_true() {
 	within "$@" || die "not within $1 seconds (times TRACERIG_TIMEOUT_SCALE): ${*:2}"

@@ -8,10 +8,7 @@
 . "$TRACERIG_TOP/tests/guest/functions"
 
 python3 "$TRACERIG_TOP/tests/guest/unix_work.py" >work.out 2>&1 &
-until [ -e begun ]; do
-	kill -0 $! 2>/dev/null || die "the program failed" "$(cat work.out)"
-	sleep 0.1
-done
+while_alive $! test -e begun || die "the program failed" "$(cat work.out)"
 cat >during <<'END'
 touch go
 until [ -e over ]; do sleep 0.1; done

@@ -86,7 +86,7 @@ grep -qE '^ +40\.00 ms .* slow 10.0.0.1:8001 +sleeping +woken by other$' paths.t
 "$ioreq" --requests mux.dat >requests.txt 2>>err || wrong "--requests in text fails"
 [ ! -s err ] || wrong "messages about a multiplexed connection"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_multiplexed.py" || wrong "a multiplexed connection is not recognised"
-grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose requests cannot be told apart$' requests.txt ||
+grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose requests cannot be separated$' requests.txt ||
 	wrong "text does not say that a connection is multiplexed: $(cat requests.txt)"
 "$ioreq" --requests --format=csv mux.dat >requests.csv
 sed -n '1,2s/.*,\([^,]*\),[^,]*$/\1/p' requests.csv | tr '\n' ' ' | grep -qx 'multiplexed 1 ' || wrong "CSV does not say that a connection is multiplexed"

@@ -114,6 +114,11 @@ try tracerig pack --dir cases 1 -o -
 mkdir case || exit 1
 "$UNIT/gen_open" 1000 case >/dev/null || exit 1
 try tracerig open ./case -o -
+mkdir slow && "$UNIT/gen_explain" faults complete 1 slow >/dev/null || exit 1
+python3 "$TRACERIG_TOP/tests/unit/memory_case.py" slow/case.json || exit 1
+for format in text json; do
+	try tracerig explain --format=$format ./slow
+done
 
 # What receives is to go on: it has room for 0 to 2 senders' metadata
 mkdir collected || exit 1

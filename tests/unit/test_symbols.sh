@@ -9,6 +9,8 @@ set -u
 
 # shellcheck source=tests/unit/cli.bash
 . "$(dirname "$0")/cli.bash"
+# shellcheck source=tests/lib.bash
+. "$TRACERIG_TOP/tests/lib.bash"
 here=$(dirname "$0")
 unset DEBUGINFOD_URLS
 
@@ -169,10 +171,7 @@ mv root/usr/bin/cpp "served/buildid/$id/executable"
 python3 -u "$here/symbols_server.py" served >port 2>served.log &
 server=$!
 trap 'kill $server' EXIT
-until [ -s port ]; do
-	kill -0 $server 2>/dev/null || { cat served.log; exit 1; }
-	sleep 0.1
-done
+while_alive $server test -s port || { cat served.log; exit 1; }
 export DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH=$PWD/cache no_proxy=127.0.0.1
 DEBUGINFOD_URLS=http://127.0.0.1:$(cat port) same --symfs=root
 grep -q "GET /buildid/$id/executable .* 200 " served.log || wrong "the program is not from the server: $(cat served.log)"

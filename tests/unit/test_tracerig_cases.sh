@@ -37,7 +37,7 @@ expect 2 '-f must follow the -e' watch -f 'ctlchart(a)'
 expect 2 'must have a ctlchart\(\) call' watch -e a:b -f 'c == 1'
 expect 2 'two charts are called disk' watch disk disk
 expect 2 '--for=7x: must be a time' watch disk --for=7x
-expect 2 '--for=0d: must be from 1d' watch disk --for=0d
+expect 2 '--for=0d: must be a time with its unit' watch disk --for=0d
 expect 2 '--keep=1: must be a size' watch disk --keep=1
 expect 2 '--stop-after=0: must be a positive' watch disk --stop-after=0
 expect 2 'missing CASE operand' verify

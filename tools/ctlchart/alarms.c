@@ -233,7 +233,8 @@ static struct waiting *add_waiting(struct alarms *a)
 	return &a->waiting[(a->first + a->nr++) & (a->room - 1)];
 }
 
-static int on_alarm(struct input *in, struct alarms *a, struct tep_record *rec)
+static int on_alarm(struct input *in, struct alarms *a,
+		    const struct record *rec)
 {
 	u64 number[FIELDS] = { 0 };
 	const char *comm, *keys;
@@ -269,7 +270,8 @@ static int on_alarm(struct input *in, struct alarms *a, struct tep_record *rec)
 	return finish_due(in, a, rec->ts);
 }
 
-static int on_limit(struct input *in, struct alarms *a, struct tep_record *rec)
+static int on_limit(struct input *in, struct alarms *a,
+		    const struct record *rec)
 {
 	const char *name, *types;
 	struct known_chart k = { 0 };
@@ -301,7 +303,7 @@ static int on_limit(struct input *in, struct alarms *a, struct tep_record *rec)
 	return finish_due(in, a, rec->ts);
 }
 
-static int on_event(struct input *in, struct tep_record *rec, void *arg)
+static int on_event(struct input *in, const struct record *rec, void *arg)
 {
 	struct alarms *a = arg;
 	int type = input_type(in, rec);

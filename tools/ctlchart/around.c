@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ctlchart.h"
+#include "order.h"
 
 /* Alarms that are given their events, and the length of one's text */
 #define MAX_ALARMS 1000
@@ -19,11 +20,13 @@
 
 /**
  * struct kept - a record in the ring
- * @rec:	the record; its data are our own
+ * @rec:	the record, whose data are @data
+ * @data:	its data
  * @room:	bytes allocated for them
  */
 struct kept {
-	struct tep_record rec;
+	struct record rec;
+	u8 *data;
 	size_t room;
 };
 
@@ -56,19 +59,17 @@ static int init(struct input *in, void *arg)
 	return 0;
 }
 
-static void keep(struct work *w, const struct tep_record *rec)
+static void keep(struct work *w, const struct record *rec)
 {
 	struct kept *k = &w->ring[w->filled++ % w->size];
-	void *data = k->rec.data;
 
-	if (rec->size > (int)k->room || !data) {
+	if (rec->size > k->room || !k->data) {
 		k->room = rec->size > 64 ? rec->size : 64;
-		data = xreallocarray(data, k->room, 1);
+		k->data = xreallocarray(k->data, k->room, 1);
 	}
-	memcpy(data, rec->data, rec->size);
+	memcpy(k->data, rec->data, rec->size);
 	k->rec = *rec;
-	k->rec.data = data;
-	k->rec.priv = NULL;
+	k->rec.data = k->data;
 }
 
 static char *clean_copy(const char *s, size_t len)
@@ -79,11 +80,13 @@ static char *clean_copy(const char *s, size_t len)
 	return c;
 }
 
-static void add_event(struct input *in, struct alarm *a, struct tep_record *rec)
+static void add_event(struct input *in, struct alarm *a,
+		      const struct record *rec)
 {
 	struct around *r = a->around;
 	struct tep_event *event = tep_find_event(in->tep, input_type(in, rec));
 	int pid = input_pid(in, rec);
+	struct tep_record printed = input_tep_record(rec);
 	struct around_event *e;
 	struct trace_seq text;
 	char who[64];
@@ -99,7 +102,7 @@ static void add_event(struct input *in, struct alarm *a, struct tep_record *rec)
 	e->who = clean_copy(who, sizeof(who));
 	trace_seq_init(&text);
 	if (event)
-		tep_print_event(in->tep, &text, rec, "%s", TEP_PRINT_INFO);
+		tep_print_event(in->tep, &text, &printed, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&text);
 	e->text = clean_copy(text.buffer, TEXT_LEN);
 	trace_seq_destroy(&text);
@@ -116,7 +119,7 @@ static void begin(struct input *in, struct work *w, struct alarm *a)
 	a->around->before = a->around->nr;
 }
 
-static int on_event(struct input *in, struct tep_record *rec, void *arg)
+static int on_event(struct input *in, const struct record *rec, void *arg)
 {
 	struct work *w = arg;
 	size_t i;
@@ -152,12 +155,12 @@ static int end(struct input *in, void *arg)
 	return 0;
 }
 
-static int by_time(const void *x, const void *y)
+static int by_time(const void *a, const void *b)
 {
-	const struct alarm *a = *(struct alarm *const *)x;
-	const struct alarm *b = *(struct alarm *const *)y;
+	const struct alarm *x = *(struct alarm *const *)a,
+			   *y = *(struct alarm *const *)b;
 
-	return (a->time > b->time) - (a->time < b->time);
+	return ORDER(x->time, y->time);
 }
 
 /* The worst ones of each chart, as many of each */
@@ -223,7 +226,7 @@ int around_collect(struct guard *g, struct report *r, size_t size)
 	if (w.nr)
 		status = input_read(g, &again, &reader);
 	for (i = 0; i < size; i++)
-		free(w.ring[i].rec.data);
+		free(w.ring[i].data);
 	free(w.ring);
 	free(w.alarm);
 	free(w.from);

@@ -499,7 +499,7 @@ struct input;
  */
 struct reader {
 	int (*init)(struct input *in, void *arg);
-	int (*event)(struct input *in, struct tep_record *rec, void *arg);
+	int (*event)(struct input *in, const struct record *rec, void *arg);
 	void (*lost)(struct input *in, void *arg);
 	int (*end)(struct input *in, void *arg);
 	u64 (*wanted)(void *arg);
@@ -525,7 +525,7 @@ struct places {
 		u64 now;
 		u64 *offset;
 	} * cpu;
-	int cpus;
+	u32 cpus;
 };
 
 /**
@@ -560,31 +560,34 @@ struct field_want {
  * struct input - a trace that is being read
  * @guard:	the guard
  * @report:	the report
- * @tep:	its event formats
+ * @records:	its records
+ * @tep:	their formats
  * @instances:	names of other buffers than the main one, or ""
  * @reader:	the callbacks
  * @type:	the field common_type
  * @pid:	the field common_pid
- * @inode:	inode number of the file
- * @page_size:	page size of its ring buffers
  * @next_alive:	number of events at which to call guard_alive() next
- * @next_drop:	bytes of events at which to call drop_mapped() next
- * @status:	what the callback for the last event returned
  */
 struct input {
 	struct guard *guard;
 	struct report *report;
+	struct records *records;
 	struct tep_handle *tep;
 	char instances[256];
 	const struct reader *reader;
 	struct field type;
 	struct field pid;
-	u64 inode;
-	int page_size;
 	u64 next_alive;
-	u64 next_drop;
-	int status;
 };
+
+/* A record for libtraceevent */
+static inline struct tep_record input_tep_record(const struct record *rec)
+{
+	return (struct tep_record){ .ts = rec->ts,
+				    .cpu = rec->cpu,
+				    .size = rec->size,
+				    .data = (void *)rec->data };
+}
 
 int input_read(struct guard *g, struct report *r, const struct reader *reader);
 struct places *places_new(void);
@@ -595,15 +598,16 @@ bool field_find(struct field *f, struct tep_event *event, const char *name,
 int fields_find(struct input *in, struct tep_event *event,
 		const struct field_want *want, struct field *f, size_t nr);
 const char *field_name(const struct field *f);
-bool field_number(const struct field *f, struct tep_record *rec, u64 *value);
+bool field_number(const struct field *f, const struct record *rec, u64 *value);
 bool field_string(const struct field *f, struct input *in,
-		  struct tep_record *rec, const char **s, size_t *len);
-bool field_bytes(const struct field *f, struct tep_record *rec, const char **s,
-		 size_t *len);
-int input_type(struct input *in, struct tep_record *rec);
-int input_pid(struct input *in, struct tep_record *rec);
+		  const struct record *rec, const char **s, size_t *len);
+bool field_bytes(const struct field *f, const struct record *rec,
+		 const char **s, size_t *len);
+int input_type(struct input *in, const struct record *rec);
+int input_pid(struct input *in, const struct record *rec);
 char *input_event_name(struct input *in, int id);
-int input_damaged(struct input *in, struct tep_record *rec, const char *event);
+int input_damaged(struct input *in, const struct record *rec,
+		  const char *event);
 
 /* ---- values.c: the values of the kernel's charts ---- */
 
@@ -651,7 +655,7 @@ struct tep_event *values_event(struct input *in);
 struct values *values_new(struct input *in, bool in_order, value_handler handle,
 			  void *arg);
 void values_free(struct values *v);
-int values_record(struct values *v, struct input *in, struct tep_record *rec);
+int values_record(struct values *v, struct input *in, const struct record *rec);
 int values_end(struct values *v, struct input *in);
 
 /* ---- alarms.c, desk_run.c: the report of either kind of trace ---- */

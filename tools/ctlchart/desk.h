@@ -88,7 +88,7 @@ struct desk_chart {
  * @epoch:	number of gaps so far
  * @scanned:	the charts that have value events in the trace are known
  * @values:	reader of these values, or NULL
- * @warm:	the user was told that a chart began with a limit
+ * @warm:	a note said that a chart began with a limit
  */
 struct desk {
 	const struct call *call;
@@ -108,10 +108,12 @@ static inline bool field_is_string(const struct field *f)
 
 /* Does it pass the terms left or right of the call? */
 static inline bool desk_matches(struct tep_event_filter *filter,
-				struct tep_record *rec)
+				const struct record *rec)
 {
+	struct tep_record judged = input_tep_record(rec);
+
 	return !filter ||
-	       tep_filter_match(filter, rec) == TEP_ERRNO__FILTER_MATCH;
+	       tep_filter_match(filter, &judged) == TEP_ERRNO__FILTER_MATCH;
 }
 
 /* desk_bind.c */
@@ -123,11 +125,11 @@ void desk_name(const struct desk_chart *d, char *name, size_t size);
 void desk_set_limits(struct desk_chart *d, u64 now);
 void desk_start(struct desk_chart *d);
 void desk_print_keys(struct input *in, const struct field *key,
-		     unsigned int nr_keys, struct tep_record *rec, char *buf,
+		     unsigned int nr_keys, const struct record *rec, char *buf,
 		     size_t size);
 void desk_raise_alarm(struct input *in, struct desk_chart *d, struct alarm *a);
 void desk_finish_points(struct input *in, const struct desk_chart *d);
 bool desk_judge(struct input *in, struct desk_chart *d, struct alarm *a,
-		const struct value *v, struct tep_record *rec);
+		const struct value *v, const struct record *rec);
 
 #endif

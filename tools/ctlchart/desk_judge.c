@@ -72,7 +72,7 @@ static size_t print_number(const struct field *key, u64 value,
  * @size: size of @buf
  */
 void desk_print_keys(struct input *in, const struct field *key,
-		     unsigned int nr_keys, struct tep_record *rec, char *buf,
+		     unsigned int nr_keys, const struct record *rec, char *buf,
 		     size_t size)
 {
 	size_t pos = 0;
@@ -312,7 +312,7 @@ static struct desk_chart *find_part(struct desk_chart *d, u64 value)
 
 /* by=: the chart of the field's value, or the one that the rest shares */
 static struct desk_chart *part_of(struct input *in, struct desk_chart *d,
-				  struct tep_record *rec)
+				  const struct record *rec)
 {
 	struct desk_chart *part;
 	char key[KEYS_LEN];
@@ -373,7 +373,7 @@ static void study(struct desk_chart *d, struct alarm *a)
 
 /* The event's keys as text */
 static void set_keys(struct input *in, struct desk_chart *d, struct alarm *a,
-		     const struct value *v, struct tep_record *rec,
+		     const struct value *v, const struct record *rec,
 		     char keys[KEYS_LEN])
 {
 	a->keys_of = d->end;
@@ -426,7 +426,7 @@ void desk_finish_points(struct input *in, const struct desk_chart *d)
  * replaced by later ones, so if the keys are numbers, their text is postponed.
  */
 static void add_point(struct input *in, struct desk_chart *d, struct alarm *a,
-		      const struct value *v, struct tep_record *rec)
+		      const struct value *v, const struct record *rec)
 {
 	struct point point = { .time = a->time,
 			       .value = a->value,
@@ -452,13 +452,13 @@ static void add_point(struct input *in, struct desk_chart *d, struct alarm *a,
 
 /* Does the event pass the whole filter? For value events, that is known of alarms only */
 static bool is_kept(struct desk_chart *d, const struct value *v,
-		    struct tep_record *rec)
+		    const struct record *rec)
 {
 	if (v)
 		return v->kept || !v->rules;
 	if (!desk_matches(d->after, rec))
 		return false;
-	d->result->kept_bytes += rec->record_size;
+	d->result->kept_bytes += rec->stored;
 	return true;
 }
 
@@ -473,7 +473,7 @@ static bool is_kept(struct desk_chart *d, const struct value *v,
  * Return: whether the record is kept.
  */
 bool desk_judge(struct input *in, struct desk_chart *d, struct alarm *a,
-		const struct value *v, struct tep_record *rec)
+		const struct value *v, const struct record *rec)
 {
 	struct chart *c;
 	char keys[KEYS_LEN];

@@ -90,7 +90,7 @@ static int scan_init(struct input *in, void *arg)
 	return desk->values ? 0 : EXIT_FAILURE;
 }
 
-static int scan_event(struct input *in, struct tep_record *rec, void *arg)
+static int scan_event(struct input *in, const struct record *rec, void *arg)
 {
 	struct desk *desk = arg;
 
@@ -125,7 +125,7 @@ static int scan(struct guard *g, const struct report *r, struct desk *desk)
 /* ---- */
 
 static bool read_keys(struct input *in, const struct desk_chart *d,
-		      const struct field *key, struct tep_record *rec,
+		      const struct field *key, const struct record *rec,
 		      u64 *value)
 {
 	unsigned int i;
@@ -149,7 +149,7 @@ static bool read_keys(struct input *in, const struct desk_chart *d,
 
 /* A field's value, or a pair's; returns false if the record is too short */
 static bool measure_value(struct input *in, struct desk_chart *d,
-			  struct tep_record *rec)
+			  const struct record *rec)
 {
 	struct alarm *a = &d->value;
 	u64 key[MAX_KEYS];
@@ -182,7 +182,7 @@ static bool measure_value(struct input *in, struct desk_chart *d,
 
 /* Returns false if the record is too short */
 static bool judge_end(struct input *in, struct desk_chart *d,
-		      struct tep_record *rec, bool *kept)
+		      const struct record *rec, bool *kept)
 {
 	const struct desk_chart *lead = d->lead ? d->lead : d;
 	struct alarm a;
@@ -232,7 +232,7 @@ static int judge_kernel_value(struct input *in, struct value *v, void *arg)
 }
 
 static bool put_start(struct input *in, struct desk *desk, struct desk_chart *d,
-		      struct tep_record *rec)
+		      const struct record *rec)
 {
 	struct start s = {
 		.time = rec->ts,
@@ -274,13 +274,13 @@ static void find_overdue(struct input *in, struct desk_chart *d, u64 now)
 	}
 }
 
-static void count_event(struct chart *c, const struct tep_record *rec)
+static void count_event(struct chart *c, const struct record *rec)
 {
 	c->events++;
-	c->bytes += rec->record_size;
+	c->bytes += rec->stored;
 }
 
-static int on_event(struct input *in, struct tep_record *rec, void *arg)
+static int on_event(struct input *in, const struct record *rec, void *arg)
 {
 	struct desk *desk = arg;
 	int id = input_type(in, rec);
@@ -313,11 +313,11 @@ static int on_event(struct input *in, struct tep_record *rec, void *arg)
 	}
 	if (ours) {
 		in->report->log_events++;
-		in->report->log_bytes += rec->record_size;
+		in->report->log_bytes += rec->stored;
 	}
 	if (kept) {
 		in->report->kept_events++;
-		in->report->kept_bytes += rec->record_size;
+		in->report->kept_bytes += rec->stored;
 	}
 	return desk->values ? values_record(desk->values, in, rec) : 0;
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading the trace with libtracecmd, and fields with their bounds checked. */
-#include <errno.h>
-#include <fcntl.h>
+/* Reading the trace, and fields with their bounds checked. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <trace-cmd.h>
 
@@ -19,71 +14,12 @@
 #define MAX_PLACES 4096
 #define PLACE_EVENTS 1024
 
-/* Bytes of events that have been read and may stay in memory */
-#define DROP_BYTES (32ull << 20)
-
-static int fail_errno(struct input *in)
-{
-	return guard_fail(in->guard, GUARD_NOWHERE, "%s", strerror(errno));
-}
-
-static int check_outline(struct input *in)
-{
-	struct tracefile_error error;
-	struct tracefile_info info;
-	struct stat st;
-	int fd, status = 0;
-
-	fd = open(in->report->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return fail_errno(in);
-	if (!tracefile_check(fd, in->report->instance, &info, &error) ||
-	    !tracefile_clock(&info, &error))
-		status =
-			guard_fail(in->guard, error.offset, "%s", error.reason);
-	in->page_size = info.page_size;
-	tracefile_free(&info);
-	if (!fstat(fd, &st))
-		in->inode = st.st_ino;
-	in->next_drop = DROP_BYTES;
-	close(fd);
-	return status;
-}
-
-/*
- * libtracecmd maps as much of the file as it can at once, so pages that were read stay
- * resident, up to the whole file. Drop them: the mappings are private and read-only, and
- * pages that are still needed are read from the file again.
- */
-static void drop_mapped(struct input *in)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	unsigned long from, to;
-	char line[256], access[8];
-	unsigned long long inode;
-	int c;
-
-	in->next_drop = in->report->bytes + DROP_BYTES;
-	while (maps && fgets(line, sizeof(line), maps)) {
-		for (c = line[strlen(line) - 1]; c != '\n' && c != EOF;)
-			c = fgetc(maps); /* a long path */
-		if (sscanf(line, "%lx-%lx %7s %*x %*s %llu", &from, &to, access,
-			   &inode) == 4 &&
-		    inode == in->inode && !strcmp(access, "r--p"))
-			madvise((void *)from, to - from, MADV_DONTNEED);
-	}
-	if (maps)
-		fclose(maps);
-}
-
-static void report_progress(struct input *in, const struct tep_record *rec)
+static void report_progress(struct input *in, const struct record *rec)
 {
 	struct report *r = in->report;
 
 	guard_alive(in->guard, rec->offset);
 	in->next_alive = r->events + ALIVE_EVENTS;
-	if (r->bytes >= in->next_drop)
-		drop_mapped(in);
 	/* CSV alarms are written during the reading, maybe to the same terminal */
 	if (r->format != FORMAT_CSV)
 		guard_progress(in->guard, "%.1f M events, %.1f s of trace",
@@ -91,7 +27,7 @@ static void report_progress(struct input *in, const struct tep_record *rec)
 }
 
 /* None of its records has come before */
-static void add_place_cpus(struct places *p, int cpus)
+static void add_place_cpus(struct places *p, u32 cpus)
 {
 	p->cpu = xreallocarray(p->cpu, cpus, sizeof(*p->cpu));
 	for (; p->cpus < cpus; p->cpus++) {
@@ -103,7 +39,7 @@ static void add_place_cpus(struct places *p, int cpus)
 static void add_place(struct places *p)
 {
 	size_t i;
-	int cpu;
+	u32 cpu;
 
 	if (p->nr == MAX_PLACES) {
 		p->every *= 2;
@@ -120,13 +56,10 @@ static void add_place(struct places *p)
 	p->nr++;
 }
 
-static void note_place(struct places *p, u64 events,
-		       const struct tep_record *rec)
+static void note_place(struct places *p, u64 events, const struct record *rec)
 {
 	if (events % p->every == 0)
 		add_place(p);
-	if (rec->cpu < 0)
-		return;
 	if (rec->cpu >= p->cpus)
 		add_place_cpus(p, rec->cpu + 1);
 	p->cpu[rec->cpu].now = rec->offset;
@@ -151,7 +84,7 @@ struct places *places_new(void)
  */
 void places_free(struct places *p)
 {
-	int cpu;
+	u32 cpu;
 
 	if (!p)
 		return;
@@ -161,31 +94,10 @@ void places_free(struct places *p)
 	free(p);
 }
 
-/*
- * libtracecmd does not check the size in a record's header. Pages are at multiples of
- * their size in the file, and a record's offset is that of its header.
- */
-static bool leaves_page(const struct input *in, const struct tep_record *rec)
+static int on_event(struct input *in, const struct record *rec)
 {
-	int page = in->page_size;
-
-	return rec->size > rec->record_size ||
-	       rec->record_size > page - (int)(rec->offset % page);
-}
-
-static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
-		    int cpu, void *arg)
-{
-	struct input *in = arg;
 	struct report *r = in->report;
 
-	(void)handle;
-	(void)cpu;
-	if (rec->size >= 8 && leaves_page(in, rec)) {
-		in->status = guard_fail(in->guard, rec->offset,
-					"damaged: a record leaves its page");
-		return in->status;
-	}
 	if (r->events == in->next_alive)
 		report_progress(in, rec);
 	if (!r->events)
@@ -193,20 +105,16 @@ static int on_event(struct tracecmd_input *handle, struct tep_record *rec,
 	if (r->places && !in->reader->wanted)
 		note_place(r->places, r->events, rec);
 	r->events++;
-	r->bytes += rec->record_size;
+	r->bytes += rec->stored;
 	if (rec->ts > r->last)
 		r->last = rec->ts;
-	if (rec->missed_events) {
+	if (rec->lost) {
 		r->gaps++;
-		if (rec->missed_events > 0)
-			r->lost += rec->missed_events;
+		r->lost += rec->missed;
 		if (in->reader->lost)
 			in->reader->lost(in, in->reader->arg);
 	}
-	if (rec->size < 8 || rec->cpu < 0)
-		return 0;
-	in->status = in->reader->event(in, rec, in->reader->arg);
-	return in->status;
+	return rec->size < 8 ? 0 : in->reader->event(in, rec, in->reader->arg);
 }
 
 /* All events have the common fields at the same offsets: use those of one event. */
@@ -227,109 +135,42 @@ static int find_common(struct input *in)
 	return 0;
 }
 
-/* The next record of each CPU from a place on */
-static void go_to(struct input *in, struct tracecmd_input *handle,
-		  struct tep_record **next, size_t place)
+/* The first place at or before the next event that is wanted; skips most that are not */
+static bool go_to_wanted(struct input *in, bool begun)
 {
 	struct places *p = in->report->places;
-	int cpu;
+	u64 place = in->reader->wanted(in->reader->arg) / p->every;
+	u32 cpu;
 
-	for (cpu = 0; cpu < p->cpus; cpu++) {
-		u64 offset = p->cpu[cpu].offset[place];
-
-		tracecmd_free_record(next[cpu]);
-		next[cpu] = NULL;
-		if (offset) {
-			tracecmd_free_record(
-				tracecmd_read_at(handle, offset, NULL));
-			next[cpu] = tracecmd_read_data(handle, cpu);
-		} else if (p->cpu[cpu].now) {
-			next[cpu] = tracecmd_read_cpu_first(handle, cpu);
-		}
-	}
-	in->report->events = in->next_alive = place * p->every;
-}
-
-/* The CPU of the earliest record, as tracecmd_iterate_events() chooses it; -1 at the end */
-static int choose(struct tep_record *const *next, int cpus)
-{
-	int cpu, first = -1;
-
-	for (cpu = 0; cpu < cpus; cpu++) {
-		if (next[cpu] && (first < 0 || next[cpu]->ts < next[first]->ts))
-			first = cpu;
-	}
-	return first;
-}
-
-/* Skips most events that are not wanted */
-static int read_wanted(struct input *in, struct tracecmd_input *handle)
-{
-	struct places *p = in->report->places;
-	struct tep_record **next = xcalloc(p->cpus + 1, sizeof(*next));
-	int cpu, status = 0;
-	bool begun = false;
-
-	while (!status) {
-		u64 place = in->reader->wanted(in->reader->arg) / p->every;
-		struct tep_record *rec;
-
-		if (place >= p->nr)
-			break;
-		if (!begun || place * p->every > in->report->events)
-			go_to(in, handle, next, place);
-		begun = true;
-		cpu = choose(next, p->cpus);
-		if (cpu < 0)
-			break;
-		rec = next[cpu];
-		next[cpu] = tracecmd_read_data(handle, cpu);
-		status = on_event(handle, rec, cpu, in);
-		tracecmd_free_record(rec);
-	}
+	if (place >= p->nr)
+		return false;
+	if (begun && place * p->every <= in->report->events)
+		return true;
 	for (cpu = 0; cpu < p->cpus; cpu++)
-		tracecmd_free_record(next[cpu]);
-	free(next);
-	return status;
+		records_go_after(in->records, cpu, p->cpu[cpu].offset[place]);
+	in->report->events = in->next_alive = place * p->every;
+	return true;
 }
 
-static int read_events(struct input *in, struct tracecmd_input *handle)
+static int read_events(struct input *in)
 {
 	int status = find_common(in);
+	struct record rec;
+	bool begun = false;
 
 	if (!status)
 		status = in->reader->init(in, in->reader->arg);
-	if (status)
-		return status;
-	if ((in->reader->wanted ?
-		     read_wanted(in, handle) :
-		     tracecmd_iterate_events(handle, NULL, 0, on_event, in)) &&
-	    !in->status)
-		in->status = guard_fail(in->guard, GUARD_NOWHERE,
-					"damaged: its events cannot be read");
-	if (in->status)
-		return in->status;
-	return in->reader->end(in, in->reader->arg);
-}
-
-static int read_instance(struct input *in, struct tracecmd_input *top)
-{
-	struct tracecmd_input *handle = top;
-	int status;
-
-	in->tep = tracecmd_get_tep(top);
-	instance_names(top, in->instances, sizeof(in->instances));
-	if (*in->report->instance) {
-		handle = instance_open(in->guard, top, in->report->instance);
-		if (!handle)
-			return EXIT_FAILURE;
+	while (!status) {
+		if (in->reader->wanted && !go_to_wanted(in, begun))
+			break;
+		begun = true;
+		if (!records_next(in->records, &rec))
+			break;
+		status = on_event(in, &rec);
 	}
-	status = read_events(in, handle);
-	if (handle != top)
-		tracecmd_close(handle);
-	else if (!status && !in->reader->wanted)
-		instance_note(in->guard, top);
-	return status;
+	if (!status)
+		status = records_status(in->records);
+	return status ? status : in->reader->end(in, in->reader->arg);
 }
 
 /**
@@ -338,23 +179,25 @@ static int read_instance(struct input *in, struct tracecmd_input *top)
  * @r: the report; its file, instance and counts of events are used here
  * @reader: the callbacks
  *
- * Plugins are not loaded: they would see hostile records, and none is needed.
- *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
 int input_read(struct guard *g, struct report *r, const struct reader *reader)
 {
 	struct input in = { .guard = g, .report = r, .reader = reader };
-	struct tracecmd_input *top;
-	int status = check_outline(&in);
+	int status;
 
-	if (status)
-		return status;
-	top = tracecmd_open(r->file, TRACECMD_FL_LOAD_NO_PLUGINS);
-	if (!top)
-		return EXIT_FAILURE; /* the library has said why */
-	status = read_instance(&in, top);
-	tracecmd_close(top);
+	/* A note lists the instances, once */
+	in.records = records_open(g, r->file,
+				  *r->instance || reader->wanted ? r->instance :
+								   NULL);
+	if (!in.records)
+		return EXIT_FAILURE;
+	records_quiet(in.records);
+	in.tep = records_tep(in.records);
+	instance_names(records_handle(in.records), in.instances,
+		       sizeof(in.instances));
+	status = read_events(&in);
+	records_close(in.records);
 	return status;
 }
 
@@ -466,17 +309,15 @@ const char *field_name(const struct field *f)
  *
  * Return: false if it lies beyond the record.
  */
-bool field_number(const struct field *f, struct tep_record *rec, u64 *value)
+bool field_number(const struct field *f, const struct record *rec, u64 *value)
 {
-	const struct record record = { .data = rec->data, .size = rec->size };
-
 	if (f->type == FIELD_CPU) {
 		*value = rec->cpu;
 		return true;
 	}
-	if (!number_fits(&f->number, &record))
+	if (!number_fits(&f->number, rec))
 		return false;
-	*value = number_get(&f->number, &record);
+	*value = number_get(&f->number, rec);
 	return true;
 }
 
@@ -489,8 +330,8 @@ bool field_number(const struct field *f, struct tep_record *rec, u64 *value)
  *
  * Return: false if it lies beyond the record.
  */
-bool field_bytes(const struct field *f, struct tep_record *rec, const char **s,
-		 size_t *len)
+bool field_bytes(const struct field *f, const struct record *rec,
+		 const char **s, size_t *len)
 {
 	const u8 *data;
 	u32 size;
@@ -513,7 +354,7 @@ bool field_bytes(const struct field *f, struct tep_record *rec, const char **s,
  * Return: false if it lies beyond the record.
  */
 bool field_string(const struct field *f, struct input *in,
-		  struct tep_record *rec, const char **s, size_t *len)
+		  const struct record *rec, const char **s, size_t *len)
 {
 	if (f->type == FIELD_COMM) {
 		int pid = input_pid(in, rec);
@@ -535,7 +376,7 @@ bool field_string(const struct field *f, struct input *in,
  *
  * Return: its id, or -1 if the record is too short.
  */
-int input_type(struct input *in, struct tep_record *rec)
+int input_type(struct input *in, const struct record *rec)
 {
 	u64 id;
 
@@ -549,7 +390,7 @@ int input_type(struct input *in, struct tep_record *rec)
  *
  * Return: its pid, or -1 if the record is too short.
  */
-int input_pid(struct input *in, struct tep_record *rec)
+int input_pid(struct input *in, const struct record *rec)
 {
 	u64 pid;
 
@@ -583,7 +424,7 @@ char *input_event_name(struct input *in, int id)
  *
  * Return: EXIT_FAILURE.
  */
-int input_damaged(struct input *in, struct tep_record *rec, const char *event)
+int input_damaged(struct input *in, const struct record *rec, const char *event)
 {
 	return guard_fail(in->guard, rec->offset,
 			  "damaged: a %s is shorter than its format says",

@@ -270,7 +270,7 @@ static int release(struct values *v, struct input *in, struct source *s,
 }
 
 static int read_value(struct values *v, struct input *in,
-		      struct tep_record *rec, u64 *number,
+		      const struct record *rec, u64 *number,
 		      char (*text)[VALUE_TEXT])
 {
 	int i;
@@ -300,7 +300,7 @@ static int read_value(struct values *v, struct input *in,
  *
  * Return: 0, or another status, which ends the reading.
  */
-int values_record(struct values *v, struct input *in, struct tep_record *rec)
+int values_record(struct values *v, struct input *in, const struct record *rec)
 {
 	char text[FIELDS - CHART][VALUE_TEXT];
 	u64 number[FIELDS] = { 0 };

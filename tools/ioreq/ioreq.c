@@ -491,7 +491,8 @@ int main(int argc, char **argv)
 	job.file = o.model.host[0].file;
 	job.output = o.output;
 	for (i = 1; i < o.model.hosts && !status; i++) {
-		if (!guard_spares(PROGRAM, o.model.host[i].file, o.output))
+		if (!guard_check_output(PROGRAM, o.model.host[i].file,
+					o.output))
 			status = EXIT_FAILURE;
 	}
 	if (!status)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "link_causality.h"
+#include "order.h"
 
 /* Each pass uses what the last one found out; enough for three steps of a request */
 #define PASSES 4
@@ -335,18 +336,9 @@ const struct request *causality_request_at(const struct causality *l, u32 host,
 					   s32 pid, u64 time)
 {
 	const struct worker *w = worker_at(l, host, pid);
-	u64 low = 0, high = w ? w->spans : 0;
-	const struct work_span *span;
+	u64 after = w ? FIRST(i, 0, w->spans, w->span[i].time > time) : 0;
+	const struct work_span *span = after ? &w->span[after - 1] : NULL;
 
-	while (low < high) {
-		u64 mid = (low + high) / 2;
-
-		if (w->span[mid].time > time)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	span = low ? &w->span[low - 1] : NULL;
 	if (!span || span->request == NONE)
 		return NULL;
 	/* A response by another thread ends the work of this one, too */

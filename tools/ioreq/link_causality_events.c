@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "link_causality.h"
+#include "order.h"
 
 u32 causality_find_channel(struct causality *l, u32 host, u64 a, u64 b)
 {
@@ -161,18 +162,14 @@ static void add_pipe_range(struct causality *l, const struct pipe_range *p)
 static int by_time(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	int order = (x->host > y->host) - (x->host < y->host);
+	int order = ORDER(x->host, y->host);
 
-	order = order ? order : (x->time > y->time) - (x->time < y->time);
-	order = order ? order : (x->pid > y->pid) - (x->pid < y->pid);
-	/* Nothing that the thread submits is caused by what it
-	 * waits for in the same call
-	 */
-	order = order ? order :
-			(x->kind == EVENT_POLL) - (y->kind == EVENT_POLL);
-	order = order ? order :
-			(x->moment > y->moment) - (x->moment < y->moment);
-	return order ? order : (int)x->kind - (int)y->kind;
+	order = order ?: ORDER(x->time, y->time);
+	order = order ?: ORDER(x->pid, y->pid);
+	/* Nothing that the thread submits is caused by what it waits for in the same call */
+	order = order ?: (x->kind == EVENT_POLL) - (y->kind == EVENT_POLL);
+	order = order ?: ORDER(x->moment, y->moment);
+	return order ?: ORDER(x->kind, y->kind);
 }
 
 void causality_collect_events(struct causality *l)

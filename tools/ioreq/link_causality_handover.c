@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "link_causality.h"
+#include "order.h"
 
 /* Writers of a pipe at the same time; more are in a damaged trace only */
 #define WRITERS_MAX 1024
@@ -117,17 +118,7 @@ void worker_writes_pipe(struct causality *l, struct worker *w,
 /* Return: index of the first entry that ends after an offset */
 static u64 first_after_offset(const struct channel *c, u64 offset)
 {
-	u64 low = c->first, high = c->nr;
-
-	while (low < high) {
-		u64 mid = (low + high) / 2;
-
-		if (c->pipe_write[mid].end > offset)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return FIRST(i, c->first, c->nr, c->pipe_write[i].end > offset);
 }
 
 /* A read may return part of a write, or several writes */

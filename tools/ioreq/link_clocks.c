@@ -27,6 +27,7 @@
 #include <stdlib.h>
 
 #include "link_clocks.h"
+#include "order.h"
 
 /* A clock's time is up to 1 ns old, and drift is rounded: ns
  * for each message of a path
@@ -58,9 +59,7 @@ static int by_sent(const void *a, const void *b)
 {
 	const struct sent *x = a, *y = b;
 
-	if (x->sent != y->sent)
-		return x->sent < y->sent ? -1 : 1;
-	return (x->received > y->received) - (x->received < y->received);
+	return ORDER(x->sent, y->sent) ?: ORDER(x->received, y->received);
 }
 
 /*

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "link_clocks.h"
+#include "order.h"
 
 /**
  * struct point - vertex of a hull
@@ -145,20 +146,12 @@ u64 node_bound(const struct host_clock *h, const struct node *n)
 struct node node_at_time(const struct host_clock *h, u64 time, u32 drift)
 {
 	struct node n = { .time = time, .low = -UNKNOWN, .high = UNKNOWN };
-	u64 low = 0, high = h->nr;
+	u64 after = FIRST(i, 0, h->nr, h->node[i].time > time);
 
-	while (low < high) {
-		u64 mid = (low + high) / 2;
-
-		if (h->node[mid].time > time)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	if (low)
-		node_relax(&n, &h->node[low - 1], drift);
-	if (low < h->nr)
-		node_relax(&n, &h->node[low], drift);
+	if (after)
+		node_relax(&n, &h->node[after - 1], drift);
+	if (after < h->nr)
+		node_relax(&n, &h->node[after], drift);
 	return n;
 }
 

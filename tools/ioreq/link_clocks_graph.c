@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "link_clocks.h"
+#include "order.h"
 
 /* Reached only if the messages contradict each other */
 #define MAX_ROUNDS 1000
@@ -27,7 +28,7 @@ static int by_node(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
 
-	return (x->time > y->time) - (x->time < y->time);
+	return ORDER(x->time, y->time);
 }
 
 void clocks_free_graph(struct clocks *c)

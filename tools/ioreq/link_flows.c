@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "link_requests.h"
+#include "order.h"
 
 struct flow *requests_flow(struct requests *q, u32 client, u32 server)
 {
@@ -24,17 +25,7 @@ struct flow *requests_flow(struct requests *q, u32 client, u32 server)
 /* Index of the first call of a thread that ended after a time */
 static u64 first_call_after(const struct caller *t, u64 time)
 {
-	u64 low = 0, high = t->nr;
-
-	while (low < high) {
-		u64 mid = (low + high) / 2;
-
-		if (t->call[mid].finish > time)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return FIRST(i, 0, t->nr, t->call[i].finish > time);
 }
 
 /* End of the wait for a missing response: of the thread's last call, or of the trace */
@@ -419,23 +410,14 @@ static u64 total_time(const struct flow *e)
 	       e->unanswered_time;
 }
 
-static int by_endpoint(const struct endpoint *a, const struct endpoint *b)
-{
-	int order = (a->host > b->host) - (a->host < b->host);
-
-	order = order ? order : strcmp(a->name, b->name);
-	return order ? order : strcmp(a->address, b->address);
-}
-
 static int by_response_time(const void *a, const void *b)
 {
 	const struct flow *x = *(struct flow *const *)a,
 			  *y = *(struct flow *const *)b;
-	u64 p = total_time(x), r = total_time(y);
-	int order = (p < r) - (p > r);
+	int order = ORDER(total_time(y), total_time(x));
 
-	order = order ? order : by_endpoint(x->client, y->client);
-	return order ? order : by_endpoint(x->server, y->server);
+	order = order ?: endpoint_order(x->client, y->client);
+	return order ?: endpoint_order(x->server, y->server);
 }
 
 /**

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 
 #include "link.h"
+#include "order.h"
 
 static int by_thread(const void *a, const void *b)
 {
 	const struct sched_event *x = a, *y = b;
-	int order = (x->host > y->host) - (x->host < y->host);
+	int order = ORDER(x->host, y->host);
 
-	order = order ? order : (x->pid > y->pid) - (x->pid < y->pid);
-	order = order ? order : (x->time > y->time) - (x->time < y->time);
-	return order ? order :
-		       (x->number > y->number) - (x->number < y->number);
+	order = order ?: ORDER(x->pid, y->pid);
+	order = order ?: ORDER(x->time, y->time);
+	return order ?: ORDER(x->number, y->number);
 }
 
 /* @left: when the thread left its CPU; @woken: the waking after that, or NULL */
@@ -79,24 +79,20 @@ void off_cpu_link(struct model *s)
 	s->sched_event = NULL;
 }
 
+static int by_end(const struct off_cpu *x, const struct off_cpu *y)
+{
+	int order = ORDER(x->host, y->host);
+
+	order = order ?: ORDER(x->pid, y->pid);
+	return order ?: ORDER(x->end, y->end);
+}
+
 /* Index of the first time of a thread that ends after a time, or of what follows it */
 static u64 first_after(const struct model *s, u32 host, s32 pid, u64 time)
 {
-	u64 low = 0, high = s->nr_off_cpu;
+	const struct off_cpu key = { .host = host, .pid = pid, .end = time };
 
-	while (low < high) {
-		u64 mid = (low + high) / 2;
-		const struct off_cpu *o = &s->off_cpu[mid];
-		bool after = o->host != host ? o->host > host :
-			     o->pid != pid   ? o->pid > pid :
-					       o->end > time;
-
-		if (after)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return FIRST(i, 0, s->nr_off_cpu, by_end(&s->off_cpu[i], &key) > 0);
 }
 
 /**

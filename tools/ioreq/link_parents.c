@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "link.h"
+#include "order.h"
 
 /* Depth of downstream requests: a larger one is a circle, in a damaged trace */
 #define MAX_DEPTH 100
@@ -56,11 +57,11 @@ struct served_list {
 static int by_server(const void *a, const void *b)
 {
 	const struct served *x = a, *y = b;
-	int order = (x->host > y->host) - (x->host < y->host);
+	int order = ORDER(x->host, y->host);
 
-	order = order ? order : (x->pid > y->pid) - (x->pid < y->pid);
-	order = order ? order : (x->begin > y->begin) - (x->begin < y->begin);
-	return order ? order : (x->over > y->over) - (x->over < y->over);
+	order = order ?: ORDER(x->pid, y->pid);
+	order = order ?: ORDER(x->begin, y->begin);
+	return order ?: ORDER(x->over, y->over);
 }
 
 static bool same_thread(const struct served *a, u32 host, s32 pid)
@@ -149,17 +150,8 @@ static u64 count_before(const struct served_list *l, const struct view *p)
 		.begin = p->begin,
 		.over = UINT64_MAX,
 	};
-	u64 low = 0, high = l->nr;
 
-	while (low < high) {
-		u64 mid = (low + high) / 2;
-
-		if (by_server(&l->served[mid], &key) > 0)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return FIRST(i, 0, l->nr, by_server(&l->served[i], &key) > 0);
 }
 
 /* The only request that the thread was handling */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "link.h"
+#include "order.h"
 
 /**
  * struct site - call site of a cause
@@ -242,42 +243,29 @@ static int by_length(const void *a, const void *b)
 {
 	const struct request *x = *(struct request *const *)a,
 			     *y = *(struct request *const *)b;
-	u64 p = request_response_time(x), r = request_response_time(y);
 
-	if (p != r)
-		return p > r ? -1 : 1;
-	p = x->view[x->named].begin;
-	r = y->view[y->named].begin;
-	return (p > r) - (p < r);
-}
-
-static int by_endpoint(const struct endpoint *a, const struct endpoint *b)
-{
-	int order = (a->host > b->host) - (a->host < b->host);
-
-	order = order ? order : strcmp(a->name, b->name);
-	return order ? order : strcmp(a->address, b->address);
+	return ORDER(request_response_time(y), request_response_time(x)) ?:
+		       ORDER(x->view[x->named].begin, y->view[y->named].begin);
 }
 
 static int by_cost(const void *a, const void *b)
 {
 	const struct cause *x = *(struct cause *const *)a,
 			   *y = *(struct cause *const *)b;
-	int order = (x->time < y->time) - (x->time > y->time);
+	int order = ORDER(y->time, x->time);
 
-	order = order ? order : by_endpoint(x->server, y->server);
-	order = order ? order : (x->what > y->what) - (x->what < y->what);
-	return order ? order : strcmp(x->object, y->object);
+	order = order ?: endpoint_order(x->server, y->server);
+	order = order ?: ORDER(x->what, y->what);
+	return order ?: strcmp(x->object, y->object);
 }
 
 static int by_response_time(const struct path *a, const struct path *b)
 {
-	u64 p = a->response_time.sum + a->unanswered_time,
-	    r = b->response_time.sum + b->unanswered_time;
-	int order = (p < r) - (p > r);
+	int order = ORDER(b->response_time.sum + b->unanswered_time,
+			  a->response_time.sum + a->unanswered_time);
 
-	order = order ? order : by_endpoint(a->client, b->client);
-	return order ? order : by_endpoint(a->server, b->server);
+	order = order ?: endpoint_order(a->client, b->client);
+	return order ?: endpoint_order(a->server, b->server);
 }
 
 /* Each path after its parent; of one parent's paths the longest response time first */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "link.h"
+#include "order.h"
 
 /**
  * struct transfer - bytes that one process wrote and another one read
@@ -44,36 +45,28 @@ struct transfers {
 	u64 room;
 };
 
-static int order(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_pipe(const struct pipe_range *x, const struct pipe_range *y)
 {
-	int o = order(x->host, y->host);
-
-	return o ? o : order(x->pipe, y->pipe);
+	return ORDER(x->host, y->host) ?: ORDER(x->pipe, y->pipe);
 }
 
 static int by_place(const void *a, const void *b)
 {
 	const struct pipe_range *x = *(struct pipe_range *const *)a,
 				*y = *(struct pipe_range *const *)b;
-	int o = by_pipe(x, y);
+	int order = by_pipe(x, y);
 
-	o = o ? o : order(x->from, y->from);
-	o = o ? o : order(x->end, y->end);
-	return o ? o : order(x->start, y->start);
+	order = order ?: ORDER(x->from, y->from);
+	order = order ?: ORDER(x->end, y->end);
+	return order ?: ORDER(x->start, y->start);
 }
 
 static int by_process(const void *a, const void *b)
 {
 	const struct pipe_range *x = *(struct pipe_range *const *)a,
 				*y = *(struct pipe_range *const *)b;
-	int o = by_pipe(x, y);
 
-	return o ? o : order(x->tgid, y->tgid);
+	return by_pipe(x, y) ?: ORDER(x->tgid, y->tgid);
 }
 
 /* Drop the ranges of pipes that one process both writes to and reads from */
@@ -146,21 +139,21 @@ static s32 higher(const struct transfer *f)
 
 static int by_pair(const struct transfer *x, const struct transfer *y)
 {
-	int o = order(x->write->host, y->write->host);
+	int order = ORDER(x->write->host, y->write->host);
 
-	o = o ? o : order(lower(x), lower(y));
-	return o ? o : order(higher(x), higher(y));
+	order = order ?: ORDER(lower(x), lower(y));
+	return order ?: ORDER(higher(x), higher(y));
 }
 
 static int by_order(const void *a, const void *b)
 {
 	const struct transfer *x = a, *y = b;
-	int o = by_pair(x, y);
+	int order = by_pair(x, y);
 
-	o = o ? o : order(x->write->tgid, y->write->tgid);
-	o = o ? o : order(x->write->start, y->write->start);
-	o = o ? o : order(x->write->pipe, y->write->pipe);
-	return o ? o : order(x->from, y->from);
+	order = order ?: ORDER(x->write->tgid, y->write->tgid);
+	order = order ?: ORDER(x->write->start, y->write->start);
+	order = order ?: ORDER(x->write->pipe, y->write->pipe);
+	return order ?: ORDER(x->from, y->from);
 }
 
 static void add_message(struct requests *q, const struct transfer *f, bool sent,

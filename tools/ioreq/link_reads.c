@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "link.h"
+#include "order.h"
 
 /**
  * struct queued - what a thread queued for a disk
@@ -241,24 +242,16 @@ static int by_start(const void *a, const void *b)
 {
 	const struct submitted *x = a, *y = b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	return ORDER(x->start, y->start);
 }
 
 /* The request that was submitted last before a time, if it had not ended */
 static const struct submitted *request_at(const struct reader *p, u64 time)
 {
-	u64 low = 0, high = p->requests;
+	u64 after = FIRST(i, 0, p->requests, p->submitted[i].start > time);
 
-	while (low < high) {
-		u64 middle = low + (high - low) / 2;
-
-		if (p->submitted[middle].start <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && p->submitted[low - 1].end >= time ?
-		       &p->submitted[low - 1] :
+	return after && p->submitted[after - 1].end >= time ?
+		       &p->submitted[after - 1] :
 		       NULL;
 }
 
@@ -304,19 +297,13 @@ static int by_waste(const void *a, const void *b)
 {
 	const struct read_sum *x = *(struct read_sum *const *)a,
 			      *y = *(struct read_sum *const *)b;
-	u64 p = reads_wasted(x), q = reads_wasted(y);
+	int order = ORDER(reads_wasted(y), reads_wasted(x));
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	if (x->disk.sum != y->disk.sum)
-		return x->disk.sum > y->disk.sum ? -1 : 1;
-	if (x->asked.sum != y->asked.sum)
-		return x->asked.sum > y->asked.sum ? -1 : 1;
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	if (strcmp(x->comm, y->comm) != 0)
-		return strcmp(x->comm, y->comm);
-	return strcmp(x->object.name, y->object.name);
+	order = order ?: ORDER(y->disk.sum, x->disk.sum);
+	order = order ?: ORDER(y->asked.sum, x->asked.sum);
+	order = order ?: ORDER(x->host, y->host);
+	order = order ?: strcmp(x->comm, y->comm);
+	return order ?: strcmp(x->object.name, y->object.name);
 }
 
 /**

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "link_requests.h"
+#include "order.h"
 
 /**
  * requests_new - create an empty set of requests
@@ -194,9 +195,7 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct segment *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	return ORDER(x->from, y->from) ?: ORDER(x->end, y->end);
 }
 
 /* Put sent or received segments first, sorted by offset; returns their number */

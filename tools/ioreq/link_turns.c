@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "link_requests.h"
+#include "order.h"
 
 /* When the bytes left the caller or were available to it */
 u64 segment_moved_at(const struct segment *s)
@@ -13,11 +14,9 @@ u64 segment_moved_at(const struct segment *s)
 static int by_moved_at(const void *a, const void *b)
 {
 	const struct segment *x = a, *y = b;
-	u64 p = segment_moved_at(x), r = segment_moved_at(y);
 
-	if (p != r)
-		return p < r ? -1 : 1;
-	return (x->from > y->from) - (x->from < y->from);
+	return ORDER(segment_moved_at(x), segment_moved_at(y)) ?:
+		       ORDER(x->from, y->from);
 }
 
 static void add_to_turns(struct turns *t, const struct side *side, u64 i,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "link.h"
+#include "order.h"
 
 /**
  * struct request_tree - downstream requests by their parents
@@ -42,13 +43,12 @@ static int by_parent(const void *a, const void *b)
 {
 	const struct request *x = *(struct request *const *)a,
 			     *y = *(struct request *const *)b;
-	u64 p = x->view[ROLE_CLIENT].begin, r = y->view[ROLE_CLIENT].begin;
+	int order = ORDER(x->parent, y->parent);
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (p != r)
-		return p < r ? -1 : 1;
-	return (x > y) - (x < y);
+	order = order ?:
+			ORDER(x->view[ROLE_CLIENT].begin,
+			      y->view[ROLE_CLIENT].begin);
+	return order ?: ORDER(x, y);
 }
 
 /**
@@ -190,11 +190,8 @@ static int by_over(const void *a, const void *b)
 {
 	const struct request *x = *(struct request *const *)a,
 			     *y = *(struct request *const *)b;
-	u64 p = child_over(x), r = child_over(y);
 
-	if (p != r)
-		return p < r ? -1 : 1;
-	return (x > y) - (x < y);
+	return ORDER(child_over(x), child_over(y)) ?: ORDER(x, y);
 }
 
 /*

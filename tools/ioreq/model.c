@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "link.h"
+#include "order.h"
 #include "read.h"
 
 u64 object_hash(const struct object *o)
@@ -179,27 +180,40 @@ void model_add_pending(struct model *s, const struct thread *caller,
 	p->name = xstrdup(name);
 }
 
+/**
+ * endpoint_order - compare endpoints by host, name and address
+ * @a:	endpoint
+ * @b:	another
+ *
+ * Return: less than, equal to or greater than 0, as for qsort().
+ */
+int endpoint_order(const struct endpoint *a, const struct endpoint *b)
+{
+	int order = ORDER(a->host, b->host);
+
+	order = order ?: strcmp(a->name, b->name);
+	return order ?: strcmp(a->address, b->address);
+}
+
 static int by_client(const struct endpoint *a, const struct endpoint *b)
 {
 	if (!a || !b)
 		return !!a - !!b;
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return ORDER(a->host, b->host) ?: strcmp(a->name, b->name);
 }
 
 static int by_name(const struct sum *a, const struct sum *b)
 {
-	int order = (a->host > b->host) - (a->host < b->host);
+	int order = ORDER(a->host, b->host);
 
-	order = order ? order : (a->tgid > b->tgid) - (a->tgid < b->tgid);
-	order = order ? order : strcmp(a->comm, b->comm);
-	order = order ? order : strcmp(a->name, b->name);
-	order = order ? order : (a->id > b->id) - (a->id < b->id);
-	order = order ? order : (a->size > b->size) - (a->size < b->size);
-	order = order ? order : by_client(a->client, b->client);
-	order = order ? order : (a->stack > b->stack) - (a->stack < b->stack);
-	return order ? order : strcmp(a->op, b->op);
+	order = order ?: ORDER(a->tgid, b->tgid);
+	order = order ?: strcmp(a->comm, b->comm);
+	order = order ?: strcmp(a->name, b->name);
+	order = order ?: ORDER(a->id, b->id);
+	order = order ?: ORDER(a->size, b->size);
+	order = order ?: by_client(a->client, b->client);
+	order = order ?: ORDER(a->stack, b->stack);
+	return order ?: strcmp(a->op, b->op);
 }
 
 static int by_time(const void *a, const void *b)
@@ -207,25 +221,22 @@ static int by_time(const void *a, const void *b)
 	const struct sum *x = *(struct sum *const *)a,
 			 *y = *(struct sum *const *)b;
 
-	u64 p = x->times.sum, r = y->times.sum;
-
-	return p > r ? -1 : p < r ? 1 : by_name(x, y);
+	return ORDER(y->times.sum, x->times.sum) ?: by_name(x, y);
 }
 
 static int by_age(const void *a, const void *b)
 {
 	const struct pending *x = *(struct pending *const *)a,
 			     *y = *(struct pending *const *)b;
-	int order = (x->time < y->time) - (x->time > y->time);
 
-	return order ? order : (x->pid > y->pid) - (x->pid < y->pid);
+	return ORDER(y->time, x->time) ?: ORDER(x->pid, y->pid);
 }
 
 static int by_begin(const void *a, const void *b)
 {
 	const struct gap *x = a, *y = b;
 
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return ORDER(x->begin, y->begin);
 }
 
 /* CPUs lose records at the same time */
@@ -254,17 +265,9 @@ static void merge_gaps(struct host *h)
  */
 bool host_is_lossy(const struct host *h, u64 begin, u64 end)
 {
-	u64 low = 0, high = h->nr_gaps;
+	u64 first = FIRST(i, 0, h->nr_gaps, h->gap[i].end > begin);
 
-	while (low < high) {
-		u64 mid = (low + high) / 2;
-
-		if (h->gap[mid].end > begin)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low < h->nr_gaps && h->gap[low].begin < end;
+	return first < h->nr_gaps && h->gap[first].begin < end;
 }
 
 /**

@@ -645,6 +645,7 @@ void model_sum_call(struct model *s, const struct thread *caller,
 void model_add_pending(struct model *s, const struct thread *caller,
 		       const char *op, const char *name, u64 start, u64 time);
 u64 object_hash(const struct object *o);
+int endpoint_order(const struct endpoint *a, const struct endpoint *b);
 struct sum *model_find_sum(struct model *s, const struct sum *key);
 u64 size_class(u64 bytes);
 void sum_add_call(struct sum *sum, u64 duration, s64 result, u64 bytes);

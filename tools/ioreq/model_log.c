@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "order.h"
 
 /**
  * struct process - a process
@@ -169,17 +170,8 @@ struct thread *const *log_threads(const struct log *l, u32 *nr)
  */
 u64 log_after(const struct thread *a, u64 time)
 {
-	u64 low = 0, high = a->nr;
-
-	while (low < high) {
-		u64 mid = (low + high) / 2;
-
-		if (a->call[mid].start + a->call[mid].duration >= time)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return FIRST(i, 0, a->nr,
+		     a->call[i].start + a->call[i].duration >= time);
 }
 
 /**

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model.h"
+#include "order.h"
 
 /**
  * times_add - add a value
@@ -14,13 +15,6 @@ void times_add(struct times *t, u64 time)
 	GROW(t->time, t->nr, t->room);
 	t->time[t->nr++] = time;
 	t->sum += time;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const u64 *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
 
 /* Nearest-rank percentile */
@@ -37,7 +31,7 @@ void times_finish(struct times *t)
 {
 	if (!t->nr)
 		return;
-	qsort(t->time, t->nr, sizeof(*t->time), by_value);
+	qsort(t->time, t->nr, sizeof(*t->time), order_u64);
 	t->p50 = percentile(t, 50);
 	t->p99 = percentile(t, 99);
 	t->max = t->time[t->nr - 1];

@@ -107,11 +107,9 @@ function rootOf(r) {
 /* The time axis: a label for each 90 pixels or more, at 1, 2 or 5 times a power of ten */
 function axis(fall, span) {
 	const bar = add(add(fall, "div", "axis"), "div", "b");
-	const most = span * Math.min(1, 90 / Math.max(1, bar.clientWidth));
-	let step = Math.pow(10, Math.floor(Math.log10(most)));
-	step *= [1, 2, 5, 10].find(n => n * step >= most);
-	fall.style.setProperty("--step", 100 * step / span + "%");
-	for (let t = 0; t <= span * (1 - 70 / Math.max(140, bar.clientWidth)); t += step)
+	const apart = step(span, Math.max(1, bar.clientWidth / 90));
+	fall.style.setProperty("--step", 100 * apart / span + "%");
+	for (let t = 0; t <= span * (1 - 70 / Math.max(140, bar.clientWidth)); t += apart)
 		add(bar, "span", "", t ? time(t) : "0").style.left = 100 * t / span + "%";
 }
 
@@ -215,7 +213,7 @@ function kinds(main) {
 		["failed connections", r => r.failed_connections, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
 		["response time", r => some("time")(r.wait), time], ["p50", r => some("p50")(r.wait), time], ["p99", r => some("p99")(r.wait), time], ["max", r => some("max")(r.wait), time],
 		["service time", r => some("time")(r.service), time], ["p50", r => some("p50")(r.service), time], ["p99", r => some("p99")(r.service), time], ["max", r => some("max")(r.service), time],
-		["network or queue", r => r.wait.count && r.service.count ? r.between : null, v => v < 0 ? "-" + time(-v) : time(v)],
+		["network or queue", r => r.wait.count && r.service.count ? r.between : null, signed],
 	], DATA.requests, 10);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "order.h"
 #include "read.h"
 #include "text.h"
 
@@ -123,17 +124,7 @@ static void set_name(struct perfmap_name *at, const char *name)
 /* The first address that is not before a function */
 static u64 first_from(const struct perfmap_name *at, u64 nr, u64 start)
 {
-	u64 low = 0;
-
-	while (low < nr) {
-		u64 middle = low + (nr - low) / 2;
-
-		if (at[middle].addr < start)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
+	return FIRST(i, 0, nr, at[i].addr >= start);
 }
 
 static const char *read_lines(struct reader *r, struct perfmap_name *at, u64 nr)

@@ -10,6 +10,7 @@
 
 #include <event-parse.h>
 
+#include "order.h"
 #include "read.h"
 #include "text.h"
 
@@ -387,7 +388,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct perfmap_name *x = a, *y = b;
 
-	return (x->addr > y->addr) - (x->addr < y->addr);
+	return ORDER(x->addr, y->addr);
 }
 
 /* Those in memory of no file, sorted */

@@ -307,7 +307,7 @@ static void text_requests(FILE *out, const struct model *s, u64 top)
 			fputc('\n', out);
 		if (e->multiplexed)
 			fprintf(out,
-				"  %llu multiplexed connection%s (HTTP/2, gRPC or pipelining), whose requests cannot be told apart\n",
+				"  %llu multiplexed connection%s (HTTP/2, gRPC or pipelining), whose requests cannot be separated\n",
 				e->multiplexed, e->multiplexed > 1 ? "s" : "");
 		text_steps(out, e);
 		text_split(out, e);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "chrome.h"
+#include "order.h"
 #include "report.h"
 
 /* Numbers of threads for requests: above those of Linux */
@@ -196,15 +197,12 @@ static void put_threads(struct chrome *c)
 static int by_begin(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
+	int order = ORDER(x->process, y->process);
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->role != y->role)
-		return x->role < y->role ? -1 : 1;
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
+	order = order ?: ORDER(x->role, y->role);
+	order = order ?: ORDER(x->at, y->at);
 	/* The longer one is the outer one */
-	return (x->end < y->end) - (x->end > y->end);
+	return order ?: ORDER(y->end, x->end);
 }
 
 /* Use the first lane of the process whose last slice has ended */
@@ -385,9 +383,7 @@ static int by_request(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
 
-	if (x->request != y->request)
-		return x->request < y->request ? -1 : 1;
-	return (x->role > y->role) - (x->role < y->role);
+	return ORDER(x->request, y->request) ?: ORDER(x->role, y->role);
 }
 
 /* Sorted so that the two sides of a request are adjacent */

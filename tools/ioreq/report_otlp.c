@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
 #include "report.h"
 #include "text.h"
 #include "version.h"
@@ -239,13 +240,10 @@ static void add_span(struct otlp *o, u64 number, enum role role, u64 *room)
 static int by_process(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
-	u32 p = x->thread->process, r = y->thread->process;
+	int order = ORDER(x->thread->process, y->thread->process);
 
-	if (p != r)
-		return p < r ? -1 : 1;
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return (x->role > y->role) - (x->role < y->role);
+	order = order ?: ORDER(x->number, y->number);
+	return order ?: ORDER(x->role, y->role);
 }
 
 /**

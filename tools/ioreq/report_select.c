@@ -2,6 +2,7 @@
 /* Selection of single requests and calls for reports. */
 #include <stdlib.h>
 
+#include "order.h"
 #include "report.h"
 
 /* The client's time, if it was recorded */
@@ -18,12 +19,9 @@ static int by_length(const void *a, const void *b)
 {
 	const struct request *x = *(struct request *const *)a,
 			     *y = *(struct request *const *)b;
-	u64 p = length(x), r = length(y);
-	u64 m = x->view[x->named].begin, n = y->view[y->named].begin;
 
-	if (p != r)
-		return p > r ? -1 : 1;
-	return (m > n) - (m < n);
+	return ORDER(length(y), length(x)) ?:
+		       ORDER(x->view[x->named].begin, y->view[y->named].begin);
 }
 
 static void mark_calls(const struct model *s, const struct view *p)

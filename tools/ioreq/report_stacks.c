@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
 #include "report.h"
 #include "text.h"
 
@@ -50,25 +51,19 @@ struct groups {
 	struct branch *branch;
 };
 
-static int compare(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_key(const struct sum *a, const struct sum *b)
 {
-	int order = compare(a->host, b->host);
+	int order = ORDER(a->host, b->host);
 
-	order = order ? order : compare(a->tgid, b->tgid);
-	order = order ? order : strcmp(a->comm, b->comm);
-	order = order ? order : strcmp(a->op, b->op);
-	order = order ? order : compare(a->type, b->type);
-	order = order ? order : compare(a->dev, b->dev);
-	order = order ? order : compare(a->id, b->id);
-	order = order ? order : strcmp(a->name, b->name);
-	order = order ? order : compare(a->size, b->size);
-	return order ? order :
-		       compare((uintptr_t)a->client, (uintptr_t)b->client);
+	order = order ?: ORDER(a->tgid, b->tgid);
+	order = order ?: strcmp(a->comm, b->comm);
+	order = order ?: strcmp(a->op, b->op);
+	order = order ?: ORDER(a->type, b->type);
+	order = order ?: ORDER(a->dev, b->dev);
+	order = order ?: ORDER(a->id, b->id);
+	order = order ?: strcmp(a->name, b->name);
+	order = order ?: ORDER(a->size, b->size);
+	return order ?: ORDER(a->client, b->client);
 }
 
 /* Stacks that begin with the same frames are next to each other */
@@ -78,15 +73,14 @@ static int by_frames(const struct branch *a, const struct branch *b)
 	u32 i;
 	int order;
 
-	if (!x || !y)
-		return x != y ? (x ? 1 : -1) :
-				compare(a->sum->stack, b->sum->stack);
-	for (i = 0; i < x->nr && i < y->nr; i++) {
+	for (i = 0; x && y && i < x->nr && i < y->nr; i++) {
 		order = frame_order(&x->frame[i], &y->frame[i]);
 		if (order)
 			return order;
 	}
-	return x->nr != y->nr ? compare(x->nr, y->nr) : compare(x->end, y->end);
+	if (x && y)
+		return ORDER(x->nr, y->nr) ?: ORDER(x->end, y->end);
+	return x != y ? (x ? 1 : -1) : ORDER(a->sum->stack, b->sum->stack);
 }
 
 static int by_group(const void *a, const void *b)
@@ -94,16 +88,16 @@ static int by_group(const void *a, const void *b)
 	const struct branch *x = a, *y = b;
 	int order = by_key(x->sum, y->sum);
 
-	order = order ? order : by_frames(x, y);
-	return order ? order : compare(x->sum->stack, y->sum->stack);
+	order = order ?: by_frames(x, y);
+	return order ?: ORDER(x->sum->stack, y->sum->stack);
 }
 
 static int by_time(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	return x->time != y->time ? compare(y->time, x->time) :
-				    by_key(x->branch[0].sum, y->branch[0].sum);
+	return ORDER(y->time, x->time) ?:
+		       by_key(x->branch[0].sum, y->branch[0].sum);
 }
 
 /* Number of frames that two stacks share */
@@ -290,9 +284,7 @@ static int by_fork_time(const void *a, const void *b)
 {
 	const struct fork *x = a, *y = b;
 
-	return x->time != y->time ?
-		       compare(y->time, x->time) :
-		       (x->first > y->first) - (x->first < y->first);
+	return ORDER(y->time, x->time) ?: ORDER(x->first, y->first);
 }
 
 static void text_from(const struct printer *p, const struct branch *b, u64 nr,

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "lbrtime.h"
+#include "order.h"
 
 /* Less than 1 / HELD_PART of a visit is neglected */
 #define HELD_PART 20
@@ -391,14 +392,12 @@ u64 assign(const struct timeline *t, u32 sample, enum method method,
 static int by_time(const void *a, const void *b, void *arg)
 {
 	const struct totals *x = a, *y = b;
-	int m;
+	int m, order = 0;
 
 	/* If a method has no values, sort by the one before it */
-	for (m = *(enum method *)arg; m >= 0; m--) {
-		if (x->time[m] != y->time[m])
-			return x->time[m] > y->time[m] ? -1 : 1;
-	}
-	return (x->function > y->function) - (x->function < y->function);
+	for (m = *(enum method *)arg; m >= 0 && !order; m--)
+		order = ORDER(y->time[m], x->time[m]);
+	return order ?: ORDER(x->function, y->function);
 }
 
 /**

@@ -33,6 +33,7 @@
 #include <stdlib.h>
 
 #include "lbrtime.h"
+#include "order.h"
 
 /* Minimum number of intervals */
 #define INTERVALS_MIN 3
@@ -154,16 +155,7 @@ static int by_ns(const void *a, const void *b)
 {
 	const struct edge *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return y->step - x->step;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
+	return ORDER(x->ns, y->ns) ?: y->step - x->step;
 }
 
 /*
@@ -177,7 +169,7 @@ static double longest(const struct bounds *b, u64 nr)
 
 	for (i = 0; i < nr; i++)
 		high[i] = b[i].high;
-	qsort(high, nr, sizeof(*high), by_size);
+	qsort(high, nr, sizeof(*high), order_double);
 	least = nr ? high[nr / SLIP_LOSS] : INFINITY;
 	free(high);
 	return least;
@@ -266,7 +258,7 @@ static double top_rate(const struct timeline *t)
 		    timeline_is_measured(t, s))
 			rate[nr++] = sum_cycles(t, s) / (s->ts - s->start);
 	}
-	qsort(rate, nr, sizeof(*rate), by_size);
+	qsort(rate, nr, sizeof(*rate), order_double);
 	top = nr ? rate[nr - 1 - nr / 1000] : 0;
 	free(rate);
 	return top;

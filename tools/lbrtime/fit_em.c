@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fit.h"
+#include "order.h"
 
 #define ITERATIONS 60
 
@@ -50,13 +51,6 @@ static bool is_used(const struct sample *s)
 	       (s->state == STATE_WHOLE || is_counted(s));
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /*
  * P, if the counter has one: then many of the shortest intervals are alike. Others are
  * longer by what the counter does not count, such as time in the kernel, or shorter by
@@ -74,7 +68,7 @@ static double find_period(const struct timeline *t)
 		if (is_used(s) && s->before != NONE)
 			time[nr++] = s->ts - s->start;
 	}
-	qsort(time, nr, sizeof(*time), by_size);
+	qsort(time, nr, sizeof(*time), order_double);
 	if (nr && time[nr / 4] <= ALIKE * time[nr / 20])
 		period = time[nr / 10];
 	free(time);
@@ -140,9 +134,7 @@ static int by_rate(const void *a, const void *b)
 {
 	const struct window *x = a, *y = b;
 
-	if (x->rate != y->rate)
-		return x->rate < y->rate ? -1 : 1;
-	return (x->sample > y->sample) - (x->sample < y->sample);
+	return ORDER(x->rate, y->rate) ?: ORDER(x->sample, y->sample);
 }
 
 /* Sort the intervals that are not whole by their rate of visits */

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "lbrtime.h"
+#include "order.h"
 
 /* Cycles that a visit may wait for memory */
 #define PLAIN_CYCLES 300
@@ -110,12 +111,10 @@ struct way {
 static int by_way(const void *a, const void *b)
 {
 	const struct way *x = a, *y = b;
+	int order = ORDER(x->from, y->from);
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return (x->cycles > y->cycles) - (x->cycles < y->cycles);
+	order = order ?: ORDER(x->to, y->to);
+	return order ?: ORDER(x->cycles, y->cycles);
 }
 
 static u64 find_ways(const struct timeline *t, struct way *way)

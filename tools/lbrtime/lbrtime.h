@@ -510,6 +510,7 @@ void timeline_gap(struct timeline *t, u32 cpu);
 u32 timeline_comm(struct timeline *t, const char *comm);
 void timeline_finish(struct timeline *t, double ghz);
 void timeline_free(struct timeline *t);
+u32 *timeline_by_thread(const struct timeline *t);
 u32 timeline_visit(const struct timeline *t, const struct sample *s, u32 i);
 double timeline_measured(const struct timeline *t, const struct sample *s,
 			 u32 i);

@@ -124,25 +124,11 @@ static void put_numbers(FILE *out, const struct timeline *t, const u32 *thread)
 	end_base64(&b);
 }
 
-static int by_pid(const void *a, const void *b, void *arg)
-{
-	const struct timeline *t = arg;
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-	s32 p = t->sample[x].pid, q = t->sample[y].pid;
-
-	if (p != q)
-		return p < q ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
 static struct json_object *threads(const struct timeline *t, u32 *thread)
 {
 	struct json_object *a = json_object_new_array(), *o;
-	u32 *order = xzalloc(t->nr * sizeof(*order)), i, nr = 0;
+	u32 *order = timeline_by_thread(t), i, nr = 0;
 
-	for (i = 0; i < t->nr; i++)
-		order[i] = i;
-	qsort_r(order, t->nr, sizeof(*order), by_pid, (void *)t);
 	for (i = 0; i < t->nr; i++) {
 		const struct sample *s = &t->sample[order[i]];
 

@@ -13,28 +13,6 @@ static const char *name_of(const struct timeline *t, u32 function)
 	return symtab_function(t->symbols, function)->name;
 }
 
-static int by_thread(const void *a, const void *b, void *arg)
-{
-	const struct timeline *t = arg;
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-	s32 p = t->sample[x].pid, q = t->sample[y].pid;
-
-	if (p != q)
-		return p < q ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-/* All samples, by thread and time; to be freed with free() */
-static u32 *threads_new(const struct timeline *t)
-{
-	u32 *order = xzalloc(t->nr * sizeof(*order)), i;
-
-	for (i = 0; i < t->nr; i++)
-		order[i] = i;
-	qsort_r(order, t->nr, sizeof(*order), by_thread, (void *)t);
-	return order;
-}
-
 /* ------------------------------------------------------------------------- */
 
 /**
@@ -232,7 +210,7 @@ static u64 scope_thread(const struct timeline *t, const struct report *r,
 void lbrtime_write_speedscope(const struct timeline *t, const struct report *r)
 {
 	u32 functions = symtab_functions(t->symbols), f;
-	u32 *order = threads_new(t);
+	u32 *order = timeline_by_thread(t);
 	struct walk *w = walk_new(t);
 	u64 i = 0;
 
@@ -335,7 +313,7 @@ void lbrtime_write_chrome(const struct timeline *t, const struct report *r)
 	struct chrome x = { .t = t,
 			    .file = &f,
 			    .has_error = reliability_available(r->method) };
-	u32 *order = threads_new(t);
+	u32 *order = timeline_by_thread(t);
 	struct walk *w = walk_new(t);
 	u64 i;
 

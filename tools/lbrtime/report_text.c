@@ -5,6 +5,7 @@
 
 #include "hash.h"
 #include "lbrtime.h"
+#include "order.h"
 #include "text.h"
 
 /* Maximum number of functions that are listed for alarms */
@@ -408,17 +409,15 @@ static int by_score(const void *a, const void *b)
 {
 	const struct suspect *x = a, *y = b;
 
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
+	return ORDER(y->score, x->score) ?: ORDER(x->function, y->function);
 }
 
 static int by_start(const void *a, const void *b)
 {
-	const struct alarm *x = *(const struct alarm *const *)a,
-			   *y = *(const struct alarm *const *)b;
+	const struct alarm *x = *(struct alarm *const *)a,
+			   *y = *(struct alarm *const *)b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return ORDER(x->start, y->start);
 }
 
 static void add_slice(struct suspect *s, u64 alarm, const struct slice *p)
@@ -434,16 +433,8 @@ static void add_slice(struct suspect *s, u64 alarm, const struct slice *p)
 static u64 alarm_of(struct alarm *const *alarm, u64 nr, s32 pid, u64 ts,
 		    u64 longest)
 {
-	u64 low = 0, high = nr;
+	u64 low = FIRST(i, 0, nr, alarm[i]->start > ts);
 
-	while (low < high) {
-		u64 mid = low + (high - low) / 2;
-
-		if (alarm[mid]->start <= ts)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	while (low-- && ts - alarm[low]->start <= longest) {
 		if (alarm[low]->pid == pid && ts <= alarm[low]->end)
 			return low;
@@ -546,11 +537,9 @@ struct execution {
 static int by_duration(const void *a, const void *b)
 {
 	const struct execution *x = a, *y = b;
-	u64 p = x->end - x->start, q = y->end - y->start;
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
+	return ORDER(y->end - y->start, x->end - x->start) ?:
+		       ORDER(x->start, y->start);
 }
 
 /* Whether it is one of these functions, or called by one */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lbrtime.h"
+#include "order.h"
 #include "text.h"
 
 static struct cpu *get_cpu(struct timeline *t, u32 cpu)
@@ -124,6 +125,30 @@ u32 timeline_comm(struct timeline *t, const char *comm)
 	GROW(t->comm, t->comms, t->comm_room);
 	strcpy(t->comm[t->comms], clean);
 	return t->comms++;
+}
+
+static int by_thread(const void *a, const void *b, void *arg)
+{
+	const struct timeline *t = arg;
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return ORDER(t->sample[x].pid, t->sample[y].pid) ?: ORDER(x, y);
+}
+
+/**
+ * timeline_by_thread - numbers of all samples, by thread and time
+ * @t:	timeline
+ *
+ * Return: an array, to be freed with free().
+ */
+u32 *timeline_by_thread(const struct timeline *t)
+{
+	u32 *order = xcalloc(t->nr, sizeof(*order)), i;
+
+	for (i = 0; i < t->nr; i++)
+		order[i] = i;
+	qsort_r(order, t->nr, sizeof(*order), by_thread, (void *)t);
+	return order;
 }
 
 /**

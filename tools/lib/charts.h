@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
+
 /*
  * Charts of a trace that are remembered, and limits of each: the last ones, as an alarm may
  * be looked at when its limit has been replaced. Their numbers are modulo 256.
@@ -74,17 +76,7 @@ struct known_charts {
 static inline size_t charts_place(const struct known_charts *k,
 				  unsigned int number)
 {
-	size_t low = 0, high = k->nr;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (k->chart[mid]->number < number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return FIRST(i, 0, k->nr, k->chart[i]->number >= number);
 }
 
 /**

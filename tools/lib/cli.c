@@ -67,7 +67,7 @@ bool parse_number(const char *text, u64 *value)
 /**
  * parse_time - read a time with its unit
  * @text: such as 20ms, 1.5s or, as reports print it, "1.5 s"; units are ns, us, ms,
- *	  s, m and h. Fractions of 1 ns are dropped
+ *	  s, m, h and d. Fractions of 1 ns are dropped
  * @ns: where to put it
  *
  * Return: false if @text is not a time, or exceeds 31 years.
@@ -78,8 +78,9 @@ bool parse_time(const char *text, u64 *ns)
 		const char *name;
 		unsigned int places;
 		unsigned int times;
-	} units[] = { { "ns", 0, 1 }, { "us", 3, 1 }, { "ms", 6, 1 },
-		      { "s", 9, 1 },  { "m", 9, 60 }, { "h", 9, 3600 } };
+	} units[] = { { "ns", 0, 1 },	{ "us", 3, 1 }, { "ms", 6, 1 },
+		      { "s", 9, 1 },	{ "m", 9, 60 }, { "h", 9, 3600 },
+		      { "d", 9, 86400 } };
 	const char *unit = text + strspn(text, "0123456789.");
 	char *end;
 	u64 n;

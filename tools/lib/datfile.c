@@ -403,16 +403,6 @@ struct datfile *datfile_resume(FILE *out, unsigned int cpus,
 	return d;
 }
 
-bool datfile_big_endian(const struct datfile *d)
-{
-	return d->big_endian;
-}
-
-unsigned int datfile_long_size(const struct datfile *d)
-{
-	return d->long_size;
-}
-
 static void end_page(struct datfile *d)
 {
 	if (!d->page.used)

@@ -51,7 +51,5 @@ bool datfile_names(struct datfile *d, const char *lines);
 bool datfile_end(struct datfile *d);
 
 /* What the layout of records depends on */
-bool datfile_big_endian(const struct datfile *d);
-unsigned int datfile_long_size(const struct datfile *d);
 
 #endif

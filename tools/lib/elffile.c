@@ -17,6 +17,7 @@
 #include "elffile.h"
 #include "hash.h"
 #include "memory.h"
+#include "order.h"
 #include "text.h"
 
 /* Maximum length of a demangled name: a short one can stand for an endless one */
@@ -236,36 +237,18 @@ static void load_by_id(struct elffile *f, const u8 *id, u32 id_len)
 		f->trouble = trouble;
 }
 
-/* Number of elements, sorted by a first member of 64 bits, up to a key */
-static u64 count_to(const void *array, u64 nr, size_t size, u64 key)
-{
-	u64 low = 0, high = nr, mid, value;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		memcpy(&value, (const u8 *)array + mid * size, sizeof(value));
-		if (value <= key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static int by_start(const void *a, const void *b)
 {
 	const struct elffile_symbol *x = a, *y = b;
+	int order = ORDER(x->start, y->start);
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
+	order = order ?: !x->name - !y->name;
+	if (order || !x->name)
+		return order;
 	/* Of several names prefer one with a size, then the shortest */
-	if (!x->name || !y->name)
-		return !x->name - !y->name;
-	if (!x->size != !y->size)
-		return x->size ? -1 : 1;
-	if (strlen(x->name) != strlen(y->name))
-		return strlen(x->name) < strlen(y->name) ? -1 : 1;
-	return strcmp(x->name, y->name);
+	order = !x->size - !y->size;
+	order = order ?: ORDER(strlen(x->name), strlen(y->name));
+	return order ?: strcmp(x->name, y->name);
 }
 
 static void add_symbols(struct elffile *f, u64 *room)
@@ -526,7 +509,7 @@ bool elffile_find(const struct elffile *f, const char *name, u64 *addr)
  */
 const struct elffile_symbol *elffile_symbol(const struct elffile *f, u64 addr)
 {
-	u64 i = count_to(f->symbol, f->symbols, sizeof(*f->symbol), addr);
+	u64 i = FIRST(n, 0, f->symbols, f->symbol[n].start > addr);
 	bool last = true;
 
 	/* It may be within a longer one that began before */
@@ -562,12 +545,12 @@ static int by_low(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
 
-	return x->low < y->low ? -1 : x->low > y->low;
+	return ORDER(x->low, y->low);
 }
 
 static struct span *find_span(const struct spans *all, Dwarf_Addr pc)
 {
-	u64 nr = count_to(all->span, all->nr, sizeof(*all->span), pc);
+	u64 nr = FIRST(i, 0, all->nr, all->span[i].low > pc);
 
 	return nr && pc < all->span[nr - 1].high ? &all->span[nr - 1] : NULL;
 }

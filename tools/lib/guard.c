@@ -417,7 +417,7 @@ bool is_same_file(const char *a, const char *b)
 }
 
 /**
- * guard_spares - refuse to overwrite an input: a recording cannot be made again
+ * guard_check_output - refuse to overwrite an input: a recording cannot be made again
  * @program: name that the diagnostic begins with
  * @file: the input, or NULL
  * @output: as in struct guard_job
@@ -426,7 +426,8 @@ bool is_same_file(const char *a, const char *b)
  *
  * Return: true if the output is another file than the input; otherwise false, after a message.
  */
-bool guard_spares(const char *program, const char *file, const char *output)
+bool guard_check_output(const char *program, const char *file,
+			const char *output)
 {
 	struct stat st;
 
@@ -563,7 +564,7 @@ int guard_run(const struct guard_job *job)
 	size_t i;
 	FILE *out;
 
-	if (!guard_spares(job->program, job->file, job->output))
+	if (!guard_check_output(job->program, job->file, job->output))
 		return EXIT_FAILURE;
 	out = output_open(&output, job->output);
 	if (!out) {

@@ -41,7 +41,8 @@ struct guard_job {
 };
 
 bool is_same_file(const char *a, const char *b);
-bool guard_spares(const char *program, const char *file, const char *output);
+bool guard_check_output(const char *program, const char *file,
+			const char *output);
 int guard_run(const struct guard_job *job);
 
 /* For the work: */

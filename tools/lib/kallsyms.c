@@ -7,6 +7,7 @@
 
 #include "kallsyms.h"
 #include "memory.h"
+#include "order.h"
 #include "text.h"
 
 /* Maximum size of a function */
@@ -26,25 +27,23 @@ struct kallsyms {
 
 static int by_name(const struct kallsym *x, const struct kallsym *y)
 {
-	int order = strcmp(x->name, y->name);
-
-	return order ? order : strcmp(x->module ?: "", y->module ?: "");
+	return strcmp(x->name, y->name) ?:
+		       strcmp(x->module ?: "", y->module ?: "");
 }
 
 static int by_address(const void *a, const void *b)
 {
 	const struct kallsym *x = a, *y = b;
 
-	return x->addr == y->addr ? by_name(x, y) : x->addr > y->addr ? 1 : -1;
+	return ORDER(x->addr, y->addr) ?: by_name(x, y);
 }
 
 static int by_name_and_address(const void *a, const void *b)
 {
-	const struct kallsym *x = *(struct kallsym *const *)a;
-	const struct kallsym *y = *(struct kallsym *const *)b;
-	int order = by_name(x, y);
+	const struct kallsym *x = *(struct kallsym *const *)a,
+			     *y = *(struct kallsym *const *)b;
 
-	return order ? order : by_address(x, y);
+	return by_name(x, y) ?: by_address(x, y);
 }
 
 /* The order by address is the same in every boot of a kernel */
@@ -197,17 +196,9 @@ static bool marks_section(const char *name)
  */
 const struct kallsym *kallsyms_find(const struct kallsyms *k, u64 addr)
 {
-	u32 low = 0, high = kallsyms_nr(k);
+	u64 low = FIRST(i, 0, kallsyms_nr(k), k->symbol[i].addr > addr);
 	const struct kallsym *first, *s;
 
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (k->symbol[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || addr - k->symbol[low - 1].addr > FUNCTION_MAX)
 		return NULL;
 	first = &k->symbol[low - 1];

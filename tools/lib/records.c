@@ -37,7 +37,8 @@
  * @there:	@head is valid
  * @cpu:	which CPU
  * @kbuf:	the current page
- * @page:	where it begins, in the file
+ * @loaded:	there is one
+ * @page:	where the next one begins, in the file
  * @from:	where the CPU's pages begin, in the file
  * @end:	and end
  * @dropped:	pages before this offset have been given back
@@ -50,6 +51,7 @@ struct stream {
 	bool there;
 	u32 cpu;
 	struct kbuffer *kbuf;
+	bool loaded;
 	u64 page;
 	u64 from;
 	u64 end;
@@ -73,6 +75,7 @@ struct stream {
  * @until_cpu:	or at the same time and its CPU number is less
  * @count:	records so far
  * @bytes:	pages read so far
+ * @quiet:	progress is shown by the caller
  * @status:	0, or EXIT_FAILURE after guard_fail()
  */
 struct records {
@@ -88,6 +91,7 @@ struct records {
 	u32 until_cpu;
 	u64 count;
 	u64 bytes;
+	bool quiet;
 	int status;
 };
 
@@ -132,6 +136,7 @@ static void *load_page(struct records *r, struct stream *s,
 			s->dropped = s->page;
 		}
 		kbuffer_load_subbuffer(s->kbuf, page);
+		s->loaded = true;
 		data = kbuffer_read_event(s->kbuf, ts);
 		s->page += r->info.page_size;
 		r->bytes += r->info.page_size;
@@ -148,7 +153,7 @@ static void advance_mapped(struct records *r, struct stream *s)
 
 	s->head.lost = false;
 	s->head.missed = 0;
-	data = s->page > s->from ? kbuffer_next_event(s->kbuf, &ts) : NULL;
+	data = s->loaded ? kbuffer_next_event(s->kbuf, &ts) : NULL;
 	if (!data)
 		data = load_page(r, s, &ts);
 	s->there = data;
@@ -157,6 +162,7 @@ static void advance_mapped(struct records *r, struct stream *s)
 	page = r->map + s->page - r->info.page_size;
 	s->head.data = data;
 	s->head.size = kbuffer_event_size(s->kbuf);
+	s->head.stored = kbuffer_curr_size(s->kbuf);
 	s->head.offset = data - r->map;
 	s->head.ts = ts;
 	if (data < page || data > page + r->info.page_size ||
@@ -166,6 +172,18 @@ static void advance_mapped(struct records *r, struct stream *s)
 		fail(r, s->head.offset,
 		     "its clock is not monotonic: a record is older than the one before it");
 	s->last = ts;
+}
+
+/*
+ * libtracecmd does not check the size in a record's header. Pages are at multiples of
+ * their size in the file, and a record's offset is that of its header.
+ */
+static bool leaves_page(const struct records *r, const struct tep_record *rec)
+{
+	int page = r->info.page_size;
+
+	return rec->size > rec->record_size ||
+	       rec->record_size > page - (int)(rec->offset % page);
 }
 
 static void advance_library(struct records *r, struct stream *s)
@@ -183,13 +201,16 @@ static void advance_library(struct records *r, struct stream *s)
 		return;
 	s->head.data = s->record->data;
 	s->head.size = s->record->size < 0 ? 0 : s->record->size;
+	s->head.stored = s->record->record_size;
 	s->head.lost = false;
 	s->head.missed = 0;
 	note_missed(s, s->record->missed_events);
 	s->head.offset = s->record->offset;
 	s->head.ts = s->record->ts;
 	r->bytes += s->record->record_size;
-	if (s->head.ts < s->last)
+	if (s->head.size >= 8 && leaves_page(r, s->record))
+		fail(r, s->head.offset, "damaged: a record leaves its page");
+	else if (s->head.ts < s->last)
 		fail(r, s->head.offset,
 		     "its clock is not monotonic: a record is older than the one before it");
 	s->last = s->head.ts;
@@ -255,9 +276,12 @@ bool records_next(struct records *r, struct record *rec)
 	*rec = s->head;
 	if (++r->count % ALIVE_RECORDS == 0) {
 		guard_alive(r->guard, rec->offset);
-		guard_progress(
-			r->guard, "%.1f M records, %.0f %%", r->count / 1e6,
-			r->info.data ? 100.0 * r->bytes / r->info.data : 100);
+		if (!r->quiet)
+			guard_progress(r->guard, "%.1f M records, %.0f %%",
+				       r->count / 1e6,
+				       r->info.data ?
+					       100.0 * r->bytes / r->info.data :
+					       100);
 	}
 	return true;
 }
@@ -287,12 +311,56 @@ int records_rewind(struct records *r)
 	r->count = 0;
 	for (s = r->stream; s < r->stream + r->nr; s++) {
 		s->page = s->dropped = s->from;
+		s->loaded = false;
 		s->last = 0;
 		s->rewound = true;
 		advance(r, s);
 	}
 	r->now = NULL;
 	return r->status;
+}
+
+/**
+ * records_quiet - leave it to the caller to show progress
+ * @r: the file
+ */
+void records_quiet(struct records *r)
+{
+	r->quiet = true;
+}
+
+/**
+ * records_go_after - continue elsewhere in the records of a CPU
+ * @r: the file
+ * @cpu: the CPU
+ * @offset: where a record of it is, as struct record has it: the next one is read next;
+ *	0: the first record is
+ */
+void records_go_after(struct records *r, u32 cpu, u64 offset)
+{
+	struct stream *s = r->stream;
+
+	while (s < r->stream + r->nr && s->cpu != cpu)
+		s++;
+	r->now = NULL;
+	if (s == r->stream + r->nr || r->status)
+		return;
+	s->last = 0;
+	s->rewound = !offset;
+	s->page = s->dropped = s->from;
+	s->loaded = false;
+	if (offset && r->map)
+		s->page = s->dropped =
+			offset - (offset - s->from) % r->info.page_size;
+	if (s->record)
+		tracecmd_free_record(s->record);
+	s->record = NULL;
+	if (offset && !r->map)
+		tracecmd_free_record(tracecmd_read_at(
+			r->instance ? r->instance : r->handle, offset, NULL));
+	do {
+		advance(r, s);
+	} while (r->map && s->there && !r->status && s->head.offset <= offset);
 }
 
 static void add_stream(struct records *r, u32 cpu, u64 offset, u64 size)
@@ -352,7 +420,7 @@ static int start(struct records *r, int fd)
  * records_open - open a file
  * @g: the guard
  * @file: its name
- * @instance: the trace instance to read, NULL for the main one: the user gets a note
+ * @instance: the trace instance to read; "" for the main one; NULL also, with a note
  *	that lists the others
  *
  * Plugins are not loaded: their output is not used, and they might not withstand hostile
@@ -380,9 +448,10 @@ struct records *records_open(struct guard *g, const char *file,
 		guard_fail(g, error.offset, "%s", error.reason);
 	} else {
 		r->handle = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
-		if (r->handle && instance)
+		if (r->handle && instance && *instance)
 			r->instance = instance_open(g, r->handle, instance);
-		if (r->handle && !r->instance == !instance && !start(r, fd)) {
+		if (r->handle && !r->instance == !(instance && *instance) &&
+		    !start(r, fd)) {
 			close(fd);
 			if (!instance)
 				instance_note(g, r->handle);
@@ -418,6 +487,15 @@ void records_close(struct records *r)
 	tracefile_free(&r->info);
 	free(r->stream);
 	free(r);
+}
+
+/**
+ * records_handle - libtracecmd's handle of a file
+ * @r: the file
+ */
+struct tracecmd_input *records_handle(const struct records *r)
+{
+	return r->handle;
 }
 
 /**

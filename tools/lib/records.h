@@ -13,6 +13,7 @@
 #include "guard.h"
 
 struct records;
+struct tracecmd_input;
 struct tep_handle;
 struct tep_event;
 struct tep_format_field;
@@ -22,6 +23,7 @@ struct tep_format_field;
  * @ts:		its time stamp, ns of the trace clock
  * @data:	its fields, as in the event's format; unaligned
  * @size:	of @data
+ * @stored:	bytes in the ring buffer, with the record's header
  * @cpu:	where it was written
  * @lost:	records were lost on this CPU before it
  * @missed:	number of these, 0 if the file does not have it
@@ -31,6 +33,7 @@ struct record {
 	u64 ts;
 	const u8 *data;
 	u32 size;
+	u32 stored;
 	u32 cpu;
 	bool lost;
 	u64 missed;
@@ -57,7 +60,10 @@ void records_close(struct records *r);
 int records_rewind(struct records *r);
 bool records_next(struct records *r, struct record *rec);
 int records_status(const struct records *r);
+void records_quiet(struct records *r);
+void records_go_after(struct records *r, u32 cpu, u64 offset);
 
+struct tracecmd_input *records_handle(const struct records *r);
 struct tep_handle *records_tep(const struct records *r);
 u32 records_cpus(const struct records *r);
 u64 records_bytes(const struct records *r);

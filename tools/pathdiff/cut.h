@@ -151,7 +151,6 @@ struct thread {
  * @device:	block device that has last completed a request, or NONE
  * @device_ts:	time stamp of the completion
  * @woke:	thread that was woken last, if its stack may follow
- * @woke_ts:	time stamp of the wake-up
  */
 struct cpu {
 	u64 lost;
@@ -160,7 +159,6 @@ struct cpu {
 	u32 device;
 	u64 device_ts;
 	struct thread *woke;
-	u64 woke_ts;
 };
 
 /**

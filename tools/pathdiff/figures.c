@@ -3,17 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
 #include "pathdiff.h"
 
 /* Maximum factor shown: a function that is new takes infinitely longer */
 #define MAX_FACTOR 1e6
-
-static int compare(const void *a, const void *b)
-{
-	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return (x > y) - (x < y);
-}
 
 /**
  * figure_cdf - figure 6: the distribution of durations
@@ -33,7 +27,7 @@ u64 figure_cdf(const struct result *r, enum side side, u64 *ns)
 		if (p->exec[i].side == side)
 			value[nr++] = p->exec[i].duration;
 	}
-	qsort(value, nr, sizeof(*value), compare);
+	qsort(value, nr, sizeof(*value), order_u64);
 	for (i = 0; nr && i < CDF_POINTS; i++)
 		ns[i] = value[(nr - 1) * i / (CDF_POINTS - 1)];
 	free(value);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which executions took too long: the paper's limit, the upper one of a control
- * chart of medians of five with the mean range, on a linear scale, from tools/lib
- * (chart.c). Values come spread over the recording.
+ * Which executions are slow: the paper's limit, the upper one of a control chart of
+ * medians of five with the mean range, on a linear scale, from tools/kernel/chart.c. The
+ * chart's values are spread over the recording.
  *
- * Values are those of the baseline. Without one they are those of the calm part of
- * the recording: first, values above three sigma of single values on a log scale,
- * and of twice the centre, are set aside, and again of those left, until there are
- * none (the revision of Phase I that textbooks of control charts advise). If that does not tell the calm
- * part, because too much is slow, and some tenth of the recording is clearly
- * faster than the whole, that tenth is taken. Of a baseline only outliers are set
- * aside, values that the same rule finds and that are at most 1 % of it: what is
- * slow more often there is part of the load.
+ * They are the baseline's. Without one they are those of the calm part of the recording:
+ * values above three sigma of single values on a log scale, and above twice the centre
+ * line, are set aside, again and again until there are none (the revision of Phase I that
+ * textbooks of control charts advise). If too much is slow for that, and some tenth of the
+ * recording is clearly faster than the whole, the values of that tenth are used. Of a
+ * baseline only outliers are set aside, values that the same rule finds and that are at
+ * most 1 % of it: what is slow more often there is part of the load.
  *
  * Such a limit may be close to the centre line. A slow execution also has to take
  * longer than the centre by a part that matters in practice, the floor.
@@ -20,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
 #include "pathdiff.h"
 
 #define GROUP 5
@@ -45,19 +45,12 @@
 #define MORE 0.5
 #define MORE_BASE 0.25
 
-static int compare(const void *a, const void *b)
-{
-	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return (x > y) - (x < y);
-}
-
 static u64 median(const u64 *value, u32 nr)
 {
 	u64 *sorted = xzalloc(nr * sizeof(*sorted)), m;
 
 	memcpy(sorted, value, nr * sizeof(*sorted));
-	qsort(sorted, nr, sizeof(*sorted), compare);
+	qsort(sorted, nr, sizeof(*sorted), order_u64);
 	m = sorted[nr / 2];
 	free(sorted);
 	return m;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
 #include "pathdiff.h"
 
 /* Normal patterns that are compared with: the most frequent ones */
@@ -52,20 +53,13 @@ struct bound {
 	u32 nr;
 };
 
-static int compare(const void *a, const void *b)
-{
-	const u32 x = *(const u32 *)a, y = *(const u32 *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Distinct functions with their counts, ascending */
 static void count_functions(struct pattern *p)
 {
 	u32 *sorted = xzalloc(p->len * sizeof(*sorted)), i;
 
 	memcpy(sorted, p->function, p->len * sizeof(*sorted));
-	qsort(sorted, p->len, sizeof(*sorted), compare);
+	qsort(sorted, p->len, sizeof(*sorted), order_u32);
 	p->counts = xzalloc(2 * (size_t)p->len * sizeof(*p->counts));
 	p->distinct = 0;
 	for (i = 0; i < p->len; i++) {
@@ -99,12 +93,10 @@ static u32 intersection(const struct pattern *p, const struct pattern *q)
 static int by_bound(const void *a, const void *b)
 {
 	const struct bound *x = a, *y = b;
+	int order = ORDER(y->most, x->most);
 
-	if (x->most != y->most)
-		return x->most < y->most ? 1 : -1;
-	if (x->len != y->len)
-		return x->len < y->len ? -1 : 1;
-	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
+	order = order ?: ORDER(x->len, y->len);
+	return order ?: ORDER(x->candidate, y->candidate);
 }
 
 static bool is_nearer(const struct bound *b, u32 common,
@@ -288,9 +280,7 @@ static int by_frequency(const void *a, const void *b)
 	const u32 x = *(const u32 *)a, y = *(const u32 *)b;
 	const struct pattern *p = sorted_patterns->p;
 
-	if (p[x].nr[0] != p[y].nr[0])
-		return p[x].nr[0] < p[y].nr[0] ? 1 : -1;
-	return (x > y) - (x < y);
+	return ORDER(p[y].nr[0], p[x].nr[0]) ?: ORDER(x, y);
 }
 
 static void list_patterns(struct search *s)
@@ -313,10 +303,8 @@ static void list_patterns(struct search *s)
 	qsort(s->candidate, s->nr, sizeof(*s->candidate), by_frequency);
 	if (s->nr > MAX_CANDIDATES)
 		s->nr = MAX_CANDIDATES;
-	s->nearest->candidates = s->nr;
 	for (i = 0; i < s->nr && i < MAX_TABLE2; i++)
 		s->task[s->tasks++] = s->candidate[i];
-	s->nearest->in_table2 = s->tasks - s->abnormal;
 	for (i = 0; i < all->nr; i++) {
 		if (all->p[i].nr[0] || all->p[i].nr[1] || all->p[i].base)
 			count_functions(&all->p[i]);

@@ -487,7 +487,6 @@ u32 lcs_match(struct lcs *l, const u32 *a, u32 a_len, const u32 *b, u32 b_len,
  * struct nearest - how alike patterns are
  * @normal:	patterns of normal executions
  * @abnormal:	of abnormal ones
- * @candidates:	normal ones that were compared with, the most frequent
  * @table2:	normal ones by their similarity to the most similar other one
  * @table3:	abnormal ones by their similarity to the nearest normal one
  * @compared:	pairs whose LCS was computed
@@ -496,8 +495,6 @@ u32 lcs_match(struct lcs *l, const u32 *a, u32 a_len, const u32 *b, u32 b_len,
 struct nearest {
 	u32 normal;
 	u32 abnormal;
-	u32 candidates;
-	u32 in_table2;
 	u32 table2[SIMILARITIES];
 	u32 table3[SIMILARITIES];
 	u64 compared;
@@ -535,7 +532,7 @@ enum cause_kind {
  * @caller:	caller of a wait; else NONE
  * @waits:	it is a wait
  * @wait_kind:	an enum wait_kind of it, if @known
- * @known:	events tell of the wait
+ * @known:	there are events of the wait
  * @lock:	what it waited for, or NONE
  * @device:	device that it waited for, or NONE
  * @executions:	number of them
@@ -776,5 +773,6 @@ void result_folded(struct result *r);
 void result_chrome(struct result *r);
 void result_html(struct result *r);
 struct json_object *result_object(const struct result *r);
+struct json_object *stack_array(const struct result *r, u32 stack);
 
 #endif

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
 #include "pathdiff.h"
 
 /* Causes with a table of functions */
@@ -458,27 +459,24 @@ static u32 add_execution(struct paths *p, struct ranking *r, struct table *t,
 static int by_excess(const void *a, const void *b)
 {
 	const struct cause *x = a, *y = b;
+	int order = ORDER(y->stands_out, x->stands_out);
 
-	if (x->stands_out != y->stands_out)
-		return x->stands_out ? -1 : 1;
-	if (x->excess != y->excess)
-		return x->excess < y->excess ? 1 : -1;
-	return (x->function > y->function) - (x->function < y->function);
+	order = order ?: ORDER(y->excess, x->excess);
+	return order ?: ORDER(x->function, y->function);
 }
 
 static int by_time(const void *a, const void *b)
 {
 	const struct who *x = a, *y = b;
 
-	return (x->time < y->time) - (x->time > y->time);
+	return ORDER(y->time, x->time);
 }
 
 static int by_slowed(const void *a, const void *b)
 {
 	const struct slowed *x = a, *y = b;
-	double i = x->self - x->normal, j = y->self - y->normal;
 
-	return (i < j) - (i > j);
+	return ORDER(y->self - y->normal, x->self - x->normal);
 }
 
 static void order(struct ranking *r)
@@ -576,9 +574,7 @@ static double delay_of(const struct paths *p, const struct exec *e)
 
 static int by_size(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x < y) - (x > y);
+	return order_double(b, a);
 }
 
 /*

@@ -204,7 +204,7 @@ static int find_common(struct reader *r)
 	    !number_find(&r->pid, r->records, event, "common_pid"))
 		return guard_fail(
 			r->guard, GUARD_NOWHERE,
-			"damaged: its events do not tell their type and process");
+			"damaged: its events have no type or no process");
 	r->common = r->pid.offset + r->pid.size;
 	if (r->common < r->flags.offset + r->flags.size)
 		r->common = r->flags.offset + r->flags.size;

@@ -48,19 +48,6 @@ static struct json_object *points_array(const struct result *r)
 	return all;
 }
 
-static struct json_object *stack_array(const struct result *r, u32 stack)
-{
-	const struct pattern *s = &r->paths.stacks.p[stack];
-	struct json_object *a = json_object_new_array();
-	u32 i;
-
-	for (i = 0; i < s->len; i++)
-		json_object_array_add(
-			a, json_object_new_string(
-				   r->paths.functions.name[s->function[i]]));
-	return a;
-}
-
 static void add_name(struct json_object *o, const char *key,
 		     const struct result *r, u32 name)
 {

@@ -86,11 +86,29 @@ static struct json_object *functions_array(const struct result *r,
 	return a;
 }
 
+/**
+ * stack_array - the functions of a stack
+ * @r:		result
+ * @stack:	number of the stack
+ */
+struct json_object *stack_array(const struct result *r, u32 stack)
+{
+	const struct pattern *s = &r->paths.stacks.p[stack];
+	struct json_object *a = json_object_new_array();
+	u32 i;
+
+	for (i = 0; i < s->len; i++)
+		json_object_array_add(
+			a, json_object_new_string(
+				   r->paths.functions.name[s->function[i]]));
+	return a;
+}
+
 static struct json_object *who_array(const struct result *r,
 				     const struct cause *c)
 {
-	struct json_object *a = json_object_new_array(), *o, *stack;
-	u32 i, k;
+	struct json_object *a = json_object_new_array(), *o;
+	u32 i;
 
 	for (i = 0; i < c->whos; i++) {
 		const struct who *w = &c->who[i];
@@ -101,18 +119,9 @@ static struct json_object *who_array(const struct result *r,
 		json_string(o, "name", r->paths.names.name[w->name]);
 		add_ns(o, "time", w->time);
 		json_number(o, "waits", w->nr);
-		if (w->stack != NONE) {
-			const struct pattern *s = &r->paths.stacks.p[w->stack];
-
-			stack = json_object_new_array();
-			for (k = 0; k < s->len; k++)
-				json_object_array_add(
-					stack,
-					json_object_new_string(
-						r->paths.functions
-							.name[s->function[k]]));
-			json_object_object_add(o, "stack", stack);
-		}
+		if (w->stack != NONE)
+			json_object_object_add(o, "stack",
+					       stack_array(r, w->stack));
 		json_object_array_add(a, o);
 	}
 	return a;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
 #include "pathdiff.h"
 
 #define BOLD "\033[1m"
@@ -270,20 +271,13 @@ static void print_stack(struct result *r, const struct cause *c)
 	fprintf(r->out, "\n");
 }
 
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void print_spread(struct result *r, const char *what, double *v, u32 nr)
 {
 	char a[32], b[32], c[32];
 
 	if (!nr)
 		return;
-	qsort(v, nr, sizeof(*v), compare);
+	qsort(v, nr, sizeof(*v), order_double);
 	fprintf(r->out, "     %-18s %6u   %10s %10s %10s\n", what, nr,
 		duration(a, v[0]), duration(b, v[nr / 2]),
 		duration(c, v[nr - 1]));

@@ -324,7 +324,6 @@ static void read_graph(struct line *l, char *s)
 	}
 	p = skip_blanks(s);
 	if (read_number(&p, &n) && *p == ')' && n <= U32_MAX) {
-		l->has_cpu = true;
 		l->cpu = n;
 		s += p + 1 - s;
 		if (read_switched(l, s))
@@ -371,7 +370,7 @@ static bool read_report(struct line *l, char *s)
 		len -= !!len;
 	}
 	l->has_task = line_task(s, len, &l->task);
-	l->has_cpu = l->has_ts = true;
+	l->has_ts = true;
 	l->cpu = cpu;
 	l->ts = ts;
 	read_event(l, s + (p + 1 - s));
@@ -408,7 +407,6 @@ static bool read_lost(struct line *l, const char *s)
 	if (strncmp(s, "EVENTS", 6) != 0)
 		return false;
 	l->kind = LINE_LOST;
-	l->has_cpu = true;
 	l->cpu = cpu;
 	return true;
 }
@@ -424,7 +422,7 @@ void line_parse(struct line *l, char *text)
 	size_t len;
 
 	l->kind = LINE_OTHER;
-	l->has_cpu = l->has_ts = l->has_task = false;
+	l->has_ts = l->has_task = false;
 	l->has_duration = l->has_flags = false;
 	l->flags = 0;
 	l->duration = 0;

@@ -48,7 +48,6 @@ struct line_task {
 /**
  * struct line - a line, parsed
  * @kind:	an enum line_kind
- * @has_cpu:	@cpu is known
  * @has_ts:	@ts is known
  * @has_task:	@task is known
  * @has_duration: @duration is known
@@ -66,7 +65,6 @@ struct line_task {
  */
 struct line {
 	enum line_kind kind;
-	bool has_cpu;
 	bool has_ts;
 	bool has_task;
 	bool has_duration;

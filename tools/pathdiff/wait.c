@@ -165,7 +165,6 @@ void wait_waking(struct cut *c, const struct context *x, s32 pid)
 	if (cpu->device != NONE && x->ts - cpu->device_ts < COMPLETED)
 		w->device = cpu->device;
 	cpu->woke = t;
-	cpu->woke_ts = x->ts;
 }
 
 static bool is_tracing(const char *name)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "instance.h"
+#include "order.h"
 #include "schedz.h"
 #include "tracefile.h"
 
@@ -96,9 +97,7 @@ static int by_number(const void *a, const void *b)
 {
 	const struct block *x = a, *y = b;
 
-	if (x->header.before != y->header.before)
-		return x->header.before < y->header.before ? -1 : 1;
-	return 0;
+	return ORDER(x->header.before, y->header.before);
 }
 
 /**

@@ -22,7 +22,7 @@ struct collector;
  * @key: key that senders must have, or NULL
  * @first: with a key, a random number below 2^63
  * @send: sends an acknowledgement
- * @note: tells the user something
+ * @note: prints a note for the user
  * @arg: passed to @send and @note
  */
 struct collector_config {

@@ -33,7 +33,7 @@
 #define CREDIT_MAX (64 << 10)
 
 /**
- * collector_note - tell the user something
+ * collector_note - print a note for the user
  * @c: collector
  * @format: as for printf()
  */

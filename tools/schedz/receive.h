@@ -216,12 +216,12 @@ struct session {
  * @unsealed: datagrams without a seal although there is a key, or the other way round
  * @forged: datagrams whose seal does not fit the key
  * @unanswered: datagrams that echo no acknowledgement, or one that is too old
- * @repeated: datagrams that had arrived before, or are too old to tell
+ * @repeated: datagrams that had arrived before, or are so old that this is unknown
  * @late: datagrams of finished sessions
  * @forgotten: sessions that were replaced
  * @dropped: datagrams dropped because there was no memory for their session
  * @last_drop: when a datagram was last dropped for lack of memory; 0 if none was
- *	dropped since the user was told that there is enough memory again
+ *	dropped since the note that there is enough memory again
  * @unpacker: decodes records
  * @whole: a record that came in parts
  * @now: time in ms

@@ -171,7 +171,7 @@ void collector_challenge(struct collector *c, const struct tracecast_header *h,
  * @s: session
  * @number: number in the datagram's seal, which counts as arrived afterwards
  *
- * Return: true also if the number is too old to tell.
+ * Return: true also if the number is so old that this is unknown.
  */
 bool session_is_repeated(struct session *s, uint64_t number)
 {

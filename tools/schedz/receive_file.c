@@ -73,7 +73,7 @@ bool session_sync_file(struct session *s)
  * @c: collector
  * @s: session with an open file; without one afterwards
  *
- * Return: false if a record could not be written; the user has been told why.
+ * Return: false if a record could not be written; the reason has been reported.
  */
 bool session_close_file(struct collector *c, struct session *s)
 {

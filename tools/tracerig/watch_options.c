@@ -13,7 +13,6 @@
 #include "watch.h"
 
 #define SECOND 1000000000ull
-#define DAY (86400 * SECOND)
 
 enum {
 	OPT_FOR = 0x100,
@@ -108,22 +107,6 @@ static void end_event(struct watch_options *o, struct argp_state *state)
 	o->event = NULL;
 }
 
-/* As cli_time(), with days */
-static u64 duration(const struct argp_state *state, const char *arg)
-{
-	size_t len = strlen(arg);
-	char *days;
-	u64 n;
-
-	if (!len || arg[len - 1] != 'd')
-		return cli_time(state, "for", arg, 1);
-	days = xstrndup(arg, len - 1);
-	if (!parse_number(days, &n) || !n || n > 10000)
-		argp_error(state, "--for=%s: must be from 1d to 10000d", arg);
-	free(days);
-	return n * DAY;
-}
-
 static void finish(struct watch_options *o, struct argp_state *state)
 {
 	end_event(o, state);
@@ -154,7 +137,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->dir = arg;
 		return 0;
 	case OPT_FOR:
-		o->duration = duration(state, arg);
+		o->duration = cli_time(state, "for", arg, 1);
 		return 0;
 	case OPT_ON_ALARM:
 		o->on_alarm = arg;
