@@ -46,7 +46,8 @@ has host '^others: [0-9]+\.[0-9] % of the CPUs$'
 has out '^disk: learning$'
 has out '^\$ tracerig list --dir .*/build/demo/cases$'
 has out '^\$ tracerig explain .*/build/demo/cases/2$'
-same 2 "$(grep -c '^11$' out)" "lists with line 12"
+has out '^\$ tracerig open -o .*/build/demo/case.html .*/build/demo/cases/2$'
+same 3 "$(grep -c '^11$' out)" "lists with line 12"
 same 0 "$(grep -c '^12$' out)" "lists with line 13"
 touch no-case
 expect 1 "$demo"
