@@ -124,7 +124,8 @@ int main(int argc, char **argv)
 	char name[129] = "";
 
 	if (count < 2) {
-		fprintf(stderr, "usage: iocalls file|long|tcp|same|other COUNT\n");
+		fprintf(stderr,
+			"usage: iocalls file|long|tcp|same|other COUNT\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "tcp"))
