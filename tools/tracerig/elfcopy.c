@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,9 +21,10 @@
 #include "memory.h"
 #include "store.h"
 
-/* Limits of what the copies of a case may cost: bytes, and seconds of CPU time */
+/* Limits of what the copies of a case may cost: bytes, and seconds of CPU and in all */
 #define BYTES_MAX (64u << 20)
-#define SECONDS_MAX 20
+#define CPU_SECONDS_MAX 20
+#define SECONDS_MAX 60
 
 /**
  * elfcopy_add - add a file that addresses refer to
@@ -182,7 +186,7 @@ static u64 copy_file(const struct elfcopy_file *f, const char *dir)
 
 static int copy_files(const struct elfcopy *s, const char *dir)
 {
-	struct rlimit seconds = { SECONDS_MAX, SECONDS_MAX };
+	struct rlimit seconds = { CPU_SECONDS_MAX, CPU_SECONDS_MAX };
 	struct rlimit limit = { BYTES_MAX, BYTES_MAX };
 	bool good = true;
 	u64 bytes;
@@ -200,6 +204,28 @@ static int copy_files(const struct elfcopy *s, const char *dir)
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* Wait for the end of a child, but not for ever; false if it goes on */
+static bool wait_for(pid_t pid, int seconds, int *status)
+{
+	struct pollfd end = { .fd = pidfd_open(pid, 0), .events = POLLIN };
+	int ready = -1;
+
+	if (end.fd >= 0) {
+		ready = poll(&end, 1, seconds * 1000);
+		close(end.fd);
+	}
+	return waitpid(pid, status, ready ? 0 : WNOHANG) == pid;
+}
+
+/* A file system that does not answer may keep it from its end: then it is left behind */
+static bool has_ended(pid_t pid, int *status)
+{
+	if (wait_for(pid, SECONDS_MAX, status))
+		return true;
+	kill(pid, SIGKILL);
+	return wait_for(pid, 1, status);
+}
+
 /**
  * elfcopy_collect - copy the symbols into a case
  * @s: the files
@@ -207,32 +233,36 @@ static int copy_files(const struct elfcopy *s, const char *dir)
  * @helper: where to put the number of the process that does it; may be NULL
  *
  * A process of its own reads the files: they are those of any user, and can be damaged,
- * or be cut off while they are read. What it wrote is not synchronized.
+ * be cut off while they are read, or be of a file system that does not answer. What it
+ * wrote is not synchronized.
  *
  * Return: false if some are missing.
  */
 bool elfcopy_collect(const struct elfcopy *s, const char *dir, int *helper)
 {
+	pid_t pid, parent = getpid();
 	int status = -1;
 	char *path;
-	pid_t pid;
 
 	if (!s->nr)
 		return true;
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
+		/* It does not outlive its parent */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(EXIT_FAILURE);
 		if (helper)
 			*helper = getpid();
 		_exit(copy_files(s, dir));
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
 	/* It may have died with half a file */
-	if (pid > 0 && !WIFEXITED(status)) {
+	if (pid > 0 && (!has_ended(pid, &status) || !WIFEXITED(status))) {
 		path = xasprintf("%s/" SYMBOLS_DIR, dir);
 		store_remove(path);
 		free(path);
+		return false;
 	}
 	return !status;
 }
