@@ -283,8 +283,10 @@ static void close_window(struct watch *w)
 	if (!p->pid) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		signal(SIGINT,
-		       SIG_IGN); /* a terminal sends it to parent and child */
+		/* Terminals and service managers send these to parent and child */
+		signal(SIGINT, SIG_IGN);
+		signal(SIGTERM, SIG_IGN);
+		signal(SIGHUP, SIG_IGN);
 		memory_doing("writing case %llu", p->number);
 		_exit(write_pending(w, index, g->count));
 	}
