@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* tracerig: plans, the worst alarms, alike cases, and the command of --on-alarm. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 
 #include "above.h"
 #include "alarms.h"
+#include "elfcopy.h"
 #include "memory.h"
 #include "notify.h"
 #include "plan.h"
@@ -552,6 +554,48 @@ START_TEST(missed)
 }
 END_TEST
 
+/* ---- symbols ---- */
+
+START_TEST(too_many_files)
+{
+	u8 id[ELFCOPY_ID] = { 1 };
+	struct elfcopy s = { 0 };
+	char *path;
+	int i;
+
+	for (i = 0; i <= ELFCOPY_FILES; i++) {
+		ck_assert(!s.left_out);
+		path = xasprintf("/nosuch/%d", i);
+		elfcopy_add(&s, path, id, sizeof(id));
+		/* No file more */
+		elfcopy_add(&s, "/nosuch/0", id, sizeof(id));
+		free(path);
+	}
+	ck_assert_uint_eq(s.nr, ELFCOPY_FILES);
+	ck_assert(s.left_out);
+	elfcopy_free(&s);
+}
+END_TEST
+
+static const struct {
+	const char *path;
+	bool is_below;
+} paths[] = {
+	{ "usr/bin/x", true }, { "..data/x", true },   { "a/...", true },
+	{ ".x", true },	       { "a/\303\244", true }, { "", false },
+	{ ".", false },	       { "..", false },	       { "a/../b", false },
+	{ "../a", false },     { "a/..", false },      { "a/./b", false },
+	{ "a//b", false },     { "a/", false },	       { "/a", false },
+	{ "a\n", false },      { "a\344/b", false },   { "\177", false },
+};
+
+START_TEST(below)
+{
+	ck_assert_msg(elfcopy_is_below(paths[_i].path) == paths[_i].is_below,
+		      "%s", paths[_i].path);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tracerig");
@@ -580,6 +624,10 @@ int main(void)
 	tcase_add_loop_test(t, message, 0, ARRAY_SIZE(messages));
 	tcase_add_test(t, command);
 	tcase_add_test(t, command_fails);
+	suite_add_tcase(s, t);
+	t = tcase_create("symbols");
+	tcase_add_test(t, too_many_files);
+	tcase_add_loop_test(t, below, 0, ARRAY_SIZE(paths));
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

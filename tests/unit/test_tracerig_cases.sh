@@ -344,8 +344,25 @@ wait $writer
 for file in other.json fifo.json; do
 	grep -q '^ *"symbols"' $file || wrong "$file: symbols are not missing"
 done
-mapped "/../..$PWD/prog" "$id"
-[ ! -e mapped/1/symbols ] || wrong "a path leads elsewhere"
+for path in "/../..$PWD/prog" "$PWD/.."; do
+	mapped "$path" "$id"
+	[ ! -e mapped/1/symbols ] || wrong "a path leads elsewhere"
+done
+# The directories of Kubernetes' volumes begin with two points
+mkdir ..data
+cp prog ..data/prog
+mapped "$PWD/..data/prog" "$id"
+functions "mapped/1/symbols$PWD/..data/prog" | diff its-functions - || wrong "no copy from ..data"
+! grep -q '^ *"symbols"' mapped/1/case.json || wrong "..data: symbols are missing"
+# What is not copied is missing: a name that case.json cannot have, and no build-id
+for name in $'new\nline' $'not\xffutf8' $'bell\a'; do
+	cp prog "$name"
+	mapped "$PWD/$name" "$id"
+	[ ! -e mapped/1/symbols ] || wrong "an odd name is copied"
+	grep -q '^ *"symbols"' mapped/1/case.json || wrong "an odd name: symbols are not missing"
+done
+mapped "$PWD/prog" ""
+grep -q '^ *"symbols"' mapped/1/case.json || wrong "no build-id: symbols are not missing"
 
 # --- a full disk: no case, or a whole one
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then

@@ -20,11 +20,49 @@
 #include "elfcopy.h"
 #include "memory.h"
 #include "store.h"
+#include "text.h"
 
 /* Limits of what the copies of a case may cost: bytes, and seconds of CPU and in all */
 #define BYTES_MAX (64u << 20)
 #define CPU_SECONDS_MAX 20
 #define SECONDS_MAX 60
+
+/**
+ * elfcopy_is_below - whether a path can be one of a copy
+ * @path: the path, without the slash that it begins with
+ *
+ * Return: false if it leads out of the directory, or case.json cannot have it as it is.
+ */
+bool elfcopy_is_below(const char *path)
+{
+	char *clean = xstrdup(path);
+	bool good;
+
+	clean_text(clean);
+	good = !strcmp(clean, path);
+	free(clean);
+	while (good) {
+		size_t len = strcspn(path, "/");
+
+		good = len && !(len == 1 && *path == '.') &&
+		       !(len == 2 && !strncmp(path, "..", 2));
+		if (!path[len])
+			break;
+		path += len + 1;
+	}
+	return good;
+}
+
+static struct elfcopy_file *find_file(const struct elfcopy *s, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (!strcmp(s->file[i].path, path))
+			return &s->file[i];
+	}
+	return NULL;
+}
 
 /**
  * elfcopy_add - add a file that addresses refer to
@@ -36,20 +74,25 @@
  */
 void elfcopy_add(struct elfcopy *s, const char *path, const u8 *id, u32 id_size)
 {
-	size_t i;
+	struct elfcopy_file *f = find_file(s, path);
 
-	/* No path leads out of the case's directory */
-	if (*path != '/' || strstr(path, "/..") || !id_size ||
-	    id_size > ELFCOPY_ID || s->nr == ELFCOPY_FILES)
+	/* Memory of no file may have a name */
+	if (*path != '/')
 		return;
-	for (i = 0; i < s->nr; i++) {
-		if (!strcmp(s->file[i].path, path))
-			return;
+	if (!f && (s->nr == ELFCOPY_FILES || !elfcopy_is_below(path + 1))) {
+		s->left_out = true;
+		return;
 	}
-	GROW(s->file, s->nr, s->room);
-	s->file[s->nr] = (struct elfcopy_file){ .path = xstrdup(path),
-						.id_size = id_size };
-	memcpy(s->file[s->nr++].id, id, id_size);
+	if (!f) {
+		GROW(s->file, s->nr, s->room);
+		f = &s->file[s->nr++];
+		*f = (struct elfcopy_file){ .path = xstrdup(path) };
+	}
+	/* Some of its records may lack it */
+	if (!f->id_size && id_size <= ELFCOPY_ID) {
+		memcpy(f->id, id, id_size);
+		f->id_size = id_size;
+	}
 }
 
 static bool is_kept(const GElf_Shdr *h)
@@ -113,7 +156,7 @@ static bool copy_elf(Elf *from, int out, const struct elfcopy_file *f)
 	bool good;
 	Elf *to;
 
-	if (elf_kind(from) != ELF_K_ELF ||
+	if (elf_kind(from) != ELF_K_ELF || !f->id_size ||
 	    dwelf_elf_gnu_build_id(from, &id) != (ssize_t)f->id_size ||
 	    memcmp(id, f->id, f->id_size) != 0)
 		return false;
@@ -245,7 +288,7 @@ bool elfcopy_collect(const struct elfcopy *s, const char *dir, int *helper)
 	char *path;
 
 	if (!s->nr)
-		return true;
+		return !s->left_out;
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
@@ -264,7 +307,7 @@ bool elfcopy_collect(const struct elfcopy *s, const char *dir, int *helper)
 		free(path);
 		return false;
 	}
-	return !status;
+	return !status && !s->left_out;
 }
 
 /**

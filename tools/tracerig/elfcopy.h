@@ -21,7 +21,7 @@
  * struct elfcopy_file - a program or library that was mapped
  * @path:	its path
  * @id:		its build-id
- * @id_size:	bytes of that
+ * @id_size:	bytes of that; 0 if it is not known
  */
 struct elfcopy_file {
 	char *path;
@@ -33,12 +33,15 @@ struct elfcopy_file {
  * struct elfcopy - the files of a case
  * @file:	the files
  * @nr:		number of these
+ * @left_out:	whether there were more
  */
 struct elfcopy {
 	struct elfcopy_file *file;
 	size_t nr, room;
+	bool left_out;
 };
 
+bool elfcopy_is_below(const char *path);
 void elfcopy_add(struct elfcopy *s, const char *path, const u8 *id,
 		 u32 id_size);
 bool elfcopy_collect(const struct elfcopy *s, const char *dir, int *helper);

@@ -125,22 +125,6 @@ static bool is_time(const char *s)
 	return true;
 }
 
-/* The path of a file below a directory, and not of one elsewhere */
-static bool is_below(const char *s)
-{
-	for (; *s; s += *s == '/') {
-		size_t len = strcspn(s, "/");
-
-		if (!len || !strncmp(s, ".", len) ||
-		    (len == 2 && !strncmp(s, "..", 2)))
-			return false;
-		s += len;
-		if (*s == '/' && !s[1])
-			return false;
-	}
-	return true;
-}
-
 /* The name of a file in the directory of the case, or among its symbols */
 static bool is_name(const char *s)
 {
@@ -148,7 +132,7 @@ static bool is_name(const char *s)
 	size_t len = strlen(symbols);
 
 	if (!strncmp(s, symbols, len))
-		return s[len] && is_below(s + len);
+		return elfcopy_is_below(s + len);
 	return *s && *s != '.' && !strchr(s, '/') &&
 	       strcmp(s, CASE_FILE) != 0 && strcmp(s, SYMBOLS_DIR) != 0;
 }
