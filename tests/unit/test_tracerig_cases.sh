@@ -303,6 +303,20 @@ sed 's/ .*//' its-functions >addresses
 "$UNIT/peer_elffile" prog <addresses | grep -v ':0$' >want
 "$UNIT/peer_elffile" "$copy" <addresses | grep -v ':0$' | diff want - || wrong "the analyzers find other functions"
 "$program" pack ./mapped/1 -o - | tar -t | grep -qx "1/symbols$PWD/prog" || wrong "the TAR lacks the symbols"
+# A path that is longer than the format ustar has
+long=$(printf %0150d 0)
+mkdir -p "$long/$long"
+cp prog "$long/$long/$long"
+cp -a mapped unlong
+mapped "$PWD/$long/$long/$long" "$id"
+"$program" pack ./mapped/1 -o long.tar || wrong "no TAR of a long path"
+"$program" pack ./mapped/1 -o - | cmp - long.tar || wrong "another TAR of a long path"
+mkdir unpacked
+tar -xf long.tar -C unpacked
+diff -r unpacked/1 mapped/1 || wrong "another case of a long path"
+python3 -c 'import tarfile; print(*tarfile.open("long.tar").getnames(), sep="\n")' |
+	grep -qx "1/symbols$PWD/$long/$long/$long" || wrong "Python finds no long path"
+rm -rf mapped && mv unlong mapped
 # What is not in case.json, or elsewhere
 cp -a mapped unchanged
 again() {

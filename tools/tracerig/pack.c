@@ -43,7 +43,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* These options make the TAR of a case the same for every user */
+/*
+ * These options make the TAR of a case the same for every user. The paths of symbols are
+ * too long for the format ustar, and posix notes tar's process.
+ */
 static bool run_tar(const char *dir, int out)
 {
 	char *parent = xstrdup(dir), *name = xstrdup(dir);
@@ -55,7 +58,7 @@ static bool run_tar(const char *dir, int out)
 	pid = fork();
 	if (!pid) {
 		dup2(out, STDOUT_FILENO);
-		execlp("tar", "tar", "--create", "--file=-", "--format=ustar",
+		execlp("tar", "tar", "--create", "--file=-", "--format=gnu",
 		       "--sort=name", "--owner=0", "--group=0",
 		       "--numeric-owner", "-C", from, "--", what, NULL);
 		complain("tar: %s", strerror(errno));
