@@ -506,7 +506,10 @@ START_TEST(request)
 	ck_assert_ptr_nonnull(
 		strstr(p.chart[0].filter,
 		       "ctlchart(request_8080_receive, common_pid, id, "));
-	ck_assert_ptr_null(plan_preset(&p, "request:443"));
+	ck_assert_ptr_null(plan_preset(&p, "request:0443"));
+	for (i = 2; i < 4; i++)
+		ck_assert_ptr_nonnull(
+			strstr(p.probe[i].args, "name ~ \"*:443->*\""));
 	error = plan_preset(&p, "request:8080");
 	ck_assert_str_eq(error, "two charts are called request.8080");
 	free(error);

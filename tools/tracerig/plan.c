@@ -313,14 +313,14 @@ static char *preset_uprobe(struct plan *p, const char *text)
 	"op == 2 || op == 6 || op == 11 || op == 13 || op == 15 || op == 17"
 
 static void add_event_probe(struct plan *p, char *event, const char *calls,
-			    const char *port)
+			    u64 port)
 {
 	GROW(p->probe, p->nr_probes, p->probe_room);
 	p->probe[p->nr_probes++] = (struct plan_probe){
 		.event = event,
 		.of = "iosys/io_syscall",
 		.args = xasprintf(
-			"id=$id:u64 if (%s) && result > 0 && name ~ \"*:%s->*\"",
+			"id=$id:u64 if (%s) && result > 0 && name ~ \"*:%llu->*\"",
 			calls, port)
 	};
 }
@@ -346,8 +346,8 @@ static char *preset_request(struct plan *p, const char *port)
 		", name=%s)",
 		number, c.name);
 	add_event_probe(p, xasprintf("request_%llu_receive", number), RECEIVES,
-			port);
-	add_event_probe(p, xstrdup(c.event), SENDS, port);
+			number);
+	add_event_probe(p, xstrdup(c.event), SENDS, number);
 	add_context(p, "iosys:io_syscall", false);
 	return add_chart_or_free(p, &c);
 }
