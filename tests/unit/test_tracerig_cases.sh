@@ -164,6 +164,14 @@ rm target
 cmp target cases/case-4.tar || wrong "pack to a link to nothing is another TAR"
 [ -L link ] || wrong "the link to nothing was replaced"
 rm cases/case-4.tar fifo
+# Not into the case, but to where a name begins alike
+(cd cases/4 && "$program" pack ../4 >../../out 2>&1) && wrong "a TAR in the case"
+grep -q 'case-4.tar: would be a file of the case' out || wrong "no reason: $(cat out)"
+expect 1 'x.tar: would be a file of the case' pack --dir cases 4 -o cases/4/x.tar
+"$program" verify --dir cases 4 >out || wrong "the case is spoiled by pack"
+mkdir cases/4tar
+"$program" pack --dir cases 4 -o cases/4tar/x.tar || wrong "cases/4tar is taken for the case 4"
+rm -r cases/4tar
 expect 1 'nosuch/x.tar.*: No such file' pack --dir cases 4 -o nosuch/x.tar
 # The mode is that of any new file, and what was there before is replaced
 (umask 027 && "$program" pack --dir cases 4 -o mode.tar) || wrong "pack fails with another umask"

@@ -48,6 +48,11 @@ ln -s 7/case.json link.html
 expect 1 'link.html: would be a file of the case' open ./7 -o link.html
 ln -s "$PWD/7" also
 expect 1 'also/page.html: would be a file of the case' open ./7 -o also/page.html
+mkdir 7/symbols
+expect 1 'page.html: would be a file of the case' open ./7 -o 7/symbols/page.html
+rmdir 7/symbols
+ln -s 7/new.html nothing.html
+expect 1 'nothing.html: would be a file of the case' open ./7 -o nothing.html
 "$program" verify ./7 >/dev/null || wrong "the case is spoiled"
 
 # --- it is shown where there is a display, by a program that may stay

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
-#include <libgen.h>
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,17 +93,6 @@ static char *page_name(struct json_object *o)
 			 (unsigned long long)number(o, "case"));
 }
 
-/* A file that does not belong to the case would make tracerig verify fail */
-static bool is_in_case(const char *output, const char *dir)
-{
-	char *real = realpath(output, NULL);
-	char *copy = real ? real : xstrdup(output);
-	bool is_in = is_same_file(dirname(copy), dir);
-
-	free(copy);
-	return is_in;
-}
-
 static bool has_display(void)
 {
 	const char *x11 = getenv("DISPLAY");
@@ -148,13 +136,9 @@ static int make(struct open_page *p, const char *output)
 	int status = EXIT_FAILURE;
 
 	p->x.file = file;
-	if (job.output && is_in_case(output, p->dir))
-		complain(
-			"%s: would be a file of the case, which verify would report: use -o with another directory",
-			output);
-	else if (!job.output && isatty(STDOUT_FILENO))
+	if (!job.output && isatty(STDOUT_FILENO))
 		complain("a page cannot be written to a terminal");
-	else
+	else if (!job.output || operand_check_output(output, p->dir))
 		status = guard_run(&job);
 	free(file);
 	return status;

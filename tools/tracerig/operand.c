@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The operand CASE. See operand.h. */
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "memory.h"
@@ -70,4 +74,51 @@ char *operand_directory(const struct operand *o)
 	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
 		path[len - 1] = '\0';
 	return path;
+}
+
+/* What a link leads to in the end, be it there or not, for free() */
+static char *follow(const char *output)
+{
+	char *path = xstrdup(output), *next, to[PATH_MAX];
+	unsigned int i;
+	ssize_t len;
+
+	for (i = 0; i < 40; i++) {
+		len = readlink(path, to, sizeof(to) - 1);
+		if (len < 0)
+			break;
+		to[len] = '\0';
+		next = *to == '/' ? xstrdup(to) :
+				    xasprintf("%s/%s", dirname(path), to);
+		free(path);
+		path = next;
+	}
+	return path;
+}
+
+/**
+ * operand_check_output - refuse to write a result into the case that it is made of
+ * @output: the file
+ * @dir: the case
+ *
+ * It would be a file that does not belong to the case, and make tracerig verify fail.
+ *
+ * Return: false after a message.
+ */
+bool operand_check_output(const char *output, const char *dir)
+{
+	char *path = follow(output), *in = realpath(dirname(path), NULL);
+	char *of = realpath(dir, NULL);
+	size_t len = of ? strlen(of) : 0;
+	bool good = !in || !of || strncmp(in, of, len) != 0 ||
+		    (in[len] && in[len] != '/');
+
+	if (!good)
+		complain(
+			"%s: would be a file of the case, which verify would report: use -o with another directory",
+			output);
+	free(path);
+	free(in);
+	free(of);
+	return good;
 }

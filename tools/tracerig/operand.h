@@ -4,6 +4,7 @@
 #define TRACERIG_OPERAND_H
 
 #include <argp.h>
+#include <stdbool.h>
 
 #define OPERAND_DOC " An operand with a slash is a directory."
 
@@ -25,5 +26,6 @@ extern const struct argp_option operand_options[];
 
 error_t operand_parse(int key, char *arg, struct argp_state *state);
 char *operand_directory(const struct operand *o);
+bool operand_check_output(const char *output, const char *dir);
 
 #endif

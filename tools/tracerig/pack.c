@@ -123,7 +123,8 @@ int pack_main(int argc, char **argv)
 					      slash ? slash + 1 : dir);
 		if (!strcmp(output, "-") && isatty(STDOUT_FILENO))
 			complain("a TAR cannot be written to a terminal");
-		else
+		else if (!strcmp(output, "-") ||
+			 operand_check_output(output, dir))
 			status = pack(dir, output);
 		free(output);
 	}
