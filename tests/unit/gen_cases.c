@@ -2,7 +2,8 @@
 /*
  * gen_cases DIR KEEP [COMM=VALUE...]: cases as tracerig watch writes them, without a
  * kernel. Each VALUE, in ns, is an alarm of the program COMM. MAP and MAP_ID in the
- * environment are the path and the build-id, in hexadecimal, of a file that is mapped.
+ * environment are the path and the build-id, in hexadecimal, of a file that is mapped;
+ * with STACK, there is a stack.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -42,6 +43,31 @@ static const char map_format[] =
 	"\tfield:u8 build_id[20];\toffset:12;\tsize:20;\tsigned:0;\n"
 	"\tfield:u8 build_id_size;\toffset:32;\tsize:1;\tsigned:0;\n"
 	"\nprint fmt: \"%s\", __get_str(path)\n";
+
+static const char stack_format[] =
+	"name: io_stack\nID: 79\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:u32 stack;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%u\", REC->stack\n";
+
+struct stack_event {
+	u16 type;
+	u8 flags;
+	u8 count;
+	s32 pid;
+	u32 stack;
+};
+
+static void add_stack(struct tracepage *page, u64 ts)
+{
+	struct stack_event e = { .type = 79, .stack = 1 };
+
+	if (getenv("STACK"))
+		tracepage_event(page, ts, &e, sizeof(e));
+}
 
 struct map_event {
 	u16 type;
@@ -110,6 +136,8 @@ static void make_spool(struct reader *r)
 		}
 		if (cpu)
 			add_map(&page, 1080);
+		else
+			add_stack(&page, 1080);
 		/* The second CPU has lost three before */
 		tracepage_seal(&page, cpu, 3);
 		s->cpu[s->nr++] = cpu;
@@ -128,7 +156,9 @@ static void make_reader(struct reader *r)
 	r->tep = tep_alloc();
 	if (tep_parse_event(r->tep, value_format, strlen(value_format),
 			    "ctlchart_debug") ||
-	    tep_parse_event(r->tep, map_format, strlen(map_format), "iosys"))
+	    tep_parse_event(r->tep, map_format, strlen(map_format), "iosys") ||
+	    tep_parse_event(r->tep, stack_format, strlen(stack_format),
+			    "iosys"))
 		exit(3);
 	make_spool(r);
 }

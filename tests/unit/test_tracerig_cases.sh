@@ -383,6 +383,12 @@ for name in $'new\nline' $'not\xffutf8' $'bell\a'; do
 	[ ! -e mapped/1/symbols ] || wrong "an odd name is copied"
 	grep -q '^ *"symbols"' mapped/1/case.json || wrong "an odd name: symbols are not missing"
 done
+# Stacks without a map: it is not known what they refer to
+STACK=1 mapped "$PWD/prog" "$id"
+! grep -q '^ *"symbols"' mapped/1/case.json || wrong "a stack with its map: symbols are missing"
+rm -rf mapped
+STACK=1 "$UNIT/gen_cases" mapped 1000000000 a=1 >made || wrong "gen_cases: $(cat made)"
+grep -q '^ *"symbols"' mapped/1/case.json || wrong "a stack without a map: symbols are not missing"
 mapped "$PWD/prog" ""
 grep -q '^ *"symbols"' mapped/1/case.json || wrong "no build-id: symbols are not missing"
 

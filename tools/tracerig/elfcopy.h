@@ -33,7 +33,7 @@ struct elfcopy_file {
  * struct elfcopy - the files of a case
  * @file:	the files
  * @nr:		number of these
- * @left_out:	whether there were more
+ * @left_out:	whether there were more, or ones that are not known
  */
 struct elfcopy {
 	struct elfcopy_file *file;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The trace.dat of a case. See window.h. */
 #include <errno.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -177,10 +178,21 @@ static void add_map(struct window *w, struct reader *r, int id, void *data,
 	elfcopy_add(&w->symbols, path, (const u8 *)build_id, bytes);
 }
 
-/* Types of the events that are looked into; -1 if the kernel lacks one */
+/* Events with addresses of programs, and those that have the files of these */
+static const struct {
+	const char *system, *addresses, *map;
+} mapped[] = {
+	{ "iosys", "io_stack", "io_map" },
+	{ "lbrprof", "lbrprof_sample", "lbrprof_map" },
+};
+
+/* Types of the events that are looked into, -1 if the kernel lacks one; which were seen */
 struct types {
 	int value;
-	int map[2];
+	struct {
+		int addresses, map;
+		bool has_addresses, has_map;
+	} of[ARRAY_SIZE(mapped)];
 };
 
 static int type_of(struct reader *r, const char *system, const char *name)
@@ -190,8 +202,52 @@ static int type_of(struct reader *r, const char *system, const char *name)
 	return e ? e->id : -1;
 }
 
+static void find_types(struct types *t, struct reader *r)
+{
+	size_t i;
+
+	*t = (struct types){
+		.value = type_of(r, "ctlchart_debug", "ctlchart_value"),
+	};
+	for (i = 0; i < ARRAY_SIZE(mapped); i++) {
+		t->of[i].addresses =
+			type_of(r, mapped[i].system, mapped[i].addresses);
+		t->of[i].map = type_of(r, mapped[i].system, mapped[i].map);
+	}
+}
+
+/* The kernel writes maps now and then: a window can have addresses without a file */
+static bool lacks_maps(const struct types *t)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(mapped); i++) {
+		if (t->of[i].has_addresses && !t->of[i].has_map)
+			return true;
+	}
+	return false;
+}
+
+static void look_at_event(struct window *w, struct reader *r, struct types *t,
+			  int type, void *data, u64 ts)
+{
+	int size = kbuffer_event_size(r->k);
+	size_t i;
+
+	if (type == t->value)
+		add_value(w, r, type, data, size, ts);
+	for (i = 0; i < ARRAY_SIZE(mapped); i++) {
+		if (type == t->of[i].addresses)
+			t->of[i].has_addresses = true;
+		if (type == t->of[i].map) {
+			t->of[i].has_map = true;
+			add_map(w, r, type, data, size);
+		}
+	}
+}
+
 static void count_page(struct window *w, struct reader *r, unsigned int cpu,
-		       const struct types *t)
+		       struct types *t)
 {
 	struct window_cpu *c = &w->cpu[cpu];
 	unsigned long long ts;
@@ -211,18 +267,14 @@ static void count_page(struct window *w, struct reader *r, unsigned int cpu,
 		if (!c->events++)
 			c->first = ts;
 		c->last = ts;
-		if (type == t->value)
-			add_value(w, r, type, data, kbuffer_event_size(r->k),
-				  ts);
-		else if (type == t->map[0] || type == t->map[1])
-			add_map(w, r, type, data, kbuffer_event_size(r->k));
+		look_at_event(w, r, t, type, data, ts);
 		kbuffer_next_event(r->k, NULL);
 	}
 }
 
 static bool write_pages(struct window *w, struct datfile *d, struct reader *r,
 			const struct spool *s, unsigned int cpu,
-			const struct types *t)
+			struct types *t)
 {
 	size_t i;
 
@@ -238,7 +290,7 @@ static bool write_pages(struct window *w, struct datfile *d, struct reader *r,
 }
 
 static bool write_cpu(struct window *w, struct datfile *d, struct reader *r,
-		      unsigned int cpu, const struct types *t)
+		      unsigned int cpu, struct types *t)
 {
 	unsigned int i;
 
@@ -278,18 +330,15 @@ static void set_span(struct window *w)
  */
 bool window_write(struct window *w, FILE *out, int head, struct reader *r)
 {
-	const struct types t = {
-		type_of(r, "ctlchart_debug", "ctlchart_value"),
-		{ type_of(r, "iosys", "io_map"),
-		  type_of(r, "lbrprof", "lbrprof_map") },
-	};
 	struct datfile *d;
+	struct types t;
 	bool good = true;
 	unsigned int i;
 	char *names;
 
 	*w = (struct window){ .cpus = r->cpus };
 	w->cpu = xcalloc(r->cpus, sizeof(*w->cpu));
+	find_types(&t, r);
 	if (!copy_head(head, out))
 		return false;
 	names = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
@@ -298,6 +347,7 @@ bool window_write(struct window *w, FILE *out, int head, struct reader *r)
 	free(names);
 	for (i = 0; i < r->cpus && good; i++)
 		good = write_cpu(w, d, r, i, &t);
+	w->symbols.left_out |= lacks_maps(&t);
 	set_span(w);
 	trim_values(w, r->alarms.lead.ts);
 	return datfile_end(d) && good;
