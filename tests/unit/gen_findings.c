@@ -8,6 +8,8 @@
  *
  *	spin	pipe_read() computes
  *	sleep	pipe_read() waits in schedule() until holder woke the thread
+ *	markup	the same, but the thread that woke it is called <b>, of which there is no
+ *		event before
  *	lies	so the function graph says, and the scheduler's events that the thread ran
  *	bare	as spin, with the function graph alone
  *	pread	the operation is a request to a server, which reads /data/x
@@ -41,7 +43,7 @@ static void switch_to(struct gd *gd, int prev, unsigned int state, int next)
 }
 
 /* The thread sleeps on CPU 0 until a thread that runs on CPU 1 wakes it */
-static void sleep_until_woken(struct gd *gd)
+static void sleep_until_woken(struct gd *gd, bool is_waker_seen)
 {
 	switch_to(gd, THREAD, 1, 0);
 	gd->now += FAULT - 2 * US;
@@ -49,7 +51,8 @@ static void sleep_until_woken(struct gd *gd)
 	gd->pid = HOLDER;
 	gd->next_comm = "holder";
 	gd->prev_comm = "swapper";
-	gd_switch(gd, 0, 0, HOLDER);
+	if (is_waker_seen)
+		gd_switch(gd, 0, 0, HOLDER);
 	gd_waking(gd, THREAD);
 	gd->cpu = 0;
 	gd->now += 2 * US;
@@ -60,11 +63,12 @@ static void sleep_until_woken(struct gd *gd)
 static void fault(struct gd *gd, const char *what)
 {
 	uint64_t begin = gd->now;
+	bool sleeps = !strcmp(what, "sleep") || !strcmp(what, "markup");
 
-	if (!strcmp(what, "sleep") || !strcmp(what, "lies")) {
+	if (sleeps || !strcmp(what, "lies")) {
 		gd_enter(gd, SCHEDULE);
-		if (!strcmp(what, "sleep"))
-			sleep_until_woken(gd);
+		if (sleeps)
+			sleep_until_woken(gd, !strcmp(what, "sleep"));
 		else
 			gd->now += FAULT;
 		gd_leave(gd);
@@ -99,7 +103,8 @@ static void graph(struct td *td, const char *what)
 	struct gd gd;
 	int i;
 
-	td->cmdlines = "1000 reader\n77 holder\n";
+	td->cmdlines = !strcmp(what, "markup") ? "1000 reader\n77 <b>\n" :
+						 "1000 reader\n77 holder\n";
 	gd_init(&gd, td, names, 5);
 	if (strcmp(what, "bare") != 0)
 		switch_to(&gd, 0, 0, THREAD);
@@ -192,7 +197,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3) {
 		fprintf(stderr,
-			"usage: gen_findings spin|sleep|lies|bare|pread FILE.dat\n");
+			"usage: gen_findings spin|sleep|markup|lies|bare|pread FILE.dat [LATER]\n");
 		return 2;
 	}
 	td_init(&td, &layout, 2);

@@ -56,6 +56,10 @@ explain sleep
 says sleep '^cause: blocked until holder-77 woke it' '^agree: pathdiff names pipe_read waits in schedule\(\).*, the events name blocked until holder-77 woke it$'
 found pathdiff schedule
 
+make_case markup
+explain markup
+says markup '^cause: blocked until <b>-77 woke it'
+
 # --- they disagree, which lowers the confidence
 make_case lies
 explain lies
