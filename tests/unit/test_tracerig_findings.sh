@@ -180,6 +180,19 @@ hostile 'd["causes"][0]["confidence"] = -5'
 hostile 'd["causes"][0]["confidence"] = float("nan")'
 hostile 'd["causes"][0]["wait"] = {"who": [], "kind": "blocked"}'
 hostile 'd["causes"][0].update(kind="wait", wait={"who": [{"name": {}}], "time": -1, "queued": 1e30})'
+# No more findings than of other programs, however many functions are slow
+many='s = d["slow"][0]
+d["causes"] = [{"function": "f%d" % i, "headline": "f%d" % i, "confidence": 0.9} for i in range(n)]
+d["slow"] = [{"start": s["start"], "duration": s["duration"], "pid": s["pid"], "cause": i, "excess": 1000000 + i} for i in range(n)]'
+hostile "n = 300; $many"
+[ "$(value '[f["in"] for f in d["findings"]]')" = "['f299', 'f298', 'f297', 'f296', 'f295']" ] || wrong "of 300 functions: $(value 'd["findings"]')"
+[ "$(value 'd["remarks"]')" = "[]" ] || wrong "of 300 functions: $(value 'd["remarks"]')"
+hostile "n = 25000; $many"
+[ "$(value 'len(d["findings"])')" = 5 ] || wrong "of 25000 functions: $(value 'd["findings"]')"
+[ "$(value '"first 500 slow functions" in d["remarks"][0] and "without 24500 executions" in d["remarks"][0]')" = True ] ||
+	wrong "of 25000 functions: $(value 'd["remarks"]')"
+hostile 'd["slow"][0]["excess"] = 1000'
+[ "$(value 'd["findings"]')" = "[]" ] || wrong "a finding of less than 1 %: $(value 'd["findings"]')"
 hostile 'd["causes"][0]["headline"] = "a\a\x1b[31m" + "x" * 100000'
 [ "$(value 'd["findings"][0]["name"][:6]')" = 'a??[31' ] || wrong "a headline: $(value 'd["findings"][0]["name"]')"
 

@@ -173,7 +173,7 @@ struct analysis {
  * @analysis:	of each analyzer
  * @finding:	what they have found, for explain_free(); the largest share first
  * @named:	the finding that is the cause; NULL: it is the first part, or none
- * @remark:	where the parts agree and disagree; for free()
+ * @remark:	where the parts agree and disagree, and what is left out; for free()
  */
 struct explain {
 	const char *file;
@@ -240,6 +240,7 @@ void explain_shares(struct explain *x);
 void explain_judge(struct explain *x);
 const char *analyzer_name(enum analyzer a);
 void explain_ask(struct explain *x);
+void explain_remark(struct explain *x, char *text);
 void explain_join(struct explain *x);
 struct json_object *explain_object(const struct explain *x);
 int explain_case(struct guard *g, struct explain *x, struct json_object *o);
