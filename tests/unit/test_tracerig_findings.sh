@@ -154,6 +154,18 @@ ends() { # SCRIPT, which writes the number of a process to sleeper
 	done
 	wrong "what the analyzer has started still runs: $1"
 }
+# --timeout is an option of all commands that say so
+fake 'exec sleep 1234567'
+mkdir -p sleepy
+cp -r spin sleepy/1
+for command in "open ./spin -o -" "list --dir=sleepy --causes"; do
+	# shellcheck disable=SC2086 # a command is many words
+	"$program" $command --timeout=300ms >out 2>err || wrong "$command --timeout: $(cat err)"
+	# shellcheck disable=SC2086
+	"$program" $command --timeout=0s >out 2>err || wrong "$command --timeout=0s: $(cat err)"
+done
+"$program" open ./spin -o out --timeout=300ms || wrong "open --timeout"
+grep -q 'pathdiff: it has not ended within 300.0 ms: see --timeout' out || wrong "open: the analyzer is not stopped"
 ends 'sleep 1234567 & echo $! >sleeper; wait'
 ends 'exec >&- 2>&-; echo $$ >sleeper; exec sleep 1234567'
 # JSON with other types, and numbers out of range, in the members that are used

@@ -50,6 +50,8 @@ ln -s "$PWD/7" also
 expect 1 'also/page.html: would be a file of the case' open ./7 -o also/page.html
 "$program" verify ./7 >/dev/null || wrong "the case is spoiled"
 
+expect 2 '--timeout=fast' open --timeout=fast ./7
+
 # --- it is shown where there is a display, by a program that may stay
 mkdir bin
 printf '#!/bin/sh\necho "$@" >%s/shown.new\nmv shown.new shown\n' "$PWD" >bin/xdg-open
@@ -140,7 +142,7 @@ echo '{"slow":[{"start":$start,"duration":4000000,"pid":1000,"cause":0,"self":1,
 "causes":[{"headline":["x"],"function":"</script><img src=x>","worst":7,"functions":[1,"x",{"function":"</script><u>","self":"9","normal_self":-3},{"self":1e300}]},3]}'
 END
 chmod +x liar/pathdiff
-liar/tracerig open ./slow -o liar.html 2>err || wrong "a program that lies: $(cat err)"
+liar/tracerig open --timeout=10m ./slow -o liar.html 2>err || wrong "a program that lies: $(cat err)"
 [ "$(grep -ciE '</?script' liar.html)" -eq 4 ] || wrong "markup of an analyzer in the page"
 python3 "$TRACERIG_TOP/tests/unit/tracerig_open.py" 7 page.html lost lost.html large large.html || wrong "the page's data"
 

@@ -8,6 +8,7 @@
 #ifndef TRACERIG_EXPLAIN_H
 #define TRACERIG_EXPLAIN_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
@@ -111,6 +112,9 @@ struct execution {
 
 /* Normal executions that the slow one is compared with */
 #define NORMAL_MAX 64
+
+/* How long an analyzer may take, ns, unless the user says otherwise */
+#define EXPLAIN_TIMEOUT 60000000000ull
 
 /* A cause has this share of the delay, percent */
 #define SHARE_MIN 50
@@ -225,6 +229,8 @@ struct explain_cause {
 	unsigned int confidence;
 };
 
+extern const struct argp explain_timeout_argp;
+
 void execution_add(struct execution *e, enum part_kind kind, const char *key,
 		   const char *name, const char *detail, u64 from, u64 to,
 		   u32 cpu);
@@ -245,6 +251,6 @@ void explain_join(struct explain *x);
 struct json_object *explain_object(const struct explain *x);
 int explain_case(struct guard *g, struct explain *x, struct json_object *o);
 void explain_free(struct explain *x);
-bool explain_cause(const char *dir, struct explain_cause *cause);
+bool explain_cause(const char *dir, u64 timeout, struct explain_cause *cause);
 
 #endif
