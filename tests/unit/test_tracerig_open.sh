@@ -89,6 +89,16 @@ echo more >>damaged/loadavg.txt
 opened damaged.html damaged
 grep -q '"damage":"[^"]*damaged[^"]*loadavg.txt: has ' damaged.html || wrong "a changed file is not reported"
 
+# --- of a hostile case, no file is shown that a link to a directory leads to
+cp -r 7 hostile
+mkdir victim hostile/symbols
+echo secret >victim/secret.txt
+ln -s "$PWD/victim" hostile/symbols/x
+sed -i 's|"files":\[|&{"name":"symbols/x/secret.txt","bytes":7,"sha256":"'"$(sha256sum <victim/secret.txt | cut -c 1-64)"'"},|' hostile/case.json
+opened hostile.html hostile
+! grep -q 'secret\\n' hostile.html || wrong "a file from elsewhere is on the page"
+grep -q '"name":"loadavg.txt"' hostile.html || wrong "no files on the page of a hostile case"
+
 # --- values that are not times, and of which no key is known
 for change in 's/"unit":"ns"/"unit":""/' 's/common_pid=1000/x=1/' 's/"start":[0-9]*/"start":0/'; do
 	cp -r 7 other
