@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_findings WHAT FILE.dat
+ * gen_findings WHAT FILE.dat [LATER]
  *
  * Writes a made-up recording of 40 executions of an operation of thread 1000, 30 us each,
  * and of a slow one of 5 ms after them, and prints where that begins and ends, and how long
@@ -12,9 +12,11 @@
  *		event before
  *	lies	so the function graph says, and the scheduler's events that the thread ran
  *	bare	as spin, with the function graph alone
- *	pread	the operation is a request to a server, which reads /data/x
+ *	pread	the operation is a request to a server, which reads /data/x; all times are
+ *		LATER by so many ns
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graphdat.h"
@@ -195,11 +197,12 @@ int main(int argc, char **argv)
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
 	struct td td;
 
-	if (argc != 3) {
+	if (argc != 3 && argc != 4) {
 		fprintf(stderr,
 			"usage: gen_findings spin|sleep|markup|lies|bare|pread FILE.dat [LATER]\n");
 		return 2;
 	}
+	now += argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	td_init(&td, &layout, 2);
 	if (!strcmp(argv[1], "pread"))
 		requests(&td);
