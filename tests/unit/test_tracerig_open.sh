@@ -13,7 +13,7 @@ program=$TOOLS/tracerig
 unset DISPLAY WAYLAND_DISPLAY
 export ARGP_HELP_FMT=rmargin=200
 
-# a case of gen_open EVENTS [lost|blind], with sums: generated NAME EVENTS...
+# a case of gen_open EVENTS [MODE], with sums: generated NAME EVENTS...
 generated() {
 	mkdir -p "$1"
 	"$UNIT/gen_open" "$2" "$1" ${3+"$3"} >"$1.truth" || wrong "gen_open"
@@ -119,7 +119,18 @@ generated large 99999
 opened large.html large
 generated larger 150000
 opened larger.html larger
-for page in page lost large larger; do
+# the most requests and stretches that are remembered, with the largest files
+generated many 200000 many
+for file in pressure vmstat meminfo interrupts softirqs cpufreq throttle thermal cgroup chart build-ids; do
+	cp many/dmesg.txt many/$file.txt
+	sed -i 's|"files":\[|&{"name":"'$file.txt'","bytes":1,"sha256":"'"$(printf '%064d' 0)"'"},|' many/case.json
+done
+opened many.html many
+generated some 60000 some
+opened some.html some
+generated late 3000 late
+opened late.html late
+for page in page lost large larger many; do
 	[ "$(grep -ciE '</?script' $page.html)" -eq 4 ] || wrong "$page: markup of the case in the page"
 	grep -qE '<(img|u|i|q)\b' $page.html && wrong "$page: elements of the case in the page"
 	grep -qiE 'https?:|src=|@import|url\(|fetch\(|XMLHttp' $page.html && wrong "$page: loads something"
@@ -157,7 +168,7 @@ END
 chmod +x liar/pathdiff
 liar/tracerig open --timeout=10m ./slow -o liar.html 2>err || wrong "a program that lies: $(cat err)"
 [ "$(grep -ciE '</?script' liar.html)" -eq 4 ] || wrong "markup of an analyzer in the page"
-python3 "$TRACERIG_TOP/tests/unit/tracerig_open.py" 7 page.html lost lost.html large large.html || wrong "the page's data"
+python3 "$TRACERIG_TOP/tests/unit/tracerig_open.py" 7 page.html lost lost.html large large.html late late.html || wrong "the page's data"
 
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
@@ -170,7 +181,7 @@ truth='
 	const devices = QUEUES.map(q => [DATA.devices[q.dev], q.t.reduce((most, t, k) => Math.max(most, q.queued[k] + q.issued[k]), 0), q.t.reduce((sum, t, k) =>
 		sum + (q.queued[k] + q.issued[k]) * ((k + 1 < q.t.length ? q.t[k + 1] : TO) - t), 0)]).sort();
 	return { events: DATA.total, notes: DATA.kinds.reduce((n, k, i) => k.name === "test:note" ? n + E.kind.filter(e => e === i).length : n, 0), cpus, main: spent, devices };'
-for page in 7:page lost:lost large:large; do
+for page in 7:page lost:lost large:large late:late; do
 	shows "$(cat "${page%:*}.truth")" "${page#*:}.html" "$truth" "lanes of ${page%:*}"
 done
 shows '[true,"CPU 2: not recorded, 5 records lost"]' lost.html \
@@ -214,6 +225,17 @@ shows '[100000,true,true,true]' larger.html \
 	'const left = DATA.left.map(l => l ? l[2] : 0);
 	return [E.n, left.reduce((a, b) => a + b) === DATA.total - E.n, FROM < 0 && TO > OP.end && left[0] > 0 && !left[1],
 		text("main p").some(t => t.includes(`This page leaves out ${count(left[0])} events before what it shows`))]' "what is left out"
+
+# Of the requests, first those of the operation's time; of its stretches, the longest
+shows '[16384,true,true,true]' some.html \
+	'const within = ts => ts.filter(t => t >= OP.start && t <= OP.end).length, all = [...E.t].filter((t, i) => role(i) === "bio"), made = within(all);
+	return [REQUESTS.length, REQUESTS.length + DATA.requestsLeft === all.length, made > 5000, within(REQUESTS.map(r => r.begin)) === made]' "requests of the operation's time"
+shows '[16384,true,8192,true,true,true]' many.html \
+	'const drawn = STRETCHES.from.reduce((sum, from, i) => sum + STRETCHES.to[i] - from, 0), [n, ns] = DATA.stretchesLeft;
+	const least = Math.min(...STRETCHES.from.map((from, i) => STRETCHES.to[i] - from)), said = text("main p").join(" ");
+	return [REQUESTS.length, REQUESTS.length + DATA.requestsLeft === 65536, STRETCHES.n, drawn + ns === X.parts.reduce((sum, p) => sum + p.ns, 0) && ns <= n * least,
+		STRETCHES.from.every((from, i) => !i || from >= STRETCHES.to[i - 1]),
+		said.includes(`no room for ${count(DATA.requestsLeft)} requests`) && said.includes(`the ${count(n)} shortest pieces`)]' "requests and stretches that are left out"
 
 # --- the first view, its link, links of evidence, and zoom
 shows '[true,true,true]' page.html \
