@@ -130,6 +130,8 @@ generated some 60000 some
 opened some.html some
 generated late 3000 late
 opened late.html late
+generated renamed 3000 renamed
+opened renamed.html renamed
 for page in page lost large larger many; do
 	[ "$(grep -ciE '</?script' $page.html)" -eq 4 ] || wrong "$page: markup of the case in the page"
 	grep -qE '<(img|u|i|q)\b' $page.html && wrong "$page: elements of the case in the page"
@@ -168,7 +170,7 @@ END
 chmod +x liar/pathdiff
 liar/tracerig open --timeout=10m ./slow -o liar.html 2>err || wrong "a program that lies: $(cat err)"
 [ "$(grep -ciE '</?script' liar.html)" -eq 4 ] || wrong "markup of an analyzer in the page"
-python3 "$TRACERIG_TOP/tests/unit/tracerig_open.py" 7 page.html lost lost.html large large.html late late.html || wrong "the page's data"
+python3 "$TRACERIG_TOP/tests/unit/tracerig_open.py" 7 page.html lost lost.html large large.html late late.html renamed renamed.html || wrong "the page's data"
 
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
@@ -181,7 +183,7 @@ truth='
 	const devices = QUEUES.map(q => [DATA.devices[q.dev], q.t.reduce((most, t, k) => Math.max(most, q.queued[k] + q.issued[k]), 0), q.t.reduce((sum, t, k) =>
 		sum + (q.queued[k] + q.issued[k]) * ((k + 1 < q.t.length ? q.t[k + 1] : TO) - t), 0)]).sort();
 	return { events: DATA.total, notes: DATA.kinds.reduce((n, k, i) => k.name === "test:note" ? n + E.kind.filter(e => e === i).length : n, 0), cpus, main: spent, devices };'
-for page in 7:page lost:lost large:large late:late; do
+for page in 7:page lost:lost large:large late:late renamed:renamed; do
 	shows "$(cat "${page%:*}.truth")" "${page#*:}.html" "$truth" "lanes of ${page%:*}"
 done
 shows '[true,"CPU 2: not recorded, 5 records lost"]' lost.html \
@@ -191,6 +193,8 @@ shows '[true,"CPU 2: not recorded, 5 records lost"]' lost.html \
 shows '[0,0,"CPU 0: what ran is not recorded"]' blind.html \
 	'const l = timeline.lanes.find(l => l.kind === "cpu");
 	return [CPUS.reduce((sum, c) => sum + c.runs.n, 0), follow(0).n, timeline.whatIs(timeline.left + 500, l.y + l.h - 5).text.split("\n")[0]]' "no switches"
+shows '["renamed-1000","</script><b>-1001"]' renamed.html \
+	'return [THREADS[MAIN], THREADS.find(t => t.endsWith("1001"))]' "a thread with another name later"
 # the operation's stretches are the parts; names that are markup are text
 shows '[true,true,"</script><b>-1001","<img onerror=1>-1002",0,3,"load 1\nline </script>\tend?",true,true]' page.html \
 	'const sums = X.parts.map(() => 0);

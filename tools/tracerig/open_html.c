@@ -394,6 +394,15 @@ static bool *choose_requests(const struct open_events *e,
 	return chosen;
 }
 
+/* The thread that made it; it may have got another name since, which events have given it */
+static u32 maker(struct open_events *e, const struct request *r)
+{
+	u32 i = open_thread(e, r->pid, NULL);
+	const struct open_thread *t = hash_entry(&e->threads, i);
+
+	return *t->comm ? i : open_thread(e, r->pid, r->comm);
+}
+
 /*
  * [thread, device, sector, sectors, when queued, when issued, when completed]: the
  * first time that is known as difference from the request before, the others from that; or null
@@ -414,9 +423,8 @@ static void put_requests(struct open_page *p, FILE *out)
 		if (!chosen[r - all])
 			continue;
 		begin = r->queued ? r->queued : r->issued;
-		fprintf(out, "%s[%u,%u,%llu,%llu,", before,
-			open_thread(e, r->pid, r->comm), open_device(e, r->dev),
-			(unsigned long long)r->sector,
+		fprintf(out, "%s[%u,%u,%llu,%llu,", before, maker(e, r),
+			open_device(e, r->dev), (unsigned long long)r->sector,
 			(unsigned long long)r->nr);
 		fprintf(out, r->queued ? "%lld," : "null,%lld,",
 			(long long)(begin - last));
