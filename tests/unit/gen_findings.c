@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_findings WHAT FILE.dat
+ * gen_findings WHAT FILE.dat [LATER]
  *
  * Writes a made-up recording of 40 executions of an operation of thread 1000, 30 us each,
  * and of a slow one of 5 ms after them, and prints where that begins and ends, and how long
@@ -8,11 +8,15 @@
  *
  *	spin	pipe_read() computes
  *	sleep	pipe_read() waits in schedule() until holder woke the thread
+ *	markup	the same, but the thread that woke it is called <b>, of which there is no
+ *		event before
  *	lies	so the function graph says, and the scheduler's events that the thread ran
  *	bare	as spin, with the function graph alone
- *	pread	the operation is a request to a server, which reads /data/x
+ *	pread	the operation is a request to a server, which reads /data/x; all times are
+ *		LATER by so many ns
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graphdat.h"
@@ -41,7 +45,7 @@ static void switch_to(struct gd *gd, int prev, unsigned int state, int next)
 }
 
 /* The thread sleeps on CPU 0 until a thread that runs on CPU 1 wakes it */
-static void sleep_until_woken(struct gd *gd)
+static void sleep_until_woken(struct gd *gd, bool is_waker_seen)
 {
 	switch_to(gd, THREAD, 1, 0);
 	gd->now += FAULT - 2 * US;
@@ -49,7 +53,8 @@ static void sleep_until_woken(struct gd *gd)
 	gd->pid = HOLDER;
 	gd->next_comm = "holder";
 	gd->prev_comm = "swapper";
-	gd_switch(gd, 0, 0, HOLDER);
+	if (is_waker_seen)
+		gd_switch(gd, 0, 0, HOLDER);
 	gd_waking(gd, THREAD);
 	gd->cpu = 0;
 	gd->now += 2 * US;
@@ -60,11 +65,12 @@ static void sleep_until_woken(struct gd *gd)
 static void fault(struct gd *gd, const char *what)
 {
 	uint64_t begin = gd->now;
+	bool sleeps = !strcmp(what, "sleep") || !strcmp(what, "markup");
 
-	if (!strcmp(what, "sleep") || !strcmp(what, "lies")) {
+	if (sleeps || !strcmp(what, "lies")) {
 		gd_enter(gd, SCHEDULE);
-		if (!strcmp(what, "sleep"))
-			sleep_until_woken(gd);
+		if (sleeps)
+			sleep_until_woken(gd, !strcmp(what, "sleep"));
 		else
 			gd->now += FAULT;
 		gd_leave(gd);
@@ -99,7 +105,8 @@ static void graph(struct td *td, const char *what)
 	struct gd gd;
 	int i;
 
-	td->cmdlines = "1000 reader\n77 holder\n";
+	td->cmdlines = !strcmp(what, "markup") ? "1000 reader\n77 <b>\n" :
+						 "1000 reader\n77 holder\n";
 	gd_init(&gd, td, names, 5);
 	if (strcmp(what, "bare") != 0)
 		switch_to(&gd, 0, 0, THREAD);
@@ -190,11 +197,12 @@ int main(int argc, char **argv)
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
 	struct td td;
 
-	if (argc != 3) {
+	if (argc != 3 && argc != 4) {
 		fprintf(stderr,
-			"usage: gen_findings spin|sleep|lies|bare|pread FILE.dat\n");
+			"usage: gen_findings spin|sleep|markup|lies|bare|pread FILE.dat [LATER]\n");
 		return 2;
 	}
+	now += argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	td_init(&td, &layout, 2);
 	if (!strcmp(argv[1], "pread"))
 		requests(&td);

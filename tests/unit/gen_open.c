@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_open EVENTS DIR [lost|blind]: a made-up case of about EVENTS events on four CPUs, and what
- * is true of it, as JSON: time that each CPU ran threads and was in interrupts, what the
- * operation's thread did, the requests of each device. Names of threads and texts are
- * markup. With lost, a CPU loses records for a tenth of the time; with blind, there are no
- * switches in the recording.
+ * gen_open EVENTS DIR [MODE]
+ *
+ * Writes a made-up case of about EVENTS events on four CPUs to DIR, and prints what is true
+ * of it, as JSON: time that each CPU ran threads and was in interrupts, what the operation's
+ * thread did, the requests of each device. Names of threads and texts are markup.
+ *
+ *	lost	a CPU loses records for a tenth of the time
+ *	blind	there are no switches in the recording
+ *	late	the clock is beyond what JavaScript has exactly
+ *	renamed	from the middle on the operation's thread has another name, and makes no
+ *		requests
+ *	many	it is interrupted all the time, and makes requests that are not completed
+ *	some	the same, but before the operation they are completed at once
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +82,9 @@ static struct gd gd;
 static struct td td;
 static uint64_t sectors = 1000;
 static unsigned long events, notes;
-static int blind;
+static uint64_t begin;
+static const char *mode = "";
+static int blind, renamed;
 
 static unsigned int below(unsigned int n)
 {
@@ -88,7 +98,7 @@ static int pid_of(int t)
 
 static const char *comm_of(int t)
 {
-	return t < 0 ? "swapper" : comms[t];
+	return t < 0 ? "swapper" : !t && renamed ? "renamed" : comms[t];
 }
 
 static void become(int t, enum state state)
@@ -177,6 +187,8 @@ static int put_request(int c)
 {
 	int d = below(DEVICES), nr = device[d].nr, k, new = below(2);
 
+	if (renamed && !cpu[c].thread)
+		return 0;
 	if (new &&nr < IN_FLIGHT) {
 		device[d].request[nr].sector = sectors += 16;
 		device[d].request[nr].queued = gd.now;
@@ -262,6 +274,25 @@ static void put_event(int c)
 		put_note(c);
 }
 
+static void put_many(bool at_once)
+{
+	gd.cpu = 0;
+	gd.pid = pid_of(cpu[0].thread);
+	events++;
+	if (cpu[0].thread < 0) {
+		become(0, WAIT);
+		put_switch(0);
+	} else if (below(2)) {
+		put_block(ID_BIO, 0, sectors += 16, 0);
+		if (at_once) {
+			put_block(ID_COMPLETE, 0, sectors, 0);
+			events++;
+		}
+	} else {
+		put_interrupt(0, 0);
+	}
+}
+
 /* ---- files ---- */
 
 static void write_json(const char *dir, uint64_t start, uint64_t end)
@@ -295,7 +326,7 @@ static void write_json(const char *dir, uint64_t start, uint64_t end)
 	fprintf(f,
 		"],\"window\":{\"clock\":\"mono\",\"begin\":%llu,\"end\":%llu,\"cpus\":[]},"
 		"\"losses\":{\"gaps\":0,\"lost\":0,\"dropped\":0,\"overwritten\":0},\"missing\":[\"throttle.txt\"],\"files\":[]}\n",
-		(unsigned long long)GD_BASE, (unsigned long long)gd.now);
+		(unsigned long long)begin, (unsigned long long)gd.now);
 	if (fclose(f)) {
 		perror(path);
 		exit(1);
@@ -338,11 +369,16 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	want = strtoul(argv[1], NULL, 10);
-	blind = argc > 3 && !strcmp(argv[3], "blind");
+	if (argc > 3)
+		mode = argv[3];
+	blind = !strcmp(mode, "blind");
 	start_at = want * 4 / 10;
 	end_at = want * 7 / 10;
 	td_init(&td, &layout, CPUS);
 	gd_init(&gd, &td, names, 1);
+	if (!strcmp(mode, "late"))
+		gd.now += 1ull << 60;
+	begin = gd.now;
 	td_add_event(&td, "block", bio);
 	td_add_event(&td, "block", issue);
 	td_add_event(&td, "block", complete);
@@ -354,14 +390,18 @@ int main(int argc, char **argv)
 	for (c = 0; c < CPUS; c++)
 		cpu[c].since = gd.now;
 	for (c = 0; events < want; c = below(CPUS)) {
-		if (argc > 3 && !blind && c == 2 && events > want / 5 &&
+		if (!strcmp(mode, "lost") && c == 2 && events > want / 5 &&
 		    events < want * 3 / 10 && !cpu[c].in_hard &&
 		    !cpu[c].in_soft && (cpu[c].lost || cpu[c].thread > 0)) {
 			cpu[c].lost = 1;
 			gd.now += 500;
 			continue;
 		}
-		put_event(c);
+		renamed = !strcmp(mode, "renamed") && events > want / 2;
+		if (!strcmp(mode, "many") || !strcmp(mode, "some"))
+			put_many(!strcmp(mode, "some") && !start);
+		else
+			put_event(c);
 		if (!start && events >= start_at)
 			start = gd.now + 1;
 		if (!end && events >= end_at)

@@ -34,6 +34,12 @@ right=$(sed -n 's/.* right=//p' truth)
 grep -q "^cause: $right.* % of the delay, confidence [0-9]* %$" out || wrong "no cause: $(cat truth out)"
 grep -q '^compared with [0-9]* normal executions' out || wrong "no comparison: $(cat out)"
 
+# One request is one
+mkdir one
+"$UNIT/gen_explain" faults complete 500007 one >truth || wrong "gen_explain"
+"$program" explain ./one >out || wrong "explain one"
+grep -q ': 1 other request was issued meanwhile, by task' out || wrong "not one request: $(cat out)"
+
 # --- a list by cause: of some seeds whose cause explain finds, and one without
 mkdir cases
 truth() { # NUMBER WHAT SEED: cases/NUMBER

@@ -56,6 +56,10 @@ explain sleep
 says sleep '^cause: blocked until holder-77 woke it' '^agree: pathdiff names pipe_read waits in schedule\(\).*, the events name blocked until holder-77 woke it$'
 found pathdiff schedule
 
+make_case markup
+explain markup
+says markup '^cause: blocked until <b>-77 woke it'
+
 # --- they disagree, which lowers the confidence
 make_case lies
 explain lies
@@ -150,6 +154,18 @@ ends() { # SCRIPT, which writes the number of a process to sleeper
 	done
 	wrong "what the analyzer has started still runs: $1"
 }
+# --timeout is an option of all commands that say so
+fake 'exec sleep 1234567'
+mkdir -p sleepy
+cp -r spin sleepy/1
+for command in "open ./spin -o -" "list --dir=sleepy --causes"; do
+	# shellcheck disable=SC2086 # a command is many words
+	"$program" $command --timeout=300ms >out 2>err || wrong "$command --timeout: $(cat err)"
+	# shellcheck disable=SC2086
+	"$program" $command --timeout=0s >out 2>err || wrong "$command --timeout=0s: $(cat err)"
+done
+"$program" open ./spin -o out --timeout=300ms || wrong "open --timeout"
+grep -q 'pathdiff: it has not ended within 300.0 ms: see --timeout' out || wrong "open: the analyzer is not stopped"
 ends 'sleep 1234567 & echo $! >sleeper; wait'
 ends 'exec >&- 2>&-; echo $$ >sleeper; exec sleep 1234567'
 # JSON with other types, and numbers out of range, in the members that are used
@@ -176,6 +192,19 @@ hostile 'd["causes"][0]["confidence"] = -5'
 hostile 'd["causes"][0]["confidence"] = float("nan")'
 hostile 'd["causes"][0]["wait"] = {"who": [], "kind": "blocked"}'
 hostile 'd["causes"][0].update(kind="wait", wait={"who": [{"name": {}}], "time": -1, "queued": 1e30})'
+# No more findings than of other programs, however many functions are slow
+many='s = d["slow"][0]
+d["causes"] = [{"function": "f%d" % i, "headline": "f%d" % i, "confidence": 0.9} for i in range(n)]
+d["slow"] = [{"start": s["start"], "duration": s["duration"], "pid": s["pid"], "cause": i, "excess": 1000000 + i} for i in range(n)]'
+hostile "n = 300; $many"
+[ "$(value '[f["in"] for f in d["findings"]]')" = "['f299', 'f298', 'f297', 'f296', 'f295']" ] || wrong "of 300 functions: $(value 'd["findings"]')"
+[ "$(value 'd["remarks"]')" = "[]" ] || wrong "of 300 functions: $(value 'd["remarks"]')"
+hostile "n = 25000; $many"
+[ "$(value 'len(d["findings"])')" = 5 ] || wrong "of 25000 functions: $(value 'd["findings"]')"
+[ "$(value '"first 500 slow functions" in d["remarks"][0] and "without 24500 executions" in d["remarks"][0]')" = True ] ||
+	wrong "of 25000 functions: $(value 'd["remarks"]')"
+hostile 'd["slow"][0]["excess"] = 1000'
+[ "$(value 'd["findings"]')" = "[]" ] || wrong "a finding of less than 1 %: $(value 'd["findings"]')"
 hostile 'd["causes"][0]["headline"] = "a\a\x1b[31m" + "x" * 100000'
 [ "$(value 'd["findings"][0]["name"][:6]')" = 'a??[31' ] || wrong "a headline: $(value 'd["findings"][0]["name"]')"
 

@@ -13,7 +13,7 @@ program=$TOOLS/tracerig
 unset DISPLAY WAYLAND_DISPLAY
 export ARGP_HELP_FMT=rmargin=200
 
-# a case of gen_open EVENTS [lost|blind], with sums: generated NAME EVENTS...
+# a case of gen_open EVENTS [MODE], with sums: generated NAME EVENTS...
 generated() {
 	mkdir -p "$1"
 	"$UNIT/gen_open" "$2" "$1" ${3+"$3"} >"$1.truth" || wrong "gen_open"
@@ -55,6 +55,8 @@ ln -s 7/new.html nothing.html
 expect 1 'nothing.html: would be a file of the case' open ./7 -o nothing.html
 "$program" verify ./7 >/dev/null || wrong "the case is spoiled"
 
+expect 2 '--timeout=fast' open --timeout=fast ./7
+
 # --- it is shown where there is a display, by a program that may stay
 mkdir bin
 printf '#!/bin/sh\necho "$@" >%s/shown.new\nmv shown.new shown\n' "$PWD" >bin/xdg-open
@@ -92,6 +94,16 @@ echo more >>damaged/loadavg.txt
 opened damaged.html damaged
 grep -q '"damage":"[^"]*damaged[^"]*loadavg.txt: has ' damaged.html || wrong "a changed file is not reported"
 
+# --- of a hostile case, no file is shown that a link to a directory leads to
+cp -r 7 hostile
+mkdir victim hostile/symbols
+echo secret >victim/secret.txt
+ln -s "$PWD/victim" hostile/symbols/x
+sed -i 's|"files":\[|&{"name":"symbols/x/secret.txt","bytes":7,"sha256":"'"$(sha256sum <victim/secret.txt | cut -c 1-64)"'"},|' hostile/case.json
+opened hostile.html hostile
+! grep -q 'secret\\n' hostile.html || wrong "a file from elsewhere is on the page"
+grep -q '"name":"loadavg.txt"' hostile.html || wrong "no files on the page of a hostile case"
+
 # --- values that are not times, and of which no key is known
 for change in 's/"unit":"ns"/"unit":""/' 's/common_pid=1000/x=1/' 's/"start":[0-9]*/"start":0/'; do
 	cp -r 7 other
@@ -112,7 +124,20 @@ generated large 99999
 opened large.html large
 generated larger 150000
 opened larger.html larger
-for page in page lost large larger; do
+# the most requests and stretches that are remembered, with the largest files
+generated many 200000 many
+for file in pressure vmstat meminfo interrupts softirqs cpufreq throttle thermal cgroup chart build-ids; do
+	cp many/dmesg.txt many/$file.txt
+	sed -i 's|"files":\[|&{"name":"'$file.txt'","bytes":1,"sha256":"'"$(printf '%064d' 0)"'"},|' many/case.json
+done
+opened many.html many
+generated some 60000 some
+opened some.html some
+generated late 3000 late
+opened late.html late
+generated renamed 3000 renamed
+opened renamed.html renamed
+for page in page lost large larger many; do
 	[ "$(grep -ciE '</?script' $page.html)" -eq 4 ] || wrong "$page: markup of the case in the page"
 	grep -qE '<(img|u|i|q)\b' $page.html && wrong "$page: elements of the case in the page"
 	grep -qiE 'https?:|src=|@import|url\(|fetch\(|XMLHttp' $page.html && wrong "$page: loads something"
@@ -121,9 +146,9 @@ for page in page lost large larger; do
 done
 # --- what the analyzers find: of recordings whose truth is known, and of a program in the
 # place of one that writes what it likes
-found() { # CASE WHAT
+found() { # CASE WHAT [LATER]
 	mkdir "$1"
-	"$UNIT/gen_findings" "$2" "$1/trace.dat" >truth || wrong "gen_findings $2"
+	"$UNIT/gen_findings" "$2" "$1/trace.dat" ${3+"$3"} >truth || wrong "gen_findings $2"
 	read -r start end _ <truth
 	python3 "$TRACERIG_TOP/tests/unit/tracerig_case.py" "$start" "$end" 30000 60000 1000 >"$1/case.json"
 }
@@ -131,6 +156,9 @@ found slow sleep
 opened slow.html slow
 found request pread
 opened request.html request
+# times of the clock that JavaScript has not exactly
+found request-late pread $((1 << 60))
+opened request-late.html request-late
 mkdir branches
 "$UNIT/gen_lbr" branches/trace.dat 16 2000 3 cycles to count period >truth || wrong "gen_lbr"
 read -r start end < <(python3 "$TRACERIG_TOP/tests/unit/tracerig_branches.py" window truth)
@@ -145,9 +173,9 @@ echo '{"slow":[{"start":$start,"duration":4000000,"pid":1000,"cause":0,"self":1,
 "causes":[{"headline":["x"],"function":"</script><img src=x>","worst":7,"functions":[1,"x",{"function":"</script><u>","self":"9","normal_self":-3},{"self":1e300}]},3]}'
 END
 chmod +x liar/pathdiff
-liar/tracerig open ./slow -o liar.html 2>err || wrong "a program that lies: $(cat err)"
+liar/tracerig open --timeout=10m ./slow -o liar.html 2>err || wrong "a program that lies: $(cat err)"
 [ "$(grep -ciE '</?script' liar.html)" -eq 4 ] || wrong "markup of an analyzer in the page"
-python3 "$TRACERIG_TOP/tests/unit/tracerig_open.py" 7 page.html lost lost.html large large.html || wrong "the page's data"
+python3 "$TRACERIG_TOP/tests/unit/tracerig_open.py" 7 page.html lost lost.html large large.html late late.html renamed renamed.html || wrong "the page's data"
 
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
@@ -160,7 +188,7 @@ truth='
 	const devices = QUEUES.map(q => [DATA.devices[q.dev], q.t.reduce((most, t, k) => Math.max(most, q.queued[k] + q.issued[k]), 0), q.t.reduce((sum, t, k) =>
 		sum + (q.queued[k] + q.issued[k]) * ((k + 1 < q.t.length ? q.t[k + 1] : TO) - t), 0)]).sort();
 	return { events: DATA.total, notes: DATA.kinds.reduce((n, k, i) => k.name === "test:note" ? n + E.kind.filter(e => e === i).length : n, 0), cpus, main: spent, devices };'
-for page in 7:page lost:lost large:large; do
+for page in 7:page lost:lost large:large late:late renamed:renamed; do
 	shows "$(cat "${page%:*}.truth")" "${page#*:}.html" "$truth" "lanes of ${page%:*}"
 done
 shows '[true,"CPU 2: not recorded, 5 records lost"]' lost.html \
@@ -170,6 +198,8 @@ shows '[true,"CPU 2: not recorded, 5 records lost"]' lost.html \
 shows '[0,0,"CPU 0: what ran is not recorded"]' blind.html \
 	'const l = timeline.lanes.find(l => l.kind === "cpu");
 	return [CPUS.reduce((sum, c) => sum + c.runs.n, 0), follow(0).n, timeline.whatIs(timeline.left + 500, l.y + l.h - 5).text.split("\n")[0]]' "no switches"
+shows '["renamed-1000","</script><b>-1001"]' renamed.html \
+	'return [THREADS[MAIN], THREADS.find(t => t.endsWith("1001"))]' "a thread with another name later"
 # the operation's stretches are the parts; names that are markup are text
 shows '[true,true,"</script><b>-1001","<img onerror=1>-1002",0,3,"load 1\nline </script>\tend?",true,true]' page.html \
 	'const sums = X.parts.map(() => 0);
@@ -186,10 +216,12 @@ shows '[true,[["4.970 ms","0 ns","schedule"]],true]' slow.html \
 	'const f = X.findings[0], heads = text("h2");
 	return [f.by === "pathdiff" && text(".part b").includes("pathdiff: " + f.name), [...document.querySelectorAll(".beside")].map(c => [...c.parentNode.children].slice(0, 3).map(e => e.textContent)),
 		heads.includes("slow path beside the normal one: " + DATA.analyzers[0].paths[0].headline)]' "pathdiff"
-shows '[true,"server: pread64 /data/x","4.970 ms",true]' request.html \
+for page in request request-late; do
+	shows '[true,"server: pread64 /data/x","4.970 ms",true]' $page.html \
 	'const r = DATA.analyzers[0].request, steps = [...document.querySelectorAll(".step")], k = r.steps.findIndex(s => s[2] === "pread64");
 	return [Math.abs(r.steps.reduce((sum, s) => sum + s[4], 0) - r.wait) <= r.wait / 100, steps[k].firstChild.textContent, steps[k].lastChild.textContent,
-		!!steps[k].querySelector(".own") && text(".headline")[0].startsWith("cause: ioreq: server: pread64")]' "ioreq"
+		!!steps[k].querySelector(".own") && text(".headline")[0].startsWith("cause: ioreq: server: pread64")]' "ioreq, $page"
+done
 shows '[true,true]' branches.html \
 	'const r = DATA.analyzers[0], rows = [...document.querySelectorAll("h2 ~ .scroll tbody tr")].map(tr => tr.children[2] && tr.children[2].textContent);
 	return [text("h2").includes("branches: what ran between two samples"), r.functions.length > 5 && r.functions.every(f => rows.includes(f[0]))]' "lbrtime"
@@ -202,6 +234,17 @@ shows '[100000,true,true,true]' larger.html \
 	'const left = DATA.left.map(l => l ? l[2] : 0);
 	return [E.n, left.reduce((a, b) => a + b) === DATA.total - E.n, FROM < 0 && TO > OP.end && left[0] > 0 && !left[1],
 		text("main p").some(t => t.includes(`This page leaves out ${count(left[0])} events before what it shows`))]' "what is left out"
+
+# Of the requests, first those of the operation's time; of its stretches, the longest
+shows '[16384,true,true,true]' some.html \
+	'const within = ts => ts.filter(t => t >= OP.start && t <= OP.end).length, all = [...E.t].filter((t, i) => role(i) === "bio"), made = within(all);
+	return [REQUESTS.length, REQUESTS.length + DATA.requestsLeft === all.length, made > 5000, within(REQUESTS.map(r => r.begin)) === made]' "requests of the operation's time"
+shows '[16384,true,8192,true,true,true]' many.html \
+	'const drawn = STRETCHES.from.reduce((sum, from, i) => sum + STRETCHES.to[i] - from, 0), [n, ns] = DATA.stretchesLeft;
+	const least = Math.min(...STRETCHES.from.map((from, i) => STRETCHES.to[i] - from)), said = text("main p").join(" ");
+	return [REQUESTS.length, REQUESTS.length + DATA.requestsLeft === 65536, STRETCHES.n, drawn + ns === X.parts.reduce((sum, p) => sum + p.ns, 0) && ns <= n * least,
+		STRETCHES.from.every((from, i) => !i || from >= STRETCHES.to[i - 1]),
+		said.includes(`no room for ${count(DATA.requestsLeft)} requests`) && said.includes(`the ${count(n)} shortest pieces`)]' "requests and stretches that are left out"
 
 # --- the first view, its link, links of evidence, and zoom
 shows '[true,true,true]' page.html \

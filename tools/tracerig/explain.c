@@ -20,13 +20,32 @@
 /* CPU seconds without progress: a damaged trace.dat */
 #define IDLE_CPU 60
 
-/* How long an analyzer may take, ns, unless the user says otherwise */
-#define TIMEOUT 60000000000ull
-
 /* A flag of the kernel's in an alarm's rules */
 #define RULE_OVERDUE 0x100
 
 enum { OPT_FORMAT = 0x100, OPT_TIMEOUT };
+
+static const struct argp_option timeout_options[] = {
+	{ "timeout", OPT_TIMEOUT, "TIME", 0,
+	  "Stop an analyzer after TIME (1m); 0s: ask none", 1 },
+	{ 0 }
+};
+
+/* Its input is the u64 */
+static error_t parse_timeout(int key, char *arg, struct argp_state *state)
+{
+	u64 *timeout = state->input;
+
+	if (key != OPT_TIMEOUT)
+		return ARGP_ERR_UNKNOWN;
+	*timeout = cli_time(state, "timeout", arg, 0);
+	return 0;
+}
+
+/* The option --timeout of all commands that explain */
+const struct argp explain_timeout_argp = {
+	timeout_options, parse_timeout, NULL, NULL, NULL, NULL, NULL
+};
 
 /* @cause: shared with the guard's child; NULL: print all */
 struct explain_job {
@@ -50,8 +69,6 @@ static const char *const saw_name[SAW_NR] = {
 
 static const struct argp_option options[] = {
 	{ "format", OPT_FORMAT, "text|json", 0, "text (default) or json", 1 },
-	{ "timeout", OPT_TIMEOUT, "TIME", 0,
-	  "Stop an analyzer after TIME (1m); 0s: ask none", 1 },
 	{ 0 }
 };
 
@@ -75,13 +92,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &job->operand;
+		state->child_inputs[1] = &job->x.timeout;
 		return 0;
 	case OPT_FORMAT:
 		job->json = cli_word(state, "format", arg, formats,
 				     ARRAY_SIZE(formats));
-		return 0;
-	case OPT_TIMEOUT:
-		job->x.timeout = cli_time(state, "timeout", arg, 0);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -453,7 +468,7 @@ static const char *read_alarm(struct explain *x, struct json_object *o)
 /**
  * explain_case - explain a case as a part of a guard's work
  * @g: the guard
- * @x: an explain with its @file, for explain_free()
+ * @x: an explain with its @file and @timeout, for explain_free()
  * @o: the case's case.json, which must live as long as @x
  *
  * Return: 0, or EXIT_FAILURE after guard_fail(). What cannot be explained has no parts, and
@@ -461,7 +476,6 @@ static const char *read_alarm(struct explain *x, struct json_object *o)
  */
 int explain_case(struct guard *g, struct explain *x, struct json_object *o)
 {
-	x->timeout = TIMEOUT;
 	x->why_none = read_alarm(x, o);
 	return x->why_none ? 0 : find_out(g, x);
 }
@@ -499,13 +513,14 @@ static int explain(struct explain_job *job, const char *program)
 /**
  * explain_cause - what caused a case
  * @dir: the case
+ * @timeout: ns that each analyzer may take; 0: none is asked
  * @cause: filled in
  *
  * Return: false if the case cannot be read, which is reported.
  */
-bool explain_cause(const char *dir, struct explain_cause *cause)
+bool explain_cause(const char *dir, u64 timeout, struct explain_cause *cause)
 {
-	struct explain_job job = { .dir = xstrdup(dir), .x.timeout = TIMEOUT };
+	struct explain_job job = { .dir = xstrdup(dir), .x.timeout = timeout };
 	int status;
 
 	job.cause = mmap(NULL, sizeof(*cause), PROT_READ | PROT_WRITE,
@@ -532,11 +547,13 @@ int explain_main(int argc, char **argv)
 		operand_options, operand_parse, NULL, NULL, NULL, NULL, NULL
 	};
 	static const struct argp_child children[] = { { &child, 0, NULL, 0 },
+						      { &explain_timeout_argp,
+							0, NULL, 0 },
 						      { 0 } };
 	static const struct argp argp = { options,  parse, "CASE", doc,
 					  children, NULL,  NULL };
 	struct explain_job job = { .operand.dir = CASES_DIR,
-				   .x.timeout = TIMEOUT };
+				   .x.timeout = EXPLAIN_TIMEOUT };
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &job);

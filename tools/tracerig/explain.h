@@ -8,6 +8,7 @@
 #ifndef TRACERIG_EXPLAIN_H
 #define TRACERIG_EXPLAIN_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
@@ -112,6 +113,9 @@ struct execution {
 /* Normal executions that the slow one is compared with */
 #define NORMAL_MAX 64
 
+/* How long an analyzer may take, ns, unless the user says otherwise */
+#define EXPLAIN_TIMEOUT 60000000000ull
+
 /* A cause has this share of the delay, percent */
 #define SHARE_MIN 50
 
@@ -173,7 +177,7 @@ struct analysis {
  * @analysis:	of each analyzer
  * @finding:	what they have found, for explain_free(); the largest share first
  * @named:	the finding that is the cause; NULL: it is the first part, or none
- * @remark:	where the parts agree and disagree; for free()
+ * @remark:	where the parts agree and disagree, and what is left out; for free()
  */
 struct explain {
 	const char *file;
@@ -225,6 +229,8 @@ struct explain_cause {
 	unsigned int confidence;
 };
 
+extern const struct argp explain_timeout_argp;
+
 void execution_add(struct execution *e, enum part_kind kind, const char *key,
 		   const char *name, const char *detail, u64 from, u64 to,
 		   u32 cpu);
@@ -240,10 +246,11 @@ void explain_shares(struct explain *x);
 void explain_judge(struct explain *x);
 const char *analyzer_name(enum analyzer a);
 void explain_ask(struct explain *x);
+void explain_remark(struct explain *x, char *text);
 void explain_join(struct explain *x);
 struct json_object *explain_object(const struct explain *x);
 int explain_case(struct guard *g, struct explain *x, struct json_object *o);
 void explain_free(struct explain *x);
-bool explain_cause(const char *dir, struct explain_cause *cause);
+bool explain_cause(const char *dir, u64 timeout, struct explain_cause *cause);
 
 #endif

@@ -26,6 +26,9 @@
 #define FINDINGS_MOST 5
 #define FINDING_LEAST 1
 
+/* Functions that pathdiff's findings are chosen from: each is looked for by its name */
+#define FUNCTIONS_MOST 500
+
 /* Bytes of a text from an analyzer */
 #define TEXT_MOST 300
 
@@ -112,6 +115,23 @@ static struct finding *add_finding(struct explain *x, enum analyzer by)
 	return &x->finding[x->nr_findings++];
 }
 
+static void free_finding(struct finding *f)
+{
+	free(f->part.key);
+	free(f->part.name);
+	free(f->part.detail);
+	free(f->who);
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct finding *f = a, *g = b;
+
+	if (f->part.share != g->part.share)
+		return f->part.share < g->part.share ? 1 : -1;
+	return (int)f->by - (int)g->by;
+}
+
 /* The parts of @y, which is the operation as an analyzer sees it, become findings */
 static void add_parts(struct explain *x, struct explain *y, enum analyzer by,
 		      double known)
@@ -174,6 +194,7 @@ static enum part_kind path_kind(struct json_object *cause)
 	return length(array(wait, "who")) ? PART_BLOCKED : PART_BLOCKED_BLIND;
 }
 
+/* NULL if there is no room for one more function */
 static struct finding *path_finding(struct explain *x,
 				    struct json_object *cause)
 {
@@ -189,6 +210,10 @@ static struct finding *path_finding(struct explain *x,
 			return f;
 		}
 	}
+	if (x->nr_findings == FUNCTIONS_MOST) {
+		free(function);
+		return NULL;
+	}
 	f = add_finding(x, PATHDIFF);
 	f->part.kind = path_kind(cause);
 	f->part.key = function;
@@ -199,9 +224,12 @@ static struct finding *path_finding(struct explain *x,
 	return f;
 }
 
-/* Add a slow execution if it is a part of the operation; false if it is damaged */
+/*
+ * Add a slow execution if it is a part of the operation; false if it is damaged. @left counts
+ * those without room.
+ */
 static bool add_path(struct explain *x, struct json_object *slow,
-		     struct json_object *causes)
+		     struct json_object *causes, size_t *left)
 {
 	u64 start = number(slow, "start"), duration = number(slow, "duration");
 	u64 excess = number(slow, "excess"), cause = number(slow, "cause"), end;
@@ -216,6 +244,10 @@ static bool add_path(struct explain *x, struct json_object *slow,
 	if (cause >= length(causes))
 		return false;
 	f = path_finding(x, item(causes, cause));
+	if (!f) {
+		++*left;
+		return true;
+	}
 	usual = min(number(slow, "normal_self"), duration);
 	f->part.usual += usual;
 	ns = min(excess + usual, duration);
@@ -227,30 +259,50 @@ static bool add_path(struct explain *x, struct json_object *slow,
 	return true;
 }
 
+/* pathdiff is the first one that is asked: all findings are its own */
+static void keep_largest(struct explain *x)
+{
+	size_t kept = 0;
+
+	if (x->nr_findings)
+		qsort(x->finding, x->nr_findings, sizeof(*x->finding),
+		      by_share);
+	while (kept < min(x->nr_findings, (size_t)FINDINGS_MOST) &&
+	       x->finding[kept].part.share >= FINDING_LEAST)
+		kept++;
+	while (x->nr_findings > kept)
+		free_finding(&x->finding[--x->nr_findings]);
+}
+
 static const char *read_pathdiff(struct explain *x, struct json_object *o)
 {
 	struct json_object *slow = array(o, "slow");
 	struct json_object *causes = array(o, "causes");
 	double delay = explain_delay(x);
-	size_t i;
+	size_t i, left = 0;
 
 	if (!slow || !causes)
 		return "its output is not understood: causes and slow executions are not in it";
 	for (i = 0; i < length(slow); i++) {
-		if (!add_path(x, item(slow, i), causes))
+		if (!add_path(x, item(slow, i), causes, &left))
 			return "its output is not understood: a slow execution";
 	}
 	for (i = 0; i < x->nr_findings; i++) {
 		struct part *p = &x->finding[i].part;
 
-		if (x->finding[i].by != PATHDIFF)
-			continue;
 		p->share = fmin(100 * (p->ns - p->usual) / fmax(delay, 1), 100);
 		p->least = p->share;
 		p->most = p->share;
 		if (p->share < SHARE_MIN)
 			x->finding[i].confidence = 0;
 	}
+	keep_largest(x);
+	if (left)
+		explain_remark(
+			x,
+			xasprintf(
+				"pathdiff: only the first %d slow functions of the operation are looked at, without %zu executions in others",
+				FUNCTIONS_MOST, left));
 	return NULL;
 }
 
@@ -513,14 +565,10 @@ static void drop_findings(struct explain *x, enum analyzer a)
 	for (i = 0; i < x->nr_findings; i++) {
 		struct finding *f = &x->finding[i];
 
-		if (f->by != a) {
+		if (f->by != a)
 			x->finding[kept++] = *f;
-			continue;
-		}
-		free(f->part.key);
-		free(f->part.name);
-		free(f->part.detail);
-		free(f->who);
+		else
+			free_finding(f);
 	}
 	x->nr_findings = kept;
 }
@@ -543,15 +591,6 @@ static void ask(struct explain *x, enum analyzer a, const char *path)
 		return;
 	is->trouble = xstrdup(trouble);
 	drop_findings(x, a);
-}
-
-static int by_share(const void *a, const void *b)
-{
-	const struct finding *f = a, *g = b;
-
-	if (f->part.share != g->part.share)
-		return f->part.share < g->part.share ? 1 : -1;
-	return (int)f->by - (int)g->by;
 }
 
 /**

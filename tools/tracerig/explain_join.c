@@ -19,7 +19,12 @@
 /* Most confidence in a finding that no event supports, percent */
 #define ALONE_MOST 90
 
-static void remark(struct explain *x, char *text)
+/**
+ * explain_remark - add a line on what analyzers have found
+ * @x: the operation
+ * @text: the line, for free()
+ */
+void explain_remark(struct explain *x, char *text)
 {
 	if (x->nr_remarks < ARRAY_SIZE(x->remark))
 		x->remark[x->nr_remarks++] = text;
@@ -95,14 +100,16 @@ static void compare_with_events(struct explain *x, const struct finding *f,
 		f->part.kind == PART_BLOCKED && *f->who ? ", ended by " : "";
 
 	if (agrees(f, p)) {
-		remark(x,
-		       xasprintf("agree: %s names %s, the events name %s",
-				 analyzer_name(f->by), f->part.name, p->name));
+		explain_remark(
+			x,
+			xasprintf("agree: %s names %s, the events name %s",
+				  analyzer_name(f->by), f->part.name, p->name));
 		return;
 	}
-	remark(x, xasprintf("disagree: %s names %s%s%s, the events name %s",
-			    analyzer_name(f->by), f->part.name, who,
-			    *who ? f->who : "", p->name));
+	explain_remark(
+		x, xasprintf("disagree: %s names %s%s%s, the events name %s",
+			     analyzer_name(f->by), f->part.name, who,
+			     *who ? f->who : "", p->name));
 	explain_doubt(x, confidence, 0.7,
 		      xasprintf("%s and the events disagree",
 				analyzer_name(f->by)));
@@ -116,13 +123,14 @@ static void compare(struct explain *x, const struct finding *f,
 	    f->by == IOREQ || g->by == IOREQ)
 		return;
 	if (!strcmp(f->part.key, g->part.key))
-		remark(x, xasprintf("agree: %s and %s name %s",
-				    analyzer_name(f->by), analyzer_name(g->by),
-				    f->part.key));
+		explain_remark(x, xasprintf("agree: %s and %s name %s",
+					    analyzer_name(f->by),
+					    analyzer_name(g->by), f->part.key));
 	else
-		remark(x, xasprintf("disagree: %s names %s, %s names %s",
-				    analyzer_name(f->by), f->part.key,
-				    analyzer_name(g->by), g->part.key));
+		explain_remark(x,
+			       xasprintf("disagree: %s names %s, %s names %s",
+					 analyzer_name(f->by), f->part.key,
+					 analyzer_name(g->by), g->part.key));
 }
 
 /* Whether a finding can be the cause where the events name none */

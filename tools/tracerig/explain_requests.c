@@ -141,12 +141,16 @@ static void who_else(const struct blk_requests *q, const struct request *own,
 	}
 	for (r = q->request; r < end && left; r++)
 		by += is_other(r, own, from, to) && is_same_program(r, who);
-	snprintf(buf, size, "%llu other requests %s", nr,
-		 to ? "were issued meanwhile" : "were in the device before it");
-	if (2 * by > nr)
+	snprintf(buf, size, "%llu other %s %s", nr,
+		 nr == 1 ? "request was" : "requests were",
+		 to ? "issued meanwhile" : "in the device before it");
+	if (2 * by > nr && nr > 1)
 		snprintf(buf + strlen(buf), size - strlen(buf),
 			 ", %llu of them by %.*s", by, group_comm(who->comm),
 			 who->comm);
+	else if (nr == 1)
+		snprintf(buf + strlen(buf), size - strlen(buf), ", by %.*s",
+			 group_comm(who->comm), who->comm);
 }
 
 /**

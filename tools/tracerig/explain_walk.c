@@ -270,7 +270,7 @@ static void see_cpu(struct walk *w, const struct seen *s)
 	if (s->event == SWITCH)
 		comm = s->text[1];
 	snprintf(c->comm, sizeof(c->comm), "%.16s",
-		 comm && *comm && *comm != '<' ? comm : "?");
+		 comm && *comm && strcmp(comm, "<...>") != 0 ? comm : "?");
 }
 
 static void change_cpu(struct walk *w, const struct seen *s)

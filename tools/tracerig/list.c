@@ -21,6 +21,7 @@ struct list {
 	const char *dir;
 	bool json;
 	bool causes;
+	u64 timeout;
 };
 
 /* A case, and what caused it */
@@ -56,6 +57,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct list *l = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &l->timeout;
+		return 0;
 	case OPT_DIR:
 		l->dir = arg;
 		return 0;
@@ -170,8 +174,8 @@ static int by_cause(const void *a, const void *b)
 }
 
 /* The cases that can be read; false if others cannot, which is reported */
-static bool find_causes(const struct store *s, struct caused *caused,
-			size_t *nr)
+static bool find_causes(const struct store *s, u64 timeout,
+			struct caused *caused, size_t *nr)
 {
 	bool good = true;
 	char *dir;
@@ -181,7 +185,7 @@ static bool find_causes(const struct store *s, struct caused *caused,
 	for (i = 0; i < s->nr; i++) {
 		caused[*nr].c = &s->c[i];
 		dir = xasprintf("%s/%llu", s->dir, s->c[i].number);
-		if (explain_cause(dir, &caused[*nr].cause))
+		if (explain_cause(dir, timeout, &caused[*nr].cause))
 			++*nr;
 		else
 			good = false;
@@ -247,14 +251,14 @@ static void print_caused_json(const struct caused *c, size_t nr)
 	json_write(o, stdout);
 }
 
-static bool list_causes(const struct store *s, bool json)
+static bool list_causes(const struct store *s, const struct list *l)
 {
 	struct caused *caused = xcalloc(s->nr + 1, sizeof(*caused));
 	size_t nr;
-	bool good = find_causes(s, caused, &nr);
+	bool good = find_causes(s, l->timeout, caused, &nr);
 
 	memory_doing("writing the list");
-	(json ? print_caused_json : print_caused_text)(caused, nr);
+	(l->json ? print_caused_json : print_caused_text)(caused, nr);
 	free(caused);
 	return good;
 }
@@ -268,9 +272,12 @@ static bool list_causes(const struct store *s, bool json)
  */
 int list_main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, NULL, doc,
-					  NULL,	   NULL,  NULL };
-	struct list l = { .dir = CASES_DIR };
+	static const struct argp_child children[] = {
+		{ &explain_timeout_argp, 0, NULL, 0 }, { 0 }
+	};
+	static const struct argp argp = { options,  parse, NULL, doc,
+					  children, NULL,  NULL };
+	struct list l = { .dir = CASES_DIR, .timeout = EXPLAIN_TIMEOUT };
 	struct store s;
 	bool good = true;
 	char *error;
@@ -282,7 +289,7 @@ int list_main(int argc, char **argv)
 	if (error)
 		complain("%s", error);
 	else if (l.causes && (s.nr || l.json))
-		good = list_causes(&s, l.json);
+		good = list_causes(&s, &l);
 	else if (l.json)
 		print_json(&s);
 	else

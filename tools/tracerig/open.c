@@ -20,8 +20,6 @@
 #define IDLE_CPU 60
 
 static const struct argp_option options[] = {
-	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
-	  1 },
 	{ "output", 'o', "FILE", 0,
 	  "Write to FILE and open no browser; FILE is replaced only if there was no error; - is standard output (case-N.html)",
 	  2 },
@@ -40,14 +38,26 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";
 
+/* What argp fills in */
+struct command {
+	struct operand operand;
+	struct open_page page;
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct operand *o = state->input;
+	struct command *c = state->input;
 
-	if (key != 'o')
-		return operand_parse(key, arg, state);
-	o->output = arg;
-	return 0;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &c->operand;
+		state->child_inputs[1] = &c->page.x.timeout;
+		return 0;
+	case 'o':
+		c->operand.output = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
 }
 
 static u64 number(struct json_object *o, const char *name)
@@ -153,32 +163,41 @@ static int make(struct open_page *p, const char *output)
  */
 int open_main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "CASE", doc,
-					  NULL,	   NULL,  NULL };
-	struct operand o = { .dir = CASES_DIR };
-	struct open_page page = { 0 };
+	static const struct argp child = {
+		operand_options, operand_parse, NULL, NULL, NULL, NULL, NULL
+	};
+	static const struct argp_child children[] = { { &child, 0, NULL, 0 },
+						      { &explain_timeout_argp,
+							0, NULL, 0 },
+						      { 0 } };
+	static const struct argp argp = { options,  parse, "CASE", doc,
+					  children, NULL,  NULL };
+	struct command c = { .operand.dir = CASES_DIR,
+			     .page.x.timeout = EXPLAIN_TIMEOUT };
+	struct open_page *page = &c.page;
 	int status = EXIT_FAILURE;
 	char *error, *output;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	page.dir = operand_directory(&o);
-	page.o = case_read(page.dir, &error);
+	argp_parse(&argp, argc, argv, 0, NULL, &c);
+	page->dir = operand_directory(&c.operand);
+	page->o = case_read(page->dir, &error);
 	if (error) {
 		complain("%s", error);
 	} else {
-		page.damage = case_verify(page.dir, page.o);
-		output = o.output ? xstrdup(o.output) : page_name(page.o);
-		status = make(&page, output);
-		if (!status && !o.output) {
+		page->damage = case_verify(page->dir, page->o);
+		output = c.operand.output ? xstrdup(c.operand.output) :
+					    page_name(page->o);
+		status = make(page, output);
+		if (!status && !c.operand.output) {
 			puts(output);
 			if (has_display())
 				show(output);
 		}
 		free(output);
 	}
-	json_object_put(page.o);
-	free(page.damage);
-	free(page.dir);
+	json_object_put(page->o);
+	free(page->damage);
+	free(page->dir);
 	free(error);
 	return status;
 }

@@ -22,6 +22,8 @@ struct json_object;
 #define OPEN_EVENTS_MAX 100000
 #define OPEN_TEXTS_MAX (1u << 20)
 #define OPEN_GAPS_MAX 1000
+#define OPEN_REQUESTS_MAX 16384
+#define OPEN_STRETCHES_MAX 8192
 
 /* An event whose text is not on the page, or that has none */
 #define OPEN_NO_TEXT U32_MAX

@@ -38,12 +38,20 @@ static size_t length(struct json_object *array, size_t most)
 		       0;
 }
 
-/* Below 2^53, which the page has exactly */
-static u64 number(struct json_object *o, const char *name)
+/* What the page has exactly is below this */
+#define EXACT (1ll << 53)
+
+/* A time of the trace clock can be EXACT and more: after 104 days */
+static u64 clock_time(struct json_object *o, const char *name)
 {
 	s64 n = json_object_get_int64(member(o, name));
 
-	return n > 0 ? min((u64)n, (1ull << 53) - 1) : 0;
+	return max(n, (s64)0);
+}
+
+static u64 number(struct json_object *o, const char *name)
+{
+	return min(clock_time(o, name), (u64)EXACT - 1);
 }
 
 static const char *text(struct json_object *o, const char *name)
@@ -134,7 +142,7 @@ static struct json_object *step_row(const struct explain *x,
 static u64 concerns(const struct explain *x, struct json_object *request)
 {
 	struct json_object *steps = member(request, "waited_for");
-	u64 begin = number(request, "begin"), to;
+	u64 begin = clock_time(request, "begin"), to;
 	bool own = number(request, "pid") == (u64)x->op.pid;
 	size_t i;
 
@@ -151,6 +159,7 @@ static void add_request(const struct explain *x, struct json_object *to,
 	struct json_object *all = member(result, "slowest"), *best = NULL;
 	struct json_object *o, *rows, *steps;
 	u64 most = 0, n;
+	s64 since;
 	size_t i;
 
 	for (i = 0; i < length(all, SIZE_MAX); i++) {
@@ -166,7 +175,8 @@ static void add_request(const struct explain *x, struct json_object *to,
 	steps = member(best, "waited_for");
 	json_string(o, "client", text(best, "client"));
 	json_number(o, "wait", number(best, "wait"));
-	json_signed(o, "begin", number(best, "begin") - x->op.start);
+	since = clock_time(best, "begin") - x->op.start;
+	json_signed(o, "begin", max(min(since, EXACT - 1), 1 - EXACT));
 	for (i = 0; i < length(steps, STEPS_MAX); i++)
 		json_object_array_add(rows, step_row(x, item(steps, i)));
 	json_number(o, "left", length(steps, SIZE_MAX) - i);

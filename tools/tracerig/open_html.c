@@ -157,6 +157,35 @@ static int by_time(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
+static int by_length(const void *a, const void *b)
+{
+	const struct stretch *x = a, *y = b;
+	u64 m = x->to - x->from, n = y->to - y->from;
+
+	return m != n ? (m < n ? 1 : -1) : by_time(a, b);
+}
+
+/* The longest ones stay, in order of time; return: number and ns of the others */
+static struct json_object *leave_stretches(struct execution *e)
+{
+	struct json_object *a = json_object_new_array();
+	size_t most = OPEN_STRETCHES_MAX, left = 0;
+	u64 ns = 0;
+
+	if (e->stretches > most)
+		qsort(e->stretch, e->stretches, sizeof(*e->stretch), by_length);
+	for (; e->stretches > most; left++) {
+		e->stretches--;
+		ns += e->stretch[e->stretches].to -
+		      e->stretch[e->stretches].from;
+	}
+	if (e->stretches)
+		qsort(e->stretch, e->stretches, sizeof(*e->stretch), by_time);
+	add_int(a, left);
+	add_int(a, ns);
+	return a;
+}
+
 /* [from, to, part, CPU] */
 static struct json_object *stretches_array(const struct open_page *p)
 {
@@ -164,8 +193,6 @@ static struct json_object *stretches_array(const struct open_page *p)
 	struct json_object *a = json_object_new_array(), *one;
 	size_t i, k;
 
-	if (e->stretches)
-		qsort(e->stretch, e->stretches, sizeof(*e->stretch), by_time);
 	for (i = 0; i < e->stretches; i++) {
 		for (k = 0; e->part[k].key != e->stretch[i].key;)
 			k++;
@@ -333,12 +360,47 @@ static void put_events(const struct open_page *p, FILE *out)
 	fputs("]}", out);
 }
 
-static bool is_on_page(const struct open_events *e, const struct request *r)
+/* Whether it was in flight between two times */
+static bool is_between(const struct request *r, u64 from, u64 to)
 {
 	u64 begin = r->queued ? r->queued : r->issued;
 
-	return e->nr && begin <= e->event[e->nr - 1].ts &&
-	       (!r->completed || r->completed >= e->event[0].ts);
+	return begin <= to && (!r->completed || r->completed >= from);
+}
+
+/*
+ * Which requests the page has: those in flight while its events took place, first those of
+ * the time of the operation. Return: for free(); @left: number of those without room
+ */
+static bool *choose_requests(const struct open_events *e,
+			     const struct request *r, size_t nr, size_t *left)
+{
+	bool *chosen = xcalloc(nr + 1, sizeof(*chosen));
+	size_t i, room = OPEN_REQUESTS_MAX;
+	int first;
+
+	*left = 0;
+	for (first = 1; first >= 0 && e->nr; first--) {
+		for (i = 0; i < nr; i++) {
+			if (!is_between(&r[i], e->event[0].ts,
+					e->event[e->nr - 1].ts) ||
+			    is_between(&r[i], e->begin, e->end) != first)
+				continue;
+			chosen[i] = room;
+			*left += !room;
+			room -= chosen[i];
+		}
+	}
+	return chosen;
+}
+
+/* The thread that made it; it may have got another name since, which events have given it */
+static u32 maker(struct open_events *e, const struct request *r)
+{
+	u32 i = open_thread(e, r->pid, NULL);
+	const struct open_thread *t = hash_entry(&e->threads, i);
+
+	return *t->comm ? i : open_thread(e, r->pid, r->comm);
 }
 
 /*
@@ -348,20 +410,21 @@ static bool is_on_page(const struct open_events *e, const struct request *r)
 static void put_requests(struct open_page *p, FILE *out)
 {
 	struct open_events *e = &p->events;
-	const struct request *r, *end;
+	const struct request *all, *r;
 	u64 last = e->begin, begin;
 	const char *before = "";
-	size_t nr;
+	size_t nr, left;
+	bool *chosen;
 
 	fputs(",\n\"requests\":[", out);
-	r = blk_requests_all(e->requests, &nr);
-	for (end = r + nr; r < end; r++) {
-		if (!is_on_page(e, r))
+	all = blk_requests_all(e->requests, &nr);
+	chosen = choose_requests(e, all, nr, &left);
+	for (r = all; r < all + nr; r++) {
+		if (!chosen[r - all])
 			continue;
 		begin = r->queued ? r->queued : r->issued;
-		fprintf(out, "%s[%u,%u,%llu,%llu,", before,
-			open_thread(e, r->pid, r->comm), open_device(e, r->dev),
-			(unsigned long long)r->sector,
+		fprintf(out, "%s[%u,%u,%llu,%llu,", before, maker(e, r),
+			open_device(e, r->dev), (unsigned long long)r->sector,
 			(unsigned long long)r->nr);
 		fprintf(out, r->queued ? "%lld," : "null,%lld,",
 			(long long)(begin - last));
@@ -378,8 +441,9 @@ static void put_requests(struct open_page *p, FILE *out)
 		last = begin;
 		before = ",";
 	}
-	fprintf(out, "],\n\"requestsFull\":%s",
+	fprintf(out, "],\n\"requestsLeft\":%zu,\"requestsFull\":%s", left,
 		nr == BLK_REQUESTS_MAX ? "true" : "false");
+	free(chosen);
 }
 
 static struct json_object *operation_object(struct open_page *p)
@@ -422,6 +486,7 @@ void open_html(struct open_page *p, FILE *out)
 		   json_object_new_string(p->damage ? p->damage : ""));
 	put_member(out, "explain", explain_part(p));
 	put_member(out, "analyzers", open_analyzers(&p->x));
+	put_member(out, "stretchesLeft", leave_stretches(&p->x.op));
 	put_member(out, "stretches", stretches_array(p));
 	put_member(out, "operation",
 		   p->is_operation ? operation_object(p) : NULL);

@@ -111,7 +111,8 @@ struct json_object *open_state(const char *dir, struct json_object *files)
 					  "name", &v);
 		name = json_object_get_string(v);
 		dot = strrchr(name, '.');
-		if (dot && !strcmp(dot, ".txt") &&
+		/* A directory below the case could be a link to anywhere */
+		if (dot && !strcmp(dot, ".txt") && !strchr(name, '/') &&
 		    json_object_array_length(a) < FILES_MAX)
 			json_object_array_add(a, file_object(dir, name));
 	}

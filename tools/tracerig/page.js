@@ -771,6 +771,10 @@ function lost() {
 		out.push(`The texts of ${counted(DATA.textsLeft, "event")} are left out.`);
 	if (DATA.gapsLeft)
 		out.push(`${counted(DATA.gapsLeft, "gap")} more are not marked.`);
+	if (DATA.requestsLeft)
+		out.push(`The page has no room for ${counted(DATA.requestsLeft, "request")}, those of the operation's time last: lanes of devices show fewer than there were.`);
+	if (DATA.stretchesLeft[0])
+		out.push(`Of the operation's time, the ${count(DATA.stretchesLeft[0])} shortest pieces, ${time(DATA.stretchesLeft[1])} in all, are not drawn.`);
 	if (DATA.requestsFull)
 		out.push("Of more than 65,536 requests, the later ones are left out.");
 	if (C.missing.length)

@@ -15,9 +15,10 @@ _tracerig() {
 	watch)
 		options="-e -f --event= --filter= --dir= --for= --stop-after= --keep= --buffer= --on-alarm= --interval= --metrics= --limits= --save-limits= --print"
 		;;
-	list) options="--causes --format= --dir=" ;;
+	list) options="--causes --format= --dir= --timeout=" ;;
 	explain) options="--format= --dir= --timeout=" ;;
-	open | pack) options="-o --output= --dir=" ;;
+	open) options="-o --output= --dir= --timeout=" ;;
+	pack) options="-o --output= --dir=" ;;
 	verify) options="--dir=" ;;
 	*) return ;;
 	esac
