@@ -44,7 +44,7 @@ def compare(request, event, kind):
     if event["type"] != TYPES[request["type"]]:
         bad(f"type: {event['type']}: {request}")
     flags = set(event["flags"].split("|")) - {""}
-    if flags - {"isn_known"} != ({"fd_index"} if how == "index" else set()):
+    if flags - {"isn_known"} != {"index": {"fd_index"}, "asked": {"name_asked"}}.get(how, set()):
         bad(f"flags: {flags}: {request}")
     if request["tid"] not in ("0", event["pid"]):
         bad(f"pid: {event['pid']}: {request}")

@@ -30,6 +30,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -372,6 +373,45 @@ static void sockets(int family)
 	close(pair[1]);
 }
 
+/* The program knows what it asked for, where the socket has no peer */
+static void refused(const void *to, socklen_t len, const char *peer)
+{
+	int fd = socket(((const struct sockaddr *)to)->sa_family, SOCK_STREAM,
+			0);
+	struct io_uring_sqe *sqe = next();
+	struct request *r;
+
+	io_uring_prep_connect(sqe, fd, to, len);
+	r = add(sqe, "connect", false, fd);
+	if (*peer) {
+		strcat(r->name, peer);
+		r->how = "asked";
+	}
+	submit_and_reap(1);
+	CHECK(r->result < 0);
+	close(fd);
+}
+
+static void connects(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_un un = { .sun_family = AF_UNIX,
+				  .sun_path = "nowhere" };
+	/* It does not listen */
+	int deaf = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(in);
+	char peer[64] = "->";
+
+	CHECK(!bind(deaf, (struct sockaddr *)&in, len));
+	CHECK(!getsockname(deaf, (struct sockaddr *)&in, &len));
+	address(peer + 2, &in);
+	refused(&in, len, peer);
+	refused(&in, 4, "");
+	refused(&un, sizeof(un), "nowhere");
+	close(deaf);
+}
+
 static void cancelled(void)
 {
 	struct __kernel_timespec soon = { .tv_nsec = 20000000 };
@@ -485,6 +525,7 @@ static void all(void)
 	names();
 	sockets(AF_UNIX);
 	sockets(AF_INET);
+	connects();
 	cancelled();
 	multishot();
 	without_completion();
