@@ -11,6 +11,9 @@
 
 #define NEVER UINT64_MAX
 
+/* CPUs of a table */
+#define CPUS 5
+
 /* ck_assert() writes to its parent even on success: too slow for inner loops */
 #define expect(cond, ...)                                \
 	do {                                             \
@@ -21,6 +24,7 @@
 /* A table with its memory; each test's own */
 struct fixture {
 	struct ctlchart_table table;
+	struct ctlchart_stack stack[CPUS + 1];
 	struct ctlchart_accounts accounts;
 	struct ctlchart_who who;
 };
@@ -37,8 +41,9 @@ static inline void setup(struct fixture *f, u32 size, unsigned int nr_keys)
 	memset(entry, 0xa5, size * sizeof(*entry));
 	memset(&f->accounts, 0, sizeof(f->accounts));
 	memset(&f->table, 0xa5, sizeof(f->table));
-	ctlchart_table_init(&f->table, entry, size, bucket, nr_keys,
-			    0x123456789abcdef);
+	memset(f->stack, 0xa5, sizeof(f->stack));
+	ctlchart_table_init(&f->table, entry, size, bucket, f->stack, CPUS,
+			    nr_keys, 0x123456789abcdef);
 	f->who = (struct ctlchart_who){ .owner = 1, .accounts = &f->accounts };
 }
 
@@ -51,19 +56,41 @@ static inline u32 in_flight(struct fixture *f)
 	return count;
 }
 
-/* The length of the stack of free entries, each of which is there once */
-static inline u32 count_free(struct fixture *f)
+/* The length of a stack of free entries, none of which was @seen */
+static inline u32 count_stack(struct fixture *f, struct ctlchart_stack *stack,
+			      bool *seen)
 {
-	bool *seen = calloc(f->table.size, sizeof(*seen));
-	u32 index = (u32)atomic64_read(&f->table.free), count = 0;
+	u32 index = ctlchart_top_index(atomic64_read(&stack->top)), count = 0;
 
-	ck_assert(seen);
 	for (; index; index = f->table.entry[index - 1].next) {
 		expect(index <= f->table.size);
 		expect(!seen[index - 1], ": an entry is free twice");
 		seen[index - 1] = true;
 		count++;
 	}
+	return count;
+}
+
+/* A CPU's stack knows how many entries are on it */
+static inline u32 count_local(struct fixture *f, struct ctlchart_stack *stack,
+			      bool *seen)
+{
+	u32 count = count_stack(f, stack, seen);
+
+	expect(count == (u32)atomic64_read(&stack->top) / CTLCHART_TOP_NR);
+	return count;
+}
+
+static inline u32 count_free(struct fixture *f)
+{
+	bool *seen = calloc(f->table.size, sizeof(*seen));
+	u32 count;
+	int i;
+
+	ck_assert(seen);
+	count = count_stack(f, f->table.free, seen);
+	for (i = 0; i < CPUS; i++)
+		count += count_local(f, &f->stack[i], seen);
 	free(seen);
 	return count;
 }

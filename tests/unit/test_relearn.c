@@ -213,6 +213,38 @@ START_TEST(by_time)
 }
 END_TEST
 
+/* By time: values that make no difference may be left out */
+START_TEST(waits)
+{
+	static const double factor[] = { 1, 1.5, 20, 1, 0.5, 3 };
+	struct chart all, few;
+	int left_out = 0, i;
+	u64 value;
+
+	start(&all, CTLCHART_INDIVIDUALS, 0.5, 10 * SEC, true);
+	rnd_restart();
+	start(&few, CTLCHART_INDIVIDUALS, 0.5, 10 * SEC, true);
+	for (i = 0; i < 300000; i++) {
+		all.factor = factor[i / 50000];
+		value = draw(&all);
+		judge(&all, value);
+		if (ctlchart_relearn_waits(&few.relearn, value,
+					   few.limits.ucl, all.now)) {
+			few.now = all.now;
+			left_out++;
+		} else {
+			judge(&few, value);
+		}
+		ck_assert_uint_eq(few.limits.ucl, all.limits.ucl);
+		ck_assert_int_eq(few.relearnt, all.relearnt);
+	}
+	ck_assert_int_gt(all.relearnt, 30);
+	/* Most of those while the last 200 are in control */
+	ck_assert_int_gt(left_out, 30000);
+	printf("test_relearn: %d of 300000 values left out\n", left_out);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("relearn");
@@ -225,6 +257,7 @@ int main(void)
 	tcase_add_test(tc, failure);
 	tcase_add_loop_test(tc, steady, 0, 3);
 	tcase_add_test(tc, by_time);
+	tcase_add_test(tc, waits);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -300,11 +300,12 @@ static void stress(u32 size, bool replace, u64 stale, u64 pairs)
 {
 	struct sigaction action = { .sa_handler = on_signal,
 				    .sa_flags = SA_RESTART };
-	struct stress *s = calloc(1, sizeof(*s));
+	struct stress *s = aligned_alloc(__alignof__(*s), sizeof(*s));
 	u64 made = 0;
 
 	round_size = RUNNING_ON_VALGRIND ? 5000 : 250000;
 	ck_assert(s != NULL);
+	memset(s, 0, sizeof(*s));
 	sigaction(SIGUSR1, &action, NULL);
 	setup(&s->f, size, 2);
 	s->fate = malloc(round_size * SOURCES);

@@ -51,6 +51,7 @@
  * point; any context, NMI included. The caller serialises access to a struct.
  */
 #include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
@@ -657,9 +658,9 @@ enum ctlchart_shape ctlchart_phase1_shape(const struct ctlchart_phase1 *p)
  */
 void ctlchart_sampler_start(struct ctlchart_sampler *s, u64 time, u32 samples)
 {
-	s->step = div_u64(time, samples);
+	WRITE_ONCE(s->step, div_u64(time, samples));
 	s->phase = 0;
-	s->next = 0;
+	WRITE_ONCE(s->next, 0);
 }
 
 /* @phase of a step, in the unit of the clock */
@@ -683,6 +684,22 @@ static u64 interval(struct ctlchart_sampler *s)
 }
 
 /**
+ * ctlchart_sampler_waits - whether the value at hand is surely not due
+ * @s: sampler
+ * @now: the clock
+ *
+ * Context: any; the caller need not serialise with others where a u64 is read in
+ * one access; the answer may then be a moment old.
+ * Return: true if ctlchart_sampler_due() would return false, and change nothing.
+ */
+bool ctlchart_sampler_waits(const struct ctlchart_sampler *s, u64 now)
+{
+	u64 step = READ_ONCE(s->step), next = READ_ONCE(s->next);
+
+	return step && now < next && (next - now) / 2 <= step;
+}
+
+/**
  * ctlchart_sampler_due - whether the value at hand is to be taken
  * @s: sampler
  * @now: the clock; need not be exactly monotonic across CPUs
@@ -701,11 +718,11 @@ bool ctlchart_sampler_due(struct ctlchart_sampler *s, u64 now)
 
 	if (!s->step)
 		return true;
-	if (now < s->next && (s->next - now) / 2 <= s->step)
+	if (ctlchart_sampler_waits(s, now))
 		return false;
 	next = s->next + interval(s);
 	if (now - next >= s->step && (next - now) / 2 > s->step)
 		next = now + s->step / 2;
-	s->next = next;
+	WRITE_ONCE(s->next, next);
 	return true;
 }

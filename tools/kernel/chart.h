@@ -187,6 +187,7 @@ void ctlchart_phase1_zones(const struct ctlchart_phase1 *p,
 enum ctlchart_shape ctlchart_phase1_shape(const struct ctlchart_phase1 *p);
 
 void ctlchart_sampler_start(struct ctlchart_sampler *s, u64 time, u32 samples);
+bool ctlchart_sampler_waits(const struct ctlchart_sampler *s, u64 now);
 bool ctlchart_sampler_due(struct ctlchart_sampler *s, u64 now);
 
 u32 ctlchart_log2(u64 v);

@@ -23,6 +23,7 @@
  *
  * Pure functions of their arguments: any context. The caller serialises access.
  */
+#include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/string.h>
@@ -56,7 +57,7 @@ static enum ctlchart_relearn_mode mode_of(const struct ctlchart_relearn *r)
 
 static bool is_timed(const struct ctlchart_relearn *r)
 {
-	return r->by_time && !r->mode;
+	return r->by_time && !READ_ONCE(r->mode);
 }
 
 static void begin(struct ctlchart_relearn *r, enum ctlchart_relearn_mode mode)
@@ -64,7 +65,7 @@ static void begin(struct ctlchart_relearn *r, enum ctlchart_relearn_mode mode)
 	const struct ctlchart_method m = r->phase1->method;
 	u64 span = r->span;
 
-	r->mode = mode;
+	WRITE_ONCE(r->mode, mode);
 	if (mode && (r->by_time || span > modes[mode].span))
 		span = modes[mode].span;
 	ctlchart_phase1_start(r->phase1, &m, r->phase1->sample.v);
@@ -113,10 +114,29 @@ static void remember(struct ctlchart_relearn *r, bool out)
 {
 	u32 *word = &r->recent[r->at / 32], bit = 1U << r->at % 32;
 
-	r->out -= !!(*word & bit);
-	r->out += out;
+	WRITE_ONCE(r->out, r->out - !!(*word & bit) + out);
 	*word = out ? *word | bit : *word & ~bit;
 	r->at = (r->at + 1) % CTLCHART_RECENT;
+}
+
+/**
+ * ctlchart_relearn_waits - whether a value surely makes no difference
+ * @r: state
+ * @value: the value
+ * @ucl: the limit in force
+ * @now: the clock
+ *
+ * It makes none if it is in control like all that are remembered, and is not due.
+ *
+ * Context: as for ctlchart_sampler_waits().
+ * Return: true if ctlchart_relearn_add() would return false, and later calls
+ * would not depend on this one.
+ */
+bool ctlchart_relearn_waits(const struct ctlchart_relearn *r, u64 value,
+			    u64 ucl, u64 now)
+{
+	return value <= ucl && !READ_ONCE(r->out) && is_timed(r) &&
+	       ctlchart_sampler_waits(&r->sampler, now);
 }
 
 /**

@@ -58,6 +58,8 @@ void ctlchart_relearn_start(struct ctlchart_relearn *r,
 			    const struct ctlchart_method *m, u64 *room,
 			    u64 span, bool by_time);
 void ctlchart_relearn_again(struct ctlchart_relearn *r);
+bool ctlchart_relearn_waits(const struct ctlchart_relearn *r, u64 value,
+			    u64 ucl, u64 now);
 bool ctlchart_relearn_add(struct ctlchart_relearn *r, u64 value, u64 ucl,
 			  u64 now);
 

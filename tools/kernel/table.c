@@ -4,11 +4,13 @@
  *
  * A start event puts an entry, the end event with the same key takes it out.
  * All memory is allocated before: a fixed array of entries, threaded either
- * on the chain of a hash bucket or on a stack of free entries.
+ * on the chain of a hash bucket or on a stack of free entries. Each CPU has a
+ * stack for itself, which it fills from a common one, by a batch at a time, and
+ * empties into it. When that is empty, it takes what other CPUs have.
  *
  * Invariants:
- *  - An entry is on exactly one chain, or on the free stack, or in the hands
- *    of one context between the two. Only that context writes to it.
+ *  - An entry is on exactly one chain, or on one stack, or in the hands of one
+ *    context between the two. Only that context writes to it.
  *  - A chain is ordered by arrival, oldest first; entries of one key come
  *    and go first in, first out, in constant time however many there are.
  *    A walk along it looks at CTLCHART_CHAIN_MAX entries at most: what is
@@ -28,6 +30,93 @@
 #define STALE_SEARCH 64U
 
 #define NONE 0U
+
+/*
+ * Take up to CTLCHART_BATCH entries off a stack, and return how many. They stay
+ * linked, from *first to *last. Another context may take an entry while the walk
+ * reads its link, which may then lead anywhere in the table: the top has changed
+ * by then, and we try again.
+ */
+static u32 pop_batch(struct ctlchart_table *table, struct ctlchart_stack *stack,
+		     u32 *first, u32 *last)
+{
+	s64 next, top = atomic64_read(&stack->top);
+	u32 index, nr;
+
+	do {
+		index = ctlchart_top_index(top);
+		*first = index;
+		for (nr = 0; index && nr < CTLCHART_BATCH; nr++) {
+			*last = index;
+			index = READ_ONCE(table->entry[index - 1].next);
+		}
+		if (!nr)
+			return 0;
+		/* The common stack has no count of its entries */
+		next = ctlchart_top(top, stack == table->free ? 0 : -(s64)nr,
+				    index);
+	} while (!atomic64_try_cmpxchg(&stack->top, &top, next));
+	return nr;
+}
+
+/* Push entries that are linked from @first to @last */
+static void push_batch(struct ctlchart_table *table,
+		       struct ctlchart_stack *stack, u32 first, u32 last,
+		       u32 nr)
+{
+	s64 next, top = atomic64_read(&stack->top);
+
+	do {
+		WRITE_ONCE(table->entry[last - 1].next,
+			   ctlchart_top_index(top));
+		next = ctlchart_top(top, stack == table->free ? 0 : nr, first);
+	} while (!atomic64_try_cmpxchg(&stack->top, &top, next));
+}
+
+/**
+ * ctlchart_table_refill - reserve an entry when the CPU has none at hand
+ * @table: the table
+ * @owner: caller's CPU number plus one
+ *
+ * If there are others, the CPU has them at hand then.
+ *
+ * Context: any, NMI included.
+ * Return: as ctlchart_table_reserve().
+ */
+u32 ctlchart_table_refill(struct ctlchart_table *table, int owner)
+{
+	u32 first, last;
+	u32 nr = pop_batch(table, table->free, &first, &last);
+	unsigned int i;
+
+	/* From the next CPU on, lest all CPUs turn to the same one */
+	for (i = 0; !nr && i < table->nr_cpus; i++)
+		nr = pop_batch(table,
+			       &table->local[(owner + i) % table->nr_cpus],
+			       &first, &last);
+	if (!nr)
+		return NONE;
+	if (nr > 1)
+		push_batch(table, &table->local[owner - 1],
+			   table->entry[first - 1].next, last, nr - 1);
+	return first;
+}
+
+/**
+ * ctlchart_table_spill - give back a batch of the entries that a CPU has at hand
+ * @table: the table
+ * @owner: the CPU's number plus one
+ *
+ * Context: any, NMI included.
+ */
+void ctlchart_table_spill(struct ctlchart_table *table, int owner)
+{
+	u32 first, last;
+	u32 nr = pop_batch(table, &table->local[owner - 1], &first, &last);
+
+	if (nr)
+		push_batch(table, table->free, first, last, nr);
+}
 
 /*
  * The chain's operations. The bucket's lock is held by the caller; it is no
@@ -193,22 +282,28 @@ u32 ctlchart_table_buckets(u32 size)
  * @entry: @size entries
  * @size: CTLCHART_TABLE_MIN to CTLCHART_TABLE_MAX
  * @bucket: ctlchart_table_buckets(@size) buckets
+ * @stack: @nr_cpus + 1 stacks
+ * @nr_cpus: number of CPUs; an owner is not greater
  * @nr_keys: how many keys are compared, 1 to CTLCHART_MAX_KEYS
  * @seed: a random number
  */
 void ctlchart_table_init(struct ctlchart_table *table,
 			 struct ctlchart_start *entry, u32 size,
-			 struct ctlchart_bucket *bucket, unsigned int nr_keys,
-			 u64 seed)
+			 struct ctlchart_bucket *bucket,
+			 struct ctlchart_stack *stack, unsigned int nr_cpus,
+			 unsigned int nr_keys, u64 seed)
 {
 	u32 i;
 
 	table->size = size;
 	table->bucket_mask = ctlchart_table_buckets(size) - 1;
 	table->nr_keys = nr_keys;
+	table->nr_cpus = nr_cpus;
 	table->seed = seed;
 	table->entry = entry;
 	table->bucket = bucket;
+	table->local = stack;
+	table->free = &stack[nr_cpus];
 	atomic_set(&table->lock.owner, 0);
 	table->full_until = 0;
 	table->hand = 0;
@@ -223,21 +318,25 @@ void ctlchart_table_init(struct ctlchart_table *table,
 		entry[i].next = i + 1 < size ? i + 2 : NONE;
 		entry[i].time = U64_MAX;
 	}
-	atomic64_set(&table->free, 1);
+	for (i = 0; i < nr_cpus; i++)
+		atomic64_set(&stack[i].top, NONE);
+	atomic64_set(&table->free->top, 1);
 }
 
 static u32 find_room(struct ctlchart_table *table, struct ctlchart_who who,
 		     u64 now, u64 stale)
 {
-	return ctlchart_table_reserve(table) ?: evict(table, who, now, stale);
+	return ctlchart_table_reserve(table, who.owner) ?:
+		       evict(table, who, now, stale);
 }
 
 /* Free an entry that was reserved but is not needed */
-static void give_back(struct ctlchart_table *table, u32 index)
+static void give_back(struct ctlchart_table *table, struct ctlchart_who who,
+		      u32 index)
 {
 	if (index) {
 		WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
-		ctlchart_table_free(table, index);
+		ctlchart_table_free(table, who.owner, index);
 	}
 }
 
@@ -252,20 +351,20 @@ static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
 	local64_inc(&who.accounts->starts);
 again:
 	if (!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi)) {
-		give_back(table, index);
+		give_back(table, who, index);
 		local64_inc(&who.accounts->missed);
 		return;
 	}
 	budget = CTLCHART_CHAIN_MAX + 1;
 	if (replace_start(table, bucket, start, &budget)) {
 		ctlchart_unlock(&bucket->lock);
-		give_back(table, index);
+		give_back(table, who, index);
 		local64_inc(&who.accounts->replaced);
 		return;
 	}
 	if (!budget) {
 		ctlchart_unlock(&bucket->lock);
-		give_back(table, index);
+		give_back(table, who, index);
 		local64_inc(&who.accounts->missed);
 		return;
 	}
@@ -318,7 +417,7 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 /**
  * ctlchart_table_search - unlink the oldest start of a key
  * @table: the table
- * @accounts: this CPU's
+ * @who: this context
  * @bucket: the key's, whose lock the caller holds
  * @key: the key
  * @now: trace clock at the end
@@ -330,7 +429,7 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
  * Return: false if the chain is too long to search.
  */
 bool ctlchart_table_search(struct ctlchart_table *table,
-			   struct ctlchart_accounts *accounts,
+			   struct ctlchart_who who,
 			   struct ctlchart_bucket *bucket, const u64 *key,
 			   u64 now, u64 stale, u32 *index)
 {
@@ -357,8 +456,8 @@ bool ctlchart_table_search(struct ctlchart_table *table,
 		if (before_next != at)
 			prev = before_next;
 		ctlchart_table_unlinked(bucket, &table->entry[at - 1]);
-		ctlchart_table_free(table, at);
-		local64_inc(&accounts->evicted);
+		ctlchart_table_free(table, who.owner, at);
+		local64_inc(&who.accounts->evicted);
 		at = next;
 	}
 	*index = at;
@@ -386,7 +485,7 @@ bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
 		index = b->head;
 		chain_unlink(table, b, NONE, index);
 		ctlchart_table_unlinked(b, &table->entry[index - 1]);
-		ctlchart_table_free(table, index);
+		ctlchart_table_free(table, who.owner, index);
 		local64_inc(&who.accounts->evicted);
 	}
 	index = b->head;

@@ -2,6 +2,9 @@
 #ifndef _CTLCHART_TABLE_H
 #define _CTLCHART_TABLE_H
 
+#include <linux/bitops.h>
+#include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/limits.h>
 #include <linux/string.h>
@@ -19,6 +22,9 @@
 #define CTLCHART_TABLE_MIN 1
 #define CTLCHART_TABLE_MAX 1048576
 
+/* Free entries that go from the common stack to a CPU's at a time, and back */
+#define CTLCHART_BATCH 16
+
 /* In struct ctlchart_start.pid: the start was reported as overdue */
 #define CTLCHART_OVERDUE 0x80000000U
 
@@ -27,7 +33,7 @@
  * @key: values of the key fields; only those in use are looked at
  * @time: trace clock at the start event; U64_MAX from when the entry is taken
  *	off a chain until it is filled again
- * @next: index plus one of the next entry in the bucket or on the free stack
+ * @next: index plus one of the next entry in the bucket or on a stack
  * @pid: the task that was current at the start event, and CTLCHART_OVERDUE
  * @comm: that task's name
  *
@@ -54,6 +60,23 @@ struct ctlchart_bucket {
 	u32 tail;
 	u32 nr;
 };
+
+/**
+ * struct ctlchart_stack - stack of free entries
+ * @top: in the low 21 bits, index plus one of the first entry; in the 11 above,
+ *	the number of entries, of a CPU's stack only; in the high half, a count
+ *	of changes, so that a stale top is never taken for the current one
+ *
+ * On a line of its own, since its CPU writes to it for each start and end.
+ */
+struct ctlchart_stack {
+	atomic64_t top;
+} ____cacheline_aligned_in_smp;
+
+#define CTLCHART_TOP_NR BIT_ULL(21)
+#define CTLCHART_TOP_CHANGE BIT_ULL(32)
+
+static_assert(CTLCHART_TABLE_MAX < CTLCHART_TOP_NR);
 
 /**
  * struct ctlchart_accounts - where every start and every end went
@@ -92,11 +115,12 @@ struct ctlchart_accounts {
  * @bucket_mask: number of buckets minus one
  * @nr_keys: keys in use; an entry's other keys are not looked at
  * @seed: makes the hash differ from table to table
- * @free: top of the stack of free entries: index plus one in the low half, a
- *	count of changes in the high half, so that a stale top is never taken
- *	for the current one
+ * @nr_cpus: number of CPUs
  * @entry: @size entries
  * @bucket: the buckets
+ * @local: free entries that each CPU has at hand, 2 * CTLCHART_BATCH at most,
+ *	so that an entry whose start and end are on one CPU stays in its cache
+ * @free: the other free entries
  * @full_until: nothing gets stale before that time; read without @lock
  * @lock: guards what follows, the search for stale entries in a full table
  * @hand: where the next search begins
@@ -106,10 +130,12 @@ struct ctlchart_table {
 	u32 size;
 	u32 bucket_mask;
 	unsigned int nr_keys;
+	unsigned int nr_cpus;
 	u64 seed;
-	atomic64_t free;
 	struct ctlchart_start *entry;
 	struct ctlchart_bucket *bucket;
+	struct ctlchart_stack *local;
+	struct ctlchart_stack *free;
 	u64 full_until;
 	struct ctlchart_lock lock;
 	u32 hand;
@@ -139,13 +165,16 @@ u32 ctlchart_table_buckets(u32 size);
 
 void ctlchart_table_init(struct ctlchart_table *table,
 			 struct ctlchart_start *entry, u32 size,
-			 struct ctlchart_bucket *bucket, unsigned int nr_keys,
-			 u64 seed);
+			 struct ctlchart_bucket *bucket,
+			 struct ctlchart_stack *stack, unsigned int nr_cpus,
+			 unsigned int nr_keys, u64 seed);
 void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,
 			bool replace);
+u32 ctlchart_table_refill(struct ctlchart_table *table, int owner);
+void ctlchart_table_spill(struct ctlchart_table *table, int owner);
 bool ctlchart_table_search(struct ctlchart_table *table,
-			   struct ctlchart_accounts *accounts,
+			   struct ctlchart_who who,
 			   struct ctlchart_bucket *bucket, const u64 *key,
 			   u64 now, u64 stale, u32 *index);
 bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
@@ -196,35 +225,44 @@ ctlchart_table_bucket(struct ctlchart_table *table, u64 hash)
 	return &table->bucket[(hash ^ hash >> 32) & table->bucket_mask];
 }
 
-static __always_inline u64 ctlchart_table_top(u64 old, u32 index)
+static __always_inline u32 ctlchart_top_index(u64 top)
 {
-	return ((old >> 32) + 1) << 32 | index;
+	return top & (CTLCHART_TOP_NR - 1);
+}
+
+/* The top after @old, with @index on it and a number of entries changed by @nr */
+static __always_inline s64 ctlchart_top(u64 old, s64 nr, u32 index)
+{
+	return old - ctlchart_top_index(old) + CTLCHART_TOP_CHANGE +
+	       nr * CTLCHART_TOP_NR + index;
 }
 
 /**
  * ctlchart_table_reserve - take an entry from the free ones
  * @table: the table
+ * @owner: caller's CPU number plus one
  *
  * Context: any, NMI included.
  * Return: its index plus one, for the caller alone to fill; or 0.
  */
-static __always_inline u32 ctlchart_table_reserve(struct ctlchart_table *table)
+static __always_inline u32 ctlchart_table_reserve(struct ctlchart_table *table,
+						  int owner)
 {
-	s64 top = atomic64_read(&table->free);
-	u64 next;
+	atomic64_t *stack = &table->local[owner - 1].top;
+	s64 next, top = atomic64_read(stack);
 	u32 index;
 
 	do {
-		index = (u32)top;
+		index = ctlchart_top_index(top);
 		if (unlikely(!index))
-			return 0;
+			return ctlchart_table_refill(table, owner);
 		/*
 		 * Another context may own the entry by now: then the count in
 		 * @top is old, the value read is not used, and we try again.
 		 */
 		next = READ_ONCE(table->entry[index - 1].next);
-		next = ctlchart_table_top(top, next);
-	} while (!atomic64_try_cmpxchg(&table->free, &top, next));
+		next = ctlchart_top(top, -1, next);
+	} while (!atomic64_try_cmpxchg(stack, &top, next));
 
 	return index;
 }
@@ -232,19 +270,27 @@ static __always_inline u32 ctlchart_table_reserve(struct ctlchart_table *table)
 /**
  * ctlchart_table_free - give an entry back
  * @table: the table
+ * @owner: caller's CPU number plus one
  * @index: from ctlchart_table_reserve(), or what was taken off a chain
+ *
+ * Context: any, NMI included.
  */
 static __always_inline void ctlchart_table_free(struct ctlchart_table *table,
-						u32 index)
+						int owner, u32 index)
 {
 	struct ctlchart_start *entry = &table->entry[index - 1];
-	s64 top = atomic64_read(&table->free);
-	u64 next;
+	atomic64_t *stack = &table->local[owner - 1].top;
+	s64 next, top = atomic64_read(stack);
 
 	do {
-		WRITE_ONCE(entry->next, (u32)top);
-		next = ctlchart_table_top(top, index);
-	} while (!atomic64_try_cmpxchg(&table->free, &top, next));
+		while (unlikely((u32)top >=
+				2 * CTLCHART_BATCH * CTLCHART_TOP_NR)) {
+			ctlchart_table_spill(table, owner);
+			top = atomic64_read(stack);
+		}
+		WRITE_ONCE(entry->next, ctlchart_top_index(top));
+		next = ctlchart_top(top, 1, index);
+	} while (!atomic64_try_cmpxchg(stack, &top, next));
 }
 
 /**
@@ -304,7 +350,7 @@ static __always_inline void ctlchart_table_commit(struct ctlchart_table *table,
 	local64_inc(&who.accounts->starts);
 	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))) {
 		WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
-		ctlchart_table_free(table, index);
+		ctlchart_table_free(table, who.owner, index);
 		local64_inc(&who.accounts->missed);
 		return;
 	}
@@ -374,8 +420,8 @@ static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
 		   !ctlchart_table_stale(entry->time, now, stale))) {
 		WRITE_ONCE(bucket->head, entry->next);
 	} else {
-		if (!ctlchart_table_search(table, who.accounts, bucket, key,
-					   now, stale, &index)) {
+		if (!ctlchart_table_search(table, who, bucket, key, now, stale,
+					   &index)) {
 			ctlchart_unlock(&bucket->lock);
 			local64_inc(&who.accounts->ends_missed);
 			return false;
@@ -392,7 +438,7 @@ static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
 	ctlchart_unlock(&bucket->lock);
 	start->pid = entry->pid;
 	memcpy(start->comm, entry->comm, sizeof(start->comm));
-	ctlchart_table_free(table, index);
+	ctlchart_table_free(table, who.owner, index);
 	local64_inc(&who.accounts->paired);
 	return true;
 }

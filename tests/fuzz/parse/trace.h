@@ -23,7 +23,6 @@
 #define __percpu
 #define DECLARE_STATIC_KEY_FALSE(name) extern bool name
 #define static_branch_unlikely(key) (*(key))
-#define BIT_ULL(n) (1ULL << (n))
 #define GENMASK_ULL(h, l) (((~0ULL) << (l)) & (~0ULL >> (63 - (h))))
 #define NSEC_PER_USEC 1000UL
 #define NSEC_PER_MSEC 1000000UL

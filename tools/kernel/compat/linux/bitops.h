@@ -5,6 +5,7 @@
 #include <linux/types.h>
 
 #define BIT(nr) (1UL << (nr))
+#define BIT_ULL(nr) (1ULL << (nr))
 
 /* position of the most significant bit set, counted from 1; 0 for 0 */
 /* x is not 0 */
