@@ -6,7 +6,7 @@
 #
 # tracerig watch --paths: a function of the kernel is delayed once, by a module, and explain
 # names it, though the window has no normal execution to compare with. set_graph_function,
-# which is global, is shared with nobody, and restored whatever ends the watch.
+# which is global, is not shared, and restored whatever ends the watch.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
