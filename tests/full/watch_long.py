@@ -104,6 +104,7 @@ class Watch:
 def state():
     """What tracefs has of all that a watch changes: outside of its instance, nothing may stay"""
     files = ["kprobe_events", "uprobe_events", "dynamic_events", "synthetic_events", "set_event", "current_tracer"]
+    files += ["set_graph_function", "max_graph_depth"]
     files += ["trace_clock", "tracing_on", "buffer_size_kb", "trace_options", "set_event_pid"]
     found = {name: text(f"{TRACEFS}/{name}") for name in files if os.path.exists(f"{TRACEFS}/{name}")}
     found["instances"] = sorted(os.listdir(f"{TRACEFS}/instances"))
@@ -283,8 +284,34 @@ def long():
     shutil.rmtree("long")
 
 
+def paths():
+    """a load in a watch with --paths does as much as without one"""
+    program = "./pathload"
+    subprocess.check_call(["gcc", "-O1", "-o", program, os.environ["TRACERIG_TOP"] + "/tests/guest/pathload.c"])
+
+    def took():
+        seconds = {}
+        for what in ("pipe", "futex"):
+            start = time.monotonic()
+            subprocess.check_call([program, what, "20000"])
+            seconds[what] = time.monotonic() - start
+        return seconds
+
+    before = state()
+    took()
+    alone = took()
+    for options in ([], ["--paths"]):
+        watch = Watch("paths", "syscall:read", *options)
+        watch.wait_for(": learning$", seconds=600)
+        now = took()
+        watch.end(1)
+        check_state(before)
+        for what, called in (("pipe", "every other call is watched"), ("futex", "none of its calls is watched")):
+            print(f"# syscall:read {' '.join(options)}: {what}, {called}: {now[what] / alone[what]:.2f} times as long")
+
+
 fast, slower, slowest = null_disk("fast", 10_000), null_disk("slower", 50 * MS), null_disk("slowest", 900 * MS)
-for work in (learning, killed, several, long):
+for work in (learning, killed, several, long, paths):
     if len(sys.argv) < 2 or work.__name__ in sys.argv[1:]:
         test(work)
 for name in os.listdir(NULLB):

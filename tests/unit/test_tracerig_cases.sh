@@ -36,6 +36,8 @@ expect 2 'has no function nosuch_function' watch "uprobe:$program:nosuch_functio
 expect 2 '-f must follow the -e' watch -f 'ctlchart(a)'
 expect 2 'must have a ctlchart\(\) call' watch -e a:b -f 'c == 1'
 expect 2 'two charts are called disk' watch disk disk
+expect 2 '--paths needs function:NAME or syscall:NAME' watch disk --paths
+expect 2 '--paths needs function:NAME or syscall:NAME' watch --paths "uprobe:$program:main"
 expect 2 '--for=7x: must be a time' watch disk --for=7x
 expect 2 '--for=0d: must be a time with its unit' watch disk --for=0d
 expect 2 '--keep=1: must be a size' watch disk --keep=1
@@ -66,6 +68,16 @@ grep -qF -e "-e tracerig:work_on_it_return -f 'ctlchart(work_on_it_entry, common
 "$program" watch disk -e net:net_dev_xmit --print >out || wrong "--print of disk fails"
 grep -qF "'ctlchart(block_bio_queue, dev, sector" out || wrong "no chart: $(cat out)"
 grep -qF -e '-e net:net_dev_xmit' out || wrong "no event of -e: $(cat out)"
+
+# --- paths: each function once, and the tracer
+"$program" watch --paths disk function:vfs_read syscall:fsync function:do_futex --print >out || wrong "--print of --paths fails"
+[ "$(sed -n 's|^echo \(.*\) >> /sys/kernel/tracing/set_graph_function$|\1|p' out | sed 's/__.*_sys_/sys_/' | sort | paste -sd ' ')" = \
+	"do_futex sys_fsync vfs_read" ] || wrong "other functions are followed: $(cat out)"
+grep -q '^trace-cmd record .* -p function_graph ' out || wrong "no tracer: $(cat out)"
+grep -q _paths out && wrong "probes that record nothing are printed: $(cat out)"
+"$program" watch function:vfs_read --print | grep -q graph && wrong "paths without --paths"
+machine=$(uname -m)
+[ "$machine" != x86_64 ] || grep -q '^echo __x64_sys_fsync >>' out || wrong "another function of fsync: $(cat out)"
 
 # --- the doctor answers, in both formats alike
 "$program" doctor --tracefs "$PWD/nosuch" >out

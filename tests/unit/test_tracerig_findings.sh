@@ -94,6 +94,28 @@ explain spin
 [ "$(value 'd["analyzers"][0]["result"]["entry"]')" = pipe_read ] || wrong "another entry than the function"
 make_case spin
 
+# --- and so is the one whose paths were recorded, with the baseline of the case
+change() { # CASE CHANGE of d, its case.json
+	python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); exec(sys.argv[2]); json.dump(d, open(sys.argv[1], "w"))' "$1/case.json" "$2"
+}
+cp -r spin based
+cp spin/trace.dat based/baseline.dat
+explain based
+[ "$(value '"baseline" in d["analyzers"][0]["result"]')" = False ] || wrong "a baseline that the case does not have"
+change based 'd["chart"]["paths"] = "pipe_read"; d["files"] = [{"name": "baseline.dat", "bytes": 1, "sha256": 64 * "0"}]'
+explain based
+[ "$(value 'd["analyzers"][0]["result"]["entry"]')" = pipe_read ] || wrong "another entry than the paths'"
+[ "$(value 'd["analyzers"][0]["result"]["baseline"]["file"]')" = ./based/baseline.dat ] || wrong "pathdiff has no baseline"
+"$program" open $slow ./based -o page.html || wrong "open with a baseline"
+grep -q '"headline":"pipe_read() takes longer"' page.html || wrong "the page has no path"
+# One that is of no use costs a line
+head -c 5000 spin/trace.dat >based/baseline.dat
+explain based
+says based '^without baseline.dat: .*baseline.dat' 'pathdiff: pipe_read\(\) takes longer'
+change based 'd["chart"]["paths"] = 3'
+"$program" explain ./based 2>err && wrong "paths of a wrong type"
+grep -q 'chart.paths must be a string' err || wrong "not reported: $(cat err)"
+
 # --- branches
 mkdir branches
 "$UNIT/gen_lbr" branches/trace.dat 16 2000 3 cycles to count period >truth || wrong "gen_lbr"

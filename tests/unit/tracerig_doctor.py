@@ -16,4 +16,5 @@ for c in o["checks"]:
 text = [line.split()[1] for line in open("out") if not line.startswith("tracerig")]
 assert text == names, (text, names)
 fake = {c["check"]: c["status"] for c in json.load(open("fake.json"))["checks"]}
+assert fake["paths"] == "missing", fake
 assert fake["ctlchart"] == fake["iosys"] == "ok" and fake["schedz"] == "missing", fake

@@ -14,6 +14,7 @@
 #include <sodium/crypto_hash_sha256.h>
 #include <sodium/utils.h>
 
+#include "baseline.h"
 #include "case.h"
 #include "memory.h"
 #include "part.h"
@@ -154,6 +155,8 @@ static struct json_object *chart_object(const struct case_job *job)
 		json_string(o, "file", c->file);
 	if (c->build_id)
 		json_string(o, "build_id", c->build_id);
+	if (c->paths)
+		json_string(o, "paths", c->paths);
 	return o;
 }
 
@@ -353,6 +356,20 @@ static bool add_symbols(const struct case_job *job, struct window *w,
 	return good;
 }
 
+/* All cases share the file, which is replaced and never written to */
+static void add_baseline(const struct case_job *job, const char *dir,
+			 struct json_object *missing)
+{
+	char *shared = xasprintf("%s/" BASELINE_SHARED, job->dir);
+	char *path = xasprintf("%s/" BASELINE_FILE, dir);
+
+	if (link(shared, path))
+		json_object_array_add(missing,
+				      json_object_new_string(BASELINE_FILE));
+	free(path);
+	free(shared);
+}
+
 static bool fill(struct case_job *job, const char *dir)
 {
 	struct json_object *missing = json_object_new_array(), *o = NULL;
@@ -366,6 +383,8 @@ static bool fill(struct case_job *job, const char *dir)
 		goto out;
 	good = window_write(&w, f, job->head, job->reader);
 	good = part_close(f, good);
+	if (good && job->chart->paths)
+		add_baseline(job, dir, missing);
 	if (good && job->chart_text)
 		good = write_text(dir, "chart.txt", job->chart_text);
 	failed = good ? state_collect(dir, job->reader->alarms.lead.pid,

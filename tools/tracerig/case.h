@@ -17,6 +17,9 @@
 #define CASE_VERSION 1
 #define CASE_FILE "case.json"
 
+/* Normal executions, of a watch that records paths: a trace.dat */
+#define BASELINE_FILE "baseline.dat"
+
 /**
  * struct case_job - a case to be written
  * @dir:	directory of the cases
@@ -49,6 +52,7 @@ struct timespec case_time(u64 ts);
 int case_write(struct case_job *job);
 
 struct json_object *case_read(const char *dir, char **error);
+char *case_baseline(const char *dir, struct json_object *o);
 char *case_verify(const char *dir, struct json_object *o);
 char *case_sum(const char *path, u64 *bytes);
 char *schema_check(struct json_object *o);

@@ -258,6 +258,9 @@ static void check_parts(struct doctor *d)
 		       xstrdup("no transport tracecast"), xstrdup(PATCHES));
 	check_part(d, "kprobes", "kprobe_events", "preset function:NAME",
 		   "build the kernel with CONFIG_KPROBE_EVENTS=y");
+	check_part(d, "paths", "set_graph_function",
+		   "tracer function_graph, for --paths",
+		   "build the kernel with CONFIG_FUNCTION_GRAPH_TRACER=y");
 	check_part(d, "uprobes", "uprobe_events", "preset uprobe:FILE:SYMBOL",
 		   "build the kernel with CONFIG_UPROBE_EVENTS=y");
 	check_part(d, "syscalls", "events/syscalls", "preset syscall:NAME",

@@ -454,7 +454,9 @@ static const char *read_alarm(struct explain *x, struct json_object *o)
 	x->begin = number(member(o, "window"), "begin");
 	x->overdue = number(a, "rules") & RULE_OVERDUE;
 	x->dropped = number(member(o, "losses"), "dropped");
-	if (member(c, "symbol") && !member(c, "file"))
+	if (member(c, "paths"))
+		x->function = json_object_get_string(member(c, "paths"));
+	else if (member(c, "symbol") && !member(c, "file"))
 		x->function = json_object_get_string(member(c, "symbol"));
 	if (!x->op.start || x->op.end <= x->op.start ||
 	    strcmp(json_object_get_string(member(c, "unit")), "ns") != 0)
@@ -485,6 +487,7 @@ static int explain(struct explain_job *job, const char *program)
 	char *error, *file = xasprintf("%s/trace.dat", job->dir);
 	struct json_object *o = case_read(job->dir, &error);
 	const char *nothing = error ? NULL : read_alarm(&job->x, o);
+	char *baseline = error ? NULL : case_baseline(job->dir, o);
 	struct guard_job guard = { .program = program,
 				   .file = file,
 				   .idle_cpu = IDLE_CPU,
@@ -493,6 +496,7 @@ static int explain(struct explain_job *job, const char *program)
 	int status = EXIT_FAILURE;
 
 	job->x.file = file;
+	job->x.baseline = baseline;
 	if (error) {
 		complain("%s", error);
 	} else if (nothing && job->cause) {
@@ -506,6 +510,7 @@ static int explain(struct explain_job *job, const char *program)
 	}
 	json_object_put(o);
 	free(error);
+	free(baseline);
 	free(file);
 	return status;
 }

@@ -148,6 +148,7 @@ struct analysis {
 /**
  * struct explain - what there is to explain
  * @file:	the trace.dat
+ * @baseline:	a trace.dat with normal executions for pathdiff, or NULL
  * @op:		the operation
  * @chart:	the chart's name
  * @dev:	the device of a request
@@ -160,7 +161,7 @@ struct analysis {
  * @begin:	when the recording begins
  * @overdue:	the operation has not ended yet
  * @dropped:	events that the watch had no room for
- * @function:	the function of the kernel that the operation is; NULL: another one
+ * @function:	the function of the kernel that the operation is; NULL: it is none, or not known
  * @timeout:	ns that each analyzer may take; 0: none is asked
  *
  * The rest is filled in.
@@ -181,6 +182,7 @@ struct analysis {
  */
 struct explain {
 	const char *file;
+	const char *baseline;
 	struct execution op;
 	const char *chart;
 	u64 dev;

@@ -540,6 +540,8 @@ static char *run(const struct explain *x, enum analyzer a, const char *path,
 {
 	char *limit = xasprintf("--limit=%lluns", (unsigned long long)x->limit);
 	char *entry = xasprintf("--entry=%s", x->function ? x->function : "");
+	char *baseline =
+		xasprintf("--baseline=%s", x->baseline ? x->baseline : "");
 	const char *argv[8] = { analyzers[a].name, "--format=json" };
 	const char *const *more = analyzers[a].arguments;
 	size_t nr = 2;
@@ -551,8 +553,11 @@ static char *run(const struct explain *x, enum analyzer a, const char *path,
 		argv[nr++] = limit;
 	if (a == PATHDIFF && x->function)
 		argv[nr++] = entry;
+	if (a == PATHDIFF && x->baseline)
+		argv[nr++] = baseline;
 	argv[nr] = x->file;
 	error = analyzer_run(path, argv, x->timeout, OUTPUT_MOST, out);
+	free(baseline);
 	free(entry);
 	free(limit);
 	return error;
@@ -581,6 +586,14 @@ static void ask(struct explain *x, enum analyzer a, const char *path)
 
 	is->asked = true;
 	is->trouble = run(x, a, path, &out);
+	if (is->trouble && a == PATHDIFF && x->baseline) {
+		/* The window may have normal executions, too */
+		explain_remark(x, xasprintf("without baseline.dat: %s",
+					    is->trouble));
+		free(is->trouble);
+		x->baseline = NULL;
+		is->trouble = run(x, a, path, &out);
+	}
 	if (is->trouble)
 		return;
 	is->result = parse(out);

@@ -137,6 +137,7 @@ static void show(const char *path)
 static int make(struct open_page *p, const char *output)
 {
 	char *file = xasprintf("%s/trace.dat", p->dir);
+	char *baseline = case_baseline(p->dir, p->o);
 	struct guard_job job = { .program = PROGRAM " open",
 				 .file = file,
 				 .output = strcmp(output, "-") ? output : NULL,
@@ -146,10 +147,12 @@ static int make(struct open_page *p, const char *output)
 	int status = EXIT_FAILURE;
 
 	p->x.file = file;
+	p->x.baseline = baseline;
 	if (!job.output && isatty(STDOUT_FILENO))
 		complain("a page cannot be written to a terminal");
 	else if (!job.output || operand_check_output(output, p->dir))
 		status = guard_run(&job);
+	free(baseline);
 	free(file);
 	return status;
 }

@@ -26,6 +26,23 @@
 #define WINDOW_REQUEST "dup=last, stale=5s, pre=50ms, post=50ms, from=start"
 #define WINDOW_SHORT "dup=last, stale=1s, pre=10ms, post=1ms, from=start"
 
+/* What the kernel calls the function of a system call begins with this */
+#if defined(__x86_64__)
+#define SYSCALL_FUNCTION "__x64_sys_"
+#elif defined(__i386__)
+#define SYSCALL_FUNCTION "__ia32_sys_"
+#elif defined(__aarch64__)
+#define SYSCALL_FUNCTION "__arm64_sys_"
+#elif defined(__s390x__)
+#define SYSCALL_FUNCTION "__s390x_sys_"
+#elif defined(__riscv)
+#define SYSCALL_FUNCTION "__riscv_sys_"
+#else
+#define SYSCALL_FUNCTION "sys_"
+#endif
+
+#define SYSCALL_END "sys_exit_"
+
 #define PRESETS \
 	"disk, wakeup, syscall:NAME, function:NAME, uprobe:FILE:SYMBOL or request:PORT"
 
@@ -149,6 +166,7 @@ static void free_chart(struct plan_chart *c)
 	free(c->symbol);
 	free(c->file);
 	free(c->build_id);
+	free(c->paths);
 }
 
 /* Add a chart, or free it on error */
@@ -438,6 +456,73 @@ char *plan_context(struct plan *p, const char *event)
 	return NULL;
 }
 
+/* The function of the kernel that is the operation of a chart, for free(); or NULL */
+static char *function_of(const struct plan_chart *c)
+{
+	if (c->symbol && !c->file)
+		return xstrdup(c->symbol);
+	if (c->system && !strcmp(c->system, "syscalls") &&
+	    !strncmp(c->event, SYSCALL_END, strlen(SYSCALL_END)))
+		return xasprintf(SYSCALL_FUNCTION "%s",
+				 c->event + strlen(SYSCALL_END));
+	return NULL;
+}
+
+static void add_paths(struct plan *p, const char *function)
+{
+	char *clean;
+	size_t i;
+
+	for (i = 0; i < p->nr_probes; i++) {
+		if (p->probe[i].paths &&
+		    !strcmp(p->probe[i].function, function))
+			return;
+	}
+	clean = clean_name(function);
+	GROW(p->probe, p->nr_probes, p->probe_room);
+	p->probe[p->nr_probes++] = (struct plan_probe){
+		.event = xasprintf("%s" PLAN_PATHS, clean),
+		.function = xstrdup(function),
+		.paths = true,
+	};
+	free(clean);
+}
+
+/**
+ * plan_paths - record the paths of all charts of a function of the kernel
+ * @p: the plan, with its charts
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *plan_paths(struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_charts; i++) {
+		struct plan_chart *c = &p->chart[i];
+
+		c->paths = function_of(c);
+		if (c->paths)
+			add_paths(p, c->paths);
+	}
+	return plan_has_paths(p) ?
+		       NULL :
+		       xstrdup("--paths needs function:NAME or syscall:NAME");
+}
+
+/**
+ * plan_has_paths - whether the paths of a function are recorded
+ * @p: the plan
+ */
+bool plan_has_paths(const struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_charts && !p->chart[i].paths; i++)
+		;
+	return i < p->nr_charts;
+}
+
 /**
  * plan_common - add the events that every watch records around alarms
  * @p: the plan, with its charts
@@ -489,7 +574,11 @@ void plan_print(const struct plan *p, FILE *out, u64 buffer)
 	for (i = 0; i < p->nr_probes; i++) {
 		const struct plan_probe *e = &p->probe[i];
 
-		if (e->of)
+		if (e->paths)
+			fprintf(out,
+				"echo %s >> /sys/kernel/tracing/set_graph_function\n",
+				e->function);
+		else if (e->of)
 			fprintf(out,
 				"echo 'e:" PROGRAM
 				"/%s %s %s' >> /sys/kernel/tracing/dynamic_events\n",
@@ -513,6 +602,8 @@ void plan_print(const struct plan *p, FILE *out, u64 buffer)
 	}
 	fprintf(out, "trace-cmd record -B " PROGRAM " -C mono -b %llu",
 		buffer >> 10);
+	if (plan_has_paths(p))
+		fprintf(out, " -p " PLAN_TRACER);
 	for (i = 0; i < p->nr_charts; i++) {
 		const struct plan_chart *c = &p->chart[i];
 

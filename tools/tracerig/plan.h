@@ -21,6 +21,12 @@
  */
 #define PLAN_CALLS 4096
 
+/* The tracer that records paths */
+#define PLAN_TRACER "function_graph"
+
+/* How the events of probes end that are struct plan_probe's @paths */
+#define PLAN_PATHS "_paths"
+
 /**
  * struct plan_probe - a dynamic event
  * @event:	its name; its system is the watch's own
@@ -30,6 +36,8 @@
  * @offset:	of the function in @file, in bytes
  * @of:		it is another event of @of, "system/event", that passes a filter; or NULL
  * @args:	then its fields and the filter
+ * @paths:	it is never enabled: it says that this watch follows @function, and stays if the
+ *		watch is killed
  */
 struct plan_probe {
 	char *event;
@@ -39,6 +47,7 @@ struct plan_probe {
 	u64 offset;
 	const char *of;
 	char *args;
+	bool paths;
 };
 
 /**
@@ -50,6 +59,7 @@ struct plan_probe {
  * @symbol:	function of a probe, for case.json; or NULL
  * @file:	program or library of a probe, or NULL
  * @build_id:	its build-id in hexadecimal, or NULL
+ * @paths:	the function of the kernel whose paths are recorded, or NULL
  */
 struct plan_chart {
 	char *name;
@@ -59,6 +69,7 @@ struct plan_chart {
 	char *symbol;
 	char *file;
 	char *build_id;
+	char *paths;
 };
 
 /**
@@ -86,6 +97,8 @@ struct plan {
 char *plan_preset(struct plan *p, const char *text);
 char *plan_filter(struct plan *p, const char *event, const char *filter);
 char *plan_context(struct plan *p, const char *event);
+char *plan_paths(struct plan *p);
+bool plan_has_paths(const struct plan *p);
 void plan_common(struct plan *p);
 void plan_print(const struct plan *p, FILE *out, u64 buffer);
 const char **plan_systems(const struct plan *p, const char *probes);

@@ -190,6 +190,7 @@ static void add_alarm(struct reader *r, const struct alarm *a)
 {
 	/* Otherwise, writing a case could cause the next case */
 	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid) ||
+	    (r->baseline_pid && a->pid == r->baseline_pid) ||
 	    (*r->helper && a->pid == *r->helper))
 		r->own++;
 	else

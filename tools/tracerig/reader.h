@@ -68,6 +68,7 @@ struct spool {
  * @dir:	where the spool may make a file
  * @own:	number of alarms since the start that the watch itself caused
  * @own_pid:	the child that writes a case, or 0
+ * @baseline_pid: the child that records normal executions, or 0
  * @helper:	the number of a process that helps it, in memory that they share
  */
 struct reader {
@@ -91,6 +92,7 @@ struct reader {
 	const char *dir;
 	u64 own;
 	int own_pid;
+	int baseline_pid;
 	int *helper;
 };
 

@@ -10,6 +10,7 @@
 
 #include "kernelchart.h"
 #include "memory.h"
+#include "paths.h"
 #include "rig.h"
 
 #define PROBES                                                  \
@@ -111,9 +112,11 @@ static bool remove_probes(const char *system)
 	int i;
 
 	/* By force if another instance has enabled them: that expands the main ring buffer */
-	for (i = 0; probe && probe[i]; i++)
+	for (i = 0; probe && probe[i]; i++) {
+		paths_remove(probe[i]);
 		removed &= !tracefs_dynevent_destroy(probe[i], false) ||
 			   !tracefs_dynevent_destroy(probe[i], true);
+	}
 	tracefs_dynevent_list_free(probe);
 	return removed;
 }
@@ -188,6 +191,7 @@ static bool choose_number(struct rig *r, unsigned int *cleaned)
 			*cleaned += destroy(other.name);
 			close(fd);
 		}
+		rig_end_baseline(&other);
 		/* A watch may have been killed between its instance and its probes */
 		if (!remove_probes(other.system) || chosen)
 			continue;
@@ -299,7 +303,12 @@ char *rig_open(struct rig *r, const struct plan *p, unsigned int *cleaned)
 		close(all);
 		return xasprintf("%d watches are running already", RIGS_MAX);
 	}
-	if (create_probes(r, &error)) {
+	if (plan_has_paths(p))
+		error = paths_check();
+	/* The probes come first: they are what a killed watch leaves behind */
+	if (!error && create_probes(r, &error))
+		error = paths_add(p);
+	if (!error) {
 		r->instance = tracefs_instance_create(r->name);
 		if (!r->instance)
 			error = xasprintf("trace instance %s: %s", r->name,
@@ -347,8 +356,20 @@ static char *set_filter(struct rig *r, const struct plan_chart *c)
 	return error;
 }
 
+static char *set_buffer(struct tracefs_instance *instance, u64 buffer)
+{
+	if (tracefs_instance_set_buffer_size(instance, buffer >> 10, -1))
+		return xasprintf(
+			"a ring buffer of %llu KiB for each CPU: %s: choose a smaller --buffer",
+			buffer >> 10, strerror(errno));
+	/* Windows need a clock that all CPUs share; this one converts to the time of day */
+	if (tracefs_instance_file_write(instance, "trace_clock", "mono") < 0)
+		return xasprintf("trace clock mono: %s", strerror(errno));
+	return NULL;
+}
+
 /**
- * rig_prepare - set up the ring buffer and the filters
+ * rig_prepare - set up the ring buffer, the filters and the tracer
  * @r: the rig
  * @buffer: bytes of the ring buffer of each CPU
  *
@@ -356,29 +377,50 @@ static char *set_filter(struct rig *r, const struct plan_chart *c)
  */
 char *rig_prepare(struct rig *r, u64 buffer)
 {
-	char *error;
+	char *error = set_buffer(r->instance, buffer);
 	size_t i;
 
-	if (tracefs_instance_set_buffer_size(r->instance, buffer >> 10, -1))
-		return xasprintf(
-			"a ring buffer of %llu KiB for each CPU: %s: choose a smaller --buffer",
-			buffer >> 10, strerror(errno));
-	/* Windows need a clock that all CPUs share; this one converts to the time of day */
-	if (tracefs_instance_file_write(r->instance, "trace_clock", "mono") < 0)
-		return xasprintf("trace clock mono: %s", strerror(errno));
+	if (error)
+		return error;
 	for (i = 0; i < r->plan->nr_charts; i++) {
 		error = set_filter(r, &r->plan->chart[i]);
 		if (error)
 			return error;
 	}
-	return NULL;
+	if (!plan_has_paths(r->plan))
+		return NULL;
+	/* Not later, since readers fix the tracer; and what prepares the watch is not recorded */
+	tracefs_trace_off(r->instance);
+	return paths_start(r->instance);
 }
 
-static char *enable(struct rig *r, const char *system, const char *event)
+static char *enable(struct tracefs_instance *instance, const char *system,
+		    const char *event)
 {
-	if (!tracefs_event_enable(r->instance, system, event))
+	if (!tracefs_event_enable(instance, system, event))
 		return NULL;
 	return xasprintf("event %s:%s: %s", system, event, strerror(errno));
+}
+
+static char *enable_context(const struct plan *p,
+			    struct tracefs_instance *instance, bool charts)
+{
+	char *system, *error = NULL;
+	const char *event;
+	size_t i;
+
+	for (i = 0; i < p->nr_context && !error; i++) {
+		if (!charts && !strncmp(p->context[i], "ctlchart", 8))
+			continue;
+		system = split(p->context[i], &event);
+		if (has_event(system, event))
+			error = enable(instance, system, event);
+		else if (!p->optional[i])
+			error = xasprintf("this kernel has no event %s",
+					  p->context[i]);
+		free(system);
+	}
+	return error;
 }
 
 /**
@@ -390,23 +432,63 @@ static char *enable(struct rig *r, const char *system, const char *event)
 char *rig_start(struct rig *r)
 {
 	const struct plan *p = r->plan;
-	char *system, *error = NULL;
-	const char *event;
+	char *error = enable_context(p, r->instance, true);
 	size_t i;
 
-	for (i = 0; i < p->nr_context && !error; i++) {
-		system = split(p->context[i], &event);
-		if (has_event(system, event))
-			error = enable(r, system, event);
-		else if (!p->optional[i])
-			error = xasprintf("this kernel has no event %s",
-					  p->context[i]);
-		free(system);
-	}
 	for (i = 0; i < p->nr_charts && !error; i++)
-		error = enable(r, system_of(r, &p->chart[i]),
+		error = enable(r->instance, system_of(r, &p->chart[i]),
 			       p->chart[i].event);
+	if (plan_has_paths(p))
+		tracefs_trace_on(r->instance);
 	return error;
+}
+
+/* The name of the instance that records normal executions, for free() */
+static char *baseline_name(const struct rig *r)
+{
+	return xasprintf("%s-normal", r->name);
+}
+
+/**
+ * rig_baseline - record all paths for a while, in another instance
+ * @r: the rig
+ * @buffer: bytes of its ring buffer of each CPU
+ * @instance: where to put it; it is for tracefs_instance_free() and rig_end_baseline()
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *rig_baseline(const struct rig *r, u64 buffer,
+		   struct tracefs_instance **instance)
+{
+	char *name = baseline_name(r), *error;
+
+	*instance = tracefs_instance_create(name);
+	if (!*instance)
+		error = xasprintf("trace instance %s: %s", name,
+				  strerror(errno));
+	else
+		error = set_buffer(*instance, buffer);
+	if (!error)
+		error = enable_context(r->plan, *instance, false);
+	if (!error)
+		error = paths_start(*instance);
+	free(name);
+	return error;
+}
+
+/**
+ * rig_end_baseline - remove the instance of rig_baseline(), if it is there
+ * @r: the rig
+ */
+void rig_end_baseline(const struct rig *r)
+{
+	char *name = baseline_name(r);
+	char *path = xasprintf("instances/%s", name);
+
+	if (is_there(tracefs_get_tracing_file(path)))
+		destroy(name);
+	free(path);
+	free(name);
 }
 
 /**
@@ -432,6 +514,9 @@ void rig_close(struct rig *r)
 	if (r->lock >= 0)
 		close(r->lock);
 	r->lock = -1;
+	if (r->number)
+		rig_end_baseline(r);
+	/* Last: with the tracer on, and no function set, it would record all of them */
 	if (r->number)
 		remove_probes(r->system);
 }

@@ -4,6 +4,7 @@
  * a system of its own. Both are removed when the watch ends. What a killed watch left
  * behind is removed when the next one starts: a living watch holds a lock on the
  * directory of its instance, and the lock of a killed one ended with its process.
+ * What is neither in the instance nor a probe, set_graph_function, has a probe that names it.
  */
 #ifndef TRACERIG_RIG_H
 #define TRACERIG_RIG_H
@@ -69,6 +70,9 @@ char *rig_check(void);
 char *rig_open(struct rig *r, const struct plan *p, unsigned int *cleaned);
 char *rig_prepare(struct rig *r, u64 buffer);
 char *rig_start(struct rig *r);
+char *rig_baseline(const struct rig *r, u64 buffer,
+		   struct tracefs_instance **instance);
+void rig_end_baseline(const struct rig *r);
 void rig_stop(struct rig *r);
 void rig_close(struct rig *r);
 bool rig_is_there(const struct rig *r);

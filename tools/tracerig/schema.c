@@ -67,6 +67,7 @@ static const struct member members[] = {
 	{ "chart", "symbol", TEXT, true, NULL },
 	{ "chart", "file", TEXT, true, NULL },
 	{ "chart", "build_id", TEXT, true, NULL },
+	{ "chart", "paths", TEXT, true, NULL },
 	{ "alarm", "time", NUMBER, false, NULL },
 	{ "alarm", "cpu", NUMBER, false, NULL },
 	{ "alarm", "chart", TEXT, false, NULL },

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "baseline.h"
 #include "case.h"
 #include "cli.h"
 #include "memory.h"
@@ -308,7 +309,9 @@ static void remove_leftovers(const char *dir)
 
 		if (!strncmp(name, ".case-", 6) || !strncmp(name, ".gone-", 6))
 			store_remove(path);
-		else if (!strncmp(name, ".groups-", 8))
+		else if (!strncmp(name, ".groups-", 8) ||
+			 !strncmp(name, BASELINE_SHARED,
+				  strlen(BASELINE_SHARED)))
 			unlink(path);
 		free(path);
 		free(entry[i]);

@@ -13,7 +13,7 @@ _tracerig() {
 	case $command in
 	doctor) options="--format= --dir= --tracefs=" ;;
 	watch)
-		options="-e -f --event= --filter= --dir= --for= --stop-after= --keep= --buffer= --on-alarm= --interval= --metrics= --limits= --save-limits= --print"
+		options="-e -f --event= --filter= --dir= --for= --stop-after= --keep= --buffer= --on-alarm= --interval= --metrics= --limits= --save-limits= --paths --print"
 		;;
 	list) options="--causes --format= --dir= --timeout=" ;;
 	explain) options="--format= --dir= --timeout=" ;;

@@ -113,6 +113,23 @@ static char *check_others(const char *dir, const char *below,
 }
 
 /**
+ * case_baseline - find the file with normal executions
+ * @dir: directory of the case
+ * @o: its case.json, as case_read() returned it
+ *
+ * Return: its path, for free(); NULL if the case has none.
+ */
+char *case_baseline(const char *dir, struct json_object *o)
+{
+	struct json_object *files;
+
+	json_object_object_get_ex(o, "files", &files);
+	if (!is_listed(files, BASELINE_FILE))
+		return NULL;
+	return xasprintf("%s/" BASELINE_FILE, dir);
+}
+
+/**
  * case_verify - check the files of a case
  * @dir: its directory
  * @o: its case.json, as case_read() returned it

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "above.h"
+#include "baseline.h"
 #include "case.h"
 #include "http.h"
 #include "memory.h"
@@ -97,6 +98,7 @@ struct unread {
  * @store:	the cases
  * @command:	--on-alarm
  * @pending:	the case that is being written
+ * @baseline:	the record of normal executions
  * @metrics:	counts since the start
  * @http:	who offers them to Prometheus, or NULL
  * @chart:	state of each chart, as last read
@@ -121,6 +123,7 @@ struct watch {
 	struct store store;
 	struct command command;
 	struct pending pending;
+	struct baseline baseline;
 	struct metrics metrics;
 	struct http *http;
 	struct rig_chart *chart;
@@ -346,6 +349,8 @@ static void reap(struct watch *w)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (pid == w->pending.pid)
 			end_pending(w, status);
+		else if (pid == w->baseline.pid)
+			baseline_ended(&w->baseline, status, now_ns());
 		else if (pid == w->command.pid)
 			command_ended(&w->command, status);
 	}
@@ -444,6 +449,30 @@ static void look_for_unread(struct watch *w, u64 now)
 	u->written = alarms_written(w);
 }
 
+/* Once all functions whose paths are recorded have limits, and rarely again */
+static void look_at_baseline(struct watch *w)
+{
+	const struct plan *p = &w->o->plan;
+	struct baseline_job job = {
+		.rig = &w->rig,
+		.dir = w->store.dir,
+		.head = w->head,
+		.page_size = w->reader.spool.page_size,
+		.cpus = w->reader.cpus,
+	};
+	size_t i;
+
+	if (!plan_has_paths(p) || w->baseline.pid ||
+	    now_ns() < w->baseline.next)
+		return;
+	for (i = 0; i < p->nr_charts; i++) {
+		if (p->chart[i].paths && !w->chart[i].has_limit)
+			return;
+	}
+	baseline_record(&w->baseline, &job);
+	w->reader.baseline_pid = w->baseline.pid;
+}
+
 static void update_metrics(struct watch *w)
 {
 	w->metrics.plan = &w->o->plan;
@@ -475,6 +504,7 @@ static void tick(struct watch *w)
 	for (i = 0; i < p->nr_charts; i++)
 		look_at_chart(w, i);
 	look_for_unread(w, now_ns());
+	look_at_baseline(w);
 	update_metrics(w);
 }
 
@@ -675,6 +705,8 @@ static bool start(struct watch *w)
 static void free_watch(struct watch *w)
 {
 	http_close(w->http);
+	if (w->store.lock >= 0)
+		baseline_close(&w->baseline, w->store.dir);
 	reader_close(&w->reader);
 	rig_close(&w->rig);
 	store_close(&w->store);

@@ -22,6 +22,7 @@
  * @limits:	file of limits to load, or NULL
  * @save_limits: file to save limits to, or NULL
  * @metrics:	file for Prometheus, or an address, see http_is_address(), or NULL
+ * @paths:	record the paths of functions
  * @print:	print the commands that record the same, and end
  */
 struct watch_options {
@@ -37,6 +38,7 @@ struct watch_options {
 	const char *limits;
 	const char *save_limits;
 	const char *metrics;
+	bool paths;
 	bool print;
 };
 

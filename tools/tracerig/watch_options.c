@@ -24,6 +24,7 @@ enum {
 	OPT_LIMITS,
 	OPT_SAVE_LIMITS,
 	OPT_METRICS,
+	OPT_PATHS,
 	OPT_PRINT,
 };
 
@@ -33,6 +34,9 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "filter", 'f', "FILTER", 0,
 	  "Filter of the -e before it, with a ctlchart() call", 1 },
+	{ "paths", OPT_PATHS, NULL, 0,
+	  "Record which functions each function:NAME and syscall:NAME calls, so that the one that was slow is named",
+	  1 },
 	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
 	  2 },
 	{ "for", OPT_FOR, "TIME", 0, "End after TIME, such as 90s, 8h or 7d",
@@ -84,6 +88,7 @@ static const char doc[] =
 	"Examples:\n"
 	"  tracerig watch disk --for 7d --on-alarm ./page.sh\n"
 	"  tracerig watch syscall:fsync function:vfs_read --stop-after 10\n"
+	"  tracerig watch syscall:fsync --paths\n"
 	"  tracerig watch uprobe:/usr/lib/x86_64-linux-gnu/libc.so.6:getaddrinfo\n"
 	"  tracerig watch request:8080 --for 8h\n"
 	"  tracerig watch -e net:net_dev_xmit \\\n"
@@ -114,6 +119,8 @@ static void finish(struct watch_options *o, struct argp_state *state)
 		argp_error(
 			state,
 			"nothing to watch: name a preset, such as disk, or -e and -f");
+	if (o->paths)
+		check(plan_paths(&o->plan), state);
 	plan_common(&o->plan);
 }
 
@@ -163,6 +170,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_METRICS:
 		o->metrics = arg;
+		return 0;
+	case OPT_PATHS:
+		o->paths = true;
 		return 0;
 	case OPT_PRINT:
 		o->print = true;

@@ -93,7 +93,14 @@ int window_head(const char *const *systems, const char *dir)
 /* Limit of the number of values: the ones around the alarm are kept */
 #define VALUES_SEEN 1024
 
-static bool copy_head(int head, FILE *out)
+/**
+ * window_copy_head - begin a trace.dat
+ * @head: what window_head() returned
+ * @out: the file
+ *
+ * Return: false, with errno set, if it could not be written.
+ */
+bool window_copy_head(int head, FILE *out)
 {
 	char buf[65536];
 	off_t at = 0;
@@ -339,7 +346,7 @@ bool window_write(struct window *w, FILE *out, int head, struct reader *r)
 	*w = (struct window){ .cpus = r->cpus };
 	w->cpu = xcalloc(r->cpus, sizeof(*w->cpu));
 	find_types(&t, r);
-	if (!copy_head(head, out))
+	if (!window_copy_head(head, out))
 		return false;
 	names = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
 	d = datfile_resume(out, r->cpus, r->spool.page_size, names ? names : "",

@@ -65,6 +65,7 @@ struct window {
 };
 
 int window_head(const char *const *systems, const char *dir);
+bool window_copy_head(int head, FILE *out);
 bool window_write(struct window *w, FILE *out, int head, struct reader *r);
 void window_free(struct window *w);
 

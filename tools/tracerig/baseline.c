@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Records normal executions now and then. See baseline.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kernel.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "baseline.h"
+#include "datfile.h"
+#include "memory.h"
+#include "part.h"
+#include "tracerig.h"
+#include "window.h"
+
+#define MS 1000000ull
+
+/* Time after which it is recorded again, and if nothing was there, ns */
+#define AGAIN (3600000 * MS)
+#define SOON (300000 * MS)
+
+/* Recording ends with so many executions of each function, or after this time, ns */
+#define EXECUTIONS 30
+#define LONGEST (30000 * MS)
+#define LOOK (50 * MS)
+
+/* Bytes of the ring buffers of all CPUs; and the least and the most of one of them */
+#define BYTES (8u << 20)
+#define CPU_LEAST (64u << 10)
+#define CPU_MOST (1u << 20)
+
+#define NEW BASELINE_SHARED "-new"
+
+/* The child's status if the functions were not called; other ones are an errno */
+#define NOTHING 255
+
+/* Number of values that each chart with paths has judged */
+static void count_values(const struct rig *r, u64 *values)
+{
+	struct rig_chart chart;
+	size_t i;
+
+	for (i = 0; i < r->plan->nr_charts; i++) {
+		if (r->plan->chart[i].paths)
+			rig_chart(r, &r->plan->chart[i], &chart);
+		values[i] = r->plan->chart[i].paths ? chart.values : 0;
+	}
+}
+
+/* Let it record; false if there was nothing to be recorded */
+static bool wait_for_executions(const struct rig *r)
+{
+	struct timespec look = { .tv_nsec = LOOK };
+	u64 before[PLAN_CHARTS], now[PLAN_CHARTS], waited;
+	bool any = false, all = false;
+	size_t i;
+
+	count_values(r, before);
+	for (waited = 0; !all && waited < LONGEST; waited += LOOK) {
+		nanosleep(&look, NULL);
+		count_values(r, now);
+		all = true;
+		for (i = 0; i < r->plan->nr_charts; i++) {
+			any |= now[i] > before[i];
+			if (r->plan->chart[i].paths)
+				all &= now[i] >= before[i] + EXECUTIONS;
+		}
+	}
+	return any;
+}
+
+static void write_cpu(struct tracefs_instance *instance, unsigned int cpu,
+		      unsigned int page_size, struct datfile *d)
+{
+	char *name = xasprintf("per_cpu/cpu%u/trace_pipe_raw", cpu);
+	int fd = tracefs_instance_file_open(instance, name,
+					    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	u8 *page = xzalloc(page_size);
+	ssize_t n;
+
+	datfile_cpu(d, cpu);
+	while (fd >= 0 && (n = read(fd, page, page_size)) > 0) {
+		memset(page + n, 0, page_size - n);
+		datfile_page(d, page);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(page);
+	free(name);
+}
+
+static bool write_events(const struct baseline_job *job,
+			 struct tracefs_instance *instance, FILE *out)
+{
+	struct datfile *d;
+	unsigned int i;
+	char *names;
+
+	if (!window_copy_head(job->head, out))
+		return false;
+	names = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
+	d = datfile_resume(out, job->cpus, job->page_size, names ? names : "",
+			   "mono");
+	free(names);
+	for (i = 0; i < job->cpus; i++)
+		write_cpu(instance, i, job->page_size, d);
+	return datfile_end(d);
+}
+
+/* Write the file; return: 0, or an errno */
+static int write_file(const struct baseline_job *job,
+		      struct tracefs_instance *instance)
+{
+	char *new = xasprintf("%s/" NEW, job->dir);
+	char *path = xasprintf("%s/" BASELINE_SHARED, job->dir);
+	bool good = false;
+	int error;
+	FILE *f;
+
+	unlink(new);
+	errno = 0;
+	f = part_open(job->dir, NEW);
+	if (f) {
+		good = write_events(job, instance, f);
+		good = part_close(f, good);
+	}
+	if (good && !rename(new, path)) {
+		error = 0;
+	} else {
+		error = errno ? errno : EIO;
+		unlink(new);
+	}
+	free(new);
+	free(path);
+	return error;
+}
+
+static int record(const struct baseline_job *job)
+{
+	u64 buffer = max(min(BYTES / job->cpus, CPU_MOST), CPU_LEAST);
+	struct tracefs_instance *instance = NULL;
+	int status = NOTHING;
+	char *error;
+
+	error = rig_baseline(job->rig, buffer, &instance);
+	if (error) {
+		complain("%s", error);
+	} else if (wait_for_executions(job->rig)) {
+		tracefs_trace_off(instance);
+		status = write_file(job, instance);
+	}
+	free(error);
+	if (instance)
+		tracefs_instance_free(instance);
+	rig_end_baseline(job->rig);
+	return status;
+}
+
+/**
+ * baseline_record - begin to record
+ * @b: @b->pid becomes the child
+ * @job: what to record
+ *
+ * A child does that, as it does with cases: the disk may be slow.
+ */
+void baseline_record(struct baseline *b, const struct baseline_job *job)
+{
+	pid_t parent = getpid();
+	sigset_t none;
+
+	fflush(NULL);
+	b->pid = fork();
+	if (b->pid < 0)
+		b->pid = 0;
+	if (b->pid || getpid() == parent)
+		return;
+	/* It holds the lock on the instance of its parent, whose death the next one awaits */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(NOTHING);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Terminals and service managers send these to parent and child */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	memory_doing("recording normal executions");
+	_exit(record(job));
+}
+
+/**
+ * baseline_ended - the child has ended
+ * @b: it is
+ * @status: of waitpid()
+ * @now: ns of CLOCK_MONOTONIC
+ */
+void baseline_ended(struct baseline *b, int status, u64 now)
+{
+	int error = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+
+	b->pid = 0;
+	b->next = now + (error ? SOON : AGAIN);
+	if (error && error != NOTHING)
+		complain("normal executions are not recorded: %s",
+			 strerror(error));
+}
+
+/**
+ * baseline_close - end recording, and remove the file
+ * @b: it is; rig_close() removes the instance
+ * @dir: directory of the cases
+ */
+void baseline_close(struct baseline *b, const char *dir)
+{
+	static const char *const names[] = { BASELINE_SHARED, NEW };
+	size_t i;
+
+	if (b->pid) {
+		kill(b->pid, SIGKILL);
+		while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		b->pid = 0;
+	}
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		char *path = xasprintf("%s/%s", dir, names[i]);
+
+		unlink(path);
+		free(path);
+	}
+}
