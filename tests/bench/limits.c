@@ -385,7 +385,7 @@ static void rule_table(size_t nr)
 	size_t i;
 
 	printf("Rules, on medians of groups of five, after %d learnings of the default chart.\n"
-	       "false: of healthy points (of values for limit) those that break the rule, %%\n"
+	       "false: share of healthy points (of values for limit) that break the rule, %%\n"
 	       "run: values to the first of them; twice: values to the first alarm after all values have doubled (> none in %d in some runs)\n\n"
 	       "%-11s  %-5s  %7s   %-6s   %-6s\n",
 	       STREAMS, STREAM, "values", "rule", "false", "run", "twice");

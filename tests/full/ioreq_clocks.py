@@ -9,8 +9,8 @@ whose clocks were changed by gen_skewed, the first one's not at all.  A host is 
 
 - at the time for which ioreq gives an offset, that is not further from the truth than it
   says, and that is not more than half of the smallest round trip that the clocks have seen,
-  and of what they may have drifted apart while the server worked: nobody can know that, so
-  that a bound of half the round trip alone would not be true;
+  and of the drift that is possible while the server worked: the traces do not show it, so
+  half of the round trip alone would be no valid bound;
 - from the first message to the last one, no call stands further from its true time than the
   largest bound that ioreq gives;
 - no bytes are received before they are sent: each request, and each answer.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: servers_load.py KIND PORT CONNECTIONS REQUESTS FIRST [SPAN]
 
-Send REQUESTS on so many CONNECTIONS, one after the other on each, and wait for the answers.
+Send REQUESTS on each of CONNECTIONS connections, one after the other, and wait for the responses.
 Each has an id, R and digits and Z.  SPAN becomes the times, by CLOCK_MONOTONIC in ns, from
 the first request to the last answer.
 """

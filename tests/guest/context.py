@@ -22,7 +22,7 @@ import time
 TRACING = "/sys/kernel/tracing"
 START = TRACING + "/events/sched/sched_pi_setprio"
 END = TRACING + "/events/sched/sched_process_hang"
-# An alarm's window ends a moment after its event: nobody but the kernel knows when.
+# An alarm's window ends a moment after its event: only the kernel knows when.
 MOMENT = 20_000_000
 UCL = 5_000_000
 
@@ -64,7 +64,7 @@ class Windows:
 
 
 class Merged:
-    """Windows of which those that overlap are one."""
+    """Windows; overlapping ones are merged."""
 
     def __init__(self, windows):
         self.begin, self.end = [], []

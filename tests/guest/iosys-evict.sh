@@ -3,8 +3,8 @@
 # timeout: 600
 #
 # Unprivileged programs that make more stacks and objects than there is room for: the stacks
-# of other users stay known under the same numbers, whoever comes next has room, and no
-# number stands for two stacks.
+# of other users keep their numbers, programs that start later have room, and no number
+# stands for two stacks.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# Faults on a file on a slow disk: those that read or slept have their events, and no
-# others, whatever the kernel calls them.
+# Faults on a file on a slow disk: exactly the faults that read from disk or slept have
+# events, whether the kernel counts them as major or minor.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 check=$TRACERIG_TOP/tests/guest/fault_check.py
@@ -27,7 +27,7 @@ trace-cmd report fault.dat >fault.txt 2>/dev/null
 # Nothing without the event
 trace-cmd record -q -b 8192 -e iosys:io_syscall -o call.dat ./faultwork "$PWD/mnt/data" 256 >call.log
 trace-cmd report call.dat 2>/dev/null >call.txt
-! grep -q ' io_fault: ' call.txt || die "events that nobody asked for"
+! grep -q ' io_fault: ' call.txt || die "io_fault has events though it is not enabled"
 
 # What a filter leaves
 trace-cmd record -q -e iosys:io_fault -f 'name ~ "*/mnt/data" && duration > 150000000' -o long.dat \

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 400
 #
-# What an unprivileged program does to be expensive, or to be taken for what it is not:
-# files and sockets that are used in turn by the same task and by others; objects whose
-# .eh_frame costs more than their size allows; builds that nobody needs any more.
+# What an unprivileged program can do to be expensive, or to look like another one: files
+# and sockets that are used in turn by the same task and by others; objects whose
+# .eh_frame costs more than their size allows; tables that are built for programs that
+# have ended.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
@@ -75,7 +76,7 @@ until grep -q "path=$PWD/root\$" "$tracing/iosys_stacks" &&
 	grep "path=$PWD/root\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]'; do sleep 0.1; done
 [ "$(field tables deferred)" -gt "$had" ] || die "one user has all builds" "$(cat "$tracing/iosys")"
 
-# Off: builds end, and those that wait are not begun. These would take a minute.
+# Off: builds end, and queued ones are not begun. These would take a minute.
 unmap
 mapper=$many
 unmap

@@ -3,8 +3,8 @@
 # timeout: 180
 #
 # Faults that hang, on a file system that is frozen and on a disk that does not answer:
-# io_pending tells of them each second, whether io_fault is enabled or not, and ioreq
-# of those that did not end.
+# io_pending reports them each second, whether io_fault is enabled or not, and ioreq
+# lists the ones that did not end.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq

@@ -20,4 +20,4 @@ wait
 [ -e over ] || die "the program failed" "$(cat work.out)"
 cat work.out
 trace-cmd report -F 'iosys/io_syscall: type == 1 || type2 == 1' trace.dat >report.txt 2>/dev/null
-python3 "$TRACERIG_TOP/tests/guest/pipe_check.py" || die "the bytes of calls are not those that the program moved"
+python3 "$TRACERIG_TOP/tests/guest/pipe_check.py" || die "the bytes of calls are not the bytes that the program moved"

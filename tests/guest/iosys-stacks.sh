@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 400
 #
-# Stacks of I/O system calls, of stock programs and of one whose stacks are odd, against
-# those that elfutils finds at the same calls, or gdb (PEER=gdb). CALLS (default 50) of
-# each program; with DATABASES=1 of sqlite3 and postgres, too.
+# Stacks of I/O system calls, of stock programs and of one with unusual stacks, against
+# the stacks that elfutils, or gdb (PEER=gdb), finds at the same calls: CALLS (default 50)
+# of each program; with DATABASES=1 also of sqlite3 and postgres.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 calls=${CALLS:-50}

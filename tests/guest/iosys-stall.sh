@@ -3,7 +3,7 @@
 # timeout: 120
 #
 # Code and stacks that may take for ever to be read: files of FUSE whose server does not
-# answer, memory that userfaultfd is to fill and nobody does, and memfd_secret's. No call
+# answer, memory of userfaultfd that no program fills, and memory of memfd_secret. No call
 # waits for them, their stacks say why they end, and other programs get their tables.
 . "$TRACERIG_TOP/tests/guest/functions"
 
@@ -74,7 +74,7 @@ same $files "$(grep -c '^ *on-fuse-.* io_syscall: pread64=1 ' trace)" "reads fro
 # The last one's code is behind the call, 16 bytes from its beginning
 map=$(grep "^map .* path=.*/f$((files - 1))\$" stacks | cut -d ' ' -f 2)
 same "complete $map+0x100e" "$(end_of on-fuse)" "the stack with code of FUSE"
-# What the file has there is read as zeroes, which nobody has to fill
+# What the file has there is read as zeroes, which no program has to fill
 map=$(grep "^map .* path=/memfd:unfilled" stacks | cut -d ' ' -f 2)
 same "complete ${map:-none}+0x100e" "$(end_of on-uffd)" "the stack with code behind what is not there"
 for name in fuse-stack uffd-stack; do

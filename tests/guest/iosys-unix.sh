@@ -3,8 +3,8 @@
 # timeout: 120
 #
 # Unix stream sockets: each call's bytes, by the program's own counts, on connections that
-# are older than the recording, and on which bytes are on the way when it begins; and
-# requests through such sockets are those that were made.
+# are older than the recording, and have bytes in flight when it begins; and ioreq finds
+# exactly the requests that were made through such sockets.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 python3 "$TRACERIG_TOP/tests/guest/unix_work.py" >work.out 2>&1 &
@@ -17,8 +17,8 @@ trace-cmd record -q -b 8192 -e iosys:io_syscall -o trace.dat sh during >out 2>&1
 wait
 [ -e over ] || die "the program failed" "$(cat work.out)"
 trace-cmd report trace.dat >report.txt 2>/dev/null
-python3 "$TRACERIG_TOP/tests/guest/unix_bytes.py" || die "the bytes of calls are not those that the program counted"
+python3 "$TRACERIG_TOP/tests/guest/unix_bytes.py" || die "the bytes of calls are not the bytes that the program counted"
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
 "$ioreq" --requests --format=csv trace.dat >requests.csv || die "ioreq fails"
 "$ioreq" --format=otlp trace.dat >requests.otlp || die "ioreq fails"
-PYTHONPATH=$TRACERIG_TOP/tests/unit python3 -B "$TRACERIG_TOP/tests/guest/unix_requests.py" || die "the requests are not those that were made" "$(cat requests.csv)"
+PYTHONPATH=$TRACERIG_TOP/tests/unit python3 -B "$TRACERIG_TOP/tests/guest/unix_requests.py" || die "the requests are not the ones that were made" "$(cat requests.csv)"

@@ -12,7 +12,7 @@
 gcc -O1 -Wall -Wextra -o uringstream "$TRACERIG_TOP/tests/guest/uringstream.c" -luring
 ip link set lo up
 
-# Without io_syscall: whoever moves bytes is in no call that is followed
+# Without io_syscall, bytes are moved by threads whose calls are not followed
 for events in "io_request io_part" "io_request io_part io_syscall io_pending"; do
 	args=()
 	for event in $events; do

@@ -170,7 +170,7 @@ def check_isn(log, events):
 
 
 def check_pending(log, events, tgid):
-    """The thread that hangs for four seconds, and nobody else of the program."""
+    """The thread that hangs for four seconds, and no other thread of the program."""
     tids = {call["tid"] for call in log}
     hung = [call for call in log
             if int(call["end"]) - int(call["start"]) > 3500000000 and call["op"] == "read"]

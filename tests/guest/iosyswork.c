@@ -452,7 +452,7 @@ static void connected(struct side *one, struct side *other, int family)
 	CALL("close", listener, close(listener));
 }
 
-/* The program knows whom it asked for, where the socket has no peer */
+/* The socket has no peer, but the program knows which address it asked for */
 static void fails(int fd, const void *to, socklen_t len, const char *peer)
 {
 	struct entry *e = CALL("connect", fd, connect(fd, to, len));

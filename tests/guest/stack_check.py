@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: stack_check.py LEAST LOG REPORT DEFINITIONS
 
-Compares the stacks of the calls in REPORT (of trace-cmd) with those that stackcalls has
-found in LOG with elfutils, or stack_gdb.py with gdb.  The definitions are in REPORT, too, and once more in
+Compares the stacks of the calls in REPORT (of trace-cmd) with the stacks in LOG, which
+stackcalls has found with elfutils, or stack_gdb.py with gdb.  The definitions are in REPORT, too, and once more in
 DEFINITIONS, a copy of the file iosys_stacks; both have to say the same.  There have to be
 LEAST calls at least, of which 99.5 % have the frames that elfutils finds (of those where
 it is sure), and none others."""

@@ -174,7 +174,7 @@ until_true 30 delivered
 echo 0 >$target/enabled
 collector_goes
 trace-cmd report -R collected/*.0.dat >own.txt 2>report.err || die "report: $(cat report.err)"
-grep -q " net_dev_xmit: " own.txt || die "nobody's datagrams are in the trace"
+grep -q " net_dev_xmit: " own.txt || die "the trace has no datagrams at all"
 ! grep -- "-$pid .* net_" own.txt >&2 || die "the sender's datagrams are in the trace"
 grep -q " sched_switch: .*next_pid=$pid\b" own.txt || die "the sender's switches are not in the trace"
 

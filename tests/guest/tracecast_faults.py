@@ -6,7 +6,7 @@ usage: tracecast_faults.py SCHEDZ SCALE
 
 For each case: a collector, a relay that mistreats the datagrams of both directions,
 and an instance whose only records are marks with serial numbers.  The marks in the
-file have to be those that the ledgers of both ends tell, no more and no less.
+file have to be exactly those of the ledgers of both ends.
 """
 import errno
 import glob

@@ -16,7 +16,7 @@ explain() {
 export PATH=$TRACERIG_TOP/build/tools/bin:$PATH
 instances=$tracing/instances
 
-# The tracefs of a machine that nobody watches
+# The tracefs of a machine on which no watch runs
 check_clean() {
 	same "" "$(ls "$instances")" "instances $1"
 	[ ! -s "$tracing/kprobe_events" ] || die "kprobes are left $1: $(cat "$tracing/kprobe_events")"

@@ -47,7 +47,8 @@ static int ref_compare_ld(const void *a, const void *b)
 /*
  * L-skewness of the logarithms, without the twentieth at either end, by the
  * definition of the sample L-moments (Hosking 1990, unbiased estimators); 0 for
- * fewer than 50. Of many values every so many, so that there are 512 at most.
+ * fewer than 50. Of more than 512 values, every second, third and so on, so that at
+ * most 512 are used.
  */
 static inline long double ref_skew(const uint64_t *v, int count)
 {

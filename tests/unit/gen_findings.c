@@ -13,7 +13,7 @@
  *	lies	so the function graph says, and the scheduler's events that the thread ran
  *	bare	as spin, with the function graph alone
  *	pread	the operation is a request to a server, which reads /data/x; all times are
- *		LATER by so many ns
+ *		LATER, in ns
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  *
  *	map ID DEV INODE BUILD-ID PATH		io_map; BUILD-ID may be -
  *	stack ID END GUESSED FRAME,...		io_stack; END is a number, - has no frames
- *	counts EVICTED REFUSED			what those that follow have of it
+ *	counts EVICTED REFUSED			counts that the following io_stack have
  *	call TGID OP NAME RESULT DURATION STACK	io_syscall; OP is read or write
  *	bad stack|map				an event that contradicts its format
  *

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: memory_case.py CASE.JSON
 
-test_memory.sh: give the case so many values that it takes megabytes to read.
+test_memory.sh: give the case enough values that reading it needs megabytes.
 """
 import json, sys
 

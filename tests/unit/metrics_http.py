@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: metrics_http.py GEN_METRICS
 
-Metrics by HTTP: they are those that GEN_METRICS prints, clients that are silent or send
-garbage hurt no other one for long, and Prometheus, if it is installed, gets them.
+Metrics by HTTP are what GEN_METRICS prints; clients that are silent or send garbage delay
+other clients only briefly; and Prometheus, if it is installed, can read the metrics.
 """
 import json
 import os

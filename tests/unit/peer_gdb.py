@@ -3,7 +3,7 @@
 # usage: PEER=peer_stops STOPS=N gdb -nx -batch -x peer_gdb.py --args COMMAND...
 #
 # Stops a command, which should not end, N times at random instructions and compares
-# gdb's physical frames with those that "peer_stops --serve" finds from the same
+# gdb's physical frames with the frames that "peer_stops --serve" finds from the same
 # registers and memory.  Prints the differences, and the line
 #
 #	stops S equal E unsure U short F different D

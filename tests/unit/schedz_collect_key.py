@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: schedz_collect_key.py PORT SCALE
 
-test_schedz_cli.sh: a collector with a key answers whoever has it, and nobody else.
+test_schedz_cli.sh: a collector with a key answers only senders that have the key.
 """
 import socket, struct, sys
 

@@ -88,7 +88,7 @@ END
 same got wanted "what is saved"
 "$ctlchart" save --tracefs=tracefs --instance=disk 2>err | grep -c '^event:' | grep -qx 1 || wrong "one instance"
 "$ctlchart" save --tracefs=tracefs --chart=lat.lat 2>err | grep -c '^event:' | grep -qx 1 || wrong "one chart"
-[ ! -s err ] || wrong "a chart that nobody asked for is worth a message"
+[ ! -s err ] || wrong "a message about a chart that --chart does not name"
 expect 1 '^ctlchart: tracefs: no chart nosuch has a limit$' save --tracefs=tracefs --chart=nosuch
 expect 1 '^ctlchart: tracefs: no trace instance nosuch$' save --tracefs=tracefs --instance=nosuch
 expect 1 'is not a tracefs' save --tracefs=/nonexistent
@@ -322,7 +322,7 @@ got=$("$ctlchart" --format=csv -e block:block_rq_complete -f "ctlchart(block_bio
 limit=$(sed -n 's/^limit=//p' truth)
 "$ctlchart" save alarm.dat >saved 2>err || wrong "save of alarms"
 grep -qx "limit: $limit ns" saved || wrong "not the limit $limit of the alarms"
-grep -q '^filter:' saved && wrong "a filter that nobody can know"
+grep -q '^filter:' saved && wrong "a filter, which the alarms do not contain"
 "$UNIT/gen_tracedat" mixed mixed.dat >truth || exit 1
 "$ctlchart" save mixed.dat >saved 2>err || wrong "save of mixed alarms"
 grep -q 'does not describe the event of named' err || wrong "no word of what is not saved"

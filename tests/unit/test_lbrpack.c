@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lbrprof's packed branches: they come out as they went in, whatever they are;
- * the bytes are those that lbrpack.c describes; damage does no harm.
+ * lbrprof's packed branches: unpacking restores any branches; the bytes are as
+ * lbrpack.c describes; damage does no harm.
  */
 #include <stdlib.h>
 #include <string.h>

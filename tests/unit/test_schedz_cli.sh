@@ -177,7 +177,7 @@ collector=$!
 within 10 grep -q listens err
 port=$(sed -n 's/^schedz: listens on 127.0.0.1 port \([0-9]*\)$/\1/p' err)
 [ "${port:-0}" -gt 0 ] || wrong "the port is not printed: $(cat err)"
-grep -q ":$(printf %04X "${port:-0}") " /proc/net/udp || wrong "nobody listens on port $port"
+grep -q ":$(printf %04X "${port:-0}") " /proc/net/udp || wrong "no program listens on port $port"
 kill $collector
 wait $collector || wrong "the collector on port 0 ends with $?"
 # --- the socket: other senders are refused, invalid datagrams ignored, signals handled

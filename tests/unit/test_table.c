@@ -216,7 +216,7 @@ static void all_stale(bool one_key, bool replace)
 	ck_assert_uint_eq(in_flight(&f), 512);
 	for (i = 0; i < 100; i++)
 		ck_assert_uint_eq(take(&f, 5000 + i), 1000000 + i);
-	/* those that are left are in order still */
+	/* the remaining ones are still in order */
 	for (i = 0; i < 412 && one_key; i++) {
 		u64 time = take(&f, 1);
 
@@ -370,7 +370,7 @@ START_TEST(overdue)
 		put(&f, i % 3, i);
 	ck_assert_uint_eq(find_overdue(&f, 150, 8, seen), 149);
 	ck_assert_uint_eq(find_overdue(&f, 150, 8, seen), 0);
-	/* later, those that became overdue since */
+	/* later, the ones that became overdue since */
 	ck_assert_uint_eq(find_overdue(&f, 160, 1, seen), 10);
 	ck_assert_uint_eq(in_flight(&f), 199);
 	for (i = 1; i < 200; i++)

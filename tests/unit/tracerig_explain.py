@@ -50,4 +50,4 @@ for c in sorted(sure):
 if 100 * tally["all"][True] < float(least) * tally["all"].total():
     sys.exit(f"fewer than {least} % are right")
 if what == "faults" and sure[90][True] < 0.9 * sure[90].total():
-    sys.exit("those that it is sure of are not")
+    sys.exit("of causes with a confidence of 90 % and more, fewer than 90 % are right")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: tracerig_kept.py
 
-The cases are those that list.json has, with the files and figures of gen_cases.
+The cases are the ones in list.json, with the files and figures of gen_cases.
 """
 import hashlib, json, os, struct
 

@@ -4,10 +4,10 @@
  *
  * A call that moves bytes on a request's own connection, while the request is in
  * progress, was made for that request, whatever else its thread does meanwhile. Other
- * calls are attributed if the thread works on one request only (and on those that this
- * one was made for), or if they follow from what a thread that works on several has
- * read (link_causality.c). They may follow the response, as writing a line of a log
- * does.
+ * calls are attributed if the thread works on one request only (and on the requests that
+ * this one was made for), or, if it works on several, by what the thread has read before
+ * (link_causality.c). A call may also come after the response, such as one that writes
+ * a line of a log.
  */
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #define __GFP_NORETRY 0
 #define __GFP_NOWARN 0
 
-/* Tests make the allocation fail that is so many from now on; 0: none */
+/* Tests make the Nth allocation from now fail; 0: none */
 __attribute__((weak)) unsigned int kv_fail_nth;
 
 static inline bool kv_fails(void)
