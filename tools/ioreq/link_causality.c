@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Causality: which request a thread works for that handles several of them at a time, as
- * event loops do, and threads that other threads hand work to. The method is described in
+ * Causality: finds the request that a thread works for, if it handles several at a time,
+ * as event loops do, or if other threads hand work to it. The method is described in
  * docs/causality.md. This file has the passes over all events, the choice of each thread's
  * policy, and the interface.
  */
@@ -101,8 +101,9 @@ static void compare_ends(struct causality *l)
 }
 
 /*
- * Whether at most one request in @of contradicts. Some order is found in whatever a thread
- * does, so a policy in order needs @of requests as evidence.
+ * Whether at most one request in @of contradicts. A policy in
+ * order may fit the behaviour of any thread by chance, so it needs @of requests as
+ * evidence.
  */
 static bool is_consistent(const struct worker *w, enum policy policy, u64 of)
 {

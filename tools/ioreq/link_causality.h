@@ -245,7 +245,8 @@ struct channel {
  * @sender:	thread that sent it
  * @owner:	number of its parent, or NONE
  * @has_effect:	the server's thread has acted on it
- * @waits_in:	strict thread that did not act on what it received for it last
+ * @waits_in:	thread, of POLICY_STRICT, that received input for it last and did not act
+ *		on that
  */
 struct request_state {
 	struct candidates causes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Causality: what a thread does, because of its inputs. */
+/* Causality: the requests and responses that a thread sends because of its inputs. */
 #include <stdlib.h>
 
 #include "link_causality.h"

@@ -21,7 +21,7 @@
  * backwards.
  *
  * If one straight line fits between both, the hosts' rates can have been constant.
- * Which lines do is seen at the vertices of the convex hulls (Moon, Skelly, Towsley,
+ * Which slopes fit is seen at the vertices of the convex hulls (Moon, Skelly, Towsley,
  * Estimation and Removal of Clock Skew from Network Delay Measurements, INFOCOM 1999).
  */
 #include <stdlib.h>
@@ -295,7 +295,7 @@ static void leave_out_contradictions(struct clocks *c)
 	}
 }
 
-/* No pair clocks_contradicts itself, but all together do */
+/* No pair contradicts itself, but all together do */
 static void leave_out_all(struct clocks *c)
 {
 	struct pair *p;

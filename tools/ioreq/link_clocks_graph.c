@@ -11,7 +11,7 @@
 /* Reached only if the messages contradict each other */
 #define MAX_ROUNDS 1000
 
-/* ppm clocks_millionths of a time, rounded down, so that differences
+/* ppm millionths of a time, rounded down, so that differences
  * along a chain of times add up
  */
 u64 clocks_millionths(u64 time, u64 ppm)

@@ -60,7 +60,7 @@ static bool goes_on(s64 result)
 	       (result >= -ERESTART_LAST && result <= -ERESTART_FIRST);
 }
 
-/* Of Unix sockets, many programs look for one that need not be there */
+/* Many programs try to connect to Unix sockets that need not exist */
 static bool fails_to_connect(const struct socket_call *c)
 {
 	return is_error(c->result) &&

@@ -9,9 +9,9 @@
  * after others have begun: what is queued outside of calls is for the request that was
  * submitted last, if it has not ended; otherwise its object is unknown.
  *
- * A disk may be stacked on others, for which the same bytes are queued again: of what a
- * call or a request queues, or a thread between two calls, only what is for the first
- * disk counts.
+ * A disk may be stacked on others, for which the same bytes are queued again. So of the
+ * bios of a call, of a request, or of a thread between two calls, only those for the
+ * disk of the first one count.
  *
  * Programs may request the same bytes again, which are counted again here, so wasted
  * bytes are a lower bound.

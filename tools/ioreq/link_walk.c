@@ -246,8 +246,8 @@ static u64 paused_time(const struct request *r)
 }
 
 /*
- * Visit a call. While a request arrives, the server waits for the client as long as that
- * lets time pass, and else for the network.
+ * Visit a call. While a request arrives, the server waits for the client during the time
+ * that the client lets pass between its calls, and otherwise for the network.
  */
 static void visit_call(const struct walk *w, const struct request *r, u32 depth,
 		       const struct call *c, u64 *paused)

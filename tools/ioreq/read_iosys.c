@@ -16,7 +16,7 @@ static const char *const event_names[KINDS] = {
 };
 
 /**
- * symbols_find - iosys_get the names of a field's values, from the event's print format
+ * symbols_find - find the names of a field's values, from the event's print format
  * @name:	set to the names, by value
  * @max:	values are less than this
  * @event:	event

@@ -4,8 +4,8 @@
  * them for perf, to /tmp/perf-PID.map: a line START SIZE NAME for each function, in hex,
  * and another one when its code is moved or compiled again.
  *
- * Anybody may write there. What a map says is only printed, so a false one can do no more
- * than name frames of its process wrongly.
+ * Any user may write there. Names from maps are only printed, so the worst effect of a
+ * false map is wrong names of frames of its process.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -23,7 +23,7 @@
 /* In the first version numbers had the upper bits, and addresses the number 0 */
 #define FIRST_SHIFT 48
 
-/* A number that files had one after the other; @latest is the last one, or NULL */
+/* A file number of a host, which may be reused; @latest: the last file that had it, or NULL */
 struct file_number {
 	u32 host;
 	u32 id;

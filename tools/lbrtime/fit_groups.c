@@ -76,9 +76,9 @@ void fit_find_starts(struct fitting *f)
 }
 
 /*
- * A return without its call in the LBR leads to where the same return led otherwise, if
- * the next visit was in the same function: by majority vote (Boyer and Moore's
- * algorithm).
+ * The target of a return whose call is not in the LBR is the most frequent other target
+ * of the same return, if the next visit was in the same function (Boyer and Moore's
+ * majority vote algorithm).
  */
 void fit_vote_starts(struct fitting *f)
 {

@@ -272,7 +272,7 @@ static void parse_task(struct input *in, const struct record *rec)
 		in->tgid[pid] = get(&in->l.task_tgid, rec);
 }
 
-/* Without memory for it a chart has but its number */
+/* Without memory for the name, a chart is shown by its number */
 static void parse_limit(struct input *in, const struct record *rec)
 {
 	struct known_chart c = { .number = get(&in->l.limit_chart, rec) };
