@@ -297,6 +297,15 @@ int records_status(const struct records *r)
 	return r->status;
 }
 
+static void rewind_stream(struct records *r, struct stream *s)
+{
+	s->page = s->dropped = s->from;
+	s->loaded = false;
+	s->last = 0;
+	s->rewound = true;
+	advance(r, s);
+}
+
 /**
  * records_rewind - begin again with the first record
  * @r: the file
@@ -309,15 +318,27 @@ int records_rewind(struct records *r)
 
 	r->bytes = 0;
 	r->count = 0;
-	for (s = r->stream; s < r->stream + r->nr; s++) {
-		s->page = s->dropped = s->from;
-		s->loaded = false;
-		s->last = 0;
-		s->rewound = true;
-		advance(r, s);
-	}
+	for (s = r->stream; s < r->stream + r->nr; s++)
+		rewind_stream(r, s);
 	r->now = NULL;
 	return r->status;
+}
+
+/**
+ * records_only - begin again with the first record of a CPU, and read no other CPU's
+ * @r: the file
+ * @cpu: the CPU
+ */
+void records_only(struct records *r, u32 cpu)
+{
+	struct stream *s;
+
+	for (s = r->stream; s < r->stream + r->nr; s++) {
+		s->there = false;
+		if (s->cpu == cpu)
+			rewind_stream(r, s);
+	}
+	r->now = NULL;
 }
 
 /**
@@ -416,21 +437,8 @@ static int start(struct records *r, int fd)
 	return records_rewind(r);
 }
 
-/**
- * records_open - open a file
- * @g: the guard
- * @file: its name
- * @instance: the trace instance to read; "" for the main one; NULL also, with a note
- *	that lists the others
- *
- * Plugins are not loaded: their output is not used, and they might not withstand hostile
- * records.
- *
- * Return: the file, positioned before its first record, or NULL after
- * guard_fail(), or after a message of libtracecmd.
- */
-struct records *records_open(struct guard *g, const char *file,
-			     const char *instance)
+static struct records *open_file(struct guard *g, const char *file,
+				 const char *instance, bool any_clock)
 {
 	struct records *r = xzalloc(sizeof(*r));
 	struct tracefile_error error;
@@ -444,7 +452,7 @@ struct records *records_open(struct guard *g, const char *file,
 		return NULL;
 	}
 	if (!tracefile_check(fd, instance ? instance : "", &r->info, &error) ||
-	    !tracefile_clock(&r->info, &error)) {
+	    (!any_clock && !tracefile_clock(&r->info, &error))) {
 		guard_fail(g, error.offset, "%s", error.reason);
 	} else {
 		r->handle = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
@@ -461,6 +469,39 @@ struct records *records_open(struct guard *g, const char *file,
 	close(fd);
 	records_close(r);
 	return NULL;
+}
+
+/**
+ * records_open - open a file
+ * @g: the guard
+ * @file: its name
+ * @instance: the trace instance to read; "" for the main one; NULL also, with a note
+ *	that lists the others
+ *
+ * Plugins are not loaded: their output is not used, and they might not withstand hostile
+ * records.
+ *
+ * Return: the file, positioned before its first record, or NULL after
+ * guard_fail(), or after a message of libtracecmd.
+ */
+struct records *records_open(struct guard *g, const char *file,
+			     const char *instance)
+{
+	return open_file(g, file, instance, false);
+}
+
+/**
+ * records_open_clock - open a file whose time stamps need not be ns
+ * @g: the guard
+ * @file: its name
+ * @instance: as for records_open()
+ *
+ * Return: as records_open().
+ */
+struct records *records_open_clock(struct guard *g, const char *file,
+				   const char *instance)
+{
+	return open_file(g, file, instance, true);
 }
 
 /**
@@ -487,6 +528,15 @@ void records_close(struct records *r)
 	tracefile_free(&r->info);
 	free(r->stream);
 	free(r);
+}
+
+/**
+ * records_outline - the outline of a file
+ * @r: the file
+ */
+const struct tracefile_info *records_outline(const struct records *r)
+{
+	return &r->info;
 }
 
 /**

@@ -13,6 +13,7 @@
 #include "guard.h"
 
 struct records;
+struct tracefile_info;
 struct tracecmd_input;
 struct tep_handle;
 struct tep_event;
@@ -56,13 +57,17 @@ struct number {
 
 struct records *records_open(struct guard *g, const char *file,
 			     const char *instance);
+struct records *records_open_clock(struct guard *g, const char *file,
+				   const char *instance);
 void records_close(struct records *r);
 int records_rewind(struct records *r);
+void records_only(struct records *r, u32 cpu);
 bool records_next(struct records *r, struct record *rec);
 int records_status(const struct records *r);
 void records_quiet(struct records *r);
 void records_go_after(struct records *r, u32 cpu, u64 offset);
 
+const struct tracefile_info *records_outline(const struct records *r);
 struct tracecmd_input *records_handle(const struct records *r);
 struct tep_handle *records_tep(const struct records *r);
 u32 records_cpus(const struct records *r);

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The blocks of a trace. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "instance.h"
 #include "order.h"
 #include "schedz.h"
 #include "tracefile.h"
@@ -15,8 +11,6 @@ int tracecmd_cpus(struct tracecmd_input *handle); /* has no header */
 
 /* The record of a block, on any machine: common fields, seq, events, data_loc */
 enum { AT_LOC = 16, AT_BLOCK = 20 };
-
-#define ALIVE_EVENTS 4096
 
 static const char *error_text(enum schedz_error error)
 {
@@ -40,7 +34,7 @@ static const char *error_text(enum schedz_error error)
  * trace-cmd record -e sched -O schedz does not save the format of schedz_block,
  * so a record without a format that looks like a block counts as one.
  */
-bool trace_is_block(const struct trace *t, const struct tep_record *rec)
+bool trace_is_block(const struct trace *t, const struct record *rec)
 {
 	const uint8_t *data = rec->data;
 	struct tep_event *event;
@@ -49,8 +43,7 @@ bool trace_is_block(const struct trace *t, const struct tep_record *rec)
 	if (rec->size < AT_BLOCK + SCHEDZ_HEADER)
 		return false;
 	loc = tep_read_number(t->tep, data + AT_LOC, 4);
-	if ((loc & 0xffff) != AT_BLOCK ||
-	    loc >> 16 > (uint32_t)rec->size - AT_BLOCK ||
+	if ((loc & 0xffff) != AT_BLOCK || loc >> 16 > rec->size - AT_BLOCK ||
 	    loc >> 16 < SCHEDZ_HEADER || data[AT_BLOCK] != SCHEDZ_MAGIC_0 ||
 	    data[AT_BLOCK + 1] != SCHEDZ_MAGIC_1)
 		return false;
@@ -67,7 +60,7 @@ static struct block *add_block(struct stream *s)
 	return &s->block[s->nr++];
 }
 
-static int keep_block(struct trace *t, const struct tep_record *rec)
+static int keep_block(struct trace *t, const struct record *rec)
 {
 	const uint8_t *data = rec->data;
 	uint32_t len = tep_read_number(t->tep, data + AT_LOC, 4) >> 16;
@@ -88,7 +81,7 @@ static int keep_block(struct trace *t, const struct tep_record *rec)
 	b->data = xzalloc(len);
 	memcpy(b->data, data + AT_BLOCK, len);
 	t->blocks++;
-	t->block_bytes += rec->record_size;
+	t->block_bytes += rec->stored;
 	t->events += h.events;
 	return 0;
 }
@@ -116,37 +109,30 @@ uint64_t trace_gap(const struct stream *s, size_t i)
 	return h->before > end ? h->before - end : 0;
 }
 
-static int read_cpu(struct trace *t, unsigned int cpu)
+static int read_records(struct trace *t)
 {
-	struct tep_record *rec;
-	uint64_t n = 0;
+	struct record rec;
 	int status = 0;
 
-	for (rec = tracecmd_read_cpu_first(t->handle, cpu); rec && !status;
-	     rec = tracecmd_read_data(t->handle, cpu)) {
+	while (!status && records_next(t->records, &rec)) {
 		unsigned int id = 0;
 
-		if (rec->size >= 2)
-			id = tep_read_number(t->tep, rec->data, 2);
+		if (rec.size >= 2)
+			id = tep_read_number(t->tep, rec.data, 2);
 		if (id > t->max_id)
 			t->max_id = id;
-		if (!(n++ % ALIVE_EVENTS))
-			guard_alive(t->guard, rec->offset);
-		if (trace_is_block(t, rec))
-			status = keep_block(t, rec);
+		if (trace_is_block(t, &rec))
+			status = keep_block(t, &rec);
 		else
 			t->others++;
-		tracecmd_free_record(rec);
 	}
-	if (rec)
-		tracecmd_free_record(rec);
-	return status;
+	return status ? status : records_status(t->records);
 }
 
 static int read_blocks(struct trace *t)
 {
 	unsigned int cpu;
-	int i, status = 0;
+	int i, status;
 	size_t n;
 
 	for (i = 0; i < tep_get_events_count(t->tep); i++) {
@@ -155,8 +141,7 @@ static int read_blocks(struct trace *t)
 		if (event && event->id > (int)t->max_id)
 			t->max_id = event->id;
 	}
-	for (cpu = 0; cpu < t->cpus && !status; cpu++)
-		status = read_cpu(t, cpu);
+	status = read_records(t);
 	for (cpu = 0; cpu < t->cpus; cpu++) {
 		struct stream *s = &t->stream[cpu];
 
@@ -165,29 +150,6 @@ static int read_blocks(struct trace *t)
 		for (n = 1; n < s->nr; n++)
 			t->lost += trace_gap(s, n);
 	}
-	return status;
-}
-
-static int check_outline(struct trace *t, const char *instance)
-{
-	struct tracefile_error error;
-	struct tracefile_info info;
-	int fd = open(t->file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	int status = 0;
-
-	if (fd < 0)
-		return guard_fail(t->guard, GUARD_NOWHERE, "%s",
-				  strerror(errno));
-	if (!tracefile_check(fd, instance ? instance : "", &info, &error))
-		status = guard_fail(t->guard, error.offset, "%s", error.reason);
-	else if (info.tsc)
-		status = guard_fail(
-			t->guard, GUARD_NOWHERE,
-			"has times that were converted from a counter's, but the times in blocks were not: record with another clock");
-	snprintf(t->clock, sizeof(t->clock), "%s", info.clock);
-	t->ticks = !tracefile_clock(&info, &error);
-	tracefile_free(&info);
-	close(fd);
 	return status;
 }
 
@@ -204,30 +166,32 @@ static int check_outline(struct trace *t, const char *instance)
 int trace_open(struct trace *t, struct guard *g, const char *file,
 	       const char *instance)
 {
-	int status, cpus;
+	const struct tracefile_info *info;
+	struct tracefile_error error;
+	int cpus;
 
 	memset(t, 0, sizeof(*t));
 	t->guard = g;
 	t->file = file;
-	status = check_outline(t, instance);
-	if (status)
-		return status;
-	t->top = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
-	if (!t->top)
-		return EXIT_FAILURE; /* the library has printed why */
-	t->handle = instance ? instance_open(g, t->top, instance) : t->top;
-	if (!t->handle)
+	t->records = records_open_clock(g, file, instance);
+	if (!t->records)
 		return EXIT_FAILURE;
-	t->tep = tracecmd_get_tep(t->handle);
+	records_quiet(t->records);
+	info = records_outline(t->records);
+	if (info->tsc)
+		return guard_fail(
+			g, GUARD_NOWHERE,
+			"has times that were converted from a counter's, but the times in blocks were not: record with another clock");
+	snprintf(t->clock, sizeof(t->clock), "%s", info->clock);
+	t->ticks = !tracefile_clock(info, &error);
+	t->handle = records_handle(t->records);
+	t->tep = records_tep(t->records);
 	cpus = tracecmd_cpus(t->handle);
 	if (cpus < 1 || cpus > 65536)
 		return guard_fail(g, GUARD_NOWHERE, "damaged: %d CPUs", cpus);
 	t->cpus = cpus;
 	t->stream = xcalloc(t->cpus, sizeof(*t->stream));
-	status = read_blocks(t);
-	if (!status && !instance)
-		instance_note(g, t->top);
-	return status;
+	return read_blocks(t);
 }
 
 void trace_close(struct trace *t)
@@ -241,10 +205,7 @@ void trace_close(struct trace *t)
 		free(t->stream[cpu].block);
 	}
 	free(t->stream);
-	if (t->handle && t->handle != t->top)
-		tracecmd_close(t->handle);
-	if (t->top)
-		tracecmd_close(t->top);
+	records_close(t->records);
 }
 
 /**

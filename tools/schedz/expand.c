@@ -128,7 +128,7 @@ static int begin(struct expansion *x, FILE *out, size_t names_room)
 		format[extra.nr_formats].system = "sched";
 		format[extra.nr_formats++].text = x->layouts.format[kind];
 	}
-	x->file = datfile_begin(t->top, out, &extra);
+	x->file = datfile_begin(t->handle, out, &extra);
 	if (!x->file)
 		return guard_fail(t->guard, GUARD_NOWHERE,
 				  "damaged: its head cannot be read");
@@ -169,29 +169,25 @@ static int expand_cpu(struct expansion *x, unsigned int cpu)
 {
 	struct trace *t = &x->trace;
 	const struct stream *s = &t->stream[cpu];
-	struct tep_record *rec;
+	struct record rec;
 	size_t next = 0;
-	int status = 0;
+	int status;
 
 	datfile_cpu(x->file, cpu);
 	x->queue.at = x->queue.len = 0;
-	for (rec = tracecmd_read_cpu_first(t->handle, cpu); rec;
-	     rec = tracecmd_read_data(t->handle, cpu)) {
-		guard_alive(t->guard, rec->offset);
-		if (!trace_is_block(t, rec)) {
-			status = put_until(x, s, &next, rec->ts);
-			if (rec->missed_events)
-				datfile_lost(x->file,
-					     rec->missed_events > 0 ?
-						     rec->missed_events :
-						     0);
-			datfile_event(x->file, rec->ts, rec->data, rec->size);
-		}
-		tracecmd_free_record(rec);
+	records_only(t->records, cpu);
+	while (records_next(t->records, &rec)) {
+		if (trace_is_block(t, &rec))
+			continue;
+		status = put_until(x, s, &next, rec.ts);
 		if (status)
 			return status;
+		if (rec.lost)
+			datfile_lost(x->file, rec.missed);
+		datfile_event(x->file, rec.ts, rec.data, rec.size);
 	}
-	return put_until(x, s, &next, UINT64_MAX);
+	status = records_status(t->records);
+	return status ? status : put_until(x, s, &next, UINT64_MAX);
 }
 
 /* *@names_room is 0 afterwards, or the room that the names need if that is more */
@@ -228,7 +224,7 @@ static int run(struct expansion *x, FILE *out)
 	int status;
 
 	wrong = layouts_init(&x->layouts, t->tep, t->max_id + 1,
-			     tracecmd_long_size(t->top) == 4 ? 4 : 8);
+			     tracecmd_long_size(t->handle) == 4 ? 4 : 8);
 	if (wrong)
 		return guard_fail(
 			t->guard, GUARD_NOWHERE,

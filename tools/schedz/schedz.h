@@ -13,6 +13,7 @@
 #include "datfile.h"
 #include "guard.h"
 #include "memory.h"
+#include "records.h"
 
 #define PROGRAM "schedz"
 
@@ -87,9 +88,9 @@ struct stream {
  * struct trace - a trace with blocks
  * @guard: the guard
  * @file: its path
- * @top: libtracecmd's
- * @handle: of the trace instance that is read, which may be @top
- * @tep: event descriptions of @handle
+ * @records: its records
+ * @handle: libtracecmd's
+ * @tep: its event descriptions
  * @clock: its trace clock, or ""
  * @ticks: @clock does not count ns
  * @cpus: number of CPUs
@@ -104,7 +105,7 @@ struct stream {
 struct trace {
 	struct guard *guard;
 	const char *file;
-	struct tracecmd_input *top;
+	struct records *records;
 	struct tracecmd_input *handle;
 	struct tep_handle *tep;
 	char clock[32];
@@ -122,7 +123,7 @@ struct trace {
 int trace_open(struct trace *t, struct guard *g, const char *file,
 	       const char *instance);
 void trace_close(struct trace *t);
-bool trace_is_block(const struct trace *t, const struct tep_record *rec);
+bool trace_is_block(const struct trace *t, const struct record *rec);
 uint64_t trace_gap(const struct stream *s, size_t i);
 int trace_decode(struct trace *t, struct schedz_decoder *decoder,
 		 const struct block *b,
