@@ -23,8 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iodat.h"
-#include "memory.h"
+#include "iolog.h"
 #include "random.h"
 
 #define HOSTS 4
@@ -34,22 +33,6 @@
 
 static const char *const cmdlines[HOSTS] = { "1000 client\n", "1001 app\n",
 					     "1002 db\n", "1003 alone\n" };
-
-struct event {
-	int host, tid;
-	unsigned int op, type;
-	int64_t start, finish; /* true ones */
-	uint64_t id, from, end;
-	uint32_t isn, peer_isn;
-	char name[48];
-};
-
-struct connection {
-	uint64_t id[2];
-	uint32_t isn[2];
-	unsigned int port;
-	uint64_t offset[2];
-};
 
 struct request {
 	uint64_t number, parent;
@@ -63,14 +46,13 @@ enum state { ASK, GET, WORK, QUERY, SERVE, RESULT, ANSWER, DONE };
 struct client {
 	enum state state;
 	int64_t at;
-	struct connection front, back;
+	struct io_stream front, back;
 	struct request request, query;
 	unsigned int queries;
 	bool answered;
 };
 
-static struct event *events;
-static u64 nr_events, room;
+static struct io_log calls;
 static struct client client[CLIENTS];
 static int64_t busy[1000]; /* until when a thread is, by number */
 static struct {
@@ -79,11 +61,6 @@ static struct {
 static int64_t step_at;
 static uint64_t numbers;
 static bool early;
-
-static int64_t below(int64_t n)
-{
-	return rnd() % n;
-}
 
 static int64_t signed_below(int64_t n)
 {
@@ -103,53 +80,38 @@ static int64_t shown(int host, int64_t time)
 }
 
 /* A thread's next call, not before a time; it takes so long */
-static struct event *call(int host, int tid, unsigned int op, int64_t from,
-			  int64_t takes)
+static struct io_event *call(int host, int tid, unsigned int op, int64_t from,
+			     int64_t takes)
 {
-	struct event *e;
-
-	GROW(events, nr_events, room);
-	e = &events[nr_events++];
 	if (from <= busy[tid])
 		from = busy[tid] + 1;
-	*e = (struct event){ .host = host,
-			     .tid = tid,
-			     .op = op,
-			     .start = from,
-			     .finish = from + takes };
-	busy[tid] = e->finish;
-	return e;
+	busy[tid] = from + takes;
+	return io_log_add(&calls, host, tid, 1000 + host, op, from,
+			  from + takes);
 }
 
 static void work(int host, int tid, unsigned int op, int64_t from,
 		 int64_t takes, const char *name)
 {
-	struct event *e = call(host, tid, op, from, takes);
+	struct io_event *e = call(host, tid, op, from, takes);
 
-	e->type = 8;
-	e->id = 70 + op;
+	e->call.type = IO_FILE;
+	e->call.id = 70 + op;
 	snprintf(e->name, sizeof(e->name), "%s", name);
 }
 
 /* Side 0 asks, on the host before that of side 1 */
-static struct event *transfer(struct connection *c, int host, int tid, int side,
-			      bool sends, uint64_t len, int64_t from)
+static struct io_event *transfer(struct io_stream *s, int host, int tid,
+				 int side, bool sends, uint64_t len,
+				 int64_t from)
 {
-	struct event *e = call(host, tid, sends ? OP_SENDTO : OP_RECVFROM, from,
-			       1000 + below(3000));
-	int sender = sends ? side : !side;
+	struct io_event *e = call(host, tid, sends ? OP_SENDTO : OP_RECVFROM,
+				  from, 1000 + below(3000));
 
-	e->type = 12;
-	e->id = c->id[side];
-	e->isn = c->isn[side];
-	e->peer_isn = c->isn[!side];
-	e->from = c->offset[sender];
-	e->end = e->from + len;
-	if (!sends)
-		c->offset[sender] += len;
+	io_event_bytes(e, s, side, sends, len);
 	snprintf(e->name, sizeof(e->name), "10.0.0.%d:%u->10.0.0.%d:%u", host,
-		 side ? 80 : c->port, side ? host - 1 : host + 1,
-		 side ? c->port : 80);
+		 side ? 80 : s->port, side ? host - 1 : host + 1,
+		 side ? s->port : 80);
 	return e;
 }
 
@@ -186,10 +148,10 @@ static int client_tid(int i)
 static void answer(int i)
 {
 	struct client *c = &client[i];
-	struct event *e =
+	struct io_event *e =
 		transfer(&c->front, 1, app_tid(i, false), 1, true, 2000, c->at);
 
-	c->request.over[1] = e->finish;
+	c->request.over[1] = e->call.finish;
 	c->answered = true;
 }
 
@@ -197,7 +159,7 @@ static void answer(int i)
 static void advance(int i)
 {
 	struct client *c = &client[i];
-	struct event *e;
+	struct io_event *e;
 
 	switch (c->state) {
 	case ASK:
@@ -205,16 +167,16 @@ static void advance(int i)
 		c->request.tid[0] = client_tid(i);
 		c->request.tid[1] = app_tid(i, true);
 		e = transfer(&c->front, 0, client_tid(i), 0, true, 100, c->at);
-		c->request.begin[0] = e->start;
-		c->at = e->finish + travel();
+		c->request.begin[0] = e->call.start;
+		c->at = e->call.finish + travel();
 		c->queries = below(4);
 		c->state = GET;
 		break;
 	case GET:
 		e = transfer(&c->front, 1, app_tid(i, true), 1, false, 100,
 			     c->at);
-		c->request.begin[1] = e->finish;
-		c->at = e->finish + 1 + below(5000);
+		c->request.begin[1] = e->call.finish;
+		c->at = e->call.finish + 1 + below(5000);
 		c->state = WORK;
 		break;
 	case WORK:
@@ -234,8 +196,8 @@ static void advance(int i)
 		c->query.tid[1] = 300 + i;
 		e = transfer(&c->back, 1, app_tid(i, false), 0, true, 50,
 			     c->at);
-		c->query.begin[0] = e->start;
-		c->at = e->finish;
+		c->query.begin[0] = e->call.start;
+		c->at = e->call.finish;
 		if (early && i < 10 && c->queries == 1)
 			answer(i);
 		c->at += travel();
@@ -243,24 +205,24 @@ static void advance(int i)
 		break;
 	case SERVE:
 		e = transfer(&c->back, 2, 300 + i, 1, false, 50, c->at);
-		c->query.begin[1] = e->finish;
-		work(2, 300 + i, OP_PREAD, e->finish + below(1000),
+		c->query.begin[1] = e->call.finish;
+		work(2, 300 + i, OP_PREAD, e->call.finish + below(1000),
 		     1000 + below(100000), "/var/lib/db/base");
 		if (!below(4))
 			work(2, 300 + i, OP_FDATASYNC, 0,
 			     100000 + below(900000), "/var/lib/db/log");
 		e = transfer(&c->back, 2, 300 + i, 1, true, 500,
 			     busy[300 + i] + below(2000));
-		c->query.over[1] = e->finish;
-		c->at = e->finish + travel();
+		c->query.over[1] = e->call.finish;
+		c->at = e->call.finish + travel();
 		c->state = RESULT;
 		break;
 	case RESULT:
 		e = transfer(&c->back, 1, app_tid(i, false), 0, false, 500,
 			     c->at);
-		c->query.over[0] = e->finish;
+		c->query.over[0] = e->call.finish;
 		tell(&c->query, 1);
-		c->at = e->finish + 1 + below(5000);
+		c->at = e->call.finish + 1 + below(5000);
 		c->state = --c->queries ? QUERY : ANSWER;
 		break;
 	case ANSWER:
@@ -275,9 +237,9 @@ static void advance(int i)
 	case DONE:
 		e = transfer(&c->front, 0, client_tid(i), 0, false, 2000,
 			     c->at);
-		c->request.over[0] = e->finish;
+		c->request.over[0] = e->call.finish;
 		tell(&c->request, 0);
-		c->at = e->finish + below(30000000);
+		c->at = e->call.finish + below(30000000);
 		c->state = ASK;
 		break;
 	}
@@ -295,81 +257,36 @@ static int next(void)
 	return first;
 }
 
-static void make_connection(struct connection *c, unsigned int port)
+static void make_connection(struct io_stream *s, unsigned int port)
 {
-	*c = (struct connection){ .id = { 2 * port, 2 * port + 1 },
-				  .isn = { rnd(), rnd() },
-				  .port = port };
+	*s = (struct io_stream){ .port = port, .isn = { rnd(), rnd() } };
 }
 
-static int by_finish(const void *a, const void *b)
+/* As the clocks of the hosts show them */
+static void show_calls(void)
 {
-	const struct event *x = a, *y = b;
+	u64 i;
 
-	return (x->finish > y->finish) - (x->finish < y->finish);
-}
+	for (i = 0; i < calls.nr; i++) {
+		struct io_event *e = &calls.event[i];
+		struct io_call *c = &e->call;
 
-static void write_event(struct td *td, const struct event *e)
-{
-	int64_t start = shown(e->host, e->start);
-	int64_t finish = shown(e->host, e->finish);
-
-	io_write(td, 0,
-		 &(struct io_call){
-			 .tid = e->tid,
-			 .tgid = 1000 + e->host,
-			 .op = e->op,
-			 .type = e->type,
-			 .start = start,
-			 .finish = finish,
-			 .bytes = e->end - e->from,
-			 .id = e->id,
-			 .isn = e->isn,
-			 .peer_isn = e->peer_isn,
-			 .flags = e->isn ? IO_ISN_KNOWN : 0,
-			 .from = e->from,
-			 .end = e->end,
-			 .name = e->name,
-		 });
-}
-
-static bool save(const char *path, int host, bool lossy)
-{
-	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
-	struct td td;
-	size_t i;
-	bool ok;
-
-	td_init(&td, &layout, 1);
-	td_add_event(&td, "iosys", io_call_format);
-	td.cmdlines = cmdlines[host];
-	for (i = 0; i < nr_events; i++) {
-		if (events[i].host != host)
-			continue;
-		if (lossy && !below(40))
-			td_lose(&td, 0, 0);
-		else
-			write_event(&td, &events[i]);
+		c->start = shown(e->host, c->start);
+		c->finish = shown(e->host, c->finish);
+		printf("call\t%u\t%d\t%s\t%u\t%lld\t%lld\t%llu\t%s\n", e->host,
+		       c->tid, io_op_name(c->op), c->type, (long long)c->start,
+		       (long long)c->finish,
+		       (unsigned long long)(c->isn ? c->id : 0), e->name);
 	}
-	ok = td_save(&td, path);
-	if (!ok)
-		perror(path);
-	td_free(&td);
-	return ok;
 }
 
-static void tell_calls(void)
+static void lose_some(unsigned int host)
 {
-	size_t i;
+	u64 i;
 
-	for (i = 0; i < nr_events; i++) {
-		const struct event *e = &events[i];
-
-		printf("call\t%d\t%d\t%s\t%u\t%lld\t%lld\t%llu\t%s\n", e->host,
-		       e->tid, io_op_name(e->op), e->type,
-		       (long long)shown(e->host, e->start),
-		       (long long)shown(e->host, e->finish),
-		       (unsigned long long)(e->isn ? e->id : 0), e->name);
+	for (i = 0; i < calls.nr; i++) {
+		if (calls.event[i].host == host)
+			calls.event[i].lost = !below(40);
 	}
 }
 
@@ -417,12 +334,14 @@ int main(int argc, char **argv)
 		advance(i);
 	}
 	work(3, 400, OP_PREAD, BEGIN, 1000, "/etc/hosts");
-	qsort(events, nr_events, sizeof(*events), by_finish);
-	tell_calls();
+	io_log_sort(&calls);
+	show_calls();
+	if (lossy)
+		lose_some(1);
 	for (i = 0; i < HOSTS; i++) {
-		if (!save(argv[1 + i], i, lossy && i == 1))
+		if (!io_log_save(&calls, argv[1 + i], i, cmdlines[i]))
 			return 1;
 	}
-	free(events);
+	free(calls.event);
 	return 0;
 }

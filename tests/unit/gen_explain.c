@@ -61,21 +61,10 @@ static const struct {
 
 enum { THREAD = 1000, HOG_PID = 88, HOLDER_PID = 77, OTHERS = 500 };
 enum { HOME, HOME2, WAKERS, NOISE, CPUS };
-enum { ID_BIO = 900, ID_ISSUE, ID_COMPLETE, ID_VALUE };
+#define ID_VALUE 903
 #define DEV (254 << 20)
 #define SECTORS 8
 
-#define BLOCK(name, id)                                                     \
-	"name: " name "\nID: " id "\nformat:\n" TD_COMMON                   \
-	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"               \
-	"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"        \
-	"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n" \
-	"\tfield:char comm[16];\toffset:28;\tsize:16;\tsigned:0;\n"         \
-	"\nprint fmt: \"%u\", REC->nr_sector\n"
-
-static const char bio[] = BLOCK("block_bio_queue", "900");
-static const char issue[] = BLOCK("block_rq_issue", "901");
-static const char complete[] = BLOCK("block_rq_complete", "902");
 static const char value_format[] =
 	"name: ctlchart_value\nID: 903\nformat:\n" TD_COMMON
 	"\tfield:u64 time;\toffset:8;\tsize:8;\tsigned:0;\n"
@@ -545,8 +534,10 @@ static void submit(void)
 
 static void write_event(struct gd *gd, const struct event *e)
 {
-	static const unsigned int id[] = {
-		[BIO] = ID_BIO, [ISSUE] = ID_ISSUE, [COMPLETE] = ID_COMPLETE
+	static const enum gd_block block[] = {
+		[BIO] = GD_BIO_QUEUE,
+		[ISSUE] = GD_RQ_ISSUE,
+		[COMPLETE] = GD_RQ_COMPLETE,
 	};
 	struct td_record r;
 
@@ -585,12 +576,7 @@ static void write_event(struct gd *gd, const struct event *e)
 		gd_rename(gd, "reader");
 		break;
 	default:
-		td_begin(&r, gd->td, id[e->what], e->pid, 44);
-		td_put(&r, 8, DEV, 4);
-		td_put(&r, 16, e->a, 8);
-		td_put(&r, 24, SECTORS, 4);
-		td_put_bytes(&r, 28, e->comm, 16);
-		td_write(gd->td, 0, e->cpu, e->ts, &r);
+		gd_block(gd, block[e->what], DEV, e->a, SECTORS, e->comm);
 	}
 }
 
@@ -883,9 +869,7 @@ int main(int argc, char **argv)
 	noise(GD_BASE + 10000, now + 50000);
 	td_init(&td, &layout, CPUS);
 	gd_init(&gd, &td, names, 1);
-	td_add_event(&td, "block", bio);
-	td_add_event(&td, "block", issue);
-	td_add_event(&td, "block", complete);
+	gd_add_blocks(&td);
 	td_add_event(&td, "ctlchart_debug", value_format);
 	snprintf(path, sizeof(path), "%s/trace.dat", argv[4]);
 	write_events(&gd, path, !strcmp(argv[2], "complete"));

@@ -20,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iodat.h"
-#include "memory.h"
+#include "iolog.h"
 #include "random.h"
 
 #define THREADS 8
@@ -34,12 +33,6 @@
 
 enum step { RECEIVE, HEAD, FILES, ASK_HELP, SEND, LOG, STEPS };
 
-struct event {
-	struct io_call call;
-	int wakee; /* 0: it is a call */
-	char name[48];
-};
-
 struct thread {
 	int tid;
 	uint64_t ready; /* to compute, if it gets the lock; NEVER: it waits for help */
@@ -47,35 +40,21 @@ struct thread {
 	unsigned int files; /* left to read */
 	unsigned int number; /* of its request */
 	uint64_t asked; /* when the client's request arrives */
-	uint64_t offset[2];
+	struct io_stream stream;
 	int helps; /* the thread that it helps; -1: none */
 };
 
-static struct event *events;
-static u64 nr_events, event_room;
+static struct io_log calls = { .wakings = true };
 static struct thread thread[THREADS + HELPERS];
 static uint64_t wanted;
 static bool help;
 
-static uint64_t below(uint64_t n)
+static struct io_event *add_event(int tid, unsigned int op, uint64_t start,
+				  uint64_t finish)
 {
-	return rnd() % n;
-}
-
-static struct event *add_event(int tid, unsigned int op, uint64_t start,
-			       uint64_t finish)
-{
-	struct event *e;
-
-	GROW(events, nr_events, event_room);
-	e = &events[nr_events++];
-	*e = (struct event){ .call = { .tid = tid,
-				       .tgid = tid < SERVER_TID ? CLIENT_TID :
-								  SERVER_TID,
-				       .op = op,
-				       .start = start,
-				       .finish = finish } };
-	return e;
+	return io_log_add(&calls, 0, tid,
+			  tid < SERVER_TID ? CLIENT_TID : SERVER_TID, op, start,
+			  finish);
 }
 
 static void wake(int waker, int wakee, uint64_t time)
@@ -88,30 +67,21 @@ static void transfer(unsigned int i, bool server, bool sender, uint64_t len,
 		     uint64_t start, uint64_t finish)
 {
 	struct thread *t = &thread[i];
-	int port = 40000 + (int)i;
-	struct event *e = add_event(server ? t->tid : CLIENT_TID + (int)i,
-				    server == sender ? OP_SENDTO : OP_RECVFROM,
-				    start, finish);
+	unsigned int port = t->stream.port;
+	struct io_event *e = add_event(
+		server ? t->tid : CLIENT_TID + (int)i,
+		server == sender ? OP_SENDTO : OP_RECVFROM, start, finish);
 
-	e->call.type = IO_SOCKET;
-	e->call.id = 2 * port + server;
+	io_event_bytes(e, &t->stream, server, server == sender, len);
 	e->call.fd = 20;
-	e->call.bytes = len;
-	e->call.isn = 1000 + 2 * i + server;
-	e->call.peer_isn = 1000 + 2 * i + !server;
-	e->call.flags = IO_ISN_KNOWN;
-	e->call.from = t->offset[sender];
-	e->call.end = t->offset[sender] + len;
-	if (server != sender)
-		t->offset[sender] += len;
-	snprintf(e->name, sizeof(e->name), "10.0.0.1:%d->10.0.0.1:%d",
+	snprintf(e->name, sizeof(e->name), "10.0.0.1:%u->10.0.0.1:%u",
 		 server ? 80 : port, server ? port : 80);
 }
 
 static void file(int tid, const struct thread *of, unsigned int op,
 		 uint64_t start, uint64_t finish)
 {
-	struct event *e = add_event(tid, op, start, finish);
+	struct io_event *e = add_event(tid, op, start, finish);
 
 	e->call.type = IO_FILE;
 	e->call.id = 10000 + 1000 * (uint64_t)of->tid + of->number;
@@ -258,48 +228,6 @@ static void simulate(void)
 	}
 }
 
-static int by_finish(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-
-	return (x->call.finish > y->call.finish) -
-	       (x->call.finish < y->call.finish);
-}
-
-static void write_waking(struct td *td, const struct event *e)
-{
-	struct td_record r;
-
-	td_begin(&r, td, TD_ID_WAKING, e->call.tid, 36);
-	td_put(&r, 24, e->wakee, 4);
-	td_write(td, 0, 0, e->call.finish, &r);
-}
-
-static bool save(const char *path)
-{
-	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
-	struct td td;
-	u64 i;
-	bool ok;
-
-	td_init(&td, &layout, 1);
-	td_add_event(&td, "iosys", io_call_format);
-	td_add_event(&td, "sched", td_sched_waking);
-	td.cmdlines = "100 load\n2000 python3\n";
-	for (i = 0; i < nr_events; i++) {
-		events[i].call.name = events[i].name;
-		if (events[i].wakee)
-			write_waking(&td, &events[i]);
-		else
-			io_write(&td, 0, &events[i].call);
-	}
-	ok = td_save(&td, path);
-	if (!ok)
-		perror(path);
-	td_free(&td);
-	return ok;
-}
-
 int main(int argc, char **argv)
 {
 	unsigned int i;
@@ -314,9 +242,13 @@ int main(int argc, char **argv)
 	help = !strcmp(argv[4], "help");
 	seed = SEED + strtoull(argv[3], NULL, 10);
 	for (i = 0; i < THREADS + HELPERS; i++) {
-		thread[i] = (struct thread){ .tid = SERVER_TID + (int)i,
-					     .ready = BEGIN,
-					     .helps = -1 };
+		thread[i] = (struct thread){
+			.tid = SERVER_TID + (int)i,
+			.ready = BEGIN,
+			.stream = { .port = 40000 + i,
+				    .isn = { 1000 + 2 * i, 1001 + 2 * i } },
+			.helps = -1
+		};
 		if (i < THREADS) {
 			client_asks(i, BEGIN + 1000 + below(100000));
 			continue;
@@ -325,8 +257,8 @@ int main(int argc, char **argv)
 		thread[i].ready = NEVER;
 	}
 	simulate();
-	qsort(events, nr_events, sizeof(*events), by_finish);
-	ok = save(argv[1]);
-	free(events);
+	io_log_sort(&calls);
+	ok = io_log_save(&calls, argv[1], 0, "100 load\n2000 python3\n");
+	free(calls.event);
 	return !ok;
 }

@@ -125,11 +125,6 @@ struct call {
 	uint64_t start;
 };
 
-static uint64_t below(uint64_t n)
-{
-	return rnd() % n;
-}
-
 static struct call make_call(uint64_t start)
 {
 	struct call c = {

@@ -163,11 +163,6 @@ struct cpu {
 	uint64_t since, calls, returns, others;
 };
 
-static uint64_t below(uint64_t n)
-{
-	return rnd() % n;
-}
-
 static uint64_t address(unsigned int function, unsigned int site)
 {
 	return (uint64_t)lt_code + load + STRIDE * function + 16 * (site + 1);

@@ -41,8 +41,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iodat.h"
-#include "memory.h"
+#include "iolog.h"
 #include "random.h"
 
 #define CLIENTS 96
@@ -75,11 +74,9 @@ static const char *const modes[] = { "loop",	"batch", "proxy", "answers",
 				     "mix",	"parts" };
 
 struct connection {
-	unsigned int host; /* of who asks */
+	unsigned int host; /* of the client */
 	int tid[2];
-	unsigned int port;
-	uint64_t offset[2];
-	uint32_t isn[2];
+	struct io_stream stream;
 	int64_t armed; /* since when the proxy's request waits for what comes */
 };
 
@@ -87,14 +84,6 @@ struct connection {
 struct prepared {
 	bool answers;
 	unsigned int which;
-};
-
-struct event {
-	unsigned int host;
-	struct io_call call;
-	bool request; /* to io_uring */
-	int wakee; /* if it is no call, but wakes that thread */
-	char name[48];
 };
 
 /* What a client has asked */
@@ -129,8 +118,7 @@ static const char *const cmdlines[HOSTS] = {
 	"100 red\n101 green\n102 blue\n103 grey\n", "2000 proxy\n", "300 base\n"
 };
 
-static struct event *events;
-static u64 nr_events, event_room;
+static struct io_log calls = { .requests = true, .wakings = true };
 static struct client client[CLIENTS];
 static struct upstream upstream[UPSTREAM];
 static struct ready ready[MAX_READY];
@@ -149,53 +137,34 @@ static bool is_uring(void)
 	return mode == URING || mode == MIX || mode == PARTS;
 }
 
-static int64_t below(int64_t n)
+static struct io_event *add_event(unsigned int host, int tid, unsigned int op,
+				  int64_t start, int64_t finish)
 {
-	return rnd() % n;
-}
-
-static struct event *add_event(unsigned int host, int tid, unsigned int op,
-			       int64_t start, int64_t finish)
-{
-	struct event *e;
-
-	GROW(events, nr_events, event_room);
-	e = &events[nr_events++];
-	*e = (struct event){ .host = host };
-	e->call.tid = tid;
-	e->call.tgid = host == 0 ? 100 + tid % 4 : host == 1 ? 2000 : 300;
-	e->call.op = op;
-	e->call.start = start;
-	e->call.finish = finish;
-	return e;
+	return io_log_add(&calls, host, tid,
+			  host == 0 ? 100 + tid % 4 :
+			  host == 1 ? 2000 :
+				      300,
+			  op, start, finish);
 }
 
 /* Of one side of a connection: bytes that the other one sends or gets as well */
 static void transfer(struct connection *c, bool server, bool sends,
 		     uint64_t len, int64_t start, int64_t finish)
 {
-	bool sender = sends ? server : !server;
-	struct event *e = add_event(c->host + server, c->tid[server],
-				    sends ? OP_SENDTO : OP_RECVFROM, start,
-				    finish);
+	unsigned int port = c->stream.port;
+	struct io_event *e = add_event(c->host + server, c->tid[server],
+				       sends ? OP_SENDTO : OP_RECVFROM, start,
+				       finish);
 
-	e->request = is_uring() && e->host == 1;
-	if (e->request)
-		e->call.op = sends ? OP_URING_SEND : OP_URING_RECV;
-	e->call.type = IO_SOCKET;
-	e->call.id = 2 * c->port + server;
+	io_event_bytes(e, &c->stream, server, sends, len);
 	e->call.fd = 20;
-	e->call.bytes = len;
-	e->call.isn = c->isn[server];
-	e->call.peer_isn = c->isn[!server];
-	e->call.flags = IO_ISN_KNOWN;
-	e->call.from = c->offset[sender];
-	e->call.end = c->offset[sender] + len;
-	if (!sends)
-		c->offset[sender] += len;
+	if (is_uring() && e->host == 1) {
+		e->by = e->call.tid;
+		e->call.op = sends ? OP_URING_SEND : OP_URING_RECV;
+	}
 	snprintf(e->name, sizeof(e->name), "10.0.0.%u:%u->10.0.0.%u:%u",
-		 c->host + server, server ? 80 : c->port, c->host + !server,
-		 server ? c->port : 80);
+		 c->host + server, server ? 80 : port, c->host + !server,
+		 server ? port : 80);
 }
 
 static void make_connection(struct connection *c, unsigned int host, int asks,
@@ -203,8 +172,8 @@ static void make_connection(struct connection *c, unsigned int host, int asks,
 {
 	*c = (struct connection){ .host = host,
 				  .tid = { asks, answers },
-				  .port = port,
-				  .isn = { rnd(), rnd() } };
+				  .stream = { .port = port,
+					      .isn = { rnd(), rnd() } } };
 }
 
 static bool is_proxy(void)
@@ -278,7 +247,7 @@ static void loop_sends(struct upstream *u)
 /* Its second request, at the latest, is sent when it is connected */
 static void loop_connects(struct upstream *u)
 {
-	struct event *e;
+	struct io_event *e;
 	int64_t begin = now += 500 + below(2000);
 
 	make_connection(&u->c, 1, LOOP_TID, 3000 + (int)(u - upstream),
@@ -287,7 +256,7 @@ static void loop_connects(struct upstream *u)
 	now += 3000 + below(3000);
 	e = add_event(1, LOOP_TID, OP_CONNECT, begin, now);
 	e->call.type = IO_SOCKET;
-	e->call.id = 2 * u->c.port;
+	e->call.id = 2 * u->c.stream.port;
 	is_ready(now + 2 * travel(), CONNECTED, u - upstream);
 }
 
@@ -334,7 +303,7 @@ static const char *name_of(unsigned int i)
 static void write_log(unsigned int i)
 {
 	int64_t begin = now += 500 + below(1000);
-	struct event *e;
+	struct io_event *e;
 
 	now += 1000 + below(5000);
 	e = add_event(1, LOOP_TID, OP_WRITE, begin, now);
@@ -362,7 +331,7 @@ static void loop_answers(unsigned int i)
 static void read_file(int tid, unsigned int i, int64_t *at)
 {
 	int64_t begin = *at += 500 + below(1000);
-	struct event *e;
+	struct io_event *e;
 
 	*at += 1000 + below(5000);
 	e = add_event(1, tid, OP_PREAD, begin, *at);
@@ -400,7 +369,7 @@ static void pool_works(unsigned int k, unsigned int i, int64_t at)
 {
 	struct upstream *u = &upstream[k];
 	int tid = 2100 + (int)k;
-	struct event *e;
+	struct io_event *e;
 	int64_t begin;
 
 	if (!u->made)
@@ -536,7 +505,7 @@ static void act_on(const struct ready *r)
 static void read_eventfd(const struct ready *done, unsigned int n)
 {
 	int64_t begin = now += 300 + below(500);
-	struct event *e;
+	struct io_event *e;
 	unsigned int i;
 
 	now += 500 + below(500);
@@ -724,57 +693,15 @@ static void turn(void)
 	}
 }
 
-static int by_finish(const void *a, const void *b)
+/* Any thread happens to complete a request */
+static void choose_completers(void)
 {
-	const struct event *x = a, *y = b;
+	u64 i;
 
-	return (x->call.finish > y->call.finish) -
-	       (x->call.finish < y->call.finish);
-}
-
-static void write_request(struct td *td, const struct event *e)
-{
-	/* Whoever happens to complete it */
-	io_write_request(td, 0, &e->call, below(2) ? e->call.tid : 77);
-}
-
-static void write_waking(struct td *td, const struct event *e)
-{
-	struct td_record r;
-
-	td_begin(&r, td, TD_ID_WAKING, e->call.tid, 36);
-	td_put(&r, 24, e->wakee, 4);
-	td_write(td, 0, 0, e->call.finish, &r);
-}
-
-static bool save(const char *path, unsigned int host)
-{
-	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
-	struct td td;
-	size_t i;
-	bool ok;
-
-	td_init(&td, &layout, 1);
-	td_add_event(&td, "iosys", io_call_format);
-	td_add_event(&td, "iosys", io_request_format);
-	td_add_event(&td, "sched", td_sched_waking);
-	td.cmdlines = cmdlines[host];
-	for (i = 0; i < nr_events; i++) {
-		if (events[i].host != host)
-			continue;
-		events[i].call.name = events[i].name;
-		if (events[i].wakee)
-			write_waking(&td, &events[i]);
-		else if (events[i].request)
-			write_request(&td, &events[i]);
-		else
-			io_write(&td, 0, &events[i].call);
+	for (i = 0; i < calls.nr; i++) {
+		if (calls.event[i].by && !below(2))
+			calls.event[i].by = 77;
 	}
-	ok = td_save(&td, path);
-	if (!ok)
-		perror(path);
-	td_free(&td);
-	return ok;
 }
 
 int main(int argc, char **argv)
@@ -806,11 +733,12 @@ int main(int argc, char **argv)
 		else
 			turn();
 	}
-	qsort(events, nr_events, sizeof(*events), by_finish);
+	io_log_sort(&calls);
+	choose_completers();
 	for (i = 0; i < HOSTS; i++) {
-		if (!save(argv[1 + i], i))
+		if (!io_log_save(&calls, argv[1 + i], i, cmdlines[i]))
 			return 1;
 	}
-	free(events);
+	free(calls.event);
 	return 0;
 }

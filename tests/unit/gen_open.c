@@ -27,19 +27,8 @@
 #define IN_FLIGHT 64
 #define FIRST_PID 1000
 
-enum { ID_BIO = 900, ID_ISSUE, ID_COMPLETE, ID_NOTE };
+#define ID_NOTE 903
 
-#define BLOCK(name, id)                                                     \
-	"name: " name "\nID: " id "\nformat:\n" TD_COMMON                   \
-	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"               \
-	"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"        \
-	"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n" \
-	"\tfield:char comm[16];\toffset:28;\tsize:16;\tsigned:0;\n"         \
-	"\nprint fmt: \"%u\", REC->nr_sector\n"
-
-static const char bio[] = BLOCK("block_bio_queue", "900");
-static const char issue[] = BLOCK("block_rq_issue", "901");
-static const char complete[] = BLOCK("block_rq_complete", "902");
 static const char note[] =
 	"name: note\nID: 903\nformat:\n" TD_COMMON
 	"\tfield:char text[40];\toffset:8;\tsize:40;\tsigned:0;\n"
@@ -85,11 +74,6 @@ static unsigned long events, notes;
 static uint64_t begin;
 static const char *mode = "";
 static int blind, renamed;
-
-static unsigned int below(unsigned int n)
-{
-	return rnd() % n;
-}
 
 static int pid_of(int t)
 {
@@ -171,16 +155,9 @@ static int put_interrupt(int c, int soft)
 	return 1;
 }
 
-static void put_block(unsigned int id, int d, uint64_t sector, int c)
+static void put_block(enum gd_block what, int d, uint64_t sector, int c)
 {
-	struct td_record r;
-
-	td_begin(&r, &td, id, gd.pid, 44);
-	td_put(&r, 8, device[d].dev, 4);
-	td_put(&r, 16, sector, 8);
-	td_put(&r, 24, 8, 4);
-	td_put_bytes(&r, 28, comm_of(cpu[c].thread), 16);
-	td_write(&td, 0, c, gd.now, &r);
+	gd_block(&gd, what, device[d].dev, sector, 8, comm_of(cpu[c].thread));
 }
 
 static int put_request(int c)
@@ -196,13 +173,13 @@ static int put_request(int c)
 		device[d].nr++;
 		if (device[d].nr > device[d].most)
 			device[d].most = device[d].nr;
-		put_block(ID_BIO, d, sectors, c);
+		put_block(GD_BIO_QUEUE, d, sectors, c);
 		return 1;
 	}
 	if (!nr)
 		return 0;
 	k = below(nr);
-	put_block(device[d].request[k].issued ? ID_COMPLETE : ID_ISSUE, d,
+	put_block(device[d].request[k].issued ? GD_RQ_COMPLETE : GD_RQ_ISSUE, d,
 		  device[d].request[k].sector, c);
 	if (device[d].request[k].issued++) {
 		device[d].ns += gd.now - device[d].request[k].queued;
@@ -217,7 +194,7 @@ static void put_note(int c)
 	char text[40];
 
 	snprintf(text, sizeof(text), below(2) ? "</script><i>%u" : "note %u",
-		 below(100000));
+		 (unsigned int)below(100000));
 	td_begin(&r, &td, ID_NOTE, gd.pid, 48);
 	td_put_bytes(&r, 8, text, 40);
 	td_write(&td, 0, c, gd.now, &r);
@@ -283,9 +260,9 @@ static void put_many(bool at_once)
 		become(0, WAIT);
 		put_switch(0);
 	} else if (below(2)) {
-		put_block(ID_BIO, 0, sectors += 16, 0);
+		put_block(GD_BIO_QUEUE, 0, sectors += 16, 0);
 		if (at_once) {
-			put_block(ID_COMPLETE, 0, sectors, 0);
+			put_block(GD_RQ_COMPLETE, 0, sectors, 0);
 			events++;
 		}
 	} else {
@@ -379,9 +356,7 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "late"))
 		gd.now += 1ull << 60;
 	begin = gd.now;
-	td_add_event(&td, "block", bio);
-	td_add_event(&td, "block", issue);
-	td_add_event(&td, "block", complete);
+	gd_add_blocks(&td);
 	td_add_event(&td, "test", note);
 	for (c = 0; c < CPUS; c++)
 		cpu[c].thread = -1;

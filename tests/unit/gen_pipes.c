@@ -24,8 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iodat.h"
-#include "memory.h"
+#include "iolog.h"
 #include "random.h"
 
 #define CLIENTS 24
@@ -39,9 +38,7 @@
 
 struct connection {
 	int tid[2];
-	unsigned int port;
-	uint64_t offset[2];
-	uint32_t isn[2];
+	struct io_stream stream;
 };
 
 struct pipe {
@@ -49,11 +46,6 @@ struct pipe {
 	uint64_t number;
 	uint64_t written;
 	uint64_t read;
-};
-
-struct event {
-	struct io_call call;
-	char name[48];
 };
 
 struct job {
@@ -73,64 +65,34 @@ static const char cmdlines[] =
 	"3000 worker\n3001 worker\n3002 worker\n4000 base\n";
 static const char *const clients[] = { "red", "green", "blue", "grey" };
 
-static struct event *events;
-static u64 nr_events, event_room;
+static struct io_log calls;
 static struct connection client[CLIENTS], base[WORKERS];
 static struct pipe jobs[WORKERS], answers[FRONTS];
 static uint64_t pipes;
 static bool exact, early;
 
-static int64_t below(int64_t n)
-{
-	return rnd() % n;
-}
-
-static struct event *add_event(int tid, int tgid, unsigned int op,
-			       int64_t start, int64_t finish)
-{
-	struct event *e;
-
-	GROW(events, nr_events, event_room);
-	e = &events[nr_events++];
-	*e = (struct event){ 0 };
-	e->call.tid = tid;
-	e->call.tgid = tgid;
-	e->call.op = op;
-	e->call.start = start;
-	e->call.finish = finish;
-	return e;
-}
-
 /* Of one side of a connection: bytes that the other one sends or gets as well */
 static void transfer(struct connection *c, bool server, bool sends,
 		     uint64_t len, int64_t start, int64_t finish)
 {
-	bool sender = sends ? server : !server;
+	unsigned int port = c->stream.port;
 	int tid = c->tid[server];
-	struct event *e = add_event(tid, tid < FRONT_TID ? 100 + tid % 4 : tid,
-				    sends ? OP_SENDTO : OP_RECVFROM, start,
-				    finish);
+	struct io_event *e = io_log_add(&calls, 0, tid,
+					tid < FRONT_TID ? 100 + tid % 4 : tid,
+					sends ? OP_SENDTO : OP_RECVFROM, start,
+					finish);
 
-	e->call.type = IO_SOCKET;
-	e->call.id = 2 * c->port + server;
-	e->call.bytes = len;
-	e->call.isn = c->isn[server];
-	e->call.peer_isn = c->isn[!server];
-	e->call.flags = IO_ISN_KNOWN;
-	e->call.from = c->offset[sender];
-	e->call.end = c->offset[sender] + len;
-	if (!sends)
-		c->offset[sender] += len;
+	io_event_bytes(e, &c->stream, server, sends, len);
 	snprintf(e->name, sizeof(e->name), "127.0.0.1:%u->127.0.0.1:%u",
-		 server ? 80 : c->port, server ? c->port : 80);
+		 server ? 80 : port, server ? port : 80);
 }
 
 static void make_connection(struct connection *c, int asks, int answers_tid,
 			    unsigned int port)
 {
 	*c = (struct connection){ .tid = { asks, answers_tid },
-				  .port = port,
-				  .isn = { rnd(), rnd() } };
+				  .stream = { .port = port,
+					      .isn = { rnd(), rnd() } } };
 }
 
 static void make_pipe(struct pipe *p, uint64_t ino)
@@ -141,8 +103,9 @@ static void make_pipe(struct pipe *p, uint64_t ino)
 static void move(struct pipe *p, int tid, bool writes, uint64_t len,
 		 int64_t start, int64_t finish)
 {
-	struct event *e =
-		add_event(tid, tid, writes ? OP_WRITE : OP_READ, start, finish);
+	struct io_event *e = io_log_add(&calls, 0, tid, tid,
+					writes ? OP_WRITE : OP_READ, start,
+					finish);
 	uint64_t *at = writes ? &p->written : &p->read;
 
 	e->call.type = IO_FIFO;
@@ -197,11 +160,12 @@ static int64_t work(unsigned int w, const struct job *job, int64_t since)
 	int tid = WORKER_TID + (int)w;
 	int64_t at = since > job->at ? since : job->at;
 	uint64_t len = HEADER + 1 + below(500);
-	struct event *e;
+	struct io_event *e;
 
 	at = read_parts(&jobs[w], tid, job->len, since, at + 500,
 			early ? &answers[job->front] : NULL);
-	e = add_event(tid, tid, OP_PREAD, at, at + 5000 + below(50000));
+	e = io_log_add(&calls, 0, tid, tid, OP_PREAD, at,
+		       at + 5000 + below(50000));
 	e->call.type = IO_FILE;
 	e->call.id = 77;
 	e->call.bytes = 100;
@@ -279,36 +243,12 @@ static int64_t close_fifos(int64_t at)
 	return at + 100000;
 }
 
-static int by_finish(const void *a, const void *b)
+static void lose_some(void)
 {
-	const struct event *x = a, *y = b;
+	u64 i;
 
-	return (x->call.finish > y->call.finish) -
-	       (x->call.finish < y->call.finish);
-}
-
-static bool save(const char *path, bool lossy)
-{
-	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
-	struct td td;
-	size_t i;
-	bool ok;
-
-	td_init(&td, &layout, 1);
-	td_add_event(&td, "iosys", io_call_format);
-	td.cmdlines = cmdlines;
-	for (i = 0; i < nr_events; i++) {
-		events[i].call.name = events[i].name;
-		if (lossy && !below(200))
-			td_lose(&td, 0, 0);
-		else
-			io_write(&td, 0, &events[i].call);
-	}
-	ok = td_save(&td, path);
-	if (!ok)
-		perror(path);
-	td_free(&td);
-	return ok;
+	for (i = 0; i < calls.nr; i++)
+		calls.event[i].lost = !below(200);
 }
 
 int main(int argc, char **argv)
@@ -341,8 +281,10 @@ int main(int argc, char **argv)
 			at = close_fifos(at);
 		at = make_round(i, at);
 	}
-	qsort(events, nr_events, sizeof(*events), by_finish);
-	ok = save(argv[1], lossy);
-	free(events);
+	io_log_sort(&calls);
+	if (lossy)
+		lose_some();
+	ok = io_log_save(&calls, argv[1], 0, cmdlines);
+	free(calls.event);
 	return ok ? 0 : 1;
 }

@@ -74,11 +74,6 @@ static struct td td;
 static bool bios = true, requests;
 static uint64_t calls[THREADS];
 
-static uint64_t below(uint64_t n)
-{
-	return rnd() % n;
-}
-
 static void queue(int tid, uint64_t at, unsigned int id, unsigned int dev,
 		  uint64_t sectors, const char *rwbs)
 {

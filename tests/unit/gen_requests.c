@@ -80,11 +80,6 @@ struct connection {
 static struct event *events;
 static size_t nr_events;
 
-static uint64_t below(uint64_t n)
-{
-	return rnd() % n;
-}
-
 static struct event *add_event(const struct connection *c, bool server,
 			       unsigned int op, uint64_t start, uint64_t finish)
 {
@@ -138,8 +133,9 @@ static struct transfer transfer(struct connection *c, bool from_server,
 		for (at = from; at < from + len; at += n) {
 			struct event *e;
 
-			n = below(2) ? from + len - at :
-				       1 + below(from + len - at);
+			n = from + len - at;
+			if (!below(2))
+				n = 1 + below(n);
 			start = c->at + 1 + below(1000);
 			/* Who receives waits in its call, now and then for long */
 			finish = start + 1 + below(20000);

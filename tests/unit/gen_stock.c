@@ -103,11 +103,6 @@ static int tasks, pids = 1000;
 static char names[TASKS][FDS][32];
 static uint64_t now = 1000000000000ull;
 
-static uint64_t below(uint64_t n)
-{
-	return rnd() % n;
-}
-
 static void write_words(const struct task *t, int id, uint64_t one,
 			uint64_t two)
 {

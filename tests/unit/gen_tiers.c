@@ -85,11 +85,6 @@ static const char *program;
 static uint64_t offset[OFFSETS];
 static unsigned int offsets;
 
-static uint64_t below(uint64_t n)
-{
-	return rnd() % n;
-}
-
 static struct event *add_event(unsigned int host, int tid, unsigned int op,
 			       uint64_t start, uint64_t finish)
 {

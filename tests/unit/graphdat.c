@@ -319,3 +319,35 @@ void gd_lock(struct gd *gd, uint32_t lock_function, bool is_begin)
 	td_put(&r, 8, address(lock_function), 8);
 	put(gd, &r);
 }
+
+#define BLOCK(name, id)                                                     \
+	"name: " name "\nID: " id "\nformat:\n" TD_COMMON                   \
+	"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"               \
+	"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"        \
+	"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n" \
+	"\tfield:char comm[16];\toffset:28;\tsize:16;\tsigned:0;\n"         \
+	"\nprint fmt: \"%u\", REC->nr_sector\n"
+
+static const char bio[] = BLOCK("block_bio_queue", "900");
+static const char issue[] = BLOCK("block_rq_issue", "901");
+static const char complete[] = BLOCK("block_rq_complete", "902");
+
+void gd_add_blocks(struct td *td)
+{
+	td_add_event(td, "block", bio);
+	td_add_event(td, "block", issue);
+	td_add_event(td, "block", complete);
+}
+
+void gd_block(struct gd *gd, enum gd_block what, uint32_t dev, uint64_t sector,
+	      uint32_t sectors, const char *comm)
+{
+	struct td_record r;
+
+	td_begin(&r, gd->td, what, gd->pid, 44);
+	td_put(&r, 8, dev, 4);
+	td_put(&r, 16, sector, 8);
+	td_put(&r, 24, sectors, 4);
+	td_put_bytes(&r, 28, comm, 16);
+	td_write(gd->td, 0, gd->cpu, gd->now, &r);
+}

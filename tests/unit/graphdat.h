@@ -54,6 +54,13 @@ void gd_waking(struct gd *gd, int pid);
 void gd_stack(struct gd *gd, const uint32_t *function, int nr);
 void gd_irq(struct gd *gd, const char *name, bool begin);
 void gd_softirq(struct gd *gd, unsigned int vec, bool begin);
+
 void gd_lock(struct gd *gd, uint32_t lock, bool begin);
+
+/* Events of requests to disks; not among the formats of gd_init() */
+enum gd_block { GD_BIO_QUEUE = 900, GD_RQ_ISSUE, GD_RQ_COMPLETE };
+void gd_add_blocks(struct td *td);
+void gd_block(struct gd *gd, enum gd_block what, uint32_t dev, uint64_t sector,
+	      uint32_t sectors, const char *comm);
 
 #endif

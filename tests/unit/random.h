@@ -37,6 +37,12 @@ static inline uint64_t rnd(void)
 	return seed * 0x2545f4914f6cdd1dULL;
 }
 
+/* one of 0 to @n - 1 */
+static inline int64_t below(int64_t n)
+{
+	return rnd() % n;
+}
+
 /* uniform in (0, 1) */
 static inline double rnd1(void)
 {

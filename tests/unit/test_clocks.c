@@ -51,11 +51,6 @@ static u64 shown(u32 host, s64 time)
 		     ((__int128)1 << 62));
 }
 
-static s64 below(s64 n)
-{
-	return rnd() % n;
-}
-
 static s64 signed_below(s64 n)
 {
 	return below(2 * n + 1) - n;
