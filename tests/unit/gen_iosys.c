@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "random.h"
-#include "tracedat.h"
+#include "iodat.h"
 
 #define ID_CALL 400
 #define ID_PENDING 401
@@ -32,15 +32,7 @@
 	"{ 14, \"recvfrom\" }, { 28, \"close\" }, " URING "{ 0, \"none\" })"
 
 static const char call_format[] =
-	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
-	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
-	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:48;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t tgid;\toffset:52;\tsize:4;\tsigned:1;\n"
-	"\tfield:__data_loc char[] name;\toffset:56;\tsize:4;\tsigned:0;\n"
+	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON IO_OLD_CALL
 	"\tfield:u8 op;\toffset:60;\tsize:1;\tsigned:0;\n"
 	"\tfield:u8 type;\toffset:61;\tsize:1;\tsigned:0;\n\n"
 	"print fmt: \"%s=%lld name=%s\", " OPS
@@ -64,19 +56,7 @@ static const char pending_format[] =
 	"__get_str(name)\n";
 
 static const char request_format[] =
-	"name: io_request\nID: 403\nformat:\n" TD_COMMON
-	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
-	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:48;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t pid;\toffset:52;\tsize:4;\tsigned:1;\n"
-	"\tfield:pid_t tgid;\toffset:56;\tsize:4;\tsigned:1;\n"
-	"\tfield:char comm[16];\toffset:60;\tsize:16;\tsigned:0;\n"
-	"\tfield:__data_loc char[] name;\toffset:76;\tsize:4;\tsigned:0;\n"
-	"\tfield:u8 op;\toffset:80;\tsize:1;\tsigned:0;\n"
-	"\tfield:u8 type;\toffset:81;\tsize:1;\tsigned:0;\n\n"
+	"name: io_request\nID: 403\nformat:\n" TD_COMMON IO_OLD_REQUEST
 	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, " URING
 	"{ 0, \"none\" }), REC->result, __get_str(name)\n";
 

@@ -24,15 +24,7 @@
 #define ID_CALL 400
 
 static const char call_format[] =
-	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON
-	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"
-	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"
-	"\tfield:dev_t dev;\toffset:48;\tsize:4;\tsigned:0;\n"
-	"\tfield:pid_t tgid;\toffset:52;\tsize:4;\tsigned:1;\n"
-	"\tfield:__data_loc char[] name;\toffset:56;\tsize:4;\tsigned:0;\n"
+	"name: io_syscall\nID: 400\nformat:\n" TD_COMMON IO_OLD_CALL
 	"\tfield:u32 stack;\toffset:60;\tsize:4;\tsigned:0;\n"
 	"\tfield:u8 op;\toffset:64;\tsize:1;\tsigned:0;\n"
 	"\tfield:u8 type;\toffset:65;\tsize:1;\tsigned:0;\n\n"

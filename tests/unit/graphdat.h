@@ -54,7 +54,6 @@ void gd_waking(struct gd *gd, int pid);
 void gd_stack(struct gd *gd, const uint32_t *function, int nr);
 void gd_irq(struct gd *gd, const char *name, bool begin);
 void gd_softirq(struct gd *gd, unsigned int vec, bool begin);
-
 void gd_lock(struct gd *gd, uint32_t lock, bool begin);
 
 /* Events of requests to disks; not among the formats of gd_init() */

@@ -45,6 +45,27 @@ enum {
 	OP_URING_RECV = 155,
 };
 
+/* Fields of io_syscall and io_request in kernels without byte ranges of streams */
+#define IO_OLD_FIELDS                                             \
+	"\tfield:u64 start;\toffset:8;\tsize:8;\tsigned:0;\n"     \
+	"\tfield:u64 duration;\toffset:16;\tsize:8;\tsigned:0;\n" \
+	"\tfield:s64 result;\toffset:24;\tsize:8;\tsigned:1;\n"   \
+	"\tfield:u64 bytes;\toffset:32;\tsize:8;\tsigned:0;\n"    \
+	"\tfield:u64 id;\toffset:40;\tsize:8;\tsigned:0;\n"       \
+	"\tfield:dev_t dev;\toffset:48;\tsize:4;\tsigned:0;\n"
+#define IO_OLD_CALL                                             \
+	IO_OLD_FIELDS                                           \
+	"\tfield:pid_t tgid;\toffset:52;\tsize:4;\tsigned:1;\n" \
+	"\tfield:__data_loc char[] name;\toffset:56;\tsize:4;\tsigned:0;\n"
+#define IO_OLD_REQUEST                                                      \
+	IO_OLD_FIELDS                                                       \
+	"\tfield:pid_t pid;\toffset:52;\tsize:4;\tsigned:1;\n"              \
+	"\tfield:pid_t tgid;\toffset:56;\tsize:4;\tsigned:1;\n"             \
+	"\tfield:char comm[16];\toffset:60;\tsize:16;\tsigned:0;\n"         \
+	"\tfield:__data_loc char[] name;\toffset:76;\tsize:4;\tsigned:0;\n" \
+	"\tfield:u8 op;\toffset:80;\tsize:1;\tsigned:0;\n"                  \
+	"\tfield:u8 type;\toffset:81;\tsize:1;\tsigned:0;\n\n"
+
 extern const char io_call_format[];
 extern const char io_request_format[];
 extern const char io_fault_format[];

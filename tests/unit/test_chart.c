@@ -15,8 +15,6 @@
 /* of two times 400 values; the largest there is has 1909 */
 #define ROOM 2048
 #define LOG_ONE (1u << CTLCHART_LOG_SHIFT)
-#define MSEC 1000000ULL
-#define SEC 1000000000ULL
 
 static uint64_t clamp64(double x)
 {
@@ -689,111 +687,6 @@ START_TEST(power)
 }
 END_TEST
 
-START_TEST(sampler_consecutive)
-{
-	struct ctlchart_sampler s;
-	int i;
-
-	ctlchart_sampler_start(&s, 0, 100);
-	for (i = 0; i < 1000; i++)
-		ck_assert(ctlchart_sampler_due(&s, rnd()));
-}
-END_TEST
-
-/* Dense values: the first one, and from then on one in each hundredth of the time. */
-START_TEST(sampler_spread)
-{
-	uint64_t start = 12345 * SEC, step = 100 * MSEC, now, origin;
-	unsigned int taken[100] = { 0 }, i;
-	struct ctlchart_sampler s;
-
-	ctlchart_sampler_start(&s, 100 * step, 100);
-	ck_assert(ctlchart_sampler_due(&s, start));
-	ck_assert_uint_eq(s.next, start + step / 2);
-	origin = s.next - (uint64_t)(s.phase / 0x1p32 * step);
-	for (now = start; now < origin + 100 * step; now += 100000) {
-		if (ctlchart_sampler_due(&s, now))
-			taken[(now - origin) / step]++;
-	}
-	for (i = 0; i < 100; i++)
-		ck_assert_uint_eq(taken[i], 1);
-}
-END_TEST
-
-/* Of a load with any period, values are taken at all points of its cycle. */
-START_TEST(sampler_periodic)
-{
-	uint64_t start = 12345 * SEC, now, period;
-	struct ctlchart_sampler s;
-
-	for (period = 10 * MSEC; period <= SEC; period += 10 * MSEC) {
-		unsigned int fifths[5] = { 0 }, i;
-
-		ctlchart_sampler_start(&s, 10 * SEC, 100);
-		for (now = start; now < start + 10 * SEC; now += 100000) {
-			if (ctlchart_sampler_due(&s, now))
-				fifths[(now - start) % period * 5 / period]++;
-		}
-		for (i = 0; i < 5; i++)
-			ck_assert_uint_ge(fifths[i], 5);
-	}
-}
-END_TEST
-
-/* An irregular stream keeps to the grid: lateness does not add up. */
-START_TEST(sampler_grid)
-{
-	uint64_t start = 7 * SEC, now = start;
-	struct ctlchart_sampler s;
-	int taken = 0;
-
-	ctlchart_sampler_start(&s, 10 * SEC, 100);
-	while (now < start + 1000 * SEC) {
-		taken += ctlchart_sampler_due(&s, now);
-		now += rnd() % (20 * MSEC);
-	}
-	ck_assert_int_ge(taken, 9998);
-	ck_assert_int_le(taken, 10002);
-}
-END_TEST
-
-/* Values rarer than the grid are all taken, the rest of a burst is not. */
-START_TEST(sampler_sparse)
-{
-	struct ctlchart_sampler s;
-	uint64_t now = SEC;
-	int i, j, taken = 0;
-
-	ctlchart_sampler_start(&s, 10 * SEC, 100);
-	for (i = 0; i < 50; i++) {
-		for (j = 0; j < 30; j++)
-			taken += ctlchart_sampler_due(&s, now + j * MSEC);
-		now += SEC;
-	}
-	ck_assert_int_eq(taken, 50);
-}
-END_TEST
-
-START_TEST(sampler_clock)
-{
-	struct ctlchart_sampler s;
-
-	ctlchart_sampler_start(&s, 10 * SEC, 100);
-	ck_assert(ctlchart_sampler_due(&s, 1000 * SEC));
-	/* another CPU's clock is a little behind */
-	ck_assert(!ctlchart_sampler_due(&s, 1000 * SEC - 1000));
-	/* the clock was set back: it goes on from there */
-	ck_assert(ctlchart_sampler_due(&s, 3 * SEC));
-	ck_assert(!ctlchart_sampler_due(&s, 3 * SEC + 49 * MSEC));
-	ck_assert(ctlchart_sampler_due(&s, 3 * SEC + 50 * MSEC));
-	/* no overflow trouble at the end of time */
-	ctlchart_sampler_start(&s, UINT64_MAX, 4);
-	ck_assert(ctlchart_sampler_due(&s, UINT64_MAX));
-	ctlchart_sampler_due(&s, 0);
-	ctlchart_sampler_due(&s, UINT64_MAX);
-}
-END_TEST
-
 /*
  * The reference needs the 64-bit mantissa of x86. Other machines have none, and
  * valgrind computes with less.
@@ -827,12 +720,6 @@ int main(void)
 	tcase_add_test(tc, incomplete);
 	tcase_add_test(tc, valid);
 	tcase_add_test(tc, factors);
-	tcase_add_test(tc, sampler_consecutive);
-	tcase_add_test(tc, sampler_spread);
-	tcase_add_test(tc, sampler_periodic);
-	tcase_add_test(tc, sampler_grid);
-	tcase_add_test(tc, sampler_sparse);
-	tcase_add_test(tc, sampler_clock);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
