@@ -24,7 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chance.h"
 #include "graphdat.h"
+#include "recording.h"
 
 enum fault {
 	HOG,
@@ -58,146 +60,6 @@ static const struct {
 	[SLOW] = { "slow", "device 254:0" },
 	[FULL] = { "full", "queue of device 254:0" },
 };
-
-enum { THREAD = 1000, HOG_PID = 88, HOLDER_PID = 77, OTHERS = 500 };
-enum { HOME, HOME2, WAKERS, NOISE, CPUS };
-#define ID_VALUE 903
-#define DEV (254 << 20)
-#define SECTORS 8
-
-static const char value_format[] =
-	"name: ctlchart_value\nID: 903\nformat:\n" TD_COMMON
-	"\tfield:u64 time;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 start;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 duration;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:u64 limit;\toffset:32;\tsize:8;\tsigned:0;\n"
-	"\tfield:__data_loc char[] chart;\toffset:56;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc char[] keys;\toffset:60;\tsize:4;\tsigned:0;\n"
-	"\nprint fmt: \"%llu\", REC->duration\n";
-
-/* ---- chance ---- */
-
-static uint64_t state;
-
-static double uniform(double least, double most)
-{
-	state ^= state << 13; /* xorshift64 */
-	state ^= state >> 7;
-	state ^= state << 17;
-	return least + (most - least) * ((state >> 11) / 9007199254740992.0);
-}
-
-static unsigned int below(unsigned int n)
-{
-	return uniform(0, n);
-}
-
-static int chance(double p)
-{
-	return uniform(0, 1) < p;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform(1e-12, 1))) * cos(uniform(0, 2 * M_PI));
-}
-
-static double vary(double center, double sigma)
-{
-	return center * exp(sigma * normal());
-}
-
-/* ---- events, which are written in order of time ---- */
-
-enum what {
-	SWITCH,
-	WAKING,
-	HARD,
-	HARD_END,
-	SOFT,
-	SOFT_END,
-	BIO,
-	ISSUE,
-	COMPLETE,
-	VALUE,
-	MARK, /* an event of the thread itself */
-	WHATS
-};
-
-struct event {
-	uint64_t ts;
-	unsigned int cpu, nr;
-	enum what what;
-	int pid, next, flags;
-	uint64_t a, b;
-	const char *comm, *next_comm;
-};
-
-static struct event *events;
-static unsigned int nr_events, room;
-
-static struct event *put(enum what what, unsigned int cpu, double ts, int pid)
-{
-	struct event *e;
-
-	if (nr_events == room) {
-		room = room ? 2 * room : 1024;
-		events = realloc(events, room * sizeof(*events));
-		if (!events)
-			abort();
-	}
-	e = &events[nr_events];
-	*e = (struct event){ .ts = ts,
-			     .cpu = cpu,
-			     .nr = nr_events++,
-			     .what = what,
-			     .pid = pid };
-	return e;
-}
-
-static const char *name_of(int pid)
-{
-	static char names[64][16];
-
-	if (!pid)
-		return "swapper";
-	if (pid == THREAD)
-		return "reader";
-	if (pid == HOG_PID)
-		return "hog";
-	if (pid == HOLDER_PID)
-		return "holder";
-	snprintf(names[pid % 64], 16, "task%c", 'a' + pid % 64 % 26);
-	return names[pid % 64];
-}
-
-static void put_switch(unsigned int cpu, double ts, int prev, unsigned int how,
-		       int next)
-{
-	struct event *e = put(SWITCH, cpu, ts, prev);
-
-	e->next = next;
-	e->a = how;
-	e->comm = name_of(prev);
-	e->next_comm = name_of(next);
-}
-
-static void put_waking(unsigned int cpu, double ts, int waker, int flags)
-{
-	struct event *e = put(WAKING, cpu, ts, waker);
-
-	e->next = THREAD;
-	e->flags = flags;
-}
-
-static void put_request(enum what what, unsigned int cpu, double ts, int pid,
-			uint64_t sector)
-{
-	struct event *e = put(what, cpu, ts, pid);
-
-	e->a = sector;
-	e->comm = name_of(pid);
-}
 
 /* ---- the load ---- */
 
@@ -314,9 +176,9 @@ static void run(double ns, int irqs, double each)
 		int soft = i % 3 == 2;
 
 		now += step;
-		put(soft ? SOFT : HARD, home, now, THREAD)->a = 1;
+		rec_put(soft ? SOFT : HARD, home, now, THREAD)->a = 1;
 		now += each;
-		put(soft ? SOFT_END : HARD_END, home, now, THREAD)->a = 1;
+		rec_put(soft ? SOFT_END : HARD_END, home, now, THREAD)->a = 1;
 	}
 	now += step;
 }
@@ -332,11 +194,11 @@ static void others(double from, double end, int last)
 		if (end - from < 10000)
 			break;
 		next = pid ? 0 : OTHERS + below(40);
-		put_switch(home, from, pid, pid ? 1 : 0, next);
+		rec_switch(home, from, pid, pid ? 1 : 0, next);
 		pid = next;
 	}
 	if (pid != last)
-		put_switch(home, end - 2000, pid, 0, last);
+		rec_switch(home, end - 2000, pid, 0, last);
 }
 
 /* @after: who has the CPU when the thread is woken, for @wait */
@@ -347,41 +209,41 @@ static void sleep_for(enum piece_kind kind, double ns, double queue,
 	double start, woken;
 
 	if (kind == SLEEP_DISK)
-		put_request(BIO, home, now += 300, THREAD, sector);
+		rec_request(BIO, home, now += 300, THREAD, sector);
 	start = now += 200;
 	woken = start + ns;
-	put_switch(home, now, THREAD, kind == SLEEP_DISK ? 2 : 1, 0);
+	rec_switch(home, now, THREAD, kind == SLEEP_DISK ? 2 : 1, 0);
 	/* It may be woken to another CPU, which is idle until then */
 	if (chance(0.3)) {
 		others(start + 1000, woken, 0);
 		home = home == HOME ? HOME2 : HOME;
 		if (after)
-			put_switch(home, woken - 1000, 0, 0, after);
+			rec_switch(home, woken - 1000, 0, 0, after);
 	} else {
 		others(start + 1000, woken, after);
 	}
 	if (kind == SLEEP_HOLDER) {
-		put_switch(WAKERS, woken - 2000, 0, 0, HOLDER_PID);
-		put_waking(WAKERS, woken, HOLDER_PID, 0);
-		put_switch(WAKERS, woken + 400, HOLDER_PID, 1, 0);
+		rec_switch(WAKERS, woken - 2000, 0, 0, HOLDER_PID);
+		rec_waking(WAKERS, woken, HOLDER_PID, 0);
+		rec_switch(WAKERS, woken + 400, HOLDER_PID, 1, 0);
 	} else if (kind == SLEEP_TIMER) {
-		put_waking(WAKERS, woken, 0, GD_HARDIRQ);
+		rec_waking(WAKERS, woken, 0, GD_HARDIRQ);
 	} else {
-		put_request(ISSUE, WAKERS, start + queue, 0, sector);
-		put(HARD, WAKERS, woken - 1200, 0)->b = 1;
-		put_request(COMPLETE, WAKERS, woken - 700, 0, sector);
-		put_waking(WAKERS, woken - 1, 0, GD_HARDIRQ);
-		put(HARD_END, WAKERS, woken + 300, 0);
+		rec_request(ISSUE, WAKERS, start + queue, 0, sector);
+		rec_put(HARD, WAKERS, woken - 1200, 0)->b = 1;
+		rec_request(COMPLETE, WAKERS, woken - 700, 0, sector);
+		rec_waking(WAKERS, woken - 1, 0, GD_HARDIRQ);
+		rec_put(HARD_END, WAKERS, woken + 300, 0);
 	}
 	now = woken + wait;
-	put_switch(home, now, after, 0, THREAD);
+	rec_switch(home, now, after, 0, THREAD);
 }
 
 static void execute(const struct draw *d)
 {
 	int i;
 
-	put(MARK, home, now, THREAD);
+	rec_put(MARK, home, now, THREAD);
 	for (i = 0; i < load.pieces; i++) {
 		if (load.piece[i].kind == RUN)
 			run(d->piece[i], d->irqs[i], d->irq[i]);
@@ -398,9 +260,9 @@ static void inject(enum fault fault, double ns)
 
 	switch (fault) {
 	case HOG:
-		put_switch(home, now, THREAD, 0, HOG_PID);
+		rec_switch(home, now, THREAD, 0, HOG_PID);
 		now += ns;
-		put_switch(home, now, HOG_PID, 1, THREAD);
+		rec_switch(home, now, HOG_PID, 1, THREAD);
 		break;
 	case QUEUE:
 		sleep_for(SLEEP_TIMER, uniform(5000, 20000), 0, ns, HOG_PID);
@@ -411,16 +273,16 @@ static void inject(enum fault fault, double ns)
 	case IRQ:
 		nr = 3 + below(60);
 		for (i = 0; i < nr; i++) {
-			put(HARD, home, now, THREAD)->a = 1;
+			rec_put(HARD, home, now, THREAD)->a = 1;
 			now += ns / nr;
-			put(HARD_END, home, now, THREAD);
+			rec_put(HARD_END, home, now, THREAD);
 			now += uniform(100, 900);
 		}
 		break;
 	case SOFTIRQ:
-		put(SOFT, home, now, THREAD)->a = 1;
+		rec_put(SOFT, home, now, THREAD)->a = 1;
 		now += ns;
-		put(SOFT_END, home, now, THREAD)->a = 1;
+		rec_put(SOFT_END, home, now, THREAD)->a = 1;
 		break;
 	case HOLDER:
 		sleep_for(SLEEP_HOLDER, ns, 0, uniform(500, 5000), 0);
@@ -446,7 +308,7 @@ static void inject(enum fault fault, double ns)
 
 static void put_value(double begin, uint64_t limit)
 {
-	struct event *e = put(VALUE, home, now, THREAD);
+	struct rec_event *e = rec_put(VALUE, home, now, THREAD);
 
 	e->a = begin;
 	e->b = limit;
@@ -457,9 +319,9 @@ static void put_value(double begin, uint64_t limit)
 static void put_one(double queued, double queue, double service, int pid,
 		    uint64_t sector)
 {
-	put_request(BIO, HOME, queued, pid, sector);
-	put_request(ISSUE, WAKERS, queued + queue, 0, sector);
-	put_request(COMPLETE, HOME2, queued + queue + service, 0, sector);
+	rec_request(BIO, HOME, queued, pid, sector);
+	rec_request(ISSUE, WAKERS, queued + queue, 0, sector);
+	rec_request(COMPLETE, HOME2, queued + queue + service, 0, sector);
 }
 
 static void other_requests(double from, double to, int nr)
@@ -485,178 +347,22 @@ static void noise(double from, double to)
 	while ((from += uniform(0, gap)) < to - 5000) {
 		switch (below(4)) {
 		case 0:
-			put(HARD, NOISE, from, pid)->a = 1;
-			put(HARD_END, NOISE, from += 800, pid);
+			rec_put(HARD, NOISE, from, pid)->a = 1;
+			rec_put(HARD_END, NOISE, from += 800, pid);
 			break;
 		case 1:
-			put(SOFT, NOISE, from, pid)->a = 1;
-			put(SOFT_END, NOISE, from += 900, pid)->a = 1;
+			rec_put(SOFT, NOISE, from, pid)->a = 1;
+			rec_put(SOFT_END, NOISE, from += 900, pid)->a = 1;
 			break;
 		default:
 			next = pid ? 0 : OTHERS + below(40);
-			put_switch(NOISE, from, pid, pid ? below(2) : 0, next);
+			rec_switch(NOISE, from, pid, pid ? below(2) : 0, next);
 			pid = next;
 		}
 	}
 }
 
 /* ---- the file ---- */
-
-static int by_cpu(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	return x->nr < y->nr ? -1 : 1;
-}
-
-/* Each request is made by its task, which therefore runs */
-static void submit(void)
-{
-	unsigned int i, nr = nr_events;
-	double last = GD_BASE;
-	int pid = 0;
-
-	qsort(events, nr, sizeof(*events), by_cpu);
-	for (i = 0; i < nr && events[i].cpu == HOME; i++) {
-		double ts = events[i].ts;
-		int next = events[i].pid;
-
-		if (next != pid)
-			put_switch(HOME, (last + ts) / 2, pid, 1, next);
-		pid = next;
-		last = ts;
-	}
-}
-
-static void write_event(struct gd *gd, const struct event *e)
-{
-	static const enum gd_block block[] = {
-		[BIO] = GD_BIO_QUEUE,
-		[ISSUE] = GD_RQ_ISSUE,
-		[COMPLETE] = GD_RQ_COMPLETE,
-	};
-	struct td_record r;
-
-	gd->now = e->ts;
-	gd->cpu = e->cpu;
-	gd->pid = e->pid;
-	gd->flags = e->flags;
-	gd->prev_comm = e->comm;
-	gd->next_comm = e->next_comm;
-	switch (e->what) {
-	case SWITCH:
-		gd_switch(gd, e->pid, e->a, e->next);
-		break;
-	case WAKING:
-		gd_waking(gd, e->next);
-		break;
-	case HARD:
-	case HARD_END:
-		gd_irq(gd, e->b ? "disk0" : "nic0", e->what == HARD);
-		break;
-	case SOFT:
-	case SOFT_END:
-		gd_softirq(gd, e->a ? 3 : 1, e->what == SOFT);
-		break;
-	case VALUE:
-		td_begin(&r, gd->td, ID_VALUE, e->pid, 64);
-		td_put(&r, 8, e->ts, 8);
-		td_put(&r, 16, e->a, 8);
-		td_put(&r, 24, e->ts - e->a, 8);
-		td_put(&r, 32, e->b, 8);
-		td_put_string(&r, 56, "c");
-		td_put_string(&r, 60, "common_pid=1000");
-		td_write(gd->td, 0, e->cpu, e->ts, &r);
-		break;
-	case MARK:
-		gd_rename(gd, "reader");
-		break;
-	default:
-		gd_block(gd, block[e->what], DEV, e->a, SECTORS, e->comm);
-	}
-}
-
-static char lacks[200];
-static unsigned int
-	dropped; /* at the end of the recording, without a mark in it */
-
-static void lack(const char *format, const char *what)
-{
-	size_t len = strlen(lacks);
-
-	snprintf(lacks + len, sizeof(lacks) - len, format, what);
-}
-
-/* Kinds of events that are not recorded */
-static void choose_missing(int *missing)
-{
-	static const struct {
-		const char *name;
-		enum what first, last;
-	} kinds[] = {
-		{ "switch", SWITCH, SWITCH }, { "waking", WAKING, WAKING },
-		{ "irq", HARD, HARD_END },    { "softirq", SOFT, SOFT_END },
-		{ "bio", BIO, BIO },	      { "block", BIO, COMPLETE },
-		{ "values", VALUE, VALUE },
-	};
-	int i, nr = 1 + chance(0.3), w;
-
-	while (nr--) {
-		i = below(sizeof(kinds) / sizeof(*kinds));
-		lack(",%s", kinds[i].name);
-		for (w = kinds[i].first; w <= (int)kinds[i].last; w++)
-			missing[w] = 1;
-	}
-}
-
-/* Records from a random place on, of some CPUs; the rest is marked */
-static void write_events(struct gd *gd, const char *path, int is_complete)
-{
-	int missing[WHATS] = { 0 };
-	unsigned int i, lose_from[CPUS], lose[CPUS] = { 0 }, nr[CPUS] = { 0 };
-	unsigned int at[CPUS] = { 0 };
-	int losing = 0;
-
-	if (!is_complete && chance(0.25))
-		choose_missing(missing);
-	qsort(events, nr_events, sizeof(*events), by_cpu);
-	for (i = 0; i < nr_events; i++)
-		nr[events[i].cpu]++;
-	if (!is_complete && chance(0.25)) {
-		for (i = 0; i < CPUS; i++) {
-			if (!nr[i] || !chance(0.5))
-				continue;
-			lose[i] = 1 + below(nr[i] / 5 + 1);
-			lose_from[i] = below(nr[i]);
-			losing = 1;
-		}
-	}
-	if (losing)
-		lack("%s", ",lost");
-	for (i = 0; i < nr_events; i++) {
-		const struct event *e = &events[i];
-		unsigned int n = at[e->cpu]++;
-
-		if (lose[e->cpu] && n >= lose_from[e->cpu]) {
-			if (n < lose_from[e->cpu] + lose[e->cpu])
-				continue;
-			td_lose(gd->td, 0, e->cpu);
-			lose[e->cpu] = 0;
-		}
-		if (!missing[e->what])
-			write_event(gd, e);
-	}
-	for (i = 0; i < CPUS; i++)
-		dropped += lose[i];
-	if (!td_save(gd->td, path)) {
-		perror(path);
-		exit(1);
-	}
-}
 
 static void write_json(const char *dir, uint64_t start, uint64_t end,
 		       double center, double limit, uint64_t judged,
@@ -697,7 +403,7 @@ static void write_json(const char *dir, uint64_t start, uint64_t end,
 		"],\"window\":{\"clock\":\"mono\",\"begin\":%llu,\"end\":%llu,\"cpus\":[]},"
 		"\"losses\":{\"gaps\":0,\"lost\":0,\"dropped\":%u,\"overwritten\":0},\"missing\":[],\"files\":[]}\n",
 		(unsigned long long)GD_BASE, (unsigned long long)end + 100000,
-		dropped);
+		rec_dropped);
 	if (fclose(f)) {
 		perror(path);
 		exit(1);
@@ -794,7 +500,7 @@ static void make_call(const struct draw *d, const enum fault *fault,
 	struct draw one;
 	double begin;
 
-	put_switch(home, now, 0, 0, THREAD);
+	rec_switch(home, now, 0, 0, THREAD);
 	for (i = 0; i < before; i++) {
 		one = draw();
 		now += uniform(5000, 50000);
@@ -831,9 +537,9 @@ int main(int argc, char **argv)
 	}
 	is_healthy = !strcmp(argv[1], "healthy");
 	is_mixed = !strcmp(argv[1], "mixed");
-	state = (strtoull(argv[3], NULL, 10) * 4 + is_healthy + 2 * is_mixed +
-		 1) *
-		0x9e3779b97f4a7c15ULL;
+	chance_state = (strtoull(argv[3], NULL, 10) * 4 + is_healthy +
+			2 * is_mixed + 1) *
+		       0x9e3779b97f4a7c15ULL;
 	for (i = 0; i < 20; i++)
 		uniform(0, 1);
 	draw_load(!is_mixed && chance(0.2));
@@ -860,33 +566,31 @@ int main(int argc, char **argv)
 		sector = make_request(&d, fault, share, nr, excess);
 		start = now;
 		now += length(&d);
-		submit();
+		rec_run_tasks();
 	} else {
 		make_call(&d, fault, share, nr, excess, &start);
-		put(MARK, home, now, THREAD);
-		put_switch(home, now + 3000, THREAD, 1, 0);
+		rec_put(MARK, home, now, THREAD);
+		rec_switch(home, now + 3000, THREAD, 1, 0);
 	}
 	noise(GD_BASE + 10000, now + 50000);
 	td_init(&td, &layout, CPUS);
 	gd_init(&gd, &td, names, 1);
-	gd_add_blocks(&td);
-	td_add_event(&td, "ctlchart_debug", value_format);
 	snprintf(path, sizeof(path), "%s/trace.dat", argv[4]);
-	write_events(&gd, path, !strcmp(argv[2], "complete"));
+	rec_write(&gd, path, !strcmp(argv[2], "complete"));
 	td_free(&td);
 	write_json(argv[4], start, now, center, limit, judged, values, VALUES,
 		   sector);
 	printf("kind=%s share=%.0f lacks=%s right=%s\n",
 	       nr ? faults[fault[0]].name : "healthy", nr ? 100 * share[0] : 0,
-	       *lacks ? lacks + 1 : "nothing",
+	       *rec_lacks ? rec_lacks + 1 : "nothing",
 	       !nr || is_mixed ? "none" :
 				 /* All that can be known then */
 		       !load.is_request &&
 			       (fault[0] == DISK || fault[0] == DISK_QUEUE) &&
-			       (strstr(lacks, "bio") ||
-				strstr(lacks, "block")) ?
+			       (strstr(rec_lacks, "bio") ||
+				strstr(rec_lacks, "block")) ?
 				 "blocked until interrupt disk0" :
 				 faults[fault[0]].right);
-	free(events);
+	rec_free();
 	return 0;
 }
