@@ -228,8 +228,8 @@ START_TEST(waits)
 		all.factor = factor[i / 50000];
 		value = draw(&all);
 		judge(&all, value);
-		if (ctlchart_relearn_waits(&few.relearn, value,
-					   few.limits.ucl, all.now)) {
+		if (ctlchart_relearn_waits(&few.relearn, value, few.limits.ucl,
+					   all.now)) {
 			few.now = all.now;
 			left_out++;
 		} else {
