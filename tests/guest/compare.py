@@ -3,6 +3,9 @@
 import re
 import sys
 
+# A line of what uringwork and aiowork write down
+REQUEST = ("tgid tid user_data op result bytes parts start end fd id dev type name how").split()
+
 wrong = 0
 
 

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# What io_request says of every request to io_uring is what the program knows of it; and
-# fio's reads and writes are counted as fio counts them.
+# What io_request says of every request to io_uring is what the program knows of it; ioreq
+# names the servers to which it failed to connect; and fio's reads and writes are counted as
+# fio counts them.
 . "$TRACERIG_TOP/tests/guest/functions"
 . "$TRACERIG_TOP/tests/guest/requests_functions"
 
 check=$TRACERIG_TOP/tests/guest/uring_check.py
+ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
 
 [ -e "$tracing/events/iosys/io_request" ] || die "this kernel has no io_request"
 [ -e /proc/sys/kernel/io_uring_disabled ] || die "this kernel has no io_uring"
@@ -18,6 +20,8 @@ trace-cmd record -q -b 8192 -e iosys:io_request -e iosys:io_pending -o all.dat .
 	die "$(cat all.err)"
 trace-cmd report all.dat >all.txt 2>/dev/null
 "$check" all.log all.txt || die "requests and events differ"
+"$ioreq" --requests --format=csv all.dat >requests.csv || die "ioreq fails"
+python3 -B "$TRACERIG_TOP/tests/guest/uring_failed.py" all.log requests.csv || die "ioreq does not name the servers" "$(cat requests.csv)"
 accounts
 [ "$(get room)" -eq 0 ] || die "the table stays when the events are disabled"
 

@@ -40,7 +40,7 @@ def same_name(call, event):
     if call["how"] == "cut":
         return ("name_cut" in flags and len(event["name"]) == 255 and
                 call["name"].endswith(event["name"]))
-    if ("name_asked" in flags) != (call["how"] == "asked"):
+    if ("name_asked" in flags) != call["how"].endswith("asked"):
         return False
     return call["name"] == event["name"]
 
@@ -54,7 +54,7 @@ def compare(call, event):
             bad(f"{field}: {event[field]} instead of {TYPES[call[field]]}: {call}")
     if not same_name(call, event):
         bad(f"name: {event['name']} {event['flags']} instead of {call['name']}")
-    if event["abi"] != ("compat" if call["how"] == "compat" else "native"):
+    if event["abi"] != ("compat" if call["how"].startswith("compat") else "native"):
         bad(f"abi: {event['abi']}: {call}")
     start, duration = int(event["start"]), int(event["duration"])
     if not int(call["start"]) <= start <= start + duration <= int(call["end"]):

@@ -643,6 +643,34 @@ static long compat(long nr, long a, long b, long c)
 	return -1;
 }
 
+/* socketcall(SYS_CONNECT, { fd, address, length }) to a port that does not listen */
+static void refused_by_socketcall(char *low, uint32_t *words)
+{
+	struct sockaddr_storage ss = { .ss_family = AF_INET };
+	struct sockaddr_in *in = (void *)&ss;
+	socklen_t len = sizeof(*in);
+	int deaf = socket(AF_INET, SOCK_STREAM, 0),
+	    client = socket(AF_INET, SOCK_STREAM, 0);
+	char peer[100] = "->";
+	struct entry *e;
+
+	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CHECK(!bind(deaf, (void *)in, len));
+	CHECK(!getsockname(deaf, (void *)in, &len));
+	address(peer + 2, &ss);
+	memcpy(low, in, len);
+	words[0] = client;
+	words[1] = (long)low;
+	words[2] = len;
+	e = CALL("connect", client, compat(102, 3, (long)words, 0));
+	CHECK(e->result < 0);
+	e->object[0] = what(client);
+	strcat(e->object[0].name, peer);
+	e->how = "compat_asked";
+	CALL("close", client, close(client));
+	CALL("close", deaf, close(deaf));
+}
+
 static void thirty_two_bits(void)
 {
 	char *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -673,6 +701,7 @@ static void thirty_two_bits(void)
 		->how = "compat";
 	CALL("close", pair[0], close(pair[0]));
 	CALL("close", pair[1], close(pair[1]));
+	refused_by_socketcall(low, words);
 }
 #else
 static void thirty_two_bits(void)

@@ -10,9 +10,8 @@ import collections
 import re
 import sys
 
-from compare import bad, end, read_events, read_log
+from compare import REQUEST, bad, end, read_events, read_log
 
-FIELDS = ("tgid tid user_data op result bytes parts start end fd id dev type name how").split()
 TYPES = {"0": "anon", "1": "fifo", "2": "chr", "6": "blk", "8": "file", "12": "socket"}
 ECANCELED = "-125"
 OBJECT = (r"fd=(?P<fd>-?\d+) type=(?P<type>\w+) dev=(?P<dev>\d+:\d+) id=(?P<id>\d+) "
@@ -44,7 +43,7 @@ def compare(request, event, kind):
     if event["type"] != TYPES[request["type"]]:
         bad(f"type: {event['type']}: {request}")
     flags = set(event["flags"].split("|")) - {""}
-    if flags - {"isn_known"} != ({"fd_index"} if how == "index" else set()):
+    if flags - {"isn_known"} != {"index": {"fd_index"}, "asked": {"name_asked"}}.get(how, set()):
         bad(f"flags: {flags}: {request}")
     if request["tid"] not in ("0", event["pid"]):
         bad(f"pid: {event['pid']}: {request}")
@@ -76,7 +75,7 @@ def check_hanging(requests, pending, kind):
 
 
 def main():
-    requests = read_log(sys.argv[1], FIELDS)
+    requests = read_log(sys.argv[1], REQUEST)
     kind = "aio" if "--aio" in sys.argv else "uring"
     tgids = {r["tgid"] for r in requests}
     events = [e for e in read_events(sys.argv[2], EVENT, "io_request:") if e["tgid"] in tgids]

@@ -13,7 +13,8 @@
  *
  * where tid is 0 if it is not known. How: "index" of a registered file, "skip" for
  * one without a completion, "hangs", "gone" for one of a process that died before,
- * or "-".
+ * "unissued" for one that never got its file, "asked" if the name is what the program
+ * asked for, or "-".
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -30,6 +31,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -372,6 +374,128 @@ static void sockets(int family)
 	close(pair[1]);
 }
 
+/* Accepts as many connections as are not accept()ed; -1: none */
+static int tcp_socket(struct sockaddr_in *in, int backlog)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(*in);
+
+	*in = (struct sockaddr_in){ .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	CHECK(!bind(fd, (struct sockaddr *)in, len) &&
+	      (backlog < 0 || !listen(fd, backlog)));
+	CHECK(!getsockname(fd, (struct sockaddr *)in, &len));
+	return fd;
+}
+
+static struct request *add_connect(int fd, const void *to, socklen_t len,
+				   unsigned int flags)
+{
+	struct io_uring_sqe *sqe = next();
+
+	io_uring_prep_connect(sqe, fd, to, len);
+	sqe->flags |= flags;
+	return add(sqe, "connect", false, fd);
+}
+
+/* The socket as it is now, and the peer that it does not have, but was to */
+static void name_peer(struct request *r, int fd, const struct sockaddr_in *to)
+{
+	name_socket(r, fd);
+	CHECK(r->result < 0 && !strstr(r->name, "->"));
+	strcat(r->name, "->");
+	address(r->name + strlen(r->name), to);
+}
+
+static void connected(unsigned int flags)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in in;
+	int listener = tcp_socket(&in, 5);
+	struct request *r = add_connect(fd, &in, sizeof(in), flags);
+
+	submit_and_reap(1);
+	CHECK(!r->result);
+	name_socket(r, fd);
+	close(fd);
+	close(listener);
+}
+
+/* Refused later, at once for want of a route, and before the address is looked at */
+static void refused(unsigned int flags)
+{
+	struct sockaddr_in in;
+	int deaf = tcp_socket(&in, -1), fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct request *r = add_connect(fd, &in, sizeof(in), flags);
+
+	submit_and_reap(1);
+	CHECK(r->result == -ECONNREFUSED);
+	name_peer(r, fd, &in);
+	close(fd);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	r = add_connect(fd, &in, 4, flags);
+	submit_and_reap(1);
+	CHECK(r->result == -EINVAL);
+	in.sin_addr.s_addr = htonl(INADDR_BROADCAST);
+	r = add_connect(fd, &in, sizeof(in), flags);
+	submit_and_reap(1);
+	name_peer(r, fd, &in);
+	r->how = "asked";
+	close(fd);
+	close(deaf);
+}
+
+static void no_such_peer(unsigned int flags)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX,
+				  .sun_path = "nowhere" };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct request *r = add_connect(fd, &un, sizeof(un), flags);
+
+	submit_and_reap(1);
+	CHECK(r->result == -ENOENT);
+	strcpy(r->name, un.sun_path);
+	r->how = "asked";
+	close(fd);
+	fd = open("/dev/null", O_RDWR);
+	r = add_connect(fd, &un, sizeof(un), flags);
+	submit_and_reap(1);
+	CHECK(r->result == -ENOTSOCK);
+	close(fd);
+}
+
+/* The listener has a connection that it does not accept, and takes no other one */
+static void connect_in_time(void)
+{
+	struct __kernel_timespec soon = { .tv_nsec = 20000000 };
+	int first = socket(AF_INET, SOCK_STREAM, 0),
+	    fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in in;
+	struct pollfd busy = { .fd = tcp_socket(&in, 0), .events = POLLIN };
+	struct io_uring_sqe *sqe;
+	struct request *r;
+
+	CHECK(!connect(first, (struct sockaddr *)&in, sizeof(in)) &&
+	      poll(&busy, 1, -1) == 1);
+	r = add_connect(fd, &in, sizeof(in), IOSQE_IO_LINK);
+	sqe = next();
+	io_uring_prep_link_timeout(sqe, &soon, 0);
+	add(sqe, "link_timeout", false, -1);
+	submit_and_reap(2);
+	CHECK(r->result == -ECANCELED);
+	name_peer(r, fd, &in);
+	close(fd);
+	close(first);
+	close(busy.fd);
+}
+
+static void connects(unsigned int flags)
+{
+	connected(flags);
+	refused(flags);
+	no_such_peer(flags);
+}
+
 static void cancelled(void)
 {
 	struct __kernel_timespec soon = { .tv_nsec = 20000000 };
@@ -485,6 +609,9 @@ static void all(void)
 	names();
 	sockets(AF_UNIX);
 	sockets(AF_INET);
+	connects(0);
+	connects(IOSQE_ASYNC);
+	connect_in_time();
 	cancelled();
 	multishot();
 	without_completion();
@@ -537,6 +664,7 @@ int main(int argc, char **argv)
 	CHECK(!io_uring_queue_init(64, &ring, IORING_SETUP_SQPOLL));
 	files(0);
 	sockets(AF_INET);
+	connects(0);
 	io_uring_queue_exit(&ring);
 	print();
 	return 0;
