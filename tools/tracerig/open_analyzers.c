@@ -116,7 +116,7 @@ static void add_paths(struct json_object *to, struct json_object *result)
 	json_object_object_add(to, "paths", a);
 }
 
-/* ---- ioreq: [depth, process, what, object, time, whether it is the operation's thread] ---- */
+/* ---- ioreq: [depth, process, what, object, time, is it the operation's thread, code] ---- */
 
 static bool is_own(const struct explain *x, struct json_object *step)
 {
@@ -135,6 +135,7 @@ static struct json_object *step_row(const struct explain *x,
 	add_text(row, text(step, "object"));
 	add_number(row, number(step, "time"));
 	add_number(row, is_own(x, step));
+	add_text(row, text(step, "code"));
 	return row;
 }
 
