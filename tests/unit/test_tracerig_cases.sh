@@ -91,6 +91,23 @@ mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
 python3 "$TRACERIG_TOP/tests/unit/tracerig_doctor.py" || wrong "the doctor's JSON"
 
+# --- the preset request: what is there, and what to do about the rest, step by step
+for step in "" events/iosys/io_syscall dynamic_events events/iosys/io_stack; do
+	case $step in
+	"") want="missing no preset request:PORT: build the kernel with CONFIG_IOSYS=y" ;;
+	events/iosys/io_syscall) want="missing no preset request:PORT: build the kernel with CONFIG_KPROBE_EVENTS=y" ;;
+	dynamic_events) want="limited preset request:PORT, without the code that calls come from: build the kernel with CONFIG_IOSYS_STACKS=y (x86-64 only)" ;;
+	*) want="ok preset request:PORT" ;;
+	esac
+	[ -z "$step" ] || mkdir -p "fake/$step"
+	"$program" doctor --tracefs "$PWD/fake" >out
+	[ "$(awk '$2 == "requests" { $2 = ""; $0 = $0; $1 = $1; print }' out)" = "$want" ] ||
+		wrong "the doctor, requests with ${step:-nothing}: $(grep requests out)"
+done
+mkdir -p other/events
+"$program" doctor --tracefs "$PWD/other" >out
+grep -q "^missing *requests *no preset request:PORT: boot a kernel with tracerig's patches" out || wrong "the doctor, requests of another kernel"
+
 # --- an old trace-cmd, and no tracefs
 mkdir old
 for version in 2.9.6 3.0 3.1 3.1.6 10.0; do
