@@ -47,8 +47,8 @@ expect 2 'x: must be the number of a case' verify x
 expect 2 'one CASE at a time' pack 1 2
 expect 2 'extra operand' list 3
 expect 2 '--format=xml: must be text or json' doctor --format=xml
-expect 1 '/nosuch: No such file' list --dir /nosuch
-expect 1 '/nosuch/3/case.json: No such file' verify --dir /nosuch 3
+expect 1 '/nosuch: No such file or directory: tracerig watch makes it' list --dir /nosuch
+expect 1 '/nosuch/3/case.json: No such file or directory: tracerig list shows which cases there are' verify --dir /nosuch 3
 
 # --- what --print says about a function is what nm says
 cat >prog.c <<'END'
