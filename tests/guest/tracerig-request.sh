@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 200
 #
-# tracerig watch request:PORT, with a real server: requests that it is slow to answer are
+# tracerig watch request:PORT, with real servers: requests that they are slow to answer are
 # cases, those at another port of the same program are not, and explain asks ioreq. How
-# slow they were, the client says.
+# slow they were, the client says, and in which function of the server, its source.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -17,13 +17,17 @@ explain() {
 }
 
 ip link set lo up
-mkfifo slow
+mkfifo slow late
+gcc -O2 -Wall -Wextra -Werror -o requestwork "$TRACERIG_TOP/tests/guest/requestwork.c"
+./requestwork 8082 <late >waited &
+exec 4>late
 setsid python3 "$TRACERIG_TOP/tests/guest/requests_served.py" 8080 8081 slow >served 2>err-served &
 exec 3>slow
 until_true 30 grep -q served served
-tracerig watch --dir="$PWD/cases" request:8080 >log 2>err &
+tracerig watch --dir="$PWD/cases" request:8080 request:8082 >log 2>err &
 pid=$!
 until_true 60 grep -q '^request.8080: learnt: ' log
+until_true 60 grep -q '^request.8082: learnt: ' log
 
 answered() {
 	[ "$(wc -l <served)" -gt "$1" ]
@@ -38,7 +42,9 @@ slow other
 slow slow
 # On a busy host other requests may be above the limit, too
 until_true 30 grep -q ' case [0-9]*: request.8080 took [2-9][0-9.]* s,' log
-exec 3>&-
+echo >&4
+until_true 30 grep -q ' case [0-9]*: request.8082 took [2-9][0-9.]* s,' log
+exec 3>&- 4>&-
 kill "$pid"
 wait "$pid" || die "the watch failed"
 same "" "$(ls "$tracing/instances")" "instances after the watch"
@@ -50,7 +56,7 @@ case=$(sed -n 's/.* case \([0-9]*\): request.8080 took [2-9][0-9.]* s,.*/\1/p' l
 python3 "$TRACERIG_TOP/tests/guest/requests_case.py" "cases/$case" "$took" || die "another operation"
 tracerig verify --dir=cases "$case" >/dev/null || die "the case is not whole"
 # The other port's slow request is no alarm
-[ "$(grep -c 'took [2-9][0-9.]* s' log)" -eq 1 ] || die "more than one request of 2 s"
+[ "$(grep -c 'request.8080 took [2-9][0-9.]* s' log)" -eq 1 ] || die "more than one request of 2 s"
 
 # --- why: the server slept, by the events and by ioreq
 tracerig explain --dir=cases --timeout=10m "$case" >out 2>err || die "explain fails"
@@ -58,3 +64,17 @@ grep -q '^cause: blocked until a timer' out || die "another cause"
 grep -q '% .* ioreq: python3.*: sleeping' out || die "ioreq does not find the sleep"
 ! grep -q '^disagree' out || die "they disagree"
 cat log out
+
+# --- the function of the program that the call is in, from the case alone
+case=$(sed -n 's/.* case \([0-9]*\): request.8082 took [2-9][0-9.]* s,.*/\1/p' log)
+tracerig verify --dir=cases "$case" >/dev/null || die "the case of the function is not whole"
+case=cases/$case
+nm requestwork | grep -q ' t fetch_the_rate$' || die "the program has no such function"
+nm "$case/symbols$PWD/requestwork" | grep -q ' t fetch_the_rate$' || die "the case lacks the program's symbols"
+grep -q "^map [0-9]* .* path=$PWD/requestwork\$" "$case/iosys_stacks" || die "iosys_stacks lacks the program" "$(cat "$case/iosys_stacks")"
+grep -q "^$(readelf -n requestwork | sed -n 's/.*Build ID: //p') $PWD/requestwork\$" "$case/build-ids.txt" || die "build-ids.txt lacks the program"
+mv "$case" moved
+rm requestwork
+tracerig explain --timeout=10m ./moved >out 2>err || die "explain fails"
+grep -qE '^ *(100|9[0-9]) % .* ioreq: requestwork: read.*: from /.*/requestwork\+0x[0-9a-f]+ fetch_the_rate$' out || die "ioreq does not name the function"
+cat out

@@ -2,8 +2,9 @@
 /*
  * gen_cases DIR KEEP [COMM=VALUE...]: cases as tracerig watch writes them, without a
  * kernel. Each VALUE, in ns, is an alarm of the program COMM. MAP and MAP_ID in the
- * environment are the path and the build-id, in hexadecimal, of a file that is mapped;
- * with STACK, there is a stack.
+ * environment are the path and the build-id, in hexadecimal, of a file that is mapped, which
+ * has the number 1. STACK is the number of a stack in it that the window has, CALLS are
+ * numbers of stacks that calls have, as in 1,7, and KNOWN is the kernel's file iosys_stacks.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -42,10 +43,21 @@ static const char map_format[] =
 	"\tfield:__data_loc char[] path;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:u8 build_id[20];\toffset:12;\tsize:20;\tsigned:0;\n"
 	"\tfield:u8 build_id_size;\toffset:32;\tsize:1;\tsigned:0;\n"
+	"\tfield:u32 id;\toffset:36;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"%s\", __get_str(path)\n";
 
 static const char stack_format[] =
 	"name: io_stack\nID: 79\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:u32 id;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc u64[] frames;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%u\", REC->id\n";
+
+static const char call_format[] =
+	"name: io_syscall\nID: 80\nformat:\n"
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
@@ -58,15 +70,38 @@ struct stack_event {
 	u8 flags;
 	u8 count;
 	s32 pid;
+	u32 id;
+	u32 frames_loc;
+	u64 frame;
+};
+
+struct call_event {
+	u16 type;
+	u8 flags;
+	u8 count;
+	s32 pid;
 	u32 stack;
 };
 
-static void add_stack(struct tracepage *page, u64 ts)
+static void add_stacks(struct tracepage *page, u64 ts)
 {
-	struct stack_event e = { .type = 79, .stack = 1 };
+	struct stack_event e = { .type = 79,
+				 .frames_loc =
+					 sizeof(e.frame) << 16 |
+					 offsetof(struct stack_event, frame),
+				 .frame = 1ull << 63 | 1ull << 32 | 0x10 };
+	struct call_event c = { .type = 80 };
+	char *stack = getenv("STACK"), *calls = getenv("CALLS");
 
-	if (getenv("STACK"))
+	if (stack) {
+		e.id = strtoul(stack, NULL, 10);
 		tracepage_event(page, ts, &e, sizeof(e));
+	}
+	while (calls && *calls) {
+		c.stack = strtoul(calls, &calls, 10);
+		tracepage_event(page, ts, &c, sizeof(c));
+		calls += *calls == ',';
+	}
 }
 
 struct map_event {
@@ -77,13 +112,15 @@ struct map_event {
 	u32 path_loc;
 	u8 build_id[20];
 	u8 build_id_size;
-	char path[1027];
+	u8 padding[3];
+	u32 id;
+	char path[1024];
 };
 
 static void add_map(struct tracepage *page, u64 ts)
 {
 	const char *path = getenv("MAP"), *id = getenv("MAP_ID");
-	struct map_event e = { .type = 78 };
+	struct map_event e = { .type = 78, .id = 1 };
 	size_t len;
 
 	if (!path || !id)
@@ -137,7 +174,7 @@ static void make_spool(struct reader *r)
 		if (cpu)
 			add_map(&page, 1080);
 		else
-			add_stack(&page, 1080);
+			add_stacks(&page, 1080);
 		/* The second CPU has lost three before */
 		tracepage_seal(&page, cpu, 3);
 		s->cpu[s->nr++] = cpu;
@@ -158,7 +195,8 @@ static void make_reader(struct reader *r)
 			    "ctlchart_debug") ||
 	    tep_parse_event(r->tep, map_format, strlen(map_format), "iosys") ||
 	    tep_parse_event(r->tep, stack_format, strlen(stack_format),
-			    "iosys"))
+			    "iosys") ||
+	    tep_parse_event(r->tep, call_format, strlen(call_format), "iosys"))
 		exit(3);
 	make_spool(r);
 }
@@ -201,6 +239,7 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 				 .nth = g->count,
 				 .chart = &chart,
 				 .chart_text = "chart: disk\n",
+				 .known_stacks = getenv("KNOWN"),
 				 .is_time = true,
 				 .reader = r,
 				 .head = open("/dev/null", O_RDONLY) };

@@ -12,6 +12,8 @@
  *	renamed	from the middle on the operation's thread has another name, and makes no
  *		requests
  *	many	it is interrupted all the time, and makes requests that are not completed
+ *	strangers  the operation's thread waits for a CPU, to which each switch is to a new
+ *		thread; all names and texts need escapes
  *	some	the same, but before the operation they are completed at once
  */
 #include <stdio.h>
@@ -270,6 +272,40 @@ static void put_many(bool at_once)
 	}
 }
 
+/* One after the other on CPU 0, all of them with other names than in the truth */
+static void put_stranger(void)
+{
+	static char comm[2][16];
+	static int last;
+	struct td_record r;
+	char text[40];
+
+	gd.cpu = 0;
+	gd.pid = last;
+	events++;
+	if (events == 1) {
+		gd_waking(&gd, FIRST_PID);
+		return;
+	}
+	if (below(3)) {
+		memcpy(comm[0], comm[1], sizeof(comm[0]));
+		snprintf(comm[1], sizeof(comm[1]), "%03lu<<<<<<<<<<<<",
+			 events % 1000);
+		gd.prev_comm = last ? comm[0] : "swapper";
+		gd.next_comm = comm[1];
+		gd_switch(&gd, last, 0, 100000 + events);
+		last = 100000 + events;
+		return;
+	}
+	memset(text, '<', sizeof(text));
+	snprintf(text, sizeof(text), "%lu", events);
+	text[strlen(text)] = '<';
+	td_begin(&r, &td, ID_NOTE, gd.pid, 48);
+	td_put_bytes(&r, 8, text, 40);
+	td_write(&td, 0, 0, gd.now, &r);
+	notes++;
+}
+
 /* ---- files ---- */
 
 static void write_json(const char *dir, uint64_t start, uint64_t end)
@@ -375,6 +411,8 @@ int main(int argc, char **argv)
 		renamed = !strcmp(mode, "renamed") && events > want / 2;
 		if (!strcmp(mode, "many") || !strcmp(mode, "some"))
 			put_many(!strcmp(mode, "some") && !start);
+		else if (!strcmp(mode, "strangers"))
+			put_stranger();
 		else
 			put_event(c);
 		if (!start && events >= start_at)

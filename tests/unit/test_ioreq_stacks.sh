@@ -62,6 +62,49 @@ grep -q 'root/usr/bin/prog: its build ID is not the recorded one' err.json || wr
 grep -q 'root/usr/lib/gone.so: No such file or directory' err.json || wrong "a missing file is not reported"
 grep -q 'plain\|stripped\|second' err.json && wrong "a good file, or an unused one, is reported"
 
+# --- the same stacks, of which the recordings have none or a part, from copies of iosys_stacks
+same_stacks() { # JSON: as in got.json
+	python3 "$TRACERIG_TOP/tests/unit/ioreq_same_stacks.py" "$1" got.json
+}
+python3 "$TRACERIG_TOP/tests/unit/ioreq_known.py" a.lines >a.known || exit 1
+grep -v '^map\|^stack' a.lines | "$UNIT/gen_stacks" none-a.dat || exit 1
+grep -v '^map' a.lines | "$UNIT/gen_stacks" part-a.dat || exit 1
+"$ioreq" --stacks --format=json --symfs=root web=a.dat >want.json 2>/dev/null || wrong "a.dat fails"
+for dat in none-a.dat part-a.dat a.dat; do
+	"$ioreq" --stacks --format=json --symfs=root --iosys-stacks=web=a.known web=$dat >got.json 2>err || wrong "$dat with known stacks: $(cat err)"
+	same_stacks want.json || wrong "$dat: other stacks than in the recording"
+done
+# Of two hosts, those of the one that is named
+"$ioreq" --stacks --format=json --symfs=root --iosys-stacks web=a.known db=b.dat web=none-a.dat >got.json 2>err || wrong "two hosts: $(cat err)"
+same_stacks out.json || wrong "two hosts with the stacks of one"
+expect 2 '--iosys-stacks=a.known: must be HOST=FILE' --iosys-stacks=a.known web=a.dat db=b.dat
+expect 2 '--iosys-stacks=x=a.known: no host has this name' --iosys-stacks=x=a.known web=a.dat
+expect 2 '--iosys-stacks=a.known: the host has a file already' --iosys-stacks=web=a.known --iosys-stacks=a.known web=a.dat
+expect 1 '^ioreq: nosuch: No such file' --stacks --iosys-stacks=nosuch a.dat
+expect 1 'a.known' --stacks --iosys-stacks=a.known -o a.known a.dat
+# Of another boot
+sed 's/^stack 1 \(.*\)0x/stack 1 \10x1/' a.known >other.known
+expect 1 '^ioreq: other.known:[0-9]*: number 1 stands for something else' --stacks --iosys-stacks=other.known a.dat
+sed '/^stack/d; s/^map 5 \(.*\)ino=/map 5 \1ino=9/' a.known >other.known
+expect 1 '^ioreq: other.known:[0-9]*: number 5 stands for something else' --stacks --iosys-stacks=other.known a.dat
+# An escaped path is the path; a line that is cut, or none
+printf 'map 1 dev=8:1 ino=1 build_id= rows=0 bytes=0 path=/usr/a\\012b\\134c\n' >escaped.known
+{ echo "stack 1 0 0 8000000100000010"; echo "call 1000 read /a 1 5 1"; } | "$UNIT/gen_stacks" escaped.dat || exit 1
+"$ioreq" --stacks --format=json --symfs=root --iosys-stacks=escaped.known escaped.dat >got.json 2>err || wrong "an escaped path: $(cat err)"
+grep -qF 'a?b\\c' got.json || wrong "an escaped path: $(cat got.json)"
+for line in x 'stack 1' 'stack 1 end=complete guessed=0 frames=1+' 'stack 1 end=complete guessed=0 frames=4294967295+0x1' \
+	'stack 1 end=complete guessed=0 frames=1+0x100000000' 'stack 1 end= guessed=0 frames=' 'stack 0 end=deep guessed=0 frames=' \
+	'stack 18446744073709551617 end=deep guessed=0 frames=' 'stack 1 end=deep guessed=0 frames=1+0x1 ' \
+	'stack map 1 dev=8:1 ino=1 build_id= rows=0 bytes=0 path=/a' 'map 1 dev=8:1 ino=1 build_id=abc rows=0 bytes=0 path=/a' \
+	"map 1 dev=8:1 ino=1 build_id=$(printf %042d 0) rows=0 bytes=0 path=/a" 'map 1 dev=8:1 ino=1 build_id= rows=0 bytes=0 path=/a\000' \
+	"stack 1 end=deep guessed=0 frames=$(seq -s, -f '%g+0x1' 1 257)" "map 1 dev=8:1 ino=1 build_id= rows=0 bytes=0 path=$(printf %05000d 0)" \
+	"$(printf %020000d 0)" 'map 1 dev=8:1048576 ino=1 build_id= rows=0 bytes=0 path=/a'; do
+	printf '# good\n%s\n' "$line" >damaged.known
+	expect 1 '^ioreq: damaged.known:7: is not a line of the file iosys_stacks' --stacks --iosys-stacks=damaged.known a.dat
+done
+printf 'stack 70 end=complete guessed=0 frames=1+0x1' >damaged.known
+expect 1 '^ioreq: damaged.known:0: is not a line' --stacks --iosys-stacks=damaged.known a.dat
+
 # --- by client, and traces of a kernel without stacks
 "$ioreq" --stacks --by=client,call --format=csv --symfs=root a.dat >client.csv 2>err || wrong "--by=client fails"
 [ "$(cut -d, -f11 client.csv | sort -u | tr '\n' ' ')" = "- client " ] || wrong "--by=client has clients"

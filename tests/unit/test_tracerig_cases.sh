@@ -47,8 +47,8 @@ expect 2 'x: must be the number of a case' verify x
 expect 2 'one CASE at a time' pack 1 2
 expect 2 'extra operand' list 3
 expect 2 '--format=xml: must be text or json' doctor --format=xml
-expect 1 '/nosuch: No such file' list --dir /nosuch
-expect 1 '/nosuch/3/case.json: No such file' verify --dir /nosuch 3
+expect 1 '/nosuch: No such file or directory: tracerig watch makes it' list --dir /nosuch
+expect 1 '/nosuch/3/case.json: No such file or directory: tracerig list shows which cases there are' verify --dir /nosuch 3
 
 # --- what --print says about a function is what nm says
 cat >prog.c <<'END'
@@ -90,6 +90,23 @@ grep -q ' space *[0-9.]* [kMGT]*B are free in /' out || wrong "no line on space:
 mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
 python3 "$TRACERIG_TOP/tests/unit/tracerig_doctor.py" || wrong "the doctor's JSON"
+
+# --- the preset request: what is there, and what to do about the rest, step by step
+for step in "" events/iosys/io_syscall dynamic_events events/iosys/io_stack; do
+	case $step in
+	"") want="missing no preset request:PORT: build the kernel with CONFIG_IOSYS=y" ;;
+	events/iosys/io_syscall) want="missing no preset request:PORT: build the kernel with CONFIG_KPROBE_EVENTS=y" ;;
+	dynamic_events) want="limited preset request:PORT, without the code that calls come from: build the kernel with CONFIG_IOSYS_STACKS=y (x86-64 only)" ;;
+	*) want="ok preset request:PORT" ;;
+	esac
+	[ -z "$step" ] || mkdir -p "fake/$step"
+	"$program" doctor --tracefs "$PWD/fake" >out
+	[ "$(awk '$2 == "requests" { $2 = ""; $0 = $0; $1 = $1; print }' out)" = "$want" ] ||
+		wrong "the doctor, requests with ${step:-nothing}: $(grep requests out)"
+done
+mkdir -p other/events
+"$program" doctor --tracefs "$PWD/other" >out
+grep -q "^missing *requests *no preset request:PORT: boot a kernel with tracerig's patches" out || wrong "the doctor, requests of another kernel"
 
 # --- an old trace-cmd, and no tracefs
 mkdir old
@@ -395,12 +412,73 @@ for name in $'new\nline' $'not\xffutf8' $'bell\a'; do
 	[ ! -e mapped/1/symbols ] || wrong "an odd name is copied"
 	grep -q '^ *"symbols"' mapped/1/case.json || wrong "an odd name: symbols are not missing"
 done
-# Stacks without a map: it is not known what they refer to
-STACK=1 mapped "$PWD/prog" "$id"
-! grep -q '^ *"symbols"' mapped/1/case.json || wrong "a stack with its map: symbols are missing"
-rm -rf mapped
-STACK=1 "$UNIT/gen_cases" mapped 1000000000 a=1 >made || wrong "gen_cases: $(cat made)"
-grep -q '^ *"symbols"' mapped/1/case.json || wrong "a stack without a map: symbols are not missing"
+# A call's stack that the window has, without its file: it is not known what it refers to
+is_missing() { # NAME
+	grep -q "^ *\"$1\"" mapped/1/case.json
+}
+STACK=1 CALLS=1 mapped "$PWD/prog" "$id"
+! is_missing symbols || wrong "a stack with its map: symbols are missing"
+! is_missing iosys_stacks || wrong "a stack with its map: iosys_stacks is missing"
+[ ! -e mapped/1/iosys_stacks ] || wrong "a file iosys_stacks of no kernel"
+unmapped() { # a case without an io_map
+	rm -rf mapped
+	"$UNIT/gen_cases" mapped 1000000000 a=1 >made || wrong "gen_cases: $(cat made)"
+	"$program" verify ./mapped/1 >out 2>err || wrong "a case with stacks is not whole"
+}
+STACK=1 CALLS=1 unmapped
+is_missing symbols || wrong "a stack without a map: symbols are not missing"
+is_missing iosys_stacks || wrong "a stack without a map: iosys_stacks is not missing"
+
+# --- what the kernel still knows of the window's stacks, and no others
+{
+	echo 'stack 7 end=complete guessed=0 frames=3+0x20,0+0x7f0000001000'
+	echo 'stack 8 end=complete guessed=0 frames=4+0x20'
+	echo 'stack 9 end=deep guessed=1 frames=3+0x30,5+0x1'
+	echo "map 3 dev=8:1 ino=1 build_id=$id rows=1 bytes=2 path=$PWD/prog"
+	echo "# no table: it costs too much for its size"
+	echo "map 4 dev=8:1 ino=2 build_id=$id rows=1 bytes=2 path=$PWD/never"
+	echo "map 5 dev=8:1 ino=3 build_id= rows=0 bytes=0 path=[vdso]"
+} >known
+accounts() { # STACKS UNKNOWN FILES UNKNOWN
+	printf '# stacks of the window'"'"'s calls: %s, of which the kernel does not know any more: %s, without room here: 0\n' "$1" "$2"
+	printf '# files of their frames: %s, of which the kernel does not know any more: %s, without room here: 0\n' "$3" "$4"
+}
+KNOWN=known CALLS=7,9,7 unmapped
+{ grep -e '^stack [79]' -e '^map [35]' known; accounts 2 0 2 0; } | diff - mapped/1/iosys_stacks || wrong "another iosys_stacks"
+functions "mapped/1/symbols$PWD/prog" | diff its-functions - || wrong "no symbols of a file in iosys_stacks"
+[ ! -e "mapped/1/symbols$PWD/never" ] || wrong "symbols of a file that no call needs"
+! is_missing iosys_stacks || wrong "iosys_stacks is missing"
+! is_missing symbols || wrong "symbols are missing"
+grep -q '^ *"name":"iosys_stacks"' mapped/1/case.json || wrong "iosys_stacks is not listed"
+"$program" pack ./mapped/1 -o - | tar -t | grep -qx 1/iosys_stacks || wrong "the TAR lacks iosys_stacks"
+grep -qx "$id $PWD/prog" mapped/1/build-ids.txt || wrong "no build-id of a file in iosys_stacks"
+! grep -q never mapped/1/build-ids.txt || wrong "the build-id of a file that no call needs"
+# Stacks that it has evicted, one of which the window has, and files
+STACK=20 KNOWN=known CALLS=7,20,21,22 unmapped
+{ grep -e '^stack 7' -e '^map 3' known; accounts 4 2 2 1; } | diff - mapped/1/iosys_stacks || wrong "another iosys_stacks of evicted stacks"
+is_missing iosys_stacks || wrong "evicted stacks are not missing"
+is_missing symbols || wrong "symbols of an unknown file are not missing"
+# No stacks at all, no file, and one of which no line is as the kernel writes it
+KNOWN=known CALLS=0 unmapped
+[ ! -e mapped/1/iosys_stacks ] || wrong "iosys_stacks without stacks"
+! is_missing iosys_stacks || wrong "missing iosys_stacks without stacks"
+KNOWN=nosuch CALLS=7 unmapped
+[ ! -e mapped/1/iosys_stacks ] || wrong "iosys_stacks of no file"
+is_missing iosys_stacks || wrong "iosys_stacks is not missing"
+head -c 100000 /dev/urandom >noise
+KNOWN=noise CALLS=7 unmapped
+accounts 1 1 0 0 | diff - mapped/1/iosys_stacks || wrong "another iosys_stacks of noise"
+# Bounded: what has no room is counted
+python3 "$TRACERIG_TOP/tests/unit/tracerig_stacks.py" >large || wrong "tracerig_stacks.py"
+KNOWN=large CALLS=$(seq -s , 10) unmapped
+kept=$(grep -c ^map mapped/1/iosys_stacks)
+lines=$((kept + 10))
+head -n $lines large | cmp - <(head -n $lines mapped/1/iosys_stacks) || wrong "another iosys_stacks of long lines"
+size=$(head -n $lines large | wc -c)
+next=$(sed -n "$((lines + 1))p" large | wc -c)
+{ [ "$size" -le $((4 << 20)) ] && [ $((size + next)) -gt $((4 << 20)) ]; } || wrong "iosys_stacks has $size bytes"
+accounts 10 0 2500 0 | sed "\$s/here: 0/here: $((2500 - kept))/" | diff - <(tail -n 2 mapped/1/iosys_stacks) || wrong "the accounts of a bounded iosys_stacks"
+is_missing iosys_stacks || wrong "what has no room is not missing"
 mapped "$PWD/prog" ""
 grep -q '^ *"symbols"' mapped/1/case.json || wrong "no build-id: symbols are not missing"
 

@@ -11,7 +11,8 @@ _ioreq() {
 		mapfile -t COMPREPLY < <(compgen -W "text json csv chrome otlp folded html" -- "$cur")
 		return
 		;;
-	-o | --output)
+	-o | --output | --iosys-stacks)
+		[[ $prev != --iosys-stacks ]] || cur=${cur#*=}
 		_filedir
 		return
 		;;
@@ -31,7 +32,7 @@ _ioreq() {
 	$split && return
 
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --reads --stacks --longer= --no-demangle --symfs= --perf-maps= --instance= --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-o --by= --format= --requests --paths --reads --stacks --longer= --no-demangle --iosys-stacks= --symfs= --perf-maps= --instance= --clocks --max-drift= --top= --epoch= --output= --help --usage --version" -- "$cur")
 		[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 		return
 	fi

@@ -37,6 +37,7 @@ enum {
 	OPT_READS,
 	OPT_STACKS,
 	OPT_LONGER,
+	OPT_KNOWN_STACKS,
 	OPT_SYMFS,
 	OPT_PERF_MAPS,
 	OPT_NO_DEMANGLE,
@@ -69,6 +70,8 @@ static const struct {
  * @output:	file to write to, or NULL
  * @elf:	how programs are looked up
  * @perf_maps:	directory of perf maps, or NULL
+ * @known:	arguments of --iosys-stacks
+ * @nr_known:	number of these
  */
 struct options {
 	struct model model;
@@ -78,6 +81,8 @@ struct options {
 	const char *output;
 	struct elffile_options elf;
 	const char *perf_maps;
+	char **known;
+	size_t nr_known;
 };
 
 static const struct argp_option options[] = {
@@ -102,6 +107,10 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "longer", OPT_LONGER, "TIME", 0,
 	  "Sum only calls that took TIME (20ms, 500us, 1s, 800ns) or longer",
+	  1 },
+	{ "iosys-stacks", OPT_KNOWN_STACKS, "[HOST=]FILE", 0,
+	  "Also use the stacks in FILE, a copy of the file iosys_stacks in the host's tracefs "
+	  "from after the recording; may be repeated",
 	  1 },
 	{ "symfs", OPT_SYMFS, "DIR", 0,
 	  "Look up programs and libraries in DIR instead of /", 1 },
@@ -228,6 +237,36 @@ static void name_hosts(struct model *s, struct argp_state *state)
 			find_twin(s)->name);
 }
 
+/* [HOST=]FILE; one host needs no name */
+static void set_known_stacks(struct model *s, char *arg,
+			     struct argp_state *state)
+{
+	size_t len = strcspn(arg, "=/");
+	bool named = len && arg[len] == '=';
+	struct host *h = NULL;
+	u32 i;
+
+	if (!named && s->hosts > 1)
+		argp_error(
+			state,
+			"--iosys-stacks=%s: must be HOST=FILE, as there are several hosts",
+			arg);
+	for (i = 0; i < s->hosts && !h; i++) {
+		if (!named || (strlen(s->host[i].name) == len &&
+			       !strncmp(s->host[i].name, arg, len)))
+			h = &s->host[i];
+	}
+	if (!h)
+		argp_error(state, "--iosys-stacks=%s: no host has this name",
+			   arg);
+	else if (h->known_stacks)
+		argp_error(state,
+			   "--iosys-stacks=%s: the host has a file already",
+			   arg);
+	else
+		h->known_stacks = named ? arg + len + 1 : arg;
+}
+
 static u64 get_number(const char *name, const char *arg,
 		      struct argp_state *state)
 {
@@ -301,6 +340,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		"text", "json", "csv", "chrome", "otlp", "folded", "html",
 	};
 	struct options *o = state->input;
+	size_t i;
 
 	switch (key) {
 	case OPT_FORMAT:
@@ -321,6 +361,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_INSTANCE:
 		o->model.instance = arg;
+		return 0;
+	case OPT_KNOWN_STACKS:
+		o->known = xreallocarray(o->known, o->nr_known + 1,
+					 sizeof(*o->known));
+		o->known[o->nr_known++] = arg;
 		return 0;
 	case OPT_SYMFS:
 		o->elf.root = arg;
@@ -354,6 +399,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!o->model.hosts)
 			argp_error(state, "missing FILE operand");
 		name_hosts(&o->model, state);
+		for (i = 0; i < o->nr_known; i++)
+			set_known_stacks(&o->model, o->known[i], state);
 		check_format(o, state);
 		if (!o->model.by)
 			o->model.by = o->subject == SUBJECT_STACKS ? BY_STACKS :
@@ -495,6 +542,12 @@ int main(int argc, char **argv)
 					o.output))
 			status = EXIT_FAILURE;
 	}
+	for (i = 0; i < o.model.hosts && !status; i++) {
+		if (o.model.host[i].known_stacks &&
+		    !guard_check_output(PROGRAM, o.model.host[i].known_stacks,
+					o.output))
+			status = EXIT_FAILURE;
+	}
 	if (!status)
 		status = guard_run(&job);
 	for (i = 0; i < o.model.hosts; i++) {
@@ -502,5 +555,6 @@ int main(int argc, char **argv)
 		free(o.model.host[i].name);
 	}
 	free(o.model.host);
+	free(o.known);
 	return status;
 }

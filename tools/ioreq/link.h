@@ -333,6 +333,8 @@ void request_paths_walk(
 void request_paths_object(char *buf, size_t size, const struct model *s,
 			  const struct path_step *path_step);
 const struct endpoint *path_step_place(const struct path_step *path_step);
+const struct stack *path_step_stack(const struct model *s,
+				    const struct path_step *path_step);
 u64 requests_unanswered_time(const struct request *r);
 u64 request_response_time(const struct request *r);
 void request_paths_free(struct paths *p);

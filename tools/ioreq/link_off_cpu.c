@@ -112,7 +112,8 @@ bool off_cpu_next(const struct model *s, u32 host, s32 pid, u64 *from, u64 to,
 {
 	u64 i = first_after(s, host, pid, *from);
 
-	if (i == s->nr_off_cpu)
+	/* The one before may go on after the span */
+	if (i == s->nr_off_cpu || *from >= to)
 		return false;
 	*found = s->off_cpu[i];
 	if (found->host != host || found->pid != pid || found->begin >= to)

@@ -138,16 +138,31 @@ static struct site *find_site(struct cause_entry *e, const struct stack *stack)
 	return site;
 }
 
-static void add_site(const struct model *s, struct cause_entry *e,
-		     const struct path_step *path_step)
+/**
+ * path_step_stack - the stack of a step's call
+ * @s:		model
+ * @path_step:	step
+ *
+ * Return: the stack, which has frames; or NULL.
+ */
+const struct stack *path_step_stack(const struct model *s,
+				    const struct path_step *path_step)
 {
 	u32 host = path_step->request->view[ROLE_SERVER].host;
 	const struct stack *stack;
 
 	if (!s->stacks || !path_step->call || !path_step->call->stack)
-		return;
+		return NULL;
 	stack = stacks_find(s->stacks, stack_key(host, path_step->call->stack));
-	if (stack && stack->nr)
+	return stack && stack->nr ? stack : NULL;
+}
+
+static void add_site(const struct model *s, struct cause_entry *e,
+		     const struct path_step *path_step)
+{
+	const struct stack *stack = path_step_stack(s, path_step);
+
+	if (stack)
 		find_site(e, stack)->time += path_step->time;
 }
 

@@ -140,6 +140,7 @@ struct gap {
  * @name:	name of the host
  * @named:	the name is from the command line, not from the file's name
  * @file:	path of the trace
+ * @known_stacks: path of a copy of its kernel's file iosys_stacks, or NULL
  * @calls:	number of io_syscall, io_request and io_fault events
  * @gaps:	number of times that records were lost
  * @first:	begin of the first call, ns of its CLOCK_MONOTONIC
@@ -156,6 +157,7 @@ struct host {
 	char *name;
 	bool named;
 	const char *file;
+	const char *known_stacks;
 	u64 calls;
 	u64 gaps;
 	u64 first;

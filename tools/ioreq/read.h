@@ -133,6 +133,8 @@ struct stacks *stacks_new(struct guard *g, const struct model *model,
 void stacks_layout(struct stack_layout *l, const struct records *r);
 bool stacks_record(struct stacks *s, u32 host, struct stack_layout *l, u64 type,
 		   const struct record *rec);
+struct stack *stacks_add(struct stacks *s, u32 host, u32 id, u32 nr);
+bool stacks_map(struct stacks *s, u32 id, const struct mapped_file *file);
 void stacks_call(struct stacks *s, u64 key, s32 tgid);
 void stacks_note_counts(struct guard *g, const struct stack_layout *l);
 void stacks_finish(struct stacks *s);
@@ -147,6 +149,9 @@ const char *source_name(char *buf, size_t size, const struct elffile_source *p);
 const char *source_text(char *buf, size_t size, const struct elffile_source *p);
 void stacks_note_problems(const struct stacks *s);
 void stacks_free(struct stacks *s);
+
+/* read_known.c */
+int known_stacks_read(struct guard *g, struct model *s, u32 host);
 
 /* read_perfmap.c */
 const char *perfmap_read(const char *path, bool any_owner,

@@ -754,6 +754,8 @@ int model_read(struct guard *g, struct model *s, u32 host)
 		return EXIT_FAILURE;
 	status = read_records(g, s, host, r);
 	records_close(r);
+	if (!status)
+		status = known_stacks_read(g, s, host);
 	if (!status && s->host[host].gaps)
 		guard_note(g, "records lost in %llu gaps", s->host[host].gaps);
 	return status;

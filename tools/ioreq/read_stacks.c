@@ -179,6 +179,29 @@ static struct stack *find_stack(const struct stacks *s, u32 host, u32 id)
 	return NULL;
 }
 
+/**
+ * stacks_add - add a stack
+ * @s:		stacks
+ * @host:	number of the host
+ * @id:		number of the stack
+ * @nr:		number of its frames
+ *
+ * Return: the stack, with frames to be filled in, or NULL if there is one with this number.
+ */
+struct stack *stacks_add(struct stacks *s, u32 host, u32 id, u32 nr)
+{
+	struct stack *stack;
+
+	if (find_stack(s, host, id))
+		return NULL;
+	stack = hash_new(&s->stacks, hash_pair(host, id), sizeof(*stack));
+	stack->host = host;
+	stack->id = id;
+	stack->nr = nr;
+	stack->frame = xzalloc((nr + 1) * sizeof(*stack->frame));
+	return stack;
+}
+
 static void set_frame(struct frame *f, u64 value, const struct stack_layout *l)
 {
 	u32 shift = l->counts ? FRAME_SHIFT : FIRST_SHIFT;
@@ -223,19 +246,15 @@ static bool parse_stack(struct stacks *s, u32 host, struct stack_layout *l,
 	    len % 8 || len > 8 * FRAMES_MAX || !count_stacks(l, rec))
 		return false;
 	id = number_get(&l->id, rec);
-	if (find_stack(s, host, id))
+	stack = stacks_add(s, host, id, len / 8);
+	if (!stack)
 		return true;
-	stack = hash_new(&s->stacks, hash_pair(host, id), sizeof(*stack));
-	stack->host = host;
-	stack->id = id;
 	stack->end = number_get(&l->end, rec);
 	stack->guessed = number_get(&l->guessed, rec);
 	snprintf(stack->end_name, sizeof(stack->end_name), "%s",
 		 stack->end < ENDS_MAX && *l->end_name[stack->end] ?
 			 l->end_name[stack->end] :
 			 "unknown");
-	stack->nr = len / 8;
-	stack->frame = xzalloc((stack->nr + 1) * sizeof(*stack->frame));
 	for (i = 0; i < stack->nr; i++) {
 		n.offset = frames - rec->data + 8 * i;
 		set_frame(&stack->frame[i], number_get(&n, rec), l);
@@ -247,14 +266,42 @@ static bool parse_stack(struct stacks *s, u32 host, struct stack_layout *l,
 	return true;
 }
 
+/**
+ * stacks_map - add a file that frames refer to, or what is not known of it yet
+ * @s:		stacks
+ * @id:		its number
+ * @file:	the file, without what is looked up
+ *
+ * Return: false if the number stood for another file before.
+ */
+bool stacks_map(struct stacks *s, u32 id, const struct mapped_file *file)
+{
+	struct mapped_file **latest = latest_file(s, file->host, id);
+	struct mapped_file *m = *latest;
+	bool first = !m;
+
+	if (!m || m->ino != file->ino || m->dev != file->dev ||
+	    strcmp(m->path, file->path) != 0) {
+		m = xzalloc(sizeof(*m));
+		*m = *file;
+		m->path = xstrdup(file->path);
+		m->older = *latest;
+		*latest = m;
+		return first;
+	}
+	/* It may become known later */
+	m->build_id_size = file->build_id_size;
+	memcpy(m->build_id, file->build_id, file->build_id_size);
+	return true;
+}
+
 static bool parse_map(struct stacks *s, u32 host, const struct stack_layout *l,
 		      const struct record *rec)
 {
-	struct mapped_file *m, **latest;
+	struct mapped_file m = { .host = host };
 	const u8 *build_id;
 	char path[4096];
-	u32 id, len, size;
-	u64 ino;
+	u32 len, size;
 
 	if (!number_fits(&l->map_id, rec) || !number_fits(&l->ino, rec) ||
 	    !number_fits(&l->dev, rec) ||
@@ -265,23 +312,12 @@ static bool parse_map(struct stacks *s, u32 host, const struct stack_layout *l,
 	size = number_get(&l->build_id_size, rec);
 	if (size > len || size > BUILD_ID_MAX)
 		return false;
-	id = number_get(&l->map_id, rec);
-	ino = number_get(&l->ino, rec);
-	latest = latest_file(s, host, id);
-	m = *latest;
-	if (!m || m->ino != ino || m->dev != number_get(&l->dev, rec) ||
-	    strcmp(m->path, path) != 0) {
-		m = xzalloc(sizeof(*m));
-		m->host = host;
-		m->ino = ino;
-		m->dev = number_get(&l->dev, rec);
-		m->path = xstrdup(path);
-		m->older = *latest;
-		*latest = m;
-	}
-	/* It may become known later */
-	m->build_id_size = size;
-	memcpy(m->build_id, build_id, size);
+	m.dev = number_get(&l->dev, rec);
+	m.ino = number_get(&l->ino, rec);
+	m.path = path;
+	m.build_id_size = size;
+	memcpy(m.build_id, build_id, size);
+	stacks_map(s, number_get(&l->map_id, rec), &m);
 	return true;
 }
 

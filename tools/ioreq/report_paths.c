@@ -79,19 +79,19 @@ static void text_path(FILE *out, const struct model *s, const struct path *path)
 	text_step_times(out, path);
 }
 
-/* Call site of a cause, or "" */
+/* Call site of a stack, or "" if @stack is NULL */
 static const char *code_text(char *buf, size_t size, const struct model *s,
-			     const struct cause *c, bool whole)
+			     const struct stack *stack, u32 frame, bool whole)
 {
 	const struct elffile_source *source;
 	char name[4200], text[1400] = "";
 
 	*buf = '\0';
-	if (!c->stack)
+	if (!stack)
 		return buf;
-	if (stacks_sources(s->stacks, c->stack, c->frame, &source))
+	if (stacks_sources(s->stacks, stack, frame, &source))
 		source_text(text, sizeof(text), source);
-	frame_name(name, sizeof(name), &c->stack->frame[c->frame], whole);
+	frame_name(name, sizeof(name), &stack->frame[frame], whole);
 	snprintf(buf, size, "%s%s%s", name, *text ? " " : "", text);
 	return buf;
 }
@@ -109,7 +109,8 @@ static void text_cause(FILE *out, const struct model *s, const struct paths *p,
 	if (c->stack)
 		fprintf(out, "%29s%.0f %% of it from %s\n", "",
 			percent(c->code_time, c->time),
-			code_text(code, sizeof(code), s, c, false));
+			code_text(code, sizeof(code), s, c->stack, c->frame,
+				  false));
 }
 
 /* With a column for servers that is as wide as their names */
@@ -238,7 +239,8 @@ void csv_paths(FILE *out, const struct model *s, const struct paths *p, u64 top)
 		csv_string(out, c->object);
 		fprintf(out, ",%lld,%llu,%llu,", c->time, c->steps,
 			c->requests);
-		csv_string(out, code_text(code, sizeof(code), s, c, true));
+		csv_string(out, code_text(code, sizeof(code), s, c->stack,
+					  c->frame, true));
 		fprintf(out, ",%lld,", c->code_time);
 		csv_string(out, c->server->address);
 		fputc('\n', out);
@@ -286,7 +288,8 @@ static struct json_object *json_cause(const struct model *s,
 	json_signed(o, "time", c->time);
 	json_number(o, "pieces", c->steps);
 	json_number(o, "requests", c->requests);
-	json_string(o, "code", code_text(code, sizeof(code), s, c, true));
+	json_string(o, "code",
+		    code_text(code, sizeof(code), s, c->stack, c->frame, true));
 	json_signed(o, "code_time", c->code_time);
 	return o;
 }
@@ -297,7 +300,8 @@ static void json_path_step(const struct path_step *path_step, void *arg)
 	struct json_object *o = json_object_new_object();
 	const struct endpoint *server = path_step_place(path_step);
 	const struct view *view = &path_step->request->view[ROLE_SERVER];
-	char object[4096];
+	const struct stack *stack = path_step_stack(p->s, path_step);
+	char object[4096], code[5700];
 
 	request_paths_object(object, sizeof(object), p->s, path_step);
 	json_number(o, "depth", path_step->depth);
@@ -310,6 +314,9 @@ static void json_path_step(const struct path_step *path_step, void *arg)
 	json_string(o, "call",
 		    path_step->call ? log_op(p->s->log, path_step->call) : "");
 	json_string(o, "object", object);
+	json_string(o, "code",
+		    code_text(code, sizeof(code), p->s, stack,
+			      stack ? stacks_caller(stack) : 0, true));
 	json_signed(o, "time", path_step->time);
 	json_object_array_add(p->array, o);
 }

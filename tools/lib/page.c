@@ -24,6 +24,17 @@ void page_open(FILE *out, const char *style)
 	write_to(out, rest, "@DATA@");
 }
 
+size_t page_room(const char *s)
+{
+	size_t room = 2;
+
+	for (; *s; s++)
+		room += (unsigned char)*s < ' ' || strchr("<>&", *s) ? 6 :
+			strchr("\"\\/", *s)			     ? 2 :
+								       1;
+	return room;
+}
+
 void page_json(FILE *out, struct json_object *o)
 {
 	const char *c;

@@ -32,6 +32,14 @@
 void page_open(FILE *out, const char *style);
 
 /**
+ * page_room - the room that a string takes on a page
+ * @s: the string
+ *
+ * Return: bytes, with its escapes and quotation marks.
+ */
+size_t page_room(const char *s);
+
+/**
  * page_json - write data so that no string in them can end the script element
  * @out: the page
  * @o: the data; not freed

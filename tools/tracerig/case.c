@@ -333,20 +333,24 @@ static int sync_entry(const char *path, const struct stat *st, int type,
 	return failed;
 }
 
-/* The symbols that addresses need: of mapped files, and of the function that is watched */
-static bool add_symbols(const struct case_job *job, struct window *w,
-			const char *dir, struct json_object *missing)
+/* The function that is watched is one of the addresses */
+static void add_watched(const struct plan_chart *c, struct elfcopy *symbols)
 {
-	const struct plan_chart *c = job->chart;
 	u8 id[ELFCOPY_ID];
 	size_t id_size;
-	char *path;
-	bool good;
 
 	if (c->file && c->build_id &&
 	    !sodium_hex2bin(id, sizeof(id), c->build_id, strlen(c->build_id),
 			    NULL, &id_size, NULL))
-		elfcopy_add(&w->symbols, c->file, id, id_size);
+		elfcopy_add(symbols, c->file, id, id_size);
+}
+
+static bool add_symbols(const struct case_job *job, const struct window *w,
+			const char *dir, struct json_object *missing)
+{
+	char *path;
+	bool good;
+
 	if (!elfcopy_collect(&w->symbols, dir, job->reader->helper))
 		json_object_array_add(missing,
 				      json_object_new_string(SYMBOLS_DIR));
@@ -370,11 +374,30 @@ static void add_baseline(const struct case_job *job, const char *dir,
 	free(shared);
 }
 
+/* All but case.json; false with errno set if something could not be written */
+static bool add_parts(struct case_job *job, struct window *w, const char *dir,
+		      struct json_object *missing)
+{
+	char *failed;
+
+	if (job->chart->paths)
+		add_baseline(job, dir, missing);
+	if (job->chart_text && !write_text(dir, "chart.txt", job->chart_text))
+		return false;
+	add_watched(job->chart, &w->symbols);
+	if (!callstacks_write(&w->stacks, job->known_stacks, dir, &w->symbols,
+			      missing))
+		return false;
+	failed = state_collect(dir, job->reader->alarms.lead.pid, &w->symbols,
+			       missing);
+	free(failed);
+	return !failed && add_symbols(job, w, dir, missing);
+}
+
 static bool fill(struct case_job *job, const char *dir)
 {
 	struct json_object *missing = json_object_new_array(), *o = NULL;
 	struct window w = { 0 };
-	char *failed = NULL;
 	bool good = false;
 	FILE *f;
 
@@ -383,14 +406,7 @@ static bool fill(struct case_job *job, const char *dir)
 		goto out;
 	good = window_write(&w, f, job->head, job->reader);
 	good = part_close(f, good);
-	if (good && job->chart->paths)
-		add_baseline(job, dir, missing);
-	if (good && job->chart_text)
-		good = write_text(dir, "chart.txt", job->chart_text);
-	failed = good ? state_collect(dir, job->reader->alarms.lead.pid,
-				      missing) :
-			NULL;
-	good = good && !failed && add_symbols(job, &w, dir, missing);
+	good = good && add_parts(job, &w, dir, missing);
 	o = good ? case_object(job, &w, dir, missing) : NULL;
 	f = o ? part_open(dir, CASE_FILE) : NULL;
 	good &= f != NULL;
@@ -399,7 +415,6 @@ static bool fill(struct case_job *job, const char *dir)
 		good = part_close(f, true);
 	}
 out:
-	free(failed);
 	window_free(&w);
 	json_object_put(o);
 	json_object_put(missing);

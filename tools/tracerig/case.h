@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 #include <time.h>
 
+#include "elfcopy.h"
 #include "plan.h"
 #include "reader.h"
 
@@ -28,6 +29,7 @@
  * @nth:	how many cases are alike, this one included
  * @chart:	the chart of the leading alarm
  * @chart_text:	its file "ctlchart", or NULL
+ * @known_stacks: the kernel's file iosys_stacks
  * @is_time:	its values are times
  * @reader:	the window's pages and alarms
  * @head:	what window_head() returned
@@ -41,6 +43,7 @@ struct case_job {
 	u64 nth;
 	const struct plan_chart *chart;
 	const char *chart_text;
+	const char *known_stacks;
 	bool is_time;
 	struct reader *reader;
 	int head;
@@ -57,6 +60,7 @@ char *case_verify(const char *dir, struct json_object *o);
 char *case_sum(const char *path, u64 *bytes);
 char *schema_check(struct json_object *o);
 
-char *state_collect(const char *dir, int pid, struct json_object *missing);
+char *state_collect(const char *dir, int pid, const struct elfcopy *symbols,
+		    struct json_object *missing);
 
 #endif

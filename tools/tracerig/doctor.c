@@ -228,6 +228,28 @@ static void check_part(struct doctor *d, const char *name, const char *file,
 		       xstrdup(advice));
 }
 
+/* Of iosys it needs the calls, and of ftrace events on these; stacks are worth having */
+static void check_requests(struct doctor *d)
+{
+	bool patched = in_tracefs("events/ctlchart/ctlchart_alarm");
+
+	if (!d->readable || !in_tracefs("events/iosys/io_syscall"))
+		check_part(d, "requests", "events/iosys/io_syscall",
+			   "preset request:PORT",
+			   patched ? "build the kernel with CONFIG_IOSYS=y" :
+				     PATCHES);
+	else if (!in_tracefs("dynamic_events"))
+		answer(d, "requests", MISSING,
+		       xstrdup("no preset request:PORT"),
+		       xstrdup("build the kernel with CONFIG_KPROBE_EVENTS=y"));
+	else if (!in_tracefs("events/iosys/io_stack"))
+		answer(d, "requests", LIMITED,
+		       xstrdup("preset request:PORT, without the code that calls come from"),
+		       xstrdup("build the kernel with CONFIG_IOSYS_STACKS=y (x86-64 only)"));
+	else
+		answer(d, "requests", OK, xstrdup("preset request:PORT"), NULL);
+}
+
 static bool is_configfs(void)
 {
 	struct statfs st;
@@ -265,6 +287,7 @@ static void check_parts(struct doctor *d)
 		   "build the kernel with CONFIG_UPROBE_EVENTS=y");
 	check_part(d, "syscalls", "events/syscalls", "preset syscall:NAME",
 		   "build the kernel with CONFIG_FTRACE_SYSCALLS=y");
+	check_requests(d);
 }
 
 static void check_clock(struct doctor *d)

@@ -9,10 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyzer.h"
 #include "explain.h"
 #include "memory.h"
+#include "callstacks.h"
 #include "text.h"
 
 /*
@@ -351,7 +353,8 @@ static void add_step(const struct explain *x, struct explain *y,
 		     struct json_object *step, u64 from, u64 to)
 {
 	char *process = text(step, "process"), *what = text(step, "call");
-	char *object = text(step, "object"), *key;
+	char *object = text(step, "object"), *code = text(step, "code"), *key;
+	char *detail;
 
 	if (!*what) {
 		free(what);
@@ -359,9 +362,13 @@ static void add_step(const struct explain *x, struct explain *y,
 	}
 	key = xasprintf("%s: %s%s%s", process, what, *object ? " " : "",
 			object);
-	execution_add(&y->op, step_kind(x, step), key, key, object, from, to,
+	/* The object is in the name; of a sleep it is who ended it, and there is no call */
+	detail = *code ? xasprintf("from %s", code) : xstrdup(object);
+	execution_add(&y->op, step_kind(x, step), key, key, detail, from, to,
 		      0);
+	free(detail);
 	free(key);
+	free(code);
 	free(object);
 	free(what);
 	free(process);
@@ -534,32 +541,59 @@ static struct json_object *parse(const char *text)
 	return o;
 }
 
+/*
+ * An option with what the case has of that name, for free(); NULL if that is absent, or of
+ * another type. @dir: whether it has to be a directory; otherwise it is a regular file
+ */
+static char *case_option(const struct explain *x, const char *option,
+			 const char *name, bool dir)
+{
+	const char *slash = strrchr(x->file, '/');
+	char *path = xasprintf("%.*s%s", slash ? (int)(slash + 1 - x->file) : 0,
+			       x->file, name);
+	bool there;
+	char *arg;
+	struct stat st;
+
+	there = !lstat(path, &st) &&
+		(dir ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode));
+	arg = there ? xasprintf("%s=%s", option, path) : NULL;
+	free(path);
+	return arg;
+}
+
 /* In pathdiff, the chart's limit says which executions are slow */
 static char *run(const struct explain *x, enum analyzer a, const char *path,
 		 char **out)
 {
-	char *limit = xasprintf("--limit=%lluns", (unsigned long long)x->limit);
-	char *entry = xasprintf("--entry=%s", x->function ? x->function : "");
-	char *baseline =
-		xasprintf("--baseline=%s", x->baseline ? x->baseline : "");
+	char *option[3] = { NULL, NULL, NULL };
 	const char *argv[8] = { analyzers[a].name, "--format=json" };
 	const char *const *more = analyzers[a].arguments;
-	size_t nr = 2;
+	size_t nr = 2, i;
 	char *error;
 
 	while (*more)
 		argv[nr++] = *more++;
 	if (a == PATHDIFF && x->limit)
-		argv[nr++] = limit;
+		option[0] = xasprintf("--limit=%lluns",
+				      (unsigned long long)x->limit);
 	if (a == PATHDIFF && x->function)
-		argv[nr++] = entry;
+		option[1] = xasprintf("--entry=%s", x->function);
 	if (a == PATHDIFF && x->baseline)
-		argv[nr++] = baseline;
+		option[2] = xasprintf("--baseline=%s", x->baseline);
+	if (a != PATHDIFF)
+		option[0] = case_option(x, "--symfs", SYMBOLS_DIR, true);
+	if (a == IOREQ)
+		option[1] =
+			case_option(x, "--iosys-stacks", STACKS_FILE, false);
+	for (i = 0; i < ARRAY_SIZE(option); i++) {
+		if (option[i])
+			argv[nr++] = option[i];
+	}
 	argv[nr] = x->file;
 	error = analyzer_run(path, argv, x->timeout, OUTPUT_MOST, out);
-	free(baseline);
-	free(entry);
-	free(limit);
+	for (i = 0; i < ARRAY_SIZE(option); i++)
+		free(option[i]);
 	return error;
 }
 

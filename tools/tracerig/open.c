@@ -16,6 +16,9 @@
 #include "operand.h"
 #include "tracerig.h"
 
+/* Bytes of a page, so that it can be mailed */
+#define PAGE_MAX 5000000
+
 /* CPU seconds without progress: a damaged trace.dat */
 #define IDLE_CPU 60
 
@@ -75,24 +78,55 @@ static bool has_duration(const struct open_page *p)
 	       !strcmp(json_object_get_string(unit), "ns");
 }
 
+/* Read the recording, with at most @most events, and make the page; both are freed */
+static int render(struct guard *g, struct open_page *p, u64 most, char **page,
+		  size_t *size)
+{
+	struct open_events *e = &p->events;
+	u64 alarm = number(json_object_object_get(p->o, "alarm"), "time");
+	int status;
+	FILE *out;
+
+	*e = (struct open_events){
+		.begin = p->is_operation ? p->x.op.start : alarm,
+		.most = most,
+	};
+	e->end = max(alarm, p->x.op.end);
+	status = open_events_read(g, p->x.file, e);
+	if (!status) {
+		out = open_memstream(page, size);
+		if (!out)
+			memory_failed();
+		open_html(p, out);
+		if (fclose(out))
+			memory_failed();
+	}
+	open_events_free(e);
+	return status;
+}
+
+/* With fewer events if names and texts make the page too large */
 static int work(struct guard *g, FILE *out, void *arg)
 {
 	struct open_page *p = arg;
-	struct open_events *e = &p->events;
 	int status = explain_case(g, &p->x, p->o);
+	u64 most = OPEN_EVENTS_MAX;
+	char *page = NULL;
+	size_t size = 0;
 
-	if (!status) {
-		u64 alarm =
-			number(json_object_object_get(p->o, "alarm"), "time");
-
-		p->is_operation = has_duration(p);
-		e->begin = p->is_operation ? p->x.op.start : alarm;
-		e->end = max(alarm, p->x.op.end);
-		status = open_events_read(g, p->x.file, e);
+	p->is_operation = !status && has_duration(p);
+	while (!status) {
+		status = render(g, p, most, &page, &size);
+		if (status || size <= PAGE_MAX || most == OPEN_EVENTS_LEAST)
+			break;
+		free(page);
+		page = NULL;
+		most = max(most / 2, (u64)OPEN_EVENTS_LEAST);
 	}
 	if (!status)
-		open_html(p, out);
-	open_events_free(e);
+		fwrite(page, 1, size, out);
+	free(page);
+	json_object_put(p->stretches_left);
 	explain_free(&p->x);
 	return status;
 }

@@ -18,12 +18,14 @@
 
 struct json_object;
 
-/* What the page can hold: with all of this, it has less than 5 MB */
+/* What the page can hold; if names and texts make this more than 5 MB, it has fewer events */
 #define OPEN_EVENTS_MAX 100000
+#define OPEN_EVENTS_LEAST 1000
 #define OPEN_TEXTS_MAX (1u << 20)
 #define OPEN_GAPS_MAX 1000
 #define OPEN_REQUESTS_MAX 16384
 #define OPEN_STRETCHES_MAX 8192
+#define OPEN_PARTS_MAX 200
 
 /* An event whose text is not on the page, or that has none */
 #define OPEN_NO_TEXT U32_MAX
@@ -116,13 +118,14 @@ enum { LEFT_BEFORE, LEFT_MIDDLE, LEFT_AFTER, LEFTS };
  * struct open_events - what a recording has
  * @begin:	when the operation begins
  * @end:	when its alarm came
+ * @most:	how many events the page has room for
  * @total:	number of events
  * @left:	those that are left out
  * @event:	those on the page
  * @kind:	their kinds
  * @threads:	struct open_thread, by number
  * @texts:	strings, by number
- * @text_bytes:	their size
+ * @text_bytes:	the room that they take on the page
  * @texts_left:	number of events whose texts are left out
  * @device:	numbers of devices, dev_t
  * @requests:	to devices
@@ -131,6 +134,7 @@ enum { LEFT_BEFORE, LEFT_MIDDLE, LEFT_AFTER, LEFTS };
  */
 struct open_events {
 	u64 begin, end;
+	u64 most;
 	u64 total;
 	struct open_left left[LEFTS];
 	struct open_event *event;
@@ -157,6 +161,7 @@ struct open_events {
  * @is_operation: its value is the duration of an operation
  * @x:		the explanation
  * @events:	the recording
+ * @stretches_left: number and ns of the operation's pieces that are not drawn
  */
 struct open_page {
 	char *dir;
@@ -165,6 +170,7 @@ struct open_page {
 	bool is_operation;
 	struct explain x;
 	struct open_events events;
+	struct json_object *stretches_left;
 };
 
 int open_events_read(struct guard *g, const char *file,

@@ -9,12 +9,16 @@
 
 #include "memory.h"
 #include "open.h"
+#include "page.h"
 #include "text.h"
 
 /* How much of each is on the page, the first ones */
 #define CAUSES_MAX 5
 #define FUNCTIONS_MAX 40
 #define STEPS_MAX 500
+
+/* The room that the texts of steps take on the page */
+#define STEPS_ROOM (256u << 10)
 
 static struct json_object *member(struct json_object *o, const char *name)
 {
@@ -116,18 +120,20 @@ static void add_paths(struct json_object *to, struct json_object *result)
 	json_object_object_add(to, "paths", a);
 }
 
-/* ---- ioreq: [depth, process, what, object, time, whether it is the operation's thread] ---- */
+/* ---- ioreq: [depth, process, what, object, time, is it the operation's thread, code] ---- */
 
 static bool is_own(const struct explain *x, struct json_object *step)
 {
 	return number(step, "thread") == (u64)x->op.pid;
 }
 
+/* @room: less what its texts take */
 static struct json_object *step_row(const struct explain *x,
-				    struct json_object *step)
+				    struct json_object *step, size_t *room)
 {
 	struct json_object *row = json_object_new_array();
 	const char *call = text(step, "call");
+	size_t i, taken;
 
 	add_number(row, number(step, "depth"));
 	add_text(row, text(step, "process"));
@@ -135,6 +141,11 @@ static struct json_object *step_row(const struct explain *x,
 	add_text(row, text(step, "object"));
 	add_number(row, number(step, "time"));
 	add_number(row, is_own(x, step));
+	add_text(row, text(step, "code"));
+	for (i = 0; i < json_object_array_length(row); i++) {
+		taken = page_room(json_object_get_string(item(row, i)));
+		*room -= min(taken, *room);
+	}
 	return row;
 }
 
@@ -158,6 +169,7 @@ static void add_request(const struct explain *x, struct json_object *to,
 {
 	struct json_object *all = member(result, "slowest"), *best = NULL;
 	struct json_object *o, *rows, *steps;
+	size_t room = STEPS_ROOM;
 	u64 most = 0, n;
 	s64 since;
 	size_t i;
@@ -177,8 +189,8 @@ static void add_request(const struct explain *x, struct json_object *to,
 	json_number(o, "wait", number(best, "wait"));
 	since = clock_time(best, "begin") - x->op.start;
 	json_signed(o, "begin", max(min(since, EXACT - 1), 1 - EXACT));
-	for (i = 0; i < length(steps, STEPS_MAX); i++)
-		json_object_array_add(rows, step_row(x, item(steps, i)));
+	for (i = 0; i < length(steps, STEPS_MAX) && room; i++)
+		json_object_array_add(rows, step_row(x, item(steps, i), &room));
 	json_number(o, "left", length(steps, SIZE_MAX) - i);
 	json_object_object_add(o, "steps", rows);
 	json_object_object_add(to, "request", o);

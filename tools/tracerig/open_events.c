@@ -15,6 +15,7 @@
 
 #include "memory.h"
 #include "open.h"
+#include "page.h"
 #include "records.h"
 #include "text.h"
 
@@ -161,12 +162,13 @@ static u32 text_number(struct open_events *events, char *text)
 		if (!strcmp(hash_entry(&events->texts, i), text))
 			return i;
 	}
-	size = strlen(text) + 1;
+	size = page_room(text) + 1;
 	if (events->text_bytes + size > OPEN_TEXTS_MAX) {
 		events->texts_left++;
 		return OPEN_NO_TEXT;
 	}
 	events->text_bytes += size;
+	size = strlen(text) + 1;
 	memcpy(hash_new(&events->texts, hash, size), text, size);
 	return events->texts.nr - 1;
 }
@@ -362,7 +364,7 @@ static void on_record(struct reading *d, const struct record *rec)
 
 static void choose(struct reading *d)
 {
-	u64 room = OPEN_EVENTS_MAX;
+	u64 room = d->to->most;
 
 	d->keep_ends = d->nr[1] > room ? room / 2 : d->nr[1];
 	room -= min(d->nr[1], room);
@@ -417,7 +419,7 @@ static int read_twice(struct reading *d)
  * open_events_read - read a recording
  * @g: the guard
  * @file: the trace.dat
- * @events: zeroes with @begin and @end; filled in, for open_events_free()
+ * @events: zeroes with @begin, @end and @most; filled in, for open_events_free()
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */

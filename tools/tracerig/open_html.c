@@ -49,10 +49,54 @@ static void add_int(struct json_object *a, s64 n)
 	json_object_array_add(a, json_object_new_int64(n));
 }
 
+/* No text of a case that a watch has written is as long */
+#define SAME_BYTES_MAX 4096
+#define SAME_ITEMS_MAX 100
+
+/* A copy, in which long texts and arrays are cut */
+static struct json_object *copy_cut(struct json_object *o)
+{
+	struct json_object *copy, *item;
+	char more[32];
+	const char *s;
+	size_t i, n;
+
+	switch (json_object_get_type(o)) {
+	case json_type_string:
+		s = json_object_get_string(o);
+		if (page_room(s) <= SAME_BYTES_MAX)
+			return json_object_get(o);
+		return json_object_new_string(
+			"(too long for the page: see case.json)");
+	case json_type_array:
+		copy = json_object_new_array();
+		n = json_object_array_length(o);
+		for (i = 0; i < n && i < SAME_ITEMS_MAX; i++) {
+			item = json_object_array_get_idx(o, i);
+			json_object_array_add(copy, copy_cut(item));
+		}
+		if (i < n) {
+			snprintf(more, sizeof(more), "(%zu more)", n - i);
+			json_object_array_add(copy,
+					      json_object_new_string(more));
+		}
+		return copy;
+	case json_type_object:
+		copy = json_object_new_object();
+		json_object_object_foreach(o, name, value)
+		{
+			json_object_object_add(copy, name, copy_cut(value));
+		}
+		return copy;
+	default:
+		return json_object_get(o);
+	}
+}
+
 static void add_same(struct json_object *to, const char *name,
 		     struct json_object *from)
 {
-	json_object_object_add(to, name, json_object_get(member(from, name)));
+	json_object_object_add(to, name, copy_cut(member(from, name)));
 }
 
 /* ---- what case.json has ---- */
@@ -124,6 +168,36 @@ static void set_at(const struct open_page *p, struct json_object *part, u64 at)
 	json_signed(part, "at", since(p, at));
 }
 
+/* All from the last one on that the page has room for become one */
+static void join_parts(const struct open_page *p, struct json_object *parts)
+{
+	static const char *const sums[] = { "percent", "ns", "usual" };
+	size_t n = json_object_array_length(parts), first, i, k;
+	struct json_object *rest, *one;
+	char name[48];
+
+	if (n <= OPEN_PARTS_MAX)
+		return;
+	first = OPEN_PARTS_MAX - 1;
+	rest = json_object_array_get_idx(parts, first);
+	for (i = first + 1; i < n; i++) {
+		one = json_object_array_get_idx(parts, i);
+		for (k = 0; k < sizeof(sums) / sizeof(*sums); k++)
+			json_object_object_add(
+				rest, sums[k],
+				json_object_new_int64(number(rest, sums[k]) +
+						      number(one, sums[k])));
+		if (number(one, "longest") <= number(rest, "longest"))
+			continue;
+		add_same(rest, "longest", one);
+		set_at(p, rest, p->x.op.part[i].at);
+	}
+	json_object_array_del_idx(parts, first + 1, n - first - 1);
+	snprintf(name, sizeof(name), "%zu other parts", n - first);
+	json_string(rest, "name", name);
+	json_string(rest, "evidence", "the longest of them");
+}
+
 static struct json_object *explain_part(const struct open_page *p)
 {
 	struct json_object *o = explain_object(&p->x), *parts;
@@ -141,6 +215,7 @@ static struct json_object *explain_part(const struct open_page *p)
 		json_number(one, "kind", p->x.op.part[i].kind);
 		json_string(one, "key", p->x.op.part[i].key);
 	}
+	join_parts(p, parts);
 	parts = member(o, "findings");
 	for (i = 0; i < json_object_array_length(parts); i++)
 		set_at(p, json_object_array_get_idx(parts, i),
@@ -199,7 +274,7 @@ static struct json_object *stretches_array(const struct open_page *p)
 		one = json_object_new_array();
 		add_int(one, since(p, e->stretch[i].from));
 		add_int(one, since(p, e->stretch[i].to));
-		add_int(one, k);
+		add_int(one, k < OPEN_PARTS_MAX ? k : OPEN_PARTS_MAX - 1);
 		add_int(one, e->stretch[i].cpu);
 		json_object_array_add(a, one);
 	}
@@ -486,7 +561,9 @@ void open_html(struct open_page *p, FILE *out)
 		   json_object_new_string(p->damage ? p->damage : ""));
 	put_member(out, "explain", explain_part(p));
 	put_member(out, "analyzers", open_analyzers(&p->x));
-	put_member(out, "stretchesLeft", leave_stretches(&p->x.op));
+	if (!p->stretches_left)
+		p->stretches_left = leave_stretches(&p->x.op);
+	put_member(out, "stretchesLeft", json_object_get(p->stretches_left));
 	put_member(out, "stretches", stretches_array(p));
 	put_member(out, "operation",
 		   p->is_operation ? operation_object(p) : NULL);

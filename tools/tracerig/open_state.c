@@ -10,11 +10,13 @@
 
 #include "memory.h"
 #include "open.h"
+#include "page.h"
 #include "text.h"
 
-/* Files, and bytes of each, on the page */
+/* Files, and bytes of each, on the page; of one whose characters need escapes it is less */
 #define FILES_MAX 16
 #define BYTES_MAX (48 << 10)
+#define ROOM_MAX (2 * BYTES_MAX)
 
 /* Lines and tabs stay */
 static void clean_lines(char *s, size_t len)
@@ -33,6 +35,29 @@ static void clean_lines(char *s, size_t len)
 		if (!end)
 			break;
 	}
+}
+
+static bool fits(const char *text)
+{
+	return page_room(text) <= ROOM_MAX;
+}
+
+/* Half of it, again and again */
+static char *shorten(char *text, bool is_log, size_t *left)
+{
+	size_t len = strlen(text), cut;
+
+	while (!fits(text)) {
+		cut = len / 2;
+		*left += cut;
+		len -= cut;
+		if (is_log)
+			memmove(text, text + cut, len);
+		text[len] = '\0';
+	}
+	/* No half a character */
+	clean_lines(text, len);
+	return text;
 }
 
 /* The last part of the kernel's log, the first one of other files, in whole lines */
@@ -62,7 +87,7 @@ static char *read_part(int fd, const struct stat *st, bool is_log, size_t *left)
 	}
 	text[len] = '\0';
 	clean_lines(text, len);
-	return text;
+	return fits(text) ? text : shorten(text, is_log, left);
 }
 
 static struct json_object *file_object(const char *dir, const char *name)

@@ -725,9 +725,10 @@ const RENDER = {
 			(request.left ? ` ${counted(request.left, "later step")} are left out.` : ""));
 		const box = add(main, "div", "scroll waterfall");
 		let at = 0;
-		for (const [depth, process, what, object, ns, own] of request.steps) {
+		for (const [depth, process, what, object, ns, own, code] of request.steps) {
 			const row = add(box, "a", "step"), from = request.begin + at;
 			row.href = link(from, from + Math.max(ns, 1));
+			row.title = code;
 			add(row, "span", "", `${"  ".repeat(Math.min(depth, 20))}${process}: ${STEPS[what] || what} ${object}`);
 			const b = add(add(row, "div"), "div", own ? "own" : "");
 			b.style.marginLeft = 100 * Math.min(at / Math.max(request.wait, 1), 1) + "%";

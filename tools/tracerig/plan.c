@@ -367,6 +367,9 @@ static char *preset_request(struct plan *p, const char *port)
 			number);
 	add_event_probe(p, xstrdup(c.event), SENDS, number);
 	add_context(p, "iosys:io_syscall", false);
+	/* Which code made them; some architectures have no stacks */
+	add_context(p, "iosys:io_stack", true);
+	add_context(p, "iosys:io_map", true);
 	return add_chart_or_free(p, &c);
 }
 

@@ -320,7 +320,11 @@ struct json_object *case_read(const char *dir, char **error)
 	tok = json_tokener_new();
 	if (!tok)
 		memory_failed();
-	why = fd < 0 ? xasprintf("%m") : read_text(fd, &text, &len);
+	if (fd < 0 && access(dir, F_OK))
+		why = xasprintf(
+			"%m: tracerig list shows which cases there are, --dir names their directory");
+	else
+		why = fd < 0 ? xasprintf("%m") : read_text(fd, &text, &len);
 	if (fd >= 0)
 		close(fd);
 	if (!why) {

@@ -200,15 +200,33 @@ static void copy_build_id(const char *path, const char *name, FILE *to)
 	}
 }
 
-/* Those of the kernel and its modules: they say which debug files their addresses need */
-static bool collect_build_ids(const char *dir, struct json_object *missing)
+/* Of programs and libraries, after the kernel and its modules */
+static void print_build_ids(const struct elfcopy *symbols, FILE *to)
+{
+	size_t i;
+	u32 k;
+
+	for (i = 0; i < symbols->nr; i++) {
+		const struct elfcopy_file *f = &symbols->file[i];
+
+		if (!f->id_size)
+			continue;
+		for (k = 0; k < f->id_size; k++)
+			fprintf(to, "%02x", f->id[k]);
+		fprintf(to, " %s\n", f->path);
+	}
+}
+
+/* They say which debug files the addresses of a case need */
+static bool collect_build_ids(const char *dir, const struct elfcopy *symbols,
+			      struct json_object *missing)
 {
 	static const char modules[] = "/sys/module/";
 	FILE *f;
 	glob_t found;
 	size_t i;
 
-	if (access("/sys/kernel/notes", R_OK)) {
+	if (access("/sys/kernel/notes", R_OK) && !symbols->nr) {
 		is_missing(missing, "build-ids.txt");
 		return true;
 	}
@@ -227,6 +245,7 @@ static bool collect_build_ids(const char *dir, struct json_object *missing)
 		}
 		globfree(&found);
 	}
+	print_build_ids(symbols, f);
 	return part_close(f, true);
 }
 
@@ -280,11 +299,13 @@ static bool collect_config(const char *dir, struct json_object *missing)
  * state_collect - write files about the state of the system
  * @dir: directory of the case
  * @pid: the process of the alarm, whose control groups count
+ * @symbols: the programs and libraries that addresses refer to
  * @missing: array; the names of files that this machine does not have are added
  *
  * Return: NULL, or, with errno set, what could not be written, for free().
  */
-char *state_collect(const char *dir, int pid, struct json_object *missing)
+char *state_collect(const char *dir, int pid, const struct elfcopy *symbols,
+		    struct json_object *missing)
 {
 	size_t i;
 
@@ -295,7 +316,7 @@ char *state_collect(const char *dir, int pid, struct json_object *missing)
 	}
 	if (!collect_groups(dir, pid, missing))
 		return xstrdup("cgroup.txt");
-	if (!collect_build_ids(dir, missing))
+	if (!collect_build_ids(dir, symbols, missing))
 		return xstrdup("build-ids.txt");
 	if (!collect_dmesg(dir, missing))
 		return xstrdup("dmesg.txt");

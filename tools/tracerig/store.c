@@ -158,7 +158,11 @@ static char *load_cases(struct store *s)
 	u64 number;
 
 	if (!d)
-		return xasprintf("%s: %s", s->dir, strerror(errno));
+		return xasprintf(
+			"%s: %s%s", s->dir, strerror(errno),
+			errno == ENOENT ?
+				": tracerig watch makes it; --dir names another one" :
+				"");
 	while ((e = readdir(d)) != NULL) {
 		if (!parse_number(e->d_name, &number) || !number ||
 		    *e->d_name == '0' || number > NUMBER_MAX)

@@ -234,6 +234,7 @@ static int write_pending(struct watch *w, size_t index, u64 nth)
 {
 	const struct pending *p = &w->pending;
 	const struct plan_chart *c = &w->o->plan.chart[index];
+	char *stacks = tracefs_get_tracing_file(STACKS_FILE);
 	struct case_job job = {
 		.dir = w->store.dir,
 		.number = p->number,
@@ -241,14 +242,18 @@ static int write_pending(struct watch *w, size_t index, u64 nth)
 		.nth = nth,
 		.chart = c,
 		.chart_text = rig_chart_text(&w->rig, c),
+		.known_stacks = stacks,
 		.is_time = p->is_time,
 		.reader = &w->reader,
 		.head = w->head,
 		.overwritten = rig_overwritten(&w->rig, w->reader.cpus),
 		.missed = w->chart[index].missed,
 	};
+	int error;
 
-	return case_write(&job);
+	error = case_write(&job);
+	tracefs_put_tracing_file(stacks);
+	return error;
 }
 
 /* All of the window is in the spool: make a case of it */

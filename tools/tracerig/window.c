@@ -185,28 +185,57 @@ static void add_map(struct window *w, struct reader *r, int id, void *data,
 	elfcopy_add(&w->symbols, path, (const u8 *)build_id, bytes);
 }
 
-/* Events with addresses of programs, and those that have the files of these */
+/* Events with the files of addresses, and with addresses, if these are not in stacks */
+enum { IOSYS, LBRPROF, MAPPED };
 static const struct {
-	const char *system, *addresses, *map;
-} mapped[] = {
-	{ "iosys", "io_stack", "io_map" },
-	{ "lbrprof", "lbrprof_sample", "lbrprof_map" },
+	const char *system, *map, *addresses;
+} mapped[MAPPED] = {
+	[IOSYS] = { "iosys", "io_map", NULL },
+	[LBRPROF] = { "lbrprof", "lbrprof_map", "lbrprof_sample" },
 };
 
-/* Types of the events that are looked into, -1 if the kernel lacks one; which were seen */
+/* Events of iosys with the number of a stack */
+static const char *const calls[] = { "io_syscall", "io_fault", "io_request",
+				     "io_part" };
+
+/**
+ * struct types - types of the events that are looked into, -1 if the kernel lacks one
+ * @value:	of a chart's values
+ * @stack:	of io_stack
+ * @id:		its number; NULL if there is none
+ * @map_id:	number of a file in io_map; NULL if there is none
+ * @call:	of the calls, with the fields of their stacks
+ * @of:		of maps and addresses; which were seen
+ */
 struct types {
 	int value;
+	int stack;
+	struct tep_format_field *id, *map_id;
+	struct {
+		int type;
+		struct tep_format_field *stack;
+	} call[ARRAY_SIZE(calls)];
 	struct {
 		int addresses, map;
 		bool has_addresses, has_map;
-	} of[ARRAY_SIZE(mapped)];
+	} of[MAPPED];
 };
 
 static int type_of(struct reader *r, const char *system, const char *name)
 {
-	struct tep_event *e = tep_find_event_by_name(r->tep, system, name);
+	struct tep_event *e =
+		name ? tep_find_event_by_name(r->tep, system, name) : NULL;
 
 	return e ? e->id : -1;
+}
+
+/* NULL if there is no such event, or no such field in it */
+static struct tep_format_field *field_of(struct reader *r, int type,
+					 const char *name)
+{
+	struct tep_event *e = type < 0 ? NULL : tep_find_event(r->tep, type);
+
+	return e ? tep_find_field(e, name) : NULL;
 }
 
 static void find_types(struct types *t, struct reader *r)
@@ -215,11 +244,18 @@ static void find_types(struct types *t, struct reader *r)
 
 	*t = (struct types){
 		.value = type_of(r, "ctlchart_debug", "ctlchart_value"),
+		.stack = type_of(r, "iosys", "io_stack"),
 	};
-	for (i = 0; i < ARRAY_SIZE(mapped); i++) {
+	for (i = 0; i < MAPPED; i++) {
 		t->of[i].addresses =
 			type_of(r, mapped[i].system, mapped[i].addresses);
 		t->of[i].map = type_of(r, mapped[i].system, mapped[i].map);
+	}
+	t->id = field_of(r, t->stack, "id");
+	t->map_id = field_of(r, t->of[IOSYS].map, "id");
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		t->call[i].type = type_of(r, "iosys", calls[i]);
+		t->call[i].stack = field_of(r, t->call[i].type, "stack");
 	}
 }
 
@@ -228,11 +264,42 @@ static bool lacks_maps(const struct types *t)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(mapped); i++) {
+	for (i = 0; i < MAPPED; i++) {
 		if (t->of[i].has_addresses && !t->of[i].has_map)
 			return true;
 	}
 	return false;
+}
+
+/* The number in a field; 0 if the event is too short for it */
+static u32 number_in(const struct tep_format_field *f, const void *data,
+		     int size)
+{
+	unsigned long long n = 0;
+
+	if (!f || f->offset + f->size > size ||
+	    tep_read_number_field((struct tep_format_field *)f, data, &n))
+		return 0;
+	return n;
+}
+
+static void add_stack(struct window *w, struct reader *r, const struct types *t,
+		      void *data, int size)
+{
+	struct tep_event *event = tep_find_event(r->tep, t->stack);
+	struct tep_record record = { .size = size, .data = data };
+	const void *frames;
+	u64 frame[256];
+	int len;
+
+	frames = tep_get_field_raw(NULL, event, "frames", &record, &len, 0);
+	if (!frames || len < 0 || (const char *)frames < (char *)data ||
+	    (const char *)frames + len > (char *)data + size)
+		return;
+	len = min(len, (int)sizeof(frame));
+	memcpy(frame, frames, len);
+	callstacks_defined(&w->stacks, number_in(t->id, data, size), frame,
+			   len / sizeof(*frame));
 }
 
 static void look_at_event(struct window *w, struct reader *r, struct types *t,
@@ -243,12 +310,24 @@ static void look_at_event(struct window *w, struct reader *r, struct types *t,
 
 	if (type == t->value)
 		add_value(w, r, type, data, size, ts);
-	for (i = 0; i < ARRAY_SIZE(mapped); i++) {
+	if (type == t->stack)
+		add_stack(w, r, t, data, size);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		if (type == t->call[i].type)
+			callstacks_called(&w->stacks,
+					  number_in(t->call[i].stack, data,
+						    size));
+	}
+	for (i = 0; i < MAPPED; i++) {
 		if (type == t->of[i].addresses)
 			t->of[i].has_addresses = true;
 		if (type == t->of[i].map) {
 			t->of[i].has_map = true;
 			add_map(w, r, type, data, size);
+			if (i == IOSYS)
+				callstacks_mapped(&w->stacks,
+						  number_in(t->map_id, data,
+							    size));
 		}
 	}
 }
@@ -369,5 +448,6 @@ void window_free(struct window *w)
 	free(w->cpu);
 	free(w->value);
 	elfcopy_free(&w->symbols);
+	callstacks_free(&w->stacks);
 	*w = (struct window){ 0 };
 }

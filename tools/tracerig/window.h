@@ -11,6 +11,7 @@
 
 #include "elfcopy.h"
 #include "reader.h"
+#include "callstacks.h"
 
 /* Values that a case keeps before, and after, its alarm */
 #define VALUES_BEFORE 50
@@ -53,6 +54,7 @@ struct window_value {
  * @value:	values of the alarm's chart in order of time, those around the alarm
  * @nr_values:	number of these
  * @symbols:	programs and libraries that its addresses refer to
+ * @stacks:	of the calls that iosys has seen
  */
 struct window {
 	struct window_cpu *cpu;
@@ -62,6 +64,7 @@ struct window {
 	struct window_value *value;
 	size_t nr_values, value_room;
 	struct elfcopy symbols;
+	struct callstacks stacks;
 };
 
 int window_head(const char *const *systems, const char *dir);

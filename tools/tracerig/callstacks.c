@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The stacks of a window. See callstacks.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "part.h"
+#include "stackfile.h"
+#include "callstacks.h"
+
+/* Of a window; the kernel has room for some 40,000 stacks and 2048 files */
+#define NUMBERS_MAX 65536
+
+/* Bytes of the copy, and which of them stacks may have: their files come after them */
+#define BYTES_MAX (4u << 20)
+#define STACKS_BYTES_MAX (3u << 20)
+
+/* A frame in a file: that bit, the file's number, and the offset in it */
+#define FRAME_IN_FILE (1ull << 63)
+#define FRAME_SHIFT 32
+
+/**
+ * struct number - the number of a stack or of a file
+ * @id:		the number
+ * @wanted:	something of the window refers to it
+ * @known:	the window has what it stands for
+ */
+struct number {
+	u32 id;
+	bool wanted;
+	bool known;
+};
+
+/**
+ * struct account - what has become of the numbers that are wanted
+ * @wanted:	how many there are
+ * @unknown:	neither the window nor the kernel knows them
+ * @left_out:	the copy has no room for them
+ */
+struct account {
+	u64 wanted, unknown, left_out;
+};
+
+static struct number *find(const struct hash *h, u32 id)
+{
+	struct number *n;
+
+	hash_for_each_possible_entry(h, hash_u64(id), n) {
+		if (n->id == id)
+			return n;
+	}
+	return NULL;
+}
+
+/* NULL if there is no room */
+static struct number *get(struct hash *h, u32 id)
+{
+	struct number *n = find(h, id);
+
+	if (n || h->nr == NUMBERS_MAX)
+		return n;
+	n = hash_new(h, hash_u64(id), sizeof(*n));
+	n->id = id;
+	return n;
+}
+
+/**
+ * callstacks_called - note the stack of a call in the window
+ * @s: the stacks
+ * @id: its number; 0: it has none
+ */
+void callstacks_called(struct callstacks *s, u32 id)
+{
+	struct number *n = id ? get(&s->stacks, id) : NULL;
+
+	if (n)
+		n->wanted = true;
+	s->left_out += id && !n;
+}
+
+static void want_map(struct callstacks *s, u32 id)
+{
+	struct number *n = id ? get(&s->maps, id) : NULL;
+
+	if (n)
+		n->wanted = true;
+}
+
+/**
+ * callstacks_defined - note that the window has what the number of a stack stands for
+ * @s: the stacks
+ * @id: the number
+ * @frame: its frames, as in the event io_stack
+ * @nr: number of these
+ */
+void callstacks_defined(struct callstacks *s, u32 id, const u64 *frame,
+			size_t nr)
+{
+	struct number *n = get(&s->stacks, id);
+
+	if (n)
+		n->known = true;
+	for (; nr; nr--, frame++) {
+		if (*frame & FRAME_IN_FILE)
+			want_map(s, (*frame & ~FRAME_IN_FILE) >> FRAME_SHIFT);
+	}
+}
+
+/**
+ * callstacks_mapped - note that the window has what the number of a file stands for
+ * @s: the stacks
+ * @id: the number
+ */
+void callstacks_mapped(struct callstacks *s, u32 id)
+{
+	struct number *n = get(&s->maps, id);
+
+	if (n)
+		n->known = true;
+}
+
+/* Copy a line that is wanted; false if there is no room for it */
+static bool copy_line(const char *text, FILE *to, size_t most, size_t *bytes)
+{
+	size_t len = strlen(text);
+
+	if (*bytes + len > most)
+		return false;
+	fputs(text, to);
+	*bytes += len;
+	return true;
+}
+
+/* The kernel lists stacks before files */
+static void copy(struct callstacks *s, FILE *from, FILE *to,
+		 struct elfcopy *symbols, struct account *account)
+{
+	struct stackfile_line *l = xzalloc(sizeof(*l));
+	char *text = xzalloc(STACKFILE_LINE);
+	enum stackfile_kind kind;
+	size_t bytes = 0;
+	struct number *n;
+	bool is_map;
+	u32 i;
+
+	while (fgets(text, STACKFILE_LINE, from)) {
+		kind = stackfile_parse(text, l);
+		if (kind != STACKFILE_STACK && kind != STACKFILE_MAP)
+			continue;
+		is_map = kind == STACKFILE_MAP;
+		n = find(is_map ? &s->maps : &s->stacks, l->id);
+		if (!n || !n->wanted)
+			continue;
+		n->known = true;
+		if (!copy_line(text, to, is_map ? BYTES_MAX : STACKS_BYTES_MAX,
+			       &bytes)) {
+			account[is_map].left_out++;
+			continue;
+		}
+		for (i = 0; i < l->nr; i++)
+			want_map(s, l->map[i]);
+		if (is_map)
+			elfcopy_add(symbols, l->path, l->build_id,
+				    l->build_id_size);
+	}
+	free(text);
+	free(l);
+}
+
+static void count(const struct hash *h, struct account *a)
+{
+	const struct number *n;
+	u32 i;
+
+	hash_for_each(h, i, n) {
+		a->wanted += n->wanted;
+		a->unknown += n->wanted && !n->known;
+	}
+}
+
+static void print_account(FILE *to, const char *what, const struct account *a)
+{
+	fprintf(to,
+		"# %s: %llu, of which the kernel does not know any more: %llu, without room here: %llu\n",
+		what, (unsigned long long)a->wanted,
+		(unsigned long long)a->unknown,
+		(unsigned long long)a->left_out);
+}
+
+/**
+ * callstacks_write - copy what the window needs of the kernel's file into a case
+ * @s: the stacks of the window
+ * @known: the kernel's file
+ * @dir: the case
+ * @symbols: the files that frames are in are added
+ * @missing: array; the name of the file is added if the case lacks some of it
+ *
+ * Return: false, with errno set, if it could not be written.
+ */
+bool callstacks_write(struct callstacks *s, const char *known, const char *dir,
+		      struct elfcopy *symbols, struct json_object *missing)
+{
+	struct account account[2] = { 0 };
+	FILE *from, *to;
+	bool good = true;
+
+	count(&s->stacks, &account[0]);
+	if (!account[0].wanted)
+		return true;
+	account[0] = (struct account){ 0 };
+	from = known ? fopen(known, "re") : NULL;
+	to = from ? part_open(dir, STACKS_FILE) : NULL;
+	good = !from || to;
+	if (to)
+		copy(s, from, to, symbols, account);
+	count(&s->stacks, &account[0]);
+	count(&s->maps, &account[1]);
+	if (to) {
+		print_account(to, "stacks of the window's calls", &account[0]);
+		print_account(to, "files of their frames", &account[1]);
+		if (s->left_out)
+			fprintf(to,
+				"# calls that have other stacks than the first %d: %llu\n",
+				NUMBERS_MAX, (unsigned long long)s->left_out);
+		good = part_close(to, true);
+	}
+	if (from)
+		fclose(from);
+	symbols->left_out |= account[1].unknown || account[1].left_out;
+	if (s->left_out || account[0].unknown || account[0].left_out ||
+	    account[1].unknown || account[1].left_out)
+		json_object_array_add(missing,
+				      json_object_new_string(STACKS_FILE));
+	return good;
+}
+
+/**
+ * callstacks_free - free what is in it
+ * @s: the stacks
+ */
+void callstacks_free(struct callstacks *s)
+{
+	hash_free(&s->stacks);
+	hash_free(&s->maps);
+}

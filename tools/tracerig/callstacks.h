@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The stacks of a window. The kernel writes what a stack's number stands for, and the files
+ * that its frames are in, once a second while it is in use: a window may have numbers
+ * alone. The kernel's file iosys_stacks still has the rest, and a case a copy of what the
+ * window needs of it.
+ */
+#ifndef TRACERIG_CALLSTACKS_H
+#define TRACERIG_CALLSTACKS_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "elfcopy.h"
+#include "hash.h"
+
+#define STACKS_FILE "iosys_stacks"
+
+/**
+ * struct callstacks - what the window has of stacks, and what it needs
+ * @stacks:	numbers of stacks that its calls have
+ * @maps:	numbers of files that frames are in
+ * @left_out:	calls whose stacks have no room in @stacks
+ */
+struct callstacks {
+	struct hash stacks;
+	struct hash maps;
+	u64 left_out;
+};
+
+void callstacks_called(struct callstacks *s, u32 id);
+void callstacks_defined(struct callstacks *s, u32 id, const u64 *frame,
+			size_t nr);
+void callstacks_mapped(struct callstacks *s, u32 id);
+bool callstacks_write(struct callstacks *s, const char *known, const char *dir,
+		      struct elfcopy *symbols, struct json_object *missing);
+void callstacks_free(struct callstacks *s);
+
+#endif
