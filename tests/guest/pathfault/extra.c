@@ -18,3 +18,15 @@ noinline void pathfault_irq(void)
 	pathfault_spin();
 	barrier();
 }
+
+noinline void pathfault_softirq(void)
+{
+	pathfault_spin();
+	barrier();
+}
+
+noinline void pathfault_timer(void)
+{
+	pathfault_spin();
+	barrier();
+}

@@ -16,12 +16,21 @@
  * extrasleep	calls pathfault_extra(), which does
  * lock		takes a mutex, always; the kthread pathfault-hold holds it now and then
  * irq		raises an interrupt, which spins
+ * softirq	raises an interrupt, after which a tasklet spins
+ * hrtimer	starts an hrtimer that expires at once and spins, in hard interrupt
+ * timer	starts a timer_list that spins when it next interrupts a chosen task
+ * reclaim	allocates memory of the task's control group, and keeps it
+ * fault	reads from a page of the task: a new one of those at address each time
+ * preempt	raises an interrupt that wakes pathfault-hog, which spins with real-time
+ *		priority on the last CPU
+ * count	does nothing but count, to see whether a function will do
  * none		does nothing, for healthy runs
  *
- * The kthreads run on CPU 0; pathload.c leaves it to them, since their timers would be a
- * second cause of delay.
+ * hits is how often it happened.  Where the function may not sleep, what needs that is
+ * not done and counted in refused.
  *
- * For tests only: it must not be loaded for a function that may not sleep.
+ * The other kthreads run on CPU 0; pathload.c leaves it to them, since their timers would
+ * be a second cause of delay.
  *
  * The function is entered by a direct call (register_ftrace_direct), which comes
  * after the function_graph tracer has seen the entry: what happens there is the
@@ -30,12 +39,18 @@
  */
 #include <linux/delay.h>
 #include <linux/ftrace.h>
+#include <linux/gfp.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/kthread.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
+#include <linux/timer.h>
+#include <linux/uaccess.h>
 
 #include <asm/tsc.h>
 
@@ -59,6 +74,12 @@ static int shots = INT_MAX;
 module_param(shots, int, 0644);
 static unsigned int hits;
 module_param(hits, uint, 0444);
+static unsigned int refused;
+module_param(refused, uint, 0444);
+static unsigned long address;
+module_param(address, ulong, 0644);
+static unsigned int pages = 256;
+module_param(pages, uint, 0444);
 
 enum mode {
 	MODE_NONE,
@@ -68,11 +89,29 @@ enum mode {
 	MODE_EXTRASLEEP,
 	MODE_LOCK,
 	MODE_IRQ,
+	MODE_SOFTIRQ,
+	MODE_HRTIMER,
+	MODE_TIMER,
+	MODE_RECLAIM,
+	MODE_FAULT,
+	MODE_PREEMPT,
+	MODE_COUNT,
 };
 
-static const char *const modes[] = { "none",	   "spin", "extra", "sleep",
-				     "extrasleep", "lock", "irq" };
+static const char *const modes[] = {
+	"none",	   "spin",  "extra",   "sleep",	  "extrasleep",
+	"lock",	   "irq",   "softirq", "hrtimer", "timer",
+	"reclaim", "fault", "preempt", "count",
+};
 static int what;
+
+/* Modes in which the task may sleep */
+#define SLEEPS                                                     \
+	(BIT(MODE_SLEEP) | BIT(MODE_EXTRASLEEP) | BIT(MODE_LOCK) | \
+	 BIT(MODE_RECLAIM) | BIT(MODE_FAULT) | BIT(MODE_COUNT))
+
+/* Bytes from one page that MODE_FAULT reads to the next: beyond what is read around it */
+#define FAULT_STEP (32 * PAGE_SIZE)
 
 /* A task that sleeps until a time of the TSC */
 #define SLEEPERS 64
@@ -122,9 +161,11 @@ static int wake(void *unused)
 {
 	struct task_struct *task;
 	struct sleeper *s;
+	/* where it takes time from the load, less often */
+	unsigned int pause = num_online_cpus() > 1 ? 200 : 1000;
 
 	while (!kthread_should_stop()) {
-		usleep_range(200, 300);
+		usleep_range(pause, pause + 100);
 		for (s = sleepers; s < sleepers + SLEEPERS; s++) {
 			u64 until = READ_ONCE(s->until);
 
@@ -152,24 +193,125 @@ static int hold(void *unused)
 	return 0;
 }
 
+/* Spins each time it is woken, ahead of all other tasks of its CPU */
+static int hog(void *unused)
+{
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (kthread_should_stop())
+			break;
+		schedule();
+		if (!kthread_should_stop())
+			pathfault_spin();
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
+}
+
+static void soft(struct tasklet_struct *unused)
+{
+	pathfault_softirq();
+}
+
+static DECLARE_TASKLET(tasklet, soft);
+
 static void raise(struct irq_work *work)
 {
-	pathfault_irq();
+	if (what == MODE_SOFTIRQ)
+		tasklet_schedule(&tasklet);
+	else if (what == MODE_PREEMPT)
+		wake_up_process(helper);
+	else
+		pathfault_irq();
 }
 
 static DEFINE_IRQ_WORK(irq, raise);
 
-static bool is_chosen(void)
+static struct hrtimer hrtimer;
+
+static enum hrtimer_restart hrtimer_expired(struct hrtimer *timer)
+{
+	pathfault_timer();
+	return HRTIMER_NORESTART;
+}
+
+static bool is_comm(void);
+
+static void timer_expired(struct timer_list *timer)
+{
+	if (is_comm()) {
+		pathfault_timer();
+		hits++;
+	} else {
+		mod_timer(timer, jiffies + 1);
+	}
+}
+
+static struct timer_list timer;
+
+/* What MODE_RECLAIM has allocated */
+static LIST_HEAD(allocated);
+
+static void reclaim(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < pages; i++) {
+		struct page *page = alloc_page(GFP_KERNEL_ACCOUNT |
+					       __GFP_NORETRY | __GFP_NOWARN);
+
+		if (!page)
+			break;
+		list_add(&page->lru, &allocated);
+	}
+}
+
+static void give_back(void)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe(page, next, &allocated, lru) {
+		list_del(&page->lru);
+		__free_page(page);
+	}
+}
+
+static void fault(void)
+{
+	char byte;
+
+	if (!address || get_user(byte, (char __user *)address))
+		return;
+	address += FAULT_STEP;
+}
+
+static bool is_comm(void)
 {
 	const char *a = current->comm, *b = comm;
 
-	if (interrupts)
-		return !in_task();
 	while (*b && *a == *b) {
 		a++;
 		b++;
 	}
-	return !*b && in_task();
+	return !*b;
+}
+
+static bool is_chosen(void)
+{
+	if (interrupts)
+		return !in_task();
+	return in_task() && is_comm();
+}
+
+/* A page fault needs the mmap_lock, which only the task itself can have here */
+static bool may_sleep(void)
+{
+	if (preempt_count() || irqs_disabled() || rcu_preempt_depth() ||
+	    !task_is_running(current))
+		return false;
+	return !(BIT(what) & (BIT(MODE_FAULT) | BIT(MODE_COUNT))) ||
+	       (!current->pagefault_disabled && current->mm &&
+		!rwsem_is_locked(&current->mm->mmap_lock));
 }
 
 /* Only one task is chosen in the tests: a race would cost randomness alone */
@@ -181,30 +323,69 @@ static bool is_due(void)
 	return seed % 1000 < permille;
 }
 
+static void act(void)
+{
+	hits++;
+	switch (what) {
+	case MODE_SPIN:
+		pathfault_spin();
+		break;
+	case MODE_EXTRA:
+		pathfault_extra(false);
+		break;
+	case MODE_EXTRASLEEP:
+		pathfault_extra(true);
+		break;
+	case MODE_SLEEP:
+		pathfault_sleep();
+		break;
+	case MODE_IRQ:
+	case MODE_SOFTIRQ:
+	case MODE_PREEMPT:
+		irq_work_queue(&irq);
+		break;
+	case MODE_HRTIMER:
+		hrtimer_start(&hrtimer, 0, HRTIMER_MODE_REL_PINNED_HARD);
+		break;
+	case MODE_TIMER:
+		hits--; /* counts when it expires */
+		mod_timer(&timer, jiffies);
+		break;
+	case MODE_RECLAIM:
+		reclaim();
+		break;
+	case MODE_FAULT:
+		fault();
+		break;
+	}
+}
+
+/* What it does may call the function again */
+static struct task_struct *acting;
+
 void pathfault_hit(void);
 void pathfault_hit(void)
 {
-	if (!is_chosen())
+	if (!is_chosen() || READ_ONCE(acting) == current)
 		return;
-	if (what == MODE_LOCK) {
-		mutex_lock(&pathfault_mutex);
-		mutex_unlock(&pathfault_mutex);
+	if (what != MODE_LOCK && (!is_due() || READ_ONCE(shots) <= 0))
+		return;
+	if (BIT(what) & SLEEPS && !may_sleep()) {
+		refused++;
 		return;
 	}
-	if (!is_due() || READ_ONCE(shots) <= 0)
-		return;
-	shots--;
-	hits++;
-	if (what == MODE_SPIN)
-		pathfault_spin();
-	else if (what == MODE_EXTRA)
-		pathfault_extra(false);
-	else if (what == MODE_EXTRASLEEP)
-		pathfault_extra(true);
-	else if (what == MODE_SLEEP)
-		pathfault_sleep();
-	else if (what == MODE_IRQ)
-		irq_work_queue(&irq);
+	if (!interrupts)
+		WRITE_ONCE(acting, current);
+	if (what == MODE_LOCK) {
+		hits += mutex_is_locked(&pathfault_mutex);
+		mutex_lock(&pathfault_mutex);
+		mutex_unlock(&pathfault_mutex);
+	} else {
+		shots--;
+		act();
+	}
+	if (!interrupts)
+		WRITE_ONCE(acting, NULL);
 }
 
 extern void pathfault_entry(void);
@@ -237,6 +418,21 @@ asm("	.pushsection .text, \"ax\", @progbits\n"
     "	.size pathfault_entry, .-pathfault_entry\n"
     "	.popsection\n");
 
+static int start_helper(void)
+{
+	if (what == MODE_SLEEP || what == MODE_EXTRASLEEP) {
+		helper = kthread_run_on_cpu(wake, NULL, 0, "pathfault-waker");
+	} else if (what == MODE_LOCK) {
+		helper = kthread_run_on_cpu(hold, NULL, 0, "pathfault-hold");
+	} else if (what == MODE_PREEMPT) {
+		helper = kthread_run_on_cpu(hog, NULL, num_online_cpus() - 1,
+					    "pathfault-hog");
+		if (!IS_ERR(helper))
+			sched_set_fifo(helper);
+	}
+	return PTR_ERR_OR_ZERO(helper);
+}
+
 static int __init pathfault_init(void)
 {
 	int err;
@@ -248,12 +444,12 @@ static int __init pathfault_init(void)
 		return -EINVAL;
 	if (what == MODE_NONE)
 		return 0;
-	if (what == MODE_SLEEP || what == MODE_EXTRASLEEP)
-		helper = kthread_run_on_cpu(wake, NULL, 0, "pathfault-waker");
-	if (what == MODE_LOCK)
-		helper = kthread_run_on_cpu(hold, NULL, 0, "pathfault-hold");
-	if (IS_ERR(helper))
-		return PTR_ERR(helper);
+	hrtimer_init(&hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer.function = hrtimer_expired;
+	timer_setup(&timer, timer_expired, TIMER_PINNED);
+	err = start_helper();
+	if (err)
+		return err;
 	err = ftrace_set_filter(&ops, function, strlen(function), 0);
 	if (!err)
 		err = register_ftrace_direct(&ops,
@@ -269,8 +465,12 @@ static void __exit pathfault_exit(void)
 		return;
 	unregister_ftrace_direct(&ops, (unsigned long)pathfault_entry, true);
 	irq_work_sync(&irq);
+	tasklet_kill(&tasklet);
+	hrtimer_cancel(&hrtimer);
+	timer_shutdown_sync(&timer);
 	if (helper)
 		kthread_stop(helper);
+	give_back();
 }
 
 module_init(pathfault_init);

@@ -8,5 +8,7 @@ void pathfault_spin(void);
 void pathfault_sleep(void);
 void pathfault_extra(bool sleeps);
 void pathfault_irq(void);
+void pathfault_softirq(void);
+void pathfault_timer(void);
 
 #endif
