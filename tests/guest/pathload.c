@@ -1,27 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pathload WHAT COUNT [FILE]
+ * pathload WHAT COUNT [FILE [COLD]]
  *
  * Does a system call COUNT times, for tests of pathdiff: in one thread, and so
  * that it never waits by itself.
  *
  *	read	read() of 4 KiB of FILE, which may be a disk: then O_DIRECT
  *	write	write() of 4 KiB to FILE
+ *	append	the same at its end
+ *	commit	the same with fsync(), with pauses
  *	pipe	write() to a pipe and read() from it
  *	tcp	the same with a connection
  *	futex	FUTEX_WAKE without a waiter
  *	reclaim	madvise(MADV_PAGEOUT) of 2 pages of FILE
+ *	echo	read() of the answer to a write() to a connection: from a process called
+ *		pathserver, so it waits for that
+ *
+ * The file COLD is mapped, and the address given to the module pathfault: for page faults.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
-#include <stdbool.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/tcp.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,6 +40,8 @@
 #define BLOCK 4096
 #define BLOCKS 64
 #define PAGES 2
+#define PAUSE 2000
+#define COLD_SIZE (128L << 20)
 
 static char *buffer;
 
@@ -67,6 +79,31 @@ static void do_file(long count, const char *path, bool writes)
 	}
 }
 
+static void do_append(long count, const char *path)
+{
+	int fd = open_file(path, O_WRONLY | O_CREAT | O_APPEND);
+	long i;
+
+	for (i = 0; i < count; i++) {
+		if (i % BLOCKS == 0 && ftruncate(fd, 0))
+			err(1, "%s", path);
+		whole(write(fd, buffer, BLOCK));
+	}
+}
+
+static void do_commit(long count, const char *path)
+{
+	int fd = open_file(path, O_WRONLY | O_CREAT);
+	long i;
+
+	for (i = 0; i < count; i++) {
+		whole(pwrite(fd, buffer, BLOCK, i % BLOCKS * BLOCK));
+		if (fsync(fd))
+			err(1, "%s", path);
+		usleep(PAUSE);
+	}
+}
+
 static void do_pair(long count, int from, int to)
 {
 	long i;
@@ -86,7 +123,7 @@ static void do_pipe(long count)
 	do_pair(count, fd[0], fd[1]);
 }
 
-static void do_tcp(long count)
+static void connected(int fd[2])
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };
 	socklen_t len = sizeof(at);
@@ -101,7 +138,43 @@ static void do_tcp(long count)
 	peer = accept(server, NULL, NULL);
 	if (peer < 0)
 		err(1, "accept");
-	do_pair(count, peer, client);
+	fd[0] = peer;
+	fd[1] = client;
+}
+
+static void do_tcp(long count)
+{
+	int fd[2];
+
+	connected(fd);
+	do_pair(count, fd[0], fd[1]);
+}
+
+static void do_echo(long count)
+{
+	int fd[2], one = 1;
+	pid_t server;
+	long i;
+
+	connected(fd);
+	setsockopt(fd[1], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	server = fork();
+	if (server < 0)
+		err(1, "fork");
+	if (!server) {
+		prctl(PR_SET_NAME, "pathserver");
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			whole(recv(fd[0], buffer, BLOCK, MSG_WAITALL));
+			whole(send(fd[0], buffer, BLOCK, 0));
+		}
+	}
+	close(fd[0]);
+	for (i = 0; i < count; i++) {
+		whole(write(fd[1], buffer, BLOCK));
+		whole(read(fd[1], buffer, BLOCK));
+	}
+	kill(server, SIGKILL);
 }
 
 static void do_futex(long count)
@@ -137,6 +210,23 @@ static void do_reclaim(long count, const char *path)
 	buffer[0] = sum;
 }
 
+static void map_cold(const char *path)
+{
+	const char *parameter = "/sys/module/pathfault/parameters/address";
+	int fd = open(path, O_RDONLY);
+	void *map;
+	FILE *f;
+
+	if (fd < 0)
+		err(1, "%s", path);
+	map = mmap(NULL, COLD_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED || madvise(map, COLD_SIZE, MADV_RANDOM))
+		err(1, "%s", path);
+	f = fopen(parameter, "w");
+	if (!f || fprintf(f, "%lu", (unsigned long)map) < 0 || fclose(f))
+		err(1, "%s", parameter);
+}
+
 /* To pathfault's kthreads, if there is another one */
 static void leave_cpu_0(void)
 {
@@ -159,10 +249,18 @@ int main(int argc, char **argv)
 		err(1, "memory");
 	memset(buffer, 'x', BLOCK);
 	leave_cpu_0();
+	if (argc > 4)
+		map_cold(argv[4]);
 	if (!strcmp(what, "read"))
 		do_file(count, path, false);
 	else if (!strcmp(what, "write"))
 		do_file(count, path, true);
+	else if (!strcmp(what, "append"))
+		do_append(count, path);
+	else if (!strcmp(what, "commit"))
+		do_commit(count, path);
+	else if (!strcmp(what, "echo"))
+		do_echo(count);
 	else if (!strcmp(what, "pipe"))
 		do_pipe(count);
 	else if (!strcmp(what, "tcp"))
@@ -172,6 +270,6 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "reclaim"))
 		do_reclaim(count, path);
 	else
-		errx(2, "usage: pathload WHAT COUNT [FILE]");
+		errx(2, "usage: pathload WHAT COUNT [FILE [COLD]]");
 	return 0;
 }
