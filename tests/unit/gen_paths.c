@@ -14,6 +14,8 @@
  *	lock	lock_it() waits for the lock big_lock, which a task holds
  *	preempt	another task has the CPU
  *	recorder the same, and it is trace-cmd
+ *	late	the same, when f4 has returned to f3, but the record of that is not written
+ *	lateirq	an interrupt takes 5 ms, then
  *	irq	an interrupt takes 5 ms; every third execution has a short one
  *	hard	hrtimer_interrupt() takes 25 ms in a hard interrupt, with an NMI in it and a
  *		softirq after it in some
@@ -282,6 +284,26 @@ static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 	gd_leave(&gd);
 }
 
+/* What happens before the record of the return is f3's */
+static void return_late(bool is_irq)
+{
+	int pid = gd.pid;
+	uint64_t returned;
+
+	gd_enter(&gd, f[4]);
+	gd.now += about(2000);
+	returned = gd.now;
+	if (is_irq) {
+		interrupt(SLOW);
+	} else {
+		gd_switch(&gd, pid, 0x100, 88);
+		gd.now += SLOW;
+		gd_switch(&gd, 88, 0, pid);
+	}
+	gd.returned = returned;
+	gd_leave(&gd);
+}
+
 static void body(const char *kind, bool slow, unsigned int n)
 {
 	bool is_slow = slow && strcmp(kind, "extra") != 0 &&
@@ -301,6 +323,8 @@ static void body(const char *kind, bool slow, unsigned int n)
 		gd_call(&gd, twin2, is_slow ? SLOW : about(2000));
 	if (!strcmp(kind, "ticks") && is_slow)
 		ticks();
+	else if (!strncmp(kind, "late", 4) && is_slow)
+		return_late(!strcmp(kind, "lateirq"));
 	else
 		gd_call(&gd, f[4], f4 && is_slow ? SLOW : about(2000));
 	if (slow && !strcmp(kind, "extra"))

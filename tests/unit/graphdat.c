@@ -207,7 +207,8 @@ void gd_leave(struct gd *gd)
 	td_put(&r, 24, gd->depth, 4);
 	/* a local clock that is not the trace's */
 	td_put(&r, 32, f->entry + gd->asleep - f->asleep + 12345, 8);
-	td_put(&r, 40, gd->now + 12345, 8);
+	td_put(&r, 40, (gd->returned ? gd->returned : gd->now) + 12345, 8);
+	gd->returned = 0;
 	put(gd, &r);
 }
 

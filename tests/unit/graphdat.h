@@ -26,6 +26,7 @@ struct gd {
 	int pid;
 	unsigned int flags;
 	uint64_t asleep; /* time that sleep-time=off takes from durations */
+	uint64_t returned; /* when the next one to leave has, if before now */
 	struct gd_frame {
 		uint32_t function;
 		uint64_t entry;
