@@ -49,20 +49,27 @@ static void put_into_force(struct chart *c)
 			       c->span, c->by_time);
 }
 
-static void start(struct chart *c, int limit, double sigma, u64 span,
-		  bool by_time)
+static void start_groups(struct chart *c, int limit, u8 group, u16 groups,
+			 double sigma, u64 span, bool by_time)
 {
 	*c = (struct chart){
 		.sigma = sigma, .factor = 1, .span = span, .by_time = by_time
 	};
 	c->method.limit = limit;
-	c->method.group = 5;
-	c->method.groups = limit == CTLCHART_QUANTILE ? 600 : 20;
+	c->method.group = group;
+	c->method.groups = groups;
 	ck_assert(ctlchart_phase1_room(&c->method) <= ARRAY_SIZE(c->room));
 	ctlchart_phase1_start(&c->phase1, &c->method, c->room);
 	while (!ctlchart_phase1_add(&c->phase1, draw(c)))
 		;
 	put_into_force(c);
+}
+
+static void start(struct chart *c, int limit, double sigma, u64 span,
+		  bool by_time)
+{
+	start_groups(c, limit, 5, limit == CTLCHART_QUANTILE ? 600 : 20, sigma,
+		     span, by_time);
 }
 
 static void judge(struct chart *c, u64 value)
@@ -217,13 +224,26 @@ END_TEST
 START_TEST(waits)
 {
 	static const double factor[] = { 1, 1.5, 20, 1, 0.5, 3 };
+	static const struct {
+		u8 group;
+		u16 groups;
+		double sigma;
+		int left_out;
+	} cases[] = {
+		{ 5, 20, 0.5, 30000 },
+		{ 2, 2, 0.5, 1000 },
+		/* In control until they change, and then not */
+		{ 2, 2, 0, 100000 },
+	};
 	struct chart all, few;
 	int left_out = 0, i;
 	u64 value;
 
-	start(&all, CTLCHART_INDIVIDUALS, 0.5, 10 * SEC, true);
+	start_groups(&all, CTLCHART_INDIVIDUALS, cases[_i].group,
+		     cases[_i].groups, cases[_i].sigma, 10 * SEC, true);
 	rnd_restart();
-	start(&few, CTLCHART_INDIVIDUALS, 0.5, 10 * SEC, true);
+	start_groups(&few, CTLCHART_INDIVIDUALS, cases[_i].group,
+		     cases[_i].groups, cases[_i].sigma, 10 * SEC, true);
 	for (i = 0; i < 300000; i++) {
 		all.factor = factor[i / 50000];
 		value = draw(&all);
@@ -240,7 +260,7 @@ START_TEST(waits)
 	}
 	ck_assert_int_gt(all.relearnt, 30);
 	/* Most of those while the last 200 are in control */
-	ck_assert_int_gt(left_out, 30000);
+	ck_assert_int_gt(left_out, cases[_i].left_out);
 	printf("test_relearn: %d of 300000 values left out\n", left_out);
 }
 END_TEST
@@ -257,7 +277,7 @@ int main(void)
 	tcase_add_test(tc, failure);
 	tcase_add_loop_test(tc, steady, 0, 3);
 	tcase_add_test(tc, by_time);
-	tcase_add_test(tc, waits);
+	tcase_add_loop_test(tc, waits, 0, 3);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -57,7 +57,7 @@ static enum ctlchart_relearn_mode mode_of(const struct ctlchart_relearn *r)
 
 static bool is_timed(const struct ctlchart_relearn *r)
 {
-	return r->by_time && !READ_ONCE(r->mode);
+	return READ_ONCE(r->by_time) && !READ_ONCE(r->mode);
 }
 
 static void begin(struct ctlchart_relearn *r, enum ctlchart_relearn_mode mode)
@@ -87,9 +87,16 @@ void ctlchart_relearn_start(struct ctlchart_relearn *r,
 			    const struct ctlchart_method *m, u64 *room,
 			    u64 span, bool by_time)
 {
-	memset(r, 0, sizeof(*r));
 	r->span = span;
-	r->by_time = by_time;
+	WRITE_ONCE(r->by_time, by_time);
+	/*
+	 * By time, values may be left out, and their number decides nothing: it is
+	 * so large that a sampler always begins anew where it is.
+	 */
+	r->values = by_time ? U32_MAX : 0;
+	memset(r->recent, 0, sizeof(r->recent));
+	WRITE_ONCE(r->out, 0);
+	r->at = 0;
 	r->phase1 = phase1;
 	ctlchart_phase1_start(phase1, m, room);
 	begin(r, CTLCHART_RELEARN_STEADY);
@@ -104,7 +111,7 @@ void ctlchart_relearn_again(struct ctlchart_relearn *r)
 	/* A limit of all values: what was out of control is so no longer */
 	if (r->mode == CTLCHART_RELEARN_SHIFTED) {
 		memset(r->recent, 0, sizeof(r->recent));
-		r->out = 0;
+		WRITE_ONCE(r->out, 0);
 	}
 	begin(r, mode_of(r));
 }

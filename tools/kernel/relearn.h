@@ -34,7 +34,7 @@ enum ctlchart_relearn_mode {
  * @by_time:	it is a time
  * @mode:	what the last verdicts say; it ends with fewer out of
  *		control than it took to begin
- * @values:	judged so far
+ * @values:	given so far, for the sampler; from U32_MAX on, if @by_time
  * @out:	how many of the last CTLCHART_RECENT were out of control
  * @at:		place of the next verdict
  * @recent:	the last verdicts, a bit each

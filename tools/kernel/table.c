@@ -32,7 +32,7 @@
 #define NONE 0U
 
 /*
- * Take up to CTLCHART_BATCH entries off a stack, and return how many. They stay
+ * Take up to a batch of entries off a stack, and return how many. They stay
  * linked, from *first to *last. Another context may take an entry while the walk
  * reads its link, which may then lead anywhere in the table: the top has changed
  * by then, and we try again.
@@ -46,7 +46,7 @@ static u32 pop_batch(struct ctlchart_table *table, struct ctlchart_stack *stack,
 	do {
 		index = ctlchart_top_index(top);
 		*first = index;
-		for (nr = 0; index && nr < CTLCHART_BATCH; nr++) {
+		for (nr = 0; index && nr < table->batch; nr++) {
 			*last = index;
 			index = READ_ONCE(table->entry[index - 1].next);
 		}
@@ -78,9 +78,11 @@ static void push_batch(struct ctlchart_table *table,
  * @table: the table
  * @owner: caller's CPU number plus one
  *
- * If there are others, the CPU has them at hand then.
+ * If there are others, the CPU has them at hand then. While it takes them, the rest
+ * of the batch is on no stack, for others to find: with all CPUs at it, that is a
+ * quarter of the table at most, and nothing of one that is small.
  *
- * Context: any, NMI included.
+ * Context: any, NMI included. Reads the tops of all CPUs if there is no entry.
  * Return: as ctlchart_table_reserve().
  */
 u32 ctlchart_table_refill(struct ctlchart_table *table, int owner)
@@ -227,7 +229,7 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 /*
  * The table is full, hence nearly every entry is in flight: take a stale one. After
  * a search of all entries, full_until says until when none can be stale, and a start
- * only reads that.
+ * does not search.
  */
 static u32 evict(struct ctlchart_table *table, struct ctlchart_who who, u64 now,
 		 u64 stale)
@@ -302,6 +304,8 @@ void ctlchart_table_init(struct ctlchart_table *table,
 	table->seed = seed;
 	table->entry = entry;
 	table->bucket = bucket;
+	table->batch = clamp(size / (4 * nr_cpus), 1U, CTLCHART_BATCH);
+	table->spill = 2 * table->batch * CTLCHART_TOP_NR;
 	table->local = stack;
 	table->free = &stack[nr_cpus];
 	atomic_set(&table->lock.owner, 0);
@@ -391,7 +395,8 @@ again:
  * @replace: overwrite a start of the same key instead of queueing behind it
  *
  * Context: any, NMI included, with interrupts off. Bounded: CTLCHART_CHAIN_MAX
- * entries of a chain, and STALE_SEARCH others when the table is full.
+ * entries of a chain, and when the table is full, the stacks of all CPUs and
+ * STALE_SEARCH other entries.
  */
 void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,

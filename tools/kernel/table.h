@@ -22,8 +22,8 @@
 #define CTLCHART_TABLE_MIN 1
 #define CTLCHART_TABLE_MAX 1048576
 
-/* Free entries that go from the common stack to a CPU's at a time, and back */
-#define CTLCHART_BATCH 16
+/* Free entries that go from the common stack to a CPU's at a time at most */
+#define CTLCHART_BATCH 16U
 
 /* In struct ctlchart_start.pid: the start was reported as overdue */
 #define CTLCHART_OVERDUE 0x80000000U
@@ -118,8 +118,10 @@ struct ctlchart_accounts {
  * @nr_cpus: number of CPUs
  * @entry: @size entries
  * @bucket: the buckets
- * @local: free entries that each CPU has at hand, 2 * CTLCHART_BATCH at most,
- *	so that an entry whose start and end are on one CPU stays in its cache
+ * @batch: entries that go from @free to a CPU's stack at a time, and back
+ * @spill: the low half of a CPU's top from which it gives a batch back
+ * @local: free entries that each CPU has at hand, about 2 * @batch at most, so
+ *	that an entry whose start and end are on one CPU stays in its cache
  * @free: the other free entries
  * @full_until: nothing gets stale before that time; read without @lock
  * @lock: guards what follows, the search for stale entries in a full table
@@ -134,6 +136,8 @@ struct ctlchart_table {
 	u64 seed;
 	struct ctlchart_start *entry;
 	struct ctlchart_bucket *bucket;
+	u32 batch;
+	u32 spill;
 	struct ctlchart_stack *local;
 	struct ctlchart_stack *free;
 	u64 full_until;
@@ -283,8 +287,7 @@ static __always_inline void ctlchart_table_free(struct ctlchart_table *table,
 	s64 next, top = atomic64_read(stack);
 
 	do {
-		while (unlikely((u32)top >=
-				2 * CTLCHART_BATCH * CTLCHART_TOP_NR)) {
+		while (unlikely((u32)top >= table->spill)) {
 			ctlchart_table_spill(table, owner);
 			top = atomic64_read(stack);
 		}

@@ -24,6 +24,7 @@
 
 #define min(x, y) min_t(__typeof__(x), x, y)
 #define max(x, y) max_t(__typeof__(x), x, y)
+#define clamp(x, low, high) min(max(x, low), high)
 
 #define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
 
