@@ -12,8 +12,8 @@
  *		event before
  *	lies	so the function graph says, and the scheduler's events that the thread ran
  *	bare	as spin, with the function graph alone
- *	pread	the operation is a request to a server, which reads /data/x; all times are
- *		LATER, in ns
+ *	pread	the operation is a request to a server, which reads /data/x from stack 1, of
+ *		which there is no event; all times are LATER, in ns
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,6 +173,7 @@ static void request(struct td *td, unsigned int nr, bool slow)
 	c.dev = 254 << 20;
 	c.bytes = 4096;
 	c.name = "/data/x";
+	c.stack = 1;
 	io_write(td, 0, &c);
 	now += 10 * US;
 	transfer(td, THREAD, OP_SENDTO, 100 * nr);

@@ -82,6 +82,10 @@ expect 2 '--iosys-stacks=x=a.known: no host has this name' --iosys-stacks=x=a.kn
 expect 2 '--iosys-stacks=a.known: the host has a file already' --iosys-stacks=web=a.known --iosys-stacks=a.known web=a.dat
 expect 1 '^ioreq: nosuch: No such file' --stacks --iosys-stacks=nosuch a.dat
 expect 1 'a.known' --stacks --iosys-stacks=a.known -o a.known a.dat
+mkfifo known.fifo
+for file in known.fifo /dev/zero .; do
+	expect 1 "^ioreq: $file: not a regular file$" --stacks --iosys-stacks=$file a.dat
+done
 # Of another boot
 sed 's/^stack 1 \(.*\)0x/stack 1 \10x1/' a.known >other.known
 expect 1 '^ioreq: other.known:[0-9]*: number 1 stands for something else' --stacks --iosys-stacks=other.known a.dat

@@ -247,6 +247,27 @@ strip root/nowhere/program
 "$lbrtime" --symfs=root --format=csv --visits gone.dat >stripped.csv 2>err || wrong "a stripped file"
 grep -q 'program has no symbols: functions are named by their offsets' err || wrong "a stripped file is not reported"
 grep -q ',matched,return,' stripped.csv || wrong "no code of a stripped file"
+# A copy as cases have it has functions, and what is at the code's offset is no code
+id=$(readelf -n "$UNIT/gen_lbr" | sed -n 's/.*Build ID: //p')
+MAP=$UNIT/gen_lbr MAP_ID=$id "$UNIT/gen_cases" copied 1000000000 a=1 >out || wrong "gen_cases: $(cat out)"
+mv "copied/1/symbols$UNIT/gen_lbr" root/nowhere/program || wrong "no copy"
+[ "$(stat -c %s root/nowhere/program)" -gt $((0x1800)) ] || wrong "the copy ends before the code's offset"
+"$lbrtime" --symfs=root --format=csv gone.dat >copied.csv 2>err || wrong "a copy"
+[ ! -s err ] || wrong "a copy is reported"
+grep -q '^lt_f7,' copied.csv || wrong "a copy: no symbols"
+awk 'BEGIN {
+	print "p 7/7 [000] 1.000000000: PERF_RECORD_MMAP2 7/7: [0x400000(0x5000) @ 0x1000 08:01 12 0]: r-xp /nowhere/program"
+	for (i = 0; i < 2048; i++)
+		printf "# lbrtime: 4 1\np 7/7 [000] 1.%09d: 400010 [unknown]  %#x/0x400010/P/-/-/5/-/-\n", 1000 + i, 4194304 + i
+}' >everywhere.txt
+decoded() { # the number of branches that are
+	"$lbrtime" --symfs=root --format=brstack everywhere.txt >brstack 2>err || wrong "branches from everywhere"
+	grep -cE '/(CALL|RET|UNCOND|SYSCALL)/-$' brstack
+}
+[ "$(decoded)" -eq 0 ] || wrong "what is no code is decoded"
+[ "$(grep -c '/-/-$' brstack)" -gt 1000 ] || wrong "a copy: no branches"
+cp "$UNIT/gen_lbr" root/nowhere/program
+[ "$(decoded)" -gt 100 ] || wrong "code is not decoded"
 
 # --- needles
 "$UNIT/gen_lbr" slow.dat 32 20000 3 alarms >slow.truth || exit 1

@@ -82,6 +82,34 @@ make_case pread
 explain pread
 says pread '^cause: server: pread64 /data/x, 100 % of the delay' '%  +4\.970 ms  ioreq: server: pread64 /data/x'
 found ioreq 'server: pread64 /data/x'
+# Where the call comes from: with the program at hand its source line, by the case's copy the
+# function
+printf 'int work(int n)\n{\n\treturn n + 1;\n}\nint main(void)\n{\n\treturn work(1);\n}\n' >prog.c
+gcc -O0 -g -Wl,--build-id=sha1 -o prog prog.c || wrong "gcc"
+id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
+MAP=$PWD/prog MAP_ID=$id "$UNIT/gen_cases" copied 1000000000 a=1 >out || wrong "gen_cases: $(cat out)"
+mv copied/1/symbols pread || wrong "no copy"
+{
+	echo "stack 1 end=complete guessed=0 frames=1+0x$(nm prog | sed -n 's/ T work$//p')"
+	echo "map 1 dev=8:1 ino=1 build_id=$id rows=1 bytes=2 path=$PWD/prog"
+} >pread/iosys_stacks
+from() { # PATTERN: what the finding ends with
+	"$program" explain $slow ./pread >out 2>err || wrong "explain pread"
+	says pread "  ioreq: server: pread64 /data/x.* from .*/prog\\+0x[0-9a-f]+ $1\$"
+}
+from 'work at .*/prog\.c:2'
+# Another build, and what is opened only if it is a regular file
+mv prog moved
+gcc -O1 -g -Wl,--build-id=sha1 -o prog prog.c && from work
+rm prog && mkfifo prog && from work
+rm prog && from work
+# A damaged one costs a line
+printf 'stack 1\n' >>pread/iosys_stacks
+explain pread
+says pread '^without iosys_stacks: .*iosys_stacks:[0-9]*: is not a line' '%  +4\.970 ms  ioreq: server: pread64 /data/x'
+found ioreq 'server: pread64 /data/x'
+[ "$(grep -c '^without' out)" -eq 1 ] || wrong "more than one line: $(cat out)"
+rm -r pread/iosys_stacks pread/symbols
 # The list has the same cause
 mkdir cases
 cp -r bare cases/1
@@ -112,6 +140,7 @@ grep -q '"headline":"pipe_read() takes longer"' page.html || wrong "the page has
 head -c 5000 spin/trace.dat >based/baseline.dat
 explain based
 says based '^without baseline.dat: .*baseline.dat' 'pathdiff: pipe_read\(\) takes longer'
+cp -r based twice
 change based 'd["chart"]["paths"] = 3'
 "$program" explain ./based 2>err && wrong "paths of a wrong type"
 grep -q 'chart.paths must be a string' err || wrong "not reported: $(cat err)"
@@ -148,6 +177,10 @@ fake 'printf "\033[31mred\n" >&2; exit 3'
 fails '\?\[31mred'
 fake 'exit 7'
 fails 'it ended with status 7'
+# Without the baseline, too: that is not what is wrong
+"$program" explain $slow ./twice >out 2>err || wrong "two failures: explain fails"
+grep -qx 'doubt: pathdiff: it ended with status 7' out || wrong "two failures: $(cat out)"
+! grep -q '^without' out || wrong "two failures: $(cat out)"
 fake ':'
 fails 'it has written nothing'
 fake 'echo "{ \"causes\": [ {"'

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "read.h"
+#include "regular.h"
 #include "stackfile.h"
 
 /* Numbers begin anew with each boot */
@@ -103,16 +105,19 @@ static int read_lines(struct guard *g, struct stacks *s, u32 host, FILE *f)
  */
 int known_stacks_read(struct guard *g, struct model *s, u32 host)
 {
-	const char *name = s->host[host].known_stacks;
-	int status;
+	const char *name = s->host[host].known_stacks, *trouble;
+	int status, fd;
 	FILE *f;
 
 	if (!name || !s->stacks)
 		return 0;
 	guard_file(g, name);
-	f = fopen(name, "re");
+	fd = open_regular(name, &trouble);
+	if (fd < 0)
+		return guard_fail(g, GUARD_NOWHERE, "%s", trouble);
+	f = fdopen(fd, "r");
 	if (!f)
-		return guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
+		memory_failed();
 	status = read_lines(g, s->stacks, host, f);
 	fclose(f);
 	if (!status)

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ELF files: functions, inlined functions and source lines. See elffile.h. */
 #include <dwarf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdw.h>
@@ -18,6 +15,7 @@
 #include "hash.h"
 #include "memory.h"
 #include "order.h"
+#include "regular.h"
 #include "text.h"
 
 /* Maximum length of a demangled name: a short one can stand for an endless one */
@@ -72,7 +70,7 @@ struct looked_up {
  * @dwfl:	elfutils' session
  * @module:	the file in it
  * @elf:	the file
- * @image:	its contents
+ * @image:	its contents, or NULL if there is no code in them
  * @size:	bytes of these
  * @symbol:	functions, by address, one for each
  * @symbols:	number of functions
@@ -176,22 +174,6 @@ static char *shown_name(const struct elffile *f, const char *name)
 /* ------------------------------------------------------------------------- */
 /* The file */
 
-/* Opening a FIFO or a device must not block */
-static int open_regular(const char *path, const char **trouble)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0) {
-		*trouble = strerror(errno);
-	} else if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		*trouble = "not a regular file";
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
 /* Consumes @fd */
 static void load(struct elffile *f, const char *name, int fd, const u8 *id,
 		 u32 id_len)
@@ -235,6 +217,41 @@ static void load_by_id(struct elffile *f, const u8 *id, u32 id_len)
 	load(f, "found by build ID", fd, id, id_len);
 	if (f->trouble)
 		f->trouble = trouble;
+}
+
+/* A file with symbols or debug information alone: other bytes are at the code's offsets */
+static bool lacks_code(Elf *elf)
+{
+	bool lacks = false;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr h;
+
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &h) || !(h.sh_flags & SHF_EXECINSTR))
+			continue;
+		if (h.sh_type != SHT_NOBITS)
+			return false;
+		lacks = true;
+	}
+	return lacks;
+}
+
+/* Use the file that a copy without code was made of, if it is still there */
+static void load_original(struct elffile *f, const char *copy, const char *path,
+			  const u8 *id, u32 id_len)
+{
+	int fd = *path == '/' ? open_regular(path, &f->trouble) : -1;
+
+	if (fd >= 0)
+		load(f, path, fd, id, id_len);
+	if (!f->trouble)
+		return;
+	f->trouble = NULL;
+	if (fd < 0)
+		return;
+	fd = open_regular(copy, &f->trouble);
+	if (fd >= 0)
+		load(f, copy, fd, id, id_len);
 }
 
 static int by_start(const void *a, const void *b)
@@ -390,12 +407,14 @@ struct elffile *elffile_open(const struct elffile_options *options,
 		memory_failed();
 	if (fd >= 0)
 		load(f, full, fd, id, id_len);
+	if (!f->trouble && *options->root && id_len && lacks_code(f->elf))
+		load_original(f, full, path, id, id_len);
 	if (f->trouble && id_len)
 		load_by_id(f, id, id_len);
-	if (!f->trouble) {
+	if (!f->trouble && !lacks_code(f->elf))
 		f->image = (const u8 *)elf_rawfile(f->elf, &f->size);
+	if (!f->trouble)
 		read_symbols(f);
-	}
 	free(full);
 	return f;
 }
@@ -465,7 +484,7 @@ bool elffile_convert(const struct elffile *f, u64 from, bool to_addr, u64 *to)
  * @offset:	offset
  * @len:	set to the number of bytes from there on
  *
- * Return: the contents, or NULL if there are none.
+ * Return: the contents, or NULL if there are none, or no code in them.
  */
 const u8 *elffile_bytes(const struct elffile *f, u64 offset, u64 *len)
 {

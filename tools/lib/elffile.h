@@ -5,7 +5,9 @@
  *
  * A file is looked up by its path. If that is missing, or if its build ID is another one,
  * the file is looked up by build ID in /usr/lib/debug, and on the servers of
- * $DEBUGINFOD_URLS. Separate debug files are found by build ID, there too, or by
+ * $DEBUGINFOD_URLS. If there is no code in a file below another root, as in the copies that
+ * cases have, the file at its path below / is used instead, should that have the build ID.
+ * Separate debug files are found by build ID, there too, or by
  * .gnu_debuglink.
  *
  * Addresses are those of the file's segments (p_vaddr).

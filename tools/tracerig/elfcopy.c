@@ -19,6 +19,7 @@
 
 #include "elfcopy.h"
 #include "memory.h"
+#include "regular.h"
 #include "store.h"
 #include "text.h"
 
@@ -182,28 +183,12 @@ static void make_directories(char *path)
 	*slash = '/';
 }
 
-/* Open a file if it is a regular one: merely to open a device may act */
-static int open_regular(const char *path)
-{
-	int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
-	struct stat st;
-	char *name;
-
-	if (at >= 0 && !fstat(at, &st) && S_ISREG(st.st_mode)) {
-		name = xasprintf("/proc/self/fd/%d", at);
-		fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		free(name);
-	}
-	if (at >= 0)
-		close(at);
-	return fd;
-}
-
 /* Return the bytes of the copy, 0 on error */
 static u64 copy_file(const struct elfcopy_file *f, const char *dir)
 {
 	char *path = xasprintf("%s/" SYMBOLS_DIR "%s", dir, f->path);
-	int in = open_regular(f->path), out = -1;
+	const char *trouble;
+	int in = open_regular(f->path, &trouble), out = -1;
 	u64 bytes = 0;
 	struct stat st;
 	Elf *elf;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "analyzer.h"
+#include "case.h"
 #include "explain.h"
 #include "memory.h"
 #include "callstacks.h"
@@ -505,13 +506,17 @@ static const char *read_lbrtime(struct explain *x, struct json_object *o)
 
 /* ---- all of them ---- */
 
+/* @spare: a file of the case that it can do without, or NULL */
 static const struct {
-	const char *name, *arguments[3];
+	const char *name, *spare, *arguments[3];
 	const char *(*read)(struct explain *x, struct json_object *o);
 } analyzers[ANALYZERS] = {
-	[PATHDIFF] = { "pathdiff", { NULL }, read_pathdiff },
-	[IOREQ] = { "ioreq", { "--paths", "--top=1000" }, read_ioreq },
-	[LBRTIME] = { "lbrtime", { "--visits" }, read_lbrtime },
+	[PATHDIFF] = { "pathdiff", BASELINE_FILE, { NULL }, read_pathdiff },
+	[IOREQ] = { "ioreq",
+		    STACKS_FILE,
+		    { "--paths", "--top=1000" },
+		    read_ioreq },
+	[LBRTIME] = { "lbrtime", NULL, { "--visits" }, read_lbrtime },
 };
 
 /**
@@ -562,11 +567,21 @@ static char *case_option(const struct explain *x, const char *option,
 	return arg;
 }
 
-/* In pathdiff, the chart's limit says which executions are slow */
-static char *run(const struct explain *x, enum analyzer a, const char *path,
-		 char **out)
+/* The option with the file that it can do without, for free(); NULL if there is none */
+static char *spare_option(const struct explain *x, enum analyzer a)
 {
-	char *option[3] = { NULL, NULL, NULL };
+	if (a == IOREQ)
+		return case_option(x, "--iosys-stacks", STACKS_FILE, false);
+	return a == PATHDIFF && x->baseline ?
+		       xasprintf("--baseline=%s", x->baseline) :
+		       NULL;
+}
+
+/* In pathdiff, the chart's limit says which executions are slow. @spare: an option, or NULL */
+static char *run(const struct explain *x, enum analyzer a, const char *path,
+		 const char *spare, char **out)
+{
+	char *option[2] = { NULL, NULL };
 	const char *argv[8] = { analyzers[a].name, "--format=json" };
 	const char *const *more = analyzers[a].arguments;
 	size_t nr = 2, i;
@@ -579,21 +594,37 @@ static char *run(const struct explain *x, enum analyzer a, const char *path,
 				      (unsigned long long)x->limit);
 	if (a == PATHDIFF && x->function)
 		option[1] = xasprintf("--entry=%s", x->function);
-	if (a == PATHDIFF && x->baseline)
-		option[2] = xasprintf("--baseline=%s", x->baseline);
 	if (a != PATHDIFF)
 		option[0] = case_option(x, "--symfs", SYMBOLS_DIR, true);
-	if (a == IOREQ)
-		option[1] =
-			case_option(x, "--iosys-stacks", STACKS_FILE, false);
 	for (i = 0; i < ARRAY_SIZE(option); i++) {
 		if (option[i])
 			argv[nr++] = option[i];
 	}
+	if (spare)
+		argv[nr++] = spare;
 	argv[nr] = x->file;
 	error = analyzer_run(path, argv, x->timeout, OUTPUT_MOST, out);
 	for (i = 0; i < ARRAY_SIZE(option); i++)
 		free(option[i]);
+	return error;
+}
+
+/* With the file that it can do without, or at least without that; return: error, or NULL */
+static char *run_or_spare(struct explain *x, enum analyzer a, const char *path,
+			  char **out)
+{
+	char *spare = spare_option(x, a);
+	char *trouble = run(x, a, path, spare, out), *error = trouble;
+
+	if (trouble && spare) {
+		error = run(x, a, path, NULL, out);
+		if (!error)
+			explain_remark(x,
+				       xasprintf("without %s: %s",
+						 analyzers[a].spare, trouble));
+		free(trouble);
+	}
+	free(spare);
 	return error;
 }
 
@@ -619,15 +650,7 @@ static void ask(struct explain *x, enum analyzer a, const char *path)
 	char *out;
 
 	is->asked = true;
-	is->trouble = run(x, a, path, &out);
-	if (is->trouble && a == PATHDIFF && x->baseline) {
-		/* The window may have normal executions, too */
-		explain_remark(x, xasprintf("without baseline.dat: %s",
-					    is->trouble));
-		free(is->trouble);
-		x->baseline = NULL;
-		is->trouble = run(x, a, path, &out);
-	}
+	is->trouble = run_or_spare(x, a, path, &out);
 	if (is->trouble)
 		return;
 	is->result = parse(out);
