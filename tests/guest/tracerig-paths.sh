@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: --cpus 1
 # module: pathfault
-# timeout: 150
+# timeout: 400
 #
 # tracerig watch --paths: a function of the kernel is delayed once, by a module, and explain
 # names it, though the window has no normal execution to compare with. set_graph_function,
@@ -63,11 +63,57 @@ kill -KILL "$pid"
 wait "$pid" 2>/dev/null || :
 same do_futex "$(cat "$functions")" "functions after SIGKILL"
 echo vfs_write >>"$functions"
+echo 'p:other/vfs_write_paths vfs_write' >>"$tracing/kprobe_events"
 watch wakeup
 same vfs_write "$(cat "$functions")" "functions after the next start"
 kill -TERM "$pid"
 wait "$pid" || :
 echo >"$functions"
+echo '-:other/vfs_write_paths' >>"$tracing/kprobe_events"
+
+# --- somebody has removed the probe that is for the watch after a killed one
+watch function:do_futex --paths
+echo '-:tracerig_1/do_futex_paths' >>"$tracing/kprobe_events"
+kill -TERM "$pid"
+wait "$pid" || :
+same "$none" "$(cat "$functions")" "functions after a watch without its probe"
+
+# --- somebody reads the instance, which stays: without functions it would record all of them
+watch function:do_futex --paths
+exec 9<"$tracing/instances/tracerig-1/trace_pipe"
+kill -TERM "$pid"
+wait "$pid" || :
+grep -qx 'tracerig watch: the trace instance tracerig-1 is in use by another program, and stays: .*' err || die "another message"
+same do_futex "$(cat "$functions")" "functions of an instance that stays"
+same 0 "$(cat "$tracing/instances/tracerig-1/tracing_on")" "whether it records"
+watch wakeup
+same "tracerig-1 tracerig-2" "$(cd "$tracing/instances" && echo *)" "instances of the next watch"
+same do_futex "$(cat "$functions")" "functions while the instance stays"
+kill -TERM "$pid"
+wait "$pid" || :
+exec 9<&-
+
+# --- the child that records normal executions is killed; somebody empties the functions, after
+# which the tracer follows all of them
+watch -e syscalls:sys_exit_futex -f 'ctlchart(sys_enter_futex, common_pid, ucl=400ms, name=futex)' --paths
+same "$root" "$(cat "$functions")" "functions after the program has ended"
+normal=$tracing/instances/tracerig-1-normal
+until_true 60 test -d "$normal"
+pkill -KILL -P "$pid" || die "no child records normal executions"
+gone() {
+	[ ! -d "$normal" ]
+}
+until_true 60 gone
+grep -q 'normal executions are not recorded: Interrupted system call$' err || die "the child was not killed"
+echo >"$functions"
+ended() {
+	! kill -0 "$pid" 2>/dev/null
+}
+until_true 60 ended
+wait "$pid" && die "the watch does not fail without its functions"
+grep -qx "tracerig watch: $root was removed from set_graph_function by another program, .*" err || die "the lost function is not reported"
+same "" "$(ls "$tracing/instances")" "instances after the functions were lost"
+same "" "$(cat "$tracing/dynamic_events")" "probes after the functions were lost"
 
 # --- a function is delayed once; the window begins with the operation
 gcc -O1 -o pathload "$TRACERIG_TOP/tests/guest/pathload.c"
@@ -77,7 +123,7 @@ load=$!
 watch -e syscalls:sys_exit_futex \
 	-f 'ctlchart(sys_enter_futex, common_pid, ucl=400ms, pre=1us, post=1us, from=start, name=futex)' --paths
 same "$root" "$(cat "$functions")" "functions while it watches"
-until_true 60 test -e cases/.baseline
+until_true 150 test -e cases/.baseline
 now() {
 	cut -d ' ' -f 1 /proc/uptime
 }
@@ -88,8 +134,8 @@ kept() {
 	case=$(python3 "$TRACERIG_TOP/tests/guest/paths_case.py" find cases "$load" "${usec}000" "$before" "$after")
 }
 # A delay by the host may be in the same window, or may have been worse: then it is not kept
+before=$(now)
 for ((shot = 1; shot <= 10; shot++)); do
-	before=$(now)
 	echo 1 >$parameters/shots
 	until_true 30 delayed
 	after=$(now)

@@ -13,6 +13,7 @@
 #include "elfcopy.h"
 #include "memory.h"
 #include "notify.h"
+#include "paths.h"
 #include "plan.h"
 #include "reader.h"
 #include "rig.h"
@@ -599,6 +600,24 @@ START_TEST(below)
 }
 END_TEST
 
+/* ---- functions that the tracer follows ---- */
+
+START_TEST(followed)
+{
+	const char *functions = "vfs_read\nfn_in [module]\ndo_futex\n";
+
+	ck_assert(paths_follow(functions, "vfs_read"));
+	ck_assert(paths_follow(functions, "fn_in"));
+	ck_assert(paths_follow(functions, "do_futex"));
+	ck_assert(paths_follow("do_futex", "do_futex"));
+	ck_assert(!paths_follow(functions, "do_fute"));
+	ck_assert(!paths_follow(functions, "futex"));
+	ck_assert(!paths_follow(functions, "module"));
+	ck_assert(!paths_follow("", "do_futex"));
+	ck_assert(!paths_follow("#### all functions enabled ####\n", "all"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tracerig");
@@ -609,6 +628,7 @@ int main(void)
 	tcase_add_test(t, same_event);
 	tcase_add_test(t, request);
 	tcase_add_test(t, missed);
+	tcase_add_test(t, followed);
 	suite_add_tcase(s, t);
 	t = tcase_create("alarms");
 	tcase_add_test(t, above_limit);

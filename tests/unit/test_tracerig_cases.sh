@@ -108,6 +108,23 @@ mkdir -p other/events
 "$program" doctor --tracefs "$PWD/other" >out
 grep -q "^missing *requests *no preset request:PORT: boot a kernel with tracerig's patches" out || wrong "the doctor, requests of another kernel"
 
+# --- paths need the tracer, and probes
+for step in "" set_graph_function kprobe_events; do
+	case $step in
+	"") want="missing no kprobe_events, for --paths: build the kernel with CONFIG_KPROBE_EVENTS=y" ;;
+	set_graph_function) want="missing no kprobe_events, for --paths: build the kernel with CONFIG_KPROBE_EVENTS=y" ;;
+	*) want="ok tracer function_graph, for --paths" ;;
+	esac
+	[ -z "$step" ] || touch "fake/$step"
+	"$program" doctor --tracefs "$PWD/fake" >out
+	[ "$(awk '$2 == "paths" { $2 = ""; $0 = $0; $1 = $1; print }' out)" = "$want" ] ||
+		wrong "the doctor, paths with ${step:-nothing}: $(grep paths out)"
+done
+rm fake/set_graph_function
+"$program" doctor --tracefs "$PWD/fake" >out
+grep -q '^missing *paths *no tracer function_graph, for --paths: build the kernel with CONFIG_FUNCTION_GRAPH_TRACER=y$' out ||
+	wrong "the doctor, paths without the tracer: $(grep paths out)"
+
 # --- an old trace-cmd, and no tracefs
 mkdir old
 for version in 2.9.6 3.0 3.1 3.1.6 10.0; do
@@ -316,6 +333,52 @@ cases 1 last=5
 "$program" list --dir cases >out || wrong "list fails"
 grep -q '^disk last ' out || wrong "the youngest went: $(cat out)"
 "$program" verify --dir cases "$(numbers)" >out || wrong "the last case is not whole"
+
+# --- the normal executions that cases share count once; without links they are copied
+rm -rf cases
+# As long as LENGTH; the errno, if there is one, is that of link()
+shared() { # LENGTH ERRNO COMM=VALUE...
+	local length=$1 error=$2
+	shift 2
+	export BASELINE
+	BASELINE=$(printf "%${length}s")
+	[ -z "$error" ] || export NO_LINK=$error
+	cases 1000000000 "$@"
+	unset BASELINE NO_LINK
+}
+shared 50000 "" a=1 b=1 c=1
+cases 1000000000 without=1
+shared 60000 "" d=1 e=1
+[ "$(stat -c %i cases/1/baseline.dat)" = "$(stat -c %i cases/3/baseline.dat)" ] || wrong "cases do not share baseline.dat"
+# EPERM, EMLINK, EOPNOTSUPP, and one with which a copy would not help
+shared 70000 1 f=1
+shared 70000 31 g=1
+shared 70000 95 h=1
+shared 70000 5 i=1
+for i in 7 8 9; do
+	[ "$(stat -c '%h %s' cases/$i/baseline.dat)" = "1 70000" ] || wrong "case $i has no copy"
+	cmp cases/7/baseline.dat cases/$i/baseline.dat || wrong "case $i has another copy"
+done
+[ ! -e cases/10/baseline.dat ] || wrong "case 10 has what cannot be linked"
+grep -q '"baseline.dat"' cases/10/case.json || wrong "case 10 does not say what is missing"
+for i in $(numbers); do
+	"$program" verify --dir cases "$i" >out 2>err || wrong "case $i with normal executions is not whole"
+done
+on_disk() {
+	find cases/[0-9]* -type f -printf '%i %s\n' | sort -u | awk '{ n += $2 } END { print n }'
+}
+listed() {
+	"$program" list --dir cases --format=json | python3 -c 'import json, sys; print(json.load(sys.stdin)["bytes"])'
+}
+[ "$(listed)" = "$(on_disk)" ] || wrong "size of all cases: $(listed) instead of $(on_disk)"
+# One more than there is room for: not much goes for it
+size=$(on_disk)
+cases "$size" b=2
+[ "$(listed)" = "$(on_disk)" ] || wrong "size after one more: $(listed) instead of $(on_disk)"
+[ "$(listed)" -le "$size" ] || wrong "more than --keep: $(listed)"
+[ "$(numbers | wc -w)" -ge 9 ] || wrong "--keep counts what is shared more than once: $(numbers)"
+rm -rf cases
+cases 1000000000 last=5
 
 # --- the symbols of what is mapped, without its code
 gcc -O0 -o prog prog.c || wrong "gcc"

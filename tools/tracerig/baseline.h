@@ -20,10 +20,12 @@
  * struct baseline - who records it
  * @pid:	a child, 0: none
  * @next:	when to record it again, ns of CLOCK_MONOTONIC
+ * @ended:	when the last child has ended
  */
 struct baseline {
 	pid_t pid;
 	u64 next;
+	u64 ended;
 };
 
 /**

@@ -250,6 +250,20 @@ static void check_requests(struct doctor *d)
 		answer(d, "requests", OK, xstrdup("preset request:PORT"), NULL);
 }
 
+/* A probe says which functions a watch follows, so that the next one can undo it */
+static void check_paths(struct doctor *d)
+{
+	bool probes = in_tracefs("kprobe_events");
+
+	check_part(
+		d, "paths", probes ? "set_graph_function" : "kprobe_events",
+		probes ? "tracer function_graph, for --paths" :
+			 "kprobe_events, for --paths",
+		probes ?
+			"build the kernel with CONFIG_FUNCTION_GRAPH_TRACER=y" :
+			"build the kernel with CONFIG_KPROBE_EVENTS=y");
+}
+
 static bool is_configfs(void)
 {
 	struct statfs st;
@@ -280,9 +294,7 @@ static void check_parts(struct doctor *d)
 		       xstrdup("no transport tracecast"), xstrdup(PATCHES));
 	check_part(d, "kprobes", "kprobe_events", "preset function:NAME",
 		   "build the kernel with CONFIG_KPROBE_EVENTS=y");
-	check_part(d, "paths", "set_graph_function",
-		   "tracer function_graph, for --paths",
-		   "build the kernel with CONFIG_FUNCTION_GRAPH_TRACER=y");
+	check_paths(d);
 	check_part(d, "uprobes", "uprobe_events", "preset uprobe:FILE:SYMBOL",
 		   "build the kernel with CONFIG_UPROBE_EVENTS=y");
 	check_part(d, "syscalls", "events/syscalls", "preset syscall:NAME",

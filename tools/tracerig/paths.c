@@ -90,15 +90,14 @@ static bool write_function(const char *sign, const char *function)
 /**
  * paths_add - follow the functions of a plan
  * @p: the plan, whose probes are there
+ * @added: where to put the number of its probes whose functions may be followed now
  *
  * Return: NULL, or what is wrong, for free().
  */
-char *paths_add(const struct plan *p)
+char *paths_add(const struct plan *p, size_t *added)
 {
-	size_t i;
-
-	for (i = 0; i < p->nr_probes; i++) {
-		const struct plan_probe *e = &p->probe[i];
+	for (*added = 0; *added < p->nr_probes; ++*added) {
+		const struct plan_probe *e = &p->probe[*added];
 
 		if (e->paths && !write_function("", e->function))
 			return xasprintf(
@@ -109,24 +108,87 @@ char *paths_add(const struct plan *p)
 }
 
 /**
- * paths_remove - follow a function no longer, if it is one that a watch followed
- * @probe: a probe of the watch
+ * paths_remove - follow the functions of a plan no longer
+ * @p: the plan
+ * @added: what paths_add() has said
  *
  * Functions that others have added meanwhile stay.
  */
-void paths_remove(struct tracefs_dynevent *probe)
+void paths_remove(const struct plan *p, size_t added)
 {
-	char *event = NULL, *function = NULL;
+	size_t i;
+
+	for (i = 0; i < added; i++) {
+		if (p->probe[i].paths)
+			write_function("!", p->probe[i].function);
+	}
+}
+
+/**
+ * paths_remove_left - follow a function no longer, if it is one that a killed watch followed
+ * @probe: a probe
+ * @system: system of the watch's probes
+ */
+void paths_remove_left(struct tracefs_dynevent *probe, const char *system)
+{
+	char *its = NULL, *event = NULL, *function = NULL;
 	size_t len, end = strlen(PLAN_PATHS);
 
-	if (tracefs_dynevent_info(probe, NULL, &event, NULL, &function, NULL) ==
-	    TRACEFS_DYNEVENT_UNKNOWN)
-		return;
+	if (tracefs_dynevent_info(probe, &its, &event, NULL, &function, NULL) !=
+	    TRACEFS_DYNEVENT_KPROBE)
+		goto out;
 	len = event ? strlen(event) : 0;
-	if (function && len > end && !strcmp(event + len - end, PLAN_PATHS))
+	if (its && !strcmp(its, system) && function && len > end &&
+	    !strcmp(event + len - end, PLAN_PATHS))
 		write_function("!", function);
+out:
+	free(its);
 	free(event);
 	free(function);
+}
+
+/**
+ * paths_follow - whether a function is followed
+ * @functions: text of set_graph_function; a function of a module has its name after it
+ * @function: the function
+ */
+bool paths_follow(const char *functions, const char *function)
+{
+	size_t len = strlen(function);
+
+	for (; *functions; functions += strspn(functions, "\n")) {
+		if (strcspn(functions, " \t\n") == len &&
+		    !strncmp(functions, function, len))
+			return true;
+		functions += strcspn(functions, "\n");
+	}
+	return false;
+}
+
+/**
+ * paths_lost - look for a function of a plan that is followed no longer
+ * @p: the plan, after paths_add()
+ *
+ * Without functions the tracer records all of them.
+ *
+ * Return: such a function of @p, or NULL.
+ */
+const char *paths_lost(const struct plan *p)
+{
+	char *functions;
+	size_t i;
+
+	if (!plan_has_paths(p))
+		return NULL;
+	functions = tracefs_instance_file_read(NULL, FUNCTIONS, NULL);
+	for (i = 0; i < p->nr_probes; i++) {
+		if (p->probe[i].paths &&
+		    !paths_follow(functions ? functions : "",
+				  p->probe[i].function))
+			break;
+	}
+	free(functions);
+	return i < p->nr_probes ? p->probe[i].function : NULL;
 }
 
 /**
@@ -141,4 +203,18 @@ char *paths_start(struct tracefs_instance *instance)
 					PLAN_TRACER) >= 0)
 		return NULL;
 	return xasprintf("tracer " PLAN_TRACER ": %s", strerror(errno));
+}
+
+/**
+ * paths_stop - record paths no longer
+ * @instance: where
+ *
+ * Return: false if the instance keeps the tracer: somebody has its trace_pipe or
+ * trace_pipe_raw open.
+ */
+bool paths_stop(struct tracefs_instance *instance)
+{
+	return !uses_tracer(instance) ||
+	       tracefs_instance_file_write(instance, "current_tracer", "nop") >=
+		       0;
 }

@@ -113,7 +113,7 @@ static bool remove_probes(const char *system)
 
 	/* By force if another instance has enabled them: that expands the main ring buffer */
 	for (i = 0; probe && probe[i]; i++) {
-		paths_remove(probe[i]);
+		paths_remove_left(probe[i], system);
 		removed &= !tracefs_dynevent_destroy(probe[i], false) ||
 			   !tracefs_dynevent_destroy(probe[i], true);
 	}
@@ -154,20 +154,78 @@ static int lock_instance(const char *name)
 	return fd;
 }
 
+static bool has_instance(const char *name)
+{
+	char *path = xasprintf("instances/%s", name);
+	bool there = is_there(tracefs_get_tracing_file(path));
+
+	free(path);
+	return there;
+}
+
+/* Remove an instance; false if it stays, because another program uses it */
 static bool destroy(const char *name)
 {
 	struct tracefs_instance *instance;
-	int failed;
 
+	if (!has_instance(name))
+		return true;
 	instance = tracefs_instance_alloc(NULL, name);
 	if (!instance)
-		return false;
+		return !has_instance(name);
 	tracefs_trace_off(instance);
 	/* An enabled event with a chart keeps its start event from being removed */
 	tracefs_instance_file_write(instance, "events/enable", "0");
-	failed = tracefs_instance_destroy(instance);
+	/* Should it stay, the tracer need not */
+	paths_stop(instance);
+	tracefs_instance_destroy(instance);
 	tracefs_instance_free(instance);
-	return !failed;
+	return !has_instance(name);
+}
+
+/* The name of the instance that records normal executions, for free() */
+static char *baseline_name(const struct rig *r)
+{
+	return xasprintf("%s-normal", r->name);
+}
+
+/* Whether an instance that stays records paths */
+static bool has_paths(const char *name)
+{
+	struct tracefs_instance *instance;
+	bool has;
+
+	if (!has_instance(name))
+		return false;
+	instance = tracefs_instance_alloc(NULL, name);
+	has = instance && !paths_stop(instance);
+	if (instance)
+		tracefs_instance_free(instance);
+	return has;
+}
+
+/*
+ * Remove all that a watch has made. Return: whether all is gone; if not, @stays is the
+ * instance that another program uses, for free(), or NULL
+ */
+static bool clear(const struct rig *r, char **stays)
+{
+	char *baseline = baseline_name(r);
+	bool gone = false;
+
+	*stays = NULL;
+	if (!destroy(r->name))
+		*stays = xstrdup(r->name);
+	if (!destroy(baseline) && !*stays)
+		*stays = xstrdup(baseline);
+	/* With the tracer on, and no function set, it would record all of them */
+	if (!has_paths(r->name) && !has_paths(baseline)) {
+		if (r->plan)
+			paths_remove(r->plan, r->followed);
+		gone = remove_probes(r->system) && !*stays;
+	}
+	free(baseline);
+	return gone;
 }
 
 /*
@@ -177,9 +235,10 @@ static bool destroy(const char *name)
  */
 static bool choose_number(struct rig *r, unsigned int *cleaned)
 {
-	bool chosen = false;
-	struct rig other;
+	struct rig other = { .lock = -1 };
+	bool chosen = false, gone;
 	unsigned int i;
+	char *stays;
 	int fd;
 
 	for (i = 1; i <= RIGS_MAX; i++) {
@@ -187,13 +246,13 @@ static bool choose_number(struct rig *r, unsigned int *cleaned)
 		fd = lock_instance(other.name);
 		if (fd < 0 && errno != ENOENT)
 			continue;
-		if (fd >= 0) {
-			*cleaned += destroy(other.name);
-			close(fd);
-		}
-		rig_end_baseline(&other);
 		/* A watch may have been killed between its instance and its probes */
-		if (!remove_probes(other.system) || chosen)
+		gone = clear(&other, &stays);
+		free(stays);
+		*cleaned += fd >= 0 && !has_instance(other.name);
+		if (fd >= 0)
+			close(fd);
+		if (!gone || chosen)
 			continue;
 		names(r, i);
 		chosen = true;
@@ -307,7 +366,7 @@ char *rig_open(struct rig *r, const struct plan *p, unsigned int *cleaned)
 		error = paths_check();
 	/* The probes come first: they are what a killed watch leaves behind */
 	if (!error && create_probes(r, &error))
-		error = paths_add(p);
+		error = paths_add(p, &r->followed);
 	if (!error) {
 		r->instance = tracefs_instance_create(r->name);
 		if (!r->instance)
@@ -443,12 +502,6 @@ char *rig_start(struct rig *r)
 	return error;
 }
 
-/* The name of the instance that records normal executions, for free() */
-static char *baseline_name(const struct rig *r)
-{
-	return xasprintf("%s-normal", r->name);
-}
-
 /**
  * rig_baseline - record all paths for a while, in another instance
  * @r: the rig
@@ -479,16 +532,16 @@ char *rig_baseline(const struct rig *r, u64 buffer,
 /**
  * rig_end_baseline - remove the instance of rig_baseline(), if it is there
  * @r: the rig
+ *
+ * Return: false if it stays, because another program uses it.
  */
-void rig_end_baseline(const struct rig *r)
+bool rig_end_baseline(const struct rig *r)
 {
 	char *name = baseline_name(r);
-	char *path = xasprintf("instances/%s", name);
+	bool gone = destroy(name);
 
-	if (is_there(tracefs_get_tracing_file(path)))
-		destroy(name);
-	free(path);
 	free(name);
+	return gone;
 }
 
 /**
@@ -503,35 +556,58 @@ void rig_stop(struct rig *r)
 /**
  * rig_close - remove the instance and the probes
  * @r: the rig; its ring buffer must not be read any more
+ *
+ * Return: NULL, or what stays, for free().
  */
-void rig_close(struct rig *r)
+char *rig_close(struct rig *r)
 {
-	if (r->instance) {
+	char *stays = NULL, *error = NULL;
+	int all;
+
+	if (r->instance)
 		tracefs_instance_free(r->instance);
-		r->instance = NULL;
-		destroy(r->name);
+	r->instance = NULL;
+	if (r->number) {
+		/* Not while another watch looks for a number: it would get this one */
+		all = lock_directory("instances", LOCK_EX);
+		clear(r, &stays);
+		if (all >= 0)
+			close(all);
 	}
 	if (r->lock >= 0)
 		close(r->lock);
 	r->lock = -1;
-	if (r->number)
-		rig_end_baseline(r);
-	/* Last: with the tracer on, and no function set, it would record all of them */
-	if (r->number)
-		remove_probes(r->system);
+	if (stays)
+		error = xasprintf(
+			"the trace instance %s is in use by another program, and stays: end that program; the next watch removes the instance",
+			stays);
+	free(stays);
+	return error;
 }
 
 /**
- * rig_is_there - whether the instance still exists, and is still this watch's
+ * rig_damage - look for what other programs have taken away from a watch
  * @r: the rig
+ *
+ * Return: NULL, or what is missing, for free().
  */
-bool rig_is_there(const struct rig *r)
+char *rig_damage(const struct rig *r)
 {
 	int fd = lock_instance(r->name);
+	const char *function;
 
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 && errno == EWOULDBLOCK;
+	if (fd >= 0 || errno != EWOULDBLOCK)
+		return xasprintf(
+			"the trace instance %s was removed by another program",
+			r->name);
+	function = paths_lost(r->plan);
+	return function ?
+		       xasprintf(
+			       "%s was removed from set_graph_function by another program, so that paths of all functions may be recorded: end that program, and start the watch again",
+			       function) :
+		       NULL;
 }
 
 /* ---- accounts ---- */

@@ -50,6 +50,7 @@ struct rig_chart {
  * @system:	name of the probes' system
  * @instance:	the instance, NULL as long as there is none
  * @lock:	lock on its directory, or -1
+ * @followed:	what paths_add() has said
  */
 struct rig {
 	const struct plan *plan;
@@ -58,6 +59,7 @@ struct rig {
 	char system[32];
 	struct tracefs_instance *instance;
 	int lock;
+	size_t followed;
 };
 
 /* The mode of lockdown in which tracefs cannot be used, and what to do */
@@ -72,10 +74,10 @@ char *rig_prepare(struct rig *r, u64 buffer);
 char *rig_start(struct rig *r);
 char *rig_baseline(const struct rig *r, u64 buffer,
 		   struct tracefs_instance **instance);
-void rig_end_baseline(const struct rig *r);
+bool rig_end_baseline(const struct rig *r);
 void rig_stop(struct rig *r);
-void rig_close(struct rig *r);
-bool rig_is_there(const struct rig *r);
+char *rig_close(struct rig *r);
+char *rig_damage(const struct rig *r);
 char *rig_chart_file(const struct rig *r, const struct plan_chart *c);
 char *rig_chart_text(const struct rig *r, const struct plan_chart *c);
 bool rig_chart(const struct rig *r, const struct plan_chart *c,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -116,6 +117,19 @@ static void fill_case(struct store_case *c, struct json_object *o)
 	}
 }
 
+static void find_shared(struct store_case *c, const char *dir)
+{
+	char *path = xasprintf("%s/" BASELINE_FILE, dir);
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISREG(st.st_mode)) {
+		c->shared = min((u64)st.st_size, c->bytes);
+		c->device = st.st_dev;
+		c->inode = st.st_ino;
+	}
+	free(path);
+}
+
 static bool load_case(struct store *s, u64 number)
 {
 	char *path = xasprintf("%s/%llu", s->dir, number), *error = NULL;
@@ -127,11 +141,11 @@ static bool load_case(struct store *s, u64 number)
 
 	bytes = stat(json, &st) ? 0 : st.st_size;
 	free(json);
-	free(path);
 	if (!error && get_number(o, "case") != number)
 		error = xstrdup("another case");
 	if (error) {
 		free(error);
+		free(path);
 		json_object_put(o);
 		s->damaged++;
 		return false;
@@ -140,6 +154,8 @@ static bool load_case(struct store *s, u64 number)
 	c = &s->c[s->nr++];
 	*c = (struct store_case){ .number = number, .bytes = bytes };
 	fill_case(c, o);
+	find_shared(c, path);
+	free(path);
 	json_object_put(o);
 	return true;
 }
@@ -393,14 +409,24 @@ char *store_added(struct store *s, struct store_group *g, u64 number)
 /**
  * store_bytes - size of all cases
  * @s: the store
+ *
+ * A file that several cases share counts once. A new one replaces it for the cases that
+ * come after: those that share one have no other one in between.
  */
 u64 store_bytes(const struct store *s)
 {
+	const struct store_case *c, *last = NULL;
 	u64 sum = 0;
-	size_t i;
 
-	for (i = 0; i < s->nr; i++)
-		sum += s->c[i].bytes;
+	for (c = s->c; c < s->c + s->nr; c++) {
+		sum += c->bytes;
+		if (!c->shared)
+			continue;
+		if (last && last->device == c->device &&
+		    last->inode == c->inode)
+			sum -= c->shared;
+		last = c;
+	}
 	return sum;
 }
 

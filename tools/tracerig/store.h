@@ -24,6 +24,9 @@
  * @group:	what makes cases alike
  * @nth:	its position in its group, from 1
  * @bytes:	size of its files
+ * @shared:	size of its baseline.dat, which other cases may have, too
+ * @device:	of that file, together with @inode
+ * @inode:	of that file
  * @value:	value of its alarm
  * @limit:	its limit
  * @is_time:	these are times, in ns
@@ -39,6 +42,9 @@ struct store_case {
 	char *group;
 	u64 nth;
 	u64 bytes;
+	u64 shared;
+	dev_t device;
+	ino_t inode;
 	u64 value;
 	u64 limit;
 	bool is_time;

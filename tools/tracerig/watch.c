@@ -346,6 +346,13 @@ static void end_pending(struct watch *w, int status)
 			 strerror(errno));
 }
 
+static void end_baseline(struct watch *w, int status)
+{
+	/* If the child was killed, its instance would record on */
+	rig_end_baseline(&w->rig);
+	baseline_ended(&w->baseline, status, now_ns());
+}
+
 static void reap(struct watch *w)
 {
 	int status;
@@ -355,7 +362,7 @@ static void reap(struct watch *w)
 		if (pid == w->pending.pid)
 			end_pending(w, status);
 		else if (pid == w->baseline.pid)
-			baseline_ended(&w->baseline, status, now_ns());
+			end_baseline(w, status);
 		else if (pid == w->command.pid)
 			command_ended(&w->command, status);
 	}
@@ -465,10 +472,15 @@ static void look_at_baseline(struct watch *w)
 		.page_size = w->reader.spool.page_size,
 		.cpus = w->reader.cpus,
 	};
+	u64 now = now_ns();
 	size_t i;
 
-	if (!plan_has_paths(p) || w->baseline.pid ||
-	    now_ns() < w->baseline.next)
+	if (!plan_has_paths(p) || w->baseline.pid)
+		return;
+	/* Its alarms have been read; later, another process can have the number */
+	if (now - w->baseline.ended >= UNREAD)
+		w->reader.baseline_pid = 0;
+	if (now < w->baseline.next)
 		return;
 	for (i = 0; i < p->nr_charts; i++) {
 		if (p->chart[i].paths && !w->chart[i].has_limit)
@@ -499,9 +511,8 @@ static void tick(struct watch *w)
 	const struct plan *p = &w->o->plan;
 	size_t i;
 
-	if (!rig_is_there(&w->rig)) {
-		complain("the trace instance %s was removed by another program",
-			 w->rig.name);
+	if (fail(rig_damage(&w->rig))) {
+		rig_stop(&w->rig);
 		w->trouble = true;
 		w->stop = true;
 		return;
@@ -707,13 +718,16 @@ static bool start(struct watch *w)
 	return !fail(rig_start(&w->rig));
 }
 
-static void free_watch(struct watch *w)
+/* Return: false if something could not be removed */
+static bool free_watch(struct watch *w)
 {
+	bool gone;
+
 	http_close(w->http);
 	if (w->store.lock >= 0)
 		baseline_close(&w->baseline, w->store.dir);
 	reader_close(&w->reader);
-	rig_close(&w->rig);
+	gone = !fail(rig_close(&w->rig));
 	store_close(&w->store);
 	plan_systems_free(w->systems);
 	free(w->chart);
@@ -722,6 +736,7 @@ static void free_watch(struct watch *w)
 		close(w->head);
 	if (w->signals >= 0)
 		close(w->signals);
+	return gone;
 }
 
 /**
@@ -761,6 +776,5 @@ int watch_run(const struct watch_options *o)
 		store_save(&w.store);
 		status = w.trouble ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
-	free_watch(&w);
-	return status;
+	return free_watch(&w) ? status : EXIT_FAILURE;
 }

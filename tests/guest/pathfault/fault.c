@@ -37,6 +37,7 @@
  * function's own time. Only pathfault_extra() and pathfault_irq() are traced; other
  * traced functions are called only as the mode requires.
  */
+#include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/gfp.h>
@@ -47,6 +48,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/timer.h>
@@ -363,8 +365,7 @@ static void act(void)
 /* What it does may call the function again */
 static struct task_struct *acting;
 
-void pathfault_hit(void);
-void pathfault_hit(void)
+static void hit(void)
 {
 	if (!is_chosen() || READ_ONCE(acting) == current)
 		return;
@@ -386,6 +387,17 @@ void pathfault_hit(void)
 	}
 	if (!interrupts)
 		WRITE_ONCE(acting, NULL);
+}
+
+/* Tasks and interrupts that are in hit(), where they may sleep */
+static atomic_t inside = ATOMIC_INIT(0);
+
+void pathfault_hit(void);
+void pathfault_hit(void)
+{
+	atomic_inc(&inside);
+	hit();
+	atomic_dec(&inside);
 }
 
 extern void pathfault_entry(void);
@@ -464,6 +476,11 @@ static void __exit pathfault_exit(void)
 	if (what == MODE_NONE)
 		return;
 	unregister_ftrace_direct(&ops, (unsigned long)pathfault_entry, true);
+	/* That has waited for tasks on their way in; some may sleep there until the helper acts */
+	while (atomic_read(&inside))
+		msleep(1);
+	/* Tasks on their way out */
+	synchronize_rcu_tasks();
 	irq_work_sync(&irq);
 	tasklet_kill(&tasklet);
 	hrtimer_cancel(&hrtimer);
