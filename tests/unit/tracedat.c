@@ -100,9 +100,7 @@ void td_put(struct td_record *r, size_t offset, uint64_t value, size_t size)
 void td_put_bytes(struct td_record *r, size_t offset, const char *s,
 		  size_t size)
 {
-	size_t len = strlen(s) < size ? strlen(s) : size;
-
-	memcpy(r->data + offset, s, len);
+	memcpy(r->data + offset, s, strnlen(s, size));
 }
 
 /* __data_loc: length and offset in a word, the string at the end */
