@@ -26,13 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* nopl 0x5b484f43(%rax), ...: as in coherence.c */
-#define PHASE_BEGIN() \
-	asm volatile(".byte 0x0f, 0x1f, 0x80; .ascii \"COH[\"" ::: "memory")
-#define PHASE_COUNT() \
-	asm volatile(".byte 0x0f, 0x1f, 0x80; .ascii \"COH#\"" ::: "memory")
-#define PHASE_END() \
-	asm volatile(".byte 0x0f, 0x1f, 0x80; .ascii \"COH]\"" ::: "memory")
+#include "cohload/phase.h"
 
 /* In memory that all processes share */
 static struct shared {

@@ -464,7 +464,7 @@ static void no_such_peer(unsigned int flags)
 	close(fd);
 }
 
-/* The listener has a connection that it does not accept, and takes no other one */
+/* The backlog of the listener is full: it does not accept the connection that it has */
 static void connect_in_time(void)
 {
 	struct __kernel_timespec soon = { .tv_nsec = 20000000 };

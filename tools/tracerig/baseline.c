@@ -24,7 +24,7 @@
 #define AGAIN (3600000 * MS)
 #define SOON (300000 * MS)
 
-/* Recording ends with so many executions of each function, or after this time, ns */
+/* Recording ends after this number of executions of each function, or this time, ns */
 #define EXECUTIONS 30
 #define LONGEST (30000 * MS)
 #define LOOK (50 * MS)
@@ -97,16 +97,12 @@ static void write_cpu(struct tracefs_instance *instance, unsigned int cpu,
 static bool write_events(const struct baseline_job *job,
 			 struct tracefs_instance *instance, FILE *out)
 {
-	struct datfile *d;
+	struct datfile *d =
+		window_begin(out, job->head, job->cpus, job->page_size);
 	unsigned int i;
-	char *names;
 
-	if (!window_copy_head(job->head, out))
+	if (!d)
 		return false;
-	names = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
-	d = datfile_resume(out, job->cpus, job->page_size, names ? names : "",
-			   "mono");
-	free(names);
 	for (i = 0; i < job->cpus; i++)
 		write_cpu(instance, i, job->page_size, d);
 	return datfile_end(d);

@@ -17,7 +17,7 @@
 #define BASELINE_SHARED ".baseline"
 
 /**
- * struct baseline - who records it
+ * struct baseline - the child that records it
  * @pid:	a child, 0: none
  * @next:	when to record it again, ns of CLOCK_MONOTONIC
  * @ended:	when the last child has ended

@@ -367,7 +367,7 @@ static bool copy_baseline(const char *shared, const char *dir)
 	bool good = false;
 
 	if (f)
-		good = part_close(f, window_copy_head(fd, f));
+		good = part_close(f, part_copy(f, fd));
 	if (fd >= 0)
 		close(fd);
 	return good;

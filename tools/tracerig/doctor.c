@@ -253,15 +253,15 @@ static void check_requests(struct doctor *d)
 /* A probe says which functions a watch follows, so that the next one can undo it */
 static void check_paths(struct doctor *d)
 {
-	bool probes = in_tracefs("kprobe_events");
-
-	check_part(
-		d, "paths", probes ? "set_graph_function" : "kprobe_events",
-		probes ? "tracer function_graph, for --paths" :
-			 "kprobe_events, for --paths",
-		probes ?
-			"build the kernel with CONFIG_FUNCTION_GRAPH_TRACER=y" :
-			"build the kernel with CONFIG_KPROBE_EVENTS=y");
+	if (in_tracefs("kprobe_events"))
+		check_part(
+			d, "paths", "set_graph_function",
+			"tracer function_graph, for --paths",
+			"build the kernel with CONFIG_FUNCTION_GRAPH_TRACER=y");
+	else
+		check_part(d, "paths", "kprobe_events",
+			   "kprobe_events, for --paths",
+			   "build the kernel with CONFIG_KPROBE_EVENTS=y");
 }
 
 static bool is_configfs(void)

@@ -25,6 +25,27 @@ FILE *part_open(const char *dir, const char *name)
 }
 
 /**
+ * part_copy - copy all of another file into a file of a case
+ * @f: the file
+ * @from: descriptor of the other one, whose position stays
+ *
+ * Return: false, with errno set, if it could not be read or written.
+ */
+bool part_copy(FILE *f, int from)
+{
+	char buf[65536];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(from, buf, sizeof(buf), at)) > 0) {
+		if (fwrite(buf, 1, n, f) != (size_t)n)
+			return false;
+		at += n;
+	}
+	return !n;
+}
+
+/**
  * part_close - close a file of a case when all of it is on the disk
  * @f: the file
  * @good: whether all was written so far; if not, errno says why

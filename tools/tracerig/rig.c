@@ -533,15 +533,14 @@ char *rig_baseline(const struct rig *r, u64 buffer,
  * rig_end_baseline - remove the instance of rig_baseline(), if it is there
  * @r: the rig
  *
- * Return: false if it stays, because another program uses it.
+ * If another program uses it, it stays, and rig_close() reports it.
  */
-bool rig_end_baseline(const struct rig *r)
+void rig_end_baseline(const struct rig *r)
 {
 	char *name = baseline_name(r);
-	bool gone = destroy(name);
 
+	destroy(name);
 	free(name);
-	return gone;
 }
 
 /**

@@ -74,7 +74,7 @@ char *rig_prepare(struct rig *r, u64 buffer);
 char *rig_start(struct rig *r);
 char *rig_baseline(const struct rig *r, u64 buffer,
 		   struct tracefs_instance **instance);
-bool rig_end_baseline(const struct rig *r);
+void rig_end_baseline(const struct rig *r);
 void rig_stop(struct rig *r);
 char *rig_close(struct rig *r);
 char *rig_damage(const struct rig *r);

@@ -410,8 +410,8 @@ char *store_added(struct store *s, struct store_group *g, u64 number)
  * store_bytes - size of all cases
  * @s: the store
  *
- * A file that several cases share counts once. A new one replaces it for the cases that
- * come after: those that share one have no other one in between.
+ * A file that several cases share counts once. Cases share it until a new one replaces
+ * it, so that the last file that was met is enough to compare with.
  */
 u64 store_bytes(const struct store *s)
 {

@@ -94,24 +94,26 @@ int window_head(const char *const *systems, const char *dir)
 #define VALUES_SEEN 1024
 
 /**
- * window_copy_head - begin a trace.dat
- * @head: what window_head() returned
+ * window_begin - begin a trace.dat
  * @out: the file
+ * @head: what window_head() returned
+ * @cpus: number of CPUs
+ * @page_size: bytes of a page of the ring buffer
  *
- * Return: false, with errno set, if it could not be written.
+ * Return: the file, for datfile_end(); NULL, with errno set, if it could not be written.
  */
-bool window_copy_head(int head, FILE *out)
+struct datfile *window_begin(FILE *out, int head, unsigned int cpus,
+			     unsigned int page_size)
 {
-	char buf[65536];
-	off_t at = 0;
-	ssize_t n;
+	struct datfile *d;
+	char *names;
 
-	while ((n = pread(head, buf, sizeof(buf), at)) > 0) {
-		if (fwrite(buf, 1, n, out) != (size_t)n)
-			return false;
-		at += n;
-	}
-	return !n;
+	if (!part_copy(out, head))
+		return NULL;
+	names = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
+	d = datfile_resume(out, cpus, page_size, names ? names : "", "mono");
+	free(names);
+	return d;
 }
 
 static int by_time(const void *a, const void *b)
@@ -420,17 +422,13 @@ bool window_write(struct window *w, FILE *out, int head, struct reader *r)
 	struct types t;
 	bool good = true;
 	unsigned int i;
-	char *names;
 
 	*w = (struct window){ .cpus = r->cpus };
 	w->cpu = xcalloc(r->cpus, sizeof(*w->cpu));
 	find_types(&t, r);
-	if (!window_copy_head(head, out))
+	d = window_begin(out, head, r->cpus, r->spool.page_size);
+	if (!d)
 		return false;
-	names = tracefs_instance_file_read(NULL, "saved_cmdlines", NULL);
-	d = datfile_resume(out, r->cpus, r->spool.page_size, names ? names : "",
-			   "mono");
-	free(names);
 	for (i = 0; i < r->cpus && good; i++)
 		good = write_cpu(w, d, r, i, &t);
 	w->symbols.left_out |= lacks_maps(&t);

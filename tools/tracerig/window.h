@@ -13,6 +13,8 @@
 #include "reader.h"
 #include "callstacks.h"
 
+struct datfile;
+
 /* Values that a case keeps before, and after, its alarm */
 #define VALUES_BEFORE 50
 #define VALUES_AFTER 10
@@ -68,7 +70,8 @@ struct window {
 };
 
 int window_head(const char *const *systems, const char *dir);
-bool window_copy_head(int head, FILE *out);
+struct datfile *window_begin(FILE *out, int head, unsigned int cpus,
+			     unsigned int page_size);
 bool window_write(struct window *w, FILE *out, int head, struct reader *r);
 void window_free(struct window *w);
 

@@ -25,14 +25,7 @@
 
 #define CREATE_TRACE_POINTS
 #include "cohload_trace.h"
-
-/* nopl 0x5b484f43(%rax), ...: as in coherence.c */
-#define PHASE_BEGIN() \
-	asm volatile(".byte 0x0f, 0x1f, 0x80; .ascii \"COH[\"" ::: "memory")
-#define PHASE_COUNT() \
-	asm volatile(".byte 0x0f, 0x1f, 0x80; .ascii \"COH#\"" ::: "memory")
-#define PHASE_END() \
-	asm volatile(".byte 0x0f, 0x1f, 0x80; .ascii \"COH]\"" ::: "memory")
+#include "phase.h"
 
 #define CPUS_MAX 64
 #define BATCH 4
