@@ -423,13 +423,13 @@ START_TEST(locked)
 			   ctlchart_table_put(&f.table, f.who, &start, NEVER,
 					      true));
 		ck_account(&f, missed, 2u * nmi + 2);
-		f.who.nmi = false;
+		f.who.nmi = 0;
 	}
 	ck_assert_uint_eq(in_flight(&f), 0);
 	put(&f, 1, 3);
 	under_lock(1, ck_assert(!take_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 1);
-	f.who.nmi = true;
+	f.who.nmi = 1;
 	under_lock(2, ck_assert(!take_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 2);
 	/* a stale one behind a lock is not evicted, so the table stays full */
@@ -437,7 +437,7 @@ START_TEST(locked)
 	under_lock(2, ctlchart_table_put(&f.table, f.who, &start, 1, false));
 	ck_account(&f, refused, 1);
 	ck_account(&f, evicted, 0);
-	f.who.nmi = false;
+	f.who.nmi = 0;
 	under_lock(1, ctlchart_table_put(&f.table, f.who, &start, 1, false));
 	ck_account(&f, refused, 2);
 	ck_account(&f, missed, 4);

@@ -41,14 +41,14 @@ struct ctlchart_lock {
  * ctlchart_lock_try - take the lock unless that could deadlock
  * @lock: the lock
  * @owner: caller's CPU number plus one
- * @nmi: true in an NMI: try a bounded number of times only
+ * @nmi: not 0 in an NMI: try a bounded number of times only
  *
  * Context: any, with interrupts off.
  * Return: false if this CPU holds the lock already, or if @nmi and it stayed
  * taken.
  */
 static __always_inline bool ctlchart_lock_try(struct ctlchart_lock *lock,
-					      int owner, bool nmi)
+					      int owner, unsigned int nmi)
 {
 	unsigned int tries = 0;
 	int old = 0;

@@ -178,7 +178,7 @@ static u32 take_over(struct ctlchart_table *table, struct ctlchart_who who,
 	}
 	if (index) {
 		chain_unlink(table, bucket, prev, index);
-		ctlchart_table_unlinked(bucket, &table->entry[index - 1]);
+		ctlchart_table_unlinked(&table->entry[index - 1]);
 	}
 	ctlchart_unlock(&bucket->lock);
 	return index;
@@ -316,7 +316,6 @@ void ctlchart_table_init(struct ctlchart_table *table,
 		atomic_set(&bucket[i].lock.owner, 0);
 		bucket[i].head = NONE;
 		bucket[i].tail = NONE;
-		bucket[i].nr = 0;
 	}
 	for (i = 0; i < size; i++) {
 		entry[i].next = i + 1 < size ? i + 2 : NONE;
@@ -428,15 +427,14 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
  * @now: trace clock at the end
  * @stale: age above which a start gives way to a younger one: its end was lost
  *	or never came, and the one at hand is the younger one's
- * @index: where to put its index plus one, or 0 if there is none; of one that was
- *	unlinked, ctlchart_table_unlinked() is due
  *
- * Return: false if the chain is too long to search.
+ * Return: its index plus one, for which ctlchart_table_unlinked() is due; 0 if there
+ * is none; CTLCHART_TOO_LONG if the chain is too long to search.
  */
-bool ctlchart_table_search(struct ctlchart_table *table,
-			   struct ctlchart_who who,
-			   struct ctlchart_bucket *bucket, const u64 *key,
-			   u64 now, u64 stale, u32 *index)
+u32 ctlchart_table_search(struct ctlchart_table *table,
+			  struct ctlchart_who who,
+			  struct ctlchart_bucket *bucket, const u64 *key,
+			  u64 now, u64 stale)
 {
 	u32 budget = CTLCHART_CHAIN_MAX + 1;
 	u32 at, next, prev = NONE, before_next;
@@ -453,20 +451,19 @@ bool ctlchart_table_search(struct ctlchart_table *table,
 						  table->entry[at - 1].next,
 						  key, &before_next, &budget);
 			if (!budget)
-				return false;
+				return CTLCHART_TOO_LONG;
 		}
 		chain_unlink(table, bucket, prev, at);
 		if (!next)
 			break;
 		if (before_next != at)
 			prev = before_next;
-		ctlchart_table_unlinked(bucket, &table->entry[at - 1]);
+		ctlchart_table_unlinked(&table->entry[at - 1]);
 		ctlchart_table_free(table, who.owner, at);
 		local64_inc(&who.accounts->evicted);
 		at = next;
 	}
-	*index = at;
-	return budget;
+	return budget ? at : CTLCHART_TOO_LONG;
 }
 
 /**
@@ -489,7 +486,7 @@ bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
 	while (b->head && budget--) {
 		index = b->head;
 		chain_unlink(table, b, NONE, index);
-		ctlchart_table_unlinked(b, &table->entry[index - 1]);
+		ctlchart_table_unlinked(&table->entry[index - 1]);
 		ctlchart_table_free(table, who.owner, index);
 		local64_inc(&who.accounts->evicted);
 	}
@@ -499,15 +496,19 @@ bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
 }
 
 /**
- * ctlchart_table_in_flight - count the starts of one bucket
+ * ctlchart_table_in_flight - count the starts in flight
  * @table: the table
- * @bucket: index of the bucket
  *
- * Return: the number of entries on the chain.
+ * Context: any, but it looks at every entry.
+ * Return: how many have a time; exact while no event is in progress.
  */
-u32 ctlchart_table_in_flight(const struct ctlchart_table *table, u32 bucket)
+u32 ctlchart_table_in_flight(const struct ctlchart_table *table)
 {
-	return READ_ONCE(table->bucket[bucket].nr);
+	u32 i, count = 0;
+
+	for (i = 0; i < table->size; i++)
+		count += READ_ONCE(table->entry[i].time) != U64_MAX;
+	return count;
 }
 
 /*

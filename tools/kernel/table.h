@@ -18,6 +18,9 @@
 /* Entries that one operation looks at on a chain, with interrupts off */
 #define CTLCHART_CHAIN_MAX 256
 
+/* From ctlchart_table_search(): there were more */
+#define CTLCHART_TOO_LONG U32_MAX
+
 /* Entries in a table: bounds of the option size= */
 #define CTLCHART_TABLE_MIN 1
 #define CTLCHART_TABLE_MAX 1048576
@@ -52,14 +55,14 @@ struct ctlchart_start {
  * @lock: guards the chain and the entries on it
  * @head: index plus one of the oldest entry, 0 if empty
  * @tail: index plus one of the youngest entry, if not empty
- * @nr: entries on the chain
+ *
+ * Aligned, so that none is on two cache lines.
  */
 struct ctlchart_bucket {
 	struct ctlchart_lock lock;
 	u32 head;
 	u32 tail;
-	u32 nr;
-};
+} __aligned(16);
 
 /**
  * struct ctlchart_stack - stack of free entries
@@ -149,12 +152,12 @@ struct ctlchart_table {
 /**
  * struct ctlchart_who - the context that works on a table
  * @owner: its CPU number plus one
- * @nmi: true if it is an NMI
+ * @nmi: not 0 if it is an NMI
  * @accounts: that CPU's accounts
  */
 struct ctlchart_who {
 	int owner;
-	bool nmi;
+	unsigned int nmi;
 	struct ctlchart_accounts *accounts;
 };
 
@@ -177,13 +180,13 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			bool replace);
 u32 ctlchart_table_refill(struct ctlchart_table *table, int owner);
 void ctlchart_table_spill(struct ctlchart_table *table, int owner);
-bool ctlchart_table_search(struct ctlchart_table *table,
-			   struct ctlchart_who who,
-			   struct ctlchart_bucket *bucket, const u64 *key,
-			   u64 now, u64 stale, u32 *index);
+u32 ctlchart_table_search(struct ctlchart_table *table,
+			  struct ctlchart_who who,
+			  struct ctlchart_bucket *bucket, const u64 *key,
+			  u64 now, u64 stale);
 bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
 			  u32 bucket);
-u32 ctlchart_table_in_flight(const struct ctlchart_table *table, u32 bucket);
+u32 ctlchart_table_in_flight(const struct ctlchart_table *table);
 u32 ctlchart_table_overdue(struct ctlchart_table *table,
 			   struct ctlchart_who who, u32 *from, u64 before,
 			   struct ctlchart_start *start, u32 max);
@@ -320,7 +323,6 @@ ctlchart_table_append(struct ctlchart_table *table,
 	else
 		WRITE_ONCE(bucket->head, index);
 	bucket->tail = index;
-	WRITE_ONCE(bucket->nr, bucket->nr + 1);
 }
 
 /*
@@ -328,10 +330,8 @@ ctlchart_table_append(struct ctlchart_table *table,
  * starts skip it until it is filled again.
  */
 static __always_inline void
-ctlchart_table_unlinked(struct ctlchart_bucket *bucket,
-			struct ctlchart_start *entry)
+ctlchart_table_unlinked(struct ctlchart_start *entry)
 {
-	WRITE_ONCE(bucket->nr, bucket->nr - 1);
 	WRITE_ONCE(entry->time, U64_MAX);
 }
 
@@ -423,8 +423,9 @@ static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
 		   !ctlchart_table_stale(entry->time, now, stale))) {
 		WRITE_ONCE(bucket->head, entry->next);
 	} else {
-		if (!ctlchart_table_search(table, who, bucket, key, now, stale,
-					   &index)) {
+		index = ctlchart_table_search(table, who, bucket, key, now,
+					      stale);
+		if (index == CTLCHART_TOO_LONG) {
 			ctlchart_unlock(&bucket->lock);
 			local64_inc(&who.accounts->ends_missed);
 			return false;
@@ -437,7 +438,7 @@ static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
 		entry = &table->entry[index - 1];
 	}
 	start->time = entry->time;
-	ctlchart_table_unlinked(bucket, entry);
+	ctlchart_table_unlinked(entry);
 	ctlchart_unlock(&bucket->lock);
 	start->pid = entry->pid;
 	memcpy(start->comm, entry->comm, sizeof(start->comm));

@@ -15,4 +15,6 @@
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 
+#define __aligned(x) __attribute__((__aligned__(x)))
+
 #endif
