@@ -4,8 +4,9 @@
  *
  * On a busy host any function loses time at some moment, more often the one in which more
  * time is spent. So if delays struck at random, each of them would be in a function with
- * the probability of that function's part of the normal time. For a cause to stand out,
- * it must be improbable that as many slow executions have any function in common by that.
+ * the probability of that function's part of the normal time; in interrupts of a source,
+ * with the probability of their part. For a cause to stand out, it must be improbable that
+ * as many slow executions have any function in common by that.
  *
  * On a busy host many short delays hide a fault with a few long ones. So the executions
  * that have half of all delay are examined by themselves, too.
@@ -45,7 +46,7 @@
  * struct usual - where normal executions spend their time
  * @self:	for each function, ns
  * @incl:	the same, with what it called
- * @irq:	in interrupts, ns
+ * @irq:	for each cause that is an interrupt, in those of its source, ns
  * @all:	ns
  * @one:	of an execution, ns
  * @functions:	number of those with any
@@ -53,7 +54,7 @@
 struct usual {
 	double *self;
 	double *incl;
-	double irq;
+	double *irq;
 	double all;
 	double one;
 	u32 functions;
@@ -74,13 +75,63 @@ static void find_usual(const struct paths *p, struct usual *u)
 			u->self[q->function[k]] += q->stat[k].self * q->nr[0];
 			u->incl[q->function[k]] += q->stat[k].incl * q->nr[0];
 		}
-		u->irq += q->irq * q->nr[0];
 		u->all += q->duration * q->nr[0];
 		n += q->nr[0];
 	}
 	for (i = 0; i < p->functions.nr; i++)
 		u->functions += u->self[i] > 0;
 	u->one = n > 0 ? u->all / n : 0;
+}
+
+/* Is the interrupt of a name from this source, whichever function has most of it? */
+static bool is_from(const char *name, const char *source, size_t len)
+{
+	return !strncmp(name, source, len) &&
+	       (!name[len] || !strncmp(name + len, IRQ_MOST, strlen(IRQ_MOST)));
+}
+
+/* Time of normal executions in interrupts, by name */
+static double *sum_irqs(const struct paths *p)
+{
+	double *time = xzalloc((p->names.nr + 1) * sizeof(*time));
+	u32 i, k;
+
+	for (i = 0; i < p->nr; i++) {
+		const struct exec *e = &p->exec[i];
+
+		for (k = e->wait; !e->abnormal && k < e->wait + e->waits; k++) {
+			const struct wait *w = &p->wait[k];
+
+			if (w->kind == WAIT_IRQ && w->who != NONE)
+				time[w->who] += w->time;
+		}
+	}
+	return time;
+}
+
+static void find_usual_irqs(const struct paths *p, const struct ranking *r,
+			    struct usual *u)
+{
+	double *time = sum_irqs(p);
+	u32 i, k;
+
+	u->irq = xzalloc((r->nr + 1) * sizeof(*u->irq));
+	for (i = 0; i < r->nr; i++) {
+		const char *source, *end;
+		size_t len;
+
+		if (r->cause[i].kind != CAUSE_IRQ)
+			continue;
+		source = p->names.name[r->cause[i].function];
+		end = strstr(source, IRQ_MOST);
+		len = end ? (size_t)(end - source) : strlen(source);
+		for (k = 0; k < p->names.nr; k++) {
+			if (time[k] > 0 &&
+			    is_from(p->names.name[k], source, len))
+				u->irq[i] += time[k];
+		}
+	}
+	free(time);
 }
 
 /* A function that was never seen may be in the next execution, like any other one */
@@ -136,16 +187,17 @@ struct delays {
 	u32 heavy;
 };
 
-/* Probability that delays at random are in one place as often as this cause */
-static double by_chance(const struct usual *u, const struct cause *c,
+/* Probability that delays at random are in one place as often as a cause */
+static double by_chance(const struct usual *u, const struct ranking *r, u32 i,
 			const struct delays *d)
 {
+	const struct cause *c = &r->cause[i];
 	double time, chance;
 
 	if (is_sleep(c))
 		return 0;
 	if (c->kind == CAUSE_IRQ) {
-		time = u->irq;
+		time = u->irq[i];
 	} else if (cause_is_calls(c->kind)) {
 		time = u->incl[c->function];
 	} else {
@@ -232,8 +284,8 @@ static void find_chances(struct ranking *r, const struct usual *u)
 
 			if (found[i])
 				continue;
-			c->chance =
-				by_chance(u, c, &delays[c->kind == CAUSE_IRQ]);
+			c->chance = by_chance(u, r, i,
+					      &delays[c->kind == CAUSE_IRQ]);
 			if (c->chance <= CHANCE &&
 			    (best == NONE || c->chance < r->cause[best].chance))
 				best = i;
@@ -257,6 +309,7 @@ void chance_find(const struct paths *p, struct ranking *r,
 	u32 i;
 
 	find_usual(p, &u);
+	find_usual_irqs(p, r, &u);
 	find_chances(r, &u);
 	for (i = 0; i < r->nr; i++) {
 		struct cause *c = &r->cause[i];
@@ -269,4 +322,5 @@ void chance_find(const struct paths *p, struct ranking *r,
 	}
 	free(u.self);
 	free(u.incl);
+	free(u.irq);
 }

@@ -164,6 +164,9 @@ enum wait_kind {
 	WAIT_IRQ,
 };
 
+/* In the name of an interrupt, between its source and the function with most time */
+#define IRQ_MOST ", most of it in "
+
 /**
  * struct wait - a time in which an execution did not run
  * @at:		when it began, ns after its execution

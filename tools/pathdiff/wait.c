@@ -399,7 +399,7 @@ static void part_name(struct cut *c, enum irq_class irq,
 	len = strlen(buf);
 	if (p->hot_self * 2 >= p->time &&
 	    (p->hot != p->outer || source != NONE))
-		snprintf(buf + len, size - len, ", most of it in %s()",
+		snprintf(buf + len, size - len, IRQ_MOST "%s()",
 			 functions->name[p->hot]);
 }
 
