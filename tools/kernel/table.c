@@ -431,8 +431,7 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
  * Return: its index plus one, for which ctlchart_table_unlinked() is due; 0 if there
  * is none; CTLCHART_TOO_LONG if the chain is too long to search.
  */
-u32 ctlchart_table_search(struct ctlchart_table *table,
-			  struct ctlchart_who who,
+u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 			  struct ctlchart_bucket *bucket, const u64 *key,
 			  u64 now, u64 stale)
 {

@@ -180,8 +180,7 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			bool replace);
 u32 ctlchart_table_refill(struct ctlchart_table *table, int owner);
 void ctlchart_table_spill(struct ctlchart_table *table, int owner);
-u32 ctlchart_table_search(struct ctlchart_table *table,
-			  struct ctlchart_who who,
+u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 			  struct ctlchart_bucket *bucket, const u64 *key,
 			  u64 now, u64 stale);
 bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
