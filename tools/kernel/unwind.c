@@ -56,6 +56,9 @@ struct frame {
 	bool called;
 };
 
+/* As many as most pages have are looked at one after the other */
+#define FEW_ROWS 8
+
 /* Registers that a caller's frame may know */
 #define KEPT_REGS (USTACK_SAVED | BIT(USTACK_RSP))
 
@@ -70,24 +73,24 @@ const struct ustack_rule *ustack_find(const struct ustack_table *table, u64 pc)
 {
 	/* Below the first one it is a page far beyond the last one */
 	u64 at = pc - table->base, page = at >> USTACK_PAGE_BITS;
-	const struct ustack_row *rows = table->rows, *row;
+	const struct ustack_row *rows = table->rows, *row, *end;
 	u16 pc_low = at & USTACK_PAGE_MASK;
-	u32 left, half;
 
 	if (page >= table->pages_nr)
 		return &table->rules[0];
 	/* The first row of those behind; the one before it may be in another page */
 	row = rows + table->pages[page];
-	left = table->pages[page + 1] - table->pages[page];
-	while (left) {
-		half = left / 2;
-		if (row[half].pc <= pc_low) {
-			row += half + 1;
-			left -= half + 1;
-		} else {
-			left = half;
-		}
+	end = rows + table->pages[page + 1];
+	while (end - row > FEW_ROWS) {
+		const struct ustack_row *middle = row + (end - row) / 2;
+
+		if (middle->pc <= pc_low)
+			row = middle + 1;
+		else
+			end = middle;
 	}
+	while (row < end && row->pc <= pc_low)
+		row++;
 	return &table->rules[row > rows ? row[-1].rule : 0];
 }
 
@@ -315,12 +318,16 @@ static enum ustack_end step_near(const struct ustack_ops *ops,
 	frame->known &= kept;
 	frame->saved = (frame->saved & kept) | saved;
 	/* A loop would cost more than what is in it */
-	save_near(frame, rule, 0, cfa);
-	save_near(frame, rule, 1, cfa);
-	save_near(frame, rule, 2, cfa);
-	save_near(frame, rule, 3, cfa);
-	save_near(frame, rule, 4, cfa);
-	save_near(frame, rule, 5, cfa);
+	if (saved) {
+		save_near(frame, rule, 0, cfa);
+		save_near(frame, rule, 1, cfa);
+	}
+	if (saved & ~(BIT(USTACK_RBX) | BIT(USTACK_RBP))) {
+		save_near(frame, rule, 2, cfa);
+		save_near(frame, rule, 3, cfa);
+		save_near(frame, rule, 4, cfa);
+		save_near(frame, rule, 5, cfa);
+	}
 	put_known(frame, USTACK_RSP, cfa);
 	frame->ip = ip;
 	frame->called = !(rule->flags & USTACK_INTERRUPTED);

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 120
+#
+# The memory of iosys is for the threads that make calls, is no more than is said, and is
+# freed when the events are disabled. What is allocated is read from /proc/vmallocinfo.
+. "$TRACERIG_TOP/tests/guest/functions"
+
+# memory WORD: the number after it in the line "memory" of the file iosys
+memory() { sed -n "s/^memory:.* $1 \([0-9]*\).*/\1/p" "$tracing/iosys"; }
+# count WORD: that after the first WORD
+count() { sed -n "s/.*\b$1:* \([0-9]*\).*/\1/p" "$tracing/iosys" | head -n 1; }
+# Bytes of slots, by the function that allocates them; each area has a guard page
+allocated() {
+	awk '/ add_chunk\+/ { n += $2 - 4096 } END { print n + 0 }' /proc/vmallocinfo
+}
+enable() {
+	local event
+	for event in io_syscall io_request io_pending io_fault io_stack io_map; do
+		[ ! -e "$tracing/events/iosys/$event" ] || echo "$1" >"$tracing/events/iosys/$event/enable"
+	done
+}
+# The parts that are freed; the stacks, and what they refer to, stay for the trace's readers
+all_freed() {
+	local part
+	for part in call_slots request_slots known_files stack_walkers; do
+		same 0 "$(memory $part)" "bytes of $part, $1"
+	done
+	same 0 "$(allocated)" "bytes that are allocated for slots, $1"
+}
+
+[ -e "$tracing/events/iosys" ] || die "this kernel has no iosys"
+all_freed "before the first event"
+
+cat >blocked.py <<'END'
+# N threads that read an empty pipe, until there is a line to read
+import os, sys, threading
+n = int(sys.argv[1])
+threading.stack_size(65536)
+get, put = os.pipe()
+threads = [threading.Thread(target=os.read, args=(get, 1)) for _ in range(n)]
+for t in threads:
+    t.start()
+print("begun", flush=True)
+sys.stdin.readline()
+os.write(put, b"x" * n)
+for t in threads:
+    t.join()
+END
+
+enable 1
+cpus=$(awk -F- '{ print $NF + 1 }' /sys/devices/system/cpu/possible)
+small=$(count slots)
+[ "$small" -lt 4096 ] || die "a small system has $small slots" "$(cat "$tracing/iosys")"
+[ "$(memory stack_walkers)" -le $((65536 * cpus)) ] || die "more than 64 KB per CPU" "$(cat "$tracing/iosys")"
+
+# Slots for many threads that wait, and no more than for these and what is spare
+before=$(count dropped)
+mkfifo go
+python3 blocked.py 3000 <go >begun &
+exec 3>go
+until grep -q begun begun; do sleep 0.1; done
+until [ "$(count open)" -ge 3000 ]; do sleep 0.1; done
+same "$before" "$(count dropped)" "calls without a slot"
+[ "$(count slots)" -ge 3000 ] || die "3000 calls have $(count slots) slots" "$(cat "$tracing/iosys")"
+[ "$(allocated)" -gt 0 ] || die "there are no slots in /proc/vmallocinfo"
+slots=$(($(memory call_slots) + $(memory request_slots)))
+# Beside the slots there are two words for each, at most
+rest=$((slots - $(allocated)))
+if [ "$rest" -lt 0 ] || [ "$rest" -gt $((16 * (16384 + 8192) + 8192)) ]; then
+	die "$(allocated) bytes of slots are allocated" "$(cat "$tracing/iosys")"
+fi
+echo "# $(grep '^slots:' "$tracing/iosys")"
+echo "# $(grep '^memory:' "$tracing/iosys")"
+echo >&3
+wait $!
+exec 3>&-
+same "$before" "$(count dropped)" "calls without a slot, after all"
+enable 0
+all_freed "after the last event"
+
+# An event of one instance is as good as any other
+mkdir "$tracing/instances/memory"
+echo 1 >"$tracing/instances/memory/events/iosys/io_syscall/enable"
+[ "$(allocated)" -gt 0 ] || die "an instance has no slots"
+rmdir "$tracing/instances/memory"
+all_freed "after an instance"
