@@ -32,21 +32,41 @@ all_freed() {
 [ -e "$tracing/events/iosys" ] || die "this kernel has no iosys"
 all_freed "before the first event"
 
-cat >blocked.py <<'END'
-# N threads that read an empty pipe, until there is a line to read
-import os, sys, threading
-n = int(sys.argv[1])
-threading.stack_size(65536)
-get, put = os.pipe()
-threads = [threading.Thread(target=os.read, args=(get, 1)) for _ in range(n)]
-for t in threads:
-    t.start()
-print("begun", flush=True)
-sys.stdin.readline()
-os.write(put, b"x" * n)
-for t in threads:
-    t.join()
+cat >blocked.c <<'END'
+/* 2000 threads that read an empty pipe, until there is a byte in the standard input */
+#include <pthread.h>
+#include <unistd.h>
+
+static int ends[2];
+
+static void *wait_for_end(void *arg)
+{
+	char c;
+
+	if (read(ends[0], &c, 1) < 0)
+		_exit(1);
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t threads[2000];
+	pthread_attr_t attr;
+	char c;
+
+	if (pipe(ends) || pthread_attr_init(&attr) || pthread_attr_setstacksize(&attr, 65536))
+		return 1;
+	for (int i = 0; i < 2000; i++)
+		if (pthread_create(&threads[i], &attr, wait_for_end, NULL))
+			return 1;
+	if (read(0, &c, 1) < 0 || close(ends[1]))
+		return 1;
+	for (int i = 0; i < 2000; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
 END
+gcc -O1 -Wall -Wextra -pthread -o blocked blocked.c
 
 enable 1
 cpus=$(awk -F- '{ print $NF + 1 }' /sys/devices/system/cpu/possible)
@@ -57,12 +77,14 @@ small=$(count slots)
 # Slots for many threads that wait, and no more than for these and what is spare
 before=$(count dropped)
 mkfifo go
-python3 blocked.py 3000 <go >begun &
+./blocked <go &
 exec 3>go
-until grep -q begun begun; do sleep 0.1; done
-until [ "$(count open)" -ge 3000 ]; do sleep 0.1; done
+until [ "$(count open)" -ge 2000 ]; do
+	kill -0 $! || die "the threads are gone"
+	sleep 0.1
+done
 same "$before" "$(count dropped)" "calls without a slot"
-[ "$(count slots)" -ge 3000 ] || die "3000 calls have $(count slots) slots" "$(cat "$tracing/iosys")"
+[ "$(count slots)" -ge 2000 ] || die "2000 calls have $(count slots) slots" "$(cat "$tracing/iosys")"
 [ "$(allocated)" -gt 0 ] || die "there are no slots in /proc/vmallocinfo"
 slots=$(($(memory call_slots) + $(memory request_slots)))
 # Beside the slots there are two words for each, at most
