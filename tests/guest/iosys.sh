@@ -11,7 +11,7 @@ check=$TRACERIG_TOP/tests/guest/iosys_check.py
 
 # get WORD: the number that follows a word in the file iosys
 get() {
-	sed -n "s/.*\b$1:* \([0-9]*\).*/\1/p" "$tracing/iosys"
+	sed -n "s/.*\b$1:* \([0-9]*\).*/\1/p" "$tracing/iosys" | head -n 1
 }
 
 accounts() {
