@@ -228,6 +228,47 @@ START_TEST(bound_past)
 }
 END_TEST
 
+/* A child's number can be another process's from the moment on that it was reaped */
+static const struct {
+	int pid;
+	u64 start, ts;
+	bool own;
+} processes[] = {
+	{ 11, 100, 900, true },	 /* the writer, which was reaped at 500 */
+	{ 11, 499, 900, true },	 /* its I/O may be slow to the end */
+	{ 11, 500, 900, false }, /* another process */
+	{ 11, 0, 499, true },	 /* a value that is no time */
+	{ 11, 0, 500, false },
+	{ 12, 100, 900, true },	 /* its helper */
+	{ 12, 500, 900, false },
+	{ 13, 800, 900, true },	 /* the baseline's child lives */
+	{ 14, 100, 900, false }, /* somebody else */
+	{ 0, 100, 900, false },	 /* the idle task */
+};
+
+START_TEST(own_alarms)
+{
+	struct reader *r = xzalloc(sizeof(*r));
+	int helper = 12;
+	struct alarm a = {
+		.pid = processes[_i].pid,
+		.start = processes[_i].start,
+		.ts = processes[_i].ts,
+	};
+
+	r->helper = &helper;
+	r->writer = (struct own){ .pid = 11, .ended = 500 };
+	r->baseline = (struct own){ .pid = 13 };
+	ck_assert_int_eq(reader_is_own(r, &a), processes[_i].own);
+	helper = 0;
+	r->writer = r->baseline = (struct own){ 0 };
+	ck_assert(!reader_is_own(r, &a));
+	a.pid = getpid();
+	ck_assert(reader_is_own(r, &a));
+	free(r);
+}
+END_TEST
+
 /* ---- alike cases ---- */
 
 static const struct {
@@ -634,6 +675,7 @@ int main(void)
 	tcase_add_test(t, above_limit);
 	tcase_add_test(t, needs);
 	tcase_add_loop_test(t, bound_past, 0, ARRAY_SIZE(bounds));
+	tcase_add_loop_test(t, own_alarms, 0, ARRAY_SIZE(processes));
 	tcase_add_test(t, worst);
 	tcase_add_test(t, without_limit);
 	suite_add_tcase(s, t);

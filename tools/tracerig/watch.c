@@ -286,6 +286,7 @@ static void close_window(struct watch *w)
 		return;
 	}
 	p->number = w->store.next++;
+	*w->reader.helper = 0;
 	fflush(NULL);
 	p->pid = fork();
 	if (!p->pid) {
@@ -306,7 +307,7 @@ static void close_window(struct watch *w)
 		w->trouble = true;
 		report(w, p, false);
 	}
-	w->reader.own_pid = p->pid;
+	w->reader.writer = (struct own){ .pid = p->pid };
 	reader_reset(&w->reader);
 }
 
@@ -318,6 +319,7 @@ static void end_pending(struct watch *w, int status)
 	char *error = NULL, *path;
 
 	w->pending.pid = 0;
+	w->reader.writer.ended = now_ns();
 	if (!status) {
 		error = store_added(&w->store, g, p.number);
 	} else {
@@ -350,7 +352,8 @@ static void end_baseline(struct watch *w, int status)
 {
 	/* If the child was killed, its instance would record on */
 	rig_end_baseline(&w->rig);
-	baseline_ended(&w->baseline, status, now_ns());
+	w->reader.baseline.ended = now_ns();
+	baseline_ended(&w->baseline, status, w->reader.baseline.ended);
 }
 
 static void reap(struct watch *w)
@@ -477,9 +480,6 @@ static void look_at_baseline(struct watch *w)
 
 	if (!plan_has_paths(p) || w->baseline.pid)
 		return;
-	/* Its alarms have been read; later, another process can have the number */
-	if (now - w->baseline.ended >= UNREAD)
-		w->reader.baseline_pid = 0;
 	if (now < w->baseline.next)
 		return;
 	for (i = 0; i < p->nr_charts; i++) {
@@ -487,7 +487,7 @@ static void look_at_baseline(struct watch *w)
 			return;
 	}
 	baseline_record(&w->baseline, &job);
-	w->reader.baseline_pid = w->baseline.pid;
+	w->reader.baseline = (struct own){ .pid = w->baseline.pid };
 }
 
 static void update_metrics(struct watch *w)
