@@ -234,16 +234,16 @@ static const struct {
 	u64 start, ts;
 	bool own;
 } processes[] = {
-	{ 11, 100, 900, true },	 /* the writer, which was reaped at 500 */
-	{ 11, 499, 900, true },	 /* its I/O may be slow to the end */
+	{ 11, 100, 900, true }, /* the writer, which was reaped at 500 */
+	{ 11, 499, 900, true }, /* its I/O may be slow to the end */
 	{ 11, 500, 900, false }, /* another process */
-	{ 11, 0, 499, true },	 /* a value that is no time */
+	{ 11, 0, 499, true }, /* a value that is no time */
 	{ 11, 0, 500, false },
-	{ 12, 100, 900, true },	 /* its helper */
+	{ 12, 100, 900, true }, /* its helper */
 	{ 12, 500, 900, false },
-	{ 13, 800, 900, true },	 /* the baseline's child lives */
+	{ 13, 800, 900, true }, /* the baseline's child lives */
 	{ 14, 100, 900, false }, /* somebody else */
-	{ 0, 100, 900, false },	 /* the idle task */
+	{ 0, 100, 900, false }, /* the idle task */
 };
 
 START_TEST(own_alarms)
