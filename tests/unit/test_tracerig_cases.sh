@@ -603,6 +603,43 @@ KNOWN=known CALLS=7 coded "$want"
 rm $map
 trap - EXIT
 
+# --- the state of the system: of a machine that is made up here
+made_up() { # FILE WHERE: a line of its own in a file that takes the place of WHERE
+	mkdir -p "machine/$(dirname "$1")"
+	echo "this is $1" >"machine/$1"
+	echo "$2 $1" >>machine.files
+}
+cpu=/sys/devices/system/cpu thermal=/sys/class/thermal
+for i in 0 1; do
+	for what in cur_freq min_freq max_freq governor; do
+		made_up cpu/cpufreq/policy$i/scaling_$what cpufreq.txt
+	done
+	made_up cpu/cpu$i/thermal_throttle/core_throttle_count throttle.txt
+	made_up thermal/thermal_zone$i/type thermal.txt
+	made_up thermal/thermal_zone$i/temp thermal.txt
+	made_up thermal/cooling_device$i/cur_state thermal.txt
+	made_up pressure/source$i pressure.txt
+done
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && [ -d $thermal ] && [ -d /proc/pressure ]; then
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c 'mount --bind machine/cpu "$1" && mount --bind machine/thermal "$2" &&
+		mount --bind machine/pressure /proc/pressure && "$0" stated 1000000000 a=1' \
+		"$UNIT/gen_cases" $cpu $thermal >made || wrong "gen_cases on a made-up machine: $(cat made)"
+	while read -r name file; do
+		case $file in
+		cpu/*) path=$cpu${file#cpu} ;;
+		thermal/*) path=$thermal${file#thermal} ;;
+		*) path=/proc/$file ;;
+		esac
+		[ "$(grep -A 1 -xF "==> $path <==" "stated/1/$name" | tail -n 1)" = "this is $file" ] ||
+			wrong "$name lacks $path: $(cat "stated/1/$name")"
+	done <machine.files
+	grep -qE '^ *"(cpufreq|throttle|thermal|pressure).txt"' stated/1/case.json && wrong "what is there is missing"
+fi
+for name in vmstat diskstats meminfo loadavg interrupts softirqs; do
+	[ "$(awk '{ print NF; exit }' "cases/$(numbers)/$name.txt")" = "$(awk '{ print NF; exit }' /proc/$name)" ] || wrong "another $name.txt"
+done
+
 # --- a full disk: no case, or a whole one
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	mkdir full
