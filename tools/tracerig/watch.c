@@ -66,7 +66,7 @@ struct pending {
 
 /**
  * struct seen - what has been printed of a chart
- * @limit:	the limit
+ * @limit:	the limit, or with by= the number of limits
  * @learnt:	this has been printed
  * @above:	whether it fits the load
  */
@@ -378,6 +378,11 @@ static void say_learnt(const struct plan_chart *c, const struct rig_chart *k,
 {
 	char center[32], limit[32];
 
+	if (k->by) {
+		say("%s: learnt: limits of %u of %u charts", c->name, k->limits,
+		    k->charts);
+		return;
+	}
 	format_value(limit, sizeof(limit), k->limit, k->is_time);
 	if (k->has_center)
 		say("%s: learnt%s: centre %s, limit %s", c->name,
@@ -394,20 +399,23 @@ static void warn_above(struct watch *w, size_t i)
 	const struct plan_chart *c = &w->o->plan.chart[i];
 	const struct rig_chart *k = &w->chart[i];
 	char *file = rig_chart_file(&w->rig, c);
-	char limit[32];
+	char limit[32], *of;
 	unsigned int share;
 	u64 values;
 
+	format_value(limit, sizeof(limit), k->limit, k->is_time);
+	of = k->by ? xstrdup("their limits") :
+		     xasprintf("the limit of %s", limit);
 	share = above_look(&w->seen[i].above, k, now_ns(), &values);
 	if (share)
 		complain(
-			"%s: %u %% of the %llu values of the last minute are above the limit of %s: if this is the usual load, %s >%s",
-			c->name, share, values,
-			format_value(limit, sizeof(limit), k->limit,
-				     k->is_time),
-			k->has_center ? "learn again: echo relearn" :
-					"set a higher one: echo ucl=VALUE",
+			"%s: %u %% of the %llu values of the last minute are above %s: if this is the usual load, %s >%s",
+			c->name, share, values, of,
+			k->by || k->has_center ?
+				"learn again: echo relearn" :
+				"set a higher one: echo ucl=VALUE",
 			file);
+	free(of);
 	free(file);
 }
 
@@ -416,14 +424,16 @@ static void look_at_chart(struct watch *w, size_t i)
 	const struct plan_chart *c = &w->o->plan.chart[i];
 	const struct rig_chart *k = &w->chart[i];
 	struct seen *s = &w->seen[i];
+	u64 limit;
 
 	rig_chart(&w->rig, c, &w->chart[i]);
 	if (!k->has_limit)
 		return;
-	if (!s->learnt || s->limit != k->limit)
+	limit = k->by ? k->limits : k->limit;
+	if (!s->learnt || s->limit != limit)
 		say_learnt(c, k, s->learnt);
 	s->learnt = true;
-	s->limit = k->limit;
+	s->limit = limit;
 	warn_above(w, i);
 }
 
