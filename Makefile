@@ -11,7 +11,7 @@ endif
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: ## Reproduce a performance failure in a guest and show what ctlchart catches
+demo: ## Reproduce a performance failure in a guest, and show what is caught and why
 	@tests/demo/run
 
 check: ## What CI runs: lint, unit, KUnit, selftests, guest ... (ONLY=STAGE,...: only these)

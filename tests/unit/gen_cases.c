@@ -3,8 +3,9 @@
  * gen_cases DIR KEEP [COMM=VALUE...]: cases as tracerig watch writes them, without a
  * kernel. Each VALUE, in ns, is an alarm of the program COMM. MAP and MAP_ID in the
  * environment are the path and the build-id, in hexadecimal, of a file that is mapped, which
- * has the number 1. STACK is the number of a stack in it that the window has, CALLS are
- * numbers of stacks that calls have, as in 1,7, and KNOWN is the kernel's file iosys_stacks.
+ * has the number 1. STACK is the number of a stack in it that the window has, called from
+ * the address CODE, CALLS are numbers of stacks that calls of the process TGID have, as in
+ * 1,7, and KNOWN is the kernel's file iosys_stacks.
  * BASELINE is written to DIR/.baseline, and the cases have it; NO_LINK is the errno of link().
  */
 #include <errno.h>
@@ -66,6 +67,7 @@ static const char call_format[] =
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 	"\tfield:u32 stack;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t tgid;\toffset:12;\tsize:4;\tsigned:1;\n"
 	"\nprint fmt: \"%u\", REC->stack\n";
 
 struct stack_event {
@@ -75,7 +77,7 @@ struct stack_event {
 	s32 pid;
 	u32 id;
 	u32 frames_loc;
-	u64 frame;
+	u64 frame[2];
 };
 
 struct call_event {
@@ -84,6 +86,7 @@ struct call_event {
 	u8 count;
 	s32 pid;
 	u32 stack;
+	s32 tgid;
 };
 
 static void add_stacks(struct tracepage *page, u64 ts)
@@ -92,10 +95,16 @@ static void add_stacks(struct tracepage *page, u64 ts)
 				 .frames_loc =
 					 sizeof(e.frame) << 16 |
 					 offsetof(struct stack_event, frame),
-				 .frame = 1ull << 63 | 1ull << 32 | 0x10 };
+				 .frame = { 1ull << 63 | 1ull << 32 | 0x10 } };
 	struct call_event c = { .type = 80 };
 	char *stack = getenv("STACK"), *calls = getenv("CALLS");
+	const char *code = getenv("CODE"), *tgid = getenv("TGID");
 
+	c.tgid = tgid ? atoi(tgid) : 0;
+	if (code)
+		e.frame[1] = strtoull(code, NULL, 16);
+	else
+		e.frames_loc -= sizeof(e.frame[1]) << 16;
 	if (stack) {
 		e.id = strtoul(stack, NULL, 10);
 		tracepage_event(page, ts, &e, sizeof(e));

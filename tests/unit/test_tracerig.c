@@ -228,6 +228,47 @@ START_TEST(bound_past)
 }
 END_TEST
 
+/* A child's number can be another process's from the moment on that it was reaped */
+static const struct {
+	int pid;
+	u64 start, ts;
+	bool own;
+} processes[] = {
+	{ 11, 100, 900, true }, /* the writer, which was reaped at 500 */
+	{ 11, 499, 900, true }, /* its I/O may be slow to the end */
+	{ 11, 500, 900, false }, /* another process */
+	{ 11, 0, 499, true }, /* a value that is no time */
+	{ 11, 0, 500, false },
+	{ 12, 100, 900, true }, /* its helper */
+	{ 12, 500, 900, false },
+	{ 13, 800, 900, true }, /* the baseline's child lives */
+	{ 14, 100, 900, false }, /* somebody else */
+	{ 0, 100, 900, false }, /* the idle task */
+};
+
+START_TEST(own_alarms)
+{
+	struct reader *r = xzalloc(sizeof(*r));
+	int helper = 12;
+	struct alarm a = {
+		.pid = processes[_i].pid,
+		.start = processes[_i].start,
+		.ts = processes[_i].ts,
+	};
+
+	r->helper = &helper;
+	r->writer = (struct own){ .pid = 11, .ended = 500 };
+	r->baseline = (struct own){ .pid = 13 };
+	ck_assert_int_eq(reader_is_own(r, &a), processes[_i].own);
+	helper = 0;
+	r->writer = r->baseline = (struct own){ 0 };
+	ck_assert(!reader_is_own(r, &a));
+	a.pid = getpid();
+	ck_assert(reader_is_own(r, &a));
+	free(r);
+}
+END_TEST
+
 /* ---- alike cases ---- */
 
 static const struct {
@@ -525,6 +566,81 @@ START_TEST(request)
 }
 END_TEST
 
+/* The kernel's file with a chart for each disk, as far as they have learnt, and another chart */
+#define BY(state1, state2)                                                                     \
+	"chart: x\nnumber: 1\ncall: ctlchart(a, k, by=dev)\nstate: learning 0 of 100 values\n" \
+	"values: learnt 150, judged 900, not charted 0\n"                                      \
+	"alarms: 7, kept 7, not written 2\n"                                                   \
+	"by dev: 2 of 64 charts, shared by the rest: learnt 0, judged 0\n\n"                   \
+	"part: x[dev=8:0]\nnumber: 2\n" state1                                                 \
+	"part values: learnt 100, judged 900, alarms 7, kept 7\n\n"                            \
+	"part: x[dev=8:16]\nnumber: 3\n" state2                                                \
+	"part values: learnt 50, judged 3, alarms 0, kept 0\n\n"                               \
+	"chart: y\nnumber: 4\nstate: judging\ncenter: 5\nlimit: 9\nvalues: learnt 100, judged 11\n"
+#define LEARNING "state: learning 50 of 100 values\n"
+#define JUDGING "state: judging\ncenter: 1000 ns\nlimit: 2000 ns\n"
+
+static const struct {
+	const char *text, *name;
+	struct rig_chart want;
+} charts[] = {
+	{ BY(LEARNING, LEARNING),
+	  "x",
+	  { .state = "learning 0 of 100 values",
+	    .values = 903,
+	    .alarms = 7,
+	    .not_written = 2,
+	    .by = true,
+	    .charts = 2 } },
+	{ BY(LEARNING, JUDGING),
+	  "x",
+	  { .state = "learning 0 of 100 values",
+	    .has_limit = true,
+	    .is_time = true,
+	    .values = 903,
+	    .alarms = 7,
+	    .not_written = 2,
+	    .by = true,
+	    .charts = 2,
+	    .limits = 1 } },
+	{ BY(JUDGING, JUDGING),
+	  "y",
+	  { .state = "judging",
+	    .has_limit = true,
+	    .has_center = true,
+	    .center = 5,
+	    .limit = 9,
+	    .values = 11,
+	    .alarms = 7,
+	    .not_written = 2 } },
+};
+
+START_TEST(chart_text)
+{
+	char *text = xstrdup(charts[_i].text);
+	const struct rig_chart *w = &charts[_i].want;
+	struct rig_chart got;
+
+	ck_assert(rig_parse_chart(text, charts[_i].name, &got));
+	ck_assert_str_eq(got.state, w->state);
+	ck_assert_int_eq(got.has_limit, w->has_limit);
+	ck_assert_int_eq(got.has_center, w->has_center);
+	ck_assert_int_eq(got.is_time, w->is_time);
+	ck_assert_uint_eq(got.center, w->center);
+	ck_assert_uint_eq(got.limit, w->limit);
+	ck_assert_uint_eq(got.values, w->values);
+	ck_assert_uint_eq(got.alarms, w->alarms);
+	ck_assert_uint_eq(got.not_written, w->not_written);
+	ck_assert_int_eq(got.by, w->by);
+	ck_assert_uint_eq(got.charts, w->charts);
+	ck_assert_uint_eq(got.limits, w->limits);
+	free(text);
+	text = xstrdup(charts[_i].text);
+	ck_assert(!rig_parse_chart(text, "z", &got));
+	free(text);
+}
+END_TEST
+
 /* The kernel's two files, whose lines belong together by their order alone */
 START_TEST(missed)
 {
@@ -628,12 +744,14 @@ int main(void)
 	tcase_add_test(t, same_event);
 	tcase_add_test(t, request);
 	tcase_add_test(t, missed);
+	tcase_add_loop_test(t, chart_text, 0, ARRAY_SIZE(charts));
 	tcase_add_test(t, followed);
 	suite_add_tcase(s, t);
 	t = tcase_create("alarms");
 	tcase_add_test(t, above_limit);
 	tcase_add_test(t, needs);
 	tcase_add_loop_test(t, bound_past, 0, ARRAY_SIZE(bounds));
+	tcase_add_loop_test(t, own_alarms, 0, ARRAY_SIZE(processes));
 	tcase_add_test(t, worst);
 	tcase_add_test(t, without_limit);
 	suite_add_tcase(s, t);

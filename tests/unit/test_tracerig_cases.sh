@@ -545,6 +545,113 @@ is_missing iosys_stacks || wrong "what has no room is not missing"
 mapped "$PWD/prog" ""
 grep -q '^ *"symbols"' mapped/1/case.json || wrong "no build-id: symbols are not missing"
 
+# --- names of code that was compiled at run time: the lines that the window's addresses need
+sleep 1000 &
+jit=$!
+map=/tmp/perf-$jit.map
+trap 'kill $jit; rm -f $map' EXIT
+names=mapped/1/symbols/tmp/perf-$jit.map
+# coded WANT: a case whose calls are of that process has these lines
+coded() {
+	TGID=$jit unmapped
+	printf %b "$1" | diff - "$names" || wrong "other names of code: $(cat known)"
+}
+# Stack 7 was called from the instruction before 0x7f0000001000; the last line is not finished
+printf '%s\n' '7f0000000ff0 10 call it' '7f0000001000 10 next' '1000 10 other' '7f0000000000 1000 old' \
+	'7f0000000fff 1 new' 'ffffffffff 0 empty' nothing >$map
+printf '7f0000000ff0 10 half' >>$map
+want='7f0000000ff0 10 call it\n7f0000000000 1000 old\n7f0000000fff 1 new\n'
+KNOWN=known CALLS=7 coded "$want"
+! is_missing symbols || wrong "names of code: symbols are missing"
+grep -q "^ *\"name\":\"symbols/tmp/perf-$jit.map\"" mapped/1/case.json || wrong "names of code are not listed"
+"$program" pack ./mapped/1 -o - | tar -t | grep -qx "1/symbols/tmp/perf-$jit.map" || wrong "the TAR lacks names of code"
+# A stack that the window has; what both have is there once
+MAP=$PWD/prog MAP_ID=$id STACK=7 CODE=7f0000001001 CALLS=7 coded '7f0000001000 10 next\n'
+MAP=$PWD/prog MAP_ID=$id STACK=7 CODE=7f0000001001 KNOWN=known CALLS=7,9,7 coded '7f0000001000 10 next\n'
+no_names() {
+	[ -z "$(find mapped/1 -name 'perf-*')" ] || wrong "$1"
+}
+# Another process, no address with a name, and no map: nothing is missing
+TGID=$$ KNOWN=known CALLS=7 unmapped
+! is_missing symbols || wrong "a process without a map: symbols are missing"
+no_names "names of another process"
+TGID=$jit KNOWN=known CALLS=9 unmapped
+no_names "names that no address needs"
+# A map that must not be used, and one that is too large
+refuses() { # WHAT
+	TGID=$jit KNOWN=known CALLS=7 unmapped
+	is_missing symbols || wrong "$1: symbols are not missing"
+	[ ! -e $names ] || [ "$(stat -c %s $names)" -le $((4 << 20)) ] || wrong "$1: is copied"
+}
+mv $map there
+ln -s "$PWD/there" $map && refuses "a symbolic link"
+rm $map && mkfifo $map && refuses "a FIFO"
+rm $map
+yes "7f0000000ff0 10 $(printf %0900d 0)" | head -n 10000 >$map && refuses "a large map"
+if [ "$(id -u)" -eq 0 ]; then
+	cp there $map
+	chown 65534 $map
+	refuses "a map of another user"
+	no_names "names by another user"
+fi
+kill $jit
+wait $jit 2>/dev/null
+# Of a process that has ended there may be a map, too
+rm -f $map
+mv there $map
+KNOWN=known CALLS=7 coded "$want"
+rm $map
+# In a container the map is elsewhere, with the number that the process has there
+if [ "$(id -u)" -eq 0 ] && unshare -mpf true 2>/dev/null; then
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -mpf sh -c 'mount -t tmpfs tmpfs /tmp && echo "7f0000000ff0 10 inside" >/tmp/perf-$$.map && exec sleep 1000' &
+	outer=$!
+	trap 'kill -KILL $jit' EXIT
+	until jit=$(ps -o pid= --ppid $outer | tr -d ' ') && [ -e "/proc/$jit/root/tmp/perf-1.map" ]; do sleep 0.05; done
+	names=mapped/1/symbols/tmp/perf-$jit.map
+	KNOWN=known CALLS=7 coded '7f0000000ff0 10 inside\n'
+	kill -KILL "$jit"
+	wait $outer 2>/dev/null
+fi
+trap - EXIT
+
+# --- the state of the system: of a machine that is made up here
+made_up() { # FILE WHERE: a line of its own in a file that takes the place of WHERE
+	mkdir -p "machine/$(dirname "$1")"
+	echo "this is $1" >"machine/$1"
+	echo "$2 $1" >>machine.files
+}
+cpu=/sys/devices/system/cpu thermal=/sys/class/thermal
+for i in 0 1; do
+	for what in cur_freq min_freq max_freq governor; do
+		made_up cpu/cpufreq/policy$i/scaling_$what cpufreq.txt
+	done
+	made_up cpu/cpu$i/thermal_throttle/core_throttle_count throttle.txt
+	made_up thermal/thermal_zone$i/type thermal.txt
+	made_up thermal/thermal_zone$i/temp thermal.txt
+	made_up thermal/cooling_device$i/cur_state thermal.txt
+	made_up pressure/source$i pressure.txt
+done
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && [ -d $thermal ] && [ -d /proc/pressure ]; then
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c 'mount --bind machine/cpu "$1" && mount --bind machine/thermal "$2" &&
+		mount --bind machine/pressure /proc/pressure && "$0" stated 1000000000 a=1' \
+		"$UNIT/gen_cases" $cpu $thermal >made || wrong "gen_cases on a made-up machine: $(cat made)"
+	while read -r name file; do
+		case $file in
+		cpu/*) path=$cpu${file#cpu} ;;
+		thermal/*) path=$thermal${file#thermal} ;;
+		*) path=/proc/$file ;;
+		esac
+		[ "$(grep -A 1 -xF "==> $path <==" "stated/1/$name" | tail -n 1)" = "this is $file" ] ||
+			wrong "$name lacks $path: $(cat "stated/1/$name")"
+	done <machine.files
+	grep -qE '^ *"(cpufreq|throttle|thermal|pressure).txt"' stated/1/case.json && wrong "what is there is missing"
+fi
+for name in vmstat diskstats meminfo loadavg interrupts softirqs; do
+	[ "$(awk '{ print NF; exit }' "cases/$(numbers)/$name.txt")" = "$(awk '{ print NF; exit }' /proc/$name)" ] || wrong "another $name.txt"
+done
+
 # --- a full disk: no case, or a whole one
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	mkdir full

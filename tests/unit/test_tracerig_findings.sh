@@ -103,6 +103,14 @@ mv prog moved
 gcc -O1 -g -Wl,--build-id=sha1 -o prog prog.c && from work
 rm prog && mkfifo prog && from work
 rm prog && from work
+# Code that was compiled at run time has the name that the case has
+mv pread/iosys_stacks kept_stacks
+echo 'stack 1 end=complete guessed=0 frames=0+0x7f0000001000' >pread/iosys_stacks
+mkdir -p pread/symbols/tmp
+echo '7f0000001000 10 JS:*readSettings /app.js:7' >pread/symbols/tmp/perf-1000.map
+"$program" explain $slow ./pread >out 2>err || wrong "explain pread, code that was compiled"
+says pread '  ioreq: server: pread64 /data/x.* from 0x7f0000001000 JS:\*readSettings /app\.js:7$'
+mv kept_stacks pread/iosys_stacks
 # A damaged one costs a line
 printf 'stack 1\n' >>pread/iosys_stacks
 explain pread

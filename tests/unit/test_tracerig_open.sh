@@ -182,8 +182,11 @@ cp "$program" liar
 start=$(python3 -c 'import json; print(json.load(open("slow/case.json"))["alarm"]["start"])')
 cat >liar/pathdiff <<END
 #!/bin/sh
-echo '{"slow":[{"start":$start,"duration":4000000,"pid":1000,"cause":0,"self":1,"normal_self":1,"excess":3900000}],
-"causes":[{"headline":["x"],"function":"</script><img src=x>","worst":7,"functions":[1,"x",{"function":"</script><u>","self":"9","normal_self":-3},{"self":1e300}]},3]}'
+echo '{"slow":[{"start":$start,"duration":4000000,"pid":1000,"cause":0,"self":1,"normal_self":1,"excess":3900000},
+{"start":$start,"duration":4000000,"pid":77,"cause":2,"self":1,"normal_self":1,"excess":3900000},
+{"start":7,"duration":4000000,"pid":1000,"cause":3,"self":1,"normal_self":1,"excess":3900000}],
+"causes":[{"headline":["x"],"function":"</script><img src=x>","worst":7,"functions":[1,"x",{"function":"</script><u>","self":"9","normal_self":-3},{"self":1e300}]},3,
+{"headline":"another thread"},{"headline":"another time"}]}'
 END
 chmod +x liar/pathdiff
 liar/tracerig open --timeout=10m ./slow -o liar.html 2>err || wrong "a program that lies: $(cat err)"
@@ -238,9 +241,9 @@ done
 shows '[true,true]' branches.html \
 	'const r = DATA.analyzers[0], rows = [...document.querySelectorAll("h2 ~ .scroll tbody tr")].map(tr => tr.children[2] && tr.children[2].textContent);
 	return [text("h2").includes("branches: what ran between two samples"), r.functions.length > 5 && r.functions.every(f => rows.includes(f[0]))]' "lbrtime"
-shows '["</script><u>",0]' liar.html \
+shows '[1,"</script><u>",0]' liar.html \
 	'const p = DATA.analyzers[0].paths;
-	return [p[0].functions.find(f => f[0])[0], document.querySelectorAll("main img, main u").length]' "a program that lies"
+	return [p.length, p[0].functions.find(f => f[0])[0], document.querySelectorAll("main img, main u").length]' "a program that lies"
 
 # --- what is left out
 shows '[100000,true,true,true]' larger.html \

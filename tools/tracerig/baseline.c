@@ -200,7 +200,6 @@ void baseline_ended(struct baseline *b, int status, u64 now)
 	int error = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 
 	b->pid = 0;
-	b->ended = now;
 	b->next = now + (error ? SOON : AGAIN);
 	if (error && error != NOTHING)
 		complain("normal executions are not recorded: %s",

@@ -20,12 +20,10 @@
  * struct baseline - the child that records it
  * @pid:	a child, 0: none
  * @next:	when to record it again, ns of CLOCK_MONOTONIC
- * @ended:	when the last child has ended
  */
 struct baseline {
 	pid_t pid;
 	u64 next;
-	u64 ended;
 };
 
 /**

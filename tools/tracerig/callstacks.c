@@ -12,6 +12,9 @@
 /* Of a window; the kernel has room for some 40,000 stacks and 2048 files */
 #define NUMBERS_MAX 65536
 
+/* Frames in memory of no file, of all stacks of a window */
+#define ADDRESSES_MAX 262144
+
 /* Bytes of the copy, and which of them stacks may have: their files come after them */
 #define BYTES_MAX (4u << 20)
 #define STACKS_BYTES_MAX (3u << 20)
@@ -25,11 +28,25 @@
  * @id:		the number
  * @wanted:	something of the window refers to it
  * @known:	the window has what it stands for
+ * @addr:	of a stack's frames in memory of no file, what was executed
+ * @nr:		number of these
  */
 struct number {
 	u32 id;
 	bool wanted;
 	bool known;
+	u64 *addr;
+	size_t nr, room;
+};
+
+/**
+ * struct caller - a process that has calls with a stack
+ * @id:		the stack's number
+ * @tgid:	the process
+ */
+struct caller {
+	u32 id;
+	s32 tgid;
 };
 
 /**
@@ -65,18 +82,48 @@ static struct number *get(struct hash *h, u32 id)
 	return n;
 }
 
+static void add_caller(struct callstacks *s, u32 id, s32 tgid)
+{
+	u64 hash = hash_pair(id, tgid);
+	struct caller *c;
+
+	hash_for_each_possible_entry(&s->callers, hash, c) {
+		if (c->id == id && c->tgid == tgid)
+			return;
+	}
+	if (s->callers.nr == NUMBERS_MAX)
+		return;
+	c = hash_new(&s->callers, hash, sizeof(*c));
+	c->id = id;
+	c->tgid = tgid;
+}
+
 /**
  * callstacks_called - note the stack of a call in the window
  * @s: the stacks
  * @id: its number; 0: it has none
+ * @tgid: the process that called; 0: not known
  */
-void callstacks_called(struct callstacks *s, u32 id)
+void callstacks_called(struct callstacks *s, u32 id, s32 tgid)
 {
 	struct number *n = id ? get(&s->stacks, id) : NULL;
 
-	if (n)
+	if (n) {
 		n->wanted = true;
+		add_caller(s, id, tgid);
+	}
 	s->left_out += id && !n;
+}
+
+/* A frame in memory of no file: if it is a caller's, the address is that after the call */
+static void add_address(struct callstacks *s, struct number *n, u64 addr,
+			size_t frame)
+{
+	if (s->addresses == ADDRESSES_MAX)
+		return;
+	s->addresses++;
+	GROW(n->addr, n->nr, n->room);
+	n->addr[n->nr++] = addr - !!frame;
 }
 
 static void want_map(struct callstacks *s, u32 id)
@@ -98,12 +145,16 @@ void callstacks_defined(struct callstacks *s, u32 id, const u64 *frame,
 			size_t nr)
 {
 	struct number *n = get(&s->stacks, id);
+	bool is_new = n && !n->known;
+	size_t i;
 
 	if (n)
 		n->known = true;
-	for (; nr; nr--, frame++) {
-		if (*frame & FRAME_IN_FILE)
-			want_map(s, (*frame & ~FRAME_IN_FILE) >> FRAME_SHIFT);
+	for (i = 0; i < nr; i++) {
+		if (frame[i] & FRAME_IN_FILE)
+			want_map(s, (frame[i] & ~FRAME_IN_FILE) >> FRAME_SHIFT);
+		else if (is_new)
+			add_address(s, n, frame[i], i);
 	}
 }
 
@@ -118,6 +169,23 @@ void callstacks_mapped(struct callstacks *s, u32 id)
 
 	if (n)
 		n->known = true;
+}
+
+/* Note what the kernel's line of a stack or of a file refers to */
+static void add_line(struct callstacks *s, const struct stackfile_line *l,
+		     struct number *n, bool is_map, struct elfcopy *symbols)
+{
+	u32 i;
+
+	for (i = 0; !is_map && i < l->nr; i++) {
+		if (l->map[i])
+			want_map(s, l->map[i]);
+		else if (!n->known)
+			add_address(s, n, l->offset[i], i);
+	}
+	n->known = true;
+	if (is_map)
+		elfcopy_add(symbols, l->path, l->build_id, l->build_id_size);
 }
 
 /* Copy a line that is wanted; false if there is no room for it */
@@ -142,7 +210,6 @@ static void copy(struct callstacks *s, FILE *from, FILE *to,
 	size_t bytes = 0;
 	struct number *n;
 	bool is_map;
-	u32 i;
 
 	while (fgets(text, STACKFILE_LINE, from)) {
 		kind = stackfile_parse(text, l);
@@ -152,17 +219,13 @@ static void copy(struct callstacks *s, FILE *from, FILE *to,
 		n = find(is_map ? &s->maps : &s->stacks, l->id);
 		if (!n || !n->wanted)
 			continue;
-		n->known = true;
-		if (!copy_line(text, to, is_map ? BYTES_MAX : STACKS_BYTES_MAX,
-			       &bytes)) {
+		if (copy_line(text, to, is_map ? BYTES_MAX : STACKS_BYTES_MAX,
+			      &bytes)) {
+			add_line(s, l, n, is_map, symbols);
+		} else {
+			n->known = true;
 			account[is_map].left_out++;
-			continue;
 		}
-		for (i = 0; i < l->nr; i++)
-			want_map(s, l->map[i]);
-		if (is_map)
-			elfcopy_add(symbols, l->path, l->build_id,
-				    l->build_id_size);
 	}
 	free(text);
 	free(l);
@@ -188,12 +251,28 @@ static void print_account(FILE *to, const char *what, const struct account *a)
 		(unsigned long long)a->left_out);
 }
 
+/* Which process has what code */
+static void add_code(const struct callstacks *s, struct jitmaps *code)
+{
+	const struct caller *c;
+	const struct number *n;
+	u32 i;
+
+	code->left_out |= s->addresses == ADDRESSES_MAX ||
+			  s->callers.nr == NUMBERS_MAX;
+	hash_for_each(&s->callers, i, c) {
+		n = find(&s->stacks, c->id);
+		if (n)
+			jitmaps_add(code, c->tgid, n->addr, n->nr);
+	}
+}
+
 /**
  * callstacks_write - copy what the window needs of the kernel's file into a case
  * @s: the stacks of the window
  * @known: the kernel's file
  * @dir: the case
- * @symbols: the files that frames are in are added
+ * @symbols: the files that frames are in, and other addresses of frames, are added
  * @missing: array; the name of the file is added if the case lacks some of it
  *
  * Return: false, with errno set, if it could not be written.
@@ -227,6 +306,7 @@ bool callstacks_write(struct callstacks *s, const char *known, const char *dir,
 	}
 	if (from)
 		fclose(from);
+	add_code(s, &symbols->code);
 	symbols->left_out |= account[1].unknown || account[1].left_out;
 	if (s->left_out || account[0].unknown || account[0].left_out ||
 	    account[1].unknown || account[1].left_out)
@@ -241,6 +321,12 @@ bool callstacks_write(struct callstacks *s, const char *known, const char *dir,
  */
 void callstacks_free(struct callstacks *s)
 {
+	struct number *n;
+	u32 i;
+
+	hash_for_each(&s->stacks, i, n)
+		free(n->addr);
+	hash_free(&s->callers);
 	hash_free(&s->stacks);
 	hash_free(&s->maps);
 }

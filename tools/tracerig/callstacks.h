@@ -19,16 +19,20 @@
 /**
  * struct callstacks - what the window has of stacks, and what it needs
  * @stacks:	numbers of stacks that its calls have
+ * @callers:	processes with calls that have them
  * @maps:	numbers of files that frames are in
  * @left_out:	calls whose stacks have no room in @stacks
+ * @addresses:	number of frames in memory of no file
  */
 struct callstacks {
 	struct hash stacks;
+	struct hash callers;
 	struct hash maps;
 	u64 left_out;
+	size_t addresses;
 };
 
-void callstacks_called(struct callstacks *s, u32 id);
+void callstacks_called(struct callstacks *s, u32 id, s32 tgid);
 void callstacks_defined(struct callstacks *s, u32 id, const u64 *frame,
 			size_t nr);
 void callstacks_mapped(struct callstacks *s, u32 id);

@@ -216,6 +216,7 @@ static int copy_files(const struct elfcopy *s, const char *dir)
 {
 	struct rlimit seconds = { CPU_SECONDS_MAX, CPU_SECONDS_MAX };
 	struct rlimit limit = { BYTES_MAX, BYTES_MAX };
+	char *symbols = xasprintf("%s/" SYMBOLS_DIR, dir);
 	bool good = true;
 	u64 bytes;
 	size_t i;
@@ -229,6 +230,10 @@ static int copy_files(const struct elfcopy *s, const char *dir)
 		good &= bytes > 0;
 		limit.rlim_cur -= bytes;
 	}
+	limit.rlim_cur = JITMAPS_BYTES;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	good &= jitmaps_copy(&s->code, symbols);
+	free(symbols);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -272,8 +277,8 @@ bool elfcopy_collect(const struct elfcopy *s, const char *dir, int *helper)
 	int status = -1;
 	char *path;
 
-	if (!s->nr)
-		return !s->left_out;
+	if (!s->nr && !s->code.nr)
+		return !s->left_out && !s->code.left_out;
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
@@ -306,5 +311,6 @@ void elfcopy_free(struct elfcopy *s)
 	for (i = 0; i < s->nr; i++)
 		free(s->file[i].path);
 	free(s->file);
+	jitmaps_free(&s->code);
 	*s = (struct elfcopy){ 0 };
 }

@@ -2,7 +2,7 @@
 /*
  * The symbols of programs and libraries that addresses in a case need: in its directory
  * symbols, which ioreq and lbrtime use with --symfs, copies of the files without code and
- * data.
+ * data, and what perf maps say of other addresses.
  */
 #ifndef TRACERIG_ELFCOPY_H
 #define TRACERIG_ELFCOPY_H
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
+
+#include "jitmaps.h"
 
 #define SYMBOLS_DIR "symbols"
 
@@ -34,11 +36,13 @@ struct elfcopy_file {
  * @file:	the files
  * @nr:		number of these
  * @left_out:	whether there were more, or ones that are not known
+ * @code:	addresses in memory of no file
  */
 struct elfcopy {
 	struct elfcopy_file *file;
 	size_t nr, room;
 	bool left_out;
+	struct jitmaps code;
 };
 
 bool elfcopy_is_below(const char *path);

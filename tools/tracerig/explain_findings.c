@@ -227,6 +227,23 @@ static struct finding *path_finding(struct explain *x,
 	return f;
 }
 
+/**
+ * explain_has_path - whether a slow execution that pathdiff lists is a part of the operation
+ * @x: the case
+ * @slow: the execution
+ *
+ * Others are in the recording by chance.
+ */
+bool explain_has_path(const struct explain *x, struct json_object *slow)
+{
+	u64 start = number(slow, "start"), duration = number(slow, "duration");
+	u64 end;
+
+	return number(slow, "pid") == (u64)x->op.pid && member(slow, "cause") &&
+	       !__builtin_add_overflow(start, duration, &end) &&
+	       overlap(&x->op, start, end) >= duration / 2;
+}
+
 /*
  * Add a slow execution if it is a part of the operation; false if it is damaged. @left counts
  * those without room.
@@ -241,8 +258,7 @@ static bool add_path(struct explain *x, struct json_object *slow,
 
 	if (__builtin_add_overflow(start, duration, &end))
 		return false;
-	if (number(slow, "pid") != (u64)x->op.pid || !member(slow, "cause") ||
-	    overlap(&x->op, start, end) < duration / 2 || !excess)
+	if (!explain_has_path(x, slow) || !excess)
 		return true;
 	if (cause >= length(causes))
 		return false;

@@ -234,14 +234,16 @@ static void weigh_unseen(struct explain *x, double *c)
 		explain_doubt(
 			x, c, 0.9,
 			xasprintf(
-				"events are lost, or not recorded, at %llu places that can be in the operation",
-				(unsigned long long)x->lost));
+				"events are lost, or not recorded, at %llu place%s that can be in the operation",
+				(unsigned long long)x->lost,
+				x->lost == 1 ? "" : "s"));
 	if (x->odd)
 		explain_doubt(
 			x, c, 0.8,
 			xasprintf(
-				"events disagree %llu times on whether the thread ran",
-				(unsigned long long)x->odd));
+				"events disagree %llu time%s on whether the thread ran",
+				(unsigned long long)x->odd,
+				x->odd == 1 ? "" : "s"));
 	if (p->kind == PART_BLOCKED_BLIND)
 		explain_doubt(x, c, 0.5, xstrdup("the waker is not recorded"));
 	if (p->kind == PART_RUN && (!x->seen[SAW_IRQ] || !x->seen[SAW_SOFTIRQ]))

@@ -109,14 +109,28 @@ static struct json_object *path_object(struct json_object *cause)
 	return o;
 }
 
-static void add_paths(struct json_object *to, struct json_object *result)
+/* Those causes that the operation has, and not those of other executions */
+static void add_paths(const struct explain *x, struct json_object *to,
+		      struct json_object *result)
 {
 	struct json_object *a = json_object_new_array();
 	struct json_object *causes = member(result, "causes");
-	size_t i;
+	struct json_object *slow = member(result, "slow");
+	size_t nr = length(causes, SIZE_MAX), i, shown = 0;
+	bool *has = xcalloc(nr + 1, sizeof(*has));
 
-	for (i = 0; i < length(causes, CAUSES_MAX); i++)
+	for (i = 0; i < length(slow, SIZE_MAX); i++) {
+		if (explain_has_path(x, item(slow, i)))
+			has[min(number(item(slow, i), "cause"), (u64)nr)] =
+				true;
+	}
+	for (i = 0; i < nr && shown < CAUSES_MAX; i++) {
+		if (!has[i])
+			continue;
 		json_object_array_add(a, path_object(item(causes, i)));
+		shown++;
+	}
+	free(has);
 	json_object_object_add(to, "paths", a);
 }
 
@@ -241,7 +255,7 @@ struct json_object *open_analyzers(const struct explain *x)
 		o = json_object_new_object();
 		json_string(o, "name", analyzer_name(i));
 		if (i == PATHDIFF)
-			add_paths(o, result);
+			add_paths(x, o, result);
 		else if (i == IOREQ)
 			add_request(x, o, result);
 		else

@@ -639,7 +639,7 @@ function fillParts() {
 	if (X.unseen)
 		put(left, "", bold(time(X.unseen)), " of the operation are not recorded.");
 	if (OP && X.parts.length)
-		put(left, "", `Compared with ${counted(X.normal, "normal execution")} in the recording; ${X.chance.toPrecision(2)} of ${count(ALARM.judged)} values are expected to be so large by chance.`);
+		put(left, "", `Compared with ${counted(X.normal, "normal execution")} in the recording; ${X.chance.toPrecision(2)} of ${counted(ALARM.judged, "value")} ${ALARM.judged === 1 ? "is" : "are"} expected to be so large by chance.`);
 	for (const d of X.doubts || [])
 		put(left, "", bold("doubt: "), d);
 	for (const d of X.not_seen || [])
@@ -711,7 +711,8 @@ const RENDER = {
 				add(tr, "td", "f", name);
 				const cell = add(tr, "td", "beside");
 				for (const [cls, ns] of [["bad", slow], ["normal", normal]])
-					add(cell, "div", cls).style.width = 100 * ns / most + "%";
+					if (ns)
+						add(cell, "div", cls).style.width = 100 * ns / most + "%";
 			}
 		}
 	},

@@ -186,12 +186,31 @@ static void parse_alarm(struct reader *r, struct tep_record *record,
 	keys_text(judged, keys, a->keys, sizeof(a->keys));
 }
 
+/* Values that are no times have no start */
+static bool is_of(const struct alarm *a, int pid, u64 ended)
+{
+	return pid && a->pid == pid &&
+	       (!ended || (a->start ? a->start : a->ts) < ended);
+}
+
+/**
+ * reader_is_own - whether the watch itself has caused an alarm
+ * @r: the reader
+ * @a: the alarm
+ *
+ * Otherwise, writing a case could cause the next case.
+ */
+bool reader_is_own(const struct reader *r, const struct alarm *a)
+{
+	return is_of(a, getpid(), 0) ||
+	       is_of(a, r->writer.pid, r->writer.ended) ||
+	       is_of(a, *r->helper, r->writer.ended) ||
+	       is_of(a, r->baseline.pid, r->baseline.ended);
+}
+
 static void add_alarm(struct reader *r, const struct alarm *a)
 {
-	/* Otherwise, writing a case could cause the next case */
-	if (a->pid == getpid() || (r->own_pid && a->pid == r->own_pid) ||
-	    (r->baseline_pid && a->pid == r->baseline_pid) ||
-	    (*r->helper && a->pid == *r->helper))
+	if (reader_is_own(r, a))
 		r->own++;
 	else
 		alarm_list_add(&r->alarms, a);

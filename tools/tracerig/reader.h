@@ -46,6 +46,17 @@ struct spool {
 };
 
 /**
+ * struct own - a child of the watch, whose alarms are in no case
+ * @pid:	its process; 0: there was none yet
+ * @ended:	when it was reaped, ns of CLOCK_MONOTONIC; 0: it lives. From then on, another
+ *		process can have the number
+ */
+struct own {
+	int pid;
+	u64 ended;
+};
+
+/**
  * struct reader - the ring buffers of all CPUs
  * @fd:		a file trace_pipe_raw for each CPU, -1 if it is not there
  * @cpus:	number of these
@@ -67,9 +78,9 @@ struct spool {
  * @nr_alarms:	number of them, with those that had no room in @spool
  * @dir:	where the spool may make a file
  * @own:	number of alarms since the start that the watch itself caused
- * @own_pid:	the child that writes a case, or 0
- * @baseline_pid: the child that records normal executions, or 0
- * @helper:	the number of a process that helps it, in memory that they share
+ * @writer:	the child that writes a case
+ * @baseline:	the child that records normal executions
+ * @helper:	the number of a process that helps @writer, in memory that they share
  */
 struct reader {
 	int *fd;
@@ -91,8 +102,8 @@ struct reader {
 	u64 lead_in;
 	const char *dir;
 	u64 own;
-	int own_pid;
-	int baseline_pid;
+	struct own writer;
+	struct own baseline;
 	int *helper;
 };
 
@@ -100,6 +111,7 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		  const char *const *systems, const char *dir, u64 lead_in);
 bool reader_pass(struct reader *r);
 void reader_finish(struct reader *r);
+bool reader_is_own(const struct reader *r, const struct alarm *a);
 bool reader_needs(const struct reader *r, unsigned int nth);
 void reader_reset(struct reader *r);
 void reader_close(struct reader *r);

@@ -702,6 +702,57 @@ static u64 missed_calls(const struct rig *r, const struct plan_chart *c)
 	return missed;
 }
 
+static void add_part(struct rig_chart *chart, const struct kernel_chart *k)
+{
+	chart->charts++;
+	chart->limits += k->has_limit;
+	chart->has_limit |= k->has_limit;
+	chart->is_time |= k->is_time;
+	chart->values += k->values;
+}
+
+/**
+ * rig_parse_chart - parse a chart's lines and counts
+ * @text: the event's file "ctlchart", which is modified
+ * @name: the chart
+ * @chart: filled in, but for @missed
+ *
+ * Return: false if the chart is not there.
+ */
+bool rig_parse_chart(char *text, const char *name, struct rig_chart *chart)
+{
+	struct kernel_chart k;
+	bool found = false;
+	char *line;
+
+	*chart = (struct rig_chart){ 0 };
+	line = strstr(text, "\nalarms: ");
+	if (line)
+		sscanf(line, "\nalarms: %llu, kept %*u, not written %llu",
+		       &chart->alarms, &chart->not_written);
+	while (kernel_next_chart(&text, &k)) {
+		if (found && !k.part)
+			break;
+		if (found)
+			add_part(chart, &k);
+		if (found || k.part || strcmp(k.name, name) != 0)
+			continue;
+		found = true;
+		snprintf(chart->state, sizeof(chart->state), "%s",
+			 k.state ? k.state : "");
+		chart->has_limit = k.has_limit;
+		chart->by = k.by;
+		chart->values = k.values;
+		if (k.by)
+			continue;
+		chart->has_center = k.has_center;
+		chart->is_time = k.is_time;
+		chart->center = k.limits.center;
+		chart->limit = k.limits.ucl;
+	}
+	return found;
+}
+
 /**
  * rig_chart - read a chart's lines and counts
  * @r: the rig
@@ -713,29 +764,12 @@ static u64 missed_calls(const struct rig *r, const struct plan_chart *c)
 bool rig_chart(const struct rig *r, const struct plan_chart *c,
 	       struct rig_chart *chart)
 {
-	char *text = rig_chart_text(r, c), *rest = text, *line;
-	struct kernel_chart k;
-	bool found = false;
+	char *text = rig_chart_text(r, c);
+	bool found = text && rig_parse_chart(text, c->name, chart);
 
-	*chart = (struct rig_chart){ 0 };
-	line = text ? strstr(text, "\nalarms: ") : NULL;
-	if (line)
-		sscanf(line, "\nalarms: %llu, kept %*u, not written %llu",
-		       &chart->alarms, &chart->not_written);
+	if (!text)
+		*chart = (struct rig_chart){ 0 };
 	chart->missed = missed_calls(r, c);
-	while (!found && kernel_next_chart(&rest, &k)) {
-		found = !k.part && !strcmp(k.name, c->name);
-		if (!found)
-			continue;
-		snprintf(chart->state, sizeof(chart->state), "%s",
-			 k.state ? k.state : "");
-		chart->has_limit = k.has_limit;
-		chart->has_center = k.has_center;
-		chart->is_time = k.is_time;
-		chart->center = k.limits.center;
-		chart->limit = k.limits.ucl;
-		chart->values = k.values;
-	}
 	free(text);
 	return found;
 }

@@ -28,6 +28,10 @@
  * @alarms:	number of alarms
  * @not_written: number of alarms that are not in the ring buffer
  * @missed:	number of a function's calls that its probes have missed
+ * @by:		it has a chart for each value of a field (by=): @center and @limit are 0,
+ *		@has_limit says whether any of them has a limit
+ * @charts:	number of these
+ * @limits:	how many of them have a limit
  */
 struct rig_chart {
 	char state[64];
@@ -40,6 +44,9 @@ struct rig_chart {
 	u64 alarms;
 	u64 not_written;
 	u64 missed;
+	bool by;
+	unsigned int charts;
+	unsigned int limits;
 };
 
 /**
@@ -80,6 +87,7 @@ char *rig_close(struct rig *r);
 char *rig_damage(const struct rig *r);
 char *rig_chart_file(const struct rig *r, const struct plan_chart *c);
 char *rig_chart_text(const struct rig *r, const struct plan_chart *c);
+bool rig_parse_chart(char *text, const char *name, struct rig_chart *chart);
 bool rig_chart(const struct rig *r, const struct plan_chart *c,
 	       struct rig_chart *chart);
 u64 rig_missed(const char *probes, const char *profile, const char *system,

@@ -66,7 +66,7 @@ struct pending {
 
 /**
  * struct seen - what has been printed of a chart
- * @limit:	the limit
+ * @limit:	the limit, or with by= the number of limits
  * @learnt:	this has been printed
  * @above:	whether it fits the load
  */
@@ -286,6 +286,7 @@ static void close_window(struct watch *w)
 		return;
 	}
 	p->number = w->store.next++;
+	*w->reader.helper = 0;
 	fflush(NULL);
 	p->pid = fork();
 	if (!p->pid) {
@@ -306,7 +307,7 @@ static void close_window(struct watch *w)
 		w->trouble = true;
 		report(w, p, false);
 	}
-	w->reader.own_pid = p->pid;
+	w->reader.writer = (struct own){ .pid = p->pid };
 	reader_reset(&w->reader);
 }
 
@@ -318,6 +319,7 @@ static void end_pending(struct watch *w, int status)
 	char *error = NULL, *path;
 
 	w->pending.pid = 0;
+	w->reader.writer.ended = now_ns();
 	if (!status) {
 		error = store_added(&w->store, g, p.number);
 	} else {
@@ -350,7 +352,8 @@ static void end_baseline(struct watch *w, int status)
 {
 	/* If the child was killed, its instance would record on */
 	rig_end_baseline(&w->rig);
-	baseline_ended(&w->baseline, status, now_ns());
+	w->reader.baseline.ended = now_ns();
+	baseline_ended(&w->baseline, status, w->reader.baseline.ended);
 }
 
 static void reap(struct watch *w)
@@ -375,6 +378,11 @@ static void say_learnt(const struct plan_chart *c, const struct rig_chart *k,
 {
 	char center[32], limit[32];
 
+	if (k->by) {
+		say("%s: learnt: limits of %u of %u charts", c->name, k->limits,
+		    k->charts);
+		return;
+	}
 	format_value(limit, sizeof(limit), k->limit, k->is_time);
 	if (k->has_center)
 		say("%s: learnt%s: centre %s, limit %s", c->name,
@@ -391,20 +399,23 @@ static void warn_above(struct watch *w, size_t i)
 	const struct plan_chart *c = &w->o->plan.chart[i];
 	const struct rig_chart *k = &w->chart[i];
 	char *file = rig_chart_file(&w->rig, c);
-	char limit[32];
+	char limit[32], *of;
 	unsigned int share;
 	u64 values;
 
+	format_value(limit, sizeof(limit), k->limit, k->is_time);
+	of = k->by ? xstrdup("their limits") :
+		     xasprintf("the limit of %s", limit);
 	share = above_look(&w->seen[i].above, k, now_ns(), &values);
 	if (share)
 		complain(
-			"%s: %u %% of the %llu values of the last minute are above the limit of %s: if this is the usual load, %s >%s",
-			c->name, share, values,
-			format_value(limit, sizeof(limit), k->limit,
-				     k->is_time),
-			k->has_center ? "learn again: echo relearn" :
-					"set a higher one: echo ucl=VALUE",
+			"%s: %u %% of the %llu values of the last minute are above %s: if this is the usual load, %s >%s",
+			c->name, share, values, of,
+			k->by || k->has_center ?
+				"learn again: echo relearn" :
+				"set a higher one: echo ucl=VALUE",
 			file);
+	free(of);
 	free(file);
 }
 
@@ -413,14 +424,16 @@ static void look_at_chart(struct watch *w, size_t i)
 	const struct plan_chart *c = &w->o->plan.chart[i];
 	const struct rig_chart *k = &w->chart[i];
 	struct seen *s = &w->seen[i];
+	u64 limit;
 
 	rig_chart(&w->rig, c, &w->chart[i]);
 	if (!k->has_limit)
 		return;
-	if (!s->learnt || s->limit != k->limit)
+	limit = k->by ? k->limits : k->limit;
+	if (!s->learnt || s->limit != limit)
 		say_learnt(c, k, s->learnt);
 	s->learnt = true;
-	s->limit = k->limit;
+	s->limit = limit;
 	warn_above(w, i);
 }
 
@@ -477,9 +490,6 @@ static void look_at_baseline(struct watch *w)
 
 	if (!plan_has_paths(p) || w->baseline.pid)
 		return;
-	/* Its alarms have been read; later, another process can have the number */
-	if (now - w->baseline.ended >= UNREAD)
-		w->reader.baseline_pid = 0;
 	if (now < w->baseline.next)
 		return;
 	for (i = 0; i < p->nr_charts; i++) {
@@ -487,7 +497,7 @@ static void look_at_baseline(struct watch *w)
 			return;
 	}
 	baseline_record(&w->baseline, &job);
-	w->reader.baseline_pid = w->baseline.pid;
+	w->reader.baseline = (struct own){ .pid = w->baseline.pid };
 }
 
 static void update_metrics(struct watch *w)

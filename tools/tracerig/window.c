@@ -206,7 +206,7 @@ static const char *const calls[] = { "io_syscall", "io_fault", "io_request",
  * @stack:	of io_stack
  * @id:		its number; NULL if there is none
  * @map_id:	number of a file in io_map; NULL if there is none
- * @call:	of the calls, with the fields of their stacks
+ * @call:	of the calls, with the fields of their stacks and processes
  * @of:		of maps and addresses; which were seen
  */
 struct types {
@@ -215,7 +215,7 @@ struct types {
 	struct tep_format_field *id, *map_id;
 	struct {
 		int type;
-		struct tep_format_field *stack;
+		struct tep_format_field *stack, *tgid;
 	} call[ARRAY_SIZE(calls)];
 	struct {
 		int addresses, map;
@@ -258,6 +258,7 @@ static void find_types(struct types *t, struct reader *r)
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		t->call[i].type = type_of(r, "iosys", calls[i]);
 		t->call[i].stack = field_of(r, t->call[i].type, "stack");
+		t->call[i].tgid = field_of(r, t->call[i].type, "tgid");
 	}
 }
 
@@ -316,9 +317,10 @@ static void look_at_event(struct window *w, struct reader *r, struct types *t,
 		add_stack(w, r, t, data, size);
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		if (type == t->call[i].type)
-			callstacks_called(&w->stacks,
-					  number_in(t->call[i].stack, data,
-						    size));
+			callstacks_called(
+				&w->stacks,
+				number_in(t->call[i].stack, data, size),
+				number_in(t->call[i].tgid, data, size));
 	}
 	for (i = 0; i < MAPPED; i++) {
 		if (type == t->of[i].addresses)

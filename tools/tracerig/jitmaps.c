@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Copies what a case needs of perf maps. See jitmaps.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jitmaps.h"
+#include "memory.h"
+#include "order.h"
+#include "part.h"
+#include "perfmap.h"
+
+static struct jitmap *find(struct jitmaps *j, s32 tgid)
+{
+	size_t i;
+
+	for (i = 0; i < j->nr; i++) {
+		if (j->process[i].tgid == tgid)
+			return &j->process[i];
+	}
+	return NULL;
+}
+
+/**
+ * jitmaps_add - add addresses whose functions a case needs
+ * @j: the processes
+ * @tgid: whose memory they are in
+ * @addr: the addresses
+ * @nr: number of these
+ */
+void jitmaps_add(struct jitmaps *j, s32 tgid, const u64 *addr, size_t nr)
+{
+	struct jitmap *p = find(j, tgid);
+
+	if (!nr || tgid <= 0)
+		return;
+	if (nr > JITMAPS_ADDRESSES - j->addresses ||
+	    (!p && j->nr == JITMAPS_PROCESSES)) {
+		j->left_out = true;
+		return;
+	}
+	if (!p) {
+		GROW(j->process, j->nr, j->room);
+		p = &j->process[j->nr++];
+		*p = (struct jitmap){ .tgid = tgid };
+	}
+	j->addresses += nr;
+	for (; nr; nr--) {
+		GROW(p->addr, p->nr, p->room);
+		p->addr[p->nr++] = *addr++;
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	return ORDER(*(const u64 *)a, *(const u64 *)b);
+}
+
+/* The number of a process where it runs, which may be a container; 0 if it has ended */
+static int number_there(s32 tgid)
+{
+	char *path = xasprintf("/proc/%d/status", tgid), line[256], *last;
+	FILE *f = fopen(path, "re");
+	int number = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NStgid:", 7) != 0)
+			continue;
+		last = strrchr(line, '\t');
+		number = last ? atoi(last) : 0;
+	}
+	if (f)
+		fclose(f);
+	free(path);
+	return number;
+}
+
+/*
+ * As perf, look where the process runs, and then here: some write the map at their end.
+ * The map must be of the process's user, or of root.
+ */
+static const char *open_map(struct perfmap *m, s32 tgid)
+{
+	char *path = xasprintf("/proc/%d", tgid);
+	const char *trouble = NULL;
+	uid_t owner = geteuid();
+	int number = number_there(tgid);
+	struct stat st;
+
+	if (!stat(path, &st))
+		owner = st.st_uid;
+	free(path);
+	path = xasprintf("/proc/%d/root/tmp/perf-%d.map", tgid, number);
+	m->file = NULL;
+	if (number)
+		trouble = perfmap_open(m, path, owner);
+	free(path);
+	if (m->file || trouble)
+		return trouble;
+	path = xasprintf("/tmp/perf-%d.map", tgid);
+	trouble = perfmap_open(m, path, owner);
+	free(path);
+	return trouble;
+}
+
+static FILE *create(const char *symbols, s32 tgid)
+{
+	char *path = xasprintf("%s/tmp", symbols);
+	char *name = xasprintf("perf-%d.map", tgid);
+	FILE *f;
+
+	mkdir(symbols, 0750);
+	mkdir(path, 0750);
+	f = part_open(path, name);
+	free(name);
+	free(path);
+	return f;
+}
+
+static bool has_address(const struct jitmap *p,
+			const struct perfmap_function *f)
+{
+	size_t i = FIRST(k, 0, p->nr, p->addr[k] >= f->start);
+
+	return i < p->nr && p->addr[i] < f->end;
+}
+
+/* False if the copy lacks something; @room becomes less */
+static bool copy_map(struct jitmap *p, const char *symbols, size_t *room)
+{
+	struct perfmap_function f;
+	struct perfmap m;
+	bool good = !open_map(&m, p->tgid);
+	FILE *to = NULL;
+	size_t len;
+	char *line;
+
+	qsort(p->addr, p->nr, sizeof(*p->addr), by_address);
+	while (good && perfmap_next(&m, &f)) {
+		if (!has_address(p, &f))
+			continue;
+		if (!to)
+			to = create(symbols, p->tgid);
+		line = xasprintf("%llx %llx %s\n", f.start, f.end - f.start,
+				 f.name);
+		len = strlen(line);
+		good = to && len <= *room && fputs(line, to) >= 0;
+		*room -= good ? len : 0;
+		free(line);
+	}
+	perfmap_close(&m);
+	return (!to || part_close(to, true)) && good;
+}
+
+/**
+ * jitmaps_copy - copy what a case needs of its processes' perf maps
+ * @j: the processes, whose addresses are sorted
+ * @symbols: the directory
+ *
+ * Return: false if something is missing. A process need not have a map.
+ */
+bool jitmaps_copy(const struct jitmaps *j, const char *symbols)
+{
+	size_t room = JITMAPS_BYTES, i;
+	bool good = !j->left_out;
+
+	for (i = 0; i < j->nr; i++)
+		good &= copy_map(&j->process[i], symbols, &room);
+	return good;
+}
+
+/**
+ * jitmaps_free - free the processes
+ * @j: them
+ */
+void jitmaps_free(struct jitmaps *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->nr; i++)
+		free(j->process[i].addr);
+	free(j->process);
+	*j = (struct jitmaps){ 0 };
+}
