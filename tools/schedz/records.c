@@ -170,7 +170,7 @@ static void print_field(FILE *out, const struct field *f, unsigned int at,
 		f->type, f->name, comm ? "[16]" : "", at, width, is_signed);
 }
 
-/* A format as the kernel would print it, for an event that the file has not */
+/* A format as the kernel would print it, for an event that the file lacks */
 static char *make_format(unsigned int kind, unsigned int id,
 			 unsigned int long_size)
 {

@@ -99,7 +99,7 @@ struct stream {
  * @block_bytes: size of their records
  * @events: number of events in blocks
  * @others: number of other events
- * @lost: number of events that are missing between blocks
+ * @lost: number of events that are lost between blocks
  * @max_id: the largest common_type in the file
  */
 struct trace {
