@@ -100,6 +100,6 @@ expect 1 '^pathdiff: nop\.txt: neither a trace\.dat file nor the text of a funct
 printf ' 9999)   0.541 us    |  f();\n' >cpus.txt
 expect 1 '^pathdiff: cpus\.txt: line 1: Linux has at most 8192 CPUs, this is number 9999' cpus.txt
 printf ' 0)   0.541 us    |  }\n' >ends.txt
-expect 1 '^pathdiff: ends\.txt: has returns of functions alone' ends.txt
-expect 1 '^pathdiff: graph\.txt: no complete execution of nosuch in it' --entry=nosuch graph.txt
+expect 1 '^pathdiff: ends\.txt: has only returns of functions' ends.txt
+expect 1 '^pathdiff: graph\.txt: has no complete execution of nosuch' --entry=nosuch graph.txt
 exit $failed

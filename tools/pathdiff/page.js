@@ -172,7 +172,7 @@ if (t.broken || t.gaps)
 	add(main, "p", "bad", counted(t.broken, "execution") + " skipped; records lost in " + counted(t.gaps, "gap") + ".");
 if (l.far)
 	add(main, "p", "bad", "The limit is " + count(Math.floor(l.limit / Math.max(l.center, 1))) +
-		" times the centre: slow executions may be missed; give --limit" + (DATA.baseline ? ", or another baseline." : "."));
+		" times the centre line: slow executions may be missed; give --limit" + (DATA.baseline ? ", or another baseline." : "."));
 const named = DATA.causes.filter(c => c.named);
 if (!named.length)
 	add(main, "p", "none",
