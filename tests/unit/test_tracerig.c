@@ -92,8 +92,9 @@ START_TEST(same_event)
 	ck_assert_ptr_null(plan_preset(&p, "disk"));
 	ck_assert_uint_eq(p.lead_in, 20000000);
 	error = plan_filter(&p, "block:block_rq_complete", "ctlchart(a)");
-	ck_assert_str_eq(error,
-			 "block_rq_complete has two filters: an event has one");
+	ck_assert_str_eq(
+		error,
+		"block_rq_complete has two filters: an event can have only one");
 	free(error);
 	error = plan_preset(&p, "disk");
 	ck_assert_str_eq(error, "two charts are called disk");

@@ -12,7 +12,7 @@
 /* Of a window; the kernel has room for some 40,000 stacks and 2048 files */
 #define NUMBERS_MAX 65536
 
-/* Bytes of the copy, and which of them stacks may have: their files come after them */
+/* Maximum bytes of the copy, and of the stacks in it: their files come after them */
 #define BYTES_MAX (4u << 20)
 #define STACKS_BYTES_MAX (3u << 20)
 
@@ -24,7 +24,7 @@
  * struct number - the number of a stack or of a file
  * @id:		the number
  * @wanted:	something of the window refers to it
- * @known:	the window has what it stands for
+ * @known:	the window has its definition
  */
 struct number {
 	u32 id;
@@ -33,8 +33,8 @@ struct number {
 };
 
 /**
- * struct account - what has become of the numbers that are wanted
- * @wanted:	how many there are
+ * struct account - the numbers that are wanted, by result
+ * @wanted:	number of all of them
  * @unknown:	neither the window nor the kernel knows them
  * @left_out:	the copy has no room for them
  */
@@ -88,7 +88,7 @@ static void want_map(struct callstacks *s, u32 id)
 }
 
 /**
- * callstacks_defined - note that the window has what the number of a stack stands for
+ * callstacks_defined - note that the window has the definition of a stack
  * @s: the stacks
  * @id: the number
  * @frame: its frames, as in the event io_stack
@@ -108,7 +108,7 @@ void callstacks_defined(struct callstacks *s, u32 id, const u64 *frame,
 }
 
 /**
- * callstacks_mapped - note that the window has what the number of a file stands for
+ * callstacks_mapped - note that the window has the definition of a file
  * @s: the stacks
  * @id: the number
  */
@@ -182,7 +182,7 @@ static void count(const struct hash *h, struct account *a)
 static void print_account(FILE *to, const char *what, const struct account *a)
 {
 	fprintf(to,
-		"# %s: %llu, of which the kernel does not know any more: %llu, without room here: %llu\n",
+		"# %s: %llu, of which the kernel no longer knows: %llu, without room here: %llu\n",
 		what, (unsigned long long)a->wanted,
 		(unsigned long long)a->unknown,
 		(unsigned long long)a->left_out);

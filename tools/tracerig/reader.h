@@ -17,7 +17,7 @@
 #include "alarms.h"
 #include "charts.h"
 
-/* Number of windows that are kept for operations that are still under way */
+/* Number of windows that are kept for operations in flight */
 #define PAST 4
 
 /**
@@ -61,15 +61,15 @@ struct spool {
  * @seen:	number of alarms that were read since the last case
  * @read:	number of alarms that were read since the start
  * @spool:	what was read since the last case
- * @past:	what was read for the cases before it, the last one first: an operation that was
- *		under way then has parts of its own window there
+ * @past:	what was read for the cases before it, the last one first: an operation in
+ *		flight then has parts of its own window there
  * @alarms:	alarms in it, after reader_finish()
  * @nr_alarms:	number of them, with those that had no room in @spool
  * @dir:	where the spool may make a file
  * @own:	number of alarms since the start that the watch itself caused
  * @own_pid:	the child that writes a case, or 0
  * @baseline_pid: the child that records normal executions, or 0
- * @helper:	the number of a process that helps it, in memory that they share
+ * @helper:	in shared memory: the number of a process that helps the child
  */
 struct reader {
 	int *fd;
