@@ -626,11 +626,8 @@ static double write_trace(const char *file, unsigned int nr)
 		hits += was_hit;
 		gd.now += about(3000);
 	}
-	if (!td_save(&td, file)) {
-		perror(file);
+	if (!td_finish(&td, file))
 		exit(1);
-	}
-	td_free(&td);
 	return longest;
 }
 

@@ -165,15 +165,12 @@ int main(int argc, char **argv)
 		sc_block(&td, td_add_buffer(&td, "disk"), &load, &truth);
 	else
 		sc_block(&td, 0, &load, &truth);
-	if (!td_save(&td, argv[2])) {
-		perror(argv[2]);
+	if (!td_finish(&td, argv[2]))
 		return 1;
-	}
 	/* lines are whole ns, as in an alarm event */
 	printf("values=%u\nlearnt=%u\nalarms=%u\ncenter=%.0Lf\nlimit=%.0Lf\nworst=%llu\n",
 	       truth.values, truth.learnt, truth.alarms, floorl(truth.center),
 	       floorl(truth.ucl), (unsigned long long)truth.worst[0].duration);
 	sc_free(&truth);
-	td_free(&td);
 	return 0;
 }

@@ -505,3 +505,13 @@ void td_free(struct td *td)
 		}
 	}
 }
+
+bool td_finish(struct td *td, const char *path)
+{
+	bool good = td_save(td, path);
+
+	if (!good)
+		perror(path);
+	td_free(td);
+	return good;
+}
