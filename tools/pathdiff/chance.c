@@ -153,7 +153,7 @@ static double share(const struct usual *u, double time)
  *
  * Return: probability, 0..1.
  */
-double chance_of_most(u64 hits, u64 trials, double chance)
+static double chance_of_most(u64 hits, u64 trials, double chance)
 {
 	double sum = 0, term, odds;
 	u64 i;

@@ -45,7 +45,7 @@ struct floats {
  * @p: the paths
  * @nr: number of them
  */
-float *paths_floats(struct paths *p, size_t nr)
+static float *paths_floats(struct paths *p, size_t nr)
 {
 	struct floats *f = p->chunk;
 
@@ -86,7 +86,7 @@ void paths_clear(struct paths *p)
  * cpu_forget - forget what a CPU is doing
  * @cpu: the CPU
  */
-void cpu_forget(struct cpu *cpu)
+static void cpu_forget(struct cpu *cpu)
 {
 	memset(cpu->source, 0xff, sizeof(cpu->source)); /* NONE */
 	cpu->device = NONE;

@@ -315,7 +315,6 @@ struct paths {
 	bool scheduler;
 };
 
-float *paths_floats(struct paths *p, size_t nr);
 void paths_clear(struct paths *p);
 
 struct cut;
@@ -696,7 +695,6 @@ double exec_function_inclusive(const struct paths *p, const struct exec *e,
 
 /* ---- chance.c ---- */
 
-double chance_of_most(u64 hits, u64 trials, double chance);
 void chance_find(const struct paths *p, struct ranking *r,
 		 const struct limit *l);
 

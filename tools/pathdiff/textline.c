@@ -75,7 +75,7 @@ static bool read_time(const char **s, u64 unit, u64 *ns)
  *
  * Return: whether it is one.
  */
-bool line_task(const char *text, size_t len, struct line_task *task)
+static bool line_task(const char *text, size_t len, struct line_task *task)
 {
 	const char *end = text + len, *digits, *at;
 	u64 pid;

@@ -53,8 +53,6 @@ const char *layouts_init(struct layouts *l, struct tep_handle *tep,
 void layouts_free(struct layouts *l);
 unsigned int record_make(const struct layouts *l, uint8_t *record,
 			 const struct schedz_event *event);
-bool record_parse(const struct layouts *l, const uint8_t *record, size_t size,
-		  struct schedz_event *event);
 
 /**
  * struct block - a block of a trace

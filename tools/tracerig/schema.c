@@ -258,7 +258,7 @@ static char *check_object(struct json_object *o, const char *in,
  *
  * Return: NULL, or what is wrong, for free().
  */
-char *schema_check(struct json_object *o)
+static char *schema_check(struct json_object *o)
 {
 	struct json_object *v;
 
