@@ -120,7 +120,7 @@ static void socket_name(char *to, int fd)
 	}
 }
 
-/* What a descriptor is, as everybody can see it */
+/* What a descriptor is, as any program can see it */
 static struct object what(int fd)
 {
 	struct object object = { .fd = fd };

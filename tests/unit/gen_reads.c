@@ -175,7 +175,7 @@ static void complete(int tid, uint64_t start, uint64_t at, uint64_t file)
 {
 	struct td_record r;
 
-	/* Whoever is interrupted by the disk */
+	/* The task that the disk interrupts */
 	td_begin(&r, &td, ID_REQUEST, 0, 82);
 	td_put(&r, 8, start, 8);
 	td_put(&r, 16, at - start, 8);

@@ -44,7 +44,7 @@ names extra "extra f9 -"
 	wrong "extra: path"
 names wait "wait schedule io_wait"
 [ "$(asks out.json '(c["wait"]["kind"], [w["name"] for w in c["wait"]["who"]], r["trace"]["sleep_time"])')" = \
-	"('blocked', ['irq disk0'], 'on')" ] || wrong "wait: by whom"
+	"('blocked', ['irq disk0'], 'on')" ] || wrong "wait: the waker"
 names off "wait schedule io_wait"
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
 # against the recording's own options: with such a limit, 50 us or 5 ms less do not matter
@@ -52,18 +52,18 @@ names off "wait schedule io_wait"
 [ "$(asks on.json 'r["limit"]["longest"] < 100000')" = True ] || wrong "--sleep-time=on"
 names task "wait schedule io_wait"
 [ "$(asks out.json '[(w["name"], w["stack"]) for w in c["wait"]["who"]]')" = "[('waker', ['wake_it', 'ksys_read'])]" ] ||
-	wrong "task: by whom"
+	wrong "task: the waker"
 names lock "wait schedule lock_it"
 [ "$(asks out.json '(c["wait"]["lock"], c["wait"]["who"][0]["name"], c["extra"])')" = "('big_lock', 'waker', True)" ] || wrong "lock: which"
 names preempt "wait schedule io_wait"
 [ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'victim')" ] ||
-	[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "preempt: by whom"
+	[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "preempt: the waker"
 [ "$(asks out.json 'c["overhead"]')" = False ] || wrong "preempt: overhead"
 names recorder "wait schedule io_wait"
 [ "$(asks out.json '(c["wait"]["who"][0]["name"], c["overhead"])')" = "('trace-cmd', True)" ] || wrong "recorder: overhead"
 "$pathdiff" --brief recorder.dat | grep -q '^   overhead of recording: ' || wrong "recorder: text"
 names late "wait f3 f1"
-[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "late: by whom"
+[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "late: the waker"
 names lateirq "interrupt irq disk0, most of it in handle_disk() -"
 [ "$(asks out.json 'len(r["causes"])')" = 1 ] || wrong "lateirq: a second cause"
 names irq "interrupt irq disk0, most of it in handle_disk() -"
@@ -200,7 +200,7 @@ says 'pathdiff: block.dat: has no function_graph events; record with' block.dat
 says 'pathdiff: none.dat: has no function_graph events; record with' none.dat
 says 'has only returns of functions' exits.dat
 says 'its clock is not monotonic' back.dat
-says 'has no complete execution of nobody' slow.dat --entry=nobody
+says 'has no complete execution of nosuch' slow.dat --entry=nosuch
 says '8 executions are too few for a limit: give --limit' few.dat
 says 'No such file or directory' missing.dat
 says 'pathdiff: missing.dat: No such file or directory' slow.dat --baseline missing.dat

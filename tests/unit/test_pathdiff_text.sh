@@ -32,12 +32,12 @@ names slow "slow f4 -" 5
 names extra "extra f9 -" 5
 names wait "wait schedule io_wait" 5
 [ "$(asks out.json '(c["wait"]["kind"], [w["name"] for w in c["wait"]["who"]])')" = "('blocked', ['irq disk0'])" ] ||
-	wrong "wait: by whom"
+	wrong "wait: the waker"
 names off "wait schedule io_wait" 5
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
 names task "wait schedule io_wait" 5
 [ "$(asks out.json '[(w["name"], w["stack"]) for w in c["wait"]["who"]]')" = "[('waker', ['wake_it', 'ksys_read'])]" ] ||
-	wrong "task: by whom"
+	wrong "task: the waker"
 names lock "wait schedule lock_it" 5
 names preempt "wait schedule io_wait" 5
 [ "$(asks out.json 'c["wait"]["kind"]')" = preempted ] || wrong "preempt: kind"

@@ -347,7 +347,7 @@ START_TEST(losses_are_counted)
 	read_all(r);
 	ck_assert_uint_eq(r[0].records + r[1].records, l.delivered);
 	ck_assert_uint_eq(l.generated - l.delivered, l.ring_lost + l.wire_lost);
-	/* What still comes then is not taken for somebody else's */
+	/* What still arrives then is not counted for another session */
 	send_beat(TRACECAST_OVER);
 	check_printed("\nignored: 0 foreign datagrams\nlate: 1 ");
 	finish();
