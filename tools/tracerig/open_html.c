@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes the page of a case. See open.h, and page_recording.js and page.js for what
+ * Writes the page of a case. See open.h, and page_*.js and page.js for what
  * becomes of it.
  *
  * Times are ns since the operation began, or since the alarm if that is unknown. Events,
@@ -19,6 +19,7 @@
 
 PAGE_TEXT(case_style, "tracerig/page.css");
 PAGE_TEXT(case_recording, "tracerig/page_recording.js");
+PAGE_TEXT(case_timeline, "tracerig/page_timeline.js");
 PAGE_TEXT(case_script, "tracerig/page.js");
 
 static const char *const role_name[OPEN_ROLES] = {
@@ -577,7 +578,8 @@ void open_html(struct open_page *p, FILE *out)
 	put_member(out, "left", left_array(p));
 	put_member(out, "state", open_state(p->dir, member(p->o, "files")));
 	fputs("}\n", out);
-	script = xasprintf("%s%s", case_recording, case_script);
+	script =
+		xasprintf("%s%s%s", case_recording, case_timeline, case_script);
 	page_close(out, script);
 	free(script);
 }
