@@ -69,7 +69,7 @@ function across(cause, parent) {
 /* Figure 7 */
 function functions(cause, parent) {
 	const body = table(parent, "scroll whole", [["self time per execution of", ""], ["slow", "n"], ["normal", "n"], ["factor", "n"], ["", ""]]);
-	/* an interrupt is no function of the path, but it is what is slower */
+	/* an interrupt is not a function of the path, but it is the slower part */
 	const rows = cause.kind === "interrupt" ? [{ ...cause, extra: false }, ...cause.functions] : cause.functions;
 	const most = Math.max(...rows.map(f => f.self), 1);
 	for (const f of rows) {
