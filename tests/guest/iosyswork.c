@@ -443,7 +443,7 @@ static void connections(int family)
 	     MOVE("recvfrom", other.fd,
 		  recv(other.fd, buffer, 30000 - other.in, MSG_WAITALL)),
 	     false);
-	/* The end of a stream is no byte of it */
+	/* The end of a stream is not a byte of it */
 	CHECK(!shutdown(one.fd, SHUT_WR));
 	take(&other, MOVE("read", other.fd, read(other.fd, buffer, 100)),
 	     false);

@@ -399,7 +399,7 @@ static void tick(void)
 			 between(300, 2000));
 }
 
-/* Pages are looked at in turns, and where the time goes differs from turn to turn */
+/* Pages are scanned in turns, and where the time goes differs from turn to turn */
 static void reclaim(double ns)
 {
 	int turns = 1 + (int)(rnd() * 6), i, k;

@@ -37,8 +37,8 @@ static void mixed(struct td *td)
 }
 
 /*
- * Limit events are missing before the first alarm, behind a change of the limit,
- * and for a chart whose key is a string, until its next one.
+ * Limit events are absent before the first alarm, after a change of the limit, and for a
+ * chart whose key is a string, until its next one.
  */
 static void lost(struct td *td)
 {

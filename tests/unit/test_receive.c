@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * schedz collect, whatever a sender and the network do: the files have exactly the records
- * that the ledger says, and libtracecmd reads them.
+ * schedz collect, with any behaviour of sender and network: the files have exactly the
+ * records that the ledger says, and libtracecmd reads them.
  */
 #include <inttypes.h>
 #include <json-c/json.h>

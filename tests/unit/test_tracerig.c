@@ -34,7 +34,7 @@ static const struct {
 	  0 },
 	{ "ctlchart(a, k, post=1s)", "ctlchart(a, k, post=1s, name=ev)", "ev",
 	  0 },
-	/* A field's name is no option */
+	/* A field's name is not an option */
 	{ "ctlchart(a, mypre=2)",
 	  "ctlchart(a, mypre=2, pre=100ms, post=5ms, name=ev)", "ev", 100 },
 	{ "c == \"x\" && ctlchart(a) && (d == 1)",
@@ -108,7 +108,7 @@ END_TEST
 
 #define SECOND 1000000000ull
 
-/* Each second a number of values, of which some are alarms */
+/* Each second a number of values, some of which are alarms */
 static unsigned int minutes(struct above *a, struct rig_chart *c, u64 *now,
 			    unsigned int seconds, u64 values, u64 alarms)
 {
@@ -396,7 +396,7 @@ START_TEST(command)
 
 	setenv("WANT_SKIPPED", "0", 1);
 	ck_assert(command_start(&c, &notice, 1000));
-	/* One at a time, whatever the interval says */
+	/* One at a time, even if the interval is over */
 	ck_assert(!command_start(&c, &notice, 5000));
 	ck_assert_int_eq(end_command(&c), 0);
 	/* And not before its interval is over */
@@ -433,7 +433,7 @@ static int by_ratio(const void *a, const void *b)
 	return p > q ? -1 : p < q;
 }
 
-/* The worst are listed, whatever came before them; all numbers are different */
+/* The worst are listed, in any order of arrival; all numbers are different */
 START_TEST(worst)
 {
 	const size_t n = 10 * ALARMS_MAX;

@@ -586,7 +586,7 @@ START_TEST(lost)
 }
 END_TEST
 
-/* The clock of an end's CPU is behind: libtracecmd gives the end first. */
+/* The clock of an end's CPU is slow: libtracecmd returns the end first. */
 START_TEST(too_short)
 {
 	sc_formats(&td, false);

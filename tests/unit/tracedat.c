@@ -355,7 +355,7 @@ static void out_tables(struct out *o, const struct td *td, long *table,
 
 	fwrite("options  ", 1, 10, o->f);
 	if (td->layout.clock) {
-		/* trace-cmd takes what it has for a string */
+		/* trace-cmd reads it as a string */
 		out_number(o, 4, 2);
 		out_number(o, 1, 4);
 		out_number(o, 0, 1);
