@@ -12,7 +12,7 @@
 /* Of a window; the kernel has room for some 40,000 stacks and 2048 files */
 #define NUMBERS_MAX 65536
 
-/* Maximum bytes of the copy, and of the stacks in it: their files come after them */
+/* Bytes of the copy, and which of them stacks may have: their files come after them */
 #define BYTES_MAX (4u << 20)
 #define STACKS_BYTES_MAX (3u << 20)
 
@@ -24,7 +24,7 @@
  * struct number - the number of a stack or of a file
  * @id:		the number
  * @wanted:	something of the window refers to it
- * @known:	the window has its definition
+ * @known:	the window has what it stands for
  */
 struct number {
 	u32 id;

@@ -69,7 +69,7 @@ struct spool {
  * @own:	number of alarms since the start that the watch itself caused
  * @own_pid:	the child that writes a case, or 0
  * @baseline_pid: the child that records normal executions, or 0
- * @helper:	in shared memory: the number of a process that helps the child
+ * @helper:	the number of a process that helps it, in memory that they share
  */
 struct reader {
 	int *fd;

@@ -27,7 +27,7 @@
  * @values:	number of values judged
  * @alarms:	number of alarms
  * @not_written: number of alarms that are not in the ring buffer
- * @missed:	number of a function's calls that its probes missed
+ * @missed:	number of a function's calls that its probes have missed
  */
 struct rig_chart {
 	char state[64];
