@@ -269,7 +269,7 @@ static pid_t start_job(const char *vm, int in, int out, int err, bool tty)
 	die("cannot run /bin/sh");
 }
 
-/* Reap whoever ended; true when the job did, with its status. */
+/* Reap what ended; true when the job did, with its status. */
 static bool reap(pid_t job, int *status)
 {
 	bool ended = false;

@@ -252,7 +252,7 @@ static double others_share(void)
 
 int main(int argc, char **argv)
 {
-	/* Static: what it points to lives as long as the program, and is no leak */
+	/* Static: what it points to lives as long as the program, and is not a leak */
 	static struct result r;
 
 	if (argc != 2) {

@@ -205,7 +205,7 @@ uint64_t number_of(const char *name, const char *chart, const char *before);
 void print_result(const struct result *r);
 /* The figures beside the usual ones, and what the host has to do with them */
 void print_usual(const struct result *r);
-/* What kept the demo from showing what it is to show; no failure of ctlchart */
+/* Why the demo could not show its case; not a failure of ctlchart */
 void print_notes(const struct result *r);
 void write_summary(const struct result *r);
 void write_plots(const struct result *r);

@@ -155,7 +155,7 @@ static void print_pauses(const char *what, const struct reads *reads,
 		       what, found->starved);
 }
 
-/* What kept the demo from showing what it is to show; no failure of ctlchart */
+/* Why the demo could not show its case; not a failure of ctlchart */
 void print_notes(const struct result *r)
 {
 	print_pauses("healthy load", &r->calm_reads, &r->found_calm);

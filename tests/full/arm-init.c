@@ -259,8 +259,8 @@ static void work(void)
 /* ---- memory ---- */
 
 /*
- * KiB that the kernel's page allocator has, those included that it keeps at hand
- * for each CPU. Nothing of what is tested has a part in this count.
+ * KiB that the kernel's page allocator has, including those that it keeps at hand
+ * for each CPU. What is tested does not influence this count.
  */
 static long free_memory(void)
 {

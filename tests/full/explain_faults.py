@@ -127,7 +127,7 @@ class Named:
 
 
 class Helper:
-    """A process that does as it is told: task(slow)."""
+    """A process that does what it is asked: task(slow)."""
 
     def __init__(self, task):
         go, self.tell = os.pipe()

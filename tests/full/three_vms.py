@@ -5,7 +5,7 @@
 usage: three_vms.py clock FILE | samples ADDRESS PORT FILE | server ADDRESS FILE |
                     client ADDRESS FILE | check DIRECTORY
 
-clock tells the time of this machine to those who ask on the port that is in FILE, and samples
+clock answers requests for the time of this machine on the port that is in FILE, and samples
 asks: FILE has when, by the asking machine, it asked and had the answer, and the answer, ns.
 server waits for a lock in each sixth request, and client makes the requests; their FILEs have
 when each one began and ended.  check looks at what ioreq said.

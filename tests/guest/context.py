@@ -279,7 +279,7 @@ class Serials:
         self.events = sum(map(len, self.seen.values()))
 
     def check(self):
-        """Nothing is lacking within the windows, unless readers were told; nothing else is there."""
+        """Nothing is lost within the windows, unless it is reported; nothing else is there."""
         windows, perhaps = Merged(self.windows.sure), Merged(self.windows.perhaps)
         for cpu, seen in self.seen.items():
             for (n, t, _), (m, u, told) in zip(seen, seen[1:]):

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	open_file(&write, argv[1]);
 	open_file(&read, argv[2]);
 	CHECK(!ftruncate(write.fd, PAGES * PAGE) && !fsync(write.fd));
-	/* Whoever read the disk before */
+	/* The process that read the disk before */
 	CHECK(!posix_fadvise(read.fd, 0, 0, POSIX_FADV_DONTNEED));
 	map_file(&write);
 	map_file(&read);

@@ -56,7 +56,7 @@ echo >&"${COPROC[1]}"
 read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err)"
 same ready "$said" "what it says"
 
-# Nobody has answered so far, and others are not kept waiting
+# Nothing has answered so far, and others are not kept waiting
 cp "$(type -P true)" another
 within 20 has_table another || die "no table for another program"
 within 20 nothing_queued || die "builds do not end"

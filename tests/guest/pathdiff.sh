@@ -4,7 +4,7 @@
 # timeout: 180
 #
 # A slow function, an extra one, and a wait: does pathdiff name them?
-# tests/full/pathdiff has many more, and recordings in which all is well. Calls that are short
+# tests/full/pathdiff has many more, and recordings of healthy systems. Calls that are short
 # when they are well: in long ones, the timer interrupts of a guest on a busy host are a second
 # cause of delay, and pathdiff may rightly name that.
 exec "$TRACERIG_TOP/tests/guest/pathdiff-truth" 1 0 pipe-slow cache-extra pipe-wait

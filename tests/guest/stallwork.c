@@ -261,7 +261,7 @@ static void fuse_stack(const char *directory)
 	close(fd);
 }
 
-/* Whoever touches what is not there waits for a thread that there is not */
+/* A thread that touches an absent page waits for a thread that does not exist */
 static int register_with_userfaultfd(void *start, size_t size)
 {
 	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC);

@@ -212,7 +212,7 @@ def run(faults, overwrite=1, **attributes):
     with open("ledger", "w") as out, open("notes", "w") as err:
         collector = subprocess.Popen([schedz, "collect", "--output", "collected"], stdout=out, stderr=err)
     try:
-        until(lambda: f":{COLLECTOR:04X} " in get("/proc/net/udp"), "somebody listens")
+        until(lambda: f":{COLLECTOR:04X} " in get("/proc/net/udp"), "a socket listens")
         relay = Process(faults, COUNT)
         os.mkdir(INSTANCE)
         if ring_kb:

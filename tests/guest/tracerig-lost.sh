@@ -4,7 +4,7 @@
 #
 # tracerig's cases when their writer is killed, and when the machine is lost: whatever the
 # moment, a case is whole or absent, and numbers go on. The file system is ext4, which
-# forgets what was not synchronized when it is told to stop.
+# forgets what was not synchronized when it is asked to stop.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 gen=$TRACERIG_TOP/build/tests/unit/gen_cases

@@ -54,7 +54,7 @@ gcc -O1 -o sleepers sleepers.c -lpthread
 echo 20000 >/proc/sys/kernel/threads-max
 echo 20000 >/proc/sys/vm/max_map_count
 
-# A probe of somebody else, with an event of the same name, is before the watch's own
+# A probe of another program, with an event of the same name, is before the watch's own
 echo "r:other/${function}_return $function" >>"$tracing/kprobe_events"
 echo 1 >"$tracing/events/other/enable"
 

@@ -37,7 +37,7 @@ fails() {
 	same "tracerig watch: $text" "$(cat err)" "what $* reports"
 }
 
-# --- somebody else follows functions, or has the tracer
+# --- another program follows functions, or has the tracer
 global="the functions that it follows are global, and --paths would change what another user records: end that, or echo"
 echo vfs_write >"$functions"
 fails "set_graph_function has vfs_write: $global >$functions" tracerig watch --dir="$PWD/none" function:do_futex --paths
@@ -71,14 +71,14 @@ wait "$pid" || :
 echo >"$functions"
 echo '-:other/vfs_write_paths' >>"$tracing/kprobe_events"
 
-# --- somebody has removed the probe that is for the watch after a killed one
+# --- another program has removed the probe that is for the watch after a killed one
 watch function:do_futex --paths
 echo '-:tracerig_1/do_futex_paths' >>"$tracing/kprobe_events"
 kill -TERM "$pid"
 wait "$pid" || :
 same "$none" "$(cat "$functions")" "functions after a watch without its probe"
 
-# --- somebody reads the instance, which stays: without functions it would record all of them
+# --- another program reads the instance, which stays: without functions it would record all of them
 watch function:do_futex --paths
 exec 9<"$tracing/instances/tracerig-1/trace_pipe"
 kill -TERM "$pid"
@@ -93,7 +93,7 @@ kill -TERM "$pid"
 wait "$pid" || :
 exec 9<&-
 
-# --- the child that records normal executions is killed; somebody empties the functions, after
+# --- the child that records normal executions is killed; another program empties the functions, after
 # which the tracer follows all of them
 watch -e syscalls:sys_exit_futex -f 'ctlchart(sys_enter_futex, common_pid, ucl=400ms, name=futex)' --paths
 same "$root" "$(cat "$functions")" "functions after the program has ended"

@@ -328,7 +328,7 @@ static void receive_many(struct request *r, struct io_uring_sqe *sqe)
 
 static bool can_receive_many(const struct way *w)
 {
-	/* One at a time, and not what it would wait for in vain */
+	/* One at a time, and none that it would wait for in vain */
 	return kind != PIPE && !sqe_flags && w == ways &&
 	       STREAM - w->received > BUFFERS * BUFFER_SIZE;
 }

@@ -320,7 +320,7 @@ static void names(void)
 	io_uring_prep_nop(sqe);
 	add(sqe, "nop", false, -1);
 	submit_and_reap(1);
-	/* One that there is not is taken for the first one, and fails */
+	/* A number that does not exist counts as the first one, and fails */
 	sqe = next();
 	io_uring_prep_nop(sqe);
 	sqe->opcode = 250;
@@ -421,7 +421,7 @@ static void connected(unsigned int flags)
 	close(listener);
 }
 
-/* Refused later, at once for want of a route, and before the address is looked at */
+/* Refused later, at once without a route, and before the address is checked */
 static void refused(unsigned int flags)
 {
 	struct sockaddr_in in;

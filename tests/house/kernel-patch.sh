@@ -157,7 +157,7 @@ expect 0 "$kernel" patch
 has "$linux/dir/c" '^ten$'
 [ ! "$linux/dir/c" -nt source/dir/c ] || die "a refreshed edit was written again"
 
-# Popped patches are somebody's work.
+# Popped patches are unfinished work.
 expect 0 "$kernel" quilt pop
 expect 1 "$kernel" patch
 has err 'applied, by quilt'
@@ -165,7 +165,7 @@ expect 0 "$kernel" patch --discard
 has "$linux/dir/c" '^ten$'
 
 # With another source the tree goes, even when the series is for the new source
-# only; but not when somebody worked in it.
+# only; but not when it has work in it.
 mv source source.old
 cp -r source.old source
 sed -i 's/^b 8$/b eight/' source/dir/b

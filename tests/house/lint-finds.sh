@@ -48,6 +48,7 @@ echo topic/good.patch >patches/series
 printf '// SPDX-License-Identifier: GPL-2.0\nint topic(int n)\n{\n\treturn n + 1;\n}\n' |
 	tee tools/kernel/good.c >../build/linux/kernel/trace/topic/good.c
 printf '// SPDX-License-Identifier: GPL-2.0\nint good(int n)\n{\n\treturn n + 1;\n}\n' >tools/good/good.c
+printf 'int good(int n);\n\nint main(void)\n{\n\treturn good(-1);\n}\n' >tools/good/main.c
 printf '.TH GOOD 1\n.SH NAME\ngood \\- is good\n' >tools/good/good.1
 printf '# shellcheck shell=bash\ncomplete -W "--help" good\n' >tools/good/good.bash
 printf 'function text(s) { document.title = s; }\n' >tools/lib/page.js
@@ -60,8 +61,8 @@ printf '# A part\n\nRun `make check`, or `scripts/good --help`.\n' >docs/good.md
 printf '# Documentation\n\n[good](good.md), [a part of it](good.md#a-part)\n' >docs/README.md
 printf '# Good\n\n| [good](docs/good.md) | tool |\n\n[docs](docs/README.md)\n' >README.md
 
-checks=(headers series checkpatch kernel-doc shared shellcheck negations python javascript clang-format cppcheck names man
-	docs paths)
+checks=(headers series checkpatch kernel-doc shared shellcheck negations python javascript clang-format cppcheck names words
+	man docs paths)
 lint() {
 	scripts/lint "$@" >../out 2>&1
 }
@@ -145,6 +146,12 @@ printf 'int good(int n)\n{\n\treturn n;\n}\n' >tools/other/other.c
 finds names 'tools/other/other.c:1: good\(\) is also in tools/good/good.c:2'
 printf 'static int other(int n);\n\nstatic int\nraise(int n)\n{\n\treturn n;\n}\n' >>tools/good/good.c
 finds names 'tools/good/good.c:9: raise\(\) has the name of a function of the C library'
+printf 'int used_by_itself(int n)\n{\n\treturn n ? used_by_itself(n - 1) : 0;\n}\n' >>tools/good/good.c
+finds names 'tools/good/good.c:6: used_by_itself\(\) is used in this file only'
+echo '/* Whoever reads this has to read it twice */' >>tools/good/good.c
+finds words 'tools/good/good.c:6: .* Whoever reads'
+echo 'Nobody knows.' >>docs/good.md
+finds words 'docs/good.md:4: Nobody knows'
 printf 'int  bad( void );\n' >tools/good/bad.c
 finds clang-format 'tools/good/bad.c.*Wclang-format'
 printf 'int bad(void)\n{\n\tint a[2];\n\n\treturn a[2];\n}\n' >tools/good/bad.c

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#include "work.h"
+
 #define PRICES 512
 #define QUEUE 64
 #define ACCOUNTS 1024

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#include "work.h"
+
 #define US 3000 /* instructions */
 
 static uint64_t random_state;
@@ -26,20 +27,6 @@ static inline uint64_t draw(uint64_t below)
 	random_state ^= random_state >> 7;
 	random_state ^= random_state << 17;
 	return random_state % below;
-}
-
-/*
- * Execute a number of instructions, without a branch that an LBR of calls and returns records.
- * Most of them do nothing, which a model of a processor executes fast.
- */
-static inline __attribute__((always_inline)) void work(long instructions)
-{
-	long n = instructions / 64;
-
-	__asm__ volatile("1:	.fill 62, 1, 0x90\n"
-			 "	dec %0\n"
-			 "	jnz 1b\n"
-			 : "+r"(n));
 }
 
 /* What the steps of a request use */

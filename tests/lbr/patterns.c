@@ -11,18 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
-
-/* Execute a number of instructions; most do nothing, which a model of a processor does fast */
-static inline __attribute__((always_inline)) void work(long instructions)
-{
-	long n = instructions / 64;
-
-	__asm__ volatile("1:	.fill 62, 1, 0x90\n"
-			 "	dec %0\n"
-			 "	jnz 1b\n"
-			 : "+r"(n));
-}
+#include "work.h"
 
 #define LEAF(name, instructions)    \
 	NOINLINE void name(void)    \

@@ -5,8 +5,8 @@
 #
 # The table that tools/kernel/ehframe.c makes of FILE says what readelf's own interpreter
 # of .eh_frame says, at the first and at the last byte of each of its rows, and nothing
-# where there is no function.  Expressions, which readelf only calls "exp", are told by
-# the table as what they are.  Prints how many rows were compared, and how many of them
+# where there is no function.  Expressions, which readelf only calls "exp", are recognised by
+# the table.  Prints how many rows were compared, and how many of them
 # are expressions and cannot be represented.
 import bisect
 import re

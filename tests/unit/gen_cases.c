@@ -240,7 +240,7 @@ static void make_baseline(const char *dir)
 	free(path);
 }
 
-/* As the watch does it; what it prints is for the test */
+/* As the watch does it; the output is for the test */
 static void add_case(struct store *s, struct reader *r, u64 keep,
 		     const char *comm, u64 value)
 {

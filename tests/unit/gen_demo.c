@@ -244,11 +244,8 @@ static void save(struct td *td, const char *name)
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/%s.dat", dir, name);
-	if (!td_save(td, path)) {
-		perror(path);
+	if (!td_finish(td, path))
 		exit(1);
-	}
-	td_free(td);
 }
 
 static void begin(struct td *td)

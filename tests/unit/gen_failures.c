@@ -387,7 +387,6 @@ int main(int argc, char **argv)
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
 	const char *kind = argc == 3 ? argv[2] : "";
 	struct io_call last = { .type = IO_FILE, .id = 9, .name = "/tmp/f" };
-	bool ok = true;
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
@@ -418,9 +417,5 @@ int main(int argc, char **argv)
 			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed|late|over|connects|connects-lost\n");
 		return 2;
 	}
-	ok = td_save(&td, argv[1]);
-	if (!ok)
-		perror(argv[1]);
-	td_free(&td);
-	return !ok;
+	return !td_finish(&td, argv[1]);
 }

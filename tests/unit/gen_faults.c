@@ -399,7 +399,7 @@ static void tick(void)
 			 between(300, 2000));
 }
 
-/* Pages are looked at in turns, and where the time goes differs from turn to turn */
+/* Pages are scanned in turns, and where the time goes differs from turn to turn */
 static void reclaim(double ns)
 {
 	int turns = 1 + (int)(rnd() * 6), i, k;
@@ -626,11 +626,8 @@ static double write_trace(const char *file, unsigned int nr)
 		hits += was_hit;
 		gd.now += about(3000);
 	}
-	if (!td_save(&td, file)) {
-		perror(file);
+	if (!td_finish(&td, file))
 		exit(1);
-	}
-	td_free(&td);
 	return longest;
 }
 

@@ -209,11 +209,8 @@ int main(int argc, char **argv)
 		requests(&td);
 	else
 		graph(&td, argv[1]);
-	if (!td_save(&td, argv[2])) {
-		perror(argv[2]);
+	if (!td_finish(&td, argv[2]))
 		return 1;
-	}
-	td_free(&td);
 	printf("%llu %llu %llu\n", (unsigned long long)start,
 	       (unsigned long long)end, (unsigned long long)took);
 	return 0;

@@ -191,7 +191,7 @@ static void server_acts(struct thread *t, uint64_t now)
 	t->ready = end;
 }
 
-/* Whoever has been ready longest gets the lock */
+/* The thread that has been ready longest gets the lock */
 static struct thread *next_thread(void)
 {
 	struct thread *next = NULL;

@@ -273,10 +273,5 @@ int main(int argc, char **argv)
 		if (!below(200))
 			at = 1000 + never_ends(&td, at);
 	}
-	if (!td_save(&td, argv[1])) {
-		perror(argv[1]);
-		return 1;
-	}
-	td_free(&td);
-	return 0;
+	return !td_finish(&td, argv[1]);
 }

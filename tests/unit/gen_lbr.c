@@ -549,10 +549,5 @@ int main(int argc, char **argv)
 	}
 	for (cpu = 0; cpu < 2; cpu++)
 		run_cpu(&td, cpu, samples / 2);
-	if (!td_save(&td, argv[1])) {
-		perror(argv[1]);
-		return 1;
-	}
-	td_free(&td);
-	return 0;
+	return !td_finish(&td, argv[1]);
 }

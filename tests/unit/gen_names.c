@@ -57,5 +57,5 @@ int main(int argc, char **argv)
 		read_once(&gd, i % 20 == 19 && strcmp(argv[2], "none") ?
 				       25000000 :
 				       0);
-	return !td_save(&td, argv[1]);
+	return !td_finish(&td, argv[1]);
 }

@@ -432,11 +432,8 @@ int main(int argc, char **argv)
 	for (c = 0; c < THREADS; c++)
 		become(c, thread[c].state);
 	snprintf(path, sizeof(path), "%s/trace.dat", argv[2]);
-	if (!td_save(&td, path)) {
-		perror(path);
+	if (!td_finish(&td, path))
 		return 1;
-	}
-	td_free(&td);
 	write_json(argv[2], start, end);
 	print_truth();
 	return 0;

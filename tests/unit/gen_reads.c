@@ -175,7 +175,7 @@ static void complete(int tid, uint64_t start, uint64_t at, uint64_t file)
 {
 	struct td_record r;
 
-	/* Whoever is interrupted by the disk */
+	/* The task that the disk interrupts */
 	td_begin(&r, &td, ID_REQUEST, 0, 82);
 	td_put(&r, 8, start, 8);
 	td_put(&r, 16, at - start, 8);
@@ -232,7 +232,6 @@ int main(int argc, char **argv)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "local" };
 	uint64_t at = 1000000000000ull, times, i;
-	bool ok;
 
 	if (argc < 4 || argc > 5 || !(times = strtoull(argv[2], NULL, 10)) ||
 	    (argc == 5 && strcmp(argv[4], "both") != 0 &&
@@ -255,9 +254,5 @@ int main(int argc, char **argv)
 	td.cmdlines = "700 reader\n";
 	for (i = 0; i < times; i++)
 		work(&at, !i);
-	ok = td_save(&td, argv[1]);
-	if (!ok)
-		perror(argv[1]);
-	td_free(&td);
-	return !ok;
+	return !td_finish(&td, argv[1]);
 }

@@ -387,7 +387,6 @@ static bool save(const char *path, bool server)
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
 	struct td td;
 	size_t i;
-	bool ok;
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
@@ -398,11 +397,7 @@ static bool save(const char *path, bool server)
 		if (events[i].server == server)
 			write_event(&td, &events[i]);
 	}
-	ok = td_save(&td, path);
-	if (!ok)
-		perror(path);
-	td_free(&td);
-	return ok;
+	return td_finish(&td, path);
 }
 
 int main(int argc, char **argv)

@@ -315,9 +315,5 @@ int main(int argc, char **argv)
 	td_add_event(&blocks, "schedz", block_format);
 	for (cpu = 0; cpu < CPUS; cpu++)
 		make_cpu(&plain, &blocks, cpu, atoi(argv[3]), lost);
-	if (!td_save(&blocks, argv[1]) || !td_save(&plain, argv[2]))
-		return 1;
-	td_free(&plain);
-	td_free(&blocks);
-	return 0;
+	return !td_finish(&blocks, argv[1]) || !td_finish(&plain, argv[2]);
 }

@@ -170,10 +170,5 @@ int main(int argc, char **argv)
 		}
 		td_write(&td, 0, 0, now, &r);
 	}
-	if (!td_save(&td, argv[1 + first])) {
-		perror(argv[1 + first]);
-		return 1;
-	}
-	td_free(&td);
-	return 0;
+	return !td_finish(&td, argv[1 + first]);
 }

@@ -252,10 +252,5 @@ int main(int argc, char **argv)
 			new_task(&task[below(tasks)]);
 		call(&task[below(tasks)]);
 	}
-	if (!td_save(&td, argv[1])) {
-		perror(argv[1]);
-		return 1;
-	}
-	td_free(&td);
-	return 0;
+	return !td_finish(&td, argv[1]);
 }

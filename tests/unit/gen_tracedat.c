@@ -37,8 +37,8 @@ static void mixed(struct td *td)
 }
 
 /*
- * Limit events are missing before the first alarm, behind a change of the limit,
- * and for a chart whose key is a string, until its next one.
+ * Limit events are absent before the first alarm, after a change of the limit, and for a
+ * chart whose key is a string, until its next one.
  */
 static void lost(struct td *td)
 {
@@ -90,7 +90,7 @@ static void hostile(struct td *td)
 	sc_alarm_event(td, 0, SC_BASE + 30000000000ULL, &a);
 }
 
-/* What a chart told of the load: 100 values studied, the others not */
+/* What a chart recorded of the load: 100 values studied, the others not */
 static void values(struct td *td, const struct sc_load *load)
 {
 	unsigned int i, n = load->healthy + load->storm;
@@ -165,15 +165,12 @@ int main(int argc, char **argv)
 		sc_block(&td, td_add_buffer(&td, "disk"), &load, &truth);
 	else
 		sc_block(&td, 0, &load, &truth);
-	if (!td_save(&td, argv[2])) {
-		perror(argv[2]);
+	if (!td_finish(&td, argv[2]))
 		return 1;
-	}
 	/* lines are whole ns, as in an alarm event */
 	printf("values=%u\nlearnt=%u\nalarms=%u\ncenter=%.0Lf\nlimit=%.0Lf\nworst=%llu\n",
 	       truth.values, truth.learnt, truth.alarms, floorl(truth.center),
 	       floorl(truth.ucl), (unsigned long long)truth.worst[0].duration);
 	sc_free(&truth);
-	td_free(&td);
 	return 0;
 }

@@ -109,7 +109,6 @@ bool io_log_save(struct io_log *log, const char *path, unsigned int host,
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
 	struct td td;
 	u64 i;
-	bool ok;
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
@@ -122,9 +121,5 @@ bool io_log_save(struct io_log *log, const char *path, unsigned int host,
 		if (log->event[i].host == host)
 			write_event(&td, &log->event[i]);
 	}
-	ok = td_save(&td, path);
-	if (!ok)
-		perror(path);
-	td_free(&td);
-	return ok;
+	return td_finish(&td, path);
 }

@@ -33,7 +33,7 @@ struct mapped {
 #define MAPPED_MAX 512
 
 /**
- * struct process - a process, stopped while it is looked at
+ * struct process - a process, stopped while it is examined
  * @pid: its id
  * @mem: descriptor of its memory
  * @maps: what it has mapped executable
@@ -52,7 +52,7 @@ struct process {
 struct ustack_table *file_table(const char *path, struct ehframe_report *report,
 				int *error);
 
-/* Open a process, and look at what it has mapped; false: it is gone */
+/* Open a process, and read its mappings; false: it has ended */
 bool process_open(struct process *process, pid_t pid);
 void process_close(struct process *process);
 bool process_maps(struct process *process);

@@ -461,14 +461,14 @@ void sc_free(struct sc_truth *truth)
 	free(truth->alarm);
 }
 
-struct happening {
+struct moment {
 	uint64_t ts;
 	const struct read *read;
 };
 
 static int by_time(const void *a, const void *b)
 {
-	const struct happening *x = a, *y = b;
+	const struct moment *x = a, *y = b;
 
 	return (x->ts > y->ts) - (x->ts < y->ts);
 }
@@ -478,14 +478,14 @@ void sc_block(struct td *td, unsigned int buffer, const struct sc_load *load,
 {
 	unsigned int n = load->healthy + load->storm, i;
 	struct read *reads = make_reads(load);
-	struct happening *h = calloc(2 * n, sizeof(*h));
+	struct moment *h = calloc(2 * n, sizeof(*h));
 
 	if (!h)
 		abort();
 	find_truth(load, reads, truth);
 	for (i = 0; i < n; i++) {
-		h[2 * i] = (struct happening){ reads[i].start, &reads[i] };
-		h[2 * i + 1] = (struct happening){ reads[i].end, &reads[i] };
+		h[2 * i] = (struct moment){ reads[i].start, &reads[i] };
+		h[2 * i + 1] = (struct moment){ reads[i].end, &reads[i] };
 	}
 	qsort(h, 2 * n, sizeof(*h), by_time);
 	for (i = 0; i < 2 * n; i++) {

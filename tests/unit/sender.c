@@ -444,7 +444,7 @@ void pass_time(void)
 	send_asked();
 }
 
-/* What has been written so far is a file by itself, whenever it is looked at */
+/* At any time, what has been written so far is a whole file */
 static void look(void)
 {
 	struct reading r[CPUS];

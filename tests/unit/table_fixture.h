@@ -52,7 +52,7 @@ static inline u32 in_flight(struct fixture *f)
 	return ctlchart_table_in_flight(&f->table);
 }
 
-/* The length of a stack of free entries, none of which was @seen */
+/* The length of a stack of free entries; none of them was @seen */
 static inline u32 count_stack(struct fixture *f, struct ctlchart_stack *stack,
 			      bool *seen)
 {

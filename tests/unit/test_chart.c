@@ -560,7 +560,7 @@ static int shape_of(int distribution, int samples)
 	return shape;
 }
 
-/* What was drawn is known; how often it is told wrongly is bounded. */
+/* What was drawn is known; the rate of errors is bounded. */
 START_TEST(shape)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Clocks of hosts that were made up, so that their true times are known: ahead or behind
- * by up to a second, 100 ppm off, with a step of the frequency in the middle.
+ * Clocks of hosts that were made up, so that their true times are known: off by up to a
+ * second, 100 ppm off, with a step of the frequency in the middle.
  */
 #include <stdlib.h>
 #include <string.h>

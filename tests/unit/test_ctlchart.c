@@ -627,7 +627,7 @@ static bool outline(struct tracefile_info *info, struct tracefile_error *error)
 	return good;
 }
 
-/* The outline is good as a whole, and bad at whatever place it is cut off. */
+/* The outline is good as a whole, and bad if it is cut off at any place. */
 START_TEST(outline_truncated)
 {
 	struct td_layout layout = { .page_size = 4096,

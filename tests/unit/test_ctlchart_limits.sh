@@ -272,7 +272,7 @@ mistake 1 'a:b has no chart: line' "$e" "$l"
 mistake 2 'a:b has no limit: line' '' "$e" "$c" '' "$e" "$c" "$l"
 mistake 2 'this cannot be the name' "$e" 'chart: a b'
 mistake 2 'this cannot be the name' "$e" "chart: $(printf 'x%.0s' $(seq 64))"
-mistake 2 'this cannot be a trace instance' "$e" 'instance: ../x'
+mistake 2 'this cannot be the name of a trace instance' "$e" 'instance: ../x'
 for name in 'c[x' 'c[x]y' '[x=1]' "c[$(printf 'x%.0s' $(seq 126))]"; do
 	mistake 2 'this cannot be the name' "$e" "chart: $name"
 done

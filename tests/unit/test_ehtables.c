@@ -333,7 +333,7 @@ START_TEST(what_cannot_be_represented)
 }
 END_TEST
 
-/* Rows are sorted, and each is of its page */
+/* Rows are sorted, and each belongs to its page */
 static bool in_order(const struct ustack_table *table)
 {
 	u64 pc, before = 0;

@@ -208,7 +208,7 @@ static int some_bad(struct guard *g, FILE *out, void *arg)
 	guard_file(g, "d.dat");
 	guard_fail(g, 200, "not so good");
 	ck_assert_str_eq(guard_go_on(g), "200: not so good");
-	/* Crashes that no file has to do with are no reason to try again */
+	/* After a crash without a file to blame, the work is not repeated */
 	guard_file(g, "");
 	if (arg)
 		raise(SIGSEGV);

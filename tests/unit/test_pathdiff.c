@@ -306,7 +306,7 @@ START_TEST(limit_outliers)
 	trace[9] = trace[700] = trace[1500] = 123000000000ULL;
 	limit_of(&l, base, 1554, trace, 1554, 0, 0.1);
 	ck_assert(l.healthy);
-	/* what is slow more often is part of the load; but the limit is no good one */
+	/* what is slow more often is part of the load; but the limit is not a good one */
 	for (i = 5; i < 1554; i += 12)
 		base[i] = 40000000;
 	limit_of(&l, base, 1554, trace, 1554, 0, 0.1);

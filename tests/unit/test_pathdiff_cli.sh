@@ -44,7 +44,7 @@ names extra "extra f9 -"
 	wrong "extra: path"
 names wait "wait schedule io_wait"
 [ "$(asks out.json '(c["wait"]["kind"], [w["name"] for w in c["wait"]["who"]], r["trace"]["sleep_time"])')" = \
-	"('blocked', ['irq disk0'], 'on')" ] || wrong "wait: by whom"
+	"('blocked', ['irq disk0'], 'on')" ] || wrong "wait: the waker"
 names off "wait schedule io_wait"
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
 # against the recording's own options: with such a limit, 50 us or 5 ms less do not matter
@@ -52,18 +52,18 @@ names off "wait schedule io_wait"
 [ "$(asks on.json 'r["limit"]["longest"] < 100000')" = True ] || wrong "--sleep-time=on"
 names task "wait schedule io_wait"
 [ "$(asks out.json '[(w["name"], w["stack"]) for w in c["wait"]["who"]]')" = "[('waker', ['wake_it', 'ksys_read'])]" ] ||
-	wrong "task: by whom"
+	wrong "task: the waker"
 names lock "wait schedule lock_it"
 [ "$(asks out.json '(c["wait"]["lock"], c["wait"]["who"][0]["name"], c["extra"])')" = "('big_lock', 'waker', True)" ] || wrong "lock: which"
 names preempt "wait schedule io_wait"
 [ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'victim')" ] ||
-	[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "preempt: by whom"
+	[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "preempt: the waker"
 [ "$(asks out.json 'c["overhead"]')" = False ] || wrong "preempt: overhead"
 names recorder "wait schedule io_wait"
 [ "$(asks out.json '(c["wait"]["who"][0]["name"], c["overhead"])')" = "('trace-cmd', True)" ] || wrong "recorder: overhead"
 "$pathdiff" --brief recorder.dat | grep -q '^   overhead of recording: ' || wrong "recorder: text"
 names late "wait f3 f1"
-[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "late: by whom"
+[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "late: the waker"
 names lateirq "interrupt irq disk0, most of it in handle_disk() -"
 [ "$(asks out.json 'len(r["causes"])')" = 1 ] || wrong "lateirq: a second cause"
 names irq "interrupt irq disk0, most of it in handle_disk() -"
@@ -125,8 +125,8 @@ grep -q '^1\. ' out && wrong "busy: a cause"
 "$UNIT/gen_paths" often often.dat 1554 >truth
 "$pathdiff" --format=json --baseline often.dat faults.dat >out.json 2>err || wrong "often"
 [ "$(asks out.json '(r["limit"]["set_aside"], r["limit"]["far"])')" = "(0, True)" ] || wrong "often: $(asks out.json 'r["limit"]')"
-grep -q '^pathdiff: faults.dat: the limit is [0-9,]* times the centre, ' err || wrong "often: $(cat err)"
-"$pathdiff" --brief --baseline often.dat faults.dat | grep -q '^warning: the limit is [0-9,]* times the centre, ' || wrong "often: text"
+grep -q '^pathdiff: faults.dat: the limit is [0-9,]* times the centre line, ' err || wrong "often: $(cat err)"
+"$pathdiff" --brief --baseline often.dat faults.dat | grep -q '^warning: the limit is [0-9,]* times the centre line, ' || wrong "often: text"
 # What a report says
 "$pathdiff" extra.dat >out || wrong "words"
 grep -q ' time of 50 slow executions, 100 % of all delay; explains 100 % of the delay of these executions$' out || wrong "words: $(cat out)"
@@ -198,9 +198,9 @@ says 'pathdiff: cut.dat:' cut.dat
 says 'truncated' cut.dat
 says 'pathdiff: block.dat: has no function_graph events; record with' block.dat
 says 'pathdiff: none.dat: has no function_graph events; record with' none.dat
-says 'tracing_thresh was set' exits.dat
+says 'has only returns of functions' exits.dat
 says 'its clock is not monotonic' back.dat
-says 'no complete execution of nobody in it' slow.dat --entry=nobody
+says 'has no complete execution of nosuch' slow.dat --entry=nosuch
 says '8 executions are too few for a limit: give --limit' few.dat
 says 'No such file or directory' missing.dat
 says 'pathdiff: missing.dat: No such file or directory' slow.dat --baseline missing.dat
@@ -216,7 +216,7 @@ done
 "$pathdiff" >out 2>err
 [ $? -eq 2 ] || wrong "no file: status"
 "$pathdiff" --help | grep -q -- '--baseline=GOOD' || wrong "--help"
-# -o replaces the file when all went well
+# -o replaces the file only on success
 echo old >result
 "$pathdiff" -o result empty.dat 2>err
 [ "$(cat result)" = old ] || wrong "-o after a failure"

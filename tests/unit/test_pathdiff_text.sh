@@ -32,12 +32,12 @@ names slow "slow f4 -" 5
 names extra "extra f9 -" 5
 names wait "wait schedule io_wait" 5
 [ "$(asks out.json '(c["wait"]["kind"], [w["name"] for w in c["wait"]["who"]])')" = "('blocked', ['irq disk0'])" ] ||
-	wrong "wait: by whom"
+	wrong "wait: the waker"
 names off "wait schedule io_wait" 5
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
 names task "wait schedule io_wait" 5
 [ "$(asks out.json '[(w["name"], w["stack"]) for w in c["wait"]["who"]]')" = "[('waker', ['wake_it', 'ksys_read'])]" ] ||
-	wrong "task: by whom"
+	wrong "task: the waker"
 names lock "wait schedule lock_it" 5
 names preempt "wait schedule io_wait" 5
 [ "$(asks out.json 'c["wait"]["kind"]')" = preempted ] || wrong "preempt: kind"
@@ -100,6 +100,6 @@ expect 1 '^pathdiff: nop\.txt: neither a trace\.dat file nor the text of a funct
 printf ' 9999)   0.541 us    |  f();\n' >cpus.txt
 expect 1 '^pathdiff: cpus\.txt: line 1: Linux has at most 8192 CPUs, this is number 9999' cpus.txt
 printf ' 0)   0.541 us    |  }\n' >ends.txt
-expect 1 '^pathdiff: ends\.txt: has returns of functions alone' ends.txt
-expect 1 '^pathdiff: graph\.txt: no complete execution of nosuch in it' --entry=nosuch graph.txt
+expect 1 '^pathdiff: ends\.txt: has only returns of functions' ends.txt
+expect 1 '^pathdiff: graph\.txt: has no complete execution of nosuch' --entry=nosuch graph.txt
 exit $failed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * schedz collect, whatever a sender and the network do: the files have exactly the records
- * that the ledger says, and libtracecmd reads them.
+ * schedz collect, with any behaviour of sender and network: the files have exactly the
+ * records that the ledger says, and libtracecmd reads them.
  */
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -378,7 +378,7 @@ START_TEST(losses_are_counted)
 	read_all(r);
 	ck_assert_uint_eq(r[0].records + r[1].records, l.delivered);
 	ck_assert_uint_eq(l.generated - l.delivered, l.ring_lost + l.wire_lost);
-	/* What still comes then is not taken for somebody else's */
+	/* What still arrives then is not counted for another session */
 	send_beat(TRACECAST_OVER);
 	check_printed("\nignored: 0 foreign datagrams\nlate: 1 ");
 	finish();

@@ -123,7 +123,7 @@ START_TEST(shift)
 }
 END_TEST
 
-/* A span of many values or of a long time is no reason to wait */
+/* A span of many values or of a long time does not delay */
 START_TEST(shift_soon)
 {
 	int i;

@@ -263,7 +263,7 @@ START_TEST(keys_for_people)
 				     "site=slow_call+0x1f bytes="));
 	ck_assert_ptr_nonnull(
 		strstr(string_at(worst(2), "keys"), "site=4096 bytes="));
-	/* a name is not a key, whatever it looks like */
+	/* a name is not a key, even if it looks like one */
 	report("-e call:done -f 'ctlchart(begin, disk, comm, ucl=1ns)'");
 	ck_assert_str_eq(string_at(worst(0), "keys"),
 			 "disk=254:3 comm=x disk=266338307");

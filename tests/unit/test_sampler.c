@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which values are used for learning: spread over the time, whatever their rate. */
+/* Which values are used for learning: spread over the time, at any rate. */
 #include <check.h>
 
 #include <linux/kernel.h>
@@ -102,9 +102,9 @@ START_TEST(clock_set_back)
 
 	ctlchart_sampler_start(&s, 10 * SEC, 100);
 	ck_assert(ctlchart_sampler_due(&s, 1000 * SEC));
-	/* another CPU's clock is a little behind */
+	/* another CPU's clock is a little slow */
 	ck_assert(!ctlchart_sampler_due(&s, 1000 * SEC - 1000));
-	/* the clock was set back: it goes on from there */
+	/* the clock was set back: sampling continues from there */
 	ck_assert(ctlchart_sampler_due(&s, 3 * SEC));
 	ck_assert(!ctlchart_sampler_due(&s, 3 * SEC + 49 * MSEC));
 	ck_assert(ctlchart_sampler_due(&s, 3 * SEC + 50 * MSEC));

@@ -586,7 +586,7 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* Whoever makes the damage can make a checksum as well */
+/* The author of the damage can make a checksum, too */
 START_TEST(sealed)
 {
 	uint8_t block[4060];

@@ -31,7 +31,7 @@ static struct json_object *setting(size_t i)
 	return json_object_array_get_idx(settings, i);
 }
 
-/* --- values that the kernel told */
+/* --- values from the kernel */
 
 /* One of the chart of lat, 1 ms after the one before */
 static void told(int *ms, const char *chart, uint64_t value, uint32_t order,
@@ -142,8 +142,7 @@ START_TEST(values_lost)
 	report("-e lat -f 'ctlchart(lat, " PAPER ")'");
 	ck_assert_uint_eq(uint_at(chart(0), "learnt"), 10);
 	ck_assert_uint_eq(uint_at(chart(0), "values"), 9988);
-	ck_assert_ptr_nonnull(strstr(
-		message(), " lat.lat: 2 values are missing in the trace"));
+	ck_assert_ptr_nonnull(strstr(message(), " lat.lat: 2 values are lost"));
 }
 END_TEST
 
@@ -265,7 +264,7 @@ START_TEST(sim_load)
 END_TEST
 
 /*
- * A grid: each setting says what it says alone, whatever is beside it. Reads
+ * A grid: each setting has the result that it has alone. Reads
  * that start twice tell dup=fifo from dup=last, and a filter's other terms,
  * tables of their own and overdue starts are mixed in.
  */

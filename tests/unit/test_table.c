@@ -160,7 +160,7 @@ START_TEST(dup_last)
 		put_at(&f, 7, i, NEVER, true);
 	ck_assert_uint_eq(in_flight(&f), 1);
 	put_at(&f, 8, 11, NEVER, true);
-	/* in a full table a replacement is no new entry, another key is */
+	/* in a full table a replacement is not a new entry, another key is */
 	put_at(&f, 7, 12, NEVER, true);
 	put_at(&f, 9, 13, NEVER, true);
 	ck_account(&f, replaced, 10);
@@ -286,7 +286,7 @@ START_TEST(stale_gives_way)
 	ck_assert_uint_eq(take_at(&f, 2, 1000, 100), 952);
 	ck_account(&f, evicted, 5);
 	ck_assert_uint_eq(in_flight(&f), 0);
-	/* a clock that is behind makes none stale */
+	/* a clock that is slow makes none stale */
 	put(&f, 4, 500);
 	put(&f, 4, 501);
 	ck_assert_uint_eq(take_at(&f, 4, 1, 0), 500);

@@ -34,7 +34,7 @@ static const struct {
 	  0 },
 	{ "ctlchart(a, k, post=1s)", "ctlchart(a, k, post=1s, name=ev)", "ev",
 	  0 },
-	/* A field's name is no option */
+	/* A field's name is not an option */
 	{ "ctlchart(a, mypre=2)",
 	  "ctlchart(a, mypre=2, pre=100ms, post=5ms, name=ev)", "ev", 100 },
 	{ "c == \"x\" && ctlchart(a) && (d == 1)",
@@ -92,8 +92,9 @@ START_TEST(same_event)
 	ck_assert_ptr_null(plan_preset(&p, "disk"));
 	ck_assert_uint_eq(p.lead_in, 20000000);
 	error = plan_filter(&p, "block:block_rq_complete", "ctlchart(a)");
-	ck_assert_str_eq(error,
-			 "block_rq_complete has two filters: an event has one");
+	ck_assert_str_eq(
+		error,
+		"block_rq_complete has two filters: an event can have only one");
 	free(error);
 	error = plan_preset(&p, "disk");
 	ck_assert_str_eq(error, "two charts are called disk");
@@ -107,7 +108,7 @@ END_TEST
 
 #define SECOND 1000000000ull
 
-/* Each second a number of values, of which some are alarms */
+/* Each second a number of values, some of which are alarms */
 static unsigned int minutes(struct above *a, struct rig_chart *c, u64 *now,
 			    unsigned int seconds, u64 values, u64 alarms)
 {
@@ -436,7 +437,7 @@ START_TEST(command)
 
 	setenv("WANT_SKIPPED", "0", 1);
 	ck_assert(command_start(&c, &notice, 1000));
-	/* One at a time, whatever the interval says */
+	/* One at a time, even if the interval is over */
 	ck_assert(!command_start(&c, &notice, 5000));
 	ck_assert_int_eq(end_command(&c), 0);
 	/* And not before its interval is over */
@@ -473,7 +474,7 @@ static int by_ratio(const void *a, const void *b)
 	return p > q ? -1 : p < q;
 }
 
-/* The worst are listed, whatever came before them; all numbers are different */
+/* The worst are listed, in any order of arrival; all numbers are different */
 START_TEST(worst)
 {
 	const size_t n = 10 * ALARMS_MAX;

@@ -96,7 +96,7 @@ for step in "" events/iosys/io_syscall dynamic_events events/iosys/io_stack; do
 	case $step in
 	"") want="missing no preset request:PORT: build the kernel with CONFIG_IOSYS=y" ;;
 	events/iosys/io_syscall) want="missing no preset request:PORT: build the kernel with CONFIG_KPROBE_EVENTS=y" ;;
-	dynamic_events) want="limited preset request:PORT, without the code that calls come from: build the kernel with CONFIG_IOSYS_STACKS=y (x86-64 only)" ;;
+	dynamic_events) want="limited preset request:PORT, without call sites: build the kernel with CONFIG_IOSYS_STACKS=y (x86-64 only)" ;;
 	*) want="ok preset request:PORT" ;;
 	esac
 	[ -z "$step" ] || mkdir -p "fake/$step"
@@ -284,7 +284,7 @@ refused '4/case.json: [0-9]*: '
 echo x >>4/case.json
 refused '4/case.json: [0-9]*: unexpected character'
 printf '\0x' >>4/case.json
-refused '4/case.json: [0-9]*: something follows'
+refused '4/case.json: [0-9]*: data after the object'
 rm 4/case.json
 refused '4/case.json: No such file'
 rm 4/case.json && mkfifo 4/case.json
@@ -503,8 +503,8 @@ is_missing iosys_stacks || wrong "a stack without a map: iosys_stacks is not mis
 	echo "map 5 dev=8:1 ino=3 build_id= rows=0 bytes=0 path=[vdso]"
 } >known
 accounts() { # STACKS UNKNOWN FILES UNKNOWN
-	printf '# stacks of the window'"'"'s calls: %s, of which the kernel does not know any more: %s, without room here: 0\n' "$1" "$2"
-	printf '# files of their frames: %s, of which the kernel does not know any more: %s, without room here: 0\n' "$3" "$4"
+	printf '# stacks of the window'"'"'s calls: %s, of which the kernel no longer knows: %s, without room here: 0\n' "$1" "$2"
+	printf '# files of their frames: %s, of which the kernel no longer knows: %s, without room here: 0\n' "$3" "$4"
 }
 KNOWN=known CALLS=7,9,7 unmapped
 { grep -e '^stack [79]' -e '^map [35]' known; accounts 2 0 2 0; } | diff - mapped/1/iosys_stacks || wrong "another iosys_stacks"

@@ -81,10 +81,10 @@ refused() { # PATTERN SED-SCRIPT
 	sed "$2" case/case.json >other/case.json
 	expect 1 "$1" explain ./other
 }
-refused 'its value is no duration' 's/"unit":"ns"/"unit":""/'
-refused 'its value is no duration' 's/"start":[0-9]*/"start":0/'
-refused 'its value is no duration' 's/"start":[0-9]*,"value":[0-9]*/"start":9000000000000000000,"value":0/'
-refused 'whose time it was is not known' 's/"keys":"[^"]*"/"keys":"irq=7"/'
+refused 'its value is not a duration' 's/"unit":"ns"/"unit":""/'
+refused 'its value is not a duration' 's/"start":[0-9]*/"start":0/'
+refused 'its value is not a duration' 's/"start":[0-9]*,"value":[0-9]*/"start":9000000000000000000,"value":0/'
+refused 'thread or request is unknown' 's/"keys":"[^"]*"/"keys":"irq=7"/'
 rm other/trace.dat
 cp case/case.json other
 expect 1 'other/trace.dat: No such file' explain ./other

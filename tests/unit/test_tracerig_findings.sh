@@ -73,7 +73,7 @@ alone=$(value 'd["confidence"]')
 # --- the events show nothing
 make_case bare
 explain bare
-says bare '^cause: pipe_read\(\) takes longer, 100 % of the delay' '^doubt: pathdiff alone names the cause, the events none$'
+says bare '^cause: pipe_read\(\) takes longer, 100 % of the delay' '^doubt: only pathdiff names a cause, the events name none$'
 [ "$(value 'd["cause_by"]')" = pathdiff ] || wrong "bare: cause by $(value 'd["cause_by"]')"
 "$program" explain --timeout=0s ./bare >out || wrong "explain --timeout=0s"
 grep -q '^no cause: ' out || wrong "a cause without analyzers and events: $(cat out)"
@@ -190,7 +190,7 @@ fails 'it ended with status 7'
 grep -qx 'doubt: pathdiff: it ended with status 7' out || wrong "two failures: $(cat out)"
 ! grep -q '^without' out || wrong "two failures: $(cat out)"
 fake ':'
-fails 'it has written nothing'
+fails 'it wrote nothing'
 fake 'echo "{ \"causes\": [ {"'
 fails 'its output is not understood: no JSON object'
 fake 'head -c 1000000 /dev/urandom'
@@ -206,7 +206,7 @@ ends() { # SCRIPT, which writes the number of a process to sleeper
 	fake "$1"
 	for limit in '300.0 ms' '3.000 s' '30.00 s'; do
 		rm -f sleeper
-		fails "it has not ended within $limit: see --timeout" --timeout="$limit"
+		fails "it did not end within $limit: see --timeout" --timeout="$limit"
 		[ ! -s sleeper ] || break
 	done
 	[ -s sleeper ] || wrong "the analyzer has not begun"
@@ -228,7 +228,7 @@ for command in "open ./spin -o -" "list --dir=sleepy --causes"; do
 	"$program" $command --timeout=0s >out 2>err || wrong "$command --timeout=0s: $(cat err)"
 done
 "$program" open ./spin -o out --timeout=300ms || wrong "open --timeout"
-grep -q 'pathdiff: it has not ended within 300.0 ms: see --timeout' out || wrong "open: the analyzer is not stopped"
+grep -q 'pathdiff: it did not end within 300.0 ms: see --timeout' out || wrong "open: the analyzer is not stopped"
 ends 'sleep 1234567 & echo $! >sleeper; wait'
 ends 'exec >&- 2>&-; echo $$ >sleeper; exec sleep 1234567'
 # JSON with other types, and numbers out of range, in the members that are used

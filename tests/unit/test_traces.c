@@ -205,7 +205,8 @@ START_TEST(limit_events)
 	ck_assert_str_eq(string_at(chart(1), "name"), "chart #2");
 	ck_assert_str_eq(string_at(chart(1), "event"), "unknown");
 	ck_assert(!json_object_object_get_ex(chart(1), "limit", NULL));
-	ck_assert_ptr_nonnull(strstr(message(), "1 alarms have the number"));
+	ck_assert_ptr_nonnull(
+		strstr(message(), "1 alarms have only the number"));
 	/* in the order of time, although the first ones had to wait */
 	csv = run(&status, "--format=csv '%s' | cut -d, -f1,5,7", trace);
 	ck_assert_str_eq(
@@ -585,7 +586,7 @@ START_TEST(lost)
 }
 END_TEST
 
-/* The clock of an end's CPU is behind: libtracecmd gives the end first. */
+/* The clock of an end's CPU is slow: libtracecmd returns the end first. */
 START_TEST(too_short)
 {
 	sc_formats(&td, false);

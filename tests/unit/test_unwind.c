@@ -166,7 +166,7 @@ START_TEST(stacks_that_end_early)
 		pending |= result.end == USTACK_PENDING &&
 			   frames[1] == (ustack_object(7) | 0x1010);
 	}
-	/* It is known of which object it is, though not what is next */
+	/* Its object is known, though not what is next */
 	ck_assert(pending);
 	/* One that calls itself, or seems to */
 	for (i = 0; i < WORDS; i++)
@@ -225,7 +225,7 @@ static void any_stack(struct ustack_regs *regs)
 	regs->ip = 0x20000 + rnd() % 512;
 }
 
-/* A table of the same rules, of which none has a short way; how many had one */
+/* A table of the same rules, without their short ways; returns how many had one */
 static u32 without_near(struct ustack_table *table)
 {
 	struct ustack_rule *rules = (struct ustack_rule *)table->rules;

@@ -302,7 +302,7 @@ START_TEST(values_that_came_before_are_short)
 		pool[i] = rnd();
 	tracecast_pack_begin(&packer, datagram, sizeof(datagram), 0);
 	for (n = 0; n < 200; n++) {
-		/* Aligned fours, of which pairs are no numbers that grow */
+		/* Aligned fours whose pairs are not growing numbers */
 		for (i = 8; i < r.len; i += 4)
 			memcpy(&r.bytes[i], &pool[rnd() % 24], 4);
 		ck_assert(tracecast_pack(&packer, n, r.bytes, r.len));

@@ -355,7 +355,7 @@ static void out_tables(struct out *o, const struct td *td, long *table,
 
 	fwrite("options  ", 1, 10, o->f);
 	if (td->layout.clock) {
-		/* trace-cmd takes what it has for a string */
+		/* trace-cmd reads it as a string */
 		out_number(o, 4, 2);
 		out_number(o, 1, 4);
 		out_number(o, 0, 1);
@@ -504,4 +504,14 @@ void td_free(struct td *td)
 			free(ring->page);
 		}
 	}
+}
+
+bool td_finish(struct td *td, const char *path)
+{
+	bool good = td_save(td, path);
+
+	if (!good)
+		perror(path);
+	td_free(td);
+	return good;
 }

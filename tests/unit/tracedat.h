@@ -100,6 +100,8 @@ void td_lose_some(struct td *td, unsigned int buffer, unsigned int cpu,
 		  uint32_t nr);
 
 bool td_save(struct td *td, const char *path);
+/* td_save() with a message if it fails, and td_free() */
+bool td_finish(struct td *td, const char *path);
 
 /*
  * Instead of td_save(), a file larger than memory: td_stream(), then for each CPU

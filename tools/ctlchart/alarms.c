@@ -5,8 +5,8 @@
  * Alarms refer to their chart and limit by numbers, which limit events explain. The
  * kernel writes one before the first alarm and every two seconds of alarms. An alarm
  * of another CPU may get into the trace before it, and a trace may begin between two
- * of them: an alarm waits for its limit event, and later alarms behind it, so that the
- * order stays.
+ * of them: an alarm waits for its limit event, and later alarms wait after it, so that
+ * the order stays.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static const struct field_want limit_fields[L_FIELDS] = {
 #define WAIT_NS (5 * 1000000000ull)
 #define MAX_WAITING 65536
 
-/* The most that an alarm's keys have, in bytes */
+/* Maximum size of an alarm's keys, in bytes */
 #define MAX_KEY_BYTES 192
 
 /**
@@ -323,7 +323,7 @@ static int end(struct input *in, void *arg)
 	if (a->unknown)
 		guard_note(
 			in->guard,
-			"%llu alarms have the number of their chart alone: the trace lacks its event ctlchart:ctlchart_limit (record it with -e ctlchart)",
+			"%llu alarms have only the number of their chart: the trace lacks its event ctlchart:ctlchart_limit (record it with -e ctlchart)",
 			a->unknown);
 	if (!in->report->nr_charts && in->report->only)
 		return guard_fail(in->guard, GUARD_NOWHERE,

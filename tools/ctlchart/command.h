@@ -46,10 +46,10 @@ enum {
 	"Chart EVENT (system:event) of an ordinary trace, by " \
 	"the filter of the -f after it"
 #define HELP_FILTER                                               \
-	"The filter, as one would give it to trace-cmd record: "  \
+	"The filter, written as for trace-cmd record: "           \
 	"'ctlchart(START, KEY..., option=value...)' or "          \
 	"'ctlchart(FIELD, ...)', with TERMS && before it and && " \
-	"TERMS after it as far as libtraceevent knows them"
+	"TERMS after it, in libtraceevent's syntax"
 
 error_t options_parse(int key, char *arg, struct argp_state *state,
 		      struct options *o);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The report as one page for a browser, without anything from elsewhere
- * (lib/page.h). Characters of the trace's texts that could end the script element are
- * escaped here, and page.js makes text of them, not HTML.
+ * The report as one page for a browser, without external resources (lib/page.h).
+ * Characters of the trace's texts that could end the script element are escaped here, and
+ * page.js makes text of them, not HTML.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -97,7 +97,7 @@ bool kernel_has_file(struct tracefs_instance *instance, const char *system,
  * @event: its name
  *
  * While it records, trace-cmd adds terms to the filter that exclude its own processes.
- * They are of no use elsewhere, and are removed.
+ * They are useless elsewhere, and are removed.
  *
  * Return: the filter, for free(); NULL if it has none.
  */

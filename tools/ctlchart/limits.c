@@ -265,8 +265,9 @@ static int set_event(struct parser *p, const char *value)
 static int set_instance(struct parser *p, const char *value)
 {
 	if (!is_path_part(value))
-		return guard_fail(p->g, p->line,
-				  "this cannot be a trace instance");
+		return guard_fail(
+			p->g, p->line,
+			"this cannot be the name of a trace instance");
 	return set_text(p, &p->entry->instance, value);
 }
 

@@ -2,7 +2,7 @@
 /*
  * ctlchart load: puts the limits of a file into force in the running kernel.
  * Filters are written where their chart is not there yet, then the limits.
- * What can be found wrong before is found before anything is written.
+ * As many mistakes as possible are found before anything is written.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -143,7 +143,7 @@ static int check_filters(struct guard *g, const struct load *load, size_t i)
 		    strcmp(l->filter, other->filter))
 			return guard_fail(
 				g, l->line,
-				"line %u has another filter for %s: an event has one",
+				"line %u has another filter for %s: an event can have only one",
 				other->line, l->event);
 	}
 	return 0;
@@ -162,7 +162,7 @@ static void print_write(struct load *load, const struct limits *l,
 			 load->tracefs ? load->tracefs : "/sys/kernel/tracing",
 			 instance ? "/instances/" : "",
 			 instance ? instance : "", system, event, file);
-	/* not echo, which makes something of backslashes in some shells */
+	/* not echo, which interprets backslashes in some shells */
 	fputs("printf '%s\\n' ", load->out);
 	shell_string(load->out, text);
 	fputs(" > ", load->out);

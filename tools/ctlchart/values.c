@@ -74,7 +74,7 @@ struct held {
  * @last:	order of the last value that was passed on
  * @any:	a value was passed on
  * @used:	a value that was passed on was used
- * @missing:	number of values that are missing in between
+ * @missing:	number of values that are lost in between
  * @held:	waiting values, in their order
  * @nr_held:	number of @held
  * @max_held:	allocated length of @held
@@ -357,7 +357,7 @@ int values_end(struct values *v, struct input *in)
 		if (s->missing && s->used)
 			guard_note(
 				in->guard,
-				"%s: %llu values are missing in the trace; whether they were out of control is unknown",
+				"%s: %llu values are lost; whether they were out of control is unknown",
 				s->name, s->missing);
 		if (status)
 			break;

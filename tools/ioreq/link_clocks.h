@@ -118,7 +118,6 @@ s64 message_delay(const struct sent *m);
 void clocks_free_graph(struct clocks *c);
 void clocks_make_graph(struct clocks *c, const struct pair *only);
 bool node_relax(struct node *to, const struct node *from, u32 drift);
-bool clocks_contradicts(const struct host_clock *h);
 u32 clocks_solve(struct clocks *c);
 
 /* link_clocks_bounds.c */

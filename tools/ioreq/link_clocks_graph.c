@@ -232,7 +232,7 @@ static bool relax_hosts(struct clocks *c)
 	return better;
 }
 
-bool clocks_contradicts(const struct host_clock *h)
+static bool clocks_contradicts(const struct host_clock *h)
 {
 	u64 i;
 

@@ -139,16 +139,18 @@ void stacks_call(struct stacks *s, u64 key, s32 tgid);
 void stacks_note_counts(struct guard *g, const struct stack_layout *l);
 void stacks_finish(struct stacks *s);
 const struct stack *stacks_find(const struct stacks *s, u64 key);
+u32 stacks_sources(struct stacks *s, const struct stack *stack, u32 i,
+		   const struct elffile_source **source);
+void stacks_note_problems(const struct stacks *s);
+void stacks_free(struct stacks *s);
+
+/* read_frames.c */
 int frame_order(const struct frame *a, const struct frame *b);
 const char *frame_name(char *buf, size_t size, const struct frame *f,
 		       bool whole);
-u32 stacks_sources(struct stacks *s, const struct stack *stack, u32 i,
-		   const struct elffile_source **source);
 u32 stacks_caller(const struct stack *stack);
 const char *source_name(char *buf, size_t size, const struct elffile_source *p);
 const char *source_text(char *buf, size_t size, const struct elffile_source *p);
-void stacks_note_problems(const struct stacks *s);
-void stacks_free(struct stacks *s);
 
 /* read_known.c */
 int known_stacks_read(struct guard *g, struct model *s, u32 host);

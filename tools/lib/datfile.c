@@ -274,9 +274,9 @@ static void out_table(struct datfile *d, const char *clock)
 	out_bytes(d, "options  ", 10);
 	if (*clock) {
 		/*
-		 * There is a trace clock. trace-cmd takes what the option has
-		 * for a string, and without any bytes what was in its memory:
-		 * times were in other units now and then.
+		 * There is a trace clock. trace-cmd reads the option as a string, and, if
+		 * it has no bytes, whatever its memory contains: times were in other
+		 * units now and then.
 		 */
 		out_number(d, 4, 2);
 		out_number(d, 1, 4);
@@ -370,7 +370,7 @@ struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
 }
 
 /**
- * datfile_resume - go on with a file of this machine
+ * datfile_resume - continue a file of this machine
  * @out: the file, which ends after the trace_printk() formats; can be positioned
  * @cpus: number of CPUs
  * @page_size: bytes of a page

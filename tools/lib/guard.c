@@ -365,7 +365,7 @@ static void explain_signal(struct watch *w, int sig)
 	w->crashed = true;
 }
 
-/* What became of the child; returns the exit status */
+/* Report how the child ended; returns the exit status */
 static int conclude(struct watch *w, int status)
 {
 	char text[sizeof(w->noise) + 32];
@@ -417,7 +417,7 @@ bool is_same_file(const char *a, const char *b)
 }
 
 /**
- * guard_check_output - refuse to overwrite an input: a recording cannot be made again
+ * guard_check_output - refuse to overwrite an input: a recording cannot be repeated
  * @program: name that the diagnostic begins with
  * @file: the input, or NULL
  * @output: as in struct guard_job
@@ -547,7 +547,7 @@ static int run_children(struct watch *w, FILE *out)
 }
 
 /**
- * guard_run - do a job in a child process, and explain what became of it
+ * guard_run - do a job in a child process, and report its failure
  * @job: the job
  *
  * Return: the exit status for the program. Does not return when the child died

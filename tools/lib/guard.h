@@ -4,8 +4,8 @@
  *
  * libtracecmd and libtraceevent were written for files that trace-cmd wrote: on
  * damaged ones they may crash, loop, or print messages that mean nothing to the user.
- * The work is therefore done in a child, and whatever becomes of it, the user
- * sees the result, or one line that says what is wrong and where.
+ * The work is therefore done in a child; in any case the user sees the result, or one
+ * line that says what is wrong and where.
  */
 #ifndef LIB_GUARD_H
 #define LIB_GUARD_H
@@ -21,8 +21,7 @@ struct guard;
  * struct guard_job - the work
  * @program:	name that diagnostics begin with
  * @file:	the file that is read, for diagnostics
- * @output:	path to write to, NULL for standard output. It is replaced when
- *		all went well, and left alone otherwise
+ * @output:	path to write to, NULL for standard output. It is replaced only on success
  * @idle_cpu:	CPU seconds that may pass between two calls of guard_alive()
  * @work:	does it; returns 0, or EXIT_FAILURE after guard_fail()
  * @without:	NULL, or a function that is called after the work has crashed while it read

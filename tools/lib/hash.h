@@ -70,9 +70,9 @@ static inline u64 hash_mix(u64 n)
  * @hash:	hash of the parts before
  * @n:		the part
  *
- * The product with a secret odd number collides rarely in its upper bits, whatever the
- * keys (Dietzfelbinger et al., "A reliable randomized algorithm for the closest-pair
- * problem", J. Algorithms 25, 1997); hash_mix() spreads these.
+ * The product with a secret odd number collides rarely in its upper bits, for any keys
+ * (Dietzfelbinger et al., "A reliable randomized algorithm for the closest-pair problem",
+ * J. Algorithms 25, 1997); hash_mix() spreads these.
  */
 static inline u64 hash_more(u64 hash, u64 n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory for programs that cannot do without it: where there is none, the program
- * ends with status 1 and one line, "TOOL: out of memory: what was being done".
+ * Memory for programs that cannot do without it: when there is none, the program ends
+ * with status 1 and one line, "TOOL: out of memory: what was being done".
  *
  * That includes the allocations of libraries, few of which check every result of
  * malloc(): without memory they crash, or report a sound file as damaged.

@@ -20,7 +20,7 @@
 
 /*
  * The first @i from @from to below @to for which @condition, an expression of @i, is true,
- * or @to.  If it is true of an @i, it is of all greater ones.
+ * or @to.  If it is true for an @i, it is true for all greater ones.
  */
 #define FIRST(i, from, to, condition)                      \
 	({                                                 \

@@ -111,7 +111,7 @@ static bool link_temporary(struct output *o)
 	}
 	free(from);
 	if (failed) {
-		/* Whose name that is, if it is one, is unknown */
+		/* A file of that name, if there is one, may be another program's */
 		free(o->temporary);
 		o->temporary = NULL;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Where a result goes: to a temporary file that takes the place of a regular one when
- * it is complete, or straight into whatever else is there, such as a device or a FIFO.
+ * it is complete, or straight into a file of another kind, such as a device or a FIFO.
  * The temporary file has no name, so that nothing is left of a killed program; only on a
  * file system without such files does it have one.
  */

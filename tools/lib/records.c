@@ -575,15 +575,6 @@ u32 records_cpus(const struct records *r)
 }
 
 /**
- * records_bytes - size of the pages, as stored
- * @r: the file
- */
-u64 records_bytes(const struct records *r)
-{
-	return r->info.data;
-}
-
-/**
  * number_of - how to read a field that is a number
  * @n: where to put it; of size 0 if it is none
  * @tep: the event formats of the file

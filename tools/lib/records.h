@@ -71,7 +71,6 @@ const struct tracefile_info *records_outline(const struct records *r);
 struct tracecmd_input *records_handle(const struct records *r);
 struct tep_handle *records_tep(const struct records *r);
 u32 records_cpus(const struct records *r);
-u64 records_bytes(const struct records *r);
 
 bool number_of(struct number *n, struct tep_handle *tep,
 	       const struct tep_format_field *f);

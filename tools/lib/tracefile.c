@@ -4,7 +4,7 @@
  * trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5).
  *
  * What is inside the sections, such as the text of event formats or the ring
- * buffer's pages, is libtracecmd's business.
+ * buffer's pages, is checked by libtracecmd.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -165,7 +165,8 @@ static bool expect(struct cursor *c, const char *string, size_t len,
 	if (!get(c, found, len, what))
 		return false;
 	if (memcmp(found, string, len))
-		return fail(c, at, "damaged: no %s where one belongs", what);
+		return fail(c, at, "damaged: no %s where one is expected",
+			    what);
 	return true;
 }
 

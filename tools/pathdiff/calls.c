@@ -71,7 +71,7 @@ static void add_up(const struct pattern *q, const double *delay,
 	free(stack);
 }
 
-/* The function of the least delay that is most of all; sums are cleared */
+/* The function with the least delay among those with most of it; sums are cleared */
 static u32 cause_of(const struct pattern *q, double all, struct calls *of,
 		    struct calls *found)
 {

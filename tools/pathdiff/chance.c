@@ -5,14 +5,14 @@
  * On a busy host any function loses time at some moment, more often the one in which more
  * time is spent. So if delays struck at random, each of them would be in a function with
  * the probability of that function's part of the normal time; in interrupts of a source,
- * with the probability of their part. For a cause to stand out, it must be improbable that
- * as many slow executions have any function in common by that.
+ * with the probability of their part. A cause stands out if it is improbable that as many
+ * slow executions would then have any function in common.
  *
  * On a busy host many short delays hide a fault with a few long ones. So the executions
  * that have half of all delay are examined by themselves, too.
  *
- * A sleep is no such delay, but may be usual. With a baseline, a cause of its slow
- * executions as well has to be more frequent than there.
+ * A sleep is not a delay at random, but may be usual. With a baseline, a cause that its
+ * slow executions have, too, must be more frequent than there.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 #include "pathdiff.h"
 
-/* A cause of a higher probability may be chance */
+/* A cause with a higher probability may be chance */
 #define CHANCE 0.01
 
 /* The same for a cause that is as frequent in the baseline */
@@ -134,7 +134,7 @@ static void find_usual_irqs(const struct paths *p, const struct ranking *r,
 	free(time);
 }
 
-/* A function that was never seen may be in the next execution, like any other one */
+/* A function that was never called may be in the next execution, like any other one */
 static double share(const struct usual *u, double time)
 {
 	double functions = u->functions + 1;
@@ -153,7 +153,7 @@ static double share(const struct usual *u, double time)
  *
  * Return: probability, 0..1.
  */
-double chance_of_most(u64 hits, u64 trials, double chance)
+static double chance_of_most(u64 hits, u64 trials, double chance)
 {
 	double sum = 0, term, odds;
 	u64 i;
@@ -206,7 +206,7 @@ static double by_chance(const struct usual *u, const struct ranking *r, u32 i,
 			time += u->self[c->caller];
 	}
 	time = share(u, time);
-	/* Whichever is less probable, of two */
+	/* The less probable one of two */
 	chance = 2 * u->functions *
 		 fmin(chance_of_most(c->executions, d->all, time),
 		      chance_of_most(c->heavy, d->heavy, time));
@@ -269,7 +269,7 @@ static void count_delays(const struct ranking *r, const bool *found,
 	}
 }
 
-/* The least probable one first: what it explains is no evidence about the others */
+/* The least probable one first: the delay that it explains is not evidence for others */
 static void find_chances(struct ranking *r, const struct usual *u)
 {
 	bool *found = xzalloc(r->nr * sizeof(*found));

@@ -9,13 +9,13 @@
  *
  * Not part of the path are interrupts (a frame whose context is above that of the
  * execution's entry, or whose name says so) and, unless asked for, what runs below
- * schedule(): the scheduler's own way to pick a task is no property of the call.
+ * schedule(): how the scheduler picks a task is not a property of the call.
  * Time of the former is taken from the function that was interrupted, that of the
  * latter stays schedule()'s own; that of tracepoints stays their caller's.
  *
  * Records are missing when an exit does not fit the stack, or when a function is
- * called at a depth where another has not returned. Where they may be missing the
- * execution is counted as broken and left out: half a path is worse than none.
+ * called at a depth where another has not returned. Such an execution is counted as
+ * broken and skipped: half a path is worse than none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ struct floats {
  * @p: the paths
  * @nr: number of them
  */
-float *paths_floats(struct paths *p, size_t nr)
+static float *paths_floats(struct paths *p, size_t nr)
 {
 	struct floats *f = p->chunk;
 
@@ -86,7 +86,7 @@ void paths_clear(struct paths *p)
  * cpu_forget - forget what a CPU is doing
  * @cpu: the CPU
  */
-void cpu_forget(struct cpu *cpu)
+static void cpu_forget(struct cpu *cpu)
 {
 	memset(cpu->source, 0xff, sizeof(cpu->source)); /* NONE */
 	cpu->device = NONE;
@@ -127,7 +127,7 @@ static void thread_free(struct thread *t)
 }
 
 /**
- * cut_free - end it
+ * cut_free - free it
  * @c: what cut_new() returned
  */
 void cut_free(struct cut *c)

@@ -180,14 +180,11 @@ static inline struct frame *top_frame(struct thread *t)
 	return t->frames ? &t->frame[t->frames - 1] : NULL;
 }
 
-void cpu_forget(struct cpu *cpu);
 u32 thread_pos(struct thread *t);
 void wait_irq_begin(struct cut *c, struct thread *t, u64 ts);
 void wait_irq(struct cut *c, struct thread *t, const struct frame *f, u64 ts,
 	      u64 time);
 void wait_irq_self(struct cut *c, struct thread *t, const struct frame *f,
 		   u64 self, u64 time);
-u32 wait_add(struct thread *t, const struct wait *w);
-u32 wait_frames(struct cut *c, struct thread *t, bool irq);
 
 #endif

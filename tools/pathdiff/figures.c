@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What all ways of writing the result have in common, and the paper's figures. */
+/* What all formats of the result have in common, and the paper's figures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ void figure_cause_free(struct figure8 *f)
 }
 
 /**
- * factor_of - how many times longer
+ * factor_of - ratio of a time to the usual one
  * @self: the time
  * @normal: what is usual
  *
@@ -142,7 +142,7 @@ const char *wait_name(u8 kind)
 }
 
 /**
- * limit_warning - what is wrong with a limit that is far above the centre
+ * limit_warning - the warning about a limit that is far above the centre line
  * @r: the result
  * @buf: where to put it
  * @size: its size
@@ -155,7 +155,7 @@ void limit_warning(const struct result *r, char *buf, size_t size)
 	format_count(times, sizeof(times), l->ns / (l->center ? l->center : 1));
 	snprintf(
 		buf, size,
-		"the limit is %s times the centre, since durations vary that much in %s: "
+		"the limit is %s times the centre line, since durations vary that much in %s: "
 		"slow executions may be missed; give --limit%s",
 		times,
 		r->has_baseline ? "the baseline" : "the calm part of the trace",
@@ -172,7 +172,7 @@ bool cause_is_calls(enum cause_kind kind)
 }
 
 /**
- * cause_function - what a cause is called after
+ * cause_function - the function that a cause is named after
  * @r: the result
  * @c: the cause
  */
@@ -254,10 +254,10 @@ static const char *name_of(const struct result *r, u32 name)
 }
 
 /**
- * cause_waits - what was waited for, and which task held it
+ * cause_waits - the object of a wait, and its waker or the task that had the CPU
  * @r: the result
  * @c: the cause
- * @buf: where to put it; "" if it is no wait
+ * @buf: where to put it; "" if it is not a wait
  * @size: its size
  */
 void cause_waits(const struct result *r, const struct cause *c, char *buf,
@@ -306,7 +306,7 @@ void cause_waits(const struct result *r, const struct cause *c, char *buf,
 }
 
 /**
- * cause_shows - how many of the functions in a cause's table are slower
+ * cause_shows - number of slower functions in a cause's table
  * @c: the cause
  */
 u32 cause_shows(const struct cause *c)

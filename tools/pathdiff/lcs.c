@@ -16,7 +16,7 @@
  * To know which functions are common, the V of all j are kept; where that would
  * be too much memory, b is halved as Hirschberg does ("A linear space algorithm
  * for computing maximal common subsequences", CACM 18, 1975): rows of L come from
- * V by counting its zeros. What both begin and end with is common in any case.
+ * V by counting its zeros. Common beginnings and ends are always part of it.
  */
 #include <stdlib.h>
 #include <string.h>

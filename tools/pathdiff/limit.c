@@ -7,13 +7,13 @@
  * They are the baseline's. Without one they are those of the calm part of the recording:
  * values above three sigma of single values on a log scale, and above twice the centre
  * line, are set aside, again and again until there are none (the revision of Phase I that
- * textbooks of control charts advise). If too much is slow for that, and some tenth of the
- * recording is clearly faster than the whole, the values of that tenth are used. Of a
- * baseline only outliers are set aside, values that the same rule finds and that are at
- * most 1 % of it: what is slow more often there is part of the load.
+ * textbooks of control charts advise). If too many values are slow for that, and a tenth
+ * of the recording is clearly faster than the whole, the values of that tenth are used.
+ * In a baseline, only outliers are set aside, values that the same rule finds and that
+ * are at most 1 % of it: executions that are slow more often belong to its load.
  *
- * Such a limit may be close to the centre line. A slow execution also has to take
- * longer than the centre by a part that matters in practice, the floor.
+ * Such a limit may be close to the centre line. A slow execution must also exceed the
+ * centre line by a part that matters in practice, the floor.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static u32 chart(const u64 *value, u32 nr, u8 limit, u8 scale,
 	return samples;
 }
 
-/* Set aside what is far above, more than @most; returns how many are left */
+/* Set aside values above @most; returns the number of the others */
 static u32 revise(u64 *value, u32 nr, u64 *most)
 {
 	struct ctlchart_limits l;
@@ -96,7 +96,7 @@ static u32 revise(u64 *value, u32 nr, u64 *most)
 	return nr;
 }
 
-/* The calmest tenth takes the place of all, if it is much calmer */
+/* The calmest tenth replaces all values if it is much calmer */
 static u32 calmest(u64 *value, u32 nr)
 {
 	u32 size = nr / PARTS, i, best = 0;
@@ -184,10 +184,10 @@ static bool as_rare(const struct limit *l, double n, double base)
 }
 
 /*
- * Some executions are above the limit though all is well. With a baseline: together
- * they take hardly more time than there, none is much longer than there, and
- * outliers, which are no part of that time, are as rare. Without: as many as such a
- * limit lets pass, and not by much.
+ * A healthy trace has some executions above the limit, too. With a baseline: together
+ * they take hardly more time than its slow ones, none is much longer, and outliers, which
+ * are not part of that time, are as rare. Without: no more than such a limit lets pass,
+ * and not by much.
  */
 static void judge(struct limit *l)
 {

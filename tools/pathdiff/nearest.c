@@ -15,13 +15,13 @@
 #include "order.h"
 #include "pathdiff.h"
 
-/* Normal patterns that are compared with: the most frequent ones */
+/* Maximum number of normal patterns to compare with, the most frequent ones */
 #define MAX_CANDIDATES 4096
 
 /* Normal patterns in table 2, which needs all pairs */
 #define MAX_TABLE2 1024
 
-/* Patterns that a thread takes at a time */
+/* Patterns that a thread processes at a time */
 #define BATCH 16
 
 /**
@@ -30,7 +30,7 @@
  * @nearest:	what they find
  * @candidate:	normal patterns, the most frequent first
  * @nr:		number of them
- * @task:	patterns whose nearest is looked for: abnormal ones, then normal
+ * @task:	patterns whose nearest one is searched for: abnormal ones, then normal
  * @tasks:	number of them
  * @abnormal:	of these the abnormal ones
  * @next:	the next task
@@ -209,7 +209,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* What is usual: means of normal executions, for each position of a pattern */
+/* The usual times: means of normal executions, for each position of a pattern */
 static void add_normal(struct pattern *p, const struct exec *e, double *incl)
 {
 	u32 i;
@@ -224,7 +224,7 @@ static void add_normal(struct pattern *p, const struct exec *e, double *incl)
 		struct position *s = &p->stat[i - 1];
 		double all = self + incl[depth + 1];
 
-		/* what is deeper and comes behind it is below it */
+		/* deeper functions after it are below it */
 		incl[depth + 1] = 0;
 		incl[depth] += all;
 		s->incl += all;

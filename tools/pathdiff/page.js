@@ -69,7 +69,7 @@ function across(cause, parent) {
 /* Figure 7 */
 function functions(cause, parent) {
 	const body = table(parent, "scroll whole", [["self time per execution of", ""], ["slow", "n"], ["normal", "n"], ["factor", "n"], ["", ""]]);
-	/* an interrupt is no function of the path, but it is what is slower */
+	/* an interrupt is not a function of the path, but it is the slower part */
 	const rows = cause.kind === "interrupt" ? [{ ...cause, extra: false }, ...cause.functions] : cause.functions;
 	const most = Math.max(...rows.map(f => f.self), 1);
 	for (const f of rows) {
@@ -172,7 +172,7 @@ if (t.broken || t.gaps)
 	add(main, "p", "bad", counted(t.broken, "execution") + " skipped; records lost in " + counted(t.gaps, "gap") + ".");
 if (l.far)
 	add(main, "p", "bad", "The limit is " + count(Math.floor(l.limit / Math.max(l.center, 1))) +
-		" times the centre: slow executions may be missed; give --limit" + (DATA.baseline ? ", or another baseline." : "."));
+		" times the centre line: slow executions may be missed; give --limit" + (DATA.baseline ? ", or another baseline." : "."));
 const named = DATA.causes.filter(c => c.named);
 if (!named.length)
 	add(main, "p", "none",

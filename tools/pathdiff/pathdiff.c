@@ -38,7 +38,7 @@ enum {
 /**
  * struct options - the command line
  * @file:	the trace
- * @baseline:	a trace of when all was well, or NULL
+ * @baseline:	a trace of the healthy system, or NULL
  * @instance:	the trace instance of both, NULL for the main one
  * @entry:	the function whose executions are compared, or NULL
  * @limit:	ns, 0: draw one
@@ -66,7 +66,7 @@ static const struct argp_option options[] = {
 	  "Compare the executions of FUNCTION (default: the outermost one that took the most time)",
 	  1 },
 	{ "baseline", OPT_BASELINE, "GOOD", 0,
-	  "A trace of when all was well: draw the limit from it, and compare with its paths",
+	  "A trace of the healthy system: estimate the limit from it, and compare with its paths",
 	  1 },
 	{ "limit", OPT_LIMIT, "TIME", 0,
 	  "Executions that take longer than TIME (7us, 10ms, 1.5s) are slow",
@@ -86,12 +86,13 @@ static const struct argp_option options[] = {
 	{ "scheduler", OPT_SCHEDULER, NULL, 0,
 	  "Keep what runs below schedule() in the paths", 2 },
 	{ "format", OPT_FORMAT, "text|json|csv|folded|chrome|html", 0,
-	  "text (default), json, csv: a line per slow execution, folded: for difffolded.pl and flamegraph.pl, chrome: for ui.perfetto.dev, html: one page to look into",
+	  "text (default), json, csv: a line per slow execution, folded: for difffolded.pl and flamegraph.pl, chrome: for ui.perfetto.dev, html: an interactive page",
 	  3 },
 	{ "top", OPT_TOP, "N", 0, "List N functions of each cause (8)", 3 },
-	{ "brief", OPT_BRIEF, NULL, 0, "The causes alone, without figures", 3 },
+	{ "brief", OPT_BRIEF, NULL, 0,
+	  "Print only the causes, without evidence", 3 },
 	{ "output", 'o', "FILE", 0,
-	  "Write to FILE, which is replaced when all went well", 3 },
+	  "Write to FILE, which is replaced only on success", 3 },
 	{ "jobs", OPT_JOBS, "N", 0,
 	  "Compare paths with N threads (default: one per CPU)", 3 },
 	{ 0 }
@@ -102,8 +103,8 @@ static const char doc[] =
 	"FILE is a function_graph trace: trace.dat or text. Executions of one function that took "
 	"longer than the limit of a control chart are compared with the most "
 	"similar normal ones. The cause that is named is a function that took "
-	"longer than usual, one that usually is not called, an interrupt, or what "
-	"was waited for.\n"
+	"longer than usual, one that usually is not called, an interrupt, or a "
+	"wait.\n"
 	"\v"
 	"Examples:\n"
 	"  # why are some reads slow?\n"
@@ -111,10 +112,10 @@ static const char doc[] =
 	"    -e sched:sched_waking -R stacktrace -o bad.dat sleep 10\n"
 	"  pathdiff bad.dat\n"
 	"\n"
-	"  # the same, with a recording of when they were not\n"
+	"  # the same, with a recording of the healthy system\n"
 	"  pathdiff --baseline good.dat bad.dat\n"
 	"\n"
-	"  # a page to look into; the worst execution beside a normal one in Perfetto\n"
+	"  # an interactive page; the worst execution beside a normal one in Perfetto\n"
 	"  pathdiff --format=html -o bad.html bad.dat\n"
 	"  pathdiff --format=chrome -o bad.json bad.dat\n"
 	"\n"
@@ -196,8 +197,8 @@ static int read_file(struct guard *g, struct options *o, enum side side)
 }
 
 /*
- * The trace is read first: it says which function, where the user does not. The
- * baseline must have the same.
+ * The trace is read first: without --entry, it determines the entry function, which is
+ * also the baseline's.
  */
 static int read_files(struct guard *g, struct options *o)
 {
@@ -229,7 +230,7 @@ static void write_result(struct result *r)
 	report[r->format](r);
 }
 
-/* What the text says and other formats leave to standard error */
+/* Warnings that are part of the text; for other formats they go to standard error */
 static void note(struct guard *g, const struct result *r)
 {
 	u64 gaps = r->source[SIDE_TRACE].gaps;

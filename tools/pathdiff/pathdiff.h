@@ -51,9 +51,9 @@
 enum {
 	FUNCTION_SCHEDULES = 1, /* gives up the CPU */
 	FUNCTION_INTERRUPT = 2, /* begins or ends an interrupt */
-	FUNCTION_WAITS = 4, /* says nothing of what is waited for */
+	FUNCTION_WAITS = 4, /* its name does not show what it waits for */
 	FUNCTION_BEGINS = 32, /* begins an interrupt */
-	FUNCTION_MAY_SCHEDULE = 16, /* does so if it must */
+	FUNCTION_MAY_SCHEDULE = 16, /* gives up the CPU if necessary */
 	FUNCTION_TRACES = 8, /* is there because events are recorded */
 	FUNCTION_SOFTIRQ = 64, /* handles softirqs */
 	FUNCTION_NMI = 128, /* handles NMIs */
@@ -151,7 +151,7 @@ void patterns_free(struct patterns *ps);
 /* ---- wait.c, cut.c ---- */
 
 /**
- * enum wait_kind - why a function did not run
+ * enum wait_kind - why an execution did not run
  * @WAIT_BLOCKED: it slept until it was woken
  * @WAIT_PREEMPTED: another task had the CPU
  * @WAIT_SPIN: it spun for a lock
@@ -315,7 +315,6 @@ struct paths {
 	bool scheduler;
 };
 
-float *paths_floats(struct paths *p, size_t nr);
 void paths_clear(struct paths *p);
 
 struct cut;
@@ -696,7 +695,6 @@ double exec_function_inclusive(const struct paths *p, const struct exec *e,
 
 /* ---- chance.c ---- */
 
-double chance_of_most(u64 hits, u64 trials, double chance);
 void chance_find(const struct paths *p, struct ranking *r,
 		 const struct limit *l);
 

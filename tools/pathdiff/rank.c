@@ -7,16 +7,16 @@
  * with the means of that pattern's normal executions. Where it is not, the time
  * in the longest common subsequence as a part of the whole decides: if it is at
  * least the threshold, functions of the common part are compared, otherwise it is
- * a function that the abnormal path alone has. But a common part that has become
- * slower by less than the time of what is not common is not the cause.
+ * a function that the abnormal path alone has. But the common part is not the cause if it
+ * has become slower by less than the time of the rest.
  *
  * Functions are ranked by their self time above the usual: with inclusive time
  * every caller of the cause would be a cause, too. Interrupts count as one function.
- * A function whose excess is a small part of the execution's time is no cause: the
+ * A function whose excess is a small part of the execution's time is not a cause: the
  * execution is slow throughout, or hardly above the usual.
  *
- * Where that function waited, what it waited for is the cause, and its caller says
- * what that is: schedule() alone says nothing.
+ * If that function waited, the wait is the cause, named after its caller: schedule()
+ * alone shows nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@
  */
 #define STANDS_OUT 0.25
 
-/* Part of the delay with which a function is the cause, not one that calls it */
+/* Part of the delay from which a function is the cause, and not one that calls it */
 #define OWN_PART 0.4
 
 /**
@@ -277,7 +277,7 @@ void rank_one(struct paths *p, const struct exec *e, double common,
 	sums_free(&s);
 }
 
-/* The first caller whose name says what is waited for */
+/* The first caller whose name shows what it waits for */
 static u32 caller_of(const struct paths *p, const struct pattern *q, u32 pos)
 {
 	u32 depth = q->depth[pos], i;
@@ -638,7 +638,7 @@ static void count_baseline(const struct paths *p, struct ranking *r,
  * @g: the guard
  * @p: the paths
  * @r: the causes
- * @l: the limit; where a cause stands out, not all is well
+ * @l: the limit; set to not healthy if a cause stands out
  * @common: threshold of the time in the common part, 0..1
  */
 void rank_causes(struct guard *g, struct paths *p, struct ranking *r,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the records of a trace say, by the formats in it. */
+/* Parses the records of a trace by the formats in it. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,13 +8,13 @@
 
 #include "pathdiff.h"
 
-/* Records to look at to find out what cannot be known before */
+/* Records to read to find out the entry function and sleep-time */
 #define SAMPLE 2000000
 
 #define MAX_STACK 64
 #define MAX_TYPE 65536
 
-/* What can be in a record */
+/* Kinds of records */
 enum what {
 	IS_NOTHING,
 	IS_ENTRY,
@@ -40,7 +40,7 @@ enum what {
 #define MAX_FIELDS 4
 
 /**
- * struct kind - an event that is understood
+ * struct kind - an event that is parsed
  * @system:	its system
  * @name:	its name
  * @what:	what it says
@@ -140,7 +140,7 @@ static const char *get_text(const struct tep_format_field *f,
 	return buf;
 }
 
-/* Returns false if the event has not the fields it should have */
+/* Returns false if the event lacks a field */
 static bool understand(struct reader *r, const struct kind *k, struct event *e)
 {
 	struct tep_handle *tep = records_tep(r->records);
@@ -222,7 +222,7 @@ static int find_events(struct reader *r)
 		if (!understand(r, &kinds[i], &r->event[i]))
 			status = guard_fail(
 				r->guard, GUARD_NOWHERE,
-				"damaged: the format of its event %s:%s lacks what it must have",
+				"damaged: the format of its event %s:%s lacks a field",
 				kinds[i].system, kinds[i].name);
 	}
 	if (!status && (!r->entries || !r->exits))
@@ -274,7 +274,9 @@ static void on_lock(struct reader *r, const struct context *x, u64 address)
 	free(name);
 }
 
-/* What a thread is called from here on: the names that the file has saved are the last ones */
+/*
+ * The name of a thread from here on: the names that the file has saved are the last ones
+ */
 static void rename_thread(struct reader *r, const struct record *rec, s32 pid,
 			  const char *comm)
 {
@@ -507,13 +509,13 @@ static int explain_nothing(struct reader *r)
 	if (!r->seen[IS_ENTRY])
 		return guard_fail(
 			r->guard, GUARD_NOWHERE,
-			"has returns of functions alone, no calls: tracing_thresh was set; record without it");
+			"has only returns of functions: record without tracing_thresh");
 	if (p->entry == NONE)
 		return guard_fail(r->guard, GUARD_NOWHERE,
-				  "no function in it begins and ends");
+				  "has no complete execution of any function");
 	return guard_fail(
 		r->guard, GUARD_NOWHERE,
-		"no complete execution of %s in it%s (%llu had begun before it, %llu had not ended, of %llu records are missing)",
+		"has no complete execution of %s%s (%llu had begun before it, %llu had not ended, %llu lack records)",
 		p->functions.name[p->entry],
 		r->text || symbols_known(r->symbols) ?
 			"" :
@@ -540,7 +542,7 @@ static int cut_all(struct reader *r, const struct read_options *o)
 		if (status || o->sleep != SLEEP_AUTO ||
 		    mostly_off(s) == s->sleep_off)
 			return status;
-		/* The beginning of the file has misled us. */
+		/* The rest of the file contradicts its beginning. */
 		s->sleep_off = mostly_off(s);
 		p->nr = nr;
 		p->waits = waits;

@@ -137,7 +137,7 @@ static struct thread *thread_of(struct lines *t, struct cut *c,
 		set_task(task, &l->task);
 	thread = cut_thread(
 		c, task->known ? task->pid : UNKNOWN_PID + (s32)l->cpu, l->cpu);
-	/* Events know names better than the lines, whose names are the last ones */
+	/* Names in events are current, those in lines are the last ones */
 	if (!cut_has_comm(thread))
 		cut_comm(c, thread, task->known ? task->comm : "unknown task");
 	return thread;
@@ -262,7 +262,7 @@ static u32 state_of(const char *s)
 	return s[0] == 'R' && s[1] == '+' ? 0x100 : 0;
 }
 
-/* trace-cmd's "comm:pid [prio]": moves @s behind it */
+/* trace-cmd's "comm:pid [prio]": moves @s past it */
 static bool read_task(const char **s, struct line_task *task)
 {
 	const char *bracket = strstr(*s, " ["), *colon = bracket, *end;
@@ -472,7 +472,7 @@ static void on_stack(struct lines *t, const struct line *l)
 			string_id(&t->paths->functions, l->name);
 }
 
-/* Another task has the CPU: the clock is not behind the last line of that task */
+/* Another task has the CPU: the clock is not before the last line of that task */
 static void on_switched(struct lines *t, struct cut *c, const struct line *l)
 {
 	struct text_cpu *cpu = &t->cpu[l->cpu];

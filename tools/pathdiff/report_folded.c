@@ -91,7 +91,7 @@ static void put_node(const struct result *r, const struct tree *t, u32 node,
 			 nr[1] ? n->time[1] / nr[1] / 1e3 : 0 };
 	u32 i;
 
-	if (node) /* the root is no function */
+	if (node) /* the root is not a function */
 		len = add_name(stack, len, size,
 			       node_name(&r->paths, n->function));
 	if (node && (us[0] >= 0.0005 || us[1] >= 0.0005))

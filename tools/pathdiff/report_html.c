@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The result as one page for a browser, without anything from elsewhere
- * (lib/page.h), with JSON: what report_json.c writes, the durations of executions, and for
- * each cause the slow path and the nearest normal one side by side.
+ * The result as one page for a browser, without external resources (lib/page.h), with
+ * JSON: what report_json.c writes, the durations of executions, and for each cause the
+ * slow path and the nearest normal one side by side.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ static void add_row(struct json_object *rows, const struct result *r,
 	json_object_array_add(rows, row);
 }
 
-/* What both have stands side by side; before it what only the normal one has */
+/* Common functions are side by side; functions of the normal path alone come before */
 static struct json_object *rows_array(const struct result *r,
 				      const struct cause *c)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The result for people: the verdict first, then what it rests on. */
+/* The result for people: the verdict first, then its evidence. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ static void print_source(struct result *r, const struct source *s)
 			counted(a, s->cut, "path"), MAX_PATH);
 	if (s->sleep_off)
 		fprintf(r->out,
-			"  sleep-time was off: durations are taken from time stamps\n");
+			"  sleep-time was off: durations are computed from time stamps\n");
 	else if (s->votes[0])
 		fprintf(r->out,
 			"  sleep-time was on: durations contain the time asleep\n");
@@ -237,7 +237,7 @@ static void print_functions(struct result *r, const struct cause *c)
 	n = c->executions > 2000 ? 2000 : c->executions;
 	fprintf(r->out, "   %-36s %10s %10s %8s\n",
 		"self time per execution of", "slow", "normal", "factor");
-	/* an interrupt is no function of the path, but it is what is slower */
+	/* an interrupt is not a function of the path, but it is the slower part */
 	if (c->kind == CAUSE_IRQ) {
 		print_factor(f, factor_of(c->self, c->normal_self));
 		fprintf(r->out, "   %-36s %10s %10s %8s\n", "(interrupts)",

@@ -280,7 +280,7 @@ char *symbols_exact(const struct symbols *s, u64 address)
  * @s: the symbols
  * @name: its name, with or without "#2" and its module
  *
- * Return: its number; of a name that the file does not know as well.
+ * Return: its number; a name that the file lacks is added.
  */
 u32 symbols_named(struct symbols *s, const char *name)
 {

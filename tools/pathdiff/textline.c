@@ -33,7 +33,7 @@ static const char *skip_blanks(const char *s)
 	return s;
 }
 
-/* A number of at most 18 digits; moves @s behind it */
+/* A number of at most 18 digits; moves @s past it */
 static bool read_number(const char **s, u64 *n)
 {
 	const char *p = *s;
@@ -75,7 +75,7 @@ static bool read_time(const char **s, u64 unit, u64 *ns)
  *
  * Return: whether it is one.
  */
-bool line_task(const char *text, size_t len, struct line_task *task)
+static bool line_task(const char *text, size_t len, struct line_task *task)
 {
 	const char *end = text + len, *digits, *at;
 	u64 pid;
@@ -162,7 +162,7 @@ static char *cut_comment(char *s)
 	return comment;
 }
 
-/* "foo" or "foo [module]": how many bytes, 0 if it is no name of a function */
+/* "foo" or "foo [module]": its length in bytes, 0 if it is not the name of a function */
 static size_t function_name(const char *s)
 {
 	const char *p = s, *module;
@@ -186,7 +186,7 @@ static void set_name(struct line *l, const char *s, size_t len)
 	l->name[len] = '\0';
 }
 
-/* "sched_switch: prev_comm=...", of a comment or behind a time stamp */
+/* "sched_switch: prev_comm=...", of a comment or after a time stamp */
 static void read_event(struct line *l, char *s)
 {
 	char *colon;
@@ -412,7 +412,7 @@ static bool read_lost(struct line *l, const char *s)
 }
 
 /**
- * line_parse - find out what a line says
+ * line_parse - parse a line
  * @l: it
  * @text: the line, which is changed, and which @l->fields points into
  */
@@ -429,7 +429,7 @@ void line_parse(struct line *l, char *text)
 	l->lost = 0;
 	l->name[0] = '\0';
 	l->fields = "";
-	/* Quoted in a mail, as often as that */
+	/* Quotation marks of a mail */
 	while (*text == '>')
 		text += 1 + (text[1] == ' ');
 	len = strlen(text);
@@ -451,7 +451,7 @@ void line_parse(struct line *l, char *text)
 	read_graph(l, text);
 }
 
-/* Where a field's value begins: behind "key=" at the beginning of a word */
+/* Where a field's value begins: after "key=" at the beginning of a word */
 static const char *value_of(const char *fields, const char *key)
 {
 	size_t len = strlen(key);

@@ -84,6 +84,5 @@ struct line {
 void line_parse(struct line *l, char *text);
 bool line_number(const char *fields, const char *key, u64 *n);
 bool line_string(const char *fields, const char *key, char *buf, size_t size);
-bool line_task(const char *text, size_t len, struct line_task *task);
 
 #endif

@@ -39,7 +39,7 @@ static u32 name_id(struct cut *c, const char *prefix, const char *name)
  *
  * Return: its place.
  */
-u32 wait_add(struct thread *t, const struct wait *w)
+static u32 wait_add(struct thread *t, const struct wait *w)
 {
 	GROW(t->wait, t->waits, t->max_waits);
 	t->wait[t->waits] = *w;
@@ -65,7 +65,7 @@ static struct wait new_wait(const struct thread *t, u64 ts, u8 kind)
  *
  * Return: its functions, innermost first, as a stack; NONE if none is recorded.
  */
-u32 wait_frames(struct cut *c, struct thread *t, bool irq)
+static u32 wait_frames(struct cut *c, struct thread *t, bool irq)
 {
 	u32 function[MAX_STACK], nr = 0, i;
 

@@ -94,9 +94,9 @@ static int by_number(const void *a, const void *b)
 }
 
 /**
- * trace_gap - number of events that are missing before a block
+ * trace_gap - number of events that are lost before a block
  * @s: the CPU's blocks
- * @i: index of the block; 0 events are missing before the first one
+ * @i: index of the block; 0 events before the first one are not counted
  */
 uint64_t trace_gap(const struct stream *s, size_t i)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Makes and parses records of ordinary scheduling events. */
+/* Makes records of ordinary scheduling events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,7 +170,7 @@ static void print_field(FILE *out, const struct field *f, unsigned int at,
 		f->type, f->name, comm ? "[16]" : "", at, width, is_signed);
 }
 
-/* A format as the kernel would print it, for an event that the file has not */
+/* A format as the kernel would print it, for an event that the file lacks */
 static char *make_format(unsigned int kind, unsigned int id,
 			 unsigned int long_size)
 {
@@ -340,72 +340,4 @@ unsigned int record_make(const struct layouts *l, uint8_t *rec,
 		rec[len++] = '\0';
 	}
 	return len;
-}
-
-static uint64_t get(const struct layouts *l, const struct layout *k,
-		    const uint8_t *rec, enum source source)
-{
-	int at = k->offset[source];
-	unsigned int i, size = k->width[source];
-	uint64_t v = 0;
-
-	for (i = 0; at >= 0 && i < size && i < 8; i++)
-		v = v << 8 | rec[at + (l->big_endian ? i : size - 1 - i)];
-	return v;
-}
-
-static void get_comm(const struct layout *k, const uint8_t *rec,
-		     enum source source, struct schedz_task *task)
-{
-	if (k->offset[source] >= 0)
-		memcpy(task->name, rec + k->offset[source], SCHEDZ_COMM_LEN);
-}
-
-/**
- * record_parse - parse a record
- * @l: layouts of the file
- * @rec: the record
- * @size: length of @rec
- * @e: filled in except for its time; the file name points into @rec
- *
- * Return: false if the record is damaged, or not one of a scheduling event.
- */
-bool record_parse(const struct layouts *l, const uint8_t *rec, size_t size,
-		  struct schedz_event *e)
-{
-	const struct layout *k = NULL;
-	unsigned int kind, loc;
-
-	for (kind = 0; kind < SCHEDZ_KINDS; kind++) {
-		k = &l->kind[kind];
-		if (size >= k->size && get(l, k, rec, COMMON_TYPE) == k->id)
-			break;
-	}
-	if (kind == SCHEDZ_KINDS)
-		return false;
-	memset(e, 0, sizeof(*e));
-	e->kind = kind;
-	e->flags = get(l, k, rec, COMMON_FLAGS);
-	e->preempt_count = get(l, k, rec, COMMON_PREEMPT);
-	e->common_pid = get(l, k, rec, COMMON_PID);
-	get_comm(k, rec, TASK_COMM, &e->task);
-	e->task.pid = get(l, k, rec, TASK_PID);
-	e->task.prio = get(l, k, rec, TASK_PRIO);
-	get_comm(k, rec, OTHER_COMM, &e->other);
-	e->other.pid = get(l, k, rec, OTHER_PID);
-	e->other.prio = get(l, k, rec, OTHER_PRIO);
-	e->state = get(l, k, rec, STATE);
-	e->cpu = get(l, k, rec, CPU);
-	e->dest_cpu = get(l, k, rec, DEST_CPU);
-	e->old_pid = get(l, k, rec, OLD_PID);
-	if (kind == SCHEDZ_EXEC) {
-		loc = get(l, k, rec, FILENAME);
-		if ((loc & 0xffff) > size || loc >> 16 > size - (loc & 0xffff))
-			return false;
-		e->filename = (const char *)rec + (loc & 0xffff);
-		e->filename_len = strnlen(e->filename, loc >> 16);
-		if (e->filename_len > SCHEDZ_FILENAME_MAX)
-			return false;
-	}
-	return true;
 }

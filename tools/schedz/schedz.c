@@ -65,7 +65,7 @@ static const char stat_doc[] =
 	"\v"
 	"\"smaller\" compares with the bytes that ftrace would have written to the "
 	"ring buffer for the same events; \"lost\" is the exact number of events "
-	"that are missing between blocks. For a file of schedz collect, the "
+	"that are lost between blocks. For a file of schedz collect, the "
 	"ledger of its session is printed as well.\n"
 	"\n"
 	"Exit status: 0 done, 1 trouble, 2 usage.\n";

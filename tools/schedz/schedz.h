@@ -53,8 +53,6 @@ const char *layouts_init(struct layouts *l, struct tep_handle *tep,
 void layouts_free(struct layouts *l);
 unsigned int record_make(const struct layouts *l, uint8_t *record,
 			 const struct schedz_event *event);
-bool record_parse(const struct layouts *l, const uint8_t *record, size_t size,
-		  struct schedz_event *event);
 
 /**
  * struct block - a block of a trace
@@ -99,7 +97,7 @@ struct stream {
  * @block_bytes: size of their records
  * @events: number of events in blocks
  * @others: number of other events
- * @lost: number of events that are missing between blocks
+ * @lost: number of events that are lost between blocks
  * @max_id: the largest common_type in the file
  */
 struct trace {

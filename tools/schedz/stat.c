@@ -34,7 +34,7 @@ static const unsigned int raw_bytes[SCHEDZ_KINDS] = {
  * @raw: bytes that ftrace would have written
  * @bytes: bytes of blocks
  * @blocks: number of blocks
- * @lost: events missing between blocks
+ * @lost: events lost between blocks
  * @first: time of the first event
  * @last: time of the last event
  */

@@ -11,7 +11,7 @@
 /* Fewer values say nothing about the load */
 #define VALUES_MIN 50
 
-/* Per cent of values above the limit: more are no rare operations */
+/* Percentage of values above the limit: more of them are not rare operations */
 #define SHARE_MAX 50
 
 /**
@@ -21,8 +21,7 @@
  * @now: ns of CLOCK_MONOTONIC
  * @values: set to the number of values if the return value is not 0
  *
- * Return: how many per cent of them were above the limit if that is due to be reported,
- * otherwise 0.
+ * Return: the percentage above the limit if it is to be reported, otherwise 0.
  */
 unsigned int above_look(struct above *a, const struct rig_chart *c, u64 now,
 			u64 *values)
@@ -30,7 +29,7 @@ unsigned int above_look(struct above *a, const struct rig_chart *c, u64 now,
 	u64 new_values = c->values - a->values;
 	u64 new_alarms = c->alarms - a->alarms;
 	bool whole = a->begun && now - a->begun >= MINUTE;
-	/* The kernel may have begun anew, or have another limit */
+	/* The kernel may have restarted the count, or have another limit */
 	bool same = c->values >= a->values && c->alarms >= a->alarms &&
 		    c->limit == a->limit && c->has_limit;
 

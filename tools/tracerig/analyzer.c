@@ -65,7 +65,7 @@ static u64 now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* In the child: the program gets nothing of this one but its limits */
+/* In the child: the program inherits nothing of this one but its limits */
 static void become(const char *path, const char *const *argv, const int *fd)
 {
 	struct rlimit cpu;
@@ -113,7 +113,7 @@ static bool start(struct child *c, const char *path, const char *const *argv)
 	return c->pid > 0;
 }
 
-/* Read what there is of a stream; false when it has ended */
+/* Read what a stream has; false when it has ended */
 static bool receive(struct child *c, int stream)
 {
 	char buf[65536];
@@ -140,7 +140,7 @@ static char *too_late(u64 timeout)
 {
 	char text[32];
 
-	return xasprintf("it has not ended within %s: see --timeout",
+	return xasprintf("it did not end within %s: see --timeout",
 			 format_value(text, sizeof(text), timeout, true));
 }
 
@@ -172,7 +172,7 @@ static char *listen_to(struct child *c, u64 begin, u64 timeout, size_t most)
 	return NULL;
 }
 
-/* The first line of what it has said about its failure */
+/* The first line of its message about its failure */
 static char *failure(struct child *c, int status)
 {
 	char *line = c->message;
@@ -233,7 +233,7 @@ char *analyzer_run(const char *path, const char *const *argv, u64 timeout,
 	if (!error)
 		error = conclude(&c, begin, timeout);
 	if (c.pid > 0) {
-		/* What it has started is in its process group, too */
+		/* Processes that it started are in its process group, too */
 		kill(-c.pid, SIGKILL);
 		while (waitpid(c.pid, NULL, 0) < 0 && errno == EINTR)
 			;
@@ -244,7 +244,7 @@ char *analyzer_run(const char *path, const char *const *argv, u64 timeout,
 	}
 	if (error || !c.out) {
 		free(c.out);
-		return error ? error : xstrdup("it has written nothing");
+		return error ? error : xstrdup("it wrote nothing");
 	}
 	c.out[c.len] = '\0';
 	*out = c.out;

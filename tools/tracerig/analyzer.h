@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Runs another program for its output, and survives whatever that does. */
+/* Runs another program for its output, and survives its crashes, hangs and floods. */
 #ifndef TRACERIG_ANALYZER_H
 #define TRACERIG_ANALYZER_H
 

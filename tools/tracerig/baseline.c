@@ -20,7 +20,9 @@
 
 #define MS 1000000ull
 
-/* Time after which it is recorded again, and if nothing was there, ns */
+/*
+ * Time after which it is recorded again, and after which it is retried if nothing was, ns
+ */
 #define AGAIN (3600000 * MS)
 #define SOON (300000 * MS)
 
@@ -52,7 +54,7 @@ static void count_values(const struct rig *r, u64 *values)
 	}
 }
 
-/* Let it record; false if there was nothing to be recorded */
+/* Record for a while; false if the functions were not called */
 static bool wait_for_executions(const struct rig *r)
 {
 	struct timespec look = { .tv_nsec = LOOK };
@@ -162,7 +164,7 @@ static int record(const struct baseline_job *job)
  * @b: @b->pid becomes the child
  * @job: what to record
  *
- * A child does that, as it does with cases: the disk may be slow.
+ * A child does the work, as for cases: the disk may be slow.
  */
 void baseline_record(struct baseline *b, const struct baseline_job *job)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Normal executions of the functions whose paths are recorded: what an instance without
- * charts has seen for a moment, in a file that the cases share. The windows of slow
- * operations need not have any.
+ * Normal executions of the functions whose paths are recorded, from an instance without
+ * charts, in a file that the cases share. The windows of slow operations may lack them.
  */
 #ifndef TRACERIG_BASELINE_H
 #define TRACERIG_BASELINE_H

@@ -50,8 +50,8 @@ struct caller {
 };
 
 /**
- * struct account - what has become of the numbers that are wanted
- * @wanted:	how many there are
+ * struct account - the numbers that are wanted, by result
+ * @wanted:	number of all of them
  * @unknown:	neither the window nor the kernel knows them
  * @left_out:	the copy has no room for them
  */
@@ -135,7 +135,7 @@ static void want_map(struct callstacks *s, u32 id)
 }
 
 /**
- * callstacks_defined - note that the window has what the number of a stack stands for
+ * callstacks_defined - note that the window has the definition of a stack
  * @s: the stacks
  * @id: the number
  * @frame: its frames, as in the event io_stack
@@ -159,7 +159,7 @@ void callstacks_defined(struct callstacks *s, u32 id, const u64 *frame,
 }
 
 /**
- * callstacks_mapped - note that the window has what the number of a file stands for
+ * callstacks_mapped - note that the window has the definition of a file
  * @s: the stacks
  * @id: the number
  */
@@ -245,7 +245,7 @@ static void count(const struct hash *h, struct account *a)
 static void print_account(FILE *to, const char *what, const struct account *a)
 {
 	fprintf(to,
-		"# %s: %llu, of which the kernel does not know any more: %llu, without room here: %llu\n",
+		"# %s: %llu, of which the kernel no longer knows: %llu, without room here: %llu\n",
 		what, (unsigned long long)a->wanted,
 		(unsigned long long)a->unknown,
 		(unsigned long long)a->left_out);

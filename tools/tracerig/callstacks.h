@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The stacks of a window. The kernel writes what a stack's number stands for, and the files
- * that its frames are in, once a second while it is in use: a window may have numbers
- * alone. The kernel's file iosys_stacks still has the rest, and a case a copy of what the
- * window needs of it.
+ * The stacks of a window. The kernel writes the definition of a stack's number, and of
+ * the files of its frames, once a second while it is in use: a window may have only the
+ * numbers. The kernel's file iosys_stacks still has the definitions; a case has a copy of
+ * those that the window needs.
  */
 #ifndef TRACERIG_CALLSTACKS_H
 #define TRACERIG_CALLSTACKS_H
@@ -17,7 +17,7 @@
 #define STACKS_FILE "iosys_stacks"
 
 /**
- * struct callstacks - what the window has of stacks, and what it needs
+ * struct callstacks - the stacks that a window has, and those that it needs
  * @stacks:	numbers of stacks that its calls have
  * @callers:	processes with calls that have them
  * @maps:	numbers of files that frames are in

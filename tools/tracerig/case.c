@@ -373,7 +373,7 @@ static bool copy_baseline(const char *shared, const char *dir)
 	return good;
 }
 
-/* Not all file systems have links, and none has as many as one likes */
+/* Some file systems have no links, and all limit their number */
 static bool may_copy(int error)
 {
 	return error == EPERM || error == EOPNOTSUPP || error == EMLINK;
@@ -396,7 +396,7 @@ static void add_baseline(const struct case_job *job, const char *dir,
 	free(shared);
 }
 
-/* All but case.json; false with errno set if something could not be written */
+/* Write all files but case.json; false, with errno set, if one could not be written */
 static bool add_parts(struct case_job *job, struct window *w, const char *dir,
 		      struct json_object *missing)
 {

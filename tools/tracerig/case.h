@@ -58,7 +58,6 @@ struct json_object *case_read(const char *dir, char **error);
 char *case_baseline(const char *dir, struct json_object *o);
 char *case_verify(const char *dir, struct json_object *o);
 char *case_sum(const char *path, u64 *bytes);
-char *schema_check(struct json_object *o);
 
 char *state_collect(const char *dir, int pid, const struct elfcopy *symbols,
 		    struct json_object *missing);

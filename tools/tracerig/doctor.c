@@ -244,7 +244,7 @@ static void check_requests(struct doctor *d)
 		       xstrdup("build the kernel with CONFIG_KPROBE_EVENTS=y"));
 	else if (!in_tracefs("events/iosys/io_stack"))
 		answer(d, "requests", LIMITED,
-		       xstrdup("preset request:PORT, without the code that calls come from"),
+		       xstrdup("preset request:PORT, without call sites"),
 		       xstrdup("build the kernel with CONFIG_IOSYS_STACKS=y (x86-64 only)"));
 	else
 		answer(d, "requests", OK, xstrdup("preset request:PORT"), NULL);

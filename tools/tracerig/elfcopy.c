@@ -23,7 +23,7 @@
 #include "store.h"
 #include "text.h"
 
-/* Limits of what the copies of a case may cost: bytes, and seconds of CPU and in all */
+/* Limits of the copies of a case: bytes, seconds of CPU time, and seconds in all */
 #define BYTES_MAX (64u << 20)
 #define CPU_SECONDS_MAX 20
 #define SECONDS_MAX 60
@@ -237,7 +237,7 @@ static int copy_files(const struct elfcopy *s, const char *dir)
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Wait for the end of a child, but not for ever; false if it goes on */
+/* Wait for the end of a child for a limited time; false if it is still running */
 static bool wait_for(pid_t pid, int seconds, int *status)
 {
 	struct pollfd end = { .fd = pidfd_open(pid, 0), .events = POLLIN };
@@ -250,7 +250,7 @@ static bool wait_for(pid_t pid, int seconds, int *status)
 	return waitpid(pid, status, ready ? 0 : WNOHANG) == pid;
 }
 
-/* A file system that does not answer may keep it from its end: then it is left behind */
+/* A file system that does not answer may keep the child alive: it is then abandoned */
 static bool has_ended(pid_t pid, int *status)
 {
 	if (wait_for(pid, SECONDS_MAX, status))
@@ -265,9 +265,9 @@ static bool has_ended(pid_t pid, int *status)
  * @dir: the case
  * @helper: where to put the number of the process that does it; may be NULL
  *
- * A process of its own reads the files: they are those of any user, and can be damaged,
- * be cut off while they are read, or be of a file system that does not answer. What it
- * wrote is not synchronized.
+ * A process of its own reads the files: any user may own them, and they can be damaged,
+ * be truncated during the copy, or be on a file system that does not answer. The copies
+ * are not synchronized.
  *
  * Return: false if some are missing.
  */

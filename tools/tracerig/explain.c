@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tracerig explain: says what the time of a case's operation went to. */
+/* tracerig explain: shows where the time of a case's operation went. */
 #include <argp.h>
 #include <json-c/json.h>
 #include <linux/kernel.h>
@@ -56,7 +56,7 @@ struct explain_job {
 	char *dir;
 };
 
-/* In the order of what is not seen, after the events and the begin */
+/* The messages on what is not seen, in this order, after those on events and begin */
 #define FIRST_ANALYZER (SAW_NR + 1)
 
 static const char *const saw_name[SAW_NR] = {
@@ -73,7 +73,7 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Say what the time of a case's operation went to: other tasks, interrupts, waits "
+	"Show where the time of a case's operation went: other tasks, interrupts, waits "
 	"for a wake-up, a device's queue or the device. pathdiff, ioreq and lbrtime are asked "
 	"as well if the recording has events for them.\n\n"
 	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
@@ -102,13 +102,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* What is named; only if that is something */
+/* The part or finding that is named as the cause; used only if there is one */
 static const struct part *cause_of(const struct explain *x)
 {
 	return x->named ? &x->named->part : x->op.part;
 }
 
-/* What is missing in the recording, and of the analyzers, a line each */
+/* Events that the recording lacks, and analyzers without a result, a line each */
 static size_t not_seen(const struct explain *x, char *line, size_t size,
 		       size_t i)
 {
@@ -373,7 +373,7 @@ static u64 number(struct json_object *o, const char *name)
  * @keys: "name=value name=value"
  * @end: how its name ends
  *
- * Return: the first such one's value, and what follows it; NULL if there is none.
+ * Return: the value of the first one, up to the end of @keys; NULL if it is absent.
  */
 const char *explain_key(const char *keys, const char *end)
 {
@@ -416,7 +416,9 @@ static bool find_who(struct explain *x, const char *keys)
 	return x->op.pid > 0;
 }
 
-/* The values in control around the alarm: how much they vary; a centre, if none is known */
+/*
+ * The values in control around the alarm: their sigma; and a centre if the chart has none
+ */
 static void read_values(struct explain *x, struct json_object *values)
 {
 	size_t i, n = json_object_array_length(values);
@@ -441,7 +443,7 @@ static void read_values(struct explain *x, struct json_object *values)
 		x->center = exp(sum);
 }
 
-/* The operation that the alarm is about; why nothing can be said about it, or NULL */
+/* Find the operation of the alarm; return: why it cannot be explained, or NULL */
 static const char *read_alarm(struct explain *x, struct json_object *o)
 {
 	struct json_object *a = member(o, "alarm"), *c = member(o, "chart");
@@ -461,9 +463,9 @@ static const char *read_alarm(struct explain *x, struct json_object *o)
 		x->function = json_object_get_string(member(c, "symbol"));
 	if (!x->op.start || x->op.end <= x->op.start ||
 	    strcmp(json_object_get_string(member(c, "unit")), "ns") != 0)
-		return "its value is no duration: nothing can be said about where that went";
+		return "its value is not a duration: there is no time to explain";
 	if (!find_who(x, json_object_get_string(member(a, "keys"))))
-		return "its chart has no key for a thread (pid), nor for a request (dev and sector): whose time it was is not known";
+		return "its chart has no key for a thread (pid), nor for a request (dev and sector): the operation's thread or request is unknown";
 	read_values(x, member(o, "values"));
 	return NULL;
 }
@@ -474,8 +476,8 @@ static const char *read_alarm(struct explain *x, struct json_object *o)
  * @x: an explain with its @file and @timeout, for explain_free()
  * @o: the case's case.json, which must live as long as @x
  *
- * Return: 0, or EXIT_FAILURE after guard_fail(). What cannot be explained has no parts, and
- * a @why_none.
+ * Return: 0, or EXIT_FAILURE after guard_fail(). If it cannot be explained, it has no
+ * parts, and a @why_none.
  */
 int explain_case(struct guard *g, struct explain *x, struct json_object *o)
 {

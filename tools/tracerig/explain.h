@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Why an operation took long: explain_walk.c divides its time among what the events of
- * a recording show, explain_judge.c says what of that is beyond the usual, and how far
- * that can be relied on. explain_findings.c asks the analyzers that the recording is for,
- * and explain_join.c compares what they find with what the events show.
+ * Why an operation took long: explain_walk.c divides its time into parts by the events of
+ * a recording, explain_judge.c finds out which part is longer than usual, and with what
+ * confidence. explain_findings.c asks the analyzers whose events the recording has, and
+ * explain_join.c compares their findings with the parts.
  */
 #ifndef TRACERIG_EXPLAIN_H
 #define TRACERIG_EXPLAIN_H
@@ -40,7 +40,7 @@ enum part_kind {
 	PART_WAIT,
 	PART_INTERRUPT, /* up to here on a CPU */
 	PART_BLOCKED,
-	PART_BLOCKED_BLIND, /* nothing shows who ended it */
+	PART_BLOCKED_BLIND, /* its waker is unknown */
 	PART_QUEUE,
 	PART_DEVICE,
 	PART_CALL, /* in a call or function, whatever the thread did there */
@@ -134,10 +134,10 @@ struct finding {
 };
 
 /**
- * struct analysis - what has become of an analyzer
+ * struct analysis - the run of an analyzer
  * @asked:	it has run
  * @trouble:	why it has no result, or NULL; for free()
- * @result:	what it has written, without what is too large to be shown; or NULL
+ * @result:	its output, without members that are too large to show; or NULL
  */
 struct analysis {
 	bool asked;
@@ -153,15 +153,15 @@ struct analysis {
  * @chart:	the chart's name
  * @dev:	the device of a request
  * @sector:	the request's first sector
- * @center:	the usual duration; 0: not known
- * @limit:	what is longer is no normal execution
+ * @center:	the usual duration; 0: unknown
+ * @limit:	longer executions are not normal
  * @judged:	how many values the chart has judged
- * @sigma:	spread of the logarithms of normal values
+ * @sigma:	standard deviation of the logarithms of normal values
  * @nr_values:	of how many
  * @begin:	when the recording begins
  * @overdue:	the operation has not ended yet
  * @dropped:	events that the watch had no room for
- * @function:	the function of the kernel that the operation is; NULL: it is none, or not known
+ * @function:	the kernel function that is the operation; NULL: another kind, or unknown
  * @timeout:	ns that each analyzer may take; 0: none is asked
  *
  * The rest is filled in.
@@ -169,7 +169,7 @@ struct analysis {
  * @seen:	the events that the recording has
  * @lost:	places in the operation, on any CPU, where records are lost
  * @odd:	events of the thread while others say that it did not run
- * @chance:	how many such values are expected among those judged
+ * @chance:	expected number of such values among those judged
  * @unseen:	time that no event explains
  * @confidence:	in the first part, percent; 0: no cause is named
  * @why_none:	then why
@@ -218,7 +218,7 @@ struct explain {
 };
 
 /**
- * struct explain_cause - what is said about a case, in short
+ * struct explain_cause - the cause of a case, in short
  * @key:	the cause, without numbers of threads; "": none is named
  * @why_none:	then why
  * @share:	of the delay, percent

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asks the analyzers that a recording is for, and takes from their JSON what is about the
- * operation. They are programs of their own, and what they read may be damaged: nothing
- * that they write is relied on. See explain.h.
+ * Asks the analyzers whose events a recording has, and finds in their JSON what concerns
+ * the operation. They are programs of their own, and their input may be damaged: their
+ * output is not trusted. See explain.h.
  */
 #include <json-c/json.h>
 #include <linux/kernel.h>
@@ -20,7 +20,7 @@
 
 /*
  * Bytes of an analyzer's output, and how deep its JSON may be nested. As objects it takes
- * about ten times as much memory, and up to ninety times if it is made for that.
+ * about ten times as much memory, and up to ninety times if it was crafted.
  */
 #define OUTPUT_MOST (8 << 20)
 #define DEPTH_MOST 32
@@ -29,7 +29,7 @@
 #define FINDINGS_MOST 5
 #define FINDING_LEAST 1
 
-/* Functions that pathdiff's findings are chosen from: each is looked for by its name */
+/* Functions that pathdiff's findings are chosen from: each is searched for by its name */
 #define FUNCTIONS_MOST 500
 
 /* Bytes of a text from an analyzer */
@@ -149,7 +149,7 @@ static void add_parts(struct explain *x, struct explain *y, enum analyzer by,
 
 		if (p->share < FINDING_LEAST)
 			break;
-		/* Any share between is as likely */
+		/* Each share between these is equally likely */
 		if (p->least < SHARE_MIN && p->most > SHARE_MIN)
 			c *= (p->most - SHARE_MIN) / (p->most - p->least);
 		f = add_finding(x, by);
@@ -278,7 +278,7 @@ static bool add_path(struct explain *x, struct json_object *slow,
 	return true;
 }
 
-/* pathdiff is the first one that is asked: all findings are its own */
+/* pathdiff is asked first: all findings are its own */
 static void keep_largest(struct explain *x)
 {
 	size_t kept = 0;
@@ -320,14 +320,14 @@ static const char *read_pathdiff(struct explain *x, struct json_object *o)
 		explain_remark(
 			x,
 			xasprintf(
-				"pathdiff: only the first %d slow functions of the operation are looked at, without %zu executions in others",
+				"pathdiff: only the first %d slow functions of the operation are used, without %zu executions in others",
 				FUNCTIONS_MOST, left));
 	return NULL;
 }
 
 /* ---- ioreq ---- */
 
-/* Steps that say no more than that nothing is known of the time */
+/* Steps that do not show where their time went */
 static bool is_unknown(struct json_object *step)
 {
 	return is_text(step, "step", "unseen") ||
@@ -379,7 +379,10 @@ static void add_step(const struct explain *x, struct explain *y,
 	}
 	key = xasprintf("%s: %s%s%s", process, what, *object ? " " : "",
 			object);
-	/* The object is in the name; of a sleep it is who ended it, and there is no call */
+	/*
+	 * The object is part of the name; for a sleep it is the waker, and there is no
+	 * call
+	 */
 	detail = *code ? xasprintf("from %s", code) : xstrdup(object);
 	execution_add(&y->op, step_kind(x, step), key, key, detail, from, to,
 		      0);
@@ -435,7 +438,7 @@ static const char *read_ioreq(struct explain *x, struct json_object *o)
 		}
 	}
 	if (!best)
-		return "none of the requests that it has found is of the operation's thread at that time";
+		return "it found no request of the operation's thread at that time";
 	same_operation(x, &y, 0);
 	n = divide_request(x, &y, best);
 	add_parts(x, &y, IOREQ, (double)n / (x->op.end - x->op.start));
@@ -456,7 +459,7 @@ static bool is_followed(const struct explain *y, u64 pid)
 	return (u64)y->op.pid == pid;
 }
 
-/* The visits of an interval; counts what of the operation is reliable, and is not */
+/* The visits of an interval; counts the operation's reliable and unreliable time */
 static bool add_visits(struct explain *y, struct json_object *interval,
 		       u64 *reliable, u64 *all)
 {
@@ -504,18 +507,18 @@ static const char *read_lbrtime(struct explain *x, struct json_object *o)
 		if (!add_visits(&y, item(intervals, i), &reliable, &all))
 			error = "its output is not understood: a visit";
 	}
-	/* Executions without a sample say nothing about what is usual */
+	/* Executions without a sample do not show what is usual */
 	for (i = kept = 0; i < y.nr_normal; i++) {
 		if (y.normal[i].nr)
 			y.normal[kept++] = y.normal[i];
 	}
 	y.nr_normal = kept;
 	if (!error && !all)
-		error = "it has no visits of the operation's thread at that time";
+		error = "it found no visits of the operation's thread at that time";
 	if (!error)
 		add_parts(x, &y, LBRTIME, (double)reliable / all);
 	explain_free(&y);
-	/* Too large to be of use in another result */
+	/* Too large for another program's result */
 	json_object_object_del(o, "intervals_in_order");
 	return error;
 }
@@ -563,8 +566,8 @@ static struct json_object *parse(const char *text)
 }
 
 /*
- * An option with what the case has of that name, for free(); NULL if that is absent, or of
- * another type. @dir: whether it has to be a directory; otherwise it is a regular file
+ * An option with the case's file of that name, for free(); NULL if the file is absent, or
+ * of another type. @dir: whether it has to be a directory; otherwise it is a regular file
  */
 static char *case_option(const struct explain *x, const char *option,
 			 const char *name, bool dir)
@@ -583,7 +586,7 @@ static char *case_option(const struct explain *x, const char *option,
 	return arg;
 }
 
-/* The option with the file that it can do without, for free(); NULL if there is none */
+/* The option with a file that is not required, for free(); NULL without such a file */
 static char *spare_option(const struct explain *x, enum analyzer a)
 {
 	if (a == IOREQ)
@@ -625,7 +628,10 @@ static char *run(const struct explain *x, enum analyzer a, const char *path,
 	return error;
 }
 
-/* With the file that it can do without, or at least without that; return: error, or NULL */
+/*
+ * Run it with the file that is not required, and, if that fails, without; return: error,
+ * or NULL
+ */
 static char *run_or_spare(struct explain *x, enum analyzer a, const char *path,
 			  char **out)
 {
@@ -698,7 +704,7 @@ void explain_ask(struct explain *x)
 			ask(x, a, path);
 		else
 			x->analysis[a].trouble = xstrdup(
-				"it is not installed, so that its events are not looked at");
+				"it is not installed, so its events are not used");
 		free(path);
 	}
 	if (x->nr_findings)

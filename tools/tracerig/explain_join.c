@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One ranking of what the events show and what analyzers have found. See explain.h.
+ * One ranking of the events' parts and the analyzers' findings. See explain.h.
  *
- * Both are about the same time, seen from elsewhere: the events show that the thread
- * computed, and an analyzer in which function. What agrees is stated, and raises nothing:
- * the analyzers read the same recording. What disagrees is stated, and is a doubt. The events'
- * cause stays the cause; only where they do not show one, a finding can be it.
+ * Both describe the same time: the events show that the thread computed, and an analyzer
+ * in which function. Agreement is stated, and raises nothing: the analyzers read the same
+ * recording. Disagreement is stated, and is a doubt. The events' cause stays the cause;
+ * only where they do not show one, a finding can be it.
  */
 #include <linux/kernel.h>
 #include <math.h>
@@ -73,7 +73,7 @@ static bool agrees(const struct finding *f, const struct part *p)
 	case PART_BLOCKED:
 		return kind == PART_BLOCKED_BLIND ||
 		       (kind == PART_BLOCKED && is_waker(f->who, p));
-	default: /* blocked until something that the other one need not see */
+	default: /* blocked until something that the other one may not see */
 		return kind == PART_BLOCKED || kind == PART_BLOCKED_BLIND;
 	}
 }
@@ -138,7 +138,10 @@ static bool can_be_cause(const struct explain *x, const struct finding *f)
 {
 	if (x->by_chance || !f->confidence)
 		return false;
-	/* All that the events show may be in one call; else they do not show the time */
+	/*
+	 * All that the events show may be within one call; otherwise they do not show the
+	 * time
+	 */
 	return !x->op.nr || x->unseen >= x->op.part[0].ns ||
 	       (f->part.kind == PART_CALL && f->by == PATHDIFF);
 }
@@ -150,7 +153,7 @@ static void name_finding(struct explain *x, const struct finding *f)
 	x->named = f;
 	x->why_none = NULL;
 	explain_doubt(x, &confidence, 1,
-		      xasprintf("%s alone names the cause, the events none",
+		      xasprintf("only %s names a cause, the events name none",
 				analyzer_name(f->by)));
 	x->confidence = max(confidence, 1.0);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What of an operation's time is beyond the usual, and which part is its cause. */
+/*
+ * Which parts of an operation's time are longer than usual, and which one is its cause.
+ */
 #include <linux/kernel.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,10 +23,10 @@
 /* A larger expected number lowers the confidence */
 #define CHANCE_DOUBT 0.00003
 
-/* Values that a chart learns its lines from, if nothing else is said */
+/* Values that a chart learns its lines from by default */
 #define LEARNT 100
 
-/* Least number of normal executions from which the spread of a part is known */
+/* Least number of normal executions from which the sigma of a part is known */
 #define SPREAD_MIN 10
 
 static u64 took(const struct execution *e)
@@ -43,7 +45,7 @@ u64 explain_delay(const struct explain *x)
 	return took(&x->op) > x->center ? took(&x->op) - x->center : 0;
 }
 
-/* Waiting for a CPU is one part, whichever task has it */
+/* Waiting for a CPU is one part for all tasks that had the CPU */
 static bool is_alike(const struct part *a, const struct part *b)
 {
 	return a->kind == PART_WAIT ? b->kind == PART_WAIT :
@@ -66,9 +68,9 @@ static double percent(double ns, double delay)
 }
 
 /*
- * How much of a part is beyond the usual. Normal executions tell that, if there are
- * some. Otherwise the usual time of a part is between nothing and the usual duration,
- * and it is supposed that the other parts are as usual.
+ * By how much a part is longer than usual. Normal executions show that, if the recording
+ * has some. Otherwise the usual time of a part is between zero and the usual duration,
+ * and the other parts are assumed to be as usual.
  */
 static void share(const struct explain *x, struct part *p)
 {
@@ -82,7 +84,7 @@ static void share(const struct explain *x, struct part *p)
 		p->usual = ns > delay ? ns - delay : 0;
 	} else {
 		for (i = 0; i < x->nr_normal; i++) {
-			/* Its part of what is usual of all that is alike */
+			/* Its part of the usual time of all parts with this key */
 			t = time_of(&x->normal[i], p) * ns / all;
 			least = fmin(least, t);
 			most = fmax(most, t);
@@ -118,7 +120,7 @@ void explain_shares(struct explain *x)
 }
 
 /*
- * How many of @judged values are expected to be as far above the usual as @z, a
+ * The expected number of values, among @judged, that are as far above the usual as @z, a
  * logarithm. @sigma is from @n values: it can be larger by two of its standard errors.
  */
 static double expected(double z, double sigma, double n, u64 judged)
@@ -127,7 +129,7 @@ static double expected(double z, double sigma, double n, u64 judged)
 	return erfc(z / sigma / M_SQRT2) / 2 * (judged ? judged : 1);
 }
 
-/* By the spread of the chart, whose lines are three sigma apart, and of later values */
+/* By the sigma of the chart, whose lines are three sigma apart, and of later values */
 static double expected_values(const struct explain *x)
 {
 	double sigma, n = LEARNT + x->nr_values;
@@ -142,7 +144,7 @@ static double expected_values(const struct explain *x)
 			x->judged);
 }
 
-/* By how the part varies in normal executions */
+/* By the sigma of the part in normal executions */
 static double expected_parts(const struct explain *x, const struct part *p)
 {
 	double sum = 0, squares = 0, n = x->nr_normal, t;
@@ -195,7 +197,9 @@ static void weigh_usual(struct explain *x, double *c)
 	for (i = 0; i < x->nr_normal; i++)
 		sum += took(&x->normal[i]);
 	if (p->least < SHARE_MIN && p->most >= SHARE_MIN) {
-		/* Any share between is as likely without normal executions */
+		/*
+		 * Without normal executions, each share between these is equally likely
+		 */
 		ratio = x->nr_normal < NORMAL_MIN ?
 				(p->most - SHARE_MIN) / (p->most - p->least) :
 				0.9;

@@ -8,7 +8,7 @@
 #include "explain.h"
 #include "memory.h"
 
-/* One that goes on from the last one of its part makes that longer */
+/* A stretch that continues the last one of its part extends that */
 static void add_stretch(struct execution *e, const char *key, u64 from, u64 to,
 			u32 cpu)
 {

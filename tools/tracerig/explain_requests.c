@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests to devices: when they were queued, issued and completed, and what that means to
- * the operation that made them, or is one of them. See explain.h.
+ * Requests to devices: when they were queued, issued and completed, and which time of the
+ * operation that is, if its thread made them or if it is one of them. See explain.h.
  */
 #include <linux/kernel.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static bool is_same_program(const struct request *a, const struct request *b)
 	return len == group_comm(b->comm) && !strncmp(a->comm, b->comm, len);
 }
 
-/* The other requests, and whose most of them were, if they were anybody's */
+/* The other requests, and the program that made more than half of them, if one did */
 static void who_else(const struct blk_requests *q, const struct request *own,
 		     u64 from, u64 to, char *buf, size_t size)
 {

@@ -18,7 +18,7 @@ enum request_event { REQUEST_BIO, REQUEST_ISSUE, REQUEST_COMPLETE };
  * @issued:	when the device got it
  * @completed:	when it was completed
  * @pid:	the thread that made it
- * @comm:	that one's program
+ * @comm:	name of that thread
  */
 struct request {
 	u64 dev, sector, nr;

@@ -3,13 +3,14 @@
  * Where the time of an operation went. See explain.h.
  *
  * The recording is read three times. The first time shows which events it has, and which
- * normal executions of the operation. The second one follows the threads: when they ran,
- * waited for a CPU, or were blocked, until what woke them; and the requests to devices.
- * The third one, which now knows on which CPU a thread was waiting, says what had that CPU.
+ * normal executions of the operation. The second one follows the threads (when they ran,
+ * waited for a CPU, or were blocked, and what woke them) and the requests to devices. The
+ * third one, now that it is known on which CPU a thread was waiting, shows what had that
+ * CPU.
  *
- * Between two events nothing happens that would be an event, unless some are lost. What
- * was before the first event of a thread therefore follows from that event, and nothing
- * is said about a thread where a CPU that it can have been on has lost events.
+ * Between two events nothing happens that would have an event, unless events are lost.
+ * The state before the first event of a thread therefore follows from that event; the
+ * state is unknown where a CPU that the thread can have been on has lost events.
  */
 #include <event-parse.h>
 #include <linux/kernel.h>
@@ -340,7 +341,7 @@ static bool is_lossy(const struct walk *w, u64 from, u64 to)
 	return false;
 }
 
-/* What it did until @to */
+/* Its state until @to */
 static void until(struct thread *t, u64 to, enum state state)
 {
 	if (to <= t->since)
@@ -426,7 +427,7 @@ static void switched_in(struct walk *w, struct thread *t, const struct seen *s)
 	const struct cpu *c = &w->cpu[s->rec->cpu];
 
 	if (t->state == BLOCKED && !w->x->seen[SAW_WAKING])
-		/* It may have been waiting since the other task has the CPU */
+		/* It may have been waiting since the other task got the CPU */
 		until(t, c->pid ? max(c->since, t->since) : s->rec->ts,
 		      BLOCKED);
 	if (t->state != WAITS &&

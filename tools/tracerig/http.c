@@ -3,8 +3,8 @@
  * Metrics for Prometheus by HTTP. libmicrohttpd speaks the protocol; it has no thread of
  * its own, but is called by the watch's loop, so that metrics need no lock.
  *
- * Clients are not trusted: their number, their memory and their idle time are bounded, and
- * what they send is not used but for the path.
+ * Clients are not trusted: their number, their memory and their idle time are bounded,
+ * and only the path of what they send is used.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define CLIENT_BYTES 16384
 #define CLIENT_SECONDS 10
 
-/* Of work for clients, before the watch has its turn again */
+/* Time of work for clients before the watch continues */
 #define ROUNDS 64
 
 struct http {
@@ -95,7 +95,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection,
 
 	(void)version;
 	(void)upload;
-	/* Errors are answered when the headers are there, without what follows them */
+	/* Errors are answered after the headers, without reading what follows them */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return respond_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
@@ -105,7 +105,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection,
 		return respond_text(connection, MHD_HTTP_NOT_FOUND,
 				    MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain",
 				    "The metrics are at /metrics\n");
-	/* Called once with the headers, then with what else the client sends */
+	/* Called once with the headers, then with the rest of what the client sends */
 	if (!*state) {
 		*state = connection;
 		return MHD_YES;

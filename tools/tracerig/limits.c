@@ -56,7 +56,7 @@ static bool run(char **argv)
  * @file: the file of limits
  * @load: load them; otherwise save them
  *
- * Return: false if that failed; the user has been told why.
+ * Return: false if that failed, which is reported.
  */
 bool limits_exchange(const struct plan *p, const char *instance,
 		     const char *file, bool load)

@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
 	  1 },
 	{ "causes", OPT_CAUSES, NULL, 0,
-	  "Explain each case, and group by cause; takes a while", 1 },
+	  "Explain each case, and group by cause (slow)", 1 },
 	{ "format", OPT_FORMAT, "text|json", 0, "text (default) or json", 1 },
 	{ 0 }
 };

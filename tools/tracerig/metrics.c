@@ -120,7 +120,7 @@ void metrics_print(const struct metrics *m, FILE *out)
 	family(out, "tracerig_center", "gauge", "Centre line of other values.");
 	lines(m, out, "tracerig_center", false, true);
 	family(out, "tracerig_missed_calls_total", "counter",
-	       "Calls of a function of the kernel that its probes have missed.");
+	       "Calls of a function of the kernel that its probes missed.");
 	for (i = 0; i < m->plan->nr_charts; i++) {
 		sample(out, "tracerig_missed_calls_total",
 		       m->plan->chart[i].name);

@@ -12,7 +12,7 @@
 #include "page.h"
 #include "text.h"
 
-/* How much of each is on the page, the first ones */
+/* Maximum number of each kind on the page */
 #define CAUSES_MAX 5
 #define FUNCTIONS_MAX 40
 #define STEPS_MAX 500
@@ -34,7 +34,7 @@ static struct json_object *item(struct json_object *array, size_t i)
 	return json_object_array_get_idx(array, i);
 }
 
-/* Of an array at most @most items, and none of what is no array */
+/* At most @most items of an array; none if @o is not an array */
 static size_t length(struct json_object *array, size_t most)
 {
 	return json_object_is_type(array, json_type_array) ?
@@ -42,7 +42,7 @@ static size_t length(struct json_object *array, size_t most)
 		       0;
 }
 
-/* What the page has exactly is below this */
+/* Numbers that JavaScript holds exactly are below this */
 #define EXACT (1ll << 53)
 
 /* A time of the trace clock can be EXACT and more: after 104 days */
@@ -163,7 +163,7 @@ static struct json_object *step_row(const struct explain *x,
 	return row;
 }
 
-/* How much of the operation a request takes that is of its thread, at either end */
+/* The time of the operation that a request covers if the thread is at either end of it */
 static u64 concerns(const struct explain *x, struct json_object *request)
 {
 	struct json_object *steps = member(request, "waited_for");

@@ -2,9 +2,9 @@
 /*
  * Reads a recording for the page of a case. See open.h.
  *
- * It is read twice, since only when all events are counted is it known which ones the page
- * has room for: those of the operation, then those after it, then those before it. Of an
- * operation that has more by itself, the middle is left out.
+ * It is read twice: the events are counted first, to choose those that the page has room
+ * for: those of the operation, then those after it, then those before it. If the
+ * operation alone has more, its middle is left out.
  */
 #include <event-parse.h>
 #include <linux/kernel.h>
@@ -384,7 +384,7 @@ static void name_threads(struct reading *d)
 		comm = t->pid ? tep_data_comm_from_pid(records_tep(d->r),
 						       t->pid) :
 				"idle";
-		/* What the library does not know is called so there */
+		/* The library's name for threads that it does not know */
 		if (!t->pid || (!*t->comm && strcmp(comm, "<...>") != 0))
 			open_thread(d->to, t->pid, comm);
 	}

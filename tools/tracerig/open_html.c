@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes the page of a case. See open.h, and page_recording.js and page.js for what
+ * Writes the page of a case. See open.h, and page_*.js and page.js for what
  * becomes of it.
  *
  * Times are ns since the operation began, or since the alarm if that is unknown. Events,
- * which there are most of, are columns of numbers, their times as differences.
+ * the largest part, are columns of numbers, their times as differences.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 
 PAGE_TEXT(case_style, "tracerig/page.css");
 PAGE_TEXT(case_recording, "tracerig/page_recording.js");
+PAGE_TEXT(case_timeline, "tracerig/page_timeline.js");
 PAGE_TEXT(case_script, "tracerig/page.js");
 
 static const char *const role_name[OPEN_ROLES] = {
@@ -49,7 +50,7 @@ static void add_int(struct json_object *a, s64 n)
 	json_object_array_add(a, json_object_new_int64(n));
 }
 
-/* No text of a case that a watch has written is as long */
+/* Texts in a case that a watch wrote are shorter */
 #define SAME_BYTES_MAX 4096
 #define SAME_ITEMS_MAX 100
 
@@ -168,7 +169,7 @@ static void set_at(const struct open_page *p, struct json_object *part, u64 at)
 	json_signed(part, "at", since(p, at));
 }
 
-/* All from the last one on that the page has room for become one */
+/* The last part that the page has room for stands for all further ones, too */
 static void join_parts(const struct open_page *p, struct json_object *parts)
 {
 	static const char *const sums[] = { "percent", "ns", "usual" };
@@ -203,7 +204,7 @@ static struct json_object *explain_part(const struct open_page *p)
 	struct json_object *o = explain_object(&p->x), *parts;
 	size_t i;
 
-	/* Without what was not looked for */
+	/* Without members for events that the recording lacks */
 	if (!p->x.op.nr && !p->x.nr_normal && p->x.why_none &&
 	    !p->x.seen[SAW_SWITCH] && !p->x.seen[SAW_BLOCK])
 		json_object_object_del(o, "not_seen");
@@ -220,7 +221,7 @@ static struct json_object *explain_part(const struct open_page *p)
 	for (i = 0; i < json_object_array_length(parts); i++)
 		set_at(p, json_object_array_get_idx(parts, i),
 		       p->x.finding[i].part.at);
-	/* They have a place of their own, and are large */
+	/* They have another place on the page, and are large */
 	json_object_object_del(o, "analyzers");
 	return o;
 }
@@ -577,7 +578,8 @@ void open_html(struct open_page *p, FILE *out)
 	put_member(out, "left", left_array(p));
 	put_member(out, "state", open_state(p->dir, member(p->o, "files")));
 	fputs("}\n", out);
-	script = xasprintf("%s%s", case_recording, case_script);
+	script =
+		xasprintf("%s%s%s", case_recording, case_timeline, case_script);
 	page_close(out, script);
 	free(script);
 }

@@ -42,7 +42,7 @@ static bool fits(const char *text)
 	return page_room(text) <= ROOM_MAX;
 }
 
-/* Half of it, again and again */
+/* By repeated halving */
 static char *shorten(char *text, bool is_log, size_t *left)
 {
 	size_t len = strlen(text), cut;
@@ -55,7 +55,7 @@ static char *shorten(char *text, bool is_log, size_t *left)
 			memmove(text, text + cut, len);
 		text[len] = '\0';
 	}
-	/* No half a character */
+	/* Not half a character */
 	clean_lines(text, len);
 	return text;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the recording of a case shows, for its page: open_html.c writes DATA. All times are ns
- * since the operation began. The rest of the page is in page.js.
+ * since the operation began. The rest of the page is in page_timeline.js and page.js.
  */
 const C = DATA.case, ALARM = C.alarm, X = DATA.explain, OP = DATA.operation, IS_TIME = C.chart.unit === "ns";
 const THREADS = DATA.threads.map(([pid, comm]) => pid ? comm + "-" + pid : "idle");

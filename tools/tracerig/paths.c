@@ -9,7 +9,7 @@
 
 #define FUNCTIONS "set_graph_function"
 
-/* What the file has if it has no function */
+/* Content of the file without functions */
 #define NO_FUNCTION "####"
 
 #define GLOBAL                                                           \
@@ -47,7 +47,7 @@ static char *find_user(void)
 }
 
 /**
- * paths_check - whether this watch can have the tracer
+ * paths_check - whether this watch can use the tracer
  *
  * Return: NULL, or what is wrong and what to do about it, for free().
  */
@@ -75,7 +75,7 @@ char *paths_check(void)
 	return error;
 }
 
-/* Nothing is done before the end of the line */
+/* The kernel acts at the end of the line */
 static bool write_function(const char *sign, const char *function)
 {
 	char *line = xasprintf("%s%s\n", sign, function);
@@ -110,7 +110,7 @@ char *paths_add(const struct plan *p, size_t *added)
 /**
  * paths_remove - follow the functions of a plan no longer
  * @p: the plan
- * @added: what paths_add() has said
+ * @added: as set by paths_add()
  *
  * Functions that others have added meanwhile stay.
  */
@@ -166,7 +166,7 @@ bool paths_follow(const char *functions, const char *function)
 }
 
 /**
- * paths_lost - look for a function of a plan that is followed no longer
+ * paths_lost - find a function of a plan that is no longer followed
  * @p: the plan, after paths_add()
  *
  * Without functions the tracer records all of them.
@@ -209,7 +209,7 @@ char *paths_start(struct tracefs_instance *instance)
  * paths_stop - record paths no longer
  * @instance: where
  *
- * Return: false if the instance keeps the tracer: somebody has its trace_pipe or
+ * Return: false if the instance keeps the tracer: a program has its trace_pipe or
  * trace_pipe_raw open.
  */
 bool paths_stop(struct tracefs_instance *instance)

@@ -85,7 +85,7 @@ static void scan_time(const char *s, u64 *ns)
 {
 	char *text = xstrndup(s, strcspn(s, ENDS));
 
-	/* What is no time, the kernel rejects */
+	/* The kernel rejects values that are not times */
 	if (!parse_time(text, ns))
 		*ns = 0;
 	free(text);
@@ -146,8 +146,9 @@ static char *add_chart(struct plan *p, const struct plan_chart *c)
 			return xasprintf("two charts are called %s", c->name);
 		if (!strcmp(o->event, c->event) && !o->system == !c->system &&
 		    (!o->system || !strcmp(o->system, c->system)))
-			return xasprintf("%s has two filters: an event has one",
-					 c->event);
+			return xasprintf(
+				"%s has two filters: an event can have only one",
+				c->event);
 	}
 	p->chart[p->nr_charts++] = *c;
 	scan_call(strstr(c->filter, CALL "(") + strlen(CALL), &call);
@@ -402,7 +403,7 @@ char *plan_preset(struct plan *p, const char *text)
  * @p: the plan
  * @event: the judged event, "system:event"
  * @filter: its filter, with a ctlchart() call. If the call has no window, one is added,
- *	so that alarms have a context; if it has no name, one is added as well
+ *	so that alarms have a context; if it has no name, one is added, too
  *
  * Return: NULL, or what is wrong, for free().
  */

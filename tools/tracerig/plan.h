@@ -14,10 +14,10 @@
 #define PLAN_CHARTS 16
 
 /*
- * Calls that can be in a function at a time, if its return is to be seen: the most that
- * the kernel allows. By itself it has room for 10, or 2 for each CPU, and a function in
- * which threads sleep has more of them. It takes about 350 KiB, and 32 KiB for each CPU.
- * Returns in user space have no such limit.
+ * Calls whose returns can be traced at a time: the maximum that the kernel allows. Its
+ * default is 10, or 2 for each CPU; a function in which threads sleep has more calls in
+ * flight. It takes about 350 KiB, and 32 KiB for each CPU. Returns in user space have no
+ * such limit.
  */
 #define PLAN_CALLS 4096
 

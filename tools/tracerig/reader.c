@@ -13,7 +13,7 @@
 #include "reader.h"
 #include "text.h"
 
-/* Bytes of a window that are kept in memory, for the disk may be the slow one */
+/* Bytes of a window that are kept in memory, since the disk may be slow */
 #define IN_MEMORY (4u << 20)
 
 /* Limit of the bytes of a window's pages, and of those of all earlier windows together */
@@ -149,7 +149,7 @@ static void learn_limit(struct reader *r, struct tep_record *record)
 
 	text_field(event, record, "name", k.name, sizeof(k.name));
 	text_field(event, record, "keys", k.types, sizeof(k.types));
-	/* If there are too many charts, alarms of this one have its number as its name */
+	/* If there are too many charts, this one has its number as its name in alarms */
 	charts_learn(&r->charts, &k, &line);
 }
 

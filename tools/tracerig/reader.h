@@ -17,7 +17,7 @@
 #include "alarms.h"
 #include "charts.h"
 
-/* Number of windows that are kept for operations that are still under way */
+/* Number of windows that are kept for operations in flight */
 #define PAST 4
 
 /**
@@ -72,8 +72,8 @@ struct own {
  * @seen:	number of alarms that were read since the last case
  * @read:	number of alarms that were read since the start
  * @spool:	what was read since the last case
- * @past:	what was read for the cases before it, the last one first: an operation that was
- *		under way then has parts of its own window there
+ * @past:	what was read for the cases before it, the last one first: an operation in
+ *		flight then has parts of its own window there
  * @alarms:	alarms in it, after reader_finish()
  * @nr_alarms:	number of them, with those that had no room in @spool
  * @dir:	where the spool may make a file

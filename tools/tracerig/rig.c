@@ -43,9 +43,9 @@ static bool has_event(const char *system, const char *event)
 }
 
 /**
- * rig_lockdown - find out what the kernel keeps from root
+ * rig_lockdown - find out the mode of lockdown
  *
- * Return: the mode, for free(); NULL if it keeps nothing.
+ * Return: the mode, for free(); NULL if there is no lockdown.
  */
 char *rig_lockdown(void)
 {
@@ -176,7 +176,7 @@ static bool destroy(const char *name)
 	tracefs_trace_off(instance);
 	/* An enabled event with a chart keeps its start event from being removed */
 	tracefs_instance_file_write(instance, "events/enable", "0");
-	/* Should it stay, the tracer need not */
+	/* If the instance stays, at least its tracer ends */
 	paths_stop(instance);
 	tracefs_instance_destroy(instance);
 	tracefs_instance_free(instance);
@@ -229,7 +229,7 @@ static bool clear(const struct rig *r, char **stays)
 }
 
 /*
- * Find a number for this watch, and remove what killed watches left behind. The caller
+ * Find a number for this watch, and remove what killed watches left. The caller
  * holds the lock on the directory of instances: otherwise another watch could remove an
  * instance that this one has made and not locked yet.
  */
@@ -364,7 +364,7 @@ char *rig_open(struct rig *r, const struct plan *p, unsigned int *cleaned)
 	}
 	if (plan_has_paths(p))
 		error = paths_check();
-	/* The probes come first: they are what a killed watch leaves behind */
+	/* The probes come first: a killed watch leaves them */
 	if (!error && create_probes(r, &error))
 		error = paths_add(p, &r->followed);
 	if (!error) {
@@ -585,7 +585,7 @@ char *rig_close(struct rig *r)
 }
 
 /**
- * rig_damage - look for what other programs have taken away from a watch
+ * rig_damage - find out what other programs have removed from a watch
  * @r: the rig
  *
  * Return: NULL, or what is missing, for free().
@@ -644,7 +644,7 @@ char *rig_chart_text(const struct rig *r, const struct plan_chart *c)
 }
 
 /**
- * rig_missed - how often a probe of the kernel was not hit, though it was due
+ * rig_missed - the number of hits that a probe of the kernel missed
  * @probes: the file kprobe_events
  * @profile: the file kprobe_profile, which has the same probes in the same order, but
  *	not the systems of their events
@@ -779,7 +779,7 @@ bool rig_chart(const struct rig *r, const struct plan_chart *c,
  * @r: the rig
  * @cpus: number of CPUs
  *
- * With windows, most of these events were outside every window: they are no losses.
+ * With windows, most of these events were outside every window, and are not losses.
  */
 u64 rig_overwritten(const struct rig *r, unsigned int cpus)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The part of the kernel that a watch uses: a trace instance of its own, and probes in
- * a system of its own. Both are removed when the watch ends. What a killed watch left
- * behind is removed when the next one starts: a living watch holds a lock on the
- * directory of its instance, and the lock of a killed one ended with its process.
- * What is neither in the instance nor a probe, set_graph_function, has a probe that names it.
+ * a system of its own. Both are removed when the watch ends. The next watch removes what
+ * a killed one left: a living watch holds a lock on the directory of its instance, and
+ * the lock of a killed one ended with its process. What is neither in the instance nor a
+ * probe, set_graph_function, has a probe that names it.
  */
 #ifndef TRACERIG_RIG_H
 #define TRACERIG_RIG_H
@@ -17,7 +17,7 @@
 #include "plan.h"
 
 /**
- * struct rig_chart - what the kernel says about a chart
+ * struct rig_chart - the state of a chart in the kernel
  * @state:	"judging" and so on; "" if that is unknown
  * @has_limit:	there is a limit
  * @has_center:	there is a centre line; otherwise the limit is fixed

@@ -147,7 +147,7 @@ static const char *wrong_value(enum type type, struct json_object *o)
 	case TEXT:
 		return text ? NULL : "must be a string";
 	case NUMBER:
-		return is_number(o) ? NULL : "must be a whole number from 0";
+		return is_number(o) ? NULL : "must be a non-negative integer";
 	case BOOL:
 		return json_object_is_type(o, json_type_boolean) ?
 			       NULL :
@@ -258,7 +258,7 @@ static char *check_object(struct json_object *o, const char *in,
  *
  * Return: NULL, or what is wrong, for free().
  */
-char *schema_check(struct json_object *o)
+static char *schema_check(struct json_object *o)
 {
 	struct json_object *v;
 
@@ -338,7 +338,7 @@ struct json_object *case_read(const char *dir, char **error)
 					json_tokener_error_desc(
 						json_tokener_get_error(tok)));
 		else if (json_tokener_get_parse_end(tok) < len)
-			why = xasprintf("%zu: something follows the object",
+			why = xasprintf("%zu: data after the object",
 					json_tokener_get_parse_end(tok));
 		else
 			why = schema_check(o);

@@ -236,8 +236,8 @@ u64 store_first(const struct store *s, const struct store_group *g)
 }
 
 /*
- * Read the counts. The file has only what cannot be found out from the cases: if it is
- * lost or damaged, counts are too small, and nothing else happens.
+ * Read the counts. The file has only counts that the cases lack: if it is lost or
+ * damaged, counts are too small, and nothing else is affected.
  */
 static void load_groups(struct store *s)
 {
@@ -317,7 +317,7 @@ bool store_remove(const char *path)
 	       errno == ENOENT;
 }
 
-/* What a killed watch left behind: cases half written or half removed */
+/* Remove what a killed watch left: cases half written or half removed */
 static void remove_leftovers(const char *dir)
 {
 	struct dirent **entry;
@@ -523,7 +523,7 @@ static char *make_directory(const char *dir)
 		mkdir(path, 0755);
 		*slash = '/';
 	}
-	/* Not for everyone: cases contain the kernel's log and addresses */
+	/* For root only: cases contain the kernel's log and addresses */
 	if (mkdir(path, 0750) && errno != EEXIST)
 		error = xasprintf("%s: %s", dir, strerror(errno));
 	free(path);

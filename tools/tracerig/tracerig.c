@@ -17,7 +17,7 @@ static const char doc[] =
 	"  tracerig doctor  show what works on this machine, and what to do about the rest\n"
 	"  tracerig watch   learn what is usual, wait, keep a case for each alarm\n"
 	"  tracerig list    list the cases\n"
-	"  tracerig explain say what an operation's time went to\n"
+	"  tracerig explain show where an operation's time went\n"
 	"  tracerig open    make a page of a case, and show it in a browser\n"
 	"  tracerig pack    make a TAR of a case\n"
 	"  tracerig verify  check that a case is as it was written\n"

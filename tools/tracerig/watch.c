@@ -3,9 +3,9 @@
  * tracerig watch: waits for windows, and makes a case of each.
  *
  * The kernel delivers the events of a window all at once, when it is over. A case is
- * closed when no CPU has delivered anything for a while. A child writes it: the disk may
- * be the slow one, and if the ring buffer were not read meanwhile, the next window would
- * be lost.
+ * closed when no CPU has delivered anything for a while. A child writes it, since the
+ * disk may be slow: if the ring buffer were not read meanwhile, the next window would be
+ * lost.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,13 +33,15 @@
 
 #define MS 1000000ull
 
-/* A window is over when nothing was delivered for so long, ns */
+/* A window is over when nothing was delivered for this time, ns */
 #define QUIET (300 * MS)
 /* A case is closed after this time, even if more is delivered, ns */
 #define LONGEST (10000 * MS)
 /* Interval at which the charts are read, ns */
 #define TICK (1000 * MS)
-/* An alarm that is not read in this time is lost, ns: no window of a preset is as long */
+/*
+ * An alarm that is not read within this time is lost, ns; windows of presets are shorter
+ */
 #define UNREAD (60000 * MS)
 /* Shortest time between two lines on lost alarms, ns */
 #define AGAIN (3600000 * MS)
@@ -100,7 +102,7 @@ struct unread {
  * @pending:	the case that is being written
  * @baseline:	the record of normal executions
  * @metrics:	counts since the start
- * @http:	who offers them to Prometheus, or NULL
+ * @http:	the server that offers them to Prometheus, or NULL
  * @chart:	state of each chart, as last read
  * @seen:	what has been printed of each chart
  * @unread:	alarms that were not read
@@ -323,7 +325,7 @@ static void end_pending(struct watch *w, int status)
 	if (!status) {
 		error = store_added(&w->store, g, p.number);
 	} else {
-		/* Its files would take room */
+		/* Its files would occupy room */
 		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
 		store_remove(path);
 		free(path);
@@ -393,7 +395,7 @@ static void say_learnt(const struct plan_chart *c, const struct rig_chart *k,
 		say("%s: limit %s (fixed)", c->name, limit);
 }
 
-/* One line, now and then: the watch goes on, and does not learn again by itself */
+/* One line, at intervals: the watch continues, and does not relearn */
 static void warn_above(struct watch *w, size_t i)
 {
 	const struct plan_chart *c = &w->o->plan.chart[i];

@@ -166,7 +166,7 @@ static void add_value(struct window *w, struct reader *r, int id, void *data,
 							  .limit = limit };
 }
 
-/* Note the file that an event io_map or lbrprof_map has */
+/* Note the file of an event io_map or lbrprof_map */
 static void add_map(struct window *w, struct reader *r, int id, void *data,
 		    int size)
 {
@@ -201,7 +201,7 @@ static const char *const calls[] = { "io_syscall", "io_fault", "io_request",
 				     "io_part" };
 
 /**
- * struct types - types of the events that are looked into, -1 if the kernel lacks one
+ * struct types - types of the events that are parsed, -1 if the kernel lacks one
  * @value:	of a chart's values
  * @stack:	of io_stack
  * @id:		its number; NULL if there is none
@@ -231,7 +231,7 @@ static int type_of(struct reader *r, const char *system, const char *name)
 	return e ? e->id : -1;
 }
 
-/* NULL if there is no such event, or no such field in it */
+/* NULL without such an event, or such a field in it */
 static struct tep_format_field *field_of(struct reader *r, int type,
 					 const char *name)
 {

@@ -117,7 +117,7 @@ static inline void kfree(const void *p)
 	free((void *)p);
 }
 
-/* Only named, or looked at by the parser; what is not is left out */
+/* Only members that are named, or that the parser uses */
 struct list_head {
 	struct list_head *next, *prev;
 };
