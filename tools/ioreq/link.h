@@ -129,8 +129,10 @@ struct request_io {
 
 /**
  * enum wait_step - parts of a response time other than the calls of the server's thread
- * @WAIT_NETWORK:	network, buffers before the bytes were received, and the client
- *			until it was ready to receive
+ * @WAIT_NETWORK:	network, buffers before the bytes were received, and unless both
+ *			sides are on one host the time until they were ready to receive
+ * @WAIT_SERVER_LATE:	a request was there, and the server's thread did not wait for input
+ * @WAIT_CLIENT_LATE:	likewise a response, and the client's thread
  * @WAIT_SENDING:	a client that lets time pass between the calls that send a request
  * @WAIT_NOT_RECORDED:	a server that was not recorded or did not see the request alike
  * @WAIT_THREADS:	a server of which several threads handled the request
@@ -140,6 +142,8 @@ struct request_io {
  */
 enum wait_step {
 	WAIT_NETWORK = STEPS,
+	WAIT_SERVER_LATE,
+	WAIT_CLIENT_LATE,
 	WAIT_SENDING,
 	WAIT_NOT_RECORDED,
 	WAIT_THREADS,
