@@ -16,6 +16,8 @@
  *		requests without the data base
  *	queue	like loop, but has 24 connections to the data base: requests wait for
  *		one, and are sent when the loop acts on the input that freed it
+ *	few	like queue, but has 48 connections, and each request causes four downstream
+ *		requests, one after the other; one that waits gets the connection first
  *	pool	hands each request to one of 24 threads, which sends the downstream request
  *		and hands the response back by an eventfd; an idle thread is woken, a busy
  *		one fetches waiting work when it has finished, which no event shows
@@ -63,6 +65,7 @@ enum mode {
 	ANSWERS,
 	SHUFFLE,
 	QUEUE,
+	FEW,
 	THREADS,
 	URING,
 	MIX,
@@ -70,8 +73,8 @@ enum mode {
 };
 
 static const char *const modes[] = { "loop",	"batch", "proxy", "answers",
-				     "shuffle", "queue", "pool",  "uring",
-				     "mix",	"parts" };
+				     "shuffle", "queue", "few",	  "pool",
+				     "uring",	"mix",	 "parts" };
 
 struct connection {
 	unsigned int host; /* of the client */
@@ -262,7 +265,7 @@ static void loop_connects(struct upstream *u)
 
 static void loop_asks(unsigned int i)
 {
-	unsigned int n = mode == QUEUE ? POOL : UPSTREAM, k;
+	unsigned int n = mode == QUEUE ? POOL : mode == FEW ? 48 : UPSTREAM, k;
 	struct upstream *u = NULL;
 
 	for (k = 0; k < n; k++) {
@@ -272,7 +275,7 @@ static void loop_asks(unsigned int i)
 			u = &upstream[k];
 	}
 	if (!u) {
-		if (mode != QUEUE)
+		if (mode != QUEUE && mode != FEW)
 			abort();
 		waiting[nr_waiting++] = i;
 		return;
@@ -440,7 +443,7 @@ static void act_on_client(unsigned int i)
 static void act_on_answer(struct upstream *u)
 {
 	struct job *j = &client[u->client].job;
-	bool first = below(2);
+	bool first = mode == FEW || below(2);
 	int next = -1, i = u->client;
 
 	u->used = false;
@@ -472,6 +475,8 @@ static unsigned int jobs(void)
 		return below(3) > 0;
 	if (mode == PARTS)
 		return 1 + below(2);
+	if (mode == FEW)
+		return 4;
 	return is_proxy() ? 1 : below(4);
 }
 
@@ -482,9 +487,10 @@ static void read_ready(const struct ready *r)
 	now += 1000 + below(2000);
 	if (r->what == FROM_CLIENT) {
 		transfer(&client[r->which].c, true, false, 100, begin, now);
-		client[r->which].job = (struct job){ .got = now,
-						     .left = jobs(),
-						     .at_once = !below(3) };
+		client[r->which].job =
+			(struct job){ .got = now,
+				      .left = jobs(),
+				      .at_once = mode != FEW && !below(3) };
 		going++;
 	} else if (r->what == FROM_BASE) {
 		transfer(&upstream[r->which].c, false, false, 500, begin, now);
@@ -715,7 +721,7 @@ int main(int argc, char **argv)
 	if (argc != 7 || mode > PARTS ||
 	    (wanted = strtoull(argv[4], NULL, 10)) < CLIENTS) {
 		fprintf(stderr,
-			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|pool|uring|mix|parts\n");
+			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|few|pool|uring|mix|parts\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[5], NULL, 10);

@@ -102,6 +102,10 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_multiplexed.py" || wrong "a multiplexed 
 grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose requests cannot be separated$' requests.txt ||
 	wrong "text does not say that a connection is multiplexed: $(cat requests.txt)"
 "$ioreq" --requests --format=csv mux.dat >requests.csv
+"$ioreq" --paths mux.dat >paths.txt 2>err && "$ioreq" --paths --format=json mux.dat >paths.json 2>>err || wrong "--paths fails: $(cat err)"
+grep -q '^  20 on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated$' paths.txt ||
+	wrong "--paths does not say that a connection is multiplexed: $(cat paths.txt)"
+grep -q '"multiplexed": *20' paths.json || wrong "JSON of --paths does not count multiplexed requests"
 sed -n '1,2s/.*,\([^,]*\),[^,]*,[^,]*$/\1/p' requests.csv | tr '\n' ' ' | grep -qx 'multiplexed 1 ' || wrong "CSV does not say that a connection is multiplexed"
 grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "a connection is reported as multiplexed that is not"
 

@@ -238,6 +238,8 @@ struct request_tree;
  * @waited:	sum of their response times, ns
  * @followed:	number of requests that were made for another one
  * @ambiguous:	number of ambiguous requests
+ * @queued:	of these, requests of threads whose requests wait for one another
+ * @multiplexed: number of requests on multiplexed connections
  * @outlived:	number of requests that outlive their parent
  */
 struct paths {
@@ -253,6 +255,8 @@ struct paths {
 	u64 waited;
 	u64 followed;
 	u64 ambiguous;
+	u64 queued;
+	u64 multiplexed;
 	u64 outlived;
 };
 
@@ -289,6 +293,7 @@ void pipes_requests(struct model *s);
 /* link_causality.c */
 struct causality *causality_new(const struct model *s);
 struct request *causality_parent(const struct causality *l, u64 r, bool *known);
+bool causality_queued(const struct causality *l, u64 r);
 const struct request *causality_request_at(const struct causality *l, u32 host,
 					   s32 pid, u64 time);
 bool causality_has_worked(const struct causality *l, u32 host, s32 pid);

@@ -162,6 +162,10 @@ struct work_span {
  * @free:		when it had finished the work that was handed to it, as far as
  *			known, ns
  * @policy:		how it acts
+ * @in_flight:		number of requests that it sent, without their whole response
+ * @queues:		its requests seem to wait for one another, such as for a free
+ *			connection of a pool
+ * @contradicts:	likewise, and the ends of what it sends often contradict
  * @polls:		it waits for several descriptors at a time
  * @async:		it does so with requests to io_uring or aio
  * @nr_sent:		number of requests that it sent
@@ -191,6 +195,9 @@ struct worker {
 	u32 answered;
 	u64 free;
 	enum policy policy;
+	u64 in_flight;
+	bool queues;
+	bool contradicts;
 	bool polls;
 	bool async;
 	u64 nr_sent;
@@ -244,6 +251,9 @@ struct channel {
  * @continued:	candidates that went on after its response
  * @sender:	thread that sent it
  * @owner:	number of its parent, or NONE
+ * @passed_on:	its thread, whose requests wait for one another, sent it on the connection of
+ *		a response that it had just received, when another request may have waited
+ *		for that connection
  * @has_effect:	the server's thread has acted on it
  * @waits_in:	thread, of POLICY_STRICT, that received input for it last and did not act
  *		on that
@@ -253,6 +263,7 @@ struct request_state {
 	struct candidates continued;
 	struct worker *sender;
 	u32 owner;
+	bool passed_on;
 	bool has_effect;
 	const struct worker *waits_in;
 };

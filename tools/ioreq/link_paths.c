@@ -232,6 +232,8 @@ static void add_request(struct path_builder *a, struct request *r)
 	p->followed += r->parent || r->outlives;
 	p->outlived += !!r->outlives;
 	p->ambiguous += r->ambiguous;
+	p->queued += r->queued;
+	p->multiplexed += r->multiplexed;
 	while (at->parent)
 		at = at->parent;
 	/* A descendant of an ambiguous request belongs to no client */

@@ -339,6 +339,7 @@ struct view {
  *		made for; NULL if there is none, or if @ambiguous
  * @ambiguous:	it may have been made for one of several requests, possibly because
  *		records were lost
+ * @queued:	it is ambiguous, and its thread's requests wait for one another
  * @outlives:	the request that it was made for and that did not wait for its response;
  *		then @parent is NULL
  * @marked:	see select_requests()
@@ -359,6 +360,7 @@ struct request {
 	const char *failure;
 	struct request *parent;
 	bool ambiguous;
+	bool queued;
 	struct request *outlives;
 	bool marked;
 };
