@@ -63,10 +63,12 @@ static void begin_pass(struct causality *l)
 		l->request_state[i].continued = (struct candidates){ 0 };
 		l->request_state[i].has_effect = false;
 		l->request_state[i].passed_on = false;
+		l->request_state[i].made_for = NONE;
 		l->request_state[i].waits_in = NULL;
 	}
 	hash_for_each(&l->channels, i, c) {
 		c->set = (struct candidates){ 0 };
+		c->only = NONE;
 		c->first = c->nr = 0;
 	}
 	hash_for_each(&l->workers, i, w) {
@@ -74,6 +76,8 @@ static void begin_pass(struct causality *l)
 		w->woken = 0;
 		w->nr_received = w->free = w->in_flight = 0;
 		w->answered = NONE;
+		w->fresh = NONE;
+		w->mixed = w->just = false;
 		w->agreed[w->policy] = w->contradicted[w->policy] = 0;
 		w->single[w->policy] = 0;
 		w->nr_sent = w->attributed[w->policy] = 0;
@@ -90,7 +94,7 @@ static void compare_ends(struct causality *l)
 		bool both = candidates_known(&s->causes) &&
 			    candidates_known(&s->continued);
 
-		if (!w)
+		if (!w || s->made_for != NONE)
 			continue;
 		if (common_parent(l, s, causality_sent_at(l, i)) == NONE)
 			w->contradicted[w->policy] += both;
@@ -149,9 +153,11 @@ static bool attribute_requests(struct causality *l)
 
 		if (!s->sender)
 			continue;
-		owner = is_reliable(s) && !l->list[i].multiplexed ?
-				common_parent(l, s, causality_sent_at(l, i)) :
-				NONE;
+		owner = NONE;
+		if (!l->list[i].multiplexed && s->made_for != NONE)
+			owner = s->made_for;
+		else if (!l->list[i].multiplexed && is_reliable(s))
+			owner = common_parent(l, s, causality_sent_at(l, i));
 		more |= owner != s->owner;
 		s->owner = owner;
 		s->sender->nr_sent++;

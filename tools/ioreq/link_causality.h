@@ -159,6 +159,10 @@ struct work_span {
  * @received_room:	allocated entries of @received
  * @answered:		one of these to which it sent bytes of the response as its
  *			latest event; or NONE
+ * @fresh:		request that it has received since its last poll, with no effect yet; or
+ *			NONE
+ * @just:		its latest event is that
+ * @mixed:		there were several of these at a time since its last poll
  * @free:		when it had finished the work that was handed to it, as far as
  *			known, ns
  * @policy:		how it acts
@@ -193,6 +197,9 @@ struct worker {
 	u64 nr_received;
 	u64 received_room;
 	u32 answered;
+	u32 fresh;
+	bool just;
+	bool mixed;
 	u64 free;
 	enum policy policy;
 	u64 in_flight;
@@ -229,6 +236,8 @@ struct pipe_write {
  * @a:		inode number, number of the pipe, descriptor, or cookie
  * @b:		device, process, or 0, and which of these
  * @set:	candidates for what a socket was connected for
+ * @only:	the request for which it was connected, with nothing else to act on; or NONE
+ * @requests:	number of requests on the connection
  * @pipe_write:	what was written and not read yet; sorted by offset, if known
  * @first:	index of the first entry that was not read
  * @nr:		index after the last entry
@@ -239,6 +248,8 @@ struct channel {
 	u64 a;
 	u64 b;
 	struct candidates set;
+	u32 only;
+	u32 requests;
 	struct pipe_write *pipe_write;
 	u64 first;
 	u64 nr;
@@ -251,6 +262,8 @@ struct channel {
  * @continued:	candidates that went on after its response
  * @sender:	thread that sent it
  * @owner:	number of its parent, or NONE
+ * @made_for:	the request for which its connection was made, which it has for itself; or
+ *		NONE
  * @passed_on:	its thread, whose requests wait for one another, sent it on the connection of
  *		a response that it had just received, when another request may have waited
  *		for that connection
@@ -263,6 +276,7 @@ struct request_state {
 	struct candidates continued;
 	struct worker *sender;
 	u32 owner;
+	u32 made_for;
 	bool passed_on;
 	bool has_effect;
 	const struct worker *waits_in;

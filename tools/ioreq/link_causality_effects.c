@@ -57,6 +57,20 @@ static struct candidates *connected_for(struct causality *l,
 	return &channel_at(l, socket)->set;
 }
 
+/* The request for which a connection was made that is used for one request only */
+static u32 made_for(struct causality *l, const struct worker *w, u32 request,
+		    u64 time)
+{
+	u64 id = causality_request(l, request)->view[ROLE_CLIENT].id;
+	const struct channel *c =
+		channel_at(l, causality_find_channel(l, w->host, id, 0));
+
+	return c->requests == 1 && c->only != NONE &&
+			       causality_in_progress(l, c->only, time) ?
+		       c->only :
+		       NONE;
+}
+
 /* The input that a response, or more of it, follows from */
 static struct input *input_of(const struct causality *l, struct worker *w,
 			      const struct request_io *t, u32 request)
@@ -261,14 +275,23 @@ static void handle_request_io(struct causality *l, struct worker *w,
 
 	if (t->what == IO_RECEIVES_RESPONSE)
 		candidates_add(&input.responses, request);
-	if (t->what == IO_RECEIVES_REQUEST)
+	w->just = t->what == IO_RECEIVES_REQUEST;
+	if (t->what == IO_RECEIVES_REQUEST) {
 		note_received(l, w, request, h->time);
+		w->mixed |= w->fresh != NONE && w->fresh != request;
+		w->fresh = request;
+	} else if (t->what != IO_RECEIVES_RESPONSE) {
+		w->fresh = NONE;
+	}
 	if (t->what == IO_SENDS_RESPONSE && has_received(w, request))
 		w->answered = request;
 	if (t->what == IO_RECEIVES_RESPONSE && t->last && w->in_flight)
 		w->in_flight--;
-	if (t->what == IO_SENDS_REQUEST && t->first)
+	if (t->what == IO_SENDS_REQUEST && t->first) {
 		w->in_flight++;
+		l->request_state[request].made_for =
+			made_for(l, w, request, h->time);
+	}
 	if (t->what == IO_SENDS_REQUEST && t->first)
 		(worker_sends_in_order(w) ?
 			 send_request_in_order :
@@ -290,6 +313,9 @@ static void handle_connect(struct causality *l, struct worker *w,
 	struct candidates *set = &channel_at(l, h->channel)->set;
 
 	*set = worker_request_causes(l, w, h->time);
+	channel_at(l, h->channel)->only =
+		w->just && !w->mixed && !w->nr_waiting ? w->fresh : NONE;
+	w->fresh = NONE;
 	w->effects++;
 	if (next)
 		input_consume(l, next, set);
@@ -309,6 +335,8 @@ void causality_handle_event(struct causality *l, const struct event *h)
 		handle_request_io(l, w, h);
 		break;
 	case EVENT_POLL:
+		w->fresh = NONE;
+		w->mixed = false;
 		w->polls = true;
 		w->free = h->time;
 		worker_drop_inputs(l, w);
@@ -333,6 +361,8 @@ void causality_handle_event(struct causality *l, const struct event *h)
 		worker_wakes(l, w, h);
 		break;
 	}
+	if (h->kind != EVENT_REQUEST_IO && h->kind != EVENT_WAKEUP)
+		w->just = false;
 	if (l->last_pass)
 		worker_keep_span(l, w, h);
 }
