@@ -102,7 +102,8 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_multiplexed.py" || wrong "a multiplexed 
 grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose requests cannot be separated$' requests.txt ||
 	wrong "text does not say that a connection is multiplexed: $(cat requests.txt)"
 "$ioreq" --requests --format=csv mux.dat >requests.csv
-"$ioreq" --paths mux.dat >paths.txt 2>err && "$ioreq" --paths --format=json mux.dat >paths.json 2>>err || wrong "--paths fails: $(cat err)"
+"$ioreq" --paths mux.dat >paths.txt 2>err || wrong "--paths of a multiplexed connection fails: $(cat err)"
+"$ioreq" --paths --format=json mux.dat >paths.json 2>>err || wrong "--paths in JSON fails: $(cat err)"
 grep -q '^  20 on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated$' paths.txt ||
 	wrong "--paths does not say that a connection is multiplexed: $(cat paths.txt)"
 grep -q '"multiplexed": *20' paths.json || wrong "JSON of --paths does not count multiplexed requests"
