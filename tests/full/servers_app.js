@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * usage: node servers_app.js PORT
+ * usage: node servers_app.js PORT CONNECTIONS
  *
- * An HTTP server: a request asks the STORES, each on one of ten connections, and writes a
+ * An HTTP server: a request asks the STORES, each on one of its CONNECTIONS, and writes a
  * file. All that it sends has the request's id, which is the last part of the path.
  */
 "use strict";
@@ -14,7 +14,7 @@ class Pool {
 		this.end = end;
 		this.waiting = [];
 		this.free = [];
-		for (let i = 0; i < 10; i++)
+		for (let i = 0; i < Number(process.argv[3]); i++)
 			this.connect(port);
 	}
 	connect(port) {

@@ -6,7 +6,7 @@ usage: servers_check.py NAME RESULT TRUTH RECORDING...
 
 TRUTH is the text of iotruth:iotruth_call, of all servers and clients from their start;
 RECORDING.span the time of a recording's requests; RECORDING.chrome what ioreq says of it,
-and RECORDING.json what it says of all requests (--requests).
+RECORDING.json what it says of all requests (--requests), and RECORDING.paths of their paths.
 The truth knows who connected, and what was sent then: a request is what is sent on a connection
 before anything is received, by the side that connected, and is for the request of the
 client that has the same id.  Prints "ok" and "not ok" lines; RESULT becomes JSON.
@@ -22,6 +22,8 @@ from ioreq_check import GETS, PUTS, check, read_chrome, read_truth, share  # pyl
 LOAD = "load"
 # Servers whose requests to others do not wait for one another: they must be reported as such
 MULTIPLEXED = ("mosquitto",)
+# A server whose requests wait for one of its connections, which no call shows: likewise
+QUEUED = ("pool",)
 
 
 class Turn:
@@ -95,6 +97,8 @@ class Recording:
         self.calls, self.requests, self.process = read_chrome(base + ".chrome")
         with open(base + ".json", encoding="utf-8") as f:
             self.multiplexed = {r["client"] for r in json.load(f)["requests"] if r["multiplexed"]}
+        with open(base + ".paths", encoding="utf-8") as f:
+            self.queued = json.load(f)["links"]["queued"]
         pair(truth, self.calls)
         self.find_turns()
 
@@ -167,11 +171,12 @@ def main():
             links += count
         expected = {name} if name in MULTIPLEXED else set()
         check(recording.multiplexed == expected, f"{what}: {recording.multiplexed or 'none'} have multiplexed connections")
+        check(bool(recording.queued) == (name in QUEUED), f"{what}: {recording.queued} are of threads whose requests wait")
         count = count_calls(recording, truth, by_socket, roots)
         print(f"# {what}: calls: {dict(count)}")
         calls += count
     said = links["right"] + links["wrong"] + links["unknown parent"]
-    if name not in MULTIPLEXED:
+    if name not in MULTIPLEXED + QUEUED:
         check(links["all"] >= 160 * len(bases), f"{name}: {links['all']} requests of servers to others have an id")
         check(links["right"] >= links["all"] * 0.95, f"{name}: {links['right']} of {links['all']} parents are found (95 %)")
     check(links["right"] >= said * 0.98, f"{name}: {links['right']} of {said} parents are right (98 %)")

@@ -30,6 +30,12 @@
  *			by a call of its own on 2, and with the first one in one call on 3
  *	over		ten times, after its response the server writes a log, and then reads the
  *			end of another connection
+ *	not-received	bytes that are there before the other side's thread waits for them.  Of 1,
+ *			the response is sent after 5 ms; the client polls until 3 ms and receives
+ *			it after 25 ms.  Of 2, it polls from 0 to 8 ms, and from 10 to 14 ms.  Of
+ *			3, the server's thread first polls 30 ms after the request was sent.  Of 4,
+ *			its thread makes its first call then, so that it is unknown what it did
+ *			before.  The server computes for 4, 4, 2 and 2 ms.
  *	connects	connections to 10.0.0.1 that fail, in ms from the first connect: at port
  *			8101, 20 ms until the call is refused; at 8102, 30 ms until one is closed
  *			that never was connected, and 100 ms until a second connect says that it
@@ -370,6 +376,36 @@ static void make_over(void)
 	}
 }
 
+static void make_not_received(void)
+{
+	const struct io_call poll = { .type = IO_ANON, .id = 5 };
+	const struct io_call file = { .type = IO_FILE,
+				      .id = 9,
+				      .name = "/tmp/f" };
+	unsigned int n;
+
+	make(SERVER + 3, SERVER, OP_READ, 0, 0, file);
+	for (n = 1; n <= 4; n++)
+		tcp(n, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(1, true, OP_RECVFROM, 0, 1, 100, 0);
+	tcp(2, true, OP_RECVFROM, 0, 1, 100, 0);
+	make(CLIENT + 1, CLIENT, OP_EPOLL_WAIT, 0, 3, poll);
+	tcp(1, true, OP_SENDTO, 5, 5, 200, 0);
+	tcp(2, true, OP_SENDTO, 5, 5, 200, 0);
+	make(CLIENT + 2, CLIENT, OP_EPOLL_WAIT, 0, 8, poll);
+	make(CLIENT + 1, CLIENT, OP_READ, 9, 12, file);
+	make(CLIENT + 2, CLIENT, OP_EPOLL_WAIT, 10, 14, poll);
+	tcp(2, false, OP_RECVFROM, 14, 14, 200, 0);
+	tcp(1, false, OP_RECVFROM, 25, 25, 200, 0);
+	make(SERVER + 3, SERVER, OP_EPOLL_WAIT, 30, 31, poll);
+	tcp(3, true, OP_RECVFROM, 31, 31, 100, 0);
+	tcp(4, true, OP_RECVFROM, 31, 31, 100, 0);
+	tcp(3, true, OP_SENDTO, 33, 33, 200, 0);
+	tcp(4, true, OP_SENDTO, 33, 33, 200, 0);
+	tcp(3, false, OP_RECVFROM, 0, 34, 200, 0);
+	tcp(4, false, OP_RECVFROM, 0, 34, 200, 0);
+}
+
 static void make_udp(void)
 {
 	struct io_call call = { .type = IO_SOCKET,
@@ -410,11 +446,13 @@ int main(int argc, char **argv)
 	} else if (!strcmp(kind, "connects") ||
 		   !strcmp(kind, "connects-lost")) {
 		make_connects(!strcmp(kind, "connects-lost"));
+	} else if (!strcmp(kind, "not-received")) {
+		make_not_received();
 	} else if (!strcmp(kind, "arriving")) {
 		make_arriving();
 	} else if (strcmp(kind, "formats") != 0) {
 		fprintf(stderr,
-			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed|late|over|connects|connects-lost\n");
+			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

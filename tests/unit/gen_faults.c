@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_faults SEED BASELINE TRACE [busy]
+ * gen_faults SEED BASELINE TRACE [busy|packets]
  *
  * Writes two made-up function_graph traces of a program drawn by SEED, and prints the
  * truth about them. The program is a tree of functions with loops, branches, waits and
@@ -23,7 +23,8 @@
  * A third of the hosts are loaded: at random moments, of either trace or of TRACE alone,
  * the program does not run for a while, for another task or with nothing recorded of it.
  * With "busy" all hosts are: in many executions for a while as long as one, and a fault is
- * far longer.
+ * far longer.  With "packets" all executions have a softirq of the network, which takes about
+ * as long as they do.
  *
  * The truth: kind=, baseline= (whether it is to be used), loaded=, hits= (executions with
  * a fault) and right=, the names that a right answer may have, with commas.
@@ -576,6 +577,9 @@ static void inject(void)
 	}
 }
 
+/* Of each execution in a softirq of the network, ns */
+static double packets;
+
 static void run(const struct node *n)
 {
 	double ns = about(n->ns), before = ns * rnd();
@@ -586,6 +590,10 @@ static void run(const struct node *n)
 	spend(before);
 	if (rnd() < tick_rate * ns)
 		tick();
+	if (packets && n == node) {
+		hard_interrupt(1500, 0);
+		end_of_interrupt(3, packets * between(0.5, 1.5));
+	}
 	if (n->wait && rnd() < n->wait)
 		sleep_in(F_io_schedule, about(8000), 0, GD_HARDIRQ);
 	if (has_fault && n->function == fault.function && rnd() < fault.chance)
@@ -723,13 +731,14 @@ static void draw_fault(double longest)
 int main(int argc, char **argv)
 {
 	bool busy = argc == 5 && !strcmp(argv[4], "busy");
+	bool all_packets = argc == 5 && !strcmp(argv[4], "packets");
 	bool is_loaded, both, has_baseline;
 	double longest, rate;
 	int i;
 
-	if (argc != 4 && !busy) {
+	if (argc != 4 && !busy && !all_packets) {
 		fprintf(stderr,
-			"usage: gen_faults SEED BASELINE TRACE [busy]\n");
+			"usage: gen_faults SEED BASELINE TRACE [busy|packets]\n");
 		return 2;
 	}
 	state = (strtoull(argv[1], NULL, 10) + 1) * 0x9e3779b97f4a7c15ULL;
@@ -765,8 +774,9 @@ int main(int argc, char **argv)
 		load.ns = longest;
 		fault.ns = 100 * longest;
 	}
-	if (is_loaded && both) {
-		load.rate = rate;
+	packets = all_packets ? longest : 0;
+	if ((is_loaded && both) || all_packets) {
+		load.rate = both ? rate : 0;
 		write_trace(argv[2], EXECUTIONS);
 	}
 	load.rate = rate;

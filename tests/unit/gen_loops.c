@@ -16,6 +16,10 @@
  *		requests without the data base
  *	queue	like loop, but has 24 connections to the data base: requests wait for
  *		one, and are sent when the loop acts on the input that freed it
+ *	few	like queue, but has 48 connections, and each request causes four downstream
+ *		requests, one after the other; one that waits gets the connection first
+ *	router	like loop, but each request causes one downstream request, on a connection of
+ *		its own, and a response is sent once the loop has seen that it can be
  *	pool	hands each request to one of 24 threads, which sends the downstream request
  *		and hands the response back by an eventfd; an idle thread is woken, a busy
  *		one fetches waiting work when it has finished, which no event shows
@@ -63,6 +67,8 @@ enum mode {
 	ANSWERS,
 	SHUFFLE,
 	QUEUE,
+	FEW,
+	ROUTER,
 	THREADS,
 	URING,
 	MIX,
@@ -70,8 +76,8 @@ enum mode {
 };
 
 static const char *const modes[] = { "loop",	"batch", "proxy", "answers",
-				     "shuffle", "queue", "pool",  "uring",
-				     "mix",	"parts" };
+				     "shuffle", "queue", "few",	  "router",
+				     "pool",	"uring", "mix",	  "parts" };
 
 struct connection {
 	unsigned int host; /* of the client */
@@ -110,7 +116,7 @@ struct upstream {
 /* What the proxy can do, from a time on */
 struct ready {
 	int64_t at;
-	enum { FROM_CLIENT, FROM_BASE, CONNECTED, DONE } what;
+	enum { FROM_CLIENT, FROM_BASE, CONNECTED, WRITABLE, DONE } what;
 	unsigned int which;
 };
 
@@ -125,6 +131,7 @@ static struct ready ready[MAX_READY];
 static unsigned int nr_ready, going;
 static int waiting[3 * CLIENTS], nr_waiting; /* for a connection or a thread */
 static int64_t idle[POOL]; /* since when; 0: it is not */
+static unsigned int nr_connections;
 static uint64_t asked, wanted;
 static int64_t now; /* of the proxy's loop */
 static struct prepared prepared[MAX_READY];
@@ -251,8 +258,10 @@ static void loop_connects(struct upstream *u)
 	int64_t begin = now += 500 + below(2000);
 
 	make_connection(&u->c, 1, LOOP_TID, 3000 + (int)(u - upstream),
-			20000 + (unsigned int)(u - upstream));
-	u->made = true;
+			20000 + (mode == ROUTER ?
+					 nr_connections++ :
+					 (unsigned int)(u - upstream)));
+	u->made = mode != ROUTER;
 	now += 3000 + below(3000);
 	e = add_event(1, LOOP_TID, OP_CONNECT, begin, now);
 	e->call.type = IO_SOCKET;
@@ -262,7 +271,7 @@ static void loop_connects(struct upstream *u)
 
 static void loop_asks(unsigned int i)
 {
-	unsigned int n = mode == QUEUE ? POOL : UPSTREAM, k;
+	unsigned int n = mode == QUEUE ? POOL : mode == FEW ? 48 : UPSTREAM, k;
 	struct upstream *u = NULL;
 
 	for (k = 0; k < n; k++) {
@@ -272,7 +281,7 @@ static void loop_asks(unsigned int i)
 			u = &upstream[k];
 	}
 	if (!u) {
-		if (mode != QUEUE)
+		if (mode != QUEUE && mode != FEW)
 			abort();
 		waiting[nr_waiting++] = i;
 		return;
@@ -440,10 +449,14 @@ static void act_on_client(unsigned int i)
 static void act_on_answer(struct upstream *u)
 {
 	struct job *j = &client[u->client].job;
-	bool first = below(2);
+	bool first = mode == FEW || below(2);
 	int next = -1, i = u->client;
 
 	u->used = false;
+	if (mode == ROUTER) {
+		is_ready(now, WRITABLE, i);
+		return;
+	}
 	if (nr_waiting) {
 		next = waiting[0];
 		memmove(waiting, waiting + 1, --nr_waiting * sizeof(*waiting));
@@ -472,6 +485,10 @@ static unsigned int jobs(void)
 		return below(3) > 0;
 	if (mode == PARTS)
 		return 1 + below(2);
+	if (mode == FEW)
+		return 4;
+	if (mode == ROUTER)
+		return 1;
 	return is_proxy() ? 1 : below(4);
 }
 
@@ -482,9 +499,10 @@ static void read_ready(const struct ready *r)
 	now += 1000 + below(2000);
 	if (r->what == FROM_CLIENT) {
 		transfer(&client[r->which].c, true, false, 100, begin, now);
-		client[r->which].job = (struct job){ .got = now,
-						     .left = jobs(),
-						     .at_once = !below(3) };
+		client[r->which].job =
+			(struct job){ .got = now,
+				      .left = jobs(),
+				      .at_once = mode != FEW && !below(3) };
 		going++;
 	} else if (r->what == FROM_BASE) {
 		transfer(&upstream[r->which].c, false, false, 500, begin, now);
@@ -499,6 +517,8 @@ static void act_on(const struct ready *r)
 		act_on_answer(&upstream[r->which]);
 	else if (r->what == CONNECTED)
 		loop_sends(&upstream[r->which]);
+	else if (r->what == WRITABLE)
+		loop_answers(r->which);
 }
 
 /* All that threads have written to it */
@@ -715,7 +735,7 @@ int main(int argc, char **argv)
 	if (argc != 7 || mode > PARTS ||
 	    (wanted = strtoull(argv[4], NULL, 10)) < CLIENTS) {
 		fprintf(stderr,
-			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|pool|uring|mix|parts\n");
+			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|few|router|pool|uring|mix|parts\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[5], NULL, 10);

@@ -57,7 +57,7 @@ assert {k: c["time"] for k, c in got.items()} == dict(want), ({k: c["time"] for 
 assert {k: c["pieces"] for k, c in got.items()} == dict(pieces)
 waited = sum(requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots)
 assert sum(want.values()) == waited
-assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 0,
+assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 0, "queued": 0, "multiplexed": 0,
                            "followed": sum(r["parent"] not in "-?" for r in requests.values()),
                            "ambiguous": sum(r["parent"] == "?" for r in requests.values())}
 assert result["links"]["ambiguous"] > 3 and len(want) > 9

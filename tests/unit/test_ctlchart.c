@@ -208,7 +208,7 @@ END_TEST
 START_TEST(call_caret)
 {
 	static const char filter[] = "ctlchart(a, foo=1)";
-	struct call_error error = { "Unknown", filter + 12 };
+	struct call_error error = { "Unknown", filter + 12, NULL };
 	char *text = call_explain(filter, &error);
 
 	ck_assert_str_eq(text, "Unknown\n  ctlchart(a, foo=1)\n"

@@ -52,6 +52,11 @@ expect 1 '^ctlchart: short.dat:[0-9]+: truncated: ' short.dat
 expect 1 '^ctlchart: future.dat:10: trace.dat of a version' future.dat
 expect 1 '^ctlchart: alarm.dat: has no alarm of a chart x$' --chart=x alarm.dat
 expect 1 'Not a directory|cannot write' -o alarm.dat/x alarm.dat
+# A mistake in a filter says what to write instead
+expect 2 '\^ a multiple of group= \(5\)' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, samples=101)'
+expect 2 '\^ 2 to 10$' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, group=1)'
+expect 2 '\^ a time with a whole number, such as 20ms' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, learn=1.5s)'
+expect 1 '\^ no such event in this recording' alarm.dat -e block:block_rq_complete -f 'ctlchart(nosuch, dev)'
 
 # --- output
 expect 1 'cannot write the result: No space left on device' -o /dev/full alarm.dat

@@ -69,6 +69,19 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_arriving.py" || wrong "the time in which
 grep -qE '^ +750\.0 ms +75\.5 % +3 +client +client sending' paths.txt || wrong "text does not say that the client is slow: $(cat paths.txt)"
 grep -qE 'by one thread: request arriving 98 %, computing or sleeping 2 %$' requests.txt || wrong "text has no arriving: $(cat requests.txt)"
 
+# --- bytes that are there, and that the other side's thread does not wait for
+"$UNIT/gen_failures" there.dat not-received || exit 1
+for format in json csv text; do
+	"$ioreq" --requests --format=$format there.dat >requests.$format 2>err || wrong "--requests fails in $format"
+done
+"$ioreq" --paths --format=json there.dat >paths.json 2>>err || wrong "--paths fails"
+"$ioreq" --paths there.dat >paths.txt 2>>err || wrong "--paths in text fails"
+[ ! -s err ] || wrong "messages about bytes that are not received"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_not_received.py" || wrong "time in which bytes are not received is the network's"
+grep -qE '^ +22\.00 ms +20\.6 % +2 +client +client not receiving' paths.txt || wrong "text does not say that the client is busy: $(cat paths.txt)"
+grep -q '^  network or queue, of 4: to server 64.00 ms, of which 30.00 ms before the server waited; to client 31.00 ms, of which 22.00 ms before the client waited$' \
+	requests.text || wrong "text does not say when the client waited: $(cat requests.text)"
+
 # --- on a CPU or not, outside of calls
 "$UNIT/gen_failures" cpu.dat switches || exit 1
 "$UNIT/gen_failures" lost.dat lost || exit 1
@@ -89,7 +102,12 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_multiplexed.py" || wrong "a multiplexed 
 grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose requests cannot be separated$' requests.txt ||
 	wrong "text does not say that a connection is multiplexed: $(cat requests.txt)"
 "$ioreq" --requests --format=csv mux.dat >requests.csv
-sed -n '1,2s/.*,\([^,]*\),[^,]*$/\1/p' requests.csv | tr '\n' ' ' | grep -qx 'multiplexed 1 ' || wrong "CSV does not say that a connection is multiplexed"
+"$ioreq" --paths mux.dat >paths.txt 2>err || wrong "--paths of a multiplexed connection fails: $(cat err)"
+"$ioreq" --paths --format=json mux.dat >paths.json 2>>err || wrong "--paths in JSON fails: $(cat err)"
+grep -q '^  20 on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated$' paths.txt ||
+	wrong "--paths does not say that a connection is multiplexed: $(cat paths.txt)"
+grep -q '"multiplexed": *20' paths.json || wrong "JSON of --paths does not count multiplexed requests"
+sed -n '1,2s/.*,\([^,]*\),[^,]*,[^,]*$/\1/p' requests.csv | tr '\n' ' ' | grep -qx 'multiplexed 1 ' || wrong "CSV does not say that a connection is multiplexed"
 grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "a connection is reported as multiplexed that is not"
 
 # --- a server that responds before it has all of the request

@@ -18,7 +18,7 @@ hosts=(web=web.dat app=app.dat db=db.dat)
 seeds=(1 2)
 [ "${TOOLS%-san/bin}" = "$TOOLS" ] || [ -n "${TRACERIG_FULL-}" ] || seeds=(1)
 for seed in "${seeds[@]}"; do
-	for mode in "loop 0.95" "batch 0.95" "proxy 0.95" "answers 0.95" "shuffle 0" "pool 0.95" "queue 0.4" \
+	for mode in "loop 0.95" "batch 0.95" "proxy 0.95" "answers 0.95" "shuffle 0" "pool 0.95" "queue 0.4" "few 0.2" "router 0.95" \
 		"uring 0.95" "mix 0.75" "parts 0.95"; do
 		# shellcheck disable=SC2086 # two words
 		set -- $mode
@@ -35,4 +35,11 @@ done
 "$UNIT/gen_loops" web.dat app.dat db.dat 3000 3 loop >truth || exit 1
 "$ioreq" --paths --format=json "${hosts[@]}" >paths.json || wrong "--paths fails"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_loops_steps.py" || wrong "what clients waited for is not right"
+# --- requests that wait for a connection of a pool: it says so, and only then
+"$UNIT/gen_loops" web.dat app.dat db.dat 500 1 few >truth || exit 1
+"$ioreq" --paths "${hosts[@]}" >few.txt || wrong "--paths of a pool fails"
+grep -q '^  [0-9,]* of these ambiguous: the requests of their thread seem to wait for one another' few.txt || wrong "text does not say that requests wait: $(head -n 8 few.txt)"
+"$UNIT/gen_loops" web.dat app.dat db.dat 500 1 loop >truth || exit 1
+"$ioreq" --paths "${hosts[@]}" >loop.txt || wrong "--paths of a loop fails"
+! grep -q 'wait for one another' loop.txt || wrong "text says that requests wait: $(head -n 8 loop.txt)"
 exit $failed

@@ -109,6 +109,14 @@ for ghz in "" --ghz=0.1 --ghz=0.2 --ghz=1; do
 		done
 	done
 done
+# One of a thing is said to be one, and a recording without a whole interval says what to do
+"$lbrtime" nan.text >out 2>err || wrong "nan.text"
+grep -q '^  1 interval had more branches than were recorded, or may have had$' out || wrong "a single interval: $(head -n 5 out)"
+! grep -q 'sample more often' out || wrong "intervals are whole, and text says that none is"
+"$lbrtime" loops.txt >out 2>err || wrong "loops"
+grep -q '^  no interval is whole, so only the samples say where time went: sample more often, or record only calls and returns (-j any_call,any_ret)$' out ||
+	wrong "no whole interval: $(head -n 6 out)"
+
 # A heavy tail of interrupts gives no clock: the true one is refused
 xz -dc "$here/../data/lbr/ptwall.txt.xz" >wall.txt || exit 1
 expect 1 '^lbrtime: wall.txt: --method=cycles: by the intervals, a cycle is shorter than 0.1 ns or longer' --method=cycles wall.txt

@@ -12,7 +12,7 @@ set -u
 here=$(dirname "$(realpath "$0")")
 kinds=12 failed=0
 
-# trials FIRST STEP NUMBER [busy]: the truth and the result of each seed
+# trials FIRST STEP NUMBER [busy|packets]: the truth and the result of each seed
 trials() {
 	local seed option
 	for ((seed = $1; seed < $1 + $2 * $3; seed += $2)); do
@@ -25,7 +25,7 @@ trials() {
 	done
 }
 
-score() { # WHAT FIRST STEP NUMBER [busy]
+score() { # WHAT FIRST STEP NUMBER [busy|packets]
 	trials "${@:2}" >all || { echo "wrong: $1: $(tail -n 1 notes)"; failed=1; }
 	python3 "$here/pathdiff_faults.py" -v <all >score || { echo "wrong: $1"; failed=1; }
 	cat score
@@ -43,6 +43,8 @@ score "long delays" 625 24 2 busy
 score "long delays" 1477 72 2 busy
 # Long softirqs of a kind that is rare, where another kind has 40 % of the normal time: none
 # was named, since all interrupts counted as one place
+score "timers among packets" 6 12 10 packets
+score "healthy ones with packets" 0 12 10 packets
 for part in 0 30; do
 	python3 "$here/softirqs_text.py" 1 0 >good.txt
 	python3 "$here/softirqs_text.py" 2 $part >bad.txt

@@ -64,6 +64,14 @@ static bool fail(struct parser *p, const char *what, const char *at)
 {
 	p->error->what = what;
 	p->error->at = at;
+	p->error->help = NULL;
+	return false;
+}
+
+static bool fail_value(struct parser *p, const char *at, const char *help)
+{
+	fail(p, "Bad value for this option", at);
+	p->error->help = help;
 	return false;
 }
 
@@ -311,21 +319,38 @@ static bool set_from(struct parser *p, const struct token *t)
 	return token_is(t, "start") || token_is(t, "end");
 }
 
+#define TIME "a time with a whole number, such as 20ms, 1s or 5m"
+#define SAMPLES \
+	"a multiple of group= (5), for 2 to 65535 groups; with limit=quantile at least 3000"
+
 static const struct {
 	const char *name;
 	bool pair; /* makes sense with a start event only */
 	bool (*set)(struct parser *p, const struct token *value);
+	const char *values;
 } options[] = {
-	{ "name", false, set_name },	  { "dup", true, set_dup },
-	{ "limit", false, set_limit },	  { "scale", false, set_scale },
-	{ "learn", false, set_learn },	  { "samples", false, set_samples },
-	{ "group", false, set_group },	  { "ucl", false, set_ucl },
-	{ "size", true, set_size },	  { "stale", true, set_stale },
-	{ "overdue", true, set_overdue }, { "rate", false, set_rate },
-	{ "rules", false, set_rules },	  { "relearn", false, set_relearn },
-	{ "by", false, set_by },	  { "charts", false, set_charts },
-	{ "pre", false, set_context },	  { "post", false, set_context },
-	{ "from", true, set_from },
+	{ "name", false, set_name, "letters, digits, _, - and ." },
+	{ "dup", true, set_dup, "last or fifo" },
+	{ "limit", false, set_limit, "individuals, median or quantile" },
+	{ "scale", false, set_scale, "log or linear" },
+	{ "learn", false, set_learn, TIME },
+	{ "samples", false, set_samples, SAMPLES },
+	{ "group", false, set_group, "2 to 10" },
+	{ "ucl", false, set_ucl,
+	  "a time, such as 20ms, or in ctlchart(FIELD) a number" },
+	{ "size", true, set_size, "1 to 1048576" },
+	{ "stale", true, set_stale, TIME },
+	{ "overdue", true, set_overdue, TIME },
+	{ "rate", false, set_rate, "0 to 4294967295" },
+	{ "rules", false, set_rules,
+	  "limit, all, or some of 1 to 8, once each" },
+	{ "relearn", false, set_relearn,
+	  "a time, such as 5m, or a number of values" },
+	{ "by", false, set_by, "a field" },
+	{ "charts", false, set_charts, "1 to 4096" },
+	{ "pre", false, set_context, TIME },
+	{ "post", false, set_context, TIME },
+	{ "from", true, set_from, "start or end" },
 };
 
 static bool parse_option(struct parser *p, const struct token *t,
@@ -352,7 +377,7 @@ static bool parse_option(struct parser *p, const struct token *t,
 	if (options[i].pair && !p->pair.str)
 		p->pair = *t;
 	if (!options[i].set(p, &value))
-		return fail(p, "Bad value for this option", value.str);
+		return fail_value(p, value.str, options[i].values);
 	if ((p->call->rules || p->relearn.str) && !p->learnt.str)
 		p->learnt = *t;
 	return true;
@@ -365,7 +390,7 @@ static bool parse_arg(struct parser *p, const struct token *t)
 
 	if (p->in_rules && !eq && isdigit((unsigned char)*t->str))
 		return add_rule(p, t) ||
-		       fail(p, "Bad value for this option", t->str);
+		       fail_value(p, t->str, "some of 1 to 8, once each");
 	p->in_rules = false;
 	if (eq)
 		return parse_option(p, t, eq);
@@ -434,21 +459,25 @@ static bool finish_options(struct parser *p)
 		return fail(p, "Option needs a start event", p->pair.str);
 	if (groups * call->method.group != p->samples ||
 	    groups < CTLCHART_GROUPS_MIN || groups > CTLCHART_GROUPS_MAX)
-		return fail(p, "Bad value for this option", p->count.str);
+		return fail_value(p, p->count.str, SAMPLES);
 	call->method.groups = groups;
 	/* All else was checked one by one: these are too few for a quantile */
 	if (!ctlchart_method_valid(&call->method))
-		return fail(p, "Bad value for this option", p->count.str);
+		return fail_value(p, p->count.str, SAMPLES);
 	if (p->charts.str && !call->by.len)
-		return fail(p, "Bad value for this option", p->charts.str);
+		return fail_value(p, p->charts.str, "only with by=");
 	if (call->by.len && !call->charts)
 		call->charts = CHARTS_DEFAULT;
 	if (call->relearn && !call->relearn_time && call->relearn < p->samples)
-		return fail(p, "Bad value for this option", p->relearn.str);
+		return fail_value(
+			p, p->relearn.str,
+			"at least as many values as samples=, or a time");
 	if (p->ucl.str &&
 	    (!get_scaled(&p->ucl, call->nr_args > 1, &call->ucl) ||
 	     !call->ucl || call->ucl == U64_MAX))
-		return fail(p, "Bad value for this option", p->ucl.str);
+		return fail_value(
+			p, p->ucl.str,
+			"a time, such as 20ms, or in ctlchart(FIELD) a number, above 0");
 	if (p->ucl.str && p->learnt.str)
 		return fail(p, "Option needs a limit that is learnt",
 			    p->learnt.str);
@@ -636,10 +665,11 @@ char *call_with(const char *filter, const char *option, const char *value)
  * @error: what is wrong with it
  *
  * Return: three lines without a final newline, the last one with a caret under
- * the place; to be freed.
+ * the place, and what to write instead if that is known; to be freed.
  */
 char *call_explain(const char *filter, const struct call_error *error)
 {
-	return xasprintf("%s\n  %s\n  %*s^", error->what, filter,
-			 (int)(error->at - filter), "");
+	return xasprintf("%s\n  %s\n  %*s^%s%s", error->what, filter,
+			 (int)(error->at - filter), "", error->help ? " " : "",
+			 error->help ?: "");
 }

@@ -116,10 +116,12 @@ struct call {
  * struct call_error - a mistake in a call
  * @what: one line, in the words of the kernel's error_log
  * @at: where in the filter
+ * @help: what to write instead, or NULL
  */
 struct call_error {
 	const char *what;
 	const char *at;
+	const char *help;
 };
 
 /* The names of enum ctlchart_limit */

@@ -10,15 +10,21 @@
 #include "desk.h"
 #include "keys.h"
 
-static int fail_call(struct input *in, const struct call *call,
-		     const char *what, const char *at)
+static int fail_help(struct input *in, const struct call *call,
+		     const char *what, const char *at, const char *help)
 {
-	struct call_error error = { what, at };
+	struct call_error error = { what, at, help };
 	char *text = call_explain(call->filter, &error);
 	int status = guard_fail_usage(in->guard, text);
 
 	free(text);
 	return status;
+}
+
+static int fail_call(struct input *in, const struct call *call,
+		     const char *what, const char *at)
+{
+	return fail_help(in, call, what, at, NULL);
 }
 
 /* "system:event" of "system.event", "system/event" or "system:event" */
@@ -180,7 +186,9 @@ static int find_pair(struct input *in, struct desk *desk, struct desk_chart *d)
 
 	d->start = find_event(in, t->str, t->len, d->end, &several);
 	if (!d->start)
-		return fail_call(in, d->call, "Start event not found", t->str);
+		return fail_help(
+			in, d->call, "Start event not found", t->str,
+			"no such event in this recording (trace-cmd report --events)");
 	if (several)
 		return fail_call(
 			in, d->call,

@@ -129,8 +129,10 @@ struct request_io {
 
 /**
  * enum wait_step - parts of a response time other than the calls of the server's thread
- * @WAIT_NETWORK:	network, buffers before the bytes were received, and the client
- *			until it was ready to receive
+ * @WAIT_NETWORK:	network, buffers before the bytes were received, and unless both
+ *			sides are on one host the time until they were ready to receive
+ * @WAIT_SERVER_LATE:	a request was there, and the server's thread did not wait for input
+ * @WAIT_CLIENT_LATE:	likewise a response, and the client's thread
  * @WAIT_SENDING:	a client that lets time pass between the calls that send a request
  * @WAIT_NOT_RECORDED:	a server that was not recorded or did not see the request alike
  * @WAIT_THREADS:	a server of which several threads handled the request
@@ -140,6 +142,8 @@ struct request_io {
  */
 enum wait_step {
 	WAIT_NETWORK = STEPS,
+	WAIT_SERVER_LATE,
+	WAIT_CLIENT_LATE,
 	WAIT_SENDING,
 	WAIT_NOT_RECORDED,
 	WAIT_THREADS,
@@ -234,6 +238,8 @@ struct request_tree;
  * @waited:	sum of their response times, ns
  * @followed:	number of requests that were made for another one
  * @ambiguous:	number of ambiguous requests
+ * @queued:	of these, requests of threads whose requests wait for one another
+ * @multiplexed: number of requests on multiplexed connections
  * @outlived:	number of requests that outlive their parent
  */
 struct paths {
@@ -249,6 +255,8 @@ struct paths {
 	u64 waited;
 	u64 followed;
 	u64 ambiguous;
+	u64 queued;
+	u64 multiplexed;
 	u64 outlived;
 };
 
@@ -285,6 +293,7 @@ void pipes_requests(struct model *s);
 /* link_causality.c */
 struct causality *causality_new(const struct model *s);
 struct request *causality_parent(const struct causality *l, u64 r, bool *known);
+bool causality_queued(const struct causality *l, u64 r);
 const struct request *causality_request_at(const struct causality *l, u32 host,
 					   s32 pid, u64 time);
 bool causality_has_worked(const struct causality *l, u32 host, s32 pid);

@@ -62,17 +62,22 @@ static void begin_pass(struct causality *l)
 		l->request_state[i].causes = (struct candidates){ 0 };
 		l->request_state[i].continued = (struct candidates){ 0 };
 		l->request_state[i].has_effect = false;
+		l->request_state[i].passed_on = false;
+		l->request_state[i].made_for = NONE;
 		l->request_state[i].waits_in = NULL;
 	}
 	hash_for_each(&l->channels, i, c) {
 		c->set = (struct candidates){ 0 };
+		c->only = NONE;
 		c->first = c->nr = 0;
 	}
 	hash_for_each(&l->workers, i, w) {
 		w->nr = w->effects = w->nr_waiting = 0;
 		w->woken = 0;
-		w->nr_received = w->free = 0;
+		w->nr_received = w->free = w->in_flight = 0;
 		w->answered = NONE;
+		w->fresh = NONE;
+		w->mixed = w->just = false;
 		w->agreed[w->policy] = w->contradicted[w->policy] = 0;
 		w->single[w->policy] = 0;
 		w->nr_sent = w->attributed[w->policy] = 0;
@@ -89,7 +94,7 @@ static void compare_ends(struct causality *l)
 		bool both = candidates_known(&s->causes) &&
 			    candidates_known(&s->continued);
 
-		if (!w)
+		if (!w || s->made_for != NONE)
 			continue;
 		if (common_parent(l, s, causality_sent_at(l, i)) == NONE)
 			w->contradicted[w->policy] += both;
@@ -128,6 +133,9 @@ static bool one_end_suffices(const struct worker *w)
 
 static bool is_reliable(const struct request_state *s)
 {
+	/* Its ends may agree by chance */
+	if (s->passed_on && s->sender->contradicts)
+		return false;
 	return (candidates_known(&s->causes) &&
 		candidates_known(&s->continued)) ||
 	       one_end_suffices(s->sender);
@@ -145,9 +153,11 @@ static bool attribute_requests(struct causality *l)
 
 		if (!s->sender)
 			continue;
-		owner = is_reliable(s) && !l->list[i].multiplexed ?
-				common_parent(l, s, causality_sent_at(l, i)) :
-				NONE;
+		owner = NONE;
+		if (!l->list[i].multiplexed && s->made_for != NONE)
+			owner = s->made_for;
+		else if (!l->list[i].multiplexed && is_reliable(s))
+			owner = common_parent(l, s, causality_sent_at(l, i));
 		more |= owner != s->owner;
 		s->owner = owner;
 		s->sender->nr_sent++;
@@ -249,6 +259,24 @@ static void choose_policies(struct causality *l)
 	}
 }
 
+/*
+ * Find threads whose requests wait for one another: those whose ends contradict, or with
+ * a parent for less than half of what they sent
+ */
+static void find_queues(struct causality *l)
+{
+	struct worker *w;
+	u32 i;
+
+	hash_for_each(&l->workers, i, w) {
+		w->contradicts = w->contradicted[w->policy] >= DISORDERS &&
+				 !is_consistent(w, w->policy, DISORDERS);
+		w->queues = w->contradicts ||
+			    (w->nr_sent >= 2 * DISORDERS &&
+			     w->attributed[w->policy] * 2 < w->nr_sent);
+	}
+}
+
 /**
  * causality_new - find out which request each thread works for
  * @s:	model, after requests_finish(), with single requests and a log
@@ -273,6 +301,7 @@ struct causality *causality_new(const struct model *s)
 		try_policy(l, POLICY_COMPLETE);
 		choose_policies(l);
 	}
+	find_queues(l);
 	run_passes(l, true);
 	return l;
 }
@@ -309,6 +338,20 @@ static const struct worker *worker_at(const struct causality *l, u32 host,
 			return w->spans ? w : NULL;
 	}
 	return NULL;
+}
+
+/**
+ * causality_queued - whether a request is of a thread whose requests wait for one another
+ * @l:		causality
+ * @r:		number of the request in requests_list()
+ *
+ * Return: whether its thread seems to be such a one.
+ */
+bool causality_queued(const struct causality *l, u64 r)
+{
+	const struct worker *w = l->request_state[r].sender;
+
+	return w && w->queues;
 }
 
 /**

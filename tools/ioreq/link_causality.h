@@ -159,9 +159,17 @@ struct work_span {
  * @received_room:	allocated entries of @received
  * @answered:		one of these to which it sent bytes of the response as its
  *			latest event; or NONE
+ * @fresh:		request that it has received since its last poll, with no effect yet; or
+ *			NONE
+ * @just:		its latest event is that
+ * @mixed:		there were several of these at a time since its last poll
  * @free:		when it had finished the work that was handed to it, as far as
  *			known, ns
  * @policy:		how it acts
+ * @in_flight:		number of requests that it sent, without their whole response
+ * @queues:		its requests seem to wait for one another, such as for a free
+ *			connection of a pool
+ * @contradicts:	likewise, and the ends of what it sends often contradict
  * @polls:		it waits for several descriptors at a time
  * @async:		it does so with requests to io_uring or aio
  * @nr_sent:		number of requests that it sent
@@ -189,8 +197,14 @@ struct worker {
 	u64 nr_received;
 	u64 received_room;
 	u32 answered;
+	u32 fresh;
+	bool just;
+	bool mixed;
 	u64 free;
 	enum policy policy;
+	u64 in_flight;
+	bool queues;
+	bool contradicts;
 	bool polls;
 	bool async;
 	u64 nr_sent;
@@ -222,6 +236,8 @@ struct pipe_write {
  * @a:		inode number, number of the pipe, descriptor, or cookie
  * @b:		device, process, or 0, and which of these
  * @set:	candidates for what a socket was connected for
+ * @only:	the request for which it was connected, with nothing else to act on; or NONE
+ * @requests:	number of requests on the connection
  * @pipe_write:	what was written and not read yet; sorted by offset, if known
  * @first:	index of the first entry that was not read
  * @nr:		index after the last entry
@@ -232,6 +248,8 @@ struct channel {
 	u64 a;
 	u64 b;
 	struct candidates set;
+	u32 only;
+	u32 requests;
 	struct pipe_write *pipe_write;
 	u64 first;
 	u64 nr;
@@ -244,6 +262,11 @@ struct channel {
  * @continued:	candidates that went on after its response
  * @sender:	thread that sent it
  * @owner:	number of its parent, or NONE
+ * @made_for:	the request for which its connection was made, which it has for itself; or
+ *		NONE
+ * @passed_on:	its thread, whose requests wait for one another, sent it on the connection of
+ *		a response that it had just received, when another request may have waited
+ *		for that connection
  * @has_effect:	the server's thread has acted on it
  * @waits_in:	thread, of POLICY_STRICT, that received input for it last and did not act
  *		on that
@@ -253,6 +276,8 @@ struct request_state {
 	struct candidates continued;
 	struct worker *sender;
 	u32 owner;
+	u32 made_for;
+	bool passed_on;
 	bool has_effect;
 	const struct worker *waits_in;
 };

@@ -57,6 +57,20 @@ static struct candidates *connected_for(struct causality *l,
 	return &channel_at(l, socket)->set;
 }
 
+/* The request for which a connection was made that is used for one request only */
+static u32 made_for(struct causality *l, const struct worker *w, u32 request,
+		    u64 time)
+{
+	u64 id = causality_request(l, request)->view[ROLE_CLIENT].id;
+	const struct channel *c =
+		channel_at(l, causality_find_channel(l, w->host, id, 0));
+
+	return c->requests == 1 && c->only != NONE &&
+			       causality_in_progress(l, c->only, time) ?
+		       c->only :
+		       NONE;
+}
+
 /* The input that a response, or more of it, follows from */
 static struct input *input_of(const struct causality *l, struct worker *w,
 			      const struct request_io *t, u32 request)
@@ -91,29 +105,65 @@ static void send_response_in_order(struct causality *l, struct worker *w,
 		input_led_to(l, r, NONE, &continued_by);
 }
 
+/* Number of requests in progress that a thread received */
+static u64 count_in_progress(const struct causality *l, const struct worker *w,
+			     u64 time)
+{
+	u64 i, nr = 0;
+
+	for (i = 0; i < w->nr_received; i++)
+		nr += causality_in_progress(l, w->received[i], time);
+	return nr;
+}
+
+/*
+ * A connection that is free again may be used for a request that waits for one, not for
+ * that of the response.  None waits if all others have requests in flight.
+ */
+static bool is_passed_on(const struct causality *l, const struct worker *w,
+			 u32 request, u64 time)
+{
+	u64 id = causality_request(l, request)->view[ROLE_CLIENT].id, i;
+
+	for (i = 0; i < w->nr; i++) {
+		const struct input *r = &w->input[i];
+
+		if (r->what == IO_RECEIVES_RESPONSE &&
+		    causality_request(l, r->request)->view[ROLE_CLIENT].id ==
+			    id)
+			return count_in_progress(l, w, time) > w->in_flight;
+	}
+	return false;
+}
+
 static void send_request(struct causality *l, struct worker *w, u32 request,
 			 u64 time)
 {
 	struct candidates *connected = connected_for(l, w, request),
 			  continued_by = { 0 };
 	struct request_state *s = &l->request_state[request];
+	bool no_evidence;
 
 	s->sender = w;
+	s->passed_on = w->queues && is_passed_on(l, w, request, time);
 	s->causes = worker_request_causes(l, w, time);
+	no_evidence = s->passed_on && !w->contradicts;
+	s->causes.any |= no_evidence;
 	if (connected->nr)
 		candidates_unite(&s->causes, connected);
 	*connected = (struct candidates){ 0 };
 	w->effects++;
 	if (s->owner == NONE) {
 		/* A waiting request may go on because this one makes room for it */
-		if (w->policy != POLICY_STRICT || !s->causes.any)
+		if (!no_evidence &&
+		    (w->policy != POLICY_STRICT || !s->causes.any))
 			inputs_led_to(l, w, request, &s->causes);
 		return;
 	}
 	/* A request that waited goes on for another reason, such as a free connection
 	 */
 	candidates_add(&continued_by, s->owner);
-	if (l->request_state[s->owner].waits_in != w)
+	if (!no_evidence && l->request_state[s->owner].waits_in != w)
 		inputs_led_to(l, w, request, &continued_by);
 	l->request_state[s->owner].has_effect = true;
 	l->request_state[s->owner].waits_in = NULL;
@@ -225,10 +275,23 @@ static void handle_request_io(struct causality *l, struct worker *w,
 
 	if (t->what == IO_RECEIVES_RESPONSE)
 		candidates_add(&input.responses, request);
-	if (t->what == IO_RECEIVES_REQUEST)
+	w->just = t->what == IO_RECEIVES_REQUEST;
+	if (t->what == IO_RECEIVES_REQUEST) {
 		note_received(l, w, request, h->time);
+		w->mixed |= w->fresh != NONE && w->fresh != request;
+		w->fresh = request;
+	} else if (t->what != IO_RECEIVES_RESPONSE) {
+		w->fresh = NONE;
+	}
 	if (t->what == IO_SENDS_RESPONSE && has_received(w, request))
 		w->answered = request;
+	if (t->what == IO_RECEIVES_RESPONSE && t->last && w->in_flight)
+		w->in_flight--;
+	if (t->what == IO_SENDS_REQUEST && t->first) {
+		w->in_flight++;
+		l->request_state[request].made_for =
+			made_for(l, w, request, h->time);
+	}
 	if (t->what == IO_SENDS_REQUEST && t->first)
 		(worker_sends_in_order(w) ?
 			 send_request_in_order :
@@ -250,6 +313,9 @@ static void handle_connect(struct causality *l, struct worker *w,
 	struct candidates *set = &channel_at(l, h->channel)->set;
 
 	*set = worker_request_causes(l, w, h->time);
+	channel_at(l, h->channel)->only =
+		w->just && !w->mixed && !w->nr_waiting ? w->fresh : NONE;
+	w->fresh = NONE;
 	w->effects++;
 	if (next)
 		input_consume(l, next, set);
@@ -269,6 +335,8 @@ void causality_handle_event(struct causality *l, const struct event *h)
 		handle_request_io(l, w, h);
 		break;
 	case EVENT_POLL:
+		w->fresh = NONE;
+		w->mixed = false;
 		w->polls = true;
 		w->free = h->time;
 		worker_drop_inputs(l, w);
@@ -293,6 +361,8 @@ void causality_handle_event(struct causality *l, const struct event *h)
 		worker_wakes(l, w, h);
 		break;
 	}
+	if (h->kind != EVENT_REQUEST_IO && h->kind != EVENT_WAKEUP)
+		w->just = false;
 	if (l->last_pass)
 		worker_keep_span(l, w, h);
 }

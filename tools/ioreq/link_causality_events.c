@@ -21,6 +21,7 @@ u32 causality_find_channel(struct causality *l, u32 host, u64 a, u64 b)
 	c->host = host;
 	c->a = a;
 	c->b = b;
+	c->only = NONE;
 	return l->channels.nr - 1;
 }
 
@@ -159,6 +160,22 @@ static void add_pipe_range(struct causality *l, const struct pipe_range *p)
 		set_seen_time(l, h, p->written);
 }
 
+/* Of each socket that sends them */
+static void count_requests(struct causality *l)
+{
+	const struct view *v;
+	u32 socket;
+	u64 i;
+
+	for (i = 0; i < l->listed; i++) {
+		v = &l->list[i].view[ROLE_CLIENT];
+		if (!v->seen)
+			continue;
+		socket = causality_find_channel(l, v->host, v->id, 0);
+		channel_at(l, socket)->requests++;
+	}
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
@@ -179,6 +196,7 @@ void causality_collect_events(struct causality *l)
 	u64 nr, i, j;
 	u32 threads;
 
+	count_requests(l);
 	request_io = requests_ios(l->s->requests, &nr);
 	for (i = 0; i < nr; i++)
 		add_request_io(l, &request_io[i]);

@@ -80,6 +80,7 @@ struct worker *worker_find(struct causality *l, u32 host, s32 pid)
 	w->host = host;
 	w->pid = pid;
 	w->answered = NONE;
+	w->fresh = NONE;
 	return w;
 }
 

@@ -239,31 +239,69 @@ static void keep_unclear(struct requests *q, const struct turns *turns,
 }
 
 /*
- * When the server's thread began to wait for what it received: the begin of that call,
- * or of the poll before it
+ * Time until a thread receives bytes that are there already, in which it waits neither for
+ * any input nor for that of their socket, ns; @receives: begin of the call.  What a
+ * thread did before its first call is unknown.
  */
-static u64 waiting_since(const struct turn *server)
+static u64 late_time(const struct model *m, const struct caller *t, u64 id,
+		     u64 there, u64 receives)
 {
-	const struct caller *t = server->first;
-	u64 i = first_call_after(t, server->begin);
+	u64 i = first_call_after(t, there), at = there, late = 0;
 
-	if (!i || t->call[i - 1].finish != server->begin)
-		return server->since;
-	if (i > 1 && t->call[i - 2].step == STEP_POLL)
-		return t->call[i - 2].start;
-	return t->call[i - 1].start;
+	if (receives <= there || (!i && (!t->nr || t->call[0].start > there)) ||
+	    host_is_lossy(&m->host[t->host], there, receives))
+		return 0;
+	for (; i < t->nr && t->call[i].start < receives; i++) {
+		const struct timed_call *c = &t->call[i];
+
+		if (c->step != STEP_POLL && c->id != id)
+			continue;
+		if (c->start > at)
+			late += c->start - at;
+		if (c->finish > at)
+			at = c->finish;
+	}
+	return receives > at ? late + receives - at : late;
+}
+
+/**
+ * struct way - bytes on their way from one thread to another
+ * @sent:	when they were sent, by the common clock, ns
+ * @received:	when they had been received, likewise
+ * @thread:	the thread that received them
+ * @id:		cookie of its socket
+ * @begin:	begin of the call, ns of the host
+ * @end:	its end
+ */
+struct way {
+	s64 sent;
+	s64 received;
+	const struct caller *thread;
+	u64 id;
+	u64 begin;
+	u64 end;
+};
+
+static u64 way_late_time(const struct model *m, const struct way *w)
+{
+	u64 time = w->received - w->sent;
+
+	return late_time(m, w->thread, w->id, w->end > time ? w->end - time : 0,
+			 w->begin);
 }
 
 /* Only if each part is longer than the clocks' error bounds */
-static void split_network_time(struct flow *e, const struct clocks *c,
+static void split_network_time(struct flow *e, const struct model *m,
 			       const struct turn *client,
-			       const struct turn *server)
+			       const struct turn *server, u64 client_id,
+			       u64 server_id)
 {
+	const struct clocks *c = m->clocks;
 	u32 client_host = client->first->host,
 	    server_host = server->first->host;
-	u64 bound[4], wrong, since = waiting_since(server);
-	s64 sent_at, received_at, waiting_at, responded_at, over;
-	u64 since_bound;
+	u64 bound[4], wrong;
+	s64 sent_at, received_at, responded_at, over;
+	struct way to_server, to_client;
 
 	if (clocks_get(c, client_host)->reference !=
 		    clocks_get(c, server_host)->reference ||
@@ -273,8 +311,7 @@ static void split_network_time(struct flow *e, const struct clocks *c,
 			   &bound[1]) ||
 	    !clocks_common(c, server_host, server->over, &responded_at,
 			   &bound[2]) ||
-	    !clocks_common(c, client_host, client->over, &over, &bound[3]) ||
-	    !clocks_common(c, server_host, since, &waiting_at, &since_bound))
+	    !clocks_common(c, client_host, client->over, &over, &bound[3]))
 		return;
 	wrong = bound[0] + bound[1];
 	if (wrong < bound[2] + bound[3])
@@ -284,8 +321,42 @@ static void split_network_time(struct flow *e, const struct clocks *c,
 		return;
 	e->split++;
 	e->to_server += received_at - sent_at;
-	e->before_wait += waiting_at > sent_at ? waiting_at - sent_at : 0;
 	e->to_client += over - responded_at;
+	to_server = (struct way){
+		.sent = sent_at,
+		.received = received_at,
+		.thread = server->first,
+		.id = server_id,
+		.begin = server->since,
+		.end = server->begin,
+	};
+	to_client = (struct way){
+		.sent = responded_at,
+		.received = over,
+		.thread = client->last,
+		.id = client_id,
+		.begin = client->last_since,
+		.end = client->over,
+	};
+	e->server_late += way_late_time(m, &to_server);
+	e->client_late += way_late_time(m, &to_client);
+}
+
+/* Bytes are there when the call that sends them ends, if both sides are on one host */
+static void keep_late_time(const struct model *m, struct request *r,
+			   const struct turn *client, const struct turn *server,
+			   const struct side *client_side)
+{
+	const struct segment *s = &client_side->segment[client->segment];
+
+	if (client->first->host != server->first->host)
+		return;
+	r->late[ROLE_SERVER] = late_time(m, server->first,
+					 r->view[ROLE_SERVER].id, s->finish,
+					 server->since);
+	r->late[ROLE_CLIENT] = late_time(m, client->last,
+					 r->view[ROLE_CLIENT].id, server->over,
+					 client->last_since);
 }
 
 /* Lost records look like it */
@@ -343,7 +414,11 @@ static void add_both(struct requests *q, const struct turns *client,
 		times_add(&e->service_time, s->over - s->begin);
 		add_steps(e, q->s, s, c->side[!side].id);
 		e->network_time += (t->over - t->begin) - (s->over - s->begin);
-		split_network_time(e, q->s->clocks, t, s);
+		split_network_time(e, q->s, t, s, c->side[side].id,
+				   c->side[!side].id);
+		if (q->keep)
+			keep_late_time(q->s, &q->list[q->listed - 1], t, s,
+				       &c->side[side]);
 	}
 	keep_unclear(q, server, &c->side[!side]);
 }

@@ -259,6 +259,7 @@ static void find_parent(const struct model *model, struct request *r,
 		r->parent = NULL;
 	else if (!r->parent)
 		r->ambiguous = may_answer(model, p, l);
+	r->queued = r->ambiguous && causality_queued(model->causality, number);
 }
 
 /* A parent waits for its downstream requests, and is not its own ancestor */

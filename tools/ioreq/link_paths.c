@@ -188,12 +188,14 @@ static void name_code(struct cause_entry *e)
  * path_step_place - who did a step
  * @path_step:	step
  *
- * Return: the client, of time that it lets pass; else the server.
+ * Return: the client, of time that it lets pass or does not wait; else the server.
  */
 const struct endpoint *path_step_place(const struct path_step *path_step)
 {
-	enum role role = path_step->what == WAIT_SENDING ? ROLE_CLIENT :
-							   ROLE_SERVER;
+	enum role role = path_step->what == WAIT_SENDING ||
+					 path_step->what == WAIT_CLIENT_LATE ?
+				 ROLE_CLIENT :
+				 ROLE_SERVER;
 
 	return path_step->request->endpoint[role];
 }
@@ -230,6 +232,8 @@ static void add_request(struct path_builder *a, struct request *r)
 	p->followed += r->parent || r->outlives;
 	p->outlived += !!r->outlives;
 	p->ambiguous += r->ambiguous;
+	p->queued += r->queued;
+	p->multiplexed += r->multiplexed;
 	while (at->parent)
 		at = at->parent;
 	/* A descendant of an ambiguous request belongs to no client */

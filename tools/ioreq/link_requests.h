@@ -222,6 +222,7 @@ struct requests {
  * @begin:		begin of the client's first call, or end of the server's first
  *			call
  * @since:		begin of the first call
+ * @last_since:		begin of the last call of the response
  * @over:		end of the last call of the response
  * @sent:		end of the last call that sent or received the request
  * @paused:		time between these calls, ns
@@ -240,6 +241,7 @@ struct turn {
 	u64 answer_end;
 	u64 begin;
 	u64 since;
+	u64 last_since;
 	u64 over;
 	u64 sent;
 	u64 paused;

@@ -38,6 +38,7 @@ static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 			last->answer_end = s->end;
 		if (s->finish > last->over) {
 			last->over = s->finish;
+			last->last_since = s->start;
 			last->last = s->thread;
 		}
 		last->answered = true;

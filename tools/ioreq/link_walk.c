@@ -321,21 +321,34 @@ static void walk_thread(const struct walk *w, const struct request *r,
 	free(child);
 }
 
+/* Return: what is left of @time */
+static s64 visit_part(const struct walk *w, const struct request *r, u32 depth,
+		      u32 what, u64 part, s64 time)
+{
+	if (time <= 0 || !part)
+		return time;
+	if (part > (u64)time)
+		part = time;
+	visit(w, r, depth, what, NULL, part);
+	return time - part;
+}
+
 /*
  * Visit what is not the server's: the client may let time pass before the server has
- * received anything, or while it is not recorded.
+ * received anything, or while it is not recorded; and either may be late.
  */
 static void visit_outside(const struct walk *w, const struct request *r,
 			  u32 depth, u32 what, s64 time, u64 arriving)
 {
 	u64 paused = paused_time(r);
-	s64 sending = paused > arriving ? paused - arriving : 0;
+	u64 sending = paused > arriving ? paused - arriving : 0;
 
-	if (sending > time)
-		sending = time > 0 ? time : 0;
-	if (sending)
-		visit(w, r, depth, WAIT_SENDING, NULL, sending);
-	visit(w, r, depth, what, NULL, time - sending);
+	time = visit_part(w, r, depth, WAIT_SENDING, sending, time);
+	time = visit_part(w, r, depth, WAIT_SERVER_LATE, r->late[ROLE_SERVER],
+			  time);
+	time = visit_part(w, r, depth, WAIT_CLIENT_LATE, r->late[ROLE_CLIENT],
+			  time);
+	visit(w, r, depth, what, NULL, time);
 }
 
 /* Several threads of the server handled it, once it had arrived */

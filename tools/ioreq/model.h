@@ -253,14 +253,16 @@ struct endpoint {
  * @network_time:	sum of the response times less the service times: network,
  *			buffers and backlog; negative if the clocks' rates differ
  * @split:		of these, requests for which the clocks are known well enough
- *			for the next three fields
+ *			for the next four fields
  * @to_server:		from the begin of the client's first call to the end of the
  *			server's call that received the first bytes, by aligned clocks,
  *			ns
- * @before_wait:	part of @to_server before the server began to wait for the
- *			request: network, and a backlog, ns
+ * @server_late:	part of @to_server in which the server's thread did not wait for
+ *			input, ns
  * @to_client:		from the end of the server's last call to the end of the
  *			client's last call, ns
+ * @client_late:	part of @to_client in which the client's thread did not wait for
+ *			input, ns
  */
 struct flow {
 	const struct endpoint *client;
@@ -280,8 +282,9 @@ struct flow {
 	s64 network_time;
 	u64 split;
 	u64 to_server;
-	u64 before_wait;
+	u64 server_late;
 	u64 to_client;
+	u64 client_late;
 };
 
 /**
@@ -326,6 +329,8 @@ struct view {
  * @named:	the side whose own address is first in @name
  * @sent:	bytes of the request
  * @received:	bytes of the response
+ * @late:	if both sides are on one host: time in which there were bytes for a side,
+ *		and its thread did not wait for input, by enum role, ns
  * @answered:	it has a response
  * @unclear:	both ends were recorded, and did not see it alike
  * @multiplexed:	its connection is multiplexed: the bytes may be of several requests
@@ -334,6 +339,7 @@ struct view {
  *		made for; NULL if there is none, or if @ambiguous
  * @ambiguous:	it may have been made for one of several requests, possibly because
  *		records were lost
+ * @queued:	it is ambiguous, and its thread's requests wait for one another
  * @outlives:	the request that it was made for and that did not wait for its response;
  *		then @parent is NULL
  * @marked:	see select_requests()
@@ -347,12 +353,14 @@ struct request {
 	enum role named;
 	u64 sent;
 	u64 received;
+	u64 late[2];
 	bool answered;
 	bool unclear;
 	bool multiplexed;
 	const char *failure;
 	struct request *parent;
 	bool ambiguous;
+	bool queued;
 	struct request *outlives;
 	bool marked;
 };

@@ -121,10 +121,13 @@ function waterfall(parent, r) {
 	head.append(root.ends[0] + " asks " + root.ends[1] + ": " + count(root.sent) + " bytes sent, " + count(root.received) + " bytes received.");
 	if (root.unanswered)
 		add(parent, "p", "bad", root.failure ? "Connection failed: " + root.failure + "." : "Unanswered.");
-	if (root.unclear)
+	if (root.multiplexed)
+		add(parent, "p", "bad", "Its connection is multiplexed (HTTP/2, gRPC or pipelining): the bytes may be of several requests.");
+	else if (root.unclear)
 		add(parent, "p", "bad", "Unclear: both ends did not see it alike, and the server's side is not shown.");
 	if (root.ambiguous)
-		add(parent, "p", "bad", "Ambiguous: the client was handling several requests, and its parent is unknown.");
+		add(parent, "p", "bad", "Ambiguous: the client was handling several requests, " +
+			(root.queued ? "which seem to wait for one another, such as for a connection of a pool, " : "") + "and its parent is unknown.");
 	if (root.client && root.server && !(root.client.aligned && root.server.aligned))
 		add(parent, "p", "", "The clocks of server and client are not aligned: the server's span is drawn in the middle of the client's.");
 	const fall = add(parent, "div", "fall");
@@ -175,7 +178,9 @@ function causes(main) {
 		return;
 	const s = section(main, "What to fix first", "What clients waited for: of the " + time(DATA.links.waited) + " of response times of " +
 		counted(DATA.links.clients, "request") + ", along the critical path" +
-		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + " left out" : "") + ".");
+		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + " left out" +
+			(DATA.links.queued ? " (" + count(DATA.links.queued) + " of threads whose requests seem to wait for one another, such as for a connection of a pool)" : "") : "") +
+		(DATA.links.multiplexed ? "; " + counted(DATA.links.multiplexed, "request") + " on multiplexed connections (HTTP/2, gRPC or pipelining), which cannot be separated" : "") + ".");
 	s.className = "causes";
 	window.grids.causes = new Grid(s, [
 		["time", c => c.time, signed], ["share", c => c.time, v => percent(v, DATA.links.waited)], ["requests", c => c.requests, count],
@@ -235,7 +240,7 @@ function singles(main) {
 		["calls", r => r.server && r.server.calls ? r.server.calls.length + r.server.more : null, v => v === null ? "-" : count(v)],
 		["downstream", r => (asked.get(r.id) || []).length, count],
 		["sent", r => r.sent, count], ["received", r => r.received, count],
-		["addresses", r => r.addresses], ["", r => r.failure || (r.unanswered ? "unanswered" : r.unclear ? "unclear" : r.ambiguous ? "ambiguous" : "")],
+		["addresses", r => r.addresses], ["", r => r.failure || (r.unanswered ? "unanswered" : r.multiplexed ? "multiplexed" : r.unclear ? "unclear" : r.ambiguous ? "ambiguous" : "")],
 	], DATA.list, DATA.list.some(r => r.client) ? 3 : 4, r => waterfall(fall, r));
 	const first = window.grids.singles.body.querySelector("tr");
 	if (first)

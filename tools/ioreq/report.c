@@ -197,7 +197,8 @@ const char *const step_names[WAITS] = {
 	[STEP_POLL] = "poll",		[STEP_OTHER] = "others",
 	[STEP_NO_CALL] = "rest",	[STEP_COMPUTING] = "computing",
 	[STEP_RUNNABLE] = "runnable",	[STEP_SLEEPING] = "sleeping",
-	[WAIT_NETWORK] = "between",	[WAIT_SENDING] = "sending",
+	[WAIT_NETWORK] = "between",	[WAIT_SERVER_LATE] = "server_late",
+	[WAIT_SENDING] = "sending",	[WAIT_CLIENT_LATE] = "client_late",
 	[WAIT_NOT_RECORDED] = "unseen", [WAIT_THREADS] = "threads",
 	[WAIT_BUSY] = "busy",		[WAIT_UNANSWERED] = "unanswered",
 };
@@ -217,8 +218,10 @@ const char *const step_texts[WAITS] = {
 	[STEP_RUNNABLE] = "waiting for a CPU",
 	[STEP_SLEEPING] = "sleeping",
 	[WAIT_NETWORK] = "network or queue",
+	[WAIT_SERVER_LATE] = "server not receiving",
+	[WAIT_CLIENT_LATE] = "client not receiving",
 	[WAIT_SENDING] = "client sending",
-	[WAIT_NOT_RECORDED] = "server not recorded",
+	[WAIT_NOT_RECORDED] = "server's side unknown",
 	[WAIT_THREADS] = "several threads",
 	[WAIT_BUSY] = "other requests",
 	[WAIT_UNANSWERED] = "unanswered",
@@ -251,16 +254,18 @@ static void text_steps(FILE *out, const struct flow *e)
 /* Print how much of the network time is in which direction */
 static void text_split(FILE *out, const struct flow *e)
 {
-	char count[24], to_server[24], before_wait[24], to_client[24];
+	char count[24], time[24], late[24];
 
 	if (!e->split)
 		return;
 	fprintf(out, "  network or queue, of %s: to server %s",
 		format_count(count, sizeof(count), e->split),
-		time_text(to_server, e->to_server));
-	fprintf(out, ", of which %s before the server waited; to client %s\n",
-		time_text(before_wait, e->before_wait),
-		time_text(to_client, e->to_client));
+		time_text(time, e->to_server));
+	fprintf(out, ", of which %s before the server waited",
+		time_text(late, e->server_late));
+	fprintf(out, "; to client %s", time_text(time, e->to_client));
+	fprintf(out, ", of which %s before the client waited\n",
+		time_text(late, e->client_late));
 }
 
 static void text_requests(FILE *out, const struct model *s, u64 top)
@@ -438,7 +443,7 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 		"wait,wait_p50,wait_p99,wait_max,service,service_p50,service_p99,service_max,between,stepped,split,there,late,back");
 	for (j = 0; j < STEPS; j++)
 		fprintf(out, ",%s", step_names[j]);
-	fputs(",server_address,unanswered_time,multiplexed,failed_connections\n",
+	fputs(",server_address,unanswered_time,multiplexed,failed_connections,late_client\n",
 	      out);
 	for (i = 0; i < s->nr_flows && i < top; i++) {
 		const struct flow *e = s->flow[i];
@@ -456,13 +461,13 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 		csv_times(out, &e->service_time);
 		fprintf(out, ",%lld,%llu", e->network_time, e->stepped);
 		fprintf(out, ",%llu,%llu,%llu,%llu", e->split, e->to_server,
-			e->before_wait, e->to_client);
+			e->server_late, e->to_client);
 		for (j = 0; j < STEPS; j++)
 			fprintf(out, ",%llu", e->step[j]);
 		fputc(',', out);
 		csv_string(out, e->server->address);
-		fprintf(out, ",%llu,%llu,%llu\n", e->unanswered_time,
-			e->multiplexed, e->failed_connections);
+		fprintf(out, ",%llu,%llu,%llu,%llu\n", e->unanswered_time,
+			e->multiplexed, e->failed_connections, e->client_late);
 	}
 }
 
@@ -566,8 +571,9 @@ static struct json_object *json_request(const struct model *s,
 	json_number(o, "stepped", e->stepped);
 	json_number(o, "split", e->split);
 	json_number(o, "there", e->to_server);
-	json_number(o, "late", e->before_wait);
+	json_number(o, "late", e->server_late);
 	json_number(o, "back", e->to_client);
+	json_number(o, "late_client", e->client_late);
 	for (i = 0; i < STEPS; i++)
 		json_number(steps, step_names[i], e->step[i]);
 	json_object_object_add(o, "steps", steps);

@@ -38,6 +38,15 @@ static void text_links(FILE *out, const struct paths *p)
 			format_count(ambiguous, sizeof(ambiguous),
 				     p->ambiguous));
 	fputc('\n', out);
+	if (p->queued)
+		fprintf(out,
+			"  %s of these ambiguous: the requests of their thread seem to wait for one another, such as for a connection of a pool\n",
+			format_count(ambiguous, sizeof(ambiguous), p->queued));
+	if (p->multiplexed)
+		fprintf(out,
+			"  %s on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated\n",
+			format_count(ambiguous, sizeof(ambiguous),
+				     p->multiplexed));
 }
 
 /* Print steps of at least one percent */
@@ -359,6 +368,8 @@ void json_paths(struct json_object *o, const struct model *s,
 	json_number(links, "followed", p->followed);
 	json_number(links, "outlived", p->outlived);
 	json_number(links, "ambiguous", p->ambiguous);
+	json_number(links, "queued", p->queued);
+	json_number(links, "multiplexed", p->multiplexed);
 	json_object_object_add(o, "links", links);
 	for (i = 0; i < p->nr_paths; i++) {
 		if (p->path[i]->requests || p->path[i]->unanswered)

@@ -156,31 +156,49 @@ static u64 count_plain(const struct timeline *t)
 	return nr;
 }
 
+/* Begin a line with a number of intervals; @one, @many: the verb */
+static void write_intervals(FILE *out, u64 nr, const char *one,
+			    const char *many)
+{
+	char a[24];
+
+	fprintf(out, "  %s interval%s ", format_count(a, sizeof(a), nr),
+		nr == 1 ? "" : "s");
+	fputs(nr == 1 ? one : many, out);
+}
+
 static void write_states(FILE *out, const struct timeline *t)
 {
 	u64 plain = count_plain(t), lost = t->intervals[STATE_LOST] - plain;
 	char a[24];
 
-	if (plain)
-		fprintf(out,
-			"  %s intervals have no branches: none were recorded (no LBR?)\n",
-			format_count(a, sizeof(a), plain));
-	if (lost)
-		fprintf(out,
-			"  %s intervals had more branches than were recorded%s\n",
-			format_count(a, sizeof(a), lost),
+	if (plain) {
+		write_intervals(out, plain, "has", "have");
+		fputs(" no branches: none were recorded (no LBR?)\n", out);
+	}
+	if (lost) {
+		write_intervals(out, lost, "had", "had");
+		fprintf(out, " more branches than were recorded%s\n",
 			t->inferred ? ", or may have had" : "");
+	}
+	if (lost && !t->intervals[STATE_WHOLE])
+		fprintf(out,
+			"  no interval is whole, so only the samples say where time went: sample more often, or record only calls and returns%s\n",
+			t->inferred ? " (-j any_call,any_ret)" : "");
 	if (t->inferred && t->intervals[STATE_WHOLE])
 		fprintf(out,
 			"  of the intervals that count as whole, at most %.2g %% are expected to have had more\n",
 			100 * t->chance);
-	if (t->intervals[STATE_START])
-		fprintf(out,
-			"  %s intervals begin when the thread came to the CPU, at an unknown time (record sched:sched_switch)\n",
-			format_count(a, sizeof(a), t->intervals[STATE_START]));
+	if (t->intervals[STATE_START]) {
+		write_intervals(out, t->intervals[STATE_START], "begins",
+				"begin");
+		fputs(" when the thread came to the CPU, at an unknown time (record sched:sched_switch)\n",
+		      out);
+	}
 	if (t->gaps)
-		fprintf(out, "  records lost in %s gaps\n",
-			format_count(a, sizeof(a), t->gaps));
+		fprintf(out, "  records lost in %s gap%s\n",
+			format_count(a, sizeof(a), t->gaps),
+			t->gaps == 1 ? "" : "s");
 }
 
 static void write_clock(FILE *out, const struct timeline *t)

@@ -90,7 +90,7 @@ legend(right, [["normal", "values around the alarm"], ["alarm-mark", "the alarm"
 
 /* Names of ioreq's steps in text */
 const STEPS = { arriving: "request arriving", own: "answering", sockets: "other sockets", others: "other calls", rest: "computing or sleeping",
-	runnable: "waiting for a CPU", between: "network or queue", sending: "client sending", unseen: "server not recorded",
+	runnable: "waiting for a CPU", between: "network or queue", server_late: "server not receiving", client_late: "client not receiving", sending: "client sending", unseen: "server's side unknown",
 	threads: "several threads", busy: "other requests" };
 function heading(text) { add(main, "h2", "", text); }
 const RENDER = {
