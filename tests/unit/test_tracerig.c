@@ -243,7 +243,7 @@ static const struct {
 	{ 12, 100, 900, true }, /* its helper */
 	{ 12, 500, 900, false },
 	{ 13, 800, 900, true }, /* the baseline's child lives */
-	{ 14, 100, 900, false }, /* somebody else */
+	{ 14, 100, 900, false }, /* another process */
 	{ 0, 100, 900, false }, /* the idle task */
 };
 
