@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Of test_ioreq_paths.sh, in its directory of results.
 import collections, csv, json
+TEXTS = {"arriving": "request arriving", "own": "answering", "others": "other calls", "between": "network or queue"}
 HOSTS, COMMS = ["front", "app", "db"], ["curl", "app server", "<b>db</b>"]
 calls, requests, children = collections.defaultdict(list), {}, collections.defaultdict(list)
 for line in open("tiers"):
@@ -77,6 +78,7 @@ for r in result["slowest"]:
     one = collections.Counter()
     walk(n, lambda host, step, name, time: one.update({(HOSTS[host], step, name): time}))
     for piece in r["waited_for"]:
+        assert piece["text"] == TEXTS.get(piece["step"], piece["text"]) != ""
         one[piece["host"], piece["step"], piece["object"]] -= piece["time"]
     assert not any(one.values()), one
 rows = list(csv.DictReader(open("paths.csv")))

@@ -320,6 +320,7 @@ static void json_path_step(const struct path_step *path_step, void *arg)
 	json_string(o, "process", server->name);
 	json_string(o, "address", server->address);
 	json_string(o, "step", step_names[path_step->what]);
+	json_string(o, "text", step_texts[path_step->what]);
 	json_string(o, "call",
 		    path_step->call ? log_op(p->s->log, path_step->call) : "");
 	json_string(o, "object", object);

@@ -375,7 +375,7 @@ static void add_step(const struct explain *x, struct explain *y,
 
 	if (!*what) {
 		free(what);
-		what = text(step, "step");
+		what = text(step, "text");
 	}
 	key = xasprintf("%s: %s%s%s", process, what, *object ? " " : "",
 			object);

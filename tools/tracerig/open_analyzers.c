@@ -151,7 +151,7 @@ static struct json_object *step_row(const struct explain *x,
 
 	add_number(row, number(step, "depth"));
 	add_text(row, text(step, "process"));
-	add_text(row, *call ? call : text(step, "step"));
+	add_text(row, *call ? call : text(step, "text"));
 	add_text(row, text(step, "object"));
 	add_number(row, number(step, "time"));
 	add_number(row, is_own(x, step));

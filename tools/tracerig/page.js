@@ -88,10 +88,6 @@ legend(right, [["normal", "values around the alarm"], ["alarm-mark", "the alarm"
 
 /* ---- what other programs find in the recording */
 
-/* Names of ioreq's steps in text */
-const STEPS = { arriving: "request arriving", own: "answering", sockets: "other sockets", others: "other calls", rest: "computing or sleeping",
-	runnable: "waiting for a CPU", between: "network or queue", server_late: "server not receiving", client_late: "client not receiving", sending: "client sending", unseen: "server's side unknown",
-	threads: "several threads", busy: "other requests" };
 function heading(text) { add(main, "h2", "", text); }
 const RENDER = {
 	/* A slow path beside the nearest normal one: what each function took by itself */
@@ -127,7 +123,7 @@ const RENDER = {
 			const row = add(box, "a", "step"), from = request.begin + at;
 			row.href = link(from, from + Math.max(ns, 1));
 			row.title = code;
-			add(row, "span", "", `${"  ".repeat(Math.min(depth, 20))}${process}: ${STEPS[what] || what} ${object}`);
+			add(row, "span", "", `${"  ".repeat(Math.min(depth, 20))}${process}: ${what} ${object}`);
 			const b = add(add(row, "div"), "div", own ? "own" : "");
 			b.style.marginLeft = 100 * Math.min(at / Math.max(request.wait, 1), 1) + "%";
 			b.style.width = 100 * Math.min(ns / Math.max(request.wait, 1), 1) + "%";
