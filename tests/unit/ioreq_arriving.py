@@ -12,3 +12,6 @@ got = {(c["process"], c["step"]): (c["time"] // MS, c["requests"]) for c in p["c
 # did not let pass
 assert got == {("client", "sending"): (750, 3), ("slow", "arriving"): (200, 2), ("slow", "rest"): (17, 3),
                ("slow", "between"): (6, 3), ("10.0.0.1:8001", "unseen"): (20, 1)}, got
+threads = {(r["pid"], s["process"], s.get("thread")) for r in p["slowest"] for s in r["waited_for"]}
+assert threads == {(101, "client", 101), (101, "slow", 201), (102, "client", 102), (102, "slow", 202), (103, "client", 103),
+                   (103, "10.0.0.1:8001", None), (104, "slow", 204)}, threads

@@ -56,6 +56,11 @@ expect 1 'Not a directory|cannot write' -o alarm.dat/x alarm.dat
 expect 2 '\^ a multiple of group= \(5\)' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, samples=101)'
 expect 2 '\^ 2 to 10$' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, group=1)'
 expect 2 '\^ a time with a whole number, such as 20ms' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, learn=1.5s)'
+expect 2 '\^ 1 to 63 characters: letters, digits, _, - and \.$' alarm.dat -e block:block_rq_complete -f "ctlchart(block_bio_queue, dev, name=$(printf %064d 0))"
+for option in stale overdue; do
+	expect 2 '\^ a time with a whole number above 0, such as 20ms, 1s or 5m$' alarm.dat -e block:block_rq_complete -f "ctlchart(block_bio_queue, dev, $option=0s)"
+done
+expect 2 '\^ a time, such as 5m, or a number of values, above 0$' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, relearn=0)'
 expect 1 '\^ no such event in this recording' alarm.dat -e block:block_rq_complete -f 'ctlchart(nosuch, dev)'
 
 # --- output

@@ -38,7 +38,7 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_loops_steps.py" || wrong "what clients w
 # --- requests that wait for a connection of a pool: it says so, and only then
 "$UNIT/gen_loops" web.dat app.dat db.dat 500 1 few >truth || exit 1
 "$ioreq" --paths "${hosts[@]}" >few.txt || wrong "--paths of a pool fails"
-grep -q '^  [0-9,]* of these ambiguous: the requests of their thread seem to wait for one another' few.txt || wrong "text does not say that requests wait: $(head -n 8 few.txt)"
+grep -q '^  [0-9,]* of the ambiguous ones are of threads whose requests seem to wait for one another' few.txt || wrong "text does not say that requests wait: $(head -n 8 few.txt)"
 "$UNIT/gen_loops" web.dat app.dat db.dat 500 1 loop >truth || exit 1
 "$ioreq" --paths "${hosts[@]}" >loop.txt || wrong "--paths of a loop fails"
 ! grep -q 'wait for one another' loop.txt || wrong "text says that requests wait: $(head -n 8 loop.txt)"

@@ -7,6 +7,7 @@
  *
  * Whether events and fields exist is found out when the file is open.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -320,6 +321,11 @@ static bool set_from(struct parser *p, const struct token *t)
 }
 
 #define TIME "a time with a whole number, such as 20ms, 1s or 5m"
+#define TIME_ABOVE_0 \
+	"a time with a whole number above 0, such as 20ms, 1s or 5m"
+/* NAME_LEN has room for these and a NUL */
+#define NAME_VALUES "1 to 63 characters: letters, digits, _, - and ."
+static_assert(NAME_LEN == 64, "NAME_VALUES says how long a name may be");
 #define SAMPLES \
 	"a multiple of group= (5), for 2 to 65535 groups; with limit=quantile at least 3000"
 
@@ -329,7 +335,7 @@ static const struct {
 	bool (*set)(struct parser *p, const struct token *value);
 	const char *values;
 } options[] = {
-	{ "name", false, set_name, "letters, digits, _, - and ." },
+	{ "name", false, set_name, NAME_VALUES },
 	{ "dup", true, set_dup, "last or fifo" },
 	{ "limit", false, set_limit, "individuals, median or quantile" },
 	{ "scale", false, set_scale, "log or linear" },
@@ -339,13 +345,13 @@ static const struct {
 	{ "ucl", false, set_ucl,
 	  "a time, such as 20ms, or in ctlchart(FIELD) a number" },
 	{ "size", true, set_size, "1 to 1048576" },
-	{ "stale", true, set_stale, TIME },
-	{ "overdue", true, set_overdue, TIME },
+	{ "stale", true, set_stale, TIME_ABOVE_0 },
+	{ "overdue", true, set_overdue, TIME_ABOVE_0 },
 	{ "rate", false, set_rate, "0 to 4294967295" },
 	{ "rules", false, set_rules,
 	  "limit, all, or some of 1 to 8, once each" },
 	{ "relearn", false, set_relearn,
-	  "a time, such as 5m, or a number of values" },
+	  "a time, such as 5m, or a number of values, above 0" },
 	{ "by", false, set_by, "a field" },
 	{ "charts", false, set_charts, "1 to 4096" },
 	{ "pre", false, set_context, TIME },

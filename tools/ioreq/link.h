@@ -341,6 +341,7 @@ void request_paths_walk(
 	void (*visit)(const struct path_step *path_step, void *arg), void *arg);
 void request_paths_object(char *buf, size_t size, const struct model *s,
 			  const struct path_step *path_step);
+enum role path_step_role(const struct path_step *path_step);
 const struct endpoint *path_step_place(const struct path_step *path_step);
 const struct stack *path_step_stack(const struct model *s,
 				    const struct path_step *path_step);

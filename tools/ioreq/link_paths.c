@@ -185,19 +185,28 @@ static void name_code(struct cause_entry *e)
 }
 
 /**
- * path_step_place - who did a step
+ * path_step_role - which side did a step
  * @path_step:	step
  *
  * Return: the client, of time that it lets pass or does not wait; else the server.
  */
+enum role path_step_role(const struct path_step *path_step)
+{
+	return path_step->what == WAIT_SENDING ||
+			       path_step->what == WAIT_CLIENT_LATE ?
+		       ROLE_CLIENT :
+		       ROLE_SERVER;
+}
+
+/**
+ * path_step_place - who did a step
+ * @path_step:	step
+ *
+ * Return: the endpoint of the side that did it.
+ */
 const struct endpoint *path_step_place(const struct path_step *path_step)
 {
-	enum role role = path_step->what == WAIT_SENDING ||
-					 path_step->what == WAIT_CLIENT_LATE ?
-				 ROLE_CLIENT :
-				 ROLE_SERVER;
-
-	return path_step->request->endpoint[role];
+	return path_step->request->endpoint[path_step_role(path_step)];
 }
 
 static void add_path_step(const struct path_step *path_step, void *arg)

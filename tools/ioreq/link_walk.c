@@ -334,21 +334,29 @@ static s64 visit_part(const struct walk *w, const struct request *r, u32 depth,
 }
 
 /*
- * Visit what is not the server's: the client may let time pass before the server has
- * received anything, or while it is not recorded; and either may be late.
+ * Visit what is not the server's, as if all of it came before: the client may let time
+ * pass before the server has received anything, or while it is not recorded; and the
+ * server may be late. How much of the network's time comes after the response is only
+ * known on one host, so it is one step.
+ *
+ * Return: the time in which the client was late, which comes after the server's, ns.
  */
-static void visit_outside(const struct walk *w, const struct request *r,
-			  u32 depth, u32 what, s64 time, u64 arriving)
+static u64 visit_outside(const struct walk *w, const struct request *r,
+			 u32 depth, u32 what, s64 time, u64 arriving)
 {
 	u64 paused = paused_time(r);
 	u64 sending = paused > arriving ? paused - arriving : 0;
+	u64 late = r->late[ROLE_CLIENT];
 
 	time = visit_part(w, r, depth, WAIT_SENDING, sending, time);
 	time = visit_part(w, r, depth, WAIT_SERVER_LATE, r->late[ROLE_SERVER],
 			  time);
-	time = visit_part(w, r, depth, WAIT_CLIENT_LATE, r->late[ROLE_CLIENT],
-			  time);
-	visit(w, r, depth, what, NULL, time);
+	if (time > 0)
+		late = late < (u64)time ? late : (u64)time;
+	else
+		late = 0;
+	visit(w, r, depth, what, NULL, time - (s64)late);
+	return late;
 }
 
 /* Several threads of the server handled it, once it had arrived */
@@ -365,30 +373,38 @@ static void visit_threads(const struct walk *w, const struct request *r,
 	visit(w, r, depth, WAIT_THREADS, NULL, p->over - p->begin - sending);
 }
 
-static void walk(const struct walk *w, const struct request *r, u32 depth)
+/* A request that has a response */
+static void walk_answered(const struct walk *w, const struct request *r,
+			  u32 depth)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
 	const struct thread *a;
-	u64 response_time = request_response_time(r);
+	bool known = p->seen && p->over >= p->begin;
+	u64 response_time = request_response_time(r), late = 0;
 
-	if (!r->answered) {
-		visit(w, r, depth, WAIT_UNANSWERED, NULL,
-		      depth ? child_wait(r) : response_time);
-		return;
-	}
-	if (!p->seen || p->over < p->begin) {
-		visit_outside(w, r, depth, WAIT_NOT_RECORDED, response_time, 0);
-		return;
-	}
-	if (r->view[ROLE_CLIENT].seen)
-		visit_outside(w, r, depth, WAIT_NETWORK,
-			      response_time - (p->over - p->begin),
-			      p->sent - p->begin);
-	a = p->alone ? log_thread(w->s->log, p->host, p->pid) : NULL;
+	if (!known)
+		late = visit_outside(w, r, depth, WAIT_NOT_RECORDED,
+				     response_time, 0);
+	else if (r->view[ROLE_CLIENT].seen)
+		late = visit_outside(w, r, depth, WAIT_NETWORK,
+				     response_time - (p->over - p->begin),
+				     p->sent - p->begin);
+	a = known && p->alone ? log_thread(w->s->log, p->host, p->pid) : NULL;
 	if (a)
 		walk_thread(w, r, depth, a);
-	else
+	else if (known)
 		visit_threads(w, r, depth);
+	if (late)
+		visit(w, r, depth, WAIT_CLIENT_LATE, NULL, late);
+}
+
+static void walk(const struct walk *w, const struct request *r, u32 depth)
+{
+	if (r->answered)
+		walk_answered(w, r, depth);
+	else
+		visit(w, r, depth, WAIT_UNANSWERED, NULL,
+		      depth ? child_wait(r) : request_response_time(r));
 }
 
 /**

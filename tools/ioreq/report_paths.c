@@ -40,7 +40,7 @@ static void text_links(FILE *out, const struct paths *p)
 	fputc('\n', out);
 	if (p->queued)
 		fprintf(out,
-			"  %s of these ambiguous: the requests of their thread seem to wait for one another, such as for a connection of a pool\n",
+			"  %s of the ambiguous ones are of threads whose requests seem to wait for one another, such as for a connection of a pool\n",
 			format_count(ambiguous, sizeof(ambiguous), p->queued));
 	if (p->multiplexed)
 		fprintf(out,
@@ -307,8 +307,9 @@ static void json_path_step(const struct path_step *path_step, void *arg)
 {
 	const struct printer *p = arg;
 	struct json_object *o = json_object_new_object();
-	const struct endpoint *server = path_step_place(path_step);
-	const struct view *view = &path_step->request->view[ROLE_SERVER];
+	const struct endpoint *place = path_step_place(path_step);
+	const struct view *view =
+		&path_step->request->view[path_step_role(path_step)];
 	const struct stack *stack = path_step_stack(p->s, path_step);
 	char object[4096], code[5700];
 
@@ -316,9 +317,9 @@ static void json_path_step(const struct path_step *path_step, void *arg)
 	json_number(o, "depth", path_step->depth);
 	if (view->seen)
 		json_number(o, "thread", view->pid);
-	json_string(o, "host", host_name(p->s, server));
-	json_string(o, "process", server->name);
-	json_string(o, "address", server->address);
+	json_string(o, "host", host_name(p->s, place));
+	json_string(o, "process", place->name);
+	json_string(o, "address", place->address);
 	json_string(o, "step", step_names[path_step->what]);
 	json_string(o, "text", step_texts[path_step->what]);
 	json_string(o, "call",
