@@ -30,10 +30,12 @@ static void serve(const char *address, const struct metrics *m)
 
 int main(int argc, char **argv)
 {
-	struct plan p = { .nr_charts = 3,
+	struct plan p = { .nr_charts = 5,
 			  .chart = { { .name = "disk" },
 				     { .name = "q\"\\\n" },
-				     { .name = "new" } } };
+				     { .name = "new" },
+				     { .name = "fixed" },
+				     { .name = "parts" } } };
 	struct rig_chart chart[] = {
 		{ .has_limit = true,
 		  .has_center = true,
@@ -44,6 +46,8 @@ int main(int argc, char **argv)
 		  .alarms = 3 },
 		{ .has_limit = true, .limit = 40, .values = 7, .missed = 4 },
 		{ .values = 0 },
+		{ .by = true, .has_limit = true, .limit = 20 },
+		{ .by = true, .has_limit = true, .has_center = true },
 	};
 	struct store s = { .lock = -1 };
 	struct metrics m = { .plan = &p, .chart = chart, .kept = 2, .lost = 9 };

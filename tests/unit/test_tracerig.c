@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "above.h"
 #include "alarms.h"
 #include "elfcopy.h"
+#include "jitmaps.h"
 #include "memory.h"
 #include "notify.h"
 #include "paths.h"
@@ -578,6 +580,15 @@ END_TEST
 	"part: x[dev=8:16]\nnumber: 3\n" state2                                                \
 	"part values: learnt 50, judged 3, alarms 0, kept 0\n\n"                               \
 	"chart: y\nnumber: 4\nstate: judging\ncenter: 5\nlimit: 9\nvalues: learnt 100, judged 11\n"
+/* With ucl=, before its first values and later */
+#define BY_FIXED                                                             \
+	"chart: x\ncall: ctlchart(a, k, by=dev, ucl=20ms)\nstate: judging\n" \
+	"limit: 20000000 ns\nvalues: learnt 0, judged 0, not charted 0\n"    \
+	"alarms: 0, kept 0, not written 0\n"                                 \
+	"by dev: 0 of 64 charts, shared by the rest: learnt 0, judged 0\n"
+#define FIXED_PART                                                 \
+	"\npart: x[dev=8:0]\nstate: judging\nlimit: 20000000 ns\n" \
+	"part values: learnt 0, judged 3, alarms 0, kept 0\n"
 #define LEARNING "state: learning 50 of 100 values\n"
 #define JUDGING "state: judging\ncenter: 1000 ns\nlimit: 2000 ns\n"
 
@@ -597,12 +608,30 @@ static const struct {
 	  "x",
 	  { .state = "learning 0 of 100 values",
 	    .has_limit = true,
+	    .has_center = true,
 	    .is_time = true,
 	    .values = 903,
 	    .alarms = 7,
 	    .not_written = 2,
 	    .by = true,
 	    .charts = 2,
+	    .limits = 1 } },
+	{ BY_FIXED,
+	  "x",
+	  { .state = "judging",
+	    .has_limit = true,
+	    .is_time = true,
+	    .limit = 20000000,
+	    .by = true } },
+	{ BY_FIXED FIXED_PART,
+	  "x",
+	  { .state = "judging",
+	    .has_limit = true,
+	    .is_time = true,
+	    .limit = 20000000,
+	    .values = 3,
+	    .by = true,
+	    .charts = 1,
 	    .limits = 1 } },
 	{ BY(JUDGING, JUDGING),
 	  "y",
@@ -735,6 +764,97 @@ START_TEST(followed)
 }
 END_TEST
 
+/* ---- names of code ---- */
+
+#define MAPS 4
+
+/* A map of a process that there cannot be, since its number is too large */
+static s32 make_map(unsigned int i, off_t size)
+{
+	s32 tgid = (1 << 30) + MAPS * getpid() + i;
+	char *path = xasprintf("/tmp/perf-%d.map", tgid);
+	FILE *f = fopen(path, "wx");
+
+	ck_assert_ptr_nonnull(f);
+	fprintf(f, "1000 10 name\n");
+	ck_assert(!fflush(f) && !ftruncate(fileno(f), size));
+	fclose(f);
+	free(path);
+	return tgid;
+}
+
+static bool has_copy(const char *dir, s32 tgid)
+{
+	char *path = xasprintf("%s/tmp/perf-%d.map", dir, tgid);
+	bool has = !access(path, F_OK);
+
+	free(path);
+	return has;
+}
+
+/* What is too large with the maps before it is left out; smaller ones after it are not */
+START_TEST(large_maps)
+{
+	static const off_t sizes[MAPS] = { 1 << 20, JITMAPS_READ, 100,
+					   JITMAPS_READ + 1 };
+	static const u64 address = 0x1008;
+	char dir[] = "/tmp/test_tracerig-XXXXXX";
+	struct jitmaps j = { 0 };
+	bool has[MAPS], good;
+	s32 tgid[MAPS];
+	char *path;
+	int i;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	for (i = 0; i < MAPS; i++) {
+		tgid[i] = make_map(i, sizes[i]);
+		jitmaps_add(&j, tgid[i], &address, 1);
+	}
+	good = jitmaps_copy(&j, dir);
+	for (i = 0; i < MAPS; i++) {
+		has[i] = has_copy(dir, tgid[i]);
+		path = xasprintf("/tmp/perf-%d.map", tgid[i]);
+		unlink(path);
+		free(path);
+	}
+	store_remove(dir);
+	jitmaps_free(&j);
+	ck_assert(!good);
+	ck_assert(has[0] && !has[1] && has[2] && !has[3]);
+}
+END_TEST
+
+/* An address needs room once, in as many stacks as it may be */
+START_TEST(same_addresses)
+{
+	static const u64 addr[] = { 5, 7, 5, 6 };
+	struct jitmaps j = { 0 };
+	u64 i;
+
+	for (i = 0; i < JITMAPS_ADDRESSES; i++)
+		jitmaps_add(&j, 1, addr, ARRAY_SIZE(addr));
+	jitmaps_add(&j, 2, addr, 2);
+	ck_assert(!j.left_out);
+	ck_assert_uint_eq(j.nr, 2);
+	ck_assert_uint_eq(j.process[0].nr, 3);
+	ck_assert_uint_eq(j.process[1].nr, 2);
+	/* As many as there is room for */
+	for (i = 0; i < JITMAPS_ADDRESSES - 5; i++) {
+		u64 other = 1000 + i;
+
+		jitmaps_add(&j, 2, &other, 1);
+	}
+	jitmaps_add(&j, 1, addr, ARRAY_SIZE(addr));
+	ck_assert(!j.left_out);
+	i = 8;
+	jitmaps_add(&j, 1, &i, 1);
+	ck_assert(j.left_out);
+	ck_assert_uint_eq(j.process[0].nr, 3);
+	ck_assert_uint_eq(j.process[1].nr, JITMAPS_ADDRESSES - 3);
+	jitmaps_free(&j);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tracerig");
@@ -770,6 +890,8 @@ int main(void)
 	t = tcase_create("symbols");
 	tcase_add_test(t, too_many_files);
 	tcase_add_loop_test(t, below, 0, ARRAY_SIZE(paths));
+	tcase_add_test(t, large_maps);
+	tcase_add_test(t, same_addresses);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -8,6 +8,8 @@ set -u
 
 # shellcheck source=tests/unit/cli.bash
 . "$TRACERIG_TOP/tests/unit/cli.bash"
+# shellcheck source=tests/lib.bash
+. "$TRACERIG_TOP/tests/lib.bash"
 program=$TOOLS/tracerig
 # One message is one line, however long the command's name is
 export ARGP_HELP_FMT=rmargin=200
@@ -601,16 +603,30 @@ rm -f $map
 mv there $map
 KNOWN=known CALLS=7 coded "$want"
 rm $map
+# The kernel has regular files that cannot be read
+unreadable=/sys/class/net/lo/speed
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && [ -f $unreadable ] && ! cat $unreadable >/dev/null 2>&1; then
+	: >$map
+	rm -rf mapped
+	# shellcheck disable=SC2016 # for the inner shell
+	TGID=$jit KNOWN=known CALLS=7 unshare -m sh -c 'mount --bind "$1" "$2" && "$0" mapped 1000000000 a=1' \
+		"$UNIT/gen_cases" $unreadable $map >made || wrong "gen_cases with a map that cannot be read: $(cat made)"
+	is_missing symbols || wrong "a map that cannot be read: symbols are not missing"
+	rm $map
+fi
 # In a container the map is elsewhere, with the number that the process has there
 if [ "$(id -u)" -eq 0 ] && unshare -mpf true 2>/dev/null; then
 	# shellcheck disable=SC2016 # for the inner shell
-	unshare -mpf sh -c 'mount -t tmpfs tmpfs /tmp && echo "7f0000000ff0 10 inside" >/tmp/perf-$$.map && exec sleep 1000' &
+	unshare --kill-child -mpf sh -c 'mount -t tmpfs tmpfs /tmp && echo "7f0000000ff0 10 inside" >/tmp/perf-$$.map && exec sleep 1000' &
 	outer=$!
-	trap 'kill -KILL $jit' EXIT
-	until jit=$(ps -o pid= --ppid $outer | tr -d ' ') && [ -e "/proc/$jit/root/tmp/perf-1.map" ]; do sleep 0.05; done
+	trap 'kill -KILL $outer' EXIT
+	has_inner() {
+		jit=$(ps -o pid= --ppid $outer | tr -d ' ') && [ -e "/proc/$jit/root/tmp/perf-1.map" ]
+	}
+	within 60 has_inner || wrong "no process in a container"
 	names=mapped/1/symbols/tmp/perf-$jit.map
 	KNOWN=known CALLS=7 coded '7f0000000ff0 10 inside\n'
-	kill -KILL "$jit"
+	kill -KILL $outer
 	wait $outer 2>/dev/null
 fi
 trap - EXIT

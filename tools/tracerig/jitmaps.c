@@ -13,6 +13,16 @@
 #include "part.h"
 #include "perfmap.h"
 
+/**
+ * struct known - an address of a process
+ * @tgid:	the process
+ * @addr:	the address
+ */
+struct known {
+	s32 tgid;
+	u64 addr;
+};
+
 static struct jitmap *find(struct jitmaps *j, s32 tgid)
 {
 	size_t i;
@@ -22,6 +32,27 @@ static struct jitmap *find(struct jitmaps *j, s32 tgid)
 			return &j->process[i];
 	}
 	return NULL;
+}
+
+static bool is_known(const struct jitmaps *j, const struct jitmap *p, u64 addr)
+{
+	const struct known *k;
+
+	hash_for_each_possible_entry(&j->known, hash_pair(p->tgid, addr), k) {
+		if (k->tgid == p->tgid && k->addr == addr)
+			return true;
+	}
+	return false;
+}
+
+static void add(struct jitmaps *j, struct jitmap *p, u64 addr)
+{
+	struct known *k =
+		hash_new(&j->known, hash_pair(p->tgid, addr), sizeof(*k));
+
+	*k = (struct known){ .tgid = p->tgid, .addr = addr };
+	GROW(p->addr, p->nr, p->room);
+	p->addr[p->nr++] = addr;
 }
 
 /**
@@ -37,8 +68,7 @@ void jitmaps_add(struct jitmaps *j, s32 tgid, const u64 *addr, size_t nr)
 
 	if (!nr || tgid <= 0)
 		return;
-	if (nr > JITMAPS_ADDRESSES - j->addresses ||
-	    (!p && j->nr == JITMAPS_PROCESSES)) {
+	if (!p && j->nr == JITMAPS_PROCESSES) {
 		j->left_out = true;
 		return;
 	}
@@ -47,10 +77,14 @@ void jitmaps_add(struct jitmaps *j, s32 tgid, const u64 *addr, size_t nr)
 		p = &j->process[j->nr++];
 		*p = (struct jitmap){ .tgid = tgid };
 	}
-	j->addresses += nr;
-	for (; nr; nr--) {
-		GROW(p->addr, p->nr, p->room);
-		p->addr[p->nr++] = *addr++;
+	for (; nr; nr--, addr++) {
+		if (is_known(j, p, *addr))
+			continue;
+		if (j->known.nr == JITMAPS_ADDRESSES) {
+			j->left_out = true;
+			return;
+		}
+		add(j, p, *addr);
 	}
 }
 
@@ -80,7 +114,8 @@ static int number_there(s32 tgid)
 
 /*
  * As perf, look where the process runs, and then here: some write the map at their end.
- * The map must be of the process's user, or of root.
+ * The map must be of the process's user, or of root; of a process that has ended, of this
+ * one's user, since there is nothing left that says whose it was.
  */
 static const char *open_map(struct perfmap *m, s32 tgid)
 {
@@ -128,8 +163,17 @@ static bool has_address(const struct jitmap *p,
 	return i < p->nr && p->addr[i] < f->end;
 }
 
-/* False if the copy lacks something; @room becomes less */
-static bool copy_map(struct jitmap *p, const char *symbols, size_t *room)
+/* Not synchronized: as the ELF files, later */
+static bool close_copy(FILE *f)
+{
+	bool good = !ferror(f);
+
+	return !fclose(f) && good;
+}
+
+/* False if the copy lacks something; @room and @left, bytes to write and to read, become less */
+static bool copy_map(struct jitmap *p, const char *symbols, size_t *room,
+		     u64 *left)
 {
 	struct perfmap_function f;
 	struct perfmap m;
@@ -138,6 +182,8 @@ static bool copy_map(struct jitmap *p, const char *symbols, size_t *room)
 	size_t len;
 	char *line;
 
+	good = good && m.left <= *left;
+	*left -= good ? m.left : 0;
 	qsort(p->addr, p->nr, sizeof(*p->addr), by_address);
 	while (good && perfmap_next(&m, &f)) {
 		if (!has_address(p, &f))
@@ -151,8 +197,10 @@ static bool copy_map(struct jitmap *p, const char *symbols, size_t *room)
 		*room -= good ? len : 0;
 		free(line);
 	}
+	/* A map without functions is none, but one that cannot be read may have some */
+	good = good && !(m.file && ferror(m.file));
 	perfmap_close(&m);
-	return (!to || part_close(to, true)) && good;
+	return (!to || close_copy(to)) && good;
 }
 
 /**
@@ -166,9 +214,10 @@ bool jitmaps_copy(const struct jitmaps *j, const char *symbols)
 {
 	size_t room = JITMAPS_BYTES, i;
 	bool good = !j->left_out;
+	u64 left = JITMAPS_READ;
 
 	for (i = 0; i < j->nr; i++)
-		good &= copy_map(&j->process[i], symbols, &room);
+		good &= copy_map(&j->process[i], symbols, &room, &left);
 	return good;
 }
 
@@ -183,5 +232,6 @@ void jitmaps_free(struct jitmaps *j)
 	for (i = 0; i < j->nr; i++)
 		free(j->process[i].addr);
 	free(j->process);
+	hash_free(&j->known);
 	*j = (struct jitmaps){ 0 };
 }

@@ -11,10 +11,13 @@
 #include <stddef.h>
 #include <linux/types.h>
 
-/* Limits of a case: processes, addresses, and bytes of all copies */
+#include "hash.h"
+
+/* Limits of a case: processes, addresses, bytes of all copies, and of the maps that are read */
 #define JITMAPS_PROCESSES 256
 #define JITMAPS_ADDRESSES 65536
 #define JITMAPS_BYTES (4u << 20)
+#define JITMAPS_READ (256u << 20)
 
 /**
  * struct jitmap - a process
@@ -32,13 +35,13 @@ struct jitmap {
  * struct jitmaps - the processes of a case
  * @process:	them
  * @nr:		number of them
- * @addresses:	number of addresses of all of them
+ * @known:	the addresses of all of them
  * @left_out:	whether there were more than there is room for
  */
 struct jitmaps {
 	struct jitmap *process;
 	size_t nr, room;
-	size_t addresses;
+	struct hash known;
 	bool left_out;
 };
 

@@ -46,8 +46,8 @@ static void lines(const struct metrics *m, FILE *out, const char *name,
 		const struct rig_chart *c = &m->chart[i];
 		u64 v = center ? c->center : c->limit;
 
-		if (!c->has_limit || c->by || c->is_time != is_time ||
-		    (center && !c->has_center))
+		if (!c->has_limit || (c->by && c->has_center) ||
+		    c->is_time != is_time || (center && !c->has_center))
 			continue;
 		sample(out, name, m->plan->chart[i].name);
 		if (is_time)

@@ -707,6 +707,7 @@ static void add_part(struct rig_chart *chart, const struct kernel_chart *k)
 	chart->charts++;
 	chart->limits += k->has_limit;
 	chart->has_limit |= k->has_limit;
+	chart->has_center |= k->has_center;
 	chart->is_time |= k->is_time;
 	chart->values += k->values;
 }
@@ -741,15 +742,16 @@ bool rig_parse_chart(char *text, const char *name, struct rig_chart *chart)
 		snprintf(chart->state, sizeof(chart->state), "%s",
 			 k.state ? k.state : "");
 		chart->has_limit = k.has_limit;
+		chart->has_center = k.has_center;
 		chart->by = k.by;
 		chart->values = k.values;
-		if (k.by)
-			continue;
-		chart->has_center = k.has_center;
 		chart->is_time = k.is_time;
 		chart->center = k.limits.center;
 		chart->limit = k.limits.ucl;
 	}
+	/* What one of them has learnt is not the limit of the others */
+	if (chart->by && chart->has_center)
+		chart->center = chart->limit = 0;
 	return found;
 }
 

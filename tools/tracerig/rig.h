@@ -28,8 +28,9 @@
  * @alarms:	number of alarms
  * @not_written: number of alarms that are not in the ring buffer
  * @missed:	number of a function's calls that its probes have missed
- * @by:		it has a chart for each value of a field (by=): @center and @limit are 0,
- *		@has_limit says whether any of them has a limit
+ * @by:		it has a chart for each value of a field (by=): @has_limit and @has_center
+ *		say whether any of them has one; with a centre line, @center and @limit are 0,
+ *		without, @limit is that of all of them
  * @charts:	number of these
  * @limits:	how many of them have a limit
  */

@@ -380,7 +380,7 @@ static void say_learnt(const struct plan_chart *c, const struct rig_chart *k,
 {
 	char center[32], limit[32];
 
-	if (k->by) {
+	if (k->by && k->has_center) {
 		say("%s: learnt: limits of %u of %u charts", c->name, k->limits,
 		    k->charts);
 		return;
@@ -406,16 +406,15 @@ static void warn_above(struct watch *w, size_t i)
 	u64 values;
 
 	format_value(limit, sizeof(limit), k->limit, k->is_time);
-	of = k->by ? xstrdup("their limits") :
-		     xasprintf("the limit of %s", limit);
+	of = k->by && k->has_center ? xstrdup("their limits") :
+				      xasprintf("the limit of %s", limit);
 	share = above_look(&w->seen[i].above, k, now_ns(), &values);
 	if (share)
 		complain(
 			"%s: %u %% of the %llu values of the last minute are above %s: if this is the usual load, %s >%s",
 			c->name, share, values, of,
-			k->by || k->has_center ?
-				"learn again: echo relearn" :
-				"set a higher one: echo ucl=VALUE",
+			k->has_center ? "learn again: echo relearn" :
+					"set a higher one: echo ucl=VALUE",
 			file);
 	free(of);
 	free(file);
@@ -431,7 +430,7 @@ static void look_at_chart(struct watch *w, size_t i)
 	rig_chart(&w->rig, c, &w->chart[i]);
 	if (!k->has_limit)
 		return;
-	limit = k->by ? k->limits : k->limit;
+	limit = k->by && k->has_center ? k->limits : k->limit;
 	if (!s->learnt || s->limit != limit)
 		say_learnt(c, k, s->learnt);
 	s->learnt = true;
