@@ -621,7 +621,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -mpf true 2>/dev/null; then
 	outer=$!
 	trap 'kill -KILL $outer' EXIT
 	has_inner() {
-		jit=$(ps -o pid= --ppid $outer | tr -d ' ') && [ -e "/proc/$jit/root/tmp/perf-1.map" ]
+		jit=$(ps -o pid= --ppid "$outer" | tr -d ' ') && [ -e "/proc/$jit/root/tmp/perf-1.map" ]
 	}
 	within 60 has_inner || wrong "no process in a container"
 	names=mapped/1/symbols/tmp/perf-$jit.map
