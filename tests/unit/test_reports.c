@@ -129,7 +129,7 @@ static const struct {
 	  "Field not found in this event\n  ctlchart(devil)\n           ^\n",
 	  1 },
 	{ BLOCK "'ctlchart(block_bio_q, dev)'",
-	  "Start event not found\n  ctlchart(block_bio_q, dev)\n           ^\n",
+	  "Start event not found\n  ctlchart(block_bio_q, dev)\n           ^ no such event in this recording (trace-cmd report --events)\n",
 	  1 },
 	{ BLOCK "'ctlchart(block_bio_queue, de)'",
 	  "Field not found in the start event\n  ctlchart(block_bio_queue, de)\n                            ^\n",

@@ -397,7 +397,7 @@ static const struct {
 	  "Unknown ctlchart option\n  ctlchart(lat, lcu=5)\n                ^\n",
 	  2 },
 	{ "-e lat -f 'ctlchart(lat)' --grid ucl=5,x",
-	  "Bad value for this option\n  ctlchart(lat, ucl=x)\n                    ^\n",
+	  "Bad value for this option\n  ctlchart(lat, ucl=x)\n                    ^ a time, such as 20ms, or in ctlchart(FIELD) a number\n",
 	  2 },
 	{ "-e lat -f 'ctlchart(lat)' --grid size=5",
 	  "Option needs a start event", 2 },

@@ -188,13 +188,21 @@ struct trace_subsystem_dir {
 	int unused;
 };
 
+struct cpumask {
+	unsigned long bits[1];
+};
+
 struct trace_array {
 	struct list_head events;
 	int clock_id;
+	int buffer_disabled;
+	struct cpumask *tracing_cpumask;
 	struct ctlchart_gate *ctlchart_gate;
 };
 
 #define EVENT_FILE_FL_CTLCHART 1
+#define EVENT_FILE_FL_SOFT_DISABLED 2
+#define EVENT_FILE_FL_PID_FILTER 4
 
 struct trace_event_file {
 	struct list_head list;
@@ -203,6 +211,11 @@ struct trace_event_file {
 	struct trace_array *tr;
 	unsigned long flags;
 };
+
+/* Called where events are judged, which a program that parses does not */
+bool trace_event_ignore_this_pid(struct trace_event_file *file);
+int raw_smp_processor_id(void);
+bool cpumask_test_cpu(int cpu, const struct cpumask *mask);
 
 struct trace_event_buffer {
 	struct trace_event_file *trace_file;
