@@ -768,7 +768,7 @@ END_TEST
 
 #define MAPS 4
 
-/* A map of a process that there cannot be, since its number is too large */
+/* A map of a process that cannot exist: its number is too large */
 static s32 make_map(unsigned int i, off_t size)
 {
 	s32 tgid = (1 << 30) + MAPS * getpid() + i;
@@ -798,14 +798,14 @@ START_TEST(large_maps)
 	static const off_t sizes[MAPS] = { 1 << 20, JITMAPS_READ, 100,
 					   JITMAPS_READ + 1 };
 	static const u64 address = 0x1008;
-	char dir[] = "/tmp/test_tracerig-XXXXXX";
+	char dir[DIRECTORY_SIZE];
 	struct jitmaps j = { 0 };
 	bool has[MAPS], good;
 	s32 tgid[MAPS];
 	char *path;
 	int i;
 
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	make_directory(dir);
 	for (i = 0; i < MAPS; i++) {
 		tgid[i] = make_map(i, sizes[i]);
 		jitmaps_add(&j, tgid[i], &address, 1);
@@ -824,7 +824,7 @@ START_TEST(large_maps)
 }
 END_TEST
 
-/* An address needs room once, in as many stacks as it may be */
+/* An address takes room once, however many stacks have it */
 START_TEST(same_addresses)
 {
 	static const u64 addr[] = { 5, 7, 5, 6 };

@@ -3,7 +3,7 @@
  * The stacks of a window. The kernel writes the definition of a stack's number, and of
  * the files of its frames, once a second while it is in use: a window may have only the
  * numbers. The kernel's file iosys_stacks still has the definitions; a case has a copy of
- * those that the window needs.
+ * the ones for its window.
  */
 #ifndef TRACERIG_CALLSTACKS_H
 #define TRACERIG_CALLSTACKS_H
@@ -17,7 +17,7 @@
 #define STACKS_FILE "iosys_stacks"
 
 /**
- * struct callstacks - the stacks that a window has, and those that it needs
+ * struct callstacks - the stacks of a window: defined in it, and used by its calls
  * @stacks:	numbers of stacks that its calls have
  * @callers:	processes with calls that have them
  * @maps:	numbers of files that frames are in

@@ -2,9 +2,9 @@
 /*
  * Reads a recording for the page of a case. See open.h.
  *
- * It is read twice: the events are counted first, to choose those that the page has room
- * for: those of the operation, then those after it, then those before it. If the
- * operation alone has more, its middle is left out.
+ * It is read twice: the events are counted first, to choose which ones fit on the page:
+ * those of the operation, then those after it, then those before it. If the operation
+ * alone has too many, its middle is left out.
  */
 #include <event-parse.h>
 #include <linux/kernel.h>

@@ -282,7 +282,7 @@ class Timeline extends Plot {
 		}
 	}
 
-	/* Boxes; those that are narrower than a pixel are added up in it, as pale as it is empty */
+	/* Boxes; ones narrower than a pixel share it: the more of it they fill, the darker it is */
 	spans(s, y, h, fill, label) {
 		const g = this.g, v = this.view;
 		let px = -1, sum = 0, most = 0, at = 0;
