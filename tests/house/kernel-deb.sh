@@ -6,7 +6,7 @@
 unset KSRC TRACERIG_BUILD PREFIX DEBUG_INFO
 
 mkdir -p repo/scripts repo/patches/topic repo/configs source/scripts/kconfig
-cp "$TRACERIG_TOP"/scripts/{kernel,progress,quiltrc} repo/scripts
+cp "$TRACERIG_TOP"/scripts/{kernel,kernel-*.bash,progress,quiltrc} repo/scripts
 kernel=$PWD/repo/scripts/kernel
 deb=$PWD/repo/build/deb
 export KSRC=$PWD/source
@@ -41,7 +41,7 @@ echo CONFIG_TOPIC=y >repo/configs/topic.config
 # --- What is refused, before the source is unpacked
 
 expect 1 "$kernel" deb
-has err 'which configuration'
+has err 'missing configuration'
 expect 1 "$kernel" deb none
 has err '^kernel: none: no such configuration'
 echo 'not one' >text

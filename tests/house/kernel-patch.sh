@@ -8,7 +8,7 @@
 unset KSRC TRACERIG_BUILD PREFIX
 
 mkdir -p repo/scripts repo/patches/topic source/dir
-cp "$TRACERIG_TOP"/scripts/{kernel,progress,quiltrc} repo/scripts
+cp "$TRACERIG_TOP"/scripts/{kernel,kernel-*.bash,progress,quiltrc} repo/scripts
 kernel=$PWD/repo/scripts/kernel
 linux=$PWD/repo/build/linux
 
@@ -160,7 +160,7 @@ has "$linux/dir/c" '^ten$'
 # Popped patches are unfinished work.
 expect 0 "$kernel" quilt pop
 expect 1 "$kernel" patch
-has err 'applied, by quilt'
+has err 'applied by quilt'
 expect 0 "$kernel" patch --discard
 has "$linux/dir/c" '^ten$'
 

@@ -70,10 +70,8 @@ grows out
 same 1 "$(grep -c 'a line between' out)" "lines between"
 same 1 "$(wc -l <out)" "lines on the terminal"
 
-# The functions of scripts/kernel, without its last line, which runs it.
-# shellcheck disable=SC1090
-. <(sed '/^main "\$@"; exit$/d' "$TRACERIG_TOP/scripts/kernel")
-repository=$build
+# shellcheck source=scripts/kernel-progress.bash
+. "$TRACERIG_TOP/scripts/kernel-progress.bash"
 build=$PWD/build out=$build/kernel arch=x86_64
 mkdir -p "$out"
 
@@ -119,10 +117,10 @@ log 100 | as_progress | steps_of >got
 has <(printf 'x.c:1: warning: unused\n' | as_progress) '^x.c:1: warning: unused$'
 
 # The estimate, where the guest's kernel was built from nothing.
-steps=$repository/kernel/.tracerig-steps
+steps=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/kernel/.tracerig-steps
 if [ -s "$steps" ]; then
 	want=$(wc -l <"$steps")
-	first=$(sed -n 's/^first_steps=//p' "$TRACERIG_TOP/scripts/kernel")
+	first=$(sed -n 's/^first_steps=//p' "$TRACERIG_TOP/scripts/kernel-progress.bash")
 	[ $((10 * (first > want ? first - want : want - first))) -le "$want" ] ||
-		die "the kernel takes $want steps, and scripts/kernel estimates $first: correct first_steps"
+		die "the kernel takes $want steps, and scripts/kernel-progress.bash estimates $first: correct first_steps"
 fi

@@ -10,7 +10,7 @@ linux=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/linux
 
 mkdir -p repo/scripts repo/patches/topic repo/tools/{kernel,lib,good} repo/qemu repo/tests build/linux/kernel/trace/topic
 export TRACERIG_BUILD=$PWD/build
-cp "$TRACERIG_TOP"/scripts/{kernel,lint,quiltrc,checkpatch-allow} repo/scripts
+cp "$TRACERIG_TOP"/scripts/{kernel,kernel-*.bash,lint,quiltrc,checkpatch-allow} repo/scripts
 cp "$TRACERIG_TOP"/.clang-format "$TRACERIG_TOP"/.shellcheckrc repo
 for name in "$linux"/*; do
 	[ -e "build/linux/${name##*/}" ] || ln -s "$name" build/linux/
