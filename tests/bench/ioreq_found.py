@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: ioreq_found.py DIRECTORY
 
-Print the number of calls in DIRECTORY/result, in which the requests of DIRECTORY/truth are.
+Print the number of calls in DIRECTORY/result, after checking that its requests are those in
+DIRECTORY/truth.
 """
 import json, sys
 truth = dict(line.split("=") for line in open(sys.argv[1] + "/truth"))

@@ -2,7 +2,7 @@
 """usage: one_core.py OUTPUT COMMAND...
 
 Run COMMAND on one core with its standard output in OUTPUT; print its CPU time in seconds
-and its memory at the peak in MiB. Fails as COMMAND does.
+and its peak memory in MiB. Fails if COMMAND fails.
 """
 import os
 import resource

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: work_rate.py SWITCHES
 
-Sleep and wake so that there are SWITCHES a second: one to the task and one back.
+Sleep and wake up to make SWITCHES task switches per second: one to the task and one back.
 """
 import sys, time
 rate = int(sys.argv[1]) // 2
