@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: arm_ledgers.py DIRECTORY
 
-Both ledgers of each session say that everything has arrived; each file gets the name of
+Check that both ledgers of each session say that everything arrived, and name each file after
 its session.
 """
 import os, re, sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: arm_raw.py TRACE REPORT
 
-The events in the guest's own TRACE are those in trace-cmd's REPORT of what was received.
+Check that the events in the guest's TRACE are those in trace-cmd's REPORT of the received file.
 """
 import re, sys
 from collections import Counter, defaultdict
@@ -16,12 +16,12 @@ def load(path, line, time):
         m = re.match(line, text)
         if not m:
             sys.exit(f"{path}: {text}")
-        # The kernel has more letters than trace-cmd: D and b with bottom halves off, n and p
+        # The kernel prints more letters than trace-cmd: D and b with bottom halves off, n and p
         flags = m["flags"][0].translate(irqs) + m["flags"][1].translate(resched) + m["flags"][2:]
         cpus[int(m["cpu"])].append((time(m["time"]), m["pid"], flags, m["event"], m["text"].strip()))
     return cpus
 
-# The kernel prints microseconds, rounded
+# The kernel prints rounded microseconds
 guest = load(sys.argv[1], r" *(.*)-(?P<pid>\d+) +\[(?P<cpu>\d+)\] (?P<flags>\S+) +"
              r"(?P<time>\d+\.\d{6}): (?P<event>\w+): (?P<text>.*)", lambda t: int(t.replace(".", "")))
 here = load(sys.argv[2], r" *(.*)-(?P<pid>\d+) +(?P<cpu>\d+)(?P<flags>\S+) +"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: explain_check.py TRACERIG DIR
 
-Does TRACERIG explain name the causes of the cases in DIR, which explain_faults.py made? A
-line for each fault; cases of none that was injected, such as of a busy host, are only
-printed.
+Check that TRACERIG explain names the causes of the cases in DIR, which explain_faults.py made.
+Prints a line for each fault; cases without an injected fault, for example of a busy host, are
+only printed.
 """
 import json
 import re
@@ -26,6 +26,6 @@ with open(top + "/truth") as truth:
         else:
             found.setdefault(fault, [])
 for fault, right in found.items():
-    # One of them may be slow for another reason as well
+    # One of the cases may be slow for another reason as well
     good = right and sum(right) >= len(right) - 1 and any(right)
     print(f"{'ok' if good else 'not ok'} explain names {fault} ({sum(right)} of {len(right)})")

@@ -4,10 +4,10 @@
 
 usage: explain_faults.py DIR [FAULT...]
 
-For each fault a workload of one operation after the other. The chart learns from operations
-without a delay; then some are delayed. The cases of FAULT are in DIR/FAULT, and
-DIR/truth has a line for each case: FAULT, the case's number, whether its operation was
-one that was delayed, and a regular expression that the name of its cause must match.
+For each fault a workload does one operation after the other. The chart learns from operations
+without a delay; then some are delayed. The cases of FAULT are in DIR/FAULT, and DIR/truth has
+a line for each case: FAULT, the case's number, whether its operation was delayed, and a
+regular expression that the name of its cause must match.
 """
 import glob
 import json
@@ -28,7 +28,7 @@ PID = os.getpid()
 
 
 class Watch:
-    """tracerig watch, until it has learnt and then until end()."""
+    """tracerig watch, until it has learnt, and then until end()."""
 
     def __init__(self, directory, event, filter, *more):
         self.log = directory + ".log"
@@ -43,7 +43,7 @@ class Watch:
         return ": learnt: " not in read(self.log)
 
     def end(self):
-        time.sleep(1)	# a case is written when 0.3 s have passed; more is not lost, but less to see
+        time.sleep(1)	# a case is written 0.3 s after its alarm
         self.process.send_signal(signal.SIGTERM)
         self.process.wait()
 
@@ -54,7 +54,7 @@ def syscall(directory, name, condition=f"common_pid == {PID}"):
 
 
 def operate(watch, operation, delay=lambda on: None):
-    """operation(whether it is to be slow), with delay() around the slow ones: when these were."""
+    """Run operation(slow?), with delay() around the slow ones. Return: the times of these."""
     slow = []
     until = time.monotonic() + 60 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1))
     while watch.is_learning():
@@ -78,7 +78,7 @@ def operate(watch, operation, delay=lambda on: None):
 
 
 class RandomDisk(Disk):
-    """The same at places that differ."""
+    """The same at different places."""
     block = 0
 
     def operation(self, slow):
@@ -87,7 +87,7 @@ class RandomDisk(Disk):
 
 
 class Burst:
-    """Other threads that read the disk, while it is on."""
+    """Other threads that read the disk while it is switched on."""
     READERS = 60
 
     def __init__(self, disk):
@@ -114,7 +114,7 @@ class Burst:
 
 
 class Named:
-    """Reads of a pipe that has data, under a name that the module delays, or not."""
+    """Reads of a pipe that has data, under a name that the module delays, or another."""
 
     def __init__(self):
         self.source, self.sink = os.pipe()
@@ -127,7 +127,7 @@ class Named:
 
 
 class Helper:
-    """A process that does what it is asked: task(slow)."""
+    """A process that executes the task that it gets: task(slow)."""
 
     def __init__(self, task):
         go, self.tell = os.pipe()
@@ -163,10 +163,11 @@ def wait_asleep(pid):
 
 # --- the faults
 
-# A regular expression that must match the name of the cause is followed by what operate() says
+# Each returns a regular expression that the name of the cause must match, and what operate()
+# returns
 
 def disk_busy(d):
-    """A disk that does 500 requests a second, and has many."""
+    """A disk that does 500 requests per second, and has many waiting."""
     disk = RandomDisk("/dev/vda")
     watch = Watch(d, "block:block_rq_complete",
                   f"dev == {disk.dev} && ctlchart(block_bio_queue, dev, sector, {WINDOW})", "block:block_bio_queue")
@@ -175,7 +176,7 @@ def disk_busy(d):
 
 
 def disk_busy_read(d):
-    """The same, seen by the reader."""
+    """The same, from the reader's side."""
     disk = RandomDisk("/dev/vda")
     watch = syscall(d, "preadv2")
     yield r"^(queue of )?device 254:0$"
@@ -183,7 +184,7 @@ def disk_busy_read(d):
 
 
 def disk_slow(d):
-    """A disk that is slow for a while."""
+    """A disk that is slow for some time."""
     scsi = ScsiDebug()
     watch = Watch(d, "block:block_rq_complete",
                   f"dev == {scsi.disk.dev} && ctlchart(block_bio_queue, dev, sector, {WINDOW})", "block:block_bio_queue")
@@ -211,7 +212,7 @@ def writer(d):
 
 
 def hog_wakeup(d):
-    """A wake-up on a processor that a real-time task has."""
+    """A wake-up on a CPU that a real-time task uses."""
     yield from hog(d, "wakeup")
 
 
@@ -221,7 +222,7 @@ def hog_filtered(d):
 
 
 def hog_read(d):
-    """The same in a system call."""
+    """The same during a system call."""
     yield from hog(d, "read")
 
 
@@ -289,7 +290,7 @@ def delayed_read(d, mode, cause):
 
 
 def function(d):
-    """A function of the kernel that computes for long."""
+    """A function of the kernel that computes for a long time."""
     yield from delayed_read(d, "spin", r"^computing")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What uwsgi serves in tests/full/ioreq: a request asks redis, memcached and postgresql,
-some of them commit, and some write a file.  All that it sends has the request's id."""
+"""The program of uwsgi in tests/full/ioreq: a request asks redis, memcached and postgresql, and
+some requests commit or write a file.  All that it sends has the request's id."""
 import fcntl
 import os
 import socket
@@ -13,7 +13,7 @@ SPOOL, FILES = os.environ["SPOOL"], os.environ["FILES"]
 
 
 class Lines:
-    """A connection to a store that answers in lines"""
+    """A connection to a store that responds in lines"""
 
     def __init__(self, port):
         self.socket = socket.create_connection((STORES, port))
@@ -30,7 +30,7 @@ class Lines:
 
 
 class Stores:
-    """The connections of a worker, which are made when it is first asked"""
+    """The connections of a worker, made with its first request"""
 
     def __init__(self):
         self.redis = Lines(6379)
@@ -79,7 +79,7 @@ def journal(name, _):
 
 
 def read(_, number):
-    """Here and there, so that nothing is read ahead"""
+    """At scattered places, so that nothing is read ahead"""
     with open(f"{FILES}/big", "rb", buffering=0) as f:
         os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
         for i in range(6):
@@ -87,7 +87,7 @@ def read(_, number):
 
 
 def reread(*_):
-    """As who looks for the same names again and again, in the same file"""
+    """Repeatedly look for the same names in the same file"""
     for _ in range(40):
         with open(f"{FILES}/settings", "rb", buffering=0) as f:
             f.read(1 << 20)
@@ -103,7 +103,7 @@ def helper(name, _):
 
 
 def busy(name, _):
-    """A script that keeps redis from all else"""
+    """A script during which redis does nothing else"""
     script = "local n = 0 for i = 1, 400000 do n = n + i % 7 end return n"
     stores.redis.ask(f"*4\r\n$4\r\nEVAL\r\n${len(script)}\r\n{script}\r\n$1\r\n1\r\n"
                      f"${len(name)}\r\n{name}\r\n", b"\r\n")

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Compare what ioreq says of single calls and requests with what they moved.
+"""Compare ioreq's results for single calls and requests with the bytes that they moved.
 
 usage: ioreq_check.py TRUTH CHROME CLOCKS RESULT HOST:OFFSET:PPM...
 
 TRUTH is the text of iotruth:iotruth_call: the first bytes of each call, names of files,
 and the time at which it ended by the guest's clock.  CHROME and CLOCKS are ioreq's output
-(--format=chrome, and --format=json --clocks) of the same time, from HOSTs whose clocks were
+(--format=chrome, and --format=json --clocks) for the same time, from HOSTs whose clocks were
 changed by gen_skewed.  Prints "ok" and "not ok" lines and a table; RESULT becomes JSON with
-precision, recall and the numbers of each service.
+precision, recall and the numbers for each service.
 
-Each request has an id, R and digits and Z, in all that is sent for it: the bytes say for
-which requests a call was made.
+Each request has an id, R and digits and Z, in all bytes that are sent for it: the bytes show
+for which requests a call was made.
 
-- A worker of uwsgi, or a process of postgresql, does one thing after the other: all its
+- A worker of uwsgi, or a process of postgresql, handles one request after the other: all its
   calls, from the one that receives bytes with an id to the end of the one that sends the
-  answer, are for that id.
-- Of haproxy, nginx and its pool of threads, the queue, redis and memcached those calls are judged that have ids in their
-  bytes, or that move the answer on a connection on which an id was asked last.
+  response, are for that id.
+- Of haproxy, nginx and its pool of threads, the queue, redis and memcached, those calls are
+  judged that have ids in their bytes, or that move the response on a connection on which the
+  last request had an id.
 - All other calls have no client, or an unknown one: calls of processes of postgresql without
   a client must not be attributed to one.
 """
@@ -41,7 +42,7 @@ ID = re.compile(rb"R\d+Z")
 
 
 class Call:
-    """What one call moved"""
+    """The bytes that one call moved"""
 
     def __init__(self, pid, end, op, result, ino, ids, data, name):
         self.pid, self.end, self.op, self.result = pid, end, op, result
@@ -70,7 +71,7 @@ def read_truth(path):
 
 
 class Said:
-    """What ioreq says of one call"""
+    """One call in ioreq's result"""
 
     def __init__(self, event):
         args = event["args"]
@@ -79,7 +80,7 @@ class Said:
 
 
 class Told:
-    """What ioreq says of one request: where each side was, and for which one it was made"""
+    """One request in ioreq's result: the thread on each side, and its parent"""
 
     def __init__(self):
         self.client = self.server = self.parent = None
@@ -114,7 +115,7 @@ def skewed(t, offset, ppm):
 
 
 def pair(truth, calls, process, hosts):
-    """Give calls that ioreq knows what they moved.  Return: what ioreq does not know"""
+    """Give ioreq's calls the bytes that they moved.  Return: the calls that ioreq does not have"""
     lost = []
     for (number, tid), said in calls.items():
         host = process[number].split(": ")[0]
@@ -158,7 +159,7 @@ def spans_of_postgres(calls):
 
 
 def judge_alone(said, spans):
-    """Set what calls of a thread are for that does one thing after the other"""
+    """Set the request that calls are for, for a thread that handles one after the other"""
     at = 0
     for first, last in spans:
         if not hasattr(first, "said") or not hasattr(last, "said"):
@@ -171,7 +172,7 @@ def judge_alone(said, spans):
 
 
 def judge_loop(truth):
-    """Calls of an event loop: whose bytes have an id, or are the answer to one that has"""
+    """Calls of an event loop whose bytes have an id, or are the response to a request with one"""
     asked = {}
     for c in truth:
         if not hasattr(c, "said"):
@@ -186,7 +187,7 @@ def judge_loop(truth):
 
 
 def find_ids(calls, requests):
-    """The id of each request is what its first call moved"""
+    """The id of each request is in the bytes of its first call"""
     by_process = collections.defaultdict(dict)
     for (number, _), said in calls.items():
         for c in said:
@@ -199,7 +200,7 @@ def find_ids(calls, requests):
 
 
 def root_of(requests, number):
-    """Return: the request that all began with, or None if that is unknown"""
+    """Return: the client's request at the root, or None if that is unknown"""
     r = requests.get(number)
     while r and r.parent is not None:
         r = requests.get(r.parent)
@@ -236,7 +237,7 @@ def count_call(count, c, requests, process, answered, housekeeping):
     count["all"] += 1
     told = requests.get(c.request)
     if not c.ids:
-        # The client is unknown, except for processes that have none
+        # The client is unknown, except that some processes have none
         count["said"] += housekeeping and told is not None
         count["wrong"] += housekeeping and told is not None
         return
@@ -282,7 +283,7 @@ def check(good, what):
 
 
 def table(title, counts):
-    """Print it.  Return: it, for JSON"""
+    """Print the numbers.  Return: them, for JSON"""
     rows = {}
     print(f"# {title:<14}{'all':>8}{'judged':>8}{'said':>8}{'wrong':>8}{'recall':>9}{'to client':>11}")
     for name, c in sorted(counts.items()):
@@ -299,11 +300,11 @@ def check_clocks(path, hosts):
         clocks = {h["name"]: h["clock"] for h in json.load(f)["hosts"]}
     for host, (offset, ppm) in list(hosts.items())[1:]:
         clock = clocks[host]
-        # When it is that time there, by the guest's clock
+        # The guest's time when the host's clock shows the time of the offset
         at = (clock["at"] - offset) * 1000000 // (1000000 + ppm)
         error = clock["offset"] - (clock["at"] - at)
         check(clock["state"] == "aligned" and abs(error) <= clock["bound"],
-              f"the clock of {host} is wrong by {error} ns, which is within {clock['bound']} ns")
+              f"the clock of {host} is wrong by {error} ns, within its bound of {clock['bound']} ns")
 
 
 def main():
@@ -313,8 +314,8 @@ def main():
     lost = pair(truth, calls, process, hosts)
     paired = sum(c.truth is not None for said in calls.values() for c in said)
     for t in lost:
-        print("#", comm[t.pid], t.pid, t.op, t.end, t.data[:40], "is not known to ioreq")
-    check(paired > 1000 and not lost, f"ioreq knows {paired} calls ({len(lost)} others it does not)")
+        print("#", comm[t.pid], t.pid, t.op, t.end, t.data[:40], "is missing in ioreq's result")
+    check(paired > 1000 and not lost, f"ioreq has {paired} calls ({len(lost)} are missing)")
     answered = set()
     for pid, name in comm.items():
         if name == "wrk":

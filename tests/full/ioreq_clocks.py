@@ -5,19 +5,19 @@
 usage: ioreq_clocks.py NAME CHROME CLOCKS HOST:OFFSET:PPM[:AT:STEP]...
 
 CHROME and CLOCKS are ioreq's output (--format=chrome, and --format=json --clocks) of HOSTs
-whose clocks were changed by gen_skewed, the first one's not at all.  A host is right if
+whose clocks were changed by gen_skewed, except the first one's.  A host is right if
 
-- at the time for which ioreq gives an offset, that is not further from the truth than it
-  says, and that is not more than half of the smallest round trip that the clocks have seen,
-  and of the drift that is possible while the server worked: the traces do not show it, so
-  half of the round trip alone would be no valid bound;
-- from the first message to the last one, no call stands further from its true time than the
-  largest bound that ioreq gives;
-- no bytes are received before they are sent: each request, and each answer.
+- at the time for which ioreq gives an offset, the offset's error is within ioreq's bound; and
+  the bound is at most half of the smallest round trip that the clocks have seen, plus half of
+  the possible drift while the server worked: the traces do not show that drift, so half of the
+  round trip alone would be no valid bound;
+- from the first message to the last one, the error of each call's time is within the largest
+  bound that ioreq gives;
+- no bytes are received before they are sent, in requests and in responses.
 
-A round trip is a request and its answer, less the time from the first bytes that the server
-got to the last ones that it sent.  To a host that is reached by way of another one it is
-that of a request, and of the one to the other host that this was made for.
+A round trip is the time of a request and its response, less the time from the server's first
+received bytes to its last sent ones.  For a host that is reached through another one, it is
+the time of a request, less that of the request to the other host that it was made for.
 """
 import collections
 import json
@@ -27,7 +27,7 @@ GETS = {"read", "readv", "recvfrom", "recvmsg"}
 PUTS = {"write", "writev", "sendto", "sendmsg"}
 # ioreq's default of --max-drift, ppm
 DRIFT = 500
-# And for times in whole ns, of both messages and of all that is computed with them
+# Plus rounding: times are whole ns, in both messages and in all that is computed from them
 ROUNDING = 40
 
 
@@ -42,7 +42,7 @@ class Clock:
         return t + self.offset + t * self.ppm // 1000000 + max(t - self.at, 0) * self.step // 1000000
 
     def true(self, shown):
-        """Return: the guest's time when it shows that, within 2 ns"""
+        """Return: the guest's time when the clock shows that, within 2 ns"""
         t = shown - self.offset
         for _ in range(4):
             t -= self.skewed(t) - shown
@@ -53,7 +53,7 @@ class Clock:
 
 
 class Call:
-    """Where ioreq has it: begin and end, by the first host's clock; and when it was, there"""
+    """A call's time in ioreq's result, begin and end by the first host's clock; and its true time"""
 
     def __init__(self, event, origin):
         self.begin = round(event["ts"] * 1000) + origin
@@ -63,8 +63,8 @@ class Call:
 
 
 def read_chrome(path):
-    """Return: calls by host; of requests between hosts both, and calls on their connections by
-    its ends; for which request each one was made"""
+    """Return: calls by host; the hosts of each request between hosts, and the calls on its
+    connection by end; and the parent of each request"""
     with open(path, encoding="utf-8") as f:
         events = json.load(f)["traceEvents"]
     host, calls, sides, names, sockets = {}, collections.defaultdict(list), {}, {}, collections.defaultdict(list)
@@ -103,12 +103,12 @@ def check(good, what):
 
 
 def round_trips(requests, clocks):
-    """Return: of requests by number both hosts, what the round trip took by their clocks, and in
-    truth, and how long the server worked on it, ns; how many requests and answers stand before they were sent; by host,
-    calls that have sent or received them"""
+    """Return: for requests by number, both hosts, the round trip by their clocks and in truth, and
+    the server's time, ns; the number of requests and responses that stand before they were sent; by
+    host, the calls that sent or received them"""
     trips, early, calls = {}, 0, collections.defaultdict(list)
     for number, (client, server, sent, got) in requests.items():
-        # The client's end sends before it gets
+        # The client's end sends first
         asks, answers = sorted(sent, key=lambda n: min((c.shown for c in sent[n]), default=0) -
                                min((c.shown for c in got[n]), default=0))
         if not all((sent[asks], got[asks], sent[answers], got[answers])):
@@ -127,8 +127,8 @@ def round_trips(requests, clocks):
 
 
 def smallest_trip(trips, parents, reference, host):
-    """Return: the smallest round trip between both, plus the maximum drift during it; and the
-    true smallest one"""
+    """Return: the smallest round trip between both, plus the maximum drift during it; and the true
+    smallest one"""
     least = least_true = 1 << 62
     for number, (client, server, trip, true, service) in trips.items():
         if server != host:
@@ -155,7 +155,7 @@ def main():
     calls, requests, parents = read_chrome(sys.argv[2])
     trips, early, messages = round_trips(requests, clocks)
     nr = 2 * len(trips)
-    check(nr > 100 and not early, f"{name}: of {nr} requests and answers between hosts {early} come before they were sent")
+    check(nr > 100 and not early, f"{name}: of {nr} requests and responses between hosts {early} stand before they were sent")
     for host in list(clocks)[1:]:
         clock, told = clocks[host], said[host]
         if told["state"] != "aligned":

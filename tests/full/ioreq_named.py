@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: ioreq_named.py DIRECTORY RESULT WHERE STEP OBJECT FILE TEXT
 
-Whether the first of RESULT's causes is at WHERE in STEP on OBJECT and, unless FILE is empty,
-has most of its time from the line of DIRECTORY/FILE that has TEXT.
+True if the first of RESULT's causes is at WHERE in STEP on OBJECT and, unless FILE is empty,
+most of its time is from the line of DIRECTORY/FILE that contains TEXT.
 """
 import json, re, sys
 with open(sys.argv[2]) as f:

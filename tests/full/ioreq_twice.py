@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: ioreq_twice.py RESULT
 
-Of three requests one reads and leaves one line in the log, and two write and leave two.
+One request of three reads, and leaves one line in the log; two write, and leave two lines.
 """
 import json, sys
 with open(sys.argv[1]) as f:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: iosys_named.py RESULT OBJECT FUNCTION
 
-How many calls on OBJECT there are in RESULT (ioreq --stacks --format=json), and how many of
-them have a frame in a function whose name has FUNCTION.
+Print the number of calls on OBJECT in RESULT (ioreq --stacks --format=json), and the number of
+them with a frame in a function whose name contains FUNCTION.
 """
 import json, sys
 

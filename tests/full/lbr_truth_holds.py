@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: lbr_truth_holds.py RESULTS CONDITION TABLE
 
-Whether a CONDITION of RESULTS, by workload, and of p1's TABLE of samples is true.
+Whether a CONDITION on RESULTS, by workload, and on p1's TABLE of samples is true.
 """
 import json, sys
 r = json.load(open(sys.argv[1], encoding="ascii"))
@@ -14,7 +14,7 @@ def papers(w):
 def sure(w, method):
     return r[w]["methods"][method]["told"]["sure"]
 def kept(w, method):
-    # Of a handful of intervals, nothing can be said
+    # Too few intervals prove nothing
     return sure(w, method) < 0.01 or r[w]["methods"][method]["told"]["sure_right"] >= 0.95
 def sampled(*functions):
     return sum(t["samples"][f] for f in functions) / sum(t["samples"].values())

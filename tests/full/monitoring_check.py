@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Prometheus, node_exporter and journalctl read what two watches report, in a guest.
 
-What is true of alarms, values and limits is in the kernel's own files, which slow reads
-there were this program knows, and what cases there are their directories show.
+The truth about alarms, values and limits is in the kernel's files and in this program, which
+makes the slow reads; the truth about cases is in their directories.
 """
 import json, mmap, os, re, signal, subprocess, time, urllib.parse, urllib.request
 
@@ -24,7 +24,7 @@ def start(name, *command):
 
 
 def until(done, what):
-    """What done() returns when it is true"""
+    """Wait until done() returns something true. Return: that"""
     end = time.monotonic() + 120 * SCALE
     while not (value := done()):
         for name, process in started:
@@ -48,7 +48,7 @@ def get(address, path):
 
 
 def query(job, series):
-    """The value that Prometheus has of a series, None without one"""
+    """The value of a series in Prometheus, or None"""
     name, _, labels = series.partition("{")
     labels = [f'job="{job}"'] + ([labels.rstrip("}")] if labels else [])
     asked = urllib.parse.quote(name + "{" + ",".join(labels) + "}")

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: pathdiff_score.py <TRIALS
 #
-# Reads the truth and pathdiff's JSON of each trial of tests/full/pathdiff-faults, prints what is
-# wrong and a table by kind; status 1 where the goals are missed.
+# Reads the truth and pathdiff's JSON for each trial of tests/full/pathdiff-faults, prints the
+# wrong results and a table by kind; exit status 1 if a goal is missed.
 import fnmatch, json, sys
 
-# What the module calls for these kinds, of the kernel: the cause is in it, or below it
+# The kernel function that the module calls for these kinds: the cause is in it, or below it
 ROOTS = {
     "reclaim": "alloc_pages* __alloc_pages* alloc_frozen_pages*",
     "fault": "exc_page_fault do_user_addr_fault handle_mm_fault __handle_mm_fault",
 }
-# Where the kernel waits in these kinds, by its source
+# Where the kernel waits for these kinds, by its source
 WAITS = {
     "journal": "wait_transaction_locked add_transaction_credits start_this_handle",
     "network": "sk_wait_data wait_woken tcp_recvmsg_locked",
@@ -59,7 +59,7 @@ def trials(text):
         yield truth, result
 
 def judge(truth, result):
-    """Is the first right, and is a wrong one ahead with more than half the right one's confidence."""
+    """Is the first cause right, and is a wrong one before it with more than half its confidence?"""
     named = [c for c in result["causes"] if c["named"]]
     if truth["kind"] == "none":
         return not named, False, named

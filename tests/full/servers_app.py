@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What uwsgi and gunicorn serve in tests/full/servers: a request asks the STORES, and writes
+"""The program of uwsgi and gunicorn in tests/full/servers: a request asks the STORES, and writes
 a file.  All that it sends has the request's id, which is the last part of the path."""
 import os
 import socket
@@ -10,7 +10,7 @@ mine = threading.local()
 
 
 class Lines:
-    """A connection of a thread to a store that answers in lines"""
+    """A connection of a thread to a store that responds in lines"""
 
     def __init__(self, where):
         if isinstance(where, str):

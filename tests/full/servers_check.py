@@ -5,11 +5,11 @@
 usage: servers_check.py NAME RESULT TRUTH RECORDING...
 
 TRUTH is the text of iotruth:iotruth_call, of all servers and clients from their start;
-RECORDING.span the time of a recording's requests; RECORDING.chrome what ioreq says of it,
-RECORDING.json what it says of all requests (--requests), and RECORDING.paths of their paths.
-The truth knows who connected, and what was sent then: a request is what is sent on a connection
-before anything is received, by the side that connected, and is for the request of the
-client that has the same id.  Prints "ok" and "not ok" lines; RESULT becomes JSON.
+RECORDING.span is the time of a recording's requests; ioreq's results are RECORDING.chrome,
+RECORDING.json for all requests (--requests), and RECORDING.paths for their paths.
+The truth has who connected, and what was then sent: a request is what the connecting side
+sends before it receives anything, and its parent is the client's request with the same id.
+Prints "ok" and "not ok" lines; RESULT becomes JSON.
 """
 import bisect
 import collections
@@ -20,14 +20,14 @@ sys.dont_write_bytecode = True
 from ioreq_check import GETS, PUTS, check, read_chrome, read_truth, share  # pylint: disable=wrong-import-position
 
 LOAD = "load"
-# Servers whose requests to others do not wait for one another: they must be reported as such
+# Servers whose requests to others do not wait for one another; ioreq must report them as such
 MULTIPLEXED = ("mosquitto",)
-# A server whose requests wait for one of its connections, which no call shows: likewise
+# A server whose requests wait for one of its connections, which no call shows; also reported
 QUEUED = ("pool",)
 
 
 class Turn:
-    """A request and its answer, as the side saw them that connected"""
+    """A request and its response, as seen by the side that connected"""
 
     def __init__(self, first):
         self.first, self.ids, self.end, self.answered = first, set(first.ids), None, False
@@ -43,7 +43,7 @@ def read_turns(truth):
     by_socket, turns = collections.defaultdict(list), []
     for calls in truth.values():
         for c in calls:
-            # Files have inode numbers of their own
+            # Files have separate inode numbers
             if c.name in ("TCP", "UNIX-STREAM"):
                 by_socket[c.ino].append(c)
     for calls in by_socket.values():
@@ -63,7 +63,7 @@ def read_turns(truth):
 
 
 def pair(truth, calls):
-    """Give each of ioreq's calls what it moved"""
+    """Give each of ioreq's calls the bytes that it moved"""
     for (_, tid), said in calls.items():
         starts = [c.start for c in said]
         for t in truth.get(tid, ()):
@@ -88,7 +88,7 @@ def is_for(turn, c, of_thread, of_socket):
 
 
 class Recording:
-    """What ioreq says of a recording, and the truth about it"""
+    """ioreq's results for a recording, and the truth about it"""
 
     def __init__(self, base, truth, turns):
         with open(base + ".span", encoding="ascii") as f:
@@ -103,7 +103,7 @@ class Recording:
         self.find_turns()
 
     def find_turns(self):
-        """ioreq's requests by the truth's turn, and the other way round"""
+        """ioreq's requests by the truth's turn, and the reverse"""
         turn_of = {t.first: t for t in self.turns}
         by_start = {(number, c.start): c for (number, _), said in self.calls.items() for c in said}
         self.told = {}
@@ -115,7 +115,7 @@ class Recording:
 
 
 def count_links(recording, comm, roots):
-    """Return: what became of the links from requests to the servers' own ones, by server"""
+    """Return: for each server, how many links from its requests to their parents are right"""
     links = collections.defaultdict(collections.Counter)
     for t in recording.turns:
         server = comm[t.first.pid]

@@ -4,7 +4,7 @@
 
 Send REQUESTS on each of CONNECTIONS connections, one after the other, and wait for the responses.
 Each has an id, R and digits and Z.  SPAN becomes the times, by CLOCK_MONOTONIC in ns, from
-the first request to the last answer.
+the first request to the last response.
 """
 import http.client
 import socket
@@ -51,7 +51,7 @@ class Postgres:
 
 
 class Stream:
-    """A connection of bytes"""
+    """A connection for bytes"""
     def __init__(self):
         self.socket = socket.create_connection(("127.0.0.1", PORT), timeout=120)
 
@@ -84,7 +84,7 @@ class Mqtt(Stream):
 
 
 class Smtp(Stream):
-    """A recipient"""
+    """An address of a mail"""
     def __init__(self):
         super().__init__()
         self.answer(b"220")
@@ -115,7 +115,7 @@ wrong = []
 
 
 def work(connection):
-    """Requests, while there are any"""
+    """Send requests until none are left"""
     try:
         while not wrong:
             with lock:

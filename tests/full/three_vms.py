@@ -5,10 +5,10 @@
 usage: three_vms.py clock FILE | samples ADDRESS PORT FILE | server ADDRESS FILE |
                     client ADDRESS FILE | check DIRECTORY
 
-clock answers requests for the time of this machine on the port that is in FILE, and samples
-asks: FILE has when, by the asking machine, it asked and had the answer, and the answer, ns.
-server waits for a lock in each sixth request, and client makes the requests; their FILEs have
-when each one began and ended.  check looks at what ioreq said.
+clock answers requests for the time of this machine, on the port that is in FILE; samples asks
+for it, and FILE gets the times of question and answer by this machine's clock, and the answer,
+ns.  server waits for a lock in each sixth request, and client makes the requests; their FILEs
+have the begin and end of each.  check compares ioreq's results with these.
 """
 import fcntl
 import http.client
@@ -23,7 +23,7 @@ import time
 REQUESTS = 60
 SLOW = 6
 HOLD = 1
-# By how much clocks may go apart, ppm: what ioreq takes them to
+# The maximum drift of clocks that ioreq assumes, ppm
 DRIFT = 500
 
 
@@ -111,15 +111,15 @@ def numbers(path):
 
 
 def by_host(of, t):
-    """Return: what the host's clock may have shown when a machine's, with samples of it, showed
-    t: not less, not more"""
+    """Return: the minimum and maximum of the host's clock when a machine's clock showed t, by its
+    samples"""
     low = max(h - t1 - abs(t - t1) * DRIFT // 1000000 for _, t1, h in of)
     high = min(h - t0 + abs(t - t0) * DRIFT // 1000000 for t0, _, h in of)
     return t + low, t + high
 
 
 def check_clock(name, clock_of, samples_of):
-    """Return: how far ioreq is from what is possible at most and at least, ns"""
+    """Return: lower and upper bound of the error of ioreq's offset, ns"""
     at, web = clock_of["at"], clock_of["at"] - clock_of["offset"]
     low, high = by_host(samples_of[name], at)
     web_low, web_high = by_host(samples_of["web"], web)

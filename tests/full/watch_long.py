@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """tracerig watch in a guest: killed at random moments, several at a time, and for long.
 
-What the watch must not change is read from tracefs; which reads were slow, how many and of
-what disk, this program knows, since it does them.
+The settings that a watch must not change are read from tracefs; the truth about slow reads,
+their number and disk, is in this program, which makes them.
 """
 import ctypes, json, mmap, os, random, re, shutil, signal, subprocess, sys, threading, time
 
@@ -16,13 +16,13 @@ MS = 1_000_000
 KILLS = 10
 KILLS_PATHS = 4  # each takes the emulator a minute
 ROUNDS = 3
-HIGHEST = 32 << 10  # KiB that a watch may have
+HIGHEST = 32 << 10  # maximum KiB of a watch
 os.chdir("/tmp")
 failures = 0
 
 
 def test(work):
-    """Do it, and print an ok or not ok line"""
+    """Do the work, and print an ok or not ok line"""
     global failures
     try:
         work()
@@ -93,18 +93,18 @@ class Watch:
         assert got == status, f"status {got}: {text(self.log)}"
 
     def memory(self):
-        """Resident KiB now, and the most that there were"""
+        """Return: resident KiB now, and their maximum"""
         status = text(f"/proc/{self.process.pid}/status")
         return [int(re.search(rf"^{key}:\s*(\d+) kB", status, re.M)[1]) for key in ("VmRSS", "VmHWM")]
 
     def seconds(self):
-        """CPU time, with that of the children that wrote its cases"""
+        """Return: CPU time, including the children that wrote its cases"""
         fields = text(f"/proc/{self.process.pid}/stat").rsplit(")", 1)[1].split()
         return [sum(int(n) for n in fields[i : i + 2]) / TICKS for i in (11, 13)]
 
 
 def state():
-    """What tracefs has of all that a watch changes: outside of its instance, nothing may stay"""
+    """Return: all settings in tracefs that a watch changes; outside of its instance, none may stay changed"""
     files = ["kprobe_events", "uprobe_events", "dynamic_events", "synthetic_events", "set_event", "current_tracer"]
     files += ["set_graph_function", "max_graph_depth"]
     files += ["trace_clock", "tracing_on", "buffer_size_kb", "trace_options", "set_event_pid"]
@@ -134,7 +134,7 @@ def learning():
 
 
 def kill_often(times, pause, *what):
-    """Kill watches of @what up to @pause seconds after their begin: the next one removes what is left"""
+    """Kill watches of @what up to @pause seconds after their begin; the next watch removes what they left"""
     seed = int.from_bytes(os.urandom(4), "little")
     random.seed(seed)
     before = state()
@@ -177,7 +177,7 @@ def killed_paths():
 
 
 def enter_group(name):
-    """Have this process in a control group"""
+    """Put this process into a control group"""
     if not os.path.exists(f"{CGROUP}/cgroup.controllers"):
         subprocess.check_call(["mount", "-t", "cgroup2", "none", CGROUP])
     os.makedirs(f"{CGROUP}/{name}")
@@ -186,7 +186,7 @@ def enter_group(name):
 
 
 def check_group(shown, name):
-    """The case of this process has the files of its control group, and of those above"""
+    """The case of this process has the files of its control group, and of those above it"""
     headers = set(re.findall(r"^==> (.*) <==$", text(shown), re.M))
     while True:
         assert os.path.join(CGROUP, name, "cpu.stat") in headers, (name, headers)
@@ -270,7 +270,7 @@ def long():
         slow = Reader(slower)
         begin = time.monotonic(), watch.seconds()
         soon = min(100, WINDOWS // 2)
-        # Names without digits at their end: each is a group of its own, until there are 60
+        # Names that do not end with digits: each is a separate group, up to 60 groups
         for n in range(WINDOWS):
             be_called("g%02dx" % (n % 60))
             slow.read()
@@ -292,7 +292,7 @@ def long():
     print(f"# {cases} cases of {size} bytes are kept")
     watch.end()
     last = re.search(r"^(\d+) cases: (\d+) kept, (\d+) alike, 0 not written$", text(watch.log), re.M)
-    # Reads that a slow host lets follow each other within 0.3 s, or that wait, are one case
+    # Reads that a slow host delays so that they follow within 0.3 s, or wait, are one case
     print(f"# {last[0]}")
     assert int(last[1]) >= WINDOWS * 0.5, last[0]
     assert most <= HIGHEST, f"{most} KiB"
@@ -314,7 +314,7 @@ def paths():
                 child = os.posix_spawn(program, [program, what, "100000"], os.environ)
                 _, status, usage = os.wait4(child, 0)
                 assert status == 0, (what, status)
-                # Not what passes while the host reads the program
+                # Without the time in which the host reads the program
                 times.append(usage.ru_utime + usage.ru_stime)
             seconds[what] = min(times)
         return seconds

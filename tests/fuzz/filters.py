@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Filters with ctlchart() in them, right ones and wrong ones, at random.
+"""Print random filters with ctlchart() in them, right ones and wrong ones.
 
 usage: filters.py COUNT [SEED]
 
-A line has the judged event's name, a tab and the filter.  They are made by the
-grammar of Documentation/trace/ctlchart.rst, with values at and beyond their bounds;
-then some are damaged.
+A line has the judged event's name, a tab and the filter.  The filters follow the grammar of
+Documentation/trace/ctlchart.rst, with values at and beyond their bounds; then some are
+damaged.
 """
 import random
 import sys
 
-# The judged events, with fields that are numbers, and strings
+# The judged events, with their numeric fields and strings
 EVENTS = {
     "sched_process_hang": (["pid"], ["comm"]),
     "sched_pi_setprio": (["pid", "oldprio", "newprio"], ["comm"]),
@@ -114,7 +114,7 @@ class Maker:
         else:
             args = [self.field(event)]
         options = [self.option(event, pair) for _ in range(self.pick((0, 1, 1, 2, 2, 3, 4, 6)))]
-        # Mostly each once; a start and keys can also follow options
+        # Usually each once; a start and keys can also follow options
         if self.chance(.95):
             options = list({o.split("=")[0].strip(): o for o in options}.values())
         if self.chance(.1):
@@ -159,7 +159,7 @@ class Maker:
         return text
 
     def one(self):
-        """An event's name and a filter for it."""
+        """Return: an event's name and a filter for it."""
         event = self.pick(tuple(EVENTS))
         text = self.filter(event)
         if self.chance(.3):
