@@ -2,7 +2,7 @@
 """usage: block_reads.py LOG DISK FIRST COUNT [PAUSE]
 
 Read COUNT blocks of DISK, one after the other with PAUSE seconds between them, and append
-the sector of each and the nanoseconds that it took to LOG.
+the sector of each and its duration in ns to LOG.
 """
 import mmap, os, sys, time
 

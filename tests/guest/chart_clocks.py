@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""With each trace clock a duration is right by the system's own clock, or the chart is refused."""
+"""With each trace clock a duration agrees with the system's own clock, or the chart is refused."""
 import os, re, sys, time
 
 TRACING = "/sys/kernel/tracing"
 EVENT = TRACING + "/events/sched/sched_process_hang"
 START = TRACING + "/events/sched/sched_pi_setprio"
-# trace_clocks[] in kernel/trace/trace.c: which of them count nanoseconds
+# trace_clocks[] in kernel/trace/trace.c, and whether each counts nanoseconds
 NS = {"local", "global", "perf", "mono", "mono_raw", "boot", "tai"}
 OTHER = {"counter", "uptime", "x86-tsc"}
 CALL = "ctlchart(sched_pi_setprio, pid, ucl=1ns)"
@@ -22,7 +22,7 @@ def read(path):
         return f.read()
 
 def pair(wait):
-    """The shortest and the longest that the interval can have been."""
+    """Return: the shortest and the longest possible duration of the interval."""
     times = []
     for path, rest in ((START, wait), (EVENT, 0)):
         fd = os.open(path + "/inject", os.O_WRONLY)
@@ -56,7 +56,7 @@ for clock in sorted(clocks):
     durations = [int(n) for n in re.findall(r"ctlchart_alarm: .* duration=(\d+)", read(TRACING + "/trace"))]
     assert len(durations) == len(bounds), (clock, durations)
     for duration, (low, high) in zip(durations, bounds):
-        # Clocks run apart: adjusted and not, and by the guest's measure of its TSC
+        # The drift between clocks: adjusted or not, and by the guest's measure of its TSC
         if not low * .98 - 1000 <= duration <= high * 1.02 + 1000:
             sys.exit(f"{clock}: {duration} ns, and by the monotonic clock {low} to {high} ns")
     print(f"{clock}: {durations} ns, each within {bounds}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: chart_reads.py DISK SLOW
 
-Four processes read 1000 blocks each of DISK; the last reads are of SLOW now and then.
+Four processes read 1000 blocks each of DISK; some of the last reads are of SLOW.
 """
 import mmap, os, random, sys
 

@@ -2,11 +2,11 @@
 """usage: chart_same.py STATE DESK SETTING LINES
 
 The charts in the kernel's file STATE are those in the JSON file DESK, whose charts have
-SETTING; LINES is how many alarms they have, for the summary.
+SETTING; LINES is the number of their alarms, for the summary.
 """
 import json, re, sys
 
-# Each chart or part of one: its lines, and where its values went
+# Each chart or part of one: its lines, and the account of its values
 kernel, name = {}, None
 for line in open(sys.argv[1]):
     word, _, rest = line.rstrip().partition(": ")
@@ -23,7 +23,7 @@ for line in open(sys.argv[1]):
     elif word == "alarms":
         kernel[name]["alarms"] = number[0]
     elif word.startswith("by "):
-        # what the call's own chart has is of all its parts; this is its own
+        # The numbers of the call's chart are sums over its parts; this is the chart's own
         kernel[next(iter(kernel))].update(learnt=number[-2], values=number[-1])
 desk = {c["name"]: {k: c.get(k) for k in ("center", "limit", "learnt", "values", "alarms")}
     for c in json.load(open(sys.argv[2]))["charts"]}

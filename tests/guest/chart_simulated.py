@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The first row of ctlchart sim's CSV on standard input, in the words of the kernel's file."""
+"""Print the first row of ctlchart sim's CSV on standard input in the format of the kernel's file."""
 import csv, sys
 r = next(csv.DictReader(sys.stdin))
 print(r["center"], r["limit"], "learnt", r["learnt"], "judged", r["values"], "alarms", r["alarms"])

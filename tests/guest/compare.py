@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What checkers of a trace have in common: a program's log, a report's events, what is wrong."""
+"""For programs that check a trace: a program's log, a report's events, and the errors found."""
 import re
 import sys
 
-# A line of what uringwork and aiowork write down
+# A line of the logs of uringwork and aiowork
 REQUEST = ("tgid tid user_data op result bytes parts start end fd id dev type name how").split()
 
 wrong = 0
@@ -26,7 +26,7 @@ def read_log(path, fields):
 
 
 def read_events(path, pattern, events):
-    """The groups of the pattern, in each line that has one of the events: a pattern, too"""
+    """Return: the groups of the pattern, in each line with one of the events, which are a pattern, too"""
     with open(path) as lines:
         for line in lines:
             if not re.search(rf" (?:{events})", line):
@@ -39,6 +39,6 @@ def read_events(path, pattern, events):
 
 
 def end(*told):
-    """Say what was compared, and end: well if nothing is wrong"""
+    """Print what was compared, and exit: with status 0 if there was no error"""
     print("#", *told, f"{wrong} wrong")
     sys.exit(wrong != 0)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Is what readers get behind pre=, post= and from= what the alarms ask for?
+"""Do readers get exactly the windows of alarms with pre=, post= and from=?
 
-usage: context.py truth OPTIONS...	the same ring, read with the gate and without
+usage: context.py truth OPTIONS...	the same ring buffer, read with the gate and without
        context.py live OPTIONS...	trace-cmd record, by serial numbers
        context.py storm OPTIONS...	the same, where everything alarms
-       context.py busy now|always OPTIONS...	the same, with some ten alarms a second, or
-				thousands, of the module "storm", which writes the serial numbers
+       context.py busy now|always OPTIONS...	the same, with about ten alarms per second, or
+       		thousands, of the module "storm", which writes the serial numbers
 
-OPTIONS are pre=, post= and from=, for the call.  An independent reader of the
-traces: windows are worked out from the alarm events alone.
+OPTIONS are pre=, post= and from=, for the call.  This is an independent reader of the traces:
+it computes the windows from the alarm events alone.
 """
 import bisect
 import collections
@@ -22,7 +22,7 @@ import time
 TRACING = "/sys/kernel/tracing"
 START = TRACING + "/events/sched/sched_pi_setprio"
 END = TRACING + "/events/sched/sched_process_hang"
-# An alarm's window ends a moment after its event: only the kernel knows when.
+# An alarm's window ends a moment after its event; only the kernel has the exact time.
 MOMENT = 20_000_000
 UCL = 5_000_000
 
@@ -57,14 +57,14 @@ class Windows:
         self.sure, self.perhaps = [], []
 
     def add(self, stamp, start, duration):
-        """The window of an alarm event that has this time stamp."""
+        """Return: the window of the alarm event with this time stamp."""
         begin = (start if self.from_start else start + duration) - self.pre
         self.sure.append((begin, stamp + self.post))
         self.perhaps.append((begin, stamp + self.post + MOMENT))
 
 
 class Merged:
-    """Windows; overlapping ones are merged."""
+    """Return: the windows, with overlapping ones merged."""
 
     def __init__(self, windows):
         self.begin, self.end = [], []
@@ -76,13 +76,13 @@ class Merged:
                 self.end.append(hi)
 
     def find(self, stamp):
-        """The number of the one that holds it, from 1; 0 if there is none."""
+        """Return: the number of the window that contains it, from 1; 0 if none does."""
         i = bisect.bisect_right(self.begin, stamp)
         return i if i and stamp <= self.end[i - 1] else 0
 
 
 def check_late():
-    """No window reached back behind what readers had passed."""
+    """Check that no window began before what readers had already passed."""
     if not re.search(r"^windows: .* late 0, joined \d+, refused 0$", read(END + "/ctlchart"), re.M):
         die("windows came late, or were refused")
 
@@ -106,7 +106,7 @@ def start_writers(cpus, seconds):
 
 
 def make_intervals(seconds, pause):
-    """Short intervals, and some above the limit; their number is returned."""
+    """Make short intervals, and some above the limit. Return: the number of the latter."""
     start = os.open(START + "/inject", os.O_WRONLY)
     end = os.open(END + "/inject", os.O_WRONLY)
     stop = time.monotonic() + seconds
@@ -123,7 +123,7 @@ def make_intervals(seconds, pause):
 
 
 def stamps(path):
-    """(cpu, time stamp) of every event, in the order of each CPU."""
+    """Return: (cpu, time stamp) of every event, in the order of each CPU."""
     write(TRACING + "/trace_options", "raw")
     events = [(int(f[1]), int(f[2])) for f in
               (line.split(None, 3) for line in read(path).splitlines()
@@ -133,7 +133,7 @@ def stamps(path):
 
 
 def alarms_in(path, events):
-    """(time stamp, start, duration) of the alarms among the events."""
+    """Return: (time stamp, start, duration) of the alarms among the events."""
     found = []
     lines = [line for line in read(path).splitlines() if line and not line.startswith("#")]
     if len(lines) != len(events):
@@ -164,22 +164,22 @@ def truth(options):
     gated = stamps(TRACING + "/trace")
     alarms = alarms_in(TRACING + "/trace", gated)
     write(END + "/filter", "0")
-    # The gate goes for a snapshot, as no chart needs it any more
+    # The filter is removed, and with it the gate, so that a snapshot is possible
     write(TRACING + "/snapshot", "1")
     everything = stamps(TRACING + "/snapshot")
     lost = sum(int(re.search(r"overrun: (\d+)", read(f"{TRACING}/per_cpu/{d}/stats"))[1])
                for d in os.listdir(TRACING + "/per_cpu"))
     if lost:
-        die(f"{lost} events overwritten: this was to be the case without")
+        die(f"{lost} events overwritten: the ring buffer must be large enough for all")
     if len(alarms) < slow or len(alarms_in(TRACING + "/snapshot", everything)) != len(alarms):
-        die(f"{len(alarms)} alarms were shown, of {slow} slow intervals")
+        die(f"{len(alarms)} alarms were shown for {slow} slow intervals")
 
     windows = Windows(options)
     for alarm in alarms:
         windows.add(*alarm)
-    # An event that interrupts the writing of another one may have its time stamp
+    # An event that interrupts the writing of another event may have its time stamp
     if collections.Counter(gated) - collections.Counter(everything):
-        die("events twice, or events that were never there")
+        die("events are shown twice, or were never recorded")
     got = set(gated)
     if gated != [e for e in everything if e in got]:
         die("not in order")
@@ -191,11 +191,11 @@ def truth(options):
     if lacking or excess:
         die(f"lacking {lacking[:5]}\nexcess {sorted(excess)[:5]}\nwindows {windows.sure[:5]}")
     if not 2 * len(got) < len(everything):
-        die("the windows cover more than half: this proves little")
+        die("the windows cover more than half: too much to prove anything")
 
 
 def start_recording(ucl, options, start="sched_pi_setprio, pid", also=()):
-    """Stock trace-cmd, until it really records; it does until recorded()."""
+    """Run stock trace-cmd, and wait until it records; it does until recorded()."""
     call = ", ".join([f"ctlchart({start}", f"ucl={ucl}ns"] + options) + ")"
     event = ":".join(END.split("/")[-2:])
     recorder = subprocess.Popen(
@@ -219,7 +219,7 @@ def recorded(recorder):
 
 
 def storm(options):
-    """Every interval alarms, on every CPU, as fast as it goes: as many as the ring holds."""
+    """Every interval alarms, on every CPU, at the highest rate, until the ring buffer is full."""
     recorder = start_recording(1, options)
     pids = []
     for cpu in sorted(os.sched_getaffinity(0)):
@@ -252,7 +252,7 @@ def storm(options):
 
 
 class Serials:
-    """What a recording has of serial numbers, and the windows that its alarms open."""
+    """The serial numbers in a recording, and the windows of its alarms."""
 
     def __init__(self, report, options):
         self.windows = Windows(options)
@@ -279,20 +279,20 @@ class Serials:
         self.events = sum(map(len, self.seen.values()))
 
     def check(self):
-        """Nothing is lost within the windows, unless it is reported; nothing else is there."""
+        """Within the windows nothing is lost, unless it is reported; outside there is nothing."""
         windows, perhaps = Merged(self.windows.sure), Merged(self.windows.perhaps)
         for cpu, seen in self.seen.items():
             for (n, t, _), (m, u, told) in zip(seen, seen[1:]):
                 if m <= n or u < t:
                     die(f"cpu {cpu}: serial {m} at {u} comes after {n} at {t}")
-                # A window that holds both holds what is between them
+                # A window that contains both contains all between them
                 if m > n + 1 and not told and windows.find(t) and windows.find(t) == windows.find(u):
-                    die(f"cpu {cpu}: serials {n + 1} to {m - 1} are lacking between {t} and {u}")
+                    die(f"cpu {cpu}: serials {n + 1} to {m - 1} are missing between {t} and {u}")
             for n, t, _ in seen:
                 if not perhaps.find(t):
                     die(f"cpu {cpu}: serial {n} at {t} is in no window")
-        # At the edges: a CPU that writes all the time has a serial near each begin. A busy host
-        # may stop one for more than half a second.
+        # At the edges: a CPU that writes all the time has a serial number near each begin. A busy host
+        # may stop a CPU for more than half a second.
         for lo, hi in zip(windows.begin, windows.end):
             for cpu, seen in self.seen.items():
                 if seen[0][1] < lo < seen[-1][1] and hi - lo > 5_000_000:
@@ -320,7 +320,7 @@ def live(options):
 
 
 def write_serials(seconds):
-    """The module's serial numbers on all CPUs; how many a second is in the file "offered"."""
+    """The module's serial numbers on all CPUs; the file "offered" has the number per second."""
     pid = os.fork()
     if pid:
         return pid
@@ -335,7 +335,7 @@ def write_serials(seconds):
 
 
 def busy(options):
-    """While events come as fast as a module can write them: some ten alarms a second, or all the time."""
+    """At the highest rate of events from a module: about ten alarms per second, or alarms all the time."""
     global END
     which, *options = options
     load = ["-e", "storm:storm_serial"]
@@ -353,7 +353,7 @@ def busy(options):
     check_late()
     account = int(re.search(r"^alarms: (\d+)", read(END + "/ctlchart"), re.M)[1])
     serials = Serials(recorded(recorder), options)
-    print(f"{' '.join(options)}: {read('offered')} serials a second offered, {serials.events} recorded, "
+    print(f"{' '.join(options)}: {read('offered')} serials per second offered, {serials.events} recorded, "
           f"{account / 5:.0f} alarms a second, {serials.dropped} times dropped")
     if not serials.dropped and serials.alarms < account:
         die(f"{serials.alarms} of {account} alarms recorded")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# With each of the trace clocks a duration is right by the system's own clock, or
-# the chart is refused and says why.
+# With each trace clock a duration agrees with the system's own clock, or the chart is refused
+# and the error names the reason.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# pre=, post= and from=: readers get the events of the alarms' windows on all CPUs,
-# all of them, in order, and no others.
+# pre=, post= and from=: readers get the events of the alarms' windows on all CPUs, all of them,
+# in order, and no others.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
-# On four processors by way of ctlchart-context-4.sh, with other options.
+# ctlchart-context-4.sh runs this on four processors, with other options.
 case ${1-two} in
 two) set -- pre=20ms; recorded=(live pre=20ms post=5ms) ;;
 four) set -- from=start pre=2ms; recorded=(storm from=start pre=1us) ;;

@@ -3,23 +3,23 @@
 # vm: --disk 1G,iops=500
 # timeout: 180
 #
-# The filter in the kernel and tools/ctlchart see the same moments: in one boot a
-# plain trace in the main buffer, charted on the desk, and the filter in an
-# instance.  Each buffer takes its own time stamps: microseconds apart, or what
-# the host of a virtual machine makes of it when it stops the guest in between.
+# The filter in the kernel and tools/ctlchart see the same moments: in one boot, a plain trace in
+# the main buffer, charted on the desk, and the filter in an instance.  Each buffer records its
+# own time stamps: they differ by microseconds, or by more when the host stops the guest in
+# between.
 set -eu
 # shellcheck source=tests/lib.bash
 . "$TRACERIG_TOP/tests/lib.bash"
 
 ctlchart=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ctlchart
-# ns: durations closer to the limit may be judged either way; the same read
-# does not start at times further apart
+# ns: durations this close to the limit may be judged either way, and starts of the same read
+# differ by at most this
 margin=1000000
 apart=500000000
 
-# record FILTER: into rec.dat, with 4 readers and then 100 more, which read 10 times
-# each, however slow the host is. The buffers have room for all events, should
-# trace-cmd not get to read them.
+# record FILTER: record into rec.dat, with 4 readers and then 100 more, each of which makes 10
+# reads, however slow the host is. The buffers have room for all events, in case trace-cmd is
+# not able to read them in time.
 record() {
 	trace-cmd record -o rec.dat -b 16384 -e block:block_bio_queue -e block:block_rq_complete \
 		-B kernel -b 4096 -e block:block_rq_complete -f "$1" -e ctlchart \
@@ -46,7 +46,7 @@ missing() {
 		}' "$2" "$1"
 }
 
-# A given limit: the same alarms, one by one, but for stops of the guest
+# A fixed limit: the same alarms, one by one, except where the host stops the guest
 record 'ctlchart(block_bio_queue, dev, sector, ucl=20ms)'
 alarms=$(($(wc -l <kernel.csv) - 1))
 : >dropped
@@ -63,9 +63,9 @@ for pair in "kernel.csv desk.csv" "desk.csv kernel.csv"; do
 done
 trace-cmd report rec.dat >events 2>errors || { cat errors; die "trace-cmd report failed"; }
 [ "$(grep -c 'EVENTS DROPPED' events)" -eq 0 ] || { cat log; die "events were overwritten"; }
-# The kernel says of all of them that the event was kept, and it is in the buffer. The
-# exception: trace-cmd adds terms to the filter that drop what interrupts its own
-# processes, which the plain trace has.
+# Each alarm says that its event was kept, and the event is in the buffer. The exception:
+# trace-cmd adds terms to the filter that drop events of interrupts during its own processes,
+# and the plain trace has these.
 awk -v apart=$apart '
 	NR == FNR {
 		if ($1 ~ /^trace-cmd-/ && $4 == "block_rq_complete:")
@@ -88,7 +88,7 @@ dropped=$(wc -l <dropped)
 echo "$dropped of them came while trace-cmd's recorders ran"
 [ $((kept + dropped)) -eq "$alarms" ] || die "$kept events were kept"
 
-# A learnt one: samples may differ by a value or two
+# A learnt limit: the samples may differ by a value or two
 record 'ctlchart(block_bio_queue, dev, sector, learn=2s)'
 "$ctlchart" --instance=kernel rec.dat
 limit() {

@@ -4,8 +4,8 @@
 # vm: --disk 1G,iops=500
 # timeout: 300
 #
-# Real faults in disks, system calls, functions of the kernel, interrupts, scheduling
-# and the network: every delayed operation alarms, and none that was not slow.
+# Real faults in disks, system calls, functions of the kernel, interrupts, scheduling and the
+# network: every delayed operation alarms, and no fast operation does.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

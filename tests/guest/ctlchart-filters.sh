@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# Random filters, right and wrong, written to events' filter files. TRACERIG_FILTERS:
-# how many; TRACERIG_SEED: which. tests/full/storm writes ten thousand.
+# Random filters, right and wrong, written to events' filter files. TRACERIG_FILTERS: their
+# number; TRACERIG_SEED: the seed. tests/full/storm writes ten thousand.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

@@ -4,9 +4,8 @@
 # module: storm
 # timeout: 240
 #
-# A million keys in flight, from all CPUs at once, against tables that are far too
-# small, or just as large: each start and end is accounted for, and memory does
-# not grow.
+# A million keys in flight, from all CPUs at once, with tables that are far too small, or
+# exactly large enough: each start and end is accounted for, and memory does not grow.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -15,7 +14,7 @@ fire=/sys/module/storm/parameters/fire
 complete=$tracing/events/storm/storm_end
 keys=1048576
 
-# The bytes that a chart's table and buckets may take, and that it says it takes
+# The maximum bytes of a chart's table and buckets, and the bytes that it reports
 table() {
 	sed -n 's/^table: .* entries, \([0-9]*\) bytes$/\1/p' "$complete/ctlchart"
 }
@@ -36,7 +35,7 @@ flood() { # entries in the table, option...
 	before=$(memory)
 	echo "begin 0 $keys" >$fire
 	after=$(memory)
-	# Slabs of other things that this took, too: the tests' own shell
+	# Other parts of the kernel allocate as well, for example for the test's shell
 	[ $((after - before)) -lt 4096 ] || die "memory grew by $((after - before)) KiB: $(free)"
 	[ "$(table)" -le $((96 * size + 4096)) ] || die "a table of $(table) bytes"
 }
@@ -54,7 +53,7 @@ for size in 1 4096 "$keys"; do
 	echo 0 >"$complete/filter"
 done
 
-# The same key, a million times: as one, and as a queue
+# The same key, a million times: first as one start, then as a queue
 for dup in last fifo; do
 	echo "ctlchart(storm_begin, low, ucl=1h, dup=$dup, size=4096)" >"$complete/filter"
 	echo "begin 0 $keys" >$fire
@@ -70,8 +69,8 @@ for dup in last fifo; do
 	check_accounts
 done
 
-# Those that are stale make room for all that come, but for a few: of two CPUs that
-# start something within a nanosecond, neither is stale for the other
+# Stale starts make room for new ones, with few exceptions: if two CPUs start something within
+# a nanosecond, neither start is stale for the other
 flood 4096 stale=1ns
 same $keys "$(get starts)" starts
 same $((keys - 4096)) $(($(get evicted) + $(get refused))) "evicted and refused starts"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# ctlchart save and load on a running kernel, and ctlchart sim against the
-# kernel's filter on the very same values: a field's, which are injected.
+# ctlchart save and load on a running kernel, and ctlchart sim against the kernel's filter on
+# exactly the same values, those of a field, which are injected.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ctlchart=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ctlchart
@@ -17,12 +17,12 @@ inject() { # value...
 	done
 }
 
-# line WORD [DIRECTORY]: what the event's file says of its one chart
+# line WORD [DIRECTORY]: print the rest of a line in the event's file, which has one chart
 line() {
 	sed -n "s/^$1: //p" "${2-$tracing}/events/$wait/ctlchart"
 }
 
-# --- a limit learnt here, saved, forgotten, loaded: the same chart
+# --- a limit that is learnt, saved, removed and loaded: the same chart
 filter='ctlchart(delay, learn=0, samples=10, group=5)'
 echo "$filter" >$tracing/events/$wait/filter
 echo 1 >$tracing/events/$wait/enable
@@ -42,7 +42,7 @@ same judging "$(line state)" state
 same "$center $limit" "$(line center) $(line limit)" "centre and limit"
 "$ctlchart" save | grep -v -e '^from:' -e '^values:' >again
 grep -v -e '^from:' -e '^values:' good.limits | diff - again
-# The chart is there: its limits alone are written, its counts go on
+# The chart exists: only its limits are written, and its counts go on
 inject 5 5
 counts=$(line values)
 sed -i 's/^limit: .*/limit: 100000/' good.limits
@@ -56,7 +56,7 @@ same 1 "$(grep -c 'ctlchart_alarm: .* duration=100001 ' $tracing/trace)" alarms
 same 1 "$(grep -c "ctlchart_limit: .* center=$center limit=100000 " $tracing/trace)" "limit events"
 echo 0 >$tracing/events/ctlchart/enable
 
-# --- a named chart: trace-cmd finds the limits again that were loaded before
+# --- a named chart: trace-cmd finds the limits that were loaded before
 named='ctlchart(delay, learn=0, samples=10, group=5, name=waits)'
 sed -i "s/^chart:.*/chart: waits/; s/^filter:.*/filter: $named/" good.limits
 "$ctlchart" load good.limits
@@ -66,14 +66,14 @@ trace-cmd record -o rec.dat -e sched:sched_stat_iowait -f "$named" -e ctlchart \
 		echo delay=100001 >$tracing/events/$wait/inject
 		'$ctlchart' save >recording.limits" >log 2>&1 || die "$(cat log)"
 printf '%s\n' "state: judging" "center: $center" "limit: 100000" | diff - state
-# and the terms that trace-cmd puts around a filter are not saved
+# The terms that trace-cmd adds to a filter are not saved
 grep -qx "filter: $named" recording.limits || die "saved while recording: $(cat recording.limits)"
 same 1 "$("$ctlchart" --format=csv rec.dat | grep -c '^waits,')" "alarms under trace-cmd"
-# what the alarms of that trace tell is the same again
+# The alarms of that trace give the same file again
 same "limit: 100000" "$("$ctlchart" save rec.dat | grep '^limit:')" "limit of a trace's alarms"
 echo 0 >$tracing/events/$wait/filter
 
-# --- times, instances, given limits, and a dry run in a shell
+# --- times, instances, fixed limits, and a dry run in a shell
 mkdir $tracing/instances/disk
 cat >pairs.limits <<'END'
 event: block:block_rq_complete
@@ -97,14 +97,14 @@ for way in direct shell; do
 	fi
 	grep -qx 'limit: 5000000 ns' "$disk" || die "$(cat "$disk")"
 	grep -qx 'center: 800000 ns' "$disk" || die "$(cat "$disk")"
-	same 'fixed limit' "$(line state)" "state of a given limit"
-	same 77 "$(line limit)" "a given limit"
+	same 'fixed limit' "$(line state)" "state with a fixed limit"
+	same 77 "$(line limit)" "the fixed limit"
 	[ $way = shell ] || "$ctlchart" save --instance disk | grep -qx 'instance: disk' || die "no instance"
 	echo 0 >"${disk%/*}/filter"
 	echo 0 >$tracing/events/$wait/filter
 done
 
-# --- by= and rules=: each part has its lines again, and judges by them
+# --- by= and rules=: each part gets its lines back, and judges by them
 of() { # pid, value...
 	local pid=$1
 	shift
@@ -131,7 +131,7 @@ parts | diff learnt - || die "not the same parts"
 of 1 7000
 of 2 7000
 same 1 "$(line alarms | sed 's/,.*//')" "alarms of the loaded parts"
-# without their zones there is nothing to judge groups by
+# Without zones, groups cannot be judged
 sed /^zones/d parts.limits >no-zones.limits
 if "$ctlchart" load no-zones.limits >out 2>err; then die "loaded rules= without zones:"; fi
 grep -q 'has rules=, which need zones: here' err || die "$(cat err)"
@@ -141,7 +141,7 @@ if "$ctlchart" load few.limits >out 2>err; then die "loaded two parts into one";
 grep -q 'no chart is left for sched_stat_iowait.delay\[pid=2\]: charts=' err || die "$(cat err)"
 echo 0 >$tracing/events/$wait/filter
 
-# --- what the kernel refuses
+# --- errors of the kernel
 refused() { # pattern line...
 	local pattern=$1
 	shift
@@ -171,7 +171,7 @@ fi
 grep -q 'Permission denied: run this as root$' err || die "$(cat err)"
 rmdir $tracing/instances/disk
 
-# --- sim: the same values, so exactly the same limit and alarms, setting by setting
+# --- sim: the same values, so exactly the same limits and alarms, for each setting
 settings=("limit=individuals scale=log" "limit=median scale=log"
 	"limit=individuals scale=linear" "limit=median scale=linear")
 call() { # setting
@@ -181,7 +181,7 @@ for i in "${!settings[@]}"; do
 	mkdir "$tracing/instances/s$i"
 	call "${settings[i]}" >"$tracing/instances/s$i/events/$wait/filter"
 done
-# An injected event is in the instance whose file is written: each value goes to all.
+# An event that is injected into one instance is recorded in that one only: each value goes to all.
 echo 1 >$tracing/tracing_on
 : >$tracing/trace
 echo 1 >$tracing/events/$wait/enable

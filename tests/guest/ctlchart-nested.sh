@@ -4,7 +4,7 @@
 # timeout: 60
 #
 # An interrupt ends an interval of a chart while an alarm of that chart is being written.
-# Each of the two alarms, and each value event, has its own start, process and keys.
+# Each of the two alarms, and each value event, has the right start, process and keys.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -24,12 +24,12 @@ echo 2 >$nested/interrupt
 echo 1 >$nested/end
 same 1 "$(cat $nested/interrupts)" "interrupts while an alarm was written"
 
-# begun KEY: when, in us
+# begun KEY: print the time of its start, in us
 begun() {
 	sed -n "s/.* \\([0-9]*\\)\\.\\([0-9]*\\): nested_begin: key=$1\$/\\1\\2/p" "$tracing/trace"
 }
 
-# told EVENT KEY FIELD: its number in the event of that key
+# told EVENT KEY FIELD: print the field of the event with that key
 told() {
 	sed -n -E "s/.* $1: .*\\b$3=([0-9]*).* keys=(key=$2|\\{0x$2(,0x0)?\\})\$/\\1/p" "$tracing/trace"
 }

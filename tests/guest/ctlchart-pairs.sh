@@ -3,9 +3,8 @@
 # vm: --cpus 4
 # timeout: 1800
 #
-# Many pairs of real events on four processors: each of them is accounted for,
-# none is left, and nothing enters the ring. fio and the disk count for
-# themselves.
+# Many pairs of real events on four processors: each pair is accounted for, none is left in
+# flight, and nothing is written to the ring buffer. fio and the disk have their own counts.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

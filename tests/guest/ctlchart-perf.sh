@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# perf's own filters refuse ctlchart(), with an error and without a chart; they take
-# ordinary filters as ever, beside a chart in ftrace.
+# perf's own filters refuse ctlchart(), with an error and without a chart; they still accept
+# ordinary filters, while ftrace has a chart.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

@@ -4,10 +4,10 @@
 # module: storm
 # timeout: 180
 #
-# Alarms in the ring buffer: the bytes that each takes, by the ring buffer's own pages.
-# Whatever is lost of the limit events (the ring buffer was overwritten, the file begins in
-# the middle), an alarm names its own chart and limit, or says that it cannot; also in an
-# instance, and beside others in one file.
+# Alarms in the ring buffer: the bytes of each, by the ring buffer's own pages.  Whatever limit
+# events are lost (the ring buffer was overwritten, the file begins in the middle), an alarm
+# names the right chart and limit, or says that it cannot; also in an instance, and with other
+# instances in the same file.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -17,20 +17,20 @@ complete=$tracing/events/storm/storm_end
 tools=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools
 other=$tracing/instances/other
 
-# pairs FIRST COUNT: one start and one end of each key, on all CPUs
+# pairs FIRST COUNT: make a start and an end for each key, on all CPUs
 pairs() {
 	echo "begin $1 $2" >$fire
 	echo "end $1 $2" >$fire
 }
 
-# check FILE CHARTS [all|some [OPTION...]]: CHARTS has "name number" lines; all must be named, or
-# some; OPTIONs are for ctlchart
+# check FILE CHARTS [all|some [OPTION...]]: CHARTS has "name number" lines; all alarms, or some,
+# must name theirs; OPTIONs are for ctlchart
 check() {
 	trace-cmd report -N "$1" >numbers 2>/dev/null
 	TRACEEVENT_PLUGIN_DIR=$tools/plugins trace-cmd report "$1" >names 2>/dev/null
 	"$tools/bin/ctlchart" --format=csv "${@:4}" "$1" >csv 2>notes || die "ctlchart failed: $(cat notes)"
 	python3 "$TRACERIG_TOP/tests/guest/ring_alarms.py" "$2" numbers names csv "${3:-some}" ||
-		die "$1: alarms are not what they were"
+		die "$1: alarms name other charts or limits"
 }
 
 numbers_of() { # event's directory
@@ -49,10 +49,10 @@ echo 0 >$tracing/tracing_on
 python3 "$TRACERIG_TOP/tests/guest/ring_bytes.py" "$tracing" "$(get alarms)" 72
 echo 0 >"$complete/filter"
 
-# --- an instance and two charts of one event, in ring buffers that are overwritten; the
-# limit changes all the time, and a pair's key says which one was in force
+# --- an instance and two charts of one event, in ring buffers that are overwritten; the limit
+# changes all the time, and a pair's key contains the limit in force
 
-# begin KIB: both, afresh. trace-cmd extract -B removes the instance
+# begin KIB: begin both again. trace-cmd extract -B removes the instance
 begin() {
 	echo "$1" >$tracing/buffer_size_kb
 	echo 'ctlchart(storm_begin, low, key, ucl=1ns, name=one) && ctlchart(storm_begin, key, ucl=1ns, name=two)' \
@@ -78,8 +78,8 @@ rounds() {
 		pairs $((round << 32)) "$3"
 	done
 }
-# A buffer holds a round, with two alarms and an event of 176 bytes for each pair: on a slow
-# host one CPU can have all pairs of the last round, and its limits are not overwritten
+# A buffer holds one round, with two alarms and an event of 176 bytes for each pair: on a slow
+# host one CPU may have all pairs of the last round, and its limits are not overwritten
 begin 128
 rounds 1 40 500
 echo 0 >$tracing/tracing_on
@@ -90,8 +90,8 @@ trace-cmd extract -B other -o other.dat >/dev/null 2>&1 || die "trace-cmd extrac
 check main.dat main.charts
 check other.dat other.charts some --instance=other
 
-# --- limit events are lost, and come again after two seconds of the clock: from there
-# on all is known, in both ring buffers
+# --- limit events are lost, and repeated after two seconds of the clock: from then on all
+# alarms are named, in both ring buffers
 
 begin 1408
 rounds 50 50 20
@@ -132,6 +132,6 @@ TRACEEVENT_PLUGIN_DIR=$tools/plugins trace-cmd report multi.dat >names 2>/dev/nu
 "$tools/bin/ctlchart" --format=csv multi.dat >csv
 "$tools/bin/ctlchart" --format=csv --instance=other multi.dat | tail -n +2 >>csv
 python3 "$TRACERIG_TOP/tests/guest/ring_alarms.py" all.charts numbers names csv all ||
-	die "two instances in one file: alarms are not what they were"
+	die "two instances in one file: alarms name other charts or limits"
 [ ! -d "$other" ] || rmdir "$other"
 rmmod storm

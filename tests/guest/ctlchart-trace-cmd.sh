@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
 #
-# Stock trace-cmd: it adds terms of its own to the filter and the chart goes on;
-# the report has each alarm behind its event and no other; name= keeps the limit
-# from one recording to the next.
+# Stock trace-cmd: it adds terms to the filter, and the chart goes on; in the report each alarm
+# follows its event, and there are no other events; name= keeps the limit from one recording to
+# the next.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -14,7 +14,7 @@ null_disk slow irqmode=2 completion_nsec=200000000
 slow=$disk
 export fast slow
 
-# record FILE CALL FUNCTION: FUNCTION is what runs while trace-cmd records
+# record FILE CALL FUNCTION: FUNCTION runs while trace-cmd records
 record() {
 	declare -f "$3" >work.sh
 	trace-cmd record -o "$1" -e block:block_rq_complete -f "$2" -e ctlchart \
@@ -40,20 +40,20 @@ check_report() {
 	/ block_rq_complete: / { last[cpu] = $0 }
 	/ ctlchart_alarm: / {
 		sector = $0
-		# Words: dev, and two of the sector
+		# Keys as words: dev, and two for the sector
 		sub(/.* keys=[0-9]* /, "", sector)
 		sub(/ 0$/, "", sector)
-		if (last[cpu] !~ " " sector " \\+ 8 ") { print "not behind its event: " $0; bad = 1 }
+		if (last[cpu] !~ " " sector " \\+ 8 ") { print "not after its event: " $0; bad = 1 }
 		last[cpu] = ""
 	}
 	END { exit bad }' text || {
 		cat text
-		die "$1: alarms are not behind their events"
+		die "$1: alarms do not follow their events"
 	}
 }
 
-# 40 fast reads and 6 slow ones under a limit between them. A fast read that its
-# reader saw to be slow (the machine is busy) may alarm as well.
+# 40 fast reads and 6 slow ones, with a limit between them. A fast read that was slow by its
+# reader's clock (the machine is busy) may alarm as well.
 mixed() {
 	grep -q '(common_pid' "$complete/filter" || die "trace-cmd added no terms: $(cat "$complete/filter")"
 	same 1 "$(grep -c '^chart: ' "$complete/ctlchart")" charts
@@ -91,7 +91,7 @@ learn() {
 named=$(call samples=100 learn=0 name=disk)
 record first.dat "$named" learn
 
-# is there in the next, and judges its first values
+# is used in the next one, and judges its first values
 use() {
 	same judging "$(sed -n 's/^state: //p' "$complete/ctlchart")" "state in the second recording"
 	same "$(cat limit.ns)" "$(get limit)" "the limit in the second recording"
@@ -103,7 +103,7 @@ use() {
 record second.dat "$named" use
 check_report second.dat 2
 
-# but not under another name
+# but not by a chart of another name
 other() {
 	same learning "$(sed -n 's/^state: \([a-z]*\).*/\1/p' "$complete/ctlchart")" "state of another name"
 }

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# A disk that is fast and one that takes 200 ms for everything: each slow read
-# alarms, and no read alarms that by its reader's own clock, which sees more than
-# the chart's, took no longer than the limit. Once with a limit that is given,
-# once with one that is learnt.
+# A fast disk, and one that needs 200 ms for every read: each slow read alarms, and no read
+# alarms that was within the limit by its reader's own clock, which measures more than the
+# chart's.  Once with a fixed limit, once with one that is learnt.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -15,7 +14,7 @@ fast=$disk
 null_disk slow irqmode=2 completion_nsec=$delay
 slow=$disk
 
-# What dev is in the events, major << 20 | minor
+# The value of dev in the events, major << 20 | minor
 dev() {
 	local IFS=:
 	# shellcheck disable=SC2046 # two numbers
@@ -23,7 +22,7 @@ dev() {
 	echo $(($1 << 20 | $2))
 }
 
-# Reads of both disks, and what must come of them by the limit
+# Read both disks, and check the alarms against the limit
 check() { # limit's name
 	local n limit
 	: >fast.log
@@ -37,7 +36,7 @@ check() { # limit's name
 	if [ "$limit" -eq 0 ] || [ "$limit" -ge $delay ]; then
 		die "$1 limit: $limit ns"
 	fi
-	# dev, sector and duration of each alarm; keys are words: dev, and two of the sector
+	# dev, sector and duration of each alarm; keys as words: dev, and two for the sector
 	perl -pe 's/0x([0-9a-f]+)/hex $1/ge if / ctlchart_alarm: /' "$tracing/trace" >trace
 	sed -n 's/.* ctlchart_alarm: .* duration=\([0-9]*\) .* keys={\([0-9]*\),\([0-9]*\),0}$/\2 \3 \1/p' \
 		trace >alarms
@@ -52,9 +51,9 @@ check() { # limit's name
 		next
 	}
 	{ dev = FILENAME == "slow.log" ? slow : fast }
-	FILENAME == "slow.log" && !seen[dev, $1] { print "slow but no alarm: " $0; bad = 1 }
+	FILENAME == "slow.log" && !seen[dev, $1] { print "slow, without an alarm: " $0; bad = 1 }
 	FILENAME == "slow.log" && duration[dev, $1] < delay { print "the alarm is short: " duration[dev, $1]; bad = 1 }
-	FILENAME == "fast.log" && $2 <= limit && seen[dev, $1] { print "alarm but fast: " $0; bad = 1 }
+	FILENAME == "fast.log" && $2 <= limit && seen[dev, $1] { print "an alarm of a fast read: " $0; bad = 1 }
 	seen[dev, $1] { found += seen[dev, $1] }
 	seen[dev, $1] > 1 { print "two alarms: " $0; bad = 1 }
 	seen[dev, $1] && duration[dev, $1] > $2 { print "longer than the reader waited: " $0; bad = 1 }
@@ -63,14 +62,14 @@ check() { # limit's name
 		exit bad
 	}' alarms slow.log fast.log || die "$1 limit of $limit ns: wrong alarms"
 	echo "$1 limit of $limit ns: $(wc -l <alarms) alarms"
-	# Each alarm stands behind its event, and no other event is there
+	# Each alarm follows its event, and there are no other events
 	awk '
 	/ block_rq_complete: / { n++; last = $0; next }
 	/ ctlchart_alarm: / {
 		sector = $0
 		sub(/.* keys=\{[0-9]*,/, "", sector)
 		sub(/,0\}$/, "", sector)
-		if (last !~ " " sector " \\+ 8 ") { print "not behind its event: " $0; bad = 1 }
+		if (last !~ " " sector " \\+ 8 ") { print "not after its event: " $0; bad = 1 }
 		last = ""
 		n--
 	}

@@ -4,9 +4,9 @@
 # module: storm
 # timeout: 300
 #
-# Everything that can be done to charts is done to them at once, at random, while
-# their events happen on all CPUs. TRACERIG_STORM: for how many seconds, and
-# TRACERIG_SEED: from which random numbers. tests/full/storm takes an hour.
+# All operations on charts at once, at random, while their events occur on all CPUs.
+# TRACERIG_STORM: the number of seconds; TRACERIG_SEED: the seed. tests/full/storm runs this for
+# an hour.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Given the kernel's own values (ctlchart_value), the desk comes to exactly what the
-# kernel came to: limits, counts and alarms, one by one, for each setting.  Reads of
-# four processes that a timer interrupt completes on any CPU; some of a slow disk.
+# From the kernel's own values (ctlchart_value), the desk computes exactly the kernel's limits,
+# counts and alarms, one by one, for each setting.  Reads of four processes that a timer
+# interrupt completes on any CPU; some of a slow disk.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ctlchart=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ctlchart
@@ -32,12 +32,12 @@ for i in "${!settings[@]}"; do
 	cat "$dir/ctlchart" >"v$i.state"
 done
 
-# alarms ARGUMENT...: but for when they were written
+# alarms ARGUMENT...: print them, without the times at which they were written
 alarms() {
 	"$ctlchart" --format=csv "$@" | cut -d , -f 1,2,4- | sort
 }
 
-# which removes the instances, too
+# This removes the instances, too
 trace-cmd extract -a -o v.dat >log 2>&1 || die "$(cat log)"
 alarms=0
 for i in "${!settings[@]}"; do
@@ -53,7 +53,7 @@ for i in "${!settings[@]}"; do
 done
 [ "$alarms" -ge 100 ] || die "$alarms alarms are too few to compare"
 
-# Other settings on the same values: the one that the kernel had is among them
+# Other settings on the same values; the kernel's setting is one of them
 "$ctlchart" sim -e block:block_rq_complete -f "$(call ucl=4ms)" --grid ucl=4ms,40ms --instance v7 v.dat >compared
 cat compared
-grep -q 'values of this chart in the kernel' compared || die "sim did not take them"
+grep -q 'values of this chart in the kernel' compared || die "sim did not use them"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: fault_check.py LOG REPORT
 
-Compare what faultwork wrote down with the io_fault events in a trace-cmd report:
-each touch of a page that was not there has one, and no other has.
+Compare the log of faultwork with the io_fault events in a trace-cmd report: each touch of a
+page that was not in memory has one event, and no other touch has.
 """
 import collections
 import re
@@ -18,7 +18,7 @@ EVENT = re.compile(
     r"duration=(?P<duration>\d+) tgid=(?P<tgid>\d+) flags=(?P<flags>[\w|]*) type=(?P<type>\w+) "
     r"dev=(?P<dev>\d+:\d+) id=(?P<id>\d+) name=(?P<name>.*) offset=(?P<offset>\d+) "
     r"address=(?P<address>\w+) ip=(?P<ip>\w+) stack=0$")
-# What a touch makes of the flags, besides "read" and "again"
+# The flags for each kind of touch, other than "read" and "again"
 FLAGS = {"load": set(), "store": {"write"}, "exec": {"exec"}, "write": {"kernel"},
          "populate": {"kernel"}, "readv": {"kernel", "remote"}}
 
@@ -50,7 +50,7 @@ def events_of(path, program):
 
 
 def assign(event, touches):
-    """To the touch of that page by that thread at that time: there is one."""
+    """Return: the touch of that page by that thread at the event's time, which must exist."""
     mine = [t for t in touches if t["tid"] == event["tid"] and t["offset"] == event["offset"] and
             t["start"] <= event["start"] <= event["start"] + event["duration"] <= t["end"]]
     if len(mine) != 1:
@@ -81,7 +81,7 @@ def compare(touch, event, program):
 
 
 def check_touch(touch):
-    """Return: whether it was just being read when the program looked, and was there then."""
+    """Return: whether the page was being read when the program looked, and was read by then."""
     reads = ["read" in e["flags"] for e in touch["events"]]
     phase = touch["phase"]
     if phase == "frozen":
@@ -89,12 +89,12 @@ def check_touch(touch):
             bad(f"frozen: {touch}")
     elif touch["resident"]:
         if reads:
-            bad(f"an event of a page that was there: {touch}")
+            bad(f"an event of a page in memory: {touch}")
     elif phase == "waits":
         if reads != [False] * (touch["sleeps"] > 0) or touch["majors"]:
-            bad(f"waited for another's read: {touch}")
+            bad(f"waited for a read by another thread: {touch}")
     elif phase == "shared":
-        # The file system may have it wait again before it writes
+        # The file system may make it wait again before a write
         if sum(reads) != 1 or not reads[0] or len(reads) > 2:
             bad(f"shared: {touch}")
     elif phase in ("sequential", "normal"):
@@ -121,7 +121,7 @@ def main():
         kind = "none" if not touch["events"] else \
             "read" if "read" in touch["events"][0]["flags"] else "waited"
         count[touch["phase"], kind] += 1
-    # Each phase was what it was to be
+    # Check that each phase did what it is for
     for phase, kind, least in (("random", "read", 60), ("there", "none", 60), ("same", "read", 20),
                                ("waits", "waited", 20), ("frozen", "waited", 1),
                                ("private", "read", 10), ("copy", "none", 5), ("shared", "read", 10),
@@ -132,7 +132,7 @@ def main():
             bad(f"only {count[phase, kind]} of {phase} {kind}")
     for phase, n in late.items():
         if n > 5:
-            bad(f"{phase}: {n} pages came between two looks")
+            bad(f"{phase}: {n} pages were read between two looks")
     waits = [t for t in touches if t["events"] and "read" not in t["events"][0]["flags"]]
     print("#", ", ".join(f"{p} {k} {n}" for (p, k), n in sorted(count.items())))
     end(f"{len(touches)} touches, {len(events)} events, {len(waits)} that only waited, of which",

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Real faults, injected at known moments: what does ctlchart keep of them?
+"""Real faults, injected at known moments: which alarms does ctlchart raise?
 
 usage: faults.py [FAULT...]
 
-For each fault a workload of one operation after the other, each timed by the
-process that waits for it.  The chart learns from operations without a delay;
-then some are delayed.  Of the alarms
-    every operation that was delayed must have one, and
-    every one must be of an operation that by its own clock took longer than the
-    limit: what is none of the injected ones, but slow, is a good alarm as well.
+For each fault a workload does one operation after the other, each timed by the process that
+waits for it.  The chart learns from operations without a delay; then some are delayed.
+Every operation that was delayed must have an alarm, and every alarm must be of an operation
+that was longer than the limit by its own clock: an operation that was slow for another reason
+is a correct alarm as well.
 """
 import errno
 import glob
@@ -24,8 +23,8 @@ import time
 TRACING = "/sys/kernel/tracing"
 LEARN = "learn=2s"
 FAULTS = 20		# operations that are delayed
-BETWEEN = 15		# and those between two of them
-# Seconds; on a slow or busy host also operations without a delay take longer
+BETWEEN = 15		# and operations between two of them
+# Seconds; on a slow or busy host operations without a delay also take longer
 DELAY = 0.06 * min(int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1)), 5)
 
 
@@ -44,7 +43,7 @@ def run(*command):
 
 
 def fair_server(cpu, runtime):
-    """The time of each second, in ns, that the fair class keeps from real-time tasks; the one before."""
+    """Set the time per second, in ns, that the fair class keeps from real-time tasks. Return: the previous one."""
     path = f"/sys/kernel/debug/sched/fair_server/cpu{cpu}/runtime"
     before = read(path)
     write(path, runtime)
@@ -52,7 +51,7 @@ def fair_server(cpu, runtime):
 
 
 class Chart:
-    """The filter of one event, and its alarms; several, if an operation has many such events."""
+    """The filter of one event, and its alarms; more than one if an operation has several such events."""
 
     def __init__(self, event, filter, several=False):
         self.dir = f"{TRACING}/events/{event}"
@@ -69,14 +68,14 @@ class Chart:
         return not re.search(r"^state: judging", read(self.dir + "/ctlchart"), re.M)
 
     def alarms(self):
-        """(a moment of it, duration) of each; every one must be there, and its event before it."""
+        """Return: (a moment in it, duration) of each alarm; none may be missing, and each follows its event."""
         found, event = [], 0
         for line in read(TRACING + "/trace").splitlines():
             if " ctlchart_alarm: " in line:
                 stamp, start, duration = re.search(
                     r" (\d+\.\d{6}): .* start=(\d+) duration=(\d+) ", line).groups()
-                # Stamps of a process lie outside of those of the kernel.  A number
-                # that an event carries has no start: it was there with its alarm.
+                # Time stamps of a process lie outside of the kernel's.  A number in an event
+                # has no start: it existed when its alarm was written.
                 middle = int(start) + int(duration) // 2
                 at = middle if int(start) else int(stamp.replace(".", "")) * 1000
                 found.append((at, int(duration)))
@@ -101,12 +100,12 @@ class Operation:
 
 
 def judge(name, chart, operations):
-    """Print the row of a fault; whether all is right."""
+    """Print the row of a fault. Return: whether all is right."""
     write(chart.dir + "/enable", "0")
     limit, wrong = chart.number("limit"), []
     others = 0
     for at, duration in chart.alarms():
-        # what this program did before has no operation
+        # What this program did before has no operation
         if at < operations[0].begin:
             continue
         of = [o for o in operations if o.begin <= at <= o.end]
@@ -136,7 +135,7 @@ def judge(name, chart, operations):
 
 
 def operate(chart, operation, delay=lambda on: None):
-    """operation(whether it is to be slow), with delay() around the slow ones."""
+    """Run operation(slow?), with delay() around the slow ones."""
     operations = []
     until = time.monotonic() + 30 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1))
     while chart.is_learning():
@@ -162,7 +161,7 @@ class Disk:
     """Reads of 4 KiB, past the page cache."""
 
     def __init__(self, path):
-        # A disk that is found in the background is seen before it can be opened.
+        # A disk that is found in the background has a name before it can be opened.
         self.fd = None
         while self.fd is None:	# the vm's timeout ends it
             try:
@@ -179,7 +178,7 @@ class Disk:
 
 
 def dm_delay():
-    """A range of sectors that the device mapper serves late."""
+    """A range of sectors that the device mapper delays."""
     base = "/sys/kernel/config/nullb/faults"
     os.mkdir(base)
     for attribute, value in (("size", "1024"), ("blocksize", "4096"), ("power", "1")):
@@ -187,7 +186,7 @@ def dm_delay():
     table = (f"0 1000000 linear /dev/faults 0\n"
              f"1000000 80000 delay /dev/faults 1000000 {int(DELAY * 1000)}\n")
     subprocess.run(["dmsetup", "create", "--noudevsync", "--noudevrules", "faults"], input=table, text=True, check=True)
-    # no udev in the guest: under the kernel's own name
+    # The guest has no udev: use the kernel's name
     name = [f for f in glob.glob("/sys/block/dm-*/dm/name") if read(f) == "faults\n"][0]
     disk = Disk("/dev/" + name.split("/")[3])
     chart = Chart("block/block_bio_complete",
@@ -206,7 +205,7 @@ def dm_delay():
 
 
 class ScsiDebug:
-    """A disk that serves requests in 0.3 ms, or is slow for a while."""
+    """A disk that serves requests in 0.3 ms, or is slow for some time."""
     driver = "/sys/bus/pseudo/drivers/scsi_debug"
 
     def __init__(self):
@@ -220,7 +219,7 @@ class ScsiDebug:
         self.block = 0
 
     def take(self, nanoseconds):
-        # refused while there are commands, as of the search for partitions
+        # Refused while commands are in flight, for example of the search for partitions
         while True:
             try:
                 return write(self.driver + "/ndelay", nanoseconds)
@@ -242,7 +241,7 @@ class ScsiDebug:
 
 
 def scsi_debug():
-    """A disk that is slow for a while."""
+    """A disk that is slow for some time."""
     scsi = ScsiDebug()
     chart = Chart("block/block_rq_complete",
                   f"dev == {scsi.disk.dev} && ctlchart(block_rq_issue, dev, sector, {LEARN})")
@@ -288,7 +287,7 @@ def syscall():
 
 
 def synthetic():
-    """The same, as a number in a synthetic event."""
+    """The same as a number in a synthetic event."""
     pipe = Pipe()
     write(TRACING + "/synthetic_events", "fault_read u64 lat")
     enter, leave = (f"{TRACING}/events/syscalls/sys_{which}_read/trigger" for which in ("enter", "exit"))
@@ -306,9 +305,9 @@ def synthetic():
 
 
 def cpu_hog():
-    """A task that wants the processor while one of a higher class has it."""
+    """A task that needs the CPU while a task of a higher class uses it."""
     os.sched_setaffinity(0, {0})
-    # or it gets the processor within a delay once a second
+    # Otherwise it gets the CPU within a delay once per second
     before = fair_server(0, "0")
     chart = Chart("sched/sched_switch",
                   f"next_pid == {os.getpid()} && ctlchart(sched_waking, pid:next_pid, dup=last, {LEARN})")
@@ -321,7 +320,7 @@ def cpu_hog():
             order = os.read(go, 1)
             if not order:
                 os._exit(0)
-            # on the same processor: who is woken from sleep cannot run before this is over
+            # On the same CPU: a task that is woken up cannot run before this is over
             while read(f"/proc/{os.getppid()}/stat").rsplit(")", 1)[1].split()[0] != "S":
                 time.sleep(0.0003)
             os.write(wake, b"x")
@@ -344,12 +343,12 @@ def cpu_hog():
 
 
 class Link:
-    """Two ends of a link; a frame goes from one to the other."""
+    """Two ends of a link; a frame is sent from one to the other."""
 
     def __init__(self):
         run("ip", "link", "add", "faults0", "type", "veth", "peer", "name", "faults1")
         for end in ("faults0", "faults1"):
-            # or the kernel sends frames of its own
+            # Otherwise the kernel sends frames itself
             write(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6", "1")
             run("ip", "link", "set", end, "up")
         kind = 0x88b5  # for experiments
@@ -370,7 +369,7 @@ class Link:
 
 
 def network():
-    """A queue that holds packets for a while."""
+    """A queue that holds packets for some time."""
     link = Link()
     run("tc", "qdisc", "add", "dev", "faults0", "root", "netem", "delay", "0ms")
     chart = Chart("net/net_dev_xmit", f"len == {len(link.frame)} && ctlchart(net_dev_queue, skbaddr, {LEARN})")
@@ -399,7 +398,7 @@ class Delayed:
 
 
 def function():
-    """A function of the kernel that is late for processes of one name, for all others not."""
+    """A function of the kernel that is late for processes of one name only."""
     chosen = Delayed("pipe_read", "comm=pathfault-slow")
     source, sink = os.pipe()
     chart = Chart("syscalls/sys_exit_read",
@@ -420,7 +419,7 @@ def function():
 
 
 def irq():
-    """An interrupt handler, that of a disk, that takes long."""
+    """An interrupt handler, of a disk, that runs for a long time."""
     os.sched_setaffinity(0, {0})
     number = int(re.search(r"^ *(\d+):.* virtio\d+-req\.0$", read("/proc/interrupts"), re.M).group(1))
     disk = Disk("/dev/vda")
@@ -439,7 +438,7 @@ def irq():
 
 
 def softirq():
-    """The softirq that receives packets, which takes long."""
+    """The softirq that receives packets, which runs for a long time."""
     # On one processor: an operation cannot end before the softirq that it raised
     os.sched_setaffinity(0, {0})
     link = Link()

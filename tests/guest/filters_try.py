@@ -4,9 +4,9 @@
 
 usage: filters_try.py COUNT SEED
 
-A filter that is taken reads back as it was written, and taken once more it makes
-the same charts.  One that is refused leaves its reason in the filter's file, and in
-error_log with a caret below a character of the filter, or behind the last one.
+A filter that is accepted reads back as it was written, and written once more it makes the same
+charts.  One that is refused leaves its reason in the filter's file, and in error_log with a
+caret below a character of the filter, or after the last one.
 """
 import collections
 import errno
@@ -17,8 +17,8 @@ import sys
 import filters
 
 TRACING = b"/sys/kernel/tracing/"
-# What the kernel returns for filters: for unbalanced parentheses and quotes it is
-# a number from -1 to -3, and for a term without a field -1
+# The kernel's errors for filters: for unbalanced parentheses and quotes a number from -1 to
+# -3, and for a term without a field -1
 REFUSED = (errno.EINVAL, errno.EPERM, errno.ENOENT, errno.ESRCH)
 # Reasons that are not ctlchart's
 STOCK = (b"Invalid operator", b"Too many '('", b"Too few '('", b"Missing matching quote", b"Operand too long",
@@ -48,10 +48,10 @@ def expect(holds, what, *details):
 
 def check_taken(path):
     shown = read(path + b"/filter")
-    expect(shown == text + b"\n", "it reads back otherwise", shown)
+    expect(shown == text + b"\n", "it reads back differently", shown)
     charts = read(path + b"/ctlchart")
     write(path + b"/filter", text)
-    expect(read(path + b"/filter") == shown, "it reads back otherwise the second time")
+    expect(read(path + b"/filter") == shown, "it reads back differently the second time")
     again = read(path + b"/ctlchart")
     expect(re.findall(rb"^chart: .*|^call: .*|^method: .*", charts, re.M) ==
            re.findall(rb"^chart: .*|^call: .*|^method: .*", again, re.M),
@@ -67,7 +67,7 @@ def check_refused(path):
     expect(entry, "it is not in error_log", log)
     expect(entry[2] == text, "error_log has another filter", log)
     column = len(entry[3]) - len("  Command: ")
-    # The kernel's own mistakes count from one
+    # The kernel's own positions count from one
     own = entry[1] not in STOCK
     expect(0 <= column <= len(text) + (not own), "the caret is not below the filter", log)
     return entry[1].decode()
@@ -96,9 +96,9 @@ for _ in range(count):
     else:
         taken += 1
         charts += check_taken(path)
-    # Names are those of an instance's: let them go
+    # Names belong to an instance: remove it
     write(path + b"/filter", b"0")
-expect(taken and charts and mistakes, "nothing was taken, or nothing refused")
+expect(taken and charts and mistakes, "nothing was accepted, or nothing refused")
 print(f"{count} filters: {taken} taken with {charts} charts; refused:")
 for mistake, n in mistakes.most_common():
     print(f"{n:6} {mistake}")

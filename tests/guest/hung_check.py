@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: hung_check.py open|ends DISK FILE
 
-The io_pending events in report.txt against the faults in hungwork's log.
+Compare the io_pending events in report.txt with the faults in hungwork's log.
 """
 import re, sys
 EVENT = re.compile(
@@ -18,7 +18,7 @@ left = len(pending)
 for tgid, tid, dev, inode, offset, address, start, end, how, function in faults:
     start, end, function = int(start), int(end), int(function)
     mine = [e for e in pending if (e["pid"], e["dev"], e["id"]) == (tid, dev, inode)]
-    # One a second, but a guest on a busy host may skip some
+    # One event per second, but a guest on a busy host may skip some
     assert mine, (how, events)
     last = 10**9
     for e in mine:
@@ -35,6 +35,6 @@ for tgid, tid, dev, inode, offset, address, start, end, how, function in faults:
     assert len(ended) == (ends == "ends"), ended
     assert not ended or int(ended[0]["duration"]) > int(mine[-1]["duration"]), ended
     left -= len(mine)
-# And of nothing else that it did
+# And no event of the program's other operations
 assert not left, pending
 print(f"# {len(pending)} times")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Requests of a server that cause requests to another server, each in a network namespace of
-# its own, joined by veth: ioreq finds their parents, and what they waited for. The programs
-# keep logs, with numbers that are not in the trace.
+# Requests to a server that sends requests to another server, each in a network namespace,
+# joined by veth: ioreq finds the parents, and the critical paths. The programs write logs, with
+# numbers that are not in the trace.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
@@ -23,8 +23,8 @@ address app a2 10.1.0.2
 address app b1 10.2.0.2
 address db b2 10.2.0.3
 
-# One program, because Python takes its time to start: two servers, with a thread for each
-# connection, and a client with two threads
+# One program, because Python starts slowly: two servers, with a thread for each connection,
+# and a client with two threads
 
 trace-cmd record -q -b 8192 -e iosys:io_syscall -f 'comm == "web" || comm == "app" || comm == "db"' \
 	-o trace.dat python3 "$TRACERIG_TOP/tests/guest/ioreq_paths_load.py" >out 2>&1 || die "$(cat out)"

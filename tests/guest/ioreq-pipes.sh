@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# A pool of real worker processes and front ends, with pipes that several of them use: the byte
-# ranges show which front end handed which job to which worker, and thus the client that a
-# worker reads a file for. The name of the file is the truth.
+# A pool of worker processes and front ends, with pipes that several of them use: the byte ranges
+# show which front end gave each job to which worker, and thus the client that a worker reads
+# a file for. The name of the file is the truth.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 trace-cmd record -q -b 16384 -e iosys:io_syscall -o trace.dat python3 -B "$TRACERIG_TOP/tests/guest/ioreq_pipes_pool.py" >out 2>&1 || die "$(cat out)"

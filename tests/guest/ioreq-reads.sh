@@ -3,8 +3,8 @@
 # timeout: 120
 #
 # A program that reads a file from begin to end, and one that needs single bytes of a mapped
-# file: ioreq reports which of them causes reads of the disk that are not needed, and its sum
-# of all reads equals the disk's own count.
+# file: ioreq reports which of them causes unnecessary reads of the disk, and its sum of all
+# reads equals the disk's own count.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 null_disk reads memory_backed=1 size=128 irqmode=2 completion_nsec=50000

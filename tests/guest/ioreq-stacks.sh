@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# A program that logs twice for each request, and syncs once too often: ioreq names the
-# two places, and the source line that the slow call comes from.
+# A program that logs twice for each request, and syncs once too often: ioreq names both call
+# sites, and the source line of the slow call.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
@@ -44,7 +44,7 @@ int main(void)
 }
 END
 gcc -O2 -g -Wl,--build-id -o worker worker.c
-# The first time tables of what is new are not there yet
+# The tables of new files are not built in the first run
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	trace-cmd record -q -b 8192 -e iosys:io_syscall -e iosys:io_stack -e iosys:io_map -o trace.dat ./worker \
 		>out 2>&1 || die "$(cat out)"

@@ -23,7 +23,7 @@ wait $load || true
 END
 exec 9<"$TRACERIG_TOP/README.md"
 
-# iosys in an instance of its own, and the recipe as the man page has it
+# iosys in an instance, and the recipe of the man page
 mkdir "$tracing/instances/iosys"
 echo mono >"$tracing/instances/iosys/trace_clock"
 echo 8192 >"$tracing/instances/iosys/buffer_size_kb"
@@ -43,5 +43,5 @@ rmdir "$tracing/instances/iosys"
 "$ioreq" --format=chrome trace.dat >stock.json || die "ioreq fails"
 "$ioreq" --format=json trace.dat >sums.json || die "ioreq fails"
 "$ioreq" --by=comm,call --top=8 trace.dat >out || die "ioreq fails"
-grep -q '^  kernel without iosys: byte ranges of streams are unknown, so no requests$' out || die "text does not say that it is a stock kernel's"
+grep -q '^  kernel without iosys: byte ranges of streams are unknown, so no requests$' out || die "the text report does not say that the trace is from a kernel without iosys"
 python3 "$TRACERIG_TOP/tests/guest/ioreq_stock_check.py" || die "the calls are not those of the iosys events"

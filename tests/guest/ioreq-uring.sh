@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# A proxy that does everything by requests to io_uring, several results of one among them,
-# between real clients and a server: all of what they ask is found, as both sides saw it, and
-# which request to the server is for which one of a client's is what the proxy says.
+# A proxy that does all I/O by requests to io_uring, some with several results, between real
+# clients and a server: ioreq finds all requests, as both sides saw them, and the parent of each
+# request to the server is the one that the proxy logged.
 . "$TRACERIG_TOP/tests/guest/functions"
 
-clients=24	# that ask at the same time
+clients=24	# clients at the same time
 each=12
 
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
@@ -19,5 +19,5 @@ for mode in plain defer sqpoll; do
 		python3 -B "$TRACERIG_TOP/tests/guest/ioreq_uring_rig.py" $mode $clients $each >out 2>&1 || die "$mode: $(cat out)"
 	"$ioreq" --format=csv --requests trace.dat >requests.csv || die "ioreq fails"
 	"$ioreq" --format=otlp trace.dat >links.otlp || die "ioreq fails"
-	PYTHONPATH=$TRACERIG_TOP/tests/unit python3 -B "$TRACERIG_TOP/tests/guest/ioreq_uring_check.py" $mode $clients $each 0.95 || die "$mode: requests are not what they were" "$(cat requests.csv)"
+	PYTHONPATH=$TRACERIG_TOP/tests/unit python3 -B "$TRACERIG_TOP/tests/guest/ioreq_uring_check.py" $mode $clients $each 0.95 || die "$mode: the requests are not the true ones" "$(cat requests.csv)"
 done

@@ -9,7 +9,7 @@ links = result["links"]
 assert links["clients"] == 20 and links["followed"] == 30 and not links["ambiguous"] and not links["outlived"], links
 assert [(p["depth"], p["client"], p["server"], p["requests"]) for p in result["paths"]] == \
     [(0, "web", "app", 20), (1, "app", "db", 30)]
-# Each of the requests, with the queries that were made for it and no others
+# Each request, with the queries that were made for it and no others
 for r in result["slowest"]:
     number, = [n for n, (begin, end) in requests.items() if begin <= r["begin"] and r["begin"] + r["wait"] <= end and
                (n % 4) == sum(p["depth"] == 1 and p["step"] == "between" for p in r["waited_for"])]

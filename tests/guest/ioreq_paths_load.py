@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two servers and a client, each in a network namespace, that log what they ask."""
+"""Two servers and a client, each in a network namespace, with logs of their requests."""
 import ctypes, os, socket, threading, time
 libc = ctypes.CDLL(None, use_errno=True)
 

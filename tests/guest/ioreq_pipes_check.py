@@ -9,7 +9,7 @@ for r in csv.DictReader(open("requests.csv")):
     asked[r["client"], r["server"]] += int(r["answered"])
     ports |= {r["server_address"]} if r["server"] == "front" else set()
 assert asked == {("red", "front"): each, ("blue", "front"): each, ("front", "worker"): 2 * each}, asked
-# Each front end listens at a port of its own, and so is a server of its own
+# Each front end listens at another port, and so is a separate server
 assert len(ports) == 3, ports
 files = collections.Counter()
 for c in json.load(open("calls.json"))["calls"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Clients, front ends that hand their jobs through pipes to a pool of workers, and the workers."""
+"""Clients, front ends that pass their jobs through pipes to a pool of workers, and the workers."""
 import os, random, socket, struct
 
 from processes import become, exactly
@@ -7,7 +7,7 @@ from processes import become, exactly
 REQUESTS, FRONTS, WORKERS = 60, 3, 2
 random.seed(1)
 
-# A job is the front end's number, the length of the rest, and that
+# A job is the front end's number, the length of the rest, and the rest
 def work(jobs, answers):
     while head := exactly(lambda n: os.read(jobs, n), 8):
         front, length = struct.unpack("<II", head)
@@ -23,7 +23,7 @@ def front(number, listener, jobs, answer):
         s = listener.accept()[0]
         with s:
             while ask := s.recv(100):
-                # Less than PIPE_BUF: no other front end's job is within it
+                # Less than PIPE_BUF: no other front end's bytes are within the job
                 job = ask + b"." * random.randint(1, 3000)
                 os.write(random.choice(jobs), struct.pack("<II", number, len(job)) + job)
                 length, = struct.unpack("<I", exactly(lambda n: os.read(answer, n), 4))

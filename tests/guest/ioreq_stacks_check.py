@@ -16,7 +16,7 @@ def own(stack):
     return [at(f) for f in stack["frames"] if f["object"].endswith("/worker") and "line" in f]
 
 
-# The write is the same; who wants it are three places, of which main calls one from two
+# The write is the same; it is called from three call sites, two of which are in main
 write = group["write"]
 assert write["count"] == 120, write
 logged = ("log_line", "worker.c", line["write"])

@@ -2,7 +2,7 @@
 """ioreq-stock.sh: stock.json and sums.json against the events of iosys in iosys.txt."""
 import collections, json, re
 
-# What iosys says, as the kernel itself prints it
+# The events of iosys, as the kernel prints them
 iosys = collections.defaultdict(list)
 for line in open("iosys.txt", errors="replace"):
     m = re.search(r"-(\d+) +\[\d+\].* io_syscall: (\w+)=(-?\d+) bytes=(\d+) start=(\d+) duration=(\d+) tgid=(\d+) .*? type=(\w+) .*?name=(.*?) fd2=", line)
@@ -17,14 +17,14 @@ for e in events:
         stock[e["tid"]].append((e["name"], e["args"]["result"], e["args"]["bytes"], round(e["ts"] * 1000),
                                 round(e["dur"] * 1000), process[e["pid"]], e["args"]["object"]))
 
-# Each thread that both saw from its begin to its end: the same calls, one by one
+# Each thread that both recorded from its begin to its end: the same calls, one by one
 load = {pid for pid, calls in stock.items() if calls[0][5].startswith("load-")}
 assert len(load) == 3, (load, process)
 others = [pid for pid in stock if re.match("(bash|head|cat|sleep|mkfifo)-", stock[pid][0][5])]
 pairs = []
 for pid in [*load, *others]:
     a, b = stock[pid], iosys[pid]
-    # The shell that becomes trace-cmd's command was there before, and cat is killed later
+    # The shell that becomes trace-cmd's command ran before, and cat is killed later
     skip = len(b) - len(a) if pid in load else next(
         (k for k in range(len(b)) if [x[:2] for x in b[k:k + len(a)]] == [x[:2] for x in a]), None)
     assert skip is not None and (pid not in load or skip == 0), (pid, a[:3], b[:3], len(a), len(b))
@@ -34,7 +34,7 @@ for pid, x, y in pairs:
     assert x[:3] == y[:3], (x, y)
     assert pid not in load or x[5] == f"load-{y[5]}", (x, y)
 
-# Their times: what begins and ends a call may be interrupted between both events, now and then
+# Their times: an interrupt may come between the two events that begin, or end, a call
 close = sum(abs(x[4] - y[4]) <= 100_000 + y[4] / 4 for _, x, y in pairs)
 assert close > 0.9 * len(pairs), (close, len(pairs))
 base = sorted(y[3] - x[3] for _, x, y in pairs)[len(pairs) // 2]
@@ -43,7 +43,7 @@ assert close > 0.9 * len(pairs), (close, len(pairs))
 waits = [x[4] for pid, x, _ in pairs if pid in load and x[0] == "pselect6"]
 assert len(waits) == 3 and all(t >= 200_000_000 for t in waits), waits
 
-# What they are about: the name by which it was opened; addresses; or what is unknown
+# Their objects: the name by which it was opened; addresses; or that it is unknown
 own = [(x, y) for pid, x, y in pairs if pid in load]
 tcp = [(x, y) for x, y in own if x[0] in ("sendto", "recvfrom")]
 assert len(tcp) > 400 and all(x[6] == y[7] and "->127.0.0.1:" in x[6] for x, y in tcp), tcp[:3]
@@ -52,7 +52,7 @@ assert len(files) > 90 and all(y[7].endswith("/" + x[6]) for x, y in files), fil
 def count(op, name):
     return sum(x[0] == op and x[6] == name for x, _ in own)
 assert count("pwrite64", "a file") == 50 and count("pread64", "a file") == 40 and count("fsync", "a file") == 1
-# copied by fork(), dup2() and dup(); and none that is closed
+# Copied by fork(), dup2() and dup(); and a closed one
 assert count("read", "a file") == 1 and count("sendfile", "a file") == 1
 closed, = [x for x, y in own if x[0] == "pread64" and x[1] == -9]
 assert closed[6] == "unknown", closed
@@ -61,7 +61,7 @@ assert [x[6] for x, y in own if x[2] == 700] == ["a pipe of pipe2"] * 2
 older = [x for pid, x, y in pairs if y[7].endswith("/README.md") and x[2] == 77]
 assert older and all(x[6] == "unknown" for x in older), older
 
-# The sums are those of iosys, and what hangs is there
+# The sums are those of iosys, and the pending call is listed
 result = json.load(open("sums.json"))
 assert result["hosts"][0]["stock"] and not result["requests"]
 sums = collections.Counter()

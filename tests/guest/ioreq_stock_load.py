@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""System calls on sockets, files and pipes; descriptors that are copied; then it waits."""
+"""Make system calls on sockets, files and pipes; copy descriptors; then wait."""
 import os, select, socket, threading
 open("/proc/self/comm", "w").write("load")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: ioreq_uring_check.py MODE CLIENTS EACH RECALL
 
-ioreq-uring.sh: requests.csv and links.otlp against the proxy's own account.
+ioreq-uring.sh: compare requests.csv and links.otlp with the proxy's log.
 """
 import collections, csv, sys
 
@@ -17,7 +17,7 @@ for pair, count in {("client", "uringproxy"): n, ("uringproxy", "server"): len(t
     r = asked[pair]
     assert (int(r["answered"]), int(r["unclear"]), int(r["unanswered"])) == (count, 0, 0), (pair, count, r)
 
-# A span of the server's has its client's as parent
+# A server's span has its client's span as parent
 spans = {s["spanId"]: (resource["service.name"], s["kind"], int(a["client.port"]), int(a["ioreq.monotonic"]), s.get("parentSpanId"))
          for resource, s, a in otlp.spans("links.otlp")}
 for who, kind in ("uringproxy", 3), ("uringproxy", 2):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: ioreq_uring_rig.py MODE CLIENTS EACH
 
-CLIENTS, a proxy by io_uring and a server; each client makes EACH requests.
+Run CLIENTS, a proxy by io_uring and a server; each client makes EACH requests.
 """
 import os, random, socket, struct, subprocess, sys, threading, time
 
@@ -25,7 +25,7 @@ def ask(port, rng):
             rest = rng.randbytes(rng.randint(1, 3000))
             s.sendall(struct.pack("<I", len(rest)) + rest)
             length, = struct.unpack("<I", exactly(s.recv, 4))
-            # What was handed on twice is asked for in the same way again
+            # A request that is passed on twice is the same both times
             assert exactly(s.recv, length) == rest[::-1], "another answer"
 
 def ask_all(port):

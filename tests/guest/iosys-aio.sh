@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# What io_request says of every request of aio is what the program knows of it; and
-# fio's reads and writes are counted as fio counts them.
+# io_request reports every request of aio as the program knows it; and fio's reads and writes
+# are counted as fio counts them.
 . "$TRACERIG_TOP/tests/guest/functions"
 . "$TRACERIG_TOP/tests/guest/requests_functions"
 
@@ -20,7 +20,7 @@ trace-cmd report all.dat >all.txt 2>/dev/null
 "$check" all.log all.txt --aio || die "requests and events differ"
 accounts
 [ "$(get completed)" -ge $((before + $(wc -l <all.log))) ] || die "requests are missing in the accounts"
-# Some were completed in an interrupt, hard or soft, of whatever was running
+# Some are completed in an interrupt, hard or soft, of any task
 trace-cmd report -l all.dat 2>/dev/null | grep ' io_request: .*aio:pread=' >latency.txt
 grep -qE '^ *[^ ]+-[0-9]+ +[0-9]+[^ ]{2}[hHs]' latency.txt || die "no request was completed in an interrupt" "$(head -n 3 latency.txt)"
 

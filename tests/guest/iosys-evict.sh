@@ -14,21 +14,21 @@ void call(void) { read(-1, 0, 0); __asm__ volatile("# not a jump"); }' >object.c
 gcc -O2 -shared -fPIC -o object.so object.c
 for name in other newcomer jobs; do cp hostile "$name"; done
 chmod 755 .. . hostile other newcomer jobs object.so
-# as USER COMMAND...
+# as USER COMMAND...: run it as the user
 as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
-# field LINE WORD: the number behind it in the file iosys
+# field LINE WORD: print the number after the word in the file iosys
 field() { sed -n "s/^$1:.*\b$2 \([0-9]*\).*/\1/p" "$tracing/iosys"; }
 built() { until [ "$(field tables queued)" -eq 0 ]; do sleep 0.1; done; }
-# numbers COMM: the stacks of its reads of no file, in order
+# numbers COMM: print the numbers of the stacks of its reads of no file, in order
 numbers() { sed -n "s/^ *$1-.* io_syscall: read=-9 .* stack=\([0-9]*\)$/\1/p" trace; }
-# recorded COMMAND...: the trace of it, as a file
+# recorded COMMAND...: run it, and print the trace as a file
 recorded() {
 	echo >"$tracing/trace"
 	"$@"
 	cat "$tracing/trace" >trace
 	check_trace
 }
-# check_trace: each number is defined before it is used, and as the same in the whole recording
+# check_trace: each number is defined before it is used, with one meaning in the whole recording
 check_trace() {
 	awk '
 	NR == FNR { stack[$1] = $2; next }
@@ -54,7 +54,7 @@ for name in hostile other newcomer jobs; do
 	for _ in 1 2 3; do as 1 "./$name" stacks 0 1 1; built; done
 done
 
-# What "other" has before, while and after others make all the stacks that they can
+# The stacks of "other" before, during and after other users make as many stacks as they can
 recorded as 1 ./other stacks 0 20 1
 numbers other >before
 same 20 "$(sort -u before | grep -vc '^0$')" "stacks of another user before"
@@ -73,11 +73,11 @@ for _ in {1..12}; do cat before; done | cmp - meanwhile ||
 [ "$(field stacks evicted)" -gt 0 ] || die "nothing was evicted" "$(cat "$tracing/iosys")"
 [ "$(field stacks words)" -le 524288 ] || die "the store is larger than its limit" "$(cat "$tracing/iosys")"
 
-# Who comes now, and those users' own next programs
+# A new user, and the next programs of those users
 recorded as 2 ./newcomer stacks 0 300 1
-same 300 "$(numbers newcomer | sort -u | grep -vc '^0$')" "stacks of one who comes later"
+same 300 "$(numbers newcomer | sort -u | grep -vc '^0$')" "stacks of a user who comes later"
 recorded as 65534 ./newcomer stacks 0 300 1
-same 300 "$(numbers newcomer | sort -u | grep -vc '^0$')" "stacks of the one who had all"
+same 300 "$(numbers newcomer | sort -u | grep -vc '^0$')" "stacks of the user who had all"
 
 # Programs that are built, run and removed, more than there are places for objects
 recorded as 65534 ./jobs objects "$PWD/object.so" 2600

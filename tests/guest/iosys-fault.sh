@@ -24,12 +24,12 @@ trace-cmd report fault.dat >fault.txt 2>/dev/null
 "$check" fault.log fault.txt || die "faults and events differ"
 [ "$(sed -n 's/^slots: //p' "$tracing/iosys")" -eq 0 ] || die "faults take slots of calls"
 
-# Nothing without the event
+# No events when io_fault is not enabled
 trace-cmd record -q -b 8192 -e iosys:io_syscall -o call.dat ./faultwork "$PWD/mnt/data" 256 >call.log
 trace-cmd report call.dat 2>/dev/null >call.txt
 ! grep -q ' io_fault: ' call.txt || die "io_fault has events though it is not enabled"
 
-# What a filter leaves
+# The events that a filter leaves
 trace-cmd record -q -e iosys:io_fault -f 'name ~ "*/mnt/data" && duration > 150000000' -o long.dat \
 	./faultwork "$PWD/mnt/data" 256 >long.log
 trace-cmd report long.dat 2>/dev/null >long.txt

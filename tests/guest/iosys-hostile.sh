@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 400
 #
-# What an unprivileged program can do to be expensive, or to look like another one: files
-# and sockets that are used in turn by the same task and by others; objects whose
-# .eh_frame costs more than their size allows; tables that are built for programs that
-# have ended.
+# Unprivileged programs that try to be expensive, or to look like another program: files and
+# sockets that are used in turn by the same task and by others; objects whose .eh_frame costs
+# more than their size allows; tables that are built for programs that have ended.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
@@ -14,9 +13,9 @@ chmod 755 .. . hostile
 echo "some text" >data
 chmod 644 data
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-# field LINE WORD: the number behind it in the file iosys
+# field LINE WORD: print the number after the word in the file iosys
 field() { sed -n "s/^$1:.*\b$2 \([0-9]*\).*/\1/p" "$tracing/iosys"; }
-# mapped COMMAND...: have it map files, until unmap
+# mapped COMMAND...: run it with the files mapped, until unmap
 mapped() {
 	: >mapped
 	"$@" >mapped & mapper=$!
@@ -25,7 +24,7 @@ mapped() {
 unmap() { kill $mapper; wait $mapper || true; }
 built() { until [ "$(field tables queued)" -eq 0 ]; do sleep 0.1; done; }
 
-# Files and sockets: each record has the name and the type of what was used
+# Files and sockets: each record has the name and the type of the object used
 echo 1 >"$tracing/events/iosys/io_syscall/enable"
 "${nobody[@]}" ./hostile files "$PWD/data" 2000 & first=$!
 "${nobody[@]}" ./hostile sockets 2000
@@ -37,7 +36,7 @@ awk -v data="$PWD/data" '
 END { if (bad != "" || !files || !sockets) { printf "%d files, %d sockets\n%s", files, sockets, bad; exit 1 } }' \
 	"$tracing/trace" >wrong || die "records of files and sockets are wrong" "$(head wrong)"
 
-# Objects: one that is as many steps as it has bytes, and one that is ordinary
+# Objects: one that needs as many steps as it has bytes, and an ordinary one
 for e in io_stack io_map; do echo 1 >"$tracing/events/iosys/$e/enable"; done
 built
 failed=$(field tables failed)
@@ -52,19 +51,19 @@ grep -A 1 "path=$PWD/expensive\$" "$tracing/iosys_stacks" | grep -qx '# no table
 	die "the expensive object is not left out" "$(grep -A 1 "path=$PWD" "$tracing/iosys_stacks")"
 grep "path=$PWD/ordinary\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]' ||
 	die "the ordinary object has no table" "$(grep -A 1 "path=$PWD" "$tracing/iosys_stacks")"
-# Again, and mapped by another: it is not tried again
+# Mapped again, by another program: it is not tried again
 mapped "${nobody[@]}" ./hostile map "$PWD/expensive"
 unmap
 mapped ./hostile map "$PWD/expensive"
 built
 unmap
-same $((failed + 1)) "$(field tables failed)" "objects without a table, mapped again"
+same $((failed + 1)) "$(field tables failed)" "objects without a table, after another mapping"
 
-# A user may have many built, but not all of the time; root's come first, then
+# A user may have many built, but not use all of the time; root's come first, then
 had=$(field tables deferred)
 for i in $(seq 100); do
 	cp expensive "more.$i"
-	# More steps, and so more to pay for: most of it a hole
+	# More steps cost more: most of the file is a hole
 	truncate -s 8M "more.$i"
 	chown 65534:65534 "more.$i"
 done
@@ -76,7 +75,7 @@ until grep -q "path=$PWD/root\$" "$tracing/iosys_stacks" &&
 	grep "path=$PWD/root\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]'; do sleep 0.1; done
 [ "$(field tables deferred)" -gt "$had" ] || die "one user has all builds" "$(cat "$tracing/iosys")"
 
-# Off: builds end, and queued ones are not begun. These would take a minute.
+# Disabled: builds end, and queued ones do not begin. All builds together would take a minute.
 unmap
 mapper=$many
 unmap

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
 #
-# Faults that hang, on a file system that is frozen and on a disk that does not answer:
-# io_pending reports them each second, whether io_fault is enabled or not, and ioreq
-# lists the ones that did not end.
+# Faults that hang, on a frozen file system and on a disk that does not respond: io_pending
+# reports them each second, whether io_fault is enabled or not, and ioreq lists the ones that
+# did not end.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq
@@ -29,9 +29,9 @@ hang() {
 }
 
 hang -e iosys:io_pending -e iosys:io_syscall
-python3 "$TRACERIG_TOP/tests/guest/hung_check.py" open "$silent" "$PWD/mnt/data" || die "io_pending does not tell of the faults" "$(grep "fault" report.txt)" "$(cat log)"
+python3 "$TRACERIG_TOP/tests/guest/hung_check.py" open "$silent" "$PWD/mnt/data" || die "io_pending does not report the faults" "$(grep "fault" report.txt)" "$(cat log)"
 "$ioreq" --format=json trace.dat >open.json || die "ioreq fails"
 hang -e iosys:io_pending -e iosys:io_fault
-python3 "$TRACERIG_TOP/tests/guest/hung_check.py" ends "$silent" "$PWD/mnt/data" || die "io_pending does not tell of the faults" "$(grep "fault" report.txt)" "$(cat log)"
+python3 "$TRACERIG_TOP/tests/guest/hung_check.py" ends "$silent" "$PWD/mnt/data" || die "io_pending does not report the faults" "$(grep "fault" report.txt)" "$(cat log)"
 "$ioreq" --format=json trace.dat >ended.json || die "ioreq fails"
-python3 "$TRACERIG_TOP/tests/guest/hung_ioreq.py" || die "ioreq does not tell which faults did not end" "$(cat open.json)"
+python3 "$TRACERIG_TOP/tests/guest/hung_ioreq.py" || die "ioreq does not list the faults that did not end" "$(cat open.json)"

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# The memory of iosys is for the threads that make calls, is no more than is said, and is
-# freed when the events are disabled. What is allocated is read from /proc/vmallocinfo.
+# iosys allocates memory for the threads that make calls, no more than the file iosys reports,
+# and frees it when the events are disabled. The allocations are read from /proc/vmallocinfo.
 . "$TRACERIG_TOP/tests/guest/functions"
 
-# memory WORD: the number after it in the line "memory" of the file iosys
+# memory WORD: print the number after it in the line "memory" of the file iosys
 memory() { sed -n "s/^memory:.* $1 \([0-9]*\).*/\1/p" "$tracing/iosys"; }
-# count WORD: that after the first WORD
+# count WORD: print the number after the first WORD in the file
 count() { sed -n "s/.*\b$1:* \([0-9]*\).*/\1/p" "$tracing/iosys" | head -n 1; }
 # Bytes of slots, by the function that allocates them; each area has a guard page
 allocated() {
@@ -20,7 +20,7 @@ enable() {
 		[ ! -e "$tracing/events/iosys/$event" ] || echo "$1" >"$tracing/events/iosys/$event/enable"
 	done
 }
-# The parts that are freed; the stacks, and what they refer to, stay for the trace's readers
+# The parts that are freed; stacks, and the objects they refer to, stay for the trace's readers
 all_freed() {
 	local part
 	for part in call_slots request_slots known_files stack_walkers; do
@@ -74,7 +74,7 @@ small=$(count slots)
 [ "$small" -lt 4096 ] || die "a small system has $small slots" "$(cat "$tracing/iosys")"
 [ "$(memory stack_walkers)" -le $((65536 * cpus)) ] || die "more than 64 KB per CPU" "$(cat "$tracing/iosys")"
 
-# Slots for many threads that wait, and no more than for these and what is spare
+# Slots for many threads that wait; no more than for these and the spare ones
 before=$(count dropped)
 mkfifo go
 ./blocked <go &
@@ -87,7 +87,7 @@ same "$before" "$(count dropped)" "calls without a slot"
 [ "$(count slots)" -ge 2000 ] || die "2000 calls have $(count slots) slots" "$(cat "$tracing/iosys")"
 [ "$(allocated)" -gt 0 ] || die "there are no slots in /proc/vmallocinfo"
 slots=$(($(memory call_slots) + $(memory request_slots)))
-# Beside the slots there are two words for each, at most
+# Besides the slots, at most two words for each
 rest=$((slots - $(allocated)))
 if [ "$rest" -lt 0 ] || [ "$rest" -gt $((16 * (16384 + 8192) + 8192)) ]; then
 	die "$(allocated) bytes of slots are allocated" "$(cat "$tracing/iosys")"
@@ -101,7 +101,7 @@ same "$before" "$(count dropped)" "calls without a slot, after all"
 enable 0
 all_freed "after the last event"
 
-# An event of one instance is as good as any other
+# An event in an instance has slots, too
 mkdir "$tracing/instances/memory"
 echo 1 >"$tracing/instances/memory/events/iosys/io_syscall/enable"
 [ "$(allocated)" -gt 0 ] || die "an instance has no slots"

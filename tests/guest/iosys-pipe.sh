@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# Pipes: each call's bytes, by what the program itself counted, or read in the bytes: on
-# pipes that are older than the recording, with several writers and readers, whole packets,
-# FIFOs that are made anew, splice, tee, vmsplice and sendfile.
+# Pipes: each call's bytes, by the program's own counts or by the bytes that were read, on pipes
+# that are older than the recording, with several writers and readers, whole packets, FIFOs that
+# are made again, splice, tee, vmsplice and sendfile.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 python3 "$TRACERIG_TOP/tests/guest/pipe_work.py" >work.out 2>&1 &

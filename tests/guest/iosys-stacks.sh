@@ -33,11 +33,11 @@ update t set b = a where a % 3; vacuum; select count(*) from t order by 1; drop 
 END
 for _ in {1..20}; do cat work.sql; done >more.sql
 
-# stop_at_calls NAME COMMAND...: sets stop to what runs it and logs the peer's stacks
+# stop_at_calls NAME COMMAND...: sets stop, the command that runs it and logs the peer's stacks
 stop_at_calls() {
 	local name=$1 as=()
 	shift
-	# It will not run as root
+	# postgres does not run as root
 	[ "$name" != postgres ] || as=(runuser -u postgres --)
 	if [ "$peer" = gdb ]; then
 		stop=("${as[@]}" env "LOG=$name.log" "MAX=$calls" gdb -nx -batch -x "$here/stack_gdb.py" --args "$@")
@@ -61,7 +61,7 @@ measure() {
 	echo "# $name: $(tail -n 1 "$name.check")"
 }
 
-# Once before: their tables are built while they run the first time
+# Run it once first: its tables are built during the first run
 for program in "./stackwork 1" "./stackstatic 1" "/usr/bin/python3 -c import\ sqlite3,json" "bash -c :"; do
 	eval "trace-cmd record -q -e iosys -o warm.dat $program" >/dev/null 2>&1 || die "$program"
 done
@@ -83,6 +83,6 @@ if [ -n "${DATABASES-}" ]; then
 	input=pg.sql measure postgres "$calls" "${bins[-1]}/postgres" --single -D pg postgres
 fi
 
-# Code that is made at run time: elfutils may give up there
+# Code that is generated at run time: elfutils may give up there
 measure jit 1 ./stackwork 3 jit
 grep -q 'guessed=[1-9]' jit.stacks || die "no frame was found by a frame pointer" "$(cat jit.stacks)"

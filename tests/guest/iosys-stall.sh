@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# Code and stacks that may take for ever to be read: files of FUSE whose server does not
-# answer, memory of userfaultfd that no program fills, and memory of memfd_secret. No call
+# Code and stacks that may block the reader for ever: files of FUSE whose server does not
+# respond, memory of userfaultfd that no program fills, and memory of memfd_secret. No call
 # waits for them, their stacks say why they end, and other programs get their tables.
 . "$TRACERIG_TOP/tests/guest/functions"
 
@@ -17,7 +17,7 @@ explain() {
 	cat "$tracing/iosys"
 }
 
-# has_table NAME: the program of this name, once it has run
+# has_table NAME: true if the program of this name has a table, once it has run
 has_table() {
 	"./$1" >/dev/null 2>&1 || :
 	grep -q "^map .* rows=[1-9].* path=.*/$1\$" "$tracing/iosys_stacks"
@@ -27,12 +27,12 @@ nothing_queued() {
 	grep '^tables:' "$tracing/iosys" | grep -q ' queued 0$'
 }
 
-# id_of NAME: the number of the stack of the last read under this name
+# id_of NAME: print the number of the stack of the last read by this name
 id_of() {
 	sed -n "s/^ *$1-[0-9].* io_syscall: pread64=1 .* stack=//p" trace | tail -n 1
 }
 
-# end_of NAME: why that stack ends, and where it begins
+# end_of NAME: print why that stack ends, and where it begins
 end_of() {
 	local id
 	id=$(id_of "$1")
@@ -48,7 +48,7 @@ within 20 nothing_queued || die "builds do not end"
 mkdir files
 coproc { exec ./stallwork files $files 2>err; }
 work=$COPROC_PID
-# It is killed if it is blocked
+# It is killed if it blocks
 read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err)"
 same wait "$said" "what it says"
 within 20 nothing_queued || die "builds do not end"
@@ -56,12 +56,12 @@ echo >&"${COPROC[1]}"
 read -r said <&"${COPROC[0]}" || die "stallwork has ended" "$(cat err)"
 same ready "$said" "what it says"
 
-# Nothing has answered so far, and others are not kept waiting
+# Nothing has responded so far, and other programs do not wait
 cp "$(type -P true)" another
 within 20 has_table another || die "no table for another program"
 within 20 nothing_queued || die "builds do not end"
 cat "$tracing/iosys_stacks" >stacks
-# Who reads the trace would write to it with each read
+# Reading the trace would add records with each read
 for event in io_syscall io_stack io_map; do
 	echo 0 >"$tracing/events/iosys/$event/enable"
 done
@@ -71,10 +71,10 @@ wait "$work" || die "stallwork: $(cat err)"
 
 same $files "$(grep -cx '# no table: of FUSE' stacks)" "objects of FUSE"
 same $files "$(grep -c '^ *on-fuse-.* io_syscall: pread64=1 ' trace)" "reads from code of FUSE"
-# The last one's code is behind the call, 16 bytes from its beginning
+# The last one's code is after the call, 16 bytes from its beginning
 map=$(grep "^map .* path=.*/f$((files - 1))\$" stacks | cut -d ' ' -f 2)
 same "complete $map+0x100e" "$(end_of on-fuse)" "the stack with code of FUSE"
-# What the file has there is read as zeroes, which no program has to fill
+# The rest of the file's page is zeroes, which no program has to fill
 map=$(grep "^map .* path=/memfd:unfilled" stacks | cut -d ' ' -f 2)
 same "complete ${map:-none}+0x100e" "$(end_of on-uffd)" "the stack with code behind what is not there"
 for name in fuse-stack uffd-stack; do
@@ -83,8 +83,8 @@ for name in fuse-stack uffd-stack; do
 	*) die "$name: $(end_of $name)" "$(cat stacks)" ;;
 	esac
 done
-# It is the program's own, and what is kept of it is where code is: in the C library, in the
-# program, and where makecontext() has it return to, which is before a function
+# The stack is the program's own; the part that is kept is where code is: in the C library, in
+# the program, and at makecontext()'s return address, which is before a function
 case $(end_of secret-stack) in
 "no_rule "*) ;;
 *) die "secret-stack: $(end_of secret-stack)" "$(cat stacks)" ;;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# Unix stream sockets: each call's bytes, by the program's own counts, on connections that
-# are older than the recording, and have bytes in flight when it begins; and ioreq finds
-# exactly the requests that were made through such sockets.
+# Unix stream sockets: each call's bytes, by the program's own counts, on connections that are
+# older than the recording, and have bytes in flight when it begins; and ioreq finds exactly the
+# requests that were made through such sockets.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 python3 "$TRACERIG_TOP/tests/guest/unix_work.py" >work.out 2>&1 &

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# Which bytes of a socket or a pipe a request to io_uring or aio moved is what the program
-# finds them to be: partial and tried again, several results of one, looked at, spliced, by
-# the program, by workers and by a thread that submits.
+# The byte ranges of requests to io_uring and aio on sockets and pipes are those that the program
+# finds: partial transfers that are continued, several results of one request, peeks, splices;
+# completed by the program, by workers and by a thread that submits.
 . "$TRACERIG_TOP/tests/guest/functions"
 . "$TRACERIG_TOP/tests/guest/requests_functions"
 
@@ -12,7 +12,7 @@
 gcc -O1 -Wall -Wextra -o uringstream "$TRACERIG_TOP/tests/guest/uringstream.c" -luring
 ip link set lo up
 
-# Without io_syscall, bytes are moved by threads whose calls are not followed
+# Without io_syscall, bytes are moved by threads whose calls are not recorded
 for events in "io_request io_part" "io_request io_part io_syscall io_pending"; do
 	args=()
 	for event in $events; do

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# What io_request says of every request to io_uring is what the program knows of it; ioreq
-# names the servers to which it failed to connect; and fio's reads and writes are counted as
-# fio counts them.
+# io_request reports every request to io_uring as the program knows it; ioreq names the servers
+# to which a connection failed; and fio's reads and writes are counted as fio counts them.
 . "$TRACERIG_TOP/tests/guest/functions"
 . "$TRACERIG_TOP/tests/guest/requests_functions"
 
@@ -25,7 +24,7 @@ python3 -B "$TRACERIG_TOP/tests/guest/uring_failed.py" all.log requests.csv || d
 accounts
 [ "$(get room)" -eq 0 ] || die "the table stays when the events are disabled"
 
-# A workload of others', on a disk
+# A stock workload, on a disk
 null_disk uring memory_backed=1 size=64 irqmode=2 completion_nsec=100000
 fio_counts "$disk" io_uring uring: registerfiles=1
 accounts

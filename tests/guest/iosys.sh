@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# What io_syscall says of every call of a program is what the program itself knows
-# of it: files, pipes, sockets, TCP streams, times, results; and io_pending sees a
-# call that hangs. Recorded and printed with the stock trace-cmd.
+# io_syscall reports every call of a program as the program itself knows it: files, pipes,
+# sockets, TCP streams, times, results; and io_pending reports a call that hangs. Recorded and
+# printed with the stock trace-cmd.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 check=$TRACERIG_TOP/tests/guest/iosys_check.py
 
-# get WORD: the number that follows a word in the file iosys
+# get WORD: print the number after a word in the file iosys
 get() {
 	sed -n "s/.*\b$1:* \([0-9]*\).*/\1/p" "$tracing/iosys" | head -n 1
 }
@@ -27,7 +27,7 @@ ip link set lo up
 tables=native
 ! zgrep -q '^CONFIG_IA32_EMULATION=y' /proc/config.gz || tables=compat
 
-# All that there is
+# All events
 mkdir all
 trace-cmd record -q -b 8192 -e iosys -o all.dat ./iosyswork all $tables >all.log 2>all.err || die "$(cat all.err)"
 trace-cmd report all.dat >all.txt 2>/dev/null
@@ -35,8 +35,8 @@ trace-cmd report all.dat >all.txt 2>/dev/null
 accounts
 [ "$(get slots)" -eq 0 ] || die "probes stay when the events are disabled"
 
-# io_syscall alone, in an instance whose ring keeps a tenth of them: what is left
-# is whole
+# io_syscall alone, in an instance whose ring buffer keeps a tenth of them: the rest is
+# complete
 mkdir "$tracing/instances/part" part
 echo 8 >"$tracing/instances/part/buffer_size_kb"
 echo 1 >"$tracing/instances/part/events/iosys/io_syscall/enable"
@@ -47,7 +47,7 @@ cat "$tracing"/instances/part/per_cpu/cpu*/stats >part.stats
 "$check" part.log part.txt --some || die "events that are left and calls differ"
 [ "$(awk '/^overrun:/ { n += $2 } END { print n }' part.stats)" -gt 100 ] || die "nothing was overwritten"
 
-# Through a filter on names, and into two instances at a time
+# With a filter on names, and in two instances at the same time
 : >"$tracing/instances/part/trace"
 echo 1408 >"$tracing/instances/part/buffer_size_kb"
 mkdir filtered

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: iosys_check.py LOG REPORT [--pending | --some]
 
-Compare what iosyswork wrote down with the io_syscall and io_pending events in a
-trace-cmd report: every call, in order, with all that is known of it. With --some,
-there may be only some of them.
+Compare the log of iosyswork with the io_syscall and io_pending events in a trace-cmd report:
+every call, in order, with all of its fields. With --some, events may be missing.
 """
 import re
 import sys
@@ -30,7 +29,7 @@ EVENT = re.compile(
 
 
 def ranges(event):
-    # "{0x5,0xa}" in the kernel's words, "5 10" in those of libtraceevent
+    # The kernel prints "{0x5,0xa}", libtraceevent "5 10"
     numbers = [int(n, 0) for n in re.findall(r"0x[0-9a-f]+|[0-9]+", event["stream"])]
     return list(zip(numbers[::2], numbers[1::2]))
 
@@ -66,7 +65,7 @@ PIPE, WRITTEN = 1 << 63, 1 << 62
 
 
 def split_pipes(pairs):
-    """The ranges of a socket; and those of pipes, by whether they were written."""
+    """Return: the ranges of a socket; and the ranges of pipes, by whether they were written."""
     at = next((i for i, (first, _) in enumerate(pairs) if first & PIPE), len(pairs))
     socket, pipes = pairs[:at], []
     while at < len(pairs):
@@ -77,7 +76,7 @@ def split_pipes(pairs):
 
 
 def compare_pipes(call, event, pipes):
-    """As many pipes as the call has, each with all of its bytes. More: iosys-pipe.sh"""
+    """Check that the call has the right number of pipes, each with all of its bytes. More: iosys-pipe.sh"""
     objects = [call["type"] == "1", call["type2"] == "1"]
     moves = call["bytes"] != "0"
     if len(pipes) != (sum(objects) if moves else 0):
@@ -113,7 +112,7 @@ def compare_stream(call, event):
 
 
 def of_workload(events, tgid):
-    """Those between the two calls that mark beginning and end."""
+    """Return: the events between the two calls that mark beginning and end."""
     mine = [e for e in events if e["tgid"] == tgid and e["event"] == "io_syscall"]
     marks = [i for i, e in enumerate(mine) if e["fd"] in ("1000001", "1000002")]
     if len(marks) != 2:
@@ -150,7 +149,7 @@ def check_shared(log, events):
 
 
 def check_isn(log, events):
-    """What one side calls its own is the other side's peer's."""
+    """Each side's own number is the other side's peer number."""
     seen = {}
     for e in events:
         if "->" in e["name"] and e["protocol"] == "6" and "isn_known" in e["flags"]:
@@ -170,7 +169,7 @@ def check_isn(log, events):
 
 
 def check_pending(log, events, tgid):
-    """The thread that hangs for four seconds, and no other thread of the program."""
+    """The reports are of the thread that hangs for four seconds, and of no other thread."""
     tids = {call["tid"] for call in log}
     hung = [call for call in log
             if int(call["end"]) - int(call["start"]) > 3500000000 and call["op"] == "read"]
@@ -178,7 +177,7 @@ def check_pending(log, events, tgid):
             e["pid"] in tids]
     for call in hung:
         reports = [e for e in mine if e["pid"] == call["tid"] and e["id"] == call["id"]]
-        # One a second, but a guest on a busy host may skip some
+        # One report per second, but a guest on a busy host may skip some
         if not reports:
             bad("no report of a call that took four seconds")
         last = 0
@@ -201,7 +200,7 @@ def check_pending(log, events, tgid):
 
 
 def check_some(log, events):
-    """Each event is that of one call; a restarted one is two events."""
+    """Each event belongs to one call; a restarted call has two events."""
     compared = 0
     for event in events:
         calls = [c for c in log if c["tid"] == event["tid"] and

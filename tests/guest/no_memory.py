@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Let each allocation of each operation fail, one after the other.
 
-/proc/thread-self/fail-nth makes the nth allocation of this thread fail.  Before each
-try the event has a chart with a start in flight.  An operation that fails says so
-and why; the chart is then as it was, or it is gone, and with it the filter, as with
-any mistake in a filter.  An event of iosys that cannot be enabled leaves no probe
-behind.  Without a fault the same operation succeeds.
+/proc/thread-self/fail-nth makes the nth allocation of this thread fail.  Before each try the
+event has a chart with a start in flight.  An operation that fails reports that and the reason;
+the chart is then unchanged, or removed together with the filter, as after any error in a
+filter.  An event of iosys that cannot be enabled leaves no probe behind.  Without a fault the
+same operation succeeds.
 """
 import errno
 import os
@@ -20,7 +20,7 @@ IOSYS = TRACING + "/events/iosys/io_syscall"
 OLD = "ctlchart(sched_pi_setprio, pid, ucl=1h)"
 PAIR = "sched_pi_setprio, pid, comm"
 
-# All options in one filter or another
+# Filters that together have all options
 FILTERS = [
     OLD,
     f"ctlchart({PAIR}, ucl=1ms, name=b, overdue=1s, stale=1s, size=100, rate=1)",
@@ -60,13 +60,13 @@ def set_up():
 
 
 def again():
-    """The event is enabled with its chart waiting."""
+    """The event is enabled while its chart waits."""
     write(EVENT + "/enable", "0")
     write(EVENT + "/enable", "1")
 
 
 def named():
-    """The limit of a chart with a name is kept when it goes."""
+    """The limit of a named chart is kept when the chart is removed."""
     write(EVENT + "/filter", "ctlchart(pid, samples=10, learn=0, name=d)")
     write(EVENT + "/ctlchart", "limits center=1 ucl=2")
     write(EVENT + "/filter", "0")
@@ -88,7 +88,7 @@ OPERATIONS = [
 
 
 def fail(nth, operation):
-    """With the nth allocation failing: was there one, and what came of it?"""
+    """Run it with the nth allocation failing. Return: whether there was one, and the error."""
     fd = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
     error = None
     try:
@@ -105,7 +105,7 @@ def fail(nth, operation):
 
 
 def check_enabled(where):
-    """An event that was enabled has its chart watch the start, or says that it does not."""
+    """The chart of an event that was enabled watches the start, or reports that it does not."""
     write(START + "/inject", "pid=2")
     write(EVENT + "/inject", "pid=2")
     if " paired 1 " not in accounts()[1] and "stopped: " not in read(EVENT + "/ctlchart"):
@@ -141,8 +141,8 @@ def main():
         write(f"{debugfs}{kind}/verbose", "0")
         write(f"{debugfs}{kind}/ignore-gfp-wait", "N")
     write(debugfs + "fail_page_alloc/min-order", "0")
-    # tracing_start_cmdline_record() does not look whether its probes were registered,
-    # and the kernel warns when they are to go
+    # tracing_start_cmdline_record() does not check whether its probes were registered, and the
+    # kernel warns when they are removed
     write(TRACING + "/options/record-cmd", "0")
     for name, operation in OPERATIONS:
         refused = 0

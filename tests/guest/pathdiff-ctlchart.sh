@@ -3,8 +3,8 @@
 # module: pathfault
 # timeout: 120
 #
-# Only the paths of slow calls are recorded, as the manual of pathdiff shows: ctlchart()
-# with from=start on the system call's exit, and function_graph in the same buffer.
+# Only the paths of slow calls are recorded, as pathdiff's man page shows: ctlchart() with
+# from=start on the system call's exit, and function_graph in the same buffer.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -25,11 +25,11 @@ rmmod pathfault
 read -r executions named count < <(python3 "$TRACERIG_TOP/tests/guest/pathdiff_named.py")
 echo "$faults faults, $executions executions recorded, $named in $count"
 same slow:pipe_read "$named" "the cause"
-# A host that stops the guest in pipe_read slows it down there as well: trace-cmd counts
+# A host that stops the guest in pipe_read makes it slow as well: trace-cmd counts such calls
 slow=$(trace-cmd report -O fgraph:tailprint=1 slow.dat 2>log |
 	awk '/} \/\* pipe_read \*\// && match($0, /[0-9.]+ us/) && substr($0, RSTART) + 0 >= 5000' | wc -l)
 echo "$slow slow calls of pipe_read, by trace-cmd"
 [ "$count" -ge "$faults" ] || die "fewer executions of the cause than faults"
 [ "$count" -le "$slow" ] || die "more executions of the cause than slow calls"
-# and hardly any other of the 1500
+# And few others of the 1500
 [ "$executions" -lt $((2 * faults + 20)) ] || die "$executions executions were recorded"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""pathdiff's first cause, of JSON on standard input: kind, function, caller, waker and lock."""
+"""Print pathdiff's first cause from JSON on standard input: kind, function, caller, waker and lock."""
 import json, sys
 result = json.load(sys.stdin)
 named = [c for c in result["causes"] if c["named"]]

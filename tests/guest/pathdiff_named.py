@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""pathdiff-ctlchart.sh: executions in result.json, its first cause, and that one's executions."""
+"""pathdiff-ctlchart.sh: print the executions in result.json, its first cause, and the cause's executions."""
 import json
 r = json.load(open("result.json"))
 c = [c for c in r["causes"] if c["named"]][0]

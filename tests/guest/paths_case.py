@@ -2,10 +2,10 @@
 """usage: paths_case.py find CASES PID NS FROM TO
        paths_case.py named FUNCTION NS <EXPLAIN.json
 
-find: print the case whose alarm is the operation that thread PID was in when it was
-delayed by NS: the delay began between the seconds FROM and TO of the boot clock.
+find: print the case whose alarm is the operation of thread PID that was delayed by NS; the
+      delay began between the seconds FROM and TO of the boot clock.
 named: the first finding is FUNCTION, by pathdiff, with the delay, compared with normal
-executions of the baseline, since the window has none.
+       executions of the baseline, since the window has none.
 """
 import json, os, sys
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: perf_filter.py EVENT-ID CALL
 
-perf refuses the ctlchart() CALL as filter of an event, alone and in an expression.
+Check that perf refuses the ctlchart() CALL as filter of an event, alone and in an expression.
 """
 import ctypes, errno, fcntl, os, struct, sys
 

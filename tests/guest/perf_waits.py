@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: perf_waits.py FUNCTION
 
-Of perf sched timehist on standard input: the stack with FUNCTION in which pathload waited
-longest, and who woke it.
+From perf sched timehist on standard input, print the stack with FUNCTION in which pathload
+waited longest, and its waker.
 """
 import collections, re, sys
-# A line has the wait before a run and the stack at the end of it, where the next wait begins
+# A line has the wait before a run, and the stack at the end of the run, where the next wait begins
 waits, stack, waker = collections.Counter(), None, "-"
 for line in sys.stdin:
     m = re.search(r"(\S+)\[[\d/]+\] +awakened: pathload\[", line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""iosys-pipe.sh: the streams of the events in report.txt against calls.log."""
+"""iosys-pipe.sh: compare the byte ranges of the events in report.txt with calls.log."""
 import collections, re
 PIPE, WRITTEN = 1 << 63, 1 << 62
 want, got = collections.Counter(), collections.Counter()
@@ -22,7 +22,7 @@ for line in open("report.txt"):
     n = [int(x, 0) for x in re.findall(r"0x[0-9a-f]+|[0-9]+", stream)]
     pairs = list(zip(n[::2], n[1::2]))
     i, moved = 0, []
-    # Those of a socket come first
+    # A socket's ranges come first
     while i < len(pairs) and not pairs[i][0] & PIPE:
         i += 1
     assert i == 0 or "socket" in (type1, type2), line
@@ -41,7 +41,7 @@ for line in open("report.txt"):
     peeked += "peeked" in flags
     assert ("peeked" in flags) == (op == "tee"), line
     if moved:
-        # What was read is the first object
+        # The bytes read are of the first object
         got[int(tid), op, tuple(sorted(moved, key=lambda m: m[1]))] += 1
     else:
         assert int(result) <= 0 or op == "close" or op.startswith("open"), line
@@ -56,7 +56,7 @@ for key in list(extra):
         cut -= 1
 assert not missing and not extra and not cut, (list(extra)[:5], list(missing)[:5], cut)
 assert sum(want.values()) > 500 and several and peeked == 12, (sum(want.values()), several, peeked)
-# A pipe is what its number says; a FIFO that is made anew has another one, and the same inode
+# A pipe's number identifies it; a FIFO that is made again has a new number and the same inode
 assert all(len(inos) == 1 for inos in numbers.values()), numbers
 by_ino = collections.Counter(ino for inos in numbers.values() for ino in inos)
 assert sorted(by_ino.values())[-1] == 3 and sorted(by_ino.values())[-2] == 1, by_ino

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Calls on pipes of all kinds, with a log of the bytes that each moved in calls.log."""
+"""Make calls on pipes of all kinds, with a log of the bytes that each moved in calls.log."""
 import ctypes, fcntl, os, random, socket, struct, sys, threading, time
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -59,7 +59,7 @@ def merge(ranges):
     return out
 
 def children(n, what):
-    """Run what(i) in n processes; returns how to get what they return"""
+    """Run what(i) in n processes. Return: a function that returns their results"""
     out = []
     for i in range(n):
         r, w = os.pipe()
@@ -92,7 +92,7 @@ def message_sizes(i, messages, large):
     rng = random.Random(i)
     return [4 * (rng.randint(20000, 50000) if large else rng.randint(3, 1024)) for k in range(messages)]
 
-# Messages of several writers; where they went is known from the order in which they come
+# Messages of several writers; their places follow from the order in which they arrive
 def writers(p, n, messages, large):
     def one(i):
         for k, size in enumerate(message_sizes(i, messages, large)):
@@ -114,7 +114,7 @@ def writers(p, n, messages, large):
         i, k = struct.unpack("<HH", unit)
         note(pids[i - 1], "write", (p.ino, "written", merge(ranges)))
 
-# What each of several readers got is known from the bytes
+# The bytes show which reader got them
 def readers(p, n, words):
     def one(i):
         got, rng = [], random.Random(i)
@@ -146,7 +146,7 @@ def splices():
     x, y = socket.socketpair()
     moved = lambda op, *m: note(tid(), op, *m)
     for i in range(12):
-        # A file into a pipe, by both ways
+        # A file into a pipe, in both ways
         n = os.splice(f.fileno(), a.w, random.randint(1, 9000), offset_src=0)
         did("splice", a, "written", n)
         n = os.sendfile(a.w, f.fileno(), 0, random.randint(1, 9000))
@@ -155,17 +155,17 @@ def splices():
         n = vmsplice(a.w, ctypes.create_string_buffer(random.randint(1, 9000)))
         did("vmsplice", a, "written", n)
         write(a, random.randint(1, 200))
-        # A copy stays
+        # A copy remains
         have = a.put - a.got
         n = tee(a.r, b.w, random.randint(1, have))
         moved("tee", (a.ino, "read", [(a.got, a.got + n)]), (b.ino, "written", [(b.put, b.put + n)]))
         b.put += n
-        # One pipe into another one
+        # One pipe into another
         n = os.splice(a.r, c.w, random.randint(1, have))
         moved("splice", (a.ino, "read", [(a.got, a.got + n)]), (c.ino, "written", [(c.put, c.put + n)]))
         a.got += n
         c.put += n
-        # And into memory, a socket, a file, and nowhere
+        # And into memory, a socket, a file, and /dev/null
         while a.put - a.got:
             n = vmsplice(a.r, ctypes.create_string_buffer(random.randint(1, 20000)))
             did("vmsplice", a, "read", n)
@@ -206,7 +206,7 @@ def fifos():
         os.close(p.w)
         p.r = p.w = os.open("fifo", os.O_RDWR)
         p.ino = os.fstat(p.r).st_ino
-        # Only this process has it open: each time it is a new pipe, with offsets from 0
+        # Only this process opens it: each time it is a new pipe, with offsets from 0
         p.got = p.put = 0
         write(p, 100)
         read(p, 60)
@@ -225,7 +225,7 @@ open("begun", "w").close()
 while not os.path.exists("go"):
     time.sleep(0.05)
 telling = True
-# These are read now, and were written before
+# These bytes are read now, and were written before
 while old.put - old.got:
     read(old, 33333)
 write(old, 900000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""For programs of the guest tests that are several processes with names of their own."""
+"""For guest tests that consist of several processes with names."""
 import ctypes
 import os
 import random
@@ -8,7 +8,7 @@ import threading
 
 
 def become(name, what, *args):
-    """Fork; the child has the name, and ends when what(*args) and its threads have ended."""
+    """Fork; the child gets the name, and ends when what(*args) and its threads have ended."""
     pid = os.fork()
     if pid:
         return pid
@@ -26,7 +26,7 @@ def become(name, what, *args):
 
 
 def exactly(read, n):
-    """n bytes by calls of read(n), or fewer if the input ends before."""
+    """Return: n bytes by calls of read(n), or fewer if the input ends before."""
     data = b""
     while len(data) < n:
         part = read(n - len(data))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Touch 40 bytes here and there of the mapped file mnt/mapped."""
+"""Touch 40 scattered bytes of the mapped file mnt/mapped."""
 import mmap, random
 open("/proc/self/comm", "w").write("mapped")
 random.seed(1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: requests_case.py CASE NS
 
-CASE is of a request that its server slept 2 s in, and its client waited NS for.
+CASE is of a request during which its server slept for 2 s, and for which its client waited NS.
 """
 import json
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: requests_fio.py DISK OPERATION
 
-fio's own counts of a job, in fio.json, are those of the io_request events in fio.txt.
+Check that fio's own counts of a job, in fio.json, are those of the io_request events in fio.txt.
 """
 import json, re, sys
 jobs = {job["jobname"]: job for job in json.load(open("fio.json"))["jobs"]}

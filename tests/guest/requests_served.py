@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: requests_served.py PORT OTHER-PORT FIFO
 
-Two HTTP servers, and a client that sends requests to both all the time, over connections
-that it keeps, until FIFO ends. For each line in FIFO, which is the word "slow" or "other",
-the server at PORT, or OTHER-PORT, sleeps for 2 s before it answers the next request.
-Prints, once that is answered, which server, and how long the client waited for it, in ns.
+Two HTTP servers, and a client that sends requests to both all the time, over connections that
+it keeps, until FIFO ends. For each line in FIFO, which is the word "slow" or "other", the
+server at PORT, or OTHER-PORT, sleeps for 2 s before its next response.
+Prints, after that response, which server it was, and how long the client waited for it, in ns.
 """
 import http.client
 import http.server

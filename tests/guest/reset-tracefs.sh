@@ -6,7 +6,7 @@ set -eu
 work=$PWD
 cd /sys/kernel/tracing
 
-# What must be the same after: every file that a test may write and read back.
+# All files that a test may write and read back must be the same afterwards.
 state() {
 	grep -H '' current_tracer trace_clock buffer_size_kb tracing_on tracing_cpumask \
 		tracing_thresh max_graph_depth set_event set_event_pid set_ftrace_filter \

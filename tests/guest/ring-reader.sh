@@ -3,8 +3,8 @@
 # timeout: 120
 # module: ringrace
 #
-# A reader that has caught up with the writer, and is held up between two looks at
-# where the writer is, takes nothing for read that it has not read.
+# A reader that has caught up with the writer, and is interrupted between two reads of the
+# writer's position, counts no record as read that it has not read.
 set -eu
 
 insmod "$TRACERIG_MODULES/ringrace/ringrace.ko" seconds=15

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""ctlchart-ring.sh CHARTS NUMBERS NAMES CSV all|some: alarms as trace-cmd reports them without
-the plugin and with it, and as ctlchart does, against the charts' numbers and the limits
-that were in force for their keys."""
+"""ctlchart-ring.sh CHARTS NUMBERS NAMES CSV all|some: compare alarms as reported by trace-cmd
+without the plugin, with it, and by ctlchart, with the charts' numbers and the limits that were
+in force for their keys."""
 import csv, re, sys
 
-# The limit of a round, which is in the upper half of a key, is as much more
+# The limit of a round, which is the upper half of a key, exceeds this by the round's number
 MORE = {"one": 0, "two": 1, "three": 2}
 
 charts, numbers, names, table, which = sys.argv[1:]
@@ -20,13 +20,13 @@ def alarms(path):
 
 
 def key_of(words):
-    """The last key is one of 64 bits, in two words"""
+    """Return: the last key, which has 64 bits, in two words"""
     low, high = (int(word, 0) & 0xffffffff for word in words[-2:])
     return high << 32 | low
 
 
 def check(name, key, limit, number, where):
-    """Returns whether the alarm names its chart and its limit"""
+    """Return: whether the alarm names its chart and its limit"""
     if name.startswith("chart #"):
         if name[7:] != number:
             bad.append(f"{where}: {name} instead of {number}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""ctlchart-ring.sh: the bytes that alarms take, as the pages of the ring buffer have them."""
+"""ctlchart-ring.sh: measure the bytes of alarms in the pages of the ring buffer."""
 import collections, glob, os, struct, sys
 
 # Bits of a page's length that are not part of it
@@ -7,7 +7,7 @@ MISSED_EVENTS, MISSED_STORED = 1 << 31, 1 << 30
 
 
 def records(page):
-    """(bytes in the ring, data) of each record; of what only carries time, no data"""
+    """Return: (bytes in the ring buffer, data) of each record; a record that only carries time has no data"""
     size = struct.unpack_from("<Q", page, 8)[0] & ~(MISSED_EVENTS | MISSED_STORED)
     at = 16
     while at < 16 + size:
@@ -24,7 +24,7 @@ def records(page):
             length = 4 + 4 * kind
             yield length, page[at + 4:at + length]
         else:
-            # A length in a word of its own, which counts
+            # The length is in a word after the header, which counts
             length = 4 + struct.unpack_from("<I", page, at + 4)[0]
             yield length, page[at + 8:at + length]
         at += length

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""schedz-room.sh: how much of the pages of the ring is used, which is most of it."""
+"""schedz-room.sh: check that most of the ring buffer's pages is used."""
 import os, re, sys
 pages = used = 0
 fd = os.open("per_cpu/cpu0/trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK)
@@ -12,7 +12,7 @@ while True:
         break
     pages += 1
 blocks, size = map(int, re.search(r"blocks: (\d+) of (\d+) bytes", open("schedz").read()).groups())
-# a marker: header, common fields, address, text and its end, as a multiple of 4
+# A marker: header, common fields, address, text and its end, as a multiple of 4
 used = size + 100 * (4 + 8 + 8 + 44)
 print(f"{blocks} blocks of {size} bytes and 100 markers in {pages} pages: "
       f"{used * 100 // (pages * 4080)} % of them is used")

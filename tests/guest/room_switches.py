@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two processes that wake each other 30000 times, and a marker each 300 times."""
+"""Two processes that wake each other 30000 times, with a marker each 300 times."""
 import os
 r, w = os.pipe(), os.pipe()
 if os.fork() == 0:

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: schedz-compare.py BEFORE EXPANDED AFTER MIN [late]
 
-All are texts of trace-cmd report -t -R -l of one run. Each event was recorded
-raw first (BEFORE), then into blocks (EXPANDED), then raw again (AFTER), one
-probe after the other. So in what blocks have, which began later and ended earlier,
-each event must be there with all fields, in order, CPU by CPU; and its time must
-not be before the first raw one's or behind the second's. Fork, exec and exit happen
-with interrupts on: one with events and other flags may come between the recordings
-of one of them, so these are compared by themselves, without common_flags. At least
-MIN events must have been compared. With "late", some were taken after the second raw
-recording, so times are not compared with that.
+All are texts of trace-cmd report -t -R -l of one run. Each event was recorded raw first
+(BEFORE), then in blocks (EXPANDED), then raw again (AFTER), by one probe after the other. So
+for each event in blocks, which began later and ended earlier, both raw recordings must have
+it with all fields, in order, CPU by CPU; and its time must not be before the first raw event's
+or after the second's. Fork, exec and exit happen with interrupts on: an interrupt with events
+and other flags may come between the recordings of one of them, so these are compared
+separately, without common_flags. At least MIN events must have been compared. With "late",
+some were recorded in blocks after the second raw recording, so times are not compared with
+that.
 """
 import re
 import sys
@@ -21,7 +21,7 @@ LINE = re.compile(
 KINDS = {"sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new",
          "sched_migrate_task", "sched_process_fork", "sched_process_exec",
          "sched_process_exit"}
-NEED_RESCHED = 4  # of common_flags, which are printed as "-0x5"
+NEED_RESCHED = 4  # of common_flags, printed as "-0x5"
 INTERRUPTIBLE = {"sched_process_fork", "sched_process_exec", "sched_process_exit"}
 
 
@@ -39,20 +39,20 @@ def load(path):
 
 
 def same_flags(earlier, later):
-    """From one probe to the next, another CPU may ask this one to reschedule."""
+    """Between two probes, another CPU may ask this one to reschedule."""
     return earlier == later or \
         earlier and later and int(earlier[1:], 16) | NEED_RESCHED == int(later[1:], 16)
 
 
 def same_fields(earlier, later):
-    """Who waits for a task may turn a zombie to dead from one probe to the next."""
+    """Between two probes, a waiting parent may turn a zombie to dead."""
     return earlier == later or \
         re.sub(r"prev_state=(32|0x20)\b", "prev_state=16", earlier) == \
         re.sub(r"prev_state=0x10\b", "prev_state=16", later)
 
 
 def fields(event):
-    """What is woken may still be runnable, and is then moved from one probe to the next."""
+    """A task that is woken may still be runnable, and is then moved between two probes."""
     return re.sub(r" target_cpu=\d+$", "", event[3]) if event[2] == "sched_waking" else event[3]
 
 
@@ -62,7 +62,7 @@ def same(earlier, later):
 
 
 def nearest(is_same, head, truth):
-    """Where most of them are, and the first that is not."""
+    """Return: the place of most of the events, and the first event that is elsewhere."""
     def alike(i):
         return next((n for n, (e, t) in enumerate(zip(head, truth[i:])) if not is_same(e, t[1])), len(head))
 
@@ -75,7 +75,7 @@ def nearest(is_same, head, truth):
 
 
 def find(where, cpu, events, truth):
-    """The raw events that those in blocks are."""
+    """Return: the raw events that the events in blocks are."""
     def is_same(event, true):
         return same(true, event) if where == "before" else same(event, true)
 
@@ -85,7 +85,7 @@ def find(where, cpu, events, truth):
     if not begin:
         sys.exit(f"CPU {cpu}: the first events in blocks are in no place of {where}" +
                  nearest(is_same, head, truth))
-    # If the same sequence occurs again, the times decide
+    # If the same sequence occurs twice, the times decide
     begin = min(begin, key=lambda i: abs(truth[i][0] - events[0][0]))
     found = truth[begin:begin + len(events)]
     for n, (event, true) in enumerate(zip(events, found)):
@@ -102,7 +102,7 @@ late = sys.argv[5:] == ["late"]
 for (cpu, alone), events in sorted(blocks.items()):
     firsts = find("before", cpu, events, before[cpu, alone])
     lasts = find("after", cpu, events, after[cpu, alone])
-    # One that interrupts the writing of another has its time stamp in the raw ring
+    # An event that interrupts the writing of another event has its time stamp in the raw ring buffer
     shared = {t for t, _ in after[cpu, not alone]}
     for n, ((time, what), (first, _), (last, _)) in enumerate(zip(events, firsts, lasts)):
         if time < first or time > last and last not in shared and not late:

@@ -3,9 +3,9 @@
 # vm: --cpus 1
 # timeout: 300
 #
-# Blocks that share the ring buffer with a few other records leave little of its
-# pages unused.  Without a look at the room in the page, each block would need a
-# page of its own, and the record before it another.
+# Blocks that share the ring buffer with a few other records leave little of its pages
+# unused.  If schedz did not check the room in the page, each block would need a separate page,
+# and the record before it another.
 set -euo pipefail
 
 cd /sys/kernel/tracing

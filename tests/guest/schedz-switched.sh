@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 600
 #
-# While the tap is switched on and off beside the trace option, which takes the
-# same events, each event is in the blocks once.
+# While the tap is switched on and off and the trace option, which encodes the same events, is
+# on, each event is in the blocks once.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
 eval "calm_$(declare -f work)"

@@ -3,10 +3,10 @@
 """usage: stack_check.py LEAST LOG REPORT DEFINITIONS
 
 Compares the stacks of the calls in REPORT (of trace-cmd) with the stacks in LOG, which
-stackcalls has found with elfutils, or stack_gdb.py with gdb.  The definitions are in REPORT, too, and once more in
-DEFINITIONS, a copy of the file iosys_stacks; both have to say the same.  There have to be
-LEAST calls at least, of which 99.5 % have the frames that elfutils finds (of those where
-it is sure), and none others."""
+stackcalls has found with elfutils, or stack_gdb.py with gdb.  Definitions are in REPORT, and
+again in DEFINITIONS, a copy of the file iosys_stacks; both must be the same.  There must be at
+least LEAST calls, of which 99.5 % have the frames that elfutils finds (where it is sure), and
+none has others."""
 import collections
 import re
 import sys
@@ -24,12 +24,12 @@ def name_of(m):
 
 
 def number(frame):
-    """The object that it is in; 0: an address"""
+    """Return: the frame's object; 0: an address"""
     return frame >> 32 & OBJECT if frame & IN_OBJECT else 0
 
 
 def from_file(word):
-    """The frame that iosys_stacks has as NUMBER+OFFSET"""
+    """Return: the frame as NUMBER+OFFSET, as in iosys_stacks"""
     object, offset = word.split("+")
     return int(offset, 16) | (IN_OBJECT | int(object) << 32 if int(object) else 0)
 
@@ -39,7 +39,7 @@ def read_report(path):
     with open(path, errors="replace") as report:
         for line in report:
             if m := CALL.search(line):
-                # What defines it was there before
+                # It was defined before
                 if m[4] != "0" and int(m[4]) not in stacks:
                     sys.exit(f"no definition of stack {m[4]} before: {line}")
                 calls[int(m[1])].append((int(m[3]), int(m[2]), int(m[4])))
@@ -57,7 +57,7 @@ def read_report(path):
 
 
 def check_file(path, stacks, maps):
-    """What the file has of all that the trace has"""
+    """Check that the file has all definitions of the trace"""
     seen = 0
     with open(path) as file:
         for line in file:
@@ -89,7 +89,7 @@ def main():
     check_file(definitions, stacks, maps)
     sums, shown = collections.Counter(), 0
     for tid, want in read_log(log).items():
-        # Before the program was executed there were others
+        # Before the exec, the task ran another program
         have = calls[tid][-len(want):]
         if [call[:2] for call in have] != [call[:2] for call in want]:
             sys.exit(f"the calls of {tid} are not the true ones")
@@ -102,7 +102,7 @@ def main():
                 kind = "equal"
             elif sure == "unsure" and ours[:len(frames)] == frames:
                 kind = "further" if end == "complete" else "unsure"
-            # What was not guessed has to be right nevertheless, where the other one is sure
+            # Frames that were not guessed must be right where the peer is sure
             elif guessed and end == "complete" and (
                     sure == "unsure" or ours[:len(ours) - guessed] == frames[:len(ours) - guessed]):
                 kind = "guessed"

@@ -2,26 +2,26 @@
 #
 # usage: LOG=FILE MAX=N gdb -nx -batch -x stack_gdb.py --args COMMAND...
 #
-# What stackcalls does, with gdb: stops a command at the end of each I/O system call, N at
-# most, then ends it, and writes a line for each to LOG, as stackcalls does. The frames
-# are gdb's physical ones. unsure: gdb reports that it cannot continue.
+# As stackcalls, but with gdb: stops a command at the end of each I/O system call, N times at
+# most, then ends it, and writes a line for each to LOG, as stackcalls does. The frames are
+# gdb's physical ones. unsure: gdb reports that it cannot continue.
 import os
 import sys
 
 import gdb
 
 MASK = (1 << 64) - 1
-# Where it guesses, it may not end
+# Where gdb guesses, its stack may not end
 LIMIT = 1000
 SURE = (gdb.FRAME_UNWIND_NO_REASON, gdb.FRAME_UNWIND_OUTERMOST)
-# Those of stackcalls that gdb knows by these names
+# The calls of stackcalls that gdb knows by these names
 CALLS = ("read write open openat creat close pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 sendto "
          "recvfrom sendmsg recvmsg sendfile splice connect accept accept4 fsync fdatasync sync poll ppoll select "
          "pselect6 msync flock ftruncate truncate fallocate sync_file_range epoll_wait epoll_pwait copy_file_range")
 
 
 class Maps:
-    """Executable mappings, read again when a frame is outside of them, or they may have changed"""
+    """Executable mappings, read again when a frame is outside of them, or after they may have changed"""
 
     def __init__(self):
         self.text, self.ranges = None, []
@@ -49,7 +49,7 @@ class Maps:
 
 
 def frames():
-    """gdb's frames, and whether it is sure that they are all"""
+    """Return: gdb's frames, and whether it is sure that they are complete"""
     found, frame = [], gdb.newest_frame()
     while True:
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):

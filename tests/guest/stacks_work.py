@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""I/O without end: directories, files, a data base and other programs."""
+"""I/O without end: directories, files, a database and other programs."""
 import json, os, sqlite3
 db = sqlite3.connect("work.db")
 db.execute("create table if not exists t(a, b)")

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Everything that can be done to charts and schedz, at once and at random, under load.
+"""All operations on charts and schedz, at once and at random, under load.
 
 usage: storm.py DISK MODULE SECONDS SEED
 
-Processes read from DISK, wake each other, fork and sleep; threads of MODULE fire
-its events.  Meanwhile each of the actors below does its one thing until SECONDS are
-over and all of them have succeeded at least once: what one of them switches off,
-another has to switch on again.  What may fail says so; any other error ends the test.
+Processes read from DISK, wake each other, fork and sleep; threads of MODULE fire its events.
+Meanwhile each actor below repeats its operation until SECONDS are over and all actors have
+succeeded at least once: what one actor switches off, another one has to switch on again.
+Failures that may happen are named; any other error ends the test.
 
-One chart, in an instance of its own, is left alone.  It must have seen every read
-that the disk has counted.  All others must have accounts that add up, and after the
-storm must work; in the end nothing must hold an event or the module.
+One chart, in a separate instance, is left alone.  It must have seen every read that the disk
+has counted.  All others must have accounts that add up, and must work after the storm; in the
+end nothing must hold an event or the module.
 """
 import ctypes
 import errno
@@ -29,7 +29,7 @@ TRACING = "/sys/kernel/tracing"
 WITNESS = TRACING + "/instances/witness"
 STORMED = [TRACING, TRACING + "/instances/stormed"]
 KIB = 1024
-# s, beyond those of the storm, in which an actor must have succeeded once
+# s, after the storm, in which an actor must have succeeded once
 PATIENCE = 60 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", "1"))
 
 disk, module, seconds, seed = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
@@ -54,7 +54,7 @@ CHARTS = [
 BY = {"sched/sched_switch": "next_prio", "sched/sched_process_exit": "comm",
       "sched/sched_stat_runtime": "cpu", "storm/storm_end": "low"}
 # An event that comes while the stock kernel changes to tai, which is decades ahead,
-# is one of its warnings: "Delta way too big!"
+# causes its warning "Delta way too big!"
 CLOCKS = sorted(set(re.findall(r"[\w-]+", open(TRACING + "/trace_clock").read())) - {"tai"})
 
 
@@ -63,7 +63,7 @@ class Failed(Exception):
 
 
 def write(path, text, may_fail=()):
-    """True if it was written; false if it failed in a way that it may."""
+    """Return: true if it was written; false if it failed in a way that it may."""
     try:
         fd = os.open(path, os.O_WRONLY)
         try:
@@ -71,7 +71,7 @@ def write(path, text, may_fail=()):
         finally:
             os.close(fd)
     except OSError as e:
-        # Some numbers have two names
+        # Some error numbers have two names
         if e.errno in [getattr(errno, name) for name in may_fail]:
             return False
         raise Failed(f"{text!r} to {path}: {e.strerror}") from e
@@ -103,7 +103,7 @@ def fork():
 
 
 def stop(*_):
-    """Between two operations, so that none is cut off."""
+    """Between two operations, so that none is interrupted."""
     global stopping
     stopping = True
 
@@ -133,7 +133,7 @@ def load(rng):
 
 
 # ---------------------------------------------------------------------------
-# The actors: each call does one thing, and returns whether it came about
+# The actors: each call does one thing, and returns whether it succeeded
 
 def hotplug(rng):
     cpu = f"/sys/devices/system/cpu/cpu{rng.randrange(1, os.cpu_count() or 1)}/online"
@@ -149,7 +149,7 @@ def time_of(rng):
 
 
 def random_filter(rng):
-    """The judged event, and a filter that is right."""
+    """Return: the judged event, and a valid filter."""
     event, args = rng.choice(CHARTS)
     pair = "," in args
     options = []
@@ -196,8 +196,8 @@ def random_filter(rng):
     return event, rng.choice(forms).format(call)
 
 
-# The module may be gone; another chart may have the name; local clocks, a snapshot
-# and events without nanoseconds exclude what a filter may ask for
+# The module may be unloaded; another chart may have the name; local clocks, a snapshot and
+# events without nanoseconds exclude some options of filters
 MAY_FAIL = ("EINVAL", "ENOENT", "ENODEV", "EBUSY")
 
 
@@ -231,7 +231,7 @@ def commands(rng):
                                "limits center=1ms ucl=2ms", "limits center=5 ucl=6")),
              MAY_FAIL + ("ENODATA", "EOPNOTSUPP")):
         return True
-    # The others may have left no chart to command, and have ended
+    # The other actors may have left no chart, and have ended
     set_filter(rng, rng.choice(STORMED))
     return False
 
@@ -241,7 +241,7 @@ def clocks(rng):
 
 
 def switches(rng):
-    """Events, tracing and CPUs go on and off; the buffer changes."""
+    """Events, tracing and CPUs are switched on and off; the buffer changes."""
     where = rng.choice(STORMED)
     kind = rng.randrange(8)
     if kind == 0:
@@ -278,7 +278,7 @@ def instances(rng):
 
 
 def read_pipe(rng, where):
-    """What trace_pipe or trace_pipe_raw has for a moment."""
+    """Read trace_pipe or trace_pipe_raw for a moment."""
     raw = rng.random() < .5
     path = f"{where}/per_cpu/cpu{rng.randrange(4)}/trace_pipe_raw" if raw else where + "/trace_pipe"
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -344,7 +344,7 @@ def unload_module(may_be_busy):
 
 
 def modules(rng):
-    """The module goes, and comes again; it stays while it is watched."""
+    """The module is unloaded and loaded again; it stays while a chart watches it."""
     if rng.random() < .5:
         for where in STORMED:
             for event, args in CHARTS:
@@ -371,7 +371,7 @@ def pinned(rng):
 
 
 def pids(rng):
-    """Events of some tasks only, or of all; a list that is in use is replaced."""
+    """Events of some tasks only, or of all; a list in use is replaced."""
     path = rng.choice(STORMED) + "/" + rng.choice(("set_event_pid", "set_event_notrace_pid"))
     tasks = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
     if not write(path, rng.choice(("", " ".join(map(str, rng.sample(tasks, min(8, len(tasks))))))) + "\n",
@@ -409,13 +409,13 @@ def schedz(rng):
 
 WORDS = ("relearn", "freeze", "limits", "center=", "ucl=", "1ms", "-1", "0", "18446744073709551616", "99999h",
          "a", "a[0]", "[]", "zones", "ranges=", "rules=", "=", " ", "\t", "\n", "\0", "\x7f", "%s", "1" * 300)
-# Whatever is wrong with a command, this says so
+# Whatever is wrong with a command, this error reports it
 REFUSALS = ("EINVAL", "ENOENT", "ENODEV", "EBUSY", "ENODATA", "EOPNOTSUPP", "E2BIG", "ENOSPC", "ERANGE",
             "EEXIST", "ESRCH", "EPERM", "EACCES", "EIO")
 
 
 def garbage(rng):
-    """Words in any order, to every file that the topics have."""
+    """Write words in any order to every file of the topics."""
     where = rng.choice(STORMED)
     event = rng.choice(CHARTS)[0]
     path = where + rng.choice((f"/events/{event}/ctlchart", f"/events/{event}/ctlchart", f"/events/{event}/filter",
@@ -425,7 +425,7 @@ def garbage(rng):
                                "/events/schedz/schedz_block/trigger", "/options/schedz", "/schedz"))
     text = rng.choice(("", " ")).join(rng.choice(WORDS) for _ in range(rng.randrange(1, 8)))
     if path.endswith("/filter") and rng.random() < .7:
-        # A right call with a wrong end
+        # A valid call with an invalid end
         text = random_filter(rng)[1][:-rng.randrange(1, 12)] + text
     if os.path.exists(path):
         write(path, text, REFUSALS)
@@ -439,7 +439,7 @@ ACTORS = [hotplug, filters, filters, filters, commands, clocks, switches, instan
 # ---------------------------------------------------------------------------
 
 def start(function, number):
-    """A process of its own, with its own random numbers."""
+    """A process with its own random numbers."""
     pid = os.fork()
     if pid:
         return pid
@@ -454,7 +454,7 @@ def start(function, number):
 
 
 def act(number, rng, succeeded):
-    """succeeded: a byte for each actor, shared by all; one that fails stops no other"""
+    """succeeded: a byte for each actor, shared by all; one that fails does not stop the others"""
     function = ACTORS[number]
     begin = time.monotonic()
     tries = done = 0
@@ -484,7 +484,7 @@ def numbers(text):
 
 
 def check_accounts(path, text):
-    """Every start and end of every chart in the file went somewhere."""
+    """Every start and end of every chart in the file is accounted for."""
     charts = re.split(r"^chart: ", text, flags=re.M)[1:]
     for chart in charts:
         line = re.search(r"^starts: .*", chart, re.M)
@@ -501,7 +501,7 @@ def check_accounts(path, text):
 
 
 def check_all():
-    """Of all charts that the storm left."""
+    """For all charts that the storm left."""
     charts = 0
     for where in STORMED:
         write(where + "/events/enable", "0")
@@ -512,7 +512,7 @@ def check_all():
 
 
 def check_blocks(where):
-    """Every event that schedz has taken is in a block, or was refused."""
+    """Every event that schedz has encoded is in a block, or was refused."""
     text = read(where + "/schedz")
     line = re.search(r"^events: .*", text, re.M)
     if line:
@@ -540,7 +540,7 @@ def check_working(where, pairs):
     write(path + "/enable", "1")
     for what in "begin", "end":
         write("/sys/module/storm/parameters/fire", f"{what} 1000000000000 {pairs}")
-    # Those of the module's own threads, which go on, have other keys
+    # The pairs of the module's own threads, which go on, have other keys
     text = read(path + "/ctlchart")
     paired = numbers(re.search(r"^starts: .*", text, re.M)[0])[1]
     if paired < pairs:
@@ -551,7 +551,7 @@ def check_working(where, pairs):
 
 
 def check_left():
-    """Nothing is held by a chart that is gone."""
+    """Nothing is held by a chart that was removed."""
     for where in STORMED[1:] + [WITNESS]:
         os.rmdir(where)
     unload_module(False)

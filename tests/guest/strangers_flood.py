@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: strangers_flood.py ADDRESS SECONDS
 
-Send datagrams to the rig's port as another host, and print how many.
+Send datagrams to the rig's port as another host, and print their number.
 """
 import socket
 import sys
@@ -16,7 +16,7 @@ while time.monotonic() < end:
         try:
             s.send(b"TC\x01\x06" + b"j" * 60)
             sent += 1
-        except ConnectionRefusedError:  # nothing is there, for this host
+        except ConnectionRefusedError:  # no port answers this host
             pass
     time.sleep(0.005)
 print(sent)

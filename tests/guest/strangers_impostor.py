@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Acknowledge all that there may be, at the collector's address but without its key."""
+"""Acknowledge all possible numbers, from the collector's address but without its key."""
 import socket
 import struct
 import time
@@ -16,7 +16,7 @@ while time.monotonic() < end:
     for cpu in range(2):
         ack += struct.pack("<HHQ", cpu, 0, 1)
     s.sendto(ack, rig)
-    # With a seal, but not of the key
+    # With a seal, but by another key
     s.sendto(ack[:2] + b"\x81" + ack[3:] + struct.pack("<QQQ", 1, 1, 1), rig)
     sent += 2
 print(sent, *kinds)

@@ -17,7 +17,7 @@ def repeat(*_):
     again = True
 
 
-# The error of an earlier datagram may be reported now: no collector was listening
+# The error of an earlier datagram may be reported here: no collector was listening
 def give(data):
     while True:
         try:
@@ -51,12 +51,12 @@ while True:
         for data in old:
             for version in versions(data):
                 give(version)
-        # Up to what the rig's socket has room for
+        # As much as the rig's socket has room for
         back = to_rig[:20] + to_rig[-20:]
         for data in back:
             for version in versions(data):
                 outer.sendto(version, rig)
-        # Datagrams without a number of the other side: heartbeats, which it answers
+        # Datagrams without a number of the other side: heartbeats, which the rig answers
         early = [data for data in old if data[-16:-8] == bytes(8)]
         assert all(data[3] == 5 for data in early)
         print(len(old), len(early), len(back), flush=True)

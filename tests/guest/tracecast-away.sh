@@ -3,7 +3,7 @@
 # timeout: 180
 #
 # tracecast continues within a second after the interface, or the collector, is back; an
-# interface can be removed while a target uses it; and rate= is kept.
+# interface can be removed while a target uses it; and rate= limits the bytes per second.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
 target=/sys/kernel/config/tracecast/rig
@@ -14,8 +14,8 @@ explain() {
 	[ ! -e collector.err ] || cat collector.err
 }
 
-# The number after a word of the ledger, in $n, without starting a program, which would
-# take as long as what is measured
+# Sets n, the number after a word of the ledger, without starting a program, which would need
+# as much time as is measured
 number() { # WORD
 	local line
 	n=0
@@ -73,7 +73,7 @@ collect() {
 	collector=$!
 }
 
-# Of three times, one was not disturbed by a slow host
+# At least one of three times was not affected by a slow host
 gone_and_back() { # WHAT GO COME
 	local begin took best=99999 i
 	for i in 1 2 3; do
@@ -87,7 +87,7 @@ gone_and_back() { # WHAT GO COME
 		[ $took -ge $best ] || best=$took
 	done
 	echo "$1: goes on after $best ms"
-	# A second, and one for a host that has other things to do
+	# A second, and one more for a busy host
 	[ $best -le $((2000 * scale)) ] || die "$1: it took $best ms to go on"
 }
 

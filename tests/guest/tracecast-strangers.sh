@@ -3,11 +3,11 @@
 # timeout: 300
 #
 # tracecast and hostile hosts: datagrams from other hosts than the collector do not reach the
-# socket of the rig, only root can read the session's number, and a collector that requests
-# everything repeatedly gets little more than once. With a key, a host that has the
-# collector's address but not the key acknowledges nothing; datagrams that were recorded on
-# the path and are sent again, unchanged or changed, are refused at both ends and counted; a
-# key that only one end has is reported; and the key cannot be read anywhere.
+# rig's socket, only root can read the session's number, and a collector that requests
+# everything repeatedly gets little more than once. With a key, a host that has the collector's
+# address but not the key acknowledges nothing; datagrams that were recorded on the path and are
+# sent again, unchanged or changed, are refused at both ends and counted; a key that only one
+# end has is reported; and the key cannot be read anywhere.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
 target=/sys/kernel/config/tracecast/rig
@@ -18,12 +18,12 @@ explain() {
 	[ ! -e collector.err ] || cat collector.err
 }
 
-# The number after a word of the ledger
+# number WORD: print the number after a word of the ledger
 number() { # WORD
 	sed -En "s/.*\b$1:? ([0-9]+).*/\1/p" $target/ledger | head -n 1
 }
 
-# The number before one
+# counted WORD: print the number before a word
 counted() { # WORD
 	sed -En "s/.*[^0-9]([0-9]+) $1.*/\1/p" $target/ledger | head -n 1
 }
@@ -57,7 +57,7 @@ start() { # [KEY]
 is_delivered() { [ "$(number generated)" -gt 0 ] && [ "$(number acknowledged)" = "$(number generated)" ]; }
 listens() { ip netns exec far ss -Hlun 'sport = 6676' | grep -q .; }
 
-# Bytes that wait in the rig's socket, and datagrams that it had no room for
+# Bytes that wait in the rig's socket, and the number of datagrams that it dropped
 waiting() { awk '$2 ~ /:1A13$/ { sub(".*:", "", $5); print $5, $NF }' /proc/net/udp; }
 
 host far 10.8.1.1 10.8.1.2
@@ -95,7 +95,7 @@ rmdir $target
 kill $collector
 wait $collector || die "the collector failed"
 
-# ---- a collector that wants it all again ----
+# ---- a collector that requests everything again ----
 
 # It acknowledges nothing, and asks for the whole window 2,000 times
 ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_greedy.py" 2>collector.err &
@@ -108,9 +108,9 @@ wait $greedy || die "the greedy collector failed"
 echo "sent $(counted datagrams), again $(counted again), heard $(counted acknowledgements)"
 [ "$(counted acknowledgements)" -ge 500 ] || die "it has asked too seldom"
 [ "$(counted again)" -gt 0 ] || die "nothing was sent again"
-# Each one after 10, 20, 40... ms: in ten seconds ten times at most
+# A retransmission waits 10, 20, 40... ms: at most ten in ten seconds
 [ "$(counted again)" -le $((10 * scale * $(counted datagrams))) ] ||
-	die "it gets everything again as often as it likes"
+	die "it gets everything again each time"
 echo 0 >$target/enabled
 rmdir $target
 
@@ -118,7 +118,7 @@ rmdir $target
 
 (umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' \n' >key)
 
-# Without the key, at the collector's address: it acknowledges all that there may be
+# Without the key, from the collector's address: it acknowledges all possible numbers
 ip netns exec far python3 "$TRACERIG_TOP/tests/guest/strangers_impostor.py" >told 2>collector.err &
 impostor=$!
 until_true 30 listens
@@ -126,11 +126,11 @@ start "$(cat key)"
 marks 50
 wait $impostor || die "the impostor failed"
 read -r sent kinds <told
-[ "$kinds" = 5 ] || die "not only heartbeats were sent to who has no key: $kinds"
+[ "$kinds" = 5 ] || die "more than heartbeats was sent to a host without the key: $kinds"
 forged_are() { [ "$(counted forged)" = "$1" ]; }
 until_true 30 forged_are "$sent"
 [ "$(number acknowledged)" = 0 ] || die "the impostor has acknowledged records"
-grep -q '^key: no answer' $target/ledger || die "no word of the answer that is missing"
+grep -q '^key: no answer' $target/ledger || die "the ledger does not report the missing answer"
 
 # The path records all datagrams; on a signal it sends each again three times: unchanged, with
 # one bit of the tag changed, and without its seal
@@ -169,14 +169,14 @@ echo "repeated: $old datagrams, $early of them early; $back acknowledgements"
 if [ "$early" = 0 ] || [ "$old" -le $((2 * early)) ] || [ "$back" -lt 10 ]; then
 	die "too few to repeat"
 fi
-# The answers to the early ones are late to the rig
+# The responses to the early ones are late at the rig
 until_true 30 forged_are $((forged + 3 * back + early))
 until_true 30 ledger_has ledger "refused: $((old - early)) datagrams that had arrived before"
 until_true 30 ledger_has ledger "refused: $old datagrams with another key"
 until_true 30 ledger_has ledger "refused: $old datagrams without a key"
 until_true 30 ledger_has ledger "refused: $((2 * early)) datagrams of senders without an acknowledgement yet"
 if [ "$(number generated)" != "$all" ] || ! is_delivered; then
-	die "what came again was taken"
+	die "a repeated datagram was accepted"
 fi
 kill $collector
 wait $collector || die "the collector failed"
@@ -185,7 +185,7 @@ grep -q "delivered $all + lost in the ring 0 + lost on the wire 0 + awaited 0" l
 cat $target/ledger >rig.ledger
 echo 0 >$target/enabled
 
-# To another collector it is of no session
+# For another collector it belongs to no session
 collect again --key-file key
 : >repeated
 kill -USR1 $path
@@ -195,7 +195,7 @@ until_true 30 ledger_has again "refused: $old datagrams of senders without an ac
 kill $collector
 wait $collector || die "the second collector failed"
 if grep -q session again; then
-	die "another collector takes what was recorded: $(cat again)"
+	die "another collector accepts the recorded datagrams: $(cat again)"
 fi
 [ "$(find keyed -name "*.dat" | wc -l)" = 1 ] || die "files: $(ls keyed)"
 
@@ -207,8 +207,8 @@ told() { # LINE: and no other one
 collect none
 echo 1 >$target/enabled
 until_true 30 told 'schedz: session [0-9a-f]{16}: refused: the sender has a key; give it with --key-file'
-[ "$(number acknowledged)" = 0 ] || die "who has no key acknowledges"
-grep -q '^key: no answer' $target/ledger || die "no word of the answer that is missing"
+[ "$(number acknowledged)" = 0 ] || die "a collector without the key acknowledges"
+grep -q '^key: no answer' $target/ledger || die "the ledger does not report the missing answer"
 echo 0 >$target/enabled
 kill $collector
 wait $collector || die "the collector without a key failed"
@@ -217,13 +217,13 @@ echo >$target/key
 collect alone --key-file key
 echo 1 >$target/enabled
 until_true 30 told "schedz: session [0-9a-f]{16}: refused: the sender has no key; write it to its target's file key"
-[ "$(number acknowledged)" = 0 ] || die "who has a key acknowledges what has none"
+[ "$(number acknowledged)" = 0 ] || die "a collector with a key acknowledges datagrams without a seal"
 echo 0 >$target/enabled
 kill $collector
 wait $collector || die "the collector with a key failed"
 kill $path
 
-# ---- who can read it ----
+# ---- reading the key ----
 
 cat key >$target/key
 [ "$(cat $target/key)" = set ] || die "the file key: $(cat $target/key)"

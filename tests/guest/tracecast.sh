@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# tracecast to a collector on the same machine, over a network that loses, reorders
-# and doubles datagrams: everything arrives, and both ledgers say so.
+# tracecast to a collector on the same machine, over a network that loses, reorders and
+# duplicates datagrams: everything arrives, and both ledgers agree.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
 targets=/sys/kernel/config/tracecast
@@ -44,7 +44,7 @@ start() {
 
 stop() {
 	echo 0 >$target/enabled
-	# The collector is done with a session when it says so
+	# The collector reports the end of a session
 	until_true 60 grep -q 'is over' collector.err
 	network
 	kill -USR1 $collector
@@ -53,7 +53,7 @@ stop() {
 	wait $collector || die "the collector failed"
 }
 
-# number WORD FILE: the number after a word, in the first line that has it
+# number WORD FILE: print the number after a word, in the first line that has it
 number() {
 	sed -n "s/.*\\b$1:\\{0,1\\} \\([0-9]*\\).*/\\1/p" "$2" | head -n 1
 }
@@ -66,7 +66,7 @@ holds_nothing() {
 	[ "$(number held $target/ledger)" -eq 0 ]
 }
 
-# All that the sender made arrived; all parts of both ledgers add up
+# All records of the sender arrived; all parts of both ledgers add up
 check_ledgers() {
 	local made
 	made=$(number generated $target/ledger)
@@ -83,7 +83,7 @@ busy() { # FILE
 	grep -q 'busy' err || die "$1: $(cat err)"
 }
 
-# --- numbered records of the ring, packed, over IPv6, with every fault there is
+# --- numbered records of the ring buffer, packed, over IPv6, with all faults
 marks() {
 	local n=2000 dat
 	mkdir $tracing/instances/marks
@@ -93,14 +93,14 @@ marks() {
 	start marks ::1 flush=100
 	busy $tracing/instances/marks/trace_pipe
 	busy $tracing/instances/marks/per_cpu/cpu0/trace_pipe_raw
-	! rmdir $tracing/instances/marks 2>/dev/null || die "the instance went"
+	! rmdir $tracing/instances/marks 2>/dev/null || die "the instance was removed"
 	! echo global >$tracing/instances/marks/trace_clock 2>/dev/null || die "the clock changed"
 	python3 "$TRACERIG_TOP/tests/guest/tracecast_marks.py" $n $tracing/instances/marks/trace_marker
 	echo 0 >$tracing/instances/marks/events/irq/enable
 	# Nothing is sent while the link is down, and sending continues when it is up again
 	ip link set lo down
 	echo "mark $n " >$tracing/instances/marks/trace_marker
-	within 10 has_errors || die "it can be sent while the link is down"
+	within 10 has_errors || die "datagrams can be sent while the link is down"
 	[ "$(number held $target/ledger)" -gt 0 ] || die "nothing is held"
 	ip link set lo up
 	within 30 holds_nothing || die "it did not continue"
@@ -108,13 +108,13 @@ marks() {
 	check_ledgers $n
 	dat=$(echo collected/*.dat)
 	trace-cmd report "$dat" >marks.txt 2>report.err || die "report: $(cat report.err)"
-	# In the order of time, each once, with all its bytes
+	# In order of time, each once, with all its bytes
 	python3 "$TRACERIG_TOP/tests/guest/tracecast_marks_check.py" marks.txt $n "$(number generated $target/ledger)" || die "marks are missing"
 	rmdir $target
 	rmdir $tracing/instances/marks
 }
 
-# --- blocks of schedz: what is expanded is what the scheduler did
+# --- blocks of schedz: the expanded events are the scheduler's
 blocks() {
 	local name i
 	echo 0 >$tracing/tracing_on
@@ -128,7 +128,7 @@ blocks() {
 	enable $tracing/instances/before 1
 	echo 1 >$tracing/events/schedz/schedz_block/enable
 	enable $tracing/instances/after 1
-	# What blocks have is in both: these begin last, and end first
+	# The raw recordings contain all events of the blocks: blocks begin last, and end first
 	echo 1 >$tracing/tracing_on
 	# Enough for some blocks, however slow the host is
 	for ((i = 0; i < 10 * scale; i++)); do
@@ -153,7 +153,7 @@ blocks() {
 	$schedz expand collected/*.dat -o expanded.dat 2>err || die "expand failed: $(cat err)"
 	trace-cmd report -t -R -l expanded.dat >expanded.txt 2>/dev/null
 	"$TRACERIG_TOP/tests/guest/schedz-compare.py" before.txt expanded.txt after.txt 1000 ||
-		die "what was expanded is not what happened"
+		die "the expanded events are not the raw ones"
 	rmdir $target
 }
 

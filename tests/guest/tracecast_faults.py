@@ -4,9 +4,9 @@
 
 usage: tracecast_faults.py SCHEDZ SCALE
 
-For each case: a collector, a relay that mistreats the datagrams of both directions,
-and an instance whose only records are marks with serial numbers.  The marks in the
-file have to be exactly those of the ledgers of both ends.
+For each case: a collector, a relay that mistreats the datagrams of both directions, and an
+instance whose only records are marks with serial numbers.  The marks in the file must be
+exactly those of the ledgers of both ends.
 """
 import errno
 import glob
@@ -32,11 +32,11 @@ schedz, scale = sys.argv[1], int(sys.argv[2])
 
 
 class Relay:
-    """Loses, reorders and doubles percentages of the datagrams of both directions.
+    """Loses, reorders and duplicates percentages of the datagrams of both directions.
 
-    Data with numbers in the hole never get through, however often they are sent.  The
-    last heartbeats always do: who does not hear that a session is over has to wait for
-    it to go on.
+    Data with numbers in the hole never get through, however often they are sent.  The last
+    heartbeats always do: a side that does not learn that a session is over must wait before it
+    goes on.
     """
     OVERTAKE = 8        # maximum number of datagrams that overtake one
     PATIENCE = .05      # seconds without a datagram after which it is sent
