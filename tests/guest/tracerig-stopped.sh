@@ -30,7 +30,7 @@ end() {
 }
 trap end EXIT
 
-# The watch, in the group of the service; no learning
+# Run the watch in the service's control group, without learning
 start() {
 	# shellcheck disable=SC2016 # for the inner shell
 	sh -c 'echo $$ >"$0/cgroup.procs" && exec tracerig watch --dir="$1" --interval=0s --on-alarm="$2" \
@@ -88,14 +88,14 @@ done
 [ "$inside" -eq 1 ] || die "no case was being written at SIGTERM"
 same "" "$(ls "$tracing/instances")" "instances after SIGTERM"
 
-# --- the time is over at once: the next watch finds whole cases, and removes the half one
+# --- SIGKILL at once: the next watch finds complete cases, and removes the incomplete one
 killed=0
 for ((round = 0; round < 10 && !killed; round++)); do
 	start
 	read_slowly
 	kill -TERM "$pid"
 	echo 1 >"$group/cgroup.kill"
-	# After SIGTERM it may have ended by itself
+	# After SIGTERM it may have ended without SIGKILL
 	status=0
 	wait "$pid" || status=$?
 	until_true 30 grep -qx 'populated 0' "$group/cgroup.events"

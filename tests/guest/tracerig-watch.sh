@@ -4,7 +4,7 @@
 #
 # tracerig watch: learns, waits, and keeps each slow operation as a case that is whole
 # and can be read without this machine; whatever ends it, nothing is left in tracefs.
-# Which operations were slow, and how slow, their programs say.
+# The truth about slow operations and their durations is in their programs' output.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -16,7 +16,7 @@ explain() {
 export PATH=$TRACERIG_TOP/build/tools/bin:$PATH
 instances=$tracing/instances
 
-# The tracefs of a machine on which no watch runs
+# The state of tracefs without a watch
 check_clean() {
 	same "" "$(ls "$instances")" "instances $1"
 	[ ! -s "$tracing/kprobe_events" ] || die "kprobes are left $1: $(cat "$tracing/kprobe_events")"
@@ -54,7 +54,7 @@ case_of() {
 	python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" last log cases "$@" >why 2>&1
 }
 
-# Each that is kept is whole, and in the list
+# Each case that is kept is complete, and in the list
 check_cases() {
 	local case
 	tracerig list --dir=cases >listed || die "the cases cannot be listed"
@@ -72,7 +72,7 @@ ended() {
 	check_clean "after the watch"
 }
 
-# --- what cannot work
+# --- errors before the watch begins
 fails 1 'run this as root' setpriv --reuid=65534 --clear-groups tracerig watch --dir=/tmp/none disk
 fails 1 'this kernel has no event sched:nothing' tracerig watch --dir="$PWD/none" \
 	-e sched:nothing -f 'ctlchart(sched_waking, common_pid)'
@@ -97,7 +97,7 @@ reader=$!
 until_true 60 grep -q ': learnt: ' log
 kill "$reader"
 wait "$reader" || :
-# slow_reads N: and wait for their cases
+# slow_reads N: make them, and wait for their cases
 slow_reads() {
 	local i
 	for ((i = 1; i <= $1; i++)); do
@@ -111,12 +111,12 @@ ended 0
 sed 's/^\([0-9]*\) \(.*\)/disk \2 sector=\1/' slow.log >truth
 python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" truth log cases disk=disk || die "the cases are not the slow reads"
 check_cases
-# The command is not run for cases that come while it runs, but for the first one
+# The command is run for the first case, and not for cases that come while it runs
 message=$(sed -n 's/^TRACERIG_MESSAGE=//p' alarms | head -n 1)
 grep -qF " $message" log || die "the command's message is not in the log: $message"
 [ "$(sed -n 's/^TRACERIG_DIR=//p' alarms | head -n 1)" = "$PWD/cases/1" ] || die "not case 1: $(cat alarms)"
 
-# --- a case without the machine: as a TAR, and damaged
+# --- a case on another machine: as a TAR, and damaged
 mkdir desk
 case=$(sed -n 's/.* case \([0-9]*\): .* sector=800,.*/\1/p' log)
 tracerig pack --dir=cases -o case.tar "$case" || die "case $case cannot be packed"
@@ -131,7 +131,7 @@ done
 printf x | dd of="desk/$case/trace.dat" bs=1 seek=5000 conv=notrunc status=none
 fails 1 'trace.dat: ' tracerig verify --dir=desk "$case"
 
-# --- with limits, without learning; full disk
+# --- with fixed limits, without learning; full disk
 mkdir full
 mount -t tmpfs -o size=512k none full
 fails 1 'full: No space left on device' tracerig watch --dir="$PWD/full" disk
@@ -177,7 +177,7 @@ ended 1
 rmdir group/alone
 umount group
 
-# --- what the commands that are printed do
+# --- the commands that the watch prints work
 tracerig watch disk wakeup --print >print
 grep -q '^trace-cmd record -B tracerig ' print || die "not printed: $(cat print)"
 sed '$s/$/ -o printed.dat true/' print >print.sh

@@ -21,7 +21,7 @@ CASE = re.compile(r"(like )?case (\d+): (\S+) took ([\d.]+) (\w+), limit [^,]*, 
 def alarms_of(notice):
     """The worst alarm, as the log has it, and those of case.json, if the case was kept"""
     path = os.path.join(cases, notice["case"], "case.json")
-    # A worse one may have taken its place
+    # A worse operation may have replaced it
     if not notice["kept"] or not os.path.exists(path):
         return [notice], None
     with open(path) as file:

@@ -18,7 +18,7 @@ print("seed", seed)
 
 
 def write(names):
-    """A process that writes a case for each name"""
+    """Run a process that writes a case for each name"""
     return subprocess.Popen([gen, cases, str(1 << 40)] + [n + "=5" for n in names])
 
 
@@ -31,7 +31,7 @@ def numbers():
 
 
 def check(least):
-    """All cases that can be seen are whole; the next writer removes the rest"""
+    """Check that all visible cases are complete; the next writer removes the rest"""
     found = numbers()
     for number in found:
         done = subprocess.run([tracerig, "verify", "--dir", cases, str(number)], capture_output=True, text=True)
@@ -45,7 +45,7 @@ def check(least):
 
 
 def lose():
-    """As if the machine had lost its power"""
+    """Stop the file system as if the machine had lost its power"""
     fd = os.open(mount, os.O_RDONLY)
     fcntl.ioctl(fd, EXT4_IOC_SHUTDOWN, struct.pack("=I", WITHOUT_LOG))
     os.close(fd)
@@ -75,13 +75,13 @@ for n in range(10 * ROUNDS):
         writer.wait()
     else:
         lose()
-        # It finds an error, and says so
+        # It finds an error, and reports it
         writer.kill()
         writer.wait()
         again()
     left = [n for n in os.listdir(cases) if n.startswith(".case-")] if os.path.exists(cases) else []
     inside[how] += bool(left)
-    # What the directory shows is there to stay, once its entry is synchronized
+    # An entry in the directory stays, once it is synchronized
     least = seen if how == "killed" else seen[:-1]
     if least or os.path.exists(cases):
         check(least)

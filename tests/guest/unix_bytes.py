@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""iosys-unix.sh: the streams of the events in report.txt against calls.log."""
+"""iosys-unix.sh: compare the byte ranges of the events in report.txt with calls.log."""
 import collections, re
 want, got, ends = collections.Counter(), collections.Counter(), collections.defaultdict(set)
 for line in open("calls.log"):
@@ -11,7 +11,7 @@ for line in open("report.txt"):
         continue
     op, flags, cookie, isn, peer, stream = m.groups()
     numbers = [int(n, 0) for n in re.findall(r"0x[0-9a-f]+|[0-9]+", stream)]
-    # A large message is several buffers, one behind the other
+    # A large message has several buffers, one after the other
     assert len(numbers) == 2, line
     way = "peeked" if "peeked" in flags else "sent" if op in ("sendto", "sendmsg") else "got"
     assert "isn_known" in flags and int(isn) == int(cookie) & 0xffffffff, line

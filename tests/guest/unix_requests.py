@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""iosys-unix.sh: requests.csv and requests.otlp have the requests that were made."""
+"""iosys-unix.sh: check that requests.csv and requests.otlp have the requests that were made."""
 import csv
 
 import otlp

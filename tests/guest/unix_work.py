@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Requests on Unix stream sockets, with a log of each call's bytes in calls.log."""
+"""Make requests on Unix stream sockets, with a log of each call's bytes in calls.log."""
 import os, random, socket, struct, threading, time
 
 SO_COOKIE = 57
@@ -7,7 +7,7 @@ log, lock = open("calls.log", "w"), threading.Lock()
 random.seed(1)
 
 class Counted:
-    """A socket that counts its bytes, and from a time on logs them"""
+    """A socket that counts its bytes, and logs them when told to begin"""
     tell = False
 
     def __init__(self, s):
@@ -77,7 +77,7 @@ def both(requests):
     for t in threads:
         t.join()
 
-# No call is open when the recording begins
+# No call is in flight when the recording begins
 both(5)
 # These are read later
 clients[2].send(3000)

@@ -35,7 +35,7 @@ def compare(request, event, kind):
     if how == "gone":
         request["result"] = ECANCELED
     if how == "unissued" or (request["fd"] != "-1" and request["result"] == "-9"):
-        # It never got that far that its descriptor mattered
+        # It failed before its descriptor was looked up
         request.update(id="0", dev="0:0", type="0", name="")
     for field in fields:
         if request[field] != event[field]:
@@ -59,7 +59,7 @@ def check_hanging(requests, pending, kind):
     for request in hung:
         mine = [e for e in pending if e["tgid"] == request["tgid"] and e["id"] == request["id"]]
         if not mine:
-            bad("no report of a request that took four seconds")
+            bad("a request that took four seconds was not reported")
         last = 0
         for e in mine:
             if (e["kind"], e["op"], e["name"], e["pid"]) != \
@@ -71,7 +71,7 @@ def check_hanging(requests, pending, kind):
     for e in pending:
         if not any(e["tgid"] == r["tgid"] and e["id"] == r["id"] for r in hung) and \
                 any(e["tgid"] == r["tgid"] for r in requests):
-            bad(f"pending for no reason: {e}")
+            bad(f"reported as pending without a reason: {e}")
 
 
 def main():
@@ -89,7 +89,7 @@ def main():
         for event in found:
             compare(request, event, kind)
     for event in mine.values():
-        bad(f"no request was this: {event}")
+        bad(f"this event has no request: {event}")
     pending = list(read_events(sys.argv[2], PENDING, r"io_pending:\s+(uring|aio):"))
     check_hanging(requests, pending, kind)
     ops = collections.Counter(r["op"] for r in requests)

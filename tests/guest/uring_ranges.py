@@ -35,7 +35,7 @@ def results(path):
 
 
 def ranges_of(event):
-    """[from, end] of the socket, and {number of a pipe: (way, ranges)}"""
+    """Return: [from, end] of the socket, and {number of a pipe: (way, ranges)}"""
     numbers = [int(n) for n in event["stream"].split()]
     pairs = list(zip(numbers[::2], numbers[1::2]))
     socket, pipes = [], {}
@@ -71,7 +71,7 @@ def check_result(line, event):
     if flags - {"peeked", "isn_known"}:
         bad(f"flags: {event}")
     if event["event"] != ("io_part" if line["flags"] == "more" else "io_request"):
-        bad(f"not the last one: {line}\n  {event}")
+        bad(f"not the last part: {line}\n  {event}")
     if line["flags"] == "more" and event["bytes"] != line["result"]:
         bad(f"bytes of a part: {line}\n  {event}")
 
@@ -115,7 +115,7 @@ def check_ends(lines, events):
 
 
 def check_whole(lines):
-    """The log itself: from 0 on, each byte once; this is not about the kernel"""
+    """Check the log itself, not the kernel: from 0 on, it has each byte once"""
     streams = collections.defaultdict(list)
     for line in lines:
         if line["flags"] == "peeked":
@@ -126,7 +126,7 @@ def check_whole(lines):
         at = 0
         for first, stop in sorted(ranges):
             if first != at:
-                sys.exit(f"{key}: the log is not whole at {at}")
+                sys.exit(f"{key}: the log has a gap at {at}")
             at = stop
     return sum(ranges[-1][1] for ranges in map(sorted, streams.values()))
 
@@ -150,7 +150,7 @@ def main():
     ops = collections.Counter(line["op"] for line in lines)
     parts = sum(line["flags"] == "more" for line in lines)
     if parts < 50 or sockets < 8 or min(ops.values()) < 10:
-        bad("too little of something")
+        bad("too few events of some kind")
     end(f"{len(lines)} results ({', '.join(f'{op} {n}' for op, n in sorted(ops.items()))}), {parts} of them",
         f"not the last, of {moved} bytes on {sockets} sockets, and on {len(numbers)} pipes,")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 60
-# tests/bench: parts are chosen by name, CPU times have no end at 2^31 ns, and the table of
+# tests/bench: parts are chosen by name, CPU times above 2^31 ns are right, and the table of
 # the transport reports a receiver that did not keep up, and fails where ledgers are wrong.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 bench=$TRACERIG_TOP/tests/bench
@@ -26,8 +26,8 @@ ns=$("$bench/cpu_ns" python3 -c "from time import process_time as t; all(t() < $
 [ "$ns" -ge 2200000000 ] || die "$burn s of CPU time are $ns ns"
 [ "$ns" -lt 60000000000 ] || die "$burn s of CPU time are $ns ns"
 
-# --- the transport's table: of the run, made took busy bytes packets answers p50 p99 max, then
-# the sender's own count: made lost held acknowledged abandoned
+# --- the transport's table, by the run's line: made took busy bytes packets answers p50 p99 max,
+# then the sender's own counts: made lost held acknowledged abandoned
 figures='100 1000000 5000 0 0 0 1 2 3'
 table() {
 	mkdir -p link
@@ -41,7 +41,7 @@ has out '^transport: tracecast at 10000/s, link: none of 100 records arrived: th
 has out '^transport: schedz at 10000/s, link: the collector did not answer: the host is overloaded$'
 has out '^transport: trace_cmd at 10000/s, link: nothing arrived: no figures: the host is overloaded$'
 has transport.json '"overloaded": "none of 100 records arrived"'
-# Acknowledged, but there is no ledger: no busy host does that
+# Acknowledged without a ledger: a busy host is no reason for that
 expect 1 table "0 off 10000 $figures" "1 tracecast 10000 $figures 100 0 0 100 0"
 has err 'no ledger'
 expect 1 table "0 off 10000 $figures" "1 tracecast 10000 $figures 100 0 0 50 20"

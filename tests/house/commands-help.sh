@@ -9,7 +9,7 @@ export TRACERIG_BUILD=$PWD/build TRACERIG_NO_DEPS=1
 cd "$TRACERIG_TOP"
 commands=(tests/run tests/bench/run)
 for file in scripts/* qemu/*; do
-	# A filter, without options
+	# A filter without options
 	[ "$file" != scripts/progress ] || continue
 	[ ! -f "$file" ] || [ ! -x "$file" ] || commands+=("$file")
 done

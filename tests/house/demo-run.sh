@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 60
-# tests/demo/run without its guest: what it ends with, what it measures of the host, two at
-# a time, and a signal.
+# tests/demo/run without its guest: its exit status, the host's load that it measures, two runs
+# at the same time, and a signal.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 unset TRACERIG_BUILD TRACERIG_KERNEL MAKEFLAGS
 
@@ -58,7 +58,7 @@ expect 1 "$demo"
 has err '^demo: FAILED \(see above\)$'
 rm compare-fails
 
-# A container may number the CPUs in /proc/stat from 0 on, whichever it runs on
+# A container may number the CPUs in /proc/stat from 0 on, whichever CPUs it has
 printf 'cpu 1 1 1 1 1 1 1 1 0 0\ncpu99999 1 1 1 1 1 1 1 1 0 0\n' >stat
 # shellcheck disable=SC2016 # for the inner shell
 if unshare -rm sh -c 'mount --bind stat /proc/stat'; then
@@ -66,7 +66,7 @@ if unshare -rm sh -c 'mount --bind stat /proc/stat'; then
 	[ ! -s host ] || die "the host's load is not known, and it says $(cat host)"
 fi
 
-# The second one waits for the first one, and does not take away its recordings
+# The second run waits for the first one, and does not remove its recordings
 touch vm-waits
 "$demo" >first 2>&1 &
 first=$!
@@ -80,7 +80,7 @@ rm vm-waits
 wait $first || die "the first one failed: $(cat first)"
 wait $second || die "the second one failed: $(cat second)"
 
-# The guest ends with the script
+# The guest ends when the script ends
 touch vm-waits
 "$demo" >out 2>&1 &
 first=$!

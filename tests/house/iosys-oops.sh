@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 # needs: vm, kernel
-# Tasks that oops in a fault on a mapped file, while io_pending is enabled, do no other
-# damage: what they leave there is taken out, and the worker finds nothing of theirs.
+# Tasks that oops in a fault on a mapped file, while io_pending is enabled, do no further
+# damage: their entries are removed, and the worker finds none of them.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 
 "$TRACERIG_TOP/scripts/kernel" module "$TRACERIG_TOP/tests/house/oopser" "$PWD/oopser" >log 2>&1 || die "$(cat log)"
@@ -29,7 +29,7 @@ oopses() { dmesg | grep -c "BUG: kernel NULL pointer dereference" || true; }
 # oopsed N: there were N oopses; reported PATTERN N: io_pending has N lines with it
 oopsed() { [ "$(oopses)" -ge "$1" ]; }
 reported() { [ "$(grep -c "io_pending: $1" trace)" -ge "$2" ]; }
-# A call that hangs: as long as the worker is there, it reports it each second
+# A call that hangs: while the worker exists, it reports it each second
 hang() { mkfifo "/tmp/$1"; cat "/tmp/$1" & hung=$!; }
 echo 1 >events/iosys/io_pending/enable
 hang before
@@ -37,14 +37,14 @@ until_true 60 reported "openat.* tgid=$hung " 1
 for n in 1 2 3; do
 	"$TRACERIG_OUTPUT/touch" 2>/dev/null &
 	until_true 60 oopsed $n
-	# Their stacks are others' now, as far as they can be
+	# Other threads use their stacks now, as far as possible
 	ls -R /etc >/dev/null
 done
 [ "$(oopses)" -eq 3 ] || die "not 3 oopses: $(oopses)"
 # An oops switches tracing off
 echo >trace
 echo 1 >tracing_on
-# Their faults will not end, since their exits wait for the lock that they held
+# Their faults do not end, since their exits wait for the lock that they held
 until_true 60 reported "fault .*comm=touch" 6
 until_true 60 reported "openat.* tgid=$hung " 2
 echo 0 >events/iosys/io_pending/enable
@@ -55,7 +55,7 @@ until_true 60 reported "openat.* tgid=$hung " 2
 [ "$(grep -c "io_pending: fault" trace)" -eq 0 ]
 { grep "open faults" iosys; echo survived; } >"$TRACERIG_OUTPUT/result"
 sync "$TRACERIG_OUTPUT/result"
-# What cannot exit would be waited for
+# Do not wait for a task that cannot exit
 echo b >/proc/sysrq-trigger
 END
 # The console has the three oopses, which the guest's end is judged by

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# scripts/kernel deb, on a made-up source that is configured and packed at once:
-# which configurations it takes, what it changes in them, and where packages go.
+# scripts/kernel deb, on a made-up source whose Makefile configures and packs at once: which
+# configurations it accepts, what it changes in them, and where packages are put.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 unset KSRC TRACERIG_BUILD PREFIX DEBUG_INFO
 
@@ -38,7 +38,7 @@ printf 'From: A <a@example.org>\nSubject: new\n\n--- /dev/null\n+++ b/new\n@@ -0
 echo topic/new.patch >repo/patches/series
 echo CONFIG_TOPIC=y >repo/configs/topic.config
 
-# --- What is refused, before the source is unpacked
+# --- Configurations that are refused, before the source is unpacked
 
 expect 1 "$kernel" deb
 has err 'missing configuration'
@@ -61,7 +61,7 @@ printf 'CONFIG_X86_64=y\n# CONFIG_BASE is not set\n' >lost
 expect 1 "$kernel" deb lost
 has err 'CONFIG_TOPIC=y was asked for and is n'
 
-# --- What is taken, and what becomes of it
+# --- Configurations that are accepted, and their packages
 
 cat >distribution <<'END'
 CONFIG_X86_64=y
@@ -90,8 +90,8 @@ has "$package" '^CONFIG_SYSTEM_TRUSTED_KEYS=""'
 has "$package" '^CONFIG_DEBUG_INFO_NONE=y'
 ! grep DWARF "$package" || die "debugging information was left on"
 
-# Each build is later than the one before, for apt
-sleep 1	# A version counts seconds
+# Each build has a later version than the previous one, for apt
+sleep 1	# A version contains the second
 expect 0 "$kernel" deb distribution
 [ ! -e "$package" ] || die "two builds have the same version"
 

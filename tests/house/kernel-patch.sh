@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
-# scripts/kernel's handling of source and series, on a made-up source of a few
-# files: what it refuses, what it touches, what it protects, and how it comes
-# back after being killed.
+# scripts/kernel's handling of source and series, on a made-up source of a few files: what it
+# refuses, changes and protects, and that it recovers after being killed.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 unset KSRC TRACERIG_BUILD PREFIX
 
@@ -18,7 +17,7 @@ for file in a b c d; do
 done
 export KSRC=$PWD/source
 
-# patch NAME FILE LINE TEXT: a patch that replaces one line.
+# make_patch NAME FILE LINE TEXT: make a patch that replaces one line.
 make_patch() {
 	mkdir -p work/a/dir work/b/dir
 	cp source/dir/"$2" work/a/dir/
@@ -40,7 +39,7 @@ Subject: new
 END
 printf '# comment\ntopic/one.patch\ntopic/two.patch # why\ntopic/new.patch\n' >repo/patches/series
 
-# --- What is refused
+# --- Sources that are refused
 
 expect 1 env KSRC="$PWD/none" "$kernel" source
 has err 'none: no such file'
@@ -60,7 +59,7 @@ expect 1 env KSRC="$PWD/broken.tar" "$kernel" source
 has err 'cannot be unpacked'
 [ ! -e "$linux" ] || die "a refused source left a tree"
 
-# --- The series, and that no work is done twice
+# --- The series is applied, and nothing is done twice
 
 expect 0 "$kernel" patch
 has "$linux/dir/a" '^changed$'
@@ -71,14 +70,14 @@ expect 0 "$kernel" patch
 [ ! -s out ] || die "a second run did something: $(cat out)"
 same 5 "$(find "$linux/dir" "$linux/sub" -type f ! -newermt 2020-01-02 | wc -l)" "untouched files"
 
-# A changed patch touches its file only.
+# A changed patch changes the times of its files only.
 make_patch two b 8 different
 expect 0 "$kernel" patch
 same "b" "$(cd "$linux/dir" && find . -type f -newermt 2020-01-02 -printf '%P')" "touched files"
 has "$linux/dir/b" '^different$'
 ! grep -q '^changed$' "$linux/dir/b" || die "the old change stayed"
 
-# A patch that goes takes its file along.
+# A patch that is removed from the series removes its new file.
 sed -i /new.patch/d repo/patches/series
 expect 0 "$kernel" patch
 [ ! -e "$linux/sub" ] || die "the new file stayed"
@@ -116,7 +115,7 @@ expect 1 "$kernel" refresh --check
 expect 0 "$kernel" refresh
 expect 0 "$kernel" refresh --check
 
-# Edits that are in no patch are protected, in a file of a patch,
+# Edits that are in no patch are protected: in a file of a patch,
 cp "$linux/dir/b" saved
 echo edit >>"$linux/dir/b"
 make_patch two b 9 third
@@ -147,7 +146,7 @@ expect 0 "$kernel" patch --discard
 cmp "$linux/dir/d" source/dir/d
 has <(cat repo/build/discarded-*.diff) '^\+edit$'
 
-# An edit and a refresh, as a developer does it: nothing to refuse, nothing to do.
+# An edit and a refresh, as a developer makes them: nothing is refused or done.
 sed -i 's/^c 10$/ten/' "$linux/dir/c"
 expect 1 "$kernel" patch
 expect 0 "$kernel" quilt refresh
@@ -164,7 +163,7 @@ has err 'applied by quilt'
 expect 0 "$kernel" patch --discard
 has "$linux/dir/c" '^ten$'
 
-# With another source the tree goes, even when the series is for the new source
+# Another source replaces the tree, even when the series is for that source
 # only; but not when it has work in it.
 mv source source.old
 cp -r source.old source
@@ -197,7 +196,7 @@ case $parent in
 	read -r count <"$STEPS"
 	count=$((count + 1))
 	echo $count >"$STEPS"
-	# The step itself must not run on, beside what the test does next
+	# The step itself must not continue while the test goes on
 	if [ $count -eq "$KILL_AT" ]; then
 		kill -KILL $PPID
 		exit 1
@@ -212,10 +211,10 @@ for command in cp mv rm; do
 done
 export STEPS=$PWD/count
 
-# killed_at N COMMAND...: false when COMMAND had fewer than N steps.
+# killed_at N COMMAND...: run COMMAND and kill it at step N; false if it has fewer steps.
 killed_at() {
 	echo 0 >"$STEPS"
-	# The shell reports who was killed, on its own stderr.
+	# The shell reports the killed process on its own stderr.
 	{ KILL_AT=$1 PATH=$PWD/steps:$PATH "${@:2}" >out 2>&1 || true; } 2>/dev/null
 	[ "$(cat "$STEPS")" -ge "$1" ]
 }
@@ -232,7 +231,7 @@ done
 for ((i = 1; ; i++)); do
 	make_patch two b 5 "round $i"
 	killed_at $i "$kernel" patch || break
-	# What the interrupted run was to do may have changed since.
+	# The series may have changed since the interrupted run.
 	make_patch one a 9 "round $i"
 	expect 0 "$kernel" patch
 	same "round $i" "$(grep round "$linux/dir/a")" "killed at step $i: change in a"

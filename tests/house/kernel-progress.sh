@@ -2,26 +2,26 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 #
-# Progress of a build or a demo: shares that only grow and stay below 100 per cent for any
-# input of scripts/progress; a kernel build's share by its steps, or by their
-# places in the last build; and the number of steps of the first build is right.
+# Progress of a build or a demo: percentages only grow and stay below 100 for any input of
+# scripts/progress; a kernel build's percentage follows from the number of its steps, or from
+# their places in the last build; and the number of steps of the first build is right.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 
 progress=$TRACERIG_TOP/scripts/progress
 
-# shares FILE: the shares shown there, one a line.
+# shares FILE: print the percentages shown in FILE, one per line.
 shares() {
 	tr '\r' '\n' <"$1" | sed -n 's/.*: \([0-9]*\) %.*/\1/p'
 }
 
-# grows FILE: the shares do, and stay below 100.
+# grows FILE: fails unless the percentages grow, and stay below 100.
 grows() {
 	[ -n "$(shares "$1")" ] || die "$1 shows no share"
 	shares "$1" | sort -c -n || die "shares of $1 go back"
 	[ "$(shares "$1" | tail -n 1)" -lt 100 ] || die "$1 shows that all is done before it is"
 }
 
-# What takes no time says nothing but what passes through it, also without a newline.
+# A short command shows only its own output, also when that ends without a newline.
 expect 0 "$progress" short < <(printf 'one\nprogress: 10\nprogress: wrong\nprogress: 90\ntwo\nthree')
 same "one two three " "$(tr '\n' ' ' <out)" "what a short one prints"
 expect 0 "$progress" none </dev/null
@@ -33,7 +33,7 @@ shown() {
 	until_true 60 grep -q "$1" "$2"
 }
 
-# Not a terminal: a line for each tenth, after ten seconds.
+# Not a terminal: after ten seconds, a line for each 10 per cent.
 feed() {
 	echo begin
 	shown begin out
@@ -94,7 +94,7 @@ log {1..200} >"$out/build.log"
 keep_steps
 same 200 "$(wc -l <"$out/.tracerig-steps")" "steps of the first build"
 
-# Then it is the place of the last step; a step that is new counts as one more.
+# Then the place of the last step counts; a new step counts as one more.
 # shellcheck disable=SC2034
 fresh=
 { log 150; log 1000; log 200; } | as_progress | steps_of >got
@@ -116,7 +116,7 @@ log 100 | as_progress | steps_of >got
 # Warnings pass.
 has <(printf 'x.c:1: warning: unused\n' | as_progress) '^x.c:1: warning: unused$'
 
-# The estimate, where the guest's kernel was built from nothing.
+# The estimate, if the guest's kernel was built from nothing.
 steps=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/kernel/.tracerig-steps
 if [ -s "$steps" ]; then
 	want=$(wc -l <"$steps")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""For the tests that receive a trace: numbers of the collector's ledger, marks in a report."""
+"""For tests that receive a trace: numbers of the collector's ledger, and marks in a report."""
 import re
 
 
@@ -9,7 +9,7 @@ class Ledger:
             self.text = f.read()
 
     def __getitem__(self, word):
-        """The number after a word, at its first place."""
+        """Return: the number after the first occurrence of a word."""
         return int(re.search(word + r":? (\d+)", self.text)[1])
 
     def lost(self):

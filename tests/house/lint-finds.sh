@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 # needs: kernel
-# Each check of scripts/lint passes what is right and finds what is wrong, in a
-# small tree made for it.
+# Each check of scripts/lint passes what is right and finds what is wrong, in a small tree made
+# for this test.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 linux=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/linux
 [ -d "$linux" ] || { echo "there is no build/linux"; exit 77; }
@@ -69,7 +69,7 @@ lint() {
 lint "${checks[@]}" || { cat ../out; die "lint does not pass what is right"; }
 same ${#checks[@]} "$(grep -c '^ok lint' ../out)" "checks that passed"
 
-# finds CHECK PATTERN: the check fails, and says so; then the tree is as before.
+# finds CHECK PATTERN: the check fails, with a line that matches; then restore the tree.
 git add -A
 git -c user.name=a -c user.email=a@example.org commit -qm good
 finds() {
