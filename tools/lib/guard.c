@@ -21,9 +21,9 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "guard.h"
 #include "memory.h"
 #include "output.h"
@@ -41,8 +41,8 @@ enum {
 };
 
 /* ms until progress is first shown, and between updates */
-#define PROGRESS_FIRST 1000
-#define PROGRESS_NEXT 200
+#define PROGRESS_FIRST 1000000000ull
+#define PROGRESS_NEXT 200000000ull
 
 /**
  * struct shared - what parent and child both see
@@ -59,7 +59,7 @@ struct shared {
  * @job:	what is done
  * @messages:	socket to the parent
  * @terminal:	where progress is shown, or -1
- * @progress_at: when it is shown next, ms
+ * @progress_at: when it is shown next, ns
  * @shared:	shared with the parent
  * @failed:	a reason has been reported
  * @reason:	the first one
@@ -167,14 +167,6 @@ void guard_note(struct guard *g, const char *format, ...)
 	say(g, SAY_NOTE, text);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
-}
-
 /**
  * guard_progress - show progress, if standard error is a terminal
  * @g: the guard
@@ -198,9 +190,9 @@ void guard_progress(struct guard *g, const char *format, ...)
 		g->shared->progress = false;
 		return;
 	}
-	if (now_ms() < g->progress_at)
+	if (now_ns() < g->progress_at)
 		return;
-	g->progress_at = now_ms() + PROGRESS_NEXT;
+	g->progress_at = now_ns() + PROGRESS_NEXT;
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
@@ -458,7 +450,7 @@ static void child(struct guard *g, FILE *out, int noise)
 
 	g->terminal = is_terminal() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) :
 				      -1;
-	g->progress_at = now_ms() + PROGRESS_FIRST;
+	g->progress_at = now_ns() + PROGRESS_FIRST;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &none);
 	/* Writing the result fails instead */

@@ -12,12 +12,12 @@
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/unaligned.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "collect.h"
 #include "schedz.h"
 #include "wire.h"
@@ -207,14 +207,6 @@ static bool is_allowed(const struct collect *c,
 
 /* ---- the work ---- */
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
-}
-
 static void send_to(const void *data, size_t len, const struct sockaddr *to,
 		    socklen_t to_len, void *arg)
 {
@@ -258,7 +250,7 @@ static void receive(struct collect *c, struct collector *collector)
 		if (is_allowed(c, &from))
 			collector_datagram(collector, data, n,
 					   (struct sockaddr *)&from, len,
-					   now_ms());
+					   now_ns() / 1000000);
 		else
 			c->refused++;
 	}
@@ -295,7 +287,7 @@ static int run(struct collect *c)
 			break;
 		if (fds[0].revents)
 			receive(c, collector);
-		collector_tick(collector, now_ms());
+		collector_tick(collector, now_ns() / 1000000);
 		if (fds[1].revents && handle_signal(c, collector))
 			break;
 	}

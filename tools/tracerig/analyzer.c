@@ -12,10 +12,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analyzer.h"
+#include "clock.h"
 #include "memory.h"
 #include "text.h"
 
@@ -55,14 +55,6 @@ char *analyzer_find(const char *name)
 	}
 	free(dirs);
 	return dir ? path : NULL;
-}
-
-static u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 /* In the child: the program inherits nothing of this one but its limits */

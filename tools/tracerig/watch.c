@@ -20,6 +20,7 @@
 #include "above.h"
 #include "baseline.h"
 #include "case.h"
+#include "clock.h"
 #include "http.h"
 #include "memory.h"
 #include "notify.h"
@@ -143,14 +144,6 @@ struct watch {
 	bool stop;
 	bool trouble;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
-}
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
