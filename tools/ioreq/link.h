@@ -356,4 +356,6 @@ u64 axis_span(const struct model *s, u32 host, u64 begin, u64 end);
 u64 axis_time(const struct model *s, u32 host, u64 time);
 const char *axis_description(const struct model *s);
 
+unsigned long address_port(const char *address, size_t len);
+
 #endif

@@ -18,8 +18,12 @@ static const struct socket *find_socket(const struct requests *q,
 	return NULL;
 }
 
-/* The number after an address's last colon */
-static unsigned long port_of(const char *address, size_t len)
+/**
+ * address_port - the number after an address's last colon
+ * @address:	address
+ * @len:	its length
+ */
+unsigned long address_port(const char *address, size_t len)
 {
 	while (len && address[len - 1] != ':')
 		len--;
@@ -68,8 +72,8 @@ bool connection_is_client(const struct requests *q, const struct connection *c,
 	if (c->host != NO_HOST)
 		return is_local_client(c, side);
 	arrow = strstr(name, "->");
-	return arrow &&
-	       port_of(name, arrow - name) > port_of(arrow, strlen(arrow));
+	return arrow && address_port(name, arrow - name) >
+				address_port(arrow, strlen(arrow));
 }
 
 /* Key for all processes of a name that listen on a port, not one process */
@@ -114,7 +118,7 @@ void requests_learn_listener(struct requests *q, const struct connection *c)
 	if (c->host != NO_HOST || !side->nr)
 		return;
 	own = own_address(side->name);
-	port = port_of(own, strlen(own));
+	port = address_port(own, strlen(own));
 	process = find_listener(q, side->host, (u32)side->tgid, port);
 	all = find_listener(q, side->host,
 			    ENDPOINT_KEY | side->segment->endpoint, port);
@@ -142,7 +146,7 @@ u32 requests_server(struct requests *q, u32 endpoint,
 		return requests_find_server(q, p->host, p->name, name);
 	own = own_address(name);
 	all = find_listener(q, p->host, ENDPOINT_KEY | endpoint,
-			    port_of(own, strlen(own)));
+			    address_port(own, strlen(own)));
 	snprintf(any, sizeof(any), "*:%lu", all->port);
 	found = requests_find_server(q, p->host, p->name, all->any ? any : own);
 	free(own);

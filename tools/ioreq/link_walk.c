@@ -430,14 +430,6 @@ void request_paths_walk(
 	walk(&w, r, 0);
 }
 
-/* The number after an address's last colon */
-static unsigned long port_at(const char *address, size_t len)
-{
-	while (len && address[len - 1] != ':')
-		len--;
-	return strtoul(address + len, NULL, 10);
-}
-
 /* The peer's address; with its port only if that is the lower
  * one, probably a server's
  */
@@ -452,7 +444,7 @@ static void other_end(char *buf, size_t size, const char *name)
 	}
 	other = arrow + 2;
 	len = strlen(other);
-	if (port_at(other, len) >= port_at(name, arrow - name)) {
+	if (address_port(other, len) >= address_port(name, arrow - name)) {
 		while (len && other[len - 1] != ':')
 			len--;
 		len -= len > 0;

@@ -261,6 +261,22 @@ void json_string(struct json_object *o, const char *key, const char *s)
 }
 
 /**
+ * json_member - find a member of a value of any type
+ * @o:		value, or NULL
+ * @key:	name of the member
+ *
+ * Return: the member, or NULL if @o is no object or does not have it.
+ */
+struct json_object *json_member(struct json_object *o, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (json_object_is_type(o, json_type_object))
+		json_object_object_get_ex(o, key, &value);
+	return value;
+}
+
+/**
  * json_write - write an object, and free it
  * @o: the object
  * @out: where to

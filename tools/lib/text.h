@@ -29,6 +29,7 @@ void json_signed(struct json_object *o, const char *key, s64 n);
 void json_boolean(struct json_object *o, const char *key, bool value);
 void json_double(struct json_object *o, const char *key, double value);
 void json_string(struct json_object *o, const char *key, const char *s);
+struct json_object *json_member(struct json_object *o, const char *key);
 void json_write(struct json_object *o, FILE *out);
 
 #endif

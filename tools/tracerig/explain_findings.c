@@ -37,18 +37,9 @@
 
 /* ---- JSON of which nothing is known ---- */
 
-static struct json_object *member(struct json_object *o, const char *name)
-{
-	struct json_object *value = NULL;
-
-	if (json_object_is_type(o, json_type_object))
-		json_object_object_get_ex(o, name, &value);
-	return value;
-}
-
 static struct json_object *array(struct json_object *o, const char *name)
 {
-	o = member(o, name);
+	o = json_member(o, name);
 	return json_object_is_type(o, json_type_array) ? o : NULL;
 }
 
@@ -66,7 +57,7 @@ static struct json_object *item(struct json_object *array, size_t i)
 /* A whole number that is not negative; 0 if there is none */
 static u64 number(struct json_object *o, const char *name)
 {
-	o = member(o, name);
+	o = json_member(o, name);
 	if (!json_object_is_type(o, json_type_int) ||
 	    json_object_get_int64(o) < 0)
 		return 0;
@@ -76,7 +67,7 @@ static u64 number(struct json_object *o, const char *name)
 /* From 0 to 1 */
 static double fraction(struct json_object *o, const char *name)
 {
-	double value = json_object_get_double(member(o, name));
+	double value = json_object_get_double(json_member(o, name));
 
 	return value >= 0 && value <= 1 ? value : 0;
 }
@@ -86,7 +77,7 @@ static char *text(struct json_object *o, const char *name)
 {
 	char *s;
 
-	o = member(o, name);
+	o = json_member(o, name);
 	s = xstrndup(json_object_is_type(o, json_type_string) ?
 			     json_object_get_string(o) :
 			     "",
@@ -97,7 +88,7 @@ static char *text(struct json_object *o, const char *name)
 
 static bool is_text(struct json_object *o, const char *name, const char *s)
 {
-	o = member(o, name);
+	o = json_member(o, name);
 	return json_object_is_type(o, json_type_string) &&
 	       !strcmp(json_object_get_string(o), s);
 }
@@ -180,7 +171,7 @@ static void same_operation(const struct explain *x, struct explain *y,
 
 static enum part_kind path_kind(struct json_object *cause)
 {
-	struct json_object *wait = member(cause, "wait");
+	struct json_object *wait = json_member(cause, "wait");
 
 	if (is_text(cause, "kind", "interrupt") ||
 	    is_text(wait, "kind", "interrupted"))
@@ -201,7 +192,7 @@ static enum part_kind path_kind(struct json_object *cause)
 static struct finding *path_finding(struct explain *x,
 				    struct json_object *cause)
 {
-	struct json_object *who = array(member(cause, "wait"), "who");
+	struct json_object *who = array(json_member(cause, "wait"), "who");
 	char *function = text(cause, "function");
 	struct finding *f;
 	size_t i;
@@ -221,7 +212,7 @@ static struct finding *path_finding(struct explain *x,
 	f->part.kind = path_kind(cause);
 	f->part.key = function;
 	f->part.name = text(cause, "headline");
-	f->part.detail = text(member(cause, "worst"), "path");
+	f->part.detail = text(json_member(cause, "worst"), "path");
 	f->who = text(item(who, 0), "name");
 	f->confidence = 99 * fraction(cause, "confidence");
 	return f;
@@ -239,7 +230,8 @@ bool explain_has_path(const struct explain *x, struct json_object *slow)
 	u64 start = number(slow, "start"), duration = number(slow, "duration");
 	u64 end;
 
-	return number(slow, "pid") == (u64)x->op.pid && member(slow, "cause") &&
+	return number(slow, "pid") == (u64)x->op.pid &&
+	       json_member(slow, "cause") &&
 	       !__builtin_add_overflow(start, duration, &end) &&
 	       overlap(&x->op, start, end) >= duration / 2;
 }
@@ -487,7 +479,9 @@ static bool add_visits(struct explain *y, struct json_object *interval,
 		n = overlap(&y->op, start, end);
 		*all += n;
 		*reliable +=
-			json_object_get_boolean(member(v, "reliable")) ? n : 0;
+			json_object_get_boolean(json_member(v, "reliable")) ?
+				n :
+				0;
 	}
 	return true;
 }

@@ -20,15 +20,6 @@
 /* The room that the texts of steps take on the page */
 #define STEPS_ROOM (256u << 10)
 
-static struct json_object *member(struct json_object *o, const char *name)
-{
-	struct json_object *v = NULL;
-
-	if (json_object_is_type(o, json_type_object))
-		json_object_object_get_ex(o, name, &v);
-	return v;
-}
-
 static struct json_object *item(struct json_object *array, size_t i)
 {
 	return json_object_array_get_idx(array, i);
@@ -48,7 +39,7 @@ static size_t length(struct json_object *array, size_t most)
 /* A time of the trace clock can be EXACT and more: after 104 days */
 static u64 clock_time(struct json_object *o, const char *name)
 {
-	s64 n = json_object_get_int64(member(o, name));
+	s64 n = json_object_get_int64(json_member(o, name));
 
 	return max(n, (s64)0);
 }
@@ -60,7 +51,7 @@ static u64 number(struct json_object *o, const char *name)
 
 static const char *text(struct json_object *o, const char *name)
 {
-	struct json_object *v = member(o, name);
+	struct json_object *v = json_member(o, name);
 
 	return json_object_is_type(v, json_type_string) ?
 		       json_object_get_string(v) :
@@ -88,8 +79,8 @@ static struct json_object *path_object(struct json_object *cause)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *rows = json_object_new_array(), *row;
-	struct json_object *functions = member(cause, "functions");
-	struct json_object *worst = member(cause, "worst");
+	struct json_object *functions = json_member(cause, "functions");
+	struct json_object *worst = json_member(cause, "worst");
 	size_t i;
 
 	json_string(o, "headline", text(cause, "headline"));
@@ -114,8 +105,8 @@ static void add_paths(const struct explain *x, struct json_object *to,
 		      struct json_object *result)
 {
 	struct json_object *a = json_object_new_array();
-	struct json_object *causes = member(result, "causes");
-	struct json_object *slow = member(result, "slow");
+	struct json_object *causes = json_member(result, "causes");
+	struct json_object *slow = json_member(result, "slow");
 	size_t nr = length(causes, SIZE_MAX), i, shown = 0;
 	bool *has = xcalloc(nr + 1, sizeof(*has));
 
@@ -166,7 +157,7 @@ static struct json_object *step_row(const struct explain *x,
 /* The time of the operation that a request covers if the thread is at either end of it */
 static u64 concerns(const struct explain *x, struct json_object *request)
 {
-	struct json_object *steps = member(request, "waited_for");
+	struct json_object *steps = json_member(request, "waited_for");
 	u64 begin = clock_time(request, "begin"), to;
 	bool own = number(request, "pid") == (u64)x->op.pid;
 	size_t i;
@@ -181,7 +172,7 @@ static u64 concerns(const struct explain *x, struct json_object *request)
 static void add_request(const struct explain *x, struct json_object *to,
 			struct json_object *result)
 {
-	struct json_object *all = member(result, "slowest"), *best = NULL;
+	struct json_object *all = json_member(result, "slowest"), *best = NULL;
 	struct json_object *o, *rows, *steps;
 	size_t room = STEPS_ROOM;
 	u64 most = 0, n;
@@ -198,7 +189,7 @@ static void add_request(const struct explain *x, struct json_object *to,
 		return;
 	o = json_object_new_object();
 	rows = json_object_new_array();
-	steps = member(best, "waited_for");
+	steps = json_member(best, "waited_for");
 	json_string(o, "client", text(best, "client"));
 	json_number(o, "wait", number(best, "wait"));
 	since = clock_time(best, "begin") - x->op.start;
@@ -214,7 +205,7 @@ static void add_request(const struct explain *x, struct json_object *to,
 
 static void add_functions(struct json_object *to, struct json_object *result)
 {
-	struct json_object *functions = member(result, "functions"), *row;
+	struct json_object *functions = json_member(result, "functions"), *row;
 	struct json_object *rows = json_object_new_array();
 	const char *method = text(result, "method");
 	size_t i;
@@ -226,7 +217,7 @@ static void add_functions(struct json_object *to, struct json_object *result)
 		add_text(row, text(f, "function"));
 		add_text(row, text(f, "object"));
 		add_number(row, number(f, "visits"));
-		add_number(row, number(member(f, "time"), method));
+		add_number(row, number(json_member(f, "time"), method));
 		json_object_array_add(rows, row);
 	}
 	json_object_object_add(to, "functions", rows);
