@@ -145,8 +145,7 @@ has out '^not ok after x did not run: broken:broken failed$'
 tests_run 1 "$run" --full good bad
 same "4 passed, 1 failed" "$(last)" "last line"
 
-# Its output and the log cannot be written, and yet it does not pass; nor where nothing
-# can be written at all
+# A run whose output and log cannot be written fails; also where nothing can be written at all
 mkdir small
 # shellcheck disable=SC2016 # for the inner shell
 in_small() { # SIZE COMMAND...
@@ -161,7 +160,7 @@ if in_small 64k true; then
 	[ ! -s marks ] || die "something ran: $(cat marks)"
 fi
 
-# --- a signal ends it and what it runs
+# --- a signal ends the run and its children
 : >marks
 env --default-signal=INT "$run" slow >out 2>err &
 pid=$!
@@ -174,7 +173,7 @@ has err '^tests/run: stopped by a signal$'
 ! grep -q 'end slow' marks || die "the job came to its end"
 ! pgrep -f "$run slow" >/dev/null || die "something still runs"
 
-# What boots a guest or builds a module waits for the kernel, and what runs a tool for it.
+# Tests that boot a guest or build a module wait for the kernel, those that run a tool for the tools.
 cd "$TRACERIG_TOP/tests/house"
 same "" "$(grep -lE '"[$]vm"|/scripts/kernel"[ ]module' ./*-*.sh |
 	xargs grep -LE '^# needs: .*kernel' | tr '\n' ' ')" "tests that do not say that they need the kernel"

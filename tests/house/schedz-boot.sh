@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 150
 # needs: vm, kernel
-# The command line sets the trace option schedz, and enables the event schedz_block in
-# an instance, before there are events and timers.  Events that are encoded still reach
-# the console (tp_printk) and have their stack traces.
+# The command line sets the trace option schedz, and enables the event schedz_block in an
+# instance, before events and timers work.  Events that are encoded still reach the console
+# (tp_printk) and have their stack traces.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 
 in_guest 0 \
@@ -17,12 +17,12 @@ explain() {
 	head -n 20 schedz instances/boot/schedz
 }
 
-# get WORD [DIR]: the number after a word in the file schedz
+# get WORD [DIR]: print the number after a word in the file schedz
 get() {
 	sed -n "s/.*\\b$1:* \\([0-9]*\\).*/\\1/p" "${2:-.}/schedz" | head -n 1
 }
 
-# Partial blocks are written without any reader, on a slow machine late
+# Partial blocks are written without any reader, but late on a slow machine
 has_block() {
 	[ "$(get blocks "$1")" -gt 0 ]
 }
@@ -35,7 +35,7 @@ cp /bin/true /tmp/schedz_boot_exec
 until_true 60 has_block .
 until_true 60 has_block instances/boot
 
-# Events from before the option was in use are records
+# Events from before the option was set are ordinary records
 echo >trace
 /tmp/schedz_boot_exec
 dmesg | grep -q 'sched_process_exec: filename=/tmp/schedz_boot_exec' ||

@@ -12,7 +12,7 @@ in_guest 0 --net host,bare \
 	--append "tracecast=nonsense;@10.9.9.9/,@10.9.9.8/,there;@10.0.2.15/eth0,$port@10.0.2.2/52:55:0a:00:02:02 trace_event=sched:sched_process_exec" <<'END'
 set -e
 . "$TRACERIG_TOP/tests/lib.bash"
-# What is no target was said, and the next one is used
+# The wrong target was reported, and the next one is used
 dmesg | grep 'tracecast: .*boot parameter.*cannot be used' >&2
 target=/sys/kernel/config/tracecast/boot2
 number() { # WORD: the number before it
@@ -32,7 +32,7 @@ ip address flush dev eth0
 for i in $(seq 0 99); do
 	echo "mark $i"
 done >/sys/kernel/tracing/trace_marker
-# Out of the ring, and then some heartbeats
+# Wait until the ring buffer is read, and for some heartbeats
 out() { [ "$(number 'in the ring') $(number 'at hand')" = "0 0" ]; }
 until_true 40 out
 polled=$(number "times with netpoll")

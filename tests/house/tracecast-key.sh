@@ -33,7 +33,7 @@ for i in $(seq 0 99); do
 	echo "mark $i"
 done >/sys/kernel/tracing/trace_marker
 until_true 40 all
-# To the end of the output, and the heartbeat after that
+# Wait for the end of the output, and the heartbeat after it
 sleep 1
 echo "mark 100" >/sys/kernel/tracing/trace_marker
 echo c >/proc/sysrq-trigger

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 150
 # needs: vm, kernel, tools
-# A guest panics while a collector on this host receives its trace: what it had not
-# sent by then arrives, or is in the ledger as missing.
+# A guest panics while a collector on this host receives its trace: the records that were not
+# sent by then arrive, or the ledger reports them as missing.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 marks=700
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 # needs: vm, kernel
-# What qemu/vm promises to a command: where it runs, what it sees, and that its
-# output and status come back whole.
+# What qemu/vm guarantees to a command: its directory, its environment, and that its output and
+# status are returned completely.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 here=$PWD
 mkdir "$here/output"
@@ -26,9 +26,9 @@ for file in /sys/kernel/tracing/trace /sys/kernel/debug/tracing/trace /sys/fs/cg
 done
 echo kept >"$TRACERIG_OUTPUT/kept"
 read -r line || echo "stdin is empty"
-# A virtio port opens once only; this must not be one.
+# A virtio port can be opened only once; this must not be one.
 echo "to stderr" >/dev/stderr
-# A process that is left, holding stdout: must not keep the guest up.
+# A process that is left, and holds stdout, must not keep the guest running.
 sleep 1000 &
 seq 200000
 exit 7

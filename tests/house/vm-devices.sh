@@ -5,8 +5,8 @@
 # Disks, networks and the counting clock.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 
-# Disks come in order, keep what is written when asked to, and are as slow as
-# asked: 60 reads at 20 a second take 2.5 s even with the bucket's first tenth.
+# Disks have the given order, keep their contents when asked to, and are as slow as asked: 60
+# reads at 20 per second take at least 2.5 s, with a first tenth of a second free.
 expect 0 "$vm" --disk 8M,iops=20,sched=bfq --disk 16M,file="$PWD/kept" --timeout $((90 * scale)) -- bash -c '
 	cat /sys/block/vd[ab]/size
 	cat /sys/block/vda/queue/scheduler
@@ -21,7 +21,7 @@ has out '\[bfq\]'
 same hello "$(head -c 5 kept)" "what the guest wrote to its disk"
 
 # Two guests that name a network reach each other, by the addresses asked for.
-# The name is ours alone: other tests may run at the same time.
+# Only this test uses the name: other tests may run at the same time.
 net=test$$
 peer() { # NUMBER OTHER
 	mkdir "peer$1"
@@ -41,7 +41,7 @@ expect 125 bash -c "exec 9>/dev/null
 	flock \"\${TMPDIR:-/tmp}/tracerig-net-\$(id -u)/$net.3\" '$vm' --net $net,ip=3 -- true"
 has err 'another vm has this address'
 
-# The host, by way of its loopback interface.
+# The host, through its loopback interface.
 python3 "$TRACERIG_TOP/tests/house/vm_listener.py" >host.out &
 host=$!
 until_true 10 test -s host.out
@@ -49,6 +49,6 @@ expect 0 "$vm" --net host --timeout $((90 * scale)) -- bash -c "echo -n hello >/
 wait $host
 same hello "$(tail -n 1 host.out)" "what the host received"
 
-# Under --icount the same work takes the same time, to half a percent: by the
-# median, since Python's first rounds are shorter and interrupts come as well.
+# Under --icount the same work takes the same time, to half a percent, by the median: Python's
+# first rounds are shorter, and interrupts add to some.
 expect 0 "$vm" --icount --timeout $((90 * scale)) -- python3 "$TRACERIG_TOP/tests/house/vm_icount.py"

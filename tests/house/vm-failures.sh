@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 # needs: vm, kernel
-# Each way for a guest to go wrong has a status and a message of its own.
+# Each kind of failure of a guest has its own status and message.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 crash=/sys/kernel/debug/provoke-crash/DIRECT
 
-# What is still on its way through the guest is lost with it, so that waits for us here
+# Output still on its way through the guest is lost with it, so this waits until it has arrived
 : >out
 (until_true 60 grep -qx before out && touch panic/arrived) &
 expect 125 "$vm" --output panic --timeout $((60 * scale)) -- sh -c 'echo before
@@ -20,7 +20,7 @@ expect 125 "$vm" --output warn --timeout $((60 * scale)) -- sh -c "echo WARNING 
 [ ! -s out ] || die "a WARN did not end the guest"
 has err '^vm: the guest.*(WARNING|panic_on_warn)'
 
-# A complaint that the kernel survives, and a command that succeeds.
+# A complaint that the kernel survives, while the command succeeds.
 expect 125 "$vm" --output complaint --timeout $((60 * scale)) -- sh -c \
 	'echo "BUG: sleeping function called from invalid context (a test)" >/dev/kmsg; exit 0'
 has err "^vm: the guest's kernel complained: .*BUG: sleeping"
@@ -29,7 +29,7 @@ expect 124 "$vm" --output slow --timeout 15 -- sh -c 'echo started; sleep 1000'
 same started "$(cat out)" "output before the end of the time"
 has err '^vm: no end within 15 seconds'
 
-# All processors with interrupts off: only the NMI still finds out where.
+# All CPUs with interrupts off: only the NMI shows where they hang.
 expect 124 "$vm" --cpus 1 --output hang --timeout 15 -- sh -c "echo HARDLOCKUP >$crash"
 has err '^vm: no end within 15 seconds'
 has hang/console.log 'lkdtm_HARDLOCKUP'

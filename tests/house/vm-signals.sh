@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 120
 # needs: vm, kernel
-# However qemu/vm or QEMU ends, no process and no temporary file stays.
+# However qemu/vm or QEMU ends, no process and no temporary file is left.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 
 running() {
@@ -13,7 +13,7 @@ gone() {
 	! running "$1"
 }
 
-# A number of seconds that no other process sleeps for
+# A number of seconds for which no other process sleeps
 limit=$((100000 + $$))
 
 sleeper_gone() {

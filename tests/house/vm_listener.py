@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Print the port at which this program listens, and what the first connection sends."""
+"""Print this program's port, and the data of the first connection."""
 import socket
 s = socket.socket()
 s.bind(("127.0.0.1", 0))

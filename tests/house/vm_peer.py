@@ -8,7 +8,7 @@ me, peer, scale = sys.argv[1], sys.argv[2], int(sys.argv[3])
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("", 7777))
 s.settimeout(1)
-# Until the other one is there: say something to it, and stop at its answer.
+# Until the other guest is there: send to it, and stop at its response.
 address = socket.gethostbyname(peer)
 for i in range(80 * scale):
     s.sendto(b"hello from " + me.encode(), (address, 7777))

@@ -4,15 +4,15 @@
 # usage (in a guest under --lbr --icount): tests/lbr/needle.sh PROGRAM REQUESTS EVERY [OFF]
 #
 # Requests of 300 us, one in EVERY slow by 13 us (tests/lbr/needle.c), under ctlchart, with
-# plain samples of perf, and with those of lbrprof. Into $TRACERIG_OUTPUT: what the program
-# says (off, chart, plain, lbrprof: which requests have the needle, and how long all took),
-# the alarms (plain.alarms, lbrprof.alarms), samples.txt of perf, and trace.dat. Without
-# samples there are but OFF requests, if that is given.
+# plain samples of perf, and with those of lbrprof. $TRACERIG_OUTPUT gets the program's output
+# (off, chart, plain, lbrprof: the requests with the needle, and the duration of all), the
+# alarms (plain.alarms, lbrprof.alarms), samples.txt of perf, and trace.dat. OFF: the number of
+# requests without samples.
 set -euo pipefail
 
 program=$1 requests=$2 every=$3 without=${4:-$2}
 out=$TRACERIG_OUTPUT seed=20261122
-# Instructions between samples: both ways cost less than 1 % then
+# Instructions between samples: both ways then cost less than 1 %
 plain_period=${PLAIN_PERIOD:-240000} lbr_period=${LBR_PERIOD:-240000}
 learn=1500
 
@@ -30,7 +30,7 @@ probe() {
 	printf 'p:needle/%s %s:%#x number=%%di:u64\n' "$1" "$program" $((address - virtual + offset)) >>dynamic_events
 }
 
-# chart COMMAND...: learns what is usual from requests without needles, run as COMMAND does
+# chart COMMAND...: learn from requests without needles, with COMMAND as in the measured run
 chart() {
 	echo 0 >events/needle/reply/filter
 	echo 'ctlchart(request, number, learn=1s)' >events/needle/reply/filter
@@ -58,7 +58,7 @@ echo 1 >events/ctlchart/ctlchart_alarm/enable
 chart env
 "$program" "$without" "$every" $seed >"$out/chart"
 
-# PLAIN=no leaves them out
+# PLAIN=no omits the plain samples
 if [ "${PLAIN-}" != no ]; then
 	chart perf_plain
 	perf_plain "$program" "$requests" "$every" $seed >"$out/plain"
@@ -79,7 +79,7 @@ cat events/needle/reply/ctlchart lbrprof/status >"$out/status"
 for cpu in per_cpu/cpu*; do
 	grep -qx 'overrun: 0' "$cpu/stats"
 done
-# Probes hold the program's file
+# Probes keep the program's file open
 echo 0 >events/needle/enable
 echo 0 >events/needle/reply/filter
 cd /tmp

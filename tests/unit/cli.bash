@@ -5,7 +5,7 @@
 
 failed=0
 
-# wrong WHAT: what was expected did not come
+# wrong WHAT: print that WHAT was expected and did not come
 wrong() {
 	echo "wrong: $1"
 	[ ! -s err ] || sed 's/^/  stderr: /' err

@@ -3,11 +3,11 @@
 #
 # usage: ehframe_readelf.py GEN_EHFRAME FILE
 #
-# The table that tools/kernel/ehframe.c makes of FILE says what readelf's own interpreter
-# of .eh_frame says, at the first and at the last byte of each of its rows, and nothing
-# where there is no function.  Expressions, which readelf only calls "exp", are recognised by
-# the table.  Prints how many rows were compared, and how many of them
-# are expressions and cannot be represented.
+# The table that tools/kernel/ehframe.c makes of FILE agrees with readelf's own interpreter of
+# .eh_frame, at the first and at the last byte of each of its rows, and is empty where there is
+# no function.  Expressions, which readelf only calls "exp", are recognised by the table.
+# Prints the number of rows compared, and the number of those that are expressions and cannot
+# be represented.
 import bisect
 import re
 import subprocess
@@ -18,8 +18,8 @@ NAMES = ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"]
 
 
 def theirs(path):
-    """Of each function: start, end, [(pc, {column: value})]"""
-    # Its status is 1 when debug files that .gnu_debuglink names are not there
+    """Return for each function: start, end, [(pc, {column: value})]"""
+    # Its status is 1 if the debug files named in .gnu_debuglink are missing
     text = subprocess.run(["readelf", "-W", "--debug-dump=frames-interp", path],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           check=False, text=True).stdout
@@ -61,7 +61,7 @@ def ours(gen, path):
 
 
 def differs(want, have):
-    """Why a row is not what readelf says; None: it is"""
+    """Return: why a row differs from readelf's; None: it does not"""
     if have[0] == "none":
         return "there is none"
     if have[0] == "odd":

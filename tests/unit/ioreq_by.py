@@ -5,7 +5,7 @@ FIELDS = {"host": ["host"], "comm": ["comm"], "process": ["tgid"], "call": ["cal
           "object": ["type", "major", "minor", "id", "name"], "size": ["size"]}
 TYPES = {0: "anon", 1: "fifo", 8: "file", 12: "socket"}
 rows = list(csv.DictReader(open("out.csv")))
-# A process is called as its first thread, or else as who made the call
+# A process has the name of its first thread, or else of the thread that made the call
 COMMS = {"1000": "postgres", "1001": "nginx"}
 calls = []
 for host, name in (("web", "a.truth"), ("db", "b.truth")):

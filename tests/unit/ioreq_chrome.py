@@ -14,7 +14,7 @@ def read(name):
             flows[e["id"]].append(e)
         elif e["ph"] == "M":
             names[e["name"], e["pid"], e["tid"]] = e["args"].get("name")
-    # Slices of a thread lie in one another or apart
+    # Slices of a thread are nested or separate
     threads = collections.defaultdict(list)
     for e in slices:
         threads[e["pid"], e["tid"]].append(e)
@@ -56,7 +56,7 @@ for r in requests.values():
         want.append((h + side, ("to", "from")[side] + f" {HOSTS[other]}:{COMMS[other]}",
                      *r["bytes"], r["parent"] == "?", *r["axis"][side]))
 assert len(match(got, want)) > 1000
-# Which is which: times on the hosts' own clocks are exact. Each call is its request's
+# Times on the hosts' own clocks are exact, and identify calls. Each call is its request's
 begins = {(r["host"] + side, r["at"][side][0]): n for n, r in requests.items() for side in (0, 1)}
 told = {e["args"]["request"]: begins[pids.index(e["pid"]), e["args"]["monotonic"]] for e in slices if e["cat"] == "request"}
 assert len(told) == len(requests)
@@ -74,7 +74,7 @@ assert json.load(open("out.chrome"))["otherData"]["clocks"].startswith("aligned:
 clocks = json.load(open("front.chrome"))["otherData"]["clocks"]
 assert clocks.startswith("not aligned: "), clocks
 assert any(r["parent"] == "?" for r in requests.values())
-# Of each request, three arrows: the request's, its message's and its answer's
+# Each request has three arrows: the request's, its message's and its response's
 assert len(flows) == 3 * len(requests)
 def ends(name):
     return sorted((*(pids.index(e["pid"]) for e in f), *(e["tid"] for e in f)) for f in flows.values() if f[0]["name"] == name)
@@ -82,7 +82,7 @@ assert ends("request") == sorted((r["host"], r["host"] + 1, *r["pid"]) for r in 
 assert ends("answer") == sorted((r["host"] + 1, r["host"], *r["pid"][::-1]) for r in requests.values())
 assert all(e["tid"] >= 10000000 for f in flows.values() if f[0]["name"] == "asked" for e in f)
 
-# What others see of other traces: pipelining, several threads
+# What other traces have in addition: pipelining, several threads
 slices, flows, *_ = read("requests.chrome")
 assert any(e["args"].get("unclear") for e in slices) and len(flows) > 300
 # Its clients' calls overlap, each of them: slices or asynchronous events
@@ -91,7 +91,7 @@ assert any(e["ph"] == "b" for e in every)
 result = json.load(open("requests.json"))
 assert len(every) == sum(h["calls"] for h in result["hosts"])
 
-# --top: the longest requests and what they asked for, with all calls in them
+# --top: the longest requests and their downstream requests, with all calls in them
 slices, *_ = read("top.chrome")
 longest = sorted(requests, key=lambda n: requests[n]["at"][0][0] - requests[n]["at"][0][1])[:3]
 assert all(requests[n]["parent"] == "-" for n in longest)

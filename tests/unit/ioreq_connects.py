@@ -26,7 +26,7 @@ rows = {r["server"]: (int(r["failed_connections"]), int(r["unanswered_time"]) / 
 assert {k: v for k, v in rows.items() if v[0]} == WANT, rows
 
 paths = json.load(open("paths.json"))
-# One is made for the request on connection 9, whose time it is part of
+# One connection is made for the request on connection 9, and its time is part of that request
 assert paths["links"]["clients"] == 8 and paths["links"]["followed"] == 1, paths["links"]
 assert paths["links"]["waited"] / MS == 20 + 130 + 300 + 5 + 50 + 6 + 7, paths["links"]
 causes = {(c["process"], c["object"]): c["time"] / MS for c in paths["causes"] if c["step"] == "unanswered"}

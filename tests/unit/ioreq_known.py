@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: ioreq_known.py LINES
 
-The lines for gen_stacks in LINES, as the kernel has them in iosys_stacks.
+Print the lines for gen_stacks in LINES as the kernel prints them in iosys_stacks.
 """
 import sys
 ends = {0: "complete", 9: "pending"}

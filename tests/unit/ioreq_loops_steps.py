@@ -7,7 +7,7 @@ for c in p["causes"]:
     if c["host"] == "app":
         waits[c["step"]] += c["time"]
 print("#", dict(waits))
-# Those of all other requests would be many times as many
+# The steps of all other requests would be many times as many
 files = sum(c["pieces"] for c in p["causes"] if c["host"] == "app" and c["step"] == "files")
 truth = sum(line.startswith("file") for line in open("truth"))
 assert waits["busy"] > waits["files"] > 0 and truth / 2 < files <= truth, (waits, files, truth)

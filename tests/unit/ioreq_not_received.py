@@ -13,7 +13,7 @@ assert (r["between"], r["split"]) == ((21 + 10 + 32 + 32) * MS, 4), r
 assert (r["there"], r["late"], r["back"], r["late_client"]) == (64 * MS, 30 * MS, 31 * MS, 22 * MS), r
 (row,) = csv.DictReader(open("requests.csv"))
 assert row["late_client"] == str(22 * MS), row
-# The steps of each request in order of time, and whose they are; the time in the network is one step
+# The steps of each request in order of time, with their threads; the time in the network is one step
 steps = {r["pid"]: [(s["process"], s["thread"], s["step"], s["time"] // MS) for s in r["waited_for"] if s["time"]] for r in p["slowest"]}
 assert steps == {101: [("slow", 201, "between", 1), ("slow", 201, "rest", 4), ("client", 101, "client_late", 20)],
                  102: [("slow", 202, "between", 3 + 1 + 4), ("slow", 202, "rest", 4), ("client", 102, "client_late", 2)],

@@ -37,7 +37,7 @@ longest = sorted(requests, key=lambda n: requests[n]["at"][0][0] - requests[n]["
 match([key(s) for s in spans.values()],
       [truth_key(r, side) for n, r in requests.items() if n in longest or r["parent"] in longest for side in (0, 1)])
 
-# One side only, or both that did not see the same
+# Only one side, or both sides that did not see the same
 spans, _ = otlp.read("requests.otlp")
 kinds = {}
 for line in open("requests.truth"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_ioreq_outputs.sh: what paths.txt shows first, as the page must."""
+"""test_ioreq_outputs.sh: print what paths.txt shows first, which the page must show, too."""
 import json, re
 lines = open("paths.txt").read().split("\n")
 at = lines.index("what to fix first") + 2

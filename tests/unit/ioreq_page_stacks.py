@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_ioreq_outputs.sh: the stacks in stacks.html against stacks.truth."""
+"""test_ioreq_outputs.sh: compare the stacks in stacks.html with stacks.truth."""
 import collections, json, re
 data = json.loads(re.search(r'id="data">(.*?)</script>', open("stacks.html").read(), re.S).group(1))
 true = collections.defaultdict(list)

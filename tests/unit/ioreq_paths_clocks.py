@@ -14,7 +14,7 @@ for number, name in ((1, "app"), (2, "db")):
     assert c["state"] == "aligned" and c["reference"] == "web", c
     error = c["offset"] - (c["at"] - true_time(number, c["at"]))
     assert abs(error) <= c["bound"] <= c["worst"], (name, error, c)
-    # Of one host against the next one; those of a chain add up
+    # Each host relative to the next one; the offsets of a chain add up
     assert c["bound"] <= sum(rtt[h] for h in range(number)) / 2, (name, c, rtt)
     times = [t for x in calls if x["host"] == number and x["socket"] for t in (x["start"], x["finish"])]
     begin, end = min(times), max(times)
@@ -34,7 +34,7 @@ for name, c in found.items():
         else:
             assert row[key] == str(c[key]), (key, row)
 
-# What was on which way: the sums are within those of the requests that they may be of
+# The times by route: the sums are within those of the requests that may have used it
 for e in json.load(open("requests.json"))["requests"]:
     host = 0 if e["client_host"] == "web" else 1
     those = [r for r in requests.values() if r["host"] == host]

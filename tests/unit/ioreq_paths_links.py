@@ -14,7 +14,7 @@ for resource in json.load(open(f"links{lossy}.otlp"))["resourceSpans"]:
             s["ambiguous"] = "ioreq.ambiguous_parent" in a
             spans[s["spanId"]] = s
 
-# Which requests a thread was at work on, from the truth
+# The requests that a thread worked on, by the truth
 work = collections.defaultdict(list)
 for n, r in requests.items():
     if not r["parent"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_ioreq_paths.sh: where in the file the returns of the program's functions are."""
+"""test_ioreq_paths.sh: print the offsets in the file of the returns of the program's functions."""
 loads = [[int(x, 16) for x in line.split()] for line in open("loads")]
 for line in open("returns"):
     at = int(line.split()[1], 16)

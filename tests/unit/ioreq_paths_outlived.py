@@ -12,5 +12,5 @@ if os.environ["MODE"] == "early":
     late = sum(r["parent"] in requests and r["over"][0] > requests[r["parent"]]["over"][1] for r in requests.values())
     assert links["outlived"] == late > 200, (links, late)
     alone = sum(c["host"] == 2 and c["tid"] < 310 and c["op"] == "pread64" for c in calls)
-    # The last ones have no answer
+    # The last ones have no response
     assert found["db", "pread64", "web:client"] >= alone - 30 and alone > 500, (found, alone)

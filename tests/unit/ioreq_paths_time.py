@@ -13,7 +13,7 @@ for line in open("tiers"):
         requests[f[1]] = {"parent": f[2], "host": 0 if f[2] == "-" else 1, "pid": (n[0], n[3]), "at": (n[1:3], n[4:6])}
         children[f[2]].append(f[1])
 
-# Its own connection: that of the call that got the request
+# The request's connection: that of the call that received it
 OWN = {}
 for n, r in requests.items():
     host = r["host"] + 1
@@ -35,7 +35,7 @@ def walk(n, add):
             continue
         rest -= end - start
         if op in ("sendto", "recvfrom"):
-            # A query that may be for another one; with the port if that is the server's
+            # A query that may be for another request; with the port if that is the server's
             other = name.split("->")[1]
             if OWN[n] == name:
                 add(host, "own" if op == "sendto" else "arriving", "", end - start)
@@ -69,7 +69,7 @@ assert paths == [(0, "front", "app", len(roots)), (1, "app", "db", result["links
 for p in result["paths"]:
     assert sum(p["wait_for"].values()) == p["critical"]
 assert sum(p["critical"] for p in result["paths"]) == waited
-# Single requests: the longest ones, with all of what they waited for
+# Single requests: the longest ones, with their whole critical path
 longest = sorted((requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots), reverse=True)[:20]
 assert [r["wait"] for r in result["slowest"]] == longest
 for r in result["slowest"]:

@@ -10,7 +10,7 @@ import json, sys
 code = {}
 for number, line in enumerate(open("maps/perf-1000.map", encoding="utf-8", errors="replace")):
     start, size, name = line.rstrip("\n").split(" ", 2)
-    # Where code was moved or freed, another one is later
+    # Where code was moved or freed, the later entry is valid
     for other in [o for o in code if o < int(start, 16) + int(size, 16) and int(start, 16) < o + code[o][0]]:
         del code[other]
     code[int(start, 16)] = int(size, 16), name

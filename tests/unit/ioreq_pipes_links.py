@@ -23,7 +23,7 @@ found, steps = {}, collections.Counter()
 for kind, key, parent, ambiguous in spans.values():
     if kind == 3 and 3000 <= key[0] < 4000:
         assert ambiguous == (parent is None), key
-        # A worker was asked by a front end, that is asked
+        # A front end asked the worker, and a client asked the front end
         while parent and spans[parent][1][0] >= 3000:
             up = spans[spans[parent][2]]
             assert spans[parent][0] == 2 and up[0] == 3 and 2000 <= up[1][0] < 3000

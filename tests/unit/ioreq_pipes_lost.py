@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_ioreq_pipes.sh: a worker whose job was lost works for no client that is made up."""
+"""test_ioreq_pipes.sh: calls of a worker whose job was lost are attributed to no client."""
 import collections, json
 got = collections.Counter()
 for c in json.load(open("files.json"))["calls"]:

@@ -58,7 +58,7 @@ def check(result, key, name_of, longer=0):
 whole = check(json.load(open("out.json")), lambda h, c, o, n: (h, c, o, n),
               lambda g: (g["host"], g["comm"], g["call"], g["name"]))
 assert len(whole["stacks"]) == 16
-# One's lines, another's and none's are there
+# The lines of one program, of another one, and of none
 lines = {f["line"] for g in whole["stacks"] for s in g["stacks"] for f in s["frames"] if "line" in f}
 assert lines == {5, 9, 14, 19, 20} or lines == {4, 5, 9, 14, 19, 20}, lines
 check(json.load(open("longer.json")), lambda h, c, o, n: (h, o), lambda g: (g["host"], g["call"]), 2000000)
@@ -78,7 +78,7 @@ for row, (group, stack) in zip(rows, flat):
               (f" {f['function']} at {f['file']}:{f['line']}" if "line" in f else "") for f in stack["frames"]]
     assert row["frames"] == ";".join(frames), (row["frames"], frames)
 
-# Folded: the outermost frame first, and all of the time is there
+# Folded: the outermost frame first, and the sum is the whole time
 total = 0
 for line in open("out.folded"):
     stack, time = line.rsplit(" ", 1)
@@ -87,7 +87,7 @@ assert total == sum(c[4] for c in calls)
 assert any(";gone.so+0x1234;main;one;log_line;write;/a " in line for line in open("out.folded"))
 assert any(";pending;two;log_line;" in line for line in open("out.folded"))
 
-# Text: a group's share of stacks, in its order, and where they part
+# Text: a group's share of stacks, in the group's order, and where they branch
 text = open("out.text").read().split("\n\n")
 for group in whole["stacks"]:
     name = f"{group['host']}, {group['comm']}, {group['call']}, {group['name']}: {group['count']} calls, "
@@ -95,6 +95,6 @@ for group in whole["stacks"]:
     assert f", {len(group['stacks'])} stacks\n" in block + "\n", block
     heads = [float(x.split("%")[0].replace("|", "")) for x in block.splitlines() if "%: " in x and not x.startswith("  |")]
     assert heads == sorted(heads, reverse=True) and abs(sum(heads) - 100) < 1, heads
-    # What several stacks share, from the innermost frame on, is there once
+    # Frames that several stacks share, from the innermost one on, are printed once
     prefixes = {json.dumps(s["frames"][:i + 1]) for s in group["stacks"] for i in range(len(s["frames"]))}
     assert len([x for x in block.splitlines()[1:] if "0x" in x]) == len(prefixes), block

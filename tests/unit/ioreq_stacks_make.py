@@ -9,11 +9,11 @@ import json, random, re, subprocess, sys
 random.seed(int(sys.argv[1]))
 PROG = "root/usr/bin/prog"
 build_id = re.search(r"Build ID: (\w+)", subprocess.check_output(["readelf", "-n", PROG], text=True))[1]
-# Offset in the file and address as linked are different things
+# The offset in the file differs from the address as linked
 load = [[int(x, 16) for x in line.split()[1:6]] for line in
         subprocess.check_output(["readelf", "-lW", PROG], text=True).splitlines() if line.strip().startswith("LOAD")]
 code = subprocess.check_output(["objdump", "-d", "--no-show-raw-insn", PROG], text=True)
-# Behind each call, as a stack has it
+# The address after each call, as in a stack
 returns = [int(line.split(":")[0], 16) for line, before in zip(code.splitlines()[1:], code.splitlines())
            if re.match(r"\s+[0-9a-f]+:", line) and re.search(r"\scall\s.*<(write|one|two|log_line)", before)]
 assert len(returns) == 5, returns
@@ -74,7 +74,7 @@ def tell(i):
 LATE = 5
 tell(10)
 if FIRST:
-    # The number stands for another file from now on
+    # From now on the number stands for another file
     lines.append(f"map 9 {8 << 20 | 1} 106 - /usr/lib/second")
 for _ in range(600):
     i = random.choice([0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 10, 99])

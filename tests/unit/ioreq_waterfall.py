@@ -7,7 +7,7 @@ children = [r for r in requests.values() if r["parent"] == longest]
 r = requests[longest]
 inside = [c for c in calls if c[0] == 1 and c[2] == r["pid"][1] and r["at"][1][0] <= c[4] and c[4] + c[5] <= r["at"][1][1]]
 deeper = sum(sum(c[0] == 2 and c[2] == k["pid"][1] and k["at"][1][0] <= c[4] and c[4] + c[5] <= k["at"][1][1] for c in calls) for k in children)
-# What its client's call on the connection says, which is that end's own address first
+# The address in the client's call on the connection, which begins with the client's own
 client, server = next(c[7] for c in calls if c[0] == 0 and c[2] == r["pid"][0] and c[4] == r["at"][0][0]).split("->")
 client, server = f"front:curl {client}", f"app:app server {server}"
 rows = 2 + len(inside) + 2 * len(children) + deeper

@@ -41,7 +41,7 @@ COMM = "loader 4242/4242 [000] "
 
 
 def place(address, name):
-    """A place without a symbol is called by its 64 KiB."""
+    """Return: a place's name; without a symbol, its 64 KiB."""
     if "+0x" in name:
         return name
     address = int(address, 16)
@@ -75,7 +75,7 @@ def spread(branches):
         while j < len(times) and times[j] == times[i]:
             j += 1
         until = times[j] if j < len(times) else times[i] + (j - i)
-        # A stay in the kernel is not user space's time: nothing is moved into it
+        # Time in the kernel is not user space's: nothing is moved into it
         until = min(until, times[i] + 2 * (j - i))
         for k in range(i, j):
             branches[k][0] = times[i] + (until - times[i]) * (k - i) / (j - i)
@@ -84,7 +84,7 @@ def spread(branches):
 
 
 def in_kernel(entry, leave):
-    """The made-up branches of a stay."""
+    """Return: the made-up branches of a stay in the kernel."""
     t, stay = entry[0], leave[0] - entry[0]
     if entry[3] == "SYSCALL":
         first, work, last = "entry_SYSCALL_64", "do_syscall_64", "syscall_return_via_sysret"
@@ -138,7 +138,7 @@ KERNEL = {"entry_SYSCALL_64", "do_syscall_64", "syscall_return_via_sysret", "loo
 
 
 def sample_times(events, period, mode):
-    """When the counter overflows; it does not count in the kernel but with mode kernel."""
+    """When the counter overflows; it counts in the kernel only with mode kernel."""
     counted, at = 0.0, events[0][0]
     want = period * 1.3
     for t, source, _, _, _ in events:
@@ -171,7 +171,7 @@ def cut(pt, out, truth, depth, period, mode, only, cycles, ghz):
                 if not recorded or (only == "calls" and kind in JUMPS):
                     continue
                 now = int(t * ghz)
-                # No branch takes less than a cycle, but the sum stays that of the time
+                # No branch takes less than a cycle, but the sum stays the same
                 taken = 0 if counted is None else max(now - counted, 1)
                 counted = now if counted is None else counted + taken
                 taken = min(taken, 65535)

@@ -7,7 +7,7 @@ for line in open("cells"):
     if sure:
         reliable += sure
         right += sure * float(sure_right) / 100
-        # Less than a microsecond is a few visits: they are judged together, below
+        # Less than a microsecond is only a few visits: these are judged together, below
         assert sure < 1000 or float(sure_right) >= 97, line
     if method == "cycles" and told > time / 100:
         assert float(told_right) >= 90, line

@@ -10,7 +10,7 @@ ns, whole, restart, given = (float(a) for a in sys.argv[1:])
 j = json.load(open("spin.json"))
 states = j["intervals"]
 assert states["whole"]["count"] >= whole * (j["samples"] - 1), states
-# One in a thousand intervals may be of a sample that is late
+# One in a thousand intervals may belong to a sample that is late
 assert j["ns_per_cycle_least"] <= ns <= j["ns_per_cycle_most"] * 1.001, j["ns_per_cycle_most"]
 assert j["ns_per_cycle_most"] < 1.5 * ns
 # The clock is used only if it was found or given

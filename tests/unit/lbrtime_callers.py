@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_lbrtime.sh: callers.fit against callers.truth."""
+"""test_lbrtime.sh: compare callers.fit with callers.truth."""
 import csv, itertools
 truth = [[int(x) for x in line.split()] for line in open("callers.truth")]
 rows = csv.DictReader(open("callers.fit"))

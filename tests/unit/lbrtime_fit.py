@@ -5,7 +5,7 @@ rows = list(csv.DictReader(open("small.fit")))
 samples = []
 for r in rows:
     if r["visit"] == "0":
-        # An address is another place in another process
+        # The same address is another place in another process
         samples.append(dict(cpu=r["cpu"], T=int(r["interval"]), whole=r["state"] == "whole", v=[]))
     r["from"] = r["tgid"], r["from"]
     samples[-1]["v"].append(r)
@@ -58,8 +58,8 @@ def group(s, i):
     if int(at, 16) == 0:
         at = votes.get(vote(s, i), [None])[0]
     return s["v"][i]["function"], at
-# Visits from the begin of a function are of its callers' groups, if those differ in how many
-# samples they have for their visits
+# Visits from the begin of a function are in groups by caller, if the callers differ in the
+# number of samples for their visits
 begins = {r["to"] for r in rows if r["kind"] == "call"}
 calls, hits = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
 for s in samples:
@@ -169,7 +169,7 @@ for j, i in enumerate(before):
     squares += (s["T"] - s["middle"] - (room[i] + room[j]) / 2) ** 2
     usual += (room[i] ** 2 + room[j] ** 2) / 12
     total += s["middle"] + (room[i] + room[j]) / 2
-# What was fitted to these intervals fits them better than others
+# The fitted parameters fit these intervals better than others do
 def seen(k):
     return den[k] + (V[k] / period if k[0] and together[k[0]] > 0 else 0)
 pairs, found = len(cuts) - before.count(None), sum(x[k] * den[k] / (x[k] * seen(k) + 0.1) for k in kinds)
@@ -206,7 +206,7 @@ for turn in range(20):
     zero |= negative
     if not negative:
         break
-# How sure that is: a column of the inverse for each, from what is near it
+# Their uncertainty: a column of the inverse for each, computed from what is near it
 def sigma(v):
     out = [z for z in turns if v not in z][-1]
     near, edge = {v}, [v]

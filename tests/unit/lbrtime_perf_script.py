@@ -13,7 +13,7 @@ for k, p in perf.items():
     s = p[0]["state"]
     states[s] = states.get(s, 0) + 1
     d = dat[k]
-    # what is given out as whole is what was new, and what is not ends as it did
+    # The branches given out as whole are the new ones, and others end as they did
     a, b = [v["function"] for v in p], [v["function"] for v in d]
     if s == "whole":
         assert a == b, (k, a, b)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_lbrtime.sh: perf.txt, what perf script would print of the program in cycles.truth.
+"""test_lbrtime.sh: write perf.txt, the output of perf script for the program in cycles.truth.
 
-The registers are not emptied by a sample; there are 32 of them.
+A sample does not empty the registers, of which there are 32.
 """
 depth, out = 32, []
 regs = {}

@@ -18,7 +18,7 @@ def header(kind, session):
 
 
 def answered(s, datagram):
-    """Whether it is answered; UDP may lose it, or what fills the queue before it may"""
+    """Whether it is answered; UDP may lose it, or data sent before may fill the queue"""
     for _ in range(50):
         s.send(datagram)
         if select.select([s], [], [], 0.2)[0]:
@@ -27,7 +27,7 @@ def answered(s, datagram):
 
 
 def run(size):
-    """What came of it: starting, dropping or holding"""
+    """Return: what the collector did: starting, dropping or holding"""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))
     p = subprocess.Popen([program, "collect", "--listen=127.0.0.1:0", "--output=collected"], text=True,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit)
@@ -40,7 +40,7 @@ def run(size):
         s.connect(("127.0.0.1", int(re.search(r" port (\d+)$", line.strip())[1])))
         for session in range(SENT):
             s.send(header(4, 1 + session) + struct.pack("<III", 1, 16 * MIB, 0) + b"x")
-        # Below, there is no room for any session
+        # With less memory, there is no room for any session
         assert size < begin + 4 * MIB or answered(s, header(5, 1000) + bytes(8)), size
         p.send_signal(signal.SIGTERM)
         out, err = p.communicate()

@@ -61,7 +61,7 @@ def silent_clients():
             client.send(b"GET /met")
         except OSError:
             pass
-    # Those that are closed at once are of the same host
+    # Connections that are closed at once are from the same host
     assert get("/metrics")[0] == printed
     for client in clients:
         client.close()

@@ -30,7 +30,7 @@ def attributes(a):
     return found
 
 def read(name):
-    """All spans and resources; asserts that each is what the encoding says."""
+    """Return: all spans and resources; asserts that each is as the encoding requires."""
     spans = {}
     resources = []
     for r in only(json.load(open(name)), ["resourceSpans"])["resourceSpans"]:
@@ -59,7 +59,7 @@ def read(name):
     return spans, resources
 
 def spans(name):
-    """Each span of a file as (resource's attributes, span, attributes), unchecked."""
+    """Return: each span of a file as (resource's attributes, span, attributes), unchecked."""
     def plain(a):
         return {x["key"]: next(iter(x["value"].values())) for x in a}
     for r in json.load(open(name))["resourceSpans"]:
@@ -69,5 +69,5 @@ def spans(name):
                 yield resource, s, plain(s["attributes"])
 
 def call(a):
-    """The thread and the time, by its clock, of the call that began a span."""
+    """Return: the thread and the time, by its clock, of the call that began a span."""
     return int(a["thread.id"]), int(a["ioreq.monotonic"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""For the script browser: the title of the page in dom.html, which is what its script says."""
+"""For the script browser: print the title of the page in dom.html, which the page's script sets."""
 import html
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_pathdiff_cli.sh: slices in out.json lie within each other, and the wait is there."""
+"""test_pathdiff_cli.sh: slices in out.json are nested, and the wait is one of them."""
 import json
 events = json.load(open("out.json"))["traceEvents"]
 slices = [e for e in events if e["ph"] == "X"]
