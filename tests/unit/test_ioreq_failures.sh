@@ -69,7 +69,7 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_arriving.py" || wrong "the time in which
 grep -qE '^ +750\.0 ms +75\.5 % +3 +client +client sending' paths.txt || wrong "text does not say that the client is slow: $(cat paths.txt)"
 grep -qE 'by one thread: request arriving 98 %, computing or sleeping 2 %$' requests.txt || wrong "text has no arriving: $(cat requests.txt)"
 
-# --- bytes that are there, and that the other side's thread does not wait for
+# --- bytes that have arrived, and that the other side's thread does not wait for
 "$UNIT/gen_failures" there.dat not-received || exit 1
 for format in json csv text; do
 	"$ioreq" --requests --format=$format there.dat >requests.$format 2>err || wrong "--requests fails in $format"
@@ -117,7 +117,7 @@ grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "a connection is rep
 [ ! -s err ] || wrong "messages about late bytes"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_late.py" || wrong "bytes of a request that are received after its response"
 
-# --- a log is written for a request that is over, and nothing is read for it
+# --- a log is written after the response, and nothing is read
 "$UNIT/gen_failures" over.dat over || exit 1
 "$ioreq" --format=chrome over.dat >over.chrome 2>err || wrong "chrome of requests that are over fails"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_over.py" || wrong "calls after the response"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ioreq --stacks: functions in memory of no file have their names from perf maps: one
-# that node writes, and others made here, damaged and hostile ones among them.
+# ioreq --stacks: functions in memory of no file have their names from perf maps: from one that
+# node writes, and from others made here, some of them damaged or hostile.
 set -u
 
 ioreq=$TOOLS/ioreq
@@ -18,7 +18,7 @@ stacks() {
 	{ printf '%s\n' "$@"; echo "call 1000 read /a 1 5 1"; } | "$UNIT/gen_stacks" "$file" || exit 1
 }
 
-# named RESULT FUNCTION...: what the frames are, from the innermost one of the first stack on
+# named RESULT FUNCTION...: the frames' functions, from the innermost frame of the first stack on
 named() {
 	python3 "$here/ioreq_perfmaps.py" "$@" || wrong "$1: frames have other names"
 }
@@ -88,7 +88,7 @@ echo '1000 10 on db' >maps/db/perf-1000.map
 "$ioreq" --stacks --format=json --by=call --perf-maps=maps web=late.dat db=inner.dat >out.json 2>err || wrong "several hosts fail"
 named out.json 'on db' 'on web' 'on db' -
 
-# --- where perf looks, and what is not to be trusted there
+# --- where perf looks for maps, and which of them must not be trusted
 mkdir -p root/tmp
 map=root/tmp/perf-1000.map
 echo '1000 10 found' >$map
@@ -116,7 +116,7 @@ head -c 300000 /dev/urandom >$map && refused 'no line with start, size and name 
 printf '%s\n' '-1000 10 minus' ' 1000 10 blank' '1000 0 empty' '1000  10 two' '1000 10' '1000 10 ' 'fffffffffffffff0 10 over' \
 	'10000000000000000 10 wide' '1000 ffffffffffffffffff wide' '0x 10 bare' 'zz' '' >$map &&
 	refused 'no line with start, size and name of a function'
-# What a map costs does not depend on how many lines it has, or how often it has an address
+# The cost of a map does not depend on its number of lines, or on repeated addresses
 yes '1000 10 found' | head -c 40000000 >$map
 if ! grep -q __asan_init "$ioreq"; then
 	(ulimit -v 200000 && "$ioreq" --stacks --format=json --symfs=root late.dat >out.json 2>err) || wrong "a large map fails"
@@ -134,7 +134,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	"$ioreq" --stacks --format=json --perf-maps=root/tmp late.dat >out.json 2>err || wrong "a map of another user fails"
 	named out.json foreign
 fi
-# Good lines among others, one that is not finished, and names that are no text
+# Valid lines among others, an incomplete line, and names that are not text
 rm $map
 printf 'junk\n1000 10 \xff\x1b[31mred\x01\n1010 10 done\n1020 10 unfin' >$map
 stacks red.dat 'stack 1 0 0 1000,1011,1021'

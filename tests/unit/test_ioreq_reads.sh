@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ioreq --reads: what programs asked for, and what disks read for it, against the truth.
+# ioreq --reads: the reads that programs made, and the disk reads for them, against the truth.
 set -u
 
 ioreq=$TOOLS/ioreq

@@ -43,7 +43,7 @@ objcopy --only-keep-debug root/usr/bin/prog prog.debug && cp root/usr/bin/prog r
 	cp prog.debug root/usr/bin/ || exit 1
 
 python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_make.py" 1 a.truth >a.lines && "$UNIT/gen_stacks" a.dat <a.lines || exit 1
-# In the first version, frames were others
+# The first version of the program has other frames
 python3 "$TRACERIG_TOP/tests/unit/ioreq_stacks_make.py" 2 b.truth first >b.lines &&
 	"$UNIT/gen_stacks" --first b.dat <b.lines || exit 1
 
@@ -116,7 +116,7 @@ expect 1 '^ioreq: damaged.known:0: is not a line' --stacks --iosys-stacks=damage
 "$ioreq" --stacks none.dat >out 2>err || wrong "no stacks at all fails"
 grep -q '^  without a stack$' out || wrong "calls without a stack are not marked"
 
-# --- stacks that were evicted or refused meanwhile, not those before; and numbers as large as can be
+# --- stacks that were evicted or refused meanwhile, not before; and numbers at their maximum
 [ "$(grep -c evicted err.json)" -eq 0 ] || wrong "stacks were evicted where none was"
 { echo "counts 4294967290 7"; echo "map 2147483647 1 1 - /usr/last"; echo "stack 4294967295 0 0 ffffffffffffffff,7fffffffffffffff"
   echo "counts 5 10"; echo "stack 1 0 0 -"; echo "call 1000 read /a 1 5 4294967295"; } | "$UNIT/gen_stacks" counts.dat || exit 1

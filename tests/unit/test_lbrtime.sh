@@ -66,7 +66,7 @@ python3 "$TRACERIG_TOP/tests/unit/lbrtime_perf_text.py" || exit 1
 [ ! -s err ] || wrong "perf script's text: messages"
 cmp perf.equal stdin.equal || wrong "standard input differs"
 
-# A perf.data is printed by perf: here by one that knows but this file
+# perf prints a perf.data: here a perf that knows only this file
 mkdir -p fake
 cat >fake/perf <<'END'
 #!/bin/sh
@@ -114,7 +114,7 @@ PERFILE2cut)
 esac
 END
 chmod +x fake/perf
-# perfdata REST [REASON]: which is why it fails
+# perfdata REST [REASON]: run it with this perf; REASON: it must fail with that message
 perfdata() {
 	printf 'PERFILE2%s' "$1" >perf.data
 	(PATH=$PWD/fake:$PATH && exec "$lbrtime" --format=csv --visits --method=equal perf.data) >data.equal 2>err
@@ -165,7 +165,7 @@ expect 1 '^lbrtime: -:0: a trace.dat or perf.data must be a regular file that is
 "$lbrtime" --format=brstack cycles.dat >again.txt 2>err || wrong "brstack"
 python3 "$TRACERIG_TOP/tests/unit/lbrtime_brstack.py" || wrong "brstack is not what was recorded"
 
-# and it is read as what it was made of: targets that are not recorded are found but once
+# It reads back as the samples it was made of: targets that are not recorded are found only once
 for name in cycles quiet deep32 lost others plain restart; do
 	"$lbrtime" --format=brstack $name.dat >again.txt 2>err || wrong "$name: brstack"
 	"$lbrtime" --format=brstack again.txt >twice.txt 2>>err || wrong "$name: brstack of brstack"
@@ -247,7 +247,7 @@ strip root/nowhere/program
 "$lbrtime" --symfs=root --format=csv --visits gone.dat >stripped.csv 2>err || wrong "a stripped file"
 grep -q 'program has no symbols: functions are named by their offsets' err || wrong "a stripped file is not reported"
 grep -q ',matched,return,' stripped.csv || wrong "no code of a stripped file"
-# A copy as cases have it has functions, and what is at the code's offset is no code
+# A case's copy has the functions' names, and no code at the code's offset
 id=$(readelf -n "$UNIT/gen_lbr" | sed -n 's/.*Build ID: //p')
 MAP=$UNIT/gen_lbr MAP_ID=$id "$UNIT/gen_cases" copied 1000000000 a=1 >out || wrong "gen_cases: $(cat out)"
 mv "copied/1/symbols$UNIT/gen_lbr" root/nowhere/program || wrong "no copy"
@@ -282,7 +282,7 @@ grep -qE "^(one|three)-$pid on CPU" out || wrong "--around does not name the thr
 [ "$(grep -cE '^ *[0-9.]+ (ns|us|ms) ' out)" -eq 3 ] || wrong "--request --top=3 is not 3"
 "$lbrtime" --request=nothing slow.dat | grep -q '^nothing is in no sample$' || wrong "--request of nothing"
 
-# What several files call by that name
+# The symbols of this name in several files
 cat >twins.txt <<'END'
 # lbrtime: 4 0
 p 1/1 [000] 1.000000: 401000 g
@@ -331,7 +331,7 @@ grep -q ' had more branches than' plain.out && wrong "text reports lost branches
 cmp out out.txt || wrong "-o differs"
 "$lbrtime" --ghz=3 --method=cycles --format=csv manycycles.dat >out 2>err || wrong "--ghz"
 
-# --- without symbols, a function is all that its unwind description has, not a row of it
+# --- without symbols, a function is its whole unwind description, not a row of it
 cat >frames.c <<'END'
 #include <stdarg.h>
 #include <stdio.h>

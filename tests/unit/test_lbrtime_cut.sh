@@ -55,7 +55,7 @@ python3 "$here/lbr_cut.py" cut pt.txt cut.txt truth.tsv 32 300 user calls 1 || e
 python3 "$here/lbr_cut_clock.py" || wrong "the clock is not that of the cut"
 "$lbrtime" cut.txt 2>err | grep -qE '^1 cycle = 0\.[0-9]+ ns \(± [0-9.]+ %; shorter if the samples. interrupts took much time\)$' ||
 	wrong "the clock is not printed"
-# A clock that no CPU has is refused
+# An impossible clock rate is refused
 python3 "$here/lbr_cut.py" cut pt.txt slow.txt truth.tsv 32 300 user calls 1 0.03 || exit 1
 "$lbrtime" slow.txt >out 2>err || wrong "a slow clock"
 grep -q '^Cycles are not used: by the intervals, a cycle is shorter than 0.1 ns or longer than 10 ns$' out || wrong "a slow clock: $(head -7 out)"
@@ -95,7 +95,7 @@ python3 "$here/lbr_loops.py" >loops.txt
 python3 "$here/lbr_loops_check.py" ||
 	wrong "loops: intervals are whole: $(grep -A2 '"whole"' loops.json)"
 
-# No result has NaN; there was one when no sample had a share of the rest
+# No result is NaN; one was when no sample had a share of the rest
 xz -dc "$here/../data/lbr/nan.txt.xz" >nan.text || exit 1
 for ghz in "" --ghz=0.1 --ghz=0.2 --ghz=1; do
 	for method in sample equal share ratio cycles fit; do
@@ -109,7 +109,7 @@ for ghz in "" --ghz=0.1 --ghz=0.2 --ghz=1; do
 		done
 	done
 done
-# One of a thing is said to be one, and a recording without a whole interval says what to do
+# One item is in the singular, and for a recording without a whole interval the remedy is printed
 "$lbrtime" nan.text >out 2>err || wrong "nan.text"
 grep -q '^  1 interval had more branches than were recorded, or may have had$' out || wrong "a single interval: $(head -n 5 out)"
 ! grep -q 'sample more often' out || wrong "intervals are whole, and text says that none is"

@@ -144,7 +144,7 @@ shows '[302,"... 934 more"]' functions.html \
 	'const rows = left.querySelectorAll("tbody tr");
 	return [rows.length, rows[300].textContent]' "many functions"
 
-# --- a million samples: at all zooms no more is drawn than there is room for
+# --- a million samples: no zoom draws more than there is room for
 "$UNIT/gen_lbr" large.dat 8 1000000 1 count >/dev/null || exit 1
 "$lbrtime" --format=html large.dat >large.html 2>err || wrong "a large page: $(cat err)"
 shows '[1000000,true,true]' large.html \

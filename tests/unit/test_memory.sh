@@ -120,7 +120,7 @@ for format in text json; do
 	try tracerig explain --format=$format ./slow
 done
 
-# What receives is to go on: it has room for 0 to 2 senders' metadata
+# The collector goes on: it has room for 0 to 2 senders' metadata
 mkdir collected || exit 1
 "$TOOLS/schedz" --version >right && begin=$(smallest "$TOOLS/schedz" --version) || exit 1
 python3 "$TRACERIG_TOP/tests/unit/memory_collect.py" "$TOOLS/schedz" "$begin" "$sizes" || failed=1

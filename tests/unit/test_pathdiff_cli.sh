@@ -100,7 +100,7 @@ for seed in 1 2 3 4 5; do
 			wrong "healthy $seed with a baseline"
 	done
 done
-# Above the limit of a chart, but not by what matters
+# Above the limit of a chart, but with too little delay to matter
 "$pathdiff" --brief --floor=0 h1.dat >out
 grep -qE '^Looks healthy: [0-9,]+ slow executions, no more than by chance\.$' out || wrong "--floor=0: $(cat out)"
 "$pathdiff" --brief h1.dat >out

@@ -3,10 +3,10 @@
 # timeout: 120
 # sanitizers: check-full
 #
-# pathdiff on made-up traces with a fault of each kind in a function drawn at random, and
-# on healthy ones, idle and loaded: how often the first cause is right, whether the
-# confidence is, and that none is named where there is none.  A few of each here, 1,000
-# and 400 healthy ones with TRACERIG_FULL.
+# pathdiff on made-up traces with a fault of each kind in a function drawn at random, and on
+# healthy ones, idle and loaded: how often the first cause and its confidence are right, and how
+# often a healthy one has none.  A few of each here; 1,000, and 400 healthy ones, with
+# TRACERIG_FULL.
 set -u
 
 here=$(dirname "$(realpath "$0")")

@@ -29,7 +29,7 @@ named: limit 1.000 us, centre 250 ns, 77 values judged (chart #4)
 END
 diff expected limits
 
-# Without the plugin the event's own format is used: it is the plugin that spoke.
+# Without the plugin the event's own format is used: so the text is the plugin's.
 trace-cmd report -N mixed.dat >out
 grep -q 'chart=2 start=0 duration=7000 limit_nr=1 rules=limit kept=0 pid=5 comm=five keys=' out
 grep -q 'chart=1 start=.* keys=8388608 1234 0$' out

@@ -11,7 +11,7 @@ plugin=plugin_schedz
 
 "$UNIT/gen_schedz" blocks.dat plain.dat 3000 1
 report blocks.dat | sed -n 's/.*schedz_block: *//p' >blocks
-# As many events as there are, and the first time as the first event's
+# The number of events, and the first event's time
 [ "$(sed -n 's/^block [0-9]*: \([0-9]*\) events .*/\1/p' blocks | paste -sd+ | bc)" -eq 6000 ]
 first=$(report -t --cpu 0 plain.dat 2>/dev/null | sed -n 's/.* \([0-9.]*\): sched_.*/\1/p' | head -n 1)
 grep -q "^block 0: [0-9]* events from $first on, [0-9]* bytes" blocks

@@ -171,7 +171,7 @@ for command in "" expand decode stat collect; do
 	"$schedz" $command --help >out 2>err || wrong "$command --help fails"
 	[ "$(awk 'length > 79' out)" = "" ] || wrong "$command --help is wider than 79 columns"
 done
-# --- port 0: any that is free, and which it is
+# --- port 0: a free port, which is printed
 "$schedz" collect --listen 127.0.0.1:0 --output files >out 2>err &
 collector=$!
 within 10 grep -q listens err

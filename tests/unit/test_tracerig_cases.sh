@@ -149,7 +149,7 @@ if unshare -rm true 2>/dev/null; then
 	fi
 fi
 
-# --- what the kernel keeps from root, whatever this one does
+# --- kernel settings that restrict root, whatever this host's are
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && [ -d /sys/kernel/security ]; then
 	for mode in none integrity confidentiality; do
 		# shellcheck disable=SC2016 # for the inner shell
@@ -195,7 +195,7 @@ tar -xf cases/case-4.tar
 diff -r 4 cases/4 || wrong "the TAR has another case"
 "$program" verify ./4 >out || wrong "the unpacked case is not whole"
 "$program" pack --dir cases 4 -o - | cmp - cases/case-4.tar || wrong "pack -o - is another TAR"
-# What is no regular file is written to, not replaced; a link stays one
+# A file that is not regular is written to, not replaced; a link stays a link
 mkfifo fifo
 timeout 60 cat fifo >packed &
 "$program" pack --dir cases 4 -o fifo || wrong "pack to a FIFO fails"
@@ -212,7 +212,7 @@ rm target
 cmp target cases/case-4.tar || wrong "pack to a link to nothing is another TAR"
 [ -L link ] || wrong "the link to nothing was replaced"
 rm cases/case-4.tar fifo
-# Not into the case, but to where a name begins alike
+# Not into the case, but to a path that begins with the same letters
 (cd cases/4 && "$program" pack ../4 >../../out 2>&1) && wrong "a TAR in the case"
 grep -q 'case-4.tar: would be a file of the case' out || wrong "no reason: $(cat out)"
 expect 1 'x.tar: would be a file of the case' pack --dir cases 4 -o cases/4/x.tar
@@ -306,7 +306,7 @@ while read -r n what; do
 done <mutations
 rm -rf 4
 
-# A damaged one is said by list, and the others are listed
+# list reports a damaged case, and lists the others
 cp -a cases/4 saved
 echo '{}' >cases/4/case.json
 "$program" list --dir cases >out 2>err && wrong "list does not say that a case is damaged"
@@ -314,7 +314,7 @@ grep -q 'damaged cases that are not listed: 1;' err || wrong "list: $(cat err)"
 [ "$(grep -c '^ *[135] ' out)" -eq 3 ] || wrong "list has not the others: $(cat out)"
 rm -rf cases/4 && mv saved cases/4
 
-# --- what a killed watch has left goes, numbers go on, and nothing else does
+# --- a killed watch's leftovers are removed, nothing else is, and numbers go on
 mkdir cases/.case-9 cases/.gone-2 cases/mine
 touch cases/.case-9/trace.dat cases/.gone-2/case.json cases/.groups-new
 cases 1000000000 other=5
@@ -373,7 +373,7 @@ listed() {
 	"$program" list --dir cases --format=json | python3 -c 'import json, sys; print(json.load(sys.stdin)["bytes"])'
 }
 [ "$(listed)" = "$(on_disk)" ] || wrong "size of all cases: $(listed) instead of $(on_disk)"
-# One more than there is room for: not much goes for it
+# One case more than there is room for: few cases are removed for it
 size=$(on_disk)
 cases "$size" b=2
 [ "$(listed)" = "$(on_disk)" ] || wrong "size after one more: $(listed) instead of $(on_disk)"
@@ -419,7 +419,7 @@ diff -r unpacked/1 mapped/1 || wrong "another case of a long path"
 python3 -c 'import tarfile; print(*tarfile.open("long.tar").getnames(), sep="\n")' |
 	grep -qx "1/symbols$PWD/$long/$long/$long" || wrong "Python finds no long path"
 rm -rf mapped && mv unlong mapped
-# What is not in case.json, or elsewhere
+# Files that are not in case.json, or at another place
 cp -a mapped unchanged
 again() {
 	rm -rf mapped elsewhere
@@ -470,7 +470,7 @@ cp prog ..data/prog
 mapped "$PWD/..data/prog" "$id"
 functions "mapped/1/symbols$PWD/..data/prog" | diff its-functions - || wrong "no copy from ..data"
 ! grep -q '^ *"symbols"' mapped/1/case.json || wrong "..data: symbols are missing"
-# What is not copied is missing: a name that case.json cannot have, and no build-id
+# Files that are not copied are listed as missing: a name that case.json cannot have, and no build-id
 for name in $'new\nline' $'not\xffutf8' $'bell\a'; do
 	cp prog "$name"
 	mapped "$PWD/$name" "$id"
@@ -523,7 +523,7 @@ STACK=20 KNOWN=known CALLS=7,20,21,22 unmapped
 { grep -e '^stack 7' -e '^map 3' known; accounts 4 2 2 1; } | diff - mapped/1/iosys_stacks || wrong "another iosys_stacks of evicted stacks"
 is_missing iosys_stacks || wrong "evicted stacks are not missing"
 is_missing symbols || wrong "symbols of an unknown file are not missing"
-# No stacks at all, no file, and one of which no line is as the kernel writes it
+# No stacks at all, no file, and a file with no valid line
 KNOWN=known CALLS=0 unmapped
 [ ! -e mapped/1/iosys_stacks ] || wrong "iosys_stacks without stacks"
 ! is_missing iosys_stacks || wrong "missing iosys_stacks without stacks"
@@ -533,7 +533,7 @@ is_missing iosys_stacks || wrong "iosys_stacks is not missing"
 head -c 100000 /dev/urandom >noise
 KNOWN=noise CALLS=7 unmapped
 accounts 1 1 0 0 | diff - mapped/1/iosys_stacks || wrong "another iosys_stacks of noise"
-# Bounded: what has no room is counted
+# The number is bounded: the rest is counted
 python3 "$TRACERIG_TOP/tests/unit/tracerig_stacks.py" >large || wrong "tracerig_stacks.py"
 KNOWN=large CALLS=$(seq -s , 10) unmapped
 kept=$(grep -c ^map mapped/1/iosys_stacks)
@@ -598,7 +598,7 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 kill $jit
 wait $jit 2>/dev/null
-# Of a process that has ended there may be a map, too
+# A process that has ended may have a map, too
 rm -f $map
 mv there $map
 KNOWN=known CALLS=7 coded "$want"

@@ -4,7 +4,7 @@
 #
 # tracerig explain on made-up cases with known faults and on healthy ones: how often the
 # first cause is right, and how sure it is of wrong ones; 200 of each with TRACERIG_FULL.
-# No seed from 500000 on was looked at when its limits were chosen.
+# When its limits were chosen, no seed from 500000 on had been used.
 set -u
 
 # shellcheck source=tests/unit/cli.bash
@@ -22,11 +22,11 @@ score() { # WHAT RECORDING LEAST
 score faults complete $((90 - few))
 score healthy complete $((98 - few))
 score mixed complete $((90 - few))
-# What is not recorded cannot be named, but nothing else may be instead
+# A cause that is not recorded cannot be named, but no other cause may be instead
 score faults any $((75 - few))
 score healthy any $((98 - few))
 
-# --- what people read
+# --- the text report
 mkdir case
 "$UNIT/gen_explain" faults complete 1 case >truth || wrong "gen_explain"
 "$program" explain ./case >out || wrong "explain"

@@ -98,7 +98,7 @@ from() { # PATTERN: what the finding ends with
 	says pread "  ioreq: server: pread64 /data/x.* from .*/prog\\+0x[0-9a-f]+ $1\$"
 }
 from 'work at .*/prog\.c:2'
-# Another build, and what is opened only if it is a regular file
+# Another build, and files that are opened only if they are regular
 mv prog moved
 gcc -O1 -g -Wl,--build-id=sha1 -o prog prog.c && from work
 rm prog && mkfifo prog && from work
@@ -144,7 +144,7 @@ explain based
 [ "$(value 'd["analyzers"][0]["result"]["baseline"]["file"]')" = ./based/baseline.dat ] || wrong "pathdiff has no baseline"
 "$program" open $slow ./based -o page.html || wrong "open with a baseline"
 grep -q '"headline":"pipe_read() takes longer"' page.html || wrong "the page has no path"
-# One that is of no use costs a line
+# A baseline that cannot be used costs a line
 head -c 5000 spin/trace.dat >based/baseline.dat
 explain based
 says based '^without baseline.dat: .*baseline.dat' 'pathdiff: pipe_read\(\) takes longer'
@@ -201,7 +201,7 @@ fake 'yes "[" | tr -d "\n" | head -c 100000'
 fails 'its output is not understood: no JSON object'
 fake 'echo "{}"'
 fails 'its output is not understood: causes and slow executions are not in it'
-# What it has started ends as well; on a slow host it may not even have begun
+# The analyzer's children end as well; on a slow host they may not even have begun
 ends() { # SCRIPT, which writes the number of a process to sleeper
 	fake "$1"
 	for limit in '300.0 ms' '3.000 s' '30.00 s'; do
@@ -255,7 +255,7 @@ hostile 'd["causes"][0]["confidence"] = -5'
 hostile 'd["causes"][0]["confidence"] = float("nan")'
 hostile 'd["causes"][0]["wait"] = {"who": [], "kind": "blocked"}'
 hostile 'd["causes"][0].update(kind="wait", wait={"who": [{"name": {}}], "time": -1, "queued": 1e30})'
-# No more findings than of other programs, however many functions are slow
+# No more findings than from other programs, even if many functions are slow
 many='s = d["slow"][0]
 d["causes"] = [{"function": "f%d" % i, "headline": "f%d" % i, "confidence": 0.9} for i in range(n)]
 d["slow"] = [{"start": s["start"], "duration": s["duration"], "pid": s["pid"], "cause": i, "excess": 1000000 + i} for i in range(n)]'

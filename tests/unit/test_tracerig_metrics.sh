@@ -48,7 +48,7 @@ has 'tracerig_cases_total{result="kept"} 2'
 has 'tracerig_lost_events_total 9'
 # Charts of by= have one limit if it is fixed
 has 'tracerig_limit{chart="fixed"} 20'
-# Without a limit there is no line of it; a fixed one has no centre
+# Without a limit it has no line; a fixed limit has no centre
 ! grep -E 'tracerig_limit\{chart="(new|parts)"|tracerig_center\{' written || wrong "limits that there are not"
 # For node_exporter the type is that of the samples' own name
 has '# TYPE tracerig_values_total counter'

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# tracerig open: the page is made or nothing is, a case stays as it was, what the page
-# shows is what gen_open and explain say, and 100,000 events are less than 5 MB. In a
-# browser: lanes, search, links, touch, names that are markup.
+# tracerig open: the page is complete or absent, the case is not changed, the page shows what
+# gen_open and explain print, and 100,000 events need less than 5 MB. In a browser: lanes,
+# search, links, touch, names that are markup.
 set -u
 
 # shellcheck source=tests/unit/cli.bash
@@ -70,7 +70,7 @@ done
 PATH=$PWD/bin:$PATH DISPLAY=:9 "$program" open ./7 -o other.html >out || wrong "open -o with a display"
 [ ! -s out ] || wrong "-o prints: $(cat out)"
 
-# --- damage: a reason, and the page that was there
+# --- damage: a reason is printed, and the previous page stays
 cp -r 7 damaged
 echo good >page.html
 for at in 100 20000 60000; do
@@ -104,7 +104,7 @@ opened hostile.html hostile
 ! grep -q 'secret\\n' hostile.html || wrong "a file from elsewhere is on the page"
 grep -q '"name":"loadavg.txt"' hostile.html || wrong "no files on the page of a hostile case"
 
-# --- values that are not times, and of which no key is known
+# --- values that are not times, and values of unknown keys
 for change in 's/"unit":"ns"/"unit":""/' 's/common_pid=1000/x=1/' 's/"start":[0-9]*/"start":0/'; do
 	cp -r 7 other
 	sed -i "$change" other/case.json
@@ -157,8 +157,8 @@ for page in page lost large larger many strangers; do
 	size=$(stat -c %s $page.html)
 	[ "$size" -le 5000000 ] || wrong "$page: $size bytes"
 done
-# --- what the analyzers find: of recordings whose truth is known, and of a program in the
-# place of one that writes what it likes
+# --- the analyzers' findings: for recordings whose truth is known, and from a program in the
+# place of one that prints arbitrary text
 found() { # CASE WHAT [LATER]
 	mkdir "$1"
 	"$UNIT/gen_findings" "$2" "$1/trace.dat" ${3+"$3"} >truth || wrong "gen_findings $2"

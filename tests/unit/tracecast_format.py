@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# Reads what gen_datagrams writes with a decoder made from Documentation/trace/
-# tracecast.rst alone, and says where it finds something else than was put in.
+# Reads the output of gen_datagrams with a decoder made from Documentation/trace/tracecast.rst
+# alone, and prints where it differs from the input.
 import sys
 
 RATE = [43690, 26214, 18724, 14563, 11915, 10082, 8738, 7710,
