@@ -301,7 +301,7 @@ static u64 scan_page(struct reader *r, unsigned int cpu, u64 *events)
 	return alarms;
 }
 
-static void take_page(struct reader *r, unsigned int cpu)
+static void store_page(struct reader *r, unsigned int cpu)
 {
 	u64 events, alarms = scan_page(r, cpu, &events);
 
@@ -422,7 +422,7 @@ static bool read_cpu(struct reader *r, unsigned int cpu)
 			break;
 		memset(r->buf + n, 0, r->spool.page_size - n);
 		any = true;
-		take_page(r, cpu);
+		store_page(r, cpu);
 	}
 	return any;
 }
