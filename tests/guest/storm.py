@@ -5,9 +5,7 @@
 usage: storm.py DISK MODULE SECONDS SEED
 
 Processes read from DISK, wake each other, fork and sleep; threads of MODULE fire its events.
-Meanwhile each actor below repeats its operation until SECONDS are over and all actors have
-succeeded at least once: what one actor switches off, another one has to switch on again.
-Failures that may happen are named; any other error ends the test.
+Meanwhile each actor below repeats its operation for SECONDS.
 
 One chart, in a separate instance, is left alone.  It must have seen every read that the disk
 has counted.  All others must have accounts that add up, and must work after the storm; in the
@@ -17,20 +15,18 @@ import ctypes
 import errno
 import mmap
 import os
-import random
 import re
 import select
 import signal
 import sys
 import time
-import traceback
+
+from actors import Failed, read, run, start, wait, write
 
 TRACING = "/sys/kernel/tracing"
 WITNESS = TRACING + "/instances/witness"
 STORMED = [TRACING, TRACING + "/instances/stormed"]
 KIB = 1024
-# s, after the storm, in which an actor must have succeeded once
-PATIENCE = 60 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", "1"))
 
 disk, module, seconds, seed = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
 libc = ctypes.CDLL(None, use_errno=True)
@@ -56,31 +52,6 @@ BY = {"sched/sched_switch": "next_prio", "sched/sched_process_exit": "comm",
 # An event that comes while the stock kernel changes to tai, which is decades ahead,
 # causes its warning "Delta way too big!"
 CLOCKS = sorted(set(re.findall(r"[\w-]+", open(TRACING + "/trace_clock").read())) - {"tai"})
-
-
-class Failed(Exception):
-    pass
-
-
-def write(path, text, may_fail=()):
-    """Return: true if it was written; false if it failed in a way that it may."""
-    try:
-        fd = os.open(path, os.O_WRONLY)
-        try:
-            os.write(fd, text.encode())
-        finally:
-            os.close(fd)
-    except OSError as e:
-        # Some error numbers have two names
-        if e.errno in [getattr(errno, name) for name in may_fail]:
-            return False
-        raise Failed(f"{text!r} to {path}: {e.strerror}") from e
-    return True
-
-
-def read(path):
-    with open(path) as f:
-        return f.read()
 
 
 # ---------------------------------------------------------------------------
@@ -438,47 +409,6 @@ ACTORS = [hotplug, filters, filters, filters, commands, clocks, switches, instan
 
 # ---------------------------------------------------------------------------
 
-def start(function, number):
-    """A process with its own random numbers."""
-    pid = os.fork()
-    if pid:
-        return pid
-    status = 1
-    try:
-        function(random.Random(seed * 1000 + number))
-        status = 0
-    except BaseException:
-        traceback.print_exc()
-    sys.stderr.flush()
-    os._exit(status)
-
-
-def act(number, rng, succeeded):
-    """succeeded: a byte for each actor, shared by all; one that fails does not stop the others"""
-    function = ACTORS[number]
-    begin = time.monotonic()
-    tries = done = 0
-    try:
-        while 0 in succeeded[:] or time.monotonic() < begin + seconds:
-            tries += 1
-            done += function(rng)
-            succeeded[number] = min(done, 1)
-            if not done and time.monotonic() > begin + seconds + PATIENCE:
-                raise Failed(f"not once in {tries} tries")
-            time.sleep(rng.random() / 100)
-    except Failed as e:
-        raise Failed(f"{function.__name__}: {e}") from e
-    finally:
-        succeeded[number] = 1
-    print(f"{function.__name__}: {done} of {tries}", flush=True)
-
-
-def wait(pids):
-    failed = [pid for pid in pids if os.waitpid(pid, 0)[1]]
-    if failed:
-        raise Failed(f"{len(failed)} processes failed")
-
-
 def numbers(text):
     return [int(n) for n in re.findall(r"\d+", text)]
 
@@ -581,9 +511,8 @@ def main():
     before = disk_reads()
     write(chart + "/enable", "1")
 
-    workers = [start(load, 100 + i) for i in range(4)]
-    succeeded = mmap.mmap(-1, len(ACTORS))
-    wait([start(lambda rng, i=i: act(i, rng, succeeded), i) for i in range(len(ACTORS))])
+    workers = [start(load, seed * 1000 + 100 + i) for i in range(4)]
+    run(ACTORS, seed, seconds)
     for pid in workers:
         os.kill(pid, signal.SIGTERM)
     wait(workers)
