@@ -14,6 +14,7 @@
  *	lock	lock_it() waits for the lock big_lock, which a task holds
  *	preempt	another task has the CPU
  *	recorder the same, and it is trace-cmd
+ *	long	f4 computes for 5 ms, and another task has the CPU for 8 ms in the middle
  *	late	the same, when f4 has returned to f3, but the record of that is not written
  *	lateirq	an interrupt takes 5 ms, then
  *	irq	an interrupt takes 5 ms; every third execution has a short one
@@ -239,7 +240,8 @@ static void ticks(void)
 
 static bool is_preempted(const char *kind)
 {
-	return !strcmp(kind, "preempt") || !strcmp(kind, "recorder");
+	return !strcmp(kind, "preempt") || !strcmp(kind, "recorder") ||
+	       !strcmp(kind, "long");
 }
 
 /* Leave this CPU, and continue on the other one, where the waker runs */
@@ -304,6 +306,15 @@ static void return_late(bool is_irq)
 	gd_leave(&gd);
 }
 
+static void compute_long(const char *kind)
+{
+	gd_enter(&gd, f[4]);
+	gd.now += SLOW / 2;
+	sleep_until(kind, 8000000, false);
+	gd.now += SLOW / 2;
+	gd_leave(&gd);
+}
+
 static void body(const char *kind, bool slow, unsigned int n)
 {
 	bool is_slow = slow && strcmp(kind, "extra") != 0 &&
@@ -325,6 +336,8 @@ static void body(const char *kind, bool slow, unsigned int n)
 		ticks();
 	else if (!strncmp(kind, "late", 4) && is_slow)
 		return_late(!strcmp(kind, "lateirq"));
+	else if (!strcmp(kind, "long") && is_slow)
+		compute_long(kind);
 	else
 		gd_call(&gd, f[4], f4 && is_slow ? SLOW : about(2000));
 	if (slow && !strcmp(kind, "extra"))
@@ -346,7 +359,8 @@ static void body(const char *kind, bool slow, unsigned int n)
 		gd_call(&gd, twin2, is_slow ? SLOW : about(2000));
 	}
 	if (!strcmp(kind, "wait") || !strcmp(kind, "off") ||
-	    !strcmp(kind, "task") || is_preempted(kind)) {
+	    !strcmp(kind, "task") ||
+	    (is_preempted(kind) && strcmp(kind, "long") != 0)) {
 		gd_enter(&gd, io_wait);
 		gd.now += about(300);
 		sleep_until(kind, is_slow ? SLOW : about(50000),

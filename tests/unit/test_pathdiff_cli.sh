@@ -55,6 +55,9 @@ names task "wait schedule io_wait"
 	wrong "task: the waker"
 names lock "wait schedule lock_it"
 [ "$(asks out.json '(c["wait"]["lock"], c["wait"]["who"][0]["name"], c["extra"])')" = "('big_lock', 'waker', True)" ] || wrong "lock: which"
+# A long computation is preempted because it is long
+names long "slow f4 -"
+[ "$(asks out.json '(8e6 < c["preempted"] < 8.01e6, c["explained"] > .99)')" = "(True, True)" ] || wrong "long: the rest"
 names preempt "wait schedule io_wait"
 [ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'victim')" ] ||
 	[ "$(asks out.json '(c["wait"]["kind"], c["wait"]["who"][0]["name"])')" = "('preempted', 'other')" ] || wrong "preempt: the waker"

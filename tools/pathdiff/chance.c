@@ -313,7 +313,7 @@ void chance_find(const struct paths *p, struct ranking *r,
 	find_chances(r, &u);
 	for (i = 0; i < r->nr; i++) {
 		struct cause *c = &r->cause[i];
-		double delay = c->duration - c->usual;
+		double delay = c->duration - c->preempted - c->usual;
 
 		c->explained = delay > c->excess ? c->excess / delay : 1;
 		/* as if both were as likely before */

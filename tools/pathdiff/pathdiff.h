@@ -553,7 +553,8 @@ enum cause_kind {
  * @queued:	time that wake-ups waited for a CPU
  * @wait_time:	time of the waits that are known
  * @confidence:	0..1
- * @explained:	part of the delay of its executions, 0..1
+ * @preempted:	time in which its executions' CPU ran other tasks, which is no cause, ns
+ * @explained:	part of the delay of its executions without @preempted, 0..1
  * @chance:	probability that delays at random have this in common, 0..1
  * @stands_out:	it is more than chance, and more than usual
  * @table:	for each function its self time in these executions, and what is
@@ -594,6 +595,7 @@ struct cause {
 	double queued;
 	double wait_time;
 	double confidence;
+	double preempted;
 	double explained;
 	double chance;
 	bool stands_out;
@@ -652,6 +654,8 @@ struct ranking {
  * @self:	its self time, ns; @normal_self: what is usual
  * @incl:	its inclusive time at @pos, ns; @normal_incl: what is usual
  * @excess:	what it took more than usual, ns
+ * @preempted:	time in which the execution's CPU ran other tasks, if it is slow without it,
+ *		too; otherwise 0. In no other field.
  */
 struct verdict {
 	u8 kind;
@@ -662,6 +666,7 @@ struct verdict {
 	double incl;
 	double normal_incl;
 	double excess;
+	double preempted;
 };
 
 void rank_causes(struct guard *g, struct paths *p, struct ranking *r,

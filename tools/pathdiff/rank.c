@@ -17,6 +17,9 @@
  *
  * If that function waited, the wait is the cause, named after its caller: schedule()
  * alone shows nothing.
+ *
+ * The longer an execution computes, the more often it is preempted. So an execution that is
+ * slow without its preemptions, too, is judged without them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -223,11 +226,39 @@ static void irq_verdict(const struct paths *p, const struct exec *e,
 	v->excess = e->irq - near->irq;
 }
 
-static bool decide(const struct paths *p, const struct exec *e,
-		   const struct sums *s, const struct pattern *near,
-		   double common, struct verdict *v)
+/* Takes the time in which the CPU ran other tasks out of the sums; returns it */
+static double leave_out_preemptions(const struct paths *p, const struct exec *e,
+				    const struct pattern *near, struct sums *s)
 {
 	const struct pattern *own = &p->patterns.p[e->pattern];
+	double time = 0;
+	u32 i;
+
+	for (i = e->wait; i < e->wait + e->waits; i++) {
+		if (p->wait[i].kind == WAIT_PREEMPTED)
+			time += p->wait[i].time;
+	}
+	if (e->duration - time - near->duration <= STANDS_OUT * e->duration)
+		return 0;
+	for (i = e->wait; i < e->wait + e->waits; i++) {
+		const struct wait *w = &p->wait[i];
+		bool extra = own->match && own->match[w->pos] == NONE;
+		struct sum *f = &s->of[own->function[w->pos]];
+
+		if (w->kind != WAIT_PREEMPTED)
+			continue;
+		f->self -= w->time;
+		*(extra ? &f->extra : &f->excess) -= w->time;
+		*(extra ? &s->uncommon : &s->common) -= w->time;
+	}
+	return time;
+}
+
+static bool decide(const struct paths *p, const struct exec *e, struct sums *s,
+		   const struct pattern *near, double common, struct verdict *v)
+{
+	const struct pattern *own = &p->patterns.p[e->pattern];
+	double preempted = leave_out_preemptions(p, e, near, s);
 	double all = s->common + s->uncommon, time = 0;
 	bool extra = s->uncommon > 0 && (s->common < common * all ||
 					 positive_excess(s) < s->uncommon);
@@ -236,6 +267,7 @@ static bool decide(const struct paths *p, const struct exec *e,
 	u32 m;
 
 	memset(v, 0, sizeof(*v));
+	v->preempted = preempted;
 	v->function = largest(s, extra, &time);
 	if (v->function != NONE) {
 		f = &s->of[v->function];
@@ -249,11 +281,13 @@ static bool decide(const struct paths *p, const struct exec *e,
 		v->normal_incl = m == NONE ? 0 : near->stat[m].incl;
 	}
 	irq_verdict(p, e, near, v);
-	if (v->excess < OWN_PART * (e->duration - near->duration) &&
+	if (v->excess < OWN_PART * (e->duration - preempted - near->duration) &&
 	    calls_verdict(p, e, near, s->calls, &calls) &&
-	    calls.excess > v->excess)
+	    calls.excess > v->excess) {
 		*v = calls;
-	return v->excess > STANDS_OUT * e->duration;
+		v->preempted = preempted;
+	}
+	return v->excess > STANDS_OUT * (e->duration - preempted);
 }
 
 /**
@@ -304,7 +338,8 @@ static const struct wait *wait_in(const struct paths *p, const struct exec *e,
 	for (i = e->wait; i < e->wait + e->waits; i++) {
 		const struct wait *w = &p->wait[i];
 
-		if (w->kind == WAIT_IRQ || q->function[w->pos] != v->function)
+		if (w->kind == WAIT_IRQ || q->function[w->pos] != v->function ||
+		    (w->kind == WAIT_PREEMPTED && v->preempted > 0))
 			continue;
 		time += w->time;
 		if (!found || w->time > found->time)
@@ -442,6 +477,7 @@ static u32 add_execution(struct paths *p, struct ranking *r, struct table *t,
 		c->patterns++;
 	c->last_pattern = e->pattern;
 	c->excess += v->excess;
+	c->preempted += v->preempted;
 	c->self += v->self;
 	c->normal_self += v->normal_self;
 	c->incl += v->incl;

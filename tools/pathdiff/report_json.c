@@ -197,6 +197,7 @@ static struct json_object *cause_object(const struct result *r,
 	json_double(o, "share", c->duration > 0 ? c->self / c->duration : 0);
 	json_double(o, "delay_share",
 		    r->ranking.excess > 0 ? c->excess / r->ranking.excess : 0);
+	add_ns(o, "preempted", c->preempted / n);
 	json_double(o, "explained", c->explained);
 	json_double(o, "confidence", c->confidence);
 	json_boolean(o, "overhead", cause_is_overhead(r, c));

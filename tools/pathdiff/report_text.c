@@ -168,6 +168,9 @@ static void print_cause(struct result *r, const struct cause *c, u32 nr)
 	cause_waits(r, c, text, sizeof(text));
 	if (*text)
 		fprintf(r->out, "   waits: %s\n", text);
+	if (c->preempted > 0)
+		fprintf(r->out, "   preempted meanwhile: %s, not counted\n",
+			duration(a, c->preempted / n));
 	if (cause_is_overhead(r, c))
 		fprintf(r->out,
 			"   overhead of recording: record fewer functions or events, or keep trace-cmd on other CPUs (taskset)\n");
