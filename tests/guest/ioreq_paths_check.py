@@ -12,7 +12,7 @@ assert [(p["depth"], p["client"], p["server"], p["requests"]) for p in result["p
 # Each request, with the queries that were made for it and no others
 for r in result["slowest"]:
     number, = [n for n, (begin, end) in requests.items() if begin <= r["begin"] and r["begin"] + r["wait"] <= end and
-               (n % 4) == sum(p["depth"] == 1 and p["step"] == "between" for p in r["waited_for"])]
+               (n % 4) == sum(p["depth"] == 1 and p["step"] == "rest" for p in r["waited_for"])]
     requests.pop(number)
     slept = sum(p["time"] for p in r["waited_for"] if p["process"] == "db" and p["step"] == "rest")
     assert (slept >= 300_000_000) == (number == 5), (number, slept)

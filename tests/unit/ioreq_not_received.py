@@ -13,9 +13,13 @@ assert (r["between"], r["split"]) == ((21 + 10 + 32 + 32) * MS, 4), r
 assert (r["there"], r["late"], r["back"], r["late_client"]) == (64 * MS, 30 * MS, 31 * MS, 22 * MS), r
 (row,) = csv.DictReader(open("requests.csv"))
 assert row["late_client"] == str(22 * MS), row
-# The steps of each request in order of time, with their threads; the time in the network is one step
+# The steps of each request in order of time, with their threads: the way to the server before
+# its steps, and the way back after them. Of 1, the request is received after 1 ms, and the
+# response by the call that begins when the client is ready; of 2, the client polls for 3 + 4 ms
+# after the response. 3 and 4 have the response after 1 ms.
 steps = {r["pid"]: [(s["process"], s["thread"], s["step"], s["time"] // MS) for s in r["waited_for"] if s["time"]] for r in p["slowest"]}
 assert steps == {101: [("slow", 201, "between", 1), ("slow", 201, "rest", 4), ("client", 101, "client_late", 20)],
-                 102: [("slow", 202, "between", 3 + 1 + 4), ("slow", 202, "rest", 4), ("client", 102, "client_late", 2)],
-                 103: [("slow", 203, "server_late", 30), ("slow", 203, "between", 2), ("slow", 203, "rest", 2)],
-                 104: [("slow", 204, "between", 32), ("slow", 204, "rest", 2)]}, steps
+                 102: [("slow", 202, "between", 1), ("slow", 202, "rest", 4), ("client", 102, "client_late", 2), ("slow", 202, "between", 3 + 4)],
+                 103: [("slow", 203, "server_late", 30), ("slow", 203, "between", 1), ("slow", 203, "rest", 2), ("slow", 203, "between", 1)],
+                 104: [("slow", 204, "between", 31), ("slow", 204, "rest", 2), ("slow", 204, "between", 1)]}, steps
+assert all(sum(s["time"] for s in r["waited_for"]) == r["wait"] for r in p["slowest"])

@@ -54,6 +54,7 @@ done
 "$UNIT/gen_tiers" web.dat app.dat db.dat 400 3 >tiers || exit 1
 hosts=(front=web.dat app=app.dat db=db.dat)
 "$ioreq" --paths --format=json "${hosts[@]}" >paths.json 2>err || wrong "--paths fails"
+"$ioreq" --clocks --format=json "${hosts[@]}" >tiers-clocks.json 2>>err || wrong "--clocks fails"
 "$ioreq" --paths --format=csv "${hosts[@]}" >paths.csv 2>>err || wrong "--paths in csv fails"
 "$ioreq" --paths "${hosts[@]}" >paths.txt 2>>err || wrong "--paths in text fails"
 [ ! -s err ] || wrong "messages about good files"

@@ -40,6 +40,11 @@ for mode in time user hidden kernel; do
 	cell $mode any 1 32 300
 	cell $mode any 0 16 5000
 done
+# The duration of system calls varies much, and few intervals follow each other
+for period in 1000 2000; do
+	cell kernel any 0 32 $period
+	cell kernel any 1 32 $period
+done
 cat cells
 python3 "$here/lbr_cut_bounds.py" || wrong "not as the truth"
 

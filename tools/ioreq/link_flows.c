@@ -282,26 +282,33 @@ struct way {
 	u64 end;
 };
 
+static u64 way_time(const struct way *w)
+{
+	return w->received - w->sent;
+}
+
 static u64 way_late_time(const struct model *m, const struct way *w)
 {
-	u64 time = w->received - w->sent;
+	u64 time = way_time(w);
 
 	return late_time(m, w->thread, w->id, w->end > time ? w->end - time : 0,
 			 w->begin);
 }
 
-/* Only if each part is longer than the clocks' error bounds */
-static void split_network_time(struct flow *e, const struct model *m,
-			       const struct turn *client,
-			       const struct turn *server, u64 client_id,
-			       u64 server_id)
+/*
+ * Divide the time in the network into the ways of a request and its response. Return: whether
+ * that is known: each part is longer than the clocks' error bounds, which do not matter on
+ * one host.
+ */
+static bool find_ways(const struct model *m, const struct turn *client,
+		      const struct turn *server, u64 client_id, u64 server_id,
+		      struct way *to_server, struct way *to_client)
 {
 	const struct clocks *c = m->clocks;
 	u32 client_host = client->first->host,
 	    server_host = server->first->host;
-	u64 bound[4], wrong;
+	u64 bound[4], wrong = 0;
 	s64 sent_at, received_at, responded_at, over;
-	struct way to_server, to_client;
 
 	if (clocks_get(c, client_host)->reference !=
 		    clocks_get(c, server_host)->reference ||
@@ -312,17 +319,12 @@ static void split_network_time(struct flow *e, const struct model *m,
 	    !clocks_common(c, server_host, server->over, &responded_at,
 			   &bound[2]) ||
 	    !clocks_common(c, client_host, client->over, &over, &bound[3]))
-		return;
-	wrong = bound[0] + bound[1];
-	if (wrong < bound[2] + bound[3])
-		wrong = bound[2] + bound[3];
-	if (received_at - sent_at <= (s64)wrong ||
-	    over - responded_at <= (s64)wrong)
-		return;
-	e->split++;
-	e->to_server += received_at - sent_at;
-	e->to_client += over - responded_at;
-	to_server = (struct way){
+		return false;
+	if (client_host != server_host)
+		wrong = bound[0] + bound[1] > bound[2] + bound[3] ?
+				bound[0] + bound[1] :
+				bound[2] + bound[3];
+	*to_server = (struct way){
 		.sent = sent_at,
 		.received = received_at,
 		.thread = server->first,
@@ -330,7 +332,7 @@ static void split_network_time(struct flow *e, const struct model *m,
 		.begin = server->since,
 		.end = server->begin,
 	};
-	to_client = (struct way){
+	*to_client = (struct way){
 		.sent = responded_at,
 		.received = over,
 		.thread = client->last,
@@ -338,8 +340,19 @@ static void split_network_time(struct flow *e, const struct model *m,
 		.begin = client->last_since,
 		.end = client->over,
 	};
-	e->server_late += way_late_time(m, &to_server);
-	e->client_late += way_late_time(m, &to_client);
+	return received_at - sent_at > (s64)wrong &&
+	       over - responded_at > (s64)wrong;
+}
+
+static void split_network_time(struct flow *e, const struct model *m,
+			       const struct way *to_server,
+			       const struct way *to_client)
+{
+	e->split++;
+	e->to_server += way_time(to_server);
+	e->to_client += way_time(to_client);
+	e->server_late += way_late_time(m, to_server);
+	e->client_late += way_late_time(m, to_client);
 }
 
 /* Bytes are there when the call that sends them ends, if both sides are on one host */
@@ -357,6 +370,28 @@ static void keep_late_time(const struct model *m, struct request *r,
 	r->late[ROLE_CLIENT] = late_time(m, client->last,
 					 r->view[ROLE_CLIENT].id, server->over,
 					 client->last_since);
+}
+
+/* Both ends saw it alike; @r: the request, or NULL */
+static void add_times(struct flow *e, const struct model *m,
+		      const struct turn *client, const struct turn *server,
+		      const struct side *client_side,
+		      const struct side *server_side, struct request *r)
+{
+	struct way to_server, to_client;
+
+	times_add(&e->service_time, server->over - server->begin);
+	add_steps(e, m, server, server_side->id);
+	e->network_time +=
+		(client->over - client->begin) - (server->over - server->begin);
+	if (r)
+		keep_late_time(m, r, client, server, client_side);
+	if (!find_ways(m, client, server, client_side->id, server_side->id,
+		       &to_server, &to_client))
+		return;
+	split_network_time(e, m, &to_server, &to_client);
+	if (r)
+		r->to_client = way_time(&to_client);
 }
 
 /* Lost records look like it */
@@ -411,14 +446,8 @@ static void add_both(struct requests *q, const struct turns *client,
 			}
 			continue;
 		}
-		times_add(&e->service_time, s->over - s->begin);
-		add_steps(e, q->s, s, c->side[!side].id);
-		e->network_time += (t->over - t->begin) - (s->over - s->begin);
-		split_network_time(e, q->s, t, s, c->side[side].id,
-				   c->side[!side].id);
-		if (q->keep)
-			keep_late_time(q->s, &q->list[q->listed - 1], t, s,
-				       &c->side[side]);
+		add_times(e, q->s, t, s, &c->side[side], &c->side[!side],
+			  q->keep ? &q->list[q->listed - 1] : NULL);
 	}
 	keep_unclear(q, server, &c->side[!side]);
 }

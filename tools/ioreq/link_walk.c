@@ -334,29 +334,44 @@ static s64 visit_part(const struct walk *w, const struct request *r, u32 depth,
 }
 
 /*
- * Visit what is not the server's, as if all of it came before: the client may let time
+ * Visit what is not the server's and comes before its first step: the client may let time
  * pass before the server has received anything, or while it is not recorded; and the
- * server may be late. How much of the network's time comes after the response is only
- * known on one host, so it is one step.
- *
- * Return: the time in which the client was late, which comes after the server's, ns.
+ * server may be late.
  */
-static u64 visit_outside(const struct walk *w, const struct request *r,
+static void visit_before(const struct walk *w, const struct request *r,
 			 u32 depth, u32 what, s64 time, u64 arriving)
 {
 	u64 paused = paused_time(r);
 	u64 sending = paused > arriving ? paused - arriving : 0;
-	u64 late = r->late[ROLE_CLIENT];
 
 	time = visit_part(w, r, depth, WAIT_SENDING, sending, time);
 	time = visit_part(w, r, depth, WAIT_SERVER_LATE, r->late[ROLE_SERVER],
 			  time);
+	visit(w, r, depth, what, NULL, time);
+}
+
+/* What comes after the server's last step */
+static void visit_after(const struct walk *w, const struct request *r,
+			u32 depth, s64 time)
+{
+	time = visit_part(w, r, depth, WAIT_CLIENT_LATE, r->late[ROLE_CLIENT],
+			  time);
 	if (time > 0)
-		late = late < (u64)time ? late : (u64)time;
-	else
-		late = 0;
-	visit(w, r, depth, what, NULL, time - (s64)late);
-	return late;
+		visit(w, r, depth, WAIT_NETWORK, NULL, time);
+}
+
+/*
+ * The part of @time, which is not the server's, that comes after its last step. If the
+ * clocks do not show it, that is only the time in which the client was late, and the
+ * network's time is one step before the server's.
+ */
+static s64 time_after(const struct request *r, s64 time)
+{
+	u64 after = r->to_client ? r->to_client : r->late[ROLE_CLIENT];
+
+	if (time <= 0)
+		return 0;
+	return after < (u64)time ? after : (u64)time;
 }
 
 /* Several threads of the server handled it, once it had arrived */
@@ -380,22 +395,22 @@ static void walk_answered(const struct walk *w, const struct request *r,
 	const struct view *p = &r->view[ROLE_SERVER];
 	const struct thread *a;
 	bool known = p->seen && p->over >= p->begin;
-	u64 response_time = request_response_time(r), late = 0;
+	s64 time = request_response_time(r), after = 0;
 
-	if (!known)
-		late = visit_outside(w, r, depth, WAIT_NOT_RECORDED,
-				     response_time, 0);
-	else if (r->view[ROLE_CLIENT].seen)
-		late = visit_outside(w, r, depth, WAIT_NETWORK,
-				     response_time - (p->over - p->begin),
-				     p->sent - p->begin);
+	if (!known) {
+		visit_before(w, r, depth, WAIT_NOT_RECORDED, time, 0);
+	} else if (r->view[ROLE_CLIENT].seen) {
+		time -= p->over - p->begin;
+		after = time_after(r, time);
+		visit_before(w, r, depth, WAIT_NETWORK, time - after,
+			     p->sent - p->begin);
+	}
 	a = known && p->alone ? log_thread(w->s->log, p->host, p->pid) : NULL;
 	if (a)
 		walk_thread(w, r, depth, a);
 	else if (known)
 		visit_threads(w, r, depth);
-	if (late)
-		visit(w, r, depth, WAIT_CLIENT_LATE, NULL, late);
+	visit_after(w, r, depth, after);
 }
 
 static void walk(const struct walk *w, const struct request *r, u32 depth)

@@ -331,6 +331,8 @@ struct view {
  * @received:	bytes of the response
  * @late:	if both sides are on one host: time in which there were bytes for a side,
  *		and its thread did not wait for input, by enum role, ns
+ * @to_client:	from the end of the server's last call to the end of the client's last
+ *		call, ns; 0 if the clocks do not show it
  * @answered:	it has a response
  * @unclear:	both ends were recorded, and did not see it alike
  * @multiplexed:	its connection is multiplexed: the bytes may be of several requests
@@ -354,6 +356,7 @@ struct request {
 	u64 sent;
 	u64 received;
 	u64 late[2];
+	u64 to_client;
 	bool answered;
 	bool unclear;
 	bool multiplexed;

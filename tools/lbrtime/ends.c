@@ -11,17 +11,20 @@
  *
  *     q_a + m_i + p_b = T_i        p_c + D_c + q_c = x_c
  *
- * Each equation holds up to the variance of visits. With variance u m_i and u x_c, as
- * in the fit, and (x - D)^2 / 12 of p and q around (x - D) / 2, that of a random place,
- * the most likely p and q >= 0 are the solution of a tridiagonal linear system.
- * Negative ones are set to 0, and the system is solved again.
+ * Each equation holds up to the variance of visits, u m_i and v = u x_c, as in the fit.
+ * If a sample is at a random place of the rest X of its visit, of mean x - D and
+ * variance v, the difference p - q is X times a uniform variable from -1 to 1, so its
+ * variance is E(X^2) / 3 = ((x - D)^2 + v) / 3. The most likely p and q >= 0 are the
+ * solution of a tridiagonal linear system. Negative ones are set to 0, and the system is
+ * solved again.
  *
  * A visit that has already lasted longer than x is unlike those of the fit: it lasts x
  * more, as if it had just begun.
  *
- * u is the part of the intervals' residuals that random places do not explain. A
- * sampled visit lasts x + u on average; here at most 2 x, the value for exponential
- * durations.
+ * u is the part of the intervals' residuals that random places do not explain. If there
+ * are no more of these than fitted parameters, they show nothing, and u is the mean of x,
+ * as for exponential durations. A sampled visit lasts x + u on average; here at most 2 x,
+ * the value for exponential durations.
  *
  * With cycles, the same is solved again, with m and x as measured, except for those
  * that exceed the counter: these are taken from the fit, if that agrees. The only
@@ -223,14 +226,14 @@ static double room_of(const struct cut *c)
 static void find_unit(struct cuts *all)
 {
 	const struct timeline *t = all->t;
-	double squares = 0, known = 0, sum = 0, least = 0;
+	double squares = 0, known = 0, sum = 0, mean = 0;
 	u64 i, n = 0;
 
 	for (i = 0; i < all->nr; i++) {
 		const struct cut *a = &all->cut[i], *b = a + 1;
 		double m, x, y, r;
 
-		least += a->x / all->nr;
+		mean += a->x / all->nr;
 		if (i + 1 == all->nr || !follows(all, i + 1))
 			continue;
 		m = middle(t, b->first);
@@ -243,11 +246,13 @@ static void find_unit(struct cuts *all)
 		known += (x * x + y * y) / 12;
 		sum += m + (x + y) / 2;
 	}
-	squares *= n / fmax(n - t->parameters, 1);
-	least *= VARIANCE_MIN;
-	all->unit = sum > 0 ? (squares - known) / sum : 0;
-	if (all->unit < least)
-		all->unit = least;
+	if (sum > 0 && n > t->parameters) {
+		squares *= n / fmax(n - t->parameters, 1);
+		all->unit =
+			at_least((squares - known) / sum, mean * VARIANCE_MIN);
+	} else {
+		all->unit = mean;
+	}
 	if (!(all->unit > 0))
 		all->unit = 1;
 }
@@ -292,6 +297,16 @@ static void add_term(struct row *a, struct row *b, double value,
 	b->below += w;
 }
 
+/* Add a term (a - b)^2 / variance */
+static void add_difference(struct row *a, struct row *b, double variance)
+{
+	double w = 1 / variance;
+
+	a->diagonal += w;
+	b->diagonal += w;
+	b->below -= w;
+}
+
 static void add_terms(struct cuts *all, struct row *row, u64 i)
 {
 	const struct timeline *t = all->t;
@@ -299,11 +314,10 @@ static void add_terms(struct cuts *all, struct row *row, u64 i)
 	const struct sample *s = &t->sample[c->first];
 	struct row *p = &row[2 * i], *q = p + 1;
 	double room = room_of(c), m = middle(t, c->first);
-	double place = at_least(room * room / 12, all->unit);
+	double variance = all->unit * at_least(c->x, all->unit);
 
-	add_term(p, q, room, all->unit * at_least(c->x, all->unit));
-	add_term(p, NULL, room / 2, place);
-	add_term(q, NULL, room / 2, place);
+	add_term(p, q, room, variance);
+	add_difference(p, q, (square(room) + variance) / 3);
 	m = s->ts - s->start - m;
 	if (follows(all, i))
 		add_term(p - 1, p, m,
