@@ -29,7 +29,7 @@ WITNESS = TRACING + "/instances/witness"
 STORMED = [TRACING, TRACING + "/instances/stormed"]
 EVENTS = [name for name in os.listdir(TRACING + "/events/iosys") if name.startswith("io_")]
 CALLS = [name for name in EVENTS if name not in ("io_stack", "io_map")]
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 eh_frame = slice(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2]))
 seconds, seed = float(sys.argv[3]), int(sys.argv[4])
@@ -56,10 +56,10 @@ def hostile(function):
         os.nice(15)
         directory = f"/tmp/hostile.{os.getpid()}"
         os.mkdir(directory)
-        os.chown(directory, NOBODY, NOBODY)
+        os.chown(directory, UNPRIVILEGED, UNPRIVILEGED)
         os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        os.setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
+        os.setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
         while not stopping:
             function(rng, directory)
     program.__name__ = function.__name__
