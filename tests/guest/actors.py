@@ -9,6 +9,7 @@ import errno
 import mmap
 import os
 import random
+import select
 import sys
 import time
 import traceback
@@ -87,3 +88,50 @@ def run(actors, seed, seconds):
     succeeded = mmap.mmap(-1, len(actors))
     wait([start(lambda rng, i=i: act(actors[i], i, succeeded, rng, seconds), seed * 1000 + i)
           for i in range(len(actors))])
+
+
+# ---------------------------------------------------------------------------
+# Actors, and parts of actors, of several storms
+
+def hotplug(rng):
+    cpu = f"/sys/devices/system/cpu/cpu{rng.randrange(1, os.cpu_count() or 1)}/online"
+    if not write(cpu, "0", ("EBUSY",)):
+        return False
+    time.sleep(rng.random() / 5)
+    write(cpu, "1")
+    return True
+
+
+def change_buffer(rng, where):
+    """Resize the buffer, empty it, or take a snapshot."""
+    kind = rng.randrange(3)
+    if kind == 0:
+        return write(where + "/buffer_size_kb", rng.choice(("8", "100", "1000")), ("EBUSY", "ENOMEM"))
+    if kind == 1:
+        # Truncating empties the buffer
+        os.close(os.open(where + "/trace", os.O_WRONLY | os.O_TRUNC))
+        return True
+    return (write(where + "/snapshot", "1", ("EBUSY", "EINVAL", "ENOMEM")) and
+            write(where + "/snapshot", "0", ("EBUSY",)))
+
+
+def read_pipe(rng, where):
+    """Read trace_pipe or trace_pipe_raw for a moment."""
+    raw = rng.random() < .5
+    path = f"{where}/per_cpu/cpu{rng.randrange(4)}/trace_pipe_raw" if raw else where + "/trace_pipe"
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    got = 0
+    try:
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        end = time.monotonic() + rng.random() / 5
+        while time.monotonic() < end:
+            if not poll.poll(20):
+                continue
+            try:
+                got += len(os.read(fd, 4096 if raw else 65536))
+            except BlockingIOError:
+                pass
+    finally:
+        os.close(fd)
+    return got > 0

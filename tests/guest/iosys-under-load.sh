@@ -3,10 +3,10 @@
 # vm: --cpus 4
 # timeout: 300
 #
-# Events of iosys go on and off, instances and CPUs come and go, and allocations fail, while
-# unprivileged programs do what they can: random calls, objects with damaged .eh_frame,
-# io_uring requests of processes that are killed, too many stacks, memory pressure.
-# TRACERIG_STORM: for how many seconds, and TRACERIG_SEED: from which random numbers.
+# Events of iosys, instances and CPUs are switched on and off at random, while unprivileged
+# programs make random calls, map objects with damaged .eh_frame, are killed with io_uring
+# requests in flight, make many stacks, and use up the memory.
+# TRACERIG_STORM: number of seconds; TRACERIG_SEED: seed of the random numbers.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"

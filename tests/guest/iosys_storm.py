@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 
-from actors import Failed, read, run, start, wait, write
+from actors import PATIENCE, Failed, change_buffer, hotplug, read, read_pipe, run, start, wait, write
 
 TRACING = "/sys/kernel/tracing"
 WITNESS = TRACING + "/instances/witness"
@@ -211,43 +211,12 @@ def instances(rng):
     return True
 
 
-def hotplug(rng):
-    cpu = f"/sys/devices/system/cpu/cpu{rng.randrange(1, os.cpu_count() or 1)}/online"
-    if not write(cpu, "0", ("EBUSY",)):
-        return False
-    time.sleep(rng.random() / 5)
-    write(cpu, "1")
-    return True
-
-
 def buffers(rng):
-    where = rng.choice(STORMED)
-    kind = rng.randrange(3)
-    if kind == 0:
-        return write(where + "/buffer_size_kb", rng.choice(("8", "100", "1000")), ("EBUSY", "ENOMEM"))
-    if kind == 1:
-        os.close(os.open(where + "/trace", os.O_WRONLY | os.O_TRUNC))
-        return True
-    return (write(where + "/snapshot", "1", ("EBUSY", "EINVAL", "ENOMEM")) and
-            write(where + "/snapshot", "0", ("EBUSY",)))
+    return change_buffer(rng, rng.choice(STORMED))
 
 
 def readers(rng):
-    where = rng.choice(STORMED)
-    raw = rng.random() < .5
-    fd = os.open(f"{where}/per_cpu/cpu{rng.randrange(4)}/trace_pipe_raw" if raw else where + "/trace_pipe",
-                 os.O_RDONLY | os.O_NONBLOCK)
-    got = 0
-    try:
-        for _ in range(10):
-            if select.select([fd], [], [], .02)[0]:
-                try:
-                    got += len(os.read(fd, 4096 if raw else 65536))
-                except BlockingIOError:
-                    pass
-    finally:
-        os.close(fd)
-    return got > 0
+    return read_pipe(rng, rng.choice(STORMED))
 
 
 WORDS = ("name", "~", "==", '"*"', "duration", ">", "0", "-1", "18446744073709551616", "&&", "||", "(", ")", "!",
@@ -266,28 +235,6 @@ ACTORS = [events, events, events, filters, triggers, looks, looks, instances, ho
 
 
 # ---------------------------------------------------------------------------
-
-def inject_faults():
-    """Every tenth allocation that iosys asks for fails, where this kernel can do that."""
-    debug = "/sys/kernel/debug/"
-    if not os.path.exists(debug + "failslab/require-start"):
-        return
-    with open("/proc/kallsyms") as f:
-        text = sorted(int(line.split()[0], 16) for line in f if re.search(r" [tT] iosys_", line))
-    for kind in "failslab", "fail_page_alloc":
-        for name, value in (("require-start", hex(text[0])), ("require-end", hex(text[-1])), ("probability", 10),
-                            ("interval", 1), ("times", -1), ("verbose", 0), ("ignore-gfp-wait", "N"),
-                            ("stacktrace-depth", 16)):
-            if os.path.exists(f"{debug}{kind}/{name}"):
-                write(f"{debug}{kind}/{name}", str(value))
-
-
-def stop_faults():
-    for kind in "failslab", "fail_page_alloc":
-        path = f"/sys/kernel/debug/{kind}/probability"
-        if os.path.exists(path):
-            write(path, "0")
-
 
 def field(line, word=""):
     return int(re.search(rf"^{line}:(?:.*\b{word})? (\d+)", read(TRACING + "/iosys"), re.M)[1])
@@ -330,7 +277,7 @@ def check_left():
         write(where + "/events/iosys/enable", "0")
     for where in STORMED[1:] + [WITNESS]:
         os.rmdir(where)
-    end = time.monotonic() + 60 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", "1"))
+    end = time.monotonic() + PATIENCE
     while any(field("memory", word) for word in ("call_slots", "request_slots", "stack_walkers")):
         if time.monotonic() > end:
             raise Failed("memory is held though all events are off:\n" + read(TRACING + "/iosys"))
@@ -356,13 +303,11 @@ def main():
     write(WITNESS + "/events/iosys/io_syscall/enable", "1")
     os.write(begin, b"x")
 
-    inject_faults()
     programs = [start(hostile(HOSTILE[i]), seed * 1000 + 100 + i) for i in range(len(HOSTILE))]
     run(ACTORS, seed, seconds)
     for program in programs:
         os.kill(program, signal.SIGTERM)
     wait(programs)
-    stop_faults()
     os.write(over, b"x")
     wait([pid])
     calls = int(os.read(told, 20))

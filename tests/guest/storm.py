@@ -16,12 +16,11 @@ import errno
 import mmap
 import os
 import re
-import select
 import signal
 import sys
 import time
 
-from actors import Failed, read, run, start, wait, write
+from actors import Failed, change_buffer, hotplug, read, read_pipe, run, start, wait, write
 
 TRACING = "/sys/kernel/tracing"
 WITNESS = TRACING + "/instances/witness"
@@ -105,15 +104,6 @@ def load(rng):
 
 # ---------------------------------------------------------------------------
 # The actors: each call does one thing, and returns whether it succeeded
-
-def hotplug(rng):
-    cpu = f"/sys/devices/system/cpu/cpu{rng.randrange(1, os.cpu_count() or 1)}/online"
-    if not write(cpu, "0", ("EBUSY",)):
-        return False
-    time.sleep(rng.random() / 5)
-    write(cpu, "1")
-    return True
-
 
 def time_of(rng):
     return rng.choice(("1ns", "1us", "100us", "1ms", "20ms", "1s", "1h"))
@@ -223,14 +213,7 @@ def switches(rng):
         write(where + "/tracing_on", "0")
         time.sleep(rng.random() / 20)
         return write(where + "/tracing_on", "1")
-    if kind == 5:
-        return write(where + "/buffer_size_kb", rng.choice(("8", "100", "1000")), ("EBUSY", "ENOMEM"))
-    if kind == 6:
-        # Truncating empties the buffer
-        os.close(os.open(where + "/trace", os.O_WRONLY | os.O_TRUNC))
-        return True
-    return (write(where + "/snapshot", "1", ("EBUSY", "EINVAL")) and
-            write(where + "/snapshot", "0", ("EBUSY",)))
+    return change_buffer(rng, where)
 
 
 def instances(rng):
@@ -246,28 +229,6 @@ def instances(rng):
         write(path + "/events/enable", "0")
     os.rmdir(path)
     return True
-
-
-def read_pipe(rng, where):
-    """Read trace_pipe or trace_pipe_raw for a moment."""
-    raw = rng.random() < .5
-    path = f"{where}/per_cpu/cpu{rng.randrange(4)}/trace_pipe_raw" if raw else where + "/trace_pipe"
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    got = 0
-    try:
-        poll = select.poll()
-        poll.register(fd, select.POLLIN)
-        end = time.monotonic() + rng.random() / 5
-        while time.monotonic() < end:
-            if not poll.poll(20):
-                continue
-            try:
-                got += len(os.read(fd, 4 * KIB if raw else 64 * KIB))
-            except BlockingIOError:
-                pass
-    finally:
-        os.close(fd)
-    return got > 0
 
 
 def readers(rng):

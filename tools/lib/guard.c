@@ -40,7 +40,7 @@ enum {
 	SAY_MEMORY = 'M',
 };
 
-/* ms until progress is first shown, and between updates */
+/* ns until progress is first shown, and between updates */
 #define PROGRESS_FIRST 1000000000ull
 #define PROGRESS_NEXT 200000000ull
 
