@@ -136,6 +136,8 @@ function causeSection(c, i, main) {
 		(100 * c.explained).toFixed(0) + " % of the delay of " + (c.executions === 1 ? "this execution" : "these executions"));
 	if (c.waits)
 		add(section, "p", "waits", "waits: " + c.waits);
+	if (c.preempted)
+		add(section, "p", "waits", "preempted meanwhile: " + time(c.preempted) + ", not counted");
 	if (c.overhead)
 		add(section, "p", "bad", "overhead of recording: record fewer functions or events, or keep trace-cmd on other CPUs (taskset)");
 	add(section, "p", "", c.worst.path);

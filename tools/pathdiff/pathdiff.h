@@ -654,8 +654,8 @@ struct ranking {
  * @self:	its self time, ns; @normal_self: what is usual
  * @incl:	its inclusive time at @pos, ns; @normal_incl: what is usual
  * @excess:	what it took more than usual, ns
- * @preempted:	time in which the execution's CPU ran other tasks, if it is slow without it,
- *		too; otherwise 0. In no other field.
+ * @preempted:	time in which the execution's CPU ran other tasks, ns, in none of these
+ *		times; 0 if the execution is not slow without it
  */
 struct verdict {
 	u8 kind;

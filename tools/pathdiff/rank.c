@@ -226,39 +226,11 @@ static void irq_verdict(const struct paths *p, const struct exec *e,
 	v->excess = e->irq - near->irq;
 }
 
-/* Takes the time in which the CPU ran other tasks out of the sums; returns it */
-static double leave_out_preemptions(const struct paths *p, const struct exec *e,
-				    const struct pattern *near, struct sums *s)
+static bool decide(const struct paths *p, const struct exec *e,
+		   const struct sums *s, const struct pattern *near,
+		   double common, struct verdict *v)
 {
 	const struct pattern *own = &p->patterns.p[e->pattern];
-	double time = 0;
-	u32 i;
-
-	for (i = e->wait; i < e->wait + e->waits; i++) {
-		if (p->wait[i].kind == WAIT_PREEMPTED)
-			time += p->wait[i].time;
-	}
-	if (e->duration - time - near->duration <= STANDS_OUT * e->duration)
-		return 0;
-	for (i = e->wait; i < e->wait + e->waits; i++) {
-		const struct wait *w = &p->wait[i];
-		bool extra = own->match && own->match[w->pos] == NONE;
-		struct sum *f = &s->of[own->function[w->pos]];
-
-		if (w->kind != WAIT_PREEMPTED)
-			continue;
-		f->self -= w->time;
-		*(extra ? &f->extra : &f->excess) -= w->time;
-		*(extra ? &s->uncommon : &s->common) -= w->time;
-	}
-	return time;
-}
-
-static bool decide(const struct paths *p, const struct exec *e, struct sums *s,
-		   const struct pattern *near, double common, struct verdict *v)
-{
-	const struct pattern *own = &p->patterns.p[e->pattern];
-	double preempted = leave_out_preemptions(p, e, near, s);
 	double all = s->common + s->uncommon, time = 0;
 	bool extra = s->uncommon > 0 && (s->common < common * all ||
 					 positive_excess(s) < s->uncommon);
@@ -267,7 +239,6 @@ static bool decide(const struct paths *p, const struct exec *e, struct sums *s,
 	u32 m;
 
 	memset(v, 0, sizeof(*v));
-	v->preempted = preempted;
 	v->function = largest(s, extra, &time);
 	if (v->function != NONE) {
 		f = &s->of[v->function];
@@ -281,13 +252,59 @@ static bool decide(const struct paths *p, const struct exec *e, struct sums *s,
 		v->normal_incl = m == NONE ? 0 : near->stat[m].incl;
 	}
 	irq_verdict(p, e, near, v);
-	if (v->excess < OWN_PART * (e->duration - preempted - near->duration) &&
+	if (v->excess < OWN_PART * (e->duration - near->duration) &&
 	    calls_verdict(p, e, near, s->calls, &calls) &&
-	    calls.excess > v->excess) {
+	    calls.excess > v->excess)
 		*v = calls;
-		v->preempted = preempted;
+	return v->excess > STANDS_OUT * e->duration;
+}
+
+static double preempted_time(const struct paths *p, const struct exec *e)
+{
+	double time = 0;
+	u32 i;
+
+	for (i = e->wait; i < e->wait + e->waits; i++) {
+		if (p->wait[i].kind == WAIT_PREEMPTED)
+			time += p->wait[i].time;
 	}
-	return v->excess > STANDS_OUT * (e->duration - preempted);
+	return time;
+}
+
+/* Self times without preemptions, in a copy of the data */
+static float *unpreempted_data(const struct paths *p, const struct exec *e)
+{
+	u32 len = p->patterns.p[e->pattern].len, i;
+	float *data = xcalloc(2 * (size_t)len, sizeof(*data));
+
+	memcpy(data, e->data, 2 * (size_t)len * sizeof(*data));
+	for (i = e->wait; i < e->wait + e->waits; i++) {
+		const struct wait *w = &p->wait[i];
+
+		if (w->kind == WAIT_PREEMPTED)
+			data[len + w->pos] -= w->time;
+	}
+	return data;
+}
+
+/* Decide; @near: from sum_up(), which also filled @s */
+static bool judge(const struct paths *p, const struct exec *e, struct sums *s,
+		  const struct pattern *near, double common, struct verdict *v)
+{
+	double preempted = preempted_time(p, e);
+	struct exec rest = *e;
+	bool found;
+
+	rest.duration -= preempted;
+	if (!(preempted > 0) ||
+	    rest.duration - near->duration <= STANDS_OUT * e->duration)
+		return decide(p, e, s, near, common, v);
+	rest.data = unpreempted_data(p, e);
+	sum_up(p, &rest, s);
+	found = decide(p, &rest, s, near, common, v);
+	v->preempted = preempted;
+	free(rest.data);
+	return found;
 }
 
 /**
@@ -306,7 +323,7 @@ void rank_one(struct paths *p, const struct exec *e, double common,
 	sums_init(&s, p);
 	near = sum_up(p, e, &s);
 	memset(v, 0, sizeof(*v));
-	if (!near || !decide(p, e, &s, near, common, v))
+	if (!near || !judge(p, e, &s, near, common, v))
 		v->function = NONE;
 	sums_free(&s);
 }
@@ -658,7 +675,7 @@ static void count_baseline(const struct paths *p, struct ranking *r,
 		if (!e->abnormal || e->side != SIDE_BASELINE)
 			continue;
 		near = sum_up(p, e, s);
-		if (!near || !decide(p, e, s, near, common, &v))
+		if (!near || !judge(p, e, s, near, common, &v))
 			continue;
 		make_key(p, e, &v, &key, &w);
 		c = known_cause(r, t, &key);
@@ -703,7 +720,7 @@ void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
 		r->duration += e->duration;
 		if (e->duration > near->duration)
 			r->excess += e->duration - near->duration;
-		if (!decide(p, e, &s, near, common, &v)) {
+		if (!judge(p, e, &s, near, common, &v)) {
 			r->throughout++;
 			continue;
 		}
