@@ -75,6 +75,7 @@ TRACERIG_BUILD=$PWD "$TRACERIG_TOP/tests/fuzz/tracerig" 40 1 || wrong "damaged f
 expect 2 'missing CASE operand' explain
 expect 2 '--format=xml: must be text or json' explain --format=xml ./case
 expect 1 '/nosuch/case.json: No such file' explain /nosuch
+expect 1 'case/trace.dat/case.json: Not a directory: a case is a directory; tar -x unpacks' explain case/trace.dat
 refused() { # PATTERN SED-SCRIPT
 	mkdir -p other
 	cp case/trace.dat other

@@ -3,6 +3,7 @@
  * The schema of case.json, version 1: this table, which tracerig(1) describes, and the
  * functions that check a case against it.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/kernel.h>
 #include <stdlib.h>
@@ -320,7 +321,10 @@ struct json_object *case_read(const char *dir, char **error)
 	tok = json_tokener_new();
 	if (!tok)
 		memory_failed();
-	if (fd < 0 && access(dir, F_OK))
+	if (fd < 0 && errno == ENOTDIR)
+		why = xasprintf(
+			"%m: a case is a directory; tar -x unpacks one that tracerig pack wrote");
+	else if (fd < 0 && access(dir, F_OK))
 		why = xasprintf(
 			"%m: tracerig list shows which cases there are, --dir names their directory");
 	else
