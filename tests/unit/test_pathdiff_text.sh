@@ -84,7 +84,55 @@ graph "tail irq" 1000 "slow f4 [ext4]"
 	"['hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()']" ] || wrong "irq: which"
 graph lost 1000 "slow f4 [ext4]"
 [ "$(asks out.json '(r["trace"]["broken"], r["trace"]["lost"])')" = "(1, 50)" ] || wrong "lost: $(head -c 400 out.json)"
+
+# --- what an excerpt, a gap or the load hides is not made up
+cases() { # CASE [OPTION...]: into out.json and out
+	python3 "$here/graph_cases.py" "$1" >case.txt
+	"$program" --format=json "${@:2}" case.txt >out.json 2>err || wrong "$1: $(cat err)"
+	"$program" --brief "${@:2}" case.txt >out 2>err || wrong "$1: $(cat err)"
+}
+cases irq
+[ "$(asks out.json '(c["kind"], c["function"], c["executions"])')" = \
+	"('interrupt', 'hard interrupt, __common_interrupt(), most of it in slow_handler()', 15)" ] || wrong "irq: $(cat out)"
+for case in gap snip wrapped; do
+	cases $case
+	[ "$(asks out.json '(r["trace"]["executions"], r["trace"]["broken"], r["limit"]["healthy"])')" = "(385, 15, True)" ] ||
+		wrong "$case: $(cat out)"
+done
+cases names
+[ "$(asks out.json '(c["function"], c["worst"]["comm"])')" = "('f3', 'ls')" ] || wrong "names: $(cat out)"
+cases most
+grep -q '^Not decided: one place has 100 % of the delay, but 9[01] % of the normal time, too: ' out || wrong "most: $(cat out)"
+grep -q '^   The largest part: f3() takes longer$' out || wrong "most: $(cat out)"
+[ "$(asks out.json '(r["undecided"], r["spread"], c, r["causes"][0]["function"])')" = "(True, False, None, 'f3')" ] ||
+	wrong "most: JSON"
+[ "$(asks out.json 'r["verdict"]')" = "$(grep '^Not decided' out)" ] || wrong "most: $(asks out.json 'r["verdict"]')"
+cases second
+[ "$(asks out.json '(c["function"], c["executions"], round(c["self"] / 1e7))')" = "('f3', 15, 200)" ] ||
+	wrong "second: $(cat out)"
+cases softirq
+[ "$(asks out.json 'c["function"]')" = "softirq NET_RX, most of it in slow_poll()" ] || wrong "softirq: $(cat out)"
+cases one
+grep -q '^Not decided: one place has 100 % of the delay, but nearly all in one execution: ' out || wrong "one: $(cat out)"
+grep -qE '^   one execution has (9[89]|100) % of this delay: [23]..\.. ms$' out || wrong "one: $(cat out)"
+# Most lines wrapped, or without indentation, are refused; what web pages and the kernel log add is not
+python3 "$here/graph_text.py" >graph.txt 2>truth
+sed 's/^\(.............\)/\1\n/' graph.txt >wrapped.txt
+expect 1 '^pathdiff: wrapped\.txt: line [0-9]* is cut, and others, [0-9]* in all: ' wrapped.txt
+tr -s ' ' <graph.txt >flat.txt
+expect 1 '^pathdiff: flat\.txt: line [0-9]* is cut, and others, [0-9]* in all: ' flat.txt
+"$program" --format=json graph.txt | sed 's/"file":"[^"]*"//' >plain.json
+for change in 's/ /\xc2\xa0/g' 's/^/[  100.000001] /' 's/^/> /'; do
+	sed "$change" graph.txt >changed.txt
+	"$program" --format=json changed.txt 2>err | sed 's/"file":"[^"]*"//' | cmp -s plain.json || wrong "$change: $(cat err)"
+done
+# A limit by hand does not make a cause of what may be chance
+python3 "$here/graph_cases.py" healthy >healthy.txt
+"$program" --brief --limit=9050ns healthy.txt >out || wrong "--limit"
+grep -q '^1\. ' out && wrong "a limit makes causes: $(cat out)"
+
 # All formats, also without tasks
+python3 "$here/graph_text.py" lost >graph.txt 2>truth
 for format in text csv folded chrome html; do
 	"$program" --format=$format graph.txt >out 2>err || wrong "--format=$format: $(cat err)"
 	[ -s out ] || wrong "--format=$format is empty"
@@ -93,6 +141,10 @@ grep -q 1073741824 out && wrong "a task that is not known has an ID"
 "$program" --entry=f3 graph.txt >out 2>err || wrong "--entry: $(cat err)"
 grep -q 'executions of f3\|f3()' out || wrong "--entry: $(cat out)"
 "$program" graph.txt -o graph.txt 2>err && wrong "the trace is overwritten"
+
+# A task switch without a state
+python3 "$here/graph_text.py" event 2>truth | sed 's/ prev_state=[^ ]*//' >state.txt
+"$program" state.txt >out 2>err || wrong "no prev_state: $(cat err)"
 
 # --- what is no trace
 printf '# tracer: nop\n#\n' >nop.txt

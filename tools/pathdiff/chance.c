@@ -20,9 +20,6 @@
 
 #include "pathdiff.h"
 
-/* A cause with a higher probability may be chance */
-#define CHANCE 0.01
-
 /* The same for a cause that is as frequent in the baseline */
 #define USUAL 0.001
 
@@ -41,6 +38,9 @@
 
 /* Minimum part of all delay of a cause */
 #define STANDS_OUT_PART 0.10
+
+/* Minimum part of a cause's delay outside of the execution that has most of it */
+#define OTHERS_PART 0.20
 
 /**
  * struct usual - where normal executions spend their time
@@ -175,6 +175,26 @@ static double chance_of_most(u64 hits, u64 trials, double chance)
 	return sum < 1 ? sum : 1;
 }
 
+/**
+ * cause_may_be_chance - whether delays at random moments may look like a cause
+ * @c: the cause
+ */
+bool cause_may_be_chance(const struct cause *c)
+{
+	return c->chance > 0.01;
+}
+
+/**
+ * cause_has_others - whether more than one execution shows a cause
+ * @c: the cause
+ *
+ * In the long tail of a healthy process, a single execution may have most of the delay.
+ */
+bool cause_has_others(const struct cause *c)
+{
+	return c->excess - c->most >= OTHERS_PART * c->excess;
+}
+
 static bool is_sleep(const struct cause *c)
 {
 	return c->waits && (!c->known || c->wait_kind == WAIT_BLOCKED ||
@@ -191,7 +211,7 @@ struct delays {
 static double by_chance(const struct usual *u, const struct ranking *r, u32 i,
 			const struct delays *d)
 {
-	const struct cause *c = &r->cause[i];
+	struct cause *c = &r->cause[i];
 	double time, chance;
 
 	if (is_sleep(c))
@@ -205,7 +225,7 @@ static double by_chance(const struct usual *u, const struct ranking *r, u32 i,
 		if (c->waits && c->caller != NONE)
 			time += u->self[c->caller];
 	}
-	time = share(u, time);
+	c->part = time = share(u, time);
 	/* The less probable one of two */
 	chance = 2 * u->functions *
 		 fmin(chance_of_most(c->executions, d->all, time),
@@ -232,10 +252,11 @@ static bool stands_out(const struct ranking *r, const struct limit *l,
 	double mean = c->duration / c->executions, times;
 	bool has_baseline = l->base_nr[0] + l->base_nr[1] > 0;
 
+	if (cause_may_be_chance(c) || c->excess < STANDS_OUT_PART * r->excess ||
+	    !cause_has_others(c))
+		return false;
 	if (l->given)
 		return true;
-	if (c->chance > CHANCE || c->excess < STANDS_OUT_PART * r->excess)
-		return false;
 	if (!l->healthy && has_baseline)
 		return !c->baseline || !is_usual(l, c);
 	times = has_baseline		  ? CLEARLY :
@@ -286,7 +307,7 @@ static void find_chances(struct ranking *r, const struct usual *u)
 				continue;
 			c->chance = by_chance(u, r, i,
 					      &delays[c->kind == CAUSE_IRQ]);
-			if (c->chance <= CHANCE &&
+			if (!cause_may_be_chance(c) &&
 			    (best == NONE || c->chance < r->cause[best].chance))
 				best = i;
 		}

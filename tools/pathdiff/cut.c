@@ -210,6 +210,26 @@ void cut_seen(struct cut *c, struct thread *t, u32 cpu, u64 ts)
 }
 
 /**
+ * cut_hole - what was recorded on a CPU has a hole
+ * @c: the file
+ * @cpu: the CPU, or NONE: any of them may have one
+ */
+void cut_hole(struct cut *c, u32 cpu)
+{
+	struct thread *t;
+	u32 i;
+
+	for (i = 0; i < c->cpus; i++) {
+		if (cpu == NONE || cpu == i)
+			cpu_forget(&c->cpu[i]);
+	}
+	hash_for_each(&c->threads, i, t) {
+		if (cpu == NONE || t->cpu == cpu)
+			t->broken = t->inside;
+	}
+}
+
+/**
  * cut_lost - records were lost on a CPU
  * @c: the file
  * @cpu: the CPU
@@ -217,16 +237,9 @@ void cut_seen(struct cut *c, struct thread *t, u32 cpu, u64 ts)
  */
 void cut_lost(struct cut *c, u32 cpu, u64 ts)
 {
-	struct thread *t;
-	u32 i;
-
 	c->source->gaps++;
 	c->cpu[cpu].lost = ts;
-	cpu_forget(&c->cpu[cpu]);
-	hash_for_each(&c->threads, i, t) {
-		if (t->cpu == cpu)
-			t->broken = t->inside;
-	}
+	cut_hole(c, cpu);
 }
 
 /* Interrupts interrupt tasks, and each other in this order. */
@@ -283,6 +296,9 @@ static enum irq_class class_of(struct cut *c, struct thread *t,
 		return IRQ_SOFT;
 	if (flags & FUNCTION_INTERRUPT)
 		return IRQ_HARD;
+	/* Nothing has interrupted the caller */
+	if (parent->kind == FRAME_IRQ && level == parent->level)
+		return parent->irq;
 	if (level > t->frame[t->base].level)
 		return level == 2 ? IRQ_HARD : IRQ_SOFT;
 	return parent->kind == FRAME_IRQ ? parent->irq : IRQ_HARD;

@@ -79,6 +79,7 @@ struct interrupt {
  * struct thread - a thread, or the idle task of a CPU
  * @pid:	of it; of idle tasks -1 - CPU
  * @comm:	its name, or NONE
+ * @named_by_event: @comm is from an event
  * @cpu:	where it was seen last
  * @last:	and when
  * @frame:	functions that have not returned, outermost first
@@ -112,6 +113,7 @@ struct interrupt {
 struct thread {
 	s32 pid;
 	u32 comm;
+	bool named_by_event;
 	u32 cpu;
 	u64 last;
 	struct frame *frame;

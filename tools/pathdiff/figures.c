@@ -162,6 +162,92 @@ void limit_warning(const struct result *r, char *buf, size_t size)
 		r->has_baseline ? ", or another baseline" : "");
 }
 
+/* Why the cause with most of the delay is not named */
+static void undecided(const struct result *r, char *buf, size_t size)
+{
+	const struct cause *c = r->ranking.cause;
+	double part = r->ranking.excess > 0 ? c->excess / r->ranking.excess : 0;
+	char n[32];
+	int len;
+
+	len = snprintf(buf, size,
+		       "Not decided: one place has %.0f %% of the delay, but ",
+		       100 * part);
+	buf += len;
+	size -= len;
+	format_count(n, sizeof(n), c->executions);
+	if (cause_may_be_chance(c) && c->part >= 0.25)
+		snprintf(
+			buf, size,
+			"%.0f %% of the normal time, too: delays at random moments, as on a busy host, could look the same.",
+			100 * c->part);
+	else if (c->executions > 1 && !cause_has_others(c))
+		snprintf(
+			buf, size,
+			"nearly all in one execution: record more, or a baseline.");
+	else if (cause_may_be_chance(c) || !r->has_baseline)
+		snprintf(
+			buf, size,
+			"%s slow execution%s may be there by chance: record more, or a baseline.",
+			n, c->executions == 1 ? "" : "s");
+	else
+		snprintf(buf, size,
+			 "slow executions of the baseline are there, too.");
+}
+
+static void healthy(const struct result *r, char *buf, size_t size)
+{
+	const struct limit *l = &r->limit;
+	u64 skipped = r->source[SIDE_TRACE].broken;
+	char n[32], and[96] = "";
+
+	format_count(n, sizeof(n), skipped);
+	if (skipped)
+		snprintf(and, sizeof(and),
+			 " But %s execution%s skipped, and may be slow.", n,
+			 skipped == 1 ? " was" : "s were");
+	format_count(n, sizeof(n), l->nr[1]);
+	if (!l->nr[1])
+		snprintf(buf, size,
+			 "Looks healthy: no execution is above the limit.%s",
+			 and);
+	else
+		snprintf(buf, size, "Looks healthy: %s slow execution%s, %s.%s",
+			 n, l->nr[1] == 1 ? "" : "s",
+			 r->has_baseline ?
+				 "with no more delay than in the baseline" :
+				 "no more than by chance",
+			 and);
+}
+
+/**
+ * result_verdict - the result in a sentence, if no cause is named
+ * @r: the result
+ * @buf: where to put it: what it is, a colon, and why
+ * @size: its size
+ *
+ * Return: whether there is one.
+ */
+bool result_verdict(const struct result *r, char *buf, size_t size)
+{
+	const struct source *s = &r->source[SIDE_TRACE];
+	const struct ranking *k = &r->ranking;
+
+	if (r->limit.healthy && s->broken > s->executions)
+		snprintf(buf, size,
+			 "Not decided: most executions were skipped.");
+	else if (r->limit.healthy)
+		healthy(r, buf, size);
+	else if (k->undecided)
+		undecided(r, buf, size);
+	else if (k->spread)
+		snprintf(
+			buf, size,
+			"Nothing stands out: the delay is spread over %u functions, as on a busy host.",
+			k->nr);
+	return r->limit.healthy || k->undecided || k->spread;
+}
+
 /**
  * cause_is_calls - whether the delay is in what a function calls
  * @kind: kind of the cause

@@ -41,6 +41,11 @@
 #define LONG 10
 #define LONG_BASE 3
 
+/* Without a baseline: several times the centre, and how many executions may be that long */
+#define TIMES_FAR 4
+#define FAR_PART 0.02
+#define FAR_FEW 3
+
 /* Time above the centre, per execution, as a part of it; or above the baseline's */
 #define MORE 0.5
 #define MORE_BASE 0.25
@@ -162,6 +167,7 @@ static void count(struct paths *p, struct limit *l)
 		(base ? l->base_nr : l->nr)[e->abnormal]++;
 		if (e->duration > *longest)
 			*longest = e->duration;
+		l->far += !base && e->duration / TIMES_FAR > l->center;
 		if (e->duration > l->outlier)
 			l->outliers[e->side]++;
 		else if (e->abnormal)
@@ -187,7 +193,7 @@ static bool as_rare(const struct limit *l, double n, double base)
  * A healthy trace has some executions above the limit, too. With a baseline: together
  * they take hardly more time than its slow ones, none is much longer, and outliers, which
  * are not part of that time, are as rare. Without: no more than such a limit lets pass,
- * and not by much.
+ * few of them by much, and none by very much.
  */
 static void judge(struct limit *l)
 {
@@ -210,7 +216,8 @@ static void judge(struct limit *l)
 		little = l->excess <= l->base_excess + l->center * MORE_BASE &&
 			 as_rare(l, n, base);
 	} else {
-		small = l->longest <= LONG * l->ns;
+		small = l->longest <= LONG * l->ns &&
+			l->far <= n * FAR_PART + FAR_FEW;
 		little = l->excess <= l->center * MORE;
 	}
 	l->healthy = !l->nr[1] || (seldom && small && little);
@@ -252,8 +259,8 @@ int limit_find(struct guard *g, struct paths *p, struct limit *l, u64 given,
 	} else if (nr < MIN_VALUES) {
 		status = guard_fail(
 			g, GUARD_NOWHERE,
-			"%u executions are too few for a limit: give --limit, or a --baseline",
-			nr);
+			"%u execution%s too few for a limit: give --limit, or a --baseline",
+			nr, nr == 1 ? " is" : "s are");
 	} else {
 		l->learnt = chart(value, nr, CTLCHART_MEDIAN, CTLCHART_LINEAR,
 				  &lines);

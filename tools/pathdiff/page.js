@@ -167,21 +167,19 @@ const main = page(DATA.trace.file);
 const l = DATA.limit, t = DATA.trace;
 add(main, "p", "", counted(t.executions, "execution") + " of " + DATA.entry + " in " + ((t.last - t.first) / 1e9).toFixed(3) + " s, " +
 	count(l.slow) + " of them slow, the longest " + time(l.longest) + "; limit " + time(l.limit) +
-	(l.given ? " (fixed)" : (l.floored ? " (--floor)" : "") + ", learnt from " + counted(l.learnt, "execution") + " of " +
-		(DATA.baseline ? DATA.baseline.file + (l.set_aside ? ", without " + counted(l.set_aside, "outlier") : "") : "its calm part")) +
+	(l.given ? " (fixed)" : (l.floored ? " (the floor)" : "") + ", learnt from " +
+		(DATA.baseline ? counted(l.learnt, "execution") + " of " + DATA.baseline.file +
+			(l.set_aside ? ", without " + counted(l.set_aside, "outlier") : "") : counted(l.learnt, "calm execution"))) +
 	"; sleep-time " + t.sleep_time);
-if (t.broken || t.gaps)
-	add(main, "p", "bad", counted(t.broken, "execution") + " skipped; records lost in " + counted(t.gaps, "gap") + ".");
+if (t.broken || t.gaps || t.cuts)
+	add(main, "p", "bad", counted(t.broken, "execution") + " skipped" + (t.gaps ? "; records lost in " + counted(t.gaps, "gap") : "") +
+		(t.cuts ? "; lines missing or cut in " + counted(t.cuts, "place") : "") + ".");
 if (l.far)
 	add(main, "p", "bad", "The limit is " + count(Math.floor(l.limit / Math.max(l.center, 1))) +
 		" times the centre line: slow executions may be missed; give --limit" + (DATA.baseline ? ", or another baseline." : "."));
 const named = DATA.causes.filter(c => c.named);
 if (!named.length)
-	add(main, "p", "none",
-		l.healthy ? "Looks healthy: " + (!l.slow ? "no execution is above the limit." : counted(l.slow, "slow execution") +
-			(DATA.baseline ? ", with no more delay than in the baseline." : ", no more than by chance.")) :
-		DATA.spread ? "Nothing stands out: the delay is spread over " + counted(DATA.causes_found, "function") + ", as on a busy host." :
-		"No cause was found.");
+	add(main, "p", "none", DATA.verdict || "No cause was found.");
 const two = add(main, "div", "two");
 const left = add(two, "div"), right = add(two, "div");
 add(left, "h3", "", "Durations");

@@ -234,11 +234,18 @@ static void write_result(struct result *r)
 static void note(struct guard *g, const struct result *r)
 {
 	u64 gaps = r->source[SIDE_TRACE].gaps;
+	u64 cuts = r->source[SIDE_TRACE].cuts;
 	char text[256];
 
 	if (gaps)
 		guard_note(g, "records were lost in %llu gap%s", gaps,
 			   gaps == 1 ? "" : "s");
+	if (cuts)
+		guard_note(
+			g,
+			"lines are missing or cut in %llu place%s, first line %llu",
+			cuts, cuts == 1 ? "" : "s",
+			r->source[SIDE_TRACE].first_cut);
 	if (r->limit.is_far) {
 		limit_warning(r, text, sizeof(text));
 		guard_note(g, "%s", text);

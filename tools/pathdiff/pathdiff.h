@@ -249,6 +249,8 @@ enum sleep_time {
  * @gaps:	times that records were lost
  * @lost:	number of them, where the file says so
  * @uncounted:	gaps where it does not
+ * @cuts:	times that lines, or parts of them, are missing from an excerpt
+ * @first_cut:	number of the first line that is such a one, 1..
  * @executions:	complete ones
  * @began:	executions that had begun before the recording
  * @ended:	executions that had not ended at its end
@@ -269,6 +271,8 @@ struct source {
 	u64 gaps;
 	u64 lost;
 	u64 uncounted;
+	u64 cuts;
+	u64 first_cut;
 	u64 executions;
 	u64 began;
 	u64 ended;
@@ -325,6 +329,7 @@ struct cut *cut_new(struct paths *paths, struct source *source, enum side side,
 void cut_free(struct cut *c);
 struct thread *cut_thread(struct cut *c, s32 pid, u32 cpu);
 void cut_seen(struct cut *c, struct thread *t, u32 cpu, u64 ts);
+void cut_hole(struct cut *c, u32 cpu);
 void cut_lost(struct cut *c, u32 cpu, u64 ts);
 void cut_comm(struct cut *c, struct thread *t, const char *comm);
 bool cut_has_comm(const struct thread *t);
@@ -445,6 +450,7 @@ void lines_close(struct lines *t);
  * @longest:	the longest execution of the trace, and of the baseline
  * @excess:	time above the centre in abnormal ones but outliers, per execution:
  *		trace, baseline
+ * @far:		executions of the trace that are several times the centre line
  * @healthy:	there is no sign of a fault
  */
 struct limit {
@@ -463,6 +469,7 @@ struct limit {
 	u64 base_longest;
 	double excess;
 	double base_excess;
+	u64 far;
 	bool healthy;
 };
 
@@ -542,6 +549,7 @@ enum cause_kind {
  * @heavy:	of @executions, those with a heavy delay; @base_heavy: of @baseline
  * @patterns:	number of their patterns
  * @excess:	time above what is usual, in this function, ns
+ * @most:	the same, of the execution with the most of it
  * @self:	its self time, ns; @normal_self: what is usual
  * @incl:	its inclusive time, ns; @normal_incl: what is usual
  * @duration:	of the executions, ns
@@ -555,6 +563,7 @@ enum cause_kind {
  * @confidence:	0..1
  * @preempted:	time in which its executions' CPU ran other tasks, which is no cause, ns
  * @explained:	part of the delay of its executions without @preempted, 0..1
+ * @part:	part of the normal time that is spent there, 0..1; 0 of a sleep
  * @chance:	probability that delays at random have this in common, 0..1
  * @stands_out:	it is more than chance, and more than usual
  * @table:	for each function its self time in these executions, and what is
@@ -576,6 +585,7 @@ struct cause {
 	u32 base_heavy;
 	u32 patterns;
 	double excess;
+	double most;
 	double self;
 	double normal_self;
 	double incl;
@@ -597,6 +607,7 @@ struct cause {
 	double confidence;
 	double preempted;
 	double explained;
+	double part;
 	double chance;
 	bool stands_out;
 	u32 last_pattern;
@@ -629,7 +640,8 @@ struct slowed {
  * @unmatched:	abnormal executions without any normal one to compare with
  * @throughout:	abnormal executions in which no function stands out
  * @named:	causes that are named: the first ones
- * @spread:	no cause stands out
+ * @undecided:	no cause stands out, but one has most of the delay
+ * @spread:	no cause stands out, and none has most of the delay
  * @of:		for each execution the number of its cause, or NONE
  */
 struct ranking {
@@ -642,6 +654,7 @@ struct ranking {
 	u32 unmatched;
 	u32 throughout;
 	u32 named;
+	bool undecided;
 	bool spread;
 	u32 *of;
 };
@@ -700,6 +713,8 @@ double exec_function_inclusive(const struct paths *p, const struct exec *e,
 
 /* ---- chance.c ---- */
 
+bool cause_may_be_chance(const struct cause *c);
+bool cause_has_others(const struct cause *c);
 void chance_find(const struct paths *p, struct ranking *r,
 		 const struct limit *l);
 
@@ -758,6 +773,7 @@ u32 cause_pattern(const struct result *r, const struct cause *c);
 bool cause_is_calls(enum cause_kind kind);
 bool cause_is_overhead(const struct result *r, const struct cause *c);
 void limit_warning(const struct result *r, char *buf, size_t size);
+bool result_verdict(const struct result *r, char *buf, size_t size);
 const char *cause_function(const struct result *r, const struct cause *c);
 void cause_headline(const struct result *r, const struct cause *c, char *buf,
 		    size_t size);

@@ -38,6 +38,9 @@
 #define NAMED_ALL 0.90
 #define NAMED_MOST 5
 
+/* Part of all excess of a cause that is reported as undecided if none is named */
+#define MOST 0.5
+
 /*
  * Part of an execution's time that a function's excess must be for the function to be
  * the cause
@@ -494,6 +497,8 @@ static u32 add_execution(struct paths *p, struct ranking *r, struct table *t,
 		c->patterns++;
 	c->last_pattern = e->pattern;
 	c->excess += v->excess;
+	if (v->excess > c->most)
+		c->most = v->excess;
 	c->preempted += v->preempted;
 	c->self += v->self;
 	c->normal_self += v->normal_self;
@@ -735,7 +740,10 @@ void rank_causes(struct guard *g, struct paths *p, struct ranking *r,
 	order(r);
 	if (r->named)
 		l->healthy = false;
-	r->spread = r->nr && !r->named && !l->healthy;
+	if (r->nr && !r->named && !l->healthy) {
+		r->undecided = r->cause->excess > MOST * r->excess;
+		r->spread = !r->undecided;
+	}
 	renumber(p, r, verdict);
 	make_tables(p, r, verdict);
 	r->of = verdict;

@@ -491,6 +491,9 @@ static int look_ahead(struct reader *r, const struct read_options *o,
 	return status;
 }
 
+/* Text in which more than one line in MOST_CUT is cut cannot be understood */
+#define MOST_CUT 10
+
 static int explain_nothing(struct reader *r)
 {
 	const struct source *s = r->source;
@@ -621,7 +624,12 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
 		status = look_ahead(r, o, o->side);
 	if (!status && p->entry != NONE)
 		status = cut_all(r, o);
-	if (!status && !s->executions)
+	if (!status && s->cuts > s->graph / MOST_CUT)
+		status = guard_fail(
+			g, GUARD_NOWHERE,
+			"line %llu is cut, and others, %llu in all: take the lines as they were, neither wrapped nor without their indentation",
+			s->first_cut, s->cuts);
+	else if (!status && !s->executions)
 		status = explain_nothing(r);
 	if (!status && !r->text && !symbols_known(r->symbols))
 		guard_note(g, "has no symbols: functions are shown by address");

@@ -29,6 +29,7 @@
  * @leaf:	a thread whose last function has no duration: it has returned when the
  *		next line of the CPU was written; or NULL
  * @irqs:	interrupts that have begun and not ended, by the text's arrows or events
+ * @lost:	the last line says that events were lost: until the next line
  */
 struct text_cpu {
 	u64 clock;
@@ -39,6 +40,7 @@ struct text_cpu {
 	} task, first;
 	struct thread *leaf;
 	u32 irqs;
+	bool lost;
 };
 
 /**
@@ -94,6 +96,7 @@ static void restart(struct lines *t)
 		t->cpu[i].task = t->cpu[i].first;
 		t->cpu[i].leaf = NULL;
 		t->cpu[i].irqs = 0;
+		t->cpu[i].lost = false;
 	}
 }
 
@@ -126,6 +129,30 @@ int lines_rewind(struct lines *t)
 	return 0;
 }
 
+/*
+ * Names in events are current. Those in lines are, too, in what was read while it was
+ * recorded; else they are the last ones. "<...>" stands for a name that is not known.
+ */
+static void name_by_line(struct cut *c, struct thread *thread,
+			 const struct cpu_task *task)
+{
+	bool known = task->known && strcmp(task->comm, "<...>") != 0;
+
+	if (!cut_has_comm(thread))
+		cut_comm(c, thread, known ? task->comm : "unknown task");
+	else if (known && !thread->named_by_event &&
+		 strcmp(c->paths->names.name[thread->comm], task->comm) != 0)
+		cut_comm(c, thread, task->comm);
+}
+
+/* A name from an event */
+static void name_by_event(struct cut *c, struct thread *thread,
+			  const char *comm)
+{
+	cut_comm(c, thread, comm);
+	thread->named_by_event = true;
+}
+
 /* The thread that wrote a line */
 static struct thread *thread_of(struct lines *t, struct cut *c,
 				const struct line *l)
@@ -137,9 +164,7 @@ static struct thread *thread_of(struct lines *t, struct cut *c,
 		set_task(task, &l->task);
 	thread = cut_thread(
 		c, task->known ? task->pid : UNKNOWN_PID + (s32)l->cpu, l->cpu);
-	/* Names in events are current, those in lines are the last ones */
-	if (!cut_has_comm(thread))
-		cut_comm(c, thread, task->known ? task->comm : "unknown task");
+	name_by_line(c, thread, task);
 	return thread;
 }
 
@@ -298,8 +323,9 @@ static bool read_switch(const char *fields, struct line_task *prev,
 		line_string(fields, "prev_comm", prev->comm,
 			    sizeof(prev->comm));
 		line_string(arrow, "next_comm", next->comm, sizeof(next->comm));
-		line_string(fields, "prev_state", text, sizeof(text));
-		*state = state_of(text);
+		*state = line_string(fields, "prev_state", text, sizeof(text)) ?
+				 state_of(text) :
+				 0;
 		return true;
 	}
 	s += strspn(s, " ");
@@ -321,7 +347,9 @@ static void on_switch(struct lines *t, struct cut *c, const struct context *x,
 		return;
 	t->source->has_switch = true;
 	if (prev.comm[0])
-		cut_comm(c, cut_thread(c, prev.pid, x->cpu), prev.comm);
+		name_by_event(c, cut_thread(c, prev.pid, x->cpu), prev.comm);
+	if (next.comm[0])
+		name_by_event(c, cut_thread(c, next.pid, x->cpu), next.comm);
 	wait_switch(c, x, prev.pid, state, next.pid, next.comm);
 	set_task(&t->cpu[x->cpu].task, &next);
 }
@@ -356,7 +384,7 @@ static void rename_to(struct cut *c, const struct context *x,
 		name = slash + 1;
 	name[strnlen(name, 15)] = '\0';
 	if (*name)
-		cut_comm(c, cut_thread(c, n, x->cpu), name);
+		name_by_event(c, cut_thread(c, n, x->cpu), name);
 }
 
 static void on_block(struct cut *c, const struct context *x, const char *fields)
@@ -480,7 +508,7 @@ static void on_switched(struct lines *t, struct cut *c, const struct line *l)
 
 	set_task(&cpu->task, &l->next);
 	next = cut_thread(c, l->next.pid, l->cpu);
-	cut_comm(c, next, l->next.comm);
+	name_by_line(c, next, &cpu->task);
 	if (cpu->clock < next->last)
 		cpu->clock = next->last;
 }
@@ -489,6 +517,10 @@ static void on_line(struct lines *t, struct cut *c, const struct line *l)
 {
 	struct text_cpu *cpu = &t->cpu[l->cpu];
 
+	/* A thread that comes to the CPU with this line may have been there before */
+	if (cpu->lost && l->has_ts)
+		c->cpu[l->cpu].lost = l->ts;
+	cpu->lost = false;
 	if (cpu->leaf && l->has_ts) {
 		cpu->clock = l->ts;
 		end_leaf(t, c, cpu, context_of(cpu, l));
@@ -515,7 +547,13 @@ static void on_line(struct lines *t, struct cut *c, const struct line *l)
 		cpu->irqs = 0;
 		t->source->lost += l->lost;
 		t->source->uncounted += !l->lost;
+		cpu->lost = true;
 		cut_lost(c, l->cpu, cpu->clock);
+		break;
+	case LINE_CUT:
+		if (!t->source->cuts++)
+			t->source->first_cut = t->lines;
+		cut_hole(c, l->has_cpu ? l->cpu : NONE);
 		break;
 	default:
 		break;

@@ -28,6 +28,7 @@ static struct json_object *source_object(const struct source *s)
 	json_number(o, "broken", s->broken);
 	json_number(o, "cut_off", s->cut);
 	json_number(o, "gaps", s->gaps);
+	json_number(o, "cuts", s->cuts);
 	json_number(o, "lost", s->lost);
 	json_string(o, "sleep_time",
 		    s->sleep_off ? "off" :
@@ -263,6 +264,7 @@ struct json_object *result_object(const struct result *r)
 	struct json_object *o = json_object_new_object();
 	struct json_object *a = json_object_new_array();
 	const struct ranking *k = &r->ranking;
+	char text[2048];
 	u32 i;
 
 	json_string(o, "tool", PROGRAM " " TRACERIG_VERSION);
@@ -280,7 +282,10 @@ struct json_object *result_object(const struct result *r)
 	json_object_object_add(o, "causes", a);
 	json_number(o, "unmatched", k->unmatched);
 	json_number(o, "throughout", k->throughout);
+	json_boolean(o, "undecided", k->undecided);
 	json_boolean(o, "spread", k->spread);
+	if (result_verdict(r, text, sizeof(text)))
+		json_string(o, "verdict", text);
 	json_number(o, "causes_found", k->nr);
 	json_object_object_add(o, "patterns", patterns_object(&r->nearest));
 	add_cdf(o, r, SIDE_TRACE, "cdf");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The result for people: the verdict first, then its evidence. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,14 +53,19 @@ static void print_lost(struct result *r, const struct source *s)
 {
 	char a[96], b[96];
 
-	fprintf(r->out, "  %s skipped; ", counted(a, s->broken, "execution"));
-	if (s->lost)
-		fprintf(r->out, "%s%s ", s->uncounted ? "at least " : "",
+	fprintf(r->out, "  %s skipped", counted(a, s->broken, "execution"));
+	if (s->gaps && s->lost)
+		fprintf(r->out, "; %s%s", s->uncounted ? "at least " : "",
 			counted(a, s->lost, "record"));
-	else
-		fprintf(r->out, "records ");
-	fprintf(r->out, "lost in %s (-b makes buffers larger)\n",
-		counted(b, s->gaps, "gap"));
+	else if (s->gaps)
+		fprintf(r->out, "; records");
+	if (s->gaps)
+		fprintf(r->out, " lost in %s (-b makes buffers larger)",
+			counted(b, s->gaps, "gap"));
+	if (s->cuts)
+		fprintf(r->out, "; lines missing or cut in %s, first line %s",
+			counted(a, s->cuts, "place"), number(b, s->first_cut));
+	fprintf(r->out, "\n");
 }
 
 static void print_source(struct result *r, const struct source *s)
@@ -70,11 +76,14 @@ static void print_source(struct result *r, const struct source *s)
 		counted(a, s->executions, "execution"),
 		r->paths.functions.name[r->paths.entry],
 		counted(b, s->records, "record"), (s->last - s->first) / 1e9);
-	if (s->began + s->ended)
+	if (s->began)
 		fprintf(r->out,
-			"  skipped: %s that began before the recording, %s that ended after it\n",
-			counted(a, s->began, "execution"), number(b, s->ended));
-	if (s->broken || s->gaps)
+			"  %s skipped that began before the recording\n",
+			counted(a, s->began, "execution"));
+	if (s->ended)
+		fprintf(r->out, "  %s skipped that ended after the recording\n",
+			counted(a, s->ended, "execution"));
+	if (s->broken || s->gaps || s->cuts)
 		print_lost(r, s);
 	if (s->cut)
 		fprintf(r->out, "  %s cut off at %u functions\n",
@@ -90,16 +99,18 @@ static void print_source(struct result *r, const struct source *s)
 static void print_chart(struct result *r)
 {
 	const struct limit *l = &r->limit;
-	const char *file = r->has_baseline ? r->source[SIDE_BASELINE].file :
-					     "its calm part";
 	char a[96], b[32], c[96];
 
 	if (l->floored)
-		fprintf(r->out, " (--floor: %.0f %% above the centre %s of",
+		fprintf(r->out, " (the floor, %.0f %% above the centre %s of",
 			100 * r->floor, duration(b, l->center));
 	else
 		fprintf(r->out, " (median chart of");
-	fprintf(r->out, " %s of %s", counted(a, l->learnt, "execution"), file);
+	if (r->has_baseline)
+		fprintf(r->out, " %s of %s", counted(a, l->learnt, "execution"),
+			r->source[SIDE_BASELINE].file);
+	else
+		fprintf(r->out, " %s", counted(a, l->learnt, "calm execution"));
 	if (!l->floored)
 		fprintf(r->out, ", centre %s", duration(b, l->center));
 	if (r->has_baseline && l->set_aside)
@@ -130,31 +141,11 @@ static void print_limit(struct result *r)
 	fprintf(r->out, "warning: %s\n", text);
 }
 
-static void print_healthy(struct result *r)
-{
-	const struct limit *l = &r->limit;
-	char a[96];
-
-	fprintf(r->out, "\n%sLooks healthy:%s ", bold(r, true), bold(r, false));
-	if (!l->nr[1])
-		fprintf(r->out, "no execution is above the limit.\n");
-	else if (r->has_baseline)
-		fprintf(r->out,
-			"%s, with no more delay than in the baseline.\n",
-			counted(a, l->nr[1], "slow execution"));
-	else
-		fprintf(r->out, "%s, no more than by chance.\n",
-			counted(a, l->nr[1], "slow execution"));
-}
-
-static void print_cause(struct result *r, const struct cause *c, u32 nr)
+static void print_cause(struct result *r, const struct cause *c)
 {
 	char text[1024], a[96], b[96], f[32];
 	double n = c->executions;
 
-	cause_headline(r, c, text, sizeof(text));
-	fprintf(r->out, "\n%s%u. %s%s\n", bold(r, true), nr, text,
-		bold(r, false));
 	print_factor(f, factor_of(c->self, c->normal_self));
 	fprintf(r->out, "   %s instead of %s (%s), %.1f %% of the time of ",
 		duration(a, c->self / n), duration(b, c->normal_self / n), f,
@@ -162,12 +153,18 @@ static void print_cause(struct result *r, const struct cause *c, u32 nr)
 	fprintf(r->out,
 		"%s, %.0f %% of all delay; explains %.0f %% of the delay of %s\n",
 		counted(a, c->executions, "slow execution"),
-		r->ranking.excess > 0 ? 100 * c->excess / r->ranking.excess : 0,
+		r->ranking.excess > 0 ?
+			fmin(100 * c->excess / r->ranking.excess, 100) :
+			0,
 		100 * c->explained,
 		c->executions == 1 ? "this execution" : "these executions");
 	cause_waits(r, c, text, sizeof(text));
 	if (*text)
 		fprintf(r->out, "   waits: %s\n", text);
+	if (c->executions > 1 && 2 * c->most > c->excess)
+		fprintf(r->out,
+			"   one execution has %.0f %% of this delay: %s\n",
+			100 * c->most / c->excess, duration(a, c->most));
 	if (c->preempted > 0)
 		fprintf(r->out, "   preempted meanwhile: %s, not counted\n",
 			duration(a, c->preempted / n));
@@ -177,6 +174,25 @@ static void print_cause(struct result *r, const struct cause *c, u32 nr)
 	exec_chain(r, &r->paths.exec[c->worst], c->worst_pos, text,
 		   sizeof(text));
 	fprintf(r->out, "   path: %s\n", text);
+}
+
+/* What there is instead of named causes: with the one that has most of the delay */
+static void print_verdict(struct result *r)
+{
+	const struct ranking *k = &r->ranking;
+	char text[1024];
+	int colon;
+
+	if (!result_verdict(r, text, sizeof(text)))
+		return;
+	colon = strcspn(text, ":");
+	fprintf(r->out, "\n%s%.*s:%s%s\n", bold(r, true), colon, text,
+		bold(r, false), text + colon + 1);
+	if (!k->spread && !k->undecided)
+		return;
+	cause_headline(r, k->cause, text, sizeof(text));
+	fprintf(r->out, "   The largest part: %s\n", text);
+	print_cause(r, k->cause);
 }
 
 /**
@@ -366,22 +382,6 @@ static void print_cdf(struct result *r)
 	}
 }
 
-static void print_nothing_stands_out(struct result *r)
-{
-	const struct ranking *k = &r->ranking;
-	char text[1024], a[96];
-
-	cause_headline(r, k->cause, text, sizeof(text));
-	fprintf(r->out,
-		"\n%sNothing stands out:%s the delay is spread over %s, as on a busy host.\n"
-		"   The largest part, %.0f %% of all delay: %s\n",
-		bold(r, true), bold(r, false), counted(a, k->nr, "function"),
-		r->ranking.excess > 0 ?
-			100 * k->cause->excess / r->ranking.excess :
-			0,
-		text);
-}
-
 /**
  * result_text - write the result for people
  * @r: the result
@@ -389,20 +389,22 @@ static void print_nothing_stands_out(struct result *r)
 void result_text(struct result *r)
 {
 	const struct ranking *k = &r->ranking;
-	char a[96];
+	char a[96], text[1024];
 	u32 i;
 
 	print_source(r, &r->source[SIDE_TRACE]);
 	if (r->has_baseline)
 		print_source(r, &r->source[SIDE_BASELINE]);
 	print_limit(r);
-	if (r->limit.healthy)
-		print_healthy(r);
-	for (i = 0; i < k->named; i++)
-		print_cause(r, &k->cause[i], i + 1);
-	if (!r->limit.healthy && k->spread)
-		print_nothing_stands_out(r);
-	else if (!r->limit.healthy && k->nr > k->named)
+	for (i = 0; i < k->named; i++) {
+		cause_headline(r, &k->cause[i], text, sizeof(text));
+		fprintf(r->out, "\n%s%u. %s%s\n", bold(r, true), i + 1, text,
+			bold(r, false));
+		print_cause(r, &k->cause[i]);
+	}
+	if (!k->named)
+		print_verdict(r);
+	else if (k->nr > k->named)
 		fprintf(r->out,
 			"\n%s, each of little delay or no more than by chance\n",
 			counted(a, k->nr - k->named, "more cause"));

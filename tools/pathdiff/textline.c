@@ -23,6 +23,9 @@
 #include "cut.h"
 #include "textline.h"
 
+/* Blanks after the column with the duration */
+#define MIN_INDENT 2
+
 /* A name of 15 bytes, a dash, a thread ID, and blanks around them */
 #define MAX_TASK_COLUMN 40
 
@@ -124,14 +127,22 @@ static bool read_flags(const char *s, size_t len, struct line *l)
 	return true;
 }
 
-/* "+ 12.345 us": how long, marked if it is long */
+/* "+ 12.345 us", "$ 1234567 us": how long, marked if it is long; no fraction from 1 s on */
 static bool read_duration(const char *s, size_t len, struct line *l)
 {
 	const char *end = s + len;
+	u64 us;
 
 	if (len && strchr("+!#*@$", *s))
 		s = skip_blanks(s + 1);
-	if (s >= end || !read_time(&s, 1000, &l->duration) || s >= end)
+	if (s >= end)
+		return false;
+	if (!read_time(&s, 1000, &l->duration)) {
+		if (!read_number(&s, &us) || us > U64_MAX / 4000)
+			return false;
+		l->duration = 1000 * us;
+	}
+	if (s >= end)
 		return false;
 	s = skip_blanks(s);
 	if (s + 2 > end || memcmp(s, "us", 2) != 0)
@@ -201,8 +212,8 @@ static void read_event(struct line *l, char *s)
 	l->kind = LINE_EVENT;
 }
 
-/* The function column */
-static void read_function(struct line *l, char *s)
+/* The function column; functions without a recorded caller have an indentation, too */
+static void read_function(struct line *l, char *s, size_t indent)
 {
 	size_t blanks = strspn(s, " "), len;
 	const char *rest;
@@ -214,8 +225,12 @@ static void read_function(struct line *l, char *s)
 	if (!*s) {
 		if (comment)
 			read_event(l, comment);
+		else if (l->has_duration)
+			l->kind = LINE_CUT;
 		return;
 	}
+	if (s[0] == '/' && s[1] == '*')
+		return;
 	if (*s == '}') {
 		l->kind = LINE_LEAVE;
 		if (!comment)
@@ -228,9 +243,11 @@ static void read_function(struct line *l, char *s)
 			set_name(l, comment, len);
 		return;
 	}
+	/* What is no call has been wrapped or cut off, or has lost its indentation */
+	l->kind = LINE_CUT;
 	len = function_name(s);
 	rest = s + len;
-	if (!len || *rest != '(')
+	if (!len || *rest != '(' || blanks < indent)
 		return;
 	set_name(l, s, len);
 	if (s[strlen(s) - 1] == '{')
@@ -259,6 +276,8 @@ static char *read_task_column(struct line *l, char *from)
 /* Columns up to the function: task, context and duration, each with "|" after it */
 static void read_columns(struct line *l, char *s)
 {
+	size_t indent = 0;
+
 	for (;;) {
 		char *bar = strchr(s, '|'), *from = s, *to = bar;
 
@@ -275,6 +294,7 @@ static void read_columns(struct line *l, char *s)
 		if (l->kind != LINE_OTHER)
 			return;
 		if (from == to || read_duration(from, to - from, l)) {
+			indent = MIN_INDENT;
 			s = bar + 1;
 			break;
 		}
@@ -286,7 +306,7 @@ static void read_columns(struct line *l, char *s)
 			break;
 		s = bar + 1;
 	}
-	read_function(l, s);
+	read_function(l, s, indent);
 }
 
 /* " 0)  bash-1  =>  sshd-2" */
@@ -324,12 +344,18 @@ static void read_graph(struct line *l, char *s)
 	}
 	p = skip_blanks(s);
 	if (read_number(&p, &n) && *p == ')' && n <= U32_MAX) {
+		l->has_cpu = true;
 		l->cpu = n;
 		s += p + 1 - s;
 		if (read_switched(l, s))
 			return;
 	}
 	read_columns(l, s);
+	/* Prose is none: it has neither CPU nor columns */
+	if (l->kind == LINE_CUT && !(l->has_cpu && strchr(s, '|')))
+		l->kind = LINE_OTHER;
+	if (l->kind == LINE_OTHER && l->has_cpu && !*skip_blanks(s))
+		l->kind = LINE_CUT;
 }
 
 /*
@@ -371,6 +397,7 @@ static bool read_report(struct line *l, char *s)
 	}
 	l->has_task = line_task(s, len, &l->task);
 	l->has_ts = true;
+	l->has_cpu = true;
 	l->cpu = cpu;
 	l->ts = ts;
 	read_event(l, s + (p + 1 - s));
@@ -386,6 +413,32 @@ static bool read_report(struct line *l, char *s)
 			l->has_task = false;
 	}
 	return true;
+}
+
+/* "...", "[...]", "[snip]", ":" and the like, instead of lines */
+static bool is_ellipsis(const char *s)
+{
+	static const char *const words[] = { "snip", "snipped", "cut",
+					     "skip", "skipped", NULL };
+	char word[16] = "";
+	size_t len = 0, dots = 0, i;
+
+	for (; *s; s++) {
+		if (isalpha((unsigned char)*s) && len < sizeof(word) - 1)
+			word[len++] = tolower((unsigned char)*s);
+		else if (!strncmp(s, "\xe2\x80\xa6", 3))
+			dots += 3;
+		else if (*s == '.' || *s == ':')
+			dots += *s == ':' ? 3 : 1;
+		else if (!strchr("[]<>()-\x80\xa6", *s) &&
+			 !isspace((unsigned char)*s))
+			return false;
+	}
+	for (i = 0; len && words[i]; i++) {
+		if (!strcmp(word, words[i]))
+			return true;
+	}
+	return !len && dots >= 3;
 }
 
 /* "CPU:1 [LOST 12 EVENTS]", and trace-cmd's "CPU:1 [12 EVENTS DROPPED]" */
@@ -411,6 +464,37 @@ static bool read_lost(struct line *l, const char *s)
 	return true;
 }
 
+/* No-break spaces, as web pages have them, become blanks */
+static void mend_blanks(char *text)
+{
+	char *to = strstr(text, "\xc2\xa0"), *from = to;
+
+	while (from && *from) {
+		from += !strncmp(from, "\xc2\xa0", 2);
+		*to++ = *from == '\xa0' ? ' ' : *from;
+		from++;
+	}
+	if (to)
+		*to = '\0';
+}
+
+/* Skip quotation marks of a mail, and the time stamp of the kernel log: "[   12.345678] " */
+static char *skip_prefix(char *text)
+{
+	const char *p;
+	u64 ns;
+
+	mend_blanks(text);
+	while (*text == '>')
+		text += 1 + (text[1] == ' ');
+	if (*text != '[')
+		return text;
+	p = skip_blanks(text + 1);
+	if (!read_time(&p, 1000000000, &ns) || p[0] != ']' || p[1] != ' ')
+		return text;
+	return text + (p + 2 - text);
+}
+
 /**
  * line_parse - parse a line
  * @l: it
@@ -422,16 +506,14 @@ void line_parse(struct line *l, char *text)
 	size_t len;
 
 	l->kind = LINE_OTHER;
-	l->has_ts = l->has_task = false;
+	l->has_cpu = l->has_ts = l->has_task = false;
 	l->has_duration = l->has_flags = false;
 	l->flags = 0;
 	l->duration = 0;
 	l->lost = 0;
 	l->name[0] = '\0';
 	l->fields = "";
-	/* Quotation marks of a mail */
-	while (*text == '>')
-		text += 1 + (text[1] == ' ');
+	text = skip_prefix(text);
 	len = strlen(text);
 	while (len && isspace((unsigned char)text[len - 1]))
 		text[--len] = '\0';
@@ -446,9 +528,10 @@ void line_parse(struct line *l, char *text)
 		}
 		return;
 	}
-	if (read_lost(l, text) || read_report(l, text))
-		return;
-	read_graph(l, text);
+	if (is_ellipsis(text))
+		l->kind = LINE_CUT;
+	else if (!read_lost(l, text) && !read_report(l, text))
+		read_graph(l, text);
 }
 
 /* Where a field's value begins: after "key=" at the beginning of a word */

@@ -21,6 +21,7 @@
  * @LINE_EVENT: an event: its name is in @name, its fields begin at @fields
  * @LINE_STACK: a function of a stack: " => foo"
  * @LINE_LOST: events of a CPU were lost
+ * @LINE_CUT: lines are missing ("[...]"), or a part of this one is
  */
 enum line_kind {
 	LINE_OTHER,
@@ -33,6 +34,7 @@ enum line_kind {
 	LINE_EVENT,
 	LINE_STACK,
 	LINE_LOST,
+	LINE_CUT,
 };
 
 /**
@@ -48,6 +50,7 @@ struct line_task {
 /**
  * struct line - a line, parsed
  * @kind:	an enum line_kind
+ * @has_cpu:	@cpu is known
  * @has_ts:	@ts is known
  * @has_task:	@task is known
  * @has_duration: @duration is known
@@ -65,6 +68,7 @@ struct line_task {
  */
 struct line {
 	enum line_kind kind;
+	bool has_cpu;
 	bool has_ts;
 	bool has_task;
 	bool has_duration;

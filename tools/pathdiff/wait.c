@@ -342,6 +342,27 @@ static void add_source(struct interrupt *i, enum irq_class irq,
 	}
 }
 
+/* What begins and ends an interrupt, softirqs after it included: it does not name it */
+static bool is_frame_of_irq(const struct strings *functions, u32 function)
+{
+	const char *name = functions->name[function];
+
+	return !strncmp(name, "irq_e", 5) || !strncmp(name, "__irq_e", 7);
+}
+
+/* Of two outermost functions of a context: does the second one name it? */
+static bool names_better(const struct strings *functions,
+			 const struct irq_part *p, u32 function, u64 time)
+{
+	bool was, is;
+
+	if (!p->outer_time)
+		return true;
+	was = is_frame_of_irq(functions, p->outer);
+	is = is_frame_of_irq(functions, function);
+	return was == is ? time >= p->outer_time : was;
+}
+
 /**
  * wait_irq_self - a function of an interrupt has returned
  * @c: the file
@@ -362,7 +383,7 @@ void wait_irq_self(struct cut *c, struct thread *t, const struct frame *f,
 		p->hot_self = self;
 	}
 	if ((f[-1].kind != FRAME_IRQ || f[-1].irq != f->irq) &&
-	    time >= p->outer_time) {
+	    names_better(functions, p, f->function, time)) {
 		p->outer = f->function;
 		p->outer_time = time;
 	}
