@@ -85,6 +85,8 @@ both case lost 4
 # --- a block is damaged: a line says where, and the rest is read
 # complains WHAT REASON: of one block
 complains() {
+	shown blocks open -o -
+	[ "$(wc -l <blocks.err)" -eq 1 ] || wrong "$1: open: not one line: $(cat blocks.err)"
 	shown blocks explain
 	[ "$(wc -l <blocks.err)" -eq 1 ] || wrong "$1: not one line: $(cat blocks.err)"
 	grep -qE "^tracerig explain: \./trace\.dat:[0-9]+: damaged: $2; of [0-9]+ blocks, 1 cannot be read$" blocks.err ||
