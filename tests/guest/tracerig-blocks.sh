@@ -3,8 +3,8 @@
 # vm: --cpus 2
 # timeout: 200
 #
-# tracerig explain names what ran instead and who woke whom, of a real recording with its
-# scheduling events in schedz's blocks alone, with and without the format of these. A watch
+# tracerig explain names what ran instead and what woke the thread, of a real recording with
+# its scheduling events in schedz's blocks alone, with and without the format of these. A watch
 # cannot record them.
 set -euo pipefail
 # shellcheck source=tests/lib.bash
@@ -48,5 +48,5 @@ for how in "-e schedz:schedz_block" "-e sched -O schedz"; do
 	explains holder 'blocked until holder-PID woke it'
 done
 
-! tracerig watch --dir=cases disk -e schedz:schedz_block >out 2>err || die "a watch with blocks"
+! timeout 60 tracerig watch --dir=cases disk -e schedz:schedz_block >out 2>err || die "a watch with blocks"
 grep -q 'schedz:schedz_block.*: Device or resource busy' err || die "not reported: $(cat err)"
