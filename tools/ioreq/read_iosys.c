@@ -749,7 +749,7 @@ int model_read(struct guard *g, struct model *s, u32 host)
 	int status;
 
 	guard_file(g, s->host[host].file);
-	r = records_open(g, s->host[host].file, s->instance);
+	r = records_open_expanded(g, s->host[host].file, s->instance);
 	if (!r)
 		return EXIT_FAILURE;
 	status = read_records(g, s, host, r);

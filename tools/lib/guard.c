@@ -84,6 +84,7 @@ struct watch {
 	size_t noise_len;
 	char reason[TEXT_MAX + 1];
 	int reason_kind;
+	char note[TEXT_MAX + 1]; /* the last one about this file */
 	bool crashed;
 	char file[TEXT_MAX + 1];
 };
@@ -255,10 +256,14 @@ static void complain(struct watch *w, const char *text)
 static void hear(struct watch *w, int kind, const char *text)
 {
 	if (kind == SAY_NOTE) {
-		complain(w, text);
+		/* A file that is read twice has the same fault twice */
+		if (strcmp(w->note, text) != 0)
+			complain(w, text);
+		strcpy(w->note, text);
 		return;
 	}
 	if (kind == SAY_FILE) {
+		*w->note = '\0';
 		strcpy(w->file, text);
 		return;
 	}

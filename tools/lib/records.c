@@ -6,7 +6,6 @@
  * its next record is later than that of the runner-up; records of the same time
  * come in order of their CPUs. Pages that were read are given back to the kernel.
  */
-#include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include <kbuffer.h>
 #include <trace-cmd.h>
 
+#include "blocks.h"
 #include "instance.h"
 #include "memory.h"
 #include "records.h"
@@ -35,6 +35,9 @@
  * struct stream - the records of one CPU
  * @head:	the next one
  * @there:	@head is valid
+ * @ring:	with blocks, the next record of the ring buffer
+ * @ring_there:	@ring is valid
+ * @expanded:	with blocks, @head is an event of one, not @ring
  * @cpu:	which CPU
  * @kbuf:	the current page
  * @loaded:	there is one
@@ -49,6 +52,9 @@
 struct stream {
 	struct record head;
 	bool there;
+	struct record ring;
+	bool ring_there;
+	bool expanded;
 	u32 cpu;
 	struct kbuffer *kbuf;
 	bool loaded;
@@ -68,6 +74,8 @@ struct stream {
  * @handle:	libtracecmd's
  * @instance:	libtracecmd's handle of a trace instance, or NULL
  * @map:	the file, or NULL: libtracecmd reads it
+ * @blocks:	its blocks, or NULL
+ * @expanding:	their events come in their place
  * @stream:	one for each CPU
  * @nr:		number of them
  * @now:	the one that is read
@@ -84,6 +92,8 @@ struct records {
 	struct tracecmd_input *handle;
 	struct tracecmd_input *instance;
 	u8 *map;
+	struct blocks *blocks;
+	bool expanding;
 	struct stream *stream;
 	u32 nr;
 	struct stream *now;
@@ -216,12 +226,45 @@ static void advance_library(struct records *r, struct stream *s)
 	s->last = s->head.ts;
 }
 
-static void advance(struct records *r, struct stream *s)
+static void advance_ring(struct records *r, struct stream *s)
 {
 	if (r->map)
 		advance_mapped(r, s);
 	else
 		advance_library(r, s);
+}
+
+/* The next record that is not a block whose events are read; other records may be lost, too */
+static void advance_others(struct records *r, struct stream *s)
+{
+	bool lost = false;
+
+	advance_ring(r, s);
+	while (s->there && !r->status && blocks_has(r->blocks, &s->head)) {
+		lost |= s->head.lost && !r->blocks->strict;
+		advance_ring(r, s);
+	}
+	s->head.lost |= lost;
+}
+
+static void advance(struct records *r, struct stream *s)
+{
+	if (!r->expanding) {
+		advance_ring(r, s);
+		return;
+	}
+	if (!s->expanded) {
+		advance_others(r, s);
+		s->ring = s->head;
+		s->ring_there = s->there;
+	}
+	s->head = s->ring;
+	s->expanded = blocks_next(r->blocks, s->cpu,
+				  s->ring_there ? s->ring.ts : U64_MAX,
+				  &s->head);
+	s->there = s->ring_there || s->expanded;
+	if (r->blocks->status)
+		r->status = r->blocks->status;
 }
 
 static bool is_before(const struct stream *a, const struct stream *b)
@@ -303,6 +346,9 @@ static void rewind_stream(struct records *r, struct stream *s)
 	s->loaded = false;
 	s->last = 0;
 	s->rewound = true;
+	s->expanded = false;
+	if (r->expanding)
+		blocks_rewind(r->blocks, s->cpu);
 	advance(r, s);
 }
 
@@ -355,7 +401,7 @@ void records_quiet(struct records *r)
  * @r: the file
  * @cpu: the CPU
  * @offset: where a record of it is, as struct record has it: the next one is read next;
- *	0: the first record is
+ *	0: the first record is. Not after records_expand()
  */
 void records_go_after(struct records *r, u32 cpu, u64 offset)
 {
@@ -504,6 +550,90 @@ struct records *records_open_clock(struct guard *g, const char *file,
 	return open_file(g, file, instance, true);
 }
 
+static bool has_stream(const struct records *r, u32 cpu)
+{
+	u32 i;
+
+	for (i = 0; i < r->nr; i++) {
+		if (r->stream[i].cpu == cpu)
+			return true;
+	}
+	return false;
+}
+
+/* A CPU's blocks may be in the ring buffer of another one, and its own be empty */
+static void add_streams(struct records *r)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < r->blocks->cpus; cpu++) {
+		if (!r->blocks->stream[cpu].nr || has_stream(r, cpu))
+			continue;
+		r->stream =
+			xreallocarray(r->stream, r->nr + 1, sizeof(*r->stream));
+		memset(&r->stream[r->nr], 0, sizeof(*r->stream));
+		add_stream(r, cpu, 0, 0);
+	}
+}
+
+/**
+ * records_expand - read the events of schedz's blocks as ordinary records
+ * @r: the file, just opened; the events' descriptions are added to it if it has none
+ * @strict: a block that cannot be read is a failure; otherwise a note says so, and the
+ *	record after it is one after lost records
+ *
+ * Return: 0, or EXIT_FAILURE after guard_fail().
+ */
+int records_expand(struct records *r, bool strict)
+{
+	struct blocks *b;
+	const char *wrong;
+	char why[200];
+
+	r->blocks = b = blocks_read(r->guard, r, strict);
+	if (b->status)
+		return b->status;
+	if (!b->nr && !b->nr_bad)
+		return records_rewind(r);
+	if (r->info.tsc || r->info.shifted) {
+		snprintf(
+			why, sizeof(why),
+			"has times that were converted from those of its clock, but the times in blocks were not: record with another clock");
+	} else if ((wrong = blocks_layouts(b, r->info.long_size))) {
+		snprintf(why, sizeof(why),
+			 "has events %s with other fields than Linux 6.12",
+			 wrong);
+	} else {
+		add_streams(r);
+		r->expanding = true;
+		return records_rewind(r);
+	}
+	if (strict)
+		return guard_fail(r->guard, GUARD_NOWHERE, "%s", why);
+	guard_note(r->guard, "%s; its blocks are not read", why);
+	return records_rewind(r);
+}
+
+/**
+ * records_open_expanded - open a file, whose blocks of schedz are read as their events
+ * @g: the guard
+ * @file: its name
+ * @instance: as for records_open()
+ *
+ * Return: as records_open().
+ */
+struct records *records_open_expanded(struct guard *g, const char *file,
+				      const char *instance)
+{
+	struct records *r = records_open(g, file, instance);
+
+	if (r && records_expand(r, false)) {
+		records_close(r);
+		return NULL;
+	}
+	return r;
+}
+
 /**
  * records_close - close a file
  * @r: the file, or NULL
@@ -526,6 +656,7 @@ void records_close(struct records *r)
 	if (r->handle)
 		tracecmd_close(r->handle);
 	tracefile_free(&r->info);
+	blocks_free(r->blocks);
 	free(r->stream);
 	free(r);
 }
@@ -575,143 +706,19 @@ u32 records_cpus(const struct records *r)
 }
 
 /**
- * number_of - how to read a field that is a number
- * @n: where to put it; of size 0 if it is none
- * @tep: the event formats of the file
- * @f: the field, or NULL
- *
- * Return: true if it is one.
- */
-bool number_of(struct number *n, struct tep_handle *tep,
-	       const struct tep_format_field *f)
-{
-	memset(n, 0, sizeof(*n));
-	if (!f || f->offset < 0 || f->offset >= 4096 ||
-	    (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8) ||
-	    f->flags & (TEP_FIELD_IS_STRING | TEP_FIELD_IS_DYNAMIC))
-		return false;
-	n->offset = f->offset;
-	n->size = f->size;
-	n->is_signed = f->flags & TEP_FIELD_IS_SIGNED;
-	n->swap = tep_is_file_bigendian(tep) != tep_is_local_bigendian(tep);
-	return true;
-}
-
-/**
- * number_find - find a field that is a number
- * @n: where to put it; of size 0 if there is none
+ * records_are_mapped - whether the data of records stays where it is
  * @r: the file
- * @event: the event, or NULL
- * @name: the field's name
- *
- * Return: true if there is one.
  */
-bool number_find(struct number *n, const struct records *r,
-		 struct tep_event *event, const char *name)
+bool records_are_mapped(const struct records *r)
 {
-	return number_of(n, records_tep(r),
-			 event ? tep_find_any_field(event, name) : NULL);
+	return r->map;
 }
 
 /**
- * number_swapped - read a number of another size or byte order than number_get() handles
- * @n: the field
- * @from: where it is
+ * records_blocks - the blocks of a file
+ * @r: the file, after records_expand()
  */
-u64 number_swapped(const struct number *n, const u8 *from)
+struct blocks *records_blocks(const struct records *r)
 {
-	unsigned int shift = 64 - 8 * n->size;
-	u64 value = 0;
-	u16 half;
-	u32 word;
-
-	switch (n->size) {
-	case 1:
-		value = *from;
-		break;
-	case 2:
-		memcpy(&half, from, sizeof(half));
-		value = n->swap ? bswap_16(half) : half;
-		break;
-	case 4:
-		memcpy(&word, from, sizeof(word));
-		value = n->swap ? bswap_32(word) : word;
-		break;
-	case 8:
-		memcpy(&value, from, sizeof(value));
-		return n->swap ? bswap_64(value) : value;
-	}
-	return n->is_signed && n->size ? (u64)((s64)(value << shift) >> shift) :
-					 value;
-}
-
-/**
- * array_find - find a field that is an array or a string
- * @event: the event, or NULL
- * @name: the field's name
- *
- * Return: the field, or NULL if there is none.
- */
-struct tep_format_field *array_find(struct tep_event *event, const char *name)
-{
-	struct tep_format_field *f = event ? tep_find_field(event, name) : NULL;
-
-	return f && f->flags & TEP_FIELD_IS_ARRAY ? f : NULL;
-}
-
-/**
- * array_get - find an array or a string in a record
- * @f: the field, or NULL
- * @record: the record's fields
- * @size: their size
- * @data: where to put its address
- * @len: where to put its size in bytes
- *
- * Return: false if it is not within the record.
- */
-bool array_get(const struct tep_format_field *f, const void *record, u32 size,
-	       const u8 **data, u32 *len)
-{
-	u32 at, loc;
-
-	if (!f || f->offset < 0 || f->size < 0 || (u32)f->offset > size ||
-	    (u32)f->size > size - f->offset)
-		return false;
-	at = f->offset;
-	*len = f->size;
-	if (f->flags & TEP_FIELD_IS_DYNAMIC) {
-		if (f->size != 4)
-			return false;
-		loc = tep_read_number(f->event->tep, (u8 *)record + at, 4);
-		at = (loc & 0xffff) +
-		     (f->flags & TEP_FIELD_IS_RELATIVE ? at + 4 : 0);
-		*len = loc >> 16;
-	}
-	*data = (const u8 *)record + at;
-	return at <= size && *len <= size - at;
-}
-
-/**
- * array_text - copy a string from a record
- * @f: the field, or NULL
- * @rec: the record
- * @buf: where to put it; empty if it is not within the record
- * @size: size of @buf; a longer string is cut off
- *
- * Return: false if it is not within the record.
- */
-bool array_text(const struct tep_format_field *f, const struct record *rec,
-		char *buf, size_t size)
-{
-	const u8 *data;
-	u32 len;
-
-	*buf = '\0';
-	if (!array_get(f, rec->data, rec->size, &data, &len))
-		return false;
-	if (len > size - 1)
-		len = size - 1;
-	memcpy(buf, data, len);
-	buf[len] = '\0';
-	return true;
+	return r->blocks;
 }

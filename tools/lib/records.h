@@ -12,6 +12,7 @@
 
 #include "guard.h"
 
+struct blocks;
 struct records;
 struct tracefile_info;
 struct tracecmd_input;
@@ -59,6 +60,9 @@ struct records *records_open(struct guard *g, const char *file,
 			     const char *instance);
 struct records *records_open_clock(struct guard *g, const char *file,
 				   const char *instance);
+struct records *records_open_expanded(struct guard *g, const char *file,
+				      const char *instance);
+int records_expand(struct records *r, bool strict);
 void records_close(struct records *r);
 int records_rewind(struct records *r);
 void records_only(struct records *r, u32 cpu);
@@ -71,6 +75,8 @@ const struct tracefile_info *records_outline(const struct records *r);
 struct tracecmd_input *records_handle(const struct records *r);
 struct tep_handle *records_tep(const struct records *r);
 u32 records_cpus(const struct records *r);
+bool records_are_mapped(const struct records *r);
+struct blocks *records_blocks(const struct records *r);
 
 bool number_of(struct number *n, struct tep_handle *tep,
 	       const struct tep_format_field *f);

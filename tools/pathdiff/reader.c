@@ -582,7 +582,8 @@ static int open_records(struct reader *r, const struct read_options *o)
 {
 	int status;
 
-	r->records = records_open(r->guard, r->source->file, o->instance);
+	r->records =
+		records_open_expanded(r->guard, r->source->file, o->instance);
 	if (!r->records)
 		return EXIT_FAILURE;
 	r->cpus = records_cpus(r->records);

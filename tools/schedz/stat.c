@@ -66,19 +66,17 @@ static void count(const struct schedz_event *event, void *arg)
 
 static int sum_cpu(struct trace *t, unsigned int cpu, struct sums *s)
 {
-	struct schedz_decoder *decoder = xzalloc(schedz_decoder_size());
-	const struct stream *stream = &t->stream[cpu];
+	const struct block_stream *stream = &t->blocks->stream[cpu];
 	int status = 0;
 	size_t i;
 
 	for (i = 0; i < stream->nr && !status; i++) {
-		status = trace_decode(t, decoder, &stream->block[i], count, s);
+		status = blocks_decode(t->blocks, &stream->block[i], count, s);
 		s->blocks++;
-		s->lost += trace_gap(stream, i);
+		s->lost += blocks_gap(stream, i);
 		/* 28: the record's header in the ring buffer, and its fields before the block */
 		s->bytes += stream->block[i].len + 28;
 	}
-	free(decoder);
 	return status;
 }
 
@@ -127,7 +125,8 @@ static void print_text(FILE *out, const struct trace *t, const struct sums *cpu,
 	char name[16];
 
 	fprintf(out, "%s: %llu events in blocks, %llu other events, ", t->file,
-		(unsigned long long)all->events, (unsigned long long)t->others);
+		(unsigned long long)all->events,
+		(unsigned long long)t->blocks->others);
 	if (t->ticks)
 		fprintf(out, "%" PRIu64 " ticks of %s\n\n",
 			all->last - all->first, t->clock);
@@ -173,7 +172,7 @@ static void print_json(FILE *out, const struct trace *t, const struct sums *cpu,
 	struct json_object *list = json_object_new_array();
 	unsigned int i;
 
-	json_number(o, "others", t->others);
+	json_number(o, "others", t->blocks->others);
 	json_string(o, "clock", t->clock);
 	for (i = 0; i < t->cpus; i++)
 		json_object_array_add(list, object(&cpu[i]));
@@ -261,7 +260,7 @@ int stat_print(struct guard *g, FILE *out, const char *file,
 	unsigned int i;
 	int status = trace_open(&t, g, file, instance);
 
-	if (!status && !t.blocks && !ledger)
+	if (!status && !t.blocks->nr && !ledger)
 		status =
 			guard_fail(g, GUARD_NOWHERE, "has no blocks of schedz");
 	if (!status)

@@ -74,7 +74,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Show where the time of a case's operation went: other tasks, interrupts, waits "
-	"for a wake-up, a device's queue or the device. pathdiff, ioreq and lbrtime are asked "
+	"for a wake-up, a device's queue or the device, by events of scheduling (or blocks of "
+	"schedz), interrupts and block requests. pathdiff, ioreq and lbrtime are asked "
 	"as well if the recording has events for them.\n\n"
 	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
 	"\v"

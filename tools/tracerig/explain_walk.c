@@ -729,7 +729,7 @@ int explain_read(struct guard *g, struct explain *x)
 	int status;
 	size_t i;
 
-	w.r = records_open(g, x->file, NULL);
+	w.r = records_open_expanded(g, x->file, NULL);
 	if (!w.r)
 		return EXIT_FAILURE;
 	w.cpus = records_cpus(w.r);

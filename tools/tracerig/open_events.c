@@ -429,7 +429,7 @@ int open_events_read(struct guard *g, const char *file,
 	struct reading d = { .to = events };
 	int status = 0;
 
-	d.r = records_open(g, file, NULL);
+	d.r = records_open_expanded(g, file, NULL);
 	if (!d.r)
 		return EXIT_FAILURE;
 	events->requests = blk_requests_new();

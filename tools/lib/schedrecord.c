@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Makes records of ordinary scheduling events. */
+/* Makes records of ordinary scheduling events. See schedrecord.h. */
+#include <event-parse.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedz.h"
+#include "memory.h"
+#include "schedrecord.h"
 
 /* Where a record's field is in struct schedz_event */
 enum source {
@@ -286,8 +288,8 @@ void layouts_free(struct layouts *l)
 		free(l->format[kind]);
 }
 
-static void put(const struct layouts *l, const struct layout *k, uint8_t *rec,
-		enum source source, uint64_t value)
+static void put(const struct layouts *l, const struct layout *k, u8 *rec,
+		enum source source, u64 value)
 {
 	int at = k->offset[source];
 	unsigned int i, size = k->width[source];
@@ -297,7 +299,7 @@ static void put(const struct layouts *l, const struct layout *k, uint8_t *rec,
 			i < 8 ? value >> (8 * i) : 0;
 }
 
-static void put_comm(const struct layout *k, uint8_t *rec, enum source source,
+static void put_comm(const struct layout *k, u8 *rec, enum source source,
 		     const struct schedz_task *task)
 {
 	if (k->offset[source] >= 0)
@@ -312,7 +314,7 @@ static void put_comm(const struct layout *k, uint8_t *rec, enum source source,
  *
  * Return: length of the record.
  */
-unsigned int record_make(const struct layouts *l, uint8_t *rec,
+unsigned int record_make(const struct layouts *l, u8 *rec,
 			 const struct schedz_event *e)
 {
 	const struct layout *k = &l->kind[e->kind];
@@ -322,17 +324,17 @@ unsigned int record_make(const struct layouts *l, uint8_t *rec,
 	put(l, k, rec, COMMON_TYPE, k->id);
 	put(l, k, rec, COMMON_FLAGS, e->flags);
 	put(l, k, rec, COMMON_PREEMPT, e->preempt_count);
-	put(l, k, rec, COMMON_PID, (int64_t)e->common_pid);
+	put(l, k, rec, COMMON_PID, (s64)e->common_pid);
 	put_comm(k, rec, TASK_COMM, &e->task);
-	put(l, k, rec, TASK_PID, (int64_t)e->task.pid);
-	put(l, k, rec, TASK_PRIO, (int64_t)e->task.prio);
+	put(l, k, rec, TASK_PID, (s64)e->task.pid);
+	put(l, k, rec, TASK_PRIO, (s64)e->task.prio);
 	put_comm(k, rec, OTHER_COMM, &e->other);
-	put(l, k, rec, OTHER_PID, (int64_t)e->other.pid);
-	put(l, k, rec, OTHER_PRIO, (int64_t)e->other.prio);
+	put(l, k, rec, OTHER_PID, (s64)e->other.pid);
+	put(l, k, rec, OTHER_PRIO, (s64)e->other.prio);
 	put(l, k, rec, STATE, e->state);
-	put(l, k, rec, CPU, (int64_t)e->cpu);
-	put(l, k, rec, DEST_CPU, (int64_t)e->dest_cpu);
-	put(l, k, rec, OLD_PID, (int64_t)e->old_pid);
+	put(l, k, rec, CPU, (s64)e->cpu);
+	put(l, k, rec, DEST_CPU, (s64)e->dest_cpu);
+	put(l, k, rec, OLD_PID, (s64)e->old_pid);
 	if (e->kind == SCHEDZ_EXEC) {
 		put(l, k, rec, FILENAME, (e->filename_len + 1) << 16 | len);
 		memcpy(rec + len, e->filename, e->filename_len);
