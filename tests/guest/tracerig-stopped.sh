@@ -5,6 +5,8 @@
 # What KillMode=mixed in tracerig-watch@.service means for cases: SIGTERM to the watch
 # alone while a case is being written and the command of --on-alarm runs; at the end, or
 # when the time is over, SIGKILL to all of its control group. A case is whole or absent.
+# Cases are on a disk that takes 30 ms for each request, so that a case, each file of which
+# is synchronized, takes long enough to be met half written.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -16,8 +18,13 @@ explain() {
 	ls -A cases 2>/dev/null
 }
 
+null_disk cases memory_backed=1 size=128 irqmode=2 completion_nsec=30000000
+mkfs.ext4 -q "$disk"
+mkdir cases control
+mount "$disk" cases
 null_disk slow irqmode=2 completion_nsec=300000000
-mkdir control
+number=$(stat -c %Hr:%Lr "$disk")
+dev=$((${number%:*} << 20 | ${number#*:}))
 mount -t cgroup2 none control
 group=control/watch
 mkdir "$group"
@@ -26,6 +33,7 @@ end() {
 	until_true 30 grep -qx 'populated 0' "$group/cgroup.events"
 	rmdir "$group"
 	umount control
+	umount cases
 	remove_disks
 }
 trap end EXIT
@@ -34,8 +42,8 @@ trap end EXIT
 start() {
 	# shellcheck disable=SC2016 # for the inner shell
 	sh -c 'echo $$ >"$0/cgroup.procs" && exec tracerig watch --dir="$1" --interval=0s --on-alarm="$2" \
-		-e block:block_rq_complete -f "ctlchart(block_bio_queue, dev, sector, ucl=100ms, pre=1s)"' \
-		"$PWD/$group" "$PWD/cases" 'exec sleep 1000' >log 2>err &
+		-e block:block_rq_complete -f "dev == $3 && ctlchart(block_bio_queue, dev, sector, ucl=100ms, pre=1s)"' \
+		"$PWD/$group" "$PWD/cases" 'exec sleep 1000' "$dev" >log 2>err &
 	pid=$!
 	until_true 30 grep -q ': limit 100.0 ms (fixed)$' log
 }
