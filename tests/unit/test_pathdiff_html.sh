@@ -46,7 +46,12 @@ shows '["1. io_wait waits in schedule()",true,"1 wait",true,0]' task.html \
 shows '["Looks healthy: no execution is above the limit.",0,2]' healthy.html \
 	'return [text("p.none")[0], text("section.cause").length, plots.length]' "a healthy one"
 shows '["Nothing stands out: the delay is spread over 50 functions, as on a busy host.",0]' busy.html \
-	'return [text("p.none")[0], text("section.cause").length]' "a busy host"
+	'return [text("p.none")[0], text("h2").filter(t => /^\d/.test(t)).length]' "a busy host"
+# the largest part is no cause, but is there
+python3 "$(dirname "$0")/graph_cases.py" most >most.txt
+"$pathdiff" --format=html most.txt >most.html 2>err || wrong "most: $(cat err)"
+shows '["Not decided","The largest part: f3() takes longer",0,2]' most.html \
+	'return [text("p.none")[0].split(":")[0], text("h2")[0], text("section h3").length, plots.length]' "the largest part"
 # an interrupt is among what is slower; no time at all is drawn left of the axis
 shows '["hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()",["waits"],true]' hard.html \
 	'const c = DATA.causes[0], p = plots[2];

@@ -126,9 +126,9 @@ function paths(cause, parent) {
 	fill();
 }
 
-function causeSection(c, i, main) {
+function summary(c, label, main) {
 	const section = add(main, "section", "cause");
-	add(section, "h2", "", i + 1 + ". " + c.headline);
+	add(section, "h2", "", label + c.headline);
 	const p = add(section, "p");
 	p.append(el("b", "", time(c.self) + " instead of " + time(c.normal_self) + " (" + factor(c.factor) + ")"),
 		", " + (100 * c.share).toFixed(1) + " % of the time of " + counted(c.executions, "slow execution") + " in " +
@@ -141,6 +141,11 @@ function causeSection(c, i, main) {
 	if (c.overhead)
 		add(section, "p", "bad", "overhead of recording: record fewer functions or events, or keep trace-cmd on other CPUs (taskset)");
 	add(section, "p", "", c.worst.path);
+	return section;
+}
+
+function causeSection(c, i, main) {
+	const section = summary(c, i + 1 + ". ", main);
 	const two = add(section, "div", "two");
 	const left = add(two, "div"), right = add(two, "div");
 	add(left, "h3", "", "Functions that are slower");
@@ -187,4 +192,6 @@ window.plots = [durations(left)];
 add(right, "h3", "", "Distribution" + (DATA.baseline ? " (blue: " + DATA.baseline.file + ")" : ""));
 window.plots.push(distribution(right));
 named.forEach((c, i) => causeSection(c, i, main));
+if (!named.length && (DATA.undecided || DATA.spread))
+	summary(DATA.causes[0], "The largest part: ", main);
 similarity(main);
