@@ -79,13 +79,13 @@ spin() {
 	python3 "$here/lbr_spin_check.py" "$ns" "$whole" "$restart" "$#" || wrong "spin $ns $interrupt $restart $*: $(head -n 36 spin.json)"
 }
 for ns in 0.5 1 2; do
-	spin $ns 8000 1 0.9
-	spin $ns 0 1 0.9
+	spin $ns 8000 1 0.89
+	spin $ns 0 1 0.89
 	spin $ns 8000 0 0
 	spin $ns 2000 0 0
 	spin $ns 0 0 0
 done
-spin 0.5 8000 1 0.9 --ghz=2
+spin 0.5 8000 1 0.89 --ghz=2
 spin 0.5 8000 0 0 --ghz=2
 python3 "$here/lbr_spin.py" 1700 1 8000 1 >spin.txt || exit 1
 "$lbrtime" spin.txt >out 2>err || wrong "spin"
@@ -93,6 +93,18 @@ grep -qE '^1 cycle <= 1\.[12][0-9]* ns$' out || wrong "spin: $(head -n 8 out)"
 # An impossible clock, by which cycles exceed the time, is not used
 "$lbrtime" --ghz=0.5 spin.txt >out 2>err || wrong "spin, --ghz=0.5"
 grep -q '^Cycles are not used: the intervals do not agree' out || wrong "spin, --ghz=0.5: $(head -n 8 out)"
+
+# Loops that begin soon before a sample, which has two rounds of them or more: no interval is whole
+for depth in 16 32; do
+	for body in 1 2 3 5; do
+		for cycles in 0 1; do
+			python3 "$here/lbr_begins.py" 1 $depth $body 300 5 $cycles >begins.txt
+			"$lbrtime" --format=json begins.txt >loops.json 2>err || wrong "loops begin: $depth $body $cycles"
+			python3 "$here/lbr_loops_check.py" ||
+				wrong "loops begin: $depth $body $cycles: intervals are whole: $(grep -A2 '"whole"' loops.json)"
+		done
+	done
+done
 
 # A program of nested loops, with a sample every 500,000 branches: no interval is whole
 python3 "$here/lbr_loops.py" >loops.txt

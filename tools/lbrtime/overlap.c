@@ -8,7 +8,9 @@
  * whole. But a program in a loop shows the same entries again after any number of
  * rounds. An overlap is accepted only if this cannot have been the case:
  *
- * 1. It fits in one way only, and not also when moved by a period of the loop.
+ * 1. It fits in one way only, and not also when moved by a period of the loop, which may
+ *    begin in the sample before. (A loop of which that sample has less than two rounds is
+ *    not detected.)
  *
  * 2. It is longer than each overlap of the sample with the CONTROLS samples before it
  * with which it cannot share a branch, because as many new ones as the LBR holds came
@@ -125,9 +127,11 @@ static u32 find_overlap(const struct timeline *t, const struct sample *now,
 
 	*different = 0;
 	for (; m; m--) {
-		if ((m < SAME_MIN && m < was->nr) || !fits(t, now, was, m))
+		if ((m < SAME_MIN && m < was->nr && !found) ||
+		    !fits(t, now, was, m))
 			continue;
-		if (found && is_loop(t, was, found - m)) {
+		/* If it repeats within itself, it may be of any two rounds */
+		if (found && (2 * m >= found || is_loop(t, was, found - m))) {
 			*different = 0;
 			return found;
 		}
