@@ -50,7 +50,9 @@ int main(int argc, char **argv)
 		{ .by = true, .has_limit = true, .has_center = true },
 	};
 	struct store s = { .lock = -1 };
-	struct metrics m = { .plan = &p, .chart = chart, .kept = 2, .lost = 9 };
+	struct metrics m = {
+		.plan = &p, .chart = chart, .kept = 2, .lost = 9, .store = &s
+	};
 	unsigned int i, nr = argc > 1 ? atoi(argv[1]) : 0;
 
 	for (i = 1; i <= nr; i++) {
@@ -59,8 +61,8 @@ int main(int argc, char **argv)
 		store_group(&s, name)->count += i;
 		free(name);
 	}
-	m.group = s.group;
-	m.nr_groups = s.nr_groups;
+	if (argc > 2 && !http_is_address(argv[2]))
+		return !metrics_write(&m, argv[2]);
 	if (argc > 2)
 		serve(argv[2], &m);
 	metrics_print(&m, stdout);

@@ -183,10 +183,24 @@ for i in $(numbers); do
 	"$program" verify "cases/$i/" >out 2>err || wrong "cases/$i/ is not whole"
 done
 
+# A damaged recording could have another cause
+cp -r "cases/$i" hurt
+printf '\377' | dd of=hurt/trace.dat bs=1 seek=20 conv=notrunc status=none
+expect 1 'hurt/trace.dat: its SHA-256 is not that in case.json: the case is damaged' explain ./hurt
+rm -r hurt
+
 # Counts that are lost are at least those of the cases
 mv cases/groups.json groups.json
 "$program" list --dir cases >out || wrong "list fails without counts"
 grep -q '^disk reader dev=254:0: 11 cases$' out || wrong "list without counts: $(cat out)"
+# A link, or a pipe, in its place is not followed or waited for
+ln -s ../groups.json cases/groups.json
+"$program" list --dir cases >out || wrong "list fails with a link"
+grep -q '^disk reader dev=254:0: 11 cases$' out || wrong "list follows a link: $(cat out)"
+rm cases/groups.json
+mkfifo cases/groups.json
+timeout 60 "$program" list --dir cases >out || wrong "list waits for a pipe"
+rm cases/groups.json
 mv groups.json cases
 
 # --- pack

@@ -54,6 +54,14 @@ has 'tracerig_limit{chart="fixed"} 20'
 has '# TYPE tracerig_values_total counter'
 has '# TYPE tracerig_cases_total counter'
 
+# --- a link where the new file is made is not followed
+echo precious >victim
+ln -s victim metrics.prom.new
+"$UNIT/gen_metrics" 3 metrics.prom || wrong "metrics.prom is not written"
+[ "$(cat victim)" = precious ] || wrong "the file that the link names was written to"
+[ ! -L metrics.prom ] || wrong "metrics.prom is a link"
+grep -q '^tracerig_group_cases_total' metrics.prom || wrong "metrics.prom: $(cat metrics.prom)"
+
 # --- groups
 groups 50 50 ""
 groups 51 51 51

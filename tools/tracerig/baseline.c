@@ -3,15 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kernel.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "baseline.h"
+#include "child.h"
 #include "datfile.h"
 #include "memory.h"
 #include "part.h"
@@ -120,9 +119,8 @@ static int write_file(const struct baseline_job *job,
 	int error;
 	FILE *f;
 
-	unlink(new);
 	errno = 0;
-	f = part_open(job->dir, NEW);
+	f = part_anew(new);
 	if (f) {
 		good = write_events(job, instance, f);
 		good = part_close(f, good);
@@ -168,25 +166,12 @@ static int record(const struct baseline_job *job)
  */
 void baseline_record(struct baseline *b, const struct baseline_job *job)
 {
-	pid_t parent = getpid();
-	sigset_t none;
+	pid_t pid = child_fork(true);
 
-	fflush(NULL);
-	b->pid = fork();
-	if (b->pid < 0)
-		b->pid = 0;
-	if (b->pid || getpid() == parent)
+	if (pid) {
+		b->pid = pid > 0 ? pid : 0;
 		return;
-	/* It holds the lock on the instance of its parent, whose death the next one awaits */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(NOTHING);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Terminals and service managers send these to parent and child */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	}
 	memory_doing("recording normal executions");
 	_exit(record(job));
 }

@@ -54,8 +54,10 @@ struct case_job {
 struct timespec case_time(u64 ts);
 int case_write(struct case_job *job);
 
+struct json_object *json_load(const char *path, char **why);
 struct json_object *case_read(const char *dir, char **error);
 char *case_baseline(const char *dir, struct json_object *o);
+char *case_damage(const char *dir, struct json_object *o);
 char *case_verify(const char *dir, struct json_object *o);
 char *case_sum(const char *path, u64 *bytes);
 

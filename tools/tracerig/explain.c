@@ -491,6 +491,7 @@ static int explain(struct explain_job *job, const char *program)
 	char *error, *file = xasprintf("%s/trace.dat", job->dir);
 	struct json_object *o = case_read(job->dir, &error);
 	const char *nothing = error ? NULL : read_alarm(&job->x, o);
+	char *damage = error ? NULL : case_damage(job->dir, o);
 	char *baseline = error ? NULL : case_baseline(job->dir, o);
 	struct guard_job guard = { .program = program,
 				   .file = file,
@@ -503,6 +504,10 @@ static int explain(struct explain_job *job, const char *program)
 	job->x.baseline = baseline;
 	if (error) {
 		complain("%s", error);
+	} else if (damage) {
+		complain(
+			"%s: the case is damaged, and another cause could be found than that of the whole one",
+			damage);
 	} else if (nothing && job->cause) {
 		snprintf(job->cause->why_none, sizeof(job->cause->why_none),
 			 "%s", nothing);
@@ -514,6 +519,7 @@ static int explain(struct explain_job *job, const char *program)
 	}
 	json_object_put(o);
 	free(error);
+	free(damage);
 	free(baseline);
 	free(file);
 	return status;

@@ -2,12 +2,12 @@
 /* Loads and saves the limits of a watch, by ctlchart load and ctlchart save. */
 #include <errno.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "memory.h"
 #include "tracerig.h"
 #include "watch.h"
@@ -31,15 +31,10 @@ static void exec_ctlchart(char **argv)
 
 static bool run(char **argv)
 {
+	pid_t pid = child_fork(false);
 	int status = -1;
-	sigset_t none;
-	pid_t pid;
 
-	fflush(NULL);
-	pid = fork();
 	if (!pid) {
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
 		/* Standard output has only the watch's own lines */
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		exec_ctlchart(argv);

@@ -10,6 +10,8 @@
 
 #include "memory.h"
 #include "notify.h"
+#include "part.h"
+#include "store.h"
 
 static void family(FILE *out, const char *name, const char *type,
 		   const char *help)
@@ -83,11 +85,13 @@ static void groups(const struct metrics *m, FILE *out)
 	u64 others = 0;
 	size_t i;
 
-	for (i = 0; i < m->nr_groups; i++) {
+	for (i = 0; i < m->store->nr_groups; i++) {
+		const struct store_group *g = &m->store->group[i];
+
 		if (i < METRICS_GROUPS)
-			group_sample(out, m->group[i].name, m->group[i].count);
+			group_sample(out, g->name, g->count);
 		else
-			others += m->group[i].count;
+			others += g->count;
 	}
 	if (others)
 		group_sample(out, "others", others);
@@ -156,7 +160,7 @@ void metrics_print(const struct metrics *m, FILE *out)
 bool metrics_write(const struct metrics *m, const char *path)
 {
 	char *temporary = xasprintf("%s.new", path);
-	FILE *f = fopen(temporary, "we");
+	FILE *f = part_anew(temporary);
 	bool good = f;
 	int error;
 

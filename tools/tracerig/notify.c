@@ -12,6 +12,7 @@
 
 #include <systemd/sd-journal.h>
 
+#include "child.h"
 #include "memory.h"
 #include "notify.h"
 #include "text.h"
@@ -85,7 +86,6 @@ static void set_environment(const struct notice *n, u64 skipped)
  */
 bool command_start(struct command *c, const struct notice *n, u64 now)
 {
-	sigset_t none;
 	int null;
 
 	if (!c->text)
@@ -94,11 +94,8 @@ bool command_start(struct command *c, const struct notice *n, u64 now)
 		c->skipped++;
 		return false;
 	}
-	fflush(NULL);
-	c->pid = fork();
+	c->pid = child_fork(false);
 	if (!c->pid) {
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
 		null = open("/dev/null", O_RDONLY);
 		dup2(null, STDIN_FILENO);
 		set_environment(n, c->skipped);

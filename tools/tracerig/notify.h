@@ -87,8 +87,7 @@ bool journal_send(const struct notice *n);
  * @lost:	number of events lost in windows since the start
  * @own:	number of alarms that the watch itself caused
  * @bytes:	size of all cases
- * @group:	groups of alike cases; their order never changes
- * @nr_groups:	number of these
+ * @store:	the cases, whose groups are never reordered
  */
 struct metrics {
 	const struct plan *plan;
@@ -99,8 +98,7 @@ struct metrics {
 	u64 lost;
 	u64 own;
 	u64 bytes;
-	const struct store_group *group;
-	size_t nr_groups;
+	const struct store *store;
 };
 
 void metrics_print(const struct metrics *m, FILE *out);

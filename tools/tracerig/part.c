@@ -25,6 +25,18 @@ FILE *part_open(const char *dir, const char *name)
 }
 
 /**
+ * part_anew - create a file that is renamed to another when it is whole
+ * @path: the file; what an attempt before has left there is removed, and no link followed
+ *
+ * Return: the file; NULL with errno set.
+ */
+FILE *part_anew(const char *path)
+{
+	unlink(path);
+	return fopen(path, "wxe");
+}
+
+/**
  * part_copy - copy all of another file into a file of a case
  * @f: the file
  * @from: descriptor of the other one, whose position stays

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 FILE *part_open(const char *dir, const char *name);
+FILE *part_anew(const char *path);
 bool part_copy(FILE *f, int from);
 bool part_close(FILE *f, bool good);
 int part_unnamed(const char *dir);

@@ -302,6 +302,60 @@ static char *read_text(int fd, char **text, size_t *len)
 	return NULL;
 }
 
+/* Parse all of a text with its terminating zero: a number at the end would be incomplete */
+static struct json_object *parse(const char *text, size_t len, char **why)
+{
+	struct json_tokener *tok = json_tokener_new();
+	struct json_object *o;
+
+	if (!tok)
+		memory_failed();
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
+					    JSON_TOKENER_VALIDATE_UTF8);
+	o = json_tokener_parse_ex(tok, text, len + 1);
+	if (!o)
+		*why = xasprintf(
+			"%zu: %s", json_tokener_get_parse_end(tok),
+			json_tokener_error_desc(json_tokener_get_error(tok)));
+	else if (json_tokener_get_parse_end(tok) < len)
+		*why = xasprintf("%zu: data after the object",
+				 json_tokener_get_parse_end(tok));
+	json_tokener_free(tok);
+	if (*why) {
+		json_object_put(o);
+		o = NULL;
+	}
+	return o;
+}
+
+/**
+ * json_load - read a JSON file in a directory that others may write to
+ * @path: the file: a regular one, and no link
+ * @why: set to NULL, or to what is wrong, for free(); errno is 0 or of open()
+ *
+ * Return: what it has, or NULL.
+ */
+struct json_object *json_load(const char *path, char **why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct json_object *o = NULL;
+	char *text = NULL;
+	size_t len = 0;
+
+	memory_doing("reading %s", path);
+	if (fd < 0) {
+		*why = xasprintf("%m");
+		return NULL;
+	}
+	*why = read_text(fd, &text, &len);
+	close(fd);
+	if (!*why)
+		o = parse(text, len, why);
+	free(text);
+	errno = 0;
+	return o;
+}
+
 /**
  * case_read - read and check case.json
  * @dir: directory of the case
@@ -311,49 +365,23 @@ static char *read_text(int fd, char **text, size_t *len)
  */
 struct json_object *case_read(const char *dir, char **error)
 {
-	char *path = xasprintf("%s/" CASE_FILE, dir), *text = NULL, *why;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct json_tokener *tok;
-	struct json_object *o = NULL;
-	size_t len = 0;
+	char *path = xasprintf("%s/" CASE_FILE, dir), *why;
+	struct json_object *o = json_load(path, &why);
+	const char *advice = "";
 
-	memory_doing("reading %s", path);
-	tok = json_tokener_new();
-	if (!tok)
-		memory_failed();
-	if (fd < 0 && errno == ENOTDIR)
-		why = xasprintf(
-			"%m: a case is a directory; tar -x unpacks one that tracerig pack wrote");
-	else if (fd < 0 && access(dir, F_OK))
-		why = xasprintf(
-			"%m: tracerig list shows which cases there are, --dir names their directory");
-	else
-		why = fd < 0 ? xasprintf("%m") : read_text(fd, &text, &len);
-	if (fd >= 0)
-		close(fd);
-	if (!why) {
-		json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
-						    JSON_TOKENER_VALIDATE_UTF8);
-		/* With the terminating zero: a number at the end would be incomplete */
-		o = json_tokener_parse_ex(tok, text, len + 1);
-		if (!o)
-			why = xasprintf("%zu: %s",
-					json_tokener_get_parse_end(tok),
-					json_tokener_error_desc(
-						json_tokener_get_error(tok)));
-		else if (json_tokener_get_parse_end(tok) < len)
-			why = xasprintf("%zu: data after the object",
-					json_tokener_get_parse_end(tok));
-		else
-			why = schema_check(o);
-	}
-	*error = why ? xasprintf("%s: %s", path, why) : NULL;
+	if (why && errno == ENOTDIR)
+		advice =
+			": a case is a directory; tar -x unpacks one that tracerig pack wrote";
+	else if (why && errno && access(dir, F_OK))
+		advice =
+			": tracerig list shows which cases there are, --dir names their directory";
+	if (o)
+		why = schema_check(o);
+	*error = why ? xasprintf("%s: %s%s", path, why, advice) : NULL;
 	if (why) {
 		json_object_put(o);
 		o = NULL;
 	}
-	json_tokener_free(tok);
-	free(text);
 	free(path);
 	free(why);
 	return o;

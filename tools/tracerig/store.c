@@ -16,6 +16,7 @@
 #include "case.h"
 #include "cli.h"
 #include "memory.h"
+#include "part.h"
 #include "store.h"
 #include "text.h"
 
@@ -242,11 +243,13 @@ u64 store_first(const struct store *s, const struct store_group *g)
 static void load_groups(struct store *s)
 {
 	char *path = xasprintf("%s/" GROUPS_FILE, s->dir);
-	struct json_object *o = json_object_from_file(path), *list, *e;
+	char *why;
+	struct json_object *o = json_load(path, &why), *list, *e;
 	struct store_group *g;
 	size_t i;
 	u64 next;
 
+	free(why);
 	free(path);
 	if (json_object_is_type(o, json_type_object) &&
 	    !strcmp(get_text(o, "format"), GROUPS_FORMAT)) {
@@ -478,7 +481,7 @@ bool store_save(const struct store *s)
 	struct json_object *list = json_object_new_array(), *e;
 	char *temporary = xasprintf("%s/.groups-new", s->dir);
 	char *path = xasprintf("%s/" GROUPS_FILE, s->dir);
-	FILE *f = fopen(temporary, "we");
+	FILE *f = part_anew(temporary);
 	bool good;
 	size_t i;
 

@@ -130,7 +130,27 @@ char *case_baseline(const char *dir, struct json_object *o)
 }
 
 /**
- * case_verify - check the files of a case
+ * case_damage - check the files that a case lists
+ * @dir: its directory
+ * @o: its case.json, as case_read() returned it
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *case_damage(const char *dir, struct json_object *o)
+{
+	struct json_object *files;
+	char *error = NULL;
+	size_t i;
+
+	memory_doing("checking the files of %s", dir);
+	json_object_object_get_ex(o, "files", &files);
+	for (i = 0; i < json_object_array_length(files) && !error; i++)
+		error = check_file(dir, json_object_array_get_idx(files, i));
+	return error;
+}
+
+/**
+ * case_verify - check that a case has the files that it lists, and no others
  * @dir: its directory
  * @o: its case.json, as case_read() returned it
  *
@@ -140,17 +160,13 @@ char *case_verify(const char *dir, struct json_object *o)
 {
 	struct json_object *files;
 	char *error = NULL;
-	bool trace = false;
-	size_t i;
 
-	memory_doing("checking the files of %s", dir);
 	json_object_object_get_ex(o, "files", &files);
 	/* First, so that no file is read through a link to a directory */
 	error = check_others(dir, "", files);
-	for (i = 0; i < json_object_array_length(files) && !error; i++)
-		error = check_file(dir, json_object_array_get_idx(files, i));
-	trace = is_listed(files, "trace.dat");
-	if (!error && !trace)
+	if (!error)
+		error = case_damage(dir, o);
+	if (!error && !is_listed(files, "trace.dat"))
 		error = xasprintf("%s/" CASE_FILE ": has no trace.dat", dir);
 	return error;
 }

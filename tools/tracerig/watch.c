@@ -20,6 +20,7 @@
 #include "above.h"
 #include "baseline.h"
 #include "case.h"
+#include "child.h"
 #include "clock.h"
 #include "http.h"
 #include "memory.h"
@@ -118,6 +119,7 @@ struct unread {
  * @cases:	number of cases since the start, kept or not
  * @stop:	the watch ends
  * @trouble:	its exit status is 1
+ * @metrics_failed: the file of metrics could not be written the last time
  */
 struct watch {
 	const struct watch_options *o;
@@ -143,6 +145,7 @@ struct watch {
 	u64 cases;
 	bool stop;
 	bool trouble;
+	bool metrics_failed;
 };
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -257,7 +260,6 @@ static void close_window(struct watch *w)
 	struct pending *p = &w->pending;
 	struct store_group *g;
 	size_t index;
-	sigset_t none;
 
 	reader_finish(&w->reader);
 	if (!w->reader.nr_alarms) {
@@ -282,15 +284,8 @@ static void close_window(struct watch *w)
 	}
 	p->number = w->store.next++;
 	*w->reader.helper = 0;
-	fflush(NULL);
-	p->pid = fork();
+	p->pid = child_fork(true);
 	if (!p->pid) {
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		/* Terminals and service managers send these to parent and child */
-		signal(SIGINT, SIG_IGN);
-		signal(SIGTERM, SIG_IGN);
-		signal(SIGHUP, SIG_IGN);
 		memory_doing("writing case %llu", p->number);
 		_exit(write_pending(w, index, g->count));
 	}
@@ -500,13 +495,16 @@ static void update_metrics(struct watch *w)
 	w->metrics.chart = w->chart;
 	w->metrics.own = w->reader.own;
 	w->metrics.bytes = store_bytes(&w->store);
-	w->metrics.group = w->store.group;
-	w->metrics.nr_groups = w->store.nr_groups;
-	if (!w->o->metrics || w->http ||
-	    metrics_write(&w->metrics, w->o->metrics))
+	w->metrics.store = &w->store;
+	if (!w->o->metrics || w->http)
 		return;
-	if (!w->trouble)
+	if (metrics_write(&w->metrics, w->o->metrics)) {
+		w->metrics_failed = false;
+		return;
+	}
+	if (!w->metrics_failed)
 		complain("%s: %s", w->o->metrics, strerror(errno));
+	w->metrics_failed = true;
 	w->trouble = true;
 }
 
