@@ -266,6 +266,7 @@ void requests_add(struct requests *q, const struct message *m);
 void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration);
 void requests_socket(struct requests *q, u32 host, u64 id, enum role role);
+void requests_listen(struct requests *q, u32 host, const char *address);
 void requests_messages(struct requests *q, struct clocks *c);
 struct flow *const *requests_finish(struct requests *q, const struct model *s,
 				    u64 *nr);

@@ -425,6 +425,7 @@ static void add_both(struct requests *q, const struct turns *client,
 		same = !multiplexed && t->answered && s->answered &&
 		       turn_is_same(t, s);
 		e->multiplexed += multiplexed && !i;
+		e->guessed += c->guessed && !i;
 		s->matched |= same;
 		add_turn(q, e, t, c->side[side].id);
 		keep_request(q, e, t, same ? s : NULL, c, side, ROLE_CLIENT);
@@ -472,6 +473,7 @@ static void add_one(struct requests *q, const struct turns *turns,
 			    requests_flow(q, other,
 					  requests_server(q, t->endpoint, c,
 							  side));
+		e->guessed += c->guessed && !i;
 		add_turn(q, e, t, c->side[side].id);
 		keep_request(q, e, t, NULL, c, side, role);
 		if (q->keep)
@@ -489,7 +491,7 @@ static void add_one(struct requests *q, const struct turns *turns,
 
 static void add_connection(struct requests *q, struct connection *c)
 {
-	u32 at = connection_is_client(q, c, 0) ? 0 : 1;
+	u32 at = c->client;
 	struct turns client = { 0 }, server = { 0 };
 
 	turns_make_client(&client, &c->side[at]);
@@ -540,6 +542,7 @@ struct flow *const *requests_finish(struct requests *q, const struct model *s,
 	u32 i;
 
 	q->s = s;
+	roles_find(q);
 	hash_for_each(&q->connections, i, c)
 		requests_learn_listener(q, c);
 	hash_for_each(&q->connections, i, c)

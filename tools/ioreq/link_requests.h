@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requests: internal to link_requests.c, link_connects.c, link_servers.c, link_turns.c and
- * link_flows.c.
+/* Requests: internal to link_requests.c, link_connects.c, link_roles.c, link_servers.c,
+ * link_turns.c and link_flows.c.
  */
 #ifndef IOREQ_LINK_REQUESTS_H
 #define IOREQ_LINK_REQUESTS_H
@@ -84,6 +84,8 @@ struct side {
  * @host:	number of the host of Unix sockets and pipes; NO_HOST: TCP
  * @via_pipe:	it is a pair of pipes; the sequence numbers are processes
  * @turns:	of pipes, after requests_finish(): the processes take turns
+ * @guessed:	@client is only a guess
+ * @client:	after roles_find(): the end that is the client
  * @isn:	initial sequence numbers of the ends, lower one first
  * @side:	both ends; without segments where it was not recorded
  */
@@ -91,6 +93,8 @@ struct connection {
 	u32 host;
 	bool via_pipe;
 	bool turns;
+	bool guessed;
+	u32 client;
 	u32 isn[2];
 	struct side side[2];
 };
@@ -144,6 +148,16 @@ struct failed_connect {
 };
 
 /**
+ * struct listening - a port at which connections are accepted
+ * @host:	number of the host
+ * @port:	port
+ */
+struct listening {
+	u32 host;
+	unsigned long port;
+};
+
+/**
  * struct listener - a process that listens on a port, or all processes of a name that
  *	do
  * @host:	number of the host
@@ -165,6 +179,7 @@ struct listener {
  * @connections:	struct connection, by host and sequence numbers
  * @threads:		struct caller, by host and thread
  * @sockets:		struct socket with a known role, by host and cookie
+ * @listening:		struct listening, by host and port
  * @listeners:		struct listener, by host, process or endpoint, and port
  * @endpoints:		struct endpoint, by host, name and address
  * @flows:		struct flow, by client and server
@@ -191,6 +206,7 @@ struct requests {
 	struct hash connections;
 	struct hash threads;
 	struct hash sockets;
+	struct hash listening;
 	struct hash listeners;
 	struct hash endpoints;
 	struct hash flows;
@@ -284,9 +300,10 @@ struct flow *requests_flow(struct requests *q, u32 client, u32 server);
 /* link_connects.c */
 void requests_add_failed(struct requests *q);
 
+/* link_roles.c */
+void roles_find(struct requests *q);
+
 /* link_servers.c */
-bool connection_is_client(const struct requests *q, const struct connection *c,
-			  u32 side);
 void requests_learn_listener(struct requests *q, const struct connection *c);
 u32 requests_server(struct requests *q, u32 endpoint,
 		    const struct connection *c, u32 side);
@@ -294,6 +311,7 @@ u32 requests_address(struct requests *q, const char *name, bool with_port);
 
 /* link_turns.c */
 u64 segment_moved_at(const struct segment *s);
+void side_sort_by_time(struct side *side);
 void turns_make_client(struct turns *t, struct side *side);
 void turns_make_server(struct turns *t, struct side *side,
 		       const struct turns *client,

@@ -235,6 +235,8 @@ struct endpoint {
  * @requests:		number of requests with a response
  * @unclear:		of these, requests that both ends did not see alike
  * @multiplexed:	number of multiplexed connections, whose requests are all unclear
+ * @guessed:		number of connections of which it is only a guess which end is
+ *			the server
  * @unanswered:		number of requests without a response
  * @unanswered_time:	how long these were in flight, ns
  * @failed_connections:	number of these that are connections that failed before they
@@ -270,6 +272,7 @@ struct flow {
 	u64 requests;
 	u64 unclear;
 	u64 multiplexed;
+	u64 guessed;
 	u64 unanswered;
 	u64 unanswered_time;
 	u64 failed_connections;

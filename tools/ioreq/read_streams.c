@@ -175,6 +175,11 @@ void streams_parse(struct model *s, u32 host, const struct layout *l,
 	if (!m.async)
 		requests_call(s->requests, host, m.pid, m.id,
 			      op_step(op, type, into), m.start, m.duration);
+	if (op_begins(op, "accept") &&
+	    iosys_get(&l->family, rec) != FAMILY_UNIX) {
+		iosys_get_name(name, l->name, rec);
+		requests_listen(s->requests, host, name);
+	}
 	if (op_begins(op, "accept") && into)
 		requests_socket(s->requests, host, iosys_get(&l->obj2, rec),
 				ROLE_SERVER);
