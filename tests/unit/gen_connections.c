@@ -13,6 +13,18 @@
  *			33001, and at port 7000 of 5000, where accept fails once.  Its
  *			connection from port 55000 to 56000 has as much time before requests
  *			as before responses.
+ *	maybe		12 rounds of 20 ms on each connection to port 8001.  On that of port
+ *			40001, "front" sends a request, polls, sends the next one, receives a
+ *			response, polls, sends a third one, and receives the other two
+ *			responses, polling before each.  From 40002, it sends three requests
+ *			and then receives three responses, and polls before each.  From 40003
+ *			it sends ten at first, then one after each response, then receives
+ *			nine responses.  "back" is the server of 40011, as front is the client
+ *			of 40001.
+ *	plain		as many rounds that are not multiplexed: from 40001 a request in two
+ *			parts, with a poll between them, and a response; from 40002 a response
+ *			in two parts; from 40003 both in turns, but without a poll between
+ *			the parts; from 40004 one part each
  */
 #include <stdio.h>
 #include <string.h>
@@ -128,6 +140,61 @@ static void make_roles(void)
 	exchange(end(BACK, 7000, 5000), false, 5001, 4);
 }
 
+static void poll(int tgid, uint64_t at)
+{
+	make(tgid, OP_EPOLL_WAIT, at, at,
+	     (struct io_call){ .type = IO_ANON, .id = 5 });
+}
+
+/*
+ * One message a ms: q, a request, r, a response, each after a poll; Q, R: likewise, without.
+ * @client: it sends the requests
+ */
+static void messages(struct end *e, bool client, uint64_t at, const char *what)
+{
+	for (; *what; what++, at++) {
+		bool request = *what == 'q' || *what == 'Q';
+
+		if (*what == 'q' || *what == 'r')
+			poll(e->tgid, at);
+		tcp(e, request == client ? OP_SENDTO : OP_RECVFROM, at, at, 100,
+		    0);
+	}
+}
+
+#define ROUNDS 12
+
+static void rounds(struct end e, bool client, uint64_t at, const char *first,
+		   const char *second)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS; i++, at += 20)
+		messages(&e, client, at, i % 2 ? second : first);
+}
+
+static void make_maybe(void)
+{
+	struct end full = end(FRONT, 40003, 8001);
+	uint64_t at;
+
+	rounds(end(FRONT, 40001, 8001), true, 0, "qqrqrr", "qqrqrr");
+	rounds(end(FRONT, 40002, 8001), true, 1000, "qqqrrr", "qqqrrr");
+	messages(&full, true, 2000, "qqqqqqqqqq");
+	for (at = 2020; at < 2060; at += 2)
+		messages(&full, true, at, "rq");
+	messages(&full, true, 2060, "rrrrrrrrrr");
+	rounds(end(BACK, 8001, 40011), false, 3000, "qqrqrr", "qqrqrr");
+}
+
+static void make_plain(void)
+{
+	rounds(end(FRONT, 40001, 8001), true, 0, "qqr", "qqr");
+	rounds(end(FRONT, 40002, 8001), true, 1000, "qrr", "qrr");
+	rounds(end(FRONT, 40003, 8001), true, 2000, "qQr", "qrR");
+	rounds(end(FRONT, 40004, 8001), true, 3000, "qr", "qr");
+}
+
 int main(int argc, char **argv)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
@@ -138,8 +205,13 @@ int main(int argc, char **argv)
 	td.cmdlines = "100 front\n200 back\n";
 	if (!strcmp(kind, "roles")) {
 		make_roles();
+	} else if (!strcmp(kind, "maybe")) {
+		make_maybe();
+	} else if (!strcmp(kind, "plain")) {
+		make_plain();
 	} else {
-		fprintf(stderr, "usage: gen_connections FILE.dat roles\n");
+		fprintf(stderr,
+			"usage: gen_connections FILE.dat roles|maybe|plain\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

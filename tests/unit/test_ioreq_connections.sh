@@ -20,6 +20,24 @@ done
 python3 "$TRACERIG_TOP/tests/unit/ioreq_roles.py" || wrong "the wrong end is the server"
 [ "$(grep -c '^  1 connection whose server is a guess, since none of its ends was seen to connect or accept$' roles.text)" = 3 ] ||
 	wrong "text does not say that the server is a guess: $(cat roles.text)"
-[ "$(sed -n '2,$s/.*,//p' roles.csv | sort | tr -d '\n')" = 0000111 ] || wrong "CSV does not say that the server is a guess"
+python3 -c 'import csv; assert sorted(r["guessed"] for r in csv.DictReader(open("roles.csv"))) == [*"0000111"]' || wrong "CSV does not say that the server is a guess"
 grep -q '"guessed": *1' roles.html || wrong "the page does not say that the server is a guess"
+
+# --- connections that may be multiplexed, and plain ones
+for kind in maybe plain; do
+	"$UNIT/gen_connections" $kind.dat $kind || exit 1
+	"$ioreq" --requests --format=json $kind.dat >$kind.json 2>err || wrong "--requests of $kind fails"
+	"$ioreq" --paths --format=json $kind.dat >$kind.paths 2>>err || wrong "--paths of $kind fails"
+	"$ioreq" --requests $kind.dat >$kind.text 2>>err || wrong "--requests of $kind fails in text"
+	"$ioreq" --paths $kind.dat >$kind.paths.text 2>>err || wrong "--paths of $kind fails in text"
+	"$ioreq" --format=html $kind.dat >$kind.html 2>>err || wrong "html of $kind fails"
+	[ ! -s err ] || wrong "messages about $kind: $(cat err)"
+done
+python3 "$TRACERIG_TOP/tests/unit/ioreq_maybe.py" || wrong "connections that may be multiplexed"
+grep -q '^  3 connections that may be multiplexed (HTTP/2, gRPC or pipelining), whose requests are unclear$' maybe.text ||
+	wrong "text does not say that a connection may be multiplexed: $(cat maybe.text)"
+grep -q '^  [0-9]* on connections that may be multiplexed (HTTP/2, gRPC or pipelining): no parent is known$' maybe.paths.text ||
+	wrong "--paths does not say that a connection may be multiplexed: $(cat maybe.paths.text)"
+grep -q 'may be multiplexed' plain.text plain.paths.text && wrong "a plain connection may be multiplexed"
+grep -q '"maybe_multiplexed": *true' maybe.html || wrong "the page does not say that a connection may be multiplexed"
 exit $failed

@@ -240,6 +240,7 @@ struct request_tree;
  * @ambiguous:	number of ambiguous requests
  * @queued:	of these, requests of threads whose requests wait for one another
  * @multiplexed: number of requests on multiplexed connections
+ * @maybe_multiplexed: number of requests on connections that may be multiplexed
  * @outlived:	number of requests that outlive their parent
  */
 struct paths {
@@ -257,6 +258,7 @@ struct paths {
 	u64 ambiguous;
 	u64 queued;
 	u64 multiplexed;
+	u64 maybe_multiplexed;
 	u64 outlived;
 };
 

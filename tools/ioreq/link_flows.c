@@ -404,11 +404,24 @@ static bool is_multiplexed(const struct requests *q, const struct turns *client,
 	       !q->s->host[c->side[1].host].nr_gaps;
 }
 
+static bool is_maybe_multiplexed(const struct requests *q,
+				 const struct connection *c, u32 side,
+				 bool connection_is_client)
+{
+	const struct side *p = &c->side[side];
+
+	return c->host == NO_HOST && p->nr && !q->s->host[p->host].nr_gaps &&
+	       may_be_multiplexed(p, connection_is_client);
+}
+
 /* Both ends were recorded */
 static void add_both(struct requests *q, const struct turns *client,
 		     struct turns *server, const struct connection *c, u32 side)
 {
-	bool multiplexed = is_multiplexed(q, client, server, c);
+	bool sure = is_multiplexed(q, client, server, c);
+	bool maybe = !sure && (is_maybe_multiplexed(q, c, side, true) ||
+			       is_maybe_multiplexed(q, c, !side, false));
+	bool multiplexed = sure || maybe;
 	u64 i, j = 0;
 
 	for (i = 0; i < client->nr; i++) {
@@ -424,7 +437,8 @@ static void add_both(struct requests *q, const struct turns *client,
 				  requests_server(q, s->endpoint, c, !side));
 		same = !multiplexed && t->answered && s->answered &&
 		       turn_is_same(t, s);
-		e->multiplexed += multiplexed && !i;
+		e->multiplexed += sure && !i;
+		e->maybe_multiplexed += maybe && !i;
 		e->guessed += c->guessed && !i;
 		s->matched |= same;
 		add_turn(q, e, t, c->side[side].id);
@@ -444,6 +458,8 @@ static void add_both(struct requests *q, const struct turns *client,
 				q->list[q->listed - 1].unclear = true;
 				q->list[q->listed - 1].multiplexed =
 					multiplexed;
+				q->list[q->listed - 1].maybe_multiplexed =
+					maybe;
 			}
 			continue;
 		}
@@ -462,6 +478,7 @@ static void add_one(struct requests *q, const struct turns *turns,
 	const char *name = c->host == NO_HOST ? c->side[side].name : "";
 	u32 other = requests_address(q, name, connection_is_client);
 	enum role role = connection_is_client ? ROLE_CLIENT : ROLE_SERVER;
+	bool maybe = is_maybe_multiplexed(q, c, side, connection_is_client);
 	u64 i;
 
 	for (i = 0; i < turns->nr; i++) {
@@ -474,8 +491,17 @@ static void add_one(struct requests *q, const struct turns *turns,
 					  requests_server(q, t->endpoint, c,
 							  side));
 		e->guessed += c->guessed && !i;
+		e->maybe_multiplexed += maybe && !i;
+		e->unclear += maybe && t->answered;
 		add_turn(q, e, t, c->side[side].id);
+		if (maybe && !connection_is_client)
+			continue;
 		keep_request(q, e, t, NULL, c, side, role);
+		if (q->keep && maybe) {
+			q->list[q->listed - 1].unclear = t->answered;
+			q->list[q->listed - 1].multiplexed = true;
+			q->list[q->listed - 1].maybe_multiplexed = true;
+		}
 		if (q->keep)
 			add_turn_io(q, turns, t, &c->side[side], role,
 				    q->listed - 1);
@@ -487,6 +513,8 @@ static void add_one(struct requests *q, const struct turns *turns,
 		if (!connection_is_client)
 			add_steps(e, q->s, t, c->side[side].id);
 	}
+	if (maybe && !connection_is_client)
+		keep_unclear(q, turns, &c->side[side]);
 }
 
 static void add_connection(struct requests *q, struct connection *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Requests: internal to link_requests.c, link_connects.c, link_roles.c, link_servers.c,
- * link_turns.c and link_flows.c.
+ * link_shape.c, link_turns.c and link_flows.c.
  */
 #ifndef IOREQ_LINK_REQUESTS_H
 #define IOREQ_LINK_REQUESTS_H
@@ -308,6 +308,9 @@ void requests_learn_listener(struct requests *q, const struct connection *c);
 u32 requests_server(struct requests *q, u32 endpoint,
 		    const struct connection *c, u32 side);
 u32 requests_address(struct requests *q, const char *name, bool with_port);
+
+/* link_shape.c */
+bool may_be_multiplexed(const struct side *side, bool is_client);
 
 /* link_turns.c */
 u64 segment_moved_at(const struct segment *s);

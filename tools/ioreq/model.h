@@ -235,6 +235,8 @@ struct endpoint {
  * @requests:		number of requests with a response
  * @unclear:		of these, requests that both ends did not see alike
  * @multiplexed:	number of multiplexed connections, whose requests are all unclear
+ * @maybe_multiplexed:	number of connections that may be multiplexed, whose requests are all
+ *			unclear
  * @guessed:		number of connections of which it is only a guess which end is
  *			the server
  * @unanswered:		number of requests without a response
@@ -272,6 +274,7 @@ struct flow {
 	u64 requests;
 	u64 unclear;
 	u64 multiplexed;
+	u64 maybe_multiplexed;
 	u64 guessed;
 	u64 unanswered;
 	u64 unanswered_time;
@@ -338,7 +341,9 @@ struct view {
  *		call, ns; 0 if the clocks do not show it
  * @answered:	it has a response
  * @unclear:	both ends were recorded, and did not see it alike
- * @multiplexed:	its connection is multiplexed: the bytes may be of several requests
+ * @multiplexed:	its connection is, or may be, multiplexed: the bytes may be of several
+ *		requests
+ * @maybe_multiplexed: it may be multiplexed, but need not
  * @failure:	why its connection failed before it transferred any bytes, or NULL
  * @parent:	the request that the client's thread was handling, and that this one was
  *		made for; NULL if there is none, or if @ambiguous
@@ -363,6 +368,7 @@ struct request {
 	bool answered;
 	bool unclear;
 	bool multiplexed;
+	bool maybe_multiplexed;
 	const char *failure;
 	struct request *parent;
 	bool ambiguous;

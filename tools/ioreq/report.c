@@ -314,6 +314,11 @@ static void text_requests(FILE *out, const struct model *s, u64 top)
 			fprintf(out,
 				"  %llu multiplexed connection%s (HTTP/2, gRPC or pipelining), whose requests cannot be separated\n",
 				e->multiplexed, e->multiplexed > 1 ? "s" : "");
+		if (e->maybe_multiplexed)
+			fprintf(out,
+				"  %llu connection%s that may be multiplexed (HTTP/2, gRPC or pipelining), whose requests are unclear\n",
+				e->maybe_multiplexed,
+				e->maybe_multiplexed > 1 ? "s" : "");
 		if (e->guessed)
 			fprintf(out,
 				"  %llu connection%s whose server is a guess, since none of its ends was seen to connect or accept\n",
@@ -447,7 +452,7 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 		"wait,wait_p50,wait_p99,wait_max,service,service_p50,service_p99,service_max,between,stepped,split,there,late,back");
 	for (j = 0; j < STEPS; j++)
 		fprintf(out, ",%s", step_names[j]);
-	fputs(",server_address,unanswered_time,multiplexed,failed_connections,late_client,guessed\n",
+	fputs(",server_address,unanswered_time,multiplexed,failed_connections,late_client,guessed,maybe_multiplexed\n",
 	      out);
 	for (i = 0; i < s->nr_flows && i < top; i++) {
 		const struct flow *e = s->flow[i];
@@ -472,7 +477,7 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 		csv_string(out, e->server->address);
 		fprintf(out, ",%llu,%llu,%llu,%llu", e->unanswered_time,
 			e->multiplexed, e->failed_connections, e->client_late);
-		fprintf(out, ",%llu\n", e->guessed);
+		fprintf(out, ",%llu,%llu\n", e->guessed, e->maybe_multiplexed);
 	}
 }
 
@@ -563,6 +568,7 @@ static struct json_object *json_request(const struct model *s,
 	json_number(o, "answered", e->requests);
 	json_number(o, "unclear", e->unclear);
 	json_number(o, "multiplexed", e->multiplexed);
+	json_number(o, "maybe_multiplexed", e->maybe_multiplexed);
 	json_number(o, "guessed", e->guessed);
 	json_number(o, "unanswered", e->unanswered);
 	json_number(o, "unanswered_time", e->unanswered_time);
