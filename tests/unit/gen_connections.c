@@ -25,6 +25,18 @@
  *			parts, with a poll between them, and a response; from 40002 a response
  *			in two parts; from 40003 both in turns, but without a poll between
  *			the parts; from 40004 one part each
+ *	cut		requests to "back", port 8001, each on a connection of its own.  From
+ *			40001, both ends: after a part of the response, the client's receive
+ *			fails with ECONNRESET after 3,000 ms.  From 40002, both: it closes
+ *			2,000 ms after its request, the server sends 500 bytes meanwhile, and
+ *			fails with EPIPE at 2,100 ms.  From 40003, the server's end only: it
+ *			fails likewise 1,000 ms after it received the request.  From 40004, both:
+ *			the client closes 700 ms after its request, with 100 bytes unread.
+ *	whole		responses that are not cut off: after the whole response, from 40001 the
+ *			client closes, from 40002 the server does, from 40003 both do, and the
+ *			server sends a farewell of 31 bytes, unread; from 40004 it receives the end
+ *			of the stream first, and fails to send; from 40005 the client's thread
+ *			reads a file, and a reset arrives after 60 s
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +47,8 @@
 #define MS 1000000ull
 
 #define EAGAIN 11
+#define EPIPE 32
+#define ECONNRESET 104
 
 enum { FRONT = 100, BACK = 200 };
 
@@ -195,6 +209,72 @@ static void make_plain(void)
 	rounds(end(FRONT, 40004, 8001), true, 3000, "qr", "qr");
 }
 
+/* A request at @at and a part of its response, 10 ms later */
+static void begin(struct end *client, struct end *server, uint64_t at)
+{
+	if (client)
+		tcp(client, OP_SENDTO, at, at, 100, 0);
+	tcp(server, OP_RECVFROM, at, at, 100, 0);
+	tcp(server, OP_SENDTO, at + 10, at + 10, 200, 0);
+	if (client)
+		tcp(client, OP_RECVFROM, at, at + 10, 200, 0);
+}
+
+static void make_cut(void)
+{
+	struct end client[5], server[5];
+	unsigned int i;
+
+	for (i = 1; i < 5; i++) {
+		client[i] = end(FRONT, 40000 + i, 8001);
+		server[i] = end(BACK, 8001, 40000 + i);
+	}
+	begin(&client[1], &server[1], 0);
+	tcp(&client[1], OP_RECVFROM, 10, 3000, 0, ECONNRESET);
+	tcp(&client[1], OP_CLOSE, 3001, 3001, 0, 0);
+	begin(&client[2], &server[2], 4000);
+	poll(FRONT, 5990);
+	tcp(&client[2], OP_CLOSE, 6000, 6000, 0, 0);
+	tcp(&server[2], OP_SENDTO, 6001, 6001, 500, 0);
+	tcp(&server[2], OP_SENDTO, 6100, 6100, 0, EPIPE);
+	tcp(&server[2], OP_CLOSE, 6101, 6101, 0, 0);
+	begin(NULL, &server[3], 7000);
+	tcp(&server[3], OP_SENDTO, 8000, 8000, 0, EPIPE);
+	tcp(&server[3], OP_CLOSE, 8001, 8001, 0, 0);
+	begin(&client[4], &server[4], 9000);
+	tcp(&server[4], OP_SENDTO, 9600, 9600, 100, 0);
+	tcp(&client[4], OP_CLOSE, 9700, 9700, 0, 0);
+}
+
+static void make_whole(void)
+{
+	const struct io_call file = { .type = IO_FILE,
+				      .id = 9,
+				      .name = "/tmp/f" };
+	struct end client[6], server[6];
+	unsigned int i;
+
+	for (i = 1; i < 6; i++) {
+		client[i] = end(FRONT, 40000 + i, 8001);
+		server[i] = end(BACK, 8001, 40000 + i);
+		begin(&client[i], &server[i], 1000 * i);
+	}
+	tcp(&client[1], OP_CLOSE, 6000, 6000, 0, 0);
+	tcp(&server[1], OP_RECVFROM, 6001, 6001, 0, 0);
+	tcp(&server[1], OP_CLOSE, 6002, 6002, 0, 0);
+	tcp(&server[2], OP_CLOSE, 6010, 6010, 0, 0);
+	tcp(&client[2], OP_RECVFROM, 6011, 6011, 0, 0);
+	tcp(&client[2], OP_CLOSE, 6012, 6012, 0, 0);
+	tcp(&server[3], OP_SENDTO, 6020, 6020, 31, 0);
+	tcp(&server[3], OP_CLOSE, 6021, 6021, 0, 0);
+	tcp(&client[3], OP_CLOSE, 6022, 6022, 0, 0);
+	tcp(&client[4], OP_CLOSE, 6030, 6030, 0, 0);
+	tcp(&server[4], OP_RECVFROM, 6031, 6031, 0, 0);
+	tcp(&server[4], OP_SENDTO, 6032, 6032, 0, EPIPE);
+	make(FRONT, OP_READ, 6040, 6041, file);
+	tcp(&client[5], OP_RECVFROM, 65010, 65010, 0, ECONNRESET);
+}
+
 int main(int argc, char **argv)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
@@ -207,11 +287,15 @@ int main(int argc, char **argv)
 		make_roles();
 	} else if (!strcmp(kind, "maybe")) {
 		make_maybe();
+	} else if (!strcmp(kind, "cut")) {
+		make_cut();
+	} else if (!strcmp(kind, "whole")) {
+		make_whole();
 	} else if (!strcmp(kind, "plain")) {
 		make_plain();
 	} else {
 		fprintf(stderr,
-			"usage: gen_connections FILE.dat roles|maybe|plain\n");
+			"usage: gen_connections FILE.dat roles|maybe|plain|cut|whole\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

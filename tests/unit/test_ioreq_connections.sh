@@ -23,8 +23,8 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_roles.py" || wrong "the wrong end is the
 python3 -c 'import csv; assert sorted(r["guessed"] for r in csv.DictReader(open("roles.csv"))) == [*"0000111"]' || wrong "CSV does not say that the server is a guess"
 grep -q '"guessed": *1' roles.html || wrong "the page does not say that the server is a guess"
 
-# --- connections that may be multiplexed, and plain ones
-for kind in maybe plain; do
+# --- connections that may be multiplexed, and plain ones; responses that are cut off, and whole ones
+for kind in maybe plain cut whole; do
 	"$UNIT/gen_connections" $kind.dat $kind || exit 1
 	"$ioreq" --requests --format=json $kind.dat >$kind.json 2>err || wrong "--requests of $kind fails"
 	"$ioreq" --paths --format=json $kind.dat >$kind.paths 2>>err || wrong "--paths of $kind fails"
@@ -40,4 +40,9 @@ grep -q '^  [0-9]* on connections that may be multiplexed (HTTP/2, gRPC or pipel
 	wrong "--paths does not say that a connection may be multiplexed: $(cat maybe.paths.text)"
 grep -q 'may be multiplexed' plain.text plain.paths.text && wrong "a plain connection may be multiplexed"
 grep -q '"maybe_multiplexed": *true' maybe.html || wrong "the page does not say that a connection may be multiplexed"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_cut.py" || wrong "responses that are cut off"
+grep -q '^  3 unanswered, in flight for 5\.700 s (3 cut off in the response)$' cut.text ||
+	wrong "text does not count responses that are cut off: $(cat cut.text)"
+grep -qE '^ +3\.000 s .* unanswered +cut off in the response: connection reset$' cut.paths.text ||
+	wrong "text does not rank responses that are cut off: $(cat cut.paths.text)"
 exit $failed

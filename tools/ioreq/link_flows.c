@@ -35,6 +35,8 @@ static u64 unanswered_until(const struct requests *q, const struct turn *t,
 	const struct caller *thread = t->first;
 	u64 i, until = 0;
 
+	if (t->cut_off)
+		return t->until;
 	for (i = first_call_after(thread, t->sent); i < thread->nr; i++) {
 		const struct timed_call *c = &thread->call[i];
 
@@ -50,6 +52,10 @@ static void add_turn(const struct requests *q, struct flow *e,
 		     const struct turn *t, u64 id)
 {
 	e->sent += t->end - t->from;
+	if (t->cut_off) {
+		e->cut_off++;
+		e->received += t->answer_end - t->answer_from;
+	}
 	if (!t->answered) {
 		e->unanswered++;
 		e->unanswered_time += unanswered_until(q, t, id) - t->sent;
@@ -129,7 +135,7 @@ static struct view view_of(const struct requests *q, const struct turn *t,
 		.last_pid = t->last->pid,
 		.id = id,
 		.begin = t->begin,
-		.over = t->over,
+		.over = t->answered ? t->over : 0,
 		.sent = t->sent,
 		.paused = t->paused,
 		.until = t->answered ? 0 : unanswered_until(q, t, id),
@@ -209,8 +215,10 @@ static void keep_request(struct requests *q, const struct flow *e,
 		.via_pipe = c->via_pipe,
 		.named = named,
 		.sent = t->end - t->from,
-		.received = t->answered ? t->answer_end - t->answer_from : 0,
+		.received = t->answer_end - t->answer_from,
 		.answered = t->answered,
+		.cut_off = t->cut_off,
+		.failure = t->cut_off,
 	};
 	r->view[named] = view_of(q, t, c->side[side].id);
 	if (other)
@@ -524,6 +532,7 @@ static void add_connection(struct requests *q, struct connection *c)
 
 	turns_make_client(&client, &c->side[at]);
 	turns_make_server(&server, &c->side[!at], &client, &c->side[at]);
+	turns_cut_off(q, c, &client, &server);
 	c->turns = c->via_pipe && turns_alternate(&client, &server);
 	if (c->via_pipe && !c->turns)
 		client.nr = server.nr = 0;

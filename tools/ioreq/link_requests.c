@@ -393,6 +393,7 @@ void requests_free(struct requests *q)
 		free(t->call);
 	hash_free(&q->threads);
 	hash_free(&q->sockets);
+	hash_free(&q->ends);
 	hash_free(&q->listening);
 	hash_for_each(&q->listeners, i, l)
 		free(l->address);

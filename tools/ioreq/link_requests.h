@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requests: internal to link_requests.c, link_connects.c, link_roles.c, link_servers.c,
+/* Requests: internal to link_requests.c, link_connects.c, link_cut.c, link_roles.c, link_servers.c,
  * link_shape.c, link_turns.c and link_flows.c.
  */
 #ifndef IOREQ_LINK_REQUESTS_H
@@ -124,6 +124,30 @@ struct socket {
 };
 
 /**
+ * struct stream_end - the last calls on a socket
+ * @host:	number of the host
+ * @id:		its cookie
+ * @error:	error of the first call that failed since the connection was broken, or 0
+ * @sends:	that call sends
+ * @start:	its begin, ns of the host
+ * @finish:	its end
+ * @thread:	its thread
+ * @ended:	end of the last call that received the end of the stream, or 0
+ * @closed:	begin of the last call that closed a descriptor of the socket, or 0
+ */
+struct stream_end {
+	u32 host;
+	u64 id;
+	int error;
+	bool sends;
+	u64 start;
+	u64 finish;
+	const struct caller *thread;
+	u64 ended;
+	u64 closed;
+};
+
+/**
  * struct failed_connect - a connection that failed before it transferred any bytes
  * @thread:	thread of the last call
  * @id:		cookie of the socket
@@ -179,6 +203,7 @@ struct listener {
  * @connections:	struct connection, by host and sequence numbers
  * @threads:		struct caller, by host and thread
  * @sockets:		struct socket with a known role, by host and cookie
+ * @ends:		struct stream_end, by host and cookie
  * @listening:		struct listening, by host and port
  * @listeners:		struct listener, by host, process or endpoint, and port
  * @endpoints:		struct endpoint, by host, name and address
@@ -206,6 +231,7 @@ struct requests {
 	struct hash connections;
 	struct hash threads;
 	struct hash sockets;
+	struct hash ends;
 	struct hash listening;
 	struct hash listeners;
 	struct hash endpoints;
@@ -247,7 +273,9 @@ struct requests {
  * @last:		thread of the last call
  * @segment:		index of its first segment
  * @endpoint:		number of its process's endpoint
- * @answered:		it has a response
+ * @answered:		it has a response, and this was not cut off
+ * @cut_off:		why its response was cut off, or NULL
+ * @until:		of a response that was cut off: when
  * @matched:		both ends saw it alike
  */
 struct turn {
@@ -267,6 +295,8 @@ struct turn {
 	u64 segment;
 	u32 endpoint;
 	bool answered;
+	const char *cut_off;
+	u64 until;
 	bool matched;
 };
 
@@ -299,6 +329,10 @@ struct flow *requests_flow(struct requests *q, u32 client, u32 server);
 
 /* link_connects.c */
 void requests_add_failed(struct requests *q);
+
+/* link_cut.c */
+void turns_cut_off(const struct requests *q, const struct connection *c,
+		   const struct turns *client, const struct turns *server);
 
 /* link_roles.c */
 void roles_find(struct requests *q);

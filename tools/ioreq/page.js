@@ -120,7 +120,7 @@ function waterfall(parent, r) {
 	const head = add(parent, "p");
 	head.append(root.ends[0] + " asks " + root.ends[1] + ": " + count(root.sent) + " bytes sent, " + count(root.received) + " bytes received.");
 	if (root.unanswered)
-		add(parent, "p", "bad", root.failure ? "Connection failed: " + root.failure + "." : "Unanswered.");
+		add(parent, "p", "bad", root.cut_off ? "The request was " + root.failure + "." : root.failure ? "Connection failed: " + root.failure + "." : "Unanswered.");
 	if (root.multiplexed)
 		add(parent, "p", "bad", "Its connection " + (root.maybe_multiplexed ? "may be" : "is") + " multiplexed (HTTP/2, gRPC or pipelining): the bytes may be of several requests.");
 	else if (root.unclear)
@@ -216,7 +216,7 @@ function kinds(main) {
 	window.grids.kinds = new Grid(s, [
 		["client", r => endpoint(r.client_host, r.client)], ["server", r => endpoint(r.server_host, r.server) + (r.server_address && " " + r.server_address)],
 		["answered", r => r.answered, count], ["unclear", r => r.unclear, count], ["multiplexed connections", r => r.multiplexed, count], ["may be multiplexed", r => r.maybe_multiplexed, count], ["server guessed", r => r.guessed, count], ["unanswered", r => r.unanswered, count], ["in flight", r => r.unanswered ? r.unanswered_time : null, time],
-		["failed connections", r => r.failed_connections, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
+		["failed connections", r => r.failed_connections, count], ["cut off in the response", r => r.cut_off, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
 		["response time", r => some("time")(r.wait), time], ["p50", r => some("p50")(r.wait), time], ["p99", r => some("p99")(r.wait), time], ["max", r => some("max")(r.wait), time],
 		["service time", r => some("time")(r.service), time], ["p50", r => some("p50")(r.service), time], ["p99", r => some("p99")(r.service), time], ["max", r => some("max")(r.service), time],
 		["network or queue", r => r.wait.count && r.service.count ? r.between : null, signed],
