@@ -37,6 +37,11 @@
  *			server sends a farewell of 31 bytes, unread; from 40004 it receives the end
  *			of the stream first, and fails to send; from 40005 the client's thread
  *			reads a file, and a reset arrives after 60 s
+ *	pushed		from 40001, both ends: a request, a response after 10 ms and then one
+ *			message every 2 s, ten of them, while the server polls; after 30 s another
+ *			request, response and message.  From 40002, the same with the client's end
+ *			only.  To port 8002, the server's end only, likewise, but it does not poll.
+ *			To port 8003, both: a response that goes on once, after 5 s of polling.
  */
 #include <stdio.h>
 #include <string.h>
@@ -275,6 +280,48 @@ static void make_whole(void)
 	tcp(&client[5], OP_RECVFROM, 65010, 65010, 0, ECONNRESET);
 }
 
+/* @polls: the server polls before what it sends after the response; either end may be NULL */
+static void pushes(struct end *client, struct end *server, uint64_t at,
+		   unsigned int nr, uint64_t every, bool polls)
+{
+	const struct io_call input = { .type = IO_ANON, .id = 5 };
+
+	if (client)
+		tcp(client, OP_SENDTO, at, at, 100, 0);
+	if (server)
+		tcp(server, OP_RECVFROM, at, at, 100, 0);
+	at += 10;
+	if (server)
+		tcp(server, OP_SENDTO, at, at, 200, 0);
+	if (client)
+		tcp(client, OP_RECVFROM, at, at, 200, 0);
+	for (; nr; nr--, at += every) {
+		if (polls)
+			make(BACK, OP_EPOLL_WAIT, at, at + every, input);
+		if (server)
+			tcp(server, OP_SENDTO, at + every, at + every, 50, 0);
+		if (client)
+			tcp(client, OP_RECVFROM, at, at + every, 50, 0);
+	}
+}
+
+static void make_pushed(void)
+{
+	struct end client = end(FRONT, 40001, 8001);
+	struct end server = end(BACK, 8001, 40001);
+	struct end alone = end(FRONT, 40002, 8001);
+	struct end works = end(BACK, 8002, 40003);
+	struct end slow = end(FRONT, 40004, 8003);
+	struct end slow_server = end(BACK, 8003, 40004);
+
+	pushes(&client, &server, 0, 10, 2000, true);
+	pushes(&client, &server, 30000, 1, 2000, true);
+	pushes(&alone, NULL, 100000, 10, 2000, false);
+	pushes(&alone, NULL, 130000, 1, 2000, false);
+	pushes(NULL, &works, 200000, 4, 2000, false);
+	pushes(&slow, &slow_server, 300000, 1, 5000, true);
+}
+
 int main(int argc, char **argv)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
@@ -291,11 +338,13 @@ int main(int argc, char **argv)
 		make_cut();
 	} else if (!strcmp(kind, "whole")) {
 		make_whole();
+	} else if (!strcmp(kind, "pushed")) {
+		make_pushed();
 	} else if (!strcmp(kind, "plain")) {
 		make_plain();
 	} else {
 		fprintf(stderr,
-			"usage: gen_connections FILE.dat roles|maybe|plain|cut|whole\n");
+			"usage: gen_connections FILE.dat roles|maybe|plain|cut|whole|pushed\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

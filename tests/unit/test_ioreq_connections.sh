@@ -24,7 +24,7 @@ python3 -c 'import csv; assert sorted(r["guessed"] for r in csv.DictReader(open(
 grep -q '"guessed": *1' roles.html || wrong "the page does not say that the server is a guess"
 
 # --- connections that may be multiplexed, and plain ones; responses that are cut off, and whole ones
-for kind in maybe plain cut whole; do
+for kind in maybe plain cut whole pushed; do
 	"$UNIT/gen_connections" $kind.dat $kind || exit 1
 	"$ioreq" --requests --format=json $kind.dat >$kind.json 2>err || wrong "--requests of $kind fails"
 	"$ioreq" --paths --format=json $kind.dat >$kind.paths 2>>err || wrong "--paths of $kind fails"
@@ -45,4 +45,7 @@ grep -q '^  3 unanswered, in flight for 5\.700 s (3 cut off in the response)$' c
 	wrong "text does not count responses that are cut off: $(cat cut.text)"
 grep -qE '^ +3\.000 s .* unanswered +cut off in the response: connection reset$' cut.paths.text ||
 	wrong "text does not rank responses that are cut off: $(cat cut.paths.text)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_pushed.py" || wrong "messages without a request"
+grep -q '^  11 messages without a request, in no response time$' pushed.text ||
+	wrong "text does not count messages without a request: $(cat pushed.text)"
 exit $failed

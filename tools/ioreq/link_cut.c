@@ -150,6 +150,9 @@ void turns_cut_off(const struct requests *q, const struct connection *c,
 	struct turn *t = last_turn(client), *s = last_turn(server);
 	const char *reason = reason_of(e, f);
 
+	/* It is unknown whether a message without a request is missing */
+	if ((t && t->pushed) || (s && s->pushed))
+		return;
 	if (c->via_pipe || q->s->host[side->host].nr_gaps ||
 	    q->s->host[peer->host].nr_gaps)
 		return;

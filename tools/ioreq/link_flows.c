@@ -52,6 +52,7 @@ static void add_turn(const struct requests *q, struct flow *e,
 		     const struct turn *t, u64 id)
 {
 	e->sent += t->end - t->from;
+	e->pushed += t->pushed;
 	if (t->cut_off) {
 		e->cut_off++;
 		e->received += t->answer_end - t->answer_from;
@@ -182,6 +183,8 @@ static void add_turn_io(struct requests *q, const struct turns *turns,
 
 	if (t + 1 < turns->turn + turns->nr)
 		end = t[1].segment;
+	if (t->pushed)
+		end = t->pushed_at;
 	add_segments_io(q, &side->segment[t->segment], end - t->segment, role,
 			request);
 }
@@ -402,14 +405,18 @@ static void add_times(struct flow *e, const struct model *m,
 		r->to_client = way_time(&to_client);
 }
 
+static bool is_lossy(const struct requests *q, const struct connection *c)
+{
+	return q->s->host[c->side[0].host].nr_gaps ||
+	       q->s->host[c->side[1].host].nr_gaps;
+}
+
 /* Lost records look like it */
 static bool is_multiplexed(const struct requests *q, const struct turns *client,
 			   const struct turns *server,
 			   const struct connection *c)
 {
-	return !c->via_pipe && turns_overlap(client, server) &&
-	       !q->s->host[c->side[0].host].nr_gaps &&
-	       !q->s->host[c->side[1].host].nr_gaps;
+	return !c->via_pipe && turns_overlap(client, server) && !is_lossy(q, c);
 }
 
 static bool is_maybe_multiplexed(const struct requests *q,
@@ -532,6 +539,9 @@ static void add_connection(struct requests *q, struct connection *c)
 
 	turns_make_client(&client, &c->side[at]);
 	turns_make_server(&server, &c->side[!at], &client, &c->side[at]);
+	if (!c->via_pipe && !is_lossy(q, c))
+		turns_end_before_pushed(&client, &c->side[at], &server,
+					&c->side[!at]);
 	turns_cut_off(q, c, &client, &server);
 	c->turns = c->via_pipe && turns_alternate(&client, &server);
 	if (c->via_pipe && !c->turns)

@@ -274,6 +274,8 @@ struct requests {
  * @segment:		index of its first segment
  * @endpoint:		number of its process's endpoint
  * @answered:		it has a response, and this was not cut off
+ * @pushed:		number of messages without a request that follow the response
+ * @pushed_at:		if there are any: index of their first segment
  * @cut_off:		why its response was cut off, or NULL
  * @until:		of a response that was cut off: when
  * @matched:		both ends saw it alike
@@ -295,6 +297,8 @@ struct turn {
 	u64 segment;
 	u32 endpoint;
 	bool answered;
+	u64 pushed;
+	u64 pushed_at;
 	const char *cut_off;
 	u64 until;
 	bool matched;
@@ -345,6 +349,10 @@ u32 requests_address(struct requests *q, const char *name, bool with_port);
 
 /* link_shape.c */
 bool may_be_multiplexed(const struct side *side, bool is_client);
+void turns_end_before_pushed(const struct turns *client,
+			     const struct side *client_side,
+			     const struct turns *server,
+			     const struct side *server_side);
 
 /* link_turns.c */
 u64 segment_moved_at(const struct segment *s);

@@ -244,6 +244,7 @@ struct endpoint {
  * @failed_connections:	number of these that are connections that failed before they
  *			transferred any bytes
  * @cut_off:		number of these whose response was cut off
+ * @pushed:		number of messages of the server without a request
  * @sent:		bytes of requests
  * @received:		bytes of responses
  * @response_time:	the client's time, from the begin of its first call that sends
@@ -281,6 +282,7 @@ struct flow {
 	u64 unanswered_time;
 	u64 failed_connections;
 	u64 cut_off;
+	u64 pushed;
 	u64 sent;
 	u64 received;
 	struct times response_time;

@@ -216,7 +216,7 @@ function kinds(main) {
 	window.grids.kinds = new Grid(s, [
 		["client", r => endpoint(r.client_host, r.client)], ["server", r => endpoint(r.server_host, r.server) + (r.server_address && " " + r.server_address)],
 		["answered", r => r.answered, count], ["unclear", r => r.unclear, count], ["multiplexed connections", r => r.multiplexed, count], ["may be multiplexed", r => r.maybe_multiplexed, count], ["server guessed", r => r.guessed, count], ["unanswered", r => r.unanswered, count], ["in flight", r => r.unanswered ? r.unanswered_time : null, time],
-		["failed connections", r => r.failed_connections, count], ["cut off in the response", r => r.cut_off, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
+		["failed connections", r => r.failed_connections, count], ["cut off in the response", r => r.cut_off, count], ["messages without a request", r => r.pushed, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
 		["response time", r => some("time")(r.wait), time], ["p50", r => some("p50")(r.wait), time], ["p99", r => some("p99")(r.wait), time], ["max", r => some("max")(r.wait), time],
 		["service time", r => some("time")(r.service), time], ["p50", r => some("p50")(r.service), time], ["p99", r => some("p99")(r.service), time], ["max", r => some("max")(r.service), time],
 		["network or queue", r => r.wait.count && r.service.count ? r.between : null, signed],
