@@ -42,6 +42,8 @@
  *			request, response and message.  From 40002, the same with the client's end
  *			only.  To port 8002, the server's end only, likewise, but it does not poll.
  *			To port 8003, both: a response that goes on once, after 5 s of polling.
+ *	restart		five requests to each of three processes "back": two workers of one
+ *			listener at port 8001, and one that was started in their place
  */
 #include <stdio.h>
 #include <string.h>
@@ -322,6 +324,13 @@ static void make_pushed(void)
 	pushes(&slow, &slow_server, 300000, 1, 5000, true);
 }
 
+static void make_restart(void)
+{
+	exchange(end(BACK, 8001, 40001), false, 0, 4);
+	exchange(end(BACK + 1, 8001, 40002), false, 100, 4);
+	exchange(end(BACK + 9, 8001, 40003), false, 10000, 4);
+}
+
 int main(int argc, char **argv)
 {
 	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
@@ -329,7 +338,7 @@ int main(int argc, char **argv)
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
-	td.cmdlines = "100 front\n200 back\n";
+	td.cmdlines = "100 front\n200 back\n201 back\n209 back\n";
 	if (!strcmp(kind, "roles")) {
 		make_roles();
 	} else if (!strcmp(kind, "maybe")) {
@@ -340,11 +349,13 @@ int main(int argc, char **argv)
 		make_whole();
 	} else if (!strcmp(kind, "pushed")) {
 		make_pushed();
+	} else if (!strcmp(kind, "restart")) {
+		make_restart();
 	} else if (!strcmp(kind, "plain")) {
 		make_plain();
 	} else {
 		fprintf(stderr,
-			"usage: gen_connections FILE.dat roles|maybe|plain|cut|whole|pushed\n");
+			"usage: gen_connections FILE.dat roles|maybe|plain|cut|whole|pushed|restart\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

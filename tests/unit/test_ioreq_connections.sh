@@ -48,4 +48,11 @@ grep -qE '^ +3\.000 s .* unanswered +cut off in the response: connection reset$'
 python3 "$TRACERIG_TOP/tests/unit/ioreq_pushed.py" || wrong "messages without a request"
 grep -q '^  11 messages without a request, in no response time$' pushed.text ||
 	wrong "text does not count messages without a request: $(cat pushed.text)"
+
+# --- processes of one name at one port are one server, also after a restart; by process they are three
+"$UNIT/gen_connections" restart.dat restart || exit 1
+"$ioreq" --requests --format=csv restart.dat >restart.csv 2>err || wrong "--requests of a restart fails"
+"$ioreq" --by=process --format=csv restart.dat >process.csv 2>>err || wrong "--by=process of a restart fails"
+[ ! -s err ] || wrong "messages about a restart: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_restart.py" || wrong "processes of one name at one port are not one server"
 exit $failed
