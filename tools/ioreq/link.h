@@ -88,6 +88,34 @@ struct socket_call {
 };
 
 /**
+ * enum end_call_kind - calls that may be among the last ones on a stream
+ * @END_CALL_SEND:	sends
+ * @END_CALL_RECEIVE:	receives
+ * @END_CALL_CLOSE:	closes a descriptor
+ */
+enum end_call_kind { END_CALL_SEND, END_CALL_RECEIVE, END_CALL_CLOSE };
+
+/**
+ * struct end_call - a call that may be among the last ones on a stream
+ * @host:	number of the host
+ * @pid:	thread
+ * @id:		cookie of the socket
+ * @start:	begin of the call, ns of CLOCK_MONOTONIC
+ * @duration:	duration of the call, ns
+ * @result:	return value
+ * @what:	what the call does
+ */
+struct end_call {
+	u32 host;
+	s32 pid;
+	u64 id;
+	u64 start;
+	u64 duration;
+	s64 result;
+	enum end_call_kind what;
+};
+
+/**
  * enum request_io_kind - what a call does for a request
  * @IO_RECEIVES_REQUEST: the server receives bytes of the request
  * @IO_SENDS_RESPONSE:	the server sends bytes of the response
@@ -240,6 +268,7 @@ struct request_tree;
  * @ambiguous:	number of ambiguous requests
  * @queued:	of these, requests of threads whose requests wait for one another
  * @multiplexed: number of requests on multiplexed connections
+ * @maybe_multiplexed: number of requests on connections that may be multiplexed
  * @outlived:	number of requests that outlive their parent
  */
 struct paths {
@@ -257,6 +286,7 @@ struct paths {
 	u64 ambiguous;
 	u64 queued;
 	u64 multiplexed;
+	u64 maybe_multiplexed;
 	u64 outlived;
 };
 
@@ -266,6 +296,7 @@ void requests_add(struct requests *q, const struct message *m);
 void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration);
 void requests_socket(struct requests *q, u32 host, u64 id, enum role role);
+void requests_listen(struct requests *q, u32 host, const char *address);
 void requests_messages(struct requests *q, struct clocks *c);
 struct flow *const *requests_finish(struct requests *q, const struct model *s,
 				    u64 *nr);
@@ -280,6 +311,9 @@ void requests_free(struct requests *q);
 /* link_connects.c */
 bool requests_is_connecting(const struct requests *q, u32 host, u64 id);
 void requests_socket_call(struct requests *q, const struct socket_call *c);
+
+/* link_cut.c */
+void requests_end_call(struct requests *q, const struct end_call *c);
 
 /* link_off_cpu.c */
 void off_cpu_link(struct model *s);

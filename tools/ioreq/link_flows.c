@@ -35,6 +35,8 @@ static u64 unanswered_until(const struct requests *q, const struct turn *t,
 	const struct caller *thread = t->first;
 	u64 i, until = 0;
 
+	if (t->cut_off)
+		return t->until;
 	for (i = first_call_after(thread, t->sent); i < thread->nr; i++) {
 		const struct timed_call *c = &thread->call[i];
 
@@ -50,6 +52,11 @@ static void add_turn(const struct requests *q, struct flow *e,
 		     const struct turn *t, u64 id)
 {
 	e->sent += t->end - t->from;
+	e->pushed += t->pushed;
+	if (t->cut_off) {
+		e->cut_off++;
+		e->received += t->answer_end - t->answer_from;
+	}
 	if (!t->answered) {
 		e->unanswered++;
 		e->unanswered_time += unanswered_until(q, t, id) - t->sent;
@@ -129,7 +136,7 @@ static struct view view_of(const struct requests *q, const struct turn *t,
 		.last_pid = t->last->pid,
 		.id = id,
 		.begin = t->begin,
-		.over = t->over,
+		.over = t->answered ? t->over : 0,
 		.sent = t->sent,
 		.paused = t->paused,
 		.until = t->answered ? 0 : unanswered_until(q, t, id),
@@ -176,6 +183,8 @@ static void add_turn_io(struct requests *q, const struct turns *turns,
 
 	if (t + 1 < turns->turn + turns->nr)
 		end = t[1].segment;
+	if (t->pushed)
+		end = t->pushed_at;
 	add_segments_io(q, &side->segment[t->segment], end - t->segment, role,
 			request);
 }
@@ -209,8 +218,10 @@ static void keep_request(struct requests *q, const struct flow *e,
 		.via_pipe = c->via_pipe,
 		.named = named,
 		.sent = t->end - t->from,
-		.received = t->answered ? t->answer_end - t->answer_from : 0,
+		.received = t->answer_end - t->answer_from,
 		.answered = t->answered,
+		.cut_off = t->cut_off,
+		.failure = t->cut_off,
 	};
 	r->view[named] = view_of(q, t, c->side[side].id);
 	if (other)
@@ -394,21 +405,38 @@ static void add_times(struct flow *e, const struct model *m,
 		r->to_client = way_time(&to_client);
 }
 
+static bool is_lossy(const struct requests *q, const struct connection *c)
+{
+	return q->s->host[c->side[0].host].nr_gaps ||
+	       q->s->host[c->side[1].host].nr_gaps;
+}
+
 /* Lost records look like it */
 static bool is_multiplexed(const struct requests *q, const struct turns *client,
 			   const struct turns *server,
 			   const struct connection *c)
 {
-	return !c->via_pipe && turns_overlap(client, server) &&
-	       !q->s->host[c->side[0].host].nr_gaps &&
-	       !q->s->host[c->side[1].host].nr_gaps;
+	return !c->via_pipe && turns_overlap(client, server) && !is_lossy(q, c);
+}
+
+static bool is_maybe_multiplexed(const struct requests *q,
+				 const struct connection *c, u32 side,
+				 bool connection_is_client)
+{
+	const struct side *p = &c->side[side];
+
+	return c->host == NO_HOST && p->nr && !q->s->host[p->host].nr_gaps &&
+	       may_be_multiplexed(p, connection_is_client);
 }
 
 /* Both ends were recorded */
 static void add_both(struct requests *q, const struct turns *client,
 		     struct turns *server, const struct connection *c, u32 side)
 {
-	bool multiplexed = is_multiplexed(q, client, server, c);
+	bool sure = is_multiplexed(q, client, server, c);
+	bool maybe = !sure && (is_maybe_multiplexed(q, c, side, true) ||
+			       is_maybe_multiplexed(q, c, !side, false));
+	bool multiplexed = sure || maybe;
 	u64 i, j = 0;
 
 	for (i = 0; i < client->nr; i++) {
@@ -424,7 +452,9 @@ static void add_both(struct requests *q, const struct turns *client,
 				  requests_server(q, s->endpoint, c, !side));
 		same = !multiplexed && t->answered && s->answered &&
 		       turn_is_same(t, s);
-		e->multiplexed += multiplexed && !i;
+		e->multiplexed += sure && !i;
+		e->maybe_multiplexed += maybe && !i;
+		e->guessed += c->guessed && !i;
 		s->matched |= same;
 		add_turn(q, e, t, c->side[side].id);
 		keep_request(q, e, t, same ? s : NULL, c, side, ROLE_CLIENT);
@@ -443,6 +473,8 @@ static void add_both(struct requests *q, const struct turns *client,
 				q->list[q->listed - 1].unclear = true;
 				q->list[q->listed - 1].multiplexed =
 					multiplexed;
+				q->list[q->listed - 1].maybe_multiplexed =
+					maybe;
 			}
 			continue;
 		}
@@ -461,6 +493,7 @@ static void add_one(struct requests *q, const struct turns *turns,
 	const char *name = c->host == NO_HOST ? c->side[side].name : "";
 	u32 other = requests_address(q, name, connection_is_client);
 	enum role role = connection_is_client ? ROLE_CLIENT : ROLE_SERVER;
+	bool maybe = is_maybe_multiplexed(q, c, side, connection_is_client);
 	u64 i;
 
 	for (i = 0; i < turns->nr; i++) {
@@ -472,8 +505,18 @@ static void add_one(struct requests *q, const struct turns *turns,
 			    requests_flow(q, other,
 					  requests_server(q, t->endpoint, c,
 							  side));
+		e->guessed += c->guessed && !i;
+		e->maybe_multiplexed += maybe && !i;
+		e->unclear += maybe && t->answered;
 		add_turn(q, e, t, c->side[side].id);
+		if (maybe && !connection_is_client)
+			continue;
 		keep_request(q, e, t, NULL, c, side, role);
+		if (q->keep && maybe) {
+			q->list[q->listed - 1].unclear = t->answered;
+			q->list[q->listed - 1].multiplexed = true;
+			q->list[q->listed - 1].maybe_multiplexed = true;
+		}
 		if (q->keep)
 			add_turn_io(q, turns, t, &c->side[side], role,
 				    q->listed - 1);
@@ -485,15 +528,21 @@ static void add_one(struct requests *q, const struct turns *turns,
 		if (!connection_is_client)
 			add_steps(e, q->s, t, c->side[side].id);
 	}
+	if (maybe && !connection_is_client)
+		keep_unclear(q, turns, &c->side[side]);
 }
 
 static void add_connection(struct requests *q, struct connection *c)
 {
-	u32 at = connection_is_client(q, c, 0) ? 0 : 1;
+	u32 at = c->client;
 	struct turns client = { 0 }, server = { 0 };
 
 	turns_make_client(&client, &c->side[at]);
 	turns_make_server(&server, &c->side[!at], &client, &c->side[at]);
+	if (!c->via_pipe && !is_lossy(q, c))
+		turns_end_before_pushed(&client, &c->side[at], &server,
+					&c->side[!at]);
+	turns_cut_off(q, c, &client, &server);
 	c->turns = c->via_pipe && turns_alternate(&client, &server);
 	if (c->via_pipe && !c->turns)
 		client.nr = server.nr = 0;
@@ -540,6 +589,7 @@ struct flow *const *requests_finish(struct requests *q, const struct model *s,
 	u32 i;
 
 	q->s = s;
+	roles_find(q);
 	hash_for_each(&q->connections, i, c)
 		requests_learn_listener(q, c);
 	hash_for_each(&q->connections, i, c)

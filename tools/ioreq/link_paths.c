@@ -242,7 +242,8 @@ static void add_request(struct path_builder *a, struct request *r)
 	p->outlived += !!r->outlives;
 	p->ambiguous += r->ambiguous;
 	p->queued += r->queued;
-	p->multiplexed += r->multiplexed;
+	p->multiplexed += r->multiplexed && !r->maybe_multiplexed;
+	p->maybe_multiplexed += r->maybe_multiplexed;
 	while (at->parent)
 		at = at->parent;
 	/* A descendant of an ambiguous request belongs to no client */

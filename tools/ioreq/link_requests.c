@@ -191,6 +191,27 @@ void requests_socket(struct requests *q, u32 host, u64 id, enum role role)
 	s->role = role;
 }
 
+/**
+ * requests_listen - add a socket that accepts connections
+ * @q:		requests
+ * @host:	number of the host
+ * @address:	its address
+ */
+void requests_listen(struct requests *q, u32 host, const char *address)
+{
+	unsigned long port = address_port(address, strlen(address));
+	u64 hash = hash_pair(host, port);
+	struct listening *l;
+
+	hash_for_each_possible_entry(&q->listening, hash, l) {
+		if (l->host == host && l->port == port)
+			return;
+	}
+	l = hash_new(&q->listening, hash, sizeof(*l));
+	l->host = host;
+	l->port = port;
+}
+
 static int by_offset(const void *a, const void *b)
 {
 	const struct segment *x = a, *y = b;
@@ -372,6 +393,8 @@ void requests_free(struct requests *q)
 		free(t->call);
 	hash_free(&q->threads);
 	hash_free(&q->sockets);
+	hash_free(&q->ends);
+	hash_free(&q->listening);
 	hash_for_each(&q->listeners, i, l)
 		free(l->address);
 	hash_free(&q->listeners);

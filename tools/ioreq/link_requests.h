@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requests: internal to link_requests.c, link_connects.c, link_servers.c, link_turns.c and
- * link_flows.c.
+/* Requests: internal to link_requests.c, link_connects.c, link_cut.c, link_roles.c, link_servers.c,
+ * link_shape.c, link_turns.c and link_flows.c.
  */
 #ifndef IOREQ_LINK_REQUESTS_H
 #define IOREQ_LINK_REQUESTS_H
@@ -84,6 +84,8 @@ struct side {
  * @host:	number of the host of Unix sockets and pipes; NO_HOST: TCP
  * @via_pipe:	it is a pair of pipes; the sequence numbers are processes
  * @turns:	of pipes, after requests_finish(): the processes take turns
+ * @guessed:	@client is only a guess
+ * @client:	after roles_find(): the end that is the client
  * @isn:	initial sequence numbers of the ends, lower one first
  * @side:	both ends; without segments where it was not recorded
  */
@@ -91,6 +93,8 @@ struct connection {
 	u32 host;
 	bool via_pipe;
 	bool turns;
+	bool guessed;
+	u32 client;
 	u32 isn[2];
 	struct side side[2];
 };
@@ -120,6 +124,30 @@ struct socket {
 };
 
 /**
+ * struct stream_end - the last calls on a socket
+ * @host:	number of the host
+ * @id:		its cookie
+ * @error:	error of the first call that failed since the connection was broken, or 0
+ * @sends:	that call sends
+ * @start:	its begin, ns of the host
+ * @finish:	its end
+ * @thread:	its thread
+ * @ended:	end of the last call that received the end of the stream, or 0
+ * @closed:	begin of the last call that closed a descriptor of the socket, or 0
+ */
+struct stream_end {
+	u32 host;
+	u64 id;
+	int error;
+	bool sends;
+	u64 start;
+	u64 finish;
+	const struct caller *thread;
+	u64 ended;
+	u64 closed;
+};
+
+/**
  * struct failed_connect - a connection that failed before it transferred any bytes
  * @thread:	thread of the last call
  * @id:		cookie of the socket
@@ -144,6 +172,16 @@ struct failed_connect {
 };
 
 /**
+ * struct listening - a port at which connections are accepted
+ * @host:	number of the host
+ * @port:	port
+ */
+struct listening {
+	u32 host;
+	unsigned long port;
+};
+
+/**
  * struct listener - a process that listens on a port, or all processes of a name that
  *	do
  * @host:	number of the host
@@ -165,6 +203,8 @@ struct listener {
  * @connections:	struct connection, by host and sequence numbers
  * @threads:		struct caller, by host and thread
  * @sockets:		struct socket with a known role, by host and cookie
+ * @ends:		struct stream_end, by host and cookie
+ * @listening:		struct listening, by host and port
  * @listeners:		struct listener, by host, process or endpoint, and port
  * @endpoints:		struct endpoint, by host, name and address
  * @flows:		struct flow, by client and server
@@ -191,6 +231,8 @@ struct requests {
 	struct hash connections;
 	struct hash threads;
 	struct hash sockets;
+	struct hash ends;
+	struct hash listening;
 	struct hash listeners;
 	struct hash endpoints;
 	struct hash flows;
@@ -231,7 +273,11 @@ struct requests {
  * @last:		thread of the last call
  * @segment:		index of its first segment
  * @endpoint:		number of its process's endpoint
- * @answered:		it has a response
+ * @answered:		it has a response, and this was not cut off
+ * @pushed:		number of messages without a request that follow the response
+ * @pushed_at:		if there are any: index of their first segment
+ * @cut_off:		why its response was cut off, or NULL
+ * @until:		of a response that was cut off: when
  * @matched:		both ends saw it alike
  */
 struct turn {
@@ -251,6 +297,10 @@ struct turn {
 	u64 segment;
 	u32 endpoint;
 	bool answered;
+	u64 pushed;
+	u64 pushed_at;
+	const char *cut_off;
+	u64 until;
 	bool matched;
 };
 
@@ -284,16 +334,29 @@ struct flow *requests_flow(struct requests *q, u32 client, u32 server);
 /* link_connects.c */
 void requests_add_failed(struct requests *q);
 
+/* link_cut.c */
+void turns_cut_off(const struct requests *q, const struct connection *c,
+		   const struct turns *client, const struct turns *server);
+
+/* link_roles.c */
+void roles_find(struct requests *q);
+
 /* link_servers.c */
-bool connection_is_client(const struct requests *q, const struct connection *c,
-			  u32 side);
 void requests_learn_listener(struct requests *q, const struct connection *c);
 u32 requests_server(struct requests *q, u32 endpoint,
 		    const struct connection *c, u32 side);
 u32 requests_address(struct requests *q, const char *name, bool with_port);
 
+/* link_shape.c */
+bool may_be_multiplexed(const struct side *side, bool is_client);
+void turns_end_before_pushed(const struct turns *client,
+			     const struct side *client_side,
+			     const struct turns *server,
+			     const struct side *server_side);
+
 /* link_turns.c */
 u64 segment_moved_at(const struct segment *s);
+void side_sort_by_time(struct side *side);
 void turns_make_client(struct turns *t, struct side *side);
 void turns_make_server(struct turns *t, struct side *side,
 		       const struct turns *client,

@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests: which end of a connection is the server, and where it listens. */
+/* Requests: where the server of a connection listens. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "link_requests.h"
-
-static const struct socket *find_socket(const struct requests *q,
-					const struct side *side)
-{
-	u64 hash = hash_pair(side->host, side->id);
-	const struct socket *s;
-
-	hash_for_each_possible_entry(&q->sockets, hash, s) {
-		if (s->host == side->host && s->id == side->id)
-			return side->nr ? s : NULL;
-	}
-	return NULL;
-}
 
 /**
  * address_port - the number after an address's last colon
@@ -28,52 +15,6 @@ unsigned long address_port(const char *address, size_t len)
 	while (len && address[len - 1] != ':')
 		len--;
 	return strtoul(address + len, NULL, 10);
-}
-
-/* Begin of the first call that sent; UINT64_MAX if none did */
-static u64 first_sent(const struct side *side)
-{
-	u64 i, first = UINT64_MAX;
-
-	for (i = 0; i < side->nr; i++) {
-		if (side->segment[i].sent && side->segment[i].start < first)
-			first = side->segment[i].start;
-	}
-	return first;
-}
-
-/* Servers have names; of a socket pair, without names, the client sends first */
-static bool is_local_client(const struct connection *c, u32 side)
-{
-	const char *name = c->side[side].name, *other = c->side[!side].name;
-
-	if (other && !*name == !*other)
-		return first_sent(&c->side[side]) <=
-		       first_sent(&c->side[!side]);
-	return !*name;
-}
-
-/* The client is the end that connected; if that is unknown, the
- * end with the higher port
- */
-bool connection_is_client(const struct requests *q, const struct connection *c,
-			  u32 side)
-{
-	const struct socket *s = find_socket(q, &c->side[side]);
-	const struct socket *peer = find_socket(q, &c->side[!side]);
-	const char *name = c->side[side].name, *arrow;
-
-	if (s)
-		return s->role == ROLE_CLIENT;
-	if (peer)
-		return peer->role == ROLE_SERVER;
-	if (!name)
-		return !connection_is_client(q, c, !side);
-	if (c->host != NO_HOST)
-		return is_local_client(c, side);
-	arrow = strstr(name, "->");
-	return arrow && address_port(name, arrow - name) >
-				address_port(arrow, strlen(arrow));
 }
 
 /* Key for all processes of a name that listen on a port, not one process */
@@ -110,7 +51,7 @@ static char *own_address(const char *name)
  */
 void requests_learn_listener(struct requests *q, const struct connection *c)
 {
-	const struct side *side = &c->side[connection_is_client(q, c, 0)];
+	const struct side *side = &c->side[!c->client];
 	struct listener *process, *all;
 	unsigned long port;
 	char *own;

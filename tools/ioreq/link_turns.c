@@ -70,8 +70,8 @@ static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 	};
 }
 
-/* NULL if this end was not recorded */
-static void sort_by_time(struct side *side)
+/* Put the calls of an end in the order in which they moved their bytes */
+void side_sort_by_time(struct side *side)
 {
 	if (side->nr)
 		qsort(side->segment, side->nr, sizeof(*side->segment),
@@ -83,7 +83,7 @@ void turns_make_client(struct turns *t, struct side *side)
 {
 	u64 i;
 
-	sort_by_time(side);
+	side_sort_by_time(side);
 	for (i = 0; i < side->nr; i++)
 		add_to_turns(t, side, i, true);
 }
@@ -156,7 +156,7 @@ void turns_make_server(struct turns *t, struct side *side,
 	struct late l = { .client = client, .side = client_side };
 	u64 i;
 
-	sort_by_time(side);
+	side_sort_by_time(side);
 	for (i = 0; i < side->nr; i++) {
 		struct turn *last = t->nr ? &t->turn[t->nr - 1] : NULL;
 		u64 late = 0;

@@ -235,10 +235,16 @@ struct endpoint {
  * @requests:		number of requests with a response
  * @unclear:		of these, requests that both ends did not see alike
  * @multiplexed:	number of multiplexed connections, whose requests are all unclear
+ * @maybe_multiplexed:	number of connections that may be multiplexed, whose requests are all
+ *			unclear
+ * @guessed:		number of connections of which it is only a guess which end is
+ *			the server
  * @unanswered:		number of requests without a response
  * @unanswered_time:	how long these were in flight, ns
  * @failed_connections:	number of these that are connections that failed before they
  *			transferred any bytes
+ * @cut_off:		number of these whose response was cut off
+ * @pushed:		number of messages of the server without a request
  * @sent:		bytes of requests
  * @received:		bytes of responses
  * @response_time:	the client's time, from the begin of its first call that sends
@@ -270,9 +276,13 @@ struct flow {
 	u64 requests;
 	u64 unclear;
 	u64 multiplexed;
+	u64 maybe_multiplexed;
+	u64 guessed;
 	u64 unanswered;
 	u64 unanswered_time;
 	u64 failed_connections;
+	u64 cut_off;
+	u64 pushed;
 	u64 sent;
 	u64 received;
 	struct times response_time;
@@ -333,10 +343,14 @@ struct view {
  *		and its thread did not wait for input, by enum role, ns
  * @to_client:	from the end of the server's last call to the end of the client's last
  *		call, ns; 0 if the clocks do not show it
- * @answered:	it has a response
+ * @answered:	it has a response that was not cut off
+ * @cut_off:	its response was cut off, as @failure says
  * @unclear:	both ends were recorded, and did not see it alike
- * @multiplexed:	its connection is multiplexed: the bytes may be of several requests
- * @failure:	why its connection failed before it transferred any bytes, or NULL
+ * @multiplexed:	its connection is, or may be, multiplexed: the bytes may be of several
+ *		requests
+ * @maybe_multiplexed: it may be multiplexed, but need not
+ * @failure:	why its connection failed before it transferred any bytes, or why its response
+ *		was cut off; or NULL
  * @parent:	the request that the client's thread was handling, and that this one was
  *		made for; NULL if there is none, or if @ambiguous
  * @ambiguous:	it may have been made for one of several requests, possibly because
@@ -358,8 +372,10 @@ struct request {
 	u64 late[2];
 	u64 to_client;
 	bool answered;
+	bool cut_off;
 	bool unclear;
 	bool multiplexed;
+	bool maybe_multiplexed;
 	const char *failure;
 	struct request *parent;
 	bool ambiguous;

@@ -120,9 +120,9 @@ function waterfall(parent, r) {
 	const head = add(parent, "p");
 	head.append(root.ends[0] + " asks " + root.ends[1] + ": " + count(root.sent) + " bytes sent, " + count(root.received) + " bytes received.");
 	if (root.unanswered)
-		add(parent, "p", "bad", root.failure ? "Connection failed: " + root.failure + "." : "Unanswered.");
+		add(parent, "p", "bad", root.cut_off ? "The request was " + root.failure + "." : root.failure ? "Connection failed: " + root.failure + "." : "Unanswered.");
 	if (root.multiplexed)
-		add(parent, "p", "bad", "Its connection is multiplexed (HTTP/2, gRPC or pipelining): the bytes may be of several requests.");
+		add(parent, "p", "bad", "Its connection " + (root.maybe_multiplexed ? "may be" : "is") + " multiplexed (HTTP/2, gRPC or pipelining): the bytes may be of several requests.");
 	else if (root.unclear)
 		add(parent, "p", "bad", "Unclear: both ends did not see it alike, and the server's side is not shown.");
 	if (root.ambiguous)
@@ -180,7 +180,8 @@ function causes(main) {
 		counted(DATA.links.clients, "request") + ", along the critical path" +
 		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + " left out" +
 			(DATA.links.queued ? " (" + count(DATA.links.queued) + " of threads whose requests seem to wait for one another, such as for a connection of a pool)" : "") : "") +
-		(DATA.links.multiplexed ? "; " + counted(DATA.links.multiplexed, "request") + " on multiplexed connections (HTTP/2, gRPC or pipelining), which cannot be separated" : "") + ".");
+		(DATA.links.multiplexed ? "; " + counted(DATA.links.multiplexed, "request") + " on multiplexed connections (HTTP/2, gRPC or pipelining), which cannot be separated" : "") +
+		(DATA.links.maybe_multiplexed ? "; " + counted(DATA.links.maybe_multiplexed, "request") + " on connections that may be multiplexed" : "") + ".");
 	s.className = "causes";
 	window.grids.causes = new Grid(s, [
 		["time", c => c.time, signed], ["share", c => c.time, v => percent(v, DATA.links.waited)], ["requests", c => c.requests, count],
@@ -214,8 +215,8 @@ function kinds(main) {
 	const s = section(main, "Requests by client and server");
 	window.grids.kinds = new Grid(s, [
 		["client", r => endpoint(r.client_host, r.client)], ["server", r => endpoint(r.server_host, r.server) + (r.server_address && " " + r.server_address)],
-		["answered", r => r.answered, count], ["unclear", r => r.unclear, count], ["multiplexed connections", r => r.multiplexed, count], ["unanswered", r => r.unanswered, count], ["in flight", r => r.unanswered ? r.unanswered_time : null, time],
-		["failed connections", r => r.failed_connections, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
+		["answered", r => r.answered, count], ["unclear", r => r.unclear, count], ["multiplexed connections", r => r.multiplexed, count], ["may be multiplexed", r => r.maybe_multiplexed, count], ["server guessed", r => r.guessed, count], ["unanswered", r => r.unanswered, count], ["in flight", r => r.unanswered ? r.unanswered_time : null, time],
+		["failed connections", r => r.failed_connections, count], ["cut off in the response", r => r.cut_off, count], ["messages without a request", r => r.pushed, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
 		["response time", r => some("time")(r.wait), time], ["p50", r => some("p50")(r.wait), time], ["p99", r => some("p99")(r.wait), time], ["max", r => some("max")(r.wait), time],
 		["service time", r => some("time")(r.service), time], ["p50", r => some("p50")(r.service), time], ["p99", r => some("p99")(r.service), time], ["max", r => some("max")(r.service), time],
 		["network or queue", r => r.wait.count && r.service.count ? r.between : null, signed],
@@ -240,7 +241,7 @@ function singles(main) {
 		["calls", r => r.server && r.server.calls ? r.server.calls.length + r.server.more : null, v => v === null ? "-" : count(v)],
 		["downstream", r => (asked.get(r.id) || []).length, count],
 		["sent", r => r.sent, count], ["received", r => r.received, count],
-		["addresses", r => r.addresses], ["", r => r.failure || (r.unanswered ? "unanswered" : r.multiplexed ? "multiplexed" : r.unclear ? "unclear" : r.ambiguous ? "ambiguous" : "")],
+		["addresses", r => r.addresses], ["", r => r.failure || (r.unanswered ? "unanswered" : r.maybe_multiplexed ? "may be multiplexed" : r.multiplexed ? "multiplexed" : r.unclear ? "unclear" : r.ambiguous ? "ambiguous" : "")],
 	], DATA.list, DATA.list.some(r => r.client) ? 3 : 4, r => waterfall(fall, r));
 	const first = window.grids.singles.body.querySelector("tr");
 	if (first)

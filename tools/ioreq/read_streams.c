@@ -149,6 +149,32 @@ static void parse_socket(struct model *s, const struct layout *l,
 	requests_socket_call(s->requests, &c);
 }
 
+/* What may be the last call on a stream */
+static void parse_end(struct model *s, const struct layout *l,
+		      const struct record *rec, const struct message *m,
+		      const char *op, bool sends)
+{
+	struct end_call c = {
+		.host = m->host,
+		.pid = m->pid,
+		.id = m->id,
+		.start = m->start,
+		.duration = m->duration,
+		.result = iosys_get(&l->result, rec),
+		.what = END_CALL_RECEIVE,
+	};
+
+	if (!m->id || c.result > 0)
+		return;
+	if (!strcmp(op, "close"))
+		c.what = END_CALL_CLOSE;
+	else if (sends)
+		c.what = END_CALL_SEND;
+	else if (!op_begins(op, "recv") && !op_begins(op, "read"))
+		return;
+	requests_end_call(s->requests, &c);
+}
+
 /* Calls that connect or accept have the role, calls that send or receive the bytes */
 void streams_parse(struct model *s, u32 host, const struct layout *l,
 		   const struct records *r, const struct record *rec)
@@ -175,13 +201,20 @@ void streams_parse(struct model *s, u32 host, const struct layout *l,
 	if (!m.async)
 		requests_call(s->requests, host, m.pid, m.id,
 			      op_step(op, type, into), m.start, m.duration);
+	if (op_begins(op, "accept") &&
+	    iosys_get(&l->family, rec) != FAMILY_UNIX) {
+		iosys_get_name(name, l->name, rec);
+		requests_listen(s->requests, host, name);
+	}
 	if (op_begins(op, "accept") && into)
 		requests_socket(s->requests, host, iosys_get(&l->obj2, rec),
 				ROLE_SERVER);
 	else if (!strcmp(op, "connect"))
 		requests_socket(s->requests, host, iosys_get(&l->obj, rec),
 				ROLE_CLIENT);
+	m.sent = into || op_begins(op, "send") || op_begins(op, "write");
 	parse_socket(s, l, r, rec, &m, op);
+	parse_end(s, l, rec, &m, op, m.sent);
 	parse_pipes(s, host, l, r, rec, pipes, end);
 	if (at == pipes || !(flags & ISN_KNOWN) || flags & PEEKED)
 		return;
@@ -190,7 +223,6 @@ void streams_parse(struct model *s, u32 host, const struct layout *l,
 	m.local = iosys_get(&l->family, rec) == FAMILY_UNIX;
 	m.isn = iosys_get(&l->isn, rec);
 	m.peer_isn = iosys_get(&l->peer_isn, rec);
-	m.sent = into || op_begins(op, "send") || op_begins(op, "write");
 	for (; at + 16 <= pipes; at += 16) {
 		m.from = pair(l, rec, at, &m.end);
 		if (m.from < m.end)

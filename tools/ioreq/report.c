@@ -308,12 +308,28 @@ static void text_requests(FILE *out, const struct model *s, u64 top)
 			fprintf(out, " (%llu failed connection%s)",
 				e->failed_connections,
 				e->failed_connections > 1 ? "s" : "");
+		if (e->cut_off)
+			fprintf(out, " (%llu cut off in the response)",
+				e->cut_off);
 		if (e->unanswered)
 			fputc('\n', out);
 		if (e->multiplexed)
 			fprintf(out,
 				"  %llu multiplexed connection%s (HTTP/2, gRPC or pipelining), whose requests cannot be separated\n",
 				e->multiplexed, e->multiplexed > 1 ? "s" : "");
+		if (e->maybe_multiplexed)
+			fprintf(out,
+				"  %llu connection%s that may be multiplexed (HTTP/2, gRPC or pipelining), whose requests are unclear\n",
+				e->maybe_multiplexed,
+				e->maybe_multiplexed > 1 ? "s" : "");
+		if (e->pushed)
+			fprintf(out,
+				"  %llu message%s without a request, in no response time\n",
+				e->pushed, e->pushed > 1 ? "s" : "");
+		if (e->guessed)
+			fprintf(out,
+				"  %llu connection%s whose server is a guess, since none of its ends was seen to connect or accept\n",
+				e->guessed, e->guessed > 1 ? "s" : "");
 		text_steps(out, e);
 		text_split(out, e);
 	}
@@ -443,7 +459,7 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 		"wait,wait_p50,wait_p99,wait_max,service,service_p50,service_p99,service_max,between,stepped,split,there,late,back");
 	for (j = 0; j < STEPS; j++)
 		fprintf(out, ",%s", step_names[j]);
-	fputs(",server_address,unanswered_time,multiplexed,failed_connections,late_client\n",
+	fputs(",server_address,unanswered_time,multiplexed,failed_connections,late_client,guessed,maybe_multiplexed,cut_off,pushed\n",
 	      out);
 	for (i = 0; i < s->nr_flows && i < top; i++) {
 		const struct flow *e = s->flow[i];
@@ -466,8 +482,10 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 			fprintf(out, ",%llu", e->step[j]);
 		fputc(',', out);
 		csv_string(out, e->server->address);
-		fprintf(out, ",%llu,%llu,%llu,%llu\n", e->unanswered_time,
+		fprintf(out, ",%llu,%llu,%llu,%llu", e->unanswered_time,
 			e->multiplexed, e->failed_connections, e->client_late);
+		fprintf(out, ",%llu,%llu,%llu,%llu\n", e->guessed,
+			e->maybe_multiplexed, e->cut_off, e->pushed);
 	}
 }
 
@@ -558,9 +576,13 @@ static struct json_object *json_request(const struct model *s,
 	json_number(o, "answered", e->requests);
 	json_number(o, "unclear", e->unclear);
 	json_number(o, "multiplexed", e->multiplexed);
+	json_number(o, "maybe_multiplexed", e->maybe_multiplexed);
+	json_number(o, "guessed", e->guessed);
 	json_number(o, "unanswered", e->unanswered);
 	json_number(o, "unanswered_time", e->unanswered_time);
 	json_number(o, "failed_connections", e->failed_connections);
+	json_number(o, "cut_off", e->cut_off);
+	json_number(o, "pushed", e->pushed);
 	json_number(o, "sent", e->sent);
 	json_number(o, "received", e->received);
 	json_times(response_time, &e->response_time);

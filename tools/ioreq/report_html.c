@@ -236,10 +236,12 @@ static struct json_object *request_object(const struct page *page,
 	json_number(o, "sent", r->sent);
 	json_number(o, "received", r->received);
 	json_boolean(o, "unanswered", !r->answered);
+	json_boolean(o, "cut_off", r->cut_off);
 	if (r->failure)
 		json_string(o, "failure", r->failure);
 	json_boolean(o, "unclear", r->unclear);
 	json_boolean(o, "multiplexed", r->multiplexed);
+	json_boolean(o, "maybe_multiplexed", r->maybe_multiplexed);
 	json_boolean(o, "ambiguous", r->ambiguous);
 	json_boolean(o, "queued", r->queued);
 	add_view(o, "client", page, r, ROLE_CLIENT);

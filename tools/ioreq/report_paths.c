@@ -47,6 +47,11 @@ static void text_links(FILE *out, const struct paths *p)
 			"  %s on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated\n",
 			format_count(ambiguous, sizeof(ambiguous),
 				     p->multiplexed));
+	if (p->maybe_multiplexed)
+		fprintf(out,
+			"  %s on connections that may be multiplexed (HTTP/2, gRPC or pipelining): no parent is known\n",
+			format_count(ambiguous, sizeof(ambiguous),
+				     p->maybe_multiplexed));
 }
 
 /* Print steps of at least one percent */
@@ -372,6 +377,7 @@ void json_paths(struct json_object *o, const struct model *s,
 	json_number(links, "ambiguous", p->ambiguous);
 	json_number(links, "queued", p->queued);
 	json_number(links, "multiplexed", p->multiplexed);
+	json_number(links, "maybe_multiplexed", p->maybe_multiplexed);
 	json_object_object_add(o, "links", links);
 	for (i = 0; i < p->nr_paths; i++) {
 		if (p->path[i]->requests || p->path[i]->unanswered)
