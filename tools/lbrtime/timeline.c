@@ -239,16 +239,31 @@ static u8 find_branch_kind(const struct timeline *t, const struct branch *b)
 /* Minimum number of pairs of branches that distinguishes call stacks from execution */
 #define PAIRS_MIN 20
 
+/* Minimum share of calls among branches, and of calls made by the function called last;
+ * tail calls, signals and longjmp() leave a few others in a call stack
+ */
+#define STACK_CALLS_MIN 0.98
+#define STACK_PAIRS_MIN 0.9
+
+/* Whether a branch is made by the function that the one before it called */
+static bool is_nested(const struct timeline *t, const struct branch *b)
+{
+	return b[-1].to != NONE &&
+	       symtab_at(t->symbols, b[-1].to)->function ==
+		       symtab_at(t->symbols, b->from)->function;
+}
+
 /**
  * timeline_is_call_stack - whether the branches are call stacks
  * @t:	timeline, after symtab_resolve() and before timeline_finish()
  *
- * With perf record --call-graph lbr a return removes its call from the LBR: all
- * branches are calls, and each is made by the function that the one before it called.
+ * With perf record --call-graph lbr a return removes its call from the LBR: nearly all
+ * branches are calls, and nearly each is made by the function that the one before it
+ * called.
  */
 bool timeline_is_call_stack(const struct timeline *t)
 {
-	u64 pairs = 0, i;
+	u64 branches = 0, calls = 0, pairs = 0, nested = 0, i;
 	u32 j;
 
 	for (i = 0; i < t->nr; i++) {
@@ -257,18 +272,14 @@ bool timeline_is_call_stack(const struct timeline *t)
 		for (j = 0; j < s->nr; j++) {
 			const struct branch *b = &t->branch[s->first + j];
 
-			if (find_branch_kind(t, b) != KIND_CALL)
-				return false;
-			if (!j)
-				continue;
-			if (b[-1].to == NONE ||
-			    symtab_at(t->symbols, b[-1].to)->function !=
-				    symtab_at(t->symbols, b->from)->function)
-				return false;
-			pairs++;
+			branches++;
+			calls += find_branch_kind(t, b) == KIND_CALL;
+			pairs += j > 0;
+			nested += j > 0 && is_nested(t, b);
 		}
 	}
-	return pairs >= PAIRS_MIN;
+	return pairs >= PAIRS_MIN && calls >= STACK_CALLS_MIN * branches &&
+	       nested >= STACK_PAIRS_MIN * pairs;
 }
 
 /* A jump within a function ends no visit; @b has room for the rest */
