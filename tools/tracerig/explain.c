@@ -491,7 +491,7 @@ static int explain(struct explain_job *job, const char *program)
 	char *error, *file = xasprintf("%s/trace.dat", job->dir);
 	struct json_object *o = case_read(job->dir, &error);
 	const char *nothing = error ? NULL : read_alarm(&job->x, o);
-	char *damage = error ? NULL : case_damage(job->dir, o);
+	char *damage = error ? NULL : case_damage(job->dir, o, "trace.dat");
 	char *baseline = error ? NULL : case_baseline(job->dir, o);
 	struct guard_job guard = { .program = program,
 				   .file = file,

@@ -133,19 +133,24 @@ char *case_baseline(const char *dir, struct json_object *o)
  * case_damage - check the files that a case lists
  * @dir: its directory
  * @o: its case.json, as case_read() returned it
+ * @only: name of the file to check; NULL: all of them
  *
  * Return: NULL, or what is wrong, for free().
  */
-char *case_damage(const char *dir, struct json_object *o)
+char *case_damage(const char *dir, struct json_object *o, const char *only)
 {
-	struct json_object *files;
+	struct json_object *files, *file, *name;
 	char *error = NULL;
 	size_t i;
 
 	memory_doing("checking the files of %s", dir);
 	json_object_object_get_ex(o, "files", &files);
-	for (i = 0; i < json_object_array_length(files) && !error; i++)
-		error = check_file(dir, json_object_array_get_idx(files, i));
+	for (i = 0; i < json_object_array_length(files) && !error; i++) {
+		file = json_object_array_get_idx(files, i);
+		json_object_object_get_ex(file, "name", &name);
+		if (!only || !strcmp(json_object_get_string(name), only))
+			error = check_file(dir, file);
+	}
 	return error;
 }
 
@@ -165,7 +170,7 @@ char *case_verify(const char *dir, struct json_object *o)
 	/* First, so that no file is read through a link to a directory */
 	error = check_others(dir, "", files);
 	if (!error)
-		error = case_damage(dir, o);
+		error = case_damage(dir, o, NULL);
 	if (!error && !is_listed(files, "trace.dat"))
 		error = xasprintf("%s/" CASE_FILE ": has no trace.dat", dir);
 	return error;
