@@ -53,6 +53,7 @@ int main(int argc, char **argv)
 	struct metrics m = {
 		.plan = &p, .chart = chart, .kept = 2, .lost = 9, .store = &s
 	};
+	bool good = true;
 	unsigned int i, nr = argc > 1 ? atoi(argv[1]) : 0;
 
 	for (i = 1; i <= nr; i++) {
@@ -61,11 +62,12 @@ int main(int argc, char **argv)
 		store_group(&s, name)->count += i;
 		free(name);
 	}
-	if (argc > 2 && !http_is_address(argv[2]))
-		return !metrics_write(&m, argv[2]);
-	if (argc > 2)
+	if (argc < 3)
+		metrics_print(&m, stdout);
+	else if (http_is_address(argv[2]))
 		serve(argv[2], &m);
-	metrics_print(&m, stdout);
+	else
+		good = metrics_write(&m, argv[2]);
 	store_close(&s);
-	return 0;
+	return !good;
 }
