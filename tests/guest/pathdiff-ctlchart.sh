@@ -22,14 +22,15 @@ faults=$(cat $hits)
 rmmod pathfault
 
 "$pathdiff" --format=json --baseline good.dat --limit=10ms slow.dat >result.json
-read -r executions named count < <(python3 "$TRACERIG_TOP/tests/guest/pathdiff_named.py")
-echo "$faults faults, $executions executions recorded, $named in $count"
+read -r executions named count others < <(python3 "$TRACERIG_TOP/tests/guest/pathdiff_named.py")
+echo "$faults faults, $executions executions recorded, $named in $count${others:+, $others}"
 same slow:pipe_read "$named" "the cause"
 # A host that stops the guest in pipe_read makes it slow as well: trace-cmd counts such calls
 slow=$(trace-cmd report -O fgraph:tailprint=1 slow.dat 2>log |
 	awk '/} \/\* pipe_read \*\// && match($0, /[0-9.]+ us/) && substr($0, RSTART) + 0 >= 5000' | wc -l)
 echo "$slow slow calls of pipe_read, by trace-cmd"
-[ "$count" -ge "$faults" ] || die "fewer executions of the cause than faults"
+# A busy host also stops the guest elsewhere, or its interrupts take longer than the fault
+[ $((10 * count)) -ge $((9 * faults)) ] || die "less than 90 % of the faults have the cause"
 [ "$count" -le "$slow" ] || die "more executions of the cause than slow calls"
 # And few others of the 1500
 [ "$executions" -lt $((2 * faults + 20)) ] || die "$executions executions were recorded"
