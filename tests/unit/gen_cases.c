@@ -6,6 +6,7 @@
  * has the number 1. STACK is the number of a stack in it that the window has, called from
  * the address CODE, CALLS are numbers of stacks that calls of the process TGID have, as in
  * 1,7, and KNOWN is the kernel's file iosys_stacks.
+ * Windows also have smaller alarms of the charts in ALSO, as in x,y.
  * BASELINE is written to DIR/.baseline, and the cases have it; NO_LINK is the errno of link().
  */
 #include <errno.h>
@@ -240,6 +241,22 @@ static void make_baseline(const char *dir)
 	free(path);
 }
 
+/* Smaller alarms of other charts */
+static void add_others(struct reader *r, const struct alarm *lead)
+{
+	const char *names = getenv("ALSO");
+	struct alarm a = *lead;
+
+	for (a.value = 101; names && *names; a.value++) {
+		snprintf(a.chart, sizeof(a.chart), "%.*s",
+			 (int)strcspn(names, ","), names);
+		a.ts++;
+		alarm_list_add(&r->alarms, &a);
+		names += strcspn(names, ",");
+		names += *names == ',';
+	}
+}
+
 /* As the watch does it; the output is for the test */
 static void add_case(struct store *s, struct reader *r, u64 keep,
 		     const char *comm, u64 value)
@@ -272,7 +289,8 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 		return;
 	r->alarms.nr = 0;
 	alarm_list_add(&r->alarms, &a);
-	r->nr_alarms = 1;
+	add_others(r, &a);
+	r->nr_alarms = r->alarms.nr;
 	job = (struct case_job){ .dir = s->dir,
 				 .number = s->next++,
 				 .group = g->name,

@@ -183,6 +183,19 @@ for i in $(numbers); do
 	"$program" verify "cases/$i/" >out 2>err || wrong "cases/$i/ is not whole"
 done
 
+# --- how many alarms a window has, and of which charts
+ALSO=wakeup,disk,request.80 "$UNIT/gen_cases" several 1000000000 reader=700 >made || wrong "gen_cases: $(cat made)"
+"$program" list --dir several >out || wrong "list of several alarms fails"
+grep -q ' reader-42  dev=254:0 sector=8 (4 alarms; also of charts wakeup, request.80)$' out || wrong "list of several alarms: $(cat out)"
+"$program" list --dir several --format=json >several.json || wrong "list of several alarms fails"
+python3 - <<'END' || wrong "the JSON of several alarms: $(cat several.json)"
+import json
+case = json.load(open("several.json"))["groups"][0]["cases"][0]
+assert case["nr_alarms"] == 4 and case["charts"] == ["disk", "wakeup", "request.80"] and case["chart"] == "disk"
+END
+"$program" list --dir cases >out
+! grep -q alarms out || wrong "one alarm is not worth a word: $(cat out)"
+
 # A damaged recording could have another cause
 cp -r "cases/$i" hurt
 printf '\377' | dd of=hurt/trace.dat bs=1 seek=20 conv=notrunc status=none

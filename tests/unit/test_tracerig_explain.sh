@@ -34,6 +34,20 @@ right=$(sed -n 's/.* right=//p' truth)
 grep -q "^cause: $right.* % of the delay, confidence [0-9]* %$" out || wrong "no cause: $(cat truth out)"
 grep -q '^compared with [0-9]* normal executions' out || wrong "no comparison: $(cat out)"
 
+# More alarms in the window than the one that is explained
+cp -r case several
+python3 - <<'END' || wrong "no case of several alarms"
+import json
+o = json.load(open("several/case.json"))
+o["alarms"] = [dict(o["alarm"], chart=chart) for chart in ("x", "c", "y")]
+o["nr_alarms"] = 3
+json.dump(o, open("several/case.json", "w"))
+END
+"$program" explain ./several >out || wrong "explain several alarms"
+grep -q '^./several: the operation took .*, usually [^(]* (3 alarms; also of charts x, y)$' out || wrong "several alarms: $(head -n 1 out)"
+[ "$("$program" explain --format=json ./several | python3 -c 'import json, sys; o = json.load(sys.stdin); print(o["nr_alarms"], *o["charts"])')" = "3 c x y" ] ||
+	wrong "several alarms in JSON"
+
 # One request is one
 mkdir one
 "$UNIT/gen_explain" faults complete 500007 one >truth || wrong "gen_explain"

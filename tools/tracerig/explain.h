@@ -151,6 +151,8 @@ struct analysis {
  * @baseline:	a trace.dat with normal executions for pathdiff, or NULL
  * @op:		the operation
  * @chart:	the chart's name
+ * @nr_alarms:	number of alarms in the window
+ * @charts:	names of the charts that had them, for json_object_put()
  * @dev:	the device of a request
  * @sector:	the request's first sector
  * @center:	the usual duration; 0: unknown
@@ -185,6 +187,8 @@ struct explain {
 	const char *baseline;
 	struct execution op;
 	const char *chart;
+	u64 nr_alarms;
+	struct json_object *charts;
 	u64 dev;
 	u64 sector;
 	u64 center;

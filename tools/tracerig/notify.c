@@ -29,7 +29,7 @@
  */
 char *notice_message(const struct notice *n)
 {
-	char value[32], limit[32], which[64], more[64] = "";
+	char value[32], limit[32], which[64], alarms[500], more[600] = "";
 
 	format_value(value, sizeof(value), n->value, n->is_time);
 	format_value(limit, sizeof(limit), n->limit, n->is_time);
@@ -39,7 +39,13 @@ char *notice_message(const struct notice *n)
 		snprintf(which, sizeof(which), "like case %llu", n->like);
 	else
 		snprintf(which, sizeof(which), "not kept");
-	if (n->alike > 1)
+	alarms_text(alarms, sizeof(alarms), n->nr_alarms, n->charts);
+	if (*alarms && n->alike > 1)
+		snprintf(more, sizeof(more), " (%s; %llu alike)", alarms,
+			 n->alike);
+	else if (*alarms)
+		snprintf(more, sizeof(more), " (%s)", alarms);
+	else if (n->alike > 1)
 		snprintf(more, sizeof(more), " (%llu alike)", n->alike);
 	return xasprintf("%s: %s %s %s, limit %s, %s, process %s-%d%s", which,
 			 n->chart, n->is_time ? "took" : "is", value, limit,

@@ -30,6 +30,7 @@
  * @comm:	its name
  * @keys:	keys of the alarm
  * @nr_alarms:	number of alarms in the window
+ * @charts:	names of the charts that had them, @chart first
  * @message:	all of this in a line
  */
 struct notice {
@@ -46,6 +47,7 @@ struct notice {
 	const char *comm;
 	const char *keys;
 	u64 nr_alarms;
+	struct json_object *charts;
 	const char *message;
 };
 

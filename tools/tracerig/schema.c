@@ -386,3 +386,26 @@ struct json_object *case_read(const char *dir, char **error)
 	free(why);
 	return o;
 }
+
+/**
+ * case_charts - the charts that had alarms
+ * @o: case.json, as case_read() returned it
+ *
+ * Return: an array of their names, that of the worst alarm first, for json_object_put().
+ */
+struct json_object *case_charts(struct json_object *o)
+{
+	struct json_object *names = json_object_new_array(), *alarms, *a, *name;
+	size_t i;
+
+	json_object_object_get_ex(o, "alarm", &a);
+	json_object_object_get_ex(a, "chart", &name);
+	chart_names_add(names, json_object_get_string(name));
+	json_object_object_get_ex(o, "alarms", &alarms);
+	for (i = 0; i < json_object_array_length(alarms); i++) {
+		a = json_object_array_get_idx(alarms, i);
+		json_object_object_get_ex(a, "chart", &name);
+		chart_names_add(names, json_object_get_string(name));
+	}
+	return names;
+}

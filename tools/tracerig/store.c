@@ -105,6 +105,7 @@ static void fill_case(struct store_case *c, struct json_object *o)
 	c->nth = get_number(o, "nth");
 	c->time = xstrdup(get_text(o, "time"));
 	c->nr_alarms = get_number(o, "nr_alarms");
+	c->charts = case_charts(o);
 	c->value = get_number(alarm, "value");
 	c->limit = get_number(alarm, "limit");
 	c->is_time = !strcmp(get_text(chart, "unit"), "ns");
@@ -350,6 +351,7 @@ static void free_case(struct store_case *c)
 	free(c->chart);
 	free(c->who);
 	free(c->keys);
+	json_object_put(c->charts);
 }
 
 /* It is renamed first, so that no reader sees half a case */

@@ -35,6 +35,7 @@
  * @who:	"COMM-PID"
  * @keys:	keys of the alarm
  * @nr_alarms:	number of its alarms
+ * @charts:	names of the charts that had them, @chart first
  * @lost:	number of events lost in its window
  */
 struct store_case {
@@ -53,6 +54,7 @@ struct store_case {
 	char *who;
 	char *keys;
 	u64 nr_alarms;
+	struct json_object *charts;
 	u64 lost;
 };
 

@@ -56,6 +56,7 @@
  * @number:	the case
  * @group:	what makes cases alike
  * @nr_alarms:	its alarms
+ * @charts:	names of their charts, that of the worst one first
  * @lead:	the worst of them
  * @is_time:	its values are times
  */
@@ -64,6 +65,7 @@ struct pending {
 	u64 number;
 	char group[400];
 	u64 nr_alarms;
+	struct json_object *charts;
 	struct alarm lead;
 	bool is_time;
 };
@@ -190,8 +192,8 @@ static const struct plan_chart *chart_of(const struct watch *w,
 	return &w->o->plan.chart[0];
 }
 
-/* Report a case that is kept, only counted, or could not be written */
-static void report(struct watch *w, const struct pending *p, bool kept)
+/* Report a case that is kept, only counted, or could not be written; it ends here */
+static void report(struct watch *w, struct pending *p, bool kept)
 {
 	struct store_group *g = store_group(&w->store, p->group);
 	char *dir = kept ? xasprintf("%s/%llu", w->store.dir, p->number) :
@@ -210,6 +212,7 @@ static void report(struct watch *w, const struct pending *p, bool kept)
 		.comm = p->lead.comm,
 		.keys = p->lead.keys,
 		.nr_alarms = p->nr_alarms,
+		.charts = p->charts,
 	};
 	struct timespec at = case_time(p->lead.ts);
 	char clock[16], *message = notice_message(&n);
@@ -224,6 +227,8 @@ static void report(struct watch *w, const struct pending *p, bool kept)
 	w->cases++;
 	if (w->o->stop_after && w->cases >= w->o->stop_after)
 		w->stop = true;
+	json_object_put(p->charts);
+	p->charts = NULL;
 	free(dir);
 	free(message);
 }
@@ -269,7 +274,8 @@ static void close_window(struct watch *w)
 		return;
 	}
 	*p = (struct pending){ .lead = w->reader.alarms.lead,
-			       .nr_alarms = w->reader.nr_alarms };
+			       .nr_alarms = w->reader.nr_alarms,
+			       .charts = alarm_list_charts(&w->reader.alarms) };
 	chart_of(w, p->lead.chart, &index);
 	/* Only durations, which are of two events, have a start */
 	p->is_time = p->lead.start || w->chart[index].is_time;
