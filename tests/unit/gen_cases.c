@@ -6,7 +6,7 @@
  * has the number 1. STACK is the number of a stack in it that the window has, called from
  * the address CODE, CALLS are numbers of stacks that calls of the process TGID have, as in
  * 1,7, and KNOWN is the kernel's file iosys_stacks.
- * Windows also have smaller alarms of the charts in ALSO, as in x,y.
+ * COUNT prints how many of them are kept. Windows also have smaller alarms of the charts in ALSO, as in x,y.
  * BASELINE is written to DIR/.baseline, and the cases have it; NO_LINK is the errno of link().
  */
 #include <errno.h>
@@ -320,6 +320,7 @@ int main(int argc, char **argv)
 	struct store s;
 	char *error, *value;
 	int i, status;
+	u64 first;
 
 	if (argc < 3)
 		return 2;
@@ -330,6 +331,7 @@ int main(int argc, char **argv)
 		store_close(&s);
 		return 1;
 	}
+	first = s.next;
 	make_baseline(argv[1]);
 	make_reader(&r);
 	for (i = 3; i < argc; i++) {
@@ -340,6 +342,8 @@ int main(int argc, char **argv)
 		add_case(&s, &r, strtoull(argv[2], NULL, 10), argv[i],
 			 strtoull(value, NULL, 10));
 	}
+	if (getenv("COUNT"))
+		printf("%zu\n", store_since(&s, first));
 	status = store_save(&s) ? 0 : 1;
 	store_close(&s);
 	reader_close(&r);

@@ -97,6 +97,10 @@ START_TEST(first)
 
 	ck_assert_uint_eq(store_first(&s, &g), 7);
 	ck_assert_uint_eq(store_first(&(struct store){ 0 }, &g), 0);
+	/* Those of an earlier watch do not count */
+	ck_assert_uint_eq(store_since(&s, 1), 3);
+	ck_assert_uint_eq(store_since(&s, 7), 2);
+	ck_assert_uint_eq(store_since(&s, 10), 0);
 }
 END_TEST
 

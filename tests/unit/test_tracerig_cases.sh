@@ -196,6 +196,11 @@ END
 "$program" list --dir cases >out
 ! grep -q alarms out || wrong "one alarm is not worth a word: $(cat out)"
 
+# --- the number of kept cases is that of the directories
+count=$(COUNT=1 "$UNIT/gen_cases" several 1000000000 reader=800 reader=900 reader=950 writer=9)
+[ "$count" = 2 ] || wrong "kept of four, two of which were replaced: $count"
+[ "$(cd several && echo [0-9]*)" = "1 4 5" ] || wrong "kept: $(ls several)"
+
 # A damaged recording could have another cause
 cp -r "cases/$i" hurt
 printf '\377' | dd of=hurt/trace.dat bs=1 seek=20 conv=notrunc status=none

@@ -435,6 +435,20 @@ u64 store_bytes(const struct store *s)
 	return sum;
 }
 
+/**
+ * store_since - count the cases from a number on that are there
+ * @s: the store
+ * @number: the number
+ */
+size_t store_since(const struct store *s, u64 number)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->nr; i++)
+		n += s->c[i].number >= number;
+	return n;
+}
+
 /* Cases with the lowest rank are removed first */
 static int rank(struct store *s, const struct store_case *c)
 {

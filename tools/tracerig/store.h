@@ -109,5 +109,6 @@ unsigned int store_keep(struct store *s, u64 bytes);
 bool store_save(const struct store *s);
 bool store_remove(const char *path);
 u64 store_bytes(const struct store *s);
+size_t store_since(const struct store *s, u64 number);
 
 #endif

@@ -119,6 +119,7 @@ struct unread {
  * @next_tick:	when to look at the charts
  * @late_pages:	number of pages that were delivered after their case was closed
  * @cases:	number of cases since the start, kept or not
+ * @first:	number of the first of them that is kept
  * @stop:	the watch ends
  * @trouble:	its exit status is 1
  * @metrics_failed: the file of metrics could not be written the last time
@@ -145,6 +146,7 @@ struct watch {
 	u64 next_tick;
 	u64 late_pages;
 	u64 cases;
+	u64 first;
 	bool stop;
 	bool trouble;
 	bool metrics_failed;
@@ -638,6 +640,18 @@ static void drain(struct watch *w)
 	wait_for_pending(w);
 }
 
+/* How many cases are there, and what became of the others */
+static void say_cases(const struct watch *w)
+{
+	size_t there = store_since(&w->store, w->first);
+
+	say("%" PRIu64 " case%s: %zu kept, %" PRIu64 " removed, %" PRIu64
+	    " alike, %" PRIu64 " not written",
+	    (uint64_t)w->cases, w->cases == 1 ? "" : "s", there,
+	    (uint64_t)w->metrics.kept - there, (uint64_t)w->metrics.alike,
+	    (uint64_t)w->metrics.failed);
+}
+
 static void conclude(struct watch *w)
 {
 	const struct plan *p = &w->o->plan;
@@ -659,10 +673,7 @@ static void conclude(struct watch *w)
 	}
 	report_unread(w, alarms_written(w));
 	update_metrics(w);
-	say("%" PRIu64 " cases: %" PRIu64 " kept, %" PRIu64 " alike, %" PRIu64
-	    " not written",
-	    (uint64_t)w->cases, (uint64_t)w->metrics.kept,
-	    (uint64_t)w->metrics.alike, (uint64_t)w->metrics.failed);
+	say_cases(w);
 	if (w->reader.own)
 		say("%" PRIu64
 		    " alarms that the watch's own writes caused are in no case",
@@ -774,6 +785,7 @@ int watch_run(const struct watch_options *o)
 			say("%s: %s", o->plan.chart[i].name,
 			    o->limits ? "judging" : "learning");
 		w.begun = now_ns();
+		w.first = w.store.next;
 		memory_doing("watching");
 		loop(&w);
 		drain(&w);
