@@ -6,7 +6,8 @@
  * has the number 1. STACK is the number of a stack in it that the window has, called from
  * the address CODE, CALLS are numbers of stacks that calls of the process TGID have, as in
  * 1,7, and KNOWN is the kernel's file iosys_stacks.
- * COUNT prints how many of them are kept. Windows also have smaller alarms of the charts in ALSO, as in x,y.
+ * Windows also have smaller alarms of the charts in ALSO, as in x,y. COUNT prints how many
+ * cases are kept.
  * BASELINE is written to DIR/.baseline, and the cases have it; NO_LINK is the errno of link().
  */
 #include <errno.h>
@@ -278,7 +279,8 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 			   .keys = "dev=254:0 sector=8" };
 	struct store_group *g;
 	struct case_job job;
-	char group[400];
+	char group[500];
+	u64 removed;
 	char *error;
 	int status;
 
@@ -307,7 +309,7 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 		printf("case %llu: %s\n", job.number, strerror(status));
 		return;
 	}
-	error = store_added(s, g, job.number);
+	error = store_added(s, g, job.number, &removed);
 	if (error)
 		printf("%s\n", error);
 	free(error);

@@ -109,27 +109,40 @@ END_TEST
 static const struct {
 	u64 number, like, alike, alarms;
 	const char *charts, *want;
+	u64 removed;
 } messages[] = {
 	{ 3, 3, 1, 1, "disk",
-	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12" },
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12", 0 },
 	{ 3, 1, 7, 1, "disk",
-	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)" },
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)",
+	  0 },
 	{ 0, 1, 7, 1, "disk",
-	  "like case 1: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)" },
+	  "like case 1: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)",
+	  0 },
 	/* A full disk: there is no case that it is like */
 	{ 0, 0, 1, 1, "disk",
-	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12" },
+	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12",
+	  0 },
 	{ 0, 0, 2, 1, "disk",
-	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alike)" },
+	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alike)",
+	  0 },
 	/* More alarms in the window, and of other charts */
 	{ 3, 3, 1, 1234, "disk",
-	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (1,234 alarms)" },
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (1,234 alarms)",
+	  0 },
 	{ 3, 3, 1, 2, "disk x",
-	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alarms; also of chart x)" },
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alarms; also of chart x)",
+	  0 },
 	{ 3, 1, 2, 4, "disk x y",
-	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (4 alarms; also of charts x, y; 2 alike)" },
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (4 alarms; also of charts x, y; 2 alike)",
+	  0 },
 	{ 3, 3, 1, 9, "disk a b c d e",
-	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (9 alarms; also of charts a, b, c and 2 more)" },
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (9 alarms; also of charts a, b, c and 2 more)",
+	  0 },
+	/* A worse case than the worst one before */
+	{ 3, 1, 2, 1, "disk",
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alike; replaces case 2)",
+	  2 },
 };
 
 START_TEST(message)
@@ -147,6 +160,7 @@ START_TEST(message)
 				  .comm = "a",
 				  .keys = "k=1",
 				  .nr_alarms = messages[_i].alarms,
+				  .removed = messages[_i].removed,
 				  .charts = names };
 	char *got;
 

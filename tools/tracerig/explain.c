@@ -394,8 +394,11 @@ const char *explain_key(const char *keys, const char *end)
 	return NULL;
 }
 
-/* "8:0", as dev_t is printed, or a number */
-static u64 device_number(const char *text)
+/**
+ * explain_device - read the number of a device
+ * @text: begins with it: "8:0", as dev_t is printed, or a number
+ */
+u64 explain_device(const char *text)
 {
 	char *end;
 	u64 number = strtoull(text, &end, 10);
@@ -412,7 +415,7 @@ static bool find_who(struct explain *x, const char *keys)
 	const char *sector = explain_key(keys, "sector");
 
 	if (dev && sector) {
-		x->dev = device_number(dev);
+		x->dev = explain_device(dev);
 		x->sector = strtoull(sector, NULL, 10);
 		return true;
 	}

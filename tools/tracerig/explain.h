@@ -244,6 +244,7 @@ void explain_add(struct explain *x, s32 pid, enum part_kind kind,
 		 const char *key, const char *name, const char *detail,
 		 u64 from, u64 to, u32 cpu);
 const char *explain_key(const char *keys, const char *end);
+u64 explain_device(const char *text);
 int explain_read(struct guard *g, struct explain *x);
 bool explain_has_path(const struct explain *x, struct json_object *slow);
 u64 explain_delay(const struct explain *x);

@@ -41,8 +41,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"List the cases, grouped by what makes them alike.\n\n"
-	"Cases of the same chart, program and objects are alike. Of these, the first, the "
-	"worst and every tenth are kept."
+	"Cases of the same chart, program and objects are alike if most of their time was the "
+	"same. Of these, the first, the worst and every tenth are kept."
 	"\v"
 	"Examples:\n"
 	"  tracerig list\n"

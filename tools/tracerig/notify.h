@@ -31,6 +31,7 @@
  * @keys:	keys of the alarm
  * @nr_alarms:	number of alarms in the window
  * @charts:	names of the charts that had them, @chart first
+ * @removed:	number of the case that it replaces as the worst one, 0 if none
  * @message:	all of this in a line
  */
 struct notice {
@@ -48,6 +49,7 @@ struct notice {
 	const char *keys;
 	u64 nr_alarms;
 	struct json_object *charts;
+	u64 removed;
 	const char *message;
 };
 

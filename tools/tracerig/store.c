@@ -23,6 +23,7 @@
 #define GROUPS_FILE "groups.json"
 #define GROUPS_FORMAT "tracerig-groups"
 #define OTHERS "others"
+#define ANOTHER_REASON "another reason"
 
 /* The highest number of a case: far from an overflow */
 #define NUMBER_MAX 1000000000000ull
@@ -68,6 +69,54 @@ void group_of(const struct alarm *a, char *buf, size_t size)
 					key);
 		key += n + strspn(key + n, " ");
 	}
+}
+
+static bool has_group(const struct store *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_groups; i++) {
+		if (!strcmp(s->group[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* The groups of a chart, program and objects, with a reason after a comma */
+static size_t count_reasons(const struct store *s, const char *alike)
+{
+	size_t i, n = 0, len = strlen(alike);
+
+	for (i = 0; i < s->nr_groups; i++)
+		n += !strncmp(s->group[i].name, alike, len) &&
+		     !strncmp(s->group[i].name + len, ", ", 2);
+	return n;
+}
+
+/**
+ * group_add_reason - distinguish alike cases by what most of their time was
+ * @s: the store
+ * @reason: that, from reason_of(); "": it is not known
+ * @buf: what group_of() has put there; the reason is added
+ * @size: its size
+ *
+ * Otherwise a worse case could replace one with another cause. After REASONS_MAX reasons, further
+ * ones are "another reason".
+ */
+void group_add_reason(const struct store *s, const char *reason, char *buf,
+		      size_t size)
+{
+	char *name;
+
+	if (!*reason)
+		return;
+	name = xasprintf("%s, %s", buf, reason);
+	if (!has_group(s, name) && count_reasons(s, buf) >= REASONS_MAX) {
+		free(name);
+		name = xasprintf("%s, " ANOTHER_REASON, buf);
+	}
+	snprintf(buf, size, "%s", name);
+	free(name);
 }
 
 /* ---- reading ---- */
@@ -384,17 +433,20 @@ static size_t find_case(const struct store *s, u64 number)
  * @s: the store
  * @g: its group
  * @number: its number
+ * @removed: set to the number of the case that is removed for it, 0 if none is
  *
  * If it is the worst case of its group, the one that was the worst until now is removed,
  * unless that is kept for another reason.
  *
  * Return: NULL, or what is wrong, for free().
  */
-char *store_added(struct store *s, struct store_group *g, u64 number)
+char *store_added(struct store *s, struct store_group *g, u64 number,
+		  u64 *removed)
 {
 	const struct store_case *c, *old;
 	size_t i;
 
+	*removed = 0;
 	if (!load_case(s, number))
 		return xasprintf("case %llu cannot be read again", number);
 	c = &s->c[s->nr - 1];
@@ -406,8 +458,10 @@ char *store_added(struct store *s, struct store_group *g, u64 number)
 	old = i < s->nr ? &s->c[i] : NULL;
 	g->value = c->value;
 	g->worst = number;
-	if (old && old->number != g->first && old->nth % KEEP_NTH)
+	if (old && old->number != g->first && old->nth % KEEP_NTH) {
+		*removed = old->number;
 		remove_case(s, i);
+	}
 	return NULL;
 }
 

@@ -26,6 +26,7 @@
 #include "memory.h"
 #include "notify.h"
 #include "reader.h"
+#include "reason.h"
 #include "rig.h"
 #include "store.h"
 #include "text.h"
@@ -57,15 +58,17 @@
  * @group:	what makes cases alike
  * @nr_alarms:	its alarms
  * @charts:	names of their charts, that of the worst one first
+ * @removed:	the case that it replaces as the worst one, 0: none
  * @lead:	the worst of them
  * @is_time:	its values are times
  */
 struct pending {
 	pid_t pid;
 	u64 number;
-	char group[400];
+	char group[500];
 	u64 nr_alarms;
 	struct json_object *charts;
+	u64 removed;
 	struct alarm lead;
 	bool is_time;
 };
@@ -215,6 +218,7 @@ static void report(struct watch *w, struct pending *p, bool kept)
 		.keys = p->lead.keys,
 		.nr_alarms = p->nr_alarms,
 		.charts = p->charts,
+		.removed = p->removed,
 	};
 	struct timespec at = case_time(p->lead.ts);
 	char clock[16], *message = notice_message(&n);
@@ -265,6 +269,7 @@ static int write_pending(struct watch *w, size_t index, u64 nth)
 static void close_window(struct watch *w)
 {
 	struct pending *p = &w->pending;
+	char reason[REASON_SIZE];
 	struct store_group *g;
 	size_t index;
 
@@ -282,6 +287,8 @@ static void close_window(struct watch *w)
 	/* Only durations, which are of two events, have a start */
 	p->is_time = p->lead.start || w->chart[index].is_time;
 	group_of(&p->lead, p->group, sizeof(p->group));
+	reason_of(&w->reader, reason);
+	group_add_reason(&w->store, reason, p->group, sizeof(p->group));
 	g = store_group(&w->store, p->group);
 	snprintf(p->group, sizeof(p->group), "%s", g->name);
 	if (!store_wants(g, p->lead.value)) {
@@ -319,7 +326,7 @@ static void end_pending(struct watch *w, int status)
 	w->pending.pid = 0;
 	w->reader.writer.ended = now_ns();
 	if (!status) {
-		error = store_added(&w->store, g, p.number);
+		error = store_added(&w->store, g, p.number, &p.removed);
 	} else {
 		/* Its files would occupy room */
 		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
