@@ -93,6 +93,23 @@ mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
 python3 "$TRACERIG_TOP/tests/unit/tracerig_doctor.py" || wrong "the doctor's JSON"
 
+# --- a directory that cannot be written to
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+	mkdir readonly
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c '
+		mount -t tmpfs -o ro tmpfs readonly &&
+		for dir in readonly readonly/new prog.c/new; do "$0" doctor --dir "$dir"; done >out
+		"$1" readonly/new 1000000000 >made' "$program" "$UNIT/gen_cases"
+	[ "$(grep ' space ' out)" = "missing  space      no cases in readonly: Read-only file system: choose another directory with --dir
+missing  space      no cases in readonly: Read-only file system: choose another directory with --dir
+missing  space      no cases in prog.c: Not a directory: choose another directory with --dir" ] || wrong "the doctor, directories: $(grep ' space ' out)"
+	[ "$(cat made)" = "readonly/new: Read-only file system: choose another directory with --dir" ] || wrong "a watch in a read-only directory: $(cat made)"
+fi
+echo space >file
+"$program" doctor --dir file >out
+grep -q '^missing *space *no cases in file: Not a directory: choose another directory with --dir$' out || wrong "the doctor, a file: $(grep space out)"
+
 # --- the preset request: what is there, and what to do about the rest, step by step
 for step in "" events/iosys/io_syscall dynamic_events events/iosys/io_stack; do
 	case $step in

@@ -19,6 +19,7 @@
 #include "part.h"
 #include "store.h"
 #include "text.h"
+#include "tracerig.h"
 
 #define GROUPS_FILE "groups.json"
 #define GROUPS_FORMAT "tracerig-groups"
@@ -598,7 +599,7 @@ static char *make_directory(const char *dir)
 	}
 	/* For root only: cases contain the kernel's log and addresses */
 	if (mkdir(path, 0750) && errno != EEXIST)
-		error = xasprintf("%s: %s", dir, strerror(errno));
+		error = xasprintf("%s: %s: " CHOOSE_DIR, dir, strerror(errno));
 	free(path);
 	return error;
 }
@@ -623,10 +624,11 @@ char *store_open(struct store *s, const char *dir, bool write)
 	if (write) {
 		s->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (s->lock < 0)
-			return xasprintf("%s: %s", dir, strerror(errno));
+			return xasprintf("%s: %s: " CHOOSE_DIR, dir,
+					 strerror(errno));
 		if (flock(s->lock, LOCK_EX | LOCK_NB))
 			return xasprintf(
-				"%s is in use by another watch: choose another --dir",
+				"%s is in use by another watch: " CHOOSE_DIR,
 				dir);
 		remove_leftovers(dir);
 	}

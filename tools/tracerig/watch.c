@@ -738,7 +738,7 @@ static bool start(struct watch *w)
 		return false;
 	w->head = window_head(w->systems, w->store.dir);
 	if (w->head < 0) {
-		complain("%s: %s", w->store.dir, strerror(errno));
+		complain("%s: %s: " CHOOSE_DIR, w->store.dir, strerror(errno));
 		return false;
 	}
 	return !fail(rig_start(&w->rig));
