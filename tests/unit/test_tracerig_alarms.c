@@ -346,6 +346,47 @@ START_TEST(each_chart)
 }
 END_TEST
 
+/* A part of a chart: the kernel has the number of a device, people its two parts */
+static const struct {
+	const char *kernel, *label;
+} parts[] = {
+	{ "disk", "disk" },
+	{ "disk[dev=266338320]", "disk[dev=254:16]" },
+	{ "disk[sector=266338320]", "disk[sector=266338320]" },
+	{ "disk[comm=dev=1]", "disk[comm=dev=1]" },
+	{ "disk[dev=", "disk[dev=" },
+	{ "disk[]", "disk[]" },
+};
+
+START_TEST(part_label)
+{
+	static const char format[] =
+		"name: ev\nID: 5\nformat:\n"
+		"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:u32 sector;\toffset:12;\tsize:4;\tsigned:0;\n"
+		"\tfield:char comm[16];\toffset:16;\tsize:16;\tsigned:0;\n"
+		"\nprint fmt: \"\"\n";
+	struct tep_handle *tep = tep_alloc();
+	char chart[128];
+	size_t i;
+
+	ck_assert(!tep_parse_event(tep, format, strlen(format), "x"));
+	snprintf(chart, sizeof(chart), "%s", parts[_i].kernel);
+	chart_label(tep_find_event(tep, 5), chart, sizeof(chart));
+	ck_assert_str_eq(chart, parts[_i].label);
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		ck_assert_int_eq(chart_is(chart, parts[i].kernel),
+				 i == (size_t)_i);
+	ck_assert(!chart_is(chart, "disk[dev=266338321]"));
+	ck_assert(!chart_is(chart, "disk[dev"));
+	/* An event that is not known */
+	snprintf(chart, sizeof(chart), "%s", parts[_i].kernel);
+	chart_label(NULL, chart, sizeof(chart));
+	ck_assert_str_eq(chart, parts[_i].kernel);
+	tep_free(tep);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tracerig_alarms");
@@ -354,6 +395,7 @@ int main(void)
 	tcase_add_test(t, worst);
 	tcase_add_test(t, without_limit);
 	tcase_add_test(t, each_chart);
+	tcase_add_loop_test(t, part_label, 0, ARRAY_SIZE(parts));
 	suite_add_tcase(s, t);
 	t = tcase_create("alike");
 	tcase_add_loop_test(t, alike, 0, ARRAY_SIZE(groups));

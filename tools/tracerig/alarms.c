@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "alarms.h"
+#include "explain.h"
+#include "keys.h"
 #include "text.h"
 
 static bool is_worse(const struct alarm *a, const struct alarm *b)
@@ -92,6 +94,41 @@ size_t alarm_list_sort(struct alarm_list *l)
 
 	qsort(l->alarm, n, sizeof(*l->alarm), by_time);
 	return n;
+}
+
+/**
+ * chart_label - write the name of a part of a chart with by= as people do
+ * @judged: the event that it judges, NULL if that is not known
+ * @chart: the name, "disk[dev=266338320]", which becomes "disk[dev=254:16]"
+ * @size: the room for it
+ */
+void chart_label(struct tep_event *judged, char *chart, size_t size)
+{
+	char *key = strchr(chart, '['), value[128], label[128];
+	size_t len = key ? strlen(key) : 0;
+
+	if (len < 2 || len > sizeof(value) || key[len - 1] != ']')
+		return;
+	snprintf(value, sizeof(value), "%.*s", (int)len - 2, key + 1);
+	keys_text(judged, value, label, sizeof(label));
+	snprintf(key, size - (key - chart), "[%s]", label);
+}
+
+/**
+ * chart_is - whether an event is of a chart
+ * @label: the chart's name, as chart_label() makes it
+ * @chart: the name in the event, as the kernel writes it
+ */
+bool chart_is(const char *label, const char *chart)
+{
+	const char *key = strchr(label, '[');
+	size_t len = key ? strcspn(label, "=") + 1 : 0;
+
+	if (!strcmp(label, chart))
+		return true;
+	return key && strlen(label) > len && !strncmp(label, chart, len) &&
+	       strchr(label + len, ':') &&
+	       explain_device(label + len) == explain_device(chart + len);
 }
 
 /**

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alarms.h"
 #include "explain.h"
 #include "explain_requests.h"
 #include "memory.h"
@@ -604,7 +605,7 @@ static void on_value(struct walk *w, const struct seen *s)
 	const char *pid = explain_key(s->text[1], "pid");
 
 	if (!x->op.pid || !pid || x->nr_normal == NORMAL_MAX ||
-	    strcmp(s->text[0], x->chart) != 0 || s->v[0] < x->begin ||
+	    !chart_is(x->chart, s->text[0]) || s->v[0] < x->begin ||
 	    s->v[1] > x->limit || s->v[0] == x->op.start)
 		return;
 	x->normal[x->nr_normal++] =

@@ -203,6 +203,7 @@ static void parse_alarm(struct reader *r, struct tep_record *record,
 	clean_text(keys);
 	judged = c ? tep_find_event(r->tep, c->event) : NULL;
 	keys_text(judged, keys, a->keys, sizeof(a->keys));
+	chart_label(judged, a->chart, sizeof(a->chart));
 }
 
 /* Values that are no times have no start */
