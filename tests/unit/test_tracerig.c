@@ -342,6 +342,7 @@ static const struct {
 	{ BY(LEARNING, LEARNING),
 	  "x",
 	  { .state = "learning 0 of 100 values",
+	    .learnt = 150,
 	    .values = 903,
 	    .alarms = 7,
 	    .not_written = 2,
@@ -353,6 +354,7 @@ static const struct {
 	    .has_limit = true,
 	    .has_center = true,
 	    .is_time = true,
+	    .learnt = 150,
 	    .values = 903,
 	    .alarms = 7,
 	    .not_written = 2,
@@ -383,6 +385,7 @@ static const struct {
 	    .has_center = true,
 	    .center = 5,
 	    .limit = 9,
+	    .learnt = 100,
 	    .values = 11,
 	    .alarms = 7,
 	    .not_written = 2 } },
@@ -401,6 +404,7 @@ START_TEST(chart_text)
 	ck_assert_int_eq(got.is_time, w->is_time);
 	ck_assert_uint_eq(got.center, w->center);
 	ck_assert_uint_eq(got.limit, w->limit);
+	ck_assert_uint_eq(got.learnt, w->learnt);
 	ck_assert_uint_eq(got.values, w->values);
 	ck_assert_uint_eq(got.alarms, w->alarms);
 	ck_assert_uint_eq(got.not_written, w->not_written);

@@ -42,6 +42,12 @@ expect 2 '--paths needs function:NAME or syscall:NAME' watch disk --paths
 expect 2 '--paths needs function:NAME or syscall:NAME' watch --paths "uprobe:$program:main"
 expect 2 '--for=7x: must be a time' watch disk --for=7x
 expect 2 '--for=0d: must be a time with its unit' watch disk --for=0d
+expect 2 '--for=5: must be a time with its unit, such as 20ms, 90s or 8h' watch disk --for=5
+expect 2 '--on-alarm: the command is empty' watch disk --on-alarm=
+expect 2 '--on-alarm: the command is empty' watch disk --on-alarm ' '
+expect 1 '^tracerig watch: nosuch/x: No such file or directory: --metrics needs a directory that can be' watch disk --dir none --metrics nosuch/x
+expect 1 '/proc: is a directory: name a file in it' watch disk --dir none --metrics /proc
+[ ! -e none ] || wrong "a watch that cannot start makes a directory"
 expect 2 '--keep=1: must be a size' watch disk --keep=1
 expect 2 '--stop-after=0: must be a positive' watch disk --stop-after=0
 expect 2 'missing CASE operand' verify

@@ -32,7 +32,7 @@ mkdir case
 "$program" explain ./case >out || wrong "explain"
 right=$(sed -n 's/.* right=//p' truth)
 grep -q "^cause: $right.* % of the delay, confidence [0-9]* %$" out || wrong "no cause: $(cat truth out)"
-grep -q '^compared with [0-9]* normal executions' out || wrong "no comparison: $(cat out)"
+grep -qE '^compared with [0-9]+ normal executions in the recording; expected by chance among [0-9]+ values: [0-9.e-]+ as large as this one$' out || wrong "no comparison: $(cat out)"
 
 # More alarms in the window than the one that is explained
 cp -r case several

@@ -199,9 +199,10 @@ static void print_text(const struct explain_job *job, FILE *out)
 			cause->name, cause->share, x->confidence);
 	print_ranking(x, out);
 	fprintf(out,
-		"compared with %zu normal executions in the recording; %.2g of %llu value%s expected to be so large by chance\n",
-		x->nr_normal, x->chance, (unsigned long long)x->judged,
-		x->judged == 1 ? " is" : "s are");
+		"compared with %zu normal execution%s in the recording; expected by chance among %llu value%s: %.2g as large as this one\n",
+		x->nr_normal, x->nr_normal == 1 ? "" : "s",
+		(unsigned long long)x->judged, x->judged == 1 ? "" : "s",
+		x->chance);
 	for (i = 0; i < x->nr_remarks; i++)
 		fprintf(out, "%s\n", x->remark[i]);
 	for (i = 0; i < x->nr_doubts; i++)

@@ -106,6 +106,7 @@ struct metrics {
 };
 
 void metrics_print(const struct metrics *m, FILE *out);
+char *metrics_check(const char *path);
 bool metrics_write(const struct metrics *m, const char *path);
 
 #endif

@@ -689,8 +689,10 @@ static void conclude(struct watch *w)
 		say("%" PRIu64 " pages were delivered too late for their cases",
 		    (uint64_t)w->late_pages);
 	if (w->command.skipped)
-		say("--on-alarm was not started for the last %" PRIu64 " cases",
-		    (uint64_t)w->command.skipped);
+		say("--on-alarm was not started for the last %" PRIu64
+		    " case%s",
+		    (uint64_t)w->command.skipped,
+		    w->command.skipped == 1 ? "" : "s");
 }
 
 static bool catch_signals(struct watch *w)
@@ -718,6 +720,9 @@ static bool start(struct watch *w)
 		complain("signalfd: %s", strerror(errno));
 		return false;
 	}
+	if (w->o->metrics && !http_is_address(w->o->metrics) &&
+	    fail(metrics_check(w->o->metrics)))
+		return false;
 	if (fail(rig_check()) || fail(store_open(&w->store, w->o->dir, true)))
 		return false;
 	if (w->o->metrics && http_is_address(w->o->metrics) &&
