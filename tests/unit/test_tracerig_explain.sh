@@ -48,6 +48,20 @@ grep -q '^./several: the operation took .*, usually [^(]* (3 alarms; also of cha
 [ "$("$program" explain --format=json ./several | python3 -c 'import json, sys; o = json.load(sys.stdin); print(o["nr_alarms"], *o["charts"])')" = "3 c x y" ] ||
 	wrong "several alarms in JSON"
 
+# What is lost is told from what is between two windows
+mkdir gap
+for seed in $(seq 500000 500060); do
+	"$UNIT/gen_explain" faults any "$seed" gap | grep -q lost || continue
+	"$program" explain ./gap >out || wrong "explain with losses"
+	grep -q '^doubt: events are lost at [0-9]* place' out || continue
+	! grep -q 'nothing was recorded at' out || continue
+	BETWEEN_WINDOWS=1 "$UNIT/gen_explain" faults any "$seed" gap >truth
+	"$program" explain ./gap >between || wrong "explain between windows"
+	! grep -q 'events are lost' between || wrong "seed $seed: lost between windows: $(cat between)"
+	grep -q '^doubt: nothing was recorded at [0-9]* places* .* between two windows; no events are lost there$' between && break
+done
+grep -q 'between two windows' between || wrong "no recording has a gap between windows"
+
 # One request is one
 mkdir one
 "$UNIT/gen_explain" faults complete 500007 one >truth || wrong "gen_explain"

@@ -170,6 +170,7 @@ struct analysis {
  * @normal:	normal executions in the recording
  * @seen:	the events that the recording has
  * @lost:	places in the operation, on any CPU, where records are lost
+ * @unrecorded:	places where nothing is recorded, since they are between two windows, or by a filter
  * @odd:	events of the thread while others say that it did not run
  * @chance:	expected number of such values among those judged
  * @unseen:	time that no event explains
@@ -205,6 +206,7 @@ struct explain {
 	size_t nr_normal;
 	bool seen[SAW_ALL];
 	u64 lost;
+	u64 unrecorded;
 	u64 odd;
 	double chance;
 	u64 unseen;
