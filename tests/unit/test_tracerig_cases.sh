@@ -359,6 +359,33 @@ while read -r n what; do
 		break
 	fi
 done <mutations
+# Cases of version 1 have no sum of case.json
+cp version1.json 4/case.json
+"$program" verify ./4 >out 2>err || wrong "a case of version 1 is not whole: $(cat err)"
+# Version 2: any change is found, however valid it is
+changed() { # PATTERN PYTHON: the object o is case.json
+	cp cases/4/case.json 4/case.json
+	python3 -c 'import json, sys
+o = json.load(open("4/case.json"))
+exec(sys.argv[1])
+json.dump(o, open("4/case.json", "w"), indent=2)' "$2"
+	refused "$1"
+}
+sed -i 's/"value":300/"value":301/' 4/case.json
+refused '4/case.json: its SHA-256 is not that in it: it was changed$'
+changed '4/case.json: its SHA-256 is not that in it' 'o["alarm"]["comm"] = "nobody"'
+changed '4/case.json: its SHA-256 is not that in it' 'o["sha256"] = "0" * 64'
+changed '4/case.json: sha256 is absent$' 'del o["sha256"]'
+changed '4/case.json: sha256 is unknown in version 1$' 'o["version"] = 1'
+changed '4/case.json: has version 3; this program reads versions 1 to 2$' 'o["version"] = 3'
+# The sum is that of the text with zeros in its place
+python3 - <<'END' || wrong "another sum of case.json"
+import hashlib, json
+text = open("cases/4/case.json").read()
+sum = json.loads(text)["sha256"]
+assert list(json.loads(text))[-1] == "sha256" and text.count(sum) == 1
+assert hashlib.sha256(text.replace(sum, "0" * 64).encode()).hexdigest() == sum
+END
 rm -rf 4
 
 # list reports a damaged case, and lists the others

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The schema of case.json, version 1: this table, which tracerig(1) describes, and the
+ * The schema of case.json, versions 1 and 2: this table, which tracerig(1) describes, and the
  * functions that check a case against it.
  */
 #include <errno.h>
@@ -54,6 +54,7 @@ static const struct member members[] = {
 	{ "", "losses", OBJECT, false, NULL },
 	{ "", "missing", TEXTS, false, NULL },
 	{ "", "files", LIST, false, "file" },
+	{ "", CASE_SUM, SUM, true, NULL },
 	{ "host", "name", TEXT, false, NULL },
 	{ "host", "release", TEXT, false, NULL },
 	{ "host", "version", TEXT, false, NULL },
@@ -262,6 +263,8 @@ static char *check_object(struct json_object *o, const char *in,
 static char *schema_check(struct json_object *o)
 {
 	struct json_object *v;
+	bool has_sum;
+	s64 version;
 
 	if (!json_object_is_type(o, json_type_object))
 		return xstrdup("is not an object");
@@ -272,10 +275,15 @@ static char *schema_check(struct json_object *o)
 	if (!json_object_object_get_ex(o, "version", &v) ||
 	    !json_object_is_type(v, json_type_int))
 		return xstrdup("version must be a whole number");
-	if (json_object_get_int64(v) != CASE_VERSION)
+	version = json_object_get_int64(v);
+	if (version < 1 || version > CASE_VERSION)
 		return xasprintf(
-			"has version %lld; this program reads version %d",
-			(long long)json_object_get_int64(v), CASE_VERSION);
+			"has version %lld; this program reads versions 1 to %d",
+			(long long)version, CASE_VERSION);
+	has_sum = json_object_object_get_ex(o, CASE_SUM, &v);
+	if (has_sum != (version >= 2))
+		return xasprintf(CASE_SUM " is %s",
+				 has_sum ? "unknown in version 1" : "absent");
 	return check_object(o, "", "");
 }
 
@@ -328,6 +336,21 @@ static struct json_object *parse(const char *text, size_t len, char **why)
 	return o;
 }
 
+/* Read a regular file; return: what is wrong, for free(), with errno of open(), or NULL */
+static char *load_text(const char *path, char **text, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char *why;
+
+	memory_doing("reading %s", path);
+	if (fd < 0)
+		return xasprintf("%m");
+	why = read_text(fd, text, len);
+	close(fd);
+	errno = 0;
+	return why;
+}
+
 /**
  * json_load - read a JSON file in a directory that others may write to
  * @path: the file: a regular one, and no link
@@ -337,18 +360,13 @@ static struct json_object *parse(const char *text, size_t len, char **why)
  */
 struct json_object *json_load(const char *path, char **why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct json_object *o = NULL;
 	char *text = NULL;
 	size_t len = 0;
 
-	memory_doing("reading %s", path);
-	if (fd < 0) {
-		*why = xasprintf("%m");
+	*why = load_text(path, &text, &len);
+	if (!text && *why && errno)
 		return NULL;
-	}
-	*why = read_text(fd, &text, &len);
-	close(fd);
 	if (!*why)
 		o = parse(text, len, why);
 	free(text);
@@ -408,4 +426,33 @@ struct json_object *case_charts(struct json_object *o)
 		chart_names_add(names, json_object_get_string(name));
 	}
 	return names;
+}
+
+/**
+ * case_changed - whether case.json is not as it was written
+ * @dir: directory of the case
+ * @o: its case.json, as case_read() returned it
+ *
+ * Return: what is wrong, for free(); NULL if it is as it was, or has no sum (version 1).
+ */
+char *case_changed(const char *dir, struct json_object *o)
+{
+	char *path = xasprintf("%s/" CASE_FILE, dir), *text = NULL, *error, *at;
+	struct json_object *sum;
+	size_t len = 0;
+
+	if (!json_object_object_get_ex(o, CASE_SUM, &sum)) {
+		free(path);
+		return NULL;
+	}
+	error = load_text(path, &text, &len);
+	at = error ? NULL : case_set_sum(text, json_object_get_string(sum));
+	if (!error &&
+	    (!at || strncmp(at, json_object_get_string(sum), strlen(NO_SUM))))
+		error = xasprintf(
+			"%s: its SHA-256 is not that in it: it was changed",
+			path);
+	free(path);
+	free(text);
+	return error;
 }
