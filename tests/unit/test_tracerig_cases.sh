@@ -386,6 +386,25 @@ sum = json.loads(text)["sha256"]
 assert list(json.loads(text))[-1] == "sha256" and text.count(sum) == 1
 assert hashlib.sha256(text.replace(sum, "0" * 64).encode()).hexdigest() == sum
 END
+# Lists are bounded, so that no case takes long to check
+for list in alarms:100 values:60 window.cpus:8192 missing:1024 files:1024; do
+	for more in 0 1; do
+		python3 - "${list%:*}" $((${list#*:} + more)) <<'END' || wrong "no case with a long list"
+import json, sys
+*path, name = sys.argv[1].split(".")
+top = json.load(open("version1.json"))
+o = top[path[0]] if path else top
+new = {"missing": "x"}.get(name) or dict(o[name][0])
+o[name] = (o[name] + [new] * int(sys.argv[2]))[:int(sys.argv[2])]
+json.dump(top, open("4/case.json", "w"))
+END
+		"$program" verify ./4 >out 2>err
+		long=0
+		[ "$(cat err)" != "tracerig verify: ./4/case.json: ${list%:*} has more than ${list#*:} items" ] || long=1
+		[ $long -eq $more ] || wrong "a list of ${list} items and $more: $(cat err)"
+	done
+	cp cases/4/case.json 4
+done
 rm -rf 4
 
 # list reports a damaged case, and lists the others

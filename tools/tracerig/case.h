@@ -23,6 +23,9 @@
 #define NO_SUM \
 	"0000000000000000000000000000000000000000000000000000000000000000"
 
+/* A case has no more files: those of symbols are bounded, and so are the others */
+#define CASE_FILES_MAX 1024
+
 /* Normal executions, of a watch that records paths: a trace.dat */
 #define BASELINE_FILE "baseline.dat"
 

@@ -14,6 +14,7 @@
 #include "case.h"
 #include "elfcopy.h"
 #include "memory.h"
+#include "window.h"
 
 /* No case.json is larger: it has at most ALARMS_MAX alarms */
 #define CASE_FILE_MAX (16 << 20)
@@ -176,11 +177,37 @@ static const char *wrong_value(enum type type, struct json_object *o)
 	return NULL;
 }
 
+/* The lists of a case that the watch writes are no longer than this */
+static const struct {
+	const char *name;
+	size_t most;
+} lengths[] = {
+	{ "alarms", ALARMS_MAX },
+	{ "values", VALUES_BEFORE + VALUES_AFTER },
+	{ "cpus", 8192 }, /* CONFIG_NR_CPUS is no larger */
+	{ "missing", CASE_FILES_MAX },
+	{ "files", CASE_FILES_MAX },
+};
+
+static char *check_length(const struct member *m, struct json_object *o,
+			  const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		if (!strcmp(lengths[i].name, m->name) &&
+		    json_object_array_length(o) > lengths[i].most)
+			return xasprintf("%s has more than %zu items", path,
+					 lengths[i].most);
+	}
+	return NULL;
+}
+
 static char *check_items(const struct member *m, struct json_object *o,
 			 const char *path)
 {
 	enum type type = m->type == TEXTS ? TEXT : OBJECT;
-	char *error = NULL;
+	char *error = check_length(m, o, path);
 	const char *wrong;
 	size_t i;
 
