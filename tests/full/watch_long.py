@@ -291,10 +291,11 @@ def long():
     print(f"# {WINDOWS / took:.1f} windows per second: {share[0]:.1f} % of a CPU, {share[1]:.1f} % to write cases")
     print(f"# {cases} cases of {size} bytes are kept")
     watch.end()
-    last = re.search(r"^(\d+) cases: (\d+) kept, (\d+) alike, 0 not written$", text(watch.log), re.M)
+    last = re.search(r"^(\d+) cases: (\d+) kept, (\d+) removed, (\d+) alike, 0 not written$", text(watch.log), re.M)
     # Reads that a slow host delays so that they follow within 0.3 s, or wait, are one case
     print(f"# {last[0]}")
     assert int(last[1]) >= WINDOWS * 0.5, last[0]
+    assert int(last[2]) == cases, last[0]
     assert most <= HIGHEST, f"{most} KiB"
     assert late <= early * 1.1 + 1024, f"{early} KiB after {soon} windows, {late} at the end"
     assert size <= 64 << 20, size

@@ -111,6 +111,7 @@ ended 0
 sed 's/^\([0-9]*\) \(.*\)/disk \2 sector=\1/' slow.log >truth
 python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" truth log cases disk=disk || die "the cases are not the slow reads"
 check_cases
+same "$(find cases -maxdepth 1 -name '[0-9]*' | wc -l)" "$(sed -n 's/^[0-9]* cases*: \([0-9]*\) kept, .*/\1/p' log)" "cases that are kept"
 # The command is run for the first case, and not for cases that come while it runs
 message=$(sed -n 's/^TRACERIG_MESSAGE=//p' alarms | head -n 1)
 grep -qF " $message" log || die "the command's message is not in the log: $message"

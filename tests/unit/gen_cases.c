@@ -6,6 +6,8 @@
  * has the number 1. STACK is the number of a stack in it that the window has, called from
  * the address CODE, CALLS are numbers of stacks that calls of the process TGID have, as in
  * 1,7, and KNOWN is the kernel's file iosys_stacks.
+ * Windows also have smaller alarms of the charts in ALSO, as in x,y. COUNT prints how many
+ * cases are kept.
  * BASELINE is written to DIR/.baseline, and the cases have it; NO_LINK is the errno of link().
  */
 #include <errno.h>
@@ -240,6 +242,22 @@ static void make_baseline(const char *dir)
 	free(path);
 }
 
+/* Smaller alarms of other charts */
+static void add_others(struct reader *r, const struct alarm *lead)
+{
+	const char *names = getenv("ALSO");
+	struct alarm a = *lead;
+
+	for (a.value = 101; names && *names; a.value++) {
+		snprintf(a.chart, sizeof(a.chart), "%.*s",
+			 (int)strcspn(names, ","), names);
+		a.ts++;
+		alarm_list_add(&r->alarms, &a);
+		names += strcspn(names, ",");
+		names += *names == ',';
+	}
+}
+
 /* As the watch does it; the output is for the test */
 static void add_case(struct store *s, struct reader *r, u64 keep,
 		     const char *comm, u64 value)
@@ -261,7 +279,8 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 			   .keys = "dev=254:0 sector=8" };
 	struct store_group *g;
 	struct case_job job;
-	char group[400];
+	char group[500];
+	u64 removed;
 	char *error;
 	int status;
 
@@ -272,7 +291,8 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 		return;
 	r->alarms.nr = 0;
 	alarm_list_add(&r->alarms, &a);
-	r->nr_alarms = 1;
+	add_others(r, &a);
+	r->nr_alarms = r->alarms.nr;
 	job = (struct case_job){ .dir = s->dir,
 				 .number = s->next++,
 				 .group = g->name,
@@ -289,7 +309,7 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 		printf("case %llu: %s\n", job.number, strerror(status));
 		return;
 	}
-	error = store_added(s, g, job.number);
+	error = store_added(s, g, job.number, &removed);
 	if (error)
 		printf("%s\n", error);
 	free(error);
@@ -302,6 +322,7 @@ int main(int argc, char **argv)
 	struct store s;
 	char *error, *value;
 	int i, status;
+	u64 first;
 
 	if (argc < 3)
 		return 2;
@@ -312,6 +333,7 @@ int main(int argc, char **argv)
 		store_close(&s);
 		return 1;
 	}
+	first = s.next;
 	make_baseline(argv[1]);
 	make_reader(&r);
 	for (i = 3; i < argc; i++) {
@@ -322,6 +344,8 @@ int main(int argc, char **argv)
 		add_case(&s, &r, strtoull(argv[2], NULL, 10), argv[i],
 			 strtoull(value, NULL, 10));
 	}
+	if (getenv("COUNT"))
+		printf("%zu\n", store_since(&s, first));
 	status = store_save(&s) ? 0 : 1;
 	store_close(&s);
 	reader_close(&r);

@@ -42,10 +42,11 @@ int main(int argc, char **argv)
 		  .is_time = true,
 		  .center = 6100000,
 		  .limit = 1042900000,
+		  .learnt = 100,
 		  .values = 500,
 		  .alarms = 3 },
 		{ .has_limit = true, .limit = 40, .values = 7, .missed = 4 },
-		{ .values = 0 },
+		{ .learnt = 30 },
 		{ .by = true, .has_limit = true, .limit = 20 },
 		{ .by = true, .has_limit = true, .has_center = true },
 	};

@@ -161,9 +161,9 @@ static const struct {
 	{ "--number=0", "tool: --number=0: must be a positive integer\n" },
 	{ "--range=11", "tool: --range=11: must be an integer from 2 to 10\n" },
 	{ "--time=20", "tool: --time=20: must be a time with its unit, "
-		       "such as 500us, 20ms or 1.5s\n" },
+		       "such as 20ms, 90s or 8h\n" },
 	{ "--time=0s", "tool: --time=0s: must be a time with its unit, "
-		       "such as 500us, 20ms or 1.5s\n" },
+		       "such as 20ms, 90s or 8h\n" },
 	{ "--rotate=1k", "tool: --rotate=1k: must be a size such as 256M or "
 			 "1G, from 1M\n" },
 	{ "--format=xml", "tool: --format=xml: must be text, csv or json\n" },

@@ -42,6 +42,12 @@ expect 2 '--paths needs function:NAME or syscall:NAME' watch disk --paths
 expect 2 '--paths needs function:NAME or syscall:NAME' watch --paths "uprobe:$program:main"
 expect 2 '--for=7x: must be a time' watch disk --for=7x
 expect 2 '--for=0d: must be a time with its unit' watch disk --for=0d
+expect 2 '--for=5: must be a time with its unit, such as 20ms, 90s or 8h' watch disk --for=5
+expect 2 '--on-alarm: the command is empty' watch disk --on-alarm=
+expect 2 '--on-alarm: the command is empty' watch disk --on-alarm ' '
+expect 1 '^tracerig watch: nosuch/x: No such file or directory: --metrics needs a directory that can be' watch disk --dir none --metrics nosuch/x
+expect 1 '/proc: is a directory: name a file in it' watch disk --dir none --metrics /proc
+[ ! -e none ] || wrong "a watch that cannot start makes a directory"
 expect 2 '--keep=1: must be a size' watch disk --keep=1
 expect 2 '--stop-after=0: must be a positive' watch disk --stop-after=0
 expect 2 'missing CASE operand' verify
@@ -92,6 +98,23 @@ grep -q ' space *[0-9.]* [kMGT]*B are free in /' out || wrong "no line on space:
 mkdir -p fake/events/ctlchart/ctlchart_alarm fake/events/iosys
 "$program" doctor --tracefs "$PWD/fake" --format=json >fake.json
 python3 "$TRACERIG_TOP/tests/unit/tracerig_doctor.py" || wrong "the doctor's JSON"
+
+# --- a directory that cannot be written to
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+	mkdir readonly
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c '
+		mount -t tmpfs -o ro tmpfs readonly &&
+		for dir in readonly readonly/new prog.c/new; do "$0" doctor --dir "$dir"; done >out
+		"$1" readonly/new 1000000000 >made' "$program" "$UNIT/gen_cases"
+	[ "$(grep ' space ' out)" = "missing  space      no cases in readonly: Read-only file system: choose another directory with --dir
+missing  space      no cases in readonly: Read-only file system: choose another directory with --dir
+missing  space      no cases in prog.c: Not a directory: choose another directory with --dir" ] || wrong "the doctor, directories: $(grep ' space ' out)"
+	[ "$(cat made)" = "readonly/new: Read-only file system: choose another directory with --dir" ] || wrong "a watch in a read-only directory: $(cat made)"
+fi
+echo space >file
+"$program" doctor --dir file >out
+grep -q '^missing *space *no cases in file: Not a directory: choose another directory with --dir$' out || wrong "the doctor, a file: $(grep space out)"
 
 # --- the preset request: what is there, and what to do about the rest, step by step
 for step in "" events/iosys/io_syscall dynamic_events events/iosys/io_stack; do
@@ -182,6 +205,24 @@ for i in $(numbers); do
 	"$program" verify --dir cases "$i" >out 2>err || wrong "case $i is not whole"
 	"$program" verify "cases/$i/" >out 2>err || wrong "cases/$i/ is not whole"
 done
+
+# --- how many alarms a window has, and of which charts
+ALSO=wakeup,disk,request.80 "$UNIT/gen_cases" several 1000000000 reader=700 >made || wrong "gen_cases: $(cat made)"
+"$program" list --dir several >out || wrong "list of several alarms fails"
+grep -q ' reader-42  dev=254:0 sector=8 (4 alarms; also of charts wakeup, request.80)$' out || wrong "list of several alarms: $(cat out)"
+"$program" list --dir several --format=json >several.json || wrong "list of several alarms fails"
+python3 - <<'END' || wrong "the JSON of several alarms: $(cat several.json)"
+import json
+case = json.load(open("several.json"))["groups"][0]["cases"][0]
+assert case["nr_alarms"] == 4 and case["charts"] == ["disk", "wakeup", "request.80"] and case["chart"] == "disk"
+END
+"$program" list --dir cases >out
+! grep -q alarms out || wrong "one alarm is not worth a word: $(cat out)"
+
+# --- the number of kept cases is that of the directories
+count=$(COUNT=1 "$UNIT/gen_cases" several 1000000000 reader=800 reader=900 reader=950 writer=9)
+[ "$count" = 2 ] || wrong "kept of four, two of which were replaced: $count"
+[ "$(cd several && echo [0-9]*)" = "1 4 5" ] || wrong "kept: $(ls several)"
 
 # A damaged recording could have another cause
 cp -r "cases/$i" hurt
@@ -318,6 +359,52 @@ while read -r n what; do
 		break
 	fi
 done <mutations
+# Cases of version 1 have no sum of case.json
+cp version1.json 4/case.json
+"$program" verify ./4 >out 2>err || wrong "a case of version 1 is not whole: $(cat err)"
+# Version 2: any change is found, however valid it is
+changed() { # PATTERN PYTHON: the object o is case.json
+	cp cases/4/case.json 4/case.json
+	python3 -c 'import json, sys
+o = json.load(open("4/case.json"))
+exec(sys.argv[1])
+json.dump(o, open("4/case.json", "w"), indent=2)' "$2"
+	refused "$1"
+}
+sed -i 's/"value":300/"value":301/' 4/case.json
+refused '4/case.json: its SHA-256 is not that in it: it was changed$'
+changed '4/case.json: its SHA-256 is not that in it' 'o["alarm"]["comm"] = "nobody"'
+changed '4/case.json: its SHA-256 is not that in it' 'o["sha256"] = "0" * 64'
+changed '4/case.json: sha256 is absent$' 'del o["sha256"]'
+changed '4/case.json: sha256 is unknown in version 1$' 'o["version"] = 1'
+changed '4/case.json: has version 3; this program reads versions 1 to 2$' 'o["version"] = 3'
+# The sum is that of the text with zeros in its place
+python3 - <<'END' || wrong "another sum of case.json"
+import hashlib, json
+text = open("cases/4/case.json").read()
+sum = json.loads(text)["sha256"]
+assert list(json.loads(text))[-1] == "sha256" and text.count(sum) == 1
+assert hashlib.sha256(text.replace(sum, "0" * 64).encode()).hexdigest() == sum
+END
+# Lists are bounded, so that no case takes long to check
+for list in alarms:100 values:60 window.cpus:8192 missing:1024 files:1024; do
+	for more in 0 1; do
+		python3 - "${list%:*}" $((${list#*:} + more)) <<'END' || wrong "no case with a long list"
+import json, sys
+*path, name = sys.argv[1].split(".")
+top = json.load(open("version1.json"))
+o = top[path[0]] if path else top
+new = {"missing": "x"}.get(name) or dict(o[name][0])
+o[name] = (o[name] + [new] * int(sys.argv[2]))[:int(sys.argv[2])]
+json.dump(top, open("4/case.json", "w"))
+END
+		"$program" verify ./4 >out 2>err
+		long=0
+		[ "$(cat err)" != "tracerig verify: ./4/case.json: ${list%:*} has more than ${list#*:} items" ] || long=1
+		[ $long -eq $more ] || wrong "a list of ${list} items and $more: $(cat err)"
+	done
+	cp cases/4/case.json 4
+done
 rm -rf 4
 
 # list reports a damaged case, and lists the others

@@ -32,7 +32,35 @@ mkdir case
 "$program" explain ./case >out || wrong "explain"
 right=$(sed -n 's/.* right=//p' truth)
 grep -q "^cause: $right.* % of the delay, confidence [0-9]* %$" out || wrong "no cause: $(cat truth out)"
-grep -q '^compared with [0-9]* normal executions' out || wrong "no comparison: $(cat out)"
+grep -qE '^compared with [0-9]+ normal executions in the recording; expected by chance among [0-9]+ values: [0-9.e-]+ as large as this one$' out || wrong "no comparison: $(cat out)"
+
+# More alarms in the window than the one that is explained
+cp -r case several
+python3 - <<'END' || wrong "no case of several alarms"
+import json
+o = json.load(open("several/case.json"))
+o["alarms"] = [dict(o["alarm"], chart=chart) for chart in ("x", "c", "y")]
+o["nr_alarms"] = 3
+json.dump(o, open("several/case.json", "w"))
+END
+"$program" explain ./several >out || wrong "explain several alarms"
+grep -q '^./several: the operation took .*, usually [^(]* (3 alarms; also of charts x, y)$' out || wrong "several alarms: $(head -n 1 out)"
+[ "$("$program" explain --format=json ./several | python3 -c 'import json, sys; o = json.load(sys.stdin); print(o["nr_alarms"], *o["charts"])')" = "3 c x y" ] ||
+	wrong "several alarms in JSON"
+
+# What is lost is told from what is between two windows
+mkdir gap
+for seed in $(seq 500000 500060); do
+	"$UNIT/gen_explain" faults any "$seed" gap | grep -q lost || continue
+	"$program" explain ./gap >out || wrong "explain with losses"
+	grep -q '^doubt: events are lost at [0-9]* place' out || continue
+	! grep -q 'nothing was recorded at' out || continue
+	BETWEEN_WINDOWS=1 "$UNIT/gen_explain" faults any "$seed" gap >truth
+	"$program" explain ./gap >between || wrong "explain between windows"
+	! grep -q 'events are lost' between || wrong "seed $seed: lost between windows: $(cat between)"
+	grep -q '^doubt: nothing was recorded at [0-9]* places* .* between two windows; no events are lost there$' between && break
+done
+grep -q 'between two windows' between || wrong "no recording has a gap between windows"
 
 # One request is one
 mkdir one

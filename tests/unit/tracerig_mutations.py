@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: tracerig_mutations.py
 
-Write each case.json that has one member wrong to mutations.d, and say which.
+Write each case.json of version 1 that has one member wrong to mutations.d, and say which, and
+the right one to version1.json.
 """
 import copy, json, os
 top = json.load(open("cases/4/case.json"))
+# In version 2, the sum alone would find each change
+top["version"] = 1
+del top["sha256"]
 optional = {"symbol", "file", "build_id"}
 n = 0
 def save(o, what):
@@ -46,4 +50,5 @@ def walk(path, o):
             p = p[step]
         p["unknown"] = 1
         save(m, ".".join(map(str, path)))
+json.dump(top, open("version1.json", "w"))
 walk([], top)

@@ -170,7 +170,7 @@ u64 cli_time(const struct argp_state *state, const char *option,
 		return ns;
 	argp_error(
 		state,
-		"--%s=%s: must be a time with its unit, such as 500us, 20ms or 1.5s",
+		"--%s=%s: must be a time with its unit, such as 20ms, 90s or 8h",
 		option, arg);
 	return 0;
 }

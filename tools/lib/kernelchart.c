@@ -16,10 +16,16 @@ static u64 parse_value(const char *s, bool *is_time)
 	return value;
 }
 
+/* The number after a word, 0 without the word */
+static u64 parse_count(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+
+	return at ? strtoull(at + strlen(word), NULL, 10) : 0;
+}
+
 static void parse_line(struct kernel_chart *c, char *word, char *value)
 {
-	const char *judged;
-
 	if (!strcmp(word, "call")) {
 		c->call = value;
 	} else if (!strcmp(word, "state")) {
@@ -34,14 +40,11 @@ static void parse_line(struct kernel_chart *c, char *word, char *value)
 		c->zones = value;
 	} else if (!strncmp(word, "by ", 3)) {
 		c->by = true;
-		c->values = 0;
-		judged = strstr(value, "judged ");
-		if (judged)
-			c->values = strtoull(judged + 7, NULL, 10);
+		c->learnt = parse_count(value, "learnt ");
+		c->values = parse_count(value, "judged ");
 	} else if (!strcmp(word, c->part ? "part values" : "values")) {
-		judged = strstr(value, "judged ");
-		if (judged)
-			c->values = strtoull(judged + 7, NULL, 10);
+		c->learnt = parse_count(value, "learnt ");
+		c->values = parse_count(value, "judged ");
 	}
 }
 

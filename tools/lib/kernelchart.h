@@ -22,6 +22,7 @@
  * @has_limit:	there is a limit
  * @has_center:	there is a centre line
  * @zones:	lines of rules=, as text, or NULL
+ * @learnt:	values that its limit is learnt from
  * @values:	values judged
  */
 struct kernel_chart {
@@ -35,6 +36,7 @@ struct kernel_chart {
 	bool has_limit;
 	bool has_center;
 	char *zones;
+	u64 learnt;
 	u64 values;
 };
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The alarms of a window. See alarms.h. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "alarms.h"
+#include "explain.h"
+#include "keys.h"
+#include "text.h"
 
 static bool is_worse(const struct alarm *a, const struct alarm *b)
 {
@@ -16,6 +21,40 @@ static bool is_worse(const struct alarm *a, const struct alarm *b)
 	       (double)b->value * (a->limit ? a->limit : 1);
 }
 
+/* Number of alarms of the same chart in the full list */
+static size_t count_alike(const struct alarm_list *l, const char *chart)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < ALARMS_MAX; i++)
+		n += !strcmp(l->alarm[i].chart, chart);
+	return n;
+}
+
+/*
+ * Put an alarm into the full list. It takes the place of one that is not as bad, but not of the
+ * only one of its chart: the case names each chart that had alarms.
+ */
+static void replace_least(struct alarm_list *l, const struct alarm *a)
+{
+	bool is_first = !count_alike(l, a->chart);
+	struct alarm *least = NULL;
+	size_t i;
+
+	for (i = 0; i < ALARMS_MAX; i++) {
+		struct alarm *b = &l->alarm[i];
+
+		if (least && !is_worse(least, b))
+			continue;
+		if (strcmp(b->chart, a->chart) != 0 &&
+		    count_alike(l, b->chart) == 1)
+			continue;
+		least = b;
+	}
+	if (least && (is_first || is_worse(a, least)))
+		*least = *a;
+}
+
 /**
  * alarm_list_add - add an alarm
  * @l: the list
@@ -24,7 +63,6 @@ static bool is_worse(const struct alarm *a, const struct alarm *b)
 void alarm_list_add(struct alarm_list *l, const struct alarm *a)
 {
 	u64 start = a->start ? a->start : a->ts;
-	size_t i, least = 0;
 
 	if (!l->nr || is_worse(a, &l->lead))
 		l->lead = *a;
@@ -34,12 +72,7 @@ void alarm_list_add(struct alarm_list *l, const struct alarm *a)
 		l->alarm[l->nr - 1] = *a;
 		return;
 	}
-	for (i = 1; i < ALARMS_MAX; i++) {
-		if (is_worse(&l->alarm[least], &l->alarm[i]))
-			least = i;
-	}
-	if (is_worse(a, &l->alarm[least]))
-		l->alarm[least] = *a;
+	replace_least(l, a);
 }
 
 static int by_time(const void *a, const void *b)
@@ -61,4 +94,110 @@ size_t alarm_list_sort(struct alarm_list *l)
 
 	qsort(l->alarm, n, sizeof(*l->alarm), by_time);
 	return n;
+}
+
+/**
+ * chart_label - write the name of a part of a chart with by= as people do
+ * @judged: the event that it judges, NULL if that is not known
+ * @chart: the name, "disk[dev=266338320]", which becomes "disk[dev=254:16]"
+ * @size: the room for it
+ */
+void chart_label(struct tep_event *judged, char *chart, size_t size)
+{
+	char *key = strchr(chart, '['), value[128], label[128];
+	size_t len = key ? strlen(key) : 0;
+
+	if (len < 2 || len > sizeof(value) || key[len - 1] != ']')
+		return;
+	snprintf(value, sizeof(value), "%.*s", (int)len - 2, key + 1);
+	keys_text(judged, value, label, sizeof(label));
+	snprintf(key, size - (key - chart), "[%s]", label);
+}
+
+/**
+ * chart_is - whether an event is of a chart
+ * @label: the chart's name, as chart_label() makes it
+ * @chart: the name in the event, as the kernel writes it
+ */
+bool chart_is(const char *label, const char *chart)
+{
+	const char *key = strchr(label, '[');
+	size_t len = key ? strcspn(label, "=") + 1 : 0;
+
+	if (!strcmp(label, chart))
+		return true;
+	return key && strlen(label) > len && !strncmp(label, chart, len) &&
+	       strchr(label + len, ':') &&
+	       explain_device(label + len) == explain_device(chart + len);
+}
+
+/**
+ * chart_names_add - add the name of a chart
+ * @names: an array of names
+ * @name: the name, which is added if it is not there
+ */
+void chart_names_add(struct json_object *names, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(names); i++) {
+		struct json_object *s = json_object_array_get_idx(names, i);
+
+		if (!strcmp(json_object_get_string(s), name))
+			return;
+	}
+	json_object_array_add(names, json_object_new_string(name));
+}
+
+/**
+ * alarm_list_charts - the charts that had alarms
+ * @l: the list
+ *
+ * Return: an array of their names, that of the worst alarm first, for json_object_put().
+ */
+struct json_object *alarm_list_charts(const struct alarm_list *l)
+{
+	struct json_object *names = json_object_new_array();
+	size_t i;
+
+	chart_names_add(names, l->lead.chart);
+	for (i = 0; i < l->nr && i < ALARMS_MAX; i++)
+		chart_names_add(names, l->alarm[i].chart);
+	return names;
+}
+
+/* The names of charts in a message */
+#define NAMES_MAX 3
+
+/**
+ * alarms_text - say how many alarms a window has, and of which charts
+ * @buf: where to put it: "3 alarms; also of chart x", or "" for one alarm
+ * @size: its size
+ * @nr: number of alarms
+ * @names: the charts that had them, that of the worst alarm first
+ *
+ * Return: @buf.
+ */
+char *alarms_text(char *buf, size_t size, u64 nr, struct json_object *names)
+{
+	char count[32];
+	size_t n, i, len;
+
+	*buf = '\0';
+	if (nr <= 1)
+		return buf;
+	n = json_object_array_length(names);
+	len = snprintf(buf, size, "%s alarms%s",
+		       format_count(count, sizeof(count), nr),
+		       n < 2  ? "" :
+		       n == 2 ? "; also of chart " :
+				"; also of charts ");
+	for (i = 1; i < n && i <= NAMES_MAX && len < size; i++)
+		len += snprintf(buf + len, size - len, "%s%s",
+				i > 1 ? ", " : "",
+				json_object_get_string(
+					json_object_array_get_idx(names, i)));
+	if (i < n && len < size)
+		snprintf(buf + len, size - len, " and %zu more", n - i);
+	return buf;
 }

@@ -3,8 +3,11 @@
 #ifndef TRACERIG_ALARMS_H
 #define TRACERIG_ALARMS_H
 
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <linux/types.h>
+
+#include <event-parse.h>
 
 #define COMM_LEN 16
 
@@ -24,7 +27,7 @@
  * @pid:	thread that was current at the start event
  * @kept:	the judged event passed its filter
  * @comm:	name of the thread
- * @chart:	name of the chart
+ * @chart:	name of the chart, as chart_label() makes it
  * @keys:	the keys, "dev=254:0 sector=1234"
  */
 struct alarm {
@@ -45,7 +48,8 @@ struct alarm {
 
 /**
  * struct alarm_list - the alarms of a window
- * @alarm:	the worst of them, at most ALARMS_MAX; by time after alarm_list_sort()
+ * @alarm:	the worst of them, at most ALARMS_MAX, and the worst of each chart; by time after
+ *		alarm_list_sort()
  * @nr:		number of all of them
  * @lead:	the worst: the one with the highest ratio of value to limit
  * @earliest:	start of the operations, the earliest, ns
@@ -59,5 +63,10 @@ struct alarm_list {
 
 void alarm_list_add(struct alarm_list *l, const struct alarm *a);
 size_t alarm_list_sort(struct alarm_list *l);
+void chart_label(struct tep_event *judged, char *chart, size_t size);
+bool chart_is(const char *label, const char *chart);
+struct json_object *alarm_list_charts(const struct alarm_list *l);
+void chart_names_add(struct json_object *names, const char *name);
+char *alarms_text(char *buf, size_t size, u64 nr, struct json_object *names);
 
 #endif

@@ -59,6 +59,29 @@ char *case_sum(const char *path, u64 *bytes)
 	return sodium_bin2hex(text, 2 * sizeof(sum) + 1, sum, sizeof(sum));
 }
 
+/**
+ * case_set_sum - put its own SHA-256 into the text of case.json
+ * @text: the text; @sum is replaced in it
+ * @sum: what is there instead of the sum: NO_SUM, for which the sum is
+ *
+ * Return: the place of the sum in @text; NULL if @sum is not there.
+ */
+char *case_set_sum(char *text, const char *sum)
+{
+	u8 hash[crypto_hash_sha256_BYTES];
+	char hex[2 * sizeof(hash) + 1], *at = NULL, *next;
+
+	for (next = text; (next = strstr(next, sum)) != NULL; next++)
+		at = next;
+	if (!at)
+		return NULL;
+	memcpy(at, NO_SUM, strlen(NO_SUM));
+	crypto_hash_sha256(hash, (const u8 *)text, strlen(text));
+	sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
+	memcpy(at, hex, strlen(hex));
+	return at;
+}
+
 /* ---- case.json ---- */
 
 /* The first line of a file, or "" */
@@ -294,6 +317,7 @@ static struct json_object *case_object(const struct case_job *job,
 	files = json_object_new_array();
 	add_files(files, dir, "");
 	json_object_object_add(o, "files", files);
+	json_string(o, CASE_SUM, NO_SUM);
 	return o;
 }
 
@@ -307,6 +331,20 @@ static bool write_text(const char *dir, const char *name, const char *text)
 		return false;
 	fputs(text, f);
 	return part_close(f, true);
+}
+
+static bool write_object(const char *dir, struct json_object *o)
+{
+	char *text = xasprintf(
+		"%s\n", json_object_to_json_string_ext(
+				o, JSON_C_TO_STRING_PRETTY |
+					   JSON_C_TO_STRING_NOSLASHESCAPE));
+	bool good;
+
+	case_set_sum(text, NO_SUM);
+	good = write_text(dir, CASE_FILE, text);
+	free(text);
+	return good;
 }
 
 static bool sync_directory(const char *dir)
@@ -430,12 +468,7 @@ static bool fill(struct case_job *job, const char *dir)
 	good = part_close(f, good);
 	good = good && add_parts(job, &w, dir, missing);
 	o = good ? case_object(job, &w, dir, missing) : NULL;
-	f = o ? part_open(dir, CASE_FILE) : NULL;
-	good &= f != NULL;
-	if (f) {
-		json_write(json_object_get(o), f);
-		good = part_close(f, true);
-	}
+	good = o && write_object(dir, o);
 out:
 	window_free(&w);
 	json_object_put(o);

@@ -15,8 +15,16 @@
 #include "reader.h"
 
 #define CASE_FORMAT "tracerig-case"
-#define CASE_VERSION 1
+#define CASE_VERSION 2
 #define CASE_FILE "case.json"
+
+/* Since version 2, the last member of case.json is its own sum, for which these stand meanwhile */
+#define CASE_SUM "sha256"
+#define NO_SUM \
+	"0000000000000000000000000000000000000000000000000000000000000000"
+
+/* A case has no more files: those of symbols are bounded, and so are the others */
+#define CASE_FILES_MAX 1024
 
 /* Normal executions, of a watch that records paths: a trace.dat */
 #define BASELINE_FILE "baseline.dat"
@@ -56,10 +64,13 @@ int case_write(struct case_job *job);
 
 struct json_object *json_load(const char *path, char **why);
 struct json_object *case_read(const char *dir, char **error);
+struct json_object *case_charts(struct json_object *o);
 char *case_baseline(const char *dir, struct json_object *o);
 char *case_damage(const char *dir, struct json_object *o, const char *only);
 char *case_verify(const char *dir, struct json_object *o);
 char *case_sum(const char *path, u64 *bytes);
+char *case_set_sum(char *text, const char *sum);
+char *case_changed(const char *dir, struct json_object *o);
 
 char *state_collect(const char *dir, int pid, const struct elfcopy *symbols,
 		    struct json_object *missing);

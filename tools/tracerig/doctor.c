@@ -395,10 +395,22 @@ static void check_pressure(struct doctor *d)
 		       xstrdup("build the kernel with CONFIG_PSI=y, and boot with psi=1"));
 }
 
+/* Why root could not make cases in a directory; 0: it could */
+static int cannot_write(const char *dir)
+{
+	char *in = xasprintf("%s/.", dir);
+	int error = access(in, W_OK | X_OK) ? errno : 0;
+
+	free(in);
+	/* Another user's rights say nothing about those of root */
+	return error == EACCES && geteuid() ? 0 : error;
+}
+
 static void check_space(struct doctor *d)
 {
 	char *dir = xstrdup(d->dir), *slash, text[32];
 	struct statvfs st;
+	int error;
 	u64 room;
 
 	/* The longest part of the path that exists */
@@ -413,7 +425,16 @@ static void check_space(struct doctor *d)
 	if (statvfs(dir, &st)) {
 		answer(d, "space", UNKNOWN,
 		       xasprintf("%s: %s", dir, strerror(errno)),
-		       xstrdup("choose a directory with --dir"));
+		       xstrdup(CHOOSE_DIR));
+		free(dir);
+		return;
+	}
+	error = cannot_write(dir);
+	if (error) {
+		answer(d, "space", MISSING,
+		       xasprintf("no cases in %s: %s", dir, strerror(error)),
+		       xstrdup(CHOOSE_DIR));
+		d->cannot_watch = true;
 		free(dir);
 		return;
 	}

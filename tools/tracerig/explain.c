@@ -182,13 +182,15 @@ static void print_ranking(const struct explain *x, FILE *out)
 static void print_text(const struct explain_job *job, FILE *out)
 {
 	const struct explain *x = &job->x;
-	char took[32], usual[32], line[160];
+	char took[32], usual[32], alarms[500], line[160];
 	const struct part *cause = cause_of(x);
 	size_t i;
 
-	fprintf(out, "%s: the operation took %s, usually %s\n", job->dir,
+	alarms_text(alarms, sizeof(alarms), x->nr_alarms, x->charts);
+	fprintf(out, "%s: the operation took %s, usually %s%s%s%s\n", job->dir,
 		format_value(took, sizeof(took), x->op.end - x->op.start, true),
-		format_value(usual, sizeof(usual), x->center, true));
+		format_value(usual, sizeof(usual), x->center, true),
+		*alarms ? " (" : "", alarms, *alarms ? ")" : "");
 	if (x->why_none)
 		fprintf(out, "no cause: %s\n", x->why_none);
 	else
@@ -197,9 +199,10 @@ static void print_text(const struct explain_job *job, FILE *out)
 			cause->name, cause->share, x->confidence);
 	print_ranking(x, out);
 	fprintf(out,
-		"compared with %zu normal executions in the recording; %.2g of %llu value%s expected to be so large by chance\n",
-		x->nr_normal, x->chance, (unsigned long long)x->judged,
-		x->judged == 1 ? " is" : "s are");
+		"compared with %zu normal execution%s in the recording; expected by chance among %llu value%s: %.2g as large as this one\n",
+		x->nr_normal, x->nr_normal == 1 ? "" : "s",
+		(unsigned long long)x->judged, x->judged == 1 ? "" : "s",
+		x->chance);
 	for (i = 0; i < x->nr_remarks; i++)
 		fprintf(out, "%s\n", x->remark[i]);
 	for (i = 0; i < x->nr_doubts; i++)
@@ -295,6 +298,8 @@ struct json_object *explain_object(const struct explain *x)
 	json_number(o, "duration", x->op.end - x->op.start);
 	json_number(o, "usual", x->center);
 	json_number(o, "delay", explain_delay(x));
+	json_number(o, "nr_alarms", x->nr_alarms);
+	json_object_object_add(o, "charts", json_object_get(x->charts));
 	json_string(o, "cause", x->why_none ? "" : cause_of(x)->name);
 	json_string(o, "cause_by",
 		    x->why_none ? "" :
@@ -390,8 +395,11 @@ const char *explain_key(const char *keys, const char *end)
 	return NULL;
 }
 
-/* "8:0", as dev_t is printed, or a number */
-static u64 device_number(const char *text)
+/**
+ * explain_device - read the number of a device
+ * @text: begins with it: "8:0", as dev_t is printed, or a number
+ */
+u64 explain_device(const char *text)
 {
 	char *end;
 	u64 number = strtoull(text, &end, 10);
@@ -408,7 +416,7 @@ static bool find_who(struct explain *x, const char *keys)
 	const char *sector = explain_key(keys, "sector");
 
 	if (dev && sector) {
-		x->dev = device_number(dev);
+		x->dev = explain_device(dev);
 		x->sector = strtoull(sector, NULL, 10);
 		return true;
 	}
@@ -452,6 +460,8 @@ static const char *read_alarm(struct explain *x, struct json_object *o)
 	x->op.start = number(a, "start");
 	x->op.end = x->op.start + number(a, "value");
 	x->chart = json_object_get_string(member(a, "chart"));
+	x->nr_alarms = number(o, "nr_alarms");
+	x->charts = case_charts(o);
 	x->center = number(a, "center");
 	x->limit = number(a, "limit");
 	x->judged = number(a, "judged");
@@ -517,6 +527,7 @@ static int explain(struct explain_job *job, const char *program)
 	} else {
 		status = guard_run(&guard);
 	}
+	json_object_put(job->x.charts);
 	json_object_put(o);
 	free(error);
 	free(damage);

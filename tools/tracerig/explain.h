@@ -151,6 +151,8 @@ struct analysis {
  * @baseline:	a trace.dat with normal executions for pathdiff, or NULL
  * @op:		the operation
  * @chart:	the chart's name
+ * @nr_alarms:	number of alarms in the window
+ * @charts:	names of the charts that had them, for json_object_put()
  * @dev:	the device of a request
  * @sector:	the request's first sector
  * @center:	the usual duration; 0: unknown
@@ -168,6 +170,7 @@ struct analysis {
  * @normal:	normal executions in the recording
  * @seen:	the events that the recording has
  * @lost:	places in the operation, on any CPU, where records are lost
+ * @unrecorded:	places where nothing is recorded, since they are between two windows, or by a filter
  * @odd:	events of the thread while others say that it did not run
  * @chance:	expected number of such values among those judged
  * @unseen:	time that no event explains
@@ -185,6 +188,8 @@ struct explain {
 	const char *baseline;
 	struct execution op;
 	const char *chart;
+	u64 nr_alarms;
+	struct json_object *charts;
 	u64 dev;
 	u64 sector;
 	u64 center;
@@ -201,6 +206,7 @@ struct explain {
 	size_t nr_normal;
 	bool seen[SAW_ALL];
 	u64 lost;
+	u64 unrecorded;
 	u64 odd;
 	double chance;
 	u64 unseen;
@@ -240,6 +246,7 @@ void explain_add(struct explain *x, s32 pid, enum part_kind kind,
 		 const char *key, const char *name, const char *detail,
 		 u64 from, u64 to, u32 cpu);
 const char *explain_key(const char *keys, const char *end);
+u64 explain_device(const char *text);
 int explain_read(struct guard *g, struct explain *x);
 bool explain_has_path(const struct explain *x, struct json_object *slow);
 u64 explain_delay(const struct explain *x);

@@ -238,9 +238,17 @@ static void weigh_unseen(struct explain *x, double *c)
 		explain_doubt(
 			x, c, 0.9,
 			xasprintf(
-				"events are lost, or not recorded, at %llu place%s that can be in the operation",
+				"events are lost at %llu place%s that can be in the operation",
 				(unsigned long long)x->lost,
 				x->lost == 1 ? "" : "s"));
+	/* The confidence is lowered once for all places */
+	if (x->unrecorded)
+		explain_doubt(
+			x, c, x->lost ? 1 : 0.9,
+			xasprintf(
+				"nothing was recorded at %llu place%s that can be in the operation, such as between two windows; no events are lost there",
+				(unsigned long long)x->unrecorded,
+				x->unrecorded == 1 ? "" : "s"));
 	if (x->odd)
 		explain_doubt(
 			x, c, 0.8,

@@ -118,6 +118,8 @@ void explain_free(struct explain *x)
 {
 	size_t i;
 
+	json_object_put(x->charts);
+	x->charts = NULL;
 	free_execution(&x->op);
 	for (i = 0; i < x->nr_normal; i++)
 		free_execution(&x->normal[i]);

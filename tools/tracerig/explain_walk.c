@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alarms.h"
 #include "explain.h"
 #include "explain_requests.h"
 #include "memory.h"
@@ -142,9 +143,10 @@ struct cpu {
 	char name[LEVELS][64];
 };
 
-/* A CPU has lost records between the two times */
+/* A CPU has no records between the two times: they are lost, or were not recorded */
 struct gap {
 	u64 from, to;
+	bool lost;
 };
 
 struct walk {
@@ -604,7 +606,7 @@ static void on_value(struct walk *w, const struct seen *s)
 	const char *pid = explain_key(s->text[1], "pid");
 
 	if (!x->op.pid || !pid || x->nr_normal == NORMAL_MAX ||
-	    strcmp(s->text[0], x->chart) != 0 || s->v[0] < x->begin ||
+	    !chart_is(x->chart, s->text[0]) || s->v[0] < x->begin ||
 	    s->v[1] > x->limit || s->v[0] == x->op.start)
 		return;
 	x->normal[x->nr_normal++] =
@@ -624,12 +626,12 @@ static bool next(struct walk *w, struct record *rec, struct seen *s)
 	return false;
 }
 
-static void add_gap(struct walk *w, u64 from, u64 to)
+static void add_gap(struct walk *w, u64 from, u64 to, bool lost)
 {
 	if (w->gaps == GAPS_MAX)
 		return;
 	GROW(w->gap, w->gaps, w->gap_room);
-	w->gap[w->gaps++] = (struct gap){ from, to };
+	w->gap[w->gaps++] = (struct gap){ from, to, lost };
 }
 
 static void first_reading(struct walk *w)
@@ -640,7 +642,7 @@ static void first_reading(struct walk *w)
 
 	while (next(w, &rec, &s)) {
 		if (s.lost)
-			add_gap(w, w->cpu[rec.cpu].last, rec.ts);
+			add_gap(w, w->cpu[rec.cpu].last, rec.ts, rec.lost);
 		see_cpu(w, &s);
 		change_cpu(w, &s);
 		if (s.event != EVENTS && events[s.event].saw >= 0)
@@ -649,7 +651,7 @@ static void first_reading(struct walk *w)
 			on_value(w, &s);
 	}
 	for (cpu = 0; cpu < w->cpus && w->x->dropped; cpu++)
-		add_gap(w, w->cpu[cpu].last, U64_MAX);
+		add_gap(w, w->cpu[cpu].last, U64_MAX, true);
 }
 
 static void second_reading(struct walk *w)
@@ -660,9 +662,10 @@ static void second_reading(struct walk *w)
 	size_t i, k;
 
 	memset(w->cpu, 0, w->cpus * sizeof(*w->cpu));
-	for (i = 0; i < w->gaps; i++)
-		x->lost += w->gap[i].from < x->op.end &&
-			   w->gap[i].to > x->op.start;
+	for (i = 0; i < w->gaps; i++) {
+		if (w->gap[i].from < x->op.end && w->gap[i].to > x->op.start)
+			++*(w->gap[i].lost ? &x->lost : &x->unrecorded);
+	}
 	/* Without its switches nothing is known of a thread */
 	if (x->seen[SAW_SWITCH])
 		follow(w, x->op.pid);

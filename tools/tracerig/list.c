@@ -41,8 +41,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"List the cases, grouped by what makes them alike.\n\n"
-	"Cases of the same chart, program and objects are alike. Of these, the first, the "
-	"worst and every tenth are kept."
+	"Cases of the same chart, program and objects are alike if most of their time was the "
+	"same. Of these, the first, the worst and every tenth are kept."
 	"\v"
 	"Examples:\n"
 	"  tracerig list\n"
@@ -91,6 +91,7 @@ static struct json_object *case_json(const struct store_case *c)
 	json_string(o, "process", c->who);
 	json_string(o, "keys", c->keys);
 	json_number(o, "nr_alarms", c->nr_alarms);
+	json_object_object_add(o, "charts", json_object_get(c->charts));
 	json_number(o, "bytes", c->bytes);
 	return o;
 }
@@ -127,12 +128,15 @@ static void print_header(const char *column)
 
 static void print_case(const struct store_case *c, const char *column)
 {
-	char value[32], limit[32];
+	char value[32], limit[32], alarms[500];
 
-	printf("  %6llu  %.19s  %9s  %9s  %9s  %s  %s\n", c->number, c->time,
+	alarms_text(alarms, sizeof(alarms), c->nr_alarms, c->charts);
+	printf("  %6llu  %.19s  %9s  %9s  %9s  %s  %s%s%s%s\n", c->number,
+	       c->time,
 	       format_value(value, sizeof(value), c->value, c->is_time),
 	       format_value(limit, sizeof(limit), c->limit, c->is_time), column,
-	       c->who, c->keys);
+	       c->who, c->keys, *alarms ? " (" : "", alarms,
+	       *alarms ? ")" : "");
 }
 
 static void print_text(const struct store *s)

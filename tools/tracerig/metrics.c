@@ -4,8 +4,10 @@
  * textfile collector cannot read.
  */
 #include <errno.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -68,7 +70,8 @@ static void counters(const struct metrics *m, FILE *out, const char *name,
 	for (i = 0; i < m->plan->nr_charts; i++) {
 		sample(out, name, m->plan->chart[i].name);
 		fprintf(out, "%llu\n",
-			alarms ? m->chart[i].alarms : m->chart[i].values);
+			alarms ? m->chart[i].alarms :
+				 m->chart[i].learnt + m->chart[i].values);
 	}
 }
 
@@ -107,7 +110,8 @@ void metrics_print(const struct metrics *m, FILE *out)
 	static const char *const cases = "tracerig_cases_total";
 	size_t i;
 
-	family(out, "tracerig_values_total", "counter", "Values judged.");
+	family(out, "tracerig_values_total", "counter",
+	       "Values, those that limits are learnt from and those that are judged.");
 	counters(m, out, "tracerig_values_total", false);
 	family(out, "tracerig_alarms_total", "counter",
 	       "Values out of control.");
@@ -146,6 +150,31 @@ void metrics_print(const struct metrics *m, FILE *out)
 	family(out, "tracerig_own_alarms_total", "counter",
 	       "Alarms that the watch itself caused.");
 	fprintf(out, "tracerig_own_alarms_total %llu\n", m->own);
+}
+
+/**
+ * metrics_check - whether a file of metrics can be made
+ * @path: the file
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *metrics_check(const char *path)
+{
+	char *copy = xstrdup(path), *in = xasprintf("%s/.", dirname(copy));
+	struct stat st;
+	char *error = NULL;
+
+	if (access(in, W_OK | X_OK))
+		error = xasprintf(
+			"%s: %s: --metrics needs a directory that can be written to",
+			path, strerror(errno));
+	else if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		error = xasprintf(
+			"%s: is a directory: name a file in it with --metrics",
+			path);
+	free(copy);
+	free(in);
+	return error;
 }
 
 /**

@@ -21,6 +21,16 @@
 /* Identifies entries for cases: journalctl MESSAGE_ID=... */
 #define MESSAGE_ID "780979a1a7ab42f38f94f87832f0a8ae"
 
+/* Add to the text in parentheses at the end of a message; the closing one is still due */
+static void add_remark(char *buf, size_t size, const char *text)
+{
+	size_t len = strlen(buf);
+
+	if (*text)
+		snprintf(buf + len, size - len, "%s%s", len ? "; " : " (",
+			 text);
+}
+
 /**
  * notice_message - describe a case in a line
  * @n: the case; its message is not used
@@ -29,7 +39,7 @@
  */
 char *notice_message(const struct notice *n)
 {
-	char value[32], limit[32], which[64], more[64] = "";
+	char value[32], limit[32], which[64], text[500], more[600] = "";
 
 	format_value(value, sizeof(value), n->value, n->is_time);
 	format_value(limit, sizeof(limit), n->limit, n->is_time);
@@ -39,11 +49,21 @@ char *notice_message(const struct notice *n)
 		snprintf(which, sizeof(which), "like case %llu", n->like);
 	else
 		snprintf(which, sizeof(which), "not kept");
+	add_remark(more, sizeof(more),
+		   alarms_text(text, sizeof(text), n->nr_alarms, n->charts));
 	if (n->alike > 1)
-		snprintf(more, sizeof(more), " (%llu alike)", n->alike);
-	return xasprintf("%s: %s %s %s, limit %s, %s, process %s-%d%s", which,
+		snprintf(text, sizeof(text), "%llu alike", n->alike);
+	else
+		*text = '\0';
+	add_remark(more, sizeof(more), text);
+	if (n->removed)
+		snprintf(text, sizeof(text), "replaces case %llu", n->removed);
+	else
+		*text = '\0';
+	add_remark(more, sizeof(more), text);
+	return xasprintf("%s: %s %s %s, limit %s, %s, process %s-%d%s%s", which,
 			 n->chart, n->is_time ? "took" : "is", value, limit,
-			 n->keys, n->comm, n->pid, more);
+			 n->keys, n->comm, n->pid, more, *more ? ")" : "");
 }
 
 static void set_number(const char *name, u64 n)

@@ -30,6 +30,8 @@
  * @comm:	its name
  * @keys:	keys of the alarm
  * @nr_alarms:	number of alarms in the window
+ * @charts:	names of the charts that had them, @chart first
+ * @removed:	number of the case that it replaces as the worst one, 0 if none
  * @message:	all of this in a line
  */
 struct notice {
@@ -46,6 +48,8 @@ struct notice {
 	const char *comm;
 	const char *keys;
 	u64 nr_alarms;
+	struct json_object *charts;
+	u64 removed;
 	const char *message;
 };
 
@@ -102,6 +106,7 @@ struct metrics {
 };
 
 void metrics_print(const struct metrics *m, FILE *out);
+char *metrics_check(const char *path);
 bool metrics_write(const struct metrics *m, const char *path);
 
 #endif

@@ -36,7 +36,7 @@ function fillParts() {
 	if (X.unseen)
 		put(left, "", bold(time(X.unseen)), " of the operation are not recorded.");
 	if (OP && X.parts.length)
-		put(left, "", `Compared with ${counted(X.normal, "normal execution")} in the recording; ${X.chance.toPrecision(2)} of ${counted(ALARM.judged, "value")} ${ALARM.judged === 1 ? "is" : "are"} expected to be so large by chance.`);
+		put(left, "", `Compared with ${counted(X.normal, "normal execution")} in the recording; expected by chance among ${counted(ALARM.judged, "value")}: ${X.chance.toPrecision(2)} as large as this one.`);
 	for (const d of X.doubts || [])
 		put(left, "", bold("doubt: "), d);
 	for (const d of X.not_seen || [])

@@ -100,6 +100,25 @@ bool spool_get(const struct spool *s, size_t i, u8 *page)
 	return pread(s->file, page, s->page_size, at) == s->page_size;
 }
 
+/**
+ * spool_time - when a page begins
+ * @s: the spool
+ * @i: the page's number
+ *
+ * Return: ns, from the head of the page; 0 if it cannot be read.
+ */
+u64 spool_time(const struct spool *s, size_t i)
+{
+	off_t at = (off_t)(i - s->in_memory) * s->page_size;
+	u64 ts = 0;
+
+	if (i < s->in_memory)
+		memcpy(&ts, s->memory + i * s->page_size, sizeof(ts));
+	else if (pread(s->file, &ts, sizeof(ts), at) != sizeof(ts))
+		return 0;
+	return ts;
+}
+
 /* ---- alarms ---- */
 
 static u64 field(struct tep_event *event, struct tep_record *record,
@@ -184,6 +203,7 @@ static void parse_alarm(struct reader *r, struct tep_record *record,
 	clean_text(keys);
 	judged = c ? tep_find_event(r->tep, c->event) : NULL;
 	keys_text(judged, keys, a->keys, sizeof(a->keys));
+	chart_label(judged, a->chart, sizeof(a->chart));
 }
 
 /* Values that are no times have no start */

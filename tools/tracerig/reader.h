@@ -116,6 +116,7 @@ bool reader_needs(const struct reader *r, unsigned int nth);
 void reader_reset(struct reader *r);
 void reader_close(struct reader *r);
 bool spool_full(const struct spool *s);
+u64 spool_time(const struct spool *s, size_t i);
 bool spool_get(const struct spool *s, size_t i, u8 *page);
 
 #endif

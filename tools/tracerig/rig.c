@@ -709,6 +709,7 @@ static void add_part(struct rig_chart *chart, const struct kernel_chart *k)
 	chart->has_limit |= k->has_limit;
 	chart->has_center |= k->has_center;
 	chart->is_time |= k->is_time;
+	chart->learnt += k->learnt;
 	chart->values += k->values;
 }
 
@@ -744,6 +745,7 @@ bool rig_parse_chart(char *text, const char *name, struct rig_chart *chart)
 		chart->has_limit = k.has_limit;
 		chart->has_center = k.has_center;
 		chart->by = k.by;
+		chart->learnt = k.learnt;
 		chart->values = k.values;
 		chart->is_time = k.is_time;
 		chart->center = k.limits.center;

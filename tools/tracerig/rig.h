@@ -24,6 +24,7 @@
  * @is_time:	its values are times, in ns
  * @center:	centre line
  * @limit:	upper control limit
+ * @learnt:	number of values that its limit is learnt from
  * @values:	number of values judged
  * @alarms:	number of alarms
  * @not_written: number of alarms that are not in the ring buffer
@@ -41,6 +42,7 @@ struct rig_chart {
 	bool is_time;
 	u64 center;
 	u64 limit;
+	u64 learnt;
 	u64 values;
 	u64 alarms;
 	u64 not_written;

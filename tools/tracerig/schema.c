@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The schema of case.json, version 1: this table, which tracerig(1) describes, and the
+ * The schema of case.json, versions 1 and 2: this table, which tracerig(1) describes, and the
  * functions that check a case against it.
  */
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include "case.h"
 #include "elfcopy.h"
 #include "memory.h"
+#include "window.h"
 
 /* No case.json is larger: it has at most ALARMS_MAX alarms */
 #define CASE_FILE_MAX (16 << 20)
@@ -54,6 +55,7 @@ static const struct member members[] = {
 	{ "", "losses", OBJECT, false, NULL },
 	{ "", "missing", TEXTS, false, NULL },
 	{ "", "files", LIST, false, "file" },
+	{ "", CASE_SUM, SUM, true, NULL },
 	{ "host", "name", TEXT, false, NULL },
 	{ "host", "release", TEXT, false, NULL },
 	{ "host", "version", TEXT, false, NULL },
@@ -175,11 +177,37 @@ static const char *wrong_value(enum type type, struct json_object *o)
 	return NULL;
 }
 
+/* The lists of a case that the watch writes are no longer than this */
+static const struct {
+	const char *name;
+	size_t most;
+} lengths[] = {
+	{ "alarms", ALARMS_MAX },
+	{ "values", VALUES_BEFORE + VALUES_AFTER },
+	{ "cpus", 8192 }, /* CONFIG_NR_CPUS is no larger */
+	{ "missing", CASE_FILES_MAX },
+	{ "files", CASE_FILES_MAX },
+};
+
+static char *check_length(const struct member *m, struct json_object *o,
+			  const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		if (!strcmp(lengths[i].name, m->name) &&
+		    json_object_array_length(o) > lengths[i].most)
+			return xasprintf("%s has more than %zu items", path,
+					 lengths[i].most);
+	}
+	return NULL;
+}
+
 static char *check_items(const struct member *m, struct json_object *o,
 			 const char *path)
 {
 	enum type type = m->type == TEXTS ? TEXT : OBJECT;
-	char *error = NULL;
+	char *error = check_length(m, o, path);
 	const char *wrong;
 	size_t i;
 
@@ -262,6 +290,8 @@ static char *check_object(struct json_object *o, const char *in,
 static char *schema_check(struct json_object *o)
 {
 	struct json_object *v;
+	bool has_sum;
+	s64 version;
 
 	if (!json_object_is_type(o, json_type_object))
 		return xstrdup("is not an object");
@@ -272,10 +302,15 @@ static char *schema_check(struct json_object *o)
 	if (!json_object_object_get_ex(o, "version", &v) ||
 	    !json_object_is_type(v, json_type_int))
 		return xstrdup("version must be a whole number");
-	if (json_object_get_int64(v) != CASE_VERSION)
+	version = json_object_get_int64(v);
+	if (version < 1 || version > CASE_VERSION)
 		return xasprintf(
-			"has version %lld; this program reads version %d",
-			(long long)json_object_get_int64(v), CASE_VERSION);
+			"has version %lld; this program reads versions 1 to %d",
+			(long long)version, CASE_VERSION);
+	has_sum = json_object_object_get_ex(o, CASE_SUM, &v);
+	if (has_sum != (version >= 2))
+		return xasprintf(CASE_SUM " is %s",
+				 has_sum ? "unknown in version 1" : "absent");
 	return check_object(o, "", "");
 }
 
@@ -328,6 +363,21 @@ static struct json_object *parse(const char *text, size_t len, char **why)
 	return o;
 }
 
+/* Read a regular file; return: what is wrong, for free(), with errno of open(), or NULL */
+static char *load_text(const char *path, char **text, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char *why;
+
+	memory_doing("reading %s", path);
+	if (fd < 0)
+		return xasprintf("%m");
+	why = read_text(fd, text, len);
+	close(fd);
+	errno = 0;
+	return why;
+}
+
 /**
  * json_load - read a JSON file in a directory that others may write to
  * @path: the file: a regular one, and no link
@@ -337,18 +387,13 @@ static struct json_object *parse(const char *text, size_t len, char **why)
  */
 struct json_object *json_load(const char *path, char **why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct json_object *o = NULL;
 	char *text = NULL;
 	size_t len = 0;
 
-	memory_doing("reading %s", path);
-	if (fd < 0) {
-		*why = xasprintf("%m");
+	*why = load_text(path, &text, &len);
+	if (!text && *why && errno)
 		return NULL;
-	}
-	*why = read_text(fd, &text, &len);
-	close(fd);
 	if (!*why)
 		o = parse(text, len, why);
 	free(text);
@@ -385,4 +430,56 @@ struct json_object *case_read(const char *dir, char **error)
 	free(path);
 	free(why);
 	return o;
+}
+
+/**
+ * case_charts - the charts that had alarms
+ * @o: case.json, as case_read() returned it
+ *
+ * Return: an array of their names, that of the worst alarm first, for json_object_put().
+ */
+struct json_object *case_charts(struct json_object *o)
+{
+	struct json_object *names = json_object_new_array(), *alarms, *a, *name;
+	size_t i;
+
+	json_object_object_get_ex(o, "alarm", &a);
+	json_object_object_get_ex(a, "chart", &name);
+	chart_names_add(names, json_object_get_string(name));
+	json_object_object_get_ex(o, "alarms", &alarms);
+	for (i = 0; i < json_object_array_length(alarms); i++) {
+		a = json_object_array_get_idx(alarms, i);
+		json_object_object_get_ex(a, "chart", &name);
+		chart_names_add(names, json_object_get_string(name));
+	}
+	return names;
+}
+
+/**
+ * case_changed - whether case.json is not as it was written
+ * @dir: directory of the case
+ * @o: its case.json, as case_read() returned it
+ *
+ * Return: what is wrong, for free(); NULL if it is as it was, or has no sum (version 1).
+ */
+char *case_changed(const char *dir, struct json_object *o)
+{
+	char *path = xasprintf("%s/" CASE_FILE, dir), *text = NULL, *error, *at;
+	struct json_object *sum;
+	size_t len = 0;
+
+	if (!json_object_object_get_ex(o, CASE_SUM, &sum)) {
+		free(path);
+		return NULL;
+	}
+	error = load_text(path, &text, &len);
+	at = error ? NULL : case_set_sum(text, json_object_get_string(sum));
+	if (!error &&
+	    (!at || strncmp(at, json_object_get_string(sum), strlen(NO_SUM))))
+		error = xasprintf(
+			"%s: its SHA-256 is not that in it: it was changed",
+			path);
+	free(path);
+	free(text);
+	return error;
 }

@@ -19,10 +19,12 @@
 #include "part.h"
 #include "store.h"
 #include "text.h"
+#include "tracerig.h"
 
 #define GROUPS_FILE "groups.json"
 #define GROUPS_FORMAT "tracerig-groups"
 #define OTHERS "others"
+#define ANOTHER_REASON "another reason"
 
 /* The highest number of a case: far from an overflow */
 #define NUMBER_MAX 1000000000000ull
@@ -70,6 +72,54 @@ void group_of(const struct alarm *a, char *buf, size_t size)
 	}
 }
 
+static bool has_group(const struct store *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_groups; i++) {
+		if (!strcmp(s->group[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* The groups of a chart, program and objects, with a reason after a comma */
+static size_t count_reasons(const struct store *s, const char *alike)
+{
+	size_t i, n = 0, len = strlen(alike);
+
+	for (i = 0; i < s->nr_groups; i++)
+		n += !strncmp(s->group[i].name, alike, len) &&
+		     !strncmp(s->group[i].name + len, ", ", 2);
+	return n;
+}
+
+/**
+ * group_add_reason - distinguish alike cases by what most of their time was
+ * @s: the store
+ * @reason: that, from reason_of(); "": it is not known
+ * @buf: what group_of() has put there; the reason is added
+ * @size: its size
+ *
+ * Otherwise a worse case could replace one with another cause. After REASONS_MAX reasons, further
+ * ones are "another reason".
+ */
+void group_add_reason(const struct store *s, const char *reason, char *buf,
+		      size_t size)
+{
+	char *name;
+
+	if (!*reason)
+		return;
+	name = xasprintf("%s, %s", buf, reason);
+	if (!has_group(s, name) && count_reasons(s, buf) >= REASONS_MAX) {
+		free(name);
+		name = xasprintf("%s, " ANOTHER_REASON, buf);
+	}
+	snprintf(buf, size, "%s", name);
+	free(name);
+}
+
 /* ---- reading ---- */
 
 static u64 get_number(struct json_object *o, const char *key)
@@ -105,6 +155,7 @@ static void fill_case(struct store_case *c, struct json_object *o)
 	c->nth = get_number(o, "nth");
 	c->time = xstrdup(get_text(o, "time"));
 	c->nr_alarms = get_number(o, "nr_alarms");
+	c->charts = case_charts(o);
 	c->value = get_number(alarm, "value");
 	c->limit = get_number(alarm, "limit");
 	c->is_time = !strcmp(get_text(chart, "unit"), "ns");
@@ -350,6 +401,7 @@ static void free_case(struct store_case *c)
 	free(c->chart);
 	free(c->who);
 	free(c->keys);
+	json_object_put(c->charts);
 }
 
 /* It is renamed first, so that no reader sees half a case */
@@ -382,17 +434,20 @@ static size_t find_case(const struct store *s, u64 number)
  * @s: the store
  * @g: its group
  * @number: its number
+ * @removed: set to the number of the case that is removed for it, 0 if none is
  *
  * If it is the worst case of its group, the one that was the worst until now is removed,
  * unless that is kept for another reason.
  *
  * Return: NULL, or what is wrong, for free().
  */
-char *store_added(struct store *s, struct store_group *g, u64 number)
+char *store_added(struct store *s, struct store_group *g, u64 number,
+		  u64 *removed)
 {
 	const struct store_case *c, *old;
 	size_t i;
 
+	*removed = 0;
 	if (!load_case(s, number))
 		return xasprintf("case %llu cannot be read again", number);
 	c = &s->c[s->nr - 1];
@@ -404,8 +459,10 @@ char *store_added(struct store *s, struct store_group *g, u64 number)
 	old = i < s->nr ? &s->c[i] : NULL;
 	g->value = c->value;
 	g->worst = number;
-	if (old && old->number != g->first && old->nth % KEEP_NTH)
+	if (old && old->number != g->first && old->nth % KEEP_NTH) {
+		*removed = old->number;
 		remove_case(s, i);
+	}
 	return NULL;
 }
 
@@ -431,6 +488,20 @@ u64 store_bytes(const struct store *s)
 		last = c;
 	}
 	return sum;
+}
+
+/**
+ * store_since - count the cases from a number on that are there
+ * @s: the store
+ * @number: the number
+ */
+size_t store_since(const struct store *s, u64 number)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->nr; i++)
+		n += s->c[i].number >= number;
+	return n;
 }
 
 /* Cases with the lowest rank are removed first */
@@ -528,7 +599,7 @@ static char *make_directory(const char *dir)
 	}
 	/* For root only: cases contain the kernel's log and addresses */
 	if (mkdir(path, 0750) && errno != EEXIST)
-		error = xasprintf("%s: %s", dir, strerror(errno));
+		error = xasprintf("%s: %s: " CHOOSE_DIR, dir, strerror(errno));
 	free(path);
 	return error;
 }
@@ -553,10 +624,11 @@ char *store_open(struct store *s, const char *dir, bool write)
 	if (write) {
 		s->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (s->lock < 0)
-			return xasprintf("%s: %s", dir, strerror(errno));
+			return xasprintf("%s: %s: " CHOOSE_DIR, dir,
+					 strerror(errno));
 		if (flock(s->lock, LOCK_EX | LOCK_NB))
 			return xasprintf(
-				"%s is in use by another watch: choose another --dir",
+				"%s is in use by another watch: " CHOOSE_DIR,
 				dir);
 		remove_leftovers(dir);
 	}

@@ -15,6 +15,9 @@
 /* Of alike cases, every tenth is kept */
 #define KEEP_NTH 10
 
+/* Of cases of the same chart, program and objects, so many reasons are different groups */
+#define REASONS_MAX 8
+
 /* The number of groups; the cases of all further ones are in one group, "others" */
 #define GROUPS_MAX 1000
 
@@ -35,6 +38,7 @@
  * @who:	"COMM-PID"
  * @keys:	keys of the alarm
  * @nr_alarms:	number of its alarms
+ * @charts:	names of the charts that had them, @chart first
  * @lost:	number of events lost in its window
  */
 struct store_case {
@@ -53,6 +57,7 @@ struct store_case {
 	char *who;
 	char *keys;
 	u64 nr_alarms;
+	struct json_object *charts;
 	u64 lost;
 };
 
@@ -96,16 +101,20 @@ struct store {
 
 int group_comm(const char *comm);
 void group_of(const struct alarm *a, char *buf, size_t size);
+void group_add_reason(const struct store *s, const char *reason, char *buf,
+		      size_t size);
 
 char *store_open(struct store *s, const char *dir, bool write);
 void store_close(struct store *s);
 struct store_group *store_group(struct store *s, const char *name);
 u64 store_first(const struct store *s, const struct store_group *g);
 bool store_wants(struct store_group *g, u64 value);
-char *store_added(struct store *s, struct store_group *g, u64 number);
+char *store_added(struct store *s, struct store_group *g, u64 number,
+		  u64 *removed);
 unsigned int store_keep(struct store *s, u64 bytes);
 bool store_save(const struct store *s);
 bool store_remove(const char *path);
 u64 store_bytes(const struct store *s);
+size_t store_since(const struct store *s, u64 number);
 
 #endif

@@ -12,6 +12,9 @@
 /* Where cases are kept */
 #define CASES_DIR "/var/lib/tracerig"
 
+/* What to do if that cannot be used */
+#define CHOOSE_DIR "choose another directory with --dir"
+
 void complain_as(const char *name);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

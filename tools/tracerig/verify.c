@@ -16,7 +16,7 @@
 
 static const char doc[] =
 	"Check that a case is as it was written: case.json follows the schema of its "
-	"version, and all files have their sizes and SHA-256 sums.\n\n"
+	"version and has its own SHA-256 sum, and all files have their sizes and sums.\n\n"
 	"CASE is the number of a case, or a directory with a case." OPERAND_DOC
 	"\v"
 	"Examples:\n"
@@ -171,6 +171,8 @@ char *case_verify(const char *dir, struct json_object *o)
 	error = check_others(dir, "", files);
 	if (!error)
 		error = case_damage(dir, o, NULL);
+	if (!error)
+		error = case_changed(dir, o);
 	if (!error && !is_listed(files, "trace.dat"))
 		error = xasprintf("%s/" CASE_FILE ": has no trace.dat", dir);
 	return error;

@@ -26,6 +26,7 @@
 #include "memory.h"
 #include "notify.h"
 #include "reader.h"
+#include "reason.h"
 #include "rig.h"
 #include "store.h"
 #include "text.h"
@@ -56,14 +57,18 @@
  * @number:	the case
  * @group:	what makes cases alike
  * @nr_alarms:	its alarms
+ * @charts:	names of their charts, that of the worst one first
+ * @removed:	the case that it replaces as the worst one, 0: none
  * @lead:	the worst of them
  * @is_time:	its values are times
  */
 struct pending {
 	pid_t pid;
 	u64 number;
-	char group[400];
+	char group[500];
 	u64 nr_alarms;
+	struct json_object *charts;
+	u64 removed;
 	struct alarm lead;
 	bool is_time;
 };
@@ -117,6 +122,7 @@ struct unread {
  * @next_tick:	when to look at the charts
  * @late_pages:	number of pages that were delivered after their case was closed
  * @cases:	number of cases since the start, kept or not
+ * @first:	number of the first of them that is kept
  * @stop:	the watch ends
  * @trouble:	its exit status is 1
  * @metrics_failed: the file of metrics could not be written the last time
@@ -143,6 +149,7 @@ struct watch {
 	u64 next_tick;
 	u64 late_pages;
 	u64 cases;
+	u64 first;
 	bool stop;
 	bool trouble;
 	bool metrics_failed;
@@ -190,8 +197,8 @@ static const struct plan_chart *chart_of(const struct watch *w,
 	return &w->o->plan.chart[0];
 }
 
-/* Report a case that is kept, only counted, or could not be written */
-static void report(struct watch *w, const struct pending *p, bool kept)
+/* Report a case that is kept, only counted, or could not be written; it ends here */
+static void report(struct watch *w, struct pending *p, bool kept)
 {
 	struct store_group *g = store_group(&w->store, p->group);
 	char *dir = kept ? xasprintf("%s/%llu", w->store.dir, p->number) :
@@ -210,6 +217,8 @@ static void report(struct watch *w, const struct pending *p, bool kept)
 		.comm = p->lead.comm,
 		.keys = p->lead.keys,
 		.nr_alarms = p->nr_alarms,
+		.charts = p->charts,
+		.removed = p->removed,
 	};
 	struct timespec at = case_time(p->lead.ts);
 	char clock[16], *message = notice_message(&n);
@@ -224,6 +233,8 @@ static void report(struct watch *w, const struct pending *p, bool kept)
 	w->cases++;
 	if (w->o->stop_after && w->cases >= w->o->stop_after)
 		w->stop = true;
+	json_object_put(p->charts);
+	p->charts = NULL;
 	free(dir);
 	free(message);
 }
@@ -258,6 +269,7 @@ static int write_pending(struct watch *w, size_t index, u64 nth)
 static void close_window(struct watch *w)
 {
 	struct pending *p = &w->pending;
+	char reason[REASON_SIZE];
 	struct store_group *g;
 	size_t index;
 
@@ -269,11 +281,14 @@ static void close_window(struct watch *w)
 		return;
 	}
 	*p = (struct pending){ .lead = w->reader.alarms.lead,
-			       .nr_alarms = w->reader.nr_alarms };
+			       .nr_alarms = w->reader.nr_alarms,
+			       .charts = alarm_list_charts(&w->reader.alarms) };
 	chart_of(w, p->lead.chart, &index);
 	/* Only durations, which are of two events, have a start */
 	p->is_time = p->lead.start || w->chart[index].is_time;
 	group_of(&p->lead, p->group, sizeof(p->group));
+	reason_of(&w->reader, reason);
+	group_add_reason(&w->store, reason, p->group, sizeof(p->group));
 	g = store_group(&w->store, p->group);
 	snprintf(p->group, sizeof(p->group), "%s", g->name);
 	if (!store_wants(g, p->lead.value)) {
@@ -311,7 +326,7 @@ static void end_pending(struct watch *w, int status)
 	w->pending.pid = 0;
 	w->reader.writer.ended = now_ns();
 	if (!status) {
-		error = store_added(&w->store, g, p.number);
+		error = store_added(&w->store, g, p.number, &p.removed);
 	} else {
 		/* Its files would occupy room */
 		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
@@ -632,6 +647,18 @@ static void drain(struct watch *w)
 	wait_for_pending(w);
 }
 
+/* How many cases are there, and what became of the others */
+static void say_cases(const struct watch *w)
+{
+	size_t there = store_since(&w->store, w->first);
+
+	say("%" PRIu64 " case%s: %zu kept, %" PRIu64 " removed, %" PRIu64
+	    " alike, %" PRIu64 " not written",
+	    (uint64_t)w->cases, w->cases == 1 ? "" : "s", there,
+	    (uint64_t)w->metrics.kept - there, (uint64_t)w->metrics.alike,
+	    (uint64_t)w->metrics.failed);
+}
+
 static void conclude(struct watch *w)
 {
 	const struct plan *p = &w->o->plan;
@@ -653,10 +680,7 @@ static void conclude(struct watch *w)
 	}
 	report_unread(w, alarms_written(w));
 	update_metrics(w);
-	say("%" PRIu64 " cases: %" PRIu64 " kept, %" PRIu64 " alike, %" PRIu64
-	    " not written",
-	    (uint64_t)w->cases, (uint64_t)w->metrics.kept,
-	    (uint64_t)w->metrics.alike, (uint64_t)w->metrics.failed);
+	say_cases(w);
 	if (w->reader.own)
 		say("%" PRIu64
 		    " alarms that the watch's own writes caused are in no case",
@@ -665,8 +689,10 @@ static void conclude(struct watch *w)
 		say("%" PRIu64 " pages were delivered too late for their cases",
 		    (uint64_t)w->late_pages);
 	if (w->command.skipped)
-		say("--on-alarm was not started for the last %" PRIu64 " cases",
-		    (uint64_t)w->command.skipped);
+		say("--on-alarm was not started for the last %" PRIu64
+		    " case%s",
+		    (uint64_t)w->command.skipped,
+		    w->command.skipped == 1 ? "" : "s");
 }
 
 static bool catch_signals(struct watch *w)
@@ -694,6 +720,9 @@ static bool start(struct watch *w)
 		complain("signalfd: %s", strerror(errno));
 		return false;
 	}
+	if (w->o->metrics && !http_is_address(w->o->metrics) &&
+	    fail(metrics_check(w->o->metrics)))
+		return false;
 	if (fail(rig_check()) || fail(store_open(&w->store, w->o->dir, true)))
 		return false;
 	if (w->o->metrics && http_is_address(w->o->metrics) &&
@@ -714,7 +743,7 @@ static bool start(struct watch *w)
 		return false;
 	w->head = window_head(w->systems, w->store.dir);
 	if (w->head < 0) {
-		complain("%s: %s", w->store.dir, strerror(errno));
+		complain("%s: %s: " CHOOSE_DIR, w->store.dir, strerror(errno));
 		return false;
 	}
 	return !fail(rig_start(&w->rig));
@@ -768,6 +797,7 @@ int watch_run(const struct watch_options *o)
 			say("%s: %s", o->plan.chart[i].name,
 			    o->limits ? "judging" : "learning");
 		w.begun = now_ns();
+		w.first = w.store.next;
 		memory_doing("watching");
 		loop(&w);
 		drain(&w);

@@ -147,6 +147,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->duration = cli_time(state, "for", arg, 1);
 		return 0;
 	case OPT_ON_ALARM:
+		if (!arg[strspn(arg, " \t\n")])
+			argp_error(state, "--on-alarm: the command is empty");
 		o->on_alarm = arg;
 		return 0;
 	case OPT_INTERVAL:

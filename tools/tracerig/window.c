@@ -148,13 +148,14 @@ static void add_value(struct window *w, struct reader *r, int id, void *data,
 	struct tep_event *event = tep_find_event(r->tep, id);
 	struct tep_record record = { .ts = ts, .size = size, .data = data };
 	unsigned long long value, limit;
+	char name[sizeof(r->alarms.lead.chart)];
 	const char *chart;
-	int len;
+	int len = 0;
 
 	chart = tep_get_field_raw(NULL, event, "chart", &record, &len, 0);
-	if (!chart || strnlen(chart, len) != strlen(r->alarms.lead.chart) ||
-	    memcmp(chart, r->alarms.lead.chart, strlen(r->alarms.lead.chart)) !=
-		    0 ||
+	snprintf(name, sizeof(name), "%.*s", chart ? len : 0,
+		 chart ? chart : "");
+	if (!chart_is(r->alarms.lead.chart, name) ||
 	    tep_get_field_val(NULL, event, "duration", &record, &value, 0) ||
 	    tep_get_field_val(NULL, event, "limit", &record, &limit, 0))
 		return;
