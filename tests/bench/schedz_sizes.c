@@ -113,7 +113,7 @@ struct sizes {
 	double events, ring, wire;
 };
 
-static void take_block(struct sizes *s)
+static void count_block(struct sizes *s)
 {
 	uint32_t len;
 
@@ -141,12 +141,12 @@ static double schedz(uint64_t flush, double *udp)
 		if (flush && event[i].time - begin >= flush) {
 			begin = event[i].time;
 			if (encoder.events)
-				take_block(&s);
+				count_block(&s);
 		}
 		while (!schedz_tap_event(&tap, &event[i]))
 			abort();
 		while (schedz_encode(&encoder, &tap, UINT32_MAX))
-			take_block(&s);
+			count_block(&s);
 	}
 	words = 4.0 * tap.head / events;
 	*udp = s.events ? s.wire / s.events : NAN;

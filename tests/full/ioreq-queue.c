@@ -130,8 +130,8 @@ static void *work(void *unused)
 	return unused;
 }
 
-/* A client sends no request before it has the answer, and a request arrives whole */
-static void take(int client)
+/* A client sends no request before it has the response, and a request arrives whole */
+static void queue_request(int client)
 {
 	struct job job = { .client = client };
 	char text[4096], *name;
@@ -173,7 +173,7 @@ static void serve(const struct sockaddr_in *at)
 			if (event[i].data.fd == s)
 				watch(epoll, accept(s, NULL, NULL));
 			else
-				take(event[i].data.fd);
+				queue_request(event[i].data.fd);
 		}
 	}
 }

@@ -83,7 +83,7 @@ static void read_maps(pid_t pid)
 	text[len] = '\0';
 }
 
-static void take_maps(void)
+static void parse_maps(void)
 {
 	char *line, *next;
 
@@ -134,7 +134,7 @@ static void open_dwfl(pid_t pid)
 	}
 }
 
-static int take_frame(Dwfl_Frame *frame, void *arg)
+static int add_frame(Dwfl_Frame *frame, void *arg)
 {
 	Dwarf_Addr pc;
 
@@ -169,11 +169,11 @@ static void log_call(FILE *log, pid_t pid, pid_t tid, int nr, int64_t result)
 	read_maps(pid);
 	if (strcmp(text, text_before)) {
 		strcpy(text_before, text);
-		take_maps();
+		parse_maps();
 		open_dwfl(pid);
 	}
 	frames_nr = 0;
-	sure = dwfl_getthread_frames(dwfl, tid, take_frame, NULL) == 0;
+	sure = dwfl_getthread_frames(dwfl, tid, add_frame, NULL) == 0;
 	fprintf(log, "call %d %d %" PRId64 " %s", tid, nr, result,
 		sure ? "sure" : "unsure");
 	for (i = 0; i < frames_nr; i++)

@@ -61,7 +61,7 @@ printf '# A part\n\nRun `make check`, or `scripts/good --help`.\n' >docs/good.md
 printf '# Documentation\n\n[good](good.md), [a part of it](good.md#a-part)\n' >docs/README.md
 printf '# Good\n\n| [good](docs/good.md) | tool |\n\n[docs](docs/README.md)\n' >README.md
 
-checks=(headers series checkpatch kernel-doc shared shellcheck negations python javascript clang-format cppcheck names words
+checks=(headers series checkpatch kernel-doc shared shellcheck negations python javascript clang-format cppcheck names lines words
 	man docs paths)
 lint() {
 	scripts/lint "$@" >../out 2>&1
@@ -148,6 +148,19 @@ printf 'static int other(int n);\n\nstatic int\nraise(int n)\n{\n\treturn n;\n}\
 finds names 'tools/good/good.c:9: raise\(\) has the name of a function of the C library'
 printf 'int used_by_itself(int n)\n{\n\treturn n ? used_by_itself(n - 1) : 0;\n}\n' >>tools/good/good.c
 finds names 'tools/good/good.c:6: used_by_itself\(\) is used in this file only'
+mkdir -p tests/unit
+printf '// SPDX-License-Identifier: GPL-2.0\n\nstatic inline int take_more(int n)\n{\n\treturn n;\n}\n' >tests/unit/more.h
+finds names 'tests/unit/more.h:3: take_more\(\): name what it does'
+printf 'int take_more(int n);\n/* take_more() */\nint take_more(int n)\n{\n\treturn n;\n}\n' >>tools/kernel/good.c
+lint names || die "lint names finds what is the kernel's" "$(cat ../out)"
+printf '\nstatic int take_more(int n)\n{\n\treturn n;\n}\n' >>tools/good/good.c
+finds names 'tools/good/good.c:7: take_more\(\): name what it does'
+mkdir -p tests/unit
+seq 850 | sed 's|.*|int n;|' | tee tests/unit/long.c >tools/kernel/good.c
+echo 'int n;' >>tools/kernel/good.c
+lint lines || die "lint lines finds what is allowed" "$(cat ../out)"
+echo 'int n;' >>tests/unit/long.c
+finds lines 'tests/unit/long.c: more than 850 lines'
 echo '/* Whoever reads this has to read it twice */' >>tools/good/good.c
 finds words 'tools/good/good.c:6: .* Whoever reads'
 echo 'Nobody knows.' >>docs/good.md

@@ -622,8 +622,8 @@ static bool reads_first(void)
 	return mode == BATCH || is_proxy();
 }
 
-/* What has come until now, in order; returns how much */
-static unsigned int take_ready(struct ready *batch, unsigned int n)
+/* Move what has arrived by now to @batch, in order of time; return the batch's new length */
+static unsigned int move_due(struct ready *batch, unsigned int n)
 {
 	unsigned int i;
 
@@ -646,7 +646,7 @@ static void uring_turn(void)
 	for (i = 0; i < nr_prepared; i++) {
 		uring_sends(&prepared[i]);
 		if (below(2))
-			n = take_ready(batch, n);
+			n = move_due(batch, n);
 		for (; told < n; told++)
 			uring_receives(&batch[told], now += 300 + below(300));
 	}
@@ -654,7 +654,7 @@ static void uring_turn(void)
 	qsort(ready, nr_ready, sizeof(*ready), by_at);
 	if (!n && nr_ready && ready[0].at > now)
 		now = ready[0].at;
-	n = take_ready(batch, n);
+	n = move_due(batch, n);
 	for (; told < n; told++)
 		uring_receives(&batch[told], now += 300 + below(300));
 	now += 300 + below(300);
@@ -669,7 +669,7 @@ static void uring_turn(void)
 		act_on(&batch[i]);
 		/* The program sees these, too, before it calls again */
 		if (below(2))
-			n = take_ready(batch, n);
+			n = move_due(batch, n);
 		for (; told < n; told++)
 			uring_receives(&batch[told], batch[told].at);
 	}

@@ -74,7 +74,7 @@ struct stack {
 static Dwfl *dwfl;
 static u32 dwfl_of;
 
-static int take_frame(Dwfl_Frame *frame, void *arg)
+static int add_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct stack *stack = arg;
 	Dwarf_Addr pc;
@@ -113,12 +113,12 @@ static bool peer_walk(const struct process *process, pid_t tid,
 	if (!dwfl || dwfl_of != process->version)
 		open_dwfl(process);
 	stack->nr = 0;
-	return dwfl_getthread_frames(dwfl, tid, take_frame, stack) == 0;
+	return dwfl_getthread_frames(dwfl, tid, add_frame, stack) == 0;
 }
 
 /* --- ours */
 
-static void take_registers(pid_t tid, struct ustack_regs *regs)
+static void read_registers(pid_t tid, struct ustack_regs *regs)
 {
 	struct user_regs_struct r;
 
@@ -184,7 +184,7 @@ static void compare(struct process *process, pid_t tid)
 	const char *what;
 	bool end;
 
-	take_registers(tid, &regs);
+	read_registers(tid, &regs);
 	if (!refresh_maps(process))
 		return;
 	process_walk(process, &regs, ours.frames, FRAMES_MAX, &result);

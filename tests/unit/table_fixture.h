@@ -125,9 +125,9 @@ static inline void teardown(struct fixture *f)
 	free(f->table.bucket);
 }
 
-static inline bool take_key(struct fixture *f, struct ctlchart_who who,
-			    const u64 *key, u64 now, u64 stale,
-			    struct ctlchart_start *start)
+static inline bool remove_key(struct fixture *f, struct ctlchart_who who,
+			      const u64 *key, u64 now, u64 stale,
+			      struct ctlchart_start *start)
 {
 	return ctlchart_table_take(&f->table, who, key,
 				   ctlchart_table_hash(&f->table, key), now,

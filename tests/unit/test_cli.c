@@ -23,6 +23,8 @@ static const struct {
 	{ "10ms", 10000000 },
 	{ "1.5s", 1500000000 },
 	{ "1.5 s", 1500000000 },
+	{ "23.4 ms", 23400000 },
+	{ "23.4\tms", 23400000 },
 	{ "0.000000001s", 1 },
 	{ "0.0000000019s", 1 },
 	{ "4.123456789s", 4123456789 },
@@ -83,7 +85,9 @@ END_TEST
 START_TEST(size)
 {
 	static const char *const none[] = {
-		"", "k", "1T", "1kk", "-1", "1.5M", " 1", "17179869184G"
+		"",	  "k",	    "1T",   "1kk",	   "-1",  " 1",
+		"1.5",	  "1.5 ",   "1 ",   ".5G",	   "1.G", "1.5.5G",
+		"1 . 5G", "1.5 GG", "1e3k", "17179869184G"
 	};
 	u64 n;
 	size_t i;
@@ -92,6 +96,15 @@ START_TEST(size)
 	ck_assert(parse_bytes("64k", &n) && n == 65536);
 	ck_assert(parse_bytes("256M", &n) && n == 268435456);
 	ck_assert(parse_bytes("1g", &n) && n == 1073741824);
+	ck_assert(parse_bytes("1.5G", &n) && n == 1610612736);
+	ck_assert(parse_bytes("1.5 G", &n) && n == 1610612736);
+	ck_assert(parse_bytes("20.25\tk", &n) && n == 20736);
+	ck_assert(parse_bytes("64 K", &n) && n == 65536);
+	/* 322122547.2 and 1073741822.93 bytes */
+	ck_assert(parse_bytes("0.3G", &n) && n == 322122547);
+	ck_assert(parse_bytes("0.9999999990001G", &n) && n == 1073741822);
+	ck_assert(parse_bytes("17179869183.999999999G", &n) &&
+		  n == 18446744073709551614ULL);
 	ck_assert(parse_bytes("17179869183G", &n) &&
 		  n == 18446744072635809792ULL);
 	for (i = 0; i < ARRAY_SIZE(none); i++)
@@ -157,6 +170,7 @@ static const struct {
 	{ "--range=5", NULL },
 	{ "--time=1.5s", NULL },
 	{ "--rotate=2M", NULL },
+	{ "--rotate=0.001953125 G", NULL },
 	{ "--format=json", NULL },
 	{ "--number=0", "tool: --number=0: must be a positive integer\n" },
 	{ "--range=11", "tool: --range=11: must be an integer from 2 to 10\n" },

@@ -123,10 +123,10 @@ sed 's/dev, sector/dev ,sector/' saved >spaced
 grep -q common_pid tracefs/events/block/block_rq_complete/filter || wrong "the same call is another one"
 # units, comments, order, spaces, CRLF
 printf '%s\r\n' '  # x' '' ' event:synthetic:lat' 'limit:  7' 'chart: lat.lat' 'filter: ctlchart(lat)' '' \
-	'event: block:block_rq_complete' 'limit: 3s' 'center: 20 ms' 'chart: a->b.c-d_e' 'filter: ctlchart(block_bio_queue, dev)' >edited
+	'event: block:block_rq_complete' 'limit: 1.5s' 'center: 23.4 ms' 'chart: a->b.c-d_e' 'filter: ctlchart(block_bio_queue, dev)' >edited
 make_tracefs
 "$ctlchart" load --tracefs=tracefs - <edited >out 2>err || wrong "an edited file"
-[ "$(cat tracefs/events/block/block_rq_complete/ctlchart)" = 'limits center=20000000ns ucl=3000000000ns a->b.c-d_e' ] || wrong "units"
+[ "$(cat tracefs/events/block/block_rq_complete/ctlchart)" = 'limits center=23400000ns ucl=1500000000ns a->b.c-d_e' ] || wrong "units"
 [ "$(cat tracefs/events/synthetic/lat/ctlchart)" = 'ucl=7 lat.lat' ] || wrong "a number without a unit"
 
 # Nothing is written unless all can be
@@ -287,7 +287,7 @@ mistake 1 'c has zones:, but no center: line' "$e" "$c" "$l" "zones: $z"
 mistake 3 'given twice' "$e" "$c" "$c"
 mistake 3 'given twice' "$e" "$l" "$l"
 mistake 3 'given twice' "$e" 'center: 1 ms' 'center: 1 ms'
-for number in '' x -5 '5 m' '5ms x' 1.5ms 18446744073709551616 '18446744073709551615 s' 18446744073709551615 0x10; do
+for number in '' x -5 1.5 '5ms x' 1.5ns '5 MS' 18446744073709551616 '18446744073709551615 s' 18446744073709551615 0x10; do
 	mistake 2 ".*must be a whole number" "$e" "limit: $number"
 done
 mistake 2 '.* must be a whole number' "$e" 'values: many'

@@ -110,7 +110,7 @@ static void compare(const struct schedz_event *event, void *arg)
 	s->out++;
 }
 
-static void take_block(struct stream *s)
+static void append_block(struct stream *s)
 {
 	uint32_t len = schedz_finish(&encoder);
 
@@ -131,7 +131,7 @@ static void drain(struct stream *s, uint32_t words)
 {
 	while (schedz_encode(&encoder, &tap, words)) {
 		expect(encoder.events);
-		take_block(s);
+		append_block(s);
 	}
 }
 
@@ -151,11 +151,11 @@ static void encode(struct stream *s, uint32_t size, unsigned int flush)
 		if (flush && !below(flush)) {
 			drain(s, UINT32_MAX);
 			expect(!schedz_tap_words(&tap));
-			take_block(s);
+			append_block(s);
 		}
 	}
 	drain(s, UINT32_MAX);
-	take_block(s);
+	append_block(s);
 	free(buf);
 }
 
@@ -519,7 +519,7 @@ START_TEST(full_queue)
 		}
 	}
 	drain(&s, UINT32_MAX);
-	take_block(&s);
+	append_block(&s);
 	expect(n > 10);
 	check_stream(&s);
 	free_stream(&s);

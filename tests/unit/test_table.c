@@ -28,14 +28,14 @@ static void put(struct fixture *f, u64 key, u64 time)
 }
 
 /* The time of the start that an end at @now gets, 0 if it gets none */
-static u64 take_at(struct fixture *f, u64 key, u64 now, u64 stale)
+static u64 remove_at(struct fixture *f, u64 key, u64 now, u64 stale)
 {
 	u64 keys[CTLCHART_MAX_KEYS] = { key };
 	struct ctlchart_start start;
 	char comm[CTLCHART_COMM_LEN];
 	bool found;
 
-	found = take_key(f, f->who, keys, now, stale, &start);
+	found = remove_key(f, f->who, keys, now, stale, &start);
 	check_sums(f, &f->accounts);
 	if (!found)
 		return 0;
@@ -46,9 +46,9 @@ static u64 take_at(struct fixture *f, u64 key, u64 now, u64 stale)
 	return start.time;
 }
 
-static u64 take(struct fixture *f, u64 key)
+static u64 remove_start(struct fixture *f, u64 key)
 {
-	return take_at(f, key, NEVER, NEVER);
+	return remove_at(f, key, NEVER, NEVER);
 }
 
 #define ck_account(f, member, n) \
@@ -79,17 +79,17 @@ START_TEST(fifo)
 	}
 	ck_assert_uint_eq(in_flight(&f), 1000);
 	for (i = 1; i <= 500; i++)
-		ck_assert_uint_eq(take(&f, 42), i);
-	ck_assert_uint_eq(take(&f, 42), 0);
+		ck_assert_uint_eq(remove_start(&f, 42), i);
+	ck_assert_uint_eq(remove_start(&f, 42), 0);
 	/* and again, with a chain that never gets empty */
 	put(&f, 42, 1);
 	for (i = 2; i <= 300; i++) {
 		put(&f, 42, i);
-		ck_assert_uint_eq(take(&f, 42), i - 1);
+		ck_assert_uint_eq(remove_start(&f, 42), i - 1);
 	}
 	for (i = 1; i <= 500; i++)
-		ck_assert_uint_eq(take(&f, i % 7 + 100), 1000 + i);
-	ck_assert_uint_eq(take(&f, 42), 300);
+		ck_assert_uint_eq(remove_start(&f, i % 7 + 100), 1000 + i);
+	ck_assert_uint_eq(remove_start(&f, 42), 300);
 	ck_account(&f, paired, 1300);
 	ck_account(&f, unmatched, 1);
 	ck_assert_uint_eq(in_flight(&f), 0);
@@ -112,10 +112,11 @@ START_TEST(chain)
 		for (j = 1; j <= 3; j++)
 			put(&f, j, j);
 		for (j = 0; j < 3; j++) {
-			ck_assert_uint_eq(take(&f, orders[i][j]), orders[i][j]);
+			ck_assert_uint_eq(remove_start(&f, orders[i][j]),
+					  orders[i][j]);
 			/* the tail is right after every removal */
 			put(&f, 9, 90 + j);
-			ck_assert_uint_eq(take(&f, 9), 90 + j);
+			ck_assert_uint_eq(remove_start(&f, 9), 90 + j);
 		}
 		ck_assert_uint_eq(in_flight(&f), 0);
 	}
@@ -139,12 +140,12 @@ START_TEST(keys)
 		for (i = 0; i < nr; i++) {
 			memcpy(key, start.key, sizeof(key));
 			key[i] ^= 1ULL << 63;
-			ck_assert(!take_key(&f, f.who, key, 2, NEVER, &got));
+			ck_assert(!remove_key(&f, f.who, key, 2, NEVER, &got));
 		}
 		memcpy(key, start.key, sizeof(key));
 		for (i = nr; i < CTLCHART_MAX_KEYS; i++)
 			key[i] = 0xdead;
-		ck_assert(take_key(&f, f.who, key, 2, NEVER, &got));
+		ck_assert(remove_key(&f, f.who, key, 2, NEVER, &got));
 		teardown(&f);
 	}
 }
@@ -165,10 +166,10 @@ START_TEST(dup_last)
 	put_at(&f, 9, 13, NEVER, true);
 	ck_account(&f, replaced, 10);
 	ck_account(&f, refused, 1);
-	ck_assert_uint_eq(take(&f, 7), 12);
-	ck_assert_uint_eq(take(&f, 7), 0);
-	ck_assert_uint_eq(take(&f, 8), 11);
-	ck_assert_uint_eq(take(&f, 9), 0);
+	ck_assert_uint_eq(remove_start(&f, 7), 12);
+	ck_assert_uint_eq(remove_start(&f, 7), 0);
+	ck_assert_uint_eq(remove_start(&f, 8), 11);
+	ck_assert_uint_eq(remove_start(&f, 9), 0);
 	teardown(&f);
 }
 END_TEST
@@ -185,7 +186,7 @@ START_TEST(full_refuses)
 	ck_account(&f, refused, 50);
 	ck_account(&f, evicted, 0);
 	for (i = 1; i <= 150; i++)
-		ck_assert_uint_eq(take(&f, i), i <= 100 ? i : 0);
+		ck_assert_uint_eq(remove_start(&f, i), i <= 100 ? i : 0);
 	/* what is as old as stale= is not above it */
 	for (i = 0; i < 100; i++)
 		put_at(&f, i, 1000, 10, false);
@@ -215,10 +216,10 @@ static void all_stale(bool one_key, bool replace)
 	ck_account(&f, evicted, 100);
 	ck_assert_uint_eq(in_flight(&f), 512);
 	for (i = 0; i < 100; i++)
-		ck_assert_uint_eq(take(&f, 5000 + i), 1000000 + i);
+		ck_assert_uint_eq(remove_start(&f, 5000 + i), 1000000 + i);
 	/* the remaining ones are still in order */
 	for (i = 0; i < 412 && one_key; i++) {
-		u64 time = take(&f, 1);
+		u64 time = remove_start(&f, 1);
 
 		ck_assert_uint_gt(time, got);
 		got = time;
@@ -249,7 +250,7 @@ START_TEST(full_searches)
 		put_at(&f, 5000 + i, 1000001, 1000, false);
 	ck_account(&f, evicted, 1);
 	ck_account(&f, refused, 1024 / STALE_SEARCH - 1);
-	ck_assert_uint_eq(take(&f, 1), 0);
+	ck_assert_uint_eq(remove_start(&f, 1), 0);
 	teardown(&f);
 }
 END_TEST
@@ -263,7 +264,7 @@ START_TEST(stale_gives_way)
 	f.table.bucket_mask = 0;
 	/* alone, a stale one is what there is */
 	put(&f, 1, 10);
-	ck_assert_uint_eq(take_at(&f, 1, 1000, 100), 10);
+	ck_assert_uint_eq(remove_at(&f, 1, 1000, 100), 10);
 	ck_account(&f, evicted, 0);
 	/* stale, other key, stale, young, young; other key last */
 	put(&f, 1, 10);
@@ -272,25 +273,25 @@ START_TEST(stale_gives_way)
 	put(&f, 1, 950);
 	put(&f, 1, 951);
 	put(&f, 2, 952);
-	ck_assert_uint_eq(take_at(&f, 1, 1000, 100), 950);
+	ck_assert_uint_eq(remove_at(&f, 1, 1000, 100), 950);
 	ck_account(&f, evicted, 2);
-	ck_assert_uint_eq(take_at(&f, 1, 1000, 100), 951);
-	ck_assert_uint_eq(take_at(&f, 1, 1000, 100), 0);
+	ck_assert_uint_eq(remove_at(&f, 1, 1000, 100), 951);
+	ck_assert_uint_eq(remove_at(&f, 1, 1000, 100), 0);
 	/* all stale: the youngest of them */
 	put(&f, 3, 20);
 	put(&f, 3, 21);
 	put(&f, 3, 22);
-	ck_assert_uint_eq(take_at(&f, 3, 1000, 100), 22);
+	ck_assert_uint_eq(remove_at(&f, 3, 1000, 100), 22);
 	ck_account(&f, evicted, 4);
 	/* the other key was not touched, and goes by the same rule */
-	ck_assert_uint_eq(take_at(&f, 2, 1000, 100), 952);
+	ck_assert_uint_eq(remove_at(&f, 2, 1000, 100), 952);
 	ck_account(&f, evicted, 5);
 	ck_assert_uint_eq(in_flight(&f), 0);
 	/* a clock that is slow makes none stale */
 	put(&f, 4, 500);
 	put(&f, 4, 501);
-	ck_assert_uint_eq(take_at(&f, 4, 1, 0), 500);
-	ck_assert_uint_eq(take_at(&f, 4, 501, 0), 501);
+	ck_assert_uint_eq(remove_at(&f, 4, 1, 0), 500);
+	ck_assert_uint_eq(remove_at(&f, 4, 501, 0), 501);
 	teardown(&f);
 }
 END_TEST
@@ -300,12 +301,12 @@ START_TEST(unmatched)
 	struct fixture f;
 
 	setup(&f, 1, 1);
-	ck_assert_uint_eq(take(&f, 1), 0);
+	ck_assert_uint_eq(remove_start(&f, 1), 0);
 	put(&f, 1, 5);
 	/* the same bucket, another key */
-	ck_assert_uint_eq(take(&f, 2), 0);
-	ck_assert_uint_eq(take(&f, 1), 5);
-	ck_assert_uint_eq(take(&f, 1), 0);
+	ck_assert_uint_eq(remove_start(&f, 2), 0);
+	ck_assert_uint_eq(remove_start(&f, 1), 5);
+	ck_assert_uint_eq(remove_start(&f, 1), 0);
 	ck_account(&f, unmatched, 3);
 	ck_account(&f, ends, 4);
 	teardown(&f);
@@ -328,7 +329,7 @@ START_TEST(flush)
 	}
 	ck_account(&f, evicted, 300);
 	ck_assert_uint_eq(in_flight(&f), 0);
-	ck_assert_uint_eq(take(&f, 1), 0);
+	ck_assert_uint_eq(remove_start(&f, 1), 0);
 	for (i = 0; i < 300; i++)
 		put(&f, i, 1 + i);
 	ck_account(&f, refused, 0);
@@ -374,7 +375,7 @@ START_TEST(overdue)
 	ck_assert_uint_eq(find_overdue(&f, 160, 1, seen), 10);
 	ck_assert_uint_eq(in_flight(&f), 199);
 	for (i = 1; i < 200; i++)
-		ck_assert_uint_eq(take(&f, i % 3), i);
+		ck_assert_uint_eq(remove_start(&f, i % 3), i);
 	/* an entry that is used again is a new start, and so is a replaced one */
 	memset(seen, 0, sizeof(seen));
 	put(&f, 5, 7);
@@ -411,7 +412,7 @@ START_TEST(locked)
 	int nmi;
 
 	/* take a free one out of the way */
-	ck_assert_uint_eq(take(&f, 1), 1);
+	ck_assert_uint_eq(remove_start(&f, 1), 1);
 	for (nmi = 0; nmi <= 1; nmi++) {
 		f.who.nmi = nmi;
 		/* its own CPU's, and, in an NMI, another one's */
@@ -427,10 +428,10 @@ START_TEST(locked)
 	}
 	ck_assert_uint_eq(in_flight(&f), 0);
 	put(&f, 1, 3);
-	under_lock(1, ck_assert(!take_key(&f, f.who, key, 4, NEVER, &got)));
+	under_lock(1, ck_assert(!remove_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 1);
 	f.who.nmi = 1;
-	under_lock(2, ck_assert(!take_key(&f, f.who, key, 4, NEVER, &got)));
+	under_lock(2, ck_assert(!remove_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 2);
 	/* a stale one behind a lock is not evicted, so the table stays full */
 	start.time = 1000000;
@@ -441,7 +442,7 @@ START_TEST(locked)
 	under_lock(1, ctlchart_table_put(&f.table, f.who, &start, 1, false));
 	ck_account(&f, refused, 2);
 	ck_account(&f, missed, 4);
-	ck_assert_uint_eq(take(&f, 1), 3);
+	ck_assert_uint_eq(remove_start(&f, 1), 3);
 	teardown(&f);
 }
 END_TEST

@@ -101,7 +101,8 @@ static s64 stress_take(struct source *me, u64 key)
 	struct ctlchart_start start;
 
 	/* the newest number is the time */
-	if (!take_key(&me->s->f, me->who, keys, me->next, me->s->stale, &start))
+	if (!remove_key(&me->s->f, me->who, keys, me->next, me->s->stale,
+			&start))
 		return -1;
 	expect(!memcmp(start.comm, keys, sizeof(start.comm)));
 	expect(start.time < round_size * SOURCES);

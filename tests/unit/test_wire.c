@@ -23,7 +23,7 @@ struct sink {
 	bool differs;
 };
 
-static void take_record(u64 time, const u8 *record, u32 len, void *arg)
+static void compare_record(u64 time, const u8 *record, u32 len, void *arg)
 {
 	struct sink *s = arg;
 	const struct record *want = s->want ? &s->want[s->nr] : NULL;
@@ -34,7 +34,7 @@ static void take_record(u64 time, const u8 *record, u32 len, void *arg)
 		s->differs = true;
 }
 
-static void take_name(s32 pid, const u8 *comm, void *arg)
+static void compare_name(s32 pid, const u8 *comm, void *arg)
 {
 	struct sink *s = arg;
 
@@ -97,7 +97,7 @@ static void check_datagram(void)
 	static struct tracecast_packer packer;
 	u8 datagram[TRACECAST_DATAGRAM_MAX];
 	struct sink sink = { .want = records };
-	struct tracecast_taker taker = { take_record, take_name, &sink };
+	struct tracecast_taker taker = { compare_record, compare_name, &sink };
 	size_t in = 0, names = 0;
 	u64 time, base;
 	u32 room, len;
@@ -340,7 +340,7 @@ START_TEST(damage_does_no_harm)
 {
 	static struct tracecast_packer packer;
 	struct sink sink = { 0 };
-	struct tracecast_taker taker = { take_record, NULL, &sink };
+	struct tracecast_taker taker = { compare_record, NULL, &sink };
 	struct tracecast_meta meta;
 	struct tracecast_info info;
 	struct tracecast_beat beat;

@@ -24,6 +24,7 @@
 
 #include <linux/kernel.h>
 
+#include "cli.h"
 #include "limits.h"
 
 static const char *const scale_names[] = {
@@ -216,7 +217,7 @@ void limits_write(FILE *out, const struct limits_file *f)
  * @entry:	the stanza, or NULL before the first one
  * @line:	number of the line
  * @has_limit:	the stanza has a limit
- * @unit:	and this unit of time, or ""; NULL if it has no number yet
+ * @has_value: and it has a limit or a centre
  */
 struct parser {
 	struct guard *g;
@@ -224,7 +225,7 @@ struct parser {
 	struct limits *entry;
 	unsigned int line;
 	bool has_limit;
-	const char *unit;
+	bool has_value;
 };
 
 static bool all_of(const char *s, const char *also)
@@ -296,50 +297,22 @@ static int set_from(struct parser *p, const char *value)
 	return set_text(p, &p->entry->from, value);
 }
 
-static bool get_number(const char *s, const char **end, u64 *value)
-{
-	char *stop;
-
-	errno = 0;
-	*value = strtoull(s, &stop, 10);
-	*end = stop;
-	return isdigit((unsigned char)*s) && !errno;
-}
-
-/* "23412345 ns", "23ms", or a number without a unit */
+/* "23412345 ns", "23.4ms", or a number without a unit */
 static int set_value(struct parser *p, const char *text, u64 *value)
 {
-	static const struct {
-		const char *name;
-		u64 ns;
-	} units[] = {
-		{ "", 1 },	   { "ns", 1 },		{ "us", 1000 },
-		{ "ms", 1000000 }, { "s", 1000000000 },
-	};
-	const char *unit;
-	size_t i = ARRAY_SIZE(units);
-	u64 number = 0;
+	bool is_time = parse_time(text, value);
 
-	if (get_number(text, &unit, &number)) {
-		unit += strspn(unit, " \t");
-		for (i = 0; i < ARRAY_SIZE(units); i++) {
-			if (!strcmp(unit, units[i].name))
-				break;
-		}
-	}
-	if (i == ARRAY_SIZE(units) ||
-	    __builtin_mul_overflow(number, units[i].ns, value) ||
-	    *value == U64_MAX)
+	if (!is_time && (!parse_number(text, value) || *value == U64_MAX))
 		return guard_fail(
 			p->g, p->line,
-			"%s must be a whole number, with a unit ns, us, ms or s if it is a time",
+			"%s: must be a whole number, or a time with its unit, such as 500us, 20ms or 1.5s",
 			text);
-	if (p->unit && !*p->unit != !i)
+	if (p->has_value && p->entry->is_time != is_time)
 		return guard_fail(
 			p->g, p->line,
 			"center and limit are both times, with a unit, or both plain numbers");
-	p->unit = units[i].name;
-	p->entry->is_time = i > 0;
+	p->has_value = true;
+	p->entry->is_time = is_time;
 	return 0;
 }
 
@@ -376,9 +349,7 @@ static int set_zones(struct parser *p, const char *value)
 
 static int set_values(struct parser *p, const char *value)
 {
-	const char *end;
-
-	if (!get_number(value, &end, &p->entry->values) || *end)
+	if (!parse_number(value, &p->entry->values))
 		return guard_fail(p->g, p->line, "%s must be a whole number",
 				  value);
 	return 0;
@@ -431,7 +402,7 @@ static int begin_stanza(struct parser *p)
 	p->entry = limits_add(p->f);
 	p->entry->line = p->line;
 	p->has_limit = false;
-	p->unit = NULL;
+	p->has_value = false;
 	return 0;
 }
 

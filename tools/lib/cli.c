@@ -12,6 +12,9 @@
 /* ns: far enough from 2^63 that sums of times have room */
 #define TIME_MAX 1000000000000000000ULL
 
+/* Between a number and its unit */
+#define BLANKS " \t"
+
 /*
  * Digits of @s with up to @places decimals, as a whole number of the last place's
  * unit; false if @s has no digits or the number does not fit. Further digits are dropped.
@@ -86,12 +89,12 @@ bool parse_time(const char *text, u64 *ns)
 	u64 n;
 	size_t i;
 
-	unit += strspn(unit, " ");
+	unit += strspn(unit, BLANKS);
 	for (i = 0; i < ARRAY_SIZE(units); i++) {
 		if (strcmp(unit, units[i].name) != 0)
 			continue;
 		return parse_decimal(text, &end, units[i].places, &n) &&
-		       end + strspn(end, " ") == unit &&
+		       end + strspn(end, BLANKS) == unit &&
 		       !__builtin_mul_overflow(n, units[i].times, ns) &&
 		       *ns <= TIME_MAX;
 	}
@@ -100,7 +103,8 @@ bool parse_time(const char *text, u64 *ns)
 
 /**
  * parse_bytes - read a number of bytes
- * @text: such as 4096, 64k, 256M or 1G: powers of 1024
+ * @text: such as 4096, 64k, 256M, 1.5G or "1.5 G": powers of 1024. Fractions of a byte
+ *	  are dropped
  * @bytes: where to put it
  *
  * Return: false if @text is not a size, or exceeds 64 bits.
@@ -108,21 +112,28 @@ bool parse_time(const char *text, u64 *ns)
 bool parse_bytes(const char *text, u64 *bytes)
 {
 	static const char units[] = "kKmMgG";
-	const char *unit = "";
+	u64 n, billionths = 0, unit;
+	const char *letter;
 	char *end;
-	u64 n;
 
 	if (!parse_decimal(text, &end, 0, &n))
 		return false;
-	if (*end) {
-		unit = strchr(units, *end);
-		if (!unit || end[1])
-			return false;
-		return !__builtin_mul_overflow(
-			n, 1ULL << 10 * ((unit - units) / 2 + 1), bytes);
+	if (!*end) {
+		*bytes = n;
+		return true;
 	}
-	*bytes = n;
-	return true;
+	/* All digits before the point and 9 after it would not fit: the last one does */
+	if (*end == '.' && !parse_decimal(end - 1, &end, 9, &billionths))
+		return false;
+	billionths %= 1000000000;
+	end += strspn(end, BLANKS);
+	letter = *end ? strchr(units, *end) : NULL;
+	if (!letter || end[1])
+		return false;
+	unit = 1ULL << 10 * ((letter - units) / 2 + 1);
+	return !__builtin_mul_overflow(n, unit, bytes) &&
+	       !__builtin_add_overflow(*bytes, unit * billionths / 1000000000,
+				       bytes);
 }
 
 /**
