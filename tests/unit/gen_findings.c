@@ -14,6 +14,7 @@
  *	bare	as spin, with the function graph alone
  *	pread	the operation is a request to a server, which reads /data/x from stack 1, of
  *		which there is no event; all times are LATER, in ns
+ *	slept	the same, and in the slow one it slept until holder woke it
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,17 +158,50 @@ static void transfer(struct td *td, int tid, unsigned int op, uint64_t from)
 	io_write(td, !server, &c);
 }
 
-static void request(struct td *td, unsigned int nr, bool slow)
+/* The client sleeps, and the other CPU is idle, but for the holder; or the client goes on */
+static void client_sleeps(struct gd *gd, bool sleeps)
+{
+	if (!gd)
+		return;
+	gd->now = now;
+	gd->cpu = 1;
+	gd->prev_comm = sleeps ? "client" : "swapper";
+	gd->next_comm = sleeps ? "swapper" : "client";
+	gd->pid = sleeps ? CLIENT : 0;
+	gd_switch(gd, sleeps ? CLIENT : 0, sleeps, sleeps ? 0 : CLIENT);
+	gd->cpu = 0;
+	gd->pid = THREAD;
+}
+
+static void holder_ends(struct gd *gd)
+{
+	gd->cpu = 1;
+	gd->pid = HOLDER;
+	gd->prev_comm = "holder";
+	gd->next_comm = "swapper";
+	gd_switch(gd, HOLDER, 1, 0);
+	gd->cpu = 0;
+	gd->pid = THREAD;
+}
+
+/* @gd: NULL if the scheduler's events are not recorded */
+static void request(struct td *td, struct gd *gd, unsigned int nr, bool slow)
 {
 	struct io_call c;
 
 	transfer(td, CLIENT, OP_SENDTO, 100 * nr);
+	client_sleeps(gd, true);
 	now += 5 * US;
 	transfer(td, THREAD, OP_RECVFROM, 100 * nr);
 	start = now;
 	now += 8 * US;
 	c = call_of(THREAD, OP_PREAD, slow ? FAULT : 10 * US);
 	took = c.finish - c.start;
+	if (gd && slow) {
+		gd->now = c.start;
+		sleep_until_woken(gd, true);
+		holder_ends(gd);
+	}
 	c.type = IO_FILE;
 	c.id = 7;
 	c.dev = 254 << 20;
@@ -179,18 +213,31 @@ static void request(struct td *td, unsigned int nr, bool slow)
 	transfer(td, THREAD, OP_SENDTO, 100 * nr);
 	end = now;
 	now += 5 * US;
+	client_sleeps(gd, false);
 	transfer(td, CLIENT, OP_RECVFROM, 100 * nr);
 	now += 50 * US;
 }
 
-static void requests(struct td *td)
+static void requests(struct td *td, bool slept)
 {
+	struct gd gd;
 	unsigned int i;
 
-	td->cmdlines = "1000 server\n2000 client\n";
+	td->cmdlines = "1000 server\n2000 client\n77 holder\n";
 	td_add_event(td, "iosys", io_call_format);
+	if (slept) {
+		gd_init(&gd, td, names, 5);
+		gd.now = now;
+		switch_to(&gd, 0, 0, THREAD);
+		client_sleeps(&gd, false);
+	}
+	now += 10 * US;
 	for (i = 0; i <= EXECUTIONS; i++)
-		request(td, i, i == EXECUTIONS);
+		request(td, slept ? &gd : NULL, i, i == EXECUTIONS);
+	if (slept) {
+		gd.now = now;
+		switch_to(&gd, THREAD, 1, 0);
+	}
 }
 
 int main(int argc, char **argv)
@@ -200,13 +247,13 @@ int main(int argc, char **argv)
 
 	if (argc != 3 && argc != 4) {
 		fprintf(stderr,
-			"usage: gen_findings spin|sleep|markup|lies|bare|pread FILE.dat [LATER]\n");
+			"usage: gen_findings spin|sleep|markup|lies|bare|pread|slept FILE.dat [LATER]\n");
 		return 2;
 	}
 	now += argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	td_init(&td, &layout, 2);
-	if (!strcmp(argv[1], "pread"))
-		requests(&td);
+	if (!strcmp(argv[1], "pread") || !strcmp(argv[1], "slept"))
+		requests(&td, !strcmp(argv[1], "slept"));
 	else
 		graph(&td, argv[1]);
 	if (!td_finish(&td, argv[2]))

@@ -68,6 +68,17 @@ mkdir one
 "$program" explain ./one >out || wrong "explain one"
 grep -q ': 1 other request was issued meanwhile, by task' out || wrong "not one request: $(cat out)"
 
+# A request that waits although the device has none
+for seed in 500007 12 33 34 50 51; do
+	mkdir -p "queued/$seed"
+	"$UNIT/gen_explain" faults complete "$seed" "queued/$seed" >truth || wrong "gen_explain"
+	grep -q 'right=queue of device' truth || continue
+	"$program" explain --format=json "./queued/$seed" >json || wrong "explain, seed $seed"
+	trace-cmd report -R -t "queued/$seed/trace.dat" 2>/dev/null |
+		python3 "$TRACERIG_TOP/tests/unit/tracerig_idle.py" "queued/$seed/case.json" json >>idle || wrong "idle time, seed $seed"
+done
+[ -s idle ] || wrong "no device was idle"
+
 # --- a list by cause: of some seeds whose cause explain finds, and one without
 mkdir cases
 truth() { # NUMBER WHAT SEED: cases/NUMBER

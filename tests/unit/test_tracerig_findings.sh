@@ -118,6 +118,17 @@ says pread '^without iosys_stacks: .*iosys_stacks:[0-9]*: is not a line' '%  +4\
 found ioreq 'server: pread64 /data/x'
 [ "$(grep -c '^without' out)" -eq 1 ] || wrong "more than one line: $(cat out)"
 rm -r pread/iosys_stacks pread/symbols
+# Where the events show who ended a wait, the call that waited is named as well
+make_case slept
+explain slept
+says slept '^cause: blocked until holder-77 woke it \(ioreq: server: pread64 /data/x\), 100 % of the delay' \
+	'^agree: ioreq names server: pread64 /data/x, the events name blocked until holder-77 woke it$'
+[ "$(value 'd["cause"], d["cause_by"], d["awaited"]')" = "('blocked until holder-77 woke it', 'events', 'server: pread64 /data/x')" ] ||
+	wrong "slept: $(value 'd["cause"], d["cause_by"], d["awaited"]')"
+"$program" open $slow ./slept -o page.html || wrong "open, slept"
+grep -q '"awaited":"server: pread64' page.html || wrong "the page has not what was awaited"
+explain sleep
+[ "$(value 'd["awaited"]')" = '' ] || wrong "without ioreq, something was awaited: $(value 'd["awaited"]')"
 # The list has the same cause
 mkdir cases
 cp -r bare cases/1

@@ -195,8 +195,10 @@ static void print_text(const struct explain_job *job, FILE *out)
 		fprintf(out, "no cause: %s\n", x->why_none);
 	else
 		fprintf(out,
-			"cause: %s, %.0f %% of the delay, confidence %u %%\n",
-			cause->name, cause->share, x->confidence);
+			"cause: %s%s%s%s, %.0f %% of the delay, confidence %u %%\n",
+			cause->name, x->awaited ? " (ioreq: " : "",
+			x->awaited ? x->awaited->part.name : "",
+			x->awaited ? ")" : "", cause->share, x->confidence);
 	print_ranking(x, out);
 	fprintf(out,
 		"compared with %zu normal execution%s in the recording; expected by chance among %llu value%s: %.2g as large as this one\n",
@@ -305,6 +307,7 @@ struct json_object *explain_object(const struct explain *x)
 		    x->why_none ? "" :
 		    x->named	? analyzer_name(x->named->by) :
 				  "events");
+	json_string(o, "awaited", x->awaited ? x->awaited->part.name : "");
 	json_number(o, "confidence", x->confidence);
 	json_string(o, "why_none", x->why_none ? x->why_none : "");
 	for (i = 0; i < x->op.nr; i++)

@@ -181,6 +181,8 @@ struct analysis {
  * @analysis:	of each analyzer
  * @finding:	what they have found, for explain_free(); the largest share first
  * @named:	the finding that is the cause; NULL: it is the first part, or none
+ * @awaited:	the finding of ioreq that says in which call the thread was blocked, if
+ *		that is the cause; otherwise NULL
  * @remark:	where the parts agree and disagree, and what is left out; for free()
  */
 struct explain {
@@ -219,6 +221,7 @@ struct explain {
 	struct finding *finding;
 	size_t nr_findings, finding_room;
 	const struct finding *named;
+	const struct finding *awaited;
 	char *remark[8];
 	size_t nr_remarks;
 };

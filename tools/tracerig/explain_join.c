@@ -92,6 +92,13 @@ static const struct finding *first_of(const struct explain *x, enum analyzer a)
 	return NULL;
 }
 
+/* The events show who ended a wait, and ioreq in which call, or at which end of it */
+static bool is_awaited(const struct finding *f, const struct part *p)
+{
+	return f->by == IOREQ && f->part.kind == PART_CALL &&
+	       (p->kind == PART_BLOCKED || p->kind == PART_BLOCKED_BLIND);
+}
+
 static void compare_with_events(struct explain *x, const struct finding *f,
 				double *confidence)
 {
@@ -104,6 +111,8 @@ static void compare_with_events(struct explain *x, const struct finding *f,
 			x,
 			xasprintf("agree: %s names %s, the events name %s",
 				  analyzer_name(f->by), f->part.name, p->name));
+		if (is_awaited(f, p))
+			x->awaited = f;
 		return;
 	}
 	explain_remark(

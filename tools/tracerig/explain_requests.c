@@ -10,9 +10,13 @@
 #include "explain_requests.h"
 #include "memory.h"
 #include "store.h"
+#include "text.h"
 
 /* Requests that are in progress */
 #define LIVE_MAX 4096
+
+/* A device is reported as idle from this part of the time in its queue on: a fourth */
+#define IDLE_PART 4
 
 struct blk_requests {
 	struct request *request;
@@ -153,6 +157,51 @@ static void who_else(const struct blk_requests *q, const struct request *own,
 			 group_comm(who->comm), who->comm);
 }
 
+static int by_issue(const void *a, const void *b)
+{
+	const struct request *const *r = a, *const *s = b;
+
+	return (*r)->issued < (*s)->issued ? -1 : (*r)->issued > (*s)->issued;
+}
+
+/* Time, of that from @from to @to, without a request in the device */
+static u64 idle_time(const struct blk_requests *q, const struct request *own,
+		     u64 from, u64 to)
+{
+	const struct request **in = xcalloc(q->nr, sizeof(*in));
+	size_t nr = 0, i;
+	u64 idle = 0;
+
+	for (i = 0; i < q->nr; i++) {
+		const struct request *r = &q->request[i];
+
+		if (r != own && r->dev == own->dev && r->issued &&
+		    r->issued < to && (!r->completed || r->completed > from))
+			in[nr++] = r;
+	}
+	qsort(in, nr, sizeof(*in), by_issue);
+	for (i = 0; i < nr && from < to; i++) {
+		if (in[i]->issued > from)
+			idle += in[i]->issued - from;
+		from = max(from, in[i]->completed ? in[i]->completed : to);
+	}
+	free(in);
+	return idle + (from < to ? to - from : 0);
+}
+
+/* If requests waited although the device had none; not known if some have no room in @q */
+static void add_idle(const struct blk_requests *q, const struct request *own,
+		     u64 from, u64 to, char *buf, size_t size)
+{
+	u64 idle = q->nr < BLK_REQUESTS_MAX ? idle_time(q, own, from, to) : 0;
+	char time[32];
+
+	if (to > from && idle >= (to - from) / IDLE_PART)
+		snprintf(buf + strlen(buf), size - strlen(buf),
+			 "; no recorded one was in the device for %s",
+			 format_value(time, sizeof(time), idle, true));
+}
+
 /**
  * blk_requests_add - add a request's times in its queue and in the device to an execution
  * @q: the requests
@@ -164,16 +213,16 @@ static void who_else(const struct blk_requests *q, const struct request *own,
 void blk_requests_add(const struct blk_requests *q, struct execution *e,
 		      const struct request *r, u64 from, u64 to)
 {
-	char dev[32], name[96], detail[128];
-	u64 issued = max(from, r->issued);
+	char dev[32], name[96], detail[192];
+	u64 issued = max(from, r->issued), queued = max(from, r->queued);
 
 	device(r->dev, dev, sizeof(dev));
 	if (r->queued && r->issued > from) {
 		snprintf(name, sizeof(name), "queue of device %s", dev);
-		who_else(q, r, max(from, r->queued), r->issued, detail,
-			 sizeof(detail));
-		execution_add(e, PART_QUEUE, name, name, detail,
-			      max(from, r->queued), min(to, r->issued), 0);
+		who_else(q, r, queued, r->issued, detail, sizeof(detail));
+		add_idle(q, r, queued, r->issued, detail, sizeof(detail));
+		execution_add(e, PART_QUEUE, name, name, detail, queued,
+			      min(to, r->issued), 0);
 	}
 	if (r->issued && issued < to) {
 		snprintf(name, sizeof(name), "device %s", dev);

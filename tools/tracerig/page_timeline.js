@@ -68,7 +68,7 @@ function evidence(part) {
 }
 
 if (CAUSE)
-	put(main, "headline", "cause: ", el("b", "v", (CAUSE.by ? CAUSE.by + ": " : "") + X.cause), `, ${CAUSE.percent} % of the delay, confidence ${X.confidence} %`);
+	put(main, "headline", "cause: ", el("b", "v", (CAUSE.by ? CAUSE.by + ": " : "") + X.cause), `${X.awaited && ` (ioreq: ${X.awaited})`}, ${CAUSE.percent} % of the delay, confidence ${X.confidence} %`);
 else
 	put(main, "headline", bold("no cause"), ": " + X.why_none);
 if (CAUSE)
