@@ -82,6 +82,23 @@ START_TEST(time_is_refused)
 }
 END_TEST
 
+/* Times of a trace may be of the time of day */
+START_TEST(seconds)
+{
+	u64 n;
+
+	ck_assert(parse_seconds("1795855596.123456789", &n));
+	ck_assert_uint_eq(n, 1795855596123456789ull);
+	ck_assert(parse_seconds("12.5000000019", &n) && n == 12500000001ull);
+	ck_assert(parse_seconds("0", &n) && n == 0);
+	ck_assert(!parse_seconds("", &n));
+	ck_assert(!parse_seconds("1.", &n));
+	ck_assert(!parse_seconds("1s", &n));
+	ck_assert(!parse_seconds("-1", &n));
+	ck_assert(!parse_seconds("20000000000", &n));
+}
+END_TEST
+
 START_TEST(size)
 {
 	static const char *const none[] = {
@@ -227,6 +244,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, time_is_read, 0, ARRAY_SIZE(times));
 	tcase_add_loop_test(tc, time_is_refused, 0, ARRAY_SIZE(no_times));
+	tcase_add_test(tc, seconds);
 	tcase_add_test(tc, size);
 	tcase_add_test(tc, number);
 	tcase_add_loop_test(tc, command_line, 0, ARRAY_SIZE(lines));

@@ -98,7 +98,7 @@ named out.json found
 # refused REASON: the map in /tmp has a message, and frames have no names
 refused() {
 	"$ioreq" --stacks --format=json --symfs=root late.dat >out.json 2>err || wrong "$1: fails"
-	grep -qx "ioreq: late.dat: root/tmp/perf-1000.map: $1; its frames are shown as addresses" err || wrong "$1: is not reported"
+	grep -qx "ioreq: late.dat: root/tmp/perf-1000.map: $1; its functions are named by their addresses" err || wrong "$1: is not reported"
 	[ "$(wc -l <err)" -eq 1 ] || wrong "$1: not one message"
 	named out.json -
 }
@@ -125,7 +125,7 @@ fi
 stacks frames.dat "stack 1 0 0 $(seq -s , 1000 1199)"
 yes '0 ffffffff all' | head -n 100000 >$map
 "$ioreq" --stacks --format=json --symfs=root frames.dat >out.json 2>err || wrong "overlapping functions fail"
-grep -q ': too many functions at the same addresses; its frames are shown as addresses$' err || wrong "overlapping functions are not bounded"
+grep -q ': too many functions at the same addresses; its functions are named by their addresses$' err || wrong "overlapping functions are not bounded"
 # shellcheck disable=SC2046 # a word for each frame
 named out.json $(yes -- - | head -n 200)
 if [ "$(id -u)" -eq 0 ]; then

@@ -88,9 +88,9 @@ for file in known.fifo /dev/zero .; do
 done
 # Of another boot
 sed 's/^stack 1 \(.*\)0x/stack 1 \10x1/' a.known >other.known
-expect 1 '^ioreq: other.known:[0-9]*: number 1 stands for something else' --stacks --iosys-stacks=other.known a.dat
+expect 1 '^ioreq: other.known:[0-9]*: stack or file 1 differs from that in the recording' --stacks --iosys-stacks=other.known a.dat
 sed '/^stack/d; s/^map 5 \(.*\)ino=/map 5 \1ino=9/' a.known >other.known
-expect 1 '^ioreq: other.known:[0-9]*: number 5 stands for something else' --stacks --iosys-stacks=other.known a.dat
+expect 1 '^ioreq: other.known:[0-9]*: stack or file 5 differs from that in the recording' --stacks --iosys-stacks=other.known a.dat
 # An escaped path is the path; a line that is cut, or none
 printf 'map 1 dev=8:1 ino=1 build_id= rows=0 bytes=0 path=/usr/a\\012b\\134c\n' >escaped.known
 { echo "stack 1 0 0 8000000100000010"; echo "call 1000 read /a 1 5 1"; } | "$UNIT/gen_stacks" escaped.dat || exit 1

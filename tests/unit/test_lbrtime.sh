@@ -236,7 +236,7 @@ done
 # --- symbols that are not there
 "$UNIT/gen_lbr" gone.dat 16 300 1 stripped >gone.truth || exit 1
 "$lbrtime" gone.dat >out 2>err || wrong "a file that is gone"
-grep -q '/nowhere/program: No such file or directory; its functions are shown as offsets' err || wrong "a missing file is not reported"
+grep -q '/nowhere/program: No such file or directory; its functions are named by their offsets' err || wrong "a missing file is not reported"
 grep -qE '\[program\+0x[0-9a-f]+\]$' out || wrong "no offsets of a file that is gone"
 # A stripped file still has unwind tables, which delimit its functions
 mkdir -p root/nowhere
@@ -372,8 +372,9 @@ expect 2 '--format=xml: must be text, json, csv' --format=xml a.dat
 expect 2 '--method=best: must be sample' --method=best a.dat
 expect 2 '--top=0: must be a positive integer' --top=0 a.dat
 expect 2 '--ghz=fast: must be a number' --ghz=fast a.dat
-expect 2 '--around=x: must be SECONDS' --around=x a.dat
-expect 2 '--around=1,5: must be SECONDS' --around=1,5 a.dat
+expect 2 '--around=x: must be TIME' --around=x a.dat
+expect 2 '--around=1,5: must be TIME' --around=1,5 a.dat
+expect 2 '--around=1.5y: must be TIME' --around=1.5y a.dat
 expect 2 'cannot be combined' --around=1 --request=f a.dat
 expect 2 'require --format=text' --around=1 --format=json a.dat
 expect 2 '--visits requires --format=csv or json' --visits a.dat

@@ -46,7 +46,7 @@ START_TEST(span)
 	u64 from = spans[_i].from;
 	size_t i;
 
-	happen(&m, 100, SCHED_LEFT_ASLEEP);
+	happen(&m, 100, SCHED_LEFT_BLOCKED);
 	happen(&m, 150, SCHED_WOKEN);
 	happen(&m, 200, SCHED_CAME);
 	happen(&m, 300, SCHED_LEFT_RUNNABLE);

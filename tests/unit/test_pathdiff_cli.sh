@@ -108,7 +108,7 @@ done
 grep -qE '^Looks healthy: [0-9,]+ slow executions, no more than by chance\.$' out || wrong "--floor=0: $(cat out)"
 "$pathdiff" --brief h1.dat >out
 grep -q '^Looks healthy: no execution is above the limit\.$' out || wrong "--floor: $(cat out)"
-grep -q '^limit .* (the floor, 10 % above the centre ' out || wrong "--floor: $(cat out)"
+grep -q '^limit .* (the floor, 10 % above the centre line ' out || wrong "--floor: $(cat out)"
 # As on a busy host: nothing stands out
 "$UNIT/gen_paths" busy busy.dat 2000 >truth
 "$pathdiff" --brief busy.dat >out || wrong "busy"

@@ -574,7 +574,7 @@ START_TEST(lost)
 	complete_bio(110, 1, 8);
 	report(BLOCK "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)'");
 	ck_assert_uint_eq(uint_at(result, "gaps"), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "events were lost"));
+	ck_assert_ptr_nonnull(strstr(message(), "records are lost in 1 gap"));
 	ck_assert_uint_eq(uint_at(worst(0), "duration"), 10 * MSEC);
 	ck_assert_uint_eq(account("replaced"), 1);
 	ck_assert_ptr_nonnull(strstr(
@@ -582,7 +582,7 @@ START_TEST(lost)
 		    BLOCK
 		    "'ctlchart(block_bio_queue, dev, sector, ucl=1ms)' '%s'",
 		    trace),
-		"events were lost 1 time"));
+		"records are lost in 1 gap"));
 }
 END_TEST
 

@@ -332,7 +332,7 @@ static int end(struct input *in, void *arg)
 	if (!in->report->nr_charts && *in->instances && !*in->report->instance)
 		guard_note(
 			in->guard,
-			"no alarms in its main instance; --instance chooses another: %s",
+			"has no alarms in its main instance; --instance chooses another: %s",
 			in->instances);
 	return 0;
 }

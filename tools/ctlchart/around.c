@@ -131,7 +131,7 @@ static int on_event(struct input *in, const struct record *rec, void *arg)
 
 		if (r->nr - r->before < w->size)
 			add_event(in, w->alarm[i], rec);
-		/* they began in order, and so they end */
+		/* They began in order, and so they end */
 		if (r->nr - r->before >= w->size && i == w->open)
 			w->open++;
 	}
@@ -187,7 +187,7 @@ static void choose(struct report *r, struct work *w)
 	for (i = w->nr; i-- > 0;) {
 		u64 seen = w->alarm[i]->seen;
 
-		/* alarms at the same time can be in any order */
+		/* Alarms at the same time can be in any order */
 		w->from[i] = seen > w->size ? seen - w->size : 0;
 		if (w->from[i + 1] < w->from[i])
 			w->from[i] = w->from[i + 1];

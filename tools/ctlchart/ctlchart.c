@@ -245,8 +245,9 @@ static int work(struct guard *g, FILE *out, void *arg)
 		status = around_collect(g, r, o->around);
 	guard_progress(g, NULL);
 	if (!status && r->gaps && r->format != FORMAT_TEXT)
-		guard_note(g, "events were lost %llu times",
-			   (unsigned long long)r->gaps);
+		guard_note(g, "records are lost in %llu gap%s",
+			   (unsigned long long)r->gaps,
+			   r->gaps == 1 ? "" : "s");
 	if (!status)
 		report_end(r);
 	report_free(r);

@@ -98,7 +98,7 @@ void desk_print_keys(struct input *in, const struct field *key,
 	clean_text(buf);
 }
 
-/* The same of numbers that were read before */
+/* Print keys whose numbers were read before */
 static void print_values(const struct field *key, unsigned int nr_keys,
 			 const u64 *value, char buf[KEYS_LEN])
 {
@@ -450,7 +450,7 @@ static void add_point(struct input *in, struct desk_chart *d, struct alarm *a,
 	report_normal(d->result, a);
 }
 
-/* Does the event pass the whole filter? For value events, that is known of alarms only */
+/* Does the event pass the whole filter? For value events this is known only of alarms */
 static bool is_kept(struct desk_chart *d, const struct value *v,
 		    const struct record *rec)
 {

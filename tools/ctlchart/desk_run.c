@@ -221,7 +221,7 @@ static int judge_kernel_value(struct input *in, struct value *v, void *arg)
 		    !desk->warm) {
 			guard_note(
 				in->guard,
-				"%s had a limit before its first value in the trace: here it learns",
+				"%s: the kernel had learnt its limit before the trace began; it is learnt again from the trace",
 				v->chart);
 			desk->warm = true;
 		}
@@ -396,7 +396,7 @@ static int end(struct input *in, void *arg)
 	    !*in->report->instance)
 		guard_note(
 			in->guard,
-			"none of the events in its main instance; --instance chooses another: %s",
+			"has none of the events in its main instance; --instance chooses another: %s",
 			in->instances);
 	return status;
 }

@@ -193,7 +193,7 @@ static double row_value(const struct series *s, unsigned int row)
 {
 	double value = exp2((row + 0.5) / 256);
 
-	/* the extremes are known exactly */
+	/* The extremes are known exactly */
 	if (row == ctlchart_log2(s->max) >> ROW_SHIFT)
 		return s->max;
 	if (row == ctlchart_log2(s->min) >> ROW_SHIFT)

@@ -295,8 +295,8 @@ static void print_text(struct sim *sim)
 		r->instance, format_bytes(size, sizeof(size), r->bytes));
 	if (r->gaps)
 		fprintf(r->out,
-			"events were lost %llu times: alarms may be missing, and pairs across a gap wrong\n",
-			r->gaps);
+			"records are lost in %llu gap%s: alarms may be missing, and pairs across gaps may be wrong\n",
+			r->gaps, r->gaps == 1 ? "" : "s");
 	for (i = 0; i < sim->options.nr_calls; i++) {
 		const struct chart *c = r->chart[i * per];
 
@@ -405,8 +405,9 @@ static int work(struct guard *g, FILE *out, void *arg)
 	status = desk_report(g, r, sim->setting, sim->nr_settings);
 	guard_progress(g, NULL);
 	if (!status && r->gaps && sim->format != SIM_TEXT)
-		guard_note(g, "events were lost %llu times",
-			   (unsigned long long)r->gaps);
+		guard_note(g, "records are lost in %llu gap%s",
+			   (unsigned long long)r->gaps,
+			   r->gaps == 1 ? "" : "s");
 	if (!status && sim->format == SIM_TEXT)
 		print_text(sim);
 	else if (!status && sim->format == SIM_CSV)

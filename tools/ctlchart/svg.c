@@ -517,7 +517,8 @@ static void draw_title(struct panel *p)
 				", %llu overdue", c->overdue);
 	if (p->r->gaps && len < sizeof(text))
 		snprintf(text + len, sizeof(text) - len,
-			 "; events were lost %llu times", p->r->gaps);
+			 "; records are lost in %llu gap%s", p->r->gaps,
+			 p->r->gaps == 1 ? "" : "s");
 	fprintf(p->r->out, "<text class=\"label\" x=\"%d\" y=\"%.1f\">", LEFT,
 		y + 19);
 	put_text(p->r->out, text);

@@ -100,7 +100,7 @@ bool worker_responds_in_order(const struct worker *w)
 	return worker_sends_in_order(w) && w->policy != POLICY_REQUESTS_ORDERED;
 }
 
-/* Add the requests for which something may follow from an input */
+/* Add the requests that a thread may act for after it has read an input */
 static void unite_input(const struct causality *l, struct candidates *set,
 			const struct input *c, u64 time)
 {

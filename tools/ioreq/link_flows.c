@@ -250,9 +250,9 @@ static void keep_unclear(struct requests *q, const struct turns *turns,
 }
 
 /*
- * Time until a thread receives bytes that are there already, in which it waits neither for
- * any input nor for that of their socket, ns; @receives: begin of the call.  What a
- * thread did before its first call is unknown.
+ * Time from when bytes can be received until the thread receives them, without times in
+ * which it waited for input, ns; @receives: begin of the call. What a thread did before
+ * its first call is unknown.
  */
 static u64 late_time(const struct model *m, const struct caller *t, u64 id,
 		     u64 there, u64 receives)

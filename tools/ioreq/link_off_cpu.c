@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Times in which threads were not on a CPU, from sched_switch and sched_waking: a thread
- * that left its CPU asleep sleeps until it is woken, and then waits for a CPU; one that
+ * that left its CPU blocked sleeps until it is woken, and then waits for a CPU; one that
  * left it runnable waits for a CPU all the time. Without sched_waking, the wait for a CPU
  * is part of the sleep.
  */
@@ -25,10 +25,10 @@ static void add_off_cpu(struct model *s, const struct sched_event *left,
 			const struct sched_event *woken,
 			const struct sched_event *came)
 {
-	bool asleep = left->what == SCHED_LEFT_ASLEEP;
-	u64 runnable = asleep ? came->time : left->time;
+	bool blocked = left->what == SCHED_LEFT_BLOCKED;
+	u64 runnable = blocked ? came->time : left->time;
 
-	if (asleep && woken)
+	if (blocked && woken)
 		runnable = woken->time;
 	s->off_cpu[s->nr_off_cpu++] = (struct off_cpu){
 		.host = left->host,
@@ -36,7 +36,7 @@ static void add_off_cpu(struct model *s, const struct sched_event *left,
 		.begin = left->time,
 		.runnable = runnable,
 		.end = came->time,
-		.waker = asleep && woken ? woken->waker : NULL,
+		.waker = blocked && woken ? woken->waker : NULL,
 	};
 }
 
@@ -59,7 +59,7 @@ void off_cpu_link(struct model *s)
 		if (left && (left->host != e->host || left->pid != e->pid))
 			left = NULL;
 		switch (e->what) {
-		case SCHED_LEFT_ASLEEP:
+		case SCHED_LEFT_BLOCKED:
 		case SCHED_LEFT_RUNNABLE:
 			left = e;
 			woken = NULL;

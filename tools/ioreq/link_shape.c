@@ -80,7 +80,8 @@ static void add_message(struct balance *b, bool request, bool turn)
  *
  * One end does not show which message of the server belongs to which one of the client.
  * But if each message of the client has one of the server, whatever their order, and more
- * than one is outstanding again and again, it is probably no request and response in pieces.
+ * than one is outstanding again and again, these are probably several requests, not one
+ * request and response in several pieces.
  *
  * Return: true if several requests may have been in progress at a time.
  */

@@ -266,7 +266,8 @@ static void visit_call(const struct walk *w, const struct request *r, u32 depth,
 }
 
 /*
- * A downstream request, and the waits before it since *@began, which becomes its end.
+ * Visit the waits from *@began to a downstream request, and the request; set *@began to
+ * its end.
  *
  * Return: time of both, ns.
  */
@@ -334,9 +335,9 @@ static s64 visit_part(const struct walk *w, const struct request *r, u32 depth,
 }
 
 /*
- * Visit what is not the server's and comes before its first step: the client may let time
- * pass before the server has received anything, or while it is not recorded; and the
- * server may be late.
+ * Visit the time before the server's first step, which is not the server's. The client may
+ * have paused before the server received anything, or while the server was not recorded;
+ * or the server received late.
  */
 static void visit_before(const struct walk *w, const struct request *r,
 			 u32 depth, u32 what, s64 time, u64 arriving)
@@ -361,9 +362,9 @@ static void visit_after(const struct walk *w, const struct request *r,
 }
 
 /*
- * The part of @time, which is not the server's, that comes after its last step. If the
- * clocks do not show it, that is only the time in which the client was late, and the
- * network's time is one step before the server's.
+ * Return: the part of @time that comes after the server's last step. If the clocks cannot
+ * show it, this is only the client's delay in receiving; the network's time is then one
+ * step before the server's.
  */
 static s64 time_after(const struct request *r, s64 time)
 {

@@ -195,7 +195,7 @@ enum role { ROLE_CLIENT, ROLE_SERVER };
  * @STEP_NO_CALL:	no call, and it is unknown whether it is on a CPU
  * @STEP_COMPUTING:	no call, on a CPU
  * @STEP_RUNNABLE:	no call, waiting for a CPU
- * @STEP_SLEEPING:	no call, asleep: waiting for a lock, for memory or a time
+ * @STEP_SLEEPING:	no call, blocked: waiting for a lock, for memory or a time
  * @STEPS:		number of steps
  */
 enum step {
@@ -400,13 +400,13 @@ struct wakeup {
 
 /**
  * enum sched_what - what happened to a thread
- * @SCHED_LEFT_ASLEEP:		it left its CPU, asleep
+ * @SCHED_LEFT_BLOCKED:		it left its CPU, blocked
  * @SCHED_LEFT_RUNNABLE:	it left its CPU to another one
  * @SCHED_WOKEN:		it was woken
  * @SCHED_CAME:			it came to a CPU
  */
 enum sched_what {
-	SCHED_LEFT_ASLEEP,
+	SCHED_LEFT_BLOCKED,
 	SCHED_LEFT_RUNNABLE,
 	SCHED_WOKEN,
 	SCHED_CAME

@@ -85,7 +85,7 @@ static int read_lines(struct guard *g, struct stacks *s, u32 host, FILE *f)
 		if (!same)
 			status = guard_fail(
 				g, at,
-				"number %u stands for something else in the recording: both must be of the same boot",
+				"stack or file %u differs from that in the recording: is this file from another boot?",
 				l->id);
 	}
 	if (!status && ferror(f))

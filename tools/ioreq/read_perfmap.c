@@ -8,9 +8,7 @@
 #include "perfmap.h"
 #include "read.h"
 
-/* Maximum number of times that a function is that of an address: a line of a true map is
- * that of few addresses
- */
+/* Maximum number of assignments of functions to addresses: a line has few addresses */
 #define UPDATES_MAX (16 << 20)
 
 static void set_name(struct perfmap_name *at, const char *name)

@@ -608,7 +608,7 @@ static void note_perf_map(const struct stacks *s, const struct process *p)
 	if (!p->trouble)
 		return;
 	guard_file(s->guard, s->model->host[p->host].file);
-	guard_note(s->guard, "%s: %s; its frames are shown as addresses",
+	guard_note(s->guard, "%s: %s; its functions are named by their addresses",
 		   p->path, p->trouble);
 }
 
@@ -633,7 +633,7 @@ void stacks_note_problems(const struct stacks *s)
 			clean_text(path);
 			guard_file(s->guard, s->model->host[m->host].file);
 			guard_note(s->guard,
-				   "%s%s: %s; its frames are shown as offsets",
+				   "%s%s: %s; its functions are named by their offsets",
 				   s->options->root, path,
 				   elffile_trouble(m->elf));
 		}

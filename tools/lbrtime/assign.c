@@ -203,8 +203,8 @@ static bool any_held(const struct timeline *t, const struct sample *s,
 }
 
 /*
- * From the sample back to a visit of unknown duration, or to the interval's begin: what
- * is before was in another interval, and is still in the LBR.
+ * From the sample back to a visit of unknown duration, or to the interval's begin. What
+ * precedes that was in another interval, though its branches are still in the LBR.
  */
 static double from_end(const struct timeline *t, u32 sample, double all,
 		       double *time)
@@ -253,8 +253,8 @@ static double by_cycles(const struct timeline *t, u32 sample, double *time)
 }
 
 /*
- * The ends of an interval last as ends() found, and the visits between them have the
- * rest.
+ * The first and last visits get the durations that ends() found; those between them
+ * share the rest.
  */
 static bool by_ends(const struct timeline *t, u32 sample, double *time)
 {

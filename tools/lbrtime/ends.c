@@ -4,10 +4,9 @@
  *
  * By the fit, the duration of a visit is known, and a sample is at a random place in
  * its visit. But the samples before and after it show more: interval i, of length T_i,
- * consists of the end q of one cut visit, whole visits of total duration m_i, and the
- * begin p of the next cut one; and p of an interval, what lies between (D: intervals
- * without a branch, which the visit fills), and q of a later interval are one visit, of
- * duration x:
+ * consists of the end q of one cut visit, of whole visits of total duration m_i, and of
+ * the begin p of the next cut visit. A cut visit of duration x consists of its p, of the
+ * intervals D without a branch, which it fills, and of its q:
  *
  *     q_a + m_i + p_b = T_i        p_c + D_c + q_c = x_c
  *
@@ -221,7 +220,7 @@ static double room_of(const struct cut *c)
 
 /*
  * u: see above. Durations are fitted to the same intervals, so their residuals are
- * smaller than those of others: by p of n, as for any fit with p parameters.
+ * smaller than those of others: by the share p/n, for p fitted parameters and n residuals.
  */
 static void find_unit(struct cuts *all)
 {
@@ -638,7 +637,7 @@ static void add_elapsed(const struct cuts *all, struct row *p, u32 sample)
 	add_term(p, NULL, r, deviation(&m, x, r) + square(t->slip));
 }
 
-/* A visit without an end, or without a begin */
+/* A cut visit of which one end is not in a whole interval */
 static void add_open_terms(const struct cuts *all, struct row *row, u64 i)
 {
 	const struct timeline *t = all->t;

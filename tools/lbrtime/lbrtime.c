@@ -81,7 +81,7 @@ static const struct argp_option options[] = {
 	{ "visits", OPT_VISITS, NULL, 0,
 	  "Print every visit of a function, in order (csv and json)", 1 },
 	{ "around", OPT_AROUND, "TIME[,SPAN]", 0,
-	  "Print what ran around TIME, seconds of the trace clock, SPAN before and after it "
+	  "Print what ran around TIME of the trace's clock, in seconds or with a unit, SPAN before and after it "
 	  "(default: 100us)",
 	  1 },
 	{ "request", OPT_REQUEST, "FUNCTION", 0,
@@ -127,41 +127,22 @@ static u64 get_top(const char *arg, struct argp_state *state)
 	return cli_number(state, "top", arg, 1, UINT64_MAX);
 }
 
-/* Seconds with nine decimal places, which a double cannot represent */
-static bool get_seconds(const char *s, const char *end, u64 *ns)
-{
-	u64 sec = 0, unit = 1000000000;
-
-	if (s == end)
-		return false;
-	for (; s < end && *s >= '0' && *s <= '9'; s++) {
-		sec = sec * 10 + (*s - '0');
-		if (sec > 10000000000ull)
-			return false;
-	}
-	*ns = sec * 1000000000;
-	if (s < end && *s == '.') {
-		for (s++; s < end && *s >= '0' && *s <= '9' && unit > 1; s++) {
-			unit /= 10;
-			*ns += unit * (*s - '0');
-		}
-	}
-	return s == end;
-}
-
 static void get_around(struct report *r, const char *arg,
 		       struct argp_state *state)
 {
-	const char *comma = strchrnul(arg, ',');
+	size_t len = strcspn(arg, ",");
+	char *time = xstrndup(arg, len);
 
 	r->span = DEFAULT_SPAN;
 	r->has_around = true;
-	if (!get_seconds(arg, comma, &r->around) ||
-	    (*comma && !parse_time(comma + 1, &r->span)))
+	if ((!parse_seconds(time, &r->around) &&
+	     !parse_time(time, &r->around)) ||
+	    (arg[len] && !parse_time(arg + len + 1, &r->span)))
 		argp_error(
 			state,
-			"--around=%s: must be SECONDS[,SPAN] with a SPAN such as 50us",
+			"--around=%s: must be TIME[,SPAN], in seconds or with a unit, such as 12.5,50us",
 			arg);
+	free(time);
 }
 
 static double get_ghz(const char *arg, struct argp_state *state)

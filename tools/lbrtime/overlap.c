@@ -130,7 +130,7 @@ static u32 find_overlap(const struct timeline *t, const struct sample *now,
 		if ((m < SAME_MIN && m < was->nr && !found) ||
 		    !fits(t, now, was, m))
 			continue;
-		/* If it repeats within itself, it may be of any two rounds */
+		/* If it repeats within itself, it may match any two rounds of the loop */
 		if (found && (2 * m >= found || is_loop(t, was, found - m))) {
 			*different = 0;
 			return found;

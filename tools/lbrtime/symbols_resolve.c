@@ -229,7 +229,7 @@ static void note_object(const struct symbols *s, const struct object *o)
 			*o->path ? o->path : "memory");
 	else if (elffile_trouble(o->elf))
 		guard_note(s->guard,
-			   "%s: %s; its functions are shown as offsets",
+			   "%s: %s; its functions are named by their offsets",
 			   o->path, elffile_trouble(o->elf));
 	else if (elffile_is_stripped(o->elf))
 		guard_note(

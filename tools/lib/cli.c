@@ -102,6 +102,20 @@ bool parse_time(const char *text, u64 *ns)
 }
 
 /**
+ * parse_seconds - read a time of a trace, as reports print it
+ * @text: seconds without a unit, such as 1795855596.123456789. Fractions of 1 ns are dropped
+ * @ns: where to put it
+ *
+ * Return: false if @text is not a number, or exceeds 64 bits.
+ */
+bool parse_seconds(const char *text, u64 *ns)
+{
+	char *end;
+
+	return parse_decimal(text, &end, 9, ns) && !*end;
+}
+
+/**
  * parse_bytes - read a number of bytes
  * @text: such as 4096, 64k, 256M, 1.5G or "1.5 G": powers of 1024. Fractions of a byte
  *	  are dropped

@@ -12,6 +12,7 @@
 
 bool parse_number(const char *text, u64 *value);
 bool parse_time(const char *text, u64 *ns);
+bool parse_seconds(const char *text, u64 *ns);
 bool parse_bytes(const char *text, u64 *bytes);
 
 u64 cli_number(const struct argp_state *state, const char *option,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * malloc() and related functions for the whole program, libraries included: when there is
- * no memory, the program ends. See memory.h. It is linked with the tools directly: in the library, every program that links the
- * library would get it.
+ * no memory, the program ends. See memory.h. It is linked with each tool directly: as part
+ * of lib.a, every program that is linked with that would use it.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -7,11 +7,11 @@
  * of it in between, as in a recursion, are part of the path. The records are in
  * order of time over all CPUs, so a thread may sleep and migrate in between.
  *
- * Not part of the path are interrupts (a frame whose context is above that of the
- * execution's entry, or whose name says so) and, unless asked for, what runs below
- * schedule(): how the scheduler picks a task is not a property of the call.
- * Time of the former is taken from the function that was interrupted, that of the
- * latter stays schedule()'s own; that of tracepoints stays their caller's.
+ * Interrupts are not part of the path: frames whose context is above that of the
+ * execution's entry, or whose name says so. Their time is subtracted from the function
+ * that was interrupted. What runs below schedule() is part of it only if that is asked
+ * for: how the scheduler picks a task is not a property of the call. Otherwise its time
+ * is schedule()'s own. The time of tracepoints is their caller's.
  *
  * Records are missing when an exit does not fit the stack, or when a function is
  * called at a depth where another has not returned. Such an execution is counted as
@@ -210,11 +210,11 @@ void cut_seen(struct cut *c, struct thread *t, u32 cpu, u64 ts)
 }
 
 /**
- * cut_hole - what was recorded on a CPU has a hole
+ * cut_gap - what was recorded on a CPU has a gap
  * @c: the file
  * @cpu: the CPU, or NONE: any of them may have one
  */
-void cut_hole(struct cut *c, u32 cpu)
+void cut_gap(struct cut *c, u32 cpu)
 {
 	struct thread *t;
 	u32 i;
@@ -239,7 +239,7 @@ void cut_lost(struct cut *c, u32 cpu, u64 ts)
 {
 	c->source->gaps++;
 	c->cpu[cpu].lost = ts;
-	cut_hole(c, cpu);
+	cut_gap(c, cpu);
 }
 
 /* Interrupts interrupt tasks, and each other in this order. */
@@ -365,7 +365,7 @@ static void drop_frames(struct thread *t, s32 depth)
 	}
 }
 
-/* An outermost function of an interrupt: is it another one than before? */
+/* Whether an outermost function begins another interrupt than the one before it */
 static bool is_another(struct cut *c, const struct thread *t,
 		       const struct frame *f)
 {
@@ -606,7 +606,7 @@ void cut_leave(struct cut *c, struct thread *t, const struct graph_event *e)
 		return;
 	}
 	if (was_inside && t->frames <= t->base) {
-		/* what had called the entry returns before it */
+		/* What had called the entry returns before it */
 		t->inside = false;
 		c->source->broken++;
 	}

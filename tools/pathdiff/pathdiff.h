@@ -329,7 +329,7 @@ struct cut *cut_new(struct paths *paths, struct source *source, enum side side,
 void cut_free(struct cut *c);
 struct thread *cut_thread(struct cut *c, s32 pid, u32 cpu);
 void cut_seen(struct cut *c, struct thread *t, u32 cpu, u64 ts);
-void cut_hole(struct cut *c, u32 cpu);
+void cut_gap(struct cut *c, u32 cpu);
 void cut_lost(struct cut *c, u32 cpu, u64 ts);
 void cut_comm(struct cut *c, struct thread *t, const char *comm);
 bool cut_has_comm(const struct thread *t);

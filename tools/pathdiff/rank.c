@@ -380,7 +380,7 @@ static void add_who(struct cause *c, const struct wait *w)
 	if (!who && c->whos < MAX_WHO) {
 		who = &c->who[c->whos++];
 	} else if (!who) {
-		/* the one with the least time is replaced */
+		/* The one with the least time is replaced */
 		who = &c->who[0];
 		for (i = 1; i < MAX_WHO; i++) {
 			if (c->who[i].time < who->time)
@@ -466,7 +466,7 @@ static bool make_key(const struct paths *p, const struct exec *e,
 			p->functions.flags[v->function] & FUNCTION_SCHEDULES;
 	}
 	if (waits) {
-		/* the same cause, whether normal paths have it or not */
+		/* The same cause, whether normal paths have it or not */
 		key->kind = 0x100 + (*w ? (*w)->kind : 0xff);
 		key->caller = caller_of(p, own, v->pos);
 	}

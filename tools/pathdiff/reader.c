@@ -504,7 +504,7 @@ static int explain_nothing(struct reader *r)
 			r->guard, GUARD_NOWHERE,
 			"neither a trace.dat file nor the text of a function_graph trace; record with: trace-cmd record -p function_graph -g FUNCTION -o FILE.dat");
 	if (!s->records)
-		return guard_fail(r->guard, GUARD_NOWHERE, "holds no events");
+		return guard_fail(r->guard, GUARD_NOWHERE, "has no events");
 	if (!s->graph)
 		return guard_fail(
 			r->guard, GUARD_NOWHERE,
@@ -518,7 +518,7 @@ static int explain_nothing(struct reader *r)
 				  "has no complete execution of any function");
 	return guard_fail(
 		r->guard, GUARD_NOWHERE,
-		"has no complete execution of %s%s (%llu had begun before it, %llu had not ended, %llu lack records)",
+		"has no complete execution of %s%s (%llu began before the recording, %llu ended after it, %llu lack records)",
 		p->functions.name[p->entry],
 		r->text || symbols_known(r->symbols) ?
 			"" :
@@ -628,8 +628,8 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
 	if (!status && s->cuts > s->graph / MOST_CUT)
 		status = guard_fail(
 			g, GUARD_NOWHERE,
-			"line %llu is cut, and others, %llu in all: take the lines as they were, neither wrapped nor without their indentation",
-			s->first_cut, s->cuts);
+			"%llu lines are cut off, first line %llu: save the text without wrapping lines or removing their indentation",
+			s->cuts, s->first_cut);
 	else if (!status && !s->executions)
 		status = explain_nothing(r);
 	if (!status && !r->text && !symbols_known(r->symbols))

@@ -553,7 +553,7 @@ static void on_line(struct lines *t, struct cut *c, const struct line *l)
 	case LINE_CUT:
 		if (!t->source->cuts++)
 			t->source->first_cut = t->lines;
-		cut_hole(c, l->has_cpu ? l->cpu : NONE);
+		cut_gap(c, l->has_cpu ? l->cpu : NONE);
 		break;
 	default:
 		break;

@@ -93,7 +93,7 @@ static void print_source(struct result *r, const struct source *s)
 			"  sleep-time was off: durations are computed from time stamps\n");
 	else if (s->votes[0])
 		fprintf(r->out,
-			"  sleep-time was on: durations contain the time asleep\n");
+			"  sleep-time was on: durations contain the time off the CPU\n");
 }
 
 static void print_chart(struct result *r)
@@ -102,7 +102,8 @@ static void print_chart(struct result *r)
 	char a[96], b[32], c[96];
 
 	if (l->floored)
-		fprintf(r->out, " (the floor, %.0f %% above the centre %s of",
+		fprintf(r->out,
+			" (the floor, %.0f %% above the centre line %s of",
 			100 * r->floor, duration(b, l->center));
 	else
 		fprintf(r->out, " (median chart of");
@@ -112,7 +113,7 @@ static void print_chart(struct result *r)
 	else
 		fprintf(r->out, " %s", counted(a, l->learnt, "calm execution"));
 	if (!l->floored)
-		fprintf(r->out, ", centre %s", duration(b, l->center));
+		fprintf(r->out, ", centre line %s", duration(b, l->center));
 	if (r->has_baseline && l->set_aside)
 		fprintf(r->out, ", without %s",
 			counted(c, l->set_aside, "outlier"));

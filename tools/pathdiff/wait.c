@@ -4,10 +4,10 @@
  *
  * Between the sched_switch away from a task and the one back to it, sched_waking
  * divides the time blocked from the time waiting for a CPU. A task waited for the
- * task that woke it, unless it was woken in an interrupt, which has nothing to do
- * with the task that it interrupted. Then it waited for the device or timer that
- * is named, if any is, by irq and timer events, block_rq_complete, the waker's
- * recorded functions, or its stack.
+ * task that woke it. If an interrupt woke it, it waited for the interrupt's device
+ * or timer, not for the task that was interrupted. Irq and timer events,
+ * block_rq_complete, the recorded functions of the waker or its stack name that
+ * device or timer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +195,7 @@ void wait_stack(struct cut *c, const struct context *x, const u32 *function,
 		return;
 	c->cpu[x->cpu].woke = NULL;
 	w = &t->off_wait;
-	/* functions that write the event are on top */
+	/* Functions that write the event are on top */
 	while (nr > 1 && is_tracing(c->paths->functions.name[*function])) {
 		function++;
 		nr--;
@@ -350,7 +350,7 @@ static bool is_frame_of_irq(const struct strings *functions, u32 function)
 	return !strncmp(name, "irq_e", 5) || !strncmp(name, "__irq_e", 7);
 }
 
-/* Of two outermost functions of a context: does the second one name it? */
+/* Whether the second of two outermost functions names their context better */
 static bool names_better(const struct strings *functions,
 			 const struct irq_part *p, u32 function, u64 time)
 {
@@ -387,7 +387,7 @@ void wait_irq_self(struct cut *c, struct thread *t, const struct frame *f,
 		p->outer = f->function;
 		p->outer_time = time;
 	}
-	/* without events, functions say which softirq it is */
+	/* Without events, functions say which softirq it is */
 	if (f->irq == IRQ_SOFT &&
 	    c->cpu[t->cpu].source[IRQ_SOFT][IRQ_LINE] == NONE &&
 	    functions->flags[f->function] & FUNCTION_SOFTIRQ &&

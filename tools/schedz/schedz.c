@@ -22,7 +22,7 @@ error_t argp_err_exit_status = 2;
 static const char doc[] =
 	"Receive traces, and read those with blocks of scheduling events.\n\n"
 	"Commands:\n"
-	"  schedz expand  restore the ordinary events\n"
+	"  schedz expand  write the ordinary events\n"
 	"  schedz decode  print the events\n"
 	"  schedz stat    print statistics of the blocks\n"
 	"  schedz collect receive traces that kernels send with tracecast\n"

@@ -519,7 +519,7 @@ static int explain(struct explain_job *job, const char *program)
 		complain("%s", error);
 	} else if (damage) {
 		complain(
-			"%s: the case is damaged, and another cause could be found than that of the whole one",
+			"%s: the case is damaged: its true cause may be another one",
 			damage);
 	} else if (nothing && job->cause) {
 		snprintf(job->cause->why_none, sizeof(job->cause->why_none),

@@ -241,8 +241,8 @@ static void find_events(struct walk *w)
 
 /*
  * Whether records of this CPU are missing before this one: lost, or not recorded because
- * of a filter, for another task runs than did after the last switch. Between its event
- * and the switch itself, the old task still writes events.
+ * of a filter, because the running task is not the one that the last switch went to.
+ * Between its event and the switch itself, the old task still writes events.
  */
 static bool is_after_loss(const struct walk *w, const struct seen *s)
 {
@@ -500,7 +500,7 @@ static void end_threads(struct walk *w)
 	}
 }
 
-/* Whether an execution of the thread has some of @g */
+/* Whether an execution of the thread overlaps with gap @g */
 static bool is_in_execution(const struct explain *x, s32 pid,
 			    const struct segment *g)
 {
@@ -599,7 +599,7 @@ static void charge_until(struct walk *w, u32 cpu, u64 now)
 
 /* ---- the first reading ---- */
 
-/* A value of the chart that was in control: an execution of which all is recorded? */
+/* A value of the chart below its limit; it counts if all of its execution was recorded */
 static void on_value(struct walk *w, const struct seen *s)
 {
 	struct explain *x = w->x;
