@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "graphdat.h"
+#include "prng.h"
 
 #define CPUS 2
 #define THREADS 4
@@ -194,10 +195,7 @@ static unsigned int hits;
 
 static double rnd(void)
 {
-	state ^= state << 13; /* xorshift64 */
-	state ^= state >> 7;
-	state ^= state << 17;
-	return ((state >> 11) + 0.5) / 9007199254740992.0;
+	return unit_interval(xorshift64(&state));
 }
 
 static double between(double least, double most)

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,20 +11,18 @@
 #include <linux/kernel.h>
 
 #include "ctlchart.h"
+#include "prng.h"
 #include "scenario.h"
 #include "suite.h"
 
 #define MSEC 1000000ULL
 #define SEC 1000000000ULL
 
-static u64 seed = 88172645463325252ULL;
+static uint64_t seed = 88172645463325252ULL;
 
 static u64 rnd(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
+	return xorshift64(&seed);
 }
 
 START_TEST(call_defaults)

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The parts of pathdiff that can be compared with something simpler. */
 #include <check.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathdiff.h"
+#include "prng.h"
 #include "suite.h"
 
-static u64 state = 88172645463325252ULL;
+static uint64_t state = 88172645463325252ULL;
 
 static u32 rnd(u32 below)
 {
-	state ^= state << 13; /* xorshift64 */
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
+	return (xorshift64(&state) >> 11) % below;
 }
 
 /* The table of the paper, 3.3.1, two rows of it at a time */
