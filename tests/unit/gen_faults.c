@@ -318,7 +318,7 @@ static void sleep_in(uint32_t function, double ns, int waker,
 		gd_leave(&gd);
 }
 
-/* Time of the function at hand, in which an execution may lose its CPU */
+/* Time of the current function, in which an execution may lose its CPU */
 static void spend(double ns)
 {
 	double next;
@@ -642,7 +642,7 @@ static void right(const char *name)
 	fault.right[fault.rights++] = name;
 }
 
-/* The names that say what the fault is */
+/* The names that identify the fault */
 static void name_right(void)
 {
 	static char function[16];

@@ -284,7 +284,7 @@ static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 	gd_leave(&gd);
 }
 
-/* What happens before the record of the return is f3's */
+/* Time before the record of the return is f3's */
 static void return_late(bool is_irq)
 {
 	int pid = gd.pid;

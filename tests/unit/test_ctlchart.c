@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The parts of tools/ctlchart, each against what a test knows by itself. */
+/* The parts of tools/ctlchart, each against results that the test computes itself. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
@@ -491,7 +491,7 @@ START_TEST(series_points)
 }
 END_TEST
 
-/* A million points take no more room than a thousand, and no peak is lost. */
+/* A million points need no more memory than a thousand, and no peak is lost. */
 START_TEST(series_bounded)
 {
 	struct series *s = series_new();

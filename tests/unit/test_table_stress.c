@@ -15,7 +15,7 @@
 
 /*
  * The stress. Threads stand for CPUs, signals for NMIs on them. Every start
- * has a number of its own, in its time; what became of it is kept apart.
+ * has a number of its own, as its time; its fate is recorded separately.
  */
 #define THREADS 4
 #define SOURCES (2 * THREADS) /* each thread, and the signals that it gets */
@@ -34,7 +34,7 @@ struct source {
 	struct ctlchart_who who;
 	uint64_t seed;
 	u64 next; /* number of its next start */
-	/* last number that came of each source, by key: they come in order */
+	/* the last number of each source, by key: numbers arrive in order */
 	u64 last[SHARED_KEYS][SOURCES];
 };
 
@@ -202,7 +202,7 @@ static void disturb(struct stress *s, pthread_t *thread)
 	__atomic_add_fetch(&s->done, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What the fates say must be what the accounts say */
+/* The accounts must agree with the recorded fates */
 static void check_fates(struct stress *s, struct ctlchart_accounts *sum)
 {
 	u64 count[REFUSED + 1] = { 0 }, i;

@@ -21,7 +21,7 @@
 
 #define SECOND 1000000000ull
 
-/* Each second a number of values, some of which are alarms */
+/* Add @values and @alarms in each second; return the number of reports */
 static unsigned int minutes(struct above *a, struct rig_chart *c, u64 *now,
 			    unsigned int seconds, u64 values, u64 alarms)
 {
@@ -43,7 +43,7 @@ START_TEST(above_limit)
 	struct above a = { 0 };
 	u64 now = 5 * SECOND, values = 0;
 
-	/* What came before the watch's first look does not count */
+	/* Values and alarms before the watch's first look do not count */
 	c.values = c.alarms = 1000;
 	ck_assert_uint_eq(minutes(&a, &c, &now, 300, 10, 5), 0);
 	a = (struct above){ 0 };
@@ -59,7 +59,7 @@ START_TEST(above_limit)
 	ck_assert_uint_eq(minutes(&a, &c, &now, 3600, 10, 6), 1);
 	ck_assert_uint_eq(minutes(&a, &c, &now, 3600, 10, 6), 1);
 	ck_assert_uint_eq(minutes(&a, &c, &now, 7200, 10, 5), 0);
-	/* How many, and of how many; never more than all */
+	/* The share in percent and the number of values; never more than 100 % */
 	a = (struct above){ 0 };
 	above_look(&a, &c, now, &values);
 	c.values += 600;
@@ -70,14 +70,14 @@ START_TEST(above_limit)
 	c.values += 60;
 	c.alarms += 61;
 	ck_assert_uint_eq(above_look(&a, &c, now + 120 * SECOND, &values), 100);
-	/* Alarms of a limit that is gone do not count */
+	/* Alarms of a limit that was replaced do not count */
 	a.next = 0;
 	c.values += 600;
 	c.alarms += 600;
 	c.limit = 8;
 	ck_assert_uint_eq(above_look(&a, &c, now + 180 * SECOND, &values), 0);
 	ck_assert_uint_eq(minutes(&a, &c, &now, 240, 10, 1), 0);
-	/* Nor those of a chart that began anew */
+	/* Nor do those of a chart that was restarted */
 	c.values = c.alarms = 0;
 	ck_assert_uint_eq(minutes(&a, &c, &now, 1, 0, 0), 0);
 }
@@ -85,7 +85,7 @@ END_TEST
 
 /* ---- windows ---- */
 
-/* Events of an earlier window belong to a case from so long before its operations on */
+/* A case needs events of an earlier window from its lead-in before the earliest operation on */
 START_TEST(needs)
 {
 	struct reader *r = xzalloc(sizeof(*r));
@@ -102,7 +102,7 @@ START_TEST(needs)
 }
 END_TEST
 
-/* Pages of 1 MiB in the window, in those before it, and what is left of all of them */
+/* Pages of 1 MiB in the window and in those before it, and those left in each after a reset */
 static const struct {
 	size_t window, past[PAST], left[PAST];
 } bounds[] = {
@@ -149,7 +149,7 @@ static const struct {
 	bool own;
 } processes[] = {
 	{ 11, 100, 900, true }, /* the writer, which was reaped at 500 */
-	{ 11, 499, 900, true }, /* its I/O may be slow to the end */
+	{ 11, 499, 900, true }, /* its I/O may be slow until it ends */
 	{ 11, 500, 900, false }, /* another process */
 	{ 11, 0, 499, true }, /* a value that is no time */
 	{ 11, 0, 500, false },
@@ -210,7 +210,7 @@ START_TEST(alike)
 	snprintf(a.keys, sizeof(a.keys), "%s", groups[_i].keys);
 	group_of(&a, got, sizeof(got));
 	ck_assert_str_eq(got, groups[_i].want);
-	/* It never leaves its room */
+	/* It never writes beyond its buffer */
 	memset(got, 'x', sizeof(got));
 	group_of(&a, got, 5);
 	ck_assert_uint_lt(strlen(got), 5);
@@ -224,7 +224,7 @@ START_TEST(wants)
 	unsigned int i;
 
 	ck_assert(store_wants(&g, 50));
-	/* What the watch does when the case is there */
+	/* The watch does this when it has written the case */
 	g.first = g.worst = 1;
 	g.value = 50;
 	ck_assert(!store_wants(&g, 50));
@@ -255,7 +255,7 @@ START_TEST(many_groups)
 }
 END_TEST
 
-/* The first one that is there: --keep may have removed the first of all */
+/* The first case that still exists: --keep may have removed earlier ones */
 START_TEST(first)
 {
 	static char reader[] = "disk reader", writer[] = "disk writer";
@@ -282,7 +282,7 @@ static const struct {
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)" },
 	{ 0, 1, 7,
 	  "like case 1: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)" },
-	/* A full disk: there is no case that it is like */
+	/* A full disk: no like case exists */
 	{ 0, 0, 1,
 	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12" },
 	{ 0, 0, 2,
@@ -387,7 +387,7 @@ static int by_ratio(const void *a, const void *b)
 	return p > q ? -1 : p < q;
 }
 
-/* The worst are listed, in any order of arrival; all numbers are different */
+/* The worst alarms are listed, in any order of arrival; all values are different */
 START_TEST(worst)
 {
 	const size_t n = 10 * ALARMS_MAX;
