@@ -93,7 +93,7 @@ const struct sc_load sc_default_load = {
 	.groups = 20,
 };
 
-/* What was said of a chart, as the kernel remembers it */
+/* The limit event written last for a chart, as the kernel remembers it */
 static struct told {
 	char name[128], types[64];
 	uint64_t center, limit, written;
