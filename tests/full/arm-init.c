@@ -329,7 +329,7 @@ static void start_target(const char *name, const char *instance)
 	putf("1", TARGETS "/%s/enabled", name);
 }
 
-/* Until nothing is in the ring, and all that was is acknowledged */
+/* Until the ring buffer is empty and all of its records are acknowledged */
 static void await_target(const char *name)
 {
 	unsigned long long made, acked;
@@ -397,7 +397,7 @@ static void record(void)
 {
 	make_instance("before");
 	make_instance("after");
-	/* From its size at boot to what is used from the first event on */
+	/* From its size at boot to the size used from the first event on */
 	put(TRACING "/buffer_size_kb", "512");
 	put(TRACING "/tracing_on", "0");
 	enable_raw("before", "1");

@@ -29,9 +29,9 @@ struct job {
 };
 
 /**
- * struct queue - jobs that no thread has taken
+ * struct queue - jobs that no thread has begun
  * @lock:	for all of it
- * @more:	there is one
+ * @more:	signalled when a job is added
  * @job:	they, in a ring
  * @first:	the oldest one
  * @nr:		how many

@@ -116,7 +116,7 @@ static void reap(int n)
 	}
 }
 
-/* What is not taken at all */
+/* Requests that the kernel refuses at once */
 static void fail(int error)
 {
 	struct request *r = &requests[nr_requests - 1];

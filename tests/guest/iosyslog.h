@@ -97,7 +97,7 @@ static void socket_name(char *to, int fd)
 	}
 }
 
-/* What a descriptor is, as any program can see it */
+/* The object of a descriptor, as any program can see it */
 static struct object what(int fd)
 {
 	struct object object = { .fd = fd };
@@ -167,7 +167,7 @@ static struct entry *stream(struct entry *e, unsigned long long from, long len)
 		e_;                                                  \
 	})
 #define CALL(name, one, call) CALL2(name, one, -1, call)
-/* One whose result, if there is one, is how many bytes */
+/* A call whose result, unless it fails, is a number of bytes */
 #define MOVE2(name, one, two, call)                             \
 	({                                                      \
 		struct entry *m_ = CALL2(name, one, two, call); \

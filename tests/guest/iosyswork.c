@@ -601,7 +601,7 @@ static void *interrupter(void *data)
 	return data;
 }
 
-/* What is one read() to the program is two calls, the first one restarted */
+/* One read() of the program is two calls: the first one is restarted */
 static void restarted(void)
 {
 	struct sigaction action = { .sa_handler = alarmed,

@@ -82,7 +82,7 @@ static void answer(int fuse, const struct fuse_in_header *in, int error,
 	struct iovec parts[] = { { &out, sizeof(out) },
 				 { (void *)bytes, size } };
 
-	/* Who asked may be gone */
+	/* The process that asked may have ended */
 	CHECK(writev(fuse, parts, size ? 2 : 1) == (ssize_t)out.len ||
 	      errno == ENOENT);
 }
@@ -190,12 +190,12 @@ static pid_t start_server(const char *directory)
 	CHECK(server >= 0);
 	if (!server)
 		serve(fuse);
-	/* When the server is gone, so is what waits for it */
+	/* When the server ends, so do the calls that wait for it */
 	close(fuse);
 	return server;
 }
 
-/* --- who calls */
+/* --- the callers */
 
 static void on_fuse(const char *directory, long file)
 {

@@ -41,7 +41,7 @@ static uint64_t now(void)
 	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
 }
 
-/* What uprobe: watches */
+/* The function that uprobe: watches */
 __attribute__((noinline)) void work(uint64_t ns)
 {
 	struct timespec ts = { .tv_nsec = ns };

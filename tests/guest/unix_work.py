@@ -7,7 +7,7 @@ log, lock = open("calls.log", "w"), threading.Lock()
 random.seed(1)
 
 class Counted:
-    """A socket that counts its bytes, and logs them when told to begin"""
+    """A socket that counts its bytes, and logs them once tell is set"""
     tell = False
 
     def __init__(self, s):

@@ -62,7 +62,7 @@ static struct io_uring_sqe *next(int what, unsigned int which)
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
 
 	CHECK(sqe);
-	/* Preparing it clears what is here */
+	/* Preparing it clears these members */
 	sqe->user_data = what << 16 | which;
 	return sqe;
 }
@@ -177,7 +177,7 @@ static void received(const struct io_uring_cqe *cqe, unsigned int which)
 	} else if (cqe->res > 0) {
 		take(e, e->raw, cqe->res);
 	}
-	/* There is nothing new if it was for want of a buffer */
+	/* It has no new bytes if it ended because no buffer was free */
 	if (cqe->res > 0)
 		check_message(which);
 	receive(which);

@@ -141,7 +141,7 @@ static void print(const struct request *r, long result, bool more)
 	printf("\t%s\n", r->peeks ? "peeked" : more ? "more" : "-");
 }
 
-/* What came is what was sent there */
+/* The bytes received are those sent at that offset */
 static void check(const struct way *w, const void *bytes, size_t len)
 {
 	CHECK(w->received + len <= w->sent + MOST_SENT);
@@ -183,7 +183,7 @@ static void sent(struct request *r, long result)
 		w->sent += result;
 	if (!r->splices)
 		return;
-	/* What has not been sent is not to be sent later */
+	/* Bytes that have not been sent must not be sent later */
 	through_pipe(w->pipe[1], rest, w->put - result, false);
 	w->piped[1] += w->put;
 }
@@ -328,7 +328,7 @@ static void receive_many(struct request *r, struct io_uring_sqe *sqe)
 
 static bool can_receive_many(const struct way *w)
 {
-	/* One at a time, and none that it would wait for in vain */
+	/* One at a time, and none that would never complete */
 	return kind != PIPE && !sqe_flags && w == ways &&
 	       STREAM - w->received > BUFFERS * BUFFER_SIZE;
 }
@@ -382,7 +382,7 @@ static void receive_some(struct way *w)
 
 static void submit_some(struct way *w)
 {
-	/* Some wait for what is sent then, and others find it there */
+	/* Some wait for the bytes sent then, others find them already there */
 	bool first = below(2);
 
 	if (first && !w->sending && w->sent < STREAM)

@@ -173,7 +173,7 @@ static void reap(int n)
 	}
 }
 
-/* A thread of the kernel may have taken them already, and they are not counted then */
+/* A kernel thread may have consumed them already; then they are not counted */
 static void submit(int n)
 {
 	int ret = io_uring_submit(&ring);
@@ -356,7 +356,7 @@ static void sockets(int family)
 		close(listener);
 	}
 	for (i = 0; i < 10; i++) {
-		/* It waits for what is sent then */
+		/* It waits for the bytes sent then */
 		sqe = next();
 		io_uring_prep_recv(sqe, pair[1], buffer, 5000, 0);
 		add(sqe, "recv", true, pair[1]);

@@ -6,16 +6,15 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "prng.h"
+
 /* Anything but 0, before the first number */
 extern uint64_t chance_state;
 
 static inline double uniform(double least, double most)
 {
-	chance_state ^= chance_state << 13; /* xorshift64 */
-	chance_state ^= chance_state >> 7;
-	chance_state ^= chance_state << 17;
 	return least +
-	       (most - least) * ((chance_state >> 11) / 9007199254740992.0);
+	       (most - least) * ((xorshift64(&chance_state) >> 11) / 0x1p53);
 }
 
 static inline unsigned int below(unsigned int n)

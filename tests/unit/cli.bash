@@ -5,7 +5,7 @@
 
 failed=0
 
-# wrong WHAT: print that WHAT was expected and did not come
+# wrong WHAT: print that WHAT is wrong, and fail
 wrong() {
 	echo "wrong: $1"
 	[ ! -s err ] || sed 's/^/  stderr: /' err

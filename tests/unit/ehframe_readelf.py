@@ -46,7 +46,7 @@ def theirs(path):
         elif rows is not None and len(words) > 1 and re.fullmatch("[0-9a-f]{16}", words[0]):
             rows.append((int(words[0], 16), dict(zip(columns, words[1:]))))
     for start, end, rows, cie in functions:
-        # What is only in the common description is not repeated
+        # Rules of the common description are not repeated
         common = begins[cie][0][1] if begins[cie] else {}
         if not rows:
             rows = [(start, {})]

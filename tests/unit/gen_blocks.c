@@ -187,7 +187,7 @@ static void falsify(u8 *data, u32 len)
 	for (changes = state % 4 < 2 ? 0 : 1 + state / 4 % 3; changes;
 	     changes--) {
 		state = hash_mix(state + changes);
-		/* Not what makes it a block of this version */
+		/* Not the bytes that make it a block of this version */
 		data[4 + state / 256 % (len - 4)] = state;
 	}
 	state = hash_mix(state + 1);
@@ -266,7 +266,7 @@ static bool begins_gap(size_t i)
 	return i < nr && items[i].block == fated;
 }
 
-/* What is lost at the end cannot be known */
+/* Losses at the end cannot be known */
 static void write_plain(u32 cpu)
 {
 	bool is_losing = !cpu && fate && !strcmp(fate, "lost");

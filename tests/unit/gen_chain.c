@@ -40,7 +40,7 @@ struct request {
 	int64_t begin[2], over[2];
 };
 
-/* What is a client's to do next, and when */
+/* A client's next action, and its time */
 enum state { ASK, GET, WORK, QUERY, SERVE, RESULT, ANSWER, DONE };
 
 struct client {
@@ -132,7 +132,7 @@ static void tell(const struct request *r, int host)
 	       (long long)(r->over[0] - r->over[1]));
 }
 
-/* Who gets requests, who does the rest */
+/* The thread that gets requests, and the one that does the rest */
 static int app_tid(int i, bool gets)
 {
 	if (i < 10)

@@ -39,7 +39,7 @@ enum flaw {
 	SUM, /* starts are not the sum of their parts */
 	STARTS, /* fewer starts than reads */
 	NOTHING_PLAIN, /* plain ftrace recorded nothing of the storm */
-	NOTHING, /* nor did the chart */
+	NOTHING, /* neither plain ftrace nor the chart did */
 	NO_STORM, /* no read took more than a second */
 	LOST, /* events of the chart's log were overwritten */
 	LOST_PLAIN, /* those of plain ftrace were */
@@ -190,7 +190,7 @@ static void write_plain(struct td *td, unsigned int buffer,
 
 	if (!begun)
 		exit(1);
-	/* by start: insertion, for what is nearly sorted */
+	/* by start: insertion sort, since they are nearly sorted */
 	for (i = 0; i < made->nr; i++) {
 		for (j = i; j && begun[j - 1].start > made->read[i].start; j--)
 			begun[j] = begun[j - 1];
@@ -203,7 +203,7 @@ static void write_plain(struct td *td, unsigned int buffer,
 	free(begun);
 }
 
-/* What the chart keeps; @drop: but one read of more than a second. */
+/* The events that the chart keeps; @drop: all but one read of more than a second. */
 static void write_chart(struct td *td, const struct made *made, bool drop)
 {
 	bool normal = flaw == NORMAL;

@@ -114,7 +114,7 @@ static void print_rows(const struct ustack_table *table)
 	}
 }
 
-/* What is found is what is listed, and nothing is out of order */
+/* The table finds each row that is listed, and rows are in order */
 static int check(const struct ustack_table *table)
 {
 	u64 before = 0, pc;
@@ -213,7 +213,7 @@ static bool find_eh_frame(const struct file *file, u64 *from, u64 *to)
 	return false;
 }
 
-/* A few changes; what was there is put into @undo */
+/* A few changes; the bytes before are put into @undo */
 static u32 damage(struct file *file, u64 from, u64 to, struct undo *undo)
 {
 	u32 i, nr = 1 + rnd() % UNDO_MAX;

@@ -86,7 +86,7 @@ static struct load {
 	double sigma;
 } load;
 
-/* What an execution will be */
+/* The plan of an execution */
 struct draw {
 	double piece[6]; /* of each piece, or queue and service */
 	double queue[6]; /* of a piece that sleeps for the disk, before the device */
@@ -188,7 +188,7 @@ static void others(double from, double end, int last)
 {
 	int pid = 0, next;
 
-	/* Not at the end: then it is decided who is there */
+	/* Not at the end, when the running thread is already decided */
 	while (end - from > 20000 && chance(0.7)) {
 		from += uniform(5000, (end - from) * 0.6);
 		if (end - from < 10000)
@@ -201,7 +201,7 @@ static void others(double from, double end, int last)
 		rec_switch(home, end - 2000, pid, 0, last);
 }
 
-/* @after: who has the CPU when the thread is woken, for @wait */
+/* @after: the thread that has the CPU when this one is woken, for @wait */
 static void sleep_for(enum piece_kind kind, double ns, double queue,
 		      double wait, int after)
 {

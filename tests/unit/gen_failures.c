@@ -204,7 +204,7 @@ static void make_switches(bool lost)
 	tcp(2, true, OP_SENDTO, 52, 52, 200, 0);
 	tcp(2, false, OP_RECVFROM, 2, 53, 200, 0);
 	sched_switch(60, third, ASLEEP, OTHER);
-	/* Only the first one counts; it is of a thread that made no call */
+	/* Only the first one counts; its thread made no call */
 	sched_waking(100, OTHER, 0, third);
 	sched_waking(100, first, 0, third);
 	sched_switch(101, OTHER, ASLEEP, third);
@@ -212,7 +212,7 @@ static void make_switches(bool lost)
 		td_lose(&td, 0, 0);
 	tcp(3, true, OP_SENDTO, 103, 103, 200, 0);
 	tcp(3, false, OP_RECVFROM, 3, 104, 200, 0);
-	/* What a call sleeps is the call's */
+	/* Sleep in a call is part of the call */
 	sched_switch(105, SERVER + 4, ASLEEP, OTHER);
 	sched_waking(115, OTHER, 0, SERVER + 4);
 	sched_switch(115, OTHER, 0, SERVER + 4);

@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "graphdat.h"
+#include "prng.h"
 
 #define CPUS 2
 #define THREADS 4
@@ -194,10 +195,7 @@ static unsigned int hits;
 
 static double rnd(void)
 {
-	state ^= state << 13; /* xorshift64 */
-	state ^= state >> 7;
-	state ^= state << 17;
-	return ((state >> 11) + 0.5) / 9007199254740992.0;
+	return unit_interval(xorshift64(&state));
 }
 
 static double between(double least, double most)
@@ -320,7 +318,7 @@ static void sleep_in(uint32_t function, double ns, int waker,
 		gd_leave(&gd);
 }
 
-/* Time of the function at hand, in which an execution may lose its CPU */
+/* Time of the current function, in which an execution may lose its CPU */
 static void spend(double ns)
 {
 	double next;
@@ -644,7 +642,7 @@ static void right(const char *name)
 	fault.right[fault.rights++] = name;
 }
 
-/* The names that say what the fault is */
+/* The names that identify the fault */
 static void name_right(void)
 {
 	static char function[16];

@@ -108,7 +108,7 @@ static struct thread *idle_helper(void)
 	return NULL;
 }
 
-/* What a thread of the pool does when it has computed, at a time */
+/* The next action of a thread of the pool after computing, at a time */
 static void helper_acts(struct thread *t, uint64_t now)
 {
 	struct thread *of = &thread[t->helps];

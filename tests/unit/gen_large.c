@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "prng.h"
 #include "scenario.h"
 
 #define CPUS 4
@@ -23,13 +24,9 @@ struct read {
 
 static uint64_t state = 88172645463325252ULL;
 
-/* xorshift64 */
 static double rnd(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return ((state >> 11) + 0.5) / 9007199254740992.0;
+	return unit_interval(xorshift64(&state));
 }
 
 static uint64_t duration(bool *slow)

@@ -129,7 +129,7 @@ static struct {
 } opt;
 
 static unsigned int depth;
-static uint64_t load; /* what addresses are higher by than in this process */
+static uint64_t load; /* added to the addresses of this process */
 
 /* A branch that the program has done, and the visit that it ends */
 struct done {
@@ -187,7 +187,7 @@ static uint64_t until_sample(void)
 	return opt.period ? 50000 + below(500) : 40000 + below(20000);
 }
 
-/* What ends the visit that begins, and when */
+/* The branch that ends the visit which begins, and its time */
 static void plan(struct thread *t, uint64_t at)
 {
 	unsigned int f = t->stack[t->len - 1];

@@ -83,16 +83,16 @@ struct connection {
 	unsigned int host; /* of the client */
 	int tid[2];
 	struct io_stream stream;
-	int64_t armed; /* since when the proxy's request waits for what comes */
+	int64_t armed; /* time from which the proxy's request waits for input */
 };
 
-/* What goes into the proxy's next call */
+/* The parts of the proxy's next call */
 struct prepared {
 	bool answers;
 	unsigned int which;
 };
 
-/* What a client has asked */
+/* A client's request */
 struct job {
 	int64_t got; /* by the proxy */
 	unsigned int left; /* requests to the data base */
@@ -113,7 +113,7 @@ struct upstream {
 	bool made;
 };
 
-/* What the proxy can do, from a time on */
+/* Input that the proxy can handle, from a time on */
 struct ready {
 	int64_t at;
 	enum { FROM_CLIENT, FROM_BASE, CONNECTED, WRITABLE, DONE } what;
@@ -214,7 +214,7 @@ static void client_asks(unsigned int i, int64_t at)
 	is_ready(finish + travel(), FROM_CLIENT, i);
 }
 
-/* The data base gets what was sent; returns when the answer is there */
+/* The database receives the request; returns the time at which its response arrives */
 static int64_t base_answers(struct connection *c, int64_t sent)
 {
 	int64_t at = sent + travel(), over;
@@ -461,7 +461,7 @@ static void act_on_answer(struct upstream *u)
 		next = waiting[0];
 		memmove(waiting, waiting + 1, --nr_waiting * sizeof(*waiting));
 	}
-	/* Who waits for the connection may get it before all is done */
+	/* A waiting request may get the connection before all is done */
 	if (next >= 0 && first)
 		loop_asks(next);
 	if (!--j->out) {
@@ -636,7 +636,7 @@ static unsigned int move_due(struct ready *batch, unsigned int n)
 	return n + i;
 }
 
-/* One io_uring_enter, and what it was for */
+/* One io_uring_enter, and the work on its results */
 static void uring_turn(void)
 {
 	struct ready batch[EPOLL_MAX];

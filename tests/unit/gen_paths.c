@@ -47,6 +47,7 @@
 #include <string.h>
 
 #include "graphdat.h"
+#include "prng.h"
 
 #define CPUS 2
 #define THREADS 4
@@ -56,10 +57,7 @@ static uint64_t state = 88172645463325252ULL;
 
 static double rnd(void)
 {
-	state ^= state << 13; /* xorshift64 */
-	state ^= state >> 7;
-	state ^= state << 17;
-	return ((state >> 11) + 0.5) / 9007199254740992.0;
+	return unit_interval(xorshift64(&state));
 }
 
 /* The given time, to 10 % */
@@ -286,7 +284,7 @@ static void sleep_until(const char *kind, uint64_t ns, bool sleeps_off)
 	gd_leave(&gd);
 }
 
-/* What happens before the record of the return is f3's */
+/* Time before the record of the return is f3's */
 static void return_late(bool is_irq)
 {
 	int pid = gd.pid;

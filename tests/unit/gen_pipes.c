@@ -122,7 +122,7 @@ static void move(struct pipe *p, int tid, bool writes, uint64_t len,
 		 (unsigned long long)p->ino);
 }
 
-/* What a program does that knows the size only when it has the header */
+/* Reads of a program that knows the size only after reading the header */
 static int64_t read_parts(struct pipe *p, int tid, uint64_t len, int64_t since,
 			  int64_t at, struct pipe *answer)
 {

@@ -31,7 +31,7 @@ enum {
 static const char *const clients[] = { "php", "cron" };
 static const char *const servers[] = { "postgres", "redis" };
 
-/* What a server does besides: in the order of the steps, without its own socket */
+/* A server's other steps, in their order, without those on its own socket */
 static const struct {
 	unsigned int op, type;
 } works[] = {
@@ -53,7 +53,7 @@ struct event {
 	char name[64];
 };
 
-/* What becomes of a connection */
+/* The traffic on a connection */
 enum mode {
 	CLEAR,
 	PIPELINED,
@@ -72,7 +72,7 @@ struct connection {
 	bool tells_role;
 	bool other_thread; /* of the server */
 	uint64_t at;
-	uint64_t offset[2]; /* of what comes next, to the server and from it */
+	uint64_t offset[2]; /* of the next bytes to the server, and from it */
 	uint32_t isn[2];
 	uint64_t id;
 };
@@ -137,7 +137,7 @@ static struct transfer transfer(struct connection *c, bool from_server,
 			if (!below(2))
 				n = 1 + below(n);
 			start = c->at + 1 + below(1000);
-			/* Who receives waits in its call, now and then for long */
+			/* The receiver waits in its call, now and then for long */
 			finish = start + 1 + below(20000);
 			c->at = finish;
 			if (receives && below(2) && at == from)
@@ -249,7 +249,7 @@ static void request(struct connection *c)
 	c->other_thread = false;
 }
 
-/* Two at a time; the server takes one after the other */
+/* Two at a time; the server serves one after the other */
 static void pipelined(struct connection *c)
 {
 	uint64_t asks[2] = { 1 + below(100), 1 + below(100) },

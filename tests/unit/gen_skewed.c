@@ -143,7 +143,7 @@ static void copy_page(struct td *td, unsigned int cpu, struct tep_handle *tep,
 	}
 }
 
-/* Return: whether there is such a CPU */
+/* Return: whether this CPU exists */
 static bool copy_cpu(struct td *td, unsigned int cpu, struct tep_handle *tep,
 		     const char *in, const struct skew *skew)
 {

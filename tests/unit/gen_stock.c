@@ -92,7 +92,7 @@ static const struct {
 #define FDS 12
 #define TASKS 40
 
-/* Who shares descriptors has the same table */
+/* Threads that share descriptors have the same table */
 struct task {
 	int pid, tgid, table;
 };
@@ -177,7 +177,7 @@ static void new_task(const struct task *parent)
 	td_write(&td, 0, 0, now, &r);
 }
 
-/* A call that another thread's calls may come into */
+/* A call during which another thread's calls may happen */
 static void call(struct task *t)
 {
 	int fd = below(FDS), to = below(FDS);

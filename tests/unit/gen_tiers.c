@@ -36,7 +36,7 @@
 enum { MAP_LIBC = 1, MAP_PROGRAM };
 #define HOSTS 3
 
-/* What the hosts' clocks are ahead */
+/* How far the hosts' clocks are ahead */
 static const uint64_t ahead[HOSTS] = { 0, 7000000000000ull, 3000000000000ull };
 
 static const char *const cmdlines[HOSTS] = { "100 curl\n", "200 app server\n",
@@ -58,10 +58,10 @@ struct event {
 /* A connection from a thread of a host to one of the next host */
 struct connection {
 	unsigned int host;
-	int tid[2]; /* who asks, who answers */
+	int tid[2]; /* of the client, and of the server */
 	unsigned int port;
 	uint32_t isn[2];
-	uint64_t offset[2]; /* of what comes next, from each of them */
+	uint64_t offset[2]; /* of the next bytes from each of them */
 };
 
 struct worker {
@@ -101,7 +101,7 @@ static struct event *add_event(unsigned int host, int tid, unsigned int op,
 	return e;
 }
 
-/* Bytes from a side: who sends, then who receives; both calls take their time */
+/* Bytes from a side: the sender's call, then the receiver's; each has a duration */
 static void transfer(struct worker *w, struct connection *c, bool answer,
 		     uint64_t len, uint64_t receive_from, uint64_t *sent_at,
 		     uint64_t *sent, uint64_t *received)
@@ -307,7 +307,7 @@ static void write_event(struct td *td, unsigned int cpu, const struct event *e)
 		 });
 }
 
-/* What a worker does is the same each time; one host's part of it is written */
+/* A worker does the same each time; one host's part of it is written */
 static void run_worker(struct td *td, unsigned int host, unsigned int number,
 		       uint64_t requests, uint64_t first_seed)
 {

@@ -90,7 +90,7 @@ static void hostile(struct td *td)
 	sc_alarm_event(td, 0, SC_BASE + 30000000000ULL, &a);
 }
 
-/* What a chart recorded of the load: 100 values studied, the others not */
+/* The events that a chart recorded of the load: 100 values studied, the others not */
 static void values(struct td *td, const struct sc_load *load)
 {
 	unsigned int i, n = load->healthy + load->storm;

@@ -18,7 +18,7 @@ enum gd_flags {
 	GD_NMI = 0x40,
 };
 
-/* what is being written; now, cpu, pid and flags are the test's to change */
+/* the file being written; the test may change now, cpu, pid and flags */
 struct gd {
 	struct td *td;
 	uint64_t now;

@@ -80,12 +80,12 @@ const char io_map_format[] =
 /* The stream's range: after the other fields, before the names */
 #define STREAM 120
 
-/* What begins the bytes of a pipe */
+/* The prefix of the bytes of a pipe */
 #define PIPE (1ull << 63)
 #define WRITTEN (1ull << 62)
 
 /**
- * io_op_name - what a call is named
+ * io_op_name - a call's name
  * @op: it
  *
  * Return: its name in the format above.
@@ -206,7 +206,7 @@ void io_write_fault(struct td *td, unsigned int cpu,
 }
 
 /**
- * io_write_stack - write what the number of a stack stands for
+ * io_write_stack - write the frames that a stack's number stands for
  * @td: file, with io_stack_format
  * @cpu: where
  * @time: when, ns
@@ -229,7 +229,7 @@ void io_write_stack(struct td *td, unsigned int cpu, uint64_t time, uint32_t id,
 }
 
 /**
- * io_write_map - write what the number of a file stands for, without a build id
+ * io_write_map - write the file that a number stands for, without a build id
  * @td: file, with io_map_format
  * @cpu: where
  * @time: when, ns

@@ -82,7 +82,7 @@ assert ends("request") == sorted((r["host"], r["host"] + 1, *r["pid"]) for r in 
 assert ends("answer") == sorted((r["host"] + 1, r["host"], *r["pid"][::-1]) for r in requests.values())
 assert all(e["tid"] >= 10000000 for f in flows.values() if f[0]["name"] == "asked" for e in f)
 
-# What other traces have in addition: pipelining, several threads
+# Other traces have, in addition, pipelining and several threads
 slices, flows, *_ = read("requests.chrome")
 assert any(e["args"].get("unclear") for e in slices) and len(flows) > 300
 # Its clients' calls overlap, each of them: slices or asynchronous events

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_ioreq_loops.sh: what an event loop does for others is no step of a waiting request."""
+"""test_ioreq_loops.sh: work of an event loop for other requests is no step of a waiting request."""
 import collections, json
 p = json.load(open("paths.json"))
 waits = collections.Counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_ioreq_failures.sh: after its response a log is written for a request, and nothing is read."""
+"""test_ioreq_failures.sh: after its response a log is written for a request, and no file is read."""
 import json
 
 calls = [e for e in json.load(open("over.chrome"))["traceEvents"] if e.get("cat") == "call"]

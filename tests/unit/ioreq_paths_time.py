@@ -74,7 +74,7 @@ assert sum(p["critical"] for p in result["paths"]) == waited
 # Single requests: the longest ones, with their whole critical path
 longest = sorted((requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots), reverse=True)[:20]
 assert [r["wait"] for r in result["slowest"]] == longest
-# What the clock of app is ahead of that of front, as gen_tiers has it, and the error bound that ioreq prints
+# How far the clock of app is ahead of that of front, as gen_tiers sets it, and the error bound that ioreq prints
 AHEAD = 7_000_000_000_000
 bound, = [h["clock"]["worst"] for h in json.load(open("tiers-clocks.json"))["hosts"] if h["name"] == "app"]
 divided = 0

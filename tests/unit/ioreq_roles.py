@@ -13,7 +13,7 @@ want = {
     # By the end that breaks the silence, though the ports are the other way round
     ("front", "10.0.0.2:40001", ""): (5, 1),
     ("10.0.0.2", "back", "10.0.0.1:50000"): (5, 1),
-    # By nothing but the higher port
+    # Only by the higher port
     ("10.0.0.2", "back", "10.0.0.1:55000"): (5, 1),
 }
 assert got == want, got

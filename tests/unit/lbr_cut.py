@@ -75,7 +75,7 @@ def spread(branches):
         while j < len(times) and times[j] == times[i]:
             j += 1
         until = times[j] if j < len(times) else times[i] + (j - i)
-        # Time in the kernel is not user space's: nothing is moved into it
+        # Time in the kernel is not user space's: no time is moved into it
         until = min(until, times[i] + 2 * (j - i))
         for k in range(i, j):
             branches[k][0] = times[i] + (until - times[i]) * (k - i) / (j - i)

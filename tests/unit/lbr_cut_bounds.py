@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""test_lbrtime_cut.sh: what is reliable is right, and what is attributed by cycles nearly always."""
+"""test_lbrtime_cut.sh: reliable time is right, and time attributed by cycles nearly always."""
 reliable = right = cells = 0
 for line in open("cells"):
     cell, method, told, told_right, sure, sure_right, time = line.rstrip("\n").split("\t")

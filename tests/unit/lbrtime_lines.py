@@ -2,7 +2,7 @@
 # Of test_lbrtime.sh, in its directory of results.
 import random
 random.seed(20261123)
-# main calls A, which calls f, g or h, which call spin: nothing else takes time
+# main calls A, which calls f, g or h, which call spin; all time is in these
 now, ring, due, times = 0, [], 50000, [0]
 text, truth = open("callers.txt", "w"), open("callers.truth", "w")
 def run(ns, place):

@@ -36,7 +36,7 @@ struct mapped {
  * struct process - a process, stopped while it is examined
  * @pid: its id
  * @mem: descriptor of its memory
- * @maps: what it has mapped executable
+ * @maps: its executable mappings
  * @nr: how much that is
  * @version: another number whenever @maps has become another one
  */

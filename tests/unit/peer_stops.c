@@ -161,7 +161,7 @@ static bool goes_further(const struct stack *ours, const struct stack *theirs,
 		       theirs->nr * sizeof(theirs->frames[0]));
 }
 
-/* What was mapped may be unmapped, and another object there, without our knowing */
+/* A mapping may have been replaced by another object's since the last stop */
 static bool refresh_maps(struct process *process)
 {
 	static struct process before;

@@ -11,6 +11,8 @@
 
 #include <check.h>
 
+#include "prng.h"
+
 /* ck_assert() writes to its parent even on success: too slow for inner loops */
 #define expect(cond, ...)                                \
 	do {                                             \
@@ -28,13 +30,9 @@ static inline void rnd_restart(void)
 	seed = SEED;
 }
 
-/* xorshift64* */
 static inline uint64_t rnd(void)
 {
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * 0x2545f4914f6cdd1dULL;
+	return xorshift64_star(&seed);
 }
 
 /* one of 0 to @n - 1 */
@@ -46,7 +44,7 @@ static inline int64_t below(int64_t n)
 /* uniform in (0, 1) */
 static inline double rnd1(void)
 {
-	return ((rnd() >> 11) + 0.5) / 0x1p53;
+	return unit_interval(rnd());
 }
 
 static inline double rnd_normal(void)

@@ -40,7 +40,7 @@ struct rec_event {
 	const char *comm, *next_comm;
 };
 
-/* What the recording lacks, each with a comma before it; and records lost at its end */
+/* The kinds of events that the recording lacks, each after a comma; and records lost at its end */
 extern char rec_lacks[200];
 extern unsigned int rec_dropped;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chart_ref.h"
+#include "prng.h"
 #include "scenario.h"
 
 enum {
@@ -92,7 +93,7 @@ const struct sc_load sc_default_load = {
 	.groups = 20,
 };
 
-/* What was said of a chart, as the kernel remembers it */
+/* The limit event written last for a chart, as the kernel remembers it */
 static struct told {
 	char name[128], types[64];
 	uint64_t center, limit, written;
@@ -340,14 +341,9 @@ void sc_value_event(struct td *td, unsigned int cpu, uint64_t ts,
 	td_write(td, 0, cpu, ts, &r);
 }
 
-/* xorshift64* */
 static double rnd(uint64_t *seed)
 {
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return ((*seed * 0x2545f4914f6cdd1dULL >> 11) + 0.5) /
-	       9007199254740992.0;
+	return unit_interval(xorshift64_star(seed));
 }
 
 static double rnd_normal(uint64_t *seed)

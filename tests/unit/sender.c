@@ -28,9 +28,9 @@ bool large;
 
 /* The network: in a thousand */
 unsigned int loss, doubling, reordering;
-bool deaf; /* the sender sends nothing again */
+bool deaf; /* the sender retransmits no datagram */
 bool hostile; /* and others send as if they were it */
-bool starved; /* often there is no memory */
+bool starved; /* allocations often fail */
 
 /* With a key: numbers in the seals of the sender, as the kernel has them */
 bool keyed;
@@ -229,7 +229,7 @@ static struct {
 } pending[64];
 unsigned int nr_pending;
 
-/* What came from the sender, and what was sent there */
+/* The datagrams from the sender, and those sent to it */
 uint64_t bytes_in, bytes_out;
 
 void arrive(const uint8_t *bytes, size_t len)
@@ -486,7 +486,7 @@ void send_all(unsigned int window)
 	}
 }
 
-/* ---- what became of it ---- */
+/* ---- the resulting files ---- */
 
 char paths[16][DIRECTORY_SIZE + NAME_MAX + 1];
 unsigned int nr_paths;

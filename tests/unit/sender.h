@@ -52,7 +52,7 @@ struct reading {
 	uint64_t missed;
 };
 
-/* All that arrived, and what it was */
+/* A datagram that arrived */
 struct taped {
 	uint8_t bytes[ROOM + TRACECAST_SEAL];
 	size_t len;
@@ -68,9 +68,9 @@ extern uint64_t now;
 extern bool large;
 /* The network: in a thousand */
 extern unsigned int loss, doubling, reordering;
-extern bool deaf; /* the sender sends nothing again */
+extern bool deaf; /* the sender retransmits no datagram */
 extern bool hostile; /* and others send as if they were it */
-extern bool starved; /* often there is no memory */
+extern bool starved; /* allocations often fail */
 /* With a key: numbers in the seals of the sender, as the kernel has them */
 extern bool keyed;
 extern const siphash_key_t key;

@@ -19,7 +19,7 @@ def run(*command):
 
 
 def segment(program):
-    """Offset, address and size of what is executable."""
+    """Offset, address and size of the executable segment."""
     line = next(l.split() for l in run("readelf", "-lW", program).splitlines()
                 if " R E " in l and "LOAD" in l)
     return tuple(int(line[i], 16) for i in (1, 2, 4))

@@ -36,7 +36,7 @@ static inline void setup(struct fixture *f, u32 size, unsigned int nr_keys)
 	struct ctlchart_start *entry = malloc(size * sizeof(*entry));
 
 	ck_assert(bucket && entry);
-	/* what was there before must not matter */
+	/* earlier contents must not matter */
 	memset(bucket, 0xa5, buckets * sizeof(*bucket));
 	memset(entry, 0xa5, size * sizeof(*entry));
 	memset(&f->accounts, 0, sizeof(f->accounts));

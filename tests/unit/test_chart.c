@@ -12,7 +12,7 @@
 #include "suite.h"
 
 #define DATA_SETS 120000
-/* of two times 400 values; the largest there is has 1909 */
+/* of two times 400 values; the largest possible one has 1909 */
 #define ROOM 2048
 #define LOG_ONE (1u << CTLCHART_LOG_SHIFT)
 
@@ -78,7 +78,7 @@ static struct ctlchart_limits estimate(const uint64_t *v, int n, int k,
 	expect(ctlchart_method_valid(&m));
 	expect(ctlchart_method_samples(&m) == (u32)(n * k));
 	expect(used <= ROOM);
-	/* what was there before must not matter */
+	/* earlier contents must not matter */
 	memset(&p, 0xa5, sizeof(p));
 	memset(room, 0xa5, sizeof(room));
 	ctlchart_phase1_start(&p, &m, room);
@@ -280,7 +280,7 @@ START_TEST(hostile_data)
 }
 END_TEST
 
-/* The largest Phase I there is, of the largest values: sums need 81 bits. */
+/* The longest Phase I, with the largest values: sums need 81 bits. */
 START_TEST(largest)
 {
 	struct ctlchart_method m = { .limit = CTLCHART_INDIVIDUALS,
@@ -502,7 +502,7 @@ START_TEST(quantile)
 		expect(above <= count * 0.00135);
 		qsort(v, count, sizeof(*v), ref_compare);
 		expect(l.ucl == v[count - 1 - (int)(count * 0.00135)]);
-		/* what is judged otherwise has no part in it */
+		/* values that are judged otherwise do not contribute to it */
 		m.scale = !m.scale;
 	}
 }
@@ -592,7 +592,7 @@ START_TEST(shape)
 		ck_assert_int_le(wrong_100, cases[c].wrong_100);
 		ck_assert_int_le(wrong_1000, cases[c].wrong_1000);
 	}
-	/* too few values show nothing */
+	/* too few values do not show their shape */
 	ck_assert_int_eq(shape_of(BIMODAL, 45), CTLCHART_SHAPE_PLAIN);
 }
 END_TEST

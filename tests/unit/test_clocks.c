@@ -36,7 +36,7 @@ static s64
 	shortest; /* round trip between the first two hosts, without the service */
 static s64 shortest_wait; /* with it */
 
-/* What a clock shows: it has read whole ns when it is asked */
+/* A host's clock at a time; it counts whole ns */
 static u64 shown(u32 host, s64 time)
 {
 	const struct made_up *m = &made_up[host];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The parts of tools/ctlchart, each against what a test knows by itself. */
+/* The parts of tools/ctlchart, each against results that the test computes itself. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,20 +11,18 @@
 #include <linux/kernel.h>
 
 #include "ctlchart.h"
+#include "prng.h"
 #include "scenario.h"
 #include "suite.h"
 
 #define MSEC 1000000ULL
 #define SEC 1000000000ULL
 
-static u64 seed = 88172645463325252ULL;
+static uint64_t seed = 88172645463325252ULL;
 
 static u64 rnd(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
+	return xorshift64(&seed);
 }
 
 START_TEST(call_defaults)
@@ -492,7 +491,7 @@ START_TEST(series_points)
 }
 END_TEST
 
-/* A million points take no more room than a thousand, and no peak is lost. */
+/* A million points need no more memory than a thousand, and no peak is lost. */
 START_TEST(series_bounded)
 {
 	struct series *s = series_new();

@@ -3,7 +3,7 @@
 # timeout: 300
 # sanitizers: check-full
 #
-# The program ctlchart as a user meets it: help, files that are none, output
+# The program ctlchart as a user meets it: help, files that are not traces, output
 # that cannot be written, colours, damage, completion.
 set -u
 
@@ -16,7 +16,7 @@ block=(-e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector)')
 "$UNIT/gen_tracedat" block block.dat 100 200 >truth || exit 1
 "$UNIT/gen_tracedat" alarm alarm.dat 100 200 >>truth || exit 1
 
-# Reading a file depends on nothing that memory held before, in the libraries neither
+# Reading a file does not depend on earlier contents of memory, in the libraries neither
 case $TOOLS in
 *-san/*) ;;
 *) valgrind -q --trace-children=yes --error-exitcode=99 "$ctlchart" block.dat >out 2>err ||
@@ -36,7 +36,7 @@ for command in "" sim save load; do
 done
 "$ctlchart" --version | grep -qE '^ctlchart \(tracerig\) [0-9]' || wrong "--version"
 
-# --- what is no trace
+# --- files that are not traces
 : >empty.dat
 echo "this is no trace at all" >text.dat
 head -c 5000 alarm.dat >short.dat

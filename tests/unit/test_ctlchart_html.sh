@@ -11,7 +11,7 @@ ctlchart=$TOOLS/ctlchart
 . "$(dirname "$0")/cli.bash"
 block=(-e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, sector)')
 
-# --- what needs no browser
+# --- checks without a browser
 "$UNIT/gen_tracedat" hostile hostile.dat >truth || exit 1
 "$ctlchart" --format=html hostile.dat >alarms.html 2>err || wrong "$(cat err)"
 "$ctlchart" --format=html -e block:block_rq_complete \
@@ -28,7 +28,7 @@ done
 
 # shellcheck source=tests/unit/browser
 . "$TRACERIG_TOP/tests/unit/browser"
-# what the scripts below use of the page
+# the parts of the page that the scripts below use
 prelude='
 	const plot = plots[0], canvas = plot && plot.canvas;
 	const pointer = (type, x, y) => canvas.dispatchEvent(new PointerEvent(type, {
@@ -42,7 +42,7 @@ shows '["block:block_rq_complete","</script><u>-1000"]' reads.html \
 shows '[1,0,0,3]' reads.html \
 	'return [text("tr.alarm").length, document.querySelectorAll("img, u, i").length,
 		document.querySelectorAll("main script").length, document.scripts.length]' "elements"
-# what is not UTF-8 is replaced; the line separator stays
+# bytes that are not UTF-8 are replaced; the line separator stays
 shows '["\"<img src=x onerror=document.title='"'owned'"'>&amp;","k=</script><script>document.title='"'owned'"'</script><!--\\u003c'$'\xe2\x80\xa8''?"]' \
 	alarms.html 'return [text("h2")[0], text("tr.alarm td.w")[0]]' "a chart and keys that are markup"
 
@@ -69,7 +69,7 @@ shows '"none"' page.html \
 	pointer("pointermove", plot.x(a.t), plot.y(a.v));
 	pointer("pointermove", plot.x(a.t), 1);
 	return plot.tip.style.display' "hover over nothing"
-# zoom: the wheel keeps what is under it, a drag shows what it spans
+# zoom: the wheel keeps the time under the pointer, a drag shows the time that it spans
 shows '[true,true,true]' page.html \
 	'const t = plot.atX(400), span = plot.view.x1 - plot.view.x0;
 	canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, cancelable: true,

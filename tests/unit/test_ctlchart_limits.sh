@@ -62,9 +62,9 @@ END
 # --- save, from a kernel
 make_tracefs
 "$ctlchart" save --tracefs=tracefs -o saved 2>err || wrong "save"
-grep -q 'not saved: new of block:block_rq_complete has no limit yet (learning 3 of 100 values)' err || wrong "no word of what is not saved"
+grep -q 'not saved: new of block:block_rq_complete has no limit yet (learning 3 of 100 values)' err || wrong "the chart that is not saved is not reported"
 from="from: Linux $(uname -r) on $(uname -n), "
-grep -c "^$from" saved | grep -qx 2 || wrong "no word of where it comes from"
+grep -c "^$from" saved | grep -qx 2 || wrong "no from: line with the origin"
 grep -v '^from:' saved >got
 cat >wanted <<'END'
 # Limits of control charts, saved by ctlchart(1). "ctlchart load" of this file
@@ -129,7 +129,7 @@ make_tracefs
 [ "$(cat tracefs/events/block/block_rq_complete/ctlchart)" = 'limits center=23400000ns ucl=1500000000ns a->b.c-d_e' ] || wrong "units"
 [ "$(cat tracefs/events/synthetic/lat/ctlchart)" = 'ucl=7 lat.lat' ] || wrong "a number without a unit"
 
-# Nothing is written unless all can be
+# No filter is written unless all can be
 make_tracefs
 { cat saved; printf '%s\n' 'event: block:nosuch' 'chart: x' 'limit: 5 ns' 'filter: ctlchart(a)'; } >partly
 expect 1 '^ctlchart: partly:[0-9]+: this kernel has no event block:nosuch$' load --tracefs=tracefs partly
@@ -224,7 +224,7 @@ for chart in reads 'reads[rwbs=R]'; do
 	[ "$(wc -l <out)" -eq "$([ "$chart" = reads ] && echo 3 || echo 1)" ] || wrong "--chart=$chart"
 	rm -r by-load
 done
-# From a trace: what is shared by name
+# From a trace: limits shared by name
 cat >by.filter <<'END'
 ctlchart(block_bio_queue, dev, sector, learn=0, by=sector, charts=1, rules=all, stale=1h, size=100000)
 END
@@ -304,7 +304,7 @@ printf '%s\n' "$e" "$c" "$l" "$f" "$e" "$c" "$l" >bad
 expect 1 '^ctlchart: bad:5: line 1 has limits of c as well' load -n bad
 expect 1 '^ctlchart: missing: No such file' load missing
 
-# --- save, from a trace: what its alarms tell, and what is learnt from its events
+# --- save, from a trace: the limits in its alarms, and limits learnt from its events
 "$UNIT/gen_tracedat" block block.dat 12000 3000 >truth || exit 1
 limit=$(sed -n 's/^limit=//p' truth)
 "$ctlchart" save "${block[@]}" -o saved block.dat 2>err || wrong "save of a trace"
@@ -312,7 +312,7 @@ awk -v want="$limit" '/^limit:/ { n++; if ($2 < want * 0.999 || $2 > want * 1.00
 	wrong "not the limit $limit"
 grep -qx 'filter: ctlchart(block_bio_queue, dev, sector, name=reads)' saved || wrong "no filter"
 grep -qE '^from: block.dat, [0-9]{4}-' saved || wrong "no from"
-# The desk judges a trace by what was saved as the kernel would
+# The desk judges a trace by the saved limits as the kernel would
 ucl=$(sed -n 's/^limit: \([0-9]*\) ns/\1ns/p' saved)
 want=$("$ctlchart" --format=csv "${block[@]}" block.dat | wc -l)
 got=$("$ctlchart" --format=csv -e block:block_rq_complete -f "ctlchart(block_bio_queue, dev, sector, ucl=$ucl)" block.dat |
@@ -325,11 +325,11 @@ grep -qx "limit: $limit ns" saved || wrong "not the limit $limit of the alarms"
 grep -q '^filter:' saved && wrong "a filter, which the alarms do not contain"
 "$UNIT/gen_tracedat" mixed mixed.dat >truth || exit 1
 "$ctlchart" save mixed.dat >saved 2>err || wrong "save of mixed alarms"
-grep -q 'does not describe the event of named' err || wrong "no word of what is not saved"
+grep -q 'does not describe the event of named' err || wrong "the chart that is not saved is not reported"
 expect 1 'no chart nosuch in it|has no alarm of a chart nosuch' save --chart=nosuch alarm.dat
 "$ctlchart" save -e block:block_rq_complete \
 	-f 'ctlchart(block_bio_queue, dev, sector, samples=100000)' block.dat >out 2>err && wrong "save of no limit"
-grep -q 'no chart in it has a limit$' err || wrong "no word of why nothing is saved"
+grep -q 'no chart in it has a limit$' err || wrong "the reason why no limit is saved is not reported"
 [ ! -s out ] || wrong "a file of no limits"
 
 exit "$failed"

@@ -43,7 +43,7 @@ try() {
 			grep -qE -e "${want#*=}" "$file" || wrong "$variant" "no ${want#*=}"
 		fi
 	done
-	# A failure says so, and nothing else does.
+	# Only a failure says so.
 	if [ "$status" -eq 0 ]; then
 		[ ! -s err ] || wrong "$variant" "messages on stderr"
 	else
@@ -54,7 +54,7 @@ try() {
 others=3
 try none 0 'out=caught 40 of the 40 reads' 'out=usually 10 to 18' '!out=busy' '!out=stood still'
 
-# What ctlchart does wrong
+# Errors of ctlchart
 try missing 1 'err=1 of 40 reads of more than a second are not in the log: the worst of process 1, begun at 0.000 s, .* took 1.500 s$'
 try missing-calm 1 'err=1 of 1 reads of more than a second are not in the log of the healthy load'
 try half-still 1 'err=1 of 41 reads of more than a second are not in the log: '
@@ -68,7 +68,7 @@ try nothing-plain 1 'err=plain ftrace recorded nothing of the storm'
 try nothing 1 'err=nothing of the storm was recorded through the chart' 'err=40 of 40 reads'
 try lost 1 'err=overwritten before they were read'
 
-# What is not its fault
+# Failures that are not ctlchart's
 try unwritten 0
 try stood-still 0 'out=the guest stood still for 2\.[0-9] s' 'out=1 reads took more than a second only because'
 try no-cpu 0 'out=1 reads took more than a second only because' '!out=stood still for'

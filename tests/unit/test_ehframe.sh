@@ -20,7 +20,7 @@ for name in /bin/bash libc.so.6 ld-linux-x86-64.so.2 libcrypto.so.3; do
 done
 [ "$compared" -ge 3 ]
 
-# What is wrong with a file is one line with its place
+# An error in a file is reported in one line with its offset
 if "$gen" -q "$here/test_ehframe.sh" 2>err; then exit 1; fi
 grep -qx "gen_ehframe: $here/test_ehframe.sh:0: not an object for x86-64" err
 if "$gen" -q nothing 2>err; then exit 1; fi

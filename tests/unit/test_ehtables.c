@@ -286,7 +286,7 @@ START_TEST(expressions)
 			      0x41, 0x0f, 6, 0x77, 0x90, 1, 0x06, 0x23,
 			      8, /* 2: *(rsp+144)+8 */
 			      0x41, 0x0f, 2, 0x7a, 0x70, /* 3: r10-16 */
-			      0x41, 0x0f, 1, 0x30, /* 4: what is that? */
+			      0x41, 0x0f, 1, 0x30, /* 4: lit0, no address */
 			      0x41, 0x0c, 7, 8, /* 5 */
 			      0x16, 3, 1, 0x30));
 
@@ -324,7 +324,7 @@ START_TEST(what_cannot_be_represented)
 	expect_cfa(t, 0, USTACK_REG, USTACK_RSP, 8, 0);
 	expect_cfa(t, 1, USTACK_ODD, 0, 0, 0);
 	ehframe_free(t);
-	/* Nine states, where there is room for eight */
+	/* Nine states; the maximum is eight */
 	t = one("zR", PROGRAM(0x41, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a,
 			      0x0a, 0x41, 0x0a, 0x41));
 	expect_cfa(t, 1, USTACK_REG, USTACK_RSP, 8, 0);
@@ -632,7 +632,7 @@ START_TEST(hostile_files_are_bounded)
 }
 END_TEST
 
-/* Any bytes: what comes of it is in order, and can be walked with */
+/* Any bytes: the resulting table is in order, and can be used to unwind */
 START_TEST(damage_does_no_harm)
 {
 	struct ustack_table *table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whatever becomes of the child, the user gets a result or one line. */
+/* However the child ends, the user gets a result or one line. */
 #include <check.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -220,7 +220,7 @@ START_TEST(no_keys_collide)
 }
 END_TEST
 
-/* Nothing that a sanitizer does at exit can take the line away */
+/* So that the line is not lost when a sanitizer ends the process */
 static __attribute__((noreturn)) void print_hashes(void)
 {
 	printf("%llx %llx\n", hash_u64(1), hash_string("1"));

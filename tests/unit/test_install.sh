@@ -24,7 +24,7 @@ cd_files() { # DIRECTORY
 	(cd "$1" && find . ! -type d | sed 's|^\./||' | sort)
 }
 
-# The tools' own main functions, not what the Makefile takes for a tool
+# The tools' own main functions, not the Makefile's list of tools
 tools=$(grep -lE '^int main\(' "$top"/tools/*/*.c | xargs -n 1 dirname | xargs -n 1 basename | sort -u)
 [ -n "$tools" ] || wrong "the tree has no tool"
 for tool in $tools; do

@@ -78,7 +78,7 @@ listed schedz stat blocks.dat
 listed ctlchart -e block:block_rq_complete -f "$filter" block.dat
 listed ioreq clients.dat servers.dat
 
-# What schedz expands is the instance's, in the main instance of the result
+# schedz expands the instance's events, into the main instance of the result
 "$TOOLS/schedz" expand -o main.dat main/blocks.dat || wrong "expand"
 "$TOOLS/schedz" expand -o instance.dat --instance=disk instance/blocks.dat || wrong "expand --instance"
 cmp main.dat instance.dat || wrong "expand: not the same with --instance"

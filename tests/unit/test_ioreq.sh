@@ -72,7 +72,7 @@ grep -q '^pending calls$' out || wrong "text has no pending calls"
 "$ioreq" -o out.txt a.dat >empty 2>err || wrong "-o fails"
 cmp out out.txt || wrong "-o differs"
 
-# --- what was recorded into an instance
+# --- events that were recorded into an instance
 "$UNIT/gen_iosys" instance.dat 100 1 web >instance.truth || exit 1
 "$ioreq" instance.dat >out 2>err && wrong "a trace with nothing but an instance does not fail"
 grep -qx 'ioreq: instance.dat: only the main instance is read; --instance chooses another: web' err ||
@@ -173,7 +173,7 @@ for ((i = 0; i < 60; i++)); do
 done
 python3 "$TRACERIG_TOP/tests/unit/ioreq_host_damaged.py" || wrong "damage to one host is not reported, or changes the others"
 
-# --- damage: a result or one line, whatever it is
+# --- any damage: a result or one line
 # (libraries leak when a format is damaged)
 printf 'leak:libtraceevent\nleak:libtracecmd\n' >leaks
 export LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0

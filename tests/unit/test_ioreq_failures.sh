@@ -117,7 +117,7 @@ grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "a connection is rep
 [ ! -s err ] || wrong "messages about late bytes"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_late.py" || wrong "bytes of a request that are received after its response"
 
-# --- a log is written after the response, and nothing is read
+# --- a log is written after the response, and no file is read
 "$UNIT/gen_failures" over.dat over || exit 1
 "$ioreq" --format=chrome over.dat >over.chrome 2>err || wrong "chrome of requests that are over fails"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_over.py" || wrong "calls after the response"

@@ -101,7 +101,7 @@ struct example {
 	u8 data[24];
 };
 
-/* By hand, from what lbrpack.c says */
+/* By hand, from the format that lbrpack.c documents */
 static const struct example examples[] = {
 	{ "none", 42, LBRPROF_TO, {}, 0, 0, {} },
 	{ "ip itself", TEXT, 0, { { .from = TEXT } }, 1, 2, { 0, 0 } },
@@ -270,7 +270,7 @@ START_TEST(nonsense_is_refused)
 }
 END_TEST
 
-/* Whatever is taken can be packed again, and is the same then */
+/* Accepted bytes can be packed again, with the same result */
 START_TEST(any_bytes_do_no_harm)
 {
 	struct lbrprof_branch out[33], again[33];

@@ -33,7 +33,7 @@ static enum mesi_event store_of(unsigned int cpu, uint64_t address)
 	return mesi_access(&mesi, cpu, &stores, address, true);
 }
 
-/* What a read-modify-write did, if it did one thing */
+/* The effect of a read-modify-write, if it had exactly one */
 static enum mesi_event add_of(unsigned int cpu, uint64_t address)
 {
 	enum mesi_event load = mesi_access(&mesi, cpu, &adds, address, false);
@@ -177,7 +177,7 @@ START_TEST(counts)
 	mesi_clear_counts(&mesi);
 	ck_assert_uint_eq(line->moved, 0);
 	ck_assert_uint_eq(line->upgraded, 0);
-	/* Who holds it stays */
+	/* The line's holder stays */
 	is(0, MESI_MODIFIED);
 	ck_assert_int_eq(load_of(1, LINE), MESI_MOVED);
 	mesi_clear(&mesi);
@@ -193,7 +193,7 @@ START_TEST(full)
 	while (store_of(0, LINE + 64 * room) == MESI_COLD)
 		room++;
 	ck_assert_uint_eq(room, 1024 / 4 * 3);
-	/* What is there is known still */
+	/* The cached lines are still known */
 	for (i = 0; i < room; i++)
 		ck_assert_int_eq(store_of(1, LINE + 64 * i), MESI_MOVED);
 	for (i = room; i < room + 100; i++)

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The parts of pathdiff that can be compared with something simpler. */
 #include <check.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathdiff.h"
+#include "prng.h"
 #include "suite.h"
 
-static u64 state = 88172645463325252ULL;
+static uint64_t state = 88172645463325252ULL;
 
 static u32 rnd(u32 below)
 {
-	state ^= state << 13; /* xorshift64 */
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 11) % below;
+	return (xorshift64(&state) >> 11) % below;
 }
 
 /* The table of the paper, 3.3.1, two rows of it at a time */
@@ -274,7 +273,7 @@ START_TEST(limit_floor)
 	ck_assert_uint_eq(l.nr[1], 0);
 	limit_of(&l, base, 1500, trace, 1500, 0, 0.02);
 	ck_assert_uint_ge(l.nr[1], 300);
-	/* what the user says is slow is slow */
+	/* executions above the user's limit are slow */
 	limit_of(&l, base, 1500, trace, 1500, 10250, 0.1);
 	ck_assert(!l.floored && !l.healthy);
 	ck_assert_uint_eq(l.nr[1], 500);
@@ -298,7 +297,7 @@ START_TEST(limit_outliers)
 	ck_assert_uint_eq(l.set_aside, 2);
 	ck_assert_uint_eq(l.nr[1], 10);
 	ck_assert(!l.healthy && !l.is_far);
-	/* outliers as rare as there are no fault */
+	/* outliers as rare as in the baseline are not a fault */
 	limit_of(&l, base, 1554, base, 1554, 0, 0.1);
 	ck_assert(l.healthy);
 	for (i = 0; i < 1554; i++)
@@ -306,7 +305,7 @@ START_TEST(limit_outliers)
 	trace[9] = trace[700] = trace[1500] = 123000000000ULL;
 	limit_of(&l, base, 1554, trace, 1554, 0, 0.1);
 	ck_assert(l.healthy);
-	/* what is slow more often is part of the load; but the limit is not a good one */
+	/* slow executions that are more frequent are part of the load; but the limit is too low */
 	for (i = 5; i < 1554; i += 12)
 		base[i] = 40000000;
 	limit_of(&l, base, 1554, trace, 1554, 0, 0.1);

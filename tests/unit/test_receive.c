@@ -43,7 +43,7 @@ START_TEST(everything_arrives)
 }
 END_TEST
 
-/* The sender sends again what there was no memory for */
+/* The sender retransmits the datagrams for which the collector had no memory */
 START_TEST(nothing_is_lost_without_memory)
 {
 	struct collector_ledger l;
@@ -192,7 +192,7 @@ START_TEST(a_key_is_missed)
 }
 END_TEST
 
-/* What was sent once, sent again by others, from elsewhere */
+/* Datagrams of the sender, sent again by other programs from other addresses */
 static void play_tape(void)
 {
 	in_port_t port = sender.sin_port;
@@ -211,7 +211,7 @@ static void play_tape(void)
 	sender.sin_port = port;
 }
 
-/* Neither the collector that had it nor its successor takes it again */
+/* Neither the collector that had it nor its successor accepts it again */
 START_TEST(repeated_datagrams_are_refused)
 {
 	struct collector_ledger l, m;
@@ -331,7 +331,7 @@ START_TEST(losses_are_counted)
 	get_ledger(&l);
 	ck_assert_uint_gt(l.awaited, 0);
 	loss = 0;
-	/* What is still missing when the session is over is lost */
+	/* Datagrams that are still missing at the end of the session are lost */
 	reordering = 0;
 	send_beat(TRACECAST_OVER);
 	for (i = 0; i < 200; i++) {
@@ -347,14 +347,14 @@ START_TEST(losses_are_counted)
 	read_all(r);
 	ck_assert_uint_eq(r[0].records + r[1].records, l.delivered);
 	ck_assert_uint_eq(l.generated - l.delivered, l.ring_lost + l.wire_lost);
-	/* What still arrives then is not counted for another session */
+	/* Datagrams that arrive later are not counted for another session */
 	send_beat(TRACECAST_OVER);
 	check_printed("\nignored: 0 foreign datagrams\nlate: 1 ");
 	finish();
 }
 END_TEST
 
-/* What the file of the ledger says */
+/* The value in the ledger's file */
 static uint64_t in_file(const char *key)
 {
 	struct json_object *o = json_object_from_file(ledger_path()), *value;
@@ -380,7 +380,7 @@ static const struct {
 };
 
 /* The sender waits for no answer: it sends everything twice, then the number of records */
-START_TEST(a_panic_is_told)
+START_TEST(a_panic_is_reported)
 {
 	struct collector_ledger l;
 	struct reading r[CPUS];
@@ -442,7 +442,7 @@ START_TEST(a_panic_is_told)
 }
 END_TEST
 
-/* A collector that starts late has what the sender still has */
+/* A collector that starts late gets the records that the sender still has */
 START_TEST(another_collector_goes_on)
 {
 	struct collector_ledger l, m;
@@ -468,7 +468,7 @@ START_TEST(another_collector_goes_on)
 	get_ledger(&m);
 	read_all(r);
 	ck_assert_uint_eq(nr_paths, 2);
-	/* It knows what there was before, and what is lost is lost for good */
+	/* It knows the number of earlier records; lost ones stay lost */
 	ck_assert_uint_eq(l.earlier, 0);
 	ck_assert_uint_eq(m.generated, made());
 	ck_assert_uint_eq(m.earlier, l.delivered);
@@ -543,7 +543,7 @@ START_TEST(a_full_disk_is_waited_for)
 	signal(SIGXFSZ, SIG_IGN);
 	loss = 20;
 	begin(false);
-	/* Room for the head and nothing else: not even the places of the CPUs */
+	/* Room for the file's header only: not even for the offsets of the CPUs */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	for (i = 0; i < 2000; i++) {
 		unsigned int cpu = i % CPUS;
@@ -565,8 +565,8 @@ START_TEST(a_full_disk_is_waited_for)
 }
 END_TEST
 
-/* What never got into the file is not delivered, whenever the collector ends */
-START_TEST(a_full_disk_has_no_more_than_is_told)
+/* Records that are not in the file are not delivered, whenever the collector ends */
+START_TEST(a_full_disk_has_no_more_than_is_reported)
 {
 	struct rlimit limit = { 300000, RLIM_INFINITY };
 	struct collector_ledger l, m;
@@ -620,7 +620,7 @@ START_TEST(answers_are_no_larger)
 	loss = 0;
 	while (nr_pending)
 		release_one(0);
-	/* Much is missing: what was sent from here earns the other address nothing */
+	/* Much is missing: datagrams from this address do not count for the other one */
 	sender.sin_port = htons(1);
 	bytes_in = bytes_out = 0;
 	send_beat(TRACECAST_GOES_ON);
@@ -667,7 +667,7 @@ START_TEST(old_sessions_are_forgotten)
 }
 END_TEST
 
-/* Damaged ones among the good ones: nothing worse than a count comes of it */
+/* Damaged datagrams among good ones: they are counted, and nothing else changes */
 START_TEST(hostile_datagrams_do_no_harm)
 {
 	struct collector_ledger l;
@@ -749,14 +749,14 @@ int main(void)
 	tcase_add_test(t, parts_wait_for_memory);
 	tcase_add_test(t, memory_runs_out);
 	tcase_add_loop_test(t, losses_are_counted, 0, 4);
-	tcase_add_loop_test(t, a_panic_is_told, 0,
+	tcase_add_loop_test(t, a_panic_is_reported, 0,
 			    sizeof(panics) / sizeof(*panics));
 	tcase_add_test(t, another_collector_goes_on);
 	tcase_add_test(t, formats_come_before_records);
 	tcase_add_test(t, files_are_rotated);
 	tcase_add_test(t, a_full_disk_is_waited_for);
 	tcase_add_test(t, answers_are_no_larger);
-	tcase_add_test(t, a_full_disk_has_no_more_than_is_told);
+	tcase_add_test(t, a_full_disk_has_no_more_than_is_reported);
 	tcase_add_test(t, old_sessions_are_forgotten);
 	tcase_add_loop_test(t, hostile_datagrams_do_no_harm, 0, 4);
 	suite_add_tcase(s, t);

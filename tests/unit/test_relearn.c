@@ -174,7 +174,7 @@ START_TEST(failure)
 }
 END_TEST
 
-/* Learning a thousand times from what the last limit let through */
+/* Learning a thousand times from the values below the previous limit */
 START_TEST(steady)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ctlchart: its reports, what it says about mistakes, and keys in words */
+/* ctlchart: reports, error messages, and keys as text */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ START_TEST(csv)
 }
 END_TEST
 
-/* Triangles of the picture: as many as there are alarms far apart */
+/* Triangles of the picture: one for each alarm that is far from others */
 START_TEST(svg)
 {
 	unsigned int i, triangles = 0;
@@ -79,7 +79,7 @@ START_TEST(svg)
 	ck_assert_int_eq(strncmp(output, "<svg ", 5), 0);
 	ck_assert_str_eq(output + strlen(output) - 7, "</svg>\n");
 	s = strstr(output, "<path class=\"alarm\" d=\"M84");
-	ck_assert_ptr_null(s); /* nothing at the left end */
+	ck_assert_ptr_null(s); /* the left end is empty */
 	for (s = output; (s = strstr(s, "l4 7h-8z")) != NULL; s++)
 		triangles++;
 	ck_assert_uint_eq(triangles, 10 + 1); /* and the legend's */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which values are used for learning: spread over the time, at any rate. */
+/* The values that are used for learning are spread over the time, at any rate. */
 #include <check.h>
 
 #include <linux/kernel.h>

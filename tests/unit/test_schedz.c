@@ -39,7 +39,7 @@ static uint64_t below(uint64_t n)
 	return rnd() % n;
 }
 
-/* ---- a stream, its blocks, and what comes out of them ---- */
+/* ---- a stream, its blocks, and the events decoded from them ---- */
 
 struct stream {
 	struct schedz_event *in;
@@ -422,7 +422,7 @@ START_TEST(monotonous)
 }
 END_TEST
 
-/* What a switch takes of the tap's memory, at the edges between one and two words */
+/* The tap's memory for a switch, at the boundaries between one and two words */
 START_TEST(words)
 {
 	static const struct {
@@ -492,7 +492,7 @@ START_TEST(lost)
 }
 END_TEST
 
-/* A queue without room takes nothing, and the event comes out whole later */
+/* A full queue stores no part of an event; later the event is encoded whole */
 START_TEST(full_queue)
 {
 	u32 small[SCHEDZ_QUEUE_MIN];
@@ -526,13 +526,13 @@ START_TEST(full_queue)
 }
 END_TEST
 
-/* ---- what is no block, or no longer one ---- */
+/* ---- bytes that are not a block, and damaged blocks ---- */
 
 static void ignore(const struct schedz_event *event, void *arg)
 {
 	size_t *events = arg;
 
-	/* What there is may be used */
+	/* All members of a decoded event are valid */
 	expect(event->kind < SCHEDZ_KINDS);
 	expect(event->filename_len <= SCHEDZ_FILENAME_MAX);
 	if (event->kind == SCHEDZ_EXEC)
@@ -541,7 +541,7 @@ static void ignore(const struct schedz_event *event, void *arg)
 	++*events;
 }
 
-/* In memory of exactly its size, so that sanitizers see what is beyond it */
+/* In memory of exactly its size, so that sanitizers find accesses beyond it */
 static enum schedz_error try(const uint8_t *block, size_t len)
 {
 	uint8_t *copy = malloc(len ? len : 1);
@@ -608,7 +608,7 @@ START_TEST(sealed)
 			block[6 + below(below(2) ? 40 : len - 6)] = rnd();
 		if (!below(4))
 			len = SCHEDZ_HEADER + below(len - SCHEDZ_HEADER);
-		/* A front as long as there is room for */
+		/* The longest possible front */
 		if (!below(2))
 			put_unaligned_le16(below(len - SCHEDZ_HEADER + 1),
 					   block + 6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ctlchart sim: what other options would have given */
+/* ctlchart sim: the results that other options would have had */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ START_TEST(values_missed)
 }
 END_TEST
 
-/* Lost ones are counted, and nothing waits for them for ever */
+/* Lost alarms are counted, and ctlchart does not wait for them forever */
 START_TEST(values_lost)
 {
 	int ms = 0, i;
@@ -146,7 +146,7 @@ START_TEST(values_lost)
 }
 END_TEST
 
-/* A chart for each value of a field: the kernel says which; rate= is for all */
+/* A chart for each value of a field, as the kernel reports; rate= is for all together */
 START_TEST(values_by)
 {
 	static const int phase1[] = { 90,  95,	100, 105, 110,
@@ -217,7 +217,7 @@ END_TEST
 #define BIO_QUEUE_BYTES (56 + 4)
 #define RQ_COMPLETE_BYTES (52 + 4)
 
-/* Each of the loads as one setting: what it says is the truth */
+/* Each of the loads with one setting: its result is the true one */
 START_TEST(sim_load)
 {
 	const struct sc_load *load = &traces_load[_i].load;
@@ -328,7 +328,7 @@ START_TEST(sim_grid)
 }
 END_TEST
 
-/* The settings are what the grids say, in their order. */
+/* The settings are those of the grids, in their order. */
 START_TEST(sim_settings)
 {
 	static const char *const want[][2] = {

@@ -174,7 +174,7 @@ START_TEST(dup_last)
 }
 END_TEST
 
-/* A full table with nothing stale turns new ones away; the old ones stay */
+/* A full table without stale starts refuses new ones; the old ones stay */
 START_TEST(full_refuses)
 {
 	struct fixture f;
@@ -187,14 +187,14 @@ START_TEST(full_refuses)
 	ck_account(&f, evicted, 0);
 	for (i = 1; i <= 150; i++)
 		ck_assert_uint_eq(remove_start(&f, i), i <= 100 ? i : 0);
-	/* what is as old as stale= is not above it */
+	/* a start exactly as old as stale= is not stale */
 	for (i = 0; i < 100; i++)
 		put_at(&f, i, 1000, 10, false);
 	put_at(&f, 500, 1010, 10, false);
 	ck_account(&f, refused, 51);
 	put_at(&f, 501, 1011, 10, false);
 	ck_account(&f, evicted, 1);
-	/* a clock that went back makes nothing stale */
+	/* a clock that went back makes no start stale */
 	put_at(&f, 502, 5, 10, false);
 	ck_account(&f, refused, 52);
 	teardown(&f);
@@ -262,7 +262,7 @@ START_TEST(stale_gives_way)
 
 	setup(&f, 64, 1);
 	f.table.bucket_mask = 0;
-	/* alone, a stale one is what there is */
+	/* a stale start that is the only one is used */
 	put(&f, 1, 10);
 	ck_assert_uint_eq(remove_at(&f, 1, 1000, 100), 10);
 	ck_account(&f, evicted, 0);
@@ -283,7 +283,7 @@ START_TEST(stale_gives_way)
 	put(&f, 3, 22);
 	ck_assert_uint_eq(remove_at(&f, 3, 1000, 100), 22);
 	ck_account(&f, evicted, 4);
-	/* the other key was not touched, and goes by the same rule */
+	/* the other key was not touched, and follows the same rule */
 	ck_assert_uint_eq(remove_at(&f, 2, 1000, 100), 952);
 	ck_account(&f, evicted, 5);
 	ck_assert_uint_eq(in_flight(&f), 0);
@@ -389,7 +389,7 @@ START_TEST(overdue)
 }
 END_TEST
 
-/* Who holds the lock already does not wait for it; an NMI does not for long */
+/* The holder of the lock does not wait for it again; an NMI waits only briefly */
 START_TEST(locked)
 {
 	struct ctlchart_lock *lock;
@@ -433,7 +433,7 @@ START_TEST(locked)
 	f.who.nmi = 1;
 	under_lock(2, ck_assert(!remove_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 2);
-	/* a stale one behind a lock is not evicted, so the table stays full */
+	/* a stale start in a locked bucket is not evicted, so the table stays full */
 	start.time = 1000000;
 	under_lock(2, ctlchart_table_put(&f.table, f.who, &start, 1, false));
 	ck_account(&f, refused, 1);

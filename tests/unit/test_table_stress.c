@@ -10,11 +10,12 @@
 #include <unistd.h>
 #include <valgrind/valgrind.h>
 
+#include "prng.h"
 #include "table_fixture.h"
 
 /*
  * The stress. Threads stand for CPUs, signals for NMIs on them. Every start
- * has a number of its own, in its time; what became of it is kept apart.
+ * has a number of its own, as its time; its fate is recorded separately.
  */
 #define THREADS 4
 #define SOURCES (2 * THREADS) /* each thread, and the signals that it gets */
@@ -31,9 +32,9 @@ struct source {
 	struct stress *s;
 	struct ctlchart_accounts accounts;
 	struct ctlchart_who who;
-	u64 seed;
+	uint64_t seed;
 	u64 next; /* number of its next start */
-	/* last number that came of each source, by key: they come in order */
+	/* the last number of each source, by key: numbers arrive in order */
 	u64 last[SHARED_KEYS][SOURCES];
 };
 
@@ -48,14 +49,6 @@ struct stress {
 };
 
 static __thread struct source *my_nmi;
-
-static u64 rnd(u64 *seed)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return *seed * 0x2545f4914f6cdd1dULL;
-}
 
 /* Numbers: source in the low bits, so that they grow with time */
 static unsigned int source_of(u64 number)
@@ -129,14 +122,15 @@ static void on_signal(int sig)
 	(void)sig;
 	if (!my_nmi)
 		return;
-	stress_put(my_nmi, rnd(&my_nmi->seed) % SHARED_KEYS);
-	stress_shared(my_nmi, rnd(&my_nmi->seed) % SHARED_KEYS);
+	stress_put(my_nmi, xorshift64_star(&my_nmi->seed) % SHARED_KEYS);
+	stress_shared(my_nmi, xorshift64_star(&my_nmi->seed) % SHARED_KEYS);
 }
 
 /* A key that only this thread uses, several times at once */
 static void stress_private(struct source *me, u64 key)
 {
-	u64 count = 1 + rnd(&me->seed) % 8, first = me->next, i, n = 0;
+	u64 count = 1 + xorshift64_star(&me->seed) % 8;
+	u64 first = me->next, i, n = 0;
 	bool in[8];
 
 	for (i = 0; i < count; i++)
@@ -164,12 +158,13 @@ static void *stress_thread(void *arg)
 	while (me->next < round_size * SOURCES) {
 		if (!s->replace && s->stale == NEVER && !(++i % 8)) {
 			stress_private(me, 1000 + source_of(me->next) * 100 +
-						   rnd(&me->seed) % 100);
+						   xorshift64_star(&me->seed) %
+							   100);
 			continue;
 		}
-		stress_put(me, rnd(&me->seed) % SHARED_KEYS);
+		stress_put(me, xorshift64_star(&me->seed) % SHARED_KEYS);
 		/* not always the same */
-		key = rnd(&me->seed);
+		key = xorshift64_star(&me->seed);
 		if (key & 0xf00)
 			stress_shared(me, key % SHARED_KEYS);
 		if ((key & seldom) == 0)
@@ -207,7 +202,7 @@ static void disturb(struct stress *s, pthread_t *thread)
 	__atomic_add_fetch(&s->done, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What the fates say must be what the accounts say */
+/* The accounts must agree with the recorded fates */
 static void check_fates(struct stress *s, struct ctlchart_accounts *sum)
 {
 	u64 count[REFUSED + 1] = { 0 }, i;

@@ -435,11 +435,11 @@ START_TEST(missed)
 	ck_assert_uint_eq(rig_missed(probes, profile, "tracerig_1", "f_return"),
 			  UINT64_MAX);
 	ck_assert_uint_eq(rig_missed(probes, profile, "a", "f_entry"), 12);
-	/* None of this name, though it begins or ends like it; only in the arguments */
+	/* No probe has this name, which is only part of one, or in the arguments */
 	ck_assert_uint_eq(rig_missed(probes, profile, "tracerig_1", "f"), 0);
 	ck_assert_uint_eq(rig_missed(probes, profile, "rig_1", "f_entry"), 0);
 	ck_assert_uint_eq(rig_missed(probes, profile, "b", "c"), 0);
-	/* A probe that has come between the two readings */
+	/* A probe that was added between the two readings */
 	ck_assert_uint_eq(rig_missed(probes, strchr(profile, '\n'),
 				     "tracerig_1", "f_entry"),
 			  0);
@@ -539,7 +539,7 @@ static bool has_copy(const char *dir, s32 tgid)
 	return has;
 }
 
-/* What is too large with the maps before it is left out; smaller ones after it are not */
+/* A map that exceeds the room with those before it is skipped; smaller ones after it are not */
 START_TEST(large_maps)
 {
 	static const off_t sizes[MAPS] = { 1 << 20, JITMAPS_READ, 100,
@@ -571,7 +571,7 @@ START_TEST(large_maps)
 }
 END_TEST
 
-/* An address takes room once, however many stacks have it */
+/* An address is stored once, however many stacks have it */
 START_TEST(same_addresses)
 {
 	static const u64 addr[] = { 5, 7, 5, 6 };
@@ -585,7 +585,7 @@ START_TEST(same_addresses)
 	ck_assert_uint_eq(j.nr, 2);
 	ck_assert_uint_eq(j.process[0].nr, 3);
 	ck_assert_uint_eq(j.process[1].nr, 2);
-	/* As many as there is room for */
+	/* Until no room is left */
 	for (i = 0; i < JITMAPS_ADDRESSES - 5; i++) {
 		u64 other = 1000 + i;
 

@@ -40,7 +40,7 @@ START_TEST(alike)
 	snprintf(a.keys, sizeof(a.keys), "%s", groups[_i].keys);
 	group_of(&a, got, sizeof(got));
 	ck_assert_str_eq(got, groups[_i].want);
-	/* It never leaves its room */
+	/* It never writes beyond its buffer */
 	memset(got, 'x', sizeof(got));
 	group_of(&a, got, 5);
 	ck_assert_uint_lt(strlen(got), 5);
@@ -54,7 +54,7 @@ START_TEST(wants)
 	unsigned int i;
 
 	ck_assert(store_wants(&g, 50));
-	/* What the watch does when the case is there */
+	/* The watch does this when it has written the case */
 	g.first = g.worst = 1;
 	g.value = 50;
 	ck_assert(!store_wants(&g, 50));
@@ -85,7 +85,7 @@ START_TEST(many_groups)
 }
 END_TEST
 
-/* The first one that is there: --keep may have removed the first of all */
+/* The first case that still exists: --keep may have removed earlier ones */
 START_TEST(first)
 {
 	static char reader[] = "disk reader", writer[] = "disk writer";
@@ -254,7 +254,7 @@ static int by_ratio(const void *a, const void *b)
 	return p > q ? -1 : p < q;
 }
 
-/* The worst are listed, in any order of arrival; all numbers are different */
+/* The worst alarms are listed, in any order of arrival; all values are different */
 START_TEST(worst)
 {
 	const size_t n = 10 * ALARMS_MAX;

@@ -104,7 +104,7 @@ START_TEST(alarms)
 }
 END_TEST
 
-/* What the desk says of a plain trace is what the kernel's alarms say. */
+/* For a plain trace the desk reports the same alarms as the kernel. */
 START_TEST(two_charts)
 {
 	const struct sc_alarm_event a = {
@@ -331,7 +331,7 @@ START_TEST(field)
 }
 END_TEST
 
-/* A tenth of the values is of another kind, and the report says so. */
+/* A tenth of the values differs in kind, and the report says so. */
 START_TEST(shape)
 {
 	char *text;
@@ -511,7 +511,7 @@ START_TEST(overdue)
 	complete_bio(500, 1, 16);
 	complete_bio(1500, 1, 24); /* only its time counts */
 	complete_bio(3000, 1, 24);
-	complete_bio(4000, 1, 8); /* comes in the end */
+	complete_bio(4000, 1, 8); /* completes at the end */
 	report(BLOCK
 	       "'ctlchart(block_bio_queue, dev, sector, ucl=10s, overdue=1s)'");
 	ck_assert_uint_eq(uint_at(chart(0), "overdue"), 1);

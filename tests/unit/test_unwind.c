@@ -21,7 +21,7 @@ static int find(void *arg, u64 address, struct ustack_code *code)
 
 	(void)arg;
 	finds++;
-	/* Code with a table, some without, and some whose table is to come */
+	/* Code with a table, without one, and with one that is added later */
 	code->size = 0x1000;
 	code->start = address & ~0xfffULL;
 	switch (code->start) {
@@ -238,7 +238,7 @@ static u32 without_near(struct ustack_table *table)
 	return nr;
 }
 
-/* The short way comes to where the long one does, and reads what it reads */
+/* The fast path finds the same frame as the slow one, and reads the same memory */
 START_TEST(the_short_way)
 {
 	const struct ustack_table *near;
@@ -275,7 +275,7 @@ START_TEST(the_short_way)
 }
 END_TEST
 
-/* Whatever memory and registers are, it comes to an end */
+/* With any memory and registers, unwinding ends */
 START_TEST(any_stack_ends)
 {
 	struct ustack_regs regs;

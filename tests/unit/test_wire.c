@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tracecast's datagrams: records come out as they went in, whatever they are;
+ * tracecast's datagrams: any records are decoded as they were encoded;
  * headers are the bytes that the documentation says; damage does no harm.
  */
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static int unpack(bool quick, const u8 *from, size_t len, u64 time,
 
 #define DATAGRAMS 50
 
-/* One datagram of made-up records, and what comes out of it */
+/* One datagram of made-up records, and the records decoded from it */
 static void check_datagram(void)
 {
 	static struct record records[5000];
@@ -253,7 +253,7 @@ START_TEST(the_tag_is_siphash)
 }
 END_TEST
 
-/* What has a seal, any other byte or key gives away */
+/* A seal fails with any changed byte, and with another key */
 START_TEST(seals_are_of_who_has_the_key)
 {
 	const siphash_key_t key = { { 1, 2 } }, other = { { 1, 3 } };
@@ -290,7 +290,7 @@ START_TEST(seals_are_of_who_has_the_key)
 }
 END_TEST
 
-/* What came before costs its place among the last 32, not its bytes */
+/* A value that came before costs its position among the last 32, not its bytes */
 START_TEST(values_that_came_before_are_short)
 {
 	static struct tracecast_packer packer;
@@ -312,7 +312,7 @@ START_TEST(values_that_came_before_are_short)
 }
 END_TEST
 
-/* What follows another word as it did before, in few bits */
+/* A word that follows another one as before costs few bits */
 START_TEST(words_that_are_guessed_are_short)
 {
 	static struct tracecast_packer packer;
@@ -335,7 +335,7 @@ START_TEST(words_that_are_guessed_are_short)
 }
 END_TEST
 
-/* Any bytes, and good ones with some changed: nothing outside is touched */
+/* Any bytes, and valid ones with some changed: no memory outside is accessed */
 START_TEST(damage_does_no_harm)
 {
 	static struct tracecast_packer packer;
