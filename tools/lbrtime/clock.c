@@ -26,8 +26,15 @@
  * clock is rejected then. lbrprof's own interrupt is short: for its samples, the clock
  * is the largest number of cycles that an interval has in its time.
  *
+ * A clock that changes is found by comparing the ratio of times to cycles in blocks of
+ * consecutive intervals, halves to sixteenths of the recording, with that of all. In
+ * these sums the places of the cuts cancel out: what the sample before cut off a visit is
+ * in the interval before. If the count restarts, what is measured of a cut visit after
+ * the sample has the same distribution as what is not measured before it.
+ *
  * If it was not recorded which branches are new, an interval that contradicts the clock
- * is not whole: its cycles do not fill it, or are too many for it.
+ * is not whole: its cycles do not fill it, or are too many for it. With a clock that is
+ * given, the rest may be interrupts: cycles must fill half of the interval.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -50,6 +57,24 @@
 /* The frequency of a CPU is no steadier than this */
 #define ERROR_MIN 0.005
 
+/* With a given clock, cycles fill at least 1 / FILL_PART of a whole interval */
+#define FILL_PART 2
+
+/*
+ * The clock has changed if that of a block of at least BLOCK_MIN intervals, one of at most
+ * BLOCKS_MAX, deviates by more than CHANGE_DEVIATIONS standard deviations. It is not used
+ * if it deviates by more than CHANGE_MAX.
+ */
+#define BLOCKS_MAX 16
+#define BLOCK_MIN 20
+#define CHANGE_DEVIATIONS 4
+#define CHANGE_MAX 0.05
+
+/* An interval whose ratio of time to cycles is this times the median, or the median this
+ * times the ratio, includes other delays
+ */
+#define OUTLIER 2
+
 /*
  * Maximum delay of a sample, ns, and in parts of an interval: the smallest of
  * SLIP_PART, a half of it, a quarter and so on with which all but one in SLIP_LOSS of
@@ -68,10 +93,12 @@
  * @cycles:	of the interval, with half of each cut visit; 0 if the last one is
  *		unknown
  * @cut:	variance of @cycles, by the places of the cuts
+ * @half:	@cycles, also if the visits are long
+ * @most:	cycles of the interval with both cut visits; INFINITY if unknown
  */
 struct bounds {
 	double low, high;
-	double time, cycles, cut;
+	double time, cycles, cut, half, most;
 };
 
 static double square(double a)
@@ -122,7 +149,9 @@ static bool get_bounds(const struct timeline *t, const struct sample *s,
 	last = last_cycles(t, s);
 	b->time = s->ts - s->start;
 	slack = fmin(SLIP_MAX, b->time * part);
-	b->low = (b->time - slack) / (all + last);
+	b->most = all + last;
+	b->half = all + (last - first) / 2;
+	b->low = (b->time - slack) / b->most;
 	b->high = all > first ? (b->time + slack) / (all - first) : INFINITY;
 	/*
 	 * On average half of a visit is cut; of intervals that were inferred to be
@@ -135,7 +164,7 @@ static bool get_bounds(const struct timeline *t, const struct sample *s,
 				    t->sample[s->before].nr &&
 				    !is_kernel(t, s->first) &&
 				    !is_kernel(t, t->sample[s->after].first) ?
-			    all + (last - first) / 2 :
+			    b->half :
 			    0;
 	b->cut = b->cycles > 0 ? (square(first) + square(last)) / 12 : 0;
 	return true;
@@ -230,13 +259,13 @@ static void settle_clock(struct timeline *t, const struct bounds *b, u64 nr,
 	t->clock.ns = ns;
 	t->clock.error = isinf(high) ? INFINITY :
 				       fmax(high - ns, ns - low) / ns;
-	if (n < INTERVALS_MIN)
-		return;
-	if (!t->inferred)
+	if (!t->inferred && n >= INTERVALS_MIN)
 		t->clock.error =
 			fmin(t->clock.error,
 			     DEVIATIONS * sqrt(fmax(left, cut)) / time);
 	t->clock.error = fmax(t->clock.error, ERROR_MIN);
+	if (n < INTERVALS_MIN)
+		return;
 	/* What the places of cuts do not explain, and what these may hide */
 	t->slip = sqrt(fmax((left - cut) / n, 0) + cut / n * sqrt(2 / n));
 	t->slip = fmin(fmax(t->slip, 1), SLIP_MAX);
@@ -292,6 +321,146 @@ static bool counter_restarts(const struct timeline *t)
 		}
 	}
 	return nr > 0 && first / nr * sum < RESTART_RATIO * squares;
+}
+
+/**
+ * struct ratio - ratio of times to cycles of a block of intervals
+ * @ns:		ns per cycle; 0 if too few intervals are usable
+ * @error:	standard error, relative to @ns
+ */
+struct ratio {
+	double ns;
+	double error;
+};
+
+/* Cycles of an interval, with an error whose mean is 0; 0 if unknown */
+static double fair_cycles(const struct timeline *t, const struct bounds *b)
+{
+	if (isinf(b->most))
+		return 0;
+	return t->restarts ? b->most : b->half;
+}
+
+/* Median of the intervals' times per cycle, of which there are at least BLOCK_MIN, or 0 */
+static double median_ratio(const struct timeline *t, const struct bounds *b,
+			   u64 nr)
+{
+	double *ratio = xzalloc((nr + 1) * sizeof(*ratio)), median;
+	u64 n = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		double cycles = fair_cycles(t, &b[i]);
+
+		if (cycles > 0)
+			ratio[n++] = b[i].time / cycles;
+	}
+	qsort(ratio, n, sizeof(*ratio), order_double);
+	median = n >= BLOCK_MIN ? ratio[n / 2] : 0;
+	free(ratio);
+	return median;
+}
+
+static struct ratio find_ratio(const struct timeline *t, const struct bounds *b,
+			       u64 nr)
+{
+	double median = median_ratio(t, b, nr), time = 0, cycles = 0, left = 0;
+	struct ratio r = { 0 };
+	int round;
+	u64 i;
+
+	for (round = 0; round < 2 && median > 0; round++) {
+		for (i = 0; i < nr; i++) {
+			double c = fair_cycles(t, &b[i]);
+
+			if (c <= 0 || b[i].time > OUTLIER * median * c ||
+			    b[i].time * OUTLIER < median * c)
+				continue;
+			if (round) {
+				left += square(b[i].time - r.ns * c);
+				continue;
+			}
+			time += b[i].time;
+			cycles += c;
+		}
+		r.ns = time / cycles;
+	}
+	r.error = time > 0 ? sqrt(left) / time : 0;
+	return r;
+}
+
+/*
+ * How much the clock deviates in a part of the recording from that of all of it, if that
+ * is more than its error and chance. If it changes steadily, the ends of a block deviate
+ * more than its mean.
+ */
+static double find_change(const struct timeline *t, const struct bounds *b,
+			  u64 nr)
+{
+	struct ratio all = find_ratio(t, b, nr), part;
+	double stated = t->restarts ? 0 : t->clock.error, off, change = 0;
+	u64 blocks, i;
+
+	if (all.ns <= 0)
+		return 0;
+	if (!t->restarts && t->clock.state == CLOCK_KNOWN)
+		all.ns = t->clock.ns;
+	for (blocks = 2; blocks <= BLOCKS_MAX; blocks *= 2) {
+		for (i = 0; i < blocks; i++) {
+			u64 from = nr * i / blocks, to = nr * (i + 1) / blocks;
+
+			part = find_ratio(t, b + from, to - from);
+			off = fabs(part.ns / all.ns - 1);
+			if (part.ns <= 0 ||
+			    off <= stated + CHANGE_DEVIATIONS * part.error)
+				continue;
+			off = off * blocks / (blocks - 1) +
+			      DEVIATIONS * part.error;
+			change = fmax(change, off);
+		}
+	}
+	return change;
+}
+
+/*
+ * Whether intervals that lost branches have more cycles than time. If it was recorded
+ * which branches are new, all visits but the oldest are whole in the interval.
+ */
+static bool lost_exceed(const struct timeline *t)
+{
+	double least = t->clock.ns * (1 - t->clock.error) * (1 - SLIP_PART);
+	u64 nr = 0, exceed = 0, i;
+
+	for (i = 0; i < t->nr && !t->inferred; i++) {
+		const struct sample *s = &t->sample[i];
+
+		if (s->state != STATE_LOST || !timeline_is_measured(t, s))
+			continue;
+		nr++;
+		exceed += (sum_cycles(t, s) - t->branch[s->first].cycles) *
+				  least >
+			  s->ts - s->start + SLIP_MAX;
+	}
+	return exceed >= INTERVALS_MIN && exceed * SLIP_LOSS > nr;
+}
+
+/* A clock that changed a little has a larger error; one that changed more is not used */
+static void check_steady(struct timeline *t, const struct bounds *b, u64 nr)
+{
+	struct clock *c = &t->clock;
+
+	if (c->state > CLOCK_BOUND)
+		return;
+	c->change = find_change(t, b, nr);
+	if (c->change > CHANGE_MAX || lost_exceed(t)) {
+		c->state = CLOCK_CHANGED;
+		return;
+	}
+	/* The largest number of cycles is of the fastest part */
+	if (c->state == CLOCK_BOUND)
+		c->ns *= 1 + 2 * c->change;
+	else
+		c->error =
+			fmax(c->error, t->restarts ? 2 * c->change : c->change);
 }
 
 static u64 all_bounds(const struct timeline *t, double part, struct bounds *b)
@@ -355,6 +524,7 @@ static void by_intervals(struct timeline *t)
 	if (t->clock.state <= CLOCK_BOUND &&
 	    !(t->clock.ns >= CYCLE_MIN && t->clock.ns <= CYCLE_MAX))
 		t->clock.state = CLOCK_IMPLAUSIBLE;
+	check_steady(t, b, nr);
 	free(b);
 }
 
@@ -370,12 +540,44 @@ bool clock_hides(const struct timeline *t)
 	return t->inferred && !t->clock.given;
 }
 
+/* Whether the cycles, with both cut visits, fill too little of the interval */
+static bool is_unfilled(const struct bounds *b, double ns)
+{
+	return ns * b->most * FILL_PART < b->time;
+}
+
+/*
+ * Whether too many intervals are not filled by their cycles. If the count restarts, it
+ * shows only in their sum: the visit before a sample is not measured.
+ */
+static bool leaves_unfilled(const struct timeline *t, double ns)
+{
+	struct bounds b, sum = { 0 };
+	u64 nr = 0, unfilled = 0, i;
+
+	for (i = 0; i < t->nr; i++) {
+		if (!get_bounds(t, &t->sample[i], SLIP_PART, &b) ||
+		    isinf(b.most))
+			continue;
+		nr++;
+		unfilled += is_unfilled(&b, ns);
+		sum.time += b.time;
+		sum.most += b.most;
+	}
+	if (nr < INTERVALS_MIN)
+		return false;
+	return t->restarts ? is_unfilled(&sum, ns) :
+			     unfilled > (1 - AGREE_MIN) * nr;
+}
+
 /* A clock from many intervals that agree takes precedence over the user's */
 static bool contradicts(const struct timeline *t, double ns)
 {
 	const struct clock *c = &t->clock;
 	double off = ns / c->ns - 1;
 
+	if (leaves_unfilled(t, ns))
+		return true;
 	if (c->state == CLOCK_BOUND)
 		return off > SLIP_PART;
 	if (c->state != CLOCK_KNOWN || t->restarts)
@@ -407,6 +609,22 @@ bool clock_range(const struct timeline *t, double *least, double *most)
 	return true;
 }
 
+/* If the intervals contradict it, the clock that they show, if any, remains in @ns */
+static void use_given(struct timeline *t, double ns)
+{
+	struct clock *c = &t->clock;
+
+	if (contradicts(t, ns)) {
+		c->ns = c->state == CLOCK_KNOWN ? c->ns : 0;
+		c->state = CLOCK_REFUSED;
+		return;
+	}
+	c->state = CLOCK_KNOWN;
+	c->ns = ns;
+	c->error = c->change;
+	c->given = true;
+}
+
 /**
  * clock_find - find the duration of a cycle
  * @t:		timeline, with its states, and branches without jumps
@@ -418,13 +636,8 @@ void clock_find(struct timeline *t, double ghz)
 	if (!t->has_cycles)
 		return;
 	by_intervals(t);
-	if (ghz > 0 && t->clock.state != CLOCK_NONE) {
-		t->clock.state = contradicts(t, 1 / ghz) ? CLOCK_CONTRADICTED :
-							   CLOCK_KNOWN;
-		t->clock.ns = 1 / ghz;
-		t->clock.error = 0;
-		t->clock.given = true;
-	}
+	if (ghz > 0 && t->clock.state != CLOCK_CHANGED)
+		use_given(t, 1 / ghz);
 	if (t->clock.state == CLOCK_KNOWN)
 		t->ns_per_cycle = t->clock.ns;
 }
@@ -435,10 +648,12 @@ void clock_find(struct timeline *t, double ghz)
  */
 void clock_check(struct timeline *t)
 {
+	double ns = t->clock.state == CLOCK_REFUSED ? t->clock.ns :
+						      t->ns_per_cycle;
 	struct bounds b;
 	u64 i;
 
-	if (!t->inferred || t->ns_per_cycle <= 0)
+	if (!t->inferred || ns <= 0)
 		return;
 	for (i = 0; i < t->nr; i++) {
 		struct sample *s = &t->sample[i];
@@ -449,9 +664,11 @@ void clock_check(struct timeline *t)
 		 * A counter that restarts leaves out the visit before the sample; a
 		 * given clock, the time of interrupts
 		 */
-		if (t->restarts || t->clock.given)
+		if (t->restarts)
 			b.low = 0;
-		if (allows(&b, t->ns_per_cycle))
+		else if (t->clock.given)
+			b.low = b.time / FILL_PART / b.most;
+		if (allows(&b, ns))
 			continue;
 		s->state = STATE_LOST;
 		s->flags |= LBRPROF_LOST;
@@ -477,6 +694,10 @@ const char *clock_trouble(const struct timeline *t)
 		return "too few intervals are whole to find the duration of a cycle (give it with --ghz)";
 	case CLOCK_CONTRADICTED:
 		return "the intervals do not agree on the duration of a cycle";
+	case CLOCK_REFUSED:
+		return "the samples contradict --ghz: by it, cycles exceed the intervals, or fill less than half of them";
+	case CLOCK_CHANGED:
+		return "the duration of a cycle changed during the recording, by more than 5 %";
 	case CLOCK_IMPLAUSIBLE:
 		return "by the intervals, a cycle is shorter than 0.1 ns or longer than 10 ns";
 	default:

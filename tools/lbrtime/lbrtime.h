@@ -345,6 +345,8 @@ enum method {
  * @CLOCK_FEW:		too few intervals are whole and measured
  * @CLOCK_CONTRADICTED:	too many of these contradict the best value
  * @CLOCK_IMPLAUSIBLE:	the best value is outside of CYCLE_MIN and CYCLE_MAX
+ * @CLOCK_CHANGED:	it changed much during the recording
+ * @CLOCK_REFUSED:	the intervals contradict the one that the user gave
  */
 enum clock_state {
 	CLOCK_NONE,
@@ -353,6 +355,8 @@ enum clock_state {
 	CLOCK_FEW,
 	CLOCK_CONTRADICTED,
 	CLOCK_IMPLAUSIBLE,
+	CLOCK_CHANGED,
+	CLOCK_REFUSED,
 };
 
 /**
@@ -360,7 +364,9 @@ enum clock_state {
  * @state:	what is known
  * @ns:		duration, ns; 0 if the intervals show nothing
  * @error:	twice the standard deviation, relative to @ns
- * @given:	given by the user
+ * @change:	how much it changed during the recording, relative to @ns; 0 if by no
+ *		more than chance
+ * @given:	given by the user, and not refused
  * @intervals:	number of whole and measured intervals
  * @agree:	number of these that agree with @ns
  */
@@ -368,6 +374,7 @@ struct clock {
 	enum clock_state state;
 	double ns;
 	double error;
+	double change;
 	bool given;
 	u64 intervals;
 	u64 agree;

@@ -187,7 +187,7 @@ static void write_states(FILE *out, const struct timeline *t)
 			t->inferred ? " (-j any_call,any_ret)" : "");
 	if (t->inferred && t->intervals[STATE_WHOLE])
 		fprintf(out,
-			"  of the intervals that count as whole, at most %.2g %% are expected to have had more\n",
+			"  at most %.2g %% of the whole intervals are expected to have lost branches, as samples can match by chance\n",
 			100 * t->chance);
 	if (t->intervals[STATE_START]) {
 		write_intervals(out, t->intervals[STATE_START], "begins",
@@ -256,6 +256,25 @@ static void write_share(FILE *out, double part, double all)
 		fprintf(out, " %7.2f%%", all > 0 ? 100 * part / all : 0);
 }
 
+static void write_methods(FILE *out, const struct timeline *t)
+{
+	static const char *const meaning[METHODS] = {
+		"all time of an interval to the function that its sample shows",
+		"an interval's time in equal parts to its visits",
+		"to each function its part of all samples; the rest to the sampled one",
+		"an interval's time in the ratio of these parts",
+		"as the CPU measured from branch to branch",
+		"by the durations that agree best with all samples and the code",
+	};
+	enum method m;
+
+	for (m = 0; m < METHODS; m++) {
+		if (method_there(t, m))
+			fprintf(out, "  %-6s  %s\n", method_name(m),
+				meaning[m]);
+	}
+}
+
 static void write_functions(FILE *out, const struct timeline *t, u64 top)
 {
 	double unknown[METHODS], all = timed(t);
@@ -299,6 +318,9 @@ static void write_functions(FILE *out, const struct timeline *t, u64 top)
 	if (shown > seen)
 		fprintf(out, "... %llu more (--top)\n", shown - seen);
 	free(totals);
+	fprintf(out,
+		"Columns, by how time is attributed to visits of functions:\n");
+	write_methods(out, t);
 }
 
 static void write_alarms(const struct timeline *t, const struct report *r);

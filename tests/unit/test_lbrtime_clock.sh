@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 200
+# sanitizers: check-full
+#
+# The clock of cycles against that of a simulated CPU (lbr_clock.py, lbr_spin.py): one that changes
+# is not used, or its error includes the change; one that is given and cannot be is refused.
+set -u
+
+lbrtime=$TOOLS/lbrtime
+here=$(realpath "$(dirname "$0")")
+program=$lbrtime
+# shellcheck source=tests/unit/cli.bash
+. "$here/cli.bash"
+
+# clock USED CLOCK MODE INTERRUPT RESTART SEED
+clock() {
+	local used=$1
+	shift
+	python3 "$here/lbr_clock.py" 400 "$@" >clock.txt || exit 1
+	"$lbrtime" --format=json clock.txt >clock.json 2>err || wrong "$*: $(cat err)"
+	python3 "$here/lbr_clock_check.py" "$1" "$used" || wrong "$*: the clock is not that of the CPU"
+}
+
+# ghz ACCEPTED N: with --ghz=N, clock.txt is accepted (1), or N is refused (0)
+ghz() {
+	"$lbrtime" --ghz="$2" clock.txt >out 2>err || wrong "--ghz=$2"
+	if [ "$1" = 1 ]; then
+		grep -q '^1 cycle = ' out || wrong "--ghz=$2 is refused: $(grep Cycles out)"
+	else
+		grep -q '^Cycles are not used: the samples contradict --ghz' out || wrong "--ghz=$2 is accepted"
+		expect 1 '--method=cycles: the samples contradict --ghz' --ghz="$2" --method=cycles clock.txt
+	fi
+}
+
+for seed in 1 2; do
+	clock used 2 lbrprof 0 0 $seed
+	clock used 2 lbrprof 0 1 $seed
+	for restart in 0 1; do
+		for mode in perf lbrprof; do
+			for change in 1.2,3.6 2.4-2.7 2,2,2,2.5; do
+				clock refused $change $mode 0 $restart $seed
+			done
+		done
+	done
+done
+clock either 2,2.06 lbrprof 0 0 1
+clock either 2,2.1 lbrprof 0 1 1
+# The recording has no whole interval of the fast half, but its branches exceed the time
+clock refused 1.2,4.8 lbrprof 0 0 1
+"$lbrtime" clock.txt >out 2>err || wrong "text"
+grep -qE '^Cycles are not used: the (duration of a cycle changed during the recording, by more than 5 %|intervals do not agree)' out ||
+	wrong "no message: $(head -n 9 out)"
+"$lbrtime" --ghz=4.8 clock.txt | grep -q '^1 cycle = ' && wrong "--ghz of one half is accepted"
+
+# Cycles of perf's samples leave out interrupts, but fill half of an interval
+for restart in 0 1; do
+	clock either 2 perf 0 $restart 1
+	ghz 1 2
+	for n in 1 5 10; do
+		ghz 0 $n
+	done
+	clock either 2 perf 20000 $restart 1
+	ghz 1 2
+	ghz 0 5
+	python3 "$here/lbr_spin.py" 1700 0.5 0 $restart >clock.txt || exit 1
+	ghz 1 2
+	ghz 0 8
+	ghz 0 10
+done
+exit $failed
