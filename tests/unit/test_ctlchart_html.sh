@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 240
 #
 # The page of ctlchart --format=html in a browser: what it shows, zoom, hover,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 300
 #
 # A trace of more than a gigabyte: all of it is read, in as little memory as a

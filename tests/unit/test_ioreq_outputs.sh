@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 240
 #
 # ioreq for other programs: Chrome's trace events, OpenTelemetry's spans, folded

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 240
 #
 # ioreq on several hosts: their clocks, the parent of each request, and what clients waited

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 200
 #
 # ioreq --stacks: generated stacks in a program that is compiled here, against independent

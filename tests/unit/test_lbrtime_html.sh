@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 400
 #
 # The page of lbrtime --format=html in a browser: its times are those of the program by

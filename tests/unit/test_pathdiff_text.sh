@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 240
 #
 # pathdiff on text: what trace-cmd report makes of recordings whose truth is known, and

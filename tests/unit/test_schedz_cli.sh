@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 300
 #
 # The program schedz: it restores, event by event, what an independent writer

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 300
 #
 # Installed programs, stopped at random instructions: our frames equal those of elfutils.

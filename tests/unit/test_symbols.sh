@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 300
 #
 # Symbols: what tools/lib/elffile.c finds in C and C++ programs, against addr2line, nm and

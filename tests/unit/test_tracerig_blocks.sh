@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 300
 #
 # tracerig explain and open, pathdiff and ioreq read the events in schedz's blocks as if they had

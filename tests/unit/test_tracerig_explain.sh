@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 180
 #
 # tracerig explain on made-up cases with known faults and on healthy ones: how often the

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# sanitizers: check-full
 # timeout: 180
 #
 # tracerig explain asks pathdiff, ioreq and lbrtime: on made-up recordings whose truth is
