@@ -375,10 +375,10 @@ START_TEST(part_label)
 	chart_label(tep_find_event(tep, 5), chart, sizeof(chart));
 	ck_assert_str_eq(chart, parts[_i].label);
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		ck_assert_int_eq(chart_is(chart, parts[i].kernel),
+		ck_assert_int_eq(alarm_is_of(chart, parts[i].kernel),
 				 i == (size_t)_i);
-	ck_assert(!chart_is(chart, "disk[dev=266338321]"));
-	ck_assert(!chart_is(chart, "disk[dev"));
+	ck_assert(!alarm_is_of(chart, "disk[dev=266338321]"));
+	ck_assert(!alarm_is_of(chart, "disk[dev"));
 	/* An event that is not known */
 	snprintf(chart, sizeof(chart), "%s", parts[_i].kernel);
 	chart_label(NULL, chart, sizeof(chart));

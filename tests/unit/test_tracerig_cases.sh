@@ -211,11 +211,8 @@ ALSO=wakeup,disk,request.80 "$UNIT/gen_cases" several 1000000000 reader=700 >mad
 "$program" list --dir several >out || wrong "list of several alarms fails"
 grep -q ' reader-42  dev=254:0 sector=8 (4 alarms; also of charts wakeup, request.80)$' out || wrong "list of several alarms: $(cat out)"
 "$program" list --dir several --format=json >several.json || wrong "list of several alarms fails"
-python3 - <<'END' || wrong "the JSON of several alarms: $(cat several.json)"
-import json
-case = json.load(open("several.json"))["groups"][0]["cases"][0]
-assert case["nr_alarms"] == 4 and case["charts"] == ["disk", "wakeup", "request.80"] and case["chart"] == "disk"
-END
+[ "$(python3 -c 'import json; c = json.load(open("several.json"))["groups"][0]["cases"][0]; print(c["nr_alarms"], c["chart"], *c["charts"])')" = "4 disk disk wakeup request.80" ] ||
+	wrong "the JSON of several alarms: $(cat several.json)"
 "$program" list --dir cases >out
 ! grep -q alarms out || wrong "one alarm is not worth a word: $(cat out)"
 
@@ -365,10 +362,7 @@ cp version1.json 4/case.json
 # Version 2: any change is found, however valid it is
 changed() { # PATTERN PYTHON: the object o is case.json
 	cp cases/4/case.json 4/case.json
-	python3 -c 'import json, sys
-o = json.load(open("4/case.json"))
-exec(sys.argv[1])
-json.dump(o, open("4/case.json", "w"), indent=2)' "$2"
+	python3 -c 'import json, sys; o = json.load(open("4/case.json")); exec(sys.argv[1]); json.dump(o, open("4/case.json", "w"), indent=2)' "$2"
 	refused "$1"
 }
 sed -i 's/"value":300/"value":301/' 4/case.json
@@ -379,25 +373,12 @@ changed '4/case.json: sha256 is absent$' 'del o["sha256"]'
 changed '4/case.json: sha256 is unknown in version 1$' 'o["version"] = 1'
 changed '4/case.json: has version 3; this program reads versions 1 to 2$' 'o["version"] = 3'
 # The sum is that of the text with zeros in its place
-python3 - <<'END' || wrong "another sum of case.json"
-import hashlib, json
-text = open("cases/4/case.json").read()
-sum = json.loads(text)["sha256"]
-assert list(json.loads(text))[-1] == "sha256" and text.count(sum) == 1
-assert hashlib.sha256(text.replace(sum, "0" * 64).encode()).hexdigest() == sum
-END
+python3 "$TRACERIG_TOP/tests/unit/tracerig_sum.py" cases/4/case.json || wrong "another sum of case.json"
 # Lists are bounded, so that no case takes long to check
 for list in alarms:100 values:60 window.cpus:8192 missing:1024 files:1024; do
 	for more in 0 1; do
-		python3 - "${list%:*}" $((${list#*:} + more)) <<'END' || wrong "no case with a long list"
-import json, sys
-*path, name = sys.argv[1].split(".")
-top = json.load(open("version1.json"))
-o = top[path[0]] if path else top
-new = {"missing": "x"}.get(name) or dict(o[name][0])
-o[name] = (o[name] + [new] * int(sys.argv[2]))[:int(sys.argv[2])]
-json.dump(top, open("4/case.json", "w"))
-END
+		python3 "$TRACERIG_TOP/tests/unit/tracerig_long.py" "${list%:*}" $((${list#*:} + more)) <version1.json >4/case.json ||
+			wrong "no case with a long list"
 		"$program" verify ./4 >out 2>err
 		long=0
 		[ "$(cat err)" != "tracerig verify: ./4/case.json: ${list%:*} has more than ${list#*:} items" ] || long=1

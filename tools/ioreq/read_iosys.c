@@ -573,9 +573,10 @@ static void handle_switch(struct model *s, u32 host,
 		return;
 	s->host[host].switches = true;
 	if (prev)
-		add_sched_event(
-			s, host, rec->ts - c->ahead, prev,
-			asleep ? SCHED_LEFT_BLOCKED : SCHED_LEFT_RUNNABLE, NULL);
+		add_sched_event(s, host, rec->ts - c->ahead, prev,
+				asleep ? SCHED_LEFT_BLOCKED :
+					 SCHED_LEFT_RUNNABLE,
+				NULL);
 	if (next)
 		add_sched_event(s, host, rec->ts - c->ahead, next, SCHED_CAME,
 				NULL);

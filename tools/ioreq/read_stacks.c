@@ -608,7 +608,8 @@ static void note_perf_map(const struct stacks *s, const struct process *p)
 	if (!p->trouble)
 		return;
 	guard_file(s->guard, s->model->host[p->host].file);
-	guard_note(s->guard, "%s: %s; its functions are named by their addresses",
+	guard_note(s->guard,
+		   "%s: %s; its functions are named by their addresses",
 		   p->path, p->trouble);
 }
 
@@ -632,10 +633,11 @@ void stacks_note_problems(const struct stacks *s)
 			snprintf(path, sizeof(path), "%s", m->path);
 			clean_text(path);
 			guard_file(s->guard, s->model->host[m->host].file);
-			guard_note(s->guard,
-				   "%s%s: %s; its functions are named by their offsets",
-				   s->options->root, path,
-				   elffile_trouble(m->elf));
+			guard_note(
+				s->guard,
+				"%s%s: %s; its functions are named by their offsets",
+				s->options->root, path,
+				elffile_trouble(m->elf));
 		}
 	}
 	hash_for_each(&s->processes, i, p)

@@ -115,11 +115,11 @@ void chart_label(struct tep_event *judged, char *chart, size_t size)
 }
 
 /**
- * chart_is - whether an event is of a chart
+ * alarm_is_of - whether an event is of a chart
  * @label: the chart's name, as chart_label() makes it
  * @chart: the name in the event, as the kernel writes it
  */
-bool chart_is(const char *label, const char *chart)
+bool alarm_is_of(const char *label, const char *chart)
 {
 	const char *key = strchr(label, '[');
 	size_t len = key ? strcspn(label, "=") + 1 : 0;

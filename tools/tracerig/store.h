@@ -15,7 +15,7 @@
 /* Of alike cases, every tenth is kept */
 #define KEEP_NTH 10
 
-/* Of cases of the same chart, program and objects, so many reasons are different groups */
+/* Reasons that are groups of their own, at most, for one chart, program and objects */
 #define REASONS_MAX 8
 
 /* The number of groups; the cases of all further ones are in one group, "others" */

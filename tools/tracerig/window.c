@@ -155,7 +155,7 @@ static void add_value(struct window *w, struct reader *r, int id, void *data,
 	chart = tep_get_field_raw(NULL, event, "chart", &record, &len, 0);
 	snprintf(name, sizeof(name), "%.*s", chart ? len : 0,
 		 chart ? chart : "");
-	if (!chart_is(r->alarms.lead.chart, name) ||
+	if (!alarm_is_of(r->alarms.lead.chart, name) ||
 	    tep_get_field_val(NULL, event, "duration", &record, &value, 0) ||
 	    tep_get_field_val(NULL, event, "limit", &record, &limit, 0))
 		return;
