@@ -277,6 +277,63 @@ struct json_object *json_member(struct json_object *o, const char *key)
 }
 
 /**
+ * json_u64 - read a member that is a whole number
+ * @o:		value of any type, or NULL
+ * @key:	name of the member
+ *
+ * Return: the number; 0 if there is none, or it is negative.
+ */
+u64 json_u64(struct json_object *o, const char *key)
+{
+	o = json_member(o, key);
+	if (!json_object_is_type(o, json_type_int) ||
+	    json_object_get_int64(o) < 0)
+		return 0;
+	return json_object_get_uint64(o);
+}
+
+/**
+ * json_text - read a member that is a string
+ * @o:		value of any type, or NULL
+ * @key:	name of the member
+ *
+ * Return: the string, which is the member's; "" if there is none.
+ */
+const char *json_text(struct json_object *o, const char *key)
+{
+	o = json_member(o, key);
+	return json_object_is_type(o, json_type_string) ?
+		       json_object_get_string(o) :
+		       "";
+}
+
+/**
+ * json_length - the number of items of an array
+ * @array:	value of any type, or NULL
+ *
+ * Return: the number; 0 if it is no array.
+ */
+size_t json_length(struct json_object *array)
+{
+	return json_object_is_type(array, json_type_array) ?
+		       json_object_array_length(array) :
+		       0;
+}
+
+/**
+ * json_item - an item of an array
+ * @array:	value of any type, or NULL
+ * @i:		its number, from 0
+ *
+ * Return: the item; NULL if there is none.
+ */
+struct json_object *json_item(struct json_object *array, size_t i)
+{
+	return i < json_length(array) ? json_object_array_get_idx(array, i) :
+					NULL;
+}
+
+/**
  * json_write - write an object, and free it
  * @o: the object
  * @out: where to

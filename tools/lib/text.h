@@ -30,6 +30,10 @@ void json_boolean(struct json_object *o, const char *key, bool value);
 void json_double(struct json_object *o, const char *key, double value);
 void json_string(struct json_object *o, const char *key, const char *s);
 struct json_object *json_member(struct json_object *o, const char *key);
+u64 json_u64(struct json_object *o, const char *key);
+const char *json_text(struct json_object *o, const char *key);
+size_t json_length(struct json_object *array);
+struct json_object *json_item(struct json_object *array, size_t i);
 void json_write(struct json_object *o, FILE *out);
 
 #endif

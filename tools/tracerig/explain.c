@@ -367,16 +367,6 @@ static int work(struct guard *g, FILE *out, void *arg)
 
 /* ---- case.json, which has been held against its schema ---- */
 
-static struct json_object *member(struct json_object *o, const char *name)
-{
-	return json_object_object_get(o, name);
-}
-
-static u64 number(struct json_object *o, const char *name)
-{
-	return json_object_get_uint64(member(o, name));
-}
-
 /**
  * explain_key - find a key of a chart
  * @keys: "name=value name=value"
@@ -438,7 +428,7 @@ static void read_values(struct explain *x, struct json_object *values)
 
 	for (i = 0; i < n; i++) {
 		u64 value =
-			number(json_object_array_get_idx(values, i), "value");
+			json_u64(json_object_array_get_idx(values, i), "value");
 
 		if (!value || value > x->limit)
 			continue;
@@ -458,29 +448,30 @@ static void read_values(struct explain *x, struct json_object *values)
 /* Find the operation of the alarm; return: why it cannot be explained, or NULL */
 static const char *read_alarm(struct explain *x, struct json_object *o)
 {
-	struct json_object *a = member(o, "alarm"), *c = member(o, "chart");
+	struct json_object *a = json_member(o, "alarm"),
+			   *c = json_member(o, "chart");
 
-	x->op.start = number(a, "start");
-	x->op.end = x->op.start + number(a, "value");
-	x->chart = json_object_get_string(member(a, "chart"));
-	x->nr_alarms = number(o, "nr_alarms");
+	x->op.start = json_u64(a, "start");
+	x->op.end = x->op.start + json_u64(a, "value");
+	x->chart = json_text(a, "chart");
+	x->nr_alarms = json_u64(o, "nr_alarms");
 	x->charts = case_charts(o);
-	x->center = number(a, "center");
-	x->limit = number(a, "limit");
-	x->judged = number(a, "judged");
-	x->begin = number(member(o, "window"), "begin");
-	x->overdue = number(a, "rules") & RULE_OVERDUE;
-	x->dropped = number(member(o, "losses"), "dropped");
-	if (member(c, "paths"))
-		x->function = json_object_get_string(member(c, "paths"));
-	else if (member(c, "symbol") && !member(c, "file"))
-		x->function = json_object_get_string(member(c, "symbol"));
+	x->center = json_u64(a, "center");
+	x->limit = json_u64(a, "limit");
+	x->judged = json_u64(a, "judged");
+	x->begin = json_u64(json_member(o, "window"), "begin");
+	x->overdue = json_u64(a, "rules") & RULE_OVERDUE;
+	x->dropped = json_u64(json_member(o, "losses"), "dropped");
+	if (json_member(c, "paths"))
+		x->function = json_text(c, "paths");
+	else if (json_member(c, "symbol") && !json_member(c, "file"))
+		x->function = json_text(c, "symbol");
 	if (!x->op.start || x->op.end <= x->op.start ||
-	    strcmp(json_object_get_string(member(c, "unit")), "ns") != 0)
+	    strcmp(json_text(c, "unit"), "ns") != 0)
 		return "its value is not a duration: there is no time to explain";
-	if (!find_who(x, json_object_get_string(member(a, "keys"))))
+	if (!find_who(x, json_text(a, "keys")))
 		return "its chart has no key for a thread (pid), nor for a request (dev and sector): the operation's thread or request is unknown";
-	read_values(x, member(o, "values"));
+	read_values(x, json_member(o, "values"));
 	return NULL;
 }
 

@@ -37,31 +37,11 @@
 
 /* ---- JSON of which nothing is known ---- */
 
+/* NULL if it is absent, or no array */
 static struct json_object *array(struct json_object *o, const char *name)
 {
 	o = json_member(o, name);
 	return json_object_is_type(o, json_type_array) ? o : NULL;
-}
-
-static size_t length(struct json_object *array)
-{
-	return array ? json_object_array_length(array) : 0;
-}
-
-/* NULL if the array has no such item */
-static struct json_object *item(struct json_object *array, size_t i)
-{
-	return i < length(array) ? json_object_array_get_idx(array, i) : NULL;
-}
-
-/* A whole number that is not negative; 0 if there is none */
-static u64 number(struct json_object *o, const char *name)
-{
-	o = json_member(o, name);
-	if (!json_object_is_type(o, json_type_int) ||
-	    json_object_get_int64(o) < 0)
-		return 0;
-	return json_object_get_uint64(o);
 }
 
 /* From 0 to 1 */
@@ -75,22 +55,15 @@ static double fraction(struct json_object *o, const char *name)
 /* For free(); "" if there is none */
 static char *text(struct json_object *o, const char *name)
 {
-	char *s;
+	char *s = xstrndup(json_text(o, name), TEXT_MOST);
 
-	o = json_member(o, name);
-	s = xstrndup(json_object_is_type(o, json_type_string) ?
-			     json_object_get_string(o) :
-			     "",
-		     TEXT_MOST);
 	clean_text(s);
 	return s;
 }
 
 static bool is_text(struct json_object *o, const char *name, const char *s)
 {
-	o = json_member(o, name);
-	return json_object_is_type(o, json_type_string) &&
-	       !strcmp(json_object_get_string(o), s);
+	return !strcmp(json_text(o, name), s);
 }
 
 /* ---- what of it is about the operation ---- */
@@ -183,16 +156,18 @@ static enum part_kind path_kind(struct json_object *cause)
 		return PART_RUN;
 	/* After the wake-up it waits for a CPU */
 	if (is_text(wait, "kind", "preempted") ||
-	    number(wait, "queued") > number(wait, "time") / 2)
+	    json_u64(wait, "queued") > json_u64(wait, "time") / 2)
 		return PART_WAIT;
-	return length(array(wait, "who")) ? PART_BLOCKED : PART_BLOCKED_BLIND;
+	return json_length(json_member(wait, "who")) ? PART_BLOCKED :
+						       PART_BLOCKED_BLIND;
 }
 
 /* NULL if there is no room for one more function */
 static struct finding *path_finding(struct explain *x,
 				    struct json_object *cause)
 {
-	struct json_object *who = array(json_member(cause, "wait"), "who");
+	struct json_object *who =
+		json_member(json_member(cause, "wait"), "who");
 	char *function = text(cause, "function");
 	struct finding *f;
 	size_t i;
@@ -213,7 +188,7 @@ static struct finding *path_finding(struct explain *x,
 	f->part.key = function;
 	f->part.name = text(cause, "headline");
 	f->part.detail = text(json_member(cause, "worst"), "path");
-	f->who = text(item(who, 0), "name");
+	f->who = text(json_item(who, 0), "name");
 	f->confidence = 99 * fraction(cause, "confidence");
 	return f;
 }
@@ -227,10 +202,11 @@ static struct finding *path_finding(struct explain *x,
  */
 bool explain_has_path(const struct explain *x, struct json_object *slow)
 {
-	u64 start = number(slow, "start"), duration = number(slow, "duration");
+	u64 start = json_u64(slow, "start"),
+	    duration = json_u64(slow, "duration");
 	u64 end;
 
-	return number(slow, "pid") == (u64)x->op.pid &&
+	return json_u64(slow, "pid") == (u64)x->op.pid &&
 	       json_member(slow, "cause") &&
 	       !__builtin_add_overflow(start, duration, &end) &&
 	       overlap(&x->op, start, end) >= duration / 2;
@@ -243,8 +219,10 @@ bool explain_has_path(const struct explain *x, struct json_object *slow)
 static bool add_path(struct explain *x, struct json_object *slow,
 		     struct json_object *causes, size_t *left)
 {
-	u64 start = number(slow, "start"), duration = number(slow, "duration");
-	u64 excess = number(slow, "excess"), cause = number(slow, "cause"), end;
+	u64 start = json_u64(slow, "start"),
+	    duration = json_u64(slow, "duration");
+	u64 excess = json_u64(slow, "excess"), cause = json_u64(slow, "cause"),
+	    end;
 	u64 usual, ns;
 	struct finding *f;
 
@@ -252,14 +230,14 @@ static bool add_path(struct explain *x, struct json_object *slow,
 		return false;
 	if (!explain_has_path(x, slow) || !excess)
 		return true;
-	if (cause >= length(causes))
+	if (cause >= json_length(causes))
 		return false;
-	f = path_finding(x, item(causes, cause));
+	f = path_finding(x, json_item(causes, cause));
 	if (!f) {
 		++*left;
 		return true;
 	}
-	usual = min(number(slow, "normal_self"), duration);
+	usual = min(json_u64(slow, "normal_self"), duration);
 	f->part.usual += usual;
 	ns = min(excess + usual, duration);
 	f->part.ns += ns;
@@ -294,8 +272,8 @@ static const char *read_pathdiff(struct explain *x, struct json_object *o)
 
 	if (!slow || !causes)
 		return "its output is not understood: causes and slow executions are not in it";
-	for (i = 0; i < length(slow); i++) {
-		if (!add_path(x, item(slow, i), causes, &left))
+	for (i = 0; i < json_length(slow); i++) {
+		if (!add_path(x, json_item(slow, i), causes, &left))
 			return "its output is not understood: a slow execution";
 	}
 	for (i = 0; i < x->nr_findings; i++) {
@@ -329,19 +307,19 @@ static bool is_unknown(struct json_object *step)
 
 static bool is_own(const struct explain *x, struct json_object *step)
 {
-	return number(step, "thread") == (u64)x->op.pid;
+	return json_u64(step, "thread") == (u64)x->op.pid;
 }
 
 /* Whether a request is of the operation's thread, at either end */
 static bool is_concerned(const struct explain *x, struct json_object *request)
 {
-	struct json_object *steps = array(request, "waited_for");
+	struct json_object *steps = json_member(request, "waited_for");
 	size_t i;
 
-	if (number(request, "pid") == (u64)x->op.pid)
+	if (json_u64(request, "pid") == (u64)x->op.pid)
 		return true;
-	for (i = 0; i < length(steps); i++) {
-		if (is_own(x, item(steps, i)))
+	for (i = 0; i < json_length(steps); i++) {
+		if (is_own(x, json_item(steps, i)))
 			return true;
 	}
 	return false;
@@ -390,14 +368,14 @@ static void add_step(const struct explain *x, struct explain *y,
 static u64 divide_request(const struct explain *x, struct explain *y,
 			  struct json_object *request)
 {
-	struct json_object *steps = array(request, "waited_for");
-	u64 at = number(request, "begin"), known = 0, to;
+	struct json_object *steps = json_member(request, "waited_for");
+	u64 at = json_u64(request, "begin"), known = 0, to;
 	size_t i;
 
-	for (i = 0; i < length(steps); i++) {
-		struct json_object *step = item(steps, i);
+	for (i = 0; i < json_length(steps); i++) {
+		struct json_object *step = json_item(steps, i);
 
-		if (__builtin_add_overflow(at, number(step, "time"), &to))
+		if (__builtin_add_overflow(at, json_u64(step, "time"), &to))
 			break;
 		if (!is_unknown(step)) {
 			add_step(x, y, step, at, to);
@@ -417,11 +395,11 @@ static const char *read_ioreq(struct explain *x, struct json_object *o)
 
 	if (!slowest)
 		return "its output is not understood: the slowest requests are not in it";
-	for (i = 0; i < length(slowest); i++) {
-		struct json_object *r = item(slowest, i);
-		u64 begin = number(r, "begin"), end;
+	for (i = 0; i < json_length(slowest); i++) {
+		struct json_object *r = json_item(slowest, i);
+		u64 begin = json_u64(r, "begin"), end;
 
-		if (__builtin_add_overflow(begin, number(r, "wait"), &end))
+		if (__builtin_add_overflow(begin, json_u64(r, "wait"), &end))
 			return "its output is not understood: a request";
 		n = overlap(&x->op, begin, end);
 		if (n > most && is_concerned(x, r)) {
@@ -455,24 +433,24 @@ static bool is_followed(const struct explain *y, u64 pid)
 static bool add_visits(struct explain *y, struct json_object *interval,
 		       u64 *reliable, u64 *all)
 {
-	struct json_object *visits = array(interval, "visits");
-	u64 pid = number(interval, "pid"), start, end, n;
+	struct json_object *visits = json_member(interval, "visits");
+	u64 pid = json_u64(interval, "pid"), start, end, n;
 	size_t i;
 
 	if (!pid || !is_followed(y, pid))
 		return true;
-	for (i = 0; i < length(visits); i++) {
-		struct json_object *v = item(visits, i);
+	for (i = 0; i < json_length(visits); i++) {
+		struct json_object *v = json_item(visits, i);
 		char *name = text(v, "function");
 
-		start = number(v, "start");
-		if (__builtin_add_overflow(start, number(v, "duration"),
+		start = json_u64(v, "start");
+		if (__builtin_add_overflow(start, json_u64(v, "duration"),
 					   &end)) {
 			free(name);
 			return false;
 		}
 		explain_add(y, pid, PART_RUN, name, name, "", start, end,
-			    number(interval, "cpu"));
+			    json_u64(interval, "cpu"));
 		free(name);
 		if (pid != (u64)y->op.pid)
 			continue;
@@ -497,8 +475,8 @@ static const char *read_lbrtime(struct explain *x, struct json_object *o)
 	if (!intervals)
 		return "its output is not understood: the visits are not in it";
 	same_operation(x, &y, x->nr_normal);
-	for (i = 0; i < length(intervals) && !error; i++) {
-		if (!add_visits(&y, item(intervals, i), &reliable, &all))
+	for (i = 0; i < json_length(intervals) && !error; i++) {
+		if (!add_visits(&y, json_item(intervals, i), &reliable, &all))
 			error = "its output is not understood: a visit";
 	}
 	/* Executions without a sample do not show what is usual */

@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "open.h"
 #include "operand.h"
+#include "text.h"
 #include "tracerig.h"
 
 /* Bytes of a page, so that it can be mailed */
@@ -63,11 +64,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static u64 number(struct json_object *o, const char *name)
-{
-	return json_object_get_uint64(json_object_object_get(o, name));
-}
-
 /* Its value is a time, and it is known when that began */
 static bool has_duration(const struct open_page *p)
 {
@@ -83,7 +79,7 @@ static int render(struct guard *g, struct open_page *p, u64 most, char **page,
 		  size_t *size)
 {
 	struct open_events *e = &p->events;
-	u64 alarm = number(json_object_object_get(p->o, "alarm"), "time");
+	u64 alarm = json_u64(json_object_object_get(p->o, "alarm"), "time");
 	int status;
 	FILE *out;
 
@@ -134,7 +130,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 static char *page_name(struct json_object *o)
 {
 	return xasprintf("case-%llu.html",
-			 (unsigned long long)number(o, "case"));
+			 (unsigned long long)json_u64(o, "case"));
 }
 
 static bool has_display(void)

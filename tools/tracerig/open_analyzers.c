@@ -20,42 +20,13 @@
 /* The room that the texts of steps take on the page */
 #define STEPS_ROOM (256u << 10)
 
-static struct json_object *item(struct json_object *array, size_t i)
-{
-	return json_object_array_get_idx(array, i);
-}
-
-/* At most @most items of an array; none if @o is not an array */
-static size_t length(struct json_object *array, size_t most)
-{
-	return json_object_is_type(array, json_type_array) ?
-		       min(json_object_array_length(array), most) :
-		       0;
-}
-
 /* Numbers that JavaScript holds exactly are below this */
 #define EXACT (1ll << 53)
 
-/* A time of the trace clock can be EXACT and more: after 104 days */
-static u64 clock_time(struct json_object *o, const char *name)
-{
-	s64 n = json_object_get_int64(json_member(o, name));
-
-	return max(n, (s64)0);
-}
-
+/* Times of the trace clock can be larger, after 104 days */
 static u64 number(struct json_object *o, const char *name)
 {
-	return min(clock_time(o, name), (u64)EXACT - 1);
-}
-
-static const char *text(struct json_object *o, const char *name)
-{
-	struct json_object *v = json_member(o, name);
-
-	return json_object_is_type(v, json_type_string) ?
-		       json_object_get_string(v) :
-		       "";
+	return min(json_u64(o, name), (u64)EXACT - 1);
 }
 
 static void add_number(struct json_object *a, u64 n)
@@ -83,15 +54,16 @@ static struct json_object *path_object(struct json_object *cause)
 	struct json_object *worst = json_member(cause, "worst");
 	size_t i;
 
-	json_string(o, "headline", text(cause, "headline"));
-	json_string(o, "path", text(worst, "path"));
+	json_string(o, "headline", json_text(cause, "headline"));
+	json_string(o, "path", json_text(worst, "path"));
 	json_number(o, "duration", number(worst, "duration"));
 	json_number(o, "usual", number(worst, "nearest_duration"));
-	for (i = 0; i < length(functions, FUNCTIONS_MAX); i++) {
-		struct json_object *f = item(functions, i);
+	for (i = 0; i < min(json_length(functions), (size_t)FUNCTIONS_MAX);
+	     i++) {
+		struct json_object *f = json_item(functions, i);
 
 		row = json_object_new_array();
-		add_text(row, text(f, "function"));
+		add_text(row, json_text(f, "function"));
 		add_number(row, number(f, "self"));
 		add_number(row, number(f, "normal_self"));
 		json_object_array_add(rows, row);
@@ -107,18 +79,18 @@ static void add_paths(const struct explain *x, struct json_object *to,
 	struct json_object *a = json_object_new_array();
 	struct json_object *causes = json_member(result, "causes");
 	struct json_object *slow = json_member(result, "slow");
-	size_t nr = length(causes, SIZE_MAX), i, shown = 0;
+	size_t nr = json_length(causes), i, shown = 0;
 	bool *has = xcalloc(nr + 1, sizeof(*has));
 
-	for (i = 0; i < length(slow, SIZE_MAX); i++) {
-		if (explain_has_path(x, item(slow, i)))
-			has[min(number(item(slow, i), "cause"), (u64)nr)] =
+	for (i = 0; i < json_length(slow); i++) {
+		if (explain_has_path(x, json_item(slow, i)))
+			has[min(number(json_item(slow, i), "cause"), (u64)nr)] =
 				true;
 	}
 	for (i = 0; i < nr && shown < CAUSES_MAX; i++) {
 		if (!has[i])
 			continue;
-		json_object_array_add(a, path_object(item(causes, i)));
+		json_object_array_add(a, path_object(json_item(causes, i)));
 		shown++;
 	}
 	free(has);
@@ -137,18 +109,18 @@ static struct json_object *step_row(const struct explain *x,
 				    struct json_object *step, size_t *room)
 {
 	struct json_object *row = json_object_new_array();
-	const char *call = text(step, "call");
+	const char *call = json_text(step, "call");
 	size_t i, taken;
 
 	add_number(row, number(step, "depth"));
-	add_text(row, text(step, "process"));
-	add_text(row, *call ? call : text(step, "text"));
-	add_text(row, text(step, "object"));
+	add_text(row, json_text(step, "process"));
+	add_text(row, *call ? call : json_text(step, "text"));
+	add_text(row, json_text(step, "object"));
 	add_number(row, number(step, "time"));
 	add_number(row, is_own(x, step));
-	add_text(row, text(step, "code"));
+	add_text(row, json_text(step, "code"));
 	for (i = 0; i < json_object_array_length(row); i++) {
-		taken = page_room(json_object_get_string(item(row, i)));
+		taken = page_room(json_object_get_string(json_item(row, i)));
 		*room -= min(taken, *room);
 	}
 	return row;
@@ -158,12 +130,12 @@ static struct json_object *step_row(const struct explain *x,
 static u64 concerns(const struct explain *x, struct json_object *request)
 {
 	struct json_object *steps = json_member(request, "waited_for");
-	u64 begin = clock_time(request, "begin"), to;
+	u64 begin = json_u64(request, "begin"), to;
 	bool own = number(request, "pid") == (u64)x->op.pid;
 	size_t i;
 
-	for (i = 0; i < length(steps, STEPS_MAX) && !own; i++)
-		own = is_own(x, item(steps, i));
+	for (i = 0; i < min(json_length(steps), (size_t)STEPS_MAX) && !own; i++)
+		own = is_own(x, json_item(steps, i));
 	to = min(begin + number(request, "wait"), x->op.end);
 	begin = max(begin, x->op.start);
 	return own && to > begin ? to - begin : 0;
@@ -179,10 +151,10 @@ static void add_request(const struct explain *x, struct json_object *to,
 	s64 since;
 	size_t i;
 
-	for (i = 0; i < length(all, SIZE_MAX); i++) {
-		n = concerns(x, item(all, i));
+	for (i = 0; i < json_length(all); i++) {
+		n = concerns(x, json_item(all, i));
 		if (n > most)
-			best = item(all, i);
+			best = json_item(all, i);
 		most = max(most, n);
 	}
 	if (!best)
@@ -190,13 +162,14 @@ static void add_request(const struct explain *x, struct json_object *to,
 	o = json_object_new_object();
 	rows = json_object_new_array();
 	steps = json_member(best, "waited_for");
-	json_string(o, "client", text(best, "client"));
+	json_string(o, "client", json_text(best, "client"));
 	json_number(o, "wait", number(best, "wait"));
-	since = clock_time(best, "begin") - x->op.start;
+	since = json_u64(best, "begin") - x->op.start;
 	json_signed(o, "begin", max(min(since, EXACT - 1), 1 - EXACT));
-	for (i = 0; i < length(steps, STEPS_MAX) && room; i++)
-		json_object_array_add(rows, step_row(x, item(steps, i), &room));
-	json_number(o, "left", length(steps, SIZE_MAX) - i);
+	for (i = 0; i < min(json_length(steps), (size_t)STEPS_MAX) && room; i++)
+		json_object_array_add(rows,
+				      step_row(x, json_item(steps, i), &room));
+	json_number(o, "left", json_length(steps) - i);
 	json_object_object_add(o, "steps", rows);
 	json_object_object_add(to, "request", o);
 }
@@ -207,15 +180,16 @@ static void add_functions(struct json_object *to, struct json_object *result)
 {
 	struct json_object *functions = json_member(result, "functions"), *row;
 	struct json_object *rows = json_object_new_array();
-	const char *method = text(result, "method");
+	const char *method = json_text(result, "method");
 	size_t i;
 
-	for (i = 0; i < length(functions, FUNCTIONS_MAX); i++) {
-		struct json_object *f = item(functions, i);
+	for (i = 0; i < min(json_length(functions), (size_t)FUNCTIONS_MAX);
+	     i++) {
+		struct json_object *f = json_item(functions, i);
 
 		row = json_object_new_array();
-		add_text(row, text(f, "function"));
-		add_text(row, text(f, "object"));
+		add_text(row, json_text(f, "function"));
+		add_text(row, json_text(f, "object"));
 		add_number(row, number(f, "visits"));
 		add_number(row, number(json_member(f, "time"), method));
 		json_object_array_add(rows, row);

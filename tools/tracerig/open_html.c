@@ -30,16 +30,6 @@ static const char *const role_name[OPEN_ROLES] = {
 	[OPEN_COMPLETE] = "complete", [OPEN_OTHER] = "",
 };
 
-static struct json_object *member(struct json_object *o, const char *name)
-{
-	return json_object_object_get(o, name);
-}
-
-static u64 number(struct json_object *o, const char *name)
-{
-	return json_object_get_uint64(member(o, name));
-}
-
 static long long since(const struct open_page *p, u64 time)
 {
 	return time - p->events.begin;
@@ -97,7 +87,7 @@ static struct json_object *copy_cut(struct json_object *o)
 static void add_same(struct json_object *to, const char *name,
 		     struct json_object *from)
 {
-	json_object_object_add(to, name, copy_cut(member(from, name)));
+	json_object_object_add(to, name, copy_cut(json_member(from, name)));
 }
 
 /* ---- what case.json has ---- */
@@ -107,29 +97,30 @@ static struct json_object *alarm_object(const struct open_page *p)
 	static const char *const same[] = { "cpu",   "value",  "center",
 					    "limit", "judged", "pid",
 					    "comm",  "keys" };
-	struct json_object *a = member(p->o, "alarm");
+	struct json_object *a = json_member(p->o, "alarm");
 	struct json_object *o = json_object_new_object();
 	size_t i;
 
 	for (i = 0; i < sizeof(same) / sizeof(*same); i++)
 		add_same(o, same[i], a);
-	json_signed(o, "time", since(p, number(a, "time")));
+	json_signed(o, "time", since(p, json_u64(a, "time")));
 	return o;
 }
 
 /* [time, value, limit or null] */
 static struct json_object *values_array(const struct open_page *p)
 {
-	struct json_object *values = member(p->o, "values"), *v, *one;
+	struct json_object *values = json_member(p->o, "values"), *v, *one;
 	struct json_object *a = json_object_new_array();
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(values); i++) {
 		v = json_object_array_get_idx(values, i);
 		one = json_object_new_array();
-		add_int(one, since(p, number(v, "time")));
-		add_int(one, number(v, "value"));
-		json_object_array_add(one, json_object_get(member(v, "limit")));
+		add_int(one, since(p, json_u64(v, "time")));
+		add_int(one, json_u64(v, "value"));
+		json_object_array_add(one,
+				      json_object_get(json_member(v, "limit")));
 		json_object_array_add(a, one);
 	}
 	return a;
@@ -137,11 +128,11 @@ static struct json_object *values_array(const struct open_page *p)
 
 static struct json_object *window_object(const struct open_page *p)
 {
-	struct json_object *w = member(p->o, "window");
+	struct json_object *w = json_member(p->o, "window");
 	struct json_object *o = json_object_new_object();
 
-	json_signed(o, "begin", since(p, number(w, "begin")));
-	json_signed(o, "end", since(p, number(w, "end")));
+	json_signed(o, "begin", since(p, json_u64(w, "begin")));
+	json_signed(o, "end", since(p, json_u64(w, "end")));
 	return o;
 }
 
@@ -186,9 +177,9 @@ static void join_parts(const struct open_page *p, struct json_object *parts)
 		for (k = 0; k < sizeof(sums) / sizeof(*sums); k++)
 			json_object_object_add(
 				rest, sums[k],
-				json_object_new_int64(number(rest, sums[k]) +
-						      number(one, sums[k])));
-		if (number(one, "longest") <= number(rest, "longest"))
+				json_object_new_int64(json_u64(rest, sums[k]) +
+						      json_u64(one, sums[k])));
+		if (json_u64(one, "longest") <= json_u64(rest, "longest"))
 			continue;
 		add_same(rest, "longest", one);
 		set_at(p, rest, p->x.op.part[i].at);
@@ -208,7 +199,7 @@ static struct json_object *explain_part(const struct open_page *p)
 	if (!p->x.op.nr && !p->x.nr_normal && p->x.why_none &&
 	    !p->x.seen[SAW_SWITCH] && !p->x.seen[SAW_BLOCK])
 		json_object_object_del(o, "not_seen");
-	parts = member(o, "parts");
+	parts = json_member(o, "parts");
 	for (i = 0; i < json_object_array_length(parts); i++) {
 		struct json_object *one = json_object_array_get_idx(parts, i);
 
@@ -217,7 +208,7 @@ static struct json_object *explain_part(const struct open_page *p)
 		json_string(one, "key", p->x.op.part[i].key);
 	}
 	join_parts(p, parts);
-	parts = member(o, "findings");
+	parts = json_member(o, "findings");
 	for (i = 0; i < json_object_array_length(parts); i++)
 		set_at(p, json_object_array_get_idx(parts, i),
 		       p->x.finding[i].part.at);
@@ -576,7 +567,8 @@ void open_html(struct open_page *p, FILE *out)
 	put_member(out, "devices", devices_array(e));
 	put_member(out, "gaps", gaps_array(p));
 	put_member(out, "left", left_array(p));
-	put_member(out, "state", open_state(p->dir, member(p->o, "files")));
+	put_member(out, "state",
+		   open_state(p->dir, json_member(p->o, "files")));
 	fputs("}\n", out);
 	script =
 		xasprintf("%s%s%s", case_recording, case_timeline, case_script);

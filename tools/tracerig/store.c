@@ -122,25 +122,6 @@ void group_add_reason(const struct store *s, const char *reason, char *buf,
 
 /* ---- reading ---- */
 
-static u64 get_number(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	return json_object_object_get_ex(o, key, &v) ?
-		       json_object_get_uint64(v) :
-		       0;
-}
-
-static const char *get_text(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	if (!json_object_object_get_ex(o, key, &v) ||
-	    !json_object_is_type(v, json_type_string))
-		return "";
-	return json_object_get_string(v);
-}
-
 static void fill_case(struct store_case *c, struct json_object *o)
 {
 	struct json_object *alarm, *chart, *files, *file, *losses;
@@ -150,22 +131,22 @@ static void fill_case(struct store_case *c, struct json_object *o)
 	json_object_object_get_ex(o, "chart", &chart);
 	json_object_object_get_ex(o, "files", &files);
 	json_object_object_get_ex(o, "losses", &losses);
-	c->lost = get_number(losses, "lost") + get_number(losses, "dropped");
-	c->group = xstrdup(get_text(o, "group"));
-	c->nth = get_number(o, "nth");
-	c->time = xstrdup(get_text(o, "time"));
-	c->nr_alarms = get_number(o, "nr_alarms");
+	c->lost = json_u64(losses, "lost") + json_u64(losses, "dropped");
+	c->group = xstrdup(json_text(o, "group"));
+	c->nth = json_u64(o, "nth");
+	c->time = xstrdup(json_text(o, "time"));
+	c->nr_alarms = json_u64(o, "nr_alarms");
 	c->charts = case_charts(o);
-	c->value = get_number(alarm, "value");
-	c->limit = get_number(alarm, "limit");
-	c->is_time = !strcmp(get_text(chart, "unit"), "ns");
-	c->chart = xstrdup(get_text(alarm, "chart"));
-	c->keys = xstrdup(get_text(alarm, "keys"));
-	c->who = xasprintf("%s-%llu", get_text(alarm, "comm"),
-			   get_number(alarm, "pid"));
+	c->value = json_u64(alarm, "value");
+	c->limit = json_u64(alarm, "limit");
+	c->is_time = !strcmp(json_text(chart, "unit"), "ns");
+	c->chart = xstrdup(json_text(alarm, "chart"));
+	c->keys = xstrdup(json_text(alarm, "keys"));
+	c->who = xasprintf("%s-%llu", json_text(alarm, "comm"),
+			   json_u64(alarm, "pid"));
 	for (i = 0; i < json_object_array_length(files); i++) {
 		file = json_object_array_get_idx(files, i);
-		c->bytes += get_number(file, "bytes");
+		c->bytes += json_u64(file, "bytes");
 	}
 }
 
@@ -193,7 +174,7 @@ static bool load_case(struct store *s, u64 number)
 
 	bytes = stat(json, &st) ? 0 : st.st_size;
 	free(json);
-	if (!error && get_number(o, "case") != number)
+	if (!error && json_u64(o, "case") != number)
 		error = xstrdup("another case");
 	if (error) {
 		free(error);
@@ -303,8 +284,8 @@ static void load_groups(struct store *s)
 	free(why);
 	free(path);
 	if (json_object_is_type(o, json_type_object) &&
-	    !strcmp(get_text(o, "format"), GROUPS_FORMAT)) {
-		next = get_number(o, "next");
+	    !strcmp(json_text(o, "format"), GROUPS_FORMAT)) {
+		next = json_u64(o, "next");
 		if (next > s->next && next <= NUMBER_MAX)
 			s->next = next;
 		if (json_object_object_get_ex(o, "groups", &list) &&
@@ -313,8 +294,8 @@ static void load_groups(struct store *s)
 				e = json_object_array_get_idx(list, i);
 				if (!json_object_is_type(e, json_type_object))
 					continue;
-				g = store_group(s, get_text(e, "group"));
-				g->count = get_number(e, "count");
+				g = store_group(s, json_text(e, "group"));
+				g->count = json_u64(e, "count");
 			}
 		}
 	}
