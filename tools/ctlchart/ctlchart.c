@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(commands) / sizeof(*commands) && argc > 1; i++) {
+	for (i = 0; i < ARRAY_SIZE(commands) && argc > 1; i++) {
 		if (strcmp(argv[1], commands[i].name))
 			continue;
 		argv[1] = commands[i].program;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The results of charts, and what all output formats have in common. */
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -273,7 +274,7 @@ const char *format_rules(char *buf, size_t size, u32 rules)
 	size_t i, len = 0;
 
 	*buf = '\0';
-	for (i = 0; i < sizeof(names) / sizeof(*names) && len < size; i++) {
+	for (i = 0; i < ARRAY_SIZE(names) && len < size; i++) {
 		if (rules & names[i].bit)
 			len += snprintf(buf + len, size - len, "%s%s",
 					len ? "+" : "", names[i].name);

@@ -201,7 +201,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const char *const heads[] = { "centre", "limit", "judged", "alarms",
 				     "%",      "kept",	"bytes",  "smaller" };
 
-#define COLUMNS (sizeof(heads) / sizeof(*heads))
+#define COLUMNS ARRAY_SIZE(heads)
 #define CELL 24
 
 static void make_row(const struct chart *c, char cell[COLUMNS][CELL])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Frames of stacks: their order, their names, and which one is the call site. */
+#include <linux/kernel.h>
 #include <string.h>
 
 #include "read.h"
@@ -110,7 +111,7 @@ static bool is_c_library(const struct frame *f)
 
 	name = strrchr(path, '/');
 	name = name ? name + 1 : path;
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!strncmp(name, names[i], strlen(names[i])))
 			return true;
 	}

@@ -11,6 +11,7 @@
  * task:task_newtask has the threads that are created meanwhile; other threads count as
  * processes.
  */
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +136,7 @@ static const struct syscall syscalls[] = {
 	{ "close_range", NULL, 0, RANGE },
 };
 
-#define SYSCALLS (sizeof(syscalls) / sizeof(*syscalls))
+#define SYSCALLS ARRAY_SIZE(syscalls)
 
 /**
  * enum event_type - events

@@ -101,11 +101,6 @@ struct bounds {
 	double time, cycles, cut, half, most;
 };
 
-static double square(double a)
-{
-	return a * a;
-}
-
 static double sum_cycles(const struct timeline *t, const struct sample *s)
 {
 	double sum = 0;

@@ -134,11 +134,6 @@ static double at_least(double value, double least)
 	return value > least ? value : least;
 }
 
-static double square(double a)
-{
-	return a * a;
-}
-
 static double fitted(const struct timeline *t, u32 sample, u32 visit)
 {
 	return t->fitted[t->key[t->sample[sample].first + sample + visit]];

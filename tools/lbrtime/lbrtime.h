@@ -681,4 +681,9 @@ void lbrtime_write_chrome(const struct timeline *t, const struct report *r);
 void lbrtime_write_brstack(const struct timeline *t, const struct report *r);
 void lbrtime_write_html(const struct timeline *t, const struct report *r);
 
+static inline double square(double a)
+{
+	return a * a;
+}
+
 #endif

@@ -8,6 +8,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -339,7 +340,7 @@ static u8 get_kind(const char *name, u8 *flags)
 	};
 	size_t len = strcspn(name, "/ \n"), i;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (strlen(kinds[i].name) == len &&
 		    !strncmp(kinds[i].name, name, len)) {
 			*flags = kinds[i].flags;

@@ -30,11 +30,6 @@ bool reliability_available(enum method m)
 	return m == METHOD_CYCLES || m == METHOD_FIT;
 }
 
-static double square(double a)
-{
-	return a * a;
-}
-
 static bool is_whole(const struct timeline *t, u32 sample)
 {
 	return t->sample[sample].state == STATE_WHOLE;

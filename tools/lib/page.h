@@ -4,8 +4,8 @@
  * colours, type and the functions of page.js, the data as JSON, and the style and script
  * of the tool. Data from a trace are never markup: the scripts make text of them.
  */
-#ifndef PAGE_H
-#define PAGE_H
+#ifndef LIB_PAGE_H
+#define LIB_PAGE_H
 
 #include <json-c/json.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How tools write names and numbers. See text.h. */
 #include <json-c/json.h>
+#include <linux/kernel.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,10 +109,10 @@ const char *format_value(char *buf, size_t size, u64 value, bool is_time)
 		snprintf(buf, size, "%llu", value);
 		return buf;
 	}
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
 		double v = value / units[i].ns;
 
-		if (v < 1 && i + 1 < sizeof(units) / sizeof(*units))
+		if (v < 1 && i + 1 < ARRAY_SIZE(units))
 			continue;
 		if (v < 1)
 			break;

@@ -7,6 +7,7 @@
  * buffer's pages, is checked by libtracecmd.
  */
 #include <errno.h>
+#include <linux/kernel.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -603,7 +604,7 @@ bool tracefile_clock(const struct tracefile_info *info,
 					     "ppc-tb" };
 	size_t i;
 
-	for (i = 0; !info->tsc && i < sizeof(other) / sizeof(*other); i++) {
+	for (i = 0; !info->tsc && i < ARRAY_SIZE(other); i++) {
 		if (strcmp(info->clock, other[i]))
 			continue;
 		error->offset = TRACEFILE_NOWHERE;

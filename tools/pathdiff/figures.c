@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What all formats of the result have in common, and the paper's figures. */
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,9 +286,7 @@ bool cause_is_overhead(const struct result *r, const struct cause *c)
 	    2 * c->who[0].time >= c->wait_time &&
 	    !strncmp(r->paths.names.name[c->who[0].name], "trace-cmd", 9))
 		return true;
-	for (i = 0;
-	     c->kind != CAUSE_IRQ && i < sizeof(prefix) / sizeof(*prefix);
-	     i++) {
+	for (i = 0; c->kind != CAUSE_IRQ && i < ARRAY_SIZE(prefix); i++) {
 		if (!strncmp(name, prefix[i], strlen(prefix[i])))
 			return true;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses the records of a trace by the formats in it. */
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,7 +121,7 @@ struct reader {
 	struct number flags;
 	struct number pid;
 	u32 common;
-	struct event event[sizeof(kinds) / sizeof(*kinds)];
+	struct event event[ARRAY_SIZE(kinds)];
 	u8 by_type[MAX_TYPE];
 	u32 entries;
 	u32 exits;
@@ -218,7 +219,7 @@ static int find_events(struct reader *r)
 	int status = find_common(r);
 	u32 i;
 
-	for (i = 0; !status && i < sizeof(kinds) / sizeof(*kinds); i++) {
+	for (i = 0; !status && i < ARRAY_SIZE(kinds); i++) {
 		if (!understand(r, &kinds[i], &r->event[i]))
 			status = guard_fail(
 				r->guard, GUARD_NOWHERE,

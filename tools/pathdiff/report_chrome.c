@@ -4,6 +4,7 @@
  * execution as one thread, and below it a normal execution of the nearest pattern,
  * both from 0 on; waits and interrupts as slices of their own tracks.
  */
+#include <linux/kernel.h>
 #include <string.h>
 
 #include "chrome.h"
@@ -37,7 +38,7 @@ static void put_path(struct chrome_file *f, const struct paths *p, u32 pid,
 			if (w->kind == WAIT_IRQ && w->at >= at && w->at <= next)
 				next += w->time;
 		}
-		if (depth >= sizeof(end) / sizeof(*end) - 1)
+		if (depth >= ARRAY_SIZE(end) - 1)
 			continue;
 		if (!i)
 			next = e->duration;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The result for people: the verdict first, then its evidence. */
+#include <linux/kernel.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,7 +373,7 @@ static void print_cdf(struct result *r)
 	fprintf(r->out, "\n%sDurations%s%s\n", bold(r, true), bold(r, false),
 		side == SIDE_BASELINE ? "     baseline      trace" :
 					"        trace");
-	for (i = 0; i < sizeof(at) / sizeof(*at); i++) {
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		int bar = most ? (double)ns[1][at[i]] * BAR / most : 0;
 
 		fprintf(r->out, "  %3d %% up to", at[i]);

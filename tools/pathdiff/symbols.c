@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Functions and other names as integers. */
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ const char *softirq_name(u64 vec)
 					     "TASKLET", "SCHED", "HRTIMER",
 					     "RCU" };
 
-	return vec < sizeof(names) / sizeof(*names) ? names[vec] : "?";
+	return vec < ARRAY_SIZE(names) ? names[vec] : "?";
 }
 
 /**
@@ -60,7 +61,7 @@ const char *softirq_of(const char *function)
 			{ "rcu_core_si", 9 } };
 	size_t i;
 
-	for (i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
+	for (i = 0; i < ARRAY_SIZE(actions); i++) {
 		if (!strcmp(function, actions[i].function))
 			return softirq_name(actions[i].vec);
 	}

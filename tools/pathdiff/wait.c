@@ -9,6 +9,7 @@
  * block_rq_complete, the recorded functions of the waker or its stack name that
  * device or timer.
  */
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +112,7 @@ static u32 irq_function(struct cut *c, u32 stack)
 	u32 i, k;
 
 	for (i = 1; i < p->len; i++) {
-		for (k = 0; k < sizeof(timers) / sizeof(*timers); k++) {
+		for (k = 0; k < ARRAY_SIZE(timers); k++) {
 			if (!strcmp(f->name[p->function[i]], timers[k]))
 				return name_id(c, "timer, ",
 					       f->name[p->function[i - 1]]);

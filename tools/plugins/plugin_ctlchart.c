@@ -11,6 +11,7 @@
  * is shown by its numbers. A record that is not as expected is left to the
  * event's own print format.
  */
+#include <linux/kernel.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -220,13 +221,13 @@ static int limit_handler(struct trace_seq *s, struct tep_record *record,
 {
 	static const char *const names[] = { "chart",  "event",	   "values",
 					     "center", "limit_nr", "limit" };
-	unsigned long long v[sizeof(names) / sizeof(*names)];
+	unsigned long long v[ARRAY_SIZE(names)];
 	struct state *state = context;
 	struct known_chart c = { 0 };
 	struct chart_lines line;
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!get_number(event, record, names[i], &v[i]))
 			return 1;
 	}

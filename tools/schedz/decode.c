@@ -2,6 +2,7 @@
 /* schedz decode: the events of a trace with blocks, as text or for programs. */
 #include <errno.h>
 #include <json-c/json.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -208,7 +209,7 @@ static int check_clock(struct printer *p, int fd, enum decode_format format)
 	    (format == DECODE_CHROME && !tracefile_clock(&info, &error)))
 		status = guard_fail(p->guard, error.offset, "%s", error.reason);
 	p->ticks = true;
-	for (i = 0; i < sizeof(us) / sizeof(*us); i++) {
+	for (i = 0; i < ARRAY_SIZE(us); i++) {
 		if (!strcmp(info.clock, us[i]))
 			p->ticks = false;
 	}

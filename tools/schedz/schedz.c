@@ -260,7 +260,7 @@ int main(int argc, char **argv)
 					  NULL };
 	unsigned int i;
 
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (argc > 1 && !strcmp(argv[1], commands[i].name))
 			return commands[i].main(argc - 1, argv + 1);
 	}

@@ -7,6 +7,7 @@
 #include "alarms.h"
 #include "explain.h"
 #include "keys.h"
+#include "order.h"
 #include "text.h"
 
 static bool is_worse(const struct alarm *a, const struct alarm *b)
@@ -79,7 +80,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct alarm *x = a, *y = b;
 
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
+	return ORDER(x->ts, y->ts);
 }
 
 /**

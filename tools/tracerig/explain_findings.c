@@ -16,6 +16,7 @@
 #include "explain.h"
 #include "memory.h"
 #include "callstacks.h"
+#include "order.h"
 #include "text.h"
 
 /*
@@ -94,9 +95,7 @@ static int by_share(const void *a, const void *b)
 {
 	const struct finding *f = a, *g = b;
 
-	if (f->part.share != g->part.share)
-		return f->part.share < g->part.share ? 1 : -1;
-	return (int)f->by - (int)g->by;
+	return ORDER(g->part.share, f->part.share) ?: ORDER(f->by, g->by);
 }
 
 /* The parts of @y, which is the operation as an analyzer sees it, become findings */

@@ -9,6 +9,7 @@
 
 #include "explain_requests.h"
 #include "memory.h"
+#include "order.h"
 #include "store.h"
 #include "text.h"
 
@@ -161,7 +162,7 @@ static int by_issue(const void *a, const void *b)
 {
 	const struct request *const *r = a, *const *s = b;
 
-	return (*r)->issued < (*s)->issued ? -1 : (*r)->issued > (*s)->issued;
+	return ORDER((*r)->issued, (*s)->issued);
 }
 
 /* Time, of that from @from to @to, without a request in the device */

@@ -88,11 +88,6 @@ void jitmaps_add(struct jitmaps *j, s32 tgid, const u64 *addr, size_t nr)
 	}
 }
 
-static int by_address(const void *a, const void *b)
-{
-	return ORDER(*(const u64 *)a, *(const u64 *)b);
-}
-
 /* The number of a process where it runs, which may be a container; 0 if it has ended */
 static int number_there(s32 tgid)
 {
@@ -184,7 +179,7 @@ static bool copy_map(struct jitmap *p, const char *symbols, size_t *room,
 
 	good = good && m.left <= *left;
 	*left -= good ? m.left : 0;
-	qsort(p->addr, p->nr, sizeof(*p->addr), by_address);
+	qsort(p->addr, p->nr, sizeof(*p->addr), order_u64);
 	while (good && perfmap_next(&m, &f)) {
 		if (!has_address(p, &f))
 			continue;

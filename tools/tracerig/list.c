@@ -11,6 +11,7 @@
 #include "explain.h"
 #include "memory.h"
 #include "operand.h"
+#include "order.h"
 #include "store.h"
 #include "text.h"
 #include "tracerig.h"
@@ -170,11 +171,10 @@ static void print_text(const struct store *s)
 static int by_cause(const void *a, const void *b)
 {
 	const struct caused *x = a, *y = b;
-	int order = !*x->cause.key - !*y->cause.key;
 
-	if (!order)
-		order = strcmp(x->cause.key, y->cause.key);
-	return order ? order : x->c->number < y->c->number ? -1 : 1;
+	return ORDER(!*x->cause.key, !*y->cause.key)	  ?:
+		       strcmp(x->cause.key, y->cause.key) ?:
+		       ORDER(x->c->number, y->c->number);
 }
 
 /* The cases that can be read; false if others cannot, which is reported */

@@ -90,12 +90,9 @@ static int render(struct guard *g, struct open_page *p, u64 most, char **page,
 	e->end = max(alarm, p->x.op.end);
 	status = open_events_read(g, p->x.file, e);
 	if (!status) {
-		out = open_memstream(page, size);
-		if (!out)
-			memory_failed();
+		out = text_open(page, size);
 		open_html(p, out);
-		if (fclose(out))
-			memory_failed();
+		text_close(out);
 	}
 	open_events_free(e);
 	return status;

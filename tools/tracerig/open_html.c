@@ -7,11 +7,13 @@
  * the largest part, are columns of numbers, their times as differences.
  */
 #include <json-c/json.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
 #include "open.h"
+#include "order.h"
 #include "page.h"
 #include "text.h"
 #include "tracerig.h"
@@ -101,7 +103,7 @@ static struct json_object *alarm_object(const struct open_page *p)
 	struct json_object *o = json_object_new_object();
 	size_t i;
 
-	for (i = 0; i < sizeof(same) / sizeof(*same); i++)
+	for (i = 0; i < ARRAY_SIZE(same); i++)
 		add_same(o, same[i], a);
 	json_signed(o, "time", since(p, json_u64(a, "time")));
 	return o;
@@ -144,7 +146,7 @@ static struct json_object *case_object(const struct open_page *p)
 	struct json_object *o = json_object_new_object();
 	size_t i;
 
-	for (i = 0; i < sizeof(same) / sizeof(*same); i++)
+	for (i = 0; i < ARRAY_SIZE(same); i++)
 		add_same(o, same[i], p->o);
 	json_object_object_add(o, "alarm", alarm_object(p));
 	json_object_object_add(o, "values", values_array(p));
@@ -174,7 +176,7 @@ static void join_parts(const struct open_page *p, struct json_object *parts)
 	rest = json_object_array_get_idx(parts, first);
 	for (i = first + 1; i < n; i++) {
 		one = json_object_array_get_idx(parts, i);
-		for (k = 0; k < sizeof(sums) / sizeof(*sums); k++)
+		for (k = 0; k < ARRAY_SIZE(sums); k++)
 			json_object_object_add(
 				rest, sums[k],
 				json_object_new_int64(json_u64(rest, sums[k]) +
@@ -221,15 +223,14 @@ static int by_time(const void *a, const void *b)
 {
 	const struct stretch *x = a, *y = b;
 
-	return x->from < y->from ? -1 : x->from > y->from;
+	return ORDER(x->from, y->from);
 }
 
 static int by_length(const void *a, const void *b)
 {
 	const struct stretch *x = a, *y = b;
-	u64 m = x->to - x->from, n = y->to - y->from;
 
-	return m != n ? (m < n ? 1 : -1) : by_time(a, b);
+	return ORDER(y->to - y->from, x->to - x->from) ?: by_time(a, b);
 }
 
 /* The longest ones stay, in order of time; return: number and ns of the others */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Files of a case, which are whole or reported, and files without a name. */
-#ifndef PART_H
-#define PART_H
+#ifndef TRACERIG_PART_H
+#define TRACERIG_PART_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 
 #include "explain.h"
 #include "memory.h"
+#include "order.h"
 #include "reason.h"
 #include "store.h"
 #include "text.h"
@@ -332,7 +333,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
+	return ORDER(x->ts, y->ts);
 }
 
 static void add_stretch(struct look *l, enum state state, u64 ns,

@@ -16,6 +16,7 @@
 #include "case.h"
 #include "cli.h"
 #include "memory.h"
+#include "order.h"
 #include "part.h"
 #include "store.h"
 #include "text.h"
@@ -197,7 +198,7 @@ static int by_number(const void *a, const void *b)
 {
 	const struct store_case *x = a, *y = b;
 
-	return x->number < y->number ? -1 : x->number > y->number;
+	return ORDER(x->number, y->number);
 }
 
 static char *load_cases(struct store *s)

@@ -12,6 +12,7 @@
 
 #include "datfile.h"
 #include "memory.h"
+#include "order.h"
 #include "part.h"
 #include "window.h"
 
@@ -120,7 +121,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct window_value *x = a, *y = b;
 
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
+	return ORDER(x->ts, y->ts);
 }
 
 /* Keep the values around the alarm, whose own value is written after it */
