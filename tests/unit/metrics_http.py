@@ -93,7 +93,7 @@ def prometheus():
             query = "http://localhost:9090/api/v1/query?query=tracerig_values_total"
             with urllib.request.urlopen(query) as answer:
                 found = {r["metric"]["chart"]: r["value"][1] for r in json.load(answer)["data"]["result"]}
-            assert found["disk"] == "500", found
+            assert found["disk"] == "600", found
 
         try:
             until(value, 60)

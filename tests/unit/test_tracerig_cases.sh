@@ -365,6 +365,7 @@ changed() { # PATTERN PYTHON: the object o is case.json
 	python3 -c 'import json, sys; o = json.load(open("4/case.json")); exec(sys.argv[1]); json.dump(o, open("4/case.json", "w"), indent=2)' "$2"
 	refused "$1"
 }
+cp cases/4/case.json 4/case.json
 sed -i 's/"value":300/"value":301/' 4/case.json
 refused '4/case.json: its SHA-256 is not that in it: it was changed$'
 changed '4/case.json: its SHA-256 is not that in it' 'o["alarm"]["comm"] = "nobody"'
