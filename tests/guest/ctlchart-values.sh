@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# part: check-full
 # timeout: 300
 #
 # From the kernel's own values (ctlchart_value), the desk computes exactly the kernel's limits,

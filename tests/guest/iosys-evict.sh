@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# part: check-full
 # timeout: 600
 #
 # Unprivileged programs that make more stacks and objects than there is room for: the stacks
