@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# part: check-full
 # timeout: 300
 #
 # ctlchart save and load on a running kernel, and ctlchart sim against the kernel's filter on

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# part: check-full
 # timeout: 240
 #
 # A proxy that does all I/O by requests to io_uring, some with several results, between real

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# part: check-full
 # timeout: 240
 #
 # tracecast through a relay that loses, reorders and duplicates datagrams, one fault at a time and

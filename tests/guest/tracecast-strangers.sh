@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# part: check-full
 # timeout: 300
 #
 # tracecast and hostile hosts: datagrams from other hosts than the collector do not reach the

@@ -141,7 +141,7 @@ for file in pressure vmstat meminfo interrupts softirqs cpufreq throttle thermal
 done
 {
 	printf 's|"filter":"[^"]*"|"filter":"%s"|\n' "$(head -c 100000 strangers/more)"
-	printf 's|"missing":\[|&%s|\n' "$(yes '"<<<<<<<<<<<<<<<<",' | head -n 50000 | tr -d '\n')"
+	printf 's|"missing":\[|&%s|\n' "$(yes "\"$(head -c 1000 strangers/more)\"," | head -n 1000 | tr -d '\n')"
 } >longer.sed
 sed -i -f longer.sed strangers/case.json
 opened strangers.html strangers
