@@ -212,13 +212,14 @@ void text_report(struct report *r)
 		(r->last - r->first) / 1e9, *r->instance ? " of instance " : "",
 		r->instance);
 	if (r->gaps) {
-		fprintf(r->out, "%sevents were lost%s %llu times",
-			r->color ? RED : "", r->color ? PLAIN : "", r->gaps);
+		fprintf(r->out, "%srecords are lost%s in %llu gap%s",
+			r->color ? RED : "", r->color ? PLAIN : "", r->gaps,
+			r->gaps == 1 ? "" : "s");
 		if (r->lost)
 			fprintf(r->out, ", %s of them counted",
 				format_count(buf, sizeof(buf), r->lost));
 		fprintf(r->out,
-			": alarms may be missing, and pairs across a gap wrong\n");
+			": alarms may be missing, and pairs across gaps may be wrong\n");
 	}
 	if (!r->nr_charts)
 		fprintf(r->out, "no alarms\n");
