@@ -200,10 +200,7 @@ static void make_reader(struct reader *r)
 	memset(r, 0, sizeof(*r));
 	r->cpus = 2;
 	r->buf = xzalloc(PAGE);
-	r->k = kbuffer_alloc(
-		sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
-		__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
-							 KBUFFER_ENDIAN_LITTLE);
+	r->k = reader_kbuffer();
 	r->tep = tep_alloc();
 	if (tep_parse_event(r->tep, value_format, strlen(value_format),
 			    "ctlchart_debug") ||

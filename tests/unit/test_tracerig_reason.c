@@ -211,10 +211,7 @@ static void make_reader(struct reader *r, const struct step *step)
 	memset(r, 0, sizeof(*r));
 	r->cpus = CPUS;
 	r->buf = xzalloc(PAGE);
-	r->k = kbuffer_alloc(
-		sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
-		__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
-							 KBUFFER_ENDIAN_LITTLE);
+	r->k = reader_kbuffer();
 	r->tep = tep_alloc();
 	for (i = 0; i < ARRAY_SIZE(formats); i++)
 		ck_assert(!tep_parse_event(r->tep, formats[i].format,

@@ -76,7 +76,6 @@ struct strings {
 };
 
 u32 string_id(struct strings *s, const char *name);
-const char *softirq_name(u64 vec);
 const char *softirq_of(const char *function);
 void strings_free(struct strings *s);
 

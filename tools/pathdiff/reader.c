@@ -8,6 +8,7 @@
 #include <event-parse.h>
 
 #include "pathdiff.h"
+#include "softirq.h"
 
 /* Records to read to find out the entry function and sleep-time */
 #define SAMPLE 2000000

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cut.h"
+#include "softirq.h"
 #include "textline.h"
 
 /* Start of a CPU's clock if the text has no time stamps, ns */

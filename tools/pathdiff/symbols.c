@@ -6,6 +6,7 @@
 
 #include "kallsyms.h"
 #include "pathdiff.h"
+#include "softirq.h"
 
 /* Whether a name is in a list of words */
 static bool is_one_of(const char *name, const char *const *list)
@@ -22,20 +23,6 @@ static const char *const softirqs[] = { "invoke_softirq",	"__do_softirq",
 					"do_softirq_own_stack", NULL };
 static const char *const nmis[] = { "exc_nmi",	      "asm_exc_nmi", "do_nmi",
 				    "default_do_nmi", "nmi_handle",  NULL };
-
-/**
- * softirq_name - the name of a softirq, without _SOFTIRQ
- * @vec: its number
- */
-const char *softirq_name(u64 vec)
-{
-	static const char *const names[] = { "HI",	"TIMER", "NET_TX",
-					     "NET_RX",	"BLOCK", "IRQ_POLL",
-					     "TASKLET", "SCHED", "HRTIMER",
-					     "RCU" };
-
-	return vec < ARRAY_SIZE(names) ? names[vec] : "?";
-}
 
 /**
  * softirq_of - which softirq a function handles

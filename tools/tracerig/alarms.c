@@ -22,23 +22,26 @@ static bool is_worse(const struct alarm *a, const struct alarm *b)
 	       (double)b->value * (a->limit ? a->limit : 1);
 }
 
-/* Number of alarms of the same chart in the full list */
-static size_t count_alike(const struct alarm_list *l, const char *chart)
+/* Whether the full list has an alarm of a chart, other than @but */
+static bool has_another(const struct alarm_list *l, const char *chart,
+			const struct alarm *but)
 {
-	size_t i, n = 0;
+	size_t i;
 
-	for (i = 0; i < ALARMS_MAX; i++)
-		n += !strcmp(l->alarm[i].chart, chart);
-	return n;
+	for (i = 0; i < ALARMS_MAX; i++) {
+		if (&l->alarm[i] != but && !strcmp(l->alarm[i].chart, chart))
+			return true;
+	}
+	return false;
 }
 
 /*
  * Put an alarm into the full list. It takes the place of one that is not as bad, but not of the
- * only one of its chart: the case names each chart that had alarms.
+ * only one of its chart: the case names each chart that had alarms. With one chart, that costs
+ * no more than finding the least alarm.
  */
 static void replace_least(struct alarm_list *l, const struct alarm *a)
 {
-	bool is_first = !count_alike(l, a->chart);
 	struct alarm *least = NULL;
 	size_t i;
 
@@ -47,12 +50,10 @@ static void replace_least(struct alarm_list *l, const struct alarm *a)
 
 		if (least && !is_worse(least, b))
 			continue;
-		if (strcmp(b->chart, a->chart) != 0 &&
-		    count_alike(l, b->chart) == 1)
-			continue;
-		least = b;
+		if (!strcmp(b->chart, a->chart) || has_another(l, b->chart, b))
+			least = b;
 	}
-	if (least && (is_first || is_worse(a, least)))
+	if (least && (is_worse(a, least) || !has_another(l, a->chart, NULL)))
 		*least = *a;
 }
 

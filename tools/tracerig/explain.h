@@ -46,6 +46,9 @@ enum part_kind {
 	PART_CALL, /* in a call or function, whatever the thread did there */
 };
 
+/* Flags of a record, its common_flags: it is from an interrupt */
+enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
+
 /**
  * struct part - a part of an operation's time: all stretches of one kind
  * @kind:	what it is

@@ -23,6 +23,7 @@
 #include "explain_requests.h"
 #include "memory.h"
 #include "records.h"
+#include "softirq.h"
 #include "store.h"
 #include "text.h"
 
@@ -92,9 +93,6 @@ static const struct {
 	[CALL] = { "iosys", "io_syscall", { NULL }, { NULL }, SAW_IOSYS },
 	[SAMPLE] = { "lbrprof", "lbrprof_sample", { NULL }, { NULL }, SAW_LBR },
 };
-
-/* Flags of a record: it is from an interrupt */
-enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
 
 enum { SOFT, HARD, LEVELS };
 
@@ -278,10 +276,6 @@ static void see_cpu(struct walk *w, const struct seen *s)
 
 static void change_cpu(struct walk *w, const struct seen *s)
 {
-	static const char *const vec[] = { "HI",      "TIMER", "NET_TX",
-					   "NET_RX",  "BLOCK", "IRQ_POLL",
-					   "TASKLET", "SCHED", "HRTIMER",
-					   "RCU" };
 	struct cpu *c = &w->cpu[s->rec->cpu];
 
 	switch (s->event) {
@@ -299,7 +293,7 @@ static void change_cpu(struct walk *w, const struct seen *s)
 	case SOFTIRQ:
 		c->in[SOFT] = true;
 		snprintf(c->name[SOFT], sizeof(c->name[SOFT]), "softirq %s",
-			 s->v[0] < ARRAY_SIZE(vec) ? vec[s->v[0]] : "?");
+			 softirq_name(s->v[0]));
 		break;
 	case IRQ_EXIT:
 	case SOFTIRQ_EXIT:

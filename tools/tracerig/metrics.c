@@ -111,7 +111,7 @@ void metrics_print(const struct metrics *m, FILE *out)
 	size_t i;
 
 	family(out, "tracerig_values_total", "counter",
-	       "Values, those that limits are learnt from and those that are judged.");
+	       "Values from which limits are learnt, and values judged.");
 	counters(m, out, "tracerig_values_total", false);
 	family(out, "tracerig_alarms_total", "counter",
 	       "Values out of control.");

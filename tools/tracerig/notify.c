@@ -51,15 +51,13 @@ char *notice_message(const struct notice *n)
 		snprintf(which, sizeof(which), "not kept");
 	add_remark(more, sizeof(more),
 		   alarms_text(text, sizeof(text), n->nr_alarms, n->charts));
+	*text = '\0';
 	if (n->alike > 1)
 		snprintf(text, sizeof(text), "%llu alike", n->alike);
-	else
-		*text = '\0';
 	add_remark(more, sizeof(more), text);
+	*text = '\0';
 	if (n->removed)
 		snprintf(text, sizeof(text), "replaces case %llu", n->removed);
-	else
-		*text = '\0';
 	add_remark(more, sizeof(more), text);
 	return xasprintf("%s: %s %s %s, limit %s, %s, process %s-%d%s%s", which,
 			 n->chart, n->is_time ? "took" : "is", value, limit,

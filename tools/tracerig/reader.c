@@ -378,6 +378,23 @@ static void no_files(struct reader *r)
 }
 
 /**
+ * reader_kbuffer - a parser of pages of this machine's ring buffer
+ *
+ * Return: it, for kbuffer_free().
+ */
+struct kbuffer *reader_kbuffer(void)
+{
+	struct kbuffer *k = kbuffer_alloc(
+		sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+		__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
+							 KBUFFER_ENDIAN_LITTLE);
+
+	if (!k)
+		memory_failed();
+	return k;
+}
+
+/**
  * reader_open - begin to read
  * @r: filled in; reader_close() is due even on error
  * @instance: the instance
@@ -412,12 +429,7 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 			"the formats of ctlchart's events are not understood");
 	r->alarm_id = alarm->id;
 	r->limit_id = limit->id;
-	r->k = kbuffer_alloc(
-		sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
-		__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
-							 KBUFFER_ENDIAN_LITTLE);
-	if (!r->k)
-		memory_failed();
+	r->k = reader_kbuffer();
 	r->buf = xzalloc(size);
 	r->helper = mmap(NULL, sizeof(*r->helper), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "order.h"
 #include "reason.h"
+#include "softirq.h"
 #include "store.h"
 #include "text.h"
 
@@ -46,9 +47,6 @@ static const struct {
 		    { "dev", "sector", "nr_sector" },
 		    { NULL } },
 };
-
-/* Flags of an event: it is from an interrupt */
-enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
 
 enum { SOFT, HARD, LEVELS };
 
@@ -203,14 +201,9 @@ static void on_waking(struct look *l, struct cpu *c, struct tep_record *rec,
 static void on_interrupt(struct look *l, struct cpu *c, enum kind k,
 			 struct tep_record *rec, s32 current)
 {
-	static const char *const vec[] = { "HI",      "TIMER", "NET_TX",
-					   "NET_RX",  "BLOCK", "IRQ_POLL",
-					   "TASKLET", "SCHED", "HRTIMER",
-					   "RCU" };
 	int level = k == IRQ || k == IRQ_EXIT ? HARD : SOFT;
 	bool within = c->in[HARD] || c->in[SOFT];
 	char name[32];
-	u64 n;
 
 	c->in[level] = k == IRQ || k == SOFTIRQ;
 	if (k == IRQ) {
@@ -218,9 +211,8 @@ static void on_interrupt(struct look *l, struct cpu *c, enum kind k,
 		snprintf(c->name[HARD], sizeof(c->name[HARD]), "interrupt %.*s",
 			 group_comm(name), name);
 	} else if (k == SOFTIRQ) {
-		n = number(l, SOFTIRQ, 0, rec);
 		snprintf(c->name[SOFT], sizeof(c->name[SOFT]), "softirq %s",
-			 n < ARRAY_SIZE(vec) ? vec[n] : "?");
+			 softirq_name(number(l, SOFTIRQ, 0, rec)));
 	}
 	if (current != l->pid)
 		return;

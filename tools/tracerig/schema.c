@@ -392,12 +392,11 @@ struct json_object *json_load(const char *path, char **why)
 	size_t len = 0;
 
 	*why = load_text(path, &text, &len);
-	if (!text && *why && errno)
-		return NULL;
-	if (!*why)
+	if (!*why) {
 		o = parse(text, len, why);
+		errno = 0;
+	}
 	free(text);
-	errno = 0;
 	return o;
 }
 
