@@ -87,6 +87,10 @@ grep -q _paths out && wrong "probes that record nothing are printed: $(cat out)"
 machine=$(uname -m)
 [ "$machine" != x86_64 ] || grep -q '^echo __x64_sys_fsync >>' out || wrong "another function of fsync: $(cat out)"
 
+# libtracefs does not free the name of the directory it found
+echo 'leak:libtracefs' >leaks
+export LSAN_OPTIONS=suppressions=$PWD/leaks:print_suppressions=0
+
 # --- the doctor answers, in both formats alike
 "$program" doctor --tracefs "$PWD/nosuch" >out
 status=$?
@@ -164,8 +168,7 @@ for version in 2.9.6 3.0 3.1 3.1.6 10.0; do
 done
 if unshare -rm true 2>/dev/null; then
 	# shellcheck disable=SC2016 # for the inner shell
-	# libtracefs forgets some bytes
-	ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 unshare -rm sh -c '
+	unshare -rm sh -c '
 		mount -t tmpfs tmpfs /sys/kernel && exec "$0" watch --dir "$PWD/none" disk' "$program" >out 2>err
 	if [ "$(wc -l <err)" -ne 1 ] || ! grep -q '^tracerig watch: .*: mount -t tracefs nodev /sys/kernel/tracing$' err; then
 		wrong "watch without tracefs: $(cat err)"

@@ -188,12 +188,12 @@ static void check_tracefs(struct doctor *d)
 	char *events;
 
 	/* A tracefs that is not mounted stays so: the doctor changes nothing */
-	if (d->tracefs)
+	if (d->tracefs) {
 		dir = d->tracefs;
-	else if (tracefs_tracing_dir_is_mounted(false, &dir) <= 0)
-		dir = NULL;
-	if (dir)
 		tracefs_set_tracing_dir((char *)dir);
+	} else if (tracefs_tracing_dir_is_mounted(false, &dir) <= 0) {
+		dir = NULL;
+	}
 	events = xasprintf("%s/events", dir ? dir : "");
 	if (!dir) {
 		answer(d, "tracefs", MISSING, xstrdup("not mounted"),
