@@ -78,4 +78,19 @@ same $((keys - 4096)) $(($(get evicted) + $(get refused))) "evicted and refused 
 echo 0 >"$complete/enable"
 check_accounts
 echo 0 >"$complete/filter"
+
+# An alarm that comes late, since its CPU was interrupted, does not begin another second of
+# rate=, so that no second has more alarm events than that
+echo 'ctlchart(key, ucl=1, rate=1)' >"$complete/filter"
+echo 1 >"$complete/enable"
+before=$(cut -d. -f1 /proc/uptime)
+for ((i = 0; i < 8; i++)); do
+	echo "end 2 $keys" >$fire
+done
+after=$(cut -d. -f1 /proc/uptime)
+echo 0 >"$complete/enable"
+same $((8 * keys)) "$(get alarms)" alarms
+written=$((8 * keys - $(get written)))	# "not written N"
+[ $written -le $((after - before + 2)) ] || die "$written alarm events in $((after - before)) seconds with rate=1"
+echo 0 >"$complete/filter"
 rmmod storm

@@ -183,7 +183,7 @@ static bool within_rate(struct desk_chart *d, u64 now)
 		d = d->whole;
 	if (!d->call->rate)
 		return true;
-	if (now < d->window || now - d->window >= NSEC_PER_SEC) {
+	if (now - d->window >= NSEC_PER_SEC) {
 		d->window = now;
 		d->in_window = 0;
 	}
