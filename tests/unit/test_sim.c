@@ -106,7 +106,8 @@ START_TEST(values_of_other_settings)
 	ck_assert_uint_eq(uint_at(setting(1), "alarms"), 7);
 	ck_assert_str_eq(string_at(setting(0), "values_from"),
 			 "ctlchart_value");
-	ck_assert_ptr_nonnull(strstr(message(), "lat.lat: the kernel had learnt its limit before"));
+	ck_assert_ptr_nonnull(strstr(
+		message(), "lat.lat: the kernel had learnt its limit before"));
 }
 END_TEST
 
