@@ -37,6 +37,12 @@ shows '[["</script><u>","<!--","<img>","main"],4,0]' hostile.html \
 	'return [DATA.names.slice().sort((a, b) => a.length < b.length ? 1 : -1).sort((a, b) => (b[1] === "/") - (a[1] === "/")).slice(0, 4).sort((a, b) => "<m".indexOf(a[0]) - "<m".indexOf(b[0]) || (b[1] === "/") - (a[1] === "/") || (a < b ? -1 : 1)),
 		document.scripts.length, document.querySelectorAll("img, u, i, main b b").length]' "names that are markup"
 
+# The columns are explained in the page as in text
+"$lbrtime" --format=text slow.dat 2>/dev/null | sed -n '/^Columns, by/,$s/^  \([a-z]*\)  *\([a-z].*\)/\1 \2/p' | head -n 5 >columns
+[ "$(wc -l <columns)" -eq 5 ] || wrong "columns of text: $(cat columns)"
+shows "$(python3 -c 'import json, sys; print(json.dumps(sys.stdin.read().splitlines(), separators=(",", ":")))' <columns)" slow.html \
+	'return [...document.querySelectorAll(".meanings dt")].map(t => t.textContent + " " + t.nextSibling.textContent)' "the columns"
+
 # Each visit's start and time, by every method, as the program prints them
 for page in slow lost; do
 	for method in sample equal share ratio cycles fit; do

@@ -35,6 +35,24 @@ const char *method_name(enum method m)
 }
 
 /**
+ * method_meaning - what a method attributes time by, for reports
+ * @m:	method
+ */
+const char *method_meaning(enum method m)
+{
+	static const char *const meaning[METHODS] = {
+		"all time of an interval to the function that its sample shows",
+		"an interval's time in equal parts to its visits",
+		"to each function its part of all samples; the rest to the sampled one",
+		"an interval's time in the ratio of these parts",
+		"as the CPU measured from branch to branch",
+		"by the durations that agree best with all samples and the code",
+	};
+
+	return meaning[m];
+}
+
+/**
  * method_there - whether a method has what it needs
  * @t:	timeline, after timeline_finish()
  * @m:	method

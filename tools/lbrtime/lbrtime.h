@@ -542,6 +542,7 @@ u64 assign_span(const struct timeline *t, u32 sample, enum method method,
 u64 assign(const struct timeline *t, u32 sample, enum method method,
 	   double *time);
 const char *method_name(enum method m);
+const char *method_meaning(enum method m);
 bool method_there(const struct timeline *t, enum method m);
 
 /* A normal variable is off by at most this number of standard deviations in 95 % of cases */

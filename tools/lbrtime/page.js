@@ -377,6 +377,12 @@ function fillTable() {
 	}
 	more(body, 2 + METHODS.length, DATA.functions.length, MOST_FUNCTIONS);
 	row(body, ["", "", ...METHODS.map(m => percent(DATA.unknown[m]))], null)[1].append("(unknown)");
+	add(left, "p", "", "Columns, by how time is attributed to visits of functions:");
+	const meanings = add(left, "dl", "meanings");
+	for (const m of METHODS) {
+		add(meanings, "dt", m === view.method ? "at" : "", m);
+		add(meanings, "dd", "", DATA.meanings[m]);
+	}
 }
 function show(i) {
 	view.sample = i;

@@ -164,6 +164,18 @@ static void add_functions(struct json_object *o, const struct timeline *t)
 	json_object_object_add(o, "shares", shares);
 }
 
+static struct json_object *meanings(const struct timeline *t)
+{
+	struct json_object *o = json_object_new_object();
+	enum method m;
+
+	for (m = 0; m < METHODS; m++) {
+		if (method_there(t, m))
+			json_string(o, method_name(m), method_meaning(m));
+	}
+	return o;
+}
+
 static struct json_object *alarms(const struct timeline *t)
 {
 	struct json_object *a = json_object_new_array(), *o;
@@ -197,6 +209,7 @@ void lbrtime_write_html(const struct timeline *t, const struct report *r)
 	json_string(o, "tool", PROGRAM " " TRACERIG_VERSION);
 	json_object_object_add(o, "threads", threads(t, thread));
 	json_object_object_add(o, "alarms", alarms(t));
+	json_object_object_add(o, "meanings", meanings(t));
 	add_functions(o, t);
 	page_open(r->out, lbrtime_style);
 	page_json(r->out, o);

@@ -258,20 +258,12 @@ static void write_share(FILE *out, double part, double all)
 
 static void write_methods(FILE *out, const struct timeline *t)
 {
-	static const char *const meaning[METHODS] = {
-		"all time of an interval to the function that its sample shows",
-		"an interval's time in equal parts to its visits",
-		"to each function its part of all samples; the rest to the sampled one",
-		"an interval's time in the ratio of these parts",
-		"as the CPU measured from branch to branch",
-		"by the durations that agree best with all samples and the code",
-	};
 	enum method m;
 
 	for (m = 0; m < METHODS; m++) {
 		if (method_there(t, m))
 			fprintf(out, "  %-6s  %s\n", method_name(m),
-				meaning[m]);
+				method_meaning(m));
 	}
 }
 
