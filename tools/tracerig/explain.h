@@ -46,8 +46,8 @@ enum part_kind {
 	PART_CALL, /* in a call or function, whatever the thread did there */
 };
 
-/* Flags of a record, its common_flags: it is from an interrupt */
-enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
+/* Flags of a record, its common_flags: interrupts are off, or it is from one */
+enum { FLAG_IRQS_OFF = 0x01, FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
 
 /**
  * struct part - a part of an operation's time: all stretches of one kind

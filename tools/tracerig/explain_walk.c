@@ -102,7 +102,7 @@ enum { SOFT, HARD, LEVELS };
 /* How long a thread may take to leave its CPU, ns */
 #define LEAVES 1000000
 
-/* How long after its event a switch can take, ns */
+/* How long after its event a switch can take if nothing says that interrupts are off, ns */
 #define SWITCHES 100000
 
 enum state { UNKNOWN, RUNS, WAITS, BLOCKED, UNSEEN };
@@ -238,17 +238,29 @@ static void find_events(struct walk *w)
 /* ---- CPUs ---- */
 
 /*
+ * Between its event and the switch itself, with interrupts off, the old task still writes
+ * events, such as alarms of the switch. That takes long if the host has stopped the guest.
+ */
+static bool is_switching(const struct cpu *c, const struct seen *s)
+{
+	if (s->pid != c->before)
+		return false;
+	return s->rec->ts - c->since <= SWITCHES ||
+	       (s->event != SWITCH &&
+		(s->flags & (FLAG_IRQS_OFF | FLAG_HARDIRQ | FLAG_SOFTIRQ)) ==
+			FLAG_IRQS_OFF);
+}
+
+/*
  * Whether records of this CPU are missing before this one: lost, or not recorded because
  * of a filter, because the running task is not the one that the last switch went to.
- * Between its event and the switch itself, the old task still writes events.
  */
 static bool is_after_loss(const struct walk *w, const struct seen *s)
 {
 	const struct cpu *c = &w->cpu[s->rec->cpu];
 
 	return s->rec->lost ||
-	       (c->known && s->pid != c->pid &&
-		(s->pid != c->before || s->rec->ts - c->since > SWITCHES));
+	       (c->known && s->pid != c->pid && !is_switching(c, s));
 }
 
 /* Note the thread that runs on a record's CPU, before the record's event is used */
