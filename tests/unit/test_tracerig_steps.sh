@@ -38,4 +38,88 @@ switch 0 9000 88 1 1000
 value 0 9140 88 8000
 END
 ! grep -q 'nothing was recorded' out || wrong "a gap in a switch: $(cat out)"
+
+# --- the window begins in the operation: what was before is not recorded
+explains 'a window that begins late' '^no cause: most of the operation is not seen' \
+	'^ .* 2.000 ms  blocked until holder-77 woke it' <<END
+op 1000 9000
+begin 6000
+mark 1 6000 501
+switch 2 7990 0 0 77
+wakes 2 8000 77 0
+switch 0 8010 0 0 1000
+mark 0 9000 1000
+END
+
+# --- an operation that has not ended: the CPU that it has, or waits for, has no event for long
+explains 'computing without events' '^cause: computing, 100 % of the delay' <<END
+op 1000 9000
+overdue
+switch 0 900 0 0 1000
+mark 0 1000 1000
+switch 1 9100 0 0 501
+mark 0 9500 1000
+END
+explains 'waiting without events' '^cause: waiting for a CPU: hog-88, 100 % of the delay' <<END
+op 1000 9000
+overdue
+switch 0 900 1000 1 88
+wakes 2 1000 77 0
+switch 1 9100 0 0 501
+mark 0 9500 88
+END
+# Nothing says that the CPU was idle
+explains 'waiting for an unknown CPU' '^no cause: ' <<END
+op 1000 9000
+overdue
+wakes 2 1000 77 0
+switch 1 9100 0 0 501
+END
+! grep -q 'late wake-up' out || wrong "an unknown CPU is idle: $(cat out)"
+
+# --- the end of an interrupt is not recorded, since a gap follows
+explains 'an interrupt before a gap' '^cause: computing, 100 % of the delay' <<END
+op 1100 9000
+switch 0 50 0 0 501
+irq 0 100 501
+mark 0 1000 1000
+mark 0 9000 1000
+END
+# PREEMPT_RT: the thread in whose context a softirq is loses the CPU
+explains 'a softirq that is preempted' '^cause: waiting for a CPU: hog-88, 9[0-9] % of the delay' <<END
+op 1000 9000
+switch 0 900 0 0 1000
+softirq 0 1100 1000
+switch 0 1200 1000 0 88
+switch 0 8900 88 1 1000
+softirq_end 0 8950 1000
+mark 0 9000 1000
+END
+
+# --- the thread can have run in a gap of another CPU, even if that ends later
+for end in 7900 8500 9500; do
+	explains "a gap until $end" '^no cause: most of the operation is not seen' <<END
+op 1000 9000
+switch 0 900 0 0 1000
+switch 0 1500 1000 1 0
+mark 1 2000 501
+switch 2 7990 0 0 77
+wakes 2 8000 77 0
+switch 0 8100 0 0 1000
+mark 0 9000 1000
+loss 1 $end
+mark 1 $end 501
+END
+	explains "a gap until $end, woken before" '^no cause: most of the operation is not seen' <<END
+op 1000 9000
+switch 0 900 1000 1 88
+switch 2 990 0 0 77
+wakes 2 1000 77 0
+mark 1 2000 501
+switch 0 8100 88 1 1000
+mark 0 9000 1000
+loss 1 $end
+mark 1 $end 501
+END
+done
 exit "$failed"
