@@ -122,4 +122,40 @@ loss 1 $end
 mark 1 $end 501
 END
 done
+
+# --- an alarm of a rule can be of a value that is not above the centre line
+explains 'no delay' '^no cause: it took no longer than usual' <<END
+op 1000 9000
+center 9000
+limit 20000
+switch 0 100 0 0 1000
+value 0 200 1000 50
+value 0 300 1000 50
+value 0 400 1000 50
+switch 0 1000 1000 1 88
+switch 2 8880 0 0 77
+wakes 2 8900 77 0
+switch 0 8910 88 1 1000
+mark 0 9000 1000
+END
+
+# --- a fixed limit says nothing about how much values vary, but the values do
+fixed() {
+	cat <<END
+op 1000 22000
+center 0
+limit 20000
+judged 1000
+values 25 $1
+values 50 $2
+switch 0 900 0 0 1000
+switch 0 1010 1000 1 0
+switch 2 21980 0 0 77
+wakes 2 21990 77 0
+switch 0 21995 0 0 1000
+mark 0 22000 1000
+END
+}
+explains 'a fixed limit' '^cause: blocked until holder-77 woke it, 100 % of the delay' < <(fixed 900 1100)
+explains 'a fixed limit near the values' '^no cause: values as large as this one come by chance' < <(fixed 3000 19000)
 exit "$failed"

@@ -159,6 +159,7 @@ struct analysis {
  * @dev:	the device of a request
  * @sector:	the request's first sector
  * @center:	the usual duration; 0: unknown
+ * @fixed:	the chart has no centre line: its limit is not learnt
  * @limit:	longer executions are not normal
  * @judged:	how many values the chart has judged
  * @sigma:	standard deviation of the logarithms of normal values
@@ -198,6 +199,7 @@ struct explain {
 	u64 dev;
 	u64 sector;
 	u64 center;
+	bool fixed;
 	u64 limit;
 	u64 judged;
 	double sigma;
