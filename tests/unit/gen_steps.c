@@ -8,6 +8,7 @@
  *	op START END		the operation; it usually takes 100 us, and 200 at most
  *	begin TIME		when the window begins (0)
  *	overdue			the operation has not ended yet
+ *	sector NUMBER		it is this request
  *	center TIME		the usual duration (100); 0: the limit is fixed
  *	limit TIME		(200)
  *	judged NUMBER		of values (100)
@@ -17,6 +18,7 @@
  *	irq CPU TIME IN, irq_end, softirq, softirq_end	in which thread
  *	value CPU TIME IN DURATION	an execution of the thread ends; in a switch
  *	mark CPU TIME IN		any other event
+ *	bio CPU TIME IN SECTOR, issue, complete	of a request to the disk
  *	loss CPU TIME			records are lost before this time
  */
 #include <stdio.h>
@@ -43,7 +45,8 @@ static const struct {
 	{ "irq", HARD },     { "irq_end", HARD_END },
 	{ "softirq", SOFT }, { "softirq_end", SOFT_END },
 	{ "value", VALUE },  { "mark", MARK },
-	{ "loss", LOSS },
+	{ "loss", LOSS },    { "bio", BIO },
+	{ "issue", ISSUE },  { "complete", COMPLETE },
 };
 
 static uint64_t at(double us)
@@ -59,6 +62,10 @@ static int put_event(const char *word, const double *n)
 	for (i = 0; i < sizeof(events) / sizeof(*events); i++) {
 		if (strcmp(word, events[i].word) != 0)
 			continue;
+		if (events[i].what >= BIO && events[i].what <= COMPLETE) {
+			rec_request(events[i].what, n[0], at(n[1]), n[2], n[3]);
+			return 1;
+		}
 		e = rec_put(events[i].what, n[0], at(n[1]), n[2]);
 		if (e->what == VALUE) {
 			e->a = e->ts - n[3] * US;
@@ -81,6 +88,8 @@ static int put_step(const char *word, const double *n)
 		alarm_of.begin = at(n[0]);
 	} else if (!strcmp(word, "overdue")) {
 		alarm_of.rules = 0x100;
+	} else if (!strcmp(word, "sector")) {
+		alarm_of.sector = n[0];
 	} else if (!strcmp(word, "center")) {
 		alarm_of.center = n[0] * US;
 	} else if (!strcmp(word, "limit")) {

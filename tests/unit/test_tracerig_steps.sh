@@ -77,6 +77,29 @@ switch 1 9100 0 0 501
 END
 ! grep -q 'late wake-up' out || wrong "an unknown CPU is idle: $(cat out)"
 
+# --- a request that has not ended is in the device, or waits to be
+explains 'a request in the device' '^cause: device 254:0, 99 % of the delay' <<END
+op 1000 9000
+overdue
+sector 64
+bio 0 500 501 8
+issue 0 600 501 8
+bio 0 1000 1000 64
+issue 0 1200 1000 64
+complete 1 2000 0 8
+mark 0 9500 1000
+END
+explains 'a request that is not issued' '^cause: queue of device 254:0, 100 % of the delay' \
+	'^ .* queue of device 254:0.*; longest 8.000 ms at .0 ns: 1 other request was issued meanwhile, by task' <<END
+op 1000 9000
+overdue
+sector 64
+bio 0 500 501 8
+bio 0 1000 1000 64
+issue 0 1200 501 8
+mark 0 9500 1000
+END
+
 # --- the end of an interrupt is not recorded, since a gap follows
 explains 'an interrupt before a gap' '^cause: computing, 100 % of the delay' <<END
 op 1100 9000
