@@ -8,6 +8,7 @@
  *	op START END		the operation; it usually takes 100 us, and 200 at most
  *	begin TIME		when the window begins (0)
  *	overdue			the operation has not ended yet
+ *	dropped NUMBER		of events that the watch had no room for
  *	sector NUMBER		it is this request
  *	center TIME		the usual duration (100); 0: the limit is fixed
  *	limit TIME		(200)
@@ -88,6 +89,8 @@ static int put_step(const char *word, const double *n)
 		alarm_of.begin = at(n[0]);
 	} else if (!strcmp(word, "overdue")) {
 		alarm_of.rules = 0x100;
+	} else if (!strcmp(word, "dropped")) {
+		rec_dropped = n[0];
 	} else if (!strcmp(word, "sector")) {
 		alarm_of.sector = n[0];
 	} else if (!strcmp(word, "center")) {

@@ -146,6 +146,20 @@ mark 1 $end 501
 END
 done
 
+# Events were dropped, but not necessarily of the CPU that has none
+explains 'a quiet CPU' '^cause: blocked until holder-77 woke it, 8[0-9] % of the delay' \
+	'^doubt: events are lost at' <<END
+op 1000 9000
+dropped 5
+switch 0 900 0 0 1000
+mark 1 950 501
+switch 0 1500 1000 1 0
+switch 2 7990 0 0 77
+wakes 2 8000 77 0
+switch 0 8100 0 0 1000
+mark 0 9000 1000
+END
+
 # --- an alarm of a rule can be of a value that is not above the centre line
 explains 'no delay' '^no cause: it took no longer than usual' <<END
 op 1000 9000

@@ -357,17 +357,21 @@ static void until(struct thread *t, u64 to, enum state state)
 
 /*
  * Its state until @to, but for gaps of other CPUs, on which it can have run. Only those that
- * have not ended are still to be taken out, see on_loss().
+ * have not ended are still to be taken out, see on_loss(). @woken: what ends the state is
+ * recorded, so that CPUs without records at the end are assumed to have lost none.
  */
 static void until_gap(const struct walk *w, struct thread *t, u64 to,
-		      enum state state)
+		      enum state state, bool woken)
 {
 	u64 from = to;
 	size_t i;
 
 	for (i = 0; i < w->gaps; i++) {
-		if (w->gap[i].from < from && w->gap[i].to > to)
-			from = w->gap[i].from;
+		const struct gap *g = &w->gap[i];
+
+		if (g->from < from && g->to > to &&
+		    !(woken && g->to == U64_MAX))
+			from = g->from;
 	}
 	until(t, from, from < to && t->state == UNKNOWN ? UNSEEN : state);
 	until(t, to, UNSEEN);
@@ -400,7 +404,7 @@ static void on_waking(struct walk *w, const struct seen *s)
 		t->woken = s->rec->ts;
 	if (!t || t->state == RUNS || t->state == WAITS)
 		return;
-	until_gap(w, t, s->rec->ts, BLOCKED);
+	until_gap(w, t, s->rec->ts, BLOCKED, true);
 	/* The waker */
 	if (c->in[HARD] || c->in[SOFT]) {
 		snprintf(name, sizeof(name), "blocked until %s",
@@ -447,13 +451,14 @@ static void switched_in(struct walk *w, struct thread *t, const struct seen *s)
 	if (t->state == BLOCKED && !w->x->seen[SAW_WAKING])
 		/* It may have been waiting since the other task got the CPU */
 		until_gap(w, t, c->pid ? max(c->since, t->since) : s->rec->ts,
-			  BLOCKED);
+			  BLOCKED, false);
 	if (t->state != WAITS && !w->x->seen[SAW_WAKING])
 		until(t, s->rec->ts, UNSEEN);
 	t->cpu = s->rec->cpu;
 	/* What wakes it while it leaves the CPU is seen before that */
 	until_gap(w, t, s->rec->ts,
-		  t->state == BLOCKED && !t->early ? BLOCKED : WAITS);
+		  t->state == BLOCKED && !t->early ? BLOCKED : WAITS,
+		  t->state == WAITS);
 	t->state = RUNS;
 	t->sleep = t->nr;
 }
