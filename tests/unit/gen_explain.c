@@ -362,54 +362,6 @@ static void noise(double from, double to)
 	}
 }
 
-/* ---- the file ---- */
-
-static void write_json(const char *dir, uint64_t start, uint64_t end,
-		       double center, double limit, uint64_t judged,
-		       const double *values, int nr, uint64_t sector)
-{
-	char path[4096];
-	FILE *f;
-	int i;
-
-	snprintf(path, sizeof(path), "%s/case.json", dir);
-	f = fopen(path, "w");
-	if (!f) {
-		perror(path);
-		exit(1);
-	}
-	fprintf(f,
-		"{\"format\":\"tracerig-case\",\"version\":1,\"program\":\"gen_explain\",\"case\":1,"
-		"\"time\":\"2026-01-02T03:04:05.000000Z\",\"group\":\"g\",\"nth\":1,"
-		"\"host\":{\"name\":\"h\",\"release\":\"6\",\"version\":\"v\",\"machine\":\"m\",\"cpus\":2,\"cmdline\":\"\",\"boot_id\":\"\"},"
-		"\"chart\":{\"name\":\"c\",\"event\":\"%s\",\"filter\":\"\",\"unit\":\"ns\"},",
-		sector ? "block_rq_complete" : "sys_exit_read");
-	fprintf(f,
-		"\"alarm\":{\"time\":%llu,\"cpu\":0,\"chart\":\"c\",\"start\":%llu,\"value\":%llu,\"center\":%.0f,\"limit\":%.0f,"
-		"\"judged\":%llu,\"rules\":1,\"pid\":%d,\"comm\":\"reader\",\"keys\":\"",
-		(unsigned long long)end, (unsigned long long)start,
-		(unsigned long long)(end - start), center, limit,
-		(unsigned long long)judged, THREAD);
-	if (sector)
-		fprintf(f, "dev=254:0 sector=%llu", (unsigned long long)sector);
-	else
-		fprintf(f, "common_pid=%d", THREAD);
-	fprintf(f,
-		"\",\"kept\":true},\"nr_alarms\":0,\"alarms\":[],\"values\":[");
-	for (i = 0; i < nr; i++)
-		fprintf(f, "%s{\"time\":%d,\"value\":%.0f,\"limit\":%.0f}",
-			i ? "," : "", i + 1, values[i], limit);
-	fprintf(f,
-		"],\"window\":{\"clock\":\"mono\",\"begin\":%llu,\"end\":%llu,\"cpus\":[]},"
-		"\"losses\":{\"gaps\":0,\"lost\":0,\"dropped\":%u,\"overwritten\":0},\"missing\":[],\"files\":[]}\n",
-		(unsigned long long)GD_BASE, (unsigned long long)end + 100000,
-		rec_dropped);
-	if (fclose(f)) {
-		perror(path);
-		exit(1);
-	}
-}
-
 /* ---- the case ---- */
 
 #define LEARNT 100
@@ -578,8 +530,16 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/trace.dat", argv[4]);
 	rec_write(&gd, path, !strcmp(argv[2], "complete"));
 	td_free(&td);
-	write_json(argv[4], start, now, center, limit, judged, values, VALUES,
-		   sector);
+	rec_write_json(argv[4], &(struct rec_case){ .begin = GD_BASE,
+						    .start = start,
+						    .end = now,
+						    .center = center,
+						    .limit = limit,
+						    .judged = judged,
+						    .rules = 1,
+						    .sector = sector,
+						    .value = values,
+						    .values = VALUES });
 	printf("kind=%s share=%.0f lacks=%s right=%s\n",
 	       nr ? faults[fault[0]].name : "healthy", nr ? 100 * share[0] : 0,
 	       *rec_lacks ? rec_lacks + 1 : "nothing",

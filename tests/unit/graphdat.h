@@ -13,6 +13,7 @@
 #define GD_MAX_DEPTH 64
 
 enum gd_flags {
+	GD_IRQS_OFF = 0x01,
 	GD_HARDIRQ = 0x08,
 	GD_SOFTIRQ = 0x10,
 	GD_NMI = 0x40,

@@ -165,10 +165,14 @@ static void write_event(struct gd *gd, const struct rec_event *e)
 		td_put(&r, 32, e->b, 8);
 		td_put_string(&r, 56, "c");
 		td_put_string(&r, 60, "common_pid=1000");
+		td_put(&r, 2, e->flags, 1);
 		td_write(gd->td, 0, e->cpu, e->ts, &r);
 		break;
 	case MARK:
 		gd_rename(gd, "reader");
+		break;
+	case LOSS:
+		td_lose(gd->td, 0, e->cpu);
 		break;
 	default:
 		gd_block(gd, block[e->what], DEV, e->a, SECTORS, e->comm);
@@ -254,6 +258,56 @@ void rec_write(struct gd *gd, const char *path, int is_complete)
 	for (i = 0; i < CPUS; i++)
 		rec_dropped += lose[i];
 	if (!td_save(gd->td, path)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+/**
+ * rec_write_json - write the case.json of a recording
+ * @dir: directory of the case
+ * @c: its alarm
+ */
+void rec_write_json(const char *dir, const struct rec_case *c)
+{
+	char path[4096];
+	FILE *f;
+	int i;
+
+	snprintf(path, sizeof(path), "%s/case.json", dir);
+	f = fopen(path, "w");
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	fprintf(f,
+		"{\"format\":\"tracerig-case\",\"version\":1,\"program\":\"recording\",\"case\":1,"
+		"\"time\":\"2026-01-02T03:04:05.000000Z\",\"group\":\"g\",\"nth\":1,"
+		"\"host\":{\"name\":\"h\",\"release\":\"6\",\"version\":\"v\",\"machine\":\"m\",\"cpus\":2,\"cmdline\":\"\",\"boot_id\":\"\"},"
+		"\"chart\":{\"name\":\"c\",\"event\":\"%s\",\"filter\":\"\",\"unit\":\"ns\"},",
+		c->sector ? "block_rq_complete" : "sys_exit_read");
+	fprintf(f,
+		"\"alarm\":{\"time\":%llu,\"cpu\":0,\"chart\":\"c\",\"start\":%llu,\"value\":%llu,\"center\":%.0f,\"limit\":%.0f,"
+		"\"judged\":%llu,\"rules\":%u,\"pid\":%d,\"comm\":\"reader\",\"keys\":\"",
+		(unsigned long long)c->end, (unsigned long long)c->start,
+		(unsigned long long)(c->end - c->start), c->center, c->limit,
+		(unsigned long long)c->judged, c->rules, THREAD);
+	if (c->sector)
+		fprintf(f, "dev=254:0 sector=%llu",
+			(unsigned long long)c->sector);
+	else
+		fprintf(f, "common_pid=%d", THREAD);
+	fprintf(f,
+		"\",\"kept\":true},\"nr_alarms\":0,\"alarms\":[],\"values\":[");
+	for (i = 0; i < c->values; i++)
+		fprintf(f, "%s{\"time\":%d,\"value\":%.0f,\"limit\":%.0f}",
+			i ? "," : "", i + 1, c->value[i], c->limit);
+	fprintf(f,
+		"],\"window\":{\"clock\":\"mono\",\"begin\":%llu,\"end\":%llu,\"cpus\":[]},"
+		"\"losses\":{\"gaps\":0,\"lost\":0,\"dropped\":%u,\"overwritten\":0},\"missing\":[],\"files\":[]}\n",
+		(unsigned long long)c->begin,
+		(unsigned long long)c->end + 100000, rec_dropped);
+	if (fclose(f)) {
 		perror(path);
 		exit(1);
 	}

@@ -28,6 +28,7 @@ enum rec_what {
 	COMPLETE,
 	VALUE,
 	MARK, /* an event of the thread itself */
+	LOSS, /* records are lost before the next one of the CPU */
 	WHATS
 };
 
@@ -38,6 +39,32 @@ struct rec_event {
 	int pid, next, flags;
 	uint64_t a, b;
 	const char *comm, *next_comm;
+};
+
+/**
+ * struct rec_case - the alarm of a case, and its chart
+ * @begin:	when the window begins
+ * @start:	when the operation began
+ * @end:	when it ended
+ * @center:	centre line of the chart; 0: it has none
+ * @limit:	its limit
+ * @judged:	how many values it has judged
+ * @rules:	which rules the alarm is of
+ * @sector:	the request that is the operation; 0: it is a call of THREAD
+ * @value:	values of the chart
+ * @values:	number of these
+ */
+struct rec_case {
+	uint64_t begin;
+	uint64_t start;
+	uint64_t end;
+	double center;
+	double limit;
+	uint64_t judged;
+	unsigned int rules;
+	uint64_t sector;
+	const double *value;
+	int values;
 };
 
 /* The kinds of events that the recording lacks, each after a comma; and records lost at its end */
@@ -53,6 +80,7 @@ void rec_request(enum rec_what what, unsigned int cpu, double ts, int pid,
 		 uint64_t sector);
 void rec_run_tasks(void);
 void rec_write(struct gd *gd, const char *path, int is_complete);
+void rec_write_json(const char *dir, const struct rec_case *c);
 void rec_free(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include "plan.h"
 #include "reader.h"
 #include "rig.h"
+#include "silent.h"
 #include "store.h"
 #include "suite.h"
 
@@ -167,6 +168,103 @@ START_TEST(above_limit)
 	/* Nor those of a chart that began anew */
 	c.values = c.alarms = 0;
 	ck_assert_uint_eq(minutes(&a, &c, &now, 1, 0, 0), 0);
+}
+END_TEST
+
+/* ---- charts without values ---- */
+
+static bool looks_silent(struct rig_chart c, unsigned int seconds)
+{
+	bool done = false;
+
+	strcpy(c.state, "learning 0 of 100 values");
+	return silent_look(&done, &c, seconds * SECOND);
+}
+
+START_TEST(silent)
+{
+	struct rig_chart c = { .state = "learning 0 of 100 values" };
+	bool done = false;
+	unsigned int i, reports = 0;
+
+	for (i = 0; i < 60; i++)
+		ck_assert(!silent_look(&done, &c, i * SECOND));
+	for (; i < 1000; i++)
+		reports += silent_look(&done, &c, i * SECOND);
+	ck_assert_uint_eq(reports, 1);
+	/* One value, learnt, judged or of an operation that has not ended, is enough */
+	ck_assert(looks_silent((struct rig_chart){ 0 }, 60));
+	ck_assert(!looks_silent((struct rig_chart){ .learnt = 1 }, 60));
+	ck_assert(!looks_silent((struct rig_chart){ .values = 1 }, 60));
+	ck_assert(!looks_silent((struct rig_chart){ .alarms = 1 }, 60));
+	/* It stays enough if the kernel starts its counts again */
+	done = false;
+	c.learnt = 1;
+	ck_assert(!silent_look(&done, &c, 5 * SECOND));
+	c.learnt = 0;
+	ck_assert(!silent_look(&done, &c, 100 * SECOND));
+	/* The kernel's file could not be read */
+	done = false;
+	*c.state = '\0';
+	ck_assert(!silent_look(&done, &c, 100 * SECOND));
+}
+END_TEST
+
+static bool is_traced(const char *system, const char *event)
+{
+	static const char *const calls[] = { "clock_nanosleep", "dup2", "dup3",
+					     "pread64", "read" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		if (!strcmp(system, "syscalls") &&
+		    !strncmp(event, "sys_exit_", 9) &&
+		    !strcmp(event + 9, calls[i]))
+			return true;
+	}
+	return false;
+}
+
+static const struct {
+	const char *preset, *want;
+} advices[] = {
+	{ "syscall:nanosleep",
+	  "check that a process calls nanosleep, and not clock_nanosleep" },
+	{ "syscall:dup",
+	  "check that a process calls dup, and not dup2 or dup3" },
+	{ "syscall:futex", "check that a process calls futex" },
+	{ "function:vfs_read",
+	  "check that the kernel calls vfs_read: the compiler may have inlined it into its callers" },
+	{ "request:80",
+	  "check that a process answers at this port, and that the thread that receives a request sends the response" },
+	{ "disk",
+	  "check that its events come, and pass the filter: their counts are in FILE" },
+};
+
+START_TEST(advice)
+{
+	struct plan p = { 0 };
+	char *got;
+
+	ck_assert_ptr_null(plan_preset(&p, advices[_i].preset));
+	got = silent_advice(&p.chart[0], "FILE", is_traced);
+	ck_assert_str_eq(got, advices[_i].want);
+	free(got);
+	plan_free(&p);
+}
+END_TEST
+
+START_TEST(advice_file)
+{
+	struct plan_chart c = { .symbol = (char *)"f",
+				.file = (char *)"/bin/x",
+				.event = (char *)"f_return" };
+	char *got = silent_advice(&c, "FILE", is_traced);
+
+	ck_assert_str_eq(
+		got,
+		"check that a process calls f in /bin/x, and has begun since that file was last installed");
+	free(got);
 }
 END_TEST
 
@@ -617,6 +715,9 @@ int main(void)
 	suite_add_tcase(s, t);
 	t = tcase_create("windows");
 	tcase_add_test(t, above_limit);
+	tcase_add_test(t, silent);
+	tcase_add_loop_test(t, advice, 0, ARRAY_SIZE(advices));
+	tcase_add_test(t, advice_file);
 	tcase_add_test(t, needs);
 	tcase_add_loop_test(t, bound_past, 0, ARRAY_SIZE(bounds));
 	tcase_add_loop_test(t, own_alarms, 0, ARRAY_SIZE(processes));

@@ -184,6 +184,14 @@ static const struct {
 	    IS(SOFTIRQ, 120000, 0, THREAD, 3, ""),
 	    IS(IRQ_EXIT, 130000, 0, THREAD, 33, ""),
 	    IS(SOFTIRQ_EXIT, 180000, 0, THREAD, 3, "") } },
+	/* With PREEMPT_RT, a softirq whose thread loses the CPU does not have the time */
+	{ "common_pid=42",
+	  "waiting for a CPU: hog",
+	  THREAD,
+	  { IS(SOFTIRQ, 105000, 0, THREAD, 3, ""),
+	    SWITCHES(110000, 0, THREAD, "me", 256, 7, "hog"),
+	    SWITCHES(190000, 0, 7, "hog", 0, THREAD, "me"),
+	    IS(SOFTIRQ_EXIT, 191000, 0, THREAD, 3, "") } },
 	/* A request: of that disk and sector, merged with others before it */
 	{ "dev=8:16 sector=800",
 	  "device",

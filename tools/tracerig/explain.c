@@ -441,7 +441,7 @@ static void read_values(struct explain *x, struct json_object *values)
 		return;
 	sum /= x->nr_values;
 	x->sigma = sqrt(fmax(squares / x->nr_values - sum * sum, 0));
-	if (!x->center)
+	if (x->fixed)
 		x->center = exp(sum);
 }
 
@@ -457,6 +457,7 @@ static const char *read_alarm(struct explain *x, struct json_object *o)
 	x->nr_alarms = json_u64(o, "nr_alarms");
 	x->charts = case_charts(o);
 	x->center = json_u64(a, "center");
+	x->fixed = !x->center;
 	x->limit = json_u64(a, "limit");
 	x->judged = json_u64(a, "judged");
 	x->begin = json_u64(json_member(o, "window"), "begin");

@@ -46,8 +46,8 @@ enum part_kind {
 	PART_CALL, /* in a call or function, whatever the thread did there */
 };
 
-/* Flags of a record, its common_flags: it is from an interrupt */
-enum { FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
+/* Flags of a record, its common_flags: interrupts are off, or it is from one */
+enum { FLAG_IRQS_OFF = 0x01, FLAG_HARDIRQ = 0x08, FLAG_SOFTIRQ = 0x10 };
 
 /**
  * struct part - a part of an operation's time: all stretches of one kind
@@ -159,6 +159,7 @@ struct analysis {
  * @dev:	the device of a request
  * @sector:	the request's first sector
  * @center:	the usual duration; 0: unknown
+ * @fixed:	the chart has no centre line: its limit is not learnt
  * @limit:	longer executions are not normal
  * @judged:	how many values the chart has judged
  * @sigma:	standard deviation of the logarithms of normal values
@@ -198,6 +199,7 @@ struct explain {
 	u64 dev;
 	u64 sector;
 	u64 center;
+	bool fixed;
 	u64 limit;
 	u64 judged;
 	double sigma;

@@ -145,7 +145,7 @@ static void compare(struct explain *x, const struct finding *f,
 /* Whether a finding can be the cause where the events name none */
 static bool can_be_cause(const struct explain *x, const struct finding *f)
 {
-	if (x->by_chance || !f->confidence)
+	if (x->by_chance || !explain_delay(x) || !f->confidence)
 		return false;
 	/*
 	 * All that the events show may be within one call; otherwise they do not show the

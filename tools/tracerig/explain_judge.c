@@ -64,7 +64,7 @@ static u64 time_of(const struct execution *e, const struct part *p)
 
 static double percent(double ns, double delay)
 {
-	return ns <= 0 ? 0 : ns >= delay ? 100 : 100 * ns / delay;
+	return ns <= 0 || !delay ? 0 : ns >= delay ? 100 : 100 * ns / delay;
 }
 
 /*
@@ -129,16 +129,20 @@ static double expected(double z, double sigma, double n, u64 judged)
 	return erfc(z / sigma / M_SQRT2) / 2 * (judged ? judged : 1);
 }
 
-/* By the sigma of the chart, whose lines are three sigma apart, and of later values */
+/*
+ * By the sigma of the chart, whose lines are three sigma apart, and of later values. A fixed
+ * limit is not of values.
+ */
 static double expected_values(const struct explain *x)
 {
-	double sigma, n = LEARNT + x->nr_values;
+	unsigned int learnt = x->fixed ? 0 : LEARNT;
+	double sigma, n = learnt + x->nr_values;
 
-	if (!x->center || x->limit <= x->center)
+	if (!x->center || x->limit <= x->center || n < SPREAD_MIN)
 		return 0;
 	sigma = log((double)x->limit / x->center) / 3;
 	sigma = sqrt(
-		(sigma * sigma * LEARNT + x->sigma * x->sigma * x->nr_values) /
+		(sigma * sigma * learnt + x->sigma * x->sigma * x->nr_values) /
 		n);
 	return expected(log((double)took(&x->op) / x->center), sigma, n,
 			x->judged);
@@ -294,6 +298,8 @@ static const char *why_none(const struct explain *x)
 {
 	if (!x->op.nr)
 		return "the recording does not show what the operation did";
+	if (!explain_delay(x))
+		return "it took no longer than usual";
 	if (x->by_chance)
 		return "values as large as this one come by chance";
 	if (x->unseen >= x->op.part[0].ns)

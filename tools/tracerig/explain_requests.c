@@ -216,14 +216,15 @@ void blk_requests_add(const struct blk_requests *q, struct execution *e,
 {
 	char dev[32], name[96], detail[192];
 	u64 issued = max(from, r->issued), queued = max(from, r->queued);
+	u64 left = r->issued ? r->issued : to;
 
 	device(r->dev, dev, sizeof(dev));
-	if (r->queued && r->issued > from) {
+	if (r->queued && left > from) {
 		snprintf(name, sizeof(name), "queue of device %s", dev);
-		who_else(q, r, queued, r->issued, detail, sizeof(detail));
-		add_idle(q, r, queued, r->issued, detail, sizeof(detail));
+		who_else(q, r, queued, left, detail, sizeof(detail));
+		add_idle(q, r, queued, left, detail, sizeof(detail));
 		execution_add(e, PART_QUEUE, name, name, detail, queued,
-			      min(to, r->issued), 0);
+			      min(to, left), 0);
 	}
 	if (r->issued && issued < to) {
 		snprintf(name, sizeof(name), "device %s", dev);
@@ -259,23 +260,29 @@ const struct request *blk_requests_awaited(const struct blk_requests *q,
 	return last && to - last->completed <= (to - from) / 10 ? last : NULL;
 }
 
-/* How far a request is from being the operation: its end, and that it covers it */
+/* When a request ended; one that has not is as far as an operation that has not */
+static u64 end_of(const struct request *r, const struct explain *x)
+{
+	return r->completed || !x->overdue ? r->completed : x->op.end;
+}
+
+/* The request whose end is the nearest to that of the operation; the last one of these */
 static const struct request *find_operation(const struct blk_requests *q,
 					    const struct explain *x)
 {
 	const struct request *best = NULL;
-	u64 off, best_off = 0;
+	u64 end, off, best_off = 0;
 	size_t i;
 
 	for (i = 0; i < q->nr; i++) {
 		const struct request *r = &q->request[i];
 
-		if (r->dev != x->dev || r->sector != x->sector ||
-		    !r->completed || r->completed < x->op.start)
+		end = end_of(r, x);
+		if (r->dev != x->dev || r->sector != x->sector || !end ||
+		    end < x->op.start)
 			continue;
-		off = r->completed > x->op.end ? r->completed - x->op.end :
-						 x->op.end - r->completed;
-		if (!best || off < best_off) {
+		off = end > x->op.end ? end - x->op.end : x->op.end - end;
+		if (!best || off <= best_off) {
 			best = r;
 			best_off = off;
 		}
@@ -294,10 +301,10 @@ void blk_requests_divide(const struct blk_requests *q, struct explain *x)
 	bool from_issue;
 	size_t i;
 
-	if (!op || !op->issued)
+	if (!op || (!op->issued && op->completed))
 		return;
 	/* The chart may begin with the issue, or, so close to it, the insertion */
-	from_issue = op->issued <= x->op.start;
+	from_issue = op->issued && op->issued <= x->op.start;
 	blk_requests_add(q, &x->op, op, x->op.start, x->op.end);
 	for (i = 0; i < q->nr && x->nr_normal < NORMAL_MAX; i++) {
 		const struct request *r = &q->request[i];

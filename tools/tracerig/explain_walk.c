@@ -102,7 +102,7 @@ enum { SOFT, HARD, LEVELS };
 /* How long a thread may take to leave its CPU, ns */
 #define LEAVES 1000000
 
-/* How long after its event a switch can take, ns */
+/* How long after its event a switch can take if nothing says that interrupts are off, ns */
 #define SWITCHES 100000
 
 enum state { UNKNOWN, RUNS, WAITS, BLOCKED, UNSEEN };
@@ -238,17 +238,29 @@ static void find_events(struct walk *w)
 /* ---- CPUs ---- */
 
 /*
+ * Between its event and the switch itself, with interrupts off, the old task still writes
+ * events, such as alarms of the switch. That takes long if the host has stopped the guest.
+ */
+static bool is_switching(const struct cpu *c, const struct seen *s)
+{
+	if (s->pid != c->before)
+		return false;
+	return s->rec->ts - c->since <= SWITCHES ||
+	       (s->event != SWITCH &&
+		(s->flags & (FLAG_IRQS_OFF | FLAG_HARDIRQ | FLAG_SOFTIRQ)) ==
+			FLAG_IRQS_OFF);
+}
+
+/*
  * Whether records of this CPU are missing before this one: lost, or not recorded because
  * of a filter, because the running task is not the one that the last switch went to.
- * Between its event and the switch itself, the old task still writes events.
  */
 static bool is_after_loss(const struct walk *w, const struct seen *s)
 {
 	const struct cpu *c = &w->cpu[s->rec->cpu];
 
 	return s->rec->lost ||
-	       (c->known && s->pid != c->pid &&
-		(s->pid != c->before || s->rec->ts - c->since > SWITCHES));
+	       (c->known && s->pid != c->pid && !is_switching(c, s));
 }
 
 /* Note the thread that runs on a record's CPU, before the record's event is used */
@@ -259,10 +271,8 @@ static void see_cpu(struct walk *w, const struct seen *s)
 
 	if (c->known && !s->lost)
 		return;
-	if (s->rec->lost) {
-		c->in[SOFT] = false;
-		c->in[HARD] = false;
-	}
+	c->in[SOFT] = false;
+	c->in[HARD] = false;
 	c->since = c->known ? s->rec->ts : 0;
 	c->known = true;
 	c->pid = s->pid;
@@ -284,6 +294,9 @@ static void change_cpu(struct walk *w, const struct seen *s)
 		c->pid = s->v[1];
 		c->since = s->rec->ts;
 		snprintf(c->comm, sizeof(c->comm), "%.16s", s->text[0]);
+		/* With PREEMPT_RT, a softirq can lose the CPU */
+		c->in[SOFT] = false;
+		c->in[HARD] = false;
 		break;
 	case IRQ:
 		c->in[HARD] = true;
@@ -323,18 +336,9 @@ static void follow(struct walk *w, s32 pid)
 	if (pid <= 0 || find_thread(w, pid))
 		return;
 	GROW(w->thread, w->threads, w->thread_room);
-	w->thread[w->threads++] = (struct thread){ .pid = pid };
-}
-
-static bool is_lossy(const struct walk *w, u64 from, u64 to)
-{
-	size_t i;
-
-	for (i = 0; i < w->gaps; i++) {
-		if (w->gap[i].from < to && w->gap[i].to > from)
-			return true;
-	}
-	return false;
+	/* What was before is not recorded */
+	w->thread[w->threads++] =
+		(struct thread){ .pid = pid, .since = w->x->begin };
 }
 
 /* Its state until @to */
@@ -349,6 +353,28 @@ static void until(struct thread *t, u64 to, enum state state)
 					    .cpu = t->cpu,
 					    .blind = true };
 	t->since = to;
+}
+
+/*
+ * Its state until @to, but for gaps of other CPUs, on which it can have run. Only those that
+ * have not ended are still to be taken out, see on_loss(). @woken: what ends the state is
+ * recorded, so that CPUs without records at the end are assumed to have lost none.
+ */
+static void until_gap(const struct walk *w, struct thread *t, u64 to,
+		      enum state state, bool woken)
+{
+	u64 from = to;
+	size_t i;
+
+	for (i = 0; i < w->gaps; i++) {
+		const struct gap *g = &w->gap[i];
+
+		if (g->from < from && g->to > to &&
+		    !(woken && g->to == U64_MAX))
+			from = g->from;
+	}
+	until(t, from, from < to && t->state == UNKNOWN ? UNSEEN : state);
+	until(t, to, UNSEEN);
 }
 
 static void name_sleep(struct thread *t, const char *key, const char *name)
@@ -378,7 +404,7 @@ static void on_waking(struct walk *w, const struct seen *s)
 		t->woken = s->rec->ts;
 	if (!t || t->state == RUNS || t->state == WAITS)
 		return;
-	until(t, s->rec->ts, BLOCKED);
+	until_gap(w, t, s->rec->ts, BLOCKED, true);
 	/* The waker */
 	if (c->in[HARD] || c->in[SOFT]) {
 		snprintf(name, sizeof(name), "blocked until %s",
@@ -424,15 +450,15 @@ static void switched_in(struct walk *w, struct thread *t, const struct seen *s)
 
 	if (t->state == BLOCKED && !w->x->seen[SAW_WAKING])
 		/* It may have been waiting since the other task got the CPU */
-		until(t, c->pid ? max(c->since, t->since) : s->rec->ts,
-		      BLOCKED);
-	if (t->state != WAITS &&
-	    (!w->x->seen[SAW_WAKING] || is_lossy(w, t->since, s->rec->ts)))
+		until_gap(w, t, c->pid ? max(c->since, t->since) : s->rec->ts,
+			  BLOCKED, false);
+	if (t->state != WAITS && !w->x->seen[SAW_WAKING])
 		until(t, s->rec->ts, UNSEEN);
 	t->cpu = s->rec->cpu;
 	/* What wakes it while it leaves the CPU is seen before that */
-	until(t, s->rec->ts,
-	      t->state == BLOCKED && !t->early ? BLOCKED : WAITS);
+	until_gap(w, t, s->rec->ts,
+		  t->state == BLOCKED && !t->early ? BLOCKED : WAITS,
+		  t->state == WAITS);
 	t->state = RUNS;
 	t->sleep = t->nr;
 }
@@ -539,34 +565,47 @@ static void blocked_parts(struct walk *w, const struct thread *t,
 
 /* ---- the third reading: what had the CPU ---- */
 
-/* From @from to @to CPU @cpu was as it is in w->cpu; the thread ran or waited there */
+/* From @from to @to the CPU was as it is in w->cpu; the thread ran or waited there */
 static void charge(struct walk *w, const struct thread *t,
-		   const struct segment *g, u32 cpu, u64 from, u64 to)
+		   const struct segment *g, u64 from, u64 to)
 {
-	const struct cpu *c = &w->cpu[cpu];
+	const struct cpu *c = &w->cpu[g->cpu];
 	char key[96], name[96];
 
+	if (g->state == WAITS && !c->known)
+		return;
 	if (c->in[HARD] || c->in[SOFT]) {
 		const char *irq = c->name[c->in[HARD]];
 
 		explain_add(w->x, t->pid, PART_INTERRUPT, irq, irq,
-			    "it ran on the operation's CPU", from, to, cpu);
+			    "it ran on the operation's CPU", from, to, g->cpu);
 	} else if (g->state == RUNS) {
 		explain_add(w->x, t->pid, PART_RUN, "computing", "computing",
-			    "the thread itself ran", from, to, cpu);
+			    "the thread itself ran", from, to, g->cpu);
 	} else if (!c->pid) {
 		explain_add(w->x, t->pid, PART_WAIT, "late wake-up",
 			    "late wake-up",
 			    "the thread was runnable and its CPU idle", from,
-			    to, cpu);
+			    to, g->cpu);
 	} else {
 		snprintf(key, sizeof(key), "waiting for a CPU: %.*s",
 			 group_comm(c->comm), c->comm);
 		snprintf(name, sizeof(name), "waiting for a CPU: %s-%d",
 			 c->comm, c->pid);
 		explain_add(w->x, t->pid, PART_WAIT, key, name,
-			    "it ran instead", from, to, cpu);
+			    "it ran instead", from, to, g->cpu);
 	}
+}
+
+/* What has not been charged of a segment, until @now */
+static void charge_segment(struct walk *w, const struct thread *t,
+			   const struct segment *g, u64 now)
+{
+	u64 from = max(g->from, w->cpu[g->cpu].last);
+	u64 to = min(g->to, now);
+
+	if (from < to && (g->state == RUNS || g->state == WAITS))
+		charge(w, t, g, from, to);
 }
 
 static void charge_until(struct walk *w, u32 cpu, u64 now)
@@ -576,17 +615,12 @@ static void charge_until(struct walk *w, u32 cpu, u64 now)
 	for (i = 0; i < w->threads; i++) {
 		struct thread *t = &w->thread[i];
 
-		/* They end with a record of their CPU */
-		while (t->at < t->nr && t->seg[t->at].to < now)
-			t->at++;
+		/* Its CPU has had no record since, and is as it was */
+		for (; t->at < t->nr && t->seg[t->at].to < now; t->at++)
+			charge_segment(w, t, &t->seg[t->at], now);
 		for (k = t->at; k < t->nr && t->seg[k].from < now; k++) {
-			const struct segment *g = &t->seg[k];
-			u64 from = max(g->from, w->cpu[cpu].last);
-			u64 to = min(g->to, now);
-
-			if (g->cpu == cpu && from < to &&
-			    (g->state == RUNS || g->state == WAITS))
-				charge(w, t, g, cpu, from, to);
+			if (t->seg[k].cpu == cpu)
+				charge_segment(w, t, &t->seg[k], now);
 		}
 	}
 }

@@ -460,16 +460,30 @@ char *plan_context(struct plan *p, const char *event)
 	return NULL;
 }
 
+/**
+ * plan_call - the system call that is the operation of a chart
+ * @c: the chart
+ *
+ * Return: its name, or NULL.
+ */
+const char *plan_call(const struct plan_chart *c)
+{
+	size_t len = strlen(SYSCALL_END);
+
+	return c->system && !strcmp(c->system, "syscalls") &&
+			       !strncmp(c->event, SYSCALL_END, len) ?
+		       c->event + len :
+		       NULL;
+}
+
 /* The function of the kernel that is the operation of a chart, for free(); or NULL */
 static char *function_of(const struct plan_chart *c)
 {
+	const char *call = plan_call(c);
+
 	if (c->symbol && !c->file)
 		return xstrdup(c->symbol);
-	if (c->system && !strcmp(c->system, "syscalls") &&
-	    !strncmp(c->event, SYSCALL_END, strlen(SYSCALL_END)))
-		return xasprintf(SYSCALL_FUNCTION "%s",
-				 c->event + strlen(SYSCALL_END));
-	return NULL;
+	return call ? xasprintf(SYSCALL_FUNCTION "%s", call) : NULL;
 }
 
 static void add_paths(struct plan *p, const char *function)

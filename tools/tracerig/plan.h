@@ -98,6 +98,7 @@ char *plan_preset(struct plan *p, const char *text);
 char *plan_filter(struct plan *p, const char *event, const char *filter);
 char *plan_context(struct plan *p, const char *event);
 char *plan_paths(struct plan *p);
+const char *plan_call(const struct plan_chart *c);
 bool plan_has_paths(const struct plan *p);
 void plan_common(struct plan *p);
 void plan_print(const struct plan *p, FILE *out, u64 buffer);

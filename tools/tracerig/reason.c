@@ -172,6 +172,9 @@ static void on_switch(struct look *l, struct cpu *c, struct tep_record *rec)
 	if (next == l->pid)
 		set_name(add_change(l, rec->ts, RUNS), prev ? comm : "");
 	c->pid = next;
+	/* With PREEMPT_RT, a softirq can lose the CPU */
+	c->in[SOFT] = false;
+	c->in[HARD] = false;
 	text(l, SWITCH, 1, rec, c->comm, sizeof(c->comm));
 }
 

@@ -37,7 +37,12 @@ static bool is_there(char *path)
 	return there;
 }
 
-static bool has_event(const char *system, const char *event)
+/**
+ * rig_has_event - whether the kernel has an event
+ * @system: its system
+ * @event: its name
+ */
+bool rig_has_event(const char *system, const char *event)
 {
 	return is_there(tracefs_event_get_file(NULL, system, event, "enable"));
 }
@@ -97,7 +102,7 @@ char *rig_check(void)
 				 strerror(error));
 	}
 	tracefs_put_tracing_file(path);
-	if (!has_event("ctlchart", "ctlchart_alarm"))
+	if (!rig_has_event("ctlchart", "ctlchart_alarm"))
 		return xstrdup(NO_CTLCHART);
 	return NULL;
 }
@@ -397,7 +402,7 @@ static char *set_filter(struct rig *r, const struct plan_chart *c)
 	const char *system = system_of(r, c);
 	char *why, *error;
 
-	if (!has_event(system, c->event))
+	if (!rig_has_event(system, c->event))
 		return xasprintf("this kernel has no event %s:%s", system,
 				 c->event);
 	if (tracefs_event_file_write(r->instance, system, c->event, "filter",
@@ -472,7 +477,7 @@ static char *enable_context(const struct plan *p,
 		if (!charts && !strncmp(p->context[i], "ctlchart", 8))
 			continue;
 		system = split(p->context[i], &event);
-		if (has_event(system, event))
+		if (rig_has_event(system, event))
 			error = enable(instance, system, event);
 		else if (!p->optional[i])
 			error = xasprintf("this kernel has no event %s",

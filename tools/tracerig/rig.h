@@ -77,6 +77,7 @@ struct rig {
 #define LOCKDOWN_ADVICE \
 	"tracefs cannot be used: boot with lockdown=integrity, or without Secure Boot"
 
+bool rig_has_event(const char *system, const char *event);
 char *rig_lockdown(void);
 char *rig_check(void);
 char *rig_open(struct rig *r, const struct plan *p, unsigned int *cleaned);

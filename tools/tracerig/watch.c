@@ -28,6 +28,7 @@
 #include "reader.h"
 #include "reason.h"
 #include "rig.h"
+#include "silent.h"
 #include "store.h"
 #include "text.h"
 #include "tracerig.h"
@@ -77,11 +78,13 @@ struct pending {
  * struct seen - what has been printed of a chart
  * @limit:	the limit, or with by= the number of limits
  * @learnt:	this has been printed
+ * @silent:	a value has come, or that none has was printed
  * @above:	whether it fits the load
  */
 struct seen {
 	u64 limit;
 	bool learnt;
+	bool silent;
 	struct above above;
 };
 
@@ -423,6 +426,20 @@ static void warn_above(struct watch *w, size_t i)
 	free(file);
 }
 
+static void warn_silent(struct watch *w, size_t i)
+{
+	const struct plan_chart *c = &w->o->plan.chart[i];
+	char *file, *advice;
+
+	if (!silent_look(&w->seen[i].silent, &w->chart[i], now_ns() - w->begun))
+		return;
+	file = rig_chart_file(&w->rig, c);
+	advice = silent_advice(c, file, rig_has_event);
+	complain("%s: no value in %d s: %s", c->name, SILENT_AFTER, advice);
+	free(advice);
+	free(file);
+}
+
 static void look_at_chart(struct watch *w, size_t i)
 {
 	const struct plan_chart *c = &w->o->plan.chart[i];
@@ -431,6 +448,7 @@ static void look_at_chart(struct watch *w, size_t i)
 	u64 limit;
 
 	rig_chart(&w->rig, c, &w->chart[i]);
+	warn_silent(w, i);
 	if (!k->has_limit)
 		return;
 	limit = k->by && k->has_center ? k->limits : k->limit;
