@@ -63,4 +63,8 @@ for seed in 2 3 4; do
 	tasklets 2 "[]" "$seed" busy
 	tasklets 3 "$slow" "$seed" busy
 done
+tasklets 2 "[]" 1
+"$TOOLS/pathdiff" --brief --baseline good.txt bad.txt >out || failed=1
+grep -q '^Not decided: .* % of the delay, but 2 slow executions may be there by chance: record more\.$' out ||
+	{ echo "wrong: two softirqs in the text: $(cat out)"; failed=1; }
 exit "$failed"
