@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""softirqs_text.py SEED PART: function_graph text of 500 executions of ksys_write.
+"""softirqs_text.py SEED TASKLETS [busy]: function_graph text of 500 executions of ksys_write.
 
 Each spends 40 % of its time in a softirq NET_RX that it runs; in one of 15 that is
-somewhat longer, and PART of 1000 have a tasklet of 9 ms too.
+somewhat longer, and TASKLETS of them have a tasklet of 9 ms too.  On a busy host, one of 20
+loses the CPU for a while, in any of its functions.
 """
 import random
 import sys
 
+EXECUTIONS = 500
+FUNCTIONS = ("rw_verify_area", "lock_sock_nested", "skb_page_frag_refill", "tcp_push", "release_sock")
+
 random.seed(int(sys.argv[1]))
-part = int(sys.argv[2])
+tasklets = set(random.sample(range(EXECUTIONS), int(sys.argv[2])))
+busy = "busy" in sys.argv
 now = 100_000_000_000
 
 
@@ -39,16 +44,18 @@ def softirq(handler, work, depth, ns):
     calls("do_softirq", depth, lambda: calls("handle_softirqs", depth + 1, run))
 
 
-def write():
-    for name in ("rw_verify_area", "lock_sock_nested", "skb_page_frag_refill", "tcp_push", "release_sock"):
-        leaf(name, 1, random.randrange(30_000, 34_000))
-        if name == "skb_page_frag_refill" and random.randrange(1000) < part:
+def write(has_tasklet):
+    late = random.choice(FUNCTIONS) if busy and not random.randrange(20) else None
+    for name in FUNCTIONS:
+        away = random.randrange(300_000, 1_500_000) if name == late else 0
+        leaf(name, 1, random.randrange(30_000, 34_000) + away)
+        if name == "skb_page_frag_refill" and has_tasklet:
             softirq("tasklet_action", "slow_tasklet", 1, 9_000_000)
         if name == "tcp_push":
             softirq("net_rx_action", "process_backlog", 1, random.randrange(130_000, 134_000) if random.randrange(15)
                     else random.randrange(230_000, 280_000))
 
 
-for _ in range(500):
-    calls("ksys_write", 0, write)
+for i in range(EXECUTIONS):
+    calls("ksys_write", 0, lambda: write(i in tasklets))
     now += 1_000_000

@@ -17,10 +17,16 @@ for format in json text csv html; do
 	"$ioreq" --format=$format $what roles.dat >roles.$format 2>err || wrong "$format fails"
 	[ ! -s err ] || wrong "messages about roles in $format: $(cat err)"
 done
+for format in json text; do
+	"$ioreq" --format=$format --paths roles.dat >roles.paths.$format 2>err || wrong "--paths of roles fails in $format"
+done
 python3 "$TRACERIG_TOP/tests/unit/ioreq_roles.py" || wrong "the wrong end is the server"
 [ "$(grep -c '^  1 connection whose server is a guess, since none of its ends was seen to connect or accept$' roles.text)" = 3 ] ||
 	wrong "text does not say that the server is a guess: $(cat roles.text)"
 python3 -c 'import csv; assert sorted(r["guessed"] for r in csv.DictReader(open("roles.csv"))) == [*"0000111"]' || wrong "CSV does not say that the server is a guess"
+[ "$(grep -c '^  3 connections whose server is a guess, since none of its ends was seen to connect or accept$' roles.paths.text)" = 1 ] ||
+	wrong "--paths does not say that servers are guesses: $(cat roles.paths.text)"
+python3 -c 'import json; assert json.load(open("roles.paths.json"))["links"]["guessed"] == 3' || wrong "JSON of --paths does not say that servers are guesses"
 grep -q '"guessed": *1' roles.html || wrong "the page does not say that the server is a guess"
 
 # --- connections that may be multiplexed, and plain ones; responses that are cut off, and whole ones

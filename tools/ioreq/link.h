@@ -269,6 +269,8 @@ struct request_tree;
  * @queued:	of these, requests of threads whose requests wait for one another
  * @multiplexed: number of requests on multiplexed connections
  * @maybe_multiplexed: number of requests on connections that may be multiplexed
+ * @guessed:	number of connections of which it is only a guess which end is the
+ *		server
  * @outlived:	number of requests that outlive their parent
  */
 struct paths {
@@ -287,6 +289,7 @@ struct paths {
 	u64 queued;
 	u64 multiplexed;
 	u64 maybe_multiplexed;
+	u64 guessed;
 	u64 outlived;
 };
 

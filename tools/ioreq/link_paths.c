@@ -367,6 +367,8 @@ struct paths *request_paths_new(const struct model *s)
 		add_request(&k->path_builder, &p->list[i]);
 	if (p->roots)
 		qsort(p->root, p->roots, sizeof(*p->root), by_length);
+	for (i = 0; i < s->nr_flows; i++)
+		p->guessed += s->flow[i]->guessed;
 	sort_paths(&k->path_builder);
 	sort_causes(&k->path_builder);
 	return p;

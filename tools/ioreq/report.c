@@ -268,6 +268,19 @@ static void text_split(FILE *out, const struct flow *e)
 		time_text(late, e->client_late));
 }
 
+/**
+ * text_guessed - say that the server of connections is only a guess
+ * @out:		output
+ * @connections:	number of these, or 0
+ */
+void text_guessed(FILE *out, u64 connections)
+{
+	if (connections)
+		fprintf(out,
+			"  %llu connection%s whose server is a guess, since none of its ends was seen to connect or accept\n",
+			connections, connections > 1 ? "s" : "");
+}
+
 static void text_requests(FILE *out, const struct model *s, u64 top)
 {
 	char client[300], server[300], count[24], network_time[24];
@@ -326,10 +339,7 @@ static void text_requests(FILE *out, const struct model *s, u64 top)
 			fprintf(out,
 				"  %llu message%s without a request, in no response time\n",
 				e->pushed, e->pushed > 1 ? "s" : "");
-		if (e->guessed)
-			fprintf(out,
-				"  %llu connection%s whose server is a guess, since none of its ends was seen to connect or accept\n",
-				e->guessed, e->guessed > 1 ? "s" : "");
+		text_guessed(out, e->guessed);
 		text_steps(out, e);
 		text_split(out, e);
 	}

@@ -50,6 +50,7 @@ const char *endpoint_text(char *buf, size_t size, const struct model *s,
 			  const struct endpoint *p);
 const char *server_text(char *buf, size_t size, const struct model *s,
 			const struct endpoint *p);
+void text_guessed(FILE *out, u64 connections);
 struct json_object *model_json(const struct model *s, u64 top);
 void ioreq_report(FILE *out, const struct model *s, enum format format,
 		  enum subject subject, u64 top);

@@ -52,6 +52,7 @@ static void text_links(FILE *out, const struct paths *p)
 			"  %s on connections that may be multiplexed (HTTP/2, gRPC or pipelining): no parent is known\n",
 			format_count(ambiguous, sizeof(ambiguous),
 				     p->maybe_multiplexed));
+	text_guessed(out, p->guessed);
 }
 
 /* Print steps of at least one percent */
@@ -378,6 +379,7 @@ void json_paths(struct json_object *o, const struct model *s,
 	json_number(links, "queued", p->queued);
 	json_number(links, "multiplexed", p->multiplexed);
 	json_number(links, "maybe_multiplexed", p->maybe_multiplexed);
+	json_number(links, "guessed", p->guessed);
 	json_object_object_add(o, "links", links);
 	for (i = 0; i < p->nr_paths; i++) {
 		if (p->path[i]->requests || p->path[i]->unanswered)

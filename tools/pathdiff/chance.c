@@ -33,7 +33,7 @@
 #define CLEARLY_HALF 4.0
 #define CLEARLY_ANY 10.0
 
-/* Minimum number of executions of a cause, if they cost little time */
+/* Minimum number of executions of a cause that is from outside or costs little time */
 #define SEVERAL 3
 
 /* Minimum part of all delay of a cause */
@@ -195,6 +195,23 @@ bool cause_has_others(const struct cause *c)
 	return c->excess - c->most >= OTHERS_PART * c->excess;
 }
 
+/**
+ * cause_has_several - whether as many executions as necessary have a cause
+ * @c: the cause
+ *
+ * Interrupts and other tasks come at a rate of their own. Where one comes once in a
+ * recording, on average, a quarter of the recordings have it twice or more, and a third
+ * do not have it: a baseline without it proves little. Only one in twelve has it three
+ * times or more.
+ */
+bool cause_has_several(const struct cause *c)
+{
+	bool outside = c->kind == CAUSE_IRQ ||
+		       (c->waits && c->known && c->wait_kind == WAIT_PREEMPTED);
+
+	return !outside || c->executions >= SEVERAL;
+}
+
 static bool is_sleep(const struct cause *c)
 {
 	return c->waits && (!c->known || c->wait_kind == WAIT_BLOCKED ||
@@ -258,7 +275,8 @@ static bool stands_out(const struct ranking *r, const struct limit *l,
 	if (l->given)
 		return true;
 	if (!l->healthy && has_baseline)
-		return !c->baseline || !is_usual(l, c);
+		return cause_has_several(c) &&
+		       (!c->baseline || !is_usual(l, c));
 	times = has_baseline		  ? CLEARLY :
 		2 * c->excess > r->excess ? CLEARLY_HALF :
 					    CLEARLY_ANY;

@@ -186,11 +186,13 @@ static void undecided(const struct result *r, char *buf, size_t size)
 		snprintf(
 			buf, size,
 			"nearly all in one execution: record more, or a baseline.");
-	else if (cause_may_be_chance(c) || !r->has_baseline)
+	else if (cause_may_be_chance(c) || !cause_has_several(c) ||
+		 !r->has_baseline)
 		snprintf(
 			buf, size,
-			"%s slow execution%s may be there by chance: record more, or a baseline.",
-			n, c->executions == 1 ? "" : "s");
+			"%s slow execution%s may be there by chance: record more%s.",
+			n, c->executions == 1 ? "" : "s",
+			r->has_baseline ? "" : ", or a baseline");
 	else
 		snprintf(buf, size,
 			 "slow executions of the baseline are there, too.");

@@ -714,6 +714,7 @@ double exec_function_inclusive(const struct paths *p, const struct exec *e,
 
 bool cause_may_be_chance(const struct cause *c);
 bool cause_has_others(const struct cause *c);
+bool cause_has_several(const struct cause *c);
 void chance_find(const struct paths *p, struct ranking *r,
 		 const struct limit *l);
 
