@@ -156,7 +156,7 @@ static void answer(int i)
 }
 
 /* One thing that a client's request needs; each takes a thread for a call */
-static void advance(int i)
+static void next_step(int i)
 {
 	struct client *c = &client[i];
 	struct io_event *e;
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
 	}
 	while (numbers < requests) {
 		i = next();
-		advance(i);
+		next_step(i);
 	}
 	work(3, 400, OP_PREAD, BEGIN, 1000, "/etc/hosts");
 	io_log_sort(&calls);

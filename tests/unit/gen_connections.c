@@ -161,7 +161,7 @@ static void make_roles(void)
 	exchange(end(BACK, 7000, 5000), false, 5001, 4);
 }
 
-static void poll(int tgid, uint64_t at)
+static void poll_socket(int tgid, uint64_t at)
 {
 	make(tgid, OP_EPOLL_WAIT, at, at,
 	     (struct io_call){ .type = IO_ANON, .id = 5 });
@@ -177,7 +177,7 @@ static void messages(struct end *e, bool client, uint64_t at, const char *what)
 		bool request = *what == 'q' || *what == 'Q';
 
 		if (*what == 'q' || *what == 'r')
-			poll(e->tgid, at);
+			poll_socket(e->tgid, at);
 		tcp(e, request == client ? OP_SENDTO : OP_RECVFROM, at, at, 100,
 		    0);
 	}
@@ -240,7 +240,7 @@ static void make_cut(void)
 	tcp(&client[1], OP_RECVFROM, 10, 3000, 0, ECONNRESET);
 	tcp(&client[1], OP_CLOSE, 3001, 3001, 0, 0);
 	begin(&client[2], &server[2], 4000);
-	poll(FRONT, 5990);
+	poll_socket(FRONT, 5990);
 	tcp(&client[2], OP_CLOSE, 6000, 6000, 0, 0);
 	tcp(&server[2], OP_SENDTO, 6001, 6001, 500, 0);
 	tcp(&server[2], OP_SENDTO, 6100, 6100, 0, EPIPE);

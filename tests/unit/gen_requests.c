@@ -15,18 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "iodat.h"
-#include "memory.h"
+#include "iolog.h"
 #include "random.h"
 
 /* The servers' clock is ahead, by more than anything takes */
 #define AHEAD 7000000000000ull
-
-enum {
-	/* No calls, but events of their own: of the program, of the kernel in a call */
-	OP_FAULT = 254,
-	OP_KERNEL_FAULT = 255,
-};
 
 static const char *const clients[] = { "php", "cron" };
 static const char *const servers[] = { "postgres", "redis" };
@@ -40,18 +33,6 @@ static const struct {
 };
 
 #define WORKS (sizeof(works) / sizeof(*works))
-
-struct event {
-	bool server;
-	int tgid, tid;
-	unsigned int op, type;
-	uint64_t start, finish;
-	uint64_t id, id2;
-	uint32_t isn, peer_isn;
-	uint64_t from, end;
-	bool peeked;
-	char name[64];
-};
 
 /* The traffic on a connection */
 enum mode {
@@ -77,38 +58,57 @@ struct connection {
 	uint64_t id;
 };
 
-static struct event *events;
-static size_t nr_events;
+static struct io_log all = { .faults = true };
 
-static struct event *add_event(const struct connection *c, bool server,
-			       unsigned int op, uint64_t start, uint64_t finish)
+static struct io_event *add_event(const struct connection *c, bool server,
+				  unsigned int op, uint64_t start,
+				  uint64_t finish)
 {
-	static u64 room;
-	struct event *e;
-
-	GROW(events, nr_events, room);
-	e = &events[nr_events++];
-	*e = (struct event){
-		.server = server,
-		.tgid = server ? 3000 + c->server : 2000 + c->client,
+	uint64_t ahead = server ? AHEAD : 0;
+	struct io_event *e = io_log_add(
+		&all, server,
 		/* Others do their calls at the same time */
-		.tid = server ? (int)(10000 + 2 * c->id + c->other_thread) :
-				2000 + (int)c->client,
-		.op = op,
-		.type = 12,
-		.start = start,
-		.finish = finish,
-		.id = 2 * c->id + server,
-		.isn = c->isn[server],
-		.peer_isn = c->isn[!server],
-	};
+		server ? (int)(10000 + 2 * c->id + c->other_thread) :
+			 2000 + (int)c->client,
+		server ? 3000 + (int)c->server : 2000 + (int)c->client, op,
+		start + ahead, finish + ahead);
+
+	e->call.type = IO_SOCKET;
+	e->call.id = 2 * c->id + server;
 	snprintf(e->name, sizeof(e->name), "10.0.0.%d:%u->10.0.0.%d:%u",
 		 server ? c->address : 1, c->port[server],
 		 server ? 1 : c->address, c->port[!server]);
 	if ((server && c->mode == CLIENT_ONLY) ||
 	    (!server && c->mode == SERVER_ONLY))
-		nr_events--;
+		all.nr--;
 	return e;
+}
+
+static struct io_event *add_bytes(const struct connection *c, bool server,
+				  unsigned int op, uint64_t start,
+				  uint64_t finish, uint64_t from, uint64_t len)
+{
+	struct io_event *e = add_event(c, server, op, start, finish);
+
+	e->call.isn = c->isn[server];
+	e->call.peer_isn = c->isn[!server];
+	e->call.flags = IO_ISN_KNOWN;
+	e->call.bytes = len;
+	e->call.from = from;
+	e->call.end = from + len;
+	return e;
+}
+
+static void add_fault(const struct connection *c, uint64_t start,
+		      uint64_t finish, bool by_kernel)
+{
+	struct io_event *e = add_event(c, true, 0, start, finish);
+
+	e->fault = true;
+	e->call.type = IO_FILE;
+	e->call.id = 4711;
+	e->call.flags = 2 | (by_kernel ? 16 : 0);
+	snprintf(e->name, sizeof(e->name), "/mapped");
 }
 
 /*
@@ -131,8 +131,6 @@ static struct transfer transfer(struct connection *c, bool from_server,
 		bool server = from_server != receives;
 
 		for (at = from; at < from + len; at += n) {
-			struct event *e;
-
 			n = from + len - at;
 			if (!below(2))
 				n = 1 + below(n);
@@ -143,23 +141,19 @@ static struct transfer transfer(struct connection *c, bool from_server,
 			if (receives && below(2) && at == from)
 				start -= below(5000);
 			if (receives && !below(8)) {
-				e = add_event(c, server, OP_RECVFROM, start,
-					      finish);
-				e->from = at;
-				e->end = at + n;
-				e->peeked = true;
+				add_bytes(c, server, OP_RECVFROM, start, finish,
+					  at, n)
+					->call.flags |= IO_PEEKED;
 				if (at != from)
 					t.took[1] += finish - start;
 				c->at = start = finish + 1;
 				finish = c->at = start + 100;
 			}
-			e = add_event(
-				c, server,
-				receives ? (below(2) ? OP_READ : OP_RECVFROM) :
-					   (below(2) ? OP_WRITE : OP_SENDTO),
-				start, finish);
-			e->from = at;
-			e->end = at + n;
+			add_bytes(c, server,
+				  receives ?
+					  (below(2) ? OP_READ : OP_RECVFROM) :
+					  (below(2) ? OP_WRITE : OP_SENDTO),
+				  start, finish, at, n);
 			if (at == from) {
 				t.begin[receives] = start;
 				t.first[receives] = finish;
@@ -219,20 +213,20 @@ static void request(struct connection *c)
 	for (i = below(5); i; i--) {
 		unsigned int what = below(WORKS);
 		uint64_t start = c->at += below(10000);
-		struct event *e;
+		struct io_event *e;
 
 		c->at += below(200000);
 		if (c->at > start + 2 && !below(4))
-			add_event(c, true, OP_KERNEL_FAULT, start + 1,
-				  c->at - 1);
-		e = add_event(c, true, works[what].op, start, c->at);
+			add_fault(c, start + 1, c->at - 1, true);
 		/* A file that is mapped is read without a call */
 		if (works[what].op == OP_READ && works[what].type == 8 &&
-		    below(2))
-			e->op = OP_FAULT;
-		e->type = works[what].type;
-		e->id = 7; /* connections have more */
-		e->isn = 0;
+		    below(2)) {
+			add_fault(c, start, c->at, false);
+		} else {
+			e = add_event(c, true, works[what].op, start, c->at);
+			e->call.type = works[what].type;
+			e->call.id = 7; /* connections have more */
+		}
 		steps[2 + what] += c->at - start;
 	}
 	/* Now and then another thread answers */
@@ -256,28 +250,25 @@ static void pipelined(struct connection *c)
 		 answers[2] = { 1 + below(100), 1 + below(100) };
 	uint64_t begin = ++c->at, offset = c->offset[0],
 		 answered = c->offset[1];
-	struct event *e;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		e = add_event(c, false, OP_WRITE, c->at, c->at + 10);
-		e->from = offset;
-		e->end = offset += asks[i];
+		add_bytes(c, false, OP_WRITE, c->at, c->at + 10, offset,
+			  asks[i]);
+		offset += asks[i];
 		c->at += 20;
 	}
 	offset = c->offset[0];
 	for (i = 0; i < 2; i++) {
-		e = add_event(c, true, OP_READ, c->at, c->at + 10);
-		e->from = offset;
-		e->end = offset += asks[i];
-		e = add_event(c, true, OP_WRITE, c->at + 20, c->at + 30);
-		e->from = answered;
-		e->end = answered += answers[i];
+		add_bytes(c, true, OP_READ, c->at, c->at + 10, offset, asks[i]);
+		offset += asks[i];
+		add_bytes(c, true, OP_WRITE, c->at + 20, c->at + 30, answered,
+			  answers[i]);
+		answered += answers[i];
 		c->at += 40;
 	}
-	e = add_event(c, false, OP_READ, begin + 15, c->at);
-	e->from = c->offset[1];
-	e->end = answered;
+	add_bytes(c, false, OP_READ, begin + 15, c->at, c->offset[1],
+		  answered - c->offset[1]);
 	tell(c, true, false, c->at - begin, 0, asks[0] + asks[1],
 	     answers[0] + answers[1], NULL);
 	c->offset[0] = offset;
@@ -296,7 +287,7 @@ static void connection(uint64_t id)
 		.id = id,
 	};
 	uint64_t requests = 1 + below(6), i, twice = 0;
-	struct event *e;
+	struct io_event *e;
 
 	/* Without events of connect() and accept(), the port shows which side is the client */
 	c.port[0] = c.tells_role ? 1024 : 40000 + id % 10000;
@@ -304,12 +295,11 @@ static void connection(uint64_t id)
 	/* Its processes listen at any address with one port, at one with the other */
 	c.address = c.tells_role ? 2 + (int)below(2) : 2;
 	if (c.tells_role) {
-		e = add_event(&c, false, OP_CONNECT, c.at, c.at + 100);
-		e->isn = 0;
+		add_event(&c, false, OP_CONNECT, c.at, c.at + 100);
 		e = add_event(&c, true, OP_ACCEPT, c.at, c.at + 200);
-		e->isn = 0;
-		e->id2 = e->id;
-		e->id = 1;
+		e->call.type2 = IO_SOCKET;
+		e->call.id2 = e->call.id;
+		e->call.id = 1;
 		c.at += 300;
 	}
 	if (c.mode == GREETING)
@@ -330,76 +320,6 @@ static void connection(uint64_t id)
 	}
 }
 
-static int by_finish(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-
-	return (x->finish > y->finish) - (x->finish < y->finish);
-}
-
-static void write_fault(struct td *td, const struct event *e)
-{
-	io_write_fault(td, 0,
-		       &(struct io_call){
-			       .tid = e->tid,
-			       .tgid = e->tgid,
-			       .type = IO_FILE,
-			       .start = e->start + AHEAD,
-			       .finish = e->finish + AHEAD,
-			       .id = 4711,
-			       .flags = 2 | (e->op == OP_KERNEL_FAULT ? 16 : 0),
-			       .name = "/mapped",
-		       });
-}
-
-static void write_event(struct td *td, const struct event *e)
-{
-	uint64_t ahead = e->server ? AHEAD : 0;
-
-	if (e->op >= OP_FAULT) {
-		write_fault(td, e);
-		return;
-	}
-	io_write(td, 0,
-		 &(struct io_call){
-			 .tid = e->tid,
-			 .tgid = e->tgid,
-			 .op = e->op,
-			 .type = e->type,
-			 .type2 = e->op == OP_ACCEPT ? IO_SOCKET : 0,
-			 .start = e->start + ahead,
-			 .finish = e->finish + ahead,
-			 .bytes = e->end - e->from,
-			 .id = e->id,
-			 .id2 = e->id2,
-			 .isn = e->isn,
-			 .peer_isn = e->peer_isn,
-			 .flags = (e->isn ? IO_ISN_KNOWN : 0) |
-				  (e->peeked ? IO_PEEKED : 0),
-			 .from = e->from,
-			 .end = e->end,
-			 .name = e->name,
-		 });
-}
-
-static bool save(const char *path, bool server)
-{
-	struct td_layout layout = { .page_size = 4096, .clock = "mono" };
-	struct td td;
-	size_t i;
-
-	td_init(&td, &layout, 1);
-	td_add_event(&td, "iosys", io_call_format);
-	td_add_event(&td, "iosys", io_fault_format);
-	td.cmdlines = server ? "3000 postgres\n3001 redis\n" :
-			       "2000 php\n2001 cron\n";
-	for (i = 0; i < nr_events; i++) {
-		if (events[i].server == server)
-			write_event(&td, &events[i]);
-	}
-	return td_finish(&td, path);
-}
-
 int main(int argc, char **argv)
 {
 	long count, i;
@@ -412,9 +332,10 @@ int main(int argc, char **argv)
 	seed = SEED + strtoull(argv[4], NULL, 10);
 	for (i = 0; i < count; i++)
 		connection(10 + i);
-	qsort(events, nr_events, sizeof(*events), by_finish);
-	if (!save(argv[1], false) || !save(argv[2], true))
+	io_log_sort(&all);
+	if (!io_log_save(&all, argv[1], 0, "2000 php\n2001 cron\n") ||
+	    !io_log_save(&all, argv[2], 1, "3000 postgres\n3001 redis\n"))
 		return 1;
-	free(events);
+	free(all.event);
 	return 0;
 }

@@ -89,6 +89,8 @@ static void write_event(struct td *td, struct io_event *e)
 		td_write(td, 0, 0, e->call.finish, &r);
 	} else if (e->by) {
 		io_write_request(td, 0, &e->call, e->by);
+	} else if (e->fault) {
+		io_write_fault(td, 0, &e->call);
 	} else {
 		io_write(td, 0, &e->call);
 	}
@@ -112,6 +114,8 @@ bool io_log_save(struct io_log *log, const char *path, unsigned int host,
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
+	if (log->faults)
+		td_add_event(&td, "iosys", io_fault_format);
 	if (log->requests)
 		td_add_event(&td, "iosys", io_request_format);
 	if (log->wakings)

@@ -11,11 +11,12 @@
 #include "iodat.h"
 
 /**
- * struct io_event - a call, a request to io_uring, or a wake-up
+ * struct io_event - a call, a page fault, a request to io_uring, or a wake-up
  * @host:	number of the host
  * @call:	the call; of a wake-up only @tid and @finish
  * @by:		of a request to io_uring: thread that completes it; 0: it is none
  * @wakee:	of a wake-up: thread that is woken; 0: it is none
+ * @fault:	it is a page fault
  * @lost:	its record is lost
  * @name:	name of the call's object
  */
@@ -24,6 +25,7 @@ struct io_event {
 	struct io_call call;
 	int by;
 	int wakee;
+	bool fault;
 	bool lost;
 	char name[48];
 };
@@ -33,6 +35,7 @@ struct io_event {
  * @event:	events
  * @nr:		number of events
  * @room:	allocated entries of @event
+ * @faults:	files have the format of page faults
  * @requests:	files have the format of requests to io_uring
  * @wakings:	files have the format of wake-ups
  */
@@ -40,6 +43,7 @@ struct io_log {
 	struct io_event *event;
 	u64 nr;
 	u64 room;
+	bool faults;
 	bool requests;
 	bool wakings;
 };

@@ -173,7 +173,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return cli_word(state, "format", arg, formats, 3) != 2;
 	case ARGP_KEY_ARG:
 	case ARGP_KEY_END:
-		cli_operand(state, file, arg);
+		cli_operand(state, "FILE", file, arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -138,6 +138,8 @@ printf '%s\n' 'event: sched:sched_switch' 'chart: x' 'limit: 5 ns' >unknown
 expect 1 '^ctlchart: unknown:1: sched:sched_switch has no chart x, and no filter: line' load --tracefs=tracefs unknown
 expect 1 'no trace instance nosuch: mkdir tracefs/instances/nosuch makes it' load --tracefs=tracefs --instance=nosuch saved
 expect 1 '^ctlchart: saved: has no chart nosuch$' load --tracefs=tracefs --chart=nosuch saved
+expect 2 'missing LIMITS operand' load
+expect 2 'extra operand more: one LIMITS at a time' load saved more
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 . && chmod 700 tracefs
 	as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }

@@ -378,7 +378,7 @@ expect 2 '--around=1.5y: must be TIME' --around=1.5y a.dat
 expect 2 'cannot be combined' --around=1 --request=f a.dat
 expect 2 'require --format=text' --around=1 --format=json a.dat
 expect 2 '--visits requires --format=csv or json' --visits a.dat
-expect 2 'extra operand b.dat' a.dat b.dat
+expect 2 'extra operand b.dat: one FILE at a time' a.dat b.dat
 expect 1 '^lbrtime: nowhere.dat: ' nowhere.dat
 expect 1 'no cycles were recorded' --method=cycles deep8.dat
 expect 1 'duration of a cycle' --method=cycles manycycles.dat

@@ -152,7 +152,7 @@ expect 2 '33: must have at most 32 bits' collect --listen 0.0.0.0 --allow 10.0.0
 expect 2 'x: must be a numeric address' collect --allow x
 expect 2 '--rotate=1T: must be a size' collect --rotate 1T
 expect 2 '--rotate=1K: must be a size such as 256M or 1G, from 1M' collect --rotate 1K
-expect 2 'unexpected argument blocks.dat' collect blocks.dat
+expect 2 'extra operand blocks.dat' collect blocks.dat
 expect 1 '^schedz: blocks.dat/x: Not a directory$' collect -o blocks.dat/x
 expect 1 '^schedz: blocks.dat: Not a directory$' collect -o blocks.dat
 expect 1 '^schedz: cannot listen on 203.0.113.1: Cannot assign' collect --listen 203.0.113.1 --allow ::1

@@ -33,8 +33,10 @@ expect 2 'not the name of a system call' watch 'syscall:../x'
 expect 2 'not the name of a function' watch 'function:a b'
 expect 2 'must be uprobe:FILE:SYMBOL' watch uprobe:main
 expect 2 'uprobe|/nosuch: No such file' watch uprobe:/nosuch:main
-expect 2 'is not an ELF file' watch "uprobe:$TRACERIG_TOP/README.md:main"
+expect 2 'README.md: not an ELF file' watch "uprobe:$TRACERIG_TOP/README.md:main"
 expect 2 'has no function nosuch_function' watch "uprobe:$program:nosuch_function"
+library=$(ldd "$program" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')
+expect 2 'memcpy is chosen when the program starts' watch "uprobe:$library:memcpy"
 expect 2 '-f must follow the -e' watch -f 'ctlchart(a)'
 expect 2 'must have a ctlchart\(\) call' watch -e a:b -f 'c == 1'
 expect 2 'two charts are called disk' watch disk disk
@@ -63,10 +65,19 @@ cat >prog.c <<'END'
 __attribute__((noinline)) int work_on_it(int n) { return n * 3; }
 int main(int argc, char **argv) { (void)argv; return work_on_it(argc); }
 END
-for flags in "" -static-pie; do
+for flags in "" -static-pie -Wl,--build-id; do
 	# shellcheck disable=SC2086 # none or one
 	gcc -O0 $flags -o prog prog.c || wrong "gcc"
-	"$program" watch "uprobe:./prog:work_on_it" --print >out 2>err || wrong "--print fails"
+	mkdir -p bare
+	cp prog bare
+	if [ "$flags" = -Wl,--build-id ]; then
+		objcopy --only-keep-debug prog prog.debug
+		strip bare/prog
+		expect 2 'has no function work_on_it' watch uprobe:bare/prog:work_on_it
+		objcopy --add-gnu-debuglink=prog.debug bare/prog
+		mv prog.debug bare
+	fi
+	"$program" watch "uprobe:bare/prog:work_on_it" --print >out 2>err || wrong "--print fails"
 	# Where the function's first bytes are in the file, by objdump's view of the section
 	offset=$(sed -n "s|^echo 'p:.*:0x\([0-9a-f]*\)'.*|\1|p" out)
 	python3 "$TRACERIG_TOP/tests/unit/tracerig_offset.py" "$offset" || wrong "another offset than readelf's: $(cat out)"

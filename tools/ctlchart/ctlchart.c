@@ -129,7 +129,7 @@ error_t options_parse(int key, char *arg, struct argp_state *state,
 		o->report.instance = arg;
 		break;
 	case ARGP_KEY_ARG:
-		cli_operand(state, &o->report.file, arg);
+		cli_operand(state, "FILE", &o->report.file, arg);
 		break;
 	case ARGP_KEY_END:
 		if (o->event)
@@ -156,7 +156,7 @@ void options_free(struct options *o)
 
 static void check(struct options *o, struct argp_state *state)
 {
-	cli_operand(state, &o->report.file, NULL);
+	cli_operand(state, "FILE", &o->report.file, NULL);
 	if (o->report.linear && o->report.format != FORMAT_SVG &&
 	    o->report.format != FORMAT_HTML)
 		argp_error(state, "--linear is for --format=svg and html");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "command.h"
 #include "kernel.h"
 #include "text.h"
@@ -424,13 +425,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		load->dry_run = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (load->path)
-			argp_error(state, "only one LIMITS operand is allowed");
-		load->path = arg;
-		break;
 	case ARGP_KEY_END:
-		if (!load->path)
-			argp_error(state, "missing LIMITS operand");
+		cli_operand(state, "LIMITS", &load->path, arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

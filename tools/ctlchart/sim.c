@@ -157,7 +157,7 @@ static void check(struct sim *sim, struct argp_state *state)
 	struct options *o = &sim->options;
 	size_t i, n = o->nr_calls;
 
-	cli_operand(state, &o->report.file, NULL);
+	cli_operand(state, "FILE", &o->report.file, NULL);
 	if (!n && !o->event)
 		argp_error(state, "missing -e EVENT -f 'ctlchart(...)'");
 	for (i = 0; i < sim->nr_grids; i++) {

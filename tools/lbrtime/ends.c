@@ -151,11 +151,6 @@ static double middle(const struct timeline *t, u32 sample)
 	return sum;
 }
 
-static bool is_whole(const struct timeline *t, u32 sample)
-{
-	return sample != NONE && t->sample[sample].state == STATE_WHOLE;
-}
-
 /* The cut that begins with interval @i; intervals without a branch are part of it */
 static bool find_cut(const struct timeline *t, u32 i, struct cut *c)
 {

@@ -179,10 +179,9 @@ static void get_method(struct options *o, const char *arg,
 	o->has_method = true;
 }
 
-static void check(const struct options *o, struct argp_state *state)
+static void check(struct options *o, struct argp_state *state)
 {
-	if (!o->file)
-		argp_error(state, "missing FILE operand");
+	cli_operand(state, "FILE", &o->file, NULL);
 	if (o->report.has_around && o->report.request)
 		argp_error(state, "--around and --request cannot be combined");
 	if ((o->report.has_around || o->report.request) &&
@@ -239,9 +238,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->file)
-			argp_error(state, "extra operand %s", arg);
-		o->file = arg;
+		cli_operand(state, "FILE", &o->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		check(o, state);

@@ -682,6 +682,12 @@ void lbrtime_write_chrome(const struct timeline *t, const struct report *r);
 void lbrtime_write_brstack(const struct timeline *t, const struct report *r);
 void lbrtime_write_html(const struct timeline *t, const struct report *r);
 
+/* Whether every branch of the interval that ends with a sample, or NONE, was recorded */
+static inline bool is_whole(const struct timeline *t, u32 sample)
+{
+	return sample != NONE && t->sample[sample].state == STATE_WHOLE;
+}
+
 static inline double square(double a)
 {
 	return a * a;

@@ -30,11 +30,6 @@ bool reliability_available(enum method m)
 	return m == METHOD_CYCLES || m == METHOD_FIT;
 }
 
-static bool is_whole(const struct timeline *t, u32 sample)
-{
-	return t->sample[sample].state == STATE_WHOLE;
-}
-
 /* Variance of a visit that nothing has cut */
 static double variance(const struct timeline *t, u32 sample, enum method m,
 		       u32 i)

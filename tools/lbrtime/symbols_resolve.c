@@ -213,7 +213,7 @@ static int open_vmlinux(struct symbols *s)
 				  s->files.vmlinux);
 	/* The kernel may run at another address than it was linked for */
 	symbol = kallsyms_named(s->kernel, "_stext");
-	if (symbol && elffile_find(o->elf, symbol->name, &addr))
+	if (symbol && elffile_find(o->elf, symbol->name, false, &addr) >= 0)
 		s->vmlinux_shift = symbol->addr - addr;
 	return 0;
 }

@@ -256,20 +256,22 @@ unsigned int cli_word(const struct argp_state *state, const char *option,
 }
 
 /**
- * cli_operand - the one FILE of a command line
- * @state: argp's; a second FILE, or none at the end, ends the program
- * @file: where to put it; initially NULL
+ * cli_operand - the one operand of a command line
+ * @state: argp's; a second operand, or none at the end, ends the program
+ * @name: what it is, such as "FILE"
+ * @operand: where to put it; initially NULL
  * @arg: the operand, or NULL at the end of the command line
  */
-void cli_operand(const struct argp_state *state, const char **file,
-		 const char *arg)
+void cli_operand(const struct argp_state *state, const char *name,
+		 const char **operand, const char *arg)
 {
-	if (!arg && !*file)
-		argp_error(state, "missing FILE operand");
-	if (arg && *file)
-		argp_error(state, "extra operand %s: one FILE at a time", arg);
+	if (!arg && !*operand)
+		argp_error(state, "missing %s operand", name);
+	if (arg && *operand)
+		argp_error(state, "extra operand %s: one %s at a time", arg,
+			   name);
 	if (arg)
-		*file = arg;
+		*operand = arg;
 }
 
 /**

@@ -34,25 +34,19 @@ int tracecmd_long_size(struct tracecmd_input *handle);
 /**
  * struct datfile - a file being written
  * @out: where to
- * @big_endian: byte order of the file
- * @long_size: bytes of a long
- * @page_size: bytes of a page
  * @cpus: number of CPUs
  * @names: where more names of processes may be in the file
  * @names_room: bytes there
  * @table: where the table of CPUs is in the file
  * @cpu: the current CPU
  * @begin: where its pages begin
- * @page: the current page; unused if there is none
+ * @page: the current page, with the file's byte order; unused if there is none
  * @missed: events were lost before it
  * @nr_missed: number of these, 0 if unknown
  * @failed: writing failed
  */
 struct datfile {
 	FILE *out;
-	bool big_endian;
-	unsigned int long_size;
-	unsigned int page_size;
 	unsigned int cpus;
 	long names;
 	size_t names_room;
@@ -94,7 +88,7 @@ static void out_number(struct datfile *d, uint64_t value, unsigned int size)
 {
 	uint8_t b[8];
 
-	tracepage_number(d->big_endian, b, value, size);
+	tracepage_number(d->page.big_endian, b, value, size);
 	out_bytes(d, b, size);
 }
 
@@ -147,9 +141,9 @@ static void read_initial(struct datfile *d, struct head *h)
 	b = read_bytes(h, 2);
 	if (!b)
 		return;
-	d->big_endian = h->big_endian = b[0];
-	d->long_size = b[1];
-	d->page_size = read_number(h, 4);
+	d->page.big_endian = h->big_endian = b[0];
+	d->page.long_size = b[1];
+	d->page.size = read_number(h, 4);
 	read_string(h); /* header_page */
 	skip_sized(h, 8);
 	read_string(h); /* header_event */
@@ -229,7 +223,7 @@ static void copy_formats(struct datfile *d, struct head *h,
 		out_formats(d, extra, system);
 		added++;
 	}
-	tracepage_number(d->big_endian, count, added, sizeof(count));
+	tracepage_number(d->page.big_endian, count, added, sizeof(count));
 	fseek(d->out, at, SEEK_SET);
 	out_bytes(d, count, sizeof(count));
 	fseek(d->out, 0, SEEK_END);
@@ -265,7 +259,7 @@ static void copy_head(struct datfile *d, struct head *h,
 	out_zeros(d, d->names_room + 1);
 }
 
-static void out_table(struct datfile *d, const char *clock)
+static void begin_cpus(struct datfile *d, const char *clock)
 {
 	unsigned int cpu;
 	char text[64];
@@ -294,6 +288,8 @@ static void out_table(struct datfile *d, const char *clock)
 		out_number(d, strlen(text), 8);
 		out_bytes(d, text, strlen(text));
 	}
+	d->page.data = xzalloc(d->page.size);
+	d->cpu = d->cpus;
 }
 
 /* What libtracecmd makes of the old file's head, in memory; NULL after an error */
@@ -353,19 +349,14 @@ struct datfile *datfile_begin(struct tracecmd_input *from, FILE *out,
 		h.end = head + len;
 		copy_head(d, &h, extra);
 	}
-	if (!head || h.failed || d->page_size < 1024 ||
-	    d->page_size > 1 << 20) {
+	if (!head || h.failed || d->page.size < 1024 ||
+	    d->page.size > 1 << 20) {
 		free(head);
 		free(d);
 		return NULL;
 	}
 	free(head);
-	out_table(d, extra->clock);
-	d->page.big_endian = d->big_endian;
-	d->page.long_size = d->long_size;
-	d->page.size = d->page_size;
-	d->page.data = xzalloc(d->page_size);
-	d->cpu = d->cpus;
+	begin_cpus(d, extra->clock);
 	return d;
 }
 
@@ -388,18 +379,13 @@ struct datfile *datfile_resume(FILE *out, unsigned int cpus,
 	struct datfile *d = xzalloc(sizeof(*d));
 
 	d->out = out;
-	d->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	d->long_size = sizeof(long);
-	d->page_size = page_size;
+	d->page.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	d->page.long_size = sizeof(long);
+	d->page.size = page_size;
 	d->cpus = cpus;
 	out_number(d, strlen(names) + 1, 8);
 	out_bytes(d, names, strlen(names) + 1);
-	out_table(d, clock);
-	d->page.big_endian = d->big_endian;
-	d->page.long_size = d->long_size;
-	d->page.size = page_size;
-	d->page.data = xzalloc(page_size);
-	d->cpu = cpus;
+	begin_cpus(d, clock);
 	return d;
 }
 
@@ -408,7 +394,7 @@ static void end_page(struct datfile *d)
 	if (!d->page.used)
 		return;
 	tracepage_seal(&d->page, d->missed, d->nr_missed);
-	out_bytes(d, d->page.data, d->page_size);
+	out_bytes(d, d->page.data, d->page.size);
 	d->page.used = 0;
 	d->missed = false;
 	d->nr_missed = 0;
@@ -438,9 +424,9 @@ void datfile_cpu(struct datfile *d, unsigned int cpu)
 	size_t over;
 
 	end_cpu(d);
-	over = ftell(d->out) % d->page_size;
+	over = ftell(d->out) % d->page.size;
 	if (over)
-		out_zeros(d, d->page_size - over);
+		out_zeros(d, d->page.size - over);
 	d->cpu = cpu;
 	d->begin = ftell(d->out);
 	d->missed = false;
@@ -455,7 +441,7 @@ void datfile_cpu(struct datfile *d, unsigned int cpu)
 void datfile_page(struct datfile *d, const void *page)
 {
 	end_page(d);
-	out_bytes(d, page, d->page_size);
+	out_bytes(d, page, d->page.size);
 }
 
 /**

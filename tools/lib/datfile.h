@@ -50,6 +50,4 @@ void datfile_lost(struct datfile *d, uint64_t events);
 bool datfile_names(struct datfile *d, const char *lines);
 bool datfile_end(struct datfile *d);
 
-/* What the layout of records depends on */
-
 #endif

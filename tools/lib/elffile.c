@@ -178,9 +178,9 @@ static char *shown_name(const struct elffile *f, const char *name)
 static void load(struct elffile *f, const char *name, int fd, const u8 *id,
 		 u32 id_len)
 {
-	const unsigned char *bits;
+	const u8 *bits;
 	GElf_Addr bias;
-	int len;
+	u32 len;
 
 	dwfl_report_begin(f->dwfl);
 	f->module = dwfl_report_elf(f->dwfl, name, name, fd, 0, true);
@@ -191,8 +191,8 @@ static void load(struct elffile *f, const char *name, int fd, const u8 *id,
 	f->trouble = f->elf ? NULL : "not an ELF file";
 	if (!f->elf || !id_len)
 		return;
-	len = dwfl_module_build_id(f->module, &bits, &bias);
-	if (len != (int)id_len || memcmp(bits, id, len))
+	bits = elffile_build_id(f, &len);
+	if (len != id_len || memcmp(bits, id, len))
 		f->trouble = "its build ID is not the recorded one";
 }
 
@@ -268,6 +268,13 @@ static int by_start(const void *a, const void *b)
 	return order ?: strcmp(x->name, y->name);
 }
 
+static bool is_function(const GElf_Sym *sym)
+{
+	int type = GELF_ST_TYPE(sym->st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
 static void add_symbols(struct elffile *f, u64 *room)
 {
 	int nr = dwfl_module_getsymtab(f->module), i;
@@ -278,10 +285,8 @@ static void add_symbols(struct elffile *f, u64 *room)
 		GElf_Word shndx;
 		const char *name = dwfl_module_getsym_info(
 			f->module, i, &sym, &addr, &shndx, NULL, NULL);
-		int type = GELF_ST_TYPE(sym.st_info);
 
-		if (!name || !*name || shndx == SHN_UNDEF ||
-		    (type != STT_FUNC && type != STT_GNU_IFUNC))
+		if (!name || !*name || shndx == SHN_UNDEF || !is_function(&sym))
 			continue;
 		GROW(f->symbol, f->symbols, *room);
 		f->symbol[f->symbols++] = (struct elffile_symbol){
@@ -495,28 +500,49 @@ const u8 *elffile_bytes(const struct elffile *f, u64 offset, u64 *len)
 }
 
 /**
- * elffile_find - find the address of a symbol
+ * elffile_find - find a symbol that the file defines
  * @f:		file
- * @name:	name
+ * @name:	name; one with a version is found without it, too
+ * @function:	find functions only
  * @addr:	set to the address
  *
- * Return: false if there is no such symbol, of whatever type.
+ * Return: the symbol's type, STT_..., or -1 if there is no such symbol.
  */
-bool elffile_find(const struct elffile *f, const char *name, u64 *addr)
+int elffile_find(const struct elffile *f, const char *name, bool function,
+		 u64 *addr)
 {
 	int nr = f->trouble ? 0 : dwfl_module_getsymtab(f->module), i;
+	size_t len = strlen(name);
 
 	for (i = 1; i < nr; i++) {
 		GElf_Sym sym;
 		const char *other =
 			dwfl_module_getsym(f->module, i, &sym, NULL);
 
-		if (!other || strcmp(other, name) != 0)
+		if (!other || sym.st_shndx == SHN_UNDEF ||
+		    (function && !is_function(&sym)) ||
+		    strncmp(other, name, len) != 0 ||
+		    (other[len] && other[len] != '@'))
 			continue;
 		*addr = sym.st_value;
-		return true;
+		return GELF_ST_TYPE(sym.st_info);
 	}
-	return false;
+	return -1;
+}
+
+/**
+ * elffile_build_id - the build ID of a file
+ * @f:		file
+ * @len:	set to its bytes, 0 if it has none
+ */
+const u8 *elffile_build_id(const struct elffile *f, u32 *len)
+{
+	const u8 *id = NULL;
+	GElf_Addr where;
+	int nr = f->trouble ? 0 : dwfl_module_build_id(f->module, &id, &where);
+
+	*len = nr > 0 ? nr : 0;
+	return id;
 }
 
 /**

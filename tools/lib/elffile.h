@@ -69,7 +69,9 @@ bool elffile_is_stripped(const struct elffile *f);
 bool elffile_is_wide(const struct elffile *f);
 bool elffile_convert(const struct elffile *f, u64 from, bool to_addr, u64 *to);
 const u8 *elffile_bytes(const struct elffile *f, u64 offset, u64 *len);
-bool elffile_find(const struct elffile *f, const char *name, u64 *addr);
+int elffile_find(const struct elffile *f, const char *name, bool function,
+		 u64 *addr);
+const u8 *elffile_build_id(const struct elffile *f, u32 *len);
 const struct elffile_symbol *elffile_symbol(const struct elffile *f, u64 addr);
 u32 elffile_sources(struct elffile *f, u64 addr,
 		    const struct elffile_source **source);

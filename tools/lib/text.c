@@ -195,8 +195,9 @@ void folded_frame(FILE *out, const char *name, const char **before)
 {
 	fputs(*before, out);
 	*before = ";";
+	/* A semicolon ends a frame, a blank the stack */
 	for (; *name; name++)
-		fputc(folded_char(*name), out);
+		fputc(*name == ' ' || *name == ';' ? '_' : *name, out);
 }
 
 /**

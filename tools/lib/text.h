@@ -10,12 +10,6 @@
 
 struct json_object;
 
-/* In folded stacks a semicolon ends a frame, a blank the stack */
-static inline char folded_char(char c)
-{
-	return c == ' ' || c == ';' ? '_' : c;
-}
-
 void clean_text(char *s);
 const char *format_count(char *buf, size_t size, u64 n);
 const char *format_bytes(char *buf, size_t size, u64 n);

@@ -173,10 +173,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		break;
 	case ARGP_KEY_ARG:
-		cli_operand(state, &o->file, arg);
-		break;
 	case ARGP_KEY_END:
-		cli_operand(state, &o->file, NULL);
+		cli_operand(state, "FILE", &o->file, arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -12,12 +12,14 @@
 /**
  * struct node - a function that was called by certain others
  * @function:	which; NONE: time in interrupts
+ * @parent:	its caller
  * @child:	the first one that it called
  * @next:	the next one that its caller called
  * @time:	self time, normal and slow, ns
  */
 struct node {
 	u32 function;
+	u32 parent;
 	u32 child;
 	u32 next;
 	double time[2];
@@ -47,6 +49,7 @@ static u32 child_of(struct tree *t, u32 parent, u32 function)
 			return i;
 	}
 	new = add_node(t, function);
+	t->node[new].parent = parent;
 	t->node[new].next = t->node[parent].child;
 	t->node[parent].child = new;
 	return new;
@@ -73,33 +76,32 @@ static const char *node_name(const struct paths *p, u32 function)
 	return function == NONE ? "[interrupts]" : p->functions.name[function];
 }
 
-static size_t add_name(char *stack, size_t len, size_t size, const char *name)
+/* The root is not a function */
+static void put_stack(const struct result *r, const struct tree *t, u32 node,
+		      const char **before)
 {
-	if (len && len + 1 < size)
-		stack[len++] = ';';
-	for (; *name && len + 1 < size; name++)
-		stack[len++] = folded_char(*name);
-	stack[len] = '\0';
-	return len;
+	if (!node)
+		return;
+	put_stack(r, t, t->node[node].parent, before);
+	folded_frame(r->out, node_name(&r->paths, t->node[node].function),
+		     before);
 }
 
 static void put_node(const struct result *r, const struct tree *t, u32 node,
-		     char *stack, size_t len, size_t size, const u64 *nr)
+		     const u64 *nr)
 {
 	const struct node *n = &t->node[node];
 	double us[2] = { nr[0] ? n->time[0] / nr[0] / 1e3 : 0,
 			 nr[1] ? n->time[1] / nr[1] / 1e3 : 0 };
+	const char *before = "";
 	u32 i;
 
-	if (node) /* the root is not a function */
-		len = add_name(stack, len, size,
-			       node_name(&r->paths, n->function));
-	if (node && (us[0] >= 0.0005 || us[1] >= 0.0005))
-		fprintf(r->out, "%s %.3f %.3f\n", stack, us[0], us[1]);
-	for (i = n->child; i != NONE; i = t->node[i].next) {
-		put_node(r, t, i, stack, len, size, nr);
-		stack[len] = '\0';
+	if (node && (us[0] >= 0.0005 || us[1] >= 0.0005)) {
+		put_stack(r, t, node, &before);
+		fprintf(r->out, " %.3f %.3f\n", us[0], us[1]);
 	}
+	for (i = n->child; i != NONE; i = t->node[i].next)
+		put_node(r, t, i, nr);
 }
 
 /**
@@ -109,7 +111,6 @@ static void put_node(const struct result *r, const struct tree *t, u32 node,
 void result_folded(struct result *r)
 {
 	u32 *at = xzalloc((65536 + 2) * sizeof(*at)), i;
-	char *stack = xzalloc(1 << 16);
 	struct tree t = { 0 };
 	u64 nr[2] = { 0 };
 
@@ -122,8 +123,7 @@ void result_folded(struct result *r)
 		nr[e->abnormal]++;
 		add_execution(&t, &r->paths, e, at);
 	}
-	put_node(r, &t, 0, stack, 0, 1 << 16, nr);
-	free(stack);
+	put_node(r, &t, 0, nr);
 	free(at);
 	free(t.node);
 }

@@ -452,7 +452,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument %s", arg);
+		argp_error(state, "extra operand %s", arg);
 		return 0;
 	case ARGP_KEY_INIT:
 		parse_listen(c, DEFAULT_LISTEN, state);

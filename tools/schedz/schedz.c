@@ -123,7 +123,7 @@ static void check(struct options *o, struct argp_state *state)
 	bool dat = o->command == EXPAND ||
 		   (o->command == DECODE && o->format == DECODE_DAT);
 
-	cli_operand(state, &o->file, NULL);
+	cli_operand(state, "FILE", &o->file, NULL);
 	if (dat && !o->output)
 		argp_error(state,
 			   "missing -o FILE: a trace.dat cannot be written "
@@ -145,7 +145,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		set_format(o, arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		cli_operand(state, &o->file, arg);
+		cli_operand(state, "FILE", &o->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		check(o, state);

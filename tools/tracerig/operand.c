@@ -35,20 +35,16 @@ error_t operand_parse(int key, char *arg, struct argp_state *state)
 		o->dir = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->name)
-			argp_error(state,
-				   "extra operand %s: one CASE at a time", arg);
+		cli_operand(state, "CASE", &o->name, arg);
 		if (!strchr(arg, '/') &&
 		    (!parse_number(arg, &number) || !number))
 			argp_error(
 				state,
 				"%s: must be the number of a case, or a directory with a slash in its name",
 				arg);
-		o->name = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->name)
-			argp_error(state, "missing CASE operand");
+		cli_operand(state, "CASE", &o->name, NULL);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

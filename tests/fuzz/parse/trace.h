@@ -146,16 +146,12 @@ struct seq_file;
 struct file_operations {
 	int unused;
 };
-struct ctlchart_gate;
 
 enum {
 	FILTER_OTHER = 0,
 	FILTER_STATIC_STRING,
 	FILTER_DYN_STRING,
 	FILTER_RDYN_STRING,
-	FILTER_PTR_STRING,
-	FILTER_TRACE_FN,
-	FILTER_CPUMASK,
 	FILTER_COMM,
 	FILTER_CPU,
 	FILTER_STACKTRACE,

@@ -217,7 +217,7 @@ static void soft(struct tasklet_struct *unused)
 
 static DECLARE_TASKLET(tasklet, soft);
 
-static void raise(struct irq_work *work)
+static void on_irq_work(struct irq_work *work)
 {
 	if (what == MODE_SOFTIRQ)
 		tasklet_schedule(&tasklet);
@@ -227,7 +227,7 @@ static void raise(struct irq_work *work)
 		pathfault_irq();
 }
 
-static DEFINE_IRQ_WORK(irq, raise);
+static DEFINE_IRQ_WORK(irq, on_irq_work);
 
 static struct hrtimer hrtimer;
 
