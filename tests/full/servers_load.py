@@ -6,7 +6,10 @@ Send REQUESTS on each of CONNECTIONS connections, one after the other, and wait 
 Each has an id, R and digits and Z.  SPAN becomes the times, by CLOCK_MONOTONIC in ns, from
 the first request to the last response.
 """
+import collections
 import http.client
+import itertools
+import queue
 import socket
 import struct
 import sys
@@ -36,6 +39,52 @@ class HttpClose:
     """HTTP, a connection for each request"""
     def ask(self, name):
         Http().ask(name)
+
+
+class Http2:
+    """HTTP/2 without TLS: all connections are streams of a single one"""
+    DATA, HEADERS, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 4, 6, 8
+    END_STREAM, ACK, END_HEADERS = 1, 1, 4
+    stream = None
+
+    def __init__(self):
+        if Http2.stream:
+            return
+        Http2.stream = Stream()
+        Http2.sending = threading.Lock()
+        Http2.streams = itertools.count(1, 2)
+        Http2.bodies = collections.defaultdict(bytes)
+        Http2.ends = collections.defaultdict(queue.SimpleQueue)
+        Http2.stream.socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + self.frame(self.SETTINGS, 0, 0, b"") +
+                                    self.frame(self.WINDOW_UPDATE, 0, 0, struct.pack(">I", 1 << 30)))
+        threading.Thread(target=self.receive, daemon=True).start()
+
+    @staticmethod
+    def frame(kind, flags, number, body):
+        return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(">I", number) + body
+
+    def receive(self):
+        while True:
+            head = self.stream.get(9)
+            size, kind, flags, number = int.from_bytes(head[:3], "big"), head[3], head[4], int.from_bytes(head[5:], "big")
+            body = self.stream.get(size)
+            if kind in (self.SETTINGS, self.PING) and not flags & self.ACK:
+                with self.sending:
+                    self.stream.socket.sendall(self.frame(kind, self.ACK, 0, body if kind == self.PING else b""))
+            elif kind == self.DATA:
+                self.bodies[number] += body
+            if kind in (self.DATA, self.HEADERS) and flags & self.END_STREAM:
+                self.ends[number].put(True)
+
+    def ask(self, name):
+        # Without compression, so that the id is in the bytes
+        path = b"/app/" + name.encode()
+        block = b"\x82\x86\x04" + bytes([len(path)]) + path + b"\x01\x09localhost"
+        with self.sending:
+            number = next(self.streams)
+            self.stream.socket.sendall(self.frame(self.HEADERS, self.END_STREAM | self.END_HEADERS, number, block))
+        self.ends[number].get(timeout=120)
+        assert self.bodies[number].decode() == (name + "\n") * 40, self.bodies[number]
 
 
 class Postgres:
@@ -106,7 +155,7 @@ class Smtp(Stream):
         self.command("RSET")
 
 
-ASK = {"http": Http, "http-close": HttpClose, "postgres": Postgres, "mqtt": Mqtt, "smtp": Smtp}
+ASK = {"http": Http, "http-close": HttpClose, "http2": Http2, "postgres": Postgres, "mqtt": Mqtt, "smtp": Smtp}
 with open("/proc/self/comm", "w", encoding="ascii") as comm:
     comm.write("load")
 lock = threading.Lock()

@@ -25,6 +25,12 @@
  *			parts, with a poll between them, and a response; from 40002 a response
  *			in two parts; from 40003 both in turns, but without a poll between
  *			the parts; from 40004 one part each
+ *	streams		both ends.  On the connection to port 8001, settings first, two messages
+ *			of each end; then eight requests, and one after each of 60 responses, so
+ *			that eight are always in progress.  In one of eight cases, the server sends
+ *			two responses before it receives the next request; otherwise both ends have
+ *			the same turns.  To port 8002, 60 requests in three parts each; the server
+ *			responds to three of them before it has the last part.
  *	cut		requests to "back", port 8001, each on a connection of its own.  From
  *			40001, both ends: after a part of the response, the client's receive
  *			fails with ECONNRESET after 3,000 ms.  From 40002, both: it closes
@@ -216,6 +222,49 @@ static void make_plain(void)
 	rounds(end(FRONT, 40004, 8001), true, 3000, "qr", "qr");
 }
 
+static void make_streams(void)
+{
+	struct end client = end(FRONT, 40001, 8001);
+	struct end server = end(BACK, 8001, 40001);
+	uint64_t at = 30;
+	int i;
+
+	messages(&client, true, 0, "q");
+	messages(&server, false, 1, "qrr");
+	messages(&client, true, 4, "rrq");
+	messages(&server, false, 7, "q");
+	messages(&client, true, 10, "qqqqqqqq");
+	messages(&server, false, 20, "qqqqqqqq");
+	for (i = 0; i < 60; i++, at += 8) {
+		bool crosses = i % 8 == 7;
+
+		messages(&server, false, at, crosses ? "rr" : "r");
+		messages(&client, true, at + 2, crosses ? "rqrq" : "rq");
+		messages(&server, false, at + 6, crosses ? "qq" : "q");
+	}
+	messages(&server, false, at, "rrrrrrrr");
+	messages(&client, true, at + 10, "rrrrrrrr");
+}
+
+static void make_uploads(void)
+{
+	struct end client = end(FRONT, 40002, 8002);
+	struct end server = end(BACK, 8002, 40002);
+	uint64_t at = 1000;
+	int i;
+
+	for (i = 0; i < 60; i++, at += 8) {
+		bool early = i % 20 == 10;
+
+		messages(&client, true, at, "qq");
+		messages(&server, false, at + 2, early ? "qqr" : "qq");
+		messages(&client, true, at + 5, early ? "qr" : "q");
+		messages(&server, false, at + 6, early ? "q" : "qr");
+		if (!early)
+			messages(&client, true, at + 7, "r");
+	}
+}
+
 /* A request at @at and a part of its response, 10 ms later */
 static void begin(struct end *client, struct end *server, uint64_t at)
 {
@@ -343,6 +392,9 @@ int main(int argc, char **argv)
 		make_roles();
 	} else if (!strcmp(kind, "maybe")) {
 		make_maybe();
+	} else if (!strcmp(kind, "streams")) {
+		make_streams();
+		make_uploads();
 	} else if (!strcmp(kind, "cut")) {
 		make_cut();
 	} else if (!strcmp(kind, "whole")) {
@@ -355,7 +407,7 @@ int main(int argc, char **argv)
 		make_plain();
 	} else {
 		fprintf(stderr,
-			"usage: gen_connections FILE.dat roles|maybe|plain|cut|whole|pushed|restart\n");
+			"usage: gen_connections FILE.dat roles|maybe|plain|streams|cut|whole|pushed|restart\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

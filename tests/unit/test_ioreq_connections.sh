@@ -55,6 +55,15 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_pushed.py" || wrong "messages without a 
 grep -q '^  11 messages without a request, in no response time$' pushed.text ||
 	wrong "text does not count messages without a request: $(cat pushed.text)"
 
+# --- many requests at a time, though both ends see nearly the same turns
+"$UNIT/gen_connections" streams.dat streams || exit 1
+"$ioreq" --requests --format=json streams.dat >streams.json 2>err || wrong "--requests of streams fails"
+[ ! -s err ] || wrong "messages about streams: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_streams.py" || wrong "a connection with streams, or uploads"
+"$ioreq" --paths streams.dat >streams.text || wrong "--paths of streams fails"
+grep -q '^  [0-9]* on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated$' streams.text ||
+	wrong "--paths does not say that a connection has streams: $(cat streams.text)"
+
 # --- processes of one name at one port are one server, also after a restart; by process they are three
 "$UNIT/gen_connections" restart.dat restart || exit 1
 "$ioreq" --requests --format=csv restart.dat >restart.csv 2>err || wrong "--requests of a restart fails"

@@ -411,12 +411,23 @@ static bool is_lossy(const struct requests *q, const struct connection *c)
 	       q->s->host[c->side[1].host].nr_gaps;
 }
 
+/* A connection is multiplexed if at least OVERLAPS turns, and one in PER_OVERLAP, overlap */
+#define OVERLAPS 5
+#define PER_OVERLAP 5
+
 /* Lost records look like it */
 static bool is_multiplexed(const struct requests *q, const struct turns *client,
 			   const struct turns *server,
-			   const struct connection *c)
+			   const struct connection *c, u32 side)
 {
-	return !c->via_pipe && turns_overlap(client, server) && !is_lossy(q, c);
+	u64 begins, overlaps = turns_overlapping(client, server, &begins);
+
+	if (c->via_pipe || overlaps < OVERLAPS || is_lossy(q, c))
+		return false;
+	/* Fewer overlap if the client sends a request after each response */
+	return overlaps * PER_OVERLAP >= begins ||
+	       keeps_outstanding(&c->side[side], true) ||
+	       keeps_outstanding(&c->side[!side], false);
 }
 
 static bool is_maybe_multiplexed(const struct requests *q,
@@ -433,7 +444,7 @@ static bool is_maybe_multiplexed(const struct requests *q,
 static void add_both(struct requests *q, const struct turns *client,
 		     struct turns *server, const struct connection *c, u32 side)
 {
-	bool sure = is_multiplexed(q, client, server, c);
+	bool sure = is_multiplexed(q, client, server, c, side);
 	bool maybe = !sure && (is_maybe_multiplexed(q, c, side, true) ||
 			       is_maybe_multiplexed(q, c, !side, false));
 	bool multiplexed = sure || maybe;

@@ -349,6 +349,7 @@ u32 requests_address(struct requests *q, const char *name, bool with_port);
 
 /* link_shape.c */
 bool may_be_multiplexed(const struct side *side, bool is_client);
+bool keeps_outstanding(const struct side *side, bool is_client);
 void turns_end_before_pushed(const struct turns *client,
 			     const struct side *client_side,
 			     const struct turns *server,
@@ -362,7 +363,8 @@ void turns_make_server(struct turns *t, struct side *side,
 		       const struct turns *client,
 		       const struct side *client_side);
 bool turn_is_same(const struct turn *a, const struct turn *b);
-bool turns_overlap(const struct turns *client, const struct turns *server);
+u64 turns_overlapping(const struct turns *client, const struct turns *server,
+		      u64 *begins);
 bool turns_alternate(const struct turns *client, const struct turns *server);
 
 #endif

@@ -8,8 +8,12 @@
 #define RUNS 3
 #define OUTSTANDING 4
 
+/* See keeps_outstanding() */
+#define PER_OVERLAPPING 5
+
 /**
  * struct balance - messages of a client less those of its server
+ * @requests:		number of messages of the client
  * @outstanding:	the difference
  * @most:		its maximum since it was last 0
  * @deepest:		its maximum
@@ -19,6 +23,7 @@
  * @broken:		the server sent more messages than its client
  */
 struct balance {
+	u64 requests;
 	u64 outstanding;
 	u64 most;
 	u64 deepest;
@@ -57,6 +62,7 @@ static bool continues_message(const struct side *side, const struct segment *s)
 static void add_message(struct balance *b, bool request, bool turn)
 {
 	if (request) {
+		b->requests++;
 		b->overlapping += turn && b->outstanding;
 		b->outstanding++;
 		if (b->outstanding > b->most)
@@ -65,12 +71,36 @@ static void add_message(struct balance *b, bool request, bool turn)
 			b->deepest = b->outstanding;
 		return;
 	}
-	b->broken |= !b->outstanding;
-	if (b->broken || --b->outstanding)
+	if (!b->outstanding) {
+		b->broken = true;
+		return;
+	}
+	if (--b->outstanding)
 		return;
 	b->overlapping += b->most > 1;
 	b->runs += b->most > 1;
 	b->most = 0;
+}
+
+/* @whole: go on after messages that the server sent without a request */
+static struct balance balance_of(const struct side *side, bool is_client,
+				 bool whole)
+{
+	struct balance b = { 0 };
+	u64 i;
+
+	for (i = 0; i < side->nr && (whole || !b.broken); i++) {
+		const struct segment *s = &side->segment[i];
+		bool request = s->sent == is_client;
+
+		if (i && continues_message(side, s))
+			continue;
+		/* Before the first request: a greeting, or the trace began late */
+		if (!request && !b.deepest)
+			continue;
+		add_message(&b, request, i && s->sent != s[-1].sent);
+	}
+	return b;
 }
 
 /**
@@ -87,22 +117,30 @@ static void add_message(struct balance *b, bool request, bool turn)
  */
 bool may_be_multiplexed(const struct side *side, bool is_client)
 {
-	struct balance b = { 0 };
-	u64 i;
+	struct balance b = balance_of(side, is_client, false);
 
-	for (i = 0; i < side->nr && !b.broken; i++) {
-		const struct segment *s = &side->segment[i];
-		bool request = s->sent == is_client;
-
-		if (i && continues_message(side, s))
-			continue;
-		/* Before the first request: a greeting, or the trace began late */
-		if (!request && !b.deepest)
-			continue;
-		add_message(&b, request, i && s->sent != s[-1].sent);
-	}
 	return !b.broken && b.overlapping >= OVERLAPPING && b.runs &&
 	       (b.runs >= RUNS || b.deepest >= OUTSTANDING);
+}
+
+/**
+ * keeps_outstanding - whether requests are sent again and again while others have no response
+ * @side:	the end, sorted by time
+ * @is_client:	it is the client
+ *
+ * A client that sends a request after each response, with several in progress, has the
+ * same turns as its server most of the time. Its messages are balanced over time even if a
+ * protocol such as HTTP/2 has some that are neither: the number outstanding stays small.
+ * It grows if a request is sent in several parts, of which each looks like one.
+ *
+ * Return: true if so, of a connection that is known to have turns that overlap.
+ */
+bool keeps_outstanding(const struct side *side, bool is_client)
+{
+	struct balance b = balance_of(side, is_client, true);
+
+	return b.overlapping * PER_OVERLAPPING >= b.requests &&
+	       b.deepest * PER_OVERLAPPING <= b.requests;
 }
 
 /* Least time without a message before one that the server sends by itself, ns */

@@ -179,29 +179,29 @@ bool turn_is_same(const struct turn *a, const struct turn *b)
 	       a->answer_end == b->answer_end;
 }
 
-/* A connection is multiplexed if at least OVERLAPS turns, and one in PER_OVERLAP, overlap */
-#define OVERLAPS 5
-#define PER_OVERLAP 5
-
 /*
- * Whether requests are sent before the responses to earlier ones end, as with HTTP/2 and
- * other protocols that multiplex, or with pipelining: then one end sees turns begin at
- * bytes that are in the middle of turns of the other end.
+ * Number of turns that begin for one end at bytes that are in the middle of turns of the
+ * other one: requests are sent before the responses to earlier ones end, as with HTTP/2 and
+ * other protocols that multiplex, or with pipelining.
+ *
+ * @begins:	set to the number of turns of both
  */
-bool turns_overlap(const struct turns *client, const struct turns *server)
+u64 turns_overlapping(const struct turns *client, const struct turns *server,
+		      u64 *begins)
 {
-	u64 i = 0, j = 0, begins = 0, overlaps = 0;
+	u64 i = 0, j = 0, overlaps = 0;
 
+	*begins = 0;
 	while (i < client->nr && j < server->nr) {
 		u64 a = client->turn[i].from, b = server->turn[j].from;
 
 		/* What comes first was not recorded by both */
-		overlaps += begins && a != b;
-		begins += begins || a == b;
+		overlaps += *begins && a != b;
+		*begins += *begins || a == b;
 		i += a <= b;
 		j += b <= a;
 	}
-	return overlaps >= OVERLAPS && overlaps * PER_OVERLAP >= begins;
+	return overlaps;
 }
 
 /*
