@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../guest/work.h"
 #include "cohload/phase.h"
 
 /* In memory that all processes share */
@@ -41,12 +42,6 @@ struct mode {
 	void (*prepare)(int n);
 	void (*round)(void);
 };
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
 
 /* All processes come to this; @n: how many times before */
 static void meet(int n)

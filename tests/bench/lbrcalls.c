@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "../guest/work.h"
 
 #define NOINLINE __attribute__((noinline))
 
@@ -33,14 +34,6 @@ static NOINLINE void f2(void)
 static NOINLINE void f3(void)
 {
 	work(300);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
 int main(int argc, char **argv)

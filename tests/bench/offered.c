@@ -31,8 +31,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../guest/work.h"
 
 #define NS 1000000000ll
 
@@ -65,20 +66,6 @@ struct shared {
 };
 
 static struct shared *shared;
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * NS + t.tv_nsec;
-}
 
 static void sleep_until(int64_t when)
 {

@@ -17,8 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../guest/work.h"
 
 #define READ_SIZE 4096
 #define SLOW_SIZE 65536
@@ -26,14 +27,6 @@
 #define MAX_COUNT 100000000
 /* Reads before the counted ones: caches and tables fill. */
 #define WARM_UP 1000
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators) */
 static uint64_t next_random(uint64_t *state)

@@ -27,8 +27,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../guest/work.h"
 
 #define NSEC_PER_SEC 1000000000ull
 #define NSEC_PER_MSEC 1000000ull
@@ -72,14 +73,6 @@ static void on_sigterm(int signal)
 {
 	(void)signal;
 	terminated = 1;
-}
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
 /* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators). */
@@ -213,7 +206,7 @@ static int sample_cpu(FILE *to)
 		return -1;
 	}
 	fclose(stat);
-	fprintf(to, "%" PRIu64 "%s", now(), line + 4);
+	fprintf(to, "%llu%s", now(), line + 4);
 	return 0;
 }
 

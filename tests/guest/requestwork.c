@@ -15,14 +15,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
+#include "work.h"
 
 /* A call in a function of its own, whose stack has no other frame before main() */
 __attribute__((noinline)) static void fetch_the_rate(int timer)
@@ -53,14 +48,6 @@ static void serve(int listener)
 			die("write");
 	}
 	exit(0);
-}
-
-static long long now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
 static void ask(int s, char request)
@@ -95,7 +82,7 @@ int main(int argc, char **argv)
 				return 0;
 			begin = now();
 			ask(s, 's');
-			printf("%lld\n", now() - begin);
+			printf("%llu\n", now() - begin);
 			fflush(stdout);
 		}
 		ask(s, 'f');

@@ -27,6 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "work.h"
+
 #define FRAMES_MAX 1024
 #define MAPS_MAX 1024
 #define TEXT_MAX (1 << 20)
@@ -59,12 +61,6 @@ static char text[TEXT_MAX], text_before[TEXT_MAX];
 static Dwfl *dwfl;
 static uint64_t frames[FRAMES_MAX];
 static int frames_nr;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "stackcalls: %s: %s\n", what, strerror(errno));
-	exit(2);
-}
 
 static void read_maps(pid_t pid)
 {

@@ -28,18 +28,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "work.h"
+
 #define MS 1000000ull
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
-}
 
 /* The function that uprobe: watches */
 __attribute__((noinline)) void work(uint64_t ns)
@@ -169,8 +162,7 @@ int main(int argc, char **argv)
 			wait_for_processor();
 		else
 			work(900 * MS);
-		printf("%s %llu %s=%d\n", kind,
-		       (unsigned long long)(now() - start),
+		printf("%s %llu %s=%d\n", kind, now() - start,
 		       *kind == 'w' ? "next_pid" : "common_pid", (int)getpid());
 		fflush(stdout);
 		if (*kind == 'c') {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the programs that make I/O for tests to trace share. Define _GNU_SOURCE first.
- */
+/* What the programs share that tests trace or measure. CHECK() needs _GNU_SOURCE. */
 #ifndef _TESTS_GUEST_WORK_H
 #define _TESTS_GUEST_WORK_H
 
@@ -20,6 +18,12 @@
 			exit(1);                                         \
 		}                                                        \
 	} while (0)
+
+static inline void __attribute__((noreturn)) die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
 
 /* As trace_clock mono has it, in ns */
 static inline unsigned long long now(void)

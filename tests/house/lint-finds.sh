@@ -128,6 +128,9 @@ for quote in \' \"; do
 	printf '# shellcheck shell=bash\nx=$(%s -B -c %s\nprint(1)%s)\n' python3 "$quote" "$quote" >scripts/bad
 	finds python 'scripts/bad:2: Python of several lines'
 done
+mkdir -p tests
+echo 'console.log(require("fs").sync(mode));' >tests/good.js
+finds javascript "tests/good.js:1:32: 'mode' is not defined"
 echo 'txet("bad");' >>tools/good/page.js
 finds javascript "tools/good/page.js:2:1: 'txet' is not defined"
 echo 'const n = 1;' >>tools/good/page.js

@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "../guest/work.h"
 #include "work.h"
 
 #define US 3000 /* instructions */
@@ -132,14 +132,6 @@ static void serve(uint64_t number, int needle)
 		steps[order[i]](more);
 	}
 	reply(number);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
 int main(int argc, char **argv)

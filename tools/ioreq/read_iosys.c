@@ -111,11 +111,6 @@ static void find_layout(struct layout *l, const struct records *r,
 	l->id = event->id;
 }
 
-u64 iosys_get(const struct number *n, const struct record *rec)
-{
-	return n->size && number_fits(n, rec) ? number_get(n, rec) : 0;
-}
-
 static bool is_whole(const struct layout *l, const struct record *rec)
 {
 	return number_fits(&l->start, rec) && number_fits(&l->duration, rec) &&
@@ -136,7 +131,7 @@ void iosys_get_name(char *name, const struct tep_format_field *f,
 const char *iosys_op_name(char *buf, const struct layout *l,
 			  const struct record *rec)
 {
-	u64 op = iosys_get(&l->op, rec);
+	u64 op = number_in(&l->op, rec);
 
 	if (l->kind == KIND_FAULT)
 		return "fault";
@@ -149,7 +144,7 @@ const char *iosys_op_name(char *buf, const struct layout *l,
 /* The thread that called or submitted; another one may complete a request */
 s32 iosys_thread_of(const struct layout *l, const struct record *rec)
 {
-	return iosys_get(l->pid.size ? &l->pid : &l->common_pid, rec);
+	return number_in(l->pid.size ? &l->pid : &l->common_pid, rec);
 }
 
 static struct pending *make_pending(struct model *s, u32 host, s32 pid,
@@ -157,10 +152,10 @@ static struct pending *make_pending(struct model *s, u32 host, s32 pid,
 				    const struct record *rec)
 {
 	struct pending *p =
-		model_new_pending(s, host, pid, iosys_get(&l->start, rec));
+		model_new_pending(s, host, pid, number_in(&l->start, rec));
 	char name[MAX_NAME], op[OP_SIZE];
 
-	p->tgid = iosys_get(&l->tgid, rec);
+	p->tgid = number_in(&l->tgid, rec);
 	snprintf(p->op, sizeof(p->op), "%s", iosys_op_name(op, l, rec));
 	array_text(l->comm, rec, p->comm, sizeof(p->comm));
 	clean_text(p->comm);
@@ -176,9 +171,9 @@ static void end_call(struct model *s, u32 host, const struct layout *l,
 	s32 pid = iosys_thread_of(l, rec);
 	struct pending *p;
 
-	if (iosys_get(&l->duration, rec) < LEAST_PENDING)
+	if (number_in(&l->duration, rec) < LEAST_PENDING)
 		return;
-	p = model_find_pending(s, host, pid, iosys_get(&l->start, rec));
+	p = model_find_pending(s, host, pid, number_in(&l->start, rec));
 	if (!p)
 		p = make_pending(s, host, pid, l, rec);
 	p->ended = true;
@@ -189,7 +184,7 @@ void iosys_get_comm(char *comm, const struct layout *l, const struct records *r,
 		    const struct record *rec)
 {
 	struct tep_handle *tep = records_tep(r);
-	int tgid = iosys_get(&l->tgid, rec), pid = iosys_thread_of(l, rec);
+	int tgid = number_in(&l->tgid, rec), pid = iosys_thread_of(l, rec);
 
 	snprintf(comm, COMM_SIZE, "%s",
 		 tep_data_comm_from_pid(
@@ -235,32 +230,32 @@ enum step op_step(const char *op, u8 type, bool into)
 static void log_call(const struct model *s, u32 host, const struct layout *l,
 		     const struct records *r, const struct record *rec)
 {
-	bool into = iosys_get(&l->type2, rec) == TYPE_SOCKET;
+	bool into = number_in(&l->type2, rec) == TYPE_SOCKET;
 	struct thread caller = { .host = host };
 	char name[MAX_NAME], op[OP_SIZE];
 	struct object object = { .name = name };
 	struct call call = { 0 };
 
 	caller.pid = iosys_thread_of(l, rec);
-	caller.tgid = iosys_get(&l->tgid, rec);
+	caller.tgid = number_in(&l->tgid, rec);
 	iosys_get_comm(caller.comm, l, r, rec);
-	object.type = iosys_get(&l->type, rec);
-	object.dev = iosys_get(&l->dev, rec);
-	object.id = iosys_get(&l->obj, rec);
+	object.type = number_in(&l->type, rec);
+	object.dev = number_in(&l->dev, rec);
+	object.id = number_in(&l->obj, rec);
 	iosys_get_name(name, l->name, rec);
-	call.start = iosys_get(&l->start, rec);
-	call.duration = iosys_get(&l->duration, rec);
-	call.result = iosys_get(&l->result, rec);
-	call.bytes = iosys_get(&l->bytes, rec);
+	call.start = number_in(&l->start, rec);
+	call.duration = number_in(&l->duration, rec);
+	call.result = number_in(&l->result, rec);
+	call.bytes = number_in(&l->bytes, rec);
 	call.step = op_step(iosys_op_name(op, l, rec), object.type, into);
 	if (into || object.type == TYPE_SOCKET)
-		call.socket = into ? iosys_get(&l->obj2, rec) : object.id;
-	call.stack = iosys_get(&l->stack, rec);
+		call.socket = into ? number_in(&l->obj2, rec) : object.id;
+	call.stack = number_in(&l->stack, rec);
 	call.overlaps = l->kind == KIND_FAULT ?
-				iosys_get(&l->flags, rec) & BY_KERNEL :
+				number_in(&l->flags, rec) & BY_KERNEL :
 				l->kind != KIND_CALL;
 	call.via_pipe = l->has_stream && streams_have_pipes(l, rec);
-	call.fd = iosys_get(&l->fd, rec);
+	call.fd = number_in(&l->fd, rec);
 	log_add(s->log, &caller, iosys_op_name(op, l, rec), &object, &call);
 }
 
@@ -271,7 +266,7 @@ static u64 asked_for(const struct layout *l, const struct record *rec)
 {
 	char buf[OP_SIZE];
 	const char *op = op_plain(iosys_op_name(buf, l, rec));
-	u8 type = iosys_get(&l->type, rec);
+	u8 type = number_in(&l->type, rec);
 
 	if (l->kind == KIND_FAULT)
 		return PAGE;
@@ -280,7 +275,7 @@ static u64 asked_for(const struct layout *l, const struct record *rec)
 	if (op_begins(op, "read") || op_begins(op, "pread") ||
 	    op_begins(op, "sendfile") || op_begins(op, "splice") ||
 	    op_begins(op, "copy_file_range"))
-		return iosys_get(&l->bytes, rec);
+		return number_in(&l->bytes, rec);
 	return 0;
 }
 
@@ -291,17 +286,17 @@ static void handle_read(const struct model *s, u32 host, const struct layout *l,
 	struct thread caller = { .host = host };
 	char name[MAX_NAME];
 	struct object object = { .name = name };
-	u64 start = iosys_get(&l->start, rec);
+	u64 start = number_in(&l->start, rec);
 
 	caller.pid = iosys_thread_of(l, rec);
 	iosys_get_comm(caller.comm, l, r, rec);
-	object.type = iosys_get(&l->type, rec);
-	object.dev = iosys_get(&l->dev, rec);
-	object.id = iosys_get(&l->obj, rec);
+	object.type = number_in(&l->type, rec);
+	object.dev = number_in(&l->dev, rec);
+	object.id = number_in(&l->obj, rec);
 	iosys_get_name(name, l->name, rec);
 	if (l->kind == KIND_REQUEST)
 		reads_request(s->reads, &caller, &object, asked_for(l, rec),
-			      start, start + iosys_get(&l->duration, rec));
+			      start, start + number_in(&l->duration, rec));
 	else
 		reads_call(s->reads, &caller, &object, asked_for(l, rec),
 			   start);
@@ -311,10 +306,10 @@ static void handle_read(const struct model *s, u32 host, const struct layout *l,
 static void handle_fault(struct model *s, u32 host, const struct layout *l,
 			 const struct record *rec)
 {
-	if (!(iosys_get(&l->flags, rec) & BY_KERNEL))
-		requests_call(s->requests, host, iosys_get(&l->common_pid, rec),
-			      0, STEP_FILE, iosys_get(&l->start, rec),
-			      iosys_get(&l->duration, rec));
+	if (!(number_in(&l->flags, rec) & BY_KERNEL))
+		requests_call(s->requests, host, number_in(&l->common_pid, rec),
+			      0, STEP_FILE, number_in(&l->start, rec),
+			      number_in(&l->duration, rec));
 }
 
 static void handle_call(struct model *s, u32 host, const struct layout *l,
@@ -325,45 +320,45 @@ static void handle_call(struct model *s, u32 host, const struct layout *l,
 
 	if (s->stacks)
 		stacks_call(s->stacks,
-			    stack_key(host, iosys_get(&l->stack, rec)),
-			    iosys_get(&l->tgid, rec));
+			    stack_key(host, number_in(&l->stack, rec)),
+			    number_in(&l->tgid, rec));
 	if (s->by & BY_HOST)
 		key.host = host;
 	if (s->by & BY_PROCESS)
-		key.tgid = iosys_get(&l->tgid, rec);
+		key.tgid = number_in(&l->tgid, rec);
 	if (s->by & (BY_PROCESS | BY_COMM))
 		iosys_get_comm(key.comm, l, r, rec);
 	if (s->by & BY_CALL)
 		snprintf(key.op, sizeof(key.op), "%s",
 			 iosys_op_name(op, l, rec));
 	if (s->by & BY_OBJECT) {
-		key.dev = iosys_get(&l->dev, rec);
-		key.id = iosys_get(&l->obj, rec);
-		key.type = iosys_get(&l->type, rec);
+		key.dev = number_in(&l->dev, rec);
+		key.id = number_in(&l->obj, rec);
+		key.type = number_in(&l->type, rec);
 		iosys_get_name(name, l->name, rec);
 	}
 	if (s->by & BY_SIZE)
-		key.size = size_class(iosys_get(&l->bytes, rec));
+		key.size = size_class(number_in(&l->bytes, rec));
 	if (s->by & BY_STACK)
-		key.stack = stack_key(host, iosys_get(&l->stack, rec));
+		key.stack = stack_key(host, number_in(&l->stack, rec));
 	/* Sums by client are made when all requests are known */
-	if (!(s->by & BY_CLIENT) && iosys_get(&l->duration, rec) >= s->longer)
+	if (!(s->by & BY_CLIENT) && number_in(&l->duration, rec) >= s->longer)
 		sum_add_call(model_find_sum(s, &key),
-			     iosys_get(&l->duration, rec),
-			     iosys_get(&l->result, rec),
-			     iosys_get(&l->bytes, rec));
+			     number_in(&l->duration, rec),
+			     number_in(&l->result, rec),
+			     number_in(&l->bytes, rec));
 	if (l->kind == KIND_FAULT)
 		handle_fault(s, host, l, rec);
 	end_call(s, host, l, rec);
-	s->host[host].udp += iosys_get(&l->bytes, rec) &&
-			     iosys_get(&l->protocol, rec) == PROTOCOL_UDP;
+	s->host[host].udp += number_in(&l->bytes, rec) &&
+			     number_in(&l->protocol, rec) == PROTOCOL_UDP;
 	if (l->has_stream)
 		streams_parse(s, host, l, r, rec);
 	if (s->log)
 		log_call(s, host, l, r, rec);
 	if (s->reads)
 		handle_read(s, host, l, r, rec);
-	model_count_call(s, host, iosys_get(&l->start, rec));
+	model_count_call(s, host, number_in(&l->start, rec));
 }
 
 static void handle_part(struct model *s, u32 host, const struct layout *l,
@@ -376,10 +371,10 @@ static void handle_part(struct model *s, u32 host, const struct layout *l,
 static void handle_pending(struct model *s, u32 host, const struct layout *l,
 			   const struct record *rec)
 {
-	s32 pid = iosys_get(&l->pid, rec);
+	s32 pid = number_in(&l->pid, rec);
 	struct pending *p =
-		model_find_pending(s, host, pid, iosys_get(&l->start, rec));
-	u64 time = iosys_get(&l->duration, rec);
+		model_find_pending(s, host, pid, number_in(&l->start, rec));
+	u64 time = number_in(&l->duration, rec);
 
 	if (!p)
 		p = make_pending(s, host, pid, l, rec);
@@ -437,7 +432,7 @@ static void add_gap(struct host *h, const struct cpu *c, u64 end)
 static void end_gap(struct host *h, struct cpu *c, const struct layout *l,
 		    const struct record *rec)
 {
-	u64 end = iosys_get(&l->start, rec) + iosys_get(&l->duration, rec);
+	u64 end = number_in(&l->start, rec) + number_in(&l->duration, rec);
 	s64 last_ahead = rec->ts - end;
 
 	if (c->lost)
@@ -512,9 +507,9 @@ static bool handle_block(struct model *s, u32 host,
 	array_text(l->rwbs, rec, rwbs, sizeof(rwbs));
 	s->disks = true;
 	if (*rwbs == 'R')
-		reads_queue(s->reads, host, iosys_get(&l->common_pid, rec),
-			    rec->ts - c->ahead, iosys_get(&l->dev, rec),
-			    512 * iosys_get(&l->nr_sector, rec),
+		reads_queue(s->reads, host, number_in(&l->common_pid, rec),
+			    rec->ts - c->ahead, number_in(&l->dev, rec),
+			    512 * number_in(&l->nr_sector, rec),
 			    strchr(rwbs, 'A'));
 	return true;
 }
@@ -565,9 +560,9 @@ static void handle_switch(struct model *s, u32 host,
 			  const struct switch_layout *l, const struct cpu *c,
 			  const struct record *rec)
 {
-	bool asleep = iosys_get(&l->prev_state, rec) & STATE_ASLEEP;
-	s32 prev = iosys_get(&l->prev_pid, rec),
-	    next = iosys_get(&l->next_pid, rec);
+	bool asleep = number_in(&l->prev_state, rec) & STATE_ASLEEP;
+	s32 prev = number_in(&l->prev_pid, rec),
+	    next = number_in(&l->next_pid, rec);
 
 	if (!c->last)
 		return;
@@ -595,15 +590,15 @@ static void handle_waking(struct model *s, u32 host,
 
 	if (!c->last)
 		return;
-	if (!(iosys_get(&l->common_flags, rec) & IN_INTERRUPT)) {
+	if (!(number_in(&l->common_flags, rec) & IN_INTERRUPT)) {
 		snprintf(
 			comm, sizeof(comm), "%s",
 			tep_data_comm_from_pid(records_tep(r),
-					       iosys_get(&l->common_pid, rec)));
+					       number_in(&l->common_pid, rec)));
 		clean_text(comm);
 		waker = requests_comm(s->requests, host, comm);
 	}
-	add_sched_event(s, host, rec->ts - c->ahead, iosys_get(&l->pid, rec),
+	add_sched_event(s, host, rec->ts - c->ahead, number_in(&l->pid, rec),
 			SCHED_WOKEN, waker);
 }
 
@@ -613,14 +608,14 @@ static void handle_wakeup(struct model *s, u32 host,
 			  const struct record *rec)
 {
 	if (!s->log || !c->last ||
-	    iosys_get(&l->common_flags, rec) & IN_INTERRUPT)
+	    number_in(&l->common_flags, rec) & IN_INTERRUPT)
 		return;
 	GROW(s->wakeup, s->wakeups, s->wakeup_room);
 	s->wakeup[s->wakeups++] = (struct wakeup){
 		.time = rec->ts - c->ahead,
 		.host = host,
-		.waker = iosys_get(&l->common_pid, rec),
-		.wakee = iosys_get(&l->pid, rec),
+		.waker = number_in(&l->common_pid, rec),
+		.wakee = number_in(&l->pid, rec),
 	};
 }
 
@@ -670,7 +665,7 @@ static int read_records(struct guard *g, struct model *s, u32 host,
 	find_block_layout(&request, r, "block_rq_issue");
 	stacks_layout(stacks, r);
 	while (type && !status && records_next(r, &rec)) {
-		int id = iosys_get(type, &rec);
+		int id = number_in(type, &rec);
 		const struct layout *l = layout_of(layouts, id);
 
 		s->host[host].gaps += rec.lost;

@@ -48,7 +48,6 @@ struct layout {
 
 /* read_iosys.c */
 bool iosys_is_request(const struct layout *l);
-u64 iosys_get(const struct number *n, const struct record *rec);
 void iosys_get_name(char *name, const struct tep_format_field *f,
 		    const struct record *rec);
 const char *iosys_op_name(char *buf, const struct layout *l,

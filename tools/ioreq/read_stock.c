@@ -239,11 +239,6 @@ struct stock {
 	u64 last;
 };
 
-static u64 get(const struct number *n, const struct record *rec)
-{
-	return n->size && number_fits(n, rec) ? number_get(n, rec) : 0;
-}
-
 /* ------------------------------------------------------------------------- */
 /* Formats */
 
@@ -508,7 +503,7 @@ static void begin_call(const struct event *event, struct task *t,
 	t->syscall = syscall;
 	t->start = rec->ts;
 	for (i = 0; i < 3; i++)
-		t->arg[i] = get(&event->n[i], rec);
+		t->arg[i] = number_in(&event->n[i], rec);
 	if (syscall->fd < 0)
 		return;
 	t->arg[syscall->fd] = (u32)t->arg[syscall->fd];
@@ -542,8 +537,10 @@ static void installed(struct task *t, u64 fd)
 static void tcp(struct task *t, const struct event *event,
 		const struct record *rec)
 {
-	u64 sport = get(&event->n[1], rec), dport = get(&event->n[2], rec);
-	u32 address[2] = { get(&event->n[3], rec), get(&event->n[4], rec) };
+	u64 sport = number_in(&event->n[1], rec),
+	    dport = number_in(&event->n[2], rec);
+	u32 address[2] = { number_in(&event->n[3], rec),
+			   number_in(&event->n[4], rec) };
 	unsigned char own[4], peer[4];
 	char name[128];
 
@@ -558,7 +555,7 @@ static void tcp(struct task *t, const struct event *event,
 		memcpy(peer, &address[1], 4);
 	}
 	dport = __builtin_bswap16(dport);
-	if (get(&event->n[0], rec) == 2)
+	if (number_in(&event->n[0], rec) == 2)
 		snprintf(name, sizeof(name),
 			 "%u.%u.%u.%u:%llu->%u.%u.%u.%u:%llu", own[0], own[1],
 			 own[2], own[3], sport, peer[0], peer[1], peer[2],
@@ -663,7 +660,8 @@ static void end_call(struct stock *k, struct task *t, s64 result, u64 ts)
 
 static void handle_record(struct stock *k, const struct record *rec)
 {
-	const struct event *event = k->event[(u16)get(&k->common_type, rec)];
+	const struct event *event =
+		k->event[(u16)number_in(&k->common_type, rec)];
 	struct task *t;
 
 	k->last = rec->ts;
@@ -673,26 +671,27 @@ static void handle_record(struct stock *k, const struct record *rec)
 	}
 	if (!event)
 		return;
-	t = find_task(k, get(&k->common_pid, rec));
+	t = find_task(k, number_in(&k->common_pid, rec));
 	switch (event->event_type) {
 	case EVENT_ENTER:
 		begin_call(event, t, rec);
 		break;
 	case EVENT_EXIT:
 		if (t->syscall == event->syscall)
-			end_call(k, t, get(&event->n[0], rec), rec->ts);
+			end_call(k, t, number_in(&event->n[0], rec), rec->ts);
 		break;
 	case EVENT_PATH:
 		get_path(t, event, rec);
 		break;
 	case EVENT_INSTALLED:
-		installed(t, (u32)get(&event->n[0], rec));
+		installed(t, (u32)number_in(&event->n[0], rec));
 		break;
 	case EVENT_TCP:
 		tcp(t, event, rec);
 		break;
 	case EVENT_NEWTASK:
-		new_task(k, t, get(&event->n[0], rec), get(&event->n[1], rec));
+		new_task(k, t, number_in(&event->n[0], rec),
+			 number_in(&event->n[1], rec));
 		break;
 	case EVENT_TASK_EXIT:
 		drop_call(t);

@@ -21,10 +21,10 @@ static u64 pair(const struct layout *l, const struct record *rec, u32 at,
 		u64 *second)
 {
 	struct number n = { .offset = at, .size = 8, .swap = l->isn.swap };
-	u64 first = iosys_get(&n, rec);
+	u64 first = number_in(&n, rec);
 
 	n.offset = at + 8;
-	*second = iosys_get(&n, rec);
+	*second = number_in(&n, rec);
 	return first;
 }
 
@@ -49,11 +49,11 @@ static u32 find_ranges(const struct layout *l, const struct record *rec,
 static u64 pipe_range_time(const struct layout *l, const struct record *rec,
 			   bool written, bool passed)
 {
-	u64 start = iosys_get(&l->start, rec),
-	    duration = iosys_get(&l->duration, rec);
+	u64 start = number_in(&l->start, rec),
+	    duration = number_in(&l->duration, rec);
 
 	if (written)
-		return iosys_get(&l->type, rec) == TYPE_SOCKET ?
+		return number_in(&l->type, rec) == TYPE_SOCKET ?
 			       start + duration :
 			       start;
 	return passed ? start : start + duration;
@@ -72,14 +72,14 @@ static void parse_pipe(struct model *s, u32 host, const struct layout *l,
 	char comm[COMM_SIZE];
 
 	p.pid = iosys_thread_of(l, rec);
-	p.tgid = iosys_get(&l->tgid, rec);
+	p.tgid = number_in(&l->tgid, rec);
 	iosys_get_comm(comm, l, r, rec);
 	p.comm = requests_comm(s->requests, host, comm);
-	p.start = iosys_get(&l->start, rec);
-	p.finish = p.start + iosys_get(&l->duration, rec);
+	p.start = number_in(&l->start, rec);
+	p.finish = p.start + number_in(&l->duration, rec);
 	p.pipe = head & (RANGES_WRITTEN - 1);
-	p.passed = !p.written && iosys_get(&l->obj2, rec);
-	p.peeked = !p.written && iosys_get(&l->flags, rec) & PEEKED;
+	p.passed = !p.written && number_in(&l->obj2, rec);
+	p.peeked = !p.written && number_in(&l->flags, rec) & PEEKED;
 	p.time = pipe_range_time(l, rec, p.written, p.passed);
 	for (at += 16; count && at + 16 <= end; at += 16, count--) {
 		p.from = pair(l, rec, at, &p.end);
@@ -135,17 +135,17 @@ static void parse_socket(struct model *s, const struct layout *l,
 						 SOCKET_CALL_OTHER,
 	};
 
-	c.local = iosys_get(&l->family, rec) == FAMILY_UNIX;
+	c.local = number_in(&l->family, rec) == FAMILY_UNIX;
 	if (!m->id ||
-	    (!c.local && iosys_get(&l->protocol, rec) != PROTOCOL_TCP) ||
+	    (!c.local && number_in(&l->protocol, rec) != PROTOCOL_TCP) ||
 	    (c.what != SOCKET_CALL_CONNECT &&
 	     !requests_is_connecting(s->requests, m->host, m->id)))
 		return;
 	iosys_get_comm(comm, l, r, rec);
 	iosys_get_name(name, l->name, rec);
-	c.result = iosys_get(&l->result, rec);
-	c.bytes = iosys_get(&l->bytes, rec);
-	c.has_isn = iosys_get(&l->flags, rec) & ISN_KNOWN;
+	c.result = number_in(&l->result, rec);
+	c.bytes = number_in(&l->bytes, rec);
+	c.has_isn = number_in(&l->flags, rec) & ISN_KNOWN;
 	requests_socket_call(s->requests, &c);
 }
 
@@ -160,7 +160,7 @@ static void parse_end(struct model *s, const struct layout *l,
 		.id = m->id,
 		.start = m->start,
 		.duration = m->duration,
-		.result = iosys_get(&l->result, rec),
+		.result = number_in(&l->result, rec),
 		.what = END_CALL_RECEIVE,
 	};
 
@@ -179,38 +179,38 @@ static void parse_end(struct model *s, const struct layout *l,
 void streams_parse(struct model *s, u32 host, const struct layout *l,
 		   const struct records *r, const struct record *rec)
 {
-	u64 flags = iosys_get(&l->flags, rec);
+	u64 flags = number_in(&l->flags, rec);
 	u32 end, at = find_ranges(l, rec, &end);
 	u32 pipes = find_pipes(l, rec, at, end);
-	bool into = iosys_get(&l->type2, rec) == TYPE_SOCKET;
+	bool into = number_in(&l->type2, rec) == TYPE_SOCKET;
 	char name[MAX_NAME], comm[COMM_SIZE], buf[OP_SIZE];
 	const char *op = op_plain(iosys_op_name(buf, l, rec));
 	struct message m = { .host = host,
 			     .comm = comm,
 			     .name = name,
 			     .async = iosys_is_request(l) };
-	u8 type = iosys_get(&l->type, rec);
+	u8 type = number_in(&l->type, rec);
 
 	m.pid = iosys_thread_of(l, rec);
-	m.tgid = iosys_get(&l->tgid, rec);
+	m.tgid = number_in(&l->tgid, rec);
 	if (into || type == TYPE_SOCKET)
-		m.id = iosys_get(into ? &l->obj2 : &l->obj, rec);
-	m.start = iosys_get(&l->start, rec);
-	m.duration = iosys_get(&l->duration, rec);
+		m.id = number_in(into ? &l->obj2 : &l->obj, rec);
+	m.start = number_in(&l->start, rec);
+	m.duration = number_in(&l->duration, rec);
 	/* A thread is in one call at a time, whatever it has submitted */
 	if (!m.async)
 		requests_call(s->requests, host, m.pid, m.id,
 			      op_step(op, type, into), m.start, m.duration);
 	if (op_begins(op, "accept") &&
-	    iosys_get(&l->family, rec) != FAMILY_UNIX) {
+	    number_in(&l->family, rec) != FAMILY_UNIX) {
 		iosys_get_name(name, l->name, rec);
 		requests_listen(s->requests, host, name);
 	}
 	if (op_begins(op, "accept") && into)
-		requests_socket(s->requests, host, iosys_get(&l->obj2, rec),
+		requests_socket(s->requests, host, number_in(&l->obj2, rec),
 				ROLE_SERVER);
 	else if (!strcmp(op, "connect"))
-		requests_socket(s->requests, host, iosys_get(&l->obj, rec),
+		requests_socket(s->requests, host, number_in(&l->obj, rec),
 				ROLE_CLIENT);
 	m.sent = into || op_begins(op, "send") || op_begins(op, "write");
 	parse_socket(s, l, r, rec, &m, op);
@@ -220,9 +220,9 @@ void streams_parse(struct model *s, u32 host, const struct layout *l,
 		return;
 	iosys_get_comm(comm, l, r, rec);
 	iosys_get_name(name, into ? l->name2 : l->name, rec);
-	m.local = iosys_get(&l->family, rec) == FAMILY_UNIX;
-	m.isn = iosys_get(&l->isn, rec);
-	m.peer_isn = iosys_get(&l->peer_isn, rec);
+	m.local = number_in(&l->family, rec) == FAMILY_UNIX;
+	m.isn = number_in(&l->isn, rec);
+	m.peer_isn = number_in(&l->peer_isn, rec);
 	for (; at + 16 <= pipes; at += 16) {
 		m.from = pair(l, rec, at, &m.end);
 		if (m.from < m.end)

@@ -136,11 +136,6 @@ static void find_others(struct input *in)
 /* ------------------------------------------------------------------------- */
 /* Records */
 
-static u64 get(const struct number *n, const struct record *rec)
-{
-	return number_fits(n, rec) ? number_get(n, rec) : 0;
-}
-
 static s32 tgid_of(const struct input *in, s32 pid)
 {
 	return pid >= 0 && pid < MAX_PID && in->tgid[pid] ? in->tgid[pid] : pid;
@@ -151,7 +146,7 @@ static int parse_branches(struct input *in, const struct record *rec,
 {
 	struct lbrprof_branch branch[MAX_BRANCHES];
 	struct symbols *symbols = in->t->symbols;
-	u32 nr = get(&in->l.nr, rec), len, i;
+	u32 nr = number_in(&in->l.nr, rec), len, i;
 	const u8 *data;
 	size_t at;
 
@@ -182,8 +177,8 @@ static int parse_branches(struct input *in, const struct record *rec,
 static int parse_sample(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
-	s32 pid = get(&l->common_pid, rec);
-	u64 ip = get(&l->ip, rec);
+	s32 pid = number_in(&l->common_pid, rec);
+	u64 ip = number_in(&l->ip, rec);
 	struct sample *s;
 
 	if (!number_fits(&l->ip, rec) || !number_fits(&l->returns, rec))
@@ -191,8 +186,8 @@ static int parse_sample(struct input *in, const struct record *rec)
 				  "the record is too short for its format");
 	s = timeline_sample(in->t, rec->cpu, pid, rec->ts);
 	s->tgid = tgid_of(in, pid);
-	s->flags = get(&l->flags, rec);
-	s->calls = get(&l->calls, rec) + get(&l->returns, rec);
+	s->flags = number_in(&l->flags, rec);
+	s->calls = number_in(&l->calls, rec) + number_in(&l->returns, rec);
 	s->comm = timeline_comm(
 		in->t, tep_data_comm_from_pid(records_tep(in->r), pid));
 	s->ip = symtab_place(in->t->symbols, s->tgid, ip);
@@ -206,7 +201,7 @@ static int parse_map(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
 	char path[MAX_PATH];
-	u32 len = l->build_id ? get(&l->id_size, rec) : 0, room;
+	u32 len = l->build_id ? number_in(&l->id_size, rec) : 0, room;
 	const u8 *id = (const u8 *)"";
 
 	if (!array_text(l->path, rec, path, sizeof(path)) ||
@@ -215,8 +210,9 @@ static int parse_map(struct input *in, const struct record *rec)
 	      len > room || len > ID_SIZE)))
 		return guard_fail(in->guard, rec->offset,
 				  "the record is too short for its format");
-	symtab_map(in->t->symbols, get(&l->tgid, rec), get(&l->start, rec),
-		   get(&l->end, rec), get(&l->pgoff, rec), path, id, len);
+	symtab_map(in->t->symbols, number_in(&l->tgid, rec),
+		   number_in(&l->start, rec), number_in(&l->end, rec),
+		   number_in(&l->pgoff, rec), path, id, len);
 	return 0;
 }
 
@@ -224,9 +220,9 @@ static void parse_alarm(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
 	struct timeline *t = in->t;
-	u32 chart = get(&l->alarm_chart, rec);
-	u64 start = get(&l->alarm_start, rec);
-	u64 duration = get(&l->alarm_duration, rec);
+	u32 chart = number_in(&l->alarm_chart, rec);
+	u64 start = number_in(&l->alarm_start, rec);
+	u64 duration = number_in(&l->alarm_duration, rec);
 	struct alarm *a;
 
 	if (duration > U64_MAX - start)
@@ -235,14 +231,14 @@ static void parse_alarm(struct input *in, const struct record *rec)
 	a = &t->alarm[t->alarms++];
 	*a = (struct alarm){ .start = start,
 			     .end = start + duration,
-			     .pid = get(&l->alarm_pid, rec) };
+			     .pid = number_in(&l->alarm_pid, rec) };
 	charts_name(charts_find(&in->charts, chart), chart, a->chart);
 }
 
 static int handle_record(struct input *in, const struct record *rec)
 {
 	const struct layout *l = &in->l;
-	int id = get(&l->common_type, rec);
+	int id = number_in(&l->common_type, rec);
 
 	if (rec->cpu >= MAX_CPUS)
 		return 0;
@@ -254,11 +250,11 @@ static int handle_record(struct input *in, const struct record *rec)
 		return parse_map(in, rec);
 	/* A new process has the mappings of its parent */
 	if (id == l->task && l->task_parent.size)
-		symtab_fork(in->t->symbols, get(&l->task_tgid, rec),
-			    get(&l->task_parent, rec));
+		symtab_fork(in->t->symbols, number_in(&l->task_tgid, rec),
+			    number_in(&l->task_parent, rec));
 	if (id == l->sched)
 		timeline_switch(in->t, rec->cpu, rec->ts,
-				get(&l->next_pid, rec));
+				number_in(&l->next_pid, rec));
 	else if (id == l->alarm)
 		parse_alarm(in, rec);
 	return 0;
@@ -266,16 +262,16 @@ static int handle_record(struct input *in, const struct record *rec)
 
 static void parse_task(struct input *in, const struct record *rec)
 {
-	s32 pid = get(&in->l.task_pid, rec);
+	s32 pid = number_in(&in->l.task_pid, rec);
 
 	if (pid >= 0 && pid < MAX_PID)
-		in->tgid[pid] = get(&in->l.task_tgid, rec);
+		in->tgid[pid] = number_in(&in->l.task_tgid, rec);
 }
 
 /* Without memory for the name, a chart is shown by its number */
 static void parse_limit(struct input *in, const struct record *rec)
 {
-	struct known_chart c = { .number = get(&in->l.limit_chart, rec) };
+	struct known_chart c = { .number = number_in(&in->l.limit_chart, rec) };
 	const struct chart_lines none = { 0 };
 
 	if (!array_text(in->l.limit_name, rec, c.name, sizeof(c.name)))
@@ -293,7 +289,7 @@ static int read_ahead(struct input *in)
 	struct record rec;
 
 	while (records_next(in->r, &rec)) {
-		int id = get(&in->l.common_type, &rec);
+		int id = number_in(&in->l.common_type, &rec);
 
 		if (id == in->l.task)
 			parse_task(in, &rec);

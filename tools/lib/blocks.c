@@ -43,11 +43,6 @@ static const char *error_text(enum schedz_error error)
 
 /* ---- finding them ---- */
 
-static u32 type_of(const struct blocks *b, const struct record *rec)
-{
-	return number_fits(&b->type, rec) ? number_get(&b->type, rec) : 0;
-}
-
 /*
  * The block in a record, or NULL. trace-cmd record -e sched -O schedz does not save the
  * format of schedz_block, so a record without a format that looks like a block is one.
@@ -67,8 +62,8 @@ static inline const u8 *find_block(const struct blocks *b,
 	if ((loc & 0xffff) != AT_BLOCK || *len > rec->size - AT_BLOCK ||
 	    *len < SCHEDZ_HEADER)
 		return NULL;
-	if ((int)type_of(b, rec) != b->block_id &&
-	    tep_find_event(b->tep, type_of(b, rec)))
+	if ((int)number_in(&b->type, rec) != b->block_id &&
+	    tep_find_event(b->tep, number_in(&b->type, rec)))
 		return NULL;
 	return data + AT_BLOCK;
 }
@@ -145,7 +140,7 @@ static void read_records(struct blocks *b, struct records *r)
 	u32 len;
 
 	while (!b->status && records_next(r, &rec)) {
-		id = type_of(b, &rec);
+		id = number_in(&b->type, &rec);
 		if (id > (int)b->max_id)
 			b->max_id = id;
 		if (id == b->block_id || find_block(b, &rec, &len))

@@ -47,6 +47,25 @@ bool number_find(struct number *n, const struct records *r,
 }
 
 /**
+ * number_named - read the number in a field of a record
+ * @event: the event
+ * @name: the field's name
+ * @rec: the record
+ *
+ * To look up the field takes longer than to read it: see number_find().
+ *
+ * Return: as number_in().
+ */
+u64 number_named(struct tep_event *event, const char *name,
+		 const struct record *rec)
+{
+	struct number n;
+
+	number_of(&n, event->tep, tep_find_any_field(event, name));
+	return number_in(&n, rec);
+}
+
+/**
  * number_swapped - read a number of another size or byte order than number_get() handles
  * @n: the field
  * @from: where it is

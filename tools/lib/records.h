@@ -82,6 +82,8 @@ bool number_of(struct number *n, struct tep_handle *tep,
 	       const struct tep_format_field *f);
 bool number_find(struct number *n, const struct records *r,
 		 struct tep_event *event, const char *name);
+u64 number_named(struct tep_event *event, const char *name,
+		 const struct record *rec);
 u64 number_swapped(const struct number *n, const u8 *from);
 
 struct tep_format_field *array_find(struct tep_event *event, const char *name);
@@ -122,6 +124,18 @@ static inline u64 number_get(const struct number *n, const struct record *rec)
 		return n->is_signed ? (u64)(s64)(s32)word : word;
 	}
 	return number_swapped(n, from);
+}
+
+/**
+ * number_in - read a number of a record
+ * @n: the field
+ * @rec: the record
+ *
+ * Return: the number; 0 if there is no such field, or the record is too short.
+ */
+static inline u64 number_in(const struct number *n, const struct record *rec)
+{
+	return number_fits(n, rec) ? number_get(n, rec) : 0;
 }
 
 #endif

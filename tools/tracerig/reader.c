@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "part.h"
 #include "reader.h"
+#include "records.h"
 #include "text.h"
 
 /* Bytes of a window that are kept in memory, since the disk may be slow */
@@ -121,85 +122,64 @@ u64 spool_time(const struct spool *s, size_t i)
 
 /* ---- alarms ---- */
 
-static u64 field(struct tep_event *event, struct tep_record *record,
-		 const char *name)
+static void text_field(struct tep_event *event, const char *name,
+		       const struct record *rec, char *buf, size_t size)
 {
-	unsigned long long value = 0;
-
-	tep_get_field_val(NULL, event, name, record, &value, 0);
-	return value;
-}
-
-static void text_field(struct tep_event *event, struct tep_record *record,
-		       const char *name, char *buf, size_t size)
-{
-	const char *text;
-	int len = 0;
-
-	text = tep_get_field_raw(NULL, event, name, record, &len, 0);
-	snprintf(buf, size, "%.*s", text ? len : 0, text ? text : "");
+	array_text(array_find(event, name), rec, buf, size);
 	clean_text(buf);
 }
 
-/* The bytes of a field, and their number */
-static const char *raw_field(struct tep_event *event, struct tep_record *record,
-			     const char *name, int *len)
-{
-	const char *raw;
-
-	*len = 0;
-	raw = tep_get_field_raw(NULL, event, name, record, len, 0);
-	return raw ? raw : "";
-}
-
-static void learn_limit(struct reader *r, struct tep_record *record)
+static void learn_limit(struct reader *r, const struct record *rec)
 {
 	struct tep_event *event = tep_find_event(r->tep, r->limit_id);
 	struct known_chart k = {
-		.number = field(event, record, "chart"),
-		.event = field(event, record, "event"),
-		.values = field(event, record, "values"),
+		.number = number_named(event, "chart", rec),
+		.event = number_named(event, "event", rec),
+		.values = number_named(event, "values", rec),
 	};
 	struct chart_lines line = {
-		.nr = field(event, record, "limit_nr"),
-		.center = field(event, record, "center"),
-		.limit = field(event, record, "limit"),
+		.nr = number_named(event, "limit_nr", rec),
+		.center = number_named(event, "center", rec),
+		.limit = number_named(event, "limit", rec),
 	};
 
-	text_field(event, record, "name", k.name, sizeof(k.name));
-	text_field(event, record, "keys", k.types, sizeof(k.types));
+	text_field(event, "name", rec, k.name, sizeof(k.name));
+	text_field(event, "keys", rec, k.types, sizeof(k.types));
 	/* If there are too many charts, this one has its number as its name in alarms */
 	charts_learn(&r->charts, &k, &line);
 }
 
-static void parse_alarm(struct reader *r, struct tep_record *record,
+static void parse_alarm(struct reader *r, const struct record *rec,
 			struct alarm *a)
 {
 	struct tep_event *event = tep_find_event(r->tep, r->alarm_id), *judged;
-	u32 number = field(event, record, "chart");
+	u32 number = number_named(event, "chart", rec);
 	const struct known_chart *c = charts_find(&r->charts, number);
 	const struct chart_lines *l =
-		charts_lines(c, field(event, record, "limit_nr"));
+		charts_lines(c, number_named(event, "limit_nr", rec));
 	char keys[sizeof(a->keys)];
-	const char *words;
-	int len;
+	const u8 *words = NULL;
+	u32 len;
 
 	*a = (struct alarm){
-		.ts = record->ts,
-		.cpu = record->cpu,
-		.start = field(event, record, "start"),
-		.value = field(event, record, "duration"),
+		.ts = rec->ts,
+		.cpu = rec->cpu,
+		.start = number_named(event, "start", rec),
+		.value = number_named(event, "duration", rec),
 		.center = l ? l->center : 0,
 		.limit = l ? l->limit : 0,
 		.values = c ? c->values : 0,
-		.rules = field(event, record, "rules"),
-		.pid = field(event, record, "pid"),
-		.kept = field(event, record, "kept"),
+		.rules = number_named(event, "rules", rec),
+		.pid = number_named(event, "pid", rec),
+		.kept = number_named(event, "kept", rec),
 	};
-	text_field(event, record, "comm", a->comm, sizeof(a->comm));
+	text_field(event, "comm", rec, a->comm, sizeof(a->comm));
 	charts_name(c, number, a->chart);
-	words = raw_field(event, record, "keys", &len);
-	keys_unpack(r->tep, c ? c->types : "", words, len, keys, sizeof(keys));
+	if (!array_get(array_find(event, "keys"), rec->data, rec->size, &words,
+		       &len))
+		len = 0;
+	keys_unpack(r->tep, c ? c->types : "", (const char *)words, len, keys,
+		    sizeof(keys));
 	clean_text(keys);
 	judged = c ? tep_find_event(r->tep, c->event) : NULL;
 	keys_text(judged, keys, a->keys, sizeof(a->keys));
@@ -236,33 +216,40 @@ static void add_alarm(struct reader *r, const struct alarm *a)
 		alarm_list_add(&r->alarms, a);
 }
 
-/* The next event of the page in r->buf, and its type */
-static bool next_event(struct reader *r, struct tep_record *record, u16 *type)
+/**
+ * reader_next_event - the next event of a page
+ * @r: the reader, whose @k has loaded the page
+ * @rec: where to put it; its @data is initially NULL
+ * @type: where to put its type
+ *
+ * Return: false at the end of the page.
+ */
+bool reader_next_event(struct reader *r, struct record *rec, u16 *type)
 {
-	if (record->data)
+	if (rec->data)
 		kbuffer_next_event(r->k, NULL);
-	record->data = kbuffer_read_event(r->k, &record->ts);
-	if (!record->data)
+	rec->data = kbuffer_read_event(r->k, &rec->ts);
+	if (!rec->data)
 		return false;
-	record->size = kbuffer_event_size(r->k);
-	memcpy(type, record->data, sizeof(*type));
+	rec->size = kbuffer_event_size(r->k);
+	memcpy(type, rec->data, sizeof(*type));
 	return true;
 }
 
 /* Return the number of the alarms in the page in r->buf */
 static u64 parse_page(struct reader *r, unsigned int cpu)
 {
-	struct tep_record record = { .cpu = cpu };
+	struct record rec = { .cpu = cpu };
 	struct alarm a;
 	u64 alarms = 0;
 	u16 type;
 
 	if (kbuffer_load_subbuffer(r->k, r->buf))
 		return 0;
-	while (next_event(r, &record, &type)) {
+	while (reader_next_event(r, &rec, &type)) {
 		if (type != r->alarm_id)
 			continue;
-		parse_alarm(r, &record, &a);
+		parse_alarm(r, &rec, &a);
 		add_alarm(r, &a);
 		alarms++;
 	}
@@ -302,7 +289,7 @@ bool reader_needs(const struct reader *r, unsigned int nth)
 /* Find alarms and limits in the page in r->buf, and say how many events there are */
 static u64 scan_page(struct reader *r, unsigned int cpu, u64 *events)
 {
-	struct tep_record record = { .cpu = cpu };
+	struct record rec = { .cpu = cpu };
 	struct spool *s = &r->spool;
 	u64 alarms = 0;
 	u16 type;
@@ -310,12 +297,12 @@ static u64 scan_page(struct reader *r, unsigned int cpu, u64 *events)
 	*events = 0;
 	if (kbuffer_load_subbuffer(r->k, r->buf))
 		return 0;
-	while (next_event(r, &record, &type)) {
+	while (reader_next_event(r, &rec, &type)) {
 		if (type == r->limit_id)
-			learn_limit(r, &record);
+			learn_limit(r, &rec);
 		alarms += type == r->alarm_id;
-		if (record.ts > s->end)
-			s->end = record.ts;
+		if (rec.ts > s->end)
+			s->end = rec.ts;
 		++*events;
 	}
 	return alarms;

@@ -17,6 +17,8 @@
 #include "alarms.h"
 #include "charts.h"
 
+struct record;
+
 /* Number of windows that are kept for operations in flight */
 #define PAST 4
 
@@ -111,6 +113,7 @@ struct kbuffer *reader_kbuffer(void);
 char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		  const char *const *systems, const char *dir, u64 lead_in);
 bool reader_pass(struct reader *r);
+bool reader_next_event(struct reader *r, struct record *rec, u16 *type);
 void reader_finish(struct reader *r);
 bool reader_is_own(const struct reader *r, const struct alarm *a);
 bool reader_needs(const struct reader *r, unsigned int nth);

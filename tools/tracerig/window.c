@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "order.h"
 #include "part.h"
+#include "records.h"
 #include "window.h"
 
 /* Exported by libtracecmd for trace-cmd, but declared in none of its headers */
@@ -143,50 +144,40 @@ static void trim_values(struct window *w, u64 ts)
 }
 
 /* Add the value of an event ctlchart_value if it is of the alarm's chart */
-static void add_value(struct window *w, struct reader *r, int id, void *data,
-		      int size, u64 ts)
+static void add_value(struct window *w, struct reader *r, int type,
+		      const struct record *rec)
 {
-	struct tep_event *event = tep_find_event(r->tep, id);
-	struct tep_record record = { .ts = ts, .size = size, .data = data };
-	unsigned long long value, limit;
+	struct tep_event *event = tep_find_event(r->tep, type);
 	char name[sizeof(r->alarms.lead.chart)];
-	const char *chart;
-	int len = 0;
 
-	chart = tep_get_field_raw(NULL, event, "chart", &record, &len, 0);
-	snprintf(name, sizeof(name), "%.*s", chart ? len : 0,
-		 chart ? chart : "");
-	if (!alarm_is_of(r->alarms.lead.chart, name) ||
-	    tep_get_field_val(NULL, event, "duration", &record, &value, 0) ||
-	    tep_get_field_val(NULL, event, "limit", &record, &limit, 0))
+	array_text(array_find(event, "chart"), rec, name, sizeof(name));
+	if (!alarm_is_of(r->alarms.lead.chart, name))
 		return;
 	if (w->nr_values == VALUES_SEEN)
 		trim_values(w, r->alarms.lead.ts);
 	GROW(w->value, w->nr_values, w->value_room);
-	w->value[w->nr_values++] = (struct window_value){ .ts = ts,
-							  .value = value,
-							  .limit = limit };
+	w->value[w->nr_values++] = (struct window_value){
+		.ts = rec->ts,
+		.value = number_named(event, "duration", rec),
+		.limit = number_named(event, "limit", rec),
+	};
 }
 
 /* Note the file of an event io_map or lbrprof_map */
-static void add_map(struct window *w, struct reader *r, int id, void *data,
-		    int size)
+static void add_map(struct window *w, struct reader *r, int type,
+		    const struct record *rec)
 {
-	struct tep_event *event = tep_find_event(r->tep, id);
-	struct tep_record record = { .size = size, .data = data };
-	const char *path, *build_id;
-	unsigned long long bytes;
-	int len, id_len;
+	struct tep_event *event = tep_find_event(r->tep, type);
+	u64 bytes = number_named(event, "build_id_size", rec);
+	const u8 *path, *build_id;
+	u32 len, id_len;
 
-	path = tep_get_field_raw(NULL, event, "path", &record, &len, 0);
-	build_id =
-		tep_get_field_raw(NULL, event, "build_id", &record, &id_len, 0);
-	if (!path || !build_id || !memchr(path, '\0', len) ||
-	    tep_get_field_val(NULL, event, "build_id_size", &record, &bytes,
-			      0) ||
-	    bytes > (unsigned long long)id_len)
-		return;
-	elfcopy_add(&w->symbols, path, (const u8 *)build_id, bytes);
+	if (array_get(array_find(event, "path"), rec->data, rec->size, &path,
+		      &len) &&
+	    array_get(array_find(event, "build_id"), rec->data, rec->size,
+		      &build_id, &id_len) &&
+	    memchr(path, '\0', len) && bytes <= id_len)
+		elfcopy_add(&w->symbols, (const char *)path, build_id, bytes);
 }
 
 /* Events with the files of addresses, and with addresses, if these are not in stacks */
@@ -206,18 +197,20 @@ static const char *const calls[] = { "io_syscall", "io_fault", "io_request",
  * struct types - types of the events that are parsed, -1 if the kernel lacks one
  * @value:	of a chart's values
  * @stack:	of io_stack
- * @id:		its number; NULL if there is none
- * @map_id:	number of a file in io_map; NULL if there is none
+ * @frames:	its addresses; NULL if there are none
+ * @id:		its number
+ * @map_id:	number of a file in io_map
  * @call:	of the calls, with the fields of their stacks and processes
  * @of:		of maps and addresses; which were seen
  */
 struct types {
 	int value;
 	int stack;
-	struct tep_format_field *id, *map_id;
+	struct tep_format_field *frames;
+	struct number id, map_id;
 	struct {
 		int type;
-		struct tep_format_field *stack, *tgid;
+		struct number stack, tgid;
 	} call[ARRAY_SIZE(calls)];
 	struct {
 		int addresses, map;
@@ -233,13 +226,12 @@ static int type_of(struct reader *r, const char *system, const char *name)
 	return e ? e->id : -1;
 }
 
-/* NULL without such an event, or such a field in it */
-static struct tep_format_field *field_of(struct reader *r, int type,
-					 const char *name)
+static void find_number(struct number *n, struct reader *r, int type,
+			const char *name)
 {
-	struct tep_event *e = type < 0 ? NULL : tep_find_event(r->tep, type);
+	struct tep_event *e = tep_find_event(r->tep, type);
 
-	return e ? tep_find_field(e, name) : NULL;
+	number_of(n, r->tep, e ? tep_find_field(e, name) : NULL);
 }
 
 static void find_types(struct types *t, struct reader *r)
@@ -255,12 +247,13 @@ static void find_types(struct types *t, struct reader *r)
 			type_of(r, mapped[i].system, mapped[i].addresses);
 		t->of[i].map = type_of(r, mapped[i].system, mapped[i].map);
 	}
-	t->id = field_of(r, t->stack, "id");
-	t->map_id = field_of(r, t->of[IOSYS].map, "id");
+	t->frames = array_find(tep_find_event(r->tep, t->stack), "frames");
+	find_number(&t->id, r, t->stack, "id");
+	find_number(&t->map_id, r, t->of[IOSYS].map, "id");
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		t->call[i].type = type_of(r, "iosys", calls[i]);
-		t->call[i].stack = field_of(r, t->call[i].type, "stack");
-		t->call[i].tgid = field_of(r, t->call[i].type, "tgid");
+		find_number(&t->call[i].stack, r, t->call[i].type, "stack");
+		find_number(&t->call[i].tgid, r, t->call[i].type, "tgid");
 	}
 }
 
@@ -276,64 +269,45 @@ static bool lacks_maps(const struct types *t)
 	return false;
 }
 
-/* The number in a field; 0 if the event is too short for it */
-static u32 number_in(const struct tep_format_field *f, const void *data,
-		     int size)
+static void add_stack(struct window *w, const struct types *t,
+		      const struct record *rec)
 {
-	unsigned long long n = 0;
-
-	if (!f || f->offset + f->size > size ||
-	    tep_read_number_field((struct tep_format_field *)f, data, &n))
-		return 0;
-	return n;
-}
-
-static void add_stack(struct window *w, struct reader *r, const struct types *t,
-		      void *data, int size)
-{
-	struct tep_event *event = tep_find_event(r->tep, t->stack);
-	struct tep_record record = { .size = size, .data = data };
-	const void *frames;
+	const u8 *frames;
 	u64 frame[256];
-	int len;
+	u32 len;
 
-	frames = tep_get_field_raw(NULL, event, "frames", &record, &len, 0);
-	if (!frames || len < 0 || (const char *)frames < (char *)data ||
-	    (const char *)frames + len > (char *)data + size)
+	if (!array_get(t->frames, rec->data, rec->size, &frames, &len))
 		return;
-	len = min(len, (int)sizeof(frame));
+	len = min(len, (u32)sizeof(frame));
 	memcpy(frame, frames, len);
-	callstacks_defined(&w->stacks, number_in(t->id, data, size), frame,
+	callstacks_defined(&w->stacks, number_in(&t->id, rec), frame,
 			   len / sizeof(*frame));
 }
 
 static void look_at_event(struct window *w, struct reader *r, struct types *t,
-			  int type, void *data, u64 ts)
+			  int type, const struct record *rec)
 {
-	int size = kbuffer_event_size(r->k);
 	size_t i;
 
 	if (type == t->value)
-		add_value(w, r, type, data, size, ts);
+		add_value(w, r, type, rec);
 	if (type == t->stack)
-		add_stack(w, r, t, data, size);
+		add_stack(w, t, rec);
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		if (type == t->call[i].type)
-			callstacks_called(
-				&w->stacks,
-				number_in(t->call[i].stack, data, size),
-				number_in(t->call[i].tgid, data, size));
+			callstacks_called(&w->stacks,
+					  number_in(&t->call[i].stack, rec),
+					  number_in(&t->call[i].tgid, rec));
 	}
 	for (i = 0; i < MAPPED; i++) {
 		if (type == t->of[i].addresses)
 			t->of[i].has_addresses = true;
 		if (type == t->of[i].map) {
 			t->of[i].has_map = true;
-			add_map(w, r, type, data, size);
+			add_map(w, r, type, rec);
 			if (i == IOSYS)
 				callstacks_mapped(&w->stacks,
-						  number_in(t->map_id, data,
-							    size));
+						  number_in(&t->map_id, rec));
 		}
 	}
 }
@@ -342,8 +316,7 @@ static void count_page(struct window *w, struct reader *r, unsigned int cpu,
 		       struct types *t)
 {
 	struct window_cpu *c = &w->cpu[cpu];
-	unsigned long long ts;
-	void *data;
+	struct record rec = { .cpu = cpu };
 	int missed;
 	u16 type;
 
@@ -354,13 +327,11 @@ static void count_page(struct window *w, struct reader *r, unsigned int cpu,
 		c->gaps++;
 		c->lost += missed > 0 ? missed : 0;
 	}
-	while ((data = kbuffer_read_event(r->k, &ts)) != NULL) {
-		memcpy(&type, data, sizeof(type));
+	while (reader_next_event(r, &rec, &type)) {
 		if (!c->events++)
-			c->first = ts;
-		c->last = ts;
-		look_at_event(w, r, t, type, data, ts);
-		kbuffer_next_event(r->k, NULL);
+			c->first = rec.ts;
+		c->last = rec.ts;
+		look_at_event(w, r, t, type, &rec);
 	}
 }
 
