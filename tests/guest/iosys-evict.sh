@@ -17,9 +17,6 @@ for name in other newcomer jobs; do cp hostile "$name"; done
 chmod 755 .. . hostile other newcomer jobs object.so
 # as USER COMMAND...: run it as the user
 as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
-# field LINE WORD: print the number after the word in the file iosys
-field() { sed -n "s/^$1:.*\b$2 \([0-9]*\).*/\1/p" "$tracing/iosys"; }
-built() { until [ "$(field tables queued)" -eq 0 ]; do sleep 0.1; done; }
 # numbers COMM: print the numbers of the stacks of its reads of no file, in order
 numbers() { sed -n "s/^ *$1-.* io_syscall: read=-9 .* stack=\([0-9]*\)$/\1/p" trace; }
 # recorded COMMAND...: run it, and print the trace as a file

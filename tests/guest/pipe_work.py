@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Make calls on pipes of all kinds, with a log of the bytes that each moved in calls.log."""
-import ctypes, fcntl, os, random, socket, struct, sys, threading, time
+import ctypes, fcntl, os, random, socket, struct, sys, threading
+
+from processes import until
 
 libc = ctypes.CDLL(None, use_errno=True)
 random.seed(1)
@@ -222,8 +224,7 @@ write(shared, 777)
 os.read(shared.r, 777)
 shared.got = 777
 open("begun", "w").close()
-while not os.path.exists("go"):
-    time.sleep(0.05)
+until(lambda: os.path.exists("go"), "the recording begins")
 telling = True
 # These bytes are read now, and were written before
 while old.put - old.got:
