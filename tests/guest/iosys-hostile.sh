@@ -48,7 +48,7 @@ grep -A 1 "path=$PWD/expensive\$" "$tracing/iosys_stacks" | grep -qx '# no table
 	die "the expensive object is not left out" "$(grep -A 1 "path=$PWD" "$tracing/iosys_stacks")"
 grep "path=$PWD/ordinary\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]' ||
 	die "the ordinary object has no table" "$(grep -A 1 "path=$PWD" "$tracing/iosys_stacks")"
-# Mapped again, by another program: it is not tried again
+# When another program maps it, its table is not built again
 mapped "${nobody[@]}" ./hostile map "$PWD/expensive"
 unmap
 mapped ./hostile map "$PWD/expensive"
@@ -56,7 +56,7 @@ built
 unmap
 same $((failed + 1)) "$(field tables failed)" "objects without a table, after another mapping"
 
-# A user may have many built, but not use all of the time; root's come first, then
+# One user's many tables must not take all the time for builds: after some, root's comes first
 had=$(field tables deferred)
 for i in $(seq 100); do
 	cp expensive "more.$i"

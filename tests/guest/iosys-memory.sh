@@ -74,7 +74,7 @@ small=$(count slots)
 [ "$small" -lt 4096 ] || die "a small system has $small slots" "$(cat "$tracing/iosys")"
 [ "$(memory stack_walkers)" -le $((65536 * cpus)) ] || die "more than 64 KB per CPU" "$(cat "$tracing/iosys")"
 
-# Slots for many threads that wait; no more than for these and the spare ones
+# Many threads that wait have slots; there are no other slots but the spare ones
 before=$(count dropped)
 mkfifo go
 ./blocked <go &

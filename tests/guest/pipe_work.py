@@ -34,11 +34,11 @@ def note(tid, op, *moved):
     print(tid, op, " ".join(parts), sep="\t", file=log)
 
 tid = threading.get_native_id
-telling = False
+logging = False
 
 def did(op, p, way, n):
     at = p.put if way == "written" else p.got
-    if telling:
+    if logging:
         note(tid(), op, (p.ino, way, [(at, at + n)]))
     if way == "written":
         p.put += n
@@ -225,7 +225,7 @@ os.read(shared.r, 777)
 shared.got = 777
 open("begun", "w").close()
 until(lambda: os.path.exists("go"), "the recording begins")
-telling = True
+logging = True
 # These bytes are read now, and were written before
 while old.put - old.got:
     read(old, 33333)
