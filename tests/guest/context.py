@@ -19,6 +19,8 @@ import subprocess
 import sys
 import time
 
+from processes import until
+
 TRACING = "/sys/kernel/tracing"
 START = TRACING + "/events/sched/sched_pi_setprio"
 END = TRACING + "/events/sched/sched_process_hang"
@@ -203,9 +205,8 @@ def start_recording(ucl, options, start="sched_pi_setprio, pid", also=()):
          "-f", call, "-e", "ctlchart", *also,
          "sh", "-c", "until [ -e over ]; do sleep 0.1; done"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not read(END + "/ctlchart").startswith("chart:") or read(TRACING + "/tracing_on") == "0\n" \
-            or not read(END + "/enable").startswith("1"):
-        time.sleep(0.05)
+    until(lambda: read(END + "/ctlchart").startswith("chart:") and read(TRACING + "/tracing_on") != "0\n"
+          and read(END + "/enable").startswith("1"), "trace-cmd records")
     return recorder
 
 

@@ -29,16 +29,16 @@ begun() {
 	sed -n "s/.* \\([0-9]*\\)\\.\\([0-9]*\\): nested_begin: key=$1\$/\\1\\2/p" "$tracing/trace"
 }
 
-# told EVENT KEY FIELD: print the field of the event with that key
-told() {
+# value_of EVENT KEY FIELD: print the field of the event with that key
+value_of() {
 	sed -n -E "s/.* $1: .*\\b$3=([0-9]*).* keys=(key=$2|\\{0x$2(,0x0)?\\})\$/\\1/p" "$tracing/trace"
 }
 
 check() { # KEY PID
 	local event start
 	for event in ctlchart_alarm ctlchart_value; do
-		same "$2" "$(told $event "$1" pid)" "pid in $event of $1"
-		start=$(told $event "$1" start)
+		same "$2" "$(value_of $event "$1" pid)" "pid in $event of $1"
+		start=$(value_of $event "$1" start)
 		# The text of a trace is rounded to microseconds
 		same $((10#$(begun "$1"))) $(((start + 500) / 1000)) "start in $event of $1, us"
 	done

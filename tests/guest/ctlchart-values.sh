@@ -6,8 +6,8 @@
 # From the kernel's own values (ctlchart_value), the desk computes exactly the kernel's limits,
 # counts and alarms, one by one, for each setting.  Reads of four processes that a timer
 # interrupt completes on any CPU; some of a slow disk.  With rate=, which alarms are written
-# depends on the order in which CPUs come to them, which a busy host changes: the same number is
-# written, of those that there are without it.
+# depends on the order in which CPUs raise them, which a busy host changes: the same number of
+# alarms is written, each of which is also written without rate=.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 ctlchart=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ctlchart

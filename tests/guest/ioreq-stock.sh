@@ -11,9 +11,10 @@ ip link set lo up
 # cat hangs for longer than the recording; descriptor 9 was opened before it
 cat >work <<'END'
 export PATH=/usr/bin:/bin
+. "$TRACERIG_TOP/tests/lib.bash"
 python3 "$TRACERIG_TOP/tests/guest/ioreq_stock_load.py" &
 load=$!
-until [ -e ready ]; do sleep 0.1; done
+while_alive $load test -e ready || die "the load has ended"
 mkfifo hang
 cat hang &
 head -c 77 <&9 >copied

@@ -8,9 +8,10 @@
 
 ip link set lo up
 cat >load <<'END'
+. "$TRACERIG_TOP/tests/lib.bash"
 python3 "$TRACERIG_TOP/tests/guest/ioreq_server.py" &
 server=$!
-until [ -e ready ]; do sleep 0.1; done
+while_alive $server test -e ready || die "the server has ended"
 python3 "$TRACERIG_TOP/tests/guest/ioreq_client.py" 30 && python3 "$TRACERIG_TOP/tests/guest/ioreq_client.py" 20
 status=$?
 kill $server

@@ -17,10 +17,7 @@ for name in other newcomer jobs; do cp hostile "$name"; done
 chmod 755 .. . hostile other newcomer jobs object.so
 # as USER COMMAND...: run it as the user
 as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
-# field LINE WORD: print the number after the word in the file iosys
-field() { sed -n "s/^$1:.*\b$2 \([0-9]*\).*/\1/p" "$tracing/iosys"; }
-built() { until [ "$(field tables queued)" -eq 0 ]; do sleep 0.1; done; }
-# numbers COMM: print the numbers of the stacks of its reads of no file, in order
+# numbers COMM: print the stack numbers of its reads of descriptor -1, in order
 numbers() { sed -n "s/^ *$1-.* io_syscall: read=-9 .* stack=\([0-9]*\)$/\1/p" trace; }
 # recorded COMMAND...: run it, and print the trace as a file
 recorded() {
@@ -80,7 +77,7 @@ same 300 "$(numbers newcomer | sort -u | grep -vc '^0$')" "stacks of a user who 
 recorded as 65534 ./newcomer stacks 0 300 1
 same 300 "$(numbers newcomer | sort -u | grep -vc '^0$')" "stacks of the user who had all"
 
-# Programs that are built, run and removed, more than there are places for objects
+# More programs are built, run and removed than there is room for objects
 recorded as 65534 ./jobs objects "$PWD/object.so" 2600
 same 7800 "$(numbers jobs | grep -c .)" "calls of new objects"
 known=$(numbers jobs | grep -vc '^0$')

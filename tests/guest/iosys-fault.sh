@@ -29,7 +29,7 @@ trace-cmd record -q -b 8192 -e iosys:io_syscall -o call.dat ./faultwork "$PWD/mn
 trace-cmd report call.dat 2>/dev/null >call.txt
 ! grep -q ' io_fault: ' call.txt || die "io_fault has events though it is not enabled"
 
-# The events that a filter leaves
+# The events that pass a filter
 trace-cmd record -q -e iosys:io_fault -f 'name ~ "*/mnt/data" && duration > 150000000' -o long.dat \
 	./faultwork "$PWD/mnt/data" 256 >long.log
 trace-cmd report long.dat 2>/dev/null >long.txt
@@ -39,4 +39,4 @@ awk '/ io_fault: / {
 		wrong = 1
 	frozen += / flags=write /
 }
-END { exit wrong || !frozen }' long.txt || die "the filter did not leave the fault on the frozen file system, and long ones" "$(cat long.txt)"
+END { exit wrong || !frozen }' long.txt || die "not the fault on the frozen file system and long faults alone pass the filter" "$(cat long.txt)"

@@ -13,16 +13,13 @@ chmod 755 .. . hostile
 echo "some text" >data
 chmod 644 data
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-# field LINE WORD: print the number after the word in the file iosys
-field() { sed -n "s/^$1:.*\b$2 \([0-9]*\).*/\1/p" "$tracing/iosys"; }
 # mapped COMMAND...: run it with the files mapped, until unmap
 mapped() {
 	: >mapped
 	"$@" >mapped & mapper=$!
-	until grep -q mapped mapped; do kill -0 $mapper; sleep 0.1; done
+	while_alive $mapper grep -q mapped mapped || die "the files are not mapped"
 }
 unmap() { kill $mapper; wait $mapper || true; }
-built() { until [ "$(field tables queued)" -eq 0 ]; do sleep 0.1; done; }
 
 # Files and sockets: each record has the name and the type of the object used
 echo 1 >"$tracing/events/iosys/io_syscall/enable"
@@ -51,7 +48,7 @@ grep -A 1 "path=$PWD/expensive\$" "$tracing/iosys_stacks" | grep -qx '# no table
 	die "the expensive object is not left out" "$(grep -A 1 "path=$PWD" "$tracing/iosys_stacks")"
 grep "path=$PWD/ordinary\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]' ||
 	die "the ordinary object has no table" "$(grep -A 1 "path=$PWD" "$tracing/iosys_stacks")"
-# Mapped again, by another program: it is not tried again
+# When another program maps it, its table is not built again
 mapped "${nobody[@]}" ./hostile map "$PWD/expensive"
 unmap
 mapped ./hostile map "$PWD/expensive"
@@ -59,7 +56,7 @@ built
 unmap
 same $((failed + 1)) "$(field tables failed)" "objects without a table, after another mapping"
 
-# A user may have many built, but not use all of the time; root's come first, then
+# One user's many tables must not take all the time for builds: after some, root's comes first
 had=$(field tables deferred)
 for i in $(seq 100); do
 	cp expensive "more.$i"
@@ -71,8 +68,8 @@ mapped "${nobody[@]}" ./hostile map "$PWD"/more.*
 many=$mapper
 ./hostile elf root 1
 mapped ./hostile map "$PWD/root"
-until grep -q "path=$PWD/root\$" "$tracing/iosys_stacks" &&
-	grep "path=$PWD/root\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]'; do sleep 0.1; done
+root_has_rows() { grep "path=$PWD/root\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]'; }
+until_true 120 root_has_rows
 [ "$(field tables deferred)" -gt "$had" ] || die "one user has all builds" "$(cat "$tracing/iosys")"
 
 # Disabled: builds end, and queued ones do not begin. All builds together would take a minute.

@@ -11,11 +11,12 @@ python3 "$TRACERIG_TOP/tests/guest/pipe_work.py" >work.out 2>&1 &
 while_alive $! test -e begun || die "the program failed" "$(cat work.out)"
 worker=$!
 cat >during <<'END'
+. "$TRACERIG_TOP/tests/lib.bash"
 touch go
-while [ ! -e over ] && kill -0 "$1" 2>/dev/null; do sleep 0.1; done
+while_alive "$1" test -e over
 END
 trace-cmd record -q -b 16384 -e iosys:io_syscall -f 'type == 1 || type2 == 1' -o trace.dat \
-	sh during "$worker" >out 2>&1 || die "$(cat out)"
+	bash during "$worker" >out 2>&1 || die "$(cat out)"
 wait
 [ -e over ] || die "the program failed" "$(cat work.out)"
 cat work.out

@@ -9,11 +9,13 @@
 
 python3 "$TRACERIG_TOP/tests/guest/unix_work.py" >work.out 2>&1 &
 while_alive $! test -e begun || die "the program failed" "$(cat work.out)"
+worker=$!
 cat >during <<'END'
+. "$TRACERIG_TOP/tests/lib.bash"
 touch go
-until [ -e over ]; do sleep 0.1; done
+while_alive "$1" test -e over
 END
-trace-cmd record -q -b 8192 -e iosys:io_syscall -o trace.dat sh during >out 2>&1 || die "$(cat out)"
+trace-cmd record -q -b 8192 -e iosys:io_syscall -o trace.dat bash during "$worker" >out 2>&1 || die "$(cat out)"
 wait
 [ -e over ] || die "the program failed" "$(cat work.out)"
 trace-cmd report trace.dat >report.txt 2>/dev/null

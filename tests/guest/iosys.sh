@@ -44,7 +44,7 @@ echo 1 >"$tracing/instances/part/events/iosys/io_syscall/enable"
 echo 0 >"$tracing/instances/part/events/iosys/io_syscall/enable"
 cat "$tracing/instances/part/trace" >part.txt
 cat "$tracing"/instances/part/per_cpu/cpu*/stats >part.stats
-"$check" part.log part.txt --some || die "events that are left and calls differ"
+"$check" part.log part.txt --some || die "the events that were not overwritten and the calls differ"
 [ "$(awk '/^overrun:/ { n += $2 } END { print n }' part.stats)" -gt 100 ] || die "nothing was overwritten"
 
 # With a filter on names, and in two instances at the same time

@@ -32,5 +32,5 @@ echo "$slow slow calls of pipe_read, by trace-cmd"
 # A busy host also stops the guest elsewhere, or its interrupts take longer than the fault
 [ $((10 * count)) -ge $((9 * faults)) ] || die "less than 90 % of the faults have the cause"
 [ "$count" -le "$slow" ] || die "more executions of the cause than slow calls"
-# And few others of the 1500
+# Few of the other 1500 executions are recorded
 [ "$executions" -lt $((2 * faults + 20)) ] || die "$executions executions were recorded"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Make calls on pipes of all kinds, with a log of the bytes that each moved in calls.log."""
-import ctypes, fcntl, os, random, socket, struct, sys, threading, time
+import ctypes, fcntl, os, random, socket, struct, sys, threading
+
+from processes import until
 
 libc = ctypes.CDLL(None, use_errno=True)
 random.seed(1)
@@ -32,11 +34,11 @@ def note(tid, op, *moved):
     print(tid, op, " ".join(parts), sep="\t", file=log)
 
 tid = threading.get_native_id
-telling = False
+logging = False
 
 def did(op, p, way, n):
     at = p.put if way == "written" else p.got
-    if telling:
+    if logging:
         note(tid(), op, (p.ino, way, [(at, at + n)]))
     if way == "written":
         p.put += n
@@ -222,9 +224,8 @@ write(shared, 777)
 os.read(shared.r, 777)
 shared.got = 777
 open("begun", "w").close()
-while not os.path.exists("go"):
-    time.sleep(0.05)
-telling = True
+until(lambda: os.path.exists("go"), "the recording begins")
+logging = True
 # These bytes are read now, and were written before
 while old.put - old.got:
     read(old, 33333)

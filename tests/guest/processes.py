@@ -5,6 +5,9 @@ import os
 import random
 import sys
 import threading
+import time
+
+SCALE = int(os.environ.get("TRACERIG_TIMEOUT_SCALE", 1))
 
 
 def become(name, what, *args):
@@ -23,6 +26,14 @@ def become(name, what, *args):
     except BaseException as e:
         print(name, repr(e), file=sys.stderr)
         os._exit(1)
+
+
+def until(done, what, seconds=60):
+    """Wait until done() returns something true."""
+    end = time.monotonic() + seconds * SCALE
+    while not done():
+        assert time.monotonic() < end, f"not within {seconds * SCALE} s: {what}"
+        time.sleep(0.05)
 
 
 def exactly(read, n):

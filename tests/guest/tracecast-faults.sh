@@ -6,4 +6,4 @@
 # tracecast through a relay that loses, reorders and duplicates datagrams, one fault at a time and
 # all at once; that drops some each time; and with a ring buffer that is too small.
 exec "$TRACERIG_TOP/tests/guest/tracecast_faults.py" \
-	"${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz" "${TRACERIG_TIMEOUT_SCALE:-1}"
+	"${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz"

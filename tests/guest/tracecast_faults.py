@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """tracecast and schedz collect with a bad network between them.
 
-usage: tracecast_faults.py SCHEDZ SCALE
+usage: tracecast_faults.py SCHEDZ
 
 For each case: a collector, a relay that mistreats the datagrams of both directions, and an
 instance whose only records are marks with serial numbers.  The marks in the file must be
@@ -20,7 +20,8 @@ import socket
 import struct
 import subprocess
 import sys
-import time
+
+from processes import until
 
 INSTANCE = "/sys/kernel/tracing/instances/faults"
 TARGET = "/sys/kernel/config/tracecast/rig"
@@ -28,7 +29,7 @@ COUNT = 1000
 RELAY, COLLECTOR = 7676, 6676
 DATA, PART, END, BEAT, QUICK = 1, 2, 3, 5, 7
 
-schedz, scale = sys.argv[1], int(sys.argv[2])
+schedz = sys.argv[1]
 
 
 class Relay:
@@ -153,13 +154,6 @@ def put(path, value):
 def get(path):
     with open(path) as f:
         return f.read()
-
-
-def until(condition, what):
-    end = time.monotonic() + 60 * scale
-    while not condition():
-        assert time.monotonic() < end, "not within a minute: " + what
-        time.sleep(.05)
 
 
 def mark(i):

@@ -100,7 +100,7 @@ same 0 "$ours" "missed calls, by the kernel"
 same "" "$said" "missed calls, by the watch"
 crowd 4300
 [ "$ours" -ge 204 ] || die "$ours of 4300 calls were missed"
-[ "$said" -ge "$ours" ] || die "$said calls are said to be missed, and $ours were"
+[ "$said" -ge "$ours" ] || die "the watch counts $said missed calls, and $ours were missed"
 echo "4300 calls at a time: $ours missed"
 echo 0 >"$tracing/events/other/enable"
 echo >"$tracing/kprobe_events"

@@ -37,14 +37,14 @@ fails() {
 	same "tracerig watch: $text" "$(cat err)" "what $* reports"
 }
 
-# --- another program follows functions, or has the tracer
+# --- another program has set functions to follow, or uses the tracer
 global="the functions that it follows are global, and --paths would change what another user records: end that, or echo"
 echo vfs_write >"$functions"
 fails "set_graph_function has vfs_write: $global >$functions" tracerig watch --dir="$PWD/none" function:do_futex --paths
 same vfs_write "$(cat "$functions")" "functions of another user"
 echo >"$functions"
 mkdir "$tracing/instances/other"
-# Of all functions, the guest takes long to turn it on
+# The guest takes long to turn on the tracing of all functions
 echo do_nanosleep >"$tracing/instances/other/set_ftrace_filter"
 echo function_graph >"$tracing/instances/other/current_tracer"
 fails "the tracer function_graph is in use: $global nop >$tracing/instances/other/current_tracer" \
@@ -54,7 +54,7 @@ tracerig watch --dir="$PWD/none" function:no_such_function --paths 2>err && die 
 grep -q 'no_such_function cannot be probed' err || die "no_such_function is not reported"
 same "$none" "$(cat "$functions")" "functions after what cannot work"
 
-# --- one that is killed, and then one without --paths; what others have added stays
+# --- a watch that is killed, then one without --paths; what other programs have added stays
 watch function:do_futex --paths
 same do_futex "$(cat "$functions")" "functions while it watches"
 same function_graph "$(cat "$tracing/instances/tracerig-1/current_tracer")" "the tracer of the watch"

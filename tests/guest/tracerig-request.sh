@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 200
 #
-# tracerig watch request:PORT, with real servers: requests that they are slow to answer are
-# cases, those at another port of the same program are not, and explain asks ioreq. How
-# slow they were, the client says, and in which function of the server, its source.
+# tracerig watch request:PORT, with real servers: requests that they answer slowly are
+# cases, slow requests at another port of the same program are not, and explain asks ioreq. The
+# truth about the response times is the client's; the slow function is the one in the source.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart
@@ -50,7 +50,7 @@ wait "$pid" || die "the watch failed"
 same "" "$(ls "$tracing/instances")" "instances after the watch"
 same "" "$(cat "$tracing/dynamic_events")" "probes after the watch"
 
-# --- the operation is the request: from its last read to its answer, within the client's time
+# --- the operation is the request: from its last read to its response, within the client's time
 took=$(awk '$1 == "slow" { print $2 }' served)
 case=$(sed -n 's/.* case \([0-9]*\): request.8080 took [2-9][0-9.]* s,.*/\1/p' log | tail -n 1)
 python3 "$TRACERIG_TOP/tests/guest/requests_case.py" "cases/$case" "$took" || die "another operation"

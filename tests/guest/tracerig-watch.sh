@@ -202,7 +202,7 @@ kill -KILL "$pid"
 wait "$pid" 2>/dev/null || :
 same tracerig-1 "$(ls "$instances")" "instances after SIGKILL"
 watch "${presets[@]}"
-grep -q '^removed trace instances of killed watches: 1$' log || die "what the killed one left is not reported: $(cat log)"
+grep -q '^removed trace instances of killed watches: 1$' log || die "what the killed watch left is not reported: $(cat log)"
 until_true 90 all_learnt 4
 sleep=sleep=syscall.nanosleep,function.__x64_sys_nanosleep,uprobe.work
 crowd=crowd=syscall.nanosleep,function.__x64_sys_nanosleep,uprobe.work

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Make requests on Unix stream sockets, with a log of each call's bytes in calls.log."""
-import os, random, socket, struct, threading, time
+import os, random, socket, struct, threading
+
+from processes import until
 
 SO_COOKIE = 57
 log, lock = open("calls.log", "w"), threading.Lock()
@@ -84,8 +86,7 @@ clients[2].send(3000)
 pair[0].send(1000)
 pair[1].send(2000)
 open("begun", "w").close()
-while not os.path.exists("go"):
-    time.sleep(0.05)
+until(lambda: os.path.exists("go"), "the recording begins")
 Counted.tell = True
 servers[2].receive(2500)
 clients[2].send(100)
