@@ -194,7 +194,7 @@ def disk_slow(d):
 
 
 def writer(d):
-    """A read of a pipe whose writer is late: it computes."""
+    """A read of a pipe whose writer computes before it writes."""
     source, sink = os.pipe()
 
     def task(slow):

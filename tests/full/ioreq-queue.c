@@ -2,9 +2,9 @@
 /*
  * queue ADDRESS PORT REDIS-ADDRESS REDIS-PORT THREADS
  *
- * A server of HTTP for tests/full/ioreq that hands requests over: one thread waits for
- * connections and reads what they ask for into a queue, and THREADS others take it from
- * there, keep it in redis, and answer.
+ * A server of HTTP for tests/full/ioreq that hands requests over: one thread accepts
+ * connections and puts their requests into a queue. THREADS other threads remove requests
+ * from the queue, store them in redis, and send the responses.
  */
 #include <arpa/inet.h>
 #include <pthread.h>

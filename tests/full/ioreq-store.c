@@ -5,10 +5,11 @@
  *	store serve ADDRESS PORT DIRECTORY [ADDRESS PORT]
  *	store ask ADDRESS PORT REQUESTS FIRST
  *
- * One process serves, with a thread for each connection; what is written goes to the other
- * host, too, if there is one. Chunks are read through mmap. Each request leaves a line in
- * a log, which is on the disk before the answer; but a store with another host writes
- * it twice, before its request to that host and afterwards: that is the mistake to be found.
+ * One process serves, with a thread for each connection. A chunk that is written is sent to
+ * the second host, too, if there is one. Chunks are read through mmap. Each request has a
+ * line in a log, which is on the disk before the response is sent. A store with a second
+ * host writes that line twice, before and after its request to that host: this is the defect
+ * that ioreq has to find.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -159,7 +159,7 @@ def spans_of_postgres(calls):
 
 
 def judge_alone(said, spans):
-    """Set the request that calls are for, for a thread that handles one after the other"""
+    """Set the request that calls belong to, of a thread that handles one request at a time"""
     at = 0
     for first, last in spans:
         if not hasattr(first, "said") or not hasattr(last, "said"):
@@ -172,7 +172,7 @@ def judge_alone(said, spans):
 
 
 def judge_loop(truth):
-    """Calls of an event loop whose bytes have an id, or are the response to a request with one"""
+    """Calls of an event loop that transfer a request with an id, or the response to one"""
     asked = {}
     for c in truth:
         if not hasattr(c, "said"):

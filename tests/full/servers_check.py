@@ -20,9 +20,10 @@ sys.dont_write_bytecode = True
 from ioreq_check import GETS, PUTS, check, read_chrome, read_truth, share  # pylint: disable=wrong-import-position
 
 LOAD = "load"
-# Whose requests do not wait for one another in these set-ups; ioreq must report them as such
+# Clients that have several requests in progress on a connection: ioreq must report it as multiplexed
 MULTIPLEXED = {"mosquitto": "mosquitto", "http2": LOAD}
-# A server whose requests wait for one of its connections, which no call shows; also reported
+# A server whose requests wait for one of its connections, which no call shows: ioreq must
+# report that, too
 QUEUED = ("pool",)
 
 

@@ -166,7 +166,7 @@ def kill_often(times, pause, *what):
 
 
 def killed():
-    """killed at random moments, the next one removes what is left"""
+    """killed at random moments: the next watch removes what is left"""
     kill_often(KILLS, 0, "disk", "function:vfs_read", "uprobe:/bin/bash:main", "syscall:read")
 
 
