@@ -100,6 +100,43 @@ issue 0 1200 501 8
 mark 0 9500 1000
 END
 
+# A system call that has not ended waits for its first request that has not
+explains 'a call that waits for a request' '^cause: device 254:0, 9[0-9] % of the delay' <<END
+op 1000 9000
+overdue
+switch 0 900 0 0 1000
+bio 0 1010 1000 8
+issue 0 1020 1000 8
+complete 1 1100 0 8
+bio 0 1200 1000 64
+issue 0 1300 1000 64
+bio 0 1310 1000 72
+issue 0 1320 1000 72
+switch 0 1400 1000 2 0
+complete 1 2000 0 72
+switch 1 9400 0 0 501
+mark 1 9500 501
+END
+explains 'a call that waits for the queue' '^cause: queue of device 254:0, 9[0-9] % of the delay' <<END
+op 1000 9000
+overdue
+switch 0 900 0 0 1000
+bio 0 1200 1000 64
+switch 0 1400 1000 2 0
+mark 1 9500 501
+END
+# A request from before the call is not what it waits for
+explains 'a request of an earlier call' '^ .* blocked, its waker is not recorded' <<END
+op 1000 9000
+overdue
+switch 0 800 0 0 1000
+bio 0 900 1000 64
+issue 0 950 1000 64
+switch 0 1400 1000 1 0
+mark 1 9500 501
+END
+! grep -q 'device 254' out || wrong "a request of an earlier call: $(cat out)"
+
 # --- the end of an interrupt is not recorded, since a gap follows
 explains 'an interrupt before a gap' '^cause: computing, 100 % of the delay' <<END
 op 1100 9000

@@ -260,6 +260,29 @@ const struct request *blk_requests_awaited(const struct blk_requests *q,
 	return last && to - last->completed <= (to - from) / 10 ? last : NULL;
 }
 
+/**
+ * blk_requests_outstanding - the request that a thread waits for
+ * @q: the requests
+ * @pid: the thread
+ * @from: when the operation began that it waits in
+ *
+ * Return: the thread's first request since then that has not ended, or NULL.
+ */
+const struct request *blk_requests_outstanding(const struct blk_requests *q,
+					       s32 pid, u64 from)
+{
+	size_t i;
+
+	for (i = 0; i < q->nr; i++) {
+		const struct request *r = &q->request[i];
+		u64 begun = r->queued ? r->queued : r->issued;
+
+		if (r->pid == pid && !r->completed && begun >= from)
+			return r;
+	}
+	return NULL;
+}
+
 /* When a request ended; one that has not is as far as an operation that has not */
 static u64 end_of(const struct request *r, const struct explain *x)
 {

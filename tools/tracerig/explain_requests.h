@@ -34,6 +34,8 @@ void blk_requests_event(struct blk_requests *q, enum request_event event,
 			u64 ts, s32 pid, const u64 *range, const char *comm);
 const struct request *blk_requests_awaited(const struct blk_requests *q,
 					   s32 pid, u64 from, u64 to);
+const struct request *blk_requests_outstanding(const struct blk_requests *q,
+					       s32 pid, u64 from);
 void blk_requests_add(const struct blk_requests *q, struct execution *e,
 		      const struct request *r, u64 from, u64 to);
 void blk_requests_divide(const struct blk_requests *q, struct explain *x);

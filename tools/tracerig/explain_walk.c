@@ -534,11 +534,22 @@ static bool is_in_execution(const struct explain *x, s32 pid,
 	return false;
 }
 
+/* The request that the thread waits for, or did, while it is blocked */
+static const struct request *request_of(const struct walk *w,
+					const struct thread *t,
+					const struct segment *g)
+{
+	const struct execution *op = &w->x->op;
+
+	if (w->x->overdue && t->pid == op->pid && g->to == op->end)
+		return blk_requests_outstanding(w->requests, t->pid, op->start);
+	return blk_requests_awaited(w->requests, t->pid, g->from, g->to);
+}
+
 static void blocked_parts(struct walk *w, const struct thread *t,
 			  const struct segment *g)
 {
-	const struct request *r =
-		blk_requests_awaited(w->requests, t->pid, g->from, g->to);
+	const struct request *r = request_of(w, t, g);
 	struct explain *x = w->x;
 	u64 from = g->from, to = g->from;
 	const char *name = g->name ? g->name :
@@ -548,7 +559,7 @@ static void blocked_parts(struct walk *w, const struct thread *t,
 	if (r) {
 		from = r->queued ? r->queued : r->issued;
 		from = max(from, g->from);
-		to = r->completed;
+		to = r->completed ? r->completed : g->to;
 		if (x->op.pid == t->pid)
 			blk_requests_add(w->requests, &x->op, r, from, to);
 		for (i = 0; i < x->nr_normal; i++) {
