@@ -16,5 +16,5 @@ for name in "tap", "before", "after":
     assert int(n) >= (4 if name == "tap" else 4000)
     assert ours[2] == f"generated: {n} = lost 0 + held 0 + acknowledged {n} + abandoned 0"
     assert theirs[2] == (f"generated: {n} = delivered {n} + lost in the ring 0"
-                         " + lost on the wire 0 + awaited 0")
+                         " + lost on the wire 0 + in flight 0")
     os.link(theirs[1], f"{out}/{name}.dat")

@@ -181,7 +181,7 @@ if [ "$(number generated)" != "$all" ] || ! is_delivered; then
 fi
 kill $collector
 wait $collector || die "the collector failed"
-grep -q "delivered $all + lost in the ring 0 + lost on the wire 0 + awaited 0" ledger ||
+grep -q "delivered $all + lost in the ring 0 + lost on the wire 0 + in flight 0" ledger ||
 	die "the collector's ledger: $(cat ledger)"
 cat $target/ledger >rig.ledger
 echo 0 >$target/enabled

@@ -79,7 +79,7 @@ assert len(flows) == 3 * len(requests)
 def ends(name):
     return sorted((*(pids.index(e["pid"]) for e in f), *(e["tid"] for e in f)) for f in flows.values() if f[0]["name"] == name)
 assert ends("request") == sorted((r["host"], r["host"] + 1, *r["pid"]) for r in requests.values())
-assert ends("answer") == sorted((r["host"] + 1, r["host"], *r["pid"][::-1]) for r in requests.values())
+assert ends("response") == sorted((r["host"] + 1, r["host"], *r["pid"][::-1]) for r in requests.values())
 assert all(e["tid"] >= 10000000 for f in flows.values() if f[0]["name"] == "asked" for e in f)
 
 # Other traces have, in addition, pipelining and several threads

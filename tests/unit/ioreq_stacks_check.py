@@ -20,7 +20,7 @@ def wanted(key, longer=0):
 
 def described(host, stack):
     return truths[host]["stacks"].get(str(stack)) or {
-        "end": "none" if stack == 0 else "untold", "guessed": 0, "frames": []}
+        "end": "none" if stack == 0 else "missing", "guessed": 0, "frames": []}
 
 
 def common(a, b):

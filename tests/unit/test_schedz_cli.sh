@@ -89,7 +89,7 @@ cat >host-01.ledger <<'END2'
   "lost_on_wire": 2, "awaited": 7, "behind": 5, "unknown_cpus": 2 }
 END2
 "$schedz" stat host-01.0.dat >out 2>err || wrong "stat beside a ledger fails"
-grep -qF 'generated 30 = delivered 20 + lost in the ring 1 + lost on the wire 2 + awaited 7' out ||
+grep -qF 'generated 30 = delivered 20 + lost in the ring 1 + lost on the wire 2 + in flight 7' out ||
 	wrong "stat does not print the ledger"
 grep -q 'state panic' out || wrong "stat does not report the panic"
 grep -q 'records of 2 CPUs that stopped' out || wrong "stat does not report the stopped CPUs"

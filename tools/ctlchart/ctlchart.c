@@ -67,7 +67,7 @@ static const char doc[] =
 	"  # an interactive page, with the events around each of the worst alarms\n"
 	"  ctlchart --format=html -o chart.html trace.dat\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 /**
  * options_call - parse the filter of an event

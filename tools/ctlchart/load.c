@@ -67,7 +67,7 @@ static const char doc[] =
 	"  # a rig without this tool\n"
 	"  ctlchart load --dry-run good.limits | ssh root@rig sh -e\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 /* Split "system:event" */
 static const char *event_of(const struct limits *l, char *system, size_t size)

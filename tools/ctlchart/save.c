@@ -65,7 +65,7 @@ static const char doc[] =
 	"  # on the next rig\n"
 	"  ctlchart load good.limits\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 /* NAME[], not NAME, is the chart of values that have no part of their own */
 static char *chart_name(const char *name, bool by)

@@ -94,7 +94,7 @@ static const char doc[] =
 	"  # a learnt limit beside fixed ones\n"
 	"  ctlchart sim -e lat -f 'ctlchart(lat)' --grid ucl=,5000,20000 trace.dat\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static void add_grid(struct sim *sim, const char *arg, struct argp_state *state)
 {

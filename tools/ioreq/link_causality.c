@@ -11,17 +11,20 @@
 #include "link_causality.h"
 #include "order.h"
 
-/* Each pass uses what the last one found out; enough for three steps of a request */
-#define PASSES 4
+/* At most PASSES passes: each uses the parents that the one before has found */
+#define PASSES 5
 
 /* One in CONTRADICTIONS requests with both ends known may have contradictory ends */
 #define CONTRADICTIONS 50
 
-/* Or one of fewer, if then at most one in WRONG attributions by one end is wrong */
+/*
+ * Or one in MORE_CONTRADICTIONS, if at most one in WRONG parents inferred from one end is
+ * then expected to be wrong
+ */
 #define WRONG 200
 #define MORE_CONTRADICTIONS 20
 
-/* Likewise, for a policy in order: both ends may be in order by chance */
+/* The same for an ordered policy, which needs DISORDERS such requests: ends may agree by chance */
 #define DISORDERS 10
 
 /* And it must attribute more requests than the other policy by one part in GAIN */
@@ -176,9 +179,9 @@ static void run_passes(struct causality *l, bool last)
 	for (i = 0; i < l->nr; i++)
 		l->request_state[i].owner = NONE;
 	l->last_pass = false;
-	for (pass = 0; pass <= PASSES && !l->last_pass && (more || last);
+	for (pass = 0; pass < PASSES && !l->last_pass && (more || last);
 	     pass++) {
-		l->last_pass = last && (!more || pass == PASSES);
+		l->last_pass = last && (!more || pass == PASSES - 1);
 		begin_pass(l);
 		for (i = 0; i < l->nr_events; i++)
 			causality_handle_event(l, &l->event[i]);
@@ -345,7 +348,7 @@ static const struct worker *worker_at(const struct causality *l, u32 host,
  * @l:		causality
  * @r:		number of the request in requests_list()
  *
- * Return: whether its thread seems to be such a one.
+ * Return: true if the thread's requests seem to wait for one another.
  */
 bool causality_queued(const struct causality *l, u64 r)
 {

@@ -12,7 +12,7 @@
 
 /**
  * struct candidates - candidate requests, one of which is the right one
- * @request:	their numbers, see number_of()
+ * @request:	their numbers, see causality_number()
  * @nr:		number of candidates; 0: nothing is known
  * @any:	it may be another request as well
  */

@@ -117,8 +117,8 @@ static u64 count_in_progress(const struct causality *l, const struct worker *w,
 }
 
 /*
- * A connection that is free again may be used for a request that waits for one, not for
- * that of the response.  None waits if all others have requests in flight.
+ * A connection that is free again may be used for another request that waits for one, not
+ * for the parent of the response.  None waits if all others have requests in flight.
  */
 static bool is_passed_on(const struct causality *l, const struct worker *w,
 			 u32 request, u64 time)

@@ -58,7 +58,7 @@ struct request *causality_request(const struct causality *l, u32 number)
 				    &l->unclear[number - l->listed];
 }
 
-/* A server handles it; an unanswered request may be in progress for ever */
+/* A server handles it; an unanswered request may be in progress until the end */
 bool causality_in_progress(const struct causality *l, u32 request, u64 time)
 {
 	const struct request *r = causality_request(l, request);
@@ -219,7 +219,7 @@ static void check_requests(const struct worker *w)
 	}
 }
 
-/* Likewise, if a response had no effect */
+/* If a response had no effect, the continuations of all are unknown, too */
 static void check_answers(const struct causality *l, const struct worker *w)
 {
 	bool all = true;

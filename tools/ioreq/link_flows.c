@@ -143,7 +143,7 @@ static struct view view_of(const struct requests *q, const struct turn *t,
 	};
 }
 
-/* Mark the first and last call of each kind in a turn */
+/* Add the calls of a turn, and mark the first and last of each direction */
 static void add_segments_io(struct requests *q, const struct segment *s, u64 nr,
 			    enum role role, u32 request)
 {
@@ -200,7 +200,7 @@ static const char *name_of(const struct connection *c, u32 side,
 	return c->side[server].name ? c->side[server].name : "";
 }
 
-/* @t: as the side @named saw it; @other: as the other side did, or NULL */
+/* @t: the turn seen by side @named; @other: seen by the other side, or NULL */
 static void keep_request(struct requests *q, const struct flow *e,
 			 const struct turn *t, const struct turn *other,
 			 const struct connection *c, u32 side, enum role named)
@@ -415,7 +415,7 @@ static bool is_lossy(const struct requests *q, const struct connection *c)
 #define OVERLAPS 5
 #define PER_OVERLAP 5
 
-/* Lost records look like it */
+/* Lost records can look like requests that overlap */
 static bool is_multiplexed(const struct requests *q, const struct turns *client,
 			   const struct turns *server,
 			   const struct connection *c, u32 side)

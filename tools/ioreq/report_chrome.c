@@ -376,7 +376,7 @@ static void put_messages(struct chrome *c, const struct request *r)
 	from = find_call(c, server->host, server->last_pid, server->over,
 			 false);
 	to = find_call(c, client->host, client->last_pid, client->over, false);
-	put_message(c, "answer", &from, &to);
+	put_message(c, "response", &from, &to);
 }
 
 static int by_request(const void *a, const void *b)

@@ -19,7 +19,7 @@ static void put_stack(FILE *out, const struct model *s, const struct sum *sum,
 	if (!stack || stack->end)
 		folded_frame(out,
 			     stack	? stack->end_name :
-			     sum->stack ? "untold" :
+			     sum->stack ? "missing" :
 					  "none",
 			     before);
 	for (i = stack ? stack->nr : 0; i--;) {

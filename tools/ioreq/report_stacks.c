@@ -392,7 +392,7 @@ void text_stacks(FILE *out, const struct model *s, u64 top)
 static const char *end_of(const struct branch *b)
 {
 	if (!b->stack)
-		return b->sum->stack ? "untold" : "none";
+		return b->sum->stack ? "missing" : "none";
 	return b->stack->end_name;
 }
 

@@ -75,7 +75,7 @@ struct start_group {
 };
 
 /**
- * struct window - the recorded branches of an interval that had more
+ * struct window - a lost interval, whose recorded branches are its end
  * @sample:	its sample
  * @visits:	number of visits in the whole interval, as counted
  * @rate:	visits per ns

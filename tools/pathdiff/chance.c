@@ -20,7 +20,7 @@
 
 #include "pathdiff.h"
 
-/* The same for a cause that is as frequent in the baseline */
+/* A cause whose probability at the baseline's frequency is above this is usual */
 #define USUAL 0.001
 
 /* Multiple of the centre above which executions are slow even if they cost little time */
@@ -33,7 +33,7 @@
 #define CLEARLY_HALF 4.0
 #define CLEARLY_ANY 10.0
 
-/* Minimum number of executions of a cause that is from outside or costs little time */
+/* Minimum number of executions of a cause that is an interrupt or preemption, or costs little time */
 #define SEVERAL 3
 
 /* Minimum part of all delay of a cause */
@@ -47,9 +47,9 @@
  * @self:	for each function, ns
  * @incl:	the same, with what it called
  * @irq:	for each cause that is an interrupt, in those of its source, ns
- * @all:	ns
- * @one:	of an execution, ns
- * @functions:	number of those with any
+ * @all:	duration of all normal executions, ns
+ * @one:	their mean duration, ns
+ * @functions:	number of functions with self time
  */
 struct usual {
 	double *self;
@@ -134,7 +134,7 @@ static void find_usual_irqs(const struct paths *p, const struct ranking *r,
 	free(time);
 }
 
-/* A function that was never called may be in the next execution, like any other one */
+/* Additive smoothing: as if one more execution were spread evenly over one more function */
 static double share(const struct usual *u, double time)
 {
 	double functions = u->functions + 1;
@@ -243,7 +243,7 @@ static double by_chance(const struct usual *u, const struct ranking *r, u32 i,
 			time += u->self[c->caller];
 	}
 	c->part = time = share(u, time);
-	/* The less probable one of two */
+	/* Bonferroni: two tests of each function */
 	chance = 2 * u->functions *
 		 fmin(chance_of_most(c->executions, d->all, time),
 		      chance_of_most(c->heavy, d->heavy, time));
@@ -355,7 +355,7 @@ void chance_find(const struct paths *p, struct ranking *r,
 		double delay = c->duration - c->preempted - c->usual;
 
 		c->explained = delay > c->excess ? c->excess / delay : 1;
-		/* as if both were as likely before */
+		/* With equal prior odds */
 		c->confidence = c->explained / (1 + c->chance);
 		c->stands_out = stands_out(r, l, c);
 	}

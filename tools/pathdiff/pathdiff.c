@@ -119,7 +119,7 @@ static const char doc[] =
 	"  pathdiff --format=html -o bad.html bad.dat\n"
 	"  pathdiff --format=chrome -o bad.json bad.dat\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

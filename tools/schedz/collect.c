@@ -52,7 +52,7 @@ static const char doc[] =
 	"The files can be read at any time. SIGINT and SIGTERM end the program. The "
 	"ledgers of all sessions are printed then, and on SIGUSR1.\n"
 	"\n"
-	"With a key, datagrams that were made without it or recorded earlier are refused. "
+	"With a key, datagrams without a valid seal, and replayed ones, are refused. "
 	"The key is 32 hexadecimal digits, in a file that only its owner can read and in "
 	"the file key of each target. " UNSAFE ".\n"
 	"\n"
@@ -60,7 +60,7 @@ static const char doc[] =
 	"  schedz collect --output traces\n"
 	"  schedz collect --listen 192.0.2.1 --allow 192.0.2.0/24 --key-file key\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 /**
  * struct range - a range of addresses
@@ -212,7 +212,7 @@ static void send_to(const void *data, size_t len, const struct sockaddr *to,
 {
 	const struct collect *c = arg;
 
-	/* One that is not sent is equivalent to one that the network loses */
+	/* A datagram that is not sent is equivalent to one that the network loses */
 	sendto(c->sock, data, len, MSG_DONTWAIT, to, to_len);
 }
 
@@ -358,7 +358,7 @@ static const char *read_key(struct collect *c)
 	}
 	if (fd >= 0)
 		close(fd);
-	/* An earlier collector's acknowledgements have other numbers */
+	/* A random start, so that an earlier collector's acknowledgements are not valid */
 	if (!why &&
 	    getrandom(&c->first, sizeof(c->first), 0) != sizeof(c->first))
 		why = strerror(errno);

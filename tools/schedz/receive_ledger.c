@@ -226,7 +226,7 @@ void collector_print(const struct collector *c, FILE *out)
 		fprintf(out,
 			"  generated: %" PRIu64 " = %sdelivered %" PRIu64
 			" + lost in the ring %" PRIu64
-			" + lost on the wire %" PRIu64 " + awaited %" PRIu64
+			" + lost on the wire %" PRIu64 " + in flight %" PRIu64
 			"\n",
 			l.generated, earlier, l.delivered, l.ring_lost,
 			l.wire_lost, l.awaited);

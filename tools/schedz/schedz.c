@@ -35,7 +35,7 @@ static const char doc[] =
 	"  schedz expand trace.dat -o plain.dat\n"
 	"  trace-cmd report plain.dat\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static const char expand_doc[] =
 	"Write a trace with ordinary events in the place of blocks of "
@@ -47,7 +47,7 @@ static const char expand_doc[] =
 	"Example:\n"
 	"  schedz expand trace.dat -o plain.dat\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static const char decode_doc[] =
 	"Print the events of a trace with blocks of scheduling events, in the "
@@ -58,7 +58,7 @@ static const char decode_doc[] =
 	"  schedz decode --format=json trace.dat | jq 'select(.next_prio < 100)'\n"
 	"  schedz decode --format=chrome -o trace.json trace.dat    # for Perfetto\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static const char stat_doc[] =
 	"Print statistics of the blocks of scheduling events in a trace.\n"
@@ -68,7 +68,7 @@ static const char stat_doc[] =
 	"that are lost between blocks. For a file of schedz collect, the "
 	"ledger of its session is printed as well.\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static const struct argp_option output_option = {
 	"output",

@@ -229,7 +229,7 @@ static void print_ledger(FILE *out, struct json_object *o)
 	fprintf(out,
 		"generated %" PRIu64 " = %sdelivered %" PRIu64
 		" + lost in the ring %" PRIu64 " + lost on the wire %" PRIu64
-		" + awaited %" PRIu64 "\n",
+		" + in flight %" PRIu64 "\n",
 		member(o, "generated"), earlier, member(o, "delivered"),
 		member(o, "lost_in_ring"), member(o, "lost_on_wire"),
 		member(o, "awaited"));

@@ -83,7 +83,7 @@ static const char doc[] =
 	"  tracerig explain 3\n"
 	"  tracerig explain --format=json ./3 | jq .cause\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

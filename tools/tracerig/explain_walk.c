@@ -121,7 +121,7 @@ struct thread {
 	enum state state;
 	u64 since;
 	u64 woken; /* while it ran */
-	bool early; /* so shortly before it left the CPU */
+	bool early; /* @woken is less than LEAVES before it left the CPU */
 	u32 cpu;
 	struct segment *seg;
 	size_t nr, room;
@@ -356,9 +356,10 @@ static void until(struct thread *t, u64 to, enum state state)
 }
 
 /*
- * Its state until @to, but for gaps of other CPUs, on which it can have run. Only those that
- * have not ended are still to be taken out, see on_loss(). @woken: what ends the state is
- * recorded, so that CPUs without records at the end are assumed to have lost none.
+ * Its state until @to, or until the first gap that lasts beyond @to of a CPU on which it can
+ * have run; the rest is UNSEEN. Gaps that have ended were handled by on_loss(). @woken: what
+ * ends the state is recorded, so that CPUs without records at the end are assumed to have
+ * lost none.
  */
 static void until_gap(const struct walk *w, struct thread *t, u64 to,
 		      enum state state, bool woken)

@@ -50,7 +50,7 @@ static const char doc[] =
 	"  tracerig list --causes\n"
 	"  tracerig list --format=json | jq '.groups[] | select(.count > 10)'\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -40,7 +40,7 @@ static const char doc[] =
 	"  tracerig open 3\n"
 	"  tracerig open ./3 -o mail.html\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 /* What argp fills in */
 struct command {

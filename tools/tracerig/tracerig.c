@@ -32,7 +32,7 @@ static const char doc[] =
 	"  tracerig open 3\n"
 	"  tracerig pack 3 -o case3.tar\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, 2 usage.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error.\n";
 
 static error_t parse_command(int key, char *arg, struct argp_state *state)
 {

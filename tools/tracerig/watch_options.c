@@ -95,8 +95,8 @@ static const char doc[] =
 	"    -f 'ctlchart(net_dev_queue, skbaddr, pre=50ms)' -e napi:napi_poll\n"
 	"  tracerig watch disk wakeup --limits good.limits --print\n"
 	"\n"
-	"Exit status: 0 done, 1 trouble, or ended while a chart was still learning, 2 "
-	"usage.\n";
+	"Exit status: 0 success, 1 failure, or ended while a chart was still learning, "
+	"2 usage error.\n";
 
 static void check(char *error, struct argp_state *state)
 {
