@@ -140,7 +140,7 @@ check_clean "after a watch without room"
 mount -o remount,size=4m full
 watch disk --dir="$PWD/full" --limits=saved
 reads slow.log "$slow" 1000 1
-until_true 30 grep -q 'case 1 is not kept: No space left on device' err
+until_true 30 grep -q 'case 1 is not kept: No space left on device: free space, choose a smaller --keep' err
 kill -TERM "$pid"
 ended 1
 same "groups.json" "$(ls -A full)" "files on a full disk"

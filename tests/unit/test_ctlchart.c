@@ -589,6 +589,12 @@ START_TEST(cleaning)
 		{ "\xf4\x90\x80\x80", "????" }, /* above U+10FFFF */
 		{ "\xf0\x9f\x90\xa7!", "\xf0\x9f\x90\xa7!" },
 		{ "\xff\xfe", "??" },
+		{ "a\xc2\x9b"
+		  "31mb",
+		  "a?31mb" }, /* CSI */
+		{ "\xc2\xa0!", "\xc2\xa0!" },
+		{ "\xe2\x80\xae!\xe2\x81\xa6", "?!?" }, /* direction of text */
+		{ "\xe2\x80\xa6", "\xe2\x80\xa6" },
 	};
 	char buf[64];
 	size_t i;

@@ -49,6 +49,12 @@ expect 2 '--on-alarm: the command is empty' watch disk --on-alarm=
 expect 2 '--on-alarm: the command is empty' watch disk --on-alarm ' '
 expect 1 '^tracerig watch: nosuch/x: No such file or directory: --metrics needs a directory that can be' watch disk --dir none --metrics nosuch/x
 expect 1 '/proc: is a directory: name a file in it' watch disk --dir none --metrics /proc
+mkfifo pipe
+expect 1 'pipe: is not a regular file, and --metrics replaces the file' watch disk --dir none --metrics pipe
+[ -p pipe ] || wrong "--metrics replaced a FIFO"
+ln -s /dev/null metrics
+expect 1 'metrics: is not a regular file' watch disk --dir none --metrics metrics
+rm pipe metrics
 [ ! -e none ] || wrong "a watch that cannot start makes a directory"
 expect 2 '--keep=1: must be a size' watch disk --keep=1
 expect 2 '--stop-after=0: must be a positive' watch disk --stop-after=0
@@ -781,4 +787,19 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	grep -qx 1 names || wrong "nothing was written before the disk was full: $(cat names)"
 	! grep 'is not whole' verified || wrong "a case is half there"
 fi
+
+# --- a case from anyone: its texts do not control the terminal, and explain sees a change
+mkdir strange
+cp -r "cases/$(numbers)" strange/1
+sed -i 's/"case": *[0-9]*/"case": 1/; s/"comm": *"[^"]*"/"comm": "x\\u001b[31m\\u009b31m\\u202e"/; s/"group": *"[^"]*"/"group": "g\\u0007"/' strange/1/case.json
+"$program" list --dir strange >out 2>err || wrong "list, strange texts: $(cat err)"
+[ "$(head -n 1 out)" = "g?: 1 case" ] || wrong "list, strange texts: $(cat out)"
+grep -qF ' x?[31m?31m?-' out || wrong "list, strange texts: $(cat out)"
+LC_ALL=C grep -qP '[\x00-\x08\x0e-\x1f]|\xc2[\x80-\x9f]' out && wrong "list, strange texts: $(cat -v out)"
+"$program" explain --dir strange 1 >out 2>err && wrong "explain accepts a changed case.json: $(cat out)"
+grep -q 'case.json: its SHA-256 is not that in it: it was changed: the case is damaged' err || wrong "explain, a changed case.json: $(cat err)"
+# What a message repeats of it, too
+sed -i 's/"comm":/"\\u001b[2J":/' strange/1/case.json
+"$program" verify --dir strange 1 >out 2>err && wrong "verify accepts an unknown key"
+LC_ALL=C grep -qP '[\x00-\x08\x0e-\x1f]' err && wrong "verify, strange texts: $(cat -v err)"
 exit $failed

@@ -28,9 +28,24 @@ static size_t utf8_len(const unsigned char *s)
 	return len;
 }
 
+/* Is a character of UTF-8 not one that controls a terminal? */
+static bool is_fit(const unsigned char *c)
+{
+	if (*c < ' ' || *c == 0x7f)
+		return false;
+	/* U+0080 to U+009F */
+	if (c[0] == 0xc2 && c[1] < 0xa0)
+		return false;
+	/* U+202A to U+202E, and U+2066 to U+2069 */
+	return !(c[0] == 0xe2 &&
+		 ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
+		  (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9)));
+}
+
 /**
  * clean_text - make a text of a trace fit for terminals, JSON and XML
- * @s: the text: control characters and what is not UTF-8 become '?'
+ * @s: the text: control characters, those that change the direction of text, and what is not
+ *	UTF-8 become '?'
  */
 void clean_text(char *s)
 {
@@ -39,11 +54,14 @@ void clean_text(char *s)
 	while (*c) {
 		size_t len = *c < 0x80 ? 1 : utf8_len(c);
 
-		if (!len || *c < ' ' || *c == 0x7f) {
-			*c++ = '?';
+		if (len && is_fit(c)) {
+			c += len;
 			continue;
 		}
-		c += len;
+		*c++ = '?';
+		if (len > 1)
+			memmove(c, c + len - 1,
+				strlen((char *)c + len - 1) + 1);
 	}
 }
 

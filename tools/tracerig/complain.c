@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages on standard error. */
+/* Messages */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "memory.h"
+#include "text.h"
 #include "tracerig.h"
 
 static const char *speaker = PROGRAM;
@@ -22,12 +26,38 @@ void complain_as(const char *name)
  */
 void complain(const char *format, ...)
 {
+	char *text, *line, *end;
 	va_list ap;
 
-	fflush(stdout);
-	fprintf(stderr, "%s: ", speaker);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	if (vasprintf(&text, format, ap) < 0)
+		memory_failed();
 	va_end(ap);
-	fputc('\n', stderr);
+	/* Names can come from a hostile case; the kernel's reasons have several lines */
+	for (line = text; line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		if (end)
+			*end = '\0';
+		clean_text(line);
+		if (end)
+			*end = '\n';
+	}
+	fflush(stdout);
+	fprintf(stderr, "%s: %s\n", speaker, text);
+	free(text);
+}
+
+/**
+ * say - print a message on standard output, at once
+ * @format: one line
+ */
+void say(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
 }

@@ -491,12 +491,19 @@ int explain_case(struct guard *g, struct explain *x, struct json_object *o)
 	return x->why_none ? 0 : find_out(g, x);
 }
 
+static char *damage_of(const char *dir, struct json_object *o)
+{
+	char *damage = case_damage(dir, o, "trace.dat");
+
+	return damage ? damage : case_changed(dir, o);
+}
+
 static int explain(struct explain_job *job, const char *program)
 {
 	char *error, *file = xasprintf("%s/trace.dat", job->dir);
 	struct json_object *o = case_read(job->dir, &error);
 	const char *nothing = error ? NULL : read_alarm(&job->x, o);
-	char *damage = error ? NULL : case_damage(job->dir, o, "trace.dat");
+	char *damage = error ? NULL : damage_of(job->dir, o);
 	char *baseline = error ? NULL : case_baseline(job->dir, o);
 	struct guard_job guard = { .program = program,
 				   .file = file,

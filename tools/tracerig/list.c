@@ -142,6 +142,7 @@ static void print_case(const struct store_case *c, const char *column)
 
 static void print_text(const struct store *s)
 {
+	const char *before = "";
 	char text[32];
 	size_t i, k;
 
@@ -150,9 +151,10 @@ static void print_text(const struct store *s)
 
 		if (!g->first)
 			continue;
-		printf("%s%s: %s %s\n", i ? "\n" : "", g->name,
+		printf("%s%s: %s %s\n", before, g->name,
 		       format_count(text, sizeof(text), g->count),
 		       g->count == 1 ? "case" : "cases");
+		before = "\n";
 		print_header("size");
 		for (k = 0; k < s->nr; k++) {
 			if (strcmp(s->c[k].group, g->name) != 0)

@@ -145,7 +145,7 @@ void metrics_print(const struct metrics *m, FILE *out)
 	family(out, "tracerig_case_bytes", "gauge", "Size of all cases.");
 	fprintf(out, "tracerig_case_bytes %llu\n", m->bytes);
 	family(out, "tracerig_lost_events_total", "counter",
-	       "Events lost in the windows of alarms.");
+	       "Events lost in the windows of cases that are kept.");
 	fprintf(out, "tracerig_lost_events_total %llu\n", m->lost);
 	family(out, "tracerig_own_alarms_total", "counter",
 	       "Alarms that the watch itself caused.");
@@ -168,9 +168,13 @@ char *metrics_check(const char *path)
 		error = xasprintf(
 			"%s: %s: --metrics needs a directory that can be written to",
 			path, strerror(errno));
-	else if (!stat(path, &st) && S_ISDIR(st.st_mode))
+	else if (!lstat(path, &st) && S_ISDIR(st.st_mode))
 		error = xasprintf(
 			"%s: is a directory: name a file in it with --metrics",
+			path);
+	else if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		error = xasprintf(
+			"%s: is not a regular file, and --metrics replaces the file",
 			path);
 	free(copy);
 	free(in);

@@ -2,9 +2,11 @@
 /* Reports cases to a command and to the journal. See notify.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
@@ -148,6 +150,31 @@ void command_ended(struct command *c, int status)
 	else
 		complain("--on-alarm: %s: exit status %d", c->text,
 			 WEXITSTATUS(status));
+}
+
+/* How long the last command may take when the watch ends, ms */
+#define LAST_COMMAND 10000
+
+/**
+ * command_wait - wait for the command's process, when the watch ends
+ * @c: the command
+ */
+void command_wait(struct command *c)
+{
+	int fd, status;
+
+	if (!c->pid)
+		return;
+	fd = pidfd_open(c->pid, 0);
+	if (fd >= 0) {
+		poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1,
+		     LAST_COMMAND);
+		close(fd);
+	}
+	if (waitpid(c->pid, &status, WNOHANG) == c->pid)
+		command_ended(c, status);
+	else
+		complain("--on-alarm: %s: has not ended", c->text);
 }
 
 /* systemd sets JOURNAL_STREAM to DEVICE:INODE of a service's output if that is the journal */

@@ -75,6 +75,7 @@ struct command {
 
 bool command_start(struct command *c, const struct notice *n, u64 now);
 void command_ended(struct command *c, int status);
+void command_wait(struct command *c);
 
 bool journal_send(const struct notice *n);
 

@@ -14,6 +14,7 @@
 #include "case.h"
 #include "elfcopy.h"
 #include "memory.h"
+#include "text.h"
 #include "window.h"
 
 /* No case.json is larger: it has at most ALARMS_MAX alarms */
@@ -400,12 +401,35 @@ struct json_object *json_load(const char *path, char **why)
 	return o;
 }
 
+/* A case may come from anyone, and its texts are printed */
+static void clean_strings(struct json_object *o)
+{
+	char *text;
+	size_t i;
+
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_foreach(o, key, value)
+		{
+			(void)key;
+			clean_strings(value);
+		}
+	} else if (json_object_is_type(o, json_type_array)) {
+		for (i = 0; i < json_object_array_length(o); i++)
+			clean_strings(json_object_array_get_idx(o, i));
+	} else if (json_object_is_type(o, json_type_string)) {
+		text = xstrdup(json_object_get_string(o));
+		clean_text(text);
+		json_object_set_string(o, text);
+		free(text);
+	}
+}
+
 /**
  * case_read - read and check case.json
  * @dir: directory of the case
  * @error: set to NULL, or to what is wrong, with the name of the file, for free()
  *
- * Return: the object, or NULL.
+ * Return: the object, whose texts are fit for terminals; or NULL.
  */
 struct json_object *case_read(const char *dir, char **error)
 {
@@ -421,6 +445,8 @@ struct json_object *case_read(const char *dir, char **error)
 			": tracerig list shows which cases there are, --dir names their directory";
 	if (o)
 		why = schema_check(o);
+	if (o && !why)
+		clean_strings(o);
 	*error = why ? xasprintf("%s: %s%s", path, why, advice) : NULL;
 	if (why) {
 		json_object_put(o);

@@ -178,10 +178,13 @@ static bool load_case(struct store *s, u64 number)
 	if (!error && json_u64(o, "case") != number)
 		error = xstrdup("another case");
 	if (error) {
+		bool there = !access(path, F_OK) || errno != ENOENT;
+
 		free(error);
 		free(path);
 		json_object_put(o);
-		s->damaged++;
+		/* A watch may have removed it meanwhile */
+		s->damaged += there;
 		return false;
 	}
 	GROW(s->c, s->nr, s->room);

@@ -17,6 +17,7 @@
 
 void complain_as(const char *name);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int doctor_main(int argc, char **argv);
 int watch_main(int argc, char **argv);

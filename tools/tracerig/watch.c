@@ -51,6 +51,8 @@
 #define AGAIN (3600000 * MS)
 /* Shortest time between two passes over the CPUs, ns */
 #define PASS (20 * MS)
+/* Least time between two reports of how many charts of a chart with by= have limits */
+#define BY_INTERVAL (60000 * MS)
 
 /**
  * struct pending - the case that a child is writing
@@ -78,12 +80,14 @@ struct pending {
  * struct seen - what has been printed of a chart
  * @limit:	the limit, or with by= the number of limits
  * @learnt:	this has been printed
+ * @next:	when the number of limits may be printed again
  * @silent:	a value has come, or that none has was printed
  * @above:	whether it fits the load
  */
 struct seen {
 	u64 limit;
 	bool learnt;
+	u64 next;
 	bool silent;
 	struct above above;
 };
@@ -157,19 +161,6 @@ struct watch {
 	bool trouble;
 	bool metrics_failed;
 };
-
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void say(const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vprintf(format, ap);
-	va_end(ap);
-	putchar('\n');
-	fflush(stdout);
-}
 
 static bool fail(char *error)
 {
@@ -268,18 +259,32 @@ static int write_pending(struct watch *w, size_t index, u64 nth)
 	return error;
 }
 
+/* The spool had no room for the pages of all alarms of a window */
+static void lose_alarms(struct watch *w)
+{
+	complain(
+		"alarms without a case: %llu, since there was no room for their events in %s: free space, or use another --dir",
+		w->reader.seen, w->o->dir);
+	w->metrics.failed++;
+	w->trouble = true;
+}
+
 /* All of the window is in the spool: make a case of it */
 static void close_window(struct watch *w)
 {
 	struct pending *p = &w->pending;
 	char reason[REASON_SIZE];
 	struct store_group *g;
+	u64 own = w->reader.own;
 	size_t index;
 
 	reader_finish(&w->reader);
 	if (!w->reader.nr_alarms) {
-		/* These were delivered after their case was closed */
-		w->late_pages += w->reader.spool.nr;
+		if (w->reader.seen)
+			lose_alarms(w);
+		else if (w->reader.own == own)
+			/* They were delivered after their case was closed */
+			w->late_pages += w->reader.spool.nr;
 		reader_reset(&w->reader);
 		return;
 	}
@@ -319,6 +324,15 @@ static void close_window(struct watch *w)
 	reader_reset(&w->reader);
 }
 
+static const char *advice_of(int status)
+{
+	int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+
+	return error == ENOSPC || error == EDQUOT ?
+		       ": free space, choose a smaller --keep, or use another --dir" :
+		       "";
+}
+
 /* The child has ended: it has written the case, or failed */
 static void end_pending(struct watch *w, int status)
 {
@@ -335,10 +349,11 @@ static void end_pending(struct watch *w, int status)
 		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
 		store_remove(path);
 		free(path);
-		error = xasprintf("case %llu is not kept: %s", p.number,
+		error = xasprintf("case %llu is not kept: %s%s", p.number,
 				  WIFEXITED(status) ?
 					  strerror(WEXITSTATUS(status)) :
-					  "its writer was killed");
+					  "its writer was killed",
+				  advice_of(status));
 	}
 	if (error) {
 		complain("%s", error);
@@ -452,10 +467,13 @@ static void look_at_chart(struct watch *w, size_t i)
 	if (!k->has_limit)
 		return;
 	limit = k->by && k->has_center ? k->limits : k->limit;
-	if (!s->learnt || s->limit != limit)
+	if ((!s->learnt || s->limit != limit) && now_ns() >= s->next) {
 		say_learnt(c, k, s->learnt);
-	s->learnt = true;
-	s->limit = limit;
+		s->learnt = true;
+		s->limit = limit;
+		/* With by=, charts come and go */
+		s->next = now_ns() + (k->by ? BY_INTERVAL : 0);
+	}
 	warn_above(w, i);
 }
 
@@ -663,6 +681,8 @@ static void drain(struct watch *w)
 	if (w->reader.spool.nr)
 		close_window(w);
 	wait_for_pending(w);
+	/* A service's processes are killed when the watch ends */
+	command_wait(&w->command);
 }
 
 /* How many cases are there, and what became of the others */
