@@ -798,6 +798,12 @@ grep -qF ' x?[31m?31m?-' out || wrong "list, strange texts: $(cat out)"
 LC_ALL=C grep -qP '[\x00-\x08\x0e-\x1f]|\xc2[\x80-\x9f]' out && wrong "list, strange texts: $(cat -v out)"
 "$program" explain --dir strange 1 >out 2>err && wrong "explain accepts a changed case.json: $(cat out)"
 grep -q 'case.json: its SHA-256 is not that in it: it was changed: the case is damaged' err || wrong "explain, a changed case.json: $(cat err)"
+# Programs in C would see only what is before the NUL
+sed 's/"comm": *"[^"]*"/"comm": "x\\u0000y"/' strange/1/case.json >case.json
+mv case.json strange/1/case.json
+"$program" verify --dir strange 1 >out 2>err && wrong "verify accepts U+0000"
+grep -q 'alarm.comm must not contain U+0000' err || wrong "verify, U+0000: $(cat err)"
+sed -i 's/x\\u0000y/xy/' strange/1/case.json
 # What a message repeats of it, too
 sed -i 's/"comm":/"\\u001b[2J":/' strange/1/case.json
 "$program" verify --dir strange 1 >out 2>err && wrong "verify accepts an unknown key"

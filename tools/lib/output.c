@@ -68,8 +68,13 @@ FILE *output_open(struct output *o, const char *path)
 	*o = (struct output){ .fd = -1 };
 	if (!path)
 		return fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+	/* Only a link that may be followed is: see fs.protected_symlinks in proc_sys_fs(5) */
+	if (stat(path, &st)) {
+		if (errno != ENOENT)
+			return NULL;
+	} else if (!S_ISREG(st.st_mode)) {
 		return fopen(path, "we");
+	}
 	o->path = realpath(path, NULL);
 	/* A link to a file that is not there yet stays one, too */
 	if (!o->path && !lstat(path, &st))

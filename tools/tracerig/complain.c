@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,21 @@ void complain(const char *format, ...)
 	fflush(stdout);
 	fprintf(stderr, "%s: %s\n", speaker, text);
 	free(text);
+}
+
+/**
+ * complained - print what is wrong, if anything is
+ * @error: that, which is freed; or NULL
+ *
+ * Return: true if it was printed.
+ */
+bool complained(char *error)
+{
+	if (!error)
+		return false;
+	complain("%s", error);
+	free(error);
+	return true;
 }
 
 /**

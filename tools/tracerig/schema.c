@@ -147,6 +147,8 @@ static const char *wrong_value(enum type type, struct json_object *o)
 	bool text = json_object_is_type(o, json_type_string);
 	const char *s = text ? json_object_get_string(o) : "";
 
+	if (text && strlen(s) != (size_t)json_object_get_string_len(o))
+		return "must not contain U+0000";
 	switch (type) {
 	case TEXT:
 		return text ? NULL : "must be a string";

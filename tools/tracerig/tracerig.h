@@ -17,6 +17,7 @@
 
 void complain_as(const char *name);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool complained(char *error);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int doctor_main(int argc, char **argv);

@@ -162,15 +162,6 @@ struct watch {
 	bool metrics_failed;
 };
 
-static bool fail(char *error)
-{
-	if (!error)
-		return false;
-	complain("%s", error);
-	free(error);
-	return true;
-}
-
 /* ---- cases ---- */
 
 static const struct plan_chart *chart_of(const struct watch *w,
@@ -564,7 +555,7 @@ static void tick(struct watch *w)
 	const struct plan *p = &w->o->plan;
 	size_t i;
 
-	if (fail(rig_damage(&w->rig))) {
+	if (complained(rig_damage(&w->rig))) {
 		rig_stop(&w->rig);
 		w->trouble = true;
 		w->stop = true;
@@ -674,13 +665,18 @@ static void wait_for_pending(struct watch *w)
 /* Make a case of what was recorded last */
 static void drain(struct watch *w)
 {
+	bool full;
+
 	rig_stop(&w->rig);
-	while (!spool_full(&w->reader.spool) && reader_pass(&w->reader))
-		;
-	wait_for_pending(w);
-	if (w->reader.spool.nr)
-		close_window(w);
-	wait_for_pending(w);
+	do {
+		while (!(full = spool_full(&w->reader.spool)) &&
+		       reader_pass(&w->reader))
+			;
+		wait_for_pending(w);
+		if (w->reader.spool.nr)
+			close_window(w);
+		wait_for_pending(w);
+	} while (full);
 	/* A service's processes are killed when the watch ends */
 	command_wait(&w->command);
 }
@@ -759,32 +755,33 @@ static bool start(struct watch *w)
 		return false;
 	}
 	if (w->o->metrics && !http_is_address(w->o->metrics) &&
-	    fail(metrics_check(w->o->metrics)))
+	    complained(metrics_check(w->o->metrics)))
 		return false;
-	if (fail(rig_check()) || fail(store_open(&w->store, w->o->dir, true)))
+	if (complained(rig_check()) ||
+	    complained(store_open(&w->store, w->o->dir, true)))
 		return false;
 	if (w->o->metrics && http_is_address(w->o->metrics) &&
-	    fail(http_open(&w->http, w->o->metrics, &w->metrics)))
+	    complained(http_open(&w->http, w->o->metrics, &w->metrics)))
 		return false;
-	if (fail(rig_open(&w->rig, p, &cleaned)))
+	if (complained(rig_open(&w->rig, p, &cleaned)))
 		return false;
 	if (cleaned)
 		say("removed trace instances of killed watches: %u", cleaned);
-	if (fail(rig_prepare(&w->rig, w->o->buffer)))
+	if (complained(rig_prepare(&w->rig, w->o->buffer)))
 		return false;
 	if (w->o->limits &&
 	    !limits_exchange(p, w->rig.name, w->o->limits, true))
 		return false;
 	w->systems = plan_systems(p, w->rig.system);
-	if (fail(reader_open(&w->reader, w->rig.instance, w->systems,
-			     w->store.dir, p->lead_in)))
+	if (complained(reader_open(&w->reader, w->rig.instance, w->systems,
+				   w->store.dir, p->lead_in)))
 		return false;
 	w->head = window_head(w->systems, w->store.dir);
 	if (w->head < 0) {
 		complain("%s: %s: " CHOOSE_DIR, w->store.dir, strerror(errno));
 		return false;
 	}
-	return !fail(rig_start(&w->rig));
+	return !complained(rig_start(&w->rig));
 }
 
 /* Return: false if something could not be removed */
@@ -796,7 +793,7 @@ static bool free_watch(struct watch *w)
 	if (w->store.lock >= 0)
 		baseline_close(&w->baseline, w->store.dir);
 	reader_close(&w->reader);
-	gone = !fail(rig_close(&w->rig));
+	gone = !complained(rig_close(&w->rig));
 	store_close(&w->store);
 	plan_systems_free(w->systems);
 	free(w->chart);
