@@ -310,16 +310,9 @@ static void put_stranger(void)
 
 static void write_json(const char *dir, uint64_t start, uint64_t end)
 {
-	char path[4096];
-	FILE *f;
+	FILE *f = gd_create(dir, "case.json");
 	int i;
 
-	snprintf(path, sizeof(path), "%s/case.json", dir);
-	f = fopen(path, "w");
-	if (!f) {
-		perror(path);
-		exit(1);
-	}
 	fprintf(f,
 		"{\"format\":\"tracerig-case\",\"version\":1,\"program\":\"gen_open\",\"case\":7,"
 		"\"time\":\"2026-01-02T03:04:05.000000Z\",\"group\":\"g\",\"nth\":1,"
@@ -340,10 +333,7 @@ static void write_json(const char *dir, uint64_t start, uint64_t end)
 		"],\"window\":{\"clock\":\"mono\",\"begin\":%llu,\"end\":%llu,\"cpus\":[]},"
 		"\"losses\":{\"gaps\":0,\"lost\":0,\"dropped\":0,\"overwritten\":0},\"missing\":[\"throttle.txt\"],\"files\":[]}\n",
 		(unsigned long long)begin, (unsigned long long)gd.now);
-	if (fclose(f)) {
-		perror(path);
-		exit(1);
-	}
+	gd_close(f);
 }
 
 static void print_truth(void)

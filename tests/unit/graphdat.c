@@ -352,3 +352,34 @@ void gd_block(struct gd *gd, enum gd_block what, uint32_t dev, uint64_t sector,
 	td_put_bytes(&r, 28, comm, 16);
 	td_write(gd->td, 0, gd->cpu, gd->now, &r);
 }
+
+/**
+ * gd_create - create a file, or end the program
+ * @dir: its directory
+ * @name: its name
+ */
+FILE *gd_create(const char *dir, const char *name)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	return f;
+}
+
+/**
+ * gd_close - close such a file, or end the program if it is not complete
+ * @f: the file
+ */
+void gd_close(FILE *f)
+{
+	if (fclose(f)) {
+		perror("fclose");
+		exit(1);
+	}
+}

@@ -6,6 +6,8 @@
 #ifndef TESTS_GRAPHDAT_H
 #define TESTS_GRAPHDAT_H
 
+#include <stdio.h>
+
 #include "tracedat.h"
 
 #define GD_BASE 1000000000000ULL /* when all traces begin, ns */
@@ -63,5 +65,7 @@ enum gd_block { GD_BIO_QUEUE = 900, GD_RQ_ISSUE, GD_RQ_COMPLETE };
 void gd_add_blocks(struct td *td);
 void gd_block(struct gd *gd, enum gd_block what, uint32_t dev, uint64_t sector,
 	      uint32_t sectors, const char *comm);
+FILE *gd_create(const char *dir, const char *name);
+void gd_close(FILE *f);
 
 #endif

@@ -270,16 +270,9 @@ void rec_write(struct gd *gd, const char *path, int is_complete)
  */
 void rec_write_json(const char *dir, const struct rec_case *c)
 {
-	char path[4096];
-	FILE *f;
+	FILE *f = gd_create(dir, "case.json");
 	int i;
 
-	snprintf(path, sizeof(path), "%s/case.json", dir);
-	f = fopen(path, "w");
-	if (!f) {
-		perror(path);
-		exit(1);
-	}
 	fprintf(f,
 		"{\"format\":\"tracerig-case\",\"version\":1,\"program\":\"recording\",\"case\":1,"
 		"\"time\":\"2026-01-02T03:04:05.000000Z\",\"group\":\"g\",\"nth\":1,"
@@ -307,10 +300,7 @@ void rec_write_json(const char *dir, const struct rec_case *c)
 		"\"losses\":{\"gaps\":0,\"lost\":0,\"dropped\":%u,\"overwritten\":0},\"missing\":[],\"files\":[]}\n",
 		(unsigned long long)c->begin,
 		(unsigned long long)c->end + 100000, rec_dropped);
-	if (fclose(f)) {
-		perror(path);
-		exit(1);
-	}
+	gd_close(f);
 }
 
 void rec_free(void)

@@ -244,6 +244,20 @@ START_TEST(command_fails)
 }
 END_TEST
 
+/* The end of a watch is not that of its last command, whose failure is seen, too */
+START_TEST(command_last)
+{
+	struct command c = { .text = "sleep 0.3; exit 6" };
+
+	ck_assert(command_start(&c, &notice, 1));
+	command_wait(&c);
+	ck_assert_int_eq(c.pid, 0);
+	ck_assert_uint_eq(c.failed, 1);
+	command_wait(&c);
+	ck_assert_uint_eq(c.failed, 1);
+}
+END_TEST
+
 /* ---- the alarms of a window ---- */
 
 static int by_ratio(const void *a, const void *b)
@@ -407,6 +421,7 @@ int main(void)
 	tcase_add_loop_test(t, message, 0, ARRAY_SIZE(messages));
 	tcase_add_test(t, command);
 	tcase_add_test(t, command_fails);
+	tcase_add_test(t, command_last);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -28,15 +28,15 @@ static size_t utf8_len(const unsigned char *s)
 	return len;
 }
 
-/* Is a character of UTF-8 not one that controls a terminal? */
+/* Is a valid character neither a control nor a directional formatting character? */
 static bool is_fit(const unsigned char *c)
 {
 	if (*c < ' ' || *c == 0x7f)
 		return false;
-	/* U+0080 to U+009F */
+	/* C1 controls, U+0080 to U+009F: a terminal may take U+009B for ESC [ */
 	if (c[0] == 0xc2 && c[1] < 0xa0)
 		return false;
-	/* U+202A to U+202E, and U+2066 to U+2069 */
+	/* Directional: U+202A to U+202E, and U+2066 to U+2069 */
 	return !(c[0] == 0xe2 &&
 		 ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
 		  (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9)));
@@ -44,8 +44,8 @@ static bool is_fit(const unsigned char *c)
 
 /**
  * clean_text - make a text of a trace fit for terminals, JSON and XML
- * @s: the text: control characters, those that change the direction of text, and what is not
- *	UTF-8 become '?'
+ * @s: the text; control characters, directional formatting characters and invalid UTF-8 in
+ *	it become '?'
  */
 void clean_text(char *s)
 {

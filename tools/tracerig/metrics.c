@@ -168,13 +168,11 @@ char *metrics_check(const char *path)
 		error = xasprintf(
 			"%s: %s: --metrics needs a directory that can be written to",
 			path, strerror(errno));
-	else if (!lstat(path, &st) && S_ISDIR(st.st_mode))
-		error = xasprintf(
-			"%s: is a directory: name a file in it with --metrics",
-			path);
 	else if (!lstat(path, &st) && !S_ISREG(st.st_mode))
 		error = xasprintf(
-			"%s: is not a regular file, and --metrics replaces the file",
+			S_ISDIR(st.st_mode) ?
+				"%s: is a directory: name a file in it with --metrics" :
+				"%s: is not a regular file, and --metrics replaces the file",
 			path);
 	free(copy);
 	free(in);
