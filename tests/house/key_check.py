@@ -8,7 +8,7 @@ import sys
 from ledger import Ledger, marks
 
 report, ledger = open(sys.argv[1]).read(), Ledger(sys.argv[2])
-assert ledger["generated"] == ledger["delivered"] + ledger.lost() + ledger["awaited"]
+assert ledger["generated"] == ledger["delivered"] + ledger.lost() + ledger["in flight"]
 got = marks(report)
 assert got[:100] == list(range(100)), got
 # The ledger has what the panic left no time to send

@@ -12,7 +12,7 @@ from ledger import Ledger, marks
 
 report, events, ledger, count, pid = open(sys.argv[1]).read(), sys.argv[2], Ledger(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
 assert ", panic" in ledger.text, "the ledger does not report the panic"
-assert ledger["generated"] == ledger["delivered"] + ledger.lost() + ledger["awaited"]
+assert ledger["generated"] == ledger["delivered"] + ledger.lost() + ledger["in flight"]
 assert ledger["lost on the wire"] == 0, "there is no network to lose anything"
 missing = ledger.lost() + ledger["not sent yet"]
 got = marks(report)
