@@ -82,7 +82,7 @@ fails 1 'this kernel has no ctlchart() filter: boot a kernel with' unshare -m sh
 	mount -t tmpfs none "$0/events/ctlchart" && exec tracerig watch --dir="$PWD/none" disk' "$tracing"
 tracerig watch dusk >out 2>err && die "a preset that does not exist is watched"
 grep -q "unknown preset dusk" err || die "an unknown preset is not reported: $(cat err)"
-fails 1 'disk: ended while learning' tracerig watch --dir="$PWD/none" --for=1s disk
+fails 3 'disk: ended while learning' tracerig watch --dir="$PWD/none" --for=1s disk
 check_clean "after what cannot work"
 
 # --- disk: fast reads, and slow ones of another disk of the same kind
@@ -142,7 +142,7 @@ watch disk --dir="$PWD/full" --limits=saved
 reads slow.log "$slow" 1000 1
 until_true 30 grep -q 'case 1 is not kept: No space left on device: free space, choose a smaller --keep' err
 kill -TERM "$pid"
-ended 1
+ended 3
 same "groups.json" "$(ls -A full)" "files on a full disk"
 grep -q ' not kept: disk took ' log || die "the case is not reported: $(cat log)"
 same "" "$(grep 'like case' log)" "cases like one that is not there"
@@ -159,7 +159,7 @@ kill "$reader"
 wait "$reader" 2>/dev/null || :
 kill -CONT "$pid"
 kill -TERM "$pid"
-ended 1
+ended 3
 grep -q '^tracerig watch: alarms that could not be read: 1: another program reads the trace instance tracerig-1,' err ||
 	die "another reader is not reported: $(cat err)"
 
@@ -174,7 +174,7 @@ echo 1 >group/alone/pids.max
 reads slow.log "$slow" 1001 1
 until_true 30 grep -q ' not kept: Resource temporarily unavailable' err
 kill -TERM "$pid"
-ended 1
+ended 3
 rmdir group/alone
 umount group
 

@@ -9,6 +9,7 @@
  * Windows also have smaller alarms of the charts in ALSO, as in x,y. COUNT prints how many
  * cases are kept.
  * BASELINE is written to DIR/.baseline, and the cases have it; NO_LINK is the errno of link().
+ * Files named NO_REMOVE cannot be removed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -222,6 +223,17 @@ int link(const char *from, const char *to)
 		return -1;
 	}
 	return linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int remove(const char *path)
+{
+	const char *name = getenv("NO_REMOVE"), *slash = strrchr(path, '/');
+
+	if (name && slash && !strcmp(slash + 1, name)) {
+		errno = EPERM;
+		return -1;
+	}
+	return rmdir(path) && errno == ENOTDIR ? unlink(path) : 0;
 }
 
 /* The old one may be shared by cases: it is replaced */

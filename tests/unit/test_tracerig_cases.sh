@@ -438,6 +438,30 @@ cases 1 last=5
 "$program" list --dir cases >out || wrong "list fails"
 grep -q '^disk last ' out || wrong "the youngest went: $(cat out)"
 "$program" verify --dir cases "$(numbers)" >out || wrong "the last case is not whole"
+# What is on the disk counts, not what case.json says of it; a damaged case stays, and counts
+on_disk() {
+	find "$@" -type f -printf '%i %s\n' | sort -u | awk '{ n += $2 } END { print n }'
+}
+rm -rf keep
+"$UNIT/gen_cases" keep 1000000000 a=1 b=2 c=3 >out || wrong "gen_cases: $(cat out)"
+sed -i 's/"bytes":[0-9]*/"bytes":0/' keep/2/case.json
+size=$(on_disk keep/[1-3])
+"$UNIT/gen_cases" keep "$size" d=4 >out || wrong "gen_cases: $(cat out)"
+[ "$(on_disk keep/[0-9]*)" -le "$size" ] || wrong "more than --keep with sizes of 0 in case.json: $(on_disk keep/[0-9]*)"
+rm -rf keep
+"$UNIT/gen_cases" keep 1000000000 a=1 b=2 c=3 d=4 >out || wrong "gen_cases: $(cat out)"
+echo '{}' >keep/4/case.json
+size=$(on_disk keep/[1-4])
+"$UNIT/gen_cases" keep "$size" e=4 >out || wrong "gen_cases: $(cat out)"
+[ "$(on_disk keep/[0-9]*)" -le "$size" ] || wrong "more than --keep with a damaged case: $(on_disk keep/[0-9]*)"
+[ -e keep/4 ] || wrong "a damaged case was removed"
+# What cannot be removed is reported, once, and the other cases stay
+NO_REMOVE=trace.dat "$UNIT/gen_cases" keep 1 f=5 >out 2>err
+[ "$(grep -c '/.gone-[0-9]* cannot be removed: Operation not permitted' err)" -eq 1 ] || wrong "not removed: $(cat err)"
+[ "$(find keep -name '[0-9]*' | wc -l)" -ge 3 ] || wrong "others are removed for what cannot be removed: $(ls -A keep)"
+"$UNIT/gen_cases" keep 1000000000 g=6 >out || wrong "gen_cases: $(cat out)"
+[ -z "$(find keep -name '.gone-*')" ] || wrong "the next watch does not remove the rest: $(ls -A keep)"
+rm -rf keep
 
 # --- the normal executions that cases share count once; without links they are copied
 rm -rf cases
@@ -469,17 +493,14 @@ grep -q '"baseline.dat"' cases/10/case.json || wrong "case 10 does not say what 
 for i in $(numbers); do
 	"$program" verify --dir cases "$i" >out 2>err || wrong "case $i with normal executions is not whole"
 done
-on_disk() {
-	find cases/[0-9]* -type f -printf '%i %s\n' | sort -u | awk '{ n += $2 } END { print n }'
-}
 listed() {
 	"$program" list --dir cases --format=json | python3 -c 'import json, sys; print(json.load(sys.stdin)["bytes"])'
 }
-[ "$(listed)" = "$(on_disk)" ] || wrong "size of all cases: $(listed) instead of $(on_disk)"
+[ "$(listed)" = "$(on_disk cases/[0-9]*)" ] || wrong "size of all cases: $(listed) instead of $(on_disk cases/[0-9]*)"
 # One case more than there is room for: few cases are removed for it
-size=$(on_disk)
+size=$(on_disk cases/[0-9]*)
 cases "$size" b=2
-[ "$(listed)" = "$(on_disk)" ] || wrong "size after one more: $(listed) instead of $(on_disk)"
+[ "$(listed)" = "$(on_disk cases/[0-9]*)" ] || wrong "size after one more: $(listed) instead of $(on_disk cases/[0-9]*)"
 [ "$(listed)" -le "$size" ] || wrong "more than --keep: $(listed)"
 [ "$(numbers | wc -w)" -ge 9 ] || wrong "--keep counts what is shared more than once: $(numbers)"
 rm -rf cases

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <ftw.h>
 #include <linux/kernel.h>
 #include <stdlib.h>
@@ -125,12 +126,10 @@ void group_add_reason(const struct store *s, const char *reason, char *buf,
 
 static void fill_case(struct store_case *c, struct json_object *o)
 {
-	struct json_object *alarm, *chart, *files, *file, *losses;
-	size_t i;
+	struct json_object *alarm, *chart, *losses;
 
 	json_object_object_get_ex(o, "alarm", &alarm);
 	json_object_object_get_ex(o, "chart", &chart);
-	json_object_object_get_ex(o, "files", &files);
 	json_object_object_get_ex(o, "losses", &losses);
 	c->lost = json_u64(losses, "lost") + json_u64(losses, "dropped");
 	c->group = xstrdup(json_text(o, "group"));
@@ -145,10 +144,24 @@ static void fill_case(struct store_case *c, struct json_object *o)
 	c->keys = xstrdup(json_text(alarm, "keys"));
 	c->who = xasprintf("%s-%llu", json_text(alarm, "comm"),
 			   json_u64(alarm, "pid"));
-	for (i = 0; i < json_object_array_length(files); i++) {
-		file = json_object_array_get_idx(files, i);
-		c->bytes += json_u64(file, "bytes");
+}
+
+/* What is on the disk, whatever case.json says of it */
+static u64 size_of(char *path)
+{
+	char *paths[] = { path, NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *e;
+	u64 sum = 0;
+
+	if (!tree)
+		return 0;
+	while ((e = fts_read(tree)) != NULL) {
+		if (e->fts_info == FTS_F)
+			sum += e->fts_statp->st_size;
 	}
+	fts_close(tree);
+	return sum;
 }
 
 static void find_shared(struct store_case *c, const char *dir)
@@ -167,14 +180,10 @@ static void find_shared(struct store_case *c, const char *dir)
 static bool load_case(struct store *s, u64 number)
 {
 	char *path = xasprintf("%s/%llu", s->dir, number), *error = NULL;
-	char *json = xasprintf("%s/" CASE_FILE, path);
 	struct json_object *o = case_read(path, &error);
+	u64 bytes = size_of(path);
 	struct store_case *c;
-	struct stat st;
-	u64 bytes;
 
-	bytes = stat(json, &st) ? 0 : st.st_size;
-	free(json);
 	if (!error && json_u64(o, "case") != number)
 		error = xstrdup("another case");
 	if (error) {
@@ -185,6 +194,7 @@ static bool load_case(struct store *s, u64 number)
 		json_object_put(o);
 		/* A watch may have removed it meanwhile */
 		s->damaged += there;
+		s->other_bytes += bytes;
 		return false;
 	}
 	GROW(s->c, s->nr, s->room);
@@ -389,19 +399,29 @@ static void free_case(struct store_case *c)
 	json_object_put(c->charts);
 }
 
-/* It is renamed first, so that no reader sees half a case */
+/*
+ * It is renamed first, so that no reader sees half a case. What cannot be removed then
+ * is tried again by the next watch. Return: whether all is gone; if not, that is reported.
+ */
 static bool remove_case(struct store *s, size_t i)
 {
 	struct store_case *c = &s->c[i];
 	char *path = xasprintf("%s/%llu", s->dir, c->number);
 	char *gone = xasprintf("%s/.gone-%llu", s->dir, c->number);
-	bool removed = !rename(path, gone) && store_remove(gone);
+	bool renamed = !rename(path, gone);
+	bool removed = renamed && store_remove(gone);
 
+	if (!removed)
+		complain("%s cannot be removed: %s", renamed ? gone : path,
+			 strerror(errno));
+	if (renamed) {
+		s->other_bytes += removed ? 0 : size_of(gone);
+		free_case(c);
+		memmove(c, c + 1, (s->nr - i - 1) * sizeof(*c));
+		s->nr--;
+	}
 	free(path);
 	free(gone);
-	free_case(c);
-	memmove(c, c + 1, (s->nr - i - 1) * sizeof(*c));
-	s->nr--;
 	return removed;
 }
 
@@ -445,14 +465,15 @@ char *store_added(struct store *s, struct store_group *g, u64 number,
 	g->value = c->value;
 	g->worst = number;
 	if (old && old->number != g->first && old->nth % KEEP_NTH) {
-		*removed = old->number;
-		remove_case(s, i);
+		number = old->number;
+		if (remove_case(s, i))
+			*removed = number;
 	}
 	return NULL;
 }
 
 /**
- * store_bytes - size of all cases
+ * store_bytes - size of all cases, damaged ones too
  * @s: the store
  *
  * A file that several cases share counts once. Cases share it until a new one replaces
@@ -461,7 +482,7 @@ char *store_added(struct store *s, struct store_group *g, u64 number,
 u64 store_bytes(const struct store *s)
 {
 	const struct store_case *c, *last = NULL;
-	u64 sum = 0;
+	u64 sum = s->other_bytes;
 
 	for (c = s->c; c < s->c + s->nr; c++) {
 		sum += c->bytes;
@@ -504,23 +525,22 @@ static int rank(struct store *s, const struct store_case *c)
  *
  * Removed are first the cases that are neither the first nor the worst of their group,
  * then the worst ones, then the first ones, each from the oldest on. The newest case
- * stays.
+ * stays, and damaged ones do: what they are is not known.
  *
- * Return: number of cases removed.
+ * Return: false if one could not be removed, which is reported.
  */
-unsigned int store_keep(struct store *s, u64 bytes)
+bool store_keep(struct store *s, u64 bytes)
 {
-	unsigned int removed = 0;
+	bool removed = true;
 
-	while (s->nr > 1 && store_bytes(s) > bytes) {
+	while (removed && s->nr > 1 && store_bytes(s) > bytes) {
 		size_t i, victim = 0;
 
 		for (i = 1; i + 1 < s->nr; i++) {
 			if (rank(s, &s->c[i]) < rank(s, &s->c[victim]))
 				victim = i;
 		}
-		remove_case(s, victim);
-		removed++;
+		removed = remove_case(s, victim);
 	}
 	return removed;
 }

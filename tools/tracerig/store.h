@@ -87,6 +87,7 @@ struct store_group {
  * @group:	the groups
  * @nr_groups:	number of these
  * @damaged:	number of directories of cases whose case.json cannot be read
+ * @other_bytes: size of these, and of cases that could not be removed
  */
 struct store {
 	char *dir;
@@ -97,6 +98,7 @@ struct store {
 	struct store_group *group;
 	size_t nr_groups, group_room;
 	unsigned int damaged;
+	u64 other_bytes;
 };
 
 int group_comm(const char *comm);
@@ -111,7 +113,7 @@ u64 store_first(const struct store *s, const struct store_group *g);
 bool store_wants(struct store_group *g, u64 value);
 char *store_added(struct store *s, struct store_group *g, u64 number,
 		  u64 *removed);
-unsigned int store_keep(struct store *s, u64 bytes);
+bool store_keep(struct store *s, u64 bytes);
 bool store_save(const struct store *s);
 bool store_remove(const char *path);
 u64 store_bytes(const struct store *s);

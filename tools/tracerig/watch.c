@@ -32,6 +32,7 @@
 #include "store.h"
 #include "text.h"
 #include "tracerig.h"
+#include "unread.h"
 #include "watch.h"
 #include "window.h"
 
@@ -43,14 +44,10 @@
 #define LONGEST (10000 * MS)
 /* Interval at which the charts are read, ns */
 #define TICK (1000 * MS)
-/*
- * An alarm that is not read within this time is lost, ns; windows of presets are shorter
- */
-#define UNREAD (60000 * MS)
-/* Shortest time between two lines on lost alarms, ns */
-#define AGAIN (3600000 * MS)
 /* Shortest time between two passes over the CPUs, ns */
 #define PASS (20 * MS)
+/* Exit status of a watch that ended as it was asked to, but that lacks something */
+#define EXIT_INCOMPLETE 3
 /* Least time between two reports of how many charts of a chart with by= have limits */
 #define BY_INTERVAL (60000 * MS)
 
@@ -93,20 +90,6 @@ struct seen {
 };
 
 /**
- * struct unread - alarms that another reader took, or that were overwritten
- * @since:	when @written was taken
- * @written:	number of alarms that the kernel had written then
- * @reported:	number of lost ones that have been reported
- * @next:	when more may be reported
- */
-struct unread {
-	u64 since;
-	u64 written;
-	u64 reported;
-	u64 next;
-};
-
-/**
  * struct watch - a watch
  * @o:		its options
  * @rig:	its part of the kernel
@@ -131,7 +114,8 @@ struct unread {
  * @cases:	number of cases since the start, kept or not
  * @first:	number of the first of them that is kept
  * @stop:	the watch ends
- * @trouble:	its exit status is 1
+ * @broken:	somebody removed what it needs: its exit status is 1
+ * @trouble:	something is missing from its result: its exit status is 3
  * @metrics_failed: the file of metrics could not be written the last time
  */
 struct watch {
@@ -158,6 +142,7 @@ struct watch {
 	u64 cases;
 	u64 first;
 	bool stop;
+	bool broken;
 	bool trouble;
 	bool metrics_failed;
 };
@@ -355,7 +340,7 @@ static void end_pending(struct watch *w, int status)
 		w->metrics.kept++;
 		w->metrics.lost += w->store.c[w->store.nr - 1].lost;
 	}
-	store_keep(&w->store, w->o->keep);
+	w->trouble |= !store_keep(&w->store, w->o->keep);
 	report(w, &p, !error);
 	if (!store_save(&w->store))
 		complain("%s: the counts are not saved: %s", w->store.dir,
@@ -480,29 +465,14 @@ static u64 alarms_written(const struct watch *w)
 	return sum;
 }
 
-static void report_unread(struct watch *w, u64 written)
+static void report_unread(struct watch *w, u64 lost)
 {
-	if (written <= w->reader.read + w->unread.reported)
+	if (!lost)
 		return;
-	w->unread.reported = written - w->reader.read;
 	w->trouble = true;
 	complain(
 		"alarms that could not be read: %llu: another program reads the trace instance %s, or events are overwritten in it: choose a larger --buffer",
-		w->unread.reported, w->rig.name);
-}
-
-static void look_for_unread(struct watch *w, u64 now)
-{
-	struct unread *u = &w->unread;
-
-	if (now - u->since < UNREAD)
-		return;
-	if (now >= u->next && u->written > w->reader.read + u->reported) {
-		report_unread(w, u->written);
-		u->next = now + AGAIN;
-	}
-	u->since = now;
-	u->written = alarms_written(w);
+		lost, w->rig.name);
 }
 
 /* Once all functions whose paths are recorded have limits, and rarely again */
@@ -557,13 +527,14 @@ static void tick(struct watch *w)
 
 	if (complained(rig_damage(&w->rig))) {
 		rig_stop(&w->rig);
-		w->trouble = true;
+		w->broken = true;
 		w->stop = true;
 		return;
 	}
 	for (i = 0; i < p->nr_charts; i++)
 		look_at_chart(w, i);
-	look_for_unread(w, now_ns());
+	report_unread(w, unread_look(&w->unread, alarms_written(w),
+				     w->reader.read, now_ns()));
 	look_at_baseline(w);
 	update_metrics(w);
 }
@@ -712,7 +683,8 @@ static void conclude(struct watch *w)
 			 *w->chart[i].state ? w->chart[i].state : "learning");
 		w->trouble = true;
 	}
-	report_unread(w, alarms_written(w));
+	report_unread(w, unread_end(&w->unread, alarms_written(w),
+				    w->reader.read));
 	update_metrics(w);
 	say_cases(w);
 	if (w->reader.own)
@@ -744,6 +716,22 @@ static bool catch_signals(struct watch *w)
 	return w->signals >= 0;
 }
 
+static bool open_store(struct watch *w)
+{
+	struct store *s = &w->store;
+	char text[32];
+
+	if (complained(store_open(s, w->o->dir, true)))
+		return false;
+	if (s->damaged)
+		complain(
+			"%s: damaged cases: %u, with %s of --keep: remove them if nobody needs them",
+			s->dir, s->damaged,
+			format_bytes(text, sizeof(text), s->other_bytes));
+	w->trouble = !store_keep(s, w->o->keep);
+	return true;
+}
+
 static bool start(struct watch *w)
 {
 	const struct plan *p = &w->o->plan;
@@ -757,8 +745,7 @@ static bool start(struct watch *w)
 	if (w->o->metrics && !http_is_address(w->o->metrics) &&
 	    complained(metrics_check(w->o->metrics)))
 		return false;
-	if (complained(rig_check()) ||
-	    complained(store_open(&w->store, w->o->dir, true)))
+	if (complained(rig_check()) || !open_store(w))
 		return false;
 	if (w->o->metrics && http_is_address(w->o->metrics) &&
 	    complained(http_open(&w->http, w->o->metrics, &w->metrics)))
@@ -841,7 +828,9 @@ int watch_run(const struct watch_options *o)
 			w.trouble = true;
 		conclude(&w);
 		store_save(&w.store);
-		status = w.trouble ? EXIT_FAILURE : EXIT_SUCCESS;
+		status = w.broken  ? EXIT_FAILURE :
+			 w.trouble ? EXIT_INCOMPLETE :
+				     EXIT_SUCCESS;
 	}
 	return free_watch(&w) ? status : EXIT_FAILURE;
 }
