@@ -20,6 +20,52 @@
 #include "silent.h"
 #include "store.h"
 #include "suite.h"
+#include "unread.h"
+
+/* ---- what --print prints ---- */
+
+/* A kernel of another kind: one of the events is missing that the watch can do without */
+static bool has_not_insert(const char *system, const char *event)
+{
+	return strcmp(system, "block") != 0 ||
+	       strcmp(event, "block_rq_insert") != 0;
+}
+
+START_TEST(printed)
+{
+	struct plan p = { 0 };
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_ptr_null(plan_preset(&p, "disk"));
+	plan_print(&p, out, 1 << 20, _i ? has_not_insert : NULL);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "-e block:block_rq_issue"));
+	ck_assert_int_eq(!strstr(text, "block_rq_insert"), _i);
+	free(text);
+	plan_free(&p);
+}
+END_TEST
+
+/* ---- alarms that were not read ---- */
+
+START_TEST(unread)
+{
+	const u64 minute = 60000000000ull, hour = 60 * minute;
+	struct unread u = { 0 };
+
+	/* 100 were written at the first minute; 98 of them are read a minute later */
+	ck_assert_uint_eq(unread_look(&u, 100, 0, minute), 0);
+	ck_assert_uint_eq(unread_look(&u, 150, 98, minute + 1), 0);
+	ck_assert_uint_eq(unread_look(&u, 150, 98, 2 * minute), 2);
+	/* More are lost: once an hour, and at the end */
+	ck_assert_uint_eq(unread_look(&u, 200, 140, 3 * minute), 0);
+	ck_assert_uint_eq(unread_look(&u, 200, 140, 2 * minute + hour), 60);
+	ck_assert_uint_eq(unread_end(&u, 200, 140), 0);
+	ck_assert_uint_eq(unread_end(&u, 201, 140), 61);
+}
+END_TEST
 
 /* ---- filters ---- */
 
@@ -723,6 +769,8 @@ int main(void)
 	tcase_add_loop_test(t, own_alarms, 0, ARRAY_SIZE(processes));
 	suite_add_tcase(s, t);
 	t = tcase_create("symbols");
+	tcase_add_loop_test(t, printed, 0, 2);
+	tcase_add_test(t, unread);
 	tcase_add_test(t, too_many_files);
 	tcase_add_loop_test(t, below, 0, ARRAY_SIZE(paths));
 	tcase_add_test(t, large_maps);

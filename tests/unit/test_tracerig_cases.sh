@@ -352,7 +352,7 @@ refused '4/chart.txt: is not a regular file'
 rm 4/chart.txt && ln -s /etc/passwd 4/chart.txt
 refused '4/chart.txt: is not a regular file'
 truncate -s 20M 4/case.json
-refused '4/case.json: is larger than 16 MiB'
+refused '4/case.json: is larger than 4 MiB'
 truncate -s 2000 4/case.json
 refused '4/case.json: [0-9]*: '
 echo x >>4/case.json

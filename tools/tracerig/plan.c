@@ -579,13 +579,31 @@ static bool is_judged(const struct plan *p, const char *event)
 	return false;
 }
 
+/* Whether the kernel lacks an optional event */
+static bool lacks(const struct plan *p, size_t i,
+		  bool (*has_event)(const char *system, const char *event))
+{
+	const char *name = strchr(p->context[i], ':') + 1;
+	char *system;
+	bool has;
+
+	if (!p->optional[i] || !has_event)
+		return false;
+	system = xstrndup(p->context[i], name - 1 - p->context[i]);
+	has = has_event(system, name);
+	free(system);
+	return !has;
+}
+
 /**
  * plan_print - print the commands that record the same
  * @p: the plan
  * @out: where to
  * @buffer: bytes of the ring buffer of each CPU
+ * @has_event: whether the kernel has an event; NULL: that is not known
  */
-void plan_print(const struct plan *p, FILE *out, u64 buffer)
+void plan_print(const struct plan *p, FILE *out, u64 buffer,
+		bool (*has_event)(const char *system, const char *event))
 {
 	size_t i;
 
@@ -630,7 +648,7 @@ void plan_print(const struct plan *p, FILE *out, u64 buffer)
 		shell_string(out, c->filter);
 	}
 	for (i = 0; i < p->nr_context; i++) {
-		if (!is_judged(p, p->context[i]))
+		if (!is_judged(p, p->context[i]) && !lacks(p, i, has_event))
 			fprintf(out, " \\\n  -e %s", p->context[i]);
 	}
 	fputc('\n', out);

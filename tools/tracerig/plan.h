@@ -101,7 +101,8 @@ char *plan_paths(struct plan *p);
 const char *plan_call(const struct plan_chart *c);
 bool plan_has_paths(const struct plan *p);
 void plan_common(struct plan *p);
-void plan_print(const struct plan *p, FILE *out, u64 buffer);
+void plan_print(const struct plan *p, FILE *out, u64 buffer,
+		bool (*has_event)(const char *system, const char *event));
 const char **plan_systems(const struct plan *p, const char *probes);
 void plan_systems_free(const char **list);
 void plan_free(struct plan *p);

@@ -15,7 +15,7 @@
 #include "text.h"
 
 /* Bytes of a window that are kept in memory, since the disk may be slow */
-#define IN_MEMORY (4u << 20)
+#define IN_MEMORY (2u << 20)
 
 /* Limit of the bytes of a window's pages, and of those of all earlier windows together */
 #define SPOOL_MAX (256u << 20)

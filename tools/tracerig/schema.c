@@ -17,8 +17,8 @@
 #include "text.h"
 #include "window.h"
 
-/* No case.json is larger: it has at most ALARMS_MAX alarms */
-#define CASE_FILE_MAX (16 << 20)
+/* No case.json is larger, since its lists are bounded. Its objects take some 40 times as much */
+#define CASE_FILE_MAX (4 << 20)
 
 enum type { TEXT, NUMBER, BOOL, OBJECT, LIST, TEXTS, TIME, SUM, NAME };
 

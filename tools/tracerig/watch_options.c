@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "memory.h"
 #include "operand.h"
+#include "rig.h"
 #include "tracerig.h"
 #include "watch.h"
 
@@ -210,7 +211,10 @@ int watch_main(int argc, char **argv)
 	/* In order, because -f belongs to the -e before it */
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
 	if (o.print) {
-		plan_print(&o.plan, stdout, o.buffer);
+		plan_print(&o.plan, stdout, o.buffer,
+			   rig_has_event("sched", "sched_switch") ?
+				   rig_has_event :
+				   NULL);
 		status = fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	} else {
 		status = watch_run(&o);
