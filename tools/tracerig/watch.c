@@ -114,7 +114,7 @@ struct seen {
  * @cases:	number of cases since the start, kept or not
  * @first:	number of the first of them that is kept
  * @stop:	the watch ends
- * @broken:	somebody removed what it needs: its exit status is 1
+ * @broken:	what it needs was removed: its exit status is 1
  * @trouble:	something is missing from its result: its exit status is 3
  * @metrics_failed: the file of metrics could not be written the last time
  */
@@ -725,7 +725,7 @@ static bool open_store(struct watch *w)
 		return false;
 	if (s->damaged)
 		complain(
-			"%s: damaged cases: %u, with %s of --keep: remove them if nobody needs them",
+			"%s: damaged cases: %u, with %s of --keep: remove those that are not needed",
 			s->dir, s->damaged,
 			format_bytes(text, sizeof(text), s->other_bytes));
 	w->trouble = !store_keep(s, w->o->keep);
