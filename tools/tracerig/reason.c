@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "order.h"
 #include "reason.h"
+#include "records.h"
 #include "softirq.h"
 #include "store.h"
 #include "text.h"
@@ -29,9 +30,12 @@ enum kind {
 	KINDS
 };
 
+#define NUMBERS 3
+#define TEXTS 2
+
 /* The events, and the fields that are used */
 static const struct {
-	const char *system, *name, *number[3], *text[2];
+	const char *system, *name, *number[NUMBERS], *text[TEXTS];
 } events[KINDS] = {
 	[SWITCH] = { "sched",
 		     "sched_switch",
@@ -71,11 +75,19 @@ struct cpu {
 	u64 since;
 };
 
+/* An event of this kernel: its type, -1 if there is no such event, and its fields */
+struct event {
+	int type;
+	struct number number[NUMBERS];
+	struct tep_format_field *text[TEXTS];
+};
+
 /**
  * struct look - a look at an operation
  * @r:		the reader
- * @event:	the events, NULL if the kernel lacks one
- * @flags:	the field common_flags
+ * @event:	the events
+ * @current:	their field common_pid
+ * @flags:	their field common_flags
  * @cpu:	of each CPU
  * @pid:	the operation's thread; 0: it is a request
  * @dev:	the device of a request
@@ -90,7 +102,9 @@ struct cpu {
  */
 struct look {
 	struct reader *r;
-	struct tep_event *event[KINDS];
+	struct event event[KINDS];
+	struct number current;
+	struct number flags;
 	struct cpu *cpu;
 	s32 pid;
 	u64 dev;
@@ -111,24 +125,37 @@ struct look {
 
 /* ---- events ---- */
 
-static u64 number(struct look *l, enum kind k, unsigned int i,
-		  struct tep_record *rec)
+static void find_event(struct look *l, enum kind k)
 {
-	unsigned long long n = 0;
+	struct tep_event *event = tep_find_event_by_name(
+		l->r->tep, events[k].system, events[k].name);
+	struct event *e = &l->event[k];
+	unsigned int i;
 
-	tep_get_field_val(NULL, l->event[k], events[k].number[i], rec, &n, 0);
-	return n;
+	e->type = event ? event->id : -1;
+	if (!event)
+		return;
+	number_of(&l->current, l->r->tep,
+		  tep_find_common_field(event, "common_pid"));
+	number_of(&l->flags, l->r->tep,
+		  tep_find_common_field(event, "common_flags"));
+	for (i = 0; i < NUMBERS && events[k].number[i]; i++)
+		number_of(&e->number[i], l->r->tep,
+			  tep_find_field(event, events[k].number[i]));
+	for (i = 0; i < TEXTS && events[k].text[i]; i++)
+		e->text[i] = array_find(event, events[k].text[i]);
 }
 
-static void text(struct look *l, enum kind k, unsigned int i,
-		 struct tep_record *rec, char *buf, size_t size)
+static u64 number(const struct look *l, enum kind k, unsigned int i,
+		  const struct record *rec)
 {
-	const char *s;
-	int len = 0;
+	return number_in(&l->event[k].number[i], rec);
+}
 
-	s = tep_get_field_raw(NULL, l->event[k], events[k].text[i], rec, &len,
-			      0);
-	snprintf(buf, size, "%.*s", s ? len : 0, s ? s : "");
+static void text(const struct look *l, enum kind k, unsigned int i,
+		 const struct record *rec, char *buf, size_t size)
+{
+	array_text(l->event[k].text[i], rec, buf, size);
 	clean_text(buf);
 }
 
@@ -159,7 +186,7 @@ static void name_waker(struct look *l, struct cpu *c, s32 pid, const char *comm)
 	c->wakes = 0;
 }
 
-static void on_switch(struct look *l, struct cpu *c, struct tep_record *rec)
+static void on_switch(struct look *l, struct cpu *c, const struct record *rec)
 {
 	s32 prev = number(l, SWITCH, 0, rec), next = number(l, SWITCH, 1, rec);
 	char comm[COMM_LEN];
@@ -178,7 +205,7 @@ static void on_switch(struct look *l, struct cpu *c, struct tep_record *rec)
 	text(l, SWITCH, 1, rec, c->comm, sizeof(c->comm));
 }
 
-static void on_waking(struct look *l, struct cpu *c, struct tep_record *rec,
+static void on_waking(struct look *l, struct cpu *c, const struct record *rec,
 		      s32 current, unsigned int flags)
 {
 	struct change *g;
@@ -202,7 +229,7 @@ static void on_waking(struct look *l, struct cpu *c, struct tep_record *rec,
 }
 
 static void on_interrupt(struct look *l, struct cpu *c, enum kind k,
-			 struct tep_record *rec, s32 current)
+			 const struct record *rec, s32 current)
 {
 	int level = k == IRQ || k == IRQ_EXIT ? HARD : SOFT;
 	bool within = c->in[HARD] || c->in[SOFT];
@@ -225,7 +252,7 @@ static void on_interrupt(struct look *l, struct cpu *c, enum kind k,
 		l->interrupts += min(rec->ts, l->end) - min(c->since, l->end);
 }
 
-static void on_issue(struct look *l, struct tep_record *rec)
+static void on_issue(struct look *l, const struct record *rec)
 {
 	u64 sector = number(l, ISSUE, 1, rec);
 
@@ -235,14 +262,15 @@ static void on_issue(struct look *l, struct tep_record *rec)
 		l->issue = rec->ts;
 }
 
-static void on_event(struct look *l, unsigned int cpu, struct tep_record *rec)
+static void on_event(struct look *l, unsigned int cpu, const struct record *rec)
 {
+	s32 current = number_in(&l->current, rec);
 	struct cpu *c = &l->cpu[cpu];
 	enum kind k = 0;
 	u16 type;
 
 	memcpy(&type, rec->data, sizeof(type));
-	while (k < KINDS && (!l->event[k] || l->event[k]->id != type))
+	while (k < KINDS && l->event[k].type != type)
 		k++;
 	if (!l->pid && k != ISSUE)
 		return;
@@ -251,14 +279,13 @@ static void on_event(struct look *l, unsigned int cpu, struct tep_record *rec)
 		on_switch(l, c, rec);
 		break;
 	case WAKING:
-		on_waking(l, c, rec, tep_data_pid(l->r->tep, rec),
-			  tep_data_flags(l->r->tep, rec));
+		on_waking(l, c, rec, current, number_in(&l->flags, rec));
 		break;
 	case IRQ:
 	case IRQ_EXIT:
 	case SOFTIRQ:
 	case SOFTIRQ_EXIT:
-		on_interrupt(l, c, k, rec, tep_data_pid(l->r->tep, rec));
+		on_interrupt(l, c, k, rec, current);
 		break;
 	case ISSUE:
 		on_issue(l, rec);
@@ -273,7 +300,7 @@ static void on_event(struct look *l, unsigned int cpu, struct tep_record *rec)
 static void parse_page(struct look *l, const struct spool *s, size_t i)
 {
 	struct reader *r = l->r;
-	struct tep_record rec = { .cpu = s->cpu[i] };
+	struct record rec = { .cpu = s->cpu[i] };
 
 	if (l->pages == PAGES_MAX || !spool_get(s, i, r->buf) ||
 	    kbuffer_load_subbuffer(r->k, r->buf))
@@ -436,8 +463,7 @@ void reason_of(struct reader *r, char buf[REASON_SIZE])
 	if (!find_operation(&l, a))
 		return;
 	for (i = 0; i < KINDS; i++)
-		l.event[i] = tep_find_event_by_name(r->tep, events[i].system,
-						    events[i].name);
+		find_event(&l, i);
 	l.cpu = xcalloc(r->cpus, sizeof(*l.cpu));
 	for (i = PAST; i--;) {
 		if (reader_needs(r, i))
