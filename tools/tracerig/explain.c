@@ -47,6 +47,16 @@ const struct argp explain_timeout_argp = {
 	timeout_options, parse_timeout, NULL, NULL, NULL, NULL, NULL
 };
 
+static const struct argp operand_argp = {
+	operand_options, operand_parse, NULL, NULL, NULL, NULL, NULL
+};
+
+/* For a command that explains one case: its inputs are a struct operand and the u64 */
+const struct argp_child explain_children[] = { { &operand_argp, 0, NULL, 0 },
+					       { &explain_timeout_argp, 0, NULL,
+						 0 },
+					       { 0 } };
+
 /* @cause: shared with the guard's child; NULL: print all */
 struct explain_job {
 	struct operand operand;
@@ -401,21 +411,29 @@ u64 explain_device(const char *text)
 			     number;
 }
 
-/* What the operation is: a thread's, or a request; false if the keys do not say that */
-static bool find_who(struct explain *x, const char *keys)
+/**
+ * explain_who - find out which operation it is
+ * @keys: the keys of its alarm
+ * @pid: set to its thread, if it is one's
+ * @dev: set to its device, if it is a request to one
+ * @sector: set to the sector of that request
+ *
+ * Return: false if the keys do not say it.
+ */
+bool explain_who(const char *keys, s32 *pid, u64 *dev, u64 *sector)
 {
-	const char *pid = explain_key(keys, "pid");
-	const char *dev = explain_key(keys, "dev");
-	const char *sector = explain_key(keys, "sector");
+	const char *thread = explain_key(keys, "pid");
+	const char *device = explain_key(keys, "dev");
+	const char *begin = explain_key(keys, "sector");
 
-	if (dev && sector) {
-		x->dev = explain_device(dev);
-		x->sector = strtoull(sector, NULL, 10);
+	if (device && begin) {
+		*dev = explain_device(device);
+		*sector = strtoull(begin, NULL, 10);
 		return true;
 	}
-	if (pid)
-		x->op.pid = strtol(pid, NULL, 10);
-	return x->op.pid > 0;
+	if (thread)
+		*pid = strtol(thread, NULL, 10);
+	return *pid > 0;
 }
 
 /*
@@ -470,7 +488,7 @@ static const char *read_alarm(struct explain *x, struct json_object *o)
 	if (!x->op.start || x->op.end <= x->op.start ||
 	    strcmp(json_text(c, "unit"), "ns") != 0)
 		return "its value is not a duration: there is no time to explain";
-	if (!find_who(x, json_text(a, "keys")))
+	if (!explain_who(json_text(a, "keys"), &x->op.pid, &x->dev, &x->sector))
 		return "its chart has no key for a thread (pid), nor for a request (dev and sector): the operation's thread or request is unknown";
 	read_values(x, json_member(o, "values"));
 	return NULL;
@@ -571,15 +589,8 @@ bool explain_cause(const char *dir, u64 timeout, struct explain_cause *cause)
  */
 int explain_main(int argc, char **argv)
 {
-	static const struct argp child = {
-		operand_options, operand_parse, NULL, NULL, NULL, NULL, NULL
-	};
-	static const struct argp_child children[] = { { &child, 0, NULL, 0 },
-						      { &explain_timeout_argp,
-							0, NULL, 0 },
-						      { 0 } };
-	static const struct argp argp = { options,  parse, "CASE", doc,
-					  children, NULL,  NULL };
+	static const struct argp argp = { options,	    parse, "CASE", doc,
+					  explain_children, NULL,  NULL };
 	struct explain_job job = { .operand.dir = CASES_DIR,
 				   .x.timeout = EXPLAIN_TIMEOUT };
 	int status;

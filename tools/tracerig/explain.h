@@ -246,6 +246,7 @@ struct explain_cause {
 };
 
 extern const struct argp explain_timeout_argp;
+extern const struct argp_child explain_children[];
 
 void execution_add(struct execution *e, enum part_kind kind, const char *key,
 		   const char *name, const char *detail, u64 from, u64 to,
@@ -255,6 +256,7 @@ void explain_add(struct explain *x, s32 pid, enum part_kind kind,
 		 u64 from, u64 to, u32 cpu);
 const char *explain_key(const char *keys, const char *end);
 u64 explain_device(const char *text);
+bool explain_who(const char *keys, s32 *pid, u64 *dev, u64 *sector);
 int explain_read(struct guard *g, struct explain *x);
 bool explain_has_path(const struct explain *x, struct json_object *slow);
 u64 explain_delay(const struct explain *x);

@@ -193,15 +193,8 @@ static int make(struct open_page *p, const char *output)
  */
 int open_main(int argc, char **argv)
 {
-	static const struct argp child = {
-		operand_options, operand_parse, NULL, NULL, NULL, NULL, NULL
-	};
-	static const struct argp_child children[] = { { &child, 0, NULL, 0 },
-						      { &explain_timeout_argp,
-							0, NULL, 0 },
-						      { 0 } };
-	static const struct argp argp = { options,  parse, "CASE", doc,
-					  children, NULL,  NULL };
+	static const struct argp argp = { options,	    parse, "CASE", doc,
+					  explain_children, NULL,  NULL };
 	struct command c = { .operand.dir = CASES_DIR,
 			     .page.x.timeout = EXPLAIN_TIMEOUT };
 	struct open_page *page = &c.page;

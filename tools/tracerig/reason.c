@@ -427,22 +427,11 @@ static void choose(const struct look *l, char *buf)
 
 static bool find_operation(struct look *l, const struct alarm *a)
 {
-	const char *pid = explain_key(a->keys, "pid");
-	const char *dev = explain_key(a->keys, "dev");
-	const char *sector = explain_key(a->keys, "sector");
-
 	l->start = a->start;
 	l->end = a->start + a->value;
 	if (!a->start || l->end < l->start)
 		return false;
-	if (dev && sector) {
-		l->dev = explain_device(dev);
-		l->sector = strtoull(sector, NULL, 10);
-		return true;
-	}
-	if (pid)
-		l->pid = strtol(pid, NULL, 10);
-	return l->pid > 0;
+	return explain_who(a->keys, &l->pid, &l->dev, &l->sector);
 }
 
 /**
