@@ -16,6 +16,9 @@
  *		requests without the data base
  *	queue	like loop, but has 24 connections to the data base: requests wait for
  *		one, and are sent when the loop acts on the input that freed it
+ *	relay	like queue, but has 4 connections for 8 clients, and each request causes one
+ *		downstream request, whose response is sent before the connection is used
+ *		again
  *	few	like queue, but has 48 connections, and each request causes four downstream
  *		requests, one after the other; one that waits gets the connection first
  *	router	like loop, but each request causes one downstream request, on a connection of
@@ -67,6 +70,7 @@ enum mode {
 	ANSWERS,
 	SHUFFLE,
 	QUEUE,
+	RELAY,
 	FEW,
 	ROUTER,
 	THREADS,
@@ -76,8 +80,9 @@ enum mode {
 };
 
 static const char *const modes[] = { "loop",	"batch", "proxy", "answers",
-				     "shuffle", "queue", "few",	  "router",
-				     "pool",	"uring", "mix",	  "parts" };
+				     "shuffle", "queue", "relay", "few",
+				     "router",	"pool",	 "uring", "mix",
+				     "parts" };
 
 struct connection {
 	unsigned int host; /* of the client */
@@ -220,7 +225,10 @@ static int64_t base_answers(struct connection *c, int64_t sent)
 	int64_t at = sent + travel(), over;
 
 	transfer(c, true, false, 50, at - 500, at);
-	over = at + 2000000 + below(18000000);
+	over = at + 2000000 +
+	       below(mode != RELAY ? 18000000 :
+		     below(4)	   ? 6000000 :
+				     40000000);
 	transfer(c, true, true, 500, over, over + 2000);
 	return over + 2000 + travel();
 }
@@ -271,7 +279,11 @@ static void loop_connects(struct upstream *u)
 
 static void loop_asks(unsigned int i)
 {
-	unsigned int n = mode == QUEUE ? POOL : mode == FEW ? 48 : UPSTREAM, k;
+	unsigned int n = mode == QUEUE ? POOL :
+			 mode == RELAY ? 4 :
+			 mode == FEW   ? 48 :
+					 UPSTREAM,
+		     k;
 	struct upstream *u = NULL;
 
 	for (k = 0; k < n; k++) {
@@ -281,7 +293,7 @@ static void loop_asks(unsigned int i)
 			u = &upstream[k];
 	}
 	if (!u) {
-		if (mode != QUEUE && mode != FEW)
+		if (mode != QUEUE && mode != RELAY && mode != FEW)
 			abort();
 		waiting[nr_waiting++] = i;
 		return;
@@ -334,7 +346,7 @@ static void loop_answers(unsigned int i)
 	transfer(&client[i].c, false, false, 2000, begin, over);
 	if (mode == LOOP)
 		write_log(i);
-	client_asks(i, over + 1000 + below(1000000));
+	client_asks(i, over + 1000 + below(mode == RELAY ? 10000000 : 1000000));
 }
 
 static void read_file(int tid, unsigned int i, int64_t *at)
@@ -449,7 +461,7 @@ static void act_on_client(unsigned int i)
 static void act_on_answer(struct upstream *u)
 {
 	struct job *j = &client[u->client].job;
-	bool first = mode == FEW || below(2);
+	bool first = mode == FEW || (mode != RELAY && below(2));
 	int next = -1, i = u->client;
 
 	u->used = false;
@@ -487,7 +499,7 @@ static unsigned int jobs(void)
 		return 1 + below(2);
 	if (mode == FEW)
 		return 4;
-	if (mode == ROUTER)
+	if (mode == ROUTER || mode == RELAY)
 		return 1;
 	return is_proxy() ? 1 : below(4);
 }
@@ -735,14 +747,14 @@ int main(int argc, char **argv)
 	if (argc != 7 || mode > PARTS ||
 	    (wanted = strtoull(argv[4], NULL, 10)) < CLIENTS) {
 		fprintf(stderr,
-			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|few|router|pool|uring|mix|parts\n");
+			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|relay|few|router|pool|uring|mix|parts\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[5], NULL, 10);
 	now = BEGIN;
 	for (i = 0; i < POOL; i++)
 		idle[i] = BEGIN;
-	for (i = 0; i < CLIENTS; i++) {
+	for (i = 0; i < (mode == RELAY ? 8 : CLIENTS); i++) {
 		make_connection(&client[i].c, 0, 1000 + (int)i, LOOP_TID,
 				40000 + i);
 		client_asks(i, BEGIN + below(1000000));

@@ -80,7 +80,7 @@ static void begin_pass(struct causality *l)
 		w->nr_received = w->free = w->in_flight = 0;
 		w->answered = NONE;
 		w->fresh = NONE;
-		w->mixed = w->just = false;
+		w->mixed = w->just = w->responded = false;
 		w->agreed[w->policy] = w->contradicted[w->policy] = 0;
 		w->single[w->policy] = 0;
 		w->nr_sent = w->attributed[w->policy] = 0;

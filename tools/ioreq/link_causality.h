@@ -200,6 +200,7 @@ struct worker {
 	u32 fresh;
 	bool just;
 	bool mixed;
+	bool responded;
 	u64 free;
 	enum policy policy;
 	u64 in_flight;

@@ -149,6 +149,8 @@ static void send_request(struct causality *l, struct worker *w, u32 request,
 	s->causes = worker_request_causes(l, w, time);
 	no_evidence = s->passed_on && !w->contradicts;
 	s->causes.any |= no_evidence;
+	/* It went on for the request whose response it has just sent, and this one waited */
+	no_evidence |= w->responded && w->nr == 1;
 	if (connected->nr)
 		candidates_unite(&s->causes, connected);
 	*connected = (struct candidates){ 0 };
@@ -224,8 +226,10 @@ static void send_response(struct causality *l, struct worker *w,
 		/* A response without any downstream request is
 		 * caused by its own request
 		 */
-		if (!has_input(w, IO_RECEIVES_REQUEST, request))
+		if (!has_input(w, IO_RECEIVES_REQUEST, request)) {
 			inputs_led_to(l, w, NONE, &continued_by);
+			w->responded = true;
+		}
 		l->request_state[request].has_effect = true;
 		w->effects++;
 		return;

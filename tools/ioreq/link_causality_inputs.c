@@ -263,6 +263,7 @@ void worker_drop_inputs(struct causality *l, struct worker *w)
 	}
 	w->nr = 0;
 	w->effects = 0;
+	w->responded = false;
 }
 
 /* Drop the inputs if the thread has acted on each of them */
