@@ -66,6 +66,9 @@ expect 2 '--format=xml: must be text or json' doctor --format=xml
 expect 1 '/nosuch: No such file or directory: tracerig watch makes it' list --dir /nosuch
 expect 1 '/nosuch/3/case.json: No such file or directory: tracerig list shows which cases there are' verify --dir /nosuch 3
 
+expect 2 "-e a:b'c: must be SYSTEM:EVENT" watch disk -e "a:b'c"
+expect 2 '-e a:b c: must be SYSTEM:EVENT' watch -e 'a:b c' -f 'ctlchart(a)'
+
 # --- what --print says about a function is what nm says
 cat >prog.c <<'END'
 __attribute__((noinline)) int work_on_it(int n) { return n * 3; }
@@ -416,6 +419,18 @@ echo '{}' >cases/4/case.json
 grep -q 'damaged cases that are not listed: 1;' err || wrong "list: $(cat err)"
 [ "$(grep -c '^ *[135] ' out)" -eq 3 ] || wrong "list has not the others: $(cat out)"
 rm -rf cases/4 && mv saved cases/4
+mkdir -p only/1 && echo '{}' >only/1/case.json
+"$program" list --dir only >out 2>err && wrong "list does not say that the only case is damaged"
+[ ! -s out ] || wrong "list of a damaged case: $(cat out)"
+# A result that cannot be written is no success
+"$program" verify --dir cases 1 >/dev/full 2>err && wrong "verify succeeds on a full disk"
+# A case has its own name in a TAR, however it was called
+ln -s ../cases/1 only/link
+for dir in cases/1/. only/link/; do
+	"$program" pack "$dir" -o "$PWD/named.tar" || wrong "pack $dir fails"
+	[ "$(tar -tf named.tar | head -n 1)" = 1/ ] || wrong "pack $dir: $(tar -tf named.tar | head -n 1)"
+done
+rm -rf only named.tar
 
 # --- a killed watch's leftovers are removed, nothing else is, and numbers go on
 mkdir cases/.case-9 cases/.gone-2 cases/mine

@@ -157,23 +157,35 @@ static int record(const struct baseline_job *job)
 	return status;
 }
 
+static void baseline_failed(struct baseline *b, int error, u64 now)
+{
+	b->pid = 0;
+	b->next = now + SOON;
+	if (error != NOTHING)
+		complain("normal executions are not recorded: %s",
+			 strerror(error));
+}
+
 /**
  * baseline_record - begin to record
  * @b: @b->pid becomes the child
  * @job: what to record
+ * @now: ns of CLOCK_MONOTONIC
  *
  * A child does the work, as for cases: the disk may be slow.
  */
-void baseline_record(struct baseline *b, const struct baseline_job *job)
+void baseline_record(struct baseline *b, const struct baseline_job *job,
+		     u64 now)
 {
 	pid_t pid = child_fork(true);
 
-	if (pid) {
-		b->pid = pid > 0 ? pid : 0;
-		return;
+	if (!pid) {
+		memory_doing("recording normal executions");
+		_exit(record(job));
 	}
-	memory_doing("recording normal executions");
-	_exit(record(job));
+	b->pid = pid;
+	if (pid < 0)
+		baseline_failed(b, errno, now);
 }
 
 /**
@@ -187,10 +199,9 @@ void baseline_ended(struct baseline *b, int status, u64 now)
 	int error = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 
 	b->pid = 0;
-	b->next = now + (error ? SOON : AGAIN);
-	if (error && error != NOTHING)
-		complain("normal executions are not recorded: %s",
-			 strerror(error));
+	b->next = now + AGAIN;
+	if (error)
+		baseline_failed(b, error, now);
 }
 
 /**

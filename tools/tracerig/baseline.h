@@ -41,7 +41,8 @@ struct baseline_job {
 	unsigned int cpus;
 };
 
-void baseline_record(struct baseline *b, const struct baseline_job *job);
+void baseline_record(struct baseline *b, const struct baseline_job *job,
+		     u64 now);
 void baseline_ended(struct baseline *b, int status, u64 now);
 void baseline_close(struct baseline *b, const char *dir);
 

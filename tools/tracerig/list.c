@@ -163,7 +163,7 @@ static void print_text(const struct store *s)
 							  s->c[k].bytes));
 		}
 	}
-	if (!s->nr)
+	if (!s->nr && !s->damaged)
 		printf("%s: no cases\n", s->dir);
 }
 

@@ -104,7 +104,7 @@ int pack_main(int argc, char **argv)
 	static const struct argp argp = { options, parse, "CASE", doc,
 					  NULL,	   NULL,  NULL };
 	struct operand o = { .dir = CASES_DIR };
-	char *dir, *error, *output, *slash;
+	char *dir, *error, *output, *real;
 	struct json_object *json;
 	int status = EXIT_FAILURE;
 
@@ -117,10 +117,15 @@ int pack_main(int argc, char **argv)
 	if (error) {
 		complain("%s", error);
 	} else {
-		slash = strrchr(dir, '/');
+		/* Its own name, even if it was called "." or by a link */
+		real = realpath(dir, NULL);
+		if (real) {
+			free(dir);
+			dir = real;
+		}
 		output = o.output ? xstrdup(o.output) :
 				    xasprintf("case-%s.tar",
-					      slash ? slash + 1 : dir);
+					      strrchr(dir, '/') + 1);
 		if (!strcmp(output, "-") && isatty(STDOUT_FILENO))
 			complain("a TAR cannot be written to a terminal");
 		else if (!strcmp(output, "-") ||

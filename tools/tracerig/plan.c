@@ -398,6 +398,18 @@ char *plan_preset(struct plan *p, const char *text)
 	return xasprintf("unknown preset %s: must be " PRESETS, text);
 }
 
+/* SYSTEM:EVENT; names of events have no other characters, nor does the shell change these */
+static bool is_event(const char *text)
+{
+	static const char valid[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	size_t system = strspn(text, valid);
+	const char *event = text + system + 1;
+
+	return system && text[system] == ':' && *event &&
+	       !event[strspn(event, valid)];
+}
+
 /**
  * plan_filter - add a chart that is given as for trace-cmd
  * @p: the plan
@@ -414,7 +426,7 @@ char *plan_filter(struct plan *p, const char *event, const char *filter)
 	struct plan_chart c = { 0 };
 	char *more = NULL;
 
-	if (!colon || colon == event || !colon[1] || strchr(colon + 1, ':'))
+	if (!is_event(event))
 		return xasprintf("-e %s: must be SYSTEM:EVENT", event);
 	call = strstr(filter, CALL "(");
 	if (!call)
@@ -452,9 +464,7 @@ char *plan_filter(struct plan *p, const char *event, const char *filter)
  */
 char *plan_context(struct plan *p, const char *event)
 {
-	const char *colon = strchr(event, ':');
-
-	if (!colon || colon == event || !colon[1] || strchr(colon + 1, ':'))
+	if (!is_event(event))
 		return xasprintf("-e %s: must be SYSTEM:EVENT", event);
 	add_context(p, event, false);
 	return NULL;

@@ -193,6 +193,7 @@ int verify_main(int argc, char **argv)
 	struct operand o = { .dir = CASES_DIR };
 	struct json_object *json;
 	char *dir, *error;
+	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	dir = operand_directory(&o);
@@ -203,8 +204,9 @@ int verify_main(int argc, char **argv)
 		complain("%s", error);
 	else
 		printf("%s: whole\n", dir);
+	status = error || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	json_object_put(json);
 	free(dir);
 	free(error);
-	return error ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

@@ -309,6 +309,15 @@ static const char *advice_of(int status)
 		       "";
 }
 
+static void save_counts(struct watch *w)
+{
+	if (store_save(&w->store))
+		return;
+	complain("%s: the counts are not saved: %s", w->store.dir,
+		 strerror(errno));
+	w->trouble = true;
+}
+
 /* The child has ended: it has written the case, or failed */
 static void end_pending(struct watch *w, int status)
 {
@@ -342,9 +351,7 @@ static void end_pending(struct watch *w, int status)
 	}
 	w->trouble |= !store_keep(&w->store, w->o->keep);
 	report(w, &p, !error);
-	if (!store_save(&w->store))
-		complain("%s: the counts are not saved: %s", w->store.dir,
-			 strerror(errno));
+	save_counts(w);
 }
 
 static void end_baseline(struct watch *w, int status)
@@ -497,7 +504,7 @@ static void look_at_baseline(struct watch *w)
 		if (p->chart[i].paths && !w->chart[i].has_limit)
 			return;
 	}
-	baseline_record(&w->baseline, &job);
+	baseline_record(&w->baseline, &job, now);
 	w->reader.baseline = (struct own){ .pid = w->baseline.pid };
 }
 
@@ -827,7 +834,7 @@ int watch_run(const struct watch_options *o)
 						       o->save_limits, false))
 			w.trouble = true;
 		conclude(&w);
-		store_save(&w.store);
+		save_counts(&w);
 		status = w.broken  ? EXIT_FAILURE :
 			 w.trouble ? EXIT_INCOMPLETE :
 				     EXIT_SUCCESS;

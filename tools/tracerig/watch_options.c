@@ -96,8 +96,8 @@ static const char doc[] =
 	"    -f 'ctlchart(net_dev_queue, skbaddr, pre=50ms)' -e napi:napi_poll\n"
 	"  tracerig watch disk wakeup --limits good.limits --print\n"
 	"\n"
-	"Exit status: 0 success, 1 failure, or ended while a chart was still learning, "
-	"2 usage error.\n";
+	"Exit status: 0 success, 1 failure, 2 usage error, 3 ended as asked, but something "
+	"is missing, such as the limit of a chart that was still learning.\n";
 
 static void check(char *error, struct argp_state *state)
 {
