@@ -128,7 +128,7 @@ def learning():
     """a watch that ends while it learns says so"""
     before = state()
     watch = Watch("short", "disk", "wakeup", "--for", "1s")
-    assert watch.process.wait() == 1
+    assert watch.process.wait() == 3
     assert watch.lines("^tracerig watch: disk: ended while learning .*: nothing was judged$"), text(watch.log)
     check_state(before)
 
@@ -142,7 +142,7 @@ def kill_often(times, pause, *what):
     watch = Watch("killed", *what)
     watch.wait_for(": learning$", seconds=600)
     longest = time.monotonic() - start
-    watch.end(1)
+    watch.end(3)
     left, said = set(), []
     for _ in range(times):
         watch = Watch("killed", *what)
@@ -158,7 +158,7 @@ def kill_often(times, pause, *what):
         check_state(before)
     watch = Watch("killed", "wakeup")
     watch.wait_for(": learning$")
-    watch.end(1)
+    watch.end(3)
     rest = [n for n in os.listdir("killed") if n.startswith(".")]
     assert not rest, rest
     print(f"# seed {seed}: after {times} kills there were left: {', '.join(sorted(left)[:6])}")
@@ -326,7 +326,7 @@ def paths():
         watch = Watch("paths", "syscall:read", *options)
         watch.wait_for(": learning$", seconds=600)
         now = took()
-        watch.end(1)
+        watch.end(3)
         check_state(before)
         for what, called in (("pipe", "every other call is watched"), ("futex", "none of its calls is watched")):
             print(f"# syscall:read {' '.join(options)}: {what}, {called}: {now[what] / alone[what]:.2f} times as long")
