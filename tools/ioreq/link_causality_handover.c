@@ -24,17 +24,22 @@ static struct candidates own_pending(const struct causality *l,
 
 /* Work that is handed over has no further effect in this thread, as far as known */
 static void hand_over(struct causality *l, struct worker *w, u64 time,
-		      struct candidates *set, struct candidates *responses)
+		      struct candidates *set)
 {
-	u64 i;
-
 	*set = worker_response_causes(l, w, time);
 	set->any |= !set->nr;
 	w->free = time;
-	for (i = 0; i < w->nr; i++)
-		candidates_unite(responses, &w->input[i].responses);
 	w->effects++;
 	worker_drop_finished(l, w);
+}
+
+/* Before hand_over(), which may drop the inputs */
+static void add_responses(const struct worker *w, struct candidates *responses)
+{
+	u64 i;
+
+	for (i = 0; i < w->nr; i++)
+		candidates_unite(responses, &w->input[i].responses);
 }
 
 void worker_writes_channel(struct causality *l, struct worker *w,
@@ -46,7 +51,8 @@ void worker_writes_channel(struct causality *l, struct worker *w,
 	GROW(c->pipe_write, c->nr, c->room);
 	p = &c->pipe_write[c->nr++];
 	*p = (struct pipe_write){ .bytes = h->bytes };
-	hand_over(l, w, h->time, &p->set, &p->responses);
+	add_responses(w, &p->responses);
+	hand_over(l, w, h->time, &p->set);
 }
 
 /* Reading an eventfd returns all that was written, reading a pipe bytes in order */
@@ -106,7 +112,8 @@ void worker_writes_pipe(struct causality *l, struct worker *w,
 	struct pipe_write p = { 0 };
 	u32 i;
 
-	hand_over(l, w, pipe_range->time, &p.set, &p.responses);
+	add_responses(w, &p.responses);
+	hand_over(l, w, pipe_range->time, &p.set);
 	for (i = 0; i < pipe_range->ranges; i++) {
 		p.from = pipe_range[i].from;
 		p.end = pipe_range[i].end;
@@ -286,8 +293,12 @@ static bool wake_thread(struct causality *l, struct worker *w,
 			add_span(wakee, time, NONE, false);
 		return false;
 	}
+	/*
+	 * A thread of a pool may find other work than it was woken for, so this is no evidence
+	 * of what went on after a response
+	 */
 	if (idle) {
-		hand_over(l, w, time, &input.set, &input.responses);
+		hand_over(l, w, time, &input.set);
 		if (own.nr)
 			candidates_intersect(&input.set, &own);
 	} else {
