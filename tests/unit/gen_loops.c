@@ -26,6 +26,9 @@
  *	pool	hands each request to one of 24 threads, which sends the downstream request
  *		and hands the response back by an eventfd; an idle thread is woken, a busy
  *		one fetches waiting work when it has finished, which no event shows
+ *	offload	like loop, but one of 24 threads reads a file before each response to a request
+ *		that has caused others; of two threads that are woken, each may get the work
+ *		of the other one
  *	uring	acts on inputs in order, but sends and receives by requests to io_uring: all
  *		that it prepares is submitted by one call, and some inputs arrive in that
  *		call before the rest is submitted, or while it acts
@@ -74,15 +77,16 @@ enum mode {
 	FEW,
 	ROUTER,
 	THREADS,
+	OFFLOAD,
 	URING,
 	MIX,
 	PARTS
 };
 
-static const char *const modes[] = { "loop",	"batch", "proxy", "answers",
-				     "shuffle", "queue", "relay", "few",
-				     "router",	"pool",	 "uring", "mix",
-				     "parts" };
+static const char *const modes[] = { "loop",	"batch", "proxy",   "answers",
+				     "shuffle", "queue", "relay",   "few",
+				     "router",	"pool",	 "offload", "uring",
+				     "mix",	"parts" };
 
 struct connection {
 	unsigned int host; /* of the client */
@@ -365,6 +369,26 @@ static void read_file(int tid, unsigned int i, int64_t *at)
 
 static void pool_works(unsigned int k, unsigned int i, int64_t at);
 
+/* A woken thread, and the work that it was woken for and does not get; @work: 0: none */
+static struct {
+	unsigned int thread, work;
+} late;
+
+/* The threads begin; one that was woken before gets this work */
+static void start_work(unsigned int k, unsigned int i)
+{
+	if (late.work) {
+		pool_works(late.thread, i, now + 5000 + below(20000));
+		i = late.work - 1;
+		late.work = 0;
+	} else if (mode == OFFLOAD && !below(10)) {
+		late.thread = k;
+		late.work = i + 1;
+		return;
+	}
+	pool_works(k, i, now + 5000 + below(20000));
+}
+
 /* Wake an idle thread, if there is one */
 static void hand_over(unsigned int i)
 {
@@ -381,7 +405,7 @@ static void hand_over(unsigned int i)
 	now += 200 + below(500);
 	add_event(1, LOOP_TID, 0, now, now)->wakee = 2100 + (int)k;
 	idle[k] = 0;
-	pool_works(k, i, now + 5000 + below(20000));
+	start_work(k, i);
 	now += 200 + below(500);
 }
 
@@ -469,7 +493,7 @@ static void act_on_answer(struct upstream *u)
 		is_ready(now, WRITABLE, i);
 		return;
 	}
-	if (nr_waiting) {
+	if (nr_waiting && mode != OFFLOAD) {
 		next = waiting[0];
 		memmove(waiting, waiting + 1, --nr_waiting * sizeof(*waiting));
 	}
@@ -483,6 +507,8 @@ static void act_on_answer(struct upstream *u)
 			loop_asks(i);
 		} else if (is_uring()) {
 			prepare(true, i);
+		} else if (mode == OFFLOAD) {
+			hand_over(i);
 		} else {
 			loop_answers(i);
 		}
@@ -705,7 +731,7 @@ static void turn(void)
 	memmove(ready, ready + n, (nr_ready - n) * sizeof(*ready));
 	nr_ready -= n;
 	add_event(1, LOOP_TID, OP_EPOLL_WAIT, begin, now);
-	for (i = 0; i < n && mode == THREADS; i++) {
+	for (i = 0; i < n && (mode == THREADS || mode == OFFLOAD); i++) {
 		if (batch[i].what != DONE)
 			continue;
 		pool_done(batch[i].which % POOL, batch[i].at);
@@ -722,6 +748,11 @@ static void turn(void)
 		if (!reads_first())
 			read_ready(&batch[i]);
 		act_on(&batch[i]);
+	}
+	/* No other work comes */
+	if (late.work && !nr_ready) {
+		pool_works(late.thread, late.work - 1, now + 5000);
+		late.work = 0;
 	}
 }
 
@@ -747,7 +778,7 @@ int main(int argc, char **argv)
 	if (argc != 7 || mode > PARTS ||
 	    (wanted = strtoull(argv[4], NULL, 10)) < CLIENTS) {
 		fprintf(stderr,
-			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|relay|few|router|pool|uring|mix|parts\n");
+			"usage: gen_loops WEB.dat APP.dat DB.dat REQUESTS SEED loop|batch|proxy|answers|shuffle|queue|relay|few|router|pool|offload|uring|mix|parts\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[5], NULL, 10);

@@ -30,29 +30,38 @@
 /* And it must attribute more requests than the other policy by one part in GAIN */
 #define GAIN 20
 
-/* Return: the only candidate of both ends (of the known one, if
- * one is unknown), or NONE
+/*
+ * Return: number of candidates of both ends, or of the known one; @found is set to the
+ * last of them
  */
-static u32 common_parent(const struct causality *l,
-			 const struct request_state *s, u64 time)
+static int common_parents(const struct causality *l,
+			  const struct request_state *s, u64 time, u32 *found)
 {
 	const struct candidates *from =
 		candidates_known(&s->causes) ? &s->causes : &s->continued;
-	u32 found = NONE;
 	int i, n = 0;
 
 	if (!candidates_known(from))
-		return NONE;
+		return 0;
 	for (i = 0; i < from->nr; i++) {
 		if (candidates_known(&s->continued) &&
 		    !candidates_has(&s->continued, from->request[i]))
 			continue;
 		if (!causality_in_progress(l, from->request[i], time))
 			continue;
-		found = from->request[i];
+		*found = from->request[i];
 		n++;
 	}
-	return n == 1 ? found : NONE;
+	return n;
+}
+
+/* Return: the only one, or NONE */
+static u32 common_parent(const struct causality *l,
+			 const struct request_state *s, u64 time)
+{
+	u32 found = NONE;
+
+	return common_parents(l, s, time, &found) == 1 ? found : NONE;
 }
 
 static void begin_pass(struct causality *l)
@@ -83,7 +92,7 @@ static void begin_pass(struct causality *l)
 		w->mixed = w->just = w->responded = false;
 		w->agreed[w->policy] = w->contradicted[w->policy] = 0;
 		w->single[w->policy] = 0;
-		w->nr_sent = w->attributed[w->policy] = 0;
+		w->nr_sent = w->attributed[w->policy] = w->undecided = 0;
 	}
 }
 
@@ -96,15 +105,19 @@ static void compare_ends(struct causality *l)
 		struct worker *w = s->sender;
 		bool both = candidates_known(&s->causes) &&
 			    candidates_known(&s->continued);
+		u32 found;
+		int n;
 
 		if (!w || s->made_for != NONE)
 			continue;
-		if (common_parent(l, s, causality_sent_at(l, i)) == NONE)
-			w->contradicted[w->policy] += both;
-		else if (both)
+		n = common_parents(l, s, causality_sent_at(l, i), &found);
+		if (n == 1 && both)
 			w->agreed[w->policy]++;
-		else
+		else if (n == 1)
 			w->single[w->policy]++;
+		else if (both)
+			w->contradicted[w->policy]++;
+		w->undecided += both && n > 1;
 	}
 }
 
@@ -113,23 +126,30 @@ static void compare_ends(struct causality *l)
  * order may fit the behaviour of any thread by chance, so it needs @of requests as
  * evidence.
  */
+static bool are_few(const struct worker *w, enum policy policy,
+		    u64 contradicted, u64 of)
+{
+	u64 both = w->agreed[policy] + contradicted;
+
+	return contradicted * of <= both &&
+	       (!policy_is_ordered(policy) || both >= of);
+}
+
 static bool is_consistent(const struct worker *w, enum policy policy, u64 of)
 {
-	u64 both = w->agreed[policy] + w->contradicted[policy];
-
-	return w->contradicted[policy] * of <= both &&
-	       (!policy_is_ordered(policy) || both >= of);
+	return are_few(w, policy, w->contradicted[policy], of);
 }
 
 /* Whether one known end suffices, assuming it is wrong as often as both contradict */
 static bool one_end_suffices(const struct worker *w)
 {
 	u64 agreed = w->agreed[w->policy], single = w->single[w->policy];
-	u64 contradicted = w->contradicted[w->policy];
+	/* Those with several requests in common show nothing about that */
+	u64 contradicted = w->contradicted[w->policy] - w->undecided;
 
-	if (is_consistent(w, w->policy, CONTRADICTIONS))
+	if (are_few(w, w->policy, contradicted, CONTRADICTIONS))
 		return true;
-	return is_consistent(w, w->policy, MORE_CONTRADICTIONS) &&
+	return are_few(w, w->policy, contradicted, MORE_CONTRADICTIONS) &&
 	       (double)single * contradicted * WRONG <=
 		       (double)(agreed + contradicted) * (agreed + single);
 }

@@ -176,6 +176,8 @@ struct work_span {
  * @agreed:		requests of which both ends are known and agree, by policy
  * @contradicted:	requests of which both ends are known and do not agree, by
  *			policy
+ * @undecided:		those of them that have several requests in common, by the policy of
+ *			the latest pass
  * @single:		requests of which one end is known and suffices, by policy
  * @attributed:		requests whose parent is known, by policy
  */
@@ -211,6 +213,7 @@ struct worker {
 	u64 nr_sent;
 	u64 agreed[POLICIES];
 	u64 contradicted[POLICIES];
+	u64 undecided;
 	u64 single[POLICIES];
 	u64 attributed[POLICIES];
 };
