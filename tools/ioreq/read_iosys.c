@@ -753,6 +753,7 @@ int model_read(struct guard *g, struct model *s, u32 host)
 	if (!status)
 		status = known_stacks_read(g, s, host);
 	if (!status && s->host[host].gaps)
-		guard_note(g, "records lost in %llu gaps", s->host[host].gaps);
+		guard_note(g, "records lost in %llu gap%s", s->host[host].gaps,
+			   plural(s->host[host].gaps));
 	return status;
 }

@@ -367,12 +367,13 @@ static void text_files(FILE *out, const struct model *s)
 	for (i = 0; i < s->hosts; i++) {
 		char calls[24];
 
-		fprintf(out, "%s: %s calls", s->host[i].file,
-			format_count(calls, sizeof(calls), s->host[i].calls));
+		fprintf(out, "%s: %s call%s", s->host[i].file,
+			format_count(calls, sizeof(calls), s->host[i].calls),
+			plural(s->host[i].calls));
 		fprintf(out,
-			s->host[i].gaps ? ", records lost in %llu gaps\n" :
+			s->host[i].gaps ? ", records lost in %llu gap%s\n" :
 					  "\n",
-			s->host[i].gaps);
+			s->host[i].gaps, plural(s->host[i].gaps));
 		if (s->host[i].stock)
 			fputs("  kernel without iosys: byte ranges of streams are unknown, so no requests\n",
 			      out);

@@ -353,15 +353,16 @@ static void text_group(FILE *out, const struct model *s, const struct group *g)
 	if (s->by & BY_CALL)
 		text_word(out, sum->op, &comma);
 	if (s->by & BY_SIZE) {
-		snprintf(text, sizeof(text), "%llu bytes", sum->size);
+		snprintf(text, sizeof(text), "%llu byte%s", sum->size,
+			 plural(sum->size));
 		text_word(out, text, &comma);
 	}
 	if (s->by & BY_OBJECT) {
 		object_name(text, sizeof(text), sum->type, sum->id, sum->name);
 		text_word(out, text, &comma);
 	}
-	fprintf(out, "%s%s calls, %s", *comma ? ": " : "",
-		format_count(count, sizeof(count), g->count),
+	fprintf(out, "%s%s call%s, %s", *comma ? ": " : "",
+		format_count(count, sizeof(count), g->count), plural(g->count),
 		format_value(time, sizeof(time), g->time, true));
 	fprintf(out, g->nr > 1 ? ", %llu stacks\n" : "\n", g->nr);
 	text_from(&p, g->branch, g->nr, 0, 0);

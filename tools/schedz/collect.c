@@ -20,6 +20,7 @@
 #include "clock.h"
 #include "collect.h"
 #include "schedz.h"
+#include "text.h"
 #include "wire.h"
 
 #define DEFAULT_LISTEN "127.0.0.1"
@@ -228,8 +229,8 @@ static void print_ledger(const struct collect *c, struct collector *collector)
 	collector_sync(collector);
 	collector_print(collector, stdout);
 	if (c->refused)
-		printf("refused: %llu datagrams of senders that are not allowed\n",
-		       (unsigned long long)c->refused);
+		printf("refused: %llu datagram%s of senders that are not allowed\n",
+		       (unsigned long long)c->refused, plural(c->refused));
 	fflush(stdout);
 }
 
