@@ -220,7 +220,7 @@ static void check_requests(const struct worker *w)
 }
 
 /* If a response had no effect, the continuations of all are unknown, too */
-static void check_answers(const struct causality *l, const struct worker *w)
+static void check_responses(const struct causality *l, const struct worker *w)
 {
 	bool all = true;
 	u64 i;
@@ -245,7 +245,7 @@ void worker_drop_inputs(struct causality *l, struct worker *w)
 	if (worker_sends_in_order(w))
 		check_requests(w);
 	if (worker_responds_in_order(w))
-		check_answers(l, w);
+		check_responses(l, w);
 
 	for (i = 0; i < w->nr && !all; i++) {
 		const struct input *r = &w->input[i];

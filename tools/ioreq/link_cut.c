@@ -108,7 +108,7 @@ static bool leaves_unread(const struct stream_end *e, const struct turn *client,
 {
 	return e && client && server && e->closed >= client->over &&
 	       server->from == client->from &&
-	       server->answer_end > client->answer_end + FAREWELL;
+	       server->response_end > client->response_end + FAREWELL;
 }
 
 static const char *reason_of(const struct stream_end *client,

@@ -55,7 +55,7 @@ static void add_turn(const struct requests *q, struct flow *e,
 	e->pushed += t->pushed;
 	if (t->cut_off) {
 		e->cut_off++;
-		e->received += t->answer_end - t->answer_from;
+		e->received += t->response_end - t->response_from;
 	}
 	if (!t->answered) {
 		e->unanswered++;
@@ -63,7 +63,7 @@ static void add_turn(const struct requests *q, struct flow *e,
 		return;
 	}
 	e->requests++;
-	e->received += t->answer_end - t->answer_from;
+	e->received += t->response_end - t->response_from;
 }
 
 /* The step that a call is; @own: cookie of the request's socket */
@@ -218,7 +218,7 @@ static void keep_request(struct requests *q, const struct flow *e,
 		.via_pipe = c->via_pipe,
 		.named = named,
 		.sent = t->end - t->from,
-		.received = t->answer_end - t->answer_from,
+		.received = t->response_end - t->response_from,
 		.answered = t->answered,
 		.cut_off = t->cut_off,
 		.failure = t->cut_off,

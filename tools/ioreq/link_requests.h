@@ -259,8 +259,8 @@ struct requests {
  * struct turn - a request and its response, as one end saw it
  * @from:		offset of the request's first byte
  * @end:		offset after its last byte
- * @answer_from:	offset of the response's first byte
- * @answer_end:		offset after its last byte
+ * @response_from:	offset of the response's first byte
+ * @response_end:	offset after its last byte
  * @begin:		begin of the client's first call, or end of the server's first
  *			call
  * @since:		begin of the first call
@@ -283,8 +283,8 @@ struct requests {
 struct turn {
 	u64 from;
 	u64 end;
-	u64 answer_from;
-	u64 answer_end;
+	u64 response_from;
+	u64 response_end;
 	u64 begin;
 	u64 since;
 	u64 last_since;
