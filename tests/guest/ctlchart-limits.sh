@@ -120,7 +120,7 @@ of 2 7000 7001 7002 7003 7004 7010 7011 7012 7013 7099
 of 3 7
 "$ctlchart" save -o parts.limits 2>err
 cat parts.limits
-grep -q '1 charts of by= of sched:sched_stat_iowait that have no limit yet' err || die "$(cat err)"
+grep -q '1 chart of by= of sched:sched_stat_iowait without a limit yet' err || die "$(cat err)"
 parts() {
 	sed -n '/^part:/,$p' $tracing/events/$wait/ctlchart | grep -E '^(part|state|center|limit|zones):'
 }

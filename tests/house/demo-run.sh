@@ -35,7 +35,8 @@ echo "disk: learning" >build/demo/watch.log
 mkdir build/demo/cases
 [ -e no-case ] || mkdir build/demo/cases/{2,10}
 echo $$ >vm-runs
-while [ -e vm-waits ]; do sleep 0.1; done
+. tests/lib.bash
+until_true 60 test ! -e vm-waits
 rm vm-runs
 echo "progress: 100"
 END2

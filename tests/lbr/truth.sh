@@ -10,6 +10,9 @@
 # tests/lbr are.
 set -euo pipefail
 
+# shellcheck source=tests/lib.bash
+. "$TRACERIG_TOP/tests/lib.bash"
+
 workload=$1 period=$2 cycles=$3 programs=$4
 out=$TRACERIG_OUTPUT
 work=/tmp/truth
@@ -18,6 +21,10 @@ cd $work
 
 as_postgres() {
 	setpriv --reuid=postgres --regid=postgres --clear-groups env -C $work HOME=$work PATH="$PATH" LC_ALL=C "$@"
+}
+
+redis_answers() {
+	redis-cli -s $work/redis.sock ping >/dev/null 2>&1
 }
 
 # Before anything is recorded
@@ -29,7 +36,7 @@ prepare() {
 	redis)
 		redis-server --port 0 --unixsocket $work/redis.sock --save '' --appendonly no >/dev/null &
 		server=$!
-		until redis-cli -s $work/redis.sock ping >/dev/null 2>&1; do sleep 0.1; done
+		while_alive $server redis_answers || die "redis-server has ended"
 		;;
 	postgres)
 		PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)

@@ -114,7 +114,8 @@ with subprocess.Popen([GEN, "3", f"127.0.0.1:{PORT}"]) as server:
         fails(f"127.0.0.1:{PORT}", "Address already in use")
         fails("no.such.host.invalid:1", "no.such.host.invalid:1: ")
         for port in "0", "65536", "99999999999999999999":
-            fails(f"127.0.0.1:{port}", "the port must be 1 to 65535")
+            fails(f"127.0.0.1:{port}", "the port must be a number from 1 to 65535")
+        fails("::1:9100", "an IPv6 address must be in brackets")
         silent_clients()
         garbage()
         if shutil.which("prometheus"):

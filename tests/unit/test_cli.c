@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Values on the command line: what is a number, a time, a size, and what is refused,
+ * Values on the command line: what is a number, a time, a size, an address, and what is refused,
  * in which words.
  */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,6 +97,56 @@ START_TEST(seconds)
 	ck_assert(!parse_seconds("1s", &n));
 	ck_assert(!parse_seconds("-1", &n));
 	ck_assert(!parse_seconds("20000000000", &n));
+}
+END_TEST
+
+START_TEST(address)
+{
+	static const struct {
+		const char *text;
+		const char *host;
+		const char *port;
+	} good[] = {
+		{ "127.0.0.1", "127.0.0.1", "" },
+		{ "127.0.0.1:6676", "127.0.0.1", "6676" },
+		{ "localhost:65535", "localhost", "65535" },
+		{ "localhost:", "localhost", "" },
+		{ ":1", "", "1" },
+		{ "::1", "::1", "" },
+		{ "fe80::1:9100", "fe80::1:9100", "" },
+		{ "[::1]", "::1", "" },
+		{ "[::1]:", "::1", "" },
+		{ "[::1]:9100", "::1", "9100" },
+		{ "[127.0.0.1]:9100", "127.0.0.1", "9100" },
+	};
+	static const char *const brackets[] = { "[",	 "[]",	   "[]:80",
+						"[::1",	 "[::1]x", "[::1]80",
+						"[::1]]" };
+	static const char *const ports[] = {
+		"a:65536", "a:99999", "a:-1",	  "a:+1",
+		"a:1x",	   "a: 1",    "[::1]:1x", "[::1]:99999999999999999999",
+		"[::1]::1"
+	};
+	struct address a;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		ck_assert_ptr_null(parse_address(good[i].text, 1, &a));
+		ck_assert_str_eq(a.host, good[i].host);
+		ck_assert_str_eq(a.port, good[i].port);
+		free(a.host);
+	}
+	for (i = 0; i < ARRAY_SIZE(brackets); i++)
+		ck_assert_str_eq(
+			parse_address(brackets[i], 1, &a),
+			"must be ADDR:PORT, an IPv6 address in brackets");
+	for (i = 0; i < ARRAY_SIZE(ports); i++)
+		ck_assert_str_eq(parse_address(ports[i], 0, &a),
+				 "the port must be a number from 0 to 65535");
+	ck_assert_str_eq(parse_address("a:0", 1, &a),
+			 "the port must be a number from 1 to 65535");
+	ck_assert_ptr_null(parse_address("a:0", 0, &a));
+	free(a.host);
 }
 END_TEST
 
@@ -245,6 +296,7 @@ int main(void)
 	tcase_add_loop_test(tc, time_is_read, 0, ARRAY_SIZE(times));
 	tcase_add_loop_test(tc, time_is_refused, 0, ARRAY_SIZE(no_times));
 	tcase_add_test(tc, seconds);
+	tcase_add_test(tc, address);
 	tcase_add_test(tc, size);
 	tcase_add_test(tc, number);
 	tcase_add_loop_test(tc, command_line, 0, ARRAY_SIZE(lines));

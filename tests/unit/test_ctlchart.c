@@ -563,6 +563,12 @@ START_TEST(values)
 		ck_assert_str_eq(format_value(buf, sizeof(buf), cases[i].value,
 					      cases[i].is_time),
 				 cases[i].text);
+	ck_assert_str_eq(plural(0), "s");
+	ck_assert_str_eq(plural(1), "");
+	ck_assert_str_eq(plural(2), "s");
+	ck_assert_str_eq(plural(U64_MAX), "s");
+	ck_assert_str_eq(format_bytes(buf, sizeof(buf), 1), "1 byte");
+	ck_assert_str_eq(format_bytes(buf, sizeof(buf), 9999), "9999 bytes");
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 1), "limit");
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 0x100), "overdue");
 	ck_assert_str_eq(format_rules(buf, sizeof(buf), 0x3), "limit+rule2");

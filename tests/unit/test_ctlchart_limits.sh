@@ -183,7 +183,7 @@ END
 echo 'ctlchart(block_bio_queue, dev, sector, name=reads, by=rwbs, rules=2)' >tracefs/events/block/block_rq_complete/filter
 rm -r tracefs/instances
 "$ctlchart" save --tracefs=tracefs -o parts 2>err || wrong "save of parts"
-grep -q 'not saved: 1 charts of by= of block:block_rq_complete that have no limit yet$' err || wrong "no word of parts without a limit"
+grep -q 'not saved: 1 chart of by= of block:block_rq_complete without a limit yet$' err || wrong "no word of parts without a limit"
 grep -v -e '^from:' -e '^event:' -e '^filter' parts | tail -n +4 >got
 cat >wanted <<'END'
 # limit 23.41 ms, centre 14.10 ms

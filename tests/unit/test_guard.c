@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* However the child ends, the user gets a result or one line. */
 #include <check.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +16,29 @@
 
 static char directory[DIRECTORY_SIZE];
 static char result[DIRECTORY_SIZE + 16], messages[DIRECTORY_SIZE + 16];
+
+/* The process is as on a file system without O_TMPFILE, and has no memory for another */
+static bool poor;
+
+int access(const char *path, int mode)
+{
+	int (*real)(const char *, int) = dlsym(RTLD_NEXT, "access");
+
+	if (!poor)
+		return real(path, mode);
+	errno = ENOENT;
+	return -1;
+}
+
+pid_t fork(void)
+{
+	pid_t (*real)(void) = dlsym(RTLD_NEXT, "fork");
+
+	if (!poor)
+		return real();
+	errno = ENOMEM;
+	return -1;
+}
 
 static void set_up(void)
 {
@@ -333,6 +358,30 @@ START_TEST(replaces)
 }
 END_TEST
 
+/* tear_down() finds a temporary file that is left */
+START_TEST(no_child)
+{
+	struct guard_job job = { .program = "prog",
+				 .file = "a.dat",
+				 .output = result,
+				 .work = good };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		int fd = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		dup2(fd, STDERR_FILENO);
+		poor = true;
+		_exit(guard_run(&job));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, W_EXITCODE(EXIT_FAILURE, 0));
+	ck_assert_ptr_nonnull(strstr(contents(messages), ": out of memory: "));
+	ck_assert_str_eq(contents(result), "(none)");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("guard");
@@ -348,6 +397,7 @@ int main(void)
 	tcase_add_test(tc, flood);
 	tcase_add_test(tc, pipe_is_closed);
 	tcase_add_test(tc, replaces);
+	tcase_add_test(tc, no_child);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -369,9 +369,11 @@ python3 "$TRACERIG_TOP/tests/unit/lbrtime_bare.py" || wrong "a stripped file's f
 # --- wrong use
 expect 2 'which FILE|missing FILE'
 expect 2 '--format=xml: must be text, json, csv' --format=xml a.dat
-expect 2 '--method=best: must be sample' --method=best a.dat
+expect 2 '^lbrtime: --method=best: must be sample, equal, share, ratio, cycles or fit$' --method=best a.dat
 expect 2 '--top=0: must be a positive integer' --top=0 a.dat
-expect 2 '--ghz=fast: must be a number' --ghz=fast a.dat
+for ghz in fast 0.099999999 10.000000001 1e0 0x2 +2 2GHz; do
+	expect 2 "must be a number from 0.1 to 10\$" "--ghz=$ghz" a.dat
+done
 expect 2 '--around=x: must be TIME' --around=x a.dat
 expect 2 '--around=1,5: must be TIME' --around=1,5 a.dat
 expect 2 '--around=1.5y: must be TIME' --around=1.5y a.dat

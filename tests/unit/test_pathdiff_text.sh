@@ -119,9 +119,9 @@ grep -qE '^   one execution has (9[89]|100) % of this delay: [23]..\.. ms$' out 
 # Most lines wrapped, or without indentation, are refused; what web pages and the kernel log add is not
 python3 "$here/graph_text.py" >graph.txt 2>truth
 sed 's/^\(.............\)/\1\n/' graph.txt >wrapped.txt
-expect 1 '^pathdiff: wrapped\.txt: [0-9]* lines are cut off, first line [0-9]*: ' wrapped.txt
+expect 1 '^pathdiff: wrapped\.txt: [0-9]* lines* cut off, first line [0-9]*: ' wrapped.txt
 tr -s ' ' <graph.txt >flat.txt
-expect 1 '^pathdiff: flat\.txt: [0-9]* lines are cut off, first line [0-9]*: ' flat.txt
+expect 1 '^pathdiff: flat\.txt: [0-9]* lines* cut off, first line [0-9]*: ' flat.txt
 "$program" --format=json graph.txt | sed 's/"file":"[^"]*"//' >plain.json
 for change in 's/ /\xc2\xa0/g' 's/^/[  100.000001] /' 's/^/> /'; do
 	sed "$change" graph.txt >changed.txt

@@ -110,7 +110,7 @@ echo '[nonsense' >host-01.ledger
 lost=$(python3 -c 'import json; print(json.load(open("out"))["lost"])')
 [ "$lost" -gt 100 ] || wrong "no events are missing: $lost"
 "$schedz" expand gap.dat -o gap-plain.dat 2>err
-grep -q "$lost events were lost" err || wrong "expand does not report the lost events"
+grep -q "$lost events lost" err || wrong "expand does not report the lost events"
 report gap-plain.dat | grep -q "CPU:0 \[$lost EVENTS DROPPED\]" || wrong "report does not have the lost events"
 report -t -R -l gap-plain.dat | grep -v DROPPED >got
 report -t -R -l plain.dat | wc -l >n
@@ -148,6 +148,9 @@ for port in 65536 99999 -1 +1 1x 99999999999999999999; do
 	expect 2 'the port must be a number from 0 to 65535' collect --listen "127.0.0.1:$port"
 done
 expect 2 'the port must be a number from 0 to 65535' collect --listen '[::1]:65536'
+for address in '[::1' '[]' '[::1]6676'; do
+	expect 2 'must be ADDR:PORT, an IPv6 address in brackets' collect --listen "$address"
+done
 expect 2 '33: must have at most 32 bits' collect --listen 0.0.0.0 --allow 10.0.0.0/33
 expect 2 'x: must be a numeric address' collect --allow x
 expect 2 '--rotate=1T: must be a size' collect --rotate 1T

@@ -143,7 +143,7 @@ START_TEST(values_lost)
 	report("-e lat -f 'ctlchart(lat, " PAPER ")'");
 	ck_assert_uint_eq(uint_at(chart(0), "learnt"), 10);
 	ck_assert_uint_eq(uint_at(chart(0), "values"), 9988);
-	ck_assert_ptr_nonnull(strstr(message(), " lat.lat: 2 values are lost"));
+	ck_assert_ptr_nonnull(strstr(message(), " lat.lat: 2 values lost: "));
 }
 END_TEST
 

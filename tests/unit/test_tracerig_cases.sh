@@ -316,7 +316,7 @@ for signal in TERM KILL; do
 	for name in there new; do
 		rm -f tar.pid
 		PATH=$PWD/bin:$PATH "$program" pack --dir cases 4 -o killed/$name.tar 2>err &
-		until [ -e tar.pid ]; do sleep 0.05; done
+		until_true 20 test -e tar.pid
 		kill -$signal $!
 		wait $! 2>/dev/null
 		kill "$(cat tar.pid)"
@@ -590,7 +590,7 @@ mkfifo fifo
 ln -s fifo "link to fifo"
 sh -c ': >fifo' &
 writer=$!
-until grep -q '^State:.S' /proc/$writer/status; do sleep 0.05; done
+until_true 20 grep -q '^State:.S' /proc/$writer/status
 mapped "$PWD/link to fifo" "$id"
 cp mapped/1/case.json fifo.json
 kill $writer || wrong "a FIFO was opened"

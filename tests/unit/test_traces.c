@@ -205,8 +205,8 @@ START_TEST(limit_events)
 	ck_assert_str_eq(string_at(chart(1), "name"), "chart #2");
 	ck_assert_str_eq(string_at(chart(1), "event"), "unknown");
 	ck_assert(!json_object_object_get_ex(chart(1), "limit", NULL));
-	ck_assert_ptr_nonnull(
-		strstr(message(), "1 alarms have only the number"));
+	ck_assert_ptr_nonnull(strstr(
+		message(), "1 alarm with only the number of the chart:"));
 	/* in the order of time, although the first ones had to wait */
 	csv = run(&status, "--format=csv '%s' | cut -d, -f1,5,7", trace);
 	ck_assert_str_eq(

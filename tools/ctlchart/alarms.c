@@ -14,6 +14,7 @@
 #include "charts.h"
 #include "ctlchart.h"
 #include "keys.h"
+#include "text.h"
 
 enum { START, DURATION, RULES, PID, KEPT, CHART, LIMIT_NR, COMM, KEYS, FIELDS };
 
@@ -323,8 +324,8 @@ static int end(struct input *in, void *arg)
 	if (a->unknown)
 		guard_note(
 			in->guard,
-			"%llu alarms have only the number of their chart: the trace lacks its event ctlchart:ctlchart_limit (record it with -e ctlchart)",
-			a->unknown);
+			"%llu alarm%s with only the number of the chart: the trace lacks its event ctlchart:ctlchart_limit (record it with -e ctlchart)",
+			a->unknown, plural(a->unknown));
 	if (!in->report->nr_charts && in->report->only)
 		return guard_fail(in->guard, GUARD_NOWHERE,
 				  "has no alarm of a chart %s",

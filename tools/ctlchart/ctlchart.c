@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "command.h"
+#include "text.h"
 #include "version.h"
 
 #define MAX_WORST 100000
@@ -246,8 +247,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 	guard_progress(g, NULL);
 	if (!status && r->gaps && r->format != FORMAT_TEXT)
 		guard_note(g, "records are lost in %llu gap%s",
-			   (unsigned long long)r->gaps,
-			   r->gaps == 1 ? "" : "s");
+			   (unsigned long long)r->gaps, plural(r->gaps));
 	if (!status)
 		report_end(r);
 	report_free(r);

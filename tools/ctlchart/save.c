@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "kernel.h"
+#include "text.h"
 
 /**
  * struct save - the command
@@ -143,8 +144,8 @@ static void save_event(struct guard *g, struct save *s,
 	if (s->without)
 		guard_note(
 			g,
-			"not saved: %zu charts of by= of %s that have no limit yet",
-			s->without, name);
+			"not saved: %zu chart%s of by= of %s without a limit yet",
+			s->without, plural(s->without), name);
 	free(filter);
 	free(text);
 }
@@ -258,8 +259,9 @@ static int save_trace(struct guard *g, struct save *s)
 		if (!c->has_limit) {
 			guard_note(
 				g,
-				"not saved: %s has no limit: its sample has only %u values",
-				c->name, c->phase1_taken);
+				"not saved: %s has no limit: its sample has only %u value%s",
+				c->name, c->phase1_taken,
+				plural(c->phase1_taken));
 			continue;
 		}
 		if (!strchr(c->event, ':')) {

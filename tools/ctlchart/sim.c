@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "command.h"
+#include "text.h"
 
 #define MAX_SETTINGS 256
 #define MAX_GRIDS 8
@@ -213,7 +214,8 @@ static void make_row(const struct chart *c, char cell[COLUMNS][CELL])
 	if (c->has_limit && c->has_center && !c->parts)
 		format_value(cell[0], CELL, c->limits.center, c->is_time);
 	if (c->parts)
-		snprintf(cell[1], CELL, "of %u charts", c->parts);
+		snprintf(cell[1], CELL, "of %u chart%s", c->parts,
+			 plural(c->parts));
 	else if (c->has_limit)
 		format_value(cell[1], CELL, c->limits.ucl, c->is_time);
 	else
@@ -296,7 +298,7 @@ static void print_text(struct sim *sim)
 	if (r->gaps)
 		fprintf(r->out,
 			"records are lost in %llu gap%s: alarms may be missing, and pairs across gaps may be wrong\n",
-			r->gaps, r->gaps == 1 ? "" : "s");
+			r->gaps, plural(r->gaps));
 	for (i = 0; i < sim->options.nr_calls; i++) {
 		const struct chart *c = r->chart[i * per];
 
@@ -406,8 +408,7 @@ static int work(struct guard *g, FILE *out, void *arg)
 	guard_progress(g, NULL);
 	if (!status && r->gaps && sim->format != SIM_TEXT)
 		guard_note(g, "records are lost in %llu gap%s",
-			   (unsigned long long)r->gaps,
-			   r->gaps == 1 ? "" : "s");
+			   (unsigned long long)r->gaps, plural(r->gaps));
 	if (!status && sim->format == SIM_TEXT)
 		print_text(sim);
 	else if (!status && sim->format == SIM_CSV)

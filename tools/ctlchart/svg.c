@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ctlchart.h"
+#include "text.h"
 
 #define WIDTH 960
 #define LEFT 84
@@ -518,7 +519,7 @@ static void draw_title(struct panel *p)
 	if (p->r->gaps && len < sizeof(text))
 		snprintf(text + len, sizeof(text) - len,
 			 "; records are lost in %llu gap%s", p->r->gaps,
-			 p->r->gaps == 1 ? "" : "s");
+			 plural(p->r->gaps));
 	fprintf(p->r->out, "<text class=\"label\" x=\"%d\" y=\"%.1f\">", LEFT,
 		y + 19);
 	put_text(p->r->out, text);
@@ -610,7 +611,7 @@ void svg_report(struct report *r)
 		draw_panel(r, panel[i], i * each, height, POINTS_BYTES / n);
 	if (left_out)
 		fprintf(r->out,
-			"<text class=\"label\" x=\"%d\" y=\"%.0f\">%zu more charts are left out: --chart chooses one</text>\n",
-			LEFT, n * each + 16, left_out);
+			"<text class=\"label\" x=\"%d\" y=\"%.0f\">%zu more chart%s left out: --chart chooses one</text>\n",
+			LEFT, n * each + 16, left_out, plural(left_out));
 	fputs("</svg>\n", r->out);
 }

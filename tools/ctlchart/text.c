@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ctlchart.h"
+#include "text.h"
 
 #define BOLD "\033[1m"
 #define RED "\033[31m"
@@ -18,10 +19,11 @@ static void count(struct report *r, const char *what, u64 n, const char *note)
 
 static void print_method(struct report *r, const struct call *call)
 {
-	fprintf(r->out, "  (%s, %s scale, %u groups of %u)",
+	fprintf(r->out, "  (%s, %s scale, %u group%s of %u)",
 		limit_names[call->method.limit],
 		call->method.scale == CTLCHART_LOG ? "log" : "linear",
-		call->method.groups, call->method.group);
+		call->method.groups, plural(call->method.groups),
+		call->method.group);
 }
 
 static void print_lines(struct report *r, const struct chart *c)
@@ -50,8 +52,8 @@ static void print_lines(struct report *r, const struct chart *c)
 	fputc('\n', r->out);
 	if (c->relearnt)
 		fprintf(r->out,
-			"  relearnt   %llu times; this is the last limit\n",
-			c->relearnt);
+			"  relearnt   %llu time%s; this is the last limit\n",
+			c->relearnt, plural(c->relearnt));
 	if (shape_name(c->shape))
 		fprintf(r->out, "  shape      %s%s\n", shape_name(c->shape),
 			c->call->method.limit == CTLCHART_QUANTILE ?
@@ -214,7 +216,7 @@ void text_report(struct report *r)
 	if (r->gaps) {
 		fprintf(r->out, "%srecords are lost%s in %llu gap%s",
 			r->color ? RED : "", r->color ? PLAIN : "", r->gaps,
-			r->gaps == 1 ? "" : "s");
+			plural(r->gaps));
 		if (r->lost)
 			fprintf(r->out, ", %s of them counted",
 				format_count(buf, sizeof(buf), r->lost));

@@ -13,6 +13,7 @@
 
 #include "ctlchart.h"
 #include "hash.h"
+#include "text.h"
 
 /* Limit of the number of charts and parts in a trace; one with more is damaged */
 #define MAX_SOURCES 100000
@@ -357,8 +358,8 @@ int values_end(struct values *v, struct input *in)
 		if (s->missing && s->used)
 			guard_note(
 				in->guard,
-				"%s: %llu values are lost; whether they were out of control is unknown",
-				s->name, s->missing);
+				"%s: %llu value%s lost: whether out of control is unknown",
+				s->name, s->missing, plural(s->missing));
 		if (status)
 			break;
 	}

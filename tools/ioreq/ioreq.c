@@ -178,12 +178,12 @@ static char *copy_name(const char *name)
 
 static void add_host(struct options *o, char *arg)
 {
-	struct model *s = &o->model;
+	struct model *m = &o->model;
 	char *equals = strchr(arg, '='), *slash = strchr(arg, '/');
 	struct host *h;
 
-	s->host = xreallocarray(s->host, s->hosts + 1, sizeof(*s->host));
-	h = &s->host[s->hosts++];
+	m->host = xreallocarray(m->host, m->hosts + 1, sizeof(*m->host));
+	h = &m->host[m->hosts++];
 	*h = (struct host){ .file = arg };
 	/* A = after a slash is part of the file's name */
 	if (equals && equals != arg && (!slash || equals < slash)) {
@@ -197,48 +197,48 @@ static void add_host(struct options *o, char *arg)
 }
 
 /* Return: a host with the same name as another one, or NULL */
-static const struct host *find_twin(const struct model *s)
+static const struct host *find_twin(const struct model *m)
 {
 	u32 i, j;
 
-	for (i = 0; i < s->hosts; i++) {
+	for (i = 0; i < m->hosts; i++) {
 		for (j = 0; j < i; j++) {
-			if (!strcmp(s->host[i].name, s->host[j].name))
-				return &s->host[i];
+			if (!strcmp(m->host[i].name, m->host[j].name))
+				return &m->host[i];
 		}
 	}
 	return NULL;
 }
 
 /* Names of hosts must be unique */
-static void name_hosts(struct model *s, struct argp_state *state)
+static void name_hosts(struct model *m, struct argp_state *state)
 {
 	/* Such as web/trace.dat and db/trace.dat */
-	bool whole = find_twin(s);
+	bool whole = find_twin(m);
 	u32 i, j;
 
-	for (i = 0; i < s->hosts; i++) {
-		struct host *h = &s->host[i];
+	for (i = 0; i < m->hosts; i++) {
+		struct host *h = &m->host[i];
 
 		for (j = 0; j < i; j++) {
-			if (is_same_file(h->file, s->host[j].file))
+			if (is_same_file(h->file, m->host[j].file))
 				argp_error(state, "%s and %s are the same file",
-					   s->host[j].file, h->file);
+					   m->host[j].file, h->file);
 		}
 		if (whole && !h->named) {
 			free(h->name);
 			h->name = copy_name(h->file);
 		}
 	}
-	if (find_twin(s))
+	if (find_twin(m))
 		argp_error(
 			state,
 			"two hosts have the name %s: name them with HOST=FILE",
-			find_twin(s)->name);
+			find_twin(m)->name);
 }
 
 /* [HOST=]FILE; one host needs no name */
-static void set_known_stacks(struct model *s, char *arg,
+static void set_known_stacks(struct model *m, char *arg,
 			     struct argp_state *state)
 {
 	size_t len = strcspn(arg, "=/");
@@ -246,15 +246,15 @@ static void set_known_stacks(struct model *s, char *arg,
 	struct host *h = NULL;
 	u32 i;
 
-	if (!named && s->hosts > 1)
+	if (!named && m->hosts > 1)
 		argp_error(
 			state,
 			"--iosys-stacks=%s: must be HOST=FILE, as there are several hosts",
 			arg);
-	for (i = 0; i < s->hosts && !h; i++) {
-		if (!named || (strlen(s->host[i].name) == len &&
-			       !strncmp(s->host[i].name, arg, len)))
-			h = &s->host[i];
+	for (i = 0; i < m->hosts && !h; i++) {
+		if (!named || (strlen(m->host[i].name) == len &&
+			       !strncmp(m->host[i].name, arg, len)))
+			h = &m->host[i];
 	}
 	if (!h)
 		argp_error(state, "--iosys-stacks=%s: no host has this name",
@@ -439,23 +439,23 @@ static bool without(const char *file, const char *reason, void *arg)
 }
 
 /* A file that cannot be read does not keep the others from being read */
-static int read_hosts(struct guard *g, struct model *s)
+static int read_hosts(struct guard *g, struct model *m)
 {
 	bool any = false;
 	int status = 0;
-	u32 i, left = s->hosts;
+	u32 i, left = m->hosts;
 
-	for (i = 0; i < s->hosts; i++)
-		left -= !!s->host[i].trouble;
-	for (i = 0; i < s->hosts && !status; i++) {
-		if (s->host[i].trouble)
+	for (i = 0; i < m->hosts; i++)
+		left -= !!m->host[i].trouble;
+	for (i = 0; i < m->hosts && !status; i++) {
+		if (m->host[i].trouble)
 			continue;
 		left--;
-		status = model_read(g, s, i);
-		any |= s->host[i].calls;
-		if (!status || s->hosts == 1 || (!any && !left))
+		status = model_read(g, m, i);
+		any |= m->host[i].calls;
+		if (!status || m->hosts == 1 || (!any && !left))
 			continue;
-		keep_trouble(&s->host[i], guard_go_on(g));
+		keep_trouble(&m->host[i], guard_go_on(g));
 		status = 0;
 	}
 	return status;

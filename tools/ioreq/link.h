@@ -295,49 +295,49 @@ struct paths {
 
 /* link_requests.c and link_flows.c */
 struct requests *requests_new(void);
-void requests_add(struct requests *q, const struct message *m);
-void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
+void requests_add(struct requests *r, const struct message *msg);
+void requests_call(struct requests *r, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration);
-void requests_socket(struct requests *q, u32 host, u64 id, enum role role);
-void requests_listen(struct requests *q, u32 host, const char *address);
-void requests_messages(struct requests *q, struct clocks *c);
-struct flow *const *requests_finish(struct requests *q, const struct model *s,
+void requests_socket(struct requests *r, u32 host, u64 id, enum role role);
+void requests_listen(struct requests *r, u32 host, const char *address);
+void requests_messages(struct requests *r, struct clocks *c);
+struct flow *const *requests_finish(struct requests *r, const struct model *m,
 				    u64 *nr);
-void requests_keep(struct requests *q);
-struct request *requests_list(struct requests *q, u64 *nr);
-struct request *requests_unclear(struct requests *q, u64 *nr);
-const struct request_io *requests_ios(const struct requests *q, u64 *nr);
-bool requests_via_pipe(const struct requests *q, u32 host, s32 a, s32 b);
-const char *requests_comm(struct requests *q, u32 host, const char *comm);
-void requests_free(struct requests *q);
+void requests_keep(struct requests *r);
+struct request *requests_list(struct requests *r, u64 *nr);
+struct request *requests_unclear(struct requests *r, u64 *nr);
+const struct request_io *requests_ios(const struct requests *r, u64 *nr);
+bool requests_via_pipe(const struct requests *r, u32 host, s32 a, s32 b);
+const char *requests_comm(struct requests *r, u32 host, const char *comm);
+void requests_free(struct requests *r);
 
 /* link_connects.c */
-bool requests_is_connecting(const struct requests *q, u32 host, u64 id);
-void requests_socket_call(struct requests *q, const struct socket_call *c);
+bool requests_is_connecting(const struct requests *r, u32 host, u64 id);
+void requests_socket_call(struct requests *r, const struct socket_call *c);
 
 /* link_cut.c */
-void requests_end_call(struct requests *q, const struct end_call *c);
+void requests_end_call(struct requests *r, const struct end_call *c);
 
 /* link_off_cpu.c */
-void off_cpu_link(struct model *s);
-bool off_cpu_next(const struct model *s, u32 host, s32 pid, u64 *from, u64 to,
+void off_cpu_link(struct model *m);
+bool off_cpu_next(const struct model *m, u32 host, s32 pid, u64 *from, u64 to,
 		  struct off_cpu *found);
-bool off_cpu_known(const struct model *s, u32 host, u64 from, u64 to);
+bool off_cpu_known(const struct model *m, u32 host, u64 from, u64 to);
 
 /* link_pipes.c */
-void pipes_requests(struct model *s);
+void pipes_requests(struct model *m);
 
 /* link_causality.c */
-struct causality *causality_new(const struct model *s);
-struct request *causality_parent(const struct causality *l, u64 r, bool *known);
-bool causality_queued(const struct causality *l, u64 r);
-const struct request *causality_request_at(const struct causality *l, u32 host,
+struct causality *causality_new(const struct model *m);
+struct request *causality_parent(const struct causality *c, u64 r, bool *known);
+bool causality_queued(const struct causality *c, u64 r);
+const struct request *causality_request_at(const struct causality *c, u32 host,
 					   s32 pid, u64 time);
-bool causality_has_worked(const struct causality *l, u32 host, s32 pid);
-void causality_free(struct causality *l);
+bool causality_has_worked(const struct causality *c, u32 host, s32 pid);
+void causality_free(struct causality *c);
 
 /* link_parents.c */
-void link_parents(const struct model *s);
+void link_parents(const struct model *m);
 
 /* link_owners.c */
 /* Request of calls that may have been made for one of several requests */
@@ -345,7 +345,7 @@ extern const struct request owner_ambiguous;
 
 struct owners;
 
-struct owners *owners_new(const struct model *s, const struct request *r,
+struct owners *owners_new(const struct model *m, const struct request *r,
 			  u64 nr);
 const struct request *owners_get(const struct owners *o,
 				 const struct thread *thread, u64 call);
@@ -355,7 +355,7 @@ void owners_free(struct owners *o);
 /* Client of calls that may have been made for one of several clients */
 extern const struct endpoint client_ambiguous;
 
-void clients_sum(struct model *s);
+void clients_sum(struct model *m);
 
 /* link_reads.c */
 struct reads *reads_new(void);
@@ -370,28 +370,28 @@ void reads_free(struct reads *r);
 u64 reads_wasted(const struct read_sum *e);
 
 /* link_paths.c */
-struct paths *request_paths_new(const struct model *s);
+struct paths *request_paths_new(const struct model *m);
 struct request_tree *request_tree_new(const struct paths *p);
 void request_tree_free(struct request_tree *t);
 void request_paths_walk(
-	const struct model *s, const struct paths *p, const struct request *r,
+	const struct model *m, const struct paths *p, const struct request *r,
 	void (*visit)(const struct path_step *path_step, void *arg), void *arg);
-void request_paths_object(char *buf, size_t size, const struct model *s,
+void request_paths_object(char *buf, size_t size, const struct model *m,
 			  const struct path_step *path_step);
 enum role path_step_role(const struct path_step *path_step);
 const struct endpoint *path_step_place(const struct path_step *path_step);
-const struct stack *path_step_stack(const struct model *s,
+const struct stack *path_step_stack(const struct model *m,
 				    const struct path_step *path_step);
 u64 requests_unanswered_time(const struct request *r);
 u64 request_response_time(const struct request *r);
 void request_paths_free(struct paths *p);
 
 /* link_axis.c */
-bool axis_aligned(const struct model *s, u32 host);
-s64 axis_origin(const struct model *s);
-u64 axis_span(const struct model *s, u32 host, u64 begin, u64 end);
-u64 axis_time(const struct model *s, u32 host, u64 time);
-const char *axis_description(const struct model *s);
+bool axis_aligned(const struct model *m, u32 host);
+s64 axis_origin(const struct model *m);
+u64 axis_span(const struct model *m, u32 host, u64 begin, u64 end);
+u64 axis_time(const struct model *m, u32 host, u64 time);
+const char *axis_description(const struct model *m);
 
 unsigned long address_port(const char *address, size_t len);
 

@@ -4,36 +4,36 @@
 
 /**
  * axis_aligned - whether a host's times are on the common axis
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @host:	number of the host
  *
  * Return: whether its clock is compared with the first host's.
  */
-bool axis_aligned(const struct model *s, u32 host)
+bool axis_aligned(const struct model *m, u32 host)
 {
 	s64 common;
 	u64 bound;
 
-	return clocks_to_reference(s->clocks, host, s->host[host].first,
+	return clocks_to_reference(m->clocks, host, m->host[host].first,
 				   &common, &bound);
 }
 
 /**
  * axis_origin - origin of the common axis
- * @s:	model, with clocks
+ * @m:	model, with clocks
  *
  * Return: begin of the first call of the hosts with aligned clocks, ns of the first
  * host.
  */
-s64 axis_origin(const struct model *s)
+s64 axis_origin(const struct model *m)
 {
 	s64 origin = INT64_MAX, common;
 	u64 bound;
 	u32 i;
 
-	for (i = 0; i < s->hosts; i++) {
-		if (s->host[i].calls &&
-		    clocks_to_reference(s->clocks, i, s->host[i].first, &common,
+	for (i = 0; i < m->hosts; i++) {
+		if (m->host[i].calls &&
+		    clocks_to_reference(m->clocks, i, m->host[i].first, &common,
 					&bound) &&
 		    common < origin)
 			origin = common;
@@ -43,53 +43,53 @@ s64 axis_origin(const struct model *s)
 
 /**
  * axis_time - convert a time to the axis of the result
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @host:	number of the host
  * @time:	time of that host, ns
  *
  * Return: ns since the first call: of all hosts, or of this one if its clock is not
  * aligned.
  */
-u64 axis_time(const struct model *s, u32 host, u64 time)
+u64 axis_time(const struct model *m, u32 host, u64 time)
 {
-	u64 first = s->host[host].first, bound;
+	u64 first = m->host[host].first, bound;
 	s64 common;
 
-	if (clocks_to_reference(s->clocks, host, time, &common, &bound))
-		return common > s->origin ? common - s->origin : 0;
+	if (clocks_to_reference(m->clocks, host, time, &common, &bound))
+		return common > m->origin ? common - m->origin : 0;
 	return time > first ? time - first : 0;
 }
 
 /**
  * axis_span - length of a time on the axis of the result
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @host:	number of the host
  * @begin:	begin, ns of that host
  * @end:	end, ns of that host
  *
  * Return: ns.
  */
-u64 axis_span(const struct model *s, u32 host, u64 begin, u64 end)
+u64 axis_span(const struct model *m, u32 host, u64 begin, u64 end)
 {
-	u64 from = axis_time(s, host, begin), to = axis_time(s, host, end);
+	u64 from = axis_time(m, host, begin), to = axis_time(m, host, end);
 
 	return to > from ? to - from : 0;
 }
 
 /**
  * axis_description - describe the axis of the result
- * @s:	model, after model_link()
+ * @m:	model, after model_link()
  *
  * Return: a sentence.
  */
-const char *axis_description(const struct model *s)
+const char *axis_description(const struct model *m)
 {
 	u32 i;
 
-	if (s->hosts == 1)
+	if (m->hosts == 1)
 		return "one host: times begin with its first call";
-	for (i = 0; i < s->hosts; i++) {
-		if (!axis_aligned(s, i))
+	for (i = 0; i < m->hosts; i++) {
+		if (!axis_aligned(m, i))
 			return "not aligned: times of some hosts begin with their own first calls";
 	}
 	return "aligned: times begin with the first call of all hosts";

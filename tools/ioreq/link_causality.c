@@ -34,7 +34,7 @@
  * Return: number of candidates of both ends, or of the known one; @found is set to the
  * last of them
  */
-static int common_parents(const struct causality *l,
+static int common_parents(const struct causality *c,
 			  const struct request_state *s, u64 time, u32 *found)
 {
 	const struct candidates *from =
@@ -47,7 +47,7 @@ static int common_parents(const struct causality *l,
 		if (candidates_known(&s->continued) &&
 		    !candidates_has(&s->continued, from->request[i]))
 			continue;
-		if (!causality_in_progress(l, from->request[i], time))
+		if (!causality_in_progress(c, from->request[i], time))
 			continue;
 		*found = from->request[i];
 		n++;
@@ -56,34 +56,34 @@ static int common_parents(const struct causality *l,
 }
 
 /* Return: the only one, or NONE */
-static u32 common_parent(const struct causality *l,
+static u32 common_parent(const struct causality *c,
 			 const struct request_state *s, u64 time)
 {
 	u32 found = NONE;
 
-	return common_parents(l, s, time, &found) == 1 ? found : NONE;
+	return common_parents(c, s, time, &found) == 1 ? found : NONE;
 }
 
-static void begin_pass(struct causality *l)
+static void begin_pass(struct causality *c)
 {
-	struct channel *c;
+	struct channel *ch;
 	struct worker *w;
 	u32 i;
 
-	for (i = 0; i < l->nr; i++) {
-		l->request_state[i].causes = (struct candidates){ 0 };
-		l->request_state[i].continued = (struct candidates){ 0 };
-		l->request_state[i].has_effect = false;
-		l->request_state[i].passed_on = false;
-		l->request_state[i].made_for = NONE;
-		l->request_state[i].waits_in = NULL;
+	for (i = 0; i < c->nr; i++) {
+		c->request_state[i].causes = (struct candidates){ 0 };
+		c->request_state[i].continued = (struct candidates){ 0 };
+		c->request_state[i].has_effect = false;
+		c->request_state[i].passed_on = false;
+		c->request_state[i].made_for = NONE;
+		c->request_state[i].waits_in = NULL;
 	}
-	hash_for_each(&l->channels, i, c) {
-		c->set = (struct candidates){ 0 };
-		c->only = NONE;
-		c->first = c->nr = 0;
+	hash_for_each(&c->channels, i, ch) {
+		ch->set = (struct candidates){ 0 };
+		ch->only = NONE;
+		ch->first = ch->nr = 0;
 	}
-	hash_for_each(&l->workers, i, w) {
+	hash_for_each(&c->workers, i, w) {
 		w->nr = w->effects = w->nr_waiting = 0;
 		w->woken = 0;
 		w->nr_received = w->free = w->in_flight = 0;
@@ -96,12 +96,12 @@ static void begin_pass(struct causality *l)
 	}
 }
 
-static void compare_ends(struct causality *l)
+static void compare_ends(struct causality *c)
 {
 	u32 i;
 
-	for (i = 0; i < l->listed; i++) {
-		struct request_state *s = &l->request_state[i];
+	for (i = 0; i < c->listed; i++) {
+		struct request_state *s = &c->request_state[i];
 		struct worker *w = s->sender;
 		bool both = candidates_known(&s->causes) &&
 			    candidates_known(&s->continued);
@@ -110,7 +110,7 @@ static void compare_ends(struct causality *l)
 
 		if (!w || s->made_for != NONE)
 			continue;
-		n = common_parents(l, s, causality_sent_at(l, i), &found);
+		n = common_parents(c, s, causality_sent_at(c, i), &found);
 		if (n == 1 && both)
 			w->agreed[w->policy]++;
 		else if (n == 1)
@@ -165,22 +165,22 @@ static bool is_reliable(const struct request_state *s)
 }
 
 /* Return: whether more is known than before */
-static bool attribute_requests(struct causality *l)
+static bool attribute_requests(struct causality *c)
 {
 	bool more = false;
 	u32 i, owner;
 
-	compare_ends(l);
-	for (i = 0; i < l->listed; i++) {
-		struct request_state *s = &l->request_state[i];
+	compare_ends(c);
+	for (i = 0; i < c->listed; i++) {
+		struct request_state *s = &c->request_state[i];
 
 		if (!s->sender)
 			continue;
 		owner = NONE;
-		if (!l->list[i].multiplexed && s->made_for != NONE)
+		if (!c->list[i].multiplexed && s->made_for != NONE)
 			owner = s->made_for;
-		else if (!l->list[i].multiplexed && is_reliable(s))
-			owner = common_parent(l, s, causality_sent_at(l, i));
+		else if (!c->list[i].multiplexed && is_reliable(s))
+			owner = common_parent(c, s, causality_sent_at(c, i));
 		more |= owner != s->owner;
 		s->owner = owner;
 		s->sender->nr_sent++;
@@ -190,22 +190,22 @@ static bool attribute_requests(struct causality *l)
 }
 
 /* Repeat until nothing changes */
-static void run_passes(struct causality *l, bool last)
+static void run_passes(struct causality *c, bool last)
 {
 	bool more = true;
 	u64 i;
 	int pass;
 
-	for (i = 0; i < l->nr; i++)
-		l->request_state[i].owner = NONE;
-	l->last_pass = false;
-	for (pass = 0; pass < PASSES && !l->last_pass && (more || last);
+	for (i = 0; i < c->nr; i++)
+		c->request_state[i].owner = NONE;
+	c->last_pass = false;
+	for (pass = 0; pass < PASSES && !c->last_pass && (more || last);
 	     pass++) {
-		l->last_pass = last && (!more || pass == PASSES - 1);
-		begin_pass(l);
-		for (i = 0; i < l->nr_events; i++)
-			causality_handle_event(l, &l->event[i]);
-		more = attribute_requests(l);
+		c->last_pass = last && (!more || pass == PASSES - 1);
+		begin_pass(c);
+		for (i = 0; i < c->nr_events; i++)
+			causality_handle_event(c, &c->event[i]);
+		more = attribute_requests(c);
 	}
 }
 
@@ -252,13 +252,13 @@ static bool is_strict(const struct worker *w)
 }
 
 /* Try a policy for all threads whose policy is unknown */
-static bool try_policy(struct causality *l, enum policy policy)
+static bool try_policy(struct causality *c, enum policy policy)
 {
 	struct worker *w;
 	bool any = false;
 	u32 i;
 
-	hash_for_each(&l->workers, i, w) {
+	hash_for_each(&c->workers, i, w) {
 		/* Order refers to inputs between two polls */
 		if (is_strict(w) || (policy != POLICY_LOOSE && !w->polls &&
 				     (policy != POLICY_COMPLETE || !w->async)))
@@ -267,16 +267,16 @@ static bool try_policy(struct causality *l, enum policy policy)
 		any = true;
 	}
 	if (any)
-		run_passes(l, false);
+		run_passes(c, false);
 	return any;
 }
 
-static void choose_policies(struct causality *l)
+static void choose_policies(struct causality *c)
 {
 	struct worker *w;
 	u32 i;
 
-	hash_for_each(&l->workers, i, w) {
+	hash_for_each(&c->workers, i, w) {
 		if (!is_strict(w))
 			w->policy = best_policy(w);
 	}
@@ -286,12 +286,12 @@ static void choose_policies(struct causality *l)
  * Find threads whose requests wait for one another: those whose ends contradict, or with
  * a parent for less than half of what they sent
  */
-static void find_queues(struct causality *l)
+static void find_queues(struct causality *c)
 {
 	struct worker *w;
 	u32 i;
 
-	hash_for_each(&l->workers, i, w) {
+	hash_for_each(&c->workers, i, w) {
 		w->contradicts = w->contradicted[w->policy] >= DISORDERS &&
 				 !is_consistent(w, w->policy, DISORDERS);
 		w->queues = w->contradicts ||
@@ -302,61 +302,61 @@ static void find_queues(struct causality *l)
 
 /**
  * causality_new - find out which request each thread works for
- * @s:	model, after requests_finish(), with single requests and a log
+ * @m:	model, after requests_finish(), with single requests and a log
  *
  * Return: causality, to be freed with causality_free().
  */
-struct causality *causality_new(const struct model *s)
+struct causality *causality_new(const struct model *m)
 {
-	struct causality *l = xzalloc(sizeof(*l));
+	struct causality *c = xzalloc(sizeof(*c));
 	u64 n;
 
-	l->s = s;
-	l->list = requests_list(s->requests, &l->listed);
-	l->unclear = requests_unclear(s->requests, &n);
-	l->nr = l->listed + n;
-	l->request_state = xzalloc((l->nr + 1) * sizeof(*l->request_state));
-	causality_collect_events(l);
-	run_passes(l, false);
-	if (try_policy(l, POLICY_LOOSE)) {
-		try_policy(l, POLICY_ORDERED);
-		try_policy(l, POLICY_REQUESTS_ORDERED);
-		try_policy(l, POLICY_COMPLETE);
-		choose_policies(l);
+	c->m = m;
+	c->list = requests_list(m->requests, &c->listed);
+	c->unclear = requests_unclear(m->requests, &n);
+	c->nr = c->listed + n;
+	c->request_state = xzalloc((c->nr + 1) * sizeof(*c->request_state));
+	causality_collect_events(c);
+	run_passes(c, false);
+	if (try_policy(c, POLICY_LOOSE)) {
+		try_policy(c, POLICY_ORDERED);
+		try_policy(c, POLICY_REQUESTS_ORDERED);
+		try_policy(c, POLICY_COMPLETE);
+		choose_policies(c);
 	}
-	find_queues(l);
-	run_passes(l, true);
-	return l;
+	find_queues(c);
+	run_passes(c, true);
+	return c;
 }
 
 /**
  * causality_parent - find the parent of a request
- * @l:		causality
+ * @c:		causality
  * @r:		number of the request in requests_list()
  * @known:	set to whether there are any candidates
  *
  * Return: the parent, or NULL if unknown.
  */
-struct request *causality_parent(const struct causality *l, u64 r, bool *known)
+struct request *causality_parent(const struct causality *c, u64 r, bool *known)
 {
-	const struct request_state *s = &l->request_state[r];
+	const struct request_state *s = &c->request_state[r];
 
 	*known = s->causes.nr || s->continued.nr;
 	/* The parent is an unclear request, or has no end */
-	if (s->owner == NONE || s->owner >= l->listed ||
-	    !l->list[s->owner].answered)
+	if (s->owner == NONE || s->owner >= c->listed ||
+	    !c->list[s->owner].answered)
 		return NULL;
-	return &l->list[s->owner];
+	return &c->list[s->owner];
 }
 
 /* Return: the thread, or NULL if it never worked for a known request */
-static const struct worker *worker_at(const struct causality *l, u32 host,
+static const struct worker *worker_at(const struct causality *c, u32 host,
 				      s32 pid)
 {
 	u64 hash = hash_pair(host, pid);
 	const struct worker *w;
 
-	hash_for_each_possible_entry(&l->workers, hash, w) {
+	hash_for_each_possible_entry(&c->workers, hash, w) {
 		if (w->host == host && w->pid == pid)
 			return w->spans ? w : NULL;
 	}
@@ -365,78 +365,78 @@ static const struct worker *worker_at(const struct causality *l, u32 host,
 
 /**
  * causality_queued - whether a request is of a thread whose requests wait for one another
- * @l:		causality
+ * @c:		causality
  * @r:		number of the request in requests_list()
  *
  * Return: true if the thread's requests seem to wait for one another.
  */
-bool causality_queued(const struct causality *l, u64 r)
+bool causality_queued(const struct causality *c, u64 r)
 {
-	const struct worker *w = l->request_state[r].sender;
+	const struct worker *w = c->request_state[r].sender;
 
 	return w && w->queues;
 }
 
 /**
  * causality_has_worked - whether a thread has worked for any request
- * @l:		causality
+ * @c:		causality
  * @host:	number of the host
  * @pid:	thread
  *
  * Return: whether it has.
  */
-bool causality_has_worked(const struct causality *l, u32 host, s32 pid)
+bool causality_has_worked(const struct causality *c, u32 host, s32 pid)
 {
-	return worker_at(l, host, pid);
+	return worker_at(c, host, pid);
 }
 
 /**
  * causality_request_at - which request a thread works for
- * @l:		causality
+ * @c:		causality
  * @host:	number of the host
  * @pid:	thread
  * @time:	time, ns of the host
  *
  * Return: the request, or NULL if unknown.
  */
-const struct request *causality_request_at(const struct causality *l, u32 host,
+const struct request *causality_request_at(const struct causality *c, u32 host,
 					   s32 pid, u64 time)
 {
-	const struct worker *w = worker_at(l, host, pid);
+	const struct worker *w = worker_at(c, host, pid);
 	u64 after = w ? FIRST(i, 0, w->spans, w->span[i].time > time) : 0;
 	const struct work_span *span = after ? &w->span[after - 1] : NULL;
 
 	if (!span || span->request == NONE)
 		return NULL;
 	/* A response by another thread ends the work of this one, too */
-	if (!span->answered && !causality_in_progress(l, span->request, time))
+	if (!span->answered && !causality_in_progress(c, span->request, time))
 		return NULL;
-	return causality_request(l, span->request);
+	return causality_request(c, span->request);
 }
 
 /**
  * causality_free - free causality
- * @l:	causality, or NULL
+ * @c:	causality, or NULL
  */
-void causality_free(struct causality *l)
+void causality_free(struct causality *c)
 {
-	struct channel *c;
+	struct channel *ch;
 	struct worker *w;
 	u32 i;
 
-	if (!l)
+	if (!c)
 		return;
-	hash_for_each(&l->workers, i, w) {
+	hash_for_each(&c->workers, i, w) {
 		free(w->input);
 		free(w->waiting);
 		free(w->received);
 		free(w->span);
 	}
-	hash_free(&l->workers);
-	hash_for_each(&l->channels, i, c)
-		free(c->pipe_write);
-	hash_free(&l->channels);
-	free(l->event);
-	free(l->request_state);
-	free(l);
+	hash_free(&c->workers);
+	hash_for_each(&c->channels, i, ch)
+		free(ch->pipe_write);
+	hash_free(&c->channels);
+	free(c->event);
+	free(c->request_state);
+	free(c);
 }

@@ -288,7 +288,7 @@ struct request_state {
 
 /**
  * struct causality - see causality_new()
- * @s:			model
+ * @m:			model
  * @list:		requests
  * @listed:		number of requests
  * @unclear:		unclear requests, of which only the server's view is known
@@ -302,7 +302,7 @@ struct request_state {
  * @last_pass:		spans are kept
  */
 struct causality {
-	const struct model *s;
+	const struct model *m;
 	struct request *list;
 	u64 listed;
 	struct request *unclear;
@@ -316,54 +316,54 @@ struct causality {
 	bool last_pass;
 };
 
-static inline struct channel *channel_at(const struct causality *l, u32 number)
+static inline struct channel *channel_at(const struct causality *c, u32 number)
 {
-	return hash_entry(&l->channels, number);
+	return hash_entry(&c->channels, number);
 }
 
 /* link_causality_events.c */
-u32 causality_find_channel(struct causality *l, u32 host, u64 a, u64 b);
-void causality_collect_events(struct causality *l);
+u32 causality_find_channel(struct causality *c, u32 host, u64 a, u64 b);
+void causality_collect_events(struct causality *c);
 
 /* link_causality_inputs.c */
 void candidates_add(struct candidates *set, u32 request);
 void candidates_unite(struct candidates *set, const struct candidates *with);
 bool candidates_has(const struct candidates *set, u32 request);
 bool candidates_known(const struct candidates *set);
-u32 causality_number(const struct causality *l, u32 request);
-struct request *causality_request(const struct causality *l, u32 number);
-bool causality_in_progress(const struct causality *l, u32 request, u64 time);
-struct worker *worker_find(struct causality *l, u32 host, s32 pid);
+u32 causality_number(const struct causality *c, u32 request);
+struct request *causality_request(const struct causality *c, u32 number);
+bool causality_in_progress(const struct causality *c, u32 request, u64 time);
+struct worker *worker_find(struct causality *c, u32 host, s32 pid);
 bool policy_is_ordered(enum policy policy);
 bool worker_sends_in_order(const struct worker *w);
 bool worker_responds_in_order(const struct worker *w);
-struct candidates worker_response_causes(const struct causality *l,
+struct candidates worker_response_causes(const struct causality *c,
 					 const struct worker *w, u64 time);
 struct input *worker_next_input(struct worker *w);
-struct candidates worker_request_causes(const struct causality *l,
+struct candidates worker_request_causes(const struct causality *c,
 					struct worker *w, u64 time);
-void input_consume(struct causality *l, struct input *r,
+void input_consume(struct causality *c, struct input *r,
 		   struct candidates *effect);
-void worker_drop_inputs(struct causality *l, struct worker *w);
-void worker_drop_finished(struct causality *l, struct worker *w);
-void worker_add_input(struct causality *l, struct worker *w,
+void worker_drop_inputs(struct causality *c, struct worker *w);
+void worker_drop_finished(struct causality *c, struct worker *w);
+void worker_add_input(struct causality *c, struct worker *w,
 		      const struct input *input);
 
 /* link_causality_effects.c */
-u64 causality_sent_at(const struct causality *l, u32 request);
-void causality_handle_event(struct causality *l, const struct event *h);
+u64 causality_sent_at(const struct causality *c, u32 request);
+void causality_handle_event(struct causality *c, const struct event *h);
 
 /* link_causality_handover.c */
-void worker_writes_channel(struct causality *l, struct worker *w,
+void worker_writes_channel(struct causality *c, struct worker *w,
 			   const struct event *h);
-void worker_reads_channel(struct causality *l, struct worker *w,
+void worker_reads_channel(struct causality *c, struct worker *w,
 			  const struct event *h);
-void worker_writes_pipe(struct causality *l, struct worker *w,
+void worker_writes_pipe(struct causality *c, struct worker *w,
 			const struct pipe_range *pipe_range);
-void worker_reads_pipe(struct causality *l, struct worker *w,
+void worker_reads_pipe(struct causality *c, struct worker *w,
 		       const struct pipe_range *pipe_range);
-void worker_keep_span(struct causality *l, struct worker *w,
+void worker_keep_span(struct causality *c, struct worker *w,
 		      const struct event *h);
-void worker_wakes(struct causality *l, struct worker *w, const struct event *h);
+void worker_wakes(struct causality *c, struct worker *w, const struct event *h);
 
 #endif

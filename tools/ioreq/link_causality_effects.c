@@ -4,21 +4,21 @@
 
 #include "link_causality.h"
 
-u64 causality_sent_at(const struct causality *l, u32 request)
+u64 causality_sent_at(const struct causality *c, u32 request)
 {
-	return causality_request(l, request)->view[ROLE_CLIENT].begin;
+	return causality_request(c, request)->view[ROLE_CLIENT].begin;
 }
 
 /* Continuations of a response are requests in progress when its request was sent */
-static void add_continuation(struct causality *l, u32 request,
+static void add_continuation(struct causality *c, u32 request,
 			     const struct candidates *to)
 {
-	struct candidates *continued = &l->request_state[request].continued;
+	struct candidates *continued = &c->request_state[request].continued;
 	int i;
 
 	for (i = 0; i < to->nr && !to->any; i++) {
-		if (causality_in_progress(l, to->request[i],
-					  causality_sent_at(l, request)))
+		if (causality_in_progress(c, to->request[i],
+					  causality_sent_at(c, request)))
 			candidates_add(continued, to->request[i]);
 	}
 	/* After the first one, an unknown continuation may be
@@ -27,52 +27,52 @@ static void add_continuation(struct causality *l, u32 request,
 	continued->any |= to->any && !continued->nr;
 }
 
-static void input_led_to(struct causality *l, const struct input *r, u32 but,
+static void input_led_to(struct causality *c, const struct input *r, u32 but,
 			 const struct candidates *to)
 {
 	int i;
 
 	for (i = 0; i < r->responses.nr; i++) {
 		if (r->responses.request[i] != but)
-			add_continuation(l, r->responses.request[i], to);
+			add_continuation(c, r->responses.request[i], to);
 	}
 }
 
-static void inputs_led_to(struct causality *l, const struct worker *w, u32 but,
+static void inputs_led_to(struct causality *c, const struct worker *w, u32 but,
 			  const struct candidates *to)
 {
 	u64 i;
 
 	for (i = 0; i < w->nr; i++)
-		input_led_to(l, &w->input[i], but, to);
+		input_led_to(c, &w->input[i], but, to);
 }
 
 /* What the connection was made for; it may be used for another request instead */
-static struct candidates *connected_for(struct causality *l,
+static struct candidates *connected_for(struct causality *c,
 					const struct worker *w, u32 request)
 {
-	u64 id = causality_request(l, request)->view[ROLE_CLIENT].id;
-	u32 socket = causality_find_channel(l, w->host, id, 0);
+	u64 id = causality_request(c, request)->view[ROLE_CLIENT].id;
+	u32 socket = causality_find_channel(c, w->host, id, 0);
 
-	return &channel_at(l, socket)->set;
+	return &channel_at(c, socket)->set;
 }
 
 /* The request for which a connection was made that is used for one request only */
-static u32 made_for(struct causality *l, const struct worker *w, u32 request,
+static u32 made_for(struct causality *c, const struct worker *w, u32 request,
 		    u64 time)
 {
-	u64 id = causality_request(l, request)->view[ROLE_CLIENT].id;
-	const struct channel *c =
-		channel_at(l, causality_find_channel(l, w->host, id, 0));
+	u64 id = causality_request(c, request)->view[ROLE_CLIENT].id;
+	const struct channel *ch =
+		channel_at(c, causality_find_channel(c, w->host, id, 0));
 
-	return c->requests == 1 && c->only != NONE &&
-			       causality_in_progress(l, c->only, time) ?
-		       c->only :
+	return ch->requests == 1 && ch->only != NONE &&
+			       causality_in_progress(c, ch->only, time) ?
+		       ch->only :
 		       NONE;
 }
 
 /* The input that a response, or more of it, follows from */
-static struct input *input_of(const struct causality *l, struct worker *w,
+static struct input *input_of(const struct causality *c, struct worker *w,
 			      const struct request_io *t, u32 request)
 {
 	u64 i;
@@ -84,35 +84,35 @@ static struct input *input_of(const struct causality *l, struct worker *w,
 		    (r->what == IO_RECEIVES_REQUEST && r->request != request))
 			continue;
 		if (t->first || r->what != IO_RECEIVES_RESPONSE ||
-		    candidates_has(&l->request_state[r->request].continued,
+		    candidates_has(&c->request_state[r->request].continued,
 				   request))
 			return r;
 	}
 	return NULL;
 }
 
-static void send_response_in_order(struct causality *l, struct worker *w,
+static void send_response_in_order(struct causality *c, struct worker *w,
 				   const struct request_io *t, u32 request)
 {
 	struct candidates continued_by = { .request = { request }, .nr = 1 };
-	struct input *r = input_of(l, w, t, request);
+	struct input *r = input_of(c, w, t, request);
 
-	l->request_state[request].has_effect = true;
+	c->request_state[request].has_effect = true;
 	if (!r)
 		return;
-	input_consume(l, r, NULL);
+	input_consume(c, r, NULL);
 	if (t->first)
-		input_led_to(l, r, NONE, &continued_by);
+		input_led_to(c, r, NONE, &continued_by);
 }
 
 /* Number of requests in progress that a thread received */
-static u64 count_in_progress(const struct causality *l, const struct worker *w,
+static u64 count_in_progress(const struct causality *c, const struct worker *w,
 			     u64 time)
 {
 	u64 i, nr = 0;
 
 	for (i = 0; i < w->nr_received; i++)
-		nr += causality_in_progress(l, w->received[i], time);
+		nr += causality_in_progress(c, w->received[i], time);
 	return nr;
 }
 
@@ -120,33 +120,33 @@ static u64 count_in_progress(const struct causality *l, const struct worker *w,
  * A connection that is free again may be used for another request that waits for one, not
  * for the parent of the response.  None waits if all others have requests in flight.
  */
-static bool is_passed_on(const struct causality *l, const struct worker *w,
+static bool is_passed_on(const struct causality *c, const struct worker *w,
 			 u32 request, u64 time)
 {
-	u64 id = causality_request(l, request)->view[ROLE_CLIENT].id, i;
+	u64 id = causality_request(c, request)->view[ROLE_CLIENT].id, i;
 
 	for (i = 0; i < w->nr; i++) {
 		const struct input *r = &w->input[i];
 
 		if (r->what == IO_RECEIVES_RESPONSE &&
-		    causality_request(l, r->request)->view[ROLE_CLIENT].id ==
+		    causality_request(c, r->request)->view[ROLE_CLIENT].id ==
 			    id)
-			return count_in_progress(l, w, time) > w->in_flight;
+			return count_in_progress(c, w, time) > w->in_flight;
 	}
 	return false;
 }
 
-static void send_request(struct causality *l, struct worker *w, u32 request,
+static void send_request(struct causality *c, struct worker *w, u32 request,
 			 u64 time)
 {
-	struct candidates *connected = connected_for(l, w, request),
+	struct candidates *connected = connected_for(c, w, request),
 			  continued_by = { 0 };
-	struct request_state *s = &l->request_state[request];
+	struct request_state *s = &c->request_state[request];
 	bool no_evidence;
 
 	s->sender = w;
-	s->passed_on = w->queues && is_passed_on(l, w, request, time);
-	s->causes = worker_request_causes(l, w, time);
+	s->passed_on = w->queues && is_passed_on(c, w, request, time);
+	s->causes = worker_request_causes(c, w, time);
 	no_evidence = s->passed_on && !w->contradicts;
 	s->causes.any |= no_evidence;
 	/* It went on for the request whose response it has just sent, and this one waited */
@@ -159,25 +159,25 @@ static void send_request(struct causality *l, struct worker *w, u32 request,
 		/* A waiting request may go on because this one makes room for it */
 		if (!no_evidence &&
 		    (w->policy != POLICY_STRICT || !s->causes.any))
-			inputs_led_to(l, w, request, &s->causes);
+			inputs_led_to(c, w, request, &s->causes);
 		return;
 	}
 	/* A request that waited goes on for another reason, such as a free connection
 	 */
 	candidates_add(&continued_by, s->owner);
-	if (!no_evidence && l->request_state[s->owner].waits_in != w)
-		inputs_led_to(l, w, request, &continued_by);
-	l->request_state[s->owner].has_effect = true;
-	l->request_state[s->owner].waits_in = NULL;
+	if (!no_evidence && c->request_state[s->owner].waits_in != w)
+		inputs_led_to(c, w, request, &continued_by);
+	c->request_state[s->owner].has_effect = true;
+	c->request_state[s->owner].waits_in = NULL;
 }
 
-static void send_request_in_order(struct causality *l, struct worker *w,
+static void send_request_in_order(struct causality *c, struct worker *w,
 				  u32 request, u64 time)
 {
-	struct candidates *connected = connected_for(l, w, request),
+	struct candidates *connected = connected_for(c, w, request),
 			  continued_by = { 0 };
 	struct input *next = worker_next_input(w);
-	struct request_state *s = &l->request_state[request];
+	struct request_state *s = &c->request_state[request];
 	u64 i;
 
 	s->sender = w;
@@ -191,17 +191,17 @@ static void send_request_in_order(struct causality *l, struct worker *w,
 		return;
 	}
 	if (!next && w->policy == POLICY_REQUESTS_ORDERED) {
-		send_request(l, w, request, time);
+		send_request(c, w, request, time);
 		return;
 	}
-	s->causes = worker_request_causes(l, w, time);
+	s->causes = worker_request_causes(c, w, time);
 	if (!next)
 		return;
-	input_consume(l, next, &s->causes);
+	input_consume(c, next, &s->causes);
 	continued_by.any = s->owner == NONE;
 	if (!continued_by.any)
 		candidates_add(&continued_by, s->owner);
-	input_led_to(l, next, request, &continued_by);
+	input_led_to(c, next, request, &continued_by);
 }
 
 static bool has_input(const struct worker *w, enum request_io_kind what,
@@ -216,7 +216,7 @@ static bool has_input(const struct worker *w, enum request_io_kind what,
 	return false;
 }
 
-static void send_response(struct causality *l, struct worker *w,
+static void send_response(struct causality *c, struct worker *w,
 			  const struct request_io *t, u32 request, u64 time)
 {
 	struct candidates continued_by = { .request = { request }, .nr = 1 };
@@ -227,20 +227,20 @@ static void send_response(struct causality *l, struct worker *w,
 		 * caused by its own request
 		 */
 		if (!has_input(w, IO_RECEIVES_REQUEST, request)) {
-			inputs_led_to(l, w, NONE, &continued_by);
+			inputs_led_to(c, w, NONE, &continued_by);
 			w->responded = true;
 		}
-		l->request_state[request].has_effect = true;
+		c->request_state[request].has_effect = true;
 		w->effects++;
 		return;
 	}
 	/* The rest of a response may follow just from room in the socket's buffer */
-	set = worker_response_causes(l, w, time);
+	set = worker_response_causes(c, w, time);
 	w->effects += candidates_has(&set, request);
 }
 
 /* Of unanswered requests only the last one counts: nothing else shows their end */
-static void note_received(struct causality *l, struct worker *w, u32 request,
+static void note_received(struct causality *c, struct worker *w, u32 request,
 			  u64 time)
 {
 	u64 i, n = 0;
@@ -248,8 +248,8 @@ static void note_received(struct causality *l, struct worker *w, u32 request,
 	for (i = 0; i < w->nr_received; i++) {
 		u32 own = w->received[i];
 
-		if (own != request && causality_request(l, own)->answered &&
-		    causality_in_progress(l, own, time))
+		if (own != request && causality_request(c, own)->answered &&
+		    causality_in_progress(c, own, time))
 			w->received[n++] = own;
 	}
 	GROW(w->received, n, w->received_room);
@@ -268,11 +268,11 @@ static bool has_received(const struct worker *w, u32 request)
 	return false;
 }
 
-static void handle_request_io(struct causality *l, struct worker *w,
+static void handle_request_io(struct causality *c, struct worker *w,
 			      const struct event *h)
 {
 	const struct request_io *t = h->request_io;
-	u32 request = causality_number(l, t->request);
+	u32 request = causality_number(c, t->request);
 	struct input input = { .what = t->what,
 			       .request = request,
 			       .whole = t->last };
@@ -281,7 +281,7 @@ static void handle_request_io(struct causality *l, struct worker *w,
 		candidates_add(&input.responses, request);
 	w->just = t->what == IO_RECEIVES_REQUEST;
 	if (t->what == IO_RECEIVES_REQUEST) {
-		note_received(l, w, request, h->time);
+		note_received(c, w, request, h->time);
 		w->mixed |= w->fresh != NONE && w->fresh != request;
 		w->fresh = request;
 	} else if (t->what != IO_RECEIVES_RESPONSE) {
@@ -293,41 +293,41 @@ static void handle_request_io(struct causality *l, struct worker *w,
 		w->in_flight--;
 	if (t->what == IO_SENDS_REQUEST && t->first) {
 		w->in_flight++;
-		l->request_state[request].made_for =
-			made_for(l, w, request, h->time);
+		c->request_state[request].made_for =
+			made_for(c, w, request, h->time);
 	}
 	if (t->what == IO_SENDS_REQUEST && t->first)
 		(worker_sends_in_order(w) ?
 			 send_request_in_order :
-			 send_request)(l, w, request, h->time);
+			 send_request)(c, w, request, h->time);
 	else if (t->what == IO_SENDS_RESPONSE && worker_responds_in_order(w))
-		send_response_in_order(l, w, t, request);
+		send_response_in_order(c, w, t, request);
 	else if (t->what == IO_SENDS_RESPONSE)
-		send_response(l, w, t, request, h->time);
+		send_response(c, w, t, request, h->time);
 	else if (t->what != IO_SENDS_REQUEST &&
 		 (w->policy != POLICY_COMPLETE || t->last))
-		worker_add_input(l, w, &input);
+		worker_add_input(c, w, &input);
 }
 
-static void handle_connect(struct causality *l, struct worker *w,
+static void handle_connect(struct causality *c, struct worker *w,
 			   const struct event *h)
 {
 	struct input *next = worker_sends_in_order(w) ? worker_next_input(w) :
 							NULL;
-	struct candidates *set = &channel_at(l, h->channel)->set;
+	struct candidates *set = &channel_at(c, h->channel)->set;
 
-	*set = worker_request_causes(l, w, h->time);
-	channel_at(l, h->channel)->only =
+	*set = worker_request_causes(c, w, h->time);
+	channel_at(c, h->channel)->only =
 		w->just && !w->mixed && !w->nr_waiting ? w->fresh : NONE;
 	w->fresh = NONE;
 	w->effects++;
 	if (next)
-		input_consume(l, next, set);
+		input_consume(c, next, set);
 }
 
-void causality_handle_event(struct causality *l, const struct event *h)
+void causality_handle_event(struct causality *c, const struct event *h)
 {
-	struct worker *w = worker_find(l, h->host, h->pid);
+	struct worker *w = worker_find(c, h->host, h->pid);
 
 	if (h->kind != EVENT_WAKEUP) {
 		w->woken = 0;
@@ -336,37 +336,37 @@ void causality_handle_event(struct causality *l, const struct event *h)
 	switch (h->kind) {
 	case EVENT_REQUEST_IO:
 		w->async |= h->request_io->async;
-		handle_request_io(l, w, h);
+		handle_request_io(c, w, h);
 		break;
 	case EVENT_POLL:
 		w->fresh = NONE;
 		w->mixed = false;
 		w->polls = true;
 		w->free = h->time;
-		worker_drop_inputs(l, w);
+		worker_drop_inputs(c, w);
 		break;
 	case EVENT_CONNECT:
-		handle_connect(l, w, h);
+		handle_connect(c, w, h);
 		break;
 	case EVENT_CHANNEL_WRITE:
-		worker_writes_channel(l, w, h);
+		worker_writes_channel(c, w, h);
 		break;
 	case EVENT_CHANNEL_READ:
-		worker_reads_channel(l, w, h);
+		worker_reads_channel(c, w, h);
 		break;
 	case EVENT_PIPE_WRITE:
-		worker_writes_pipe(l, w, h->pipe_range);
+		worker_writes_pipe(c, w, h->pipe_range);
 		break;
 	case EVENT_PIPE_PASS:
 	case EVENT_PIPE_READ:
-		worker_reads_pipe(l, w, h->pipe_range);
+		worker_reads_pipe(c, w, h->pipe_range);
 		break;
 	case EVENT_WAKEUP:
-		worker_wakes(l, w, h);
+		worker_wakes(c, w, h);
 		break;
 	}
 	if (h->kind != EVENT_REQUEST_IO && h->kind != EVENT_WAKEUP)
 		w->just = false;
-	if (l->last_pass)
-		worker_keep_span(l, w, h);
+	if (c->last_pass)
+		worker_keep_span(c, w, h);
 }

@@ -6,32 +6,32 @@
 #include "link_causality.h"
 #include "order.h"
 
-u32 causality_find_channel(struct causality *l, u32 host, u64 a, u64 b)
+u32 causality_find_channel(struct causality *c, u32 host, u64 a, u64 b)
 {
 	u64 hash = hash_more(hash_pair(a, b), host);
-	struct channel *c;
+	struct channel *ch;
 	u32 i;
 
-	hash_for_each_possible(&l->channels, hash, i) {
-		c = hash_entry(&l->channels, i);
-		if (c->host == host && c->a == a && c->b == b)
+	hash_for_each_possible(&c->channels, hash, i) {
+		ch = hash_entry(&c->channels, i);
+		if (ch->host == host && ch->a == a && ch->b == b)
 			return i;
 	}
-	c = hash_new(&l->channels, hash, sizeof(*c));
-	c->host = host;
-	c->a = a;
-	c->b = b;
-	c->only = NONE;
-	return l->channels.nr - 1;
+	ch = hash_new(&c->channels, hash, sizeof(*ch));
+	ch->host = host;
+	ch->a = a;
+	ch->b = b;
+	ch->only = NONE;
+	return c->channels.nr - 1;
 }
 
-static struct event *add_event(struct causality *l, u32 host, s32 pid, u64 time,
+static struct event *add_event(struct causality *c, u32 host, s32 pid, u64 time,
 			       enum event_kind kind)
 {
 	struct event *h;
 
-	GROW(l->event, l->nr_events, l->room);
-	h = &l->event[l->nr_events++];
+	GROW(c->event, c->nr_events, c->room);
+	h = &c->event[c->nr_events++];
 	*h = (struct event){
 		.time = time,
 		.moment = time,
@@ -47,43 +47,44 @@ static bool is_eventfd(const struct object *o)
 	return !strcmp(o->name, "anon_inode:[eventfd]");
 }
 
-static void add_channel(struct causality *l, const struct thread *a,
-			const struct call *c, const struct object *o)
+static void add_channel(struct causality *c, const struct thread *a,
+			const struct call *call, const struct object *o)
 {
-	const char *op = log_op(l->s->log, c);
+	const char *op = log_op(c->m->log, call);
 	bool puts = !strncmp(op, "write", 5), pipe = o->type == TYPE_FIFO;
 	struct event *h;
 	u32 channel;
 
-	if (c->result <= 0 || (!puts && strncmp(op, "read", 4) != 0))
+	if (call->result <= 0 || (!puts && strncmp(op, "read", 4) != 0))
 		return;
-	channel = pipe ? causality_find_channel(l, a->host, o->id,
+	channel = pipe ? causality_find_channel(c, a->host, o->id,
 						1ull << 32 | o->dev) :
-			 causality_find_channel(l, a->host, c->fd,
+			 causality_find_channel(c, a->host, call->fd,
 						2ull << 32 | (u32)a->tgid);
-	h = add_event(l, a->host, a->pid,
-		      puts ? c->start : c->start + c->duration,
+	h = add_event(c, a->host, a->pid,
+		      puts ? call->start : call->start + call->duration,
 		      puts ? EVENT_CHANNEL_WRITE : EVENT_CHANNEL_READ);
 	h->channel = channel;
-	h->bytes = pipe ? c->bytes : 0;
+	h->bytes = pipe ? call->bytes : 0;
 }
 
-static void add_call(struct causality *l, const struct thread *a,
-		     const struct call *c)
+static void add_call(struct causality *c, const struct thread *a,
+		     const struct call *call)
 {
-	const struct object *o = log_object(l->s->log, c);
+	const struct object *o = log_object(c->m->log, call);
 	struct event *h;
 	u32 socket;
 
-	if (c->overlaps || c->via_pipe)
+	if (call->overlaps || call->via_pipe)
 		return;
-	if (c->step == STEP_POLL) {
-		add_event(l, a->host, a->pid, c->start, EVENT_POLL);
+	if (call->step == STEP_POLL) {
+		add_event(c, a->host, a->pid, call->start, EVENT_POLL);
 	} else if (o->type == TYPE_FIFO || is_eventfd(o)) {
-		add_channel(l, a, c, o);
-	} else if (c->socket && !strcmp(log_op(l->s->log, c), "connect")) {
-		socket = causality_find_channel(l, a->host, c->socket, 0);
-		h = add_event(l, a->host, a->pid, c->start, EVENT_CONNECT);
+		add_channel(c, a, call, o);
+	} else if (call->socket &&
+		   !strcmp(log_op(c->m->log, call), "connect")) {
+		socket = causality_find_channel(c, a->host, call->socket, 0);
+		h = add_event(c, a->host, a->pid, call->start, EVENT_CONNECT);
 		h->channel = socket;
 	}
 }
@@ -99,15 +100,15 @@ static bool is_in_call(const struct thread *a, u64 time)
 }
 
 /* Threads of a process wait for one another outside of I/O calls */
-static void add_wakeup(struct causality *l, const struct wakeup *w)
+static void add_wakeup(struct causality *c, const struct wakeup *w)
 {
-	const struct thread *waker = log_thread(l->s->log, w->host, w->waker);
-	const struct thread *wakee = log_thread(l->s->log, w->host, w->wakee);
+	const struct thread *waker = log_thread(c->m->log, w->host, w->waker);
+	const struct thread *wakee = log_thread(c->m->log, w->host, w->wakee);
 
 	if (!waker || !wakee || waker->process != wakee->process ||
 	    is_in_call(waker, w->time) || is_in_call(wakee, w->time))
 		return;
-	add_event(l, w->host, w->waker, w->time, EVENT_WAKEUP)->wakee =
+	add_event(c, w->host, w->waker, w->time, EVENT_WAKEUP)->wakee =
 		w->wakee;
 }
 
@@ -115,64 +116,64 @@ static void add_wakeup(struct causality *l, const struct wakeup *w)
  * What a thread submits with io_uring_enter it has prepared before that call, and it
  * sees completions after it; other completions it may see at once.
  */
-static void set_seen_time(const struct causality *l, struct event *h, bool out)
+static void set_seen_time(const struct causality *c, struct event *h, bool out)
 {
-	const struct thread *a = log_thread(l->s->log, h->host, h->pid);
+	const struct thread *a = log_thread(c->m->log, h->host, h->pid);
 	u64 i = a ? log_after(a, h->moment) : 0;
-	const struct call *c;
+	const struct call *call;
 
 	while (a && i < a->nr && a->call[i].overlaps)
 		i++;
 	if (!a || i == a->nr)
 		return;
-	c = &a->call[i];
-	if (c->start <= h->moment &&
-	    !strcmp(log_op(l->s->log, c), "io_uring_enter"))
-		h->time = out ? c->start : c->start + c->duration;
+	call = &a->call[i];
+	if (call->start <= h->moment &&
+	    !strcmp(log_op(c->m->log, call), "io_uring_enter"))
+		h->time = out ? call->start : call->start + call->duration;
 }
 
-static void add_request_io(struct causality *l, const struct request_io *t)
+static void add_request_io(struct causality *c, const struct request_io *t)
 {
 	struct event *h =
-		add_event(l, t->host, t->pid, t->time, EVENT_REQUEST_IO);
+		add_event(c, t->host, t->pid, t->time, EVENT_REQUEST_IO);
 
 	h->request_io = t;
 	if (t->async)
-		set_seen_time(l, h,
+		set_seen_time(c, h,
 			      t->what == IO_SENDS_REQUEST ||
 				      t->what == IO_SENDS_RESPONSE);
 }
 
 /* If it belongs to a request or response, that call has an event of its own */
-static void add_pipe_range(struct causality *l, const struct pipe_range *p)
+static void add_pipe_range(struct causality *c, const struct pipe_range *p)
 {
 	struct event *h;
 
 	if (p->peer > 0 &&
-	    requests_via_pipe(l->s->requests, p->host, p->tgid, p->peer))
+	    requests_via_pipe(c->m->requests, p->host, p->tgid, p->peer))
 		return;
-	h = add_event(l, p->host, p->pid, p->time,
+	h = add_event(c, p->host, p->pid, p->time,
 		      p->written ? EVENT_PIPE_WRITE :
 		      p->passed	 ? EVENT_PIPE_PASS :
 				   EVENT_PIPE_READ);
 	h->pipe_range = p;
 	if (p->async)
-		set_seen_time(l, h, p->written);
+		set_seen_time(c, h, p->written);
 }
 
 /* Of each socket that sends them */
-static void count_requests(struct causality *l)
+static void count_requests(struct causality *c)
 {
 	const struct view *v;
 	u32 socket;
 	u64 i;
 
-	for (i = 0; i < l->listed; i++) {
-		v = &l->list[i].view[ROLE_CLIENT];
+	for (i = 0; i < c->listed; i++) {
+		v = &c->list[i].view[ROLE_CLIENT];
 		if (!v->seen)
 			continue;
-		socket = causality_find_channel(l, v->host, v->id, 0);
-		channel_at(l, socket)->requests++;
+		socket = causality_find_channel(c, v->host, v->id, 0);
+		channel_at(c, socket)->requests++;
 	}
 }
 
@@ -189,28 +190,28 @@ static int by_time(const void *a, const void *b)
 	return order ?: ORDER(x->kind, y->kind);
 }
 
-void causality_collect_events(struct causality *l)
+void causality_collect_events(struct causality *c)
 {
 	const struct request_io *request_io;
 	struct thread *const *a;
 	u64 nr, i, j;
 	u32 threads;
 
-	count_requests(l);
-	request_io = requests_ios(l->s->requests, &nr);
+	count_requests(c);
+	request_io = requests_ios(c->m->requests, &nr);
 	for (i = 0; i < nr; i++)
-		add_request_io(l, &request_io[i]);
-	a = log_threads(l->s->log, &threads);
+		add_request_io(c, &request_io[i]);
+	a = log_threads(c->m->log, &threads);
 	for (i = 0; i < threads; i++) {
 		for (j = 0; j < a[i]->nr; j++)
-			add_call(l, a[i], &a[i]->call[j]);
+			add_call(c, a[i], &a[i]->call[j]);
 	}
-	for (i = 0; i < l->s->wakeups; i++)
-		add_wakeup(l, &l->s->wakeup[i]);
-	for (i = 0; i < l->s->nr_pipe_ranges; i++) {
-		if (l->s->pipe_range[i].ranges)
-			add_pipe_range(l, &l->s->pipe_range[i]);
+	for (i = 0; i < c->m->wakeups; i++)
+		add_wakeup(c, &c->m->wakeup[i]);
+	for (i = 0; i < c->m->nr_pipe_ranges; i++) {
+		if (c->m->pipe_range[i].ranges)
+			add_pipe_range(c, &c->m->pipe_range[i]);
 	}
-	if (l->nr_events)
-		qsort(l->event, l->nr_events, sizeof(*l->event), by_time);
+	if (c->nr_events)
+		qsort(c->event, c->nr_events, sizeof(*c->event), by_time);
 }

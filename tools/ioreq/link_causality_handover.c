@@ -9,28 +9,28 @@
 #define WRITERS_MAX 1024
 
 /* Return: requests that the thread received itself and has not answered yet */
-static struct candidates own_pending(const struct causality *l,
+static struct candidates own_pending(const struct causality *c,
 				     const struct worker *w, u64 time)
 {
 	struct candidates set = { 0 };
 	u64 i;
 
 	for (i = 0; i < w->nr_received; i++) {
-		if (causality_in_progress(l, w->received[i], time))
+		if (causality_in_progress(c, w->received[i], time))
 			candidates_add(&set, w->received[i]);
 	}
 	return set;
 }
 
 /* Work that is handed over has no further effect in this thread, as far as known */
-static void hand_over(struct causality *l, struct worker *w, u64 time,
+static void hand_over(struct causality *c, struct worker *w, u64 time,
 		      struct candidates *set)
 {
-	*set = worker_response_causes(l, w, time);
+	*set = worker_response_causes(c, w, time);
 	set->any |= !set->nr;
 	w->free = time;
 	w->effects++;
-	worker_drop_finished(l, w);
+	worker_drop_finished(c, w);
 }
 
 /* Before hand_over(), which may drop the inputs */
@@ -42,33 +42,33 @@ static void add_responses(const struct worker *w, struct candidates *responses)
 		candidates_unite(responses, &w->input[i].responses);
 }
 
-void worker_writes_channel(struct causality *l, struct worker *w,
+void worker_writes_channel(struct causality *c, struct worker *w,
 			   const struct event *h)
 {
-	struct channel *c = channel_at(l, h->channel);
+	struct channel *ch = channel_at(c, h->channel);
 	struct pipe_write *p;
 
-	GROW(c->pipe_write, c->nr, c->room);
-	p = &c->pipe_write[c->nr++];
+	GROW(ch->pipe_write, ch->nr, ch->room);
+	p = &ch->pipe_write[ch->nr++];
 	*p = (struct pipe_write){ .bytes = h->bytes };
 	add_responses(w, &p->responses);
-	hand_over(l, w, h->time, &p->set);
+	hand_over(c, w, h->time, &p->set);
 }
 
 /* Reading an eventfd returns all that was written, reading a pipe bytes in order */
-void worker_reads_channel(struct causality *l, struct worker *w,
+void worker_reads_channel(struct causality *c, struct worker *w,
 			  const struct event *h)
 {
 	struct input input = { .what = INPUT_HANDED_OVER,
 			       .request = 0,
 			       .whole = true };
-	struct channel *c = channel_at(l, h->channel);
+	struct channel *ch = channel_at(c, h->channel);
 	u64 left = h->bytes;
 
 	/* It was written before the trace began */
-	input.set.any = c->first == c->nr;
-	while (c->first < c->nr && (left || !h->bytes)) {
-		struct pipe_write *p = &c->pipe_write[c->first];
+	input.set.any = ch->first == ch->nr;
+	while (ch->first < ch->nr && (left || !h->bytes)) {
+		struct pipe_write *p = &ch->pipe_write[ch->first];
 
 		candidates_unite(&input.set, &p->set);
 		candidates_unite(&input.responses, &p->responses);
@@ -77,66 +77,67 @@ void worker_reads_channel(struct causality *l, struct worker *w,
 			break;
 		}
 		left -= p->bytes;
-		c->first++;
+		ch->first++;
 	}
-	if (c->first == c->nr)
-		c->first = c->nr = 0;
-	worker_add_input(l, w, &input);
+	if (ch->first == ch->nr)
+		ch->first = ch->nr = 0;
+	worker_add_input(c, w, &input);
 }
 
-static struct channel *pipe_of(struct causality *l, const struct pipe_range *p)
+static struct channel *pipe_of(struct causality *c, const struct pipe_range *p)
 {
-	u32 number = causality_find_channel(l, p->host, p->pipe, 3ull << 32);
+	u32 number = causality_find_channel(c, p->host, p->pipe, 3ull << 32);
 
-	return channel_at(l, number);
+	return channel_at(c, number);
 }
 
 /* Several threads may write at the same time */
-static void add_pipe_write(struct channel *c, const struct pipe_write *p)
+static void add_pipe_write(struct channel *ch, const struct pipe_write *p)
 {
-	u64 i, least = c->first;
+	u64 i, least = ch->first;
 
-	if (least == c->nr)
-		least = c->first = c->nr = 0;
-	GROW(c->pipe_write, c->nr, c->room);
-	if (c->nr - least > WRITERS_MAX)
-		least = c->nr - WRITERS_MAX;
-	for (i = c->nr++; i > least && c->pipe_write[i - 1].from > p->from; i--)
-		c->pipe_write[i] = c->pipe_write[i - 1];
-	c->pipe_write[i] = *p;
+	if (least == ch->nr)
+		least = ch->first = ch->nr = 0;
+	GROW(ch->pipe_write, ch->nr, ch->room);
+	if (ch->nr - least > WRITERS_MAX)
+		least = ch->nr - WRITERS_MAX;
+	for (i = ch->nr++; i > least && ch->pipe_write[i - 1].from > p->from;
+	     i--)
+		ch->pipe_write[i] = ch->pipe_write[i - 1];
+	ch->pipe_write[i] = *p;
 }
 
-void worker_writes_pipe(struct causality *l, struct worker *w,
+void worker_writes_pipe(struct causality *c, struct worker *w,
 			const struct pipe_range *pipe_range)
 {
 	struct pipe_write p = { 0 };
 	u32 i;
 
 	add_responses(w, &p.responses);
-	hand_over(l, w, pipe_range->time, &p.set);
+	hand_over(c, w, pipe_range->time, &p.set);
 	for (i = 0; i < pipe_range->ranges; i++) {
 		p.from = pipe_range[i].from;
 		p.end = pipe_range[i].end;
 		p.bytes = p.end - p.from;
-		add_pipe_write(pipe_of(l, pipe_range), &p);
+		add_pipe_write(pipe_of(c, pipe_range), &p);
 	}
 }
 
 /* Return: index of the first entry that ends after an offset */
-static u64 first_after_offset(const struct channel *c, u64 offset)
+static u64 first_after_offset(const struct channel *ch, u64 offset)
 {
-	return FIRST(i, c->first, c->nr, c->pipe_write[i].end > offset);
+	return FIRST(i, ch->first, ch->nr, ch->pipe_write[i].end > offset);
 }
 
 /* A read may return part of a write, or several writes */
-static void consume_range(struct channel *c,
+static void consume_range(struct channel *ch,
 			  const struct pipe_range *pipe_range,
 			  struct input *input)
 {
 	u64 at = pipe_range->from, i, end, consumed;
 
-	for (i = first_after_offset(c, at); i < c->nr; i++) {
-		struct pipe_write *p = &c->pipe_write[i];
+	for (i = first_after_offset(ch, at); i < ch->nr; i++) {
+		struct pipe_write *p = &ch->pipe_write[i];
 
 		if (p->from >= pipe_range->end)
 			break;
@@ -156,36 +157,36 @@ static void consume_range(struct channel *c,
 	input->set.any |= at < pipe_range->end;
 }
 
-void worker_reads_pipe(struct causality *l, struct worker *w,
+void worker_reads_pipe(struct causality *c, struct worker *w,
 		       const struct pipe_range *pipe_range)
 {
 	struct input input = { .what = INPUT_HANDED_OVER,
 			       .request = 0,
 			       .whole = true };
-	struct channel *c = pipe_of(l, pipe_range);
+	struct channel *ch = pipe_of(c, pipe_range);
 	u32 i;
 
 	for (i = 0; i < pipe_range->ranges; i++)
-		consume_range(c, &pipe_range[i], &input);
-	while (c->first < c->nr && !c->pipe_write[c->first].bytes)
-		c->first++;
-	worker_add_input(l, w, &input);
+		consume_range(ch, &pipe_range[i], &input);
+	while (ch->first < ch->nr && !ch->pipe_write[ch->first].bytes)
+		ch->first++;
+	worker_add_input(c, w, &input);
 }
 
 /*
  * A call for a request is followed by work for the same request, until another event;
  * if the thread has other inputs, they may be what it works for.
  */
-static u32 current_request(const struct causality *l, struct worker *w,
+static u32 current_request(const struct causality *c, struct worker *w,
 			   const struct event *h)
 {
 	const struct request_io *t =
 		h->kind == EVENT_REQUEST_IO ? h->request_io : NULL;
-	struct candidates set = worker_response_causes(l, w, h->time);
-	u32 request = t ? causality_number(l, t->request) : NONE;
+	struct candidates set = worker_response_causes(c, w, h->time);
+	u32 request = t ? causality_number(c, t->request) : NONE;
 
 	if (t && t->what == IO_SENDS_REQUEST)
-		request = l->request_state[request].owner;
+		request = c->request_state[request].owner;
 	if (t &&
 	    (t->what == IO_SENDS_RESPONSE || t->what == IO_SENDS_REQUEST) &&
 	    request != NONE &&
@@ -195,7 +196,7 @@ static u32 current_request(const struct causality *l, struct worker *w,
 	if (!set.nr)
 		return NONE;
 	if (!worker_sends_in_order(w))
-		set = worker_request_causes(l, w, h->time);
+		set = worker_request_causes(c, w, h->time);
 	return candidates_known(&set) && set.nr == 1 ? set.request[0] : NONE;
 }
 
@@ -215,13 +216,13 @@ static void add_span(struct worker *w, u64 time, u32 request, bool answered)
 }
 
 /* Record what the thread works for from now on */
-void worker_keep_span(struct causality *l, struct worker *w,
+void worker_keep_span(struct causality *c, struct worker *w,
 		      const struct event *h)
 {
-	u32 request = current_request(l, w, h);
+	u32 request = current_request(c, w, h);
 	bool answered = request != NONE && h->kind == EVENT_REQUEST_IO &&
 			h->request_io->what == IO_SENDS_RESPONSE &&
-			causality_number(l, h->request_io->request) == request;
+			causality_number(c, h->request_io->request) == request;
 
 	add_span(w, h->time, request, answered);
 }
@@ -240,16 +241,16 @@ static void candidates_intersect(struct candidates *set,
 }
 
 /* It has made no call since it was free, so it does not work on anything unknown */
-static bool is_idle(const struct causality *l, const struct worker *w, u64 time)
+static bool is_idle(const struct causality *c, const struct worker *w, u64 time)
 {
-	const struct thread *a = log_thread(l->s->log, w->host, w->pid);
+	const struct thread *a = log_thread(c->m->log, w->host, w->pid);
 	u64 i = a ? log_after(a, time) : 0;
 
 	return !i || a->call[i - 1].start <= w->free;
 }
 
 /* Hand work to a thread */
-static void add_handed_work(struct causality *l, struct worker *w,
+static void add_handed_work(struct causality *c, struct worker *w,
 			    struct input *input, u64 time)
 {
 	int i;
@@ -257,14 +258,14 @@ static void add_handed_work(struct causality *l, struct worker *w,
 	w->free = 0;
 	for (i = 0; i < input->set.nr; i++) {
 		const struct request *r =
-			causality_request(l, input->set.request[i]);
+			causality_request(c, input->set.request[i]);
 
 		if (r->view[ROLE_SERVER].over > w->free)
 			w->free = r->view[ROLE_SERVER].over;
 	}
-	if (!worker_response_causes(l, w, time).nr)
+	if (!worker_response_causes(c, w, time).nr)
 		w->nr = w->effects = 0;
-	worker_add_input(l, w, input);
+	worker_add_input(c, w, input);
 }
 
 /*
@@ -272,24 +273,24 @@ static void add_handed_work(struct causality *l, struct worker *w,
  * After its response, or while it works on other handed-over work, it is unknown for
  * which.
  */
-static bool wake_thread(struct causality *l, struct worker *w,
+static bool wake_thread(struct causality *c, struct worker *w,
 			struct worker *wakee, u64 time)
 {
 	struct input input = { .what = INPUT_HANDED_OVER,
 			       .request = 0,
 			       .whole = true };
-	struct candidates own = own_pending(l, wakee, time);
-	struct candidates now = worker_response_causes(l, wakee, time);
-	bool idle = !now.nr && is_idle(l, wakee, time);
+	struct candidates own = own_pending(c, wakee, time);
+	struct candidates now = worker_response_causes(c, wakee, time);
+	bool idle = !now.nr && is_idle(c, wakee, time);
 
-	input.set = worker_response_causes(l, w, time);
+	input.set = worker_response_causes(c, w, time);
 	if (own.nr) {
 		candidates_intersect(&input.set, &own);
 		idle = input.set.nr;
 		if (!idle)
 			return false;
 	} else if (wakee->answered != NONE) {
-		if (l->last_pass)
+		if (c->last_pass)
 			add_span(wakee, time, NONE, false);
 		return false;
 	}
@@ -298,31 +299,31 @@ static bool wake_thread(struct causality *l, struct worker *w,
 	 * of what went on after a response
 	 */
 	if (idle) {
-		hand_over(l, w, time, &input.set);
+		hand_over(c, w, time, &input.set);
 		if (own.nr)
 			candidates_intersect(&input.set, &own);
 	} else {
 		candidates_unite(&input.set, &now);
 		input.set.any |= !now.nr;
 	}
-	add_handed_work(l, wakee, &input, time);
+	add_handed_work(c, wakee, &input, time);
 	return true;
 }
 
-void worker_wakes(struct causality *l, struct worker *w, const struct event *h)
+void worker_wakes(struct causality *c, struct worker *w, const struct event *h)
 {
-	struct worker *wakee = worker_find(l, h->host, h->wakee);
+	struct worker *wakee = worker_find(c, h->host, h->wakee);
 
 	/* Waking the same thread again, for a lock or a second
 	 * attempt, hands nothing over
 	 */
 	if (!w->nr && w->woken == h->wakee)
 		return;
-	if (wake_thread(l, w, wakee, h->time)) {
+	if (wake_thread(c, w, wakee, h->time)) {
 		w->woken = h->wakee;
-		if (l->last_pass)
-			worker_keep_span(l, wakee, h);
+		if (c->last_pass)
+			worker_keep_span(c, wakee, h);
 	}
-	if (!worker_response_causes(l, w, h->time).nr)
+	if (!worker_response_causes(c, w, h->time).nr)
 		w->free = h->time;
 }

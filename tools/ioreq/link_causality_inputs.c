@@ -47,36 +47,36 @@ bool candidates_known(const struct candidates *set)
 }
 
 /* Unclear requests are numbered after the others */
-u32 causality_number(const struct causality *l, u32 request)
+u32 causality_number(const struct causality *c, u32 request)
 {
-	return request & UNCLEAR ? l->listed + (request & ~UNCLEAR) : request;
+	return request & UNCLEAR ? c->listed + (request & ~UNCLEAR) : request;
 }
 
-struct request *causality_request(const struct causality *l, u32 number)
+struct request *causality_request(const struct causality *c, u32 number)
 {
-	return number < l->listed ? &l->list[number] :
-				    &l->unclear[number - l->listed];
+	return number < c->listed ? &c->list[number] :
+				    &c->unclear[number - c->listed];
 }
 
 /* A server handles it; an unanswered request may be in progress until the end */
-bool causality_in_progress(const struct causality *l, u32 request, u64 time)
+bool causality_in_progress(const struct causality *c, u32 request, u64 time)
 {
-	const struct request *r = causality_request(l, request);
+	const struct request *r = causality_request(c, request);
 	const struct view *p = &r->view[ROLE_SERVER];
 
 	return p->begin <= time && (!r->answered || p->over > time);
 }
 
-struct worker *worker_find(struct causality *l, u32 host, s32 pid)
+struct worker *worker_find(struct causality *c, u32 host, s32 pid)
 {
 	u64 hash = hash_pair(host, pid);
 	struct worker *w;
 
-	hash_for_each_possible_entry(&l->workers, hash, w) {
+	hash_for_each_possible_entry(&c->workers, hash, w) {
 		if (w->host == host && w->pid == pid)
 			return w;
 	}
-	w = hash_new(&l->workers, hash, sizeof(*w));
+	w = hash_new(&c->workers, hash, sizeof(*w));
 	w->host = host;
 	w->pid = pid;
 	w->answered = NONE;
@@ -101,17 +101,17 @@ bool worker_responds_in_order(const struct worker *w)
 }
 
 /* Add the requests that a thread may act for after it has read an input */
-static void unite_input(const struct causality *l, struct candidates *set,
-			const struct input *c, u64 time)
+static void unite_input(const struct causality *c, struct candidates *set,
+			const struct input *input, u64 time)
 {
-	const struct request_state *s = &l->request_state[c->request];
+	const struct request_state *s = &c->request_state[input->request];
 	struct candidates from = { 0 };
 	int i;
 
-	if (c->what == IO_RECEIVES_REQUEST)
-		candidates_add(&from, c->request);
-	else if (c->what == INPUT_HANDED_OVER)
-		from = c->set;
+	if (input->what == IO_RECEIVES_REQUEST)
+		candidates_add(&from, input->request);
+	else if (input->what == INPUT_HANDED_OVER)
+		from = input->set;
 	else if (s->owner != NONE)
 		candidates_add(&from, s->owner);
 	else if (candidates_known(&s->causes))
@@ -119,13 +119,13 @@ static void unite_input(const struct causality *l, struct candidates *set,
 	else
 		from.any = true;
 	for (i = 0; i < from.nr; i++) {
-		if (causality_in_progress(l, from.request[i], time))
+		if (causality_in_progress(c, from.request[i], time))
 			candidates_add(set, from.request[i]);
 	}
 	set->any |= from.any;
 }
 
-struct candidates worker_response_causes(const struct causality *l,
+struct candidates worker_response_causes(const struct causality *c,
 					 const struct worker *w, u64 time)
 {
 	struct candidates set = { 0 };
@@ -133,7 +133,7 @@ struct candidates worker_response_causes(const struct causality *l,
 
 	for (i = 0; i < w->nr; i++) {
 		if (!w->input[i].passed)
-			unite_input(l, &set, &w->input[i], time);
+			unite_input(c, &set, &w->input[i], time);
 	}
 	return set;
 }
@@ -160,7 +160,7 @@ struct input *worker_next_input(struct worker *w)
 }
 
 /* Candidates for a request that is sent now, with requests that wait for something unknown */
-struct candidates worker_request_causes(const struct causality *l,
+struct candidates worker_request_causes(const struct causality *c,
 					struct worker *w, u64 time)
 {
 	struct input *next = worker_sends_in_order(w) ? worker_next_input(w) :
@@ -169,14 +169,14 @@ struct candidates worker_request_causes(const struct causality *l,
 	u64 i, n = 0;
 
 	if (next) {
-		unite_input(l, &set, next, time);
+		unite_input(c, &set, next, time);
 		return set;
 	}
-	set = worker_response_causes(l, w, time);
+	set = worker_response_causes(c, w, time);
 
 	for (i = 0; i < w->nr_waiting; i++) {
-		if (l->request_state[w->waiting[i]].has_effect ||
-		    !causality_in_progress(l, w->waiting[i], time))
+		if (c->request_state[w->waiting[i]].has_effect ||
+		    !causality_in_progress(c, w->waiting[i], time))
 			continue;
 		w->waiting[n++] = w->waiting[i];
 		candidates_add(&set, w->waiting[i]);
@@ -186,13 +186,13 @@ struct candidates worker_request_causes(const struct causality *l,
 }
 
 /* The thread has acted on an input, in order */
-void input_consume(struct causality *l, struct input *r,
+void input_consume(struct causality *c, struct input *r,
 		   struct candidates *effect)
 {
 	r->passed = true;
 	r->effect = effect;
 	if (r->what == IO_RECEIVES_REQUEST)
-		l->request_state[r->request].has_effect = true;
+		c->request_state[r->request].has_effect = true;
 }
 
 /* If not every request had an effect, it is unknown which ones had */
@@ -220,7 +220,7 @@ static void check_requests(const struct worker *w)
 }
 
 /* If a response had no effect, the continuations of all are unknown, too */
-static void check_answers(const struct causality *l, const struct worker *w)
+static void check_responses(const struct causality *c, const struct worker *w)
 {
 	bool all = true;
 	u64 i;
@@ -230,13 +230,13 @@ static void check_answers(const struct causality *l, const struct worker *w)
 		       w->input[i].passed;
 	for (i = 0; i < w->nr && !all; i++) {
 		if (w->input[i].what == IO_RECEIVES_RESPONSE)
-			l->request_state[w->input[i].request].continued.any =
+			c->request_state[w->input[i].request].continued.any =
 				true;
 	}
 }
 
 /* The thread polls: its inputs have no further effect, unless something else happens */
-void worker_drop_inputs(struct causality *l, struct worker *w)
+void worker_drop_inputs(struct causality *c, struct worker *w)
 {
 	const struct worker *waiting = w->policy == POLICY_STRICT ? w : NULL;
 	bool all = !worker_sends_in_order(w) && w->effects >= w->nr;
@@ -245,21 +245,21 @@ void worker_drop_inputs(struct causality *l, struct worker *w)
 	if (worker_sends_in_order(w))
 		check_requests(w);
 	if (worker_responds_in_order(w))
-		check_answers(l, w);
+		check_responses(c, w);
 
 	for (i = 0; i < w->nr && !all; i++) {
 		const struct input *r = &w->input[i];
-		u32 owner = l->request_state[r->request].owner;
+		u32 owner = c->request_state[r->request].owner;
 
 		if (r->what == IO_RECEIVES_RESPONSE && r->whole && !r->passed &&
 		    owner != NONE)
-			l->request_state[owner].waits_in = waiting;
+			c->request_state[owner].waits_in = waiting;
 		if (r->what != IO_RECEIVES_REQUEST || !r->whole ||
-		    l->request_state[r->request].has_effect)
+		    c->request_state[r->request].has_effect)
 			continue;
 		GROW(w->waiting, w->nr_waiting, w->waiting_room);
 		w->waiting[w->nr_waiting++] = r->request;
-		l->request_state[r->request].waits_in = waiting;
+		c->request_state[r->request].waits_in = waiting;
 	}
 	w->nr = 0;
 	w->effects = 0;
@@ -267,27 +267,27 @@ void worker_drop_inputs(struct causality *l, struct worker *w)
 }
 
 /* Drop the inputs if the thread has acted on each of them */
-void worker_drop_finished(struct causality *l, struct worker *w)
+void worker_drop_finished(struct causality *c, struct worker *w)
 {
 	u64 i;
 
 	if (!worker_sends_in_order(w) && w->effects >= w->nr)
-		worker_drop_inputs(l, w);
+		worker_drop_inputs(c, w);
 	for (i = 0; i < w->nr && w->input[i].passed; i++)
 		;
 	/* A thread may never poll in a call that is recorded */
 	if (i == w->nr)
-		worker_drop_inputs(l, w);
+		worker_drop_inputs(c, w);
 }
 
-void worker_add_input(struct causality *l, struct worker *w,
+void worker_add_input(struct causality *c, struct worker *w,
 		      const struct input *input)
 {
 	u64 i;
 
-	worker_drop_finished(l, w);
+	worker_drop_finished(c, w);
 	if (w->nr == INPUTS_MAX)
-		worker_drop_inputs(l, w);
+		worker_drop_inputs(c, w);
 	for (i = 0; i < w->nr && input->what != INPUT_HANDED_OVER; i++) {
 		if (w->input[i].what == input->what &&
 		    w->input[i].request == input->request &&
@@ -297,7 +297,7 @@ void worker_add_input(struct causality *l, struct worker *w,
 		}
 	}
 	if (w->policy == POLICY_STRICT)
-		worker_drop_inputs(l, w);
+		worker_drop_inputs(c, w);
 	GROW(w->input, w->nr, w->room);
 	w->input[w->nr++] = *input;
 }

@@ -21,11 +21,11 @@
 #define ERESTART_FIRST 512
 #define ERESTART_LAST 516
 
-static struct socket *get_socket(const struct requests *q, u32 host, u64 id)
+static struct socket *get_socket(const struct requests *r, u32 host, u64 id)
 {
 	struct socket *s;
 
-	hash_for_each_possible_entry(&q->sockets, hash_pair(host, id), s) {
+	hash_for_each_possible_entry(&r->sockets, hash_pair(host, id), s) {
 		if (s->host == host && s->id == id)
 			return s;
 	}
@@ -35,15 +35,15 @@ static struct socket *get_socket(const struct requests *q, u32 host, u64 id)
 /**
  * requests_is_connecting - whether a socket has transferred no bytes since it began to
  *	connect
- * @q:		requests
+ * @r:		requests
  * @host:	number of the host
  * @id:		cookie of the socket
  *
  * Return: true if it may still turn out that its connection failed.
  */
-bool requests_is_connecting(const struct requests *q, u32 host, u64 id)
+bool requests_is_connecting(const struct requests *r, u32 host, u64 id)
 {
-	const struct socket *s = get_socket(q, host, id);
+	const struct socket *s = get_socket(r, host, id);
 
 	return s && s->state != SOCKET_OTHER;
 }
@@ -76,19 +76,19 @@ static bool is_broken(s64 result)
 	       result == -ECONNABORTED;
 }
 
-static void fail(struct requests *q, struct socket *s,
+static void fail(struct requests *r, struct socket *s,
 		 const struct socket_call *c, s32 error)
 {
 	struct failed_connect *f;
 
-	GROW(q->failed, q->nr_failed, q->failed_room);
-	f = &q->failed[q->nr_failed++];
+	GROW(r->failed, r->nr_failed, r->failed_room);
+	f = &r->failed[r->nr_failed++];
 	*f = (struct failed_connect){
-		.thread = requests_thread(q, c->host, c->pid),
+		.thread = requests_thread(r, c->host, c->pid),
 		.id = c->id,
 		.begin = s->state == SOCKET_OTHER ? c->start : s->since,
 		.until = error ? c->start + c->duration : c->start,
-		.endpoint = requests_find_endpoint(q, c->host, c->comm),
+		.endpoint = requests_find_endpoint(r, c->host, c->comm),
 		.name = xstrdup(c->name),
 		.local = c->local,
 		.in_connect = c->what == SOCKET_CALL_CONNECT,
@@ -108,7 +108,7 @@ static void set_state(struct socket *s, const struct socket_call *c,
 	s->state = state;
 }
 
-static void add_connect(struct requests *q, struct socket *s,
+static void add_connect(struct requests *r, struct socket *s,
 			const struct socket_call *c)
 {
 	if (!c->result || c->result == -EISCONN || c->has_isn)
@@ -116,38 +116,38 @@ static void add_connect(struct requests *q, struct socket *s,
 	else if (goes_on(c->result))
 		set_state(s, c, SOCKET_CONNECTING);
 	else if (fails_to_connect(c))
-		fail(q, s, c, -c->result);
+		fail(r, s, c, -c->result);
 	else
 		s->state = SOCKET_OTHER;
 }
 
 /**
  * requests_socket_call - add a call on a stream socket, in order of the ends
- * @q:	requests
+ * @r:	requests
  * @c:	call; one that connects, or one on a socket that is connecting
  */
-void requests_socket_call(struct requests *q, const struct socket_call *c)
+void requests_socket_call(struct requests *r, const struct socket_call *c)
 {
-	struct socket *s = get_socket(q, c->host, c->id);
+	struct socket *s = get_socket(r, c->host, c->id);
 
 	if (!s)
 		return;
 	if (c->what == SOCKET_CALL_CONNECT)
-		add_connect(q, s, c);
+		add_connect(r, s, c);
 	else if (c->bytes)
 		s->state = SOCKET_OTHER;
 	else if (is_broken(c->result))
-		fail(q, s, c, -c->result);
+		fail(r, s, c, -c->result);
 	else if (c->has_isn)
 		set_state(s, c, SOCKET_CONNECTED);
 	else if (c->what == SOCKET_CALL_CLOSE &&
 		 s->state == SOCKET_CONNECTING && !c->local)
-		fail(q, s, c, 0);
+		fail(r, s, c, 0);
 	if (c->what == SOCKET_CALL_CLOSE)
 		s->state = SOCKET_OTHER;
 }
 
-static void add_failed(struct requests *q, const struct failed_connect *f)
+static void add_failed(struct requests *r, const struct failed_connect *f)
 {
 	u32 host = f->thread->host;
 	u32 server;
@@ -155,19 +155,19 @@ static void add_failed(struct requests *q, const struct failed_connect *f)
 
 	/* Bytes may have been transferred meanwhile */
 	if (!f->in_connect &&
-	    host_is_lossy(&q->s->host[host], f->begin, f->until))
+	    host_is_lossy(&r->m->host[host], f->begin, f->until))
 		return;
 	server = f->local && *f->name ?
-			 requests_find_endpoint(q, NO_HOST, f->name) :
-			 requests_address(q, f->name, true);
-	e = requests_flow(q, f->endpoint, server);
+			 requests_find_endpoint(r, NO_HOST, f->name) :
+			 requests_address(r, f->name, true);
+	e = requests_flow(r, f->endpoint, server);
 	e->unanswered++;
 	e->failed_connections++;
 	e->unanswered_time += f->until - f->begin;
-	if (!q->keep)
+	if (!r->keep)
 		return;
-	GROW(q->list, q->listed, q->list_room);
-	q->list[q->listed++] = (struct request){
+	GROW(r->list, r->listed, r->list_room);
+	r->list[r->listed++] = (struct request){
 		.endpoint = { e->client, e->server },
 		.name = f->name,
 		.local = f->local,
@@ -188,12 +188,12 @@ static void add_failed(struct requests *q, const struct failed_connect *f)
 
 /**
  * requests_add_failed - make requests of the connections that failed
- * @q:	requests, in requests_finish()
+ * @r:	requests, in requests_finish()
  */
-void requests_add_failed(struct requests *q)
+void requests_add_failed(struct requests *r)
 {
 	u64 i;
 
-	for (i = 0; i < q->nr_failed; i++)
-		add_failed(q, &q->failed[i]);
+	for (i = 0; i < r->nr_failed; i++)
+		add_failed(r, &r->failed[i]);
 }

@@ -13,11 +13,11 @@
 /* What remains unread at most is the end of a protocol, such as TLS's close_notify */
 #define FAREWELL 64
 
-static struct stream_end *get_end(const struct requests *q, u32 host, u64 id)
+static struct stream_end *get_end(const struct requests *r, u32 host, u64 id)
 {
 	struct stream_end *e;
 
-	hash_for_each_possible_entry(&q->ends, hash_pair(host, id), e) {
+	hash_for_each_possible_entry(&r->ends, hash_pair(host, id), e) {
 		if (e->host == host && e->id == id)
 			return e;
 	}
@@ -32,17 +32,17 @@ static bool is_broken(s64 result)
 
 /**
  * requests_end_call - add a call that may be among the last ones on a stream
- * @q:	requests
+ * @r:	requests
  * @c:	call; one that fails, transfers nothing or closes a descriptor
  */
-void requests_end_call(struct requests *q, const struct end_call *c)
+void requests_end_call(struct requests *r, const struct end_call *c)
 {
-	struct stream_end *e = get_end(q, c->host, c->id);
+	struct stream_end *e = get_end(r, c->host, c->id);
 
 	if (!is_broken(c->result) && c->result)
 		return;
 	if (!e) {
-		e = hash_new(&q->ends, hash_pair(c->host, c->id), sizeof(*e));
+		e = hash_new(&r->ends, hash_pair(c->host, c->id), sizeof(*e));
 		e->host = c->host;
 		e->id = c->id;
 	}
@@ -56,7 +56,7 @@ void requests_end_call(struct requests *q, const struct end_call *c)
 		e->sends = c->what == END_CALL_SEND;
 		e->start = c->start;
 		e->finish = c->start + c->duration;
-		e->thread = requests_thread(q, c->host, c->pid);
+		e->thread = requests_thread(r, c->host, c->pid);
 	}
 }
 
@@ -68,10 +68,10 @@ static struct turn *last_turn(const struct turns *t)
 	return last && last->answered ? last : NULL;
 }
 
-static const struct stream_end *end_of(const struct requests *q,
+static const struct stream_end *end_of(const struct requests *r,
 				       const struct side *side)
 {
-	return side->nr ? get_end(q, side->host, side->id) : NULL;
+	return side->nr ? get_end(r, side->host, side->id) : NULL;
 }
 
 /* The thread polls, or calls on this socket, until its receive fails */
@@ -108,7 +108,7 @@ static bool leaves_unread(const struct stream_end *e, const struct turn *client,
 {
 	return e && client && server && e->closed >= client->over &&
 	       server->from == client->from &&
-	       server->answer_end > client->answer_end + FAREWELL;
+	       server->response_end > client->response_end + FAREWELL;
 }
 
 static const char *reason_of(const struct stream_end *client,
@@ -136,25 +136,25 @@ static void cut(struct turn *t, const struct stream_end *e, const char *reason)
 
 /**
  * turns_cut_off - find out whether the last response of a connection was cut off
- * @q:		requests, in requests_finish()
+ * @r:		requests, in requests_finish()
  * @c:		connection
  * @client:	the client's turns
  * @server:	the server's turns
  */
-void turns_cut_off(const struct requests *q, const struct connection *c,
+void turns_cut_off(const struct requests *r, const struct connection *c,
 		   const struct turns *client, const struct turns *server)
 {
 	const struct side *side = &c->side[c->client],
 			  *peer = &c->side[!c->client];
-	const struct stream_end *e = end_of(q, side), *f = end_of(q, peer);
+	const struct stream_end *e = end_of(r, side), *f = end_of(r, peer);
 	struct turn *t = last_turn(client), *s = last_turn(server);
 	const char *reason = reason_of(e, f);
 
 	/* It is unknown whether a message without a request is missing */
 	if ((t && t->pushed) || (s && s->pushed))
 		return;
-	if (c->via_pipe || q->s->host[side->host].nr_gaps ||
-	    q->s->host[peer->host].nr_gaps)
+	if (c->via_pipe || r->m->host[side->host].nr_gaps ||
+	    r->m->host[peer->host].nr_gaps)
 		return;
 	if (!fails_to_receive(e, t) && !fails_to_send(f, s) &&
 	    !leaves_unread(e, t, s))

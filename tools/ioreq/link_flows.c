@@ -6,19 +6,19 @@
 #include "link_requests.h"
 #include "order.h"
 
-struct flow *requests_flow(struct requests *q, u32 client, u32 server)
+struct flow *requests_flow(struct requests *r, u32 client, u32 server)
 {
 	u64 hash = hash_pair(client, server);
 	struct flow *e;
 
-	hash_for_each_possible_entry(&q->flows, hash, e) {
-		if (e->client == requests_endpoint(q, client) &&
-		    e->server == requests_endpoint(q, server))
+	hash_for_each_possible_entry(&r->flows, hash, e) {
+		if (e->client == requests_endpoint(r, client) &&
+		    e->server == requests_endpoint(r, server))
 			return e;
 	}
-	e = hash_new(&q->flows, hash, sizeof(*e));
-	e->client = requests_endpoint(q, client);
-	e->server = requests_endpoint(q, server);
+	e = hash_new(&r->flows, hash, sizeof(*e));
+	e->client = requests_endpoint(r, client);
+	e->server = requests_endpoint(r, server);
 	return e;
 }
 
@@ -29,7 +29,7 @@ static u64 first_call_after(const struct caller *t, u64 time)
 }
 
 /* End of the wait for a missing response: of the thread's last call, or of the trace */
-static u64 unanswered_until(const struct requests *q, const struct turn *t,
+static u64 unanswered_until(const struct requests *r, const struct turn *t,
 			    u64 id)
 {
 	const struct caller *thread = t->first;
@@ -43,27 +43,27 @@ static u64 unanswered_until(const struct requests *q, const struct turn *t,
 		if (c->id == id && c->start >= t->sent && c->finish > until)
 			until = c->finish;
 	}
-	if (!until && thread->host < q->hosts)
-		until = q->end[thread->host];
+	if (!until && thread->host < r->hosts)
+		until = r->end[thread->host];
 	return until > t->sent ? until : t->sent;
 }
 
-static void add_turn(const struct requests *q, struct flow *e,
+static void add_turn(const struct requests *r, struct flow *e,
 		     const struct turn *t, u64 id)
 {
 	e->sent += t->end - t->from;
 	e->pushed += t->pushed;
 	if (t->cut_off) {
 		e->cut_off++;
-		e->received += t->answer_end - t->answer_from;
+		e->received += t->response_end - t->response_from;
 	}
 	if (!t->answered) {
 		e->unanswered++;
-		e->unanswered_time += unanswered_until(q, t, id) - t->sent;
+		e->unanswered_time += unanswered_until(r, t, id) - t->sent;
 		return;
 	}
 	e->requests++;
-	e->received += t->answer_end - t->answer_from;
+	e->received += t->response_end - t->response_from;
 }
 
 /* The step that a call is; @own: cookie of the request's socket */
@@ -125,7 +125,7 @@ static void add_steps(struct flow *e, const struct model *m,
 		e->step[STEP_NO_CALL] += outside;
 }
 
-static struct view view_of(const struct requests *q, const struct turn *t,
+static struct view view_of(const struct requests *r, const struct turn *t,
 			   u64 id)
 {
 	return (struct view){
@@ -139,12 +139,12 @@ static struct view view_of(const struct requests *q, const struct turn *t,
 		.over = t->answered ? t->over : 0,
 		.sent = t->sent,
 		.paused = t->paused,
-		.until = t->answered ? 0 : unanswered_until(q, t, id),
+		.until = t->answered ? 0 : unanswered_until(r, t, id),
 	};
 }
 
 /* Add the calls of a turn, and mark the first and last of each direction */
-static void add_segments_io(struct requests *q, const struct segment *s, u64 nr,
+static void add_segments_io(struct requests *r, const struct segment *s, u64 nr,
 			    enum role role, u32 request)
 {
 	u64 first[2] = { nr, nr }, last[2] = { 0 }, i;
@@ -156,8 +156,8 @@ static void add_segments_io(struct requests *q, const struct segment *s, u64 nr,
 	for (i = 0; i < nr; i++) {
 		bool sent = s[i].sent;
 
-		GROW(q->request_io, q->request_ios, q->request_io_room);
-		q->request_io[q->request_ios++] = (struct request_io){
+		GROW(r->request_io, r->request_ios, r->request_io_room);
+		r->request_io[r->request_ios++] = (struct request_io){
 			.time = segment_moved_at(&s[i]),
 			.host = s[i].thread->host,
 			.pid = s[i].thread->pid,
@@ -175,7 +175,7 @@ static void add_segments_io(struct requests *q, const struct segment *s, u64 nr,
 }
 
 /* @t: one of @turns */
-static void add_turn_io(struct requests *q, const struct turns *turns,
+static void add_turn_io(struct requests *r, const struct turns *turns,
 			const struct turn *t, const struct side *side,
 			enum role role, u32 request)
 {
@@ -185,7 +185,7 @@ static void add_turn_io(struct requests *q, const struct turns *turns,
 		end = t[1].segment;
 	if (t->pushed)
 		end = t->pushed_at;
-	add_segments_io(q, &side->segment[t->segment], end - t->segment, role,
+	add_segments_io(r, &side->segment[t->segment], end - t->segment, role,
 			request);
 }
 
@@ -201,48 +201,48 @@ static const char *name_of(const struct connection *c, u32 side,
 }
 
 /* @t: the turn seen by side @named; @other: seen by the other side, or NULL */
-static void keep_request(struct requests *q, const struct flow *e,
+static void keep_request(struct requests *r, const struct flow *e,
 			 const struct turn *t, const struct turn *other,
 			 const struct connection *c, u32 side, enum role named)
 {
-	struct request *r;
+	struct request *kept;
 
-	if (!q->keep)
+	if (!r->keep)
 		return;
-	GROW(q->list, q->listed, q->list_room);
-	r = &q->list[q->listed++];
-	*r = (struct request){
+	GROW(r->list, r->listed, r->list_room);
+	kept = &r->list[r->listed++];
+	*kept = (struct request){
 		.endpoint = { e->client, e->server },
 		.name = name_of(c, side, named),
 		.local = c->host != NO_HOST,
 		.via_pipe = c->via_pipe,
 		.named = named,
 		.sent = t->end - t->from,
-		.received = t->answer_end - t->answer_from,
+		.received = t->response_end - t->response_from,
 		.answered = t->answered,
 		.cut_off = t->cut_off,
 		.failure = t->cut_off,
 	};
-	r->view[named] = view_of(q, t, c->side[side].id);
+	kept->view[named] = view_of(r, t, c->side[side].id);
 	if (other)
-		r->view[!named] = view_of(q, other, c->side[!side].id);
+		kept->view[!named] = view_of(r, other, c->side[!side].id);
 }
 
 /* The server handles it, though it is unknown which request of its client it is */
-static void keep_unclear(struct requests *q, const struct turns *turns,
+static void keep_unclear(struct requests *r, const struct turns *turns,
 			 const struct side *side)
 {
 	u64 i;
 
-	for (i = 0; i < turns->nr && q->keep; i++) {
+	for (i = 0; i < turns->nr && r->keep; i++) {
 		if (turns->turn[i].matched)
 			continue;
-		GROW(q->unclear, q->nr_unclear, q->unclear_room);
-		add_turn_io(q, turns, &turns->turn[i], side, ROLE_SERVER,
-			    q->nr_unclear | UNCLEAR);
-		q->unclear[q->nr_unclear++] = (struct request){
+		GROW(r->unclear, r->nr_unclear, r->unclear_room);
+		add_turn_io(r, turns, &turns->turn[i], side, ROLE_SERVER,
+			    r->nr_unclear | UNCLEAR);
+		r->unclear[r->nr_unclear++] = (struct request){
 			.view[ROLE_SERVER] =
-				view_of(q, &turns->turn[i], side->id),
+				view_of(r, &turns->turn[i], side->id),
 			.answered = turns->turn[i].answered,
 			.unclear = true,
 		};
@@ -405,10 +405,10 @@ static void add_times(struct flow *e, const struct model *m,
 		r->to_client = way_time(&to_client);
 }
 
-static bool is_lossy(const struct requests *q, const struct connection *c)
+static bool is_lossy(const struct requests *r, const struct connection *c)
 {
-	return q->s->host[c->side[0].host].nr_gaps ||
-	       q->s->host[c->side[1].host].nr_gaps;
+	return r->m->host[c->side[0].host].nr_gaps ||
+	       r->m->host[c->side[1].host].nr_gaps;
 }
 
 /* A connection is multiplexed if at least OVERLAPS turns, and one in PER_OVERLAP, overlap */
@@ -416,13 +416,13 @@ static bool is_lossy(const struct requests *q, const struct connection *c)
 #define PER_OVERLAP 5
 
 /* Lost records can look like requests that overlap */
-static bool is_multiplexed(const struct requests *q, const struct turns *client,
+static bool is_multiplexed(const struct requests *r, const struct turns *client,
 			   const struct turns *server,
 			   const struct connection *c, u32 side)
 {
 	u64 begins, overlaps = turns_overlapping(client, server, &begins);
 
-	if (c->via_pipe || overlaps < OVERLAPS || is_lossy(q, c))
+	if (c->via_pipe || overlaps < OVERLAPS || is_lossy(r, c))
 		return false;
 	/* Fewer overlap if the client sends a request after each response */
 	return overlaps * PER_OVERLAP >= begins ||
@@ -430,23 +430,23 @@ static bool is_multiplexed(const struct requests *q, const struct turns *client,
 	       keeps_outstanding(&c->side[!side], false);
 }
 
-static bool is_maybe_multiplexed(const struct requests *q,
+static bool is_maybe_multiplexed(const struct requests *r,
 				 const struct connection *c, u32 side,
 				 bool connection_is_client)
 {
 	const struct side *p = &c->side[side];
 
-	return c->host == NO_HOST && p->nr && !q->s->host[p->host].nr_gaps &&
+	return c->host == NO_HOST && p->nr && !r->m->host[p->host].nr_gaps &&
 	       may_be_multiplexed(p, connection_is_client);
 }
 
 /* Both ends were recorded */
-static void add_both(struct requests *q, const struct turns *client,
+static void add_both(struct requests *r, const struct turns *client,
 		     struct turns *server, const struct connection *c, u32 side)
 {
-	bool sure = is_multiplexed(q, client, server, c, side);
-	bool maybe = !sure && (is_maybe_multiplexed(q, c, side, true) ||
-			       is_maybe_multiplexed(q, c, !side, false));
+	bool sure = is_multiplexed(r, client, server, c, side);
+	bool maybe = !sure && (is_maybe_multiplexed(r, c, side, true) ||
+			       is_maybe_multiplexed(r, c, !side, false));
 	bool multiplexed = sure || maybe;
 	u64 i, j = 0;
 
@@ -459,52 +459,52 @@ static void add_both(struct requests *q, const struct turns *client,
 		while (j + 1 < server->nr && server->turn[j].end < t->end)
 			j++;
 		s = &server->turn[j];
-		e = requests_flow(q, t->endpoint,
-				  requests_server(q, s->endpoint, c, !side));
+		e = requests_flow(r, t->endpoint,
+				  requests_server(r, s->endpoint, c, !side));
 		same = !multiplexed && t->answered && s->answered &&
 		       turn_is_same(t, s);
 		e->multiplexed += sure && !i;
 		e->maybe_multiplexed += maybe && !i;
 		e->guessed += c->guessed && !i;
 		s->matched |= same;
-		add_turn(q, e, t, c->side[side].id);
-		keep_request(q, e, t, same ? s : NULL, c, side, ROLE_CLIENT);
-		if (q->keep)
-			add_turn_io(q, client, t, &c->side[side], ROLE_CLIENT,
-				    q->listed - 1);
-		if (q->keep && same)
-			add_turn_io(q, server, s, &c->side[!side], ROLE_SERVER,
-				    q->listed - 1);
+		add_turn(r, e, t, c->side[side].id);
+		keep_request(r, e, t, same ? s : NULL, c, side, ROLE_CLIENT);
+		if (r->keep)
+			add_turn_io(r, client, t, &c->side[side], ROLE_CLIENT,
+				    r->listed - 1);
+		if (r->keep && same)
+			add_turn_io(r, server, s, &c->side[!side], ROLE_SERVER,
+				    r->listed - 1);
 		if (!t->answered)
 			continue;
 		times_add(&e->response_time, t->over - t->begin);
 		if (!same) {
 			e->unclear++;
-			if (q->keep) {
-				q->list[q->listed - 1].unclear = true;
-				q->list[q->listed - 1].multiplexed =
+			if (r->keep) {
+				r->list[r->listed - 1].unclear = true;
+				r->list[r->listed - 1].multiplexed =
 					multiplexed;
-				q->list[q->listed - 1].maybe_multiplexed =
+				r->list[r->listed - 1].maybe_multiplexed =
 					maybe;
 			}
 			continue;
 		}
-		add_times(e, q->s, t, s, &c->side[side], &c->side[!side],
-			  q->keep ? &q->list[q->listed - 1] : NULL);
+		add_times(e, r->m, t, s, &c->side[side], &c->side[!side],
+			  r->keep ? &r->list[r->listed - 1] : NULL);
 	}
-	keep_unclear(q, server, &c->side[!side]);
+	keep_unclear(r, server, &c->side[!side]);
 }
 
 /* One end was recorded */
-static void add_one(struct requests *q, const struct turns *turns,
+static void add_one(struct requests *r, const struct turns *turns,
 		    const struct connection *c, u32 side,
 		    bool connection_is_client)
 {
 	/* Nothing is known of the peer of a Unix socket */
 	const char *name = c->host == NO_HOST ? c->side[side].name : "";
-	u32 other = requests_address(q, name, connection_is_client);
+	u32 other = requests_address(r, name, connection_is_client);
 	enum role role = connection_is_client ? ROLE_CLIENT : ROLE_SERVER;
-	bool maybe = is_maybe_multiplexed(q, c, side, connection_is_client);
+	bool maybe = is_maybe_multiplexed(r, c, side, connection_is_client);
 	u64 i;
 
 	for (i = 0; i < turns->nr; i++) {
@@ -512,57 +512,57 @@ static void add_one(struct requests *q, const struct turns *turns,
 		struct flow *e;
 
 		e = connection_is_client ?
-			    requests_flow(q, t->endpoint, other) :
-			    requests_flow(q, other,
-					  requests_server(q, t->endpoint, c,
+			    requests_flow(r, t->endpoint, other) :
+			    requests_flow(r, other,
+					  requests_server(r, t->endpoint, c,
 							  side));
 		e->guessed += c->guessed && !i;
 		e->maybe_multiplexed += maybe && !i;
 		e->unclear += maybe && t->answered;
-		add_turn(q, e, t, c->side[side].id);
+		add_turn(r, e, t, c->side[side].id);
 		if (maybe && !connection_is_client)
 			continue;
-		keep_request(q, e, t, NULL, c, side, role);
-		if (q->keep && maybe) {
-			q->list[q->listed - 1].unclear = t->answered;
-			q->list[q->listed - 1].multiplexed = true;
-			q->list[q->listed - 1].maybe_multiplexed = true;
+		keep_request(r, e, t, NULL, c, side, role);
+		if (r->keep && maybe) {
+			r->list[r->listed - 1].unclear = t->answered;
+			r->list[r->listed - 1].multiplexed = true;
+			r->list[r->listed - 1].maybe_multiplexed = true;
 		}
-		if (q->keep)
-			add_turn_io(q, turns, t, &c->side[side], role,
-				    q->listed - 1);
+		if (r->keep)
+			add_turn_io(r, turns, t, &c->side[side], role,
+				    r->listed - 1);
 		if (!t->answered)
 			continue;
 		times_add(connection_is_client ? &e->response_time :
 						 &e->service_time,
 			  t->over - t->begin);
 		if (!connection_is_client)
-			add_steps(e, q->s, t, c->side[side].id);
+			add_steps(e, r->m, t, c->side[side].id);
 	}
 	if (maybe && !connection_is_client)
-		keep_unclear(q, turns, &c->side[side]);
+		keep_unclear(r, turns, &c->side[side]);
 }
 
-static void add_connection(struct requests *q, struct connection *c)
+static void add_connection(struct requests *r, struct connection *c)
 {
 	u32 at = c->client;
 	struct turns client = { 0 }, server = { 0 };
 
 	turns_make_client(&client, &c->side[at]);
 	turns_make_server(&server, &c->side[!at], &client, &c->side[at]);
-	if (!c->via_pipe && !is_lossy(q, c))
+	if (!c->via_pipe && !is_lossy(r, c))
 		turns_end_before_pushed(&client, &c->side[at], &server,
 					&c->side[!at]);
-	turns_cut_off(q, c, &client, &server);
+	turns_cut_off(r, c, &client, &server);
 	c->turns = c->via_pipe && turns_alternate(&client, &server);
 	if (c->via_pipe && !c->turns)
 		client.nr = server.nr = 0;
 	if (client.nr && server.nr)
-		add_both(q, &client, &server, c, at);
+		add_both(r, &client, &server, c, at);
 	else if (client.nr)
-		add_one(q, &client, c, at, true);
+		add_one(r, &client, c, at, true);
 	else if (server.nr)
-		add_one(q, &server, c, !at, false);
+		add_one(r, &server, c, !at, false);
 	free(client.turn);
 	free(server.turn);
 }
@@ -586,33 +586,33 @@ static int by_response_time(const void *a, const void *b)
 
 /**
  * requests_finish - make requests of the recorded calls
- * @q:		requests
- * @s:		model, after off_cpu_link() and clocks_finish()
+ * @r:		requests
+ * @m:		model, after off_cpu_link() and clocks_finish()
  * @nr:		set to the number of flows
  *
  * Return: flows in descending order of response time, valid until requests_free().
  */
-struct flow *const *requests_finish(struct requests *q, const struct model *s,
+struct flow *const *requests_finish(struct requests *r, const struct model *m,
 				    u64 *nr)
 {
 	struct connection *c;
 	struct flow *e;
 	u32 i;
 
-	q->s = s;
-	roles_find(q);
-	hash_for_each(&q->connections, i, c)
-		requests_learn_listener(q, c);
-	hash_for_each(&q->connections, i, c)
-		add_connection(q, c);
-	requests_add_failed(q);
-	q->flow = xzalloc((q->flows.nr + 1) * sizeof(*q->flow));
+	r->m = m;
+	roles_find(r);
+	hash_for_each(&r->connections, i, c)
+		requests_learn_listener(r, c);
+	hash_for_each(&r->connections, i, c)
+		add_connection(r, c);
+	requests_add_failed(r);
+	r->flow = xzalloc((r->flows.nr + 1) * sizeof(*r->flow));
 	*nr = 0;
-	hash_for_each(&q->flows, i, e) {
+	hash_for_each(&r->flows, i, e) {
 		times_finish(&e->response_time);
 		times_finish(&e->service_time);
-		q->flow[(*nr)++] = e;
+		r->flow[(*nr)++] = e;
 	}
-	qsort(q->flow, *nr, sizeof(*q->flow), by_response_time);
-	return q->flow;
+	qsort(r->flow, *nr, sizeof(*r->flow), by_response_time);
+	return r->flow;
 }

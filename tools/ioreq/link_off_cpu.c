@@ -21,7 +21,7 @@ static int by_thread(const void *a, const void *b)
 }
 
 /* @left: when the thread left its CPU; @woken: the waking after that, or NULL */
-static void add_off_cpu(struct model *s, const struct sched_event *left,
+static void add_off_cpu(struct model *m, const struct sched_event *left,
 			const struct sched_event *woken,
 			const struct sched_event *came)
 {
@@ -30,7 +30,7 @@ static void add_off_cpu(struct model *s, const struct sched_event *left,
 
 	if (blocked && woken)
 		runnable = woken->time;
-	s->off_cpu[s->nr_off_cpu++] = (struct off_cpu){
+	m->off_cpu[m->nr_off_cpu++] = (struct off_cpu){
 		.host = left->host,
 		.pid = left->pid,
 		.begin = left->time,
@@ -42,19 +42,19 @@ static void add_off_cpu(struct model *s, const struct sched_event *left,
 
 /**
  * off_cpu_link - find the times in which threads were not on a CPU
- * @s:	model, after all files were read
+ * @m:	model, after all files were read
  */
-void off_cpu_link(struct model *s)
+void off_cpu_link(struct model *m)
 {
 	const struct sched_event *left = NULL, *woken = NULL;
 	u64 i;
 
-	s->off_cpu = xzalloc((s->sched_events + 1) * sizeof(*s->off_cpu));
-	if (s->sched_events)
-		qsort(s->sched_event, s->sched_events, sizeof(*s->sched_event),
+	m->off_cpu = xzalloc((m->sched_events + 1) * sizeof(*m->off_cpu));
+	if (m->sched_events)
+		qsort(m->sched_event, m->sched_events, sizeof(*m->sched_event),
 		      by_thread);
-	for (i = 0; i < s->sched_events; i++) {
-		const struct sched_event *e = &s->sched_event[i];
+	for (i = 0; i < m->sched_events; i++) {
+		const struct sched_event *e = &m->sched_event[i];
 
 		if (left && (left->host != e->host || left->pid != e->pid))
 			left = NULL;
@@ -70,13 +70,13 @@ void off_cpu_link(struct model *s)
 			break;
 		case SCHED_CAME:
 			if (left)
-				add_off_cpu(s, left, woken, e);
+				add_off_cpu(m, left, woken, e);
 			left = NULL;
 			break;
 		}
 	}
-	free(s->sched_event);
-	s->sched_event = NULL;
+	free(m->sched_event);
+	m->sched_event = NULL;
 }
 
 static int by_end(const struct off_cpu *x, const struct off_cpu *y)
@@ -88,16 +88,16 @@ static int by_end(const struct off_cpu *x, const struct off_cpu *y)
 }
 
 /* Index of the first time of a thread that ends after a time, or of what follows it */
-static u64 first_after(const struct model *s, u32 host, s32 pid, u64 time)
+static u64 first_after(const struct model *m, u32 host, s32 pid, u64 time)
 {
 	const struct off_cpu key = { .host = host, .pid = pid, .end = time };
 
-	return FIRST(i, 0, s->nr_off_cpu, by_end(&s->off_cpu[i], &key) > 0);
+	return FIRST(i, 0, m->nr_off_cpu, by_end(&m->off_cpu[i], &key) > 0);
 }
 
 /**
  * off_cpu_next - the next time in which a thread was not on a CPU
- * @s:		model, after off_cpu_link()
+ * @m:		model, after off_cpu_link()
  * @host:	number of the host
  * @pid:	thread
  * @from:	begin of the span to look at, ns of the host; set to the end of the time
@@ -107,15 +107,15 @@ static u64 first_after(const struct model *s, u32 host, s32 pid, u64 time)
  *
  * Return: whether there is one.
  */
-bool off_cpu_next(const struct model *s, u32 host, s32 pid, u64 *from, u64 to,
+bool off_cpu_next(const struct model *m, u32 host, s32 pid, u64 *from, u64 to,
 		  struct off_cpu *found)
 {
-	u64 i = first_after(s, host, pid, *from);
+	u64 i = first_after(m, host, pid, *from);
 
 	/* The one before may go on after the span */
-	if (i == s->nr_off_cpu || *from >= to)
+	if (i == m->nr_off_cpu || *from >= to)
 		return false;
-	*found = s->off_cpu[i];
+	*found = m->off_cpu[i];
 	if (found->host != host || found->pid != pid || found->begin >= to)
 		return false;
 	if (found->begin < *from)
@@ -132,16 +132,16 @@ bool off_cpu_next(const struct model *s, u32 host, s32 pid, u64 *from, u64 to,
 
 /**
  * off_cpu_known - whether it is known when threads of a host were on a CPU
- * @s:		model, after off_cpu_link()
+ * @m:		model, after off_cpu_link()
  * @host:	number of the host
  * @from:	begin of the span in question, ns of the host
  * @to:		end of the span
  *
  * Return: whether sched_switch was recorded, and no records were lost in the span.
  */
-bool off_cpu_known(const struct model *s, u32 host, u64 from, u64 to)
+bool off_cpu_known(const struct model *m, u32 host, u64 from, u64 to)
 {
-	const struct host *h = &s->host[host];
+	const struct host *h = &m->host[host];
 
 	return h->switches && !host_is_lossy(h, from, to);
 }

@@ -71,30 +71,30 @@ static void attribute_calls(struct owners *o, const struct request *r,
 	u64 i;
 
 	for (i = a ? log_after(a, p->begin) : 0; a && i < a->nr; i++) {
-		const struct call *c = &a->call[i];
-		bool own = c->socket && c->socket == p->id;
-		u64 end = c->start + c->duration;
+		const struct call *call = &a->call[i];
+		bool own = call->socket && call->socket == p->id;
+		u64 end = call->start + call->duration;
 
 		if (end > p->over)
 			break;
-		if (own ? end >= p->begin : p->alone && c->start >= p->begin)
+		if (own ? end >= p->begin : p->alone && call->start >= p->begin)
 			attribute_call(&o->attribution[a->number][i], r, own);
 	}
 }
 
 /* After the response, a thread may write a log, but works on other connections for others */
-static bool is_elsewhere(const struct request *r, const struct call *c)
+static bool is_elsewhere(const struct request *r, const struct call *call)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
 
-	return p->seen && r->answered && c->socket && c->socket != p->id &&
-	       c->start >= p->over;
+	return p->seen && r->answered && call->socket &&
+	       call->socket != p->id && call->start >= p->over;
 }
 
 /* What a thread was seen to work for takes precedence over which
  * requests are in progress
  */
-static void attribute_by_causality(struct owners *o, const struct model *s,
+static void attribute_by_causality(struct owners *o, const struct model *m,
 				   const struct request *list, u64 nr)
 {
 	u64 i, j;
@@ -105,7 +105,7 @@ static void attribute_by_causality(struct owners *o, const struct model *s,
 		for (j = 0; j < a->nr; j++) {
 			struct attribution *attribution = &o->attribution[i][j];
 			const struct request *r =
-				causality_request_at(s->causality, a->host,
+				causality_request_at(m->causality, a->host,
 						     a->pid, a->call[j].start);
 
 			/* Unclear requests are not in the list */
@@ -119,32 +119,32 @@ static void attribute_by_causality(struct owners *o, const struct model *s,
 	}
 }
 
-static void attribute_view(struct owners *o, const struct model *s,
+static void attribute_view(struct owners *o, const struct model *m,
 			   const struct request *r, const struct view *p)
 {
 	if (!p->seen)
 		return;
-	attribute_calls(o, r, p, log_thread(s->log, p->host, p->pid));
+	attribute_calls(o, r, p, log_thread(m->log, p->host, p->pid));
 	if (p->last_pid != p->pid)
 		attribute_calls(o, r, p,
-				log_thread(s->log, p->host, p->last_pid));
+				log_thread(m->log, p->host, p->last_pid));
 }
 
 /**
  * owners_new - attribute all calls
- * @s:	model with a log, after model_link()
+ * @m:	model with a log, after model_link()
  * @r:	requests, after link_parents()
  * @nr:	number of requests
  *
  * Return: attributions, to be freed with owners_free().
  */
-struct owners *owners_new(const struct model *s, const struct request *r,
+struct owners *owners_new(const struct model *m, const struct request *r,
 			  u64 nr)
 {
 	struct owners *o = xzalloc(sizeof(*o));
 	u64 i;
 
-	o->thread = log_threads(s->log, &o->nr);
+	o->thread = log_threads(m->log, &o->nr);
 	o->attribution = xzalloc((o->nr + 1) * sizeof(*o->attribution));
 	for (i = 0; i < o->nr; i++)
 		o->attribution[i] = xzalloc((o->thread[i]->nr + 1) *
@@ -152,10 +152,10 @@ struct owners *owners_new(const struct model *s, const struct request *r,
 	for (i = 0; i < nr; i++) {
 		if (!r[i].answered)
 			continue;
-		attribute_view(o, s, &r[i], &r[i].view[ROLE_SERVER]);
-		attribute_view(o, s, &r[i], &r[i].view[ROLE_CLIENT]);
+		attribute_view(o, m, &r[i], &r[i].view[ROLE_SERVER]);
+		attribute_view(o, m, &r[i], &r[i].view[ROLE_CLIENT]);
 	}
-	attribute_by_causality(o, s, r, nr);
+	attribute_by_causality(o, m, r, nr);
 	return o;
 }
 

@@ -182,11 +182,11 @@ static bool serves(const struct served_list *l, u32 host, s32 pid)
 }
 
 /* A thread that handles no request may work for a thread of its process that does */
-static bool may_help(const struct model *s, const struct view *p,
+static bool may_help(const struct model *m, const struct view *p,
 		     const struct served_list *l,
 		     const struct served_list *processes)
 {
-	const struct thread *a = log_thread(s->log, p->host, p->pid);
+	const struct thread *a = log_thread(m->log, p->host, p->pid);
 	struct view key = { .begin = p->begin };
 	u64 i;
 
@@ -213,7 +213,7 @@ static u64 since_when(const struct request *parent, const struct served_list *l)
  * The call that received another request may have been lost, if the thread handles
  * requests, or if work is handed over to or by it at any earlier time.
  */
-static bool may_answer(const struct model *s, const struct view *p,
+static bool may_answer(const struct model *m, const struct view *p,
 		       const struct served_list *l)
 {
 	u64 i = count_before(l, p), since = 0;
@@ -221,8 +221,8 @@ static bool may_answer(const struct model *s, const struct view *p,
 	if (i && same_thread(&l->served[i - 1], p->host, p->pid))
 		since = l->served[i - 1].last;
 	return (serves(l, p->host, p->pid) ||
-		causality_has_worked(s->causality, p->host, p->pid)) &&
-	       host_is_lossy(&s->host[p->host], since, p->begin);
+		causality_has_worked(m->causality, p->host, p->pid)) &&
+	       host_is_lossy(&m->host[p->host], since, p->begin);
 }
 
 static void find_parent(const struct model *model, struct request *r,
@@ -263,7 +263,7 @@ static void find_parent(const struct model *model, struct request *r,
 }
 
 /* A parent waits for its downstream requests, and is not its own ancestor */
-static void check_parent(const struct model *s, struct request *r)
+static void check_parent(const struct model *m, struct request *r)
 {
 	const struct view *p = &r->view[ROLE_CLIENT];
 	const struct request *at = r;
@@ -274,7 +274,7 @@ static void check_parent(const struct model *s, struct request *r)
 		 * be that of another request
 		 */
 		r->ambiguous =
-			host_is_lossy(&s->host[p->host], p->begin, p->over);
+			host_is_lossy(&m->host[p->host], p->begin, p->over);
 		r->outlives = r->ambiguous ? NULL : r->parent;
 		r->parent = NULL;
 	}
@@ -285,7 +285,7 @@ static void check_parent(const struct model *s, struct request *r)
 }
 
 /* The same list by process */
-static struct served_list copy_processes(const struct model *s,
+static struct served_list copy_processes(const struct model *m,
 					 const struct served_list *l)
 {
 	struct served_list processes = { 0 };
@@ -293,7 +293,7 @@ static struct served_list copy_processes(const struct model *s,
 
 	for (i = 0; i < l->nr; i++) {
 		const struct thread *a =
-			log_thread(s->log, l->served[i].host, l->served[i].pid);
+			log_thread(m->log, l->served[i].host, l->served[i].pid);
 
 		if (!a)
 			continue;
@@ -306,24 +306,24 @@ static struct served_list copy_processes(const struct model *s,
 
 /**
  * link_parents - find the parent of each request
- * @s:	model with causality and a log, after requests_finish()
+ * @m:	model with causality and a log, after requests_finish()
  */
-void link_parents(const struct model *s)
+void link_parents(const struct model *m)
 {
 	struct served_list l = { 0 }, processes;
 	struct request *unclear, *r;
 	u64 n, nr, i;
 
-	r = requests_list(s->requests, &nr);
-	unclear = requests_unclear(s->requests, &n);
+	r = requests_list(m->requests, &nr);
+	unclear = requests_unclear(m->requests, &n);
 	add_requests(&l, r, nr, false);
 	add_requests(&l, unclear, n, true);
 	sort_served(&l);
-	processes = copy_processes(s, &l);
+	processes = copy_processes(m, &l);
 	for (i = 0; i < nr; i++)
-		find_parent(s, &r[i], i, &l, &processes);
+		find_parent(m, &r[i], i, &l, &processes);
 	for (i = 0; i < nr; i++)
-		check_parent(s, &r[i]);
+		check_parent(m, &r[i]);
 	free(l.served);
 	free(processes.served);
 }

@@ -37,7 +37,7 @@ struct cause_entry {
 
 /**
  * struct path_builder - state while paths are summed
- * @s:		model
+ * @m:		model
  * @p:		paths
  * @of:		path of each request, by its number
  * @paths:	struct path, by parent, client and server
@@ -45,7 +45,7 @@ struct cause_entry {
  * @root:	current request of a client
  */
 struct path_builder {
-	const struct model *s;
+	const struct model *m;
 	struct paths *p;
 	struct path **of;
 	struct hash paths;
@@ -140,27 +140,27 @@ static struct site *find_site(struct cause_entry *e, const struct stack *stack)
 
 /**
  * path_step_stack - the stack of a step's call
- * @s:		model
+ * @m:		model
  * @path_step:	step
  *
  * Return: the stack, which has frames; or NULL.
  */
-const struct stack *path_step_stack(const struct model *s,
+const struct stack *path_step_stack(const struct model *m,
 				    const struct path_step *path_step)
 {
 	u32 host = path_step->request->view[ROLE_SERVER].host;
 	const struct stack *stack;
 
-	if (!s->stacks || !path_step->call || !path_step->call->stack)
+	if (!m->stacks || !path_step->call || !path_step->call->stack)
 		return NULL;
-	stack = stacks_find(s->stacks, stack_key(host, path_step->call->stack));
+	stack = stacks_find(m->stacks, stack_key(host, path_step->call->stack));
 	return stack && stack->nr ? stack : NULL;
 }
 
-static void add_site(const struct model *s, struct cause_entry *e,
+static void add_site(const struct model *m, struct cause_entry *e,
 		     const struct path_step *path_step)
 {
-	const struct stack *stack = path_step_stack(s, path_step);
+	const struct stack *stack = path_step_stack(m, path_step);
 
 	if (stack)
 		find_site(e, stack)->time += path_step->time;
@@ -218,11 +218,11 @@ static void add_path_step(const struct path_step *path_step, void *arg)
 
 	path->step_time[path_step->what] += path_step->time;
 	path->critical += path_step->time;
-	request_paths_object(object, sizeof(object), a->s, path_step);
+	request_paths_object(object, sizeof(object), a->m, path_step);
 	e = find_cause(a, path_step_place(path_step), path_step->what, object);
 	e->cause.time += path_step->time;
 	e->cause.steps++;
-	add_site(a->s, e, path_step);
+	add_site(a->m, e, path_step);
 	e->cause.requests += e->last != a->root;
 	e->last = a->root;
 }
@@ -262,7 +262,7 @@ static void add_request(struct path_builder *a, struct request *r)
 	p->root[p->roots++] = r;
 	p->waited += request_response_time(r);
 	a->root = r;
-	request_paths_walk(a->s, p, r, add_path_step, a);
+	request_paths_walk(a->m, p, r, add_path_step, a);
 }
 
 /* ------------------------------------------------------------------------- */
@@ -347,28 +347,28 @@ static void sort_causes(struct path_builder *a)
 
 /**
  * request_paths_new - follow requests
- * @s:	model, after model_link(), with single requests and a log
+ * @m:	model, after model_link(), with single requests and a log
  *
  * Return: paths, to be freed with request_paths_free().
  */
-struct paths *request_paths_new(const struct model *s)
+struct paths *request_paths_new(const struct model *m)
 {
 	struct paths_kept *k = xzalloc(sizeof(*k));
 	struct paths *p = &k->paths;
 	u64 i;
 
-	p->list = requests_list(s->requests, &p->nr);
+	p->list = requests_list(m->requests, &p->nr);
 	p->tree = request_tree_new(p);
 	p->root = xzalloc((p->nr + 1) * sizeof(*p->root));
-	k->path_builder.s = s;
+	k->path_builder.m = m;
 	k->path_builder.p = p;
 	k->path_builder.of = xzalloc((p->nr + 1) * sizeof(*k->path_builder.of));
 	for (i = 0; i < p->nr; i++)
 		add_request(&k->path_builder, &p->list[i]);
 	if (p->roots)
 		qsort(p->root, p->roots, sizeof(*p->root), by_length);
-	for (i = 0; i < s->nr_flows; i++)
-		p->guessed += s->flow[i]->guessed;
+	for (i = 0; i < m->nr_flows; i++)
+		p->guessed += m->flow[i]->guessed;
 	sort_paths(&k->path_builder);
 	sort_causes(&k->path_builder);
 	return p;

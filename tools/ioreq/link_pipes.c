@@ -156,12 +156,12 @@ static int by_order(const void *a, const void *b)
 	return order ?: ORDER(x->from, y->from);
 }
 
-static void add_message(struct requests *q, const struct transfer *f, bool sent,
+static void add_message(struct requests *r, const struct transfer *f, bool sent,
 			u64 at)
 {
 	const struct pipe_range *own = sent ? f->write : f->read;
 	const struct pipe_range *other = sent ? f->read : f->write;
-	struct message m = {
+	struct message msg = {
 		.host = own->host,
 		.pid = own->pid,
 		.comm = own->comm,
@@ -178,12 +178,12 @@ static void add_message(struct requests *q, const struct transfer *f, bool sent,
 	};
 
 	/* The cookie of no socket */
-	m.id = 1ull << 63 | (u64)m.isn << 31 | m.peer_isn;
-	requests_add(q, &m);
+	msg.id = 1ull << 63 | (u64)msg.isn << 31 | msg.peer_isn;
+	requests_add(r, &msg);
 }
 
 /* Two processes have a connection if bytes went in both directions */
-static void add_pair_messages(struct requests *q, const struct transfer *f,
+static void add_pair_messages(struct requests *r, const struct transfer *f,
 			      u64 nr)
 {
 	u64 i, at = 0;
@@ -193,26 +193,26 @@ static void add_pair_messages(struct requests *q, const struct transfer *f,
 	for (i = 0; i < nr; i++) {
 		if (i && f[i].write->tgid != f[i - 1].write->tgid)
 			at = 0;
-		add_message(q, &f[i], true, at);
-		add_message(q, &f[i], false, at);
+		add_message(r, &f[i], true, at);
+		add_message(r, &f[i], false, at);
 		at += f[i].len;
 	}
 }
 
 /**
  * pipes_requests - find the connections of processes by pipes
- * @s:	model, all files of which are read; before requests_finish()
+ * @m:	model, all files of which are read; before requests_finish()
  */
-void pipes_requests(struct model *s)
+void pipes_requests(struct model *m)
 {
-	struct pipe_range **p = xzalloc((s->nr_pipe_ranges + 1) * sizeof(*p));
+	struct pipe_range **p = xzalloc((m->nr_pipe_ranges + 1) * sizeof(*p));
 	struct transfers f = { 0 };
 	u64 i, end, nr = 0;
 
 	/* Bytes that are passed on are for the process that gets them in the end */
-	for (i = 0; i < s->nr_pipe_ranges; i++) {
-		if (!s->pipe_range[i].passed && s->pipe_range[i].tgid > 0)
-			p[nr++] = &s->pipe_range[i];
+	for (i = 0; i < m->nr_pipe_ranges; i++) {
+		if (!m->pipe_range[i].passed && m->pipe_range[i].tgid > 0)
+			p[nr++] = &m->pipe_range[i];
 	}
 	nr = drop_undirected(p, nr);
 	qsort(p, nr, sizeof(*p), by_place);
@@ -224,7 +224,7 @@ void pipes_requests(struct model *s)
 		     end < f.nr && !by_pair(&f.transfer[i], &f.transfer[end]);
 		     end++)
 			;
-		add_pair_messages(s->requests, &f.transfer[i], end - i);
+		add_pair_messages(m->requests, &f.transfer[i], end - i);
 	}
 	free(f.transfer);
 	free(p);

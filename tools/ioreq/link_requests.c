@@ -27,7 +27,7 @@ struct requests *requests_new(void)
 	return xzalloc(sizeof(struct requests));
 }
 
-u32 requests_find_server(struct requests *q, u32 host, const char *name,
+u32 requests_find_server(struct requests *r, u32 host, const char *name,
 			 const char *address)
 {
 	u64 hash = hash_more(hash_pair(host, hash_string(name)),
@@ -35,22 +35,22 @@ u32 requests_find_server(struct requests *q, u32 host, const char *name,
 	struct endpoint *p;
 	u32 i;
 
-	hash_for_each_possible(&q->endpoints, hash, i) {
-		p = hash_entry(&q->endpoints, i);
+	hash_for_each_possible(&r->endpoints, hash, i) {
+		p = hash_entry(&r->endpoints, i);
 		if (p->host == host && !strcmp(p->name, name) &&
 		    !strcmp(p->address, address))
 			return i;
 	}
-	p = hash_new(&q->endpoints, hash, sizeof(*p));
+	p = hash_new(&r->endpoints, hash, sizeof(*p));
 	p->host = host;
 	p->name = xstrdup(name);
 	p->address = xstrdup(address);
-	return q->endpoints.nr - 1;
+	return r->endpoints.nr - 1;
 }
 
-u32 requests_find_endpoint(struct requests *q, u32 host, const char *name)
+u32 requests_find_endpoint(struct requests *r, u32 host, const char *name)
 {
-	return requests_find_server(q, host, name, "");
+	return requests_find_server(r, host, name, "");
 }
 
 static u64 hash_connection(u32 host, bool via_pipe, u32 low, u32 high)
@@ -58,13 +58,13 @@ static u64 hash_connection(u32 host, bool via_pipe, u32 low, u32 high)
 	return hash_pair((u64)host << 1 | via_pipe, (u64)high << 32 | low);
 }
 
-static struct connection *get_connection(const struct requests *q, u32 host,
+static struct connection *get_connection(const struct requests *r, u32 host,
 					 bool via_pipe, u32 low, u32 high)
 {
 	u64 hash = hash_connection(host, via_pipe, low, high);
 	struct connection *c;
 
-	hash_for_each_possible_entry(&q->connections, hash, c) {
+	hash_for_each_possible_entry(&r->connections, hash, c) {
 		if (c->isn[0] == low && c->isn[1] == high && c->host == host &&
 		    c->via_pipe == via_pipe)
 			return c;
@@ -72,14 +72,14 @@ static struct connection *get_connection(const struct requests *q, u32 host,
 	return NULL;
 }
 
-static struct connection *find_connection(struct requests *q, u32 host,
+static struct connection *find_connection(struct requests *r, u32 host,
 					  bool via_pipe, u32 low, u32 high)
 {
-	struct connection *c = get_connection(q, host, via_pipe, low, high);
+	struct connection *c = get_connection(r, host, via_pipe, low, high);
 
 	if (c)
 		return c;
-	c = hash_new(&q->connections,
+	c = hash_new(&r->connections,
 		     hash_connection(host, via_pipe, low, high), sizeof(*c));
 	c->host = host;
 	c->via_pipe = via_pipe;
@@ -88,16 +88,16 @@ static struct connection *find_connection(struct requests *q, u32 host,
 	return c;
 }
 
-struct caller *requests_thread(struct requests *q, u32 host, s32 pid)
+struct caller *requests_thread(struct requests *r, u32 host, s32 pid)
 {
 	u64 hash = hash_pair(host, pid);
 	struct caller *t;
 
-	hash_for_each_possible_entry(&q->threads, hash, t) {
+	hash_for_each_possible_entry(&r->threads, hash, t) {
 		if (t->host == host && t->pid == pid)
 			return t;
 	}
-	t = hash_new(&q->threads, hash, sizeof(*t));
+	t = hash_new(&r->threads, hash, sizeof(*t));
 	t->host = host;
 	t->pid = pid;
 	return t;
@@ -105,7 +105,7 @@ struct caller *requests_thread(struct requests *q, u32 host, s32 pid)
 
 /**
  * requests_call - add a call, in order of the ends
- * @q:		requests
+ * @r:		requests
  * @host:	number of the host
  * @pid:	thread
  * @id:		cookie of the socket, or 0
@@ -113,19 +113,19 @@ struct caller *requests_thread(struct requests *q, u32 host, s32 pid)
  * @start:	begin, ns
  * @duration:	duration, ns
  */
-void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
+void requests_call(struct requests *r, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration)
 {
-	struct caller *t = requests_thread(q, host, pid);
+	struct caller *t = requests_thread(r, host, pid);
 
-	if (host >= q->hosts) {
-		q->end = xreallocarray(q->end, host + 1ull, sizeof(*q->end));
-		memset(q->end + q->hosts, 0,
-		       (host + 1ull - q->hosts) * sizeof(*q->end));
-		q->hosts = host + 1;
+	if (host >= r->hosts) {
+		r->end = xreallocarray(r->end, host + 1ull, sizeof(*r->end));
+		memset(r->end + r->hosts, 0,
+		       (host + 1ull - r->hosts) * sizeof(*r->end));
+		r->hosts = host + 1;
 	}
-	if (start + duration > q->end[host])
-		q->end[host] = start + duration;
+	if (start + duration > r->end[host])
+		r->end[host] = start + duration;
 	GROW(t->call, t->nr, t->room);
 	t->call[t->nr++] = (struct timed_call){
 		.start = start,
@@ -137,55 +137,55 @@ void requests_call(struct requests *q, u32 host, s32 pid, u64 id,
 
 /**
  * requests_add - add bytes of a stream that a call sent or received
- * @q:	requests
- * @m:	the bytes and the call
+ * @r:	requests
+ * @msg:	the bytes and the call
  */
-void requests_add(struct requests *q, const struct message *m)
+void requests_add(struct requests *r, const struct message *msg)
 {
-	bool upper = m->isn > m->peer_isn;
-	struct connection *c = find_connection(q, m->local ? m->host : NO_HOST,
-					       m->via_pipe,
-					       upper ? m->peer_isn : m->isn,
-					       upper ? m->isn : m->peer_isn);
+	bool upper = msg->isn > msg->peer_isn;
+	struct connection *c =
+		find_connection(r, msg->local ? msg->host : NO_HOST,
+				msg->via_pipe, upper ? msg->peer_isn : msg->isn,
+				upper ? msg->isn : msg->peer_isn);
 	struct side *side = &c->side[upper];
 
 	GROW(side->segment, side->nr, side->room);
 	side->segment[side->nr++] = (struct segment){
-		.from = m->from,
-		.end = m->end,
-		.start = m->start,
-		.finish = m->start + m->duration,
-		.thread = requests_thread(q, m->host, m->pid),
-		.endpoint = requests_find_endpoint(q, m->host, m->comm),
-		.sent = m->sent,
-		.async = m->async,
+		.from = msg->from,
+		.end = msg->end,
+		.start = msg->start,
+		.finish = msg->start + msg->duration,
+		.thread = requests_thread(r, msg->host, msg->pid),
+		.endpoint = requests_find_endpoint(r, msg->host, msg->comm),
+		.sent = msg->sent,
+		.async = msg->async,
 	};
 	if (side->name)
 		return;
-	side->name = xstrdup(m->name);
-	side->host = m->host;
-	side->tgid = m->tgid;
-	side->id = m->id;
+	side->name = xstrdup(msg->name);
+	side->host = msg->host;
+	side->tgid = msg->tgid;
+	side->id = msg->id;
 }
 
 /**
  * requests_socket - add a socket that has connected or was accepted
- * @q:		requests
+ * @r:		requests
  * @host:	number of the host
  * @id:		cookie of the socket
  * @role:	its side of the connection
  */
-void requests_socket(struct requests *q, u32 host, u64 id, enum role role)
+void requests_socket(struct requests *r, u32 host, u64 id, enum role role)
 {
 	u64 hash = hash_pair(host, id);
 	struct socket *s;
 
-	hash_for_each_possible_entry(&q->sockets, hash, s) {
+	hash_for_each_possible_entry(&r->sockets, hash, s) {
 		if (s->host == host && s->id == id)
 			break;
 	}
 	if (!s)
-		s = hash_new(&q->sockets, hash, sizeof(*s));
+		s = hash_new(&r->sockets, hash, sizeof(*s));
 	s->host = host;
 	s->id = id;
 	s->role = role;
@@ -193,21 +193,21 @@ void requests_socket(struct requests *q, u32 host, u64 id, enum role role)
 
 /**
  * requests_listen - add a socket that accepts connections
- * @q:		requests
+ * @r:		requests
  * @host:	number of the host
  * @address:	its address
  */
-void requests_listen(struct requests *q, u32 host, const char *address)
+void requests_listen(struct requests *r, u32 host, const char *address)
 {
 	unsigned long port = address_port(address, strlen(address));
 	u64 hash = hash_pair(host, port);
 	struct listening *l;
 
-	hash_for_each_possible_entry(&q->listening, hash, l) {
+	hash_for_each_possible_entry(&r->listening, hash, l) {
 		if (l->host == host && l->port == port)
 			return;
 	}
-	l = hash_new(&q->listening, hash, sizeof(*l));
+	l = hash_new(&r->listening, hash, sizeof(*l));
 	l->host = host;
 	l->port = port;
 }
@@ -264,15 +264,15 @@ static void match_segments(struct clocks *c, struct side *from, struct side *to)
 
 /**
  * requests_messages - give the clocks the times of all messages
- * @q:	requests, before requests_finish()
+ * @r:	requests, before requests_finish()
  * @c:	clocks, before clocks_finish()
  */
-void requests_messages(struct requests *q, struct clocks *c)
+void requests_messages(struct requests *r, struct clocks *c)
 {
 	struct connection *at;
 	u32 i;
 
-	hash_for_each(&q->connections, i, at) {
+	hash_for_each(&r->connections, i, at) {
 		match_segments(c, &at->side[0], &at->side[1]);
 		match_segments(c, &at->side[1], &at->side[0]);
 	}
@@ -280,50 +280,50 @@ void requests_messages(struct requests *q, struct clocks *c)
 
 /**
  * requests_keep - keep single requests, for requests_list()
- * @q:	requests, before requests_finish()
+ * @r:	requests, before requests_finish()
  */
-void requests_keep(struct requests *q)
+void requests_keep(struct requests *r)
 {
-	q->keep = true;
+	r->keep = true;
 }
 
 /**
  * requests_list - single requests
- * @q:	requests, after requests_finish()
+ * @r:	requests, after requests_finish()
  * @nr:	set to their number
  *
  * Return: the requests, unsorted and without parents, valid until requests_free().
  */
-struct request *requests_list(struct requests *q, u64 *nr)
+struct request *requests_list(struct requests *r, u64 *nr)
 {
-	*nr = q->listed;
-	return q->list;
+	*nr = r->listed;
+	return r->list;
 }
 
 /**
  * requests_unclear - requests at servers that the clients did not see alike
- * @q:	requests, after requests_finish()
+ * @r:	requests, after requests_finish()
  * @nr:	set to their number
  *
  * Return: the requests, with only the server's view, valid until requests_free().
  */
-struct request *requests_unclear(struct requests *q, u64 *nr)
+struct request *requests_unclear(struct requests *r, u64 *nr)
 {
-	*nr = q->nr_unclear;
-	return q->unclear;
+	*nr = r->nr_unclear;
+	return r->unclear;
 }
 
 /**
  * requests_ios - the calls of single requests
- * @q:	requests, after requests_finish()
+ * @r:	requests, after requests_finish()
  * @nr:	set to their number
  *
  * Return: the calls, unsorted, valid until requests_free().
  */
-const struct request_io *requests_ios(const struct requests *q, u64 *nr)
+const struct request_io *requests_ios(const struct requests *r, u64 *nr)
 {
-	*nr = q->request_ios;
-	return q->request_io;
+	*nr = r->request_ios;
+	return r->request_io;
 }
 
 /**
@@ -341,39 +341,39 @@ u64 requests_unanswered_time(const struct request *r)
 
 /**
  * requests_via_pipe - whether two processes exchange requests through pipes
- * @q:		requests, after requests_finish()
+ * @r:		requests, after requests_finish()
  * @host:	number of the host
  * @a:		one process
  * @b:		the other process
  */
-bool requests_via_pipe(const struct requests *q, u32 host, s32 a, s32 b)
+bool requests_via_pipe(const struct requests *r, u32 host, s32 a, s32 b)
 {
 	const struct connection *c =
-		get_connection(q, host, true, a < b ? a : b, a < b ? b : a);
+		get_connection(r, host, true, a < b ? a : b, a < b ? b : a);
 
 	return c && c->turns;
 }
 
 /**
  * requests_comm - keep the name of a process
- * @q:		requests
+ * @r:		requests
  * @host:	number of the host
  * @comm:	name
  *
  * Return: the same name, valid until requests_free().
  */
-const char *requests_comm(struct requests *q, u32 host, const char *comm)
+const char *requests_comm(struct requests *r, u32 host, const char *comm)
 {
-	u32 number = requests_find_endpoint(q, host, comm);
+	u32 number = requests_find_endpoint(r, host, comm);
 
-	return requests_endpoint(q, number)->name;
+	return requests_endpoint(r, number)->name;
 }
 
 /**
  * requests_free - free all requests
- * @q:	requests
+ * @r:	requests
  */
-void requests_free(struct requests *q)
+void requests_free(struct requests *r)
 {
 	struct connection *c;
 	struct listener *l;
@@ -382,41 +382,41 @@ void requests_free(struct requests *q)
 	struct flow *e;
 	u32 i, j;
 
-	hash_for_each(&q->connections, i, c) {
+	hash_for_each(&r->connections, i, c) {
 		for (j = 0; j < 2; j++) {
 			free(c->side[j].segment);
 			free(c->side[j].name);
 		}
 	}
-	hash_free(&q->connections);
-	hash_for_each(&q->threads, i, t)
+	hash_free(&r->connections);
+	hash_for_each(&r->threads, i, t)
 		free(t->call);
-	hash_free(&q->threads);
-	hash_free(&q->sockets);
-	hash_free(&q->ends);
-	hash_free(&q->listening);
-	hash_for_each(&q->listeners, i, l)
+	hash_free(&r->threads);
+	hash_free(&r->sockets);
+	hash_free(&r->ends);
+	hash_free(&r->listening);
+	hash_for_each(&r->listeners, i, l)
 		free(l->address);
-	hash_free(&q->listeners);
-	hash_for_each(&q->flows, i, e) {
+	hash_free(&r->listeners);
+	hash_for_each(&r->flows, i, e) {
 		free(e->response_time.time);
 		free(e->service_time.time);
 	}
-	hash_free(&q->flows);
-	hash_for_each(&q->endpoints, i, p) {
+	hash_free(&r->flows);
+	hash_for_each(&r->endpoints, i, p) {
 		free(p->name);
 		free(p->address);
 	}
-	hash_free(&q->endpoints);
-	free(q->flow);
-	free(q->list);
-	free(q->unclear);
-	for (i = 0; i < q->nr_failed; i++) {
-		free(q->failed[i].name);
-		free(q->failed[i].reason);
+	hash_free(&r->endpoints);
+	free(r->flow);
+	free(r->list);
+	free(r->unclear);
+	for (i = 0; i < r->nr_failed; i++) {
+		free(r->failed[i].name);
+		free(r->failed[i].reason);
 	}
-	free(q->failed);
-	free(q->request_io);
-	free(q->end);
-	free(q);
+	free(r->failed);
+	free(r->request_io);
+	free(r->end);
+	free(r);
 }

@@ -210,7 +210,7 @@ struct listener {
  * @flows:		struct flow, by client and server
  * @flow:		after requests_finish(): flows in descending order of response
  *			time
- * @s:			model, while requests are made
+ * @m:			model, while requests are made
  * @keep:		keep single requests
  * @list:		single requests, if so
  * @listed:		number of these
@@ -237,7 +237,7 @@ struct requests {
 	struct hash endpoints;
 	struct hash flows;
 	struct flow **flow;
-	const struct model *s;
+	const struct model *m;
 	bool keep;
 	struct request *list;
 	u64 listed;
@@ -259,8 +259,8 @@ struct requests {
  * struct turn - a request and its response, as one end saw it
  * @from:		offset of the request's first byte
  * @end:		offset after its last byte
- * @answer_from:	offset of the response's first byte
- * @answer_end:		offset after its last byte
+ * @response_from:	offset of the response's first byte
+ * @response_end:	offset after its last byte
  * @begin:		begin of the client's first call, or end of the server's first
  *			call
  * @since:		begin of the first call
@@ -283,8 +283,8 @@ struct requests {
 struct turn {
 	u64 from;
 	u64 end;
-	u64 answer_from;
-	u64 answer_end;
+	u64 response_from;
+	u64 response_end;
 	u64 begin;
 	u64 since;
 	u64 last_since;
@@ -317,35 +317,35 @@ struct turns {
 };
 
 /* link_requests.c */
-u32 requests_find_server(struct requests *q, u32 host, const char *name,
+u32 requests_find_server(struct requests *r, u32 host, const char *name,
 			 const char *address);
-u32 requests_find_endpoint(struct requests *q, u32 host, const char *name);
-struct caller *requests_thread(struct requests *q, u32 host, s32 pid);
+u32 requests_find_endpoint(struct requests *r, u32 host, const char *name);
+struct caller *requests_thread(struct requests *r, u32 host, s32 pid);
 
-static inline const struct endpoint *requests_endpoint(const struct requests *q,
+static inline const struct endpoint *requests_endpoint(const struct requests *r,
 						       u32 number)
 {
-	return hash_entry(&q->endpoints, number);
+	return hash_entry(&r->endpoints, number);
 }
 
 /* link_flows.c */
-struct flow *requests_flow(struct requests *q, u32 client, u32 server);
+struct flow *requests_flow(struct requests *r, u32 client, u32 server);
 
 /* link_connects.c */
-void requests_add_failed(struct requests *q);
+void requests_add_failed(struct requests *r);
 
 /* link_cut.c */
-void turns_cut_off(const struct requests *q, const struct connection *c,
+void turns_cut_off(const struct requests *r, const struct connection *c,
 		   const struct turns *client, const struct turns *server);
 
 /* link_roles.c */
-void roles_find(struct requests *q);
+void roles_find(struct requests *r);
 
 /* link_servers.c */
-void requests_learn_listener(struct requests *q, const struct connection *c);
-u32 requests_server(struct requests *q, u32 endpoint,
+void requests_learn_listener(struct requests *r, const struct connection *c);
+u32 requests_server(struct requests *r, u32 endpoint,
 		    const struct connection *c, u32 side);
-u32 requests_address(struct requests *q, const char *name, bool with_port);
+u32 requests_address(struct requests *r, const char *name, bool with_port);
 
 /* link_shape.c */
 bool may_be_multiplexed(const struct side *side, bool is_client);

@@ -38,21 +38,21 @@ struct shared_port {
 
 /**
  * struct roles - what the roles are found from
- * @q:		requests
+ * @r:		requests
  * @ports:	struct shared_port, by address
  */
 struct roles {
-	const struct requests *q;
+	const struct requests *r;
 	struct hash ports;
 };
 
-static const struct socket *find_socket(const struct requests *q,
+static const struct socket *find_socket(const struct requests *r,
 					const struct side *side)
 {
 	u64 hash = hash_pair(side->host, side->id);
 	const struct socket *s;
 
-	hash_for_each_possible_entry(&q->sockets, hash, s) {
+	hash_for_each_possible_entry(&r->sockets, hash, s) {
 		if (s->host == side->host && s->id == side->id)
 			return side->nr ? s : NULL;
 	}
@@ -128,7 +128,7 @@ static struct shared_port *find_port(struct roles *r, const struct side *side,
 	return p;
 }
 
-static bool is_listening(const struct requests *q, const struct side *side)
+static bool is_listening(const struct requests *r, const struct side *side)
 {
 	const struct listening *l;
 	unsigned long port;
@@ -136,7 +136,7 @@ static bool is_listening(const struct requests *q, const struct side *side)
 	if (!side->nr)
 		return false;
 	port = port_of(side, true);
-	hash_for_each_possible_entry(&q->listening, hash_pair(side->host, port),
+	hash_for_each_possible_entry(&r->listening, hash_pair(side->host, port),
 				     l) {
 		if (l->host == side->host && l->port == port)
 			return true;
@@ -150,11 +150,11 @@ static bool is_ephemeral(unsigned long port)
 }
 
 /* 1: this end is the client, -1: the other one is, 0: the calls do not show it */
-static int seen_role(const struct requests *q, const struct side *side,
+static int seen_role(const struct requests *r, const struct side *side,
 		     const struct side *other)
 {
-	const struct socket *s = find_socket(q, side);
-	const struct socket *peer = find_socket(q, other);
+	const struct socket *s = find_socket(r, side);
+	const struct socket *peer = find_socket(r, other);
 
 	if (s)
 		return s->role == ROLE_CLIENT ? 1 : -1;
@@ -216,9 +216,9 @@ static int role_by_silence(struct side *side)
 static int find_role(struct roles *r, struct connection *c, struct side *side,
 		     const struct side *other)
 {
-	int role = seen_role(r->q, side, other);
+	int role = seen_role(r->r, side, other);
 
-	role = role ?: is_listening(r->q, other) - is_listening(r->q, side);
+	role = role ?: is_listening(r->r, other) - is_listening(r->r, side);
 	role = role ?: role_by_range(side);
 	role = role ?: role_by_sharing(r, side);
 	if (role)
@@ -236,7 +236,7 @@ static void find_client(struct roles *r, struct connection *c)
 	int role;
 
 	if (c->host != NO_HOST) {
-		role = seen_role(r->q, &c->side[side], &c->side[!side]);
+		role = seen_role(r->r, &c->side[side], &c->side[!side]);
 		role = role ?: is_local_client(c, side) ? 1 : -1;
 	} else {
 		role = find_role(r, c, &c->side[side], &c->side[!side]);
@@ -246,23 +246,23 @@ static void find_client(struct roles *r, struct connection *c)
 
 /**
  * roles_find - find which end of each connection is the client
- * @q:	requests, in requests_finish()
+ * @r:	requests, in requests_finish()
  */
-void roles_find(struct requests *q)
+void roles_find(struct requests *r)
 {
-	struct roles r = { .q = q };
+	struct roles roles = { .r = r };
 	struct connection *c;
 	u32 i;
 
-	hash_for_each(&q->connections, i, c) {
+	hash_for_each(&r->connections, i, c) {
 		const struct side *side = &c->side[!c->side[0].name];
 
 		if (c->host != NO_HOST)
 			continue;
-		find_port(&r, side, true)->connections++;
-		find_port(&r, side, false)->connections++;
+		find_port(&roles, side, true)->connections++;
+		find_port(&roles, side, false)->connections++;
 	}
-	hash_for_each(&q->connections, i, c)
-		find_client(&r, c);
-	hash_free(&r.ports);
+	hash_for_each(&r->connections, i, c)
+		find_client(&roles, c);
+	hash_free(&roles.ports);
 }

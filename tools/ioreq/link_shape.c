@@ -219,7 +219,7 @@ static void end_response(struct turn *t, const struct side *side, u64 at,
 {
 	const struct segment *last = &side->segment[at - 1];
 
-	t->answer_end = last->end;
+	t->response_end = last->end;
 	t->over = last->finish;
 	t->last_since = last->start;
 	t->last = last->thread;
@@ -235,14 +235,14 @@ static void end_same(const struct turns *t, const struct side *side,
 
 	for (i = 0; i < t->nr; i++) {
 		if (t->turn[i].answered &&
-		    t->turn[i].answer_from == same->answer_from)
+		    t->turn[i].response_from == same->response_from)
 			break;
 	}
 	for (j = i < t->nr ? t->turn[i].segment + 1 : side->nr;
 	     j < side->nr && j < turn_end(t, i, side); j++) {
 		const struct segment *s = &side->segment[j];
 
-		if (s->sent == is_client || s->from < same->answer_end)
+		if (s->sent == is_client || s->from < same->response_end)
 			continue;
 		end_response(&t->turn[i], side, j, same->pushed);
 		return;

@@ -32,10 +32,10 @@ static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 		/* Before the first request: a greeting, or the trace began late */
 		if (!last)
 			return;
-		if (!last->answered || s->from < last->answer_from)
-			last->answer_from = s->from;
-		if (s->end > last->answer_end)
-			last->answer_end = s->end;
+		if (!last->answered || s->from < last->response_from)
+			last->response_from = s->from;
+		if (s->end > last->response_end)
+			last->response_end = s->end;
 		if (s->finish > last->over) {
 			last->over = s->finish;
 			last->last_since = s->start;
@@ -139,7 +139,7 @@ static u64 count_late(struct late *l, const struct turn *last,
 	const struct turn *c = same_turn(l, last);
 	u64 begin = i;
 
-	if (!c || !c->answered || c->answer_end > last->answer_end ||
+	if (!c || !c->answered || c->response_end > last->response_end ||
 	    !is_in_call(l, side->segment[i].from))
 		return 0;
 	while (i < side->nr && !side->segment[i].sent &&
@@ -175,8 +175,8 @@ void turns_make_server(struct turns *t, struct side *side,
 bool turn_is_same(const struct turn *a, const struct turn *b)
 {
 	return a->from == b->from && a->end == b->end &&
-	       a->answer_from == b->answer_from &&
-	       a->answer_end == b->answer_end;
+	       a->response_from == b->response_from &&
+	       a->response_end == b->response_end;
 }
 
 /*

@@ -27,13 +27,13 @@ struct request_tree {
 
 /**
  * struct walk - a walk over the critical path of a request
- * @s:		model
+ * @m:		model
  * @paths:	paths
  * @visit:	called for each step
  * @arg:	passed to it
  */
 struct walk {
-	const struct model *s;
+	const struct model *m;
 	const struct paths *paths;
 	void (*visit)(const struct path_step *path_step, void *arg);
 	void *arg;
@@ -177,7 +177,7 @@ static u64 visit_waits(const struct walk *w, const struct request *r, u32 depth,
 	u64 sum = 0;
 
 	while (known && from < to &&
-	       off_cpu_next(w->s, p->host, p->pid, &from, to, &off)) {
+	       off_cpu_next(w->m, p->host, p->pid, &from, to, &off)) {
 		visit_sleep(w, r, depth, &off);
 		sum += off.end - off.begin;
 	}
@@ -224,19 +224,19 @@ static u64 find_critical(struct request **critical, const struct walk *w,
 
 /* The step that a call is, for a request that the thread was handling */
 static u32 what_of(const struct walk *w, const struct request *r,
-		   const struct call *c)
+		   const struct call *call)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
-	bool arriving = c->start + c->duration <= p->sent;
+	bool arriving = call->start + call->duration <= p->sent;
 	const struct request *other;
 
-	if (c->socket && c->socket == p->id)
+	if (call->socket && call->socket == p->id)
 		return arriving ? STEP_ARRIVING : STEP_OWN_SOCKET;
-	other = causality_request_at(w->s->causality, p->host, p->pid,
-				     c->start + c->duration);
+	other = causality_request_at(w->m->causality, p->host, p->pid,
+				     call->start + call->duration);
 	if (other && other != r)
 		return WAIT_BUSY;
-	return arriving && c->step == STEP_POLL ? STEP_ARRIVING : c->step;
+	return arriving && call->step == STEP_POLL ? STEP_ARRIVING : call->step;
 }
 
 /* Return: time that the client let pass while it sent a request, ns */
@@ -250,19 +250,19 @@ static u64 paused_time(const struct request *r)
  * that the client lets pass between its calls, and otherwise for the network.
  */
 static void visit_call(const struct walk *w, const struct request *r, u32 depth,
-		       const struct call *c, u64 *paused)
+		       const struct call *call, u64 *paused)
 {
-	u32 what = what_of(w, r, c);
+	u32 what = what_of(w, r, call);
 	u64 sending = 0;
 
 	if (what == STEP_ARRIVING)
-		sending = *paused < c->duration ? *paused : c->duration;
+		sending = *paused < call->duration ? *paused : call->duration;
 	*paused -= sending;
 	if (sending)
 		visit(w, r, depth, WAIT_SENDING, NULL, sending);
-	if (c->duration > sending || !sending)
-		visit(w, r, depth, what, what == WAIT_BUSY ? NULL : c,
-		      c->duration - sending);
+	if (call->duration > sending || !sending)
+		visit(w, r, depth, what, what == WAIT_BUSY ? NULL : call,
+		      call->duration - sending);
 }
 
 /*
@@ -293,27 +293,27 @@ static void walk_thread(const struct walk *w, const struct request *r,
 		   w->paths->tree->first[number];
 	struct request **child = xzalloc((room + 1) * sizeof(*child));
 	struct request **critical;
-	bool known = off_cpu_known(w->s, p->host, p->begin, p->over);
+	bool known = off_cpu_known(w->m, p->host, p->begin, p->over);
 	s64 rest = p->over - p->begin;
 	u64 paused = paused_time(r);
 
 	n = find_critical(child, w, r, room);
 	critical = child + (room - n);
 	for (i = log_after(a, p->begin); i < a->nr; i++) {
-		const struct call *c = &a->call[i];
+		const struct call *call = &a->call[i];
 
-		if (c->start + c->duration > p->over)
+		if (call->start + call->duration > p->over)
 			break;
-		for (; k < n && child_begin(critical[k]) <= c->start; k++)
+		for (; k < n && child_begin(critical[k]) <= call->start; k++)
 			rest -= walk_child(w, r, critical[k], depth, known,
 					   &began);
 		/* A damaged trace may have calls within calls */
-		if (c->overlaps || c->start < began)
+		if (call->overlaps || call->start < began)
 			continue;
-		rest -= visit_waits(w, r, depth, known, began, c->start);
-		rest -= c->duration;
-		began = c->start + c->duration;
-		visit_call(w, r, depth, c, &paused);
+		rest -= visit_waits(w, r, depth, known, began, call->start);
+		rest -= call->duration;
+		began = call->start + call->duration;
+		visit_call(w, r, depth, call, &paused);
 	}
 	for (; k < n; k++)
 		rest -= walk_child(w, r, critical[k], depth, known, &began);
@@ -406,7 +406,7 @@ static void walk_answered(const struct walk *w, const struct request *r,
 		visit_before(w, r, depth, WAIT_NETWORK, time - after,
 			     p->sent - p->begin);
 	}
-	a = known && p->alone ? log_thread(w->s->log, p->host, p->pid) : NULL;
+	a = known && p->alone ? log_thread(w->m->log, p->host, p->pid) : NULL;
 	if (a)
 		walk_thread(w, r, depth, a);
 	else if (known)
@@ -425,7 +425,7 @@ static void walk(const struct walk *w, const struct request *r, u32 depth)
 
 /**
  * request_paths_walk - visit the steps of a request's critical path
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @p:		paths
  * @r:		one of their requests
  * @visit:	called for each step, in order of time within a thread; the times add up
@@ -433,11 +433,11 @@ static void walk(const struct walk *w, const struct request *r, u32 depth)
  * @arg:	passed to it
  */
 void request_paths_walk(
-	const struct model *s, const struct paths *p, const struct request *r,
+	const struct model *m, const struct paths *p, const struct request *r,
 	void (*visit)(const struct path_step *path_step, void *arg), void *arg)
 {
 	struct walk w = {
-		.s = s,
+		.m = m,
 		.paths = p,
 		.visit = visit,
 		.arg = arg,
@@ -473,10 +473,10 @@ static void other_end(char *buf, size_t size, const char *name)
  * @buf:	set to the name of the file, the address of a socket's peer, why a
  *		connection failed, or ""
  * @size:	size of @buf
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @path_step:	step
  */
-void request_paths_object(char *buf, size_t size, const struct model *s,
+void request_paths_object(char *buf, size_t size, const struct model *m,
 			  const struct path_step *path_step)
 {
 	const struct object *o;
@@ -489,7 +489,7 @@ void request_paths_object(char *buf, size_t size, const struct model *s,
 	if (!path_step->call || path_step->what == STEP_OWN_SOCKET ||
 	    path_step->what == STEP_POLL)
 		return;
-	o = log_object(s->log, path_step->call);
+	o = log_object(m->log, path_step->call);
 	if (path_step->what == STEP_SOCKET)
 		other_end(buf, size, o->name);
 	else if (path_step->what == STEP_FILE || path_step->what == STEP_SYNC)

@@ -13,7 +13,7 @@ u64 object_hash(const struct object *o)
 			 hash_string(o->name));
 }
 
-static u64 hash_key(const struct model *s, const struct sum *key)
+static u64 hash_key(const struct model *m, const struct sum *key)
 {
 	u64 hash = object_hash(&(struct object){ .type = key->type,
 						 .dev = key->dev,
@@ -23,28 +23,28 @@ static u64 hash_key(const struct model *s, const struct sum *key)
 	hash = hash_more(hash, (u64)key->host << 32 | (u32)key->tgid);
 	hash = hash_more(hash, key->size ^ (unsigned long)key->client);
 	hash = hash_more(hash_more(hash, key->stack), hash_string(key->op));
-	return s->by & BY_PROCESS ? hash :
+	return m->by & BY_PROCESS ? hash :
 				    hash_more(hash, hash_string(key->comm));
 }
 
-struct sum *model_find_sum(struct model *s, const struct sum *key)
+struct sum *model_find_sum(struct model *m, const struct sum *key)
 {
-	u64 hash = hash_key(s, key);
+	u64 hash = hash_key(m, key);
 	struct sum *sum;
 
-	hash_for_each_possible_entry(&s->sums, hash, sum) {
+	hash_for_each_possible_entry(&m->sums, hash, sum) {
 		/* With BY_PROCESS, a process is identified by its
 		 * number, whatever its name is
 		 */
 		if (sum->host == key->host && sum->tgid == key->tgid &&
-		    (s->by & BY_PROCESS || !strcmp(sum->comm, key->comm)) &&
+		    (m->by & BY_PROCESS || !strcmp(sum->comm, key->comm)) &&
 		    sum->id == key->id && sum->dev == key->dev &&
 		    sum->type == key->type && sum->size == key->size &&
 		    sum->client == key->client && sum->stack == key->stack &&
 		    !strcmp(sum->op, key->op) && !strcmp(sum->name, key->name))
 			return sum;
 	}
-	sum = hash_new(&s->sums, hash, sizeof(*sum));
+	sum = hash_new(&m->sums, hash, sizeof(*sum));
 	*sum = *key;
 	sum->name = xstrdup(key->name);
 	return sum;
@@ -68,23 +68,23 @@ static u64 hash_pending(u32 host, s32 pid, u64 start)
 	return hash_pair((u64)host << 32 | (u32)pid, start);
 }
 
-struct pending *model_find_pending(const struct model *s, u32 host, s32 pid,
+struct pending *model_find_pending(const struct model *m, u32 host, s32 pid,
 				   u64 start)
 {
 	u64 hash = hash_pending(host, pid, start);
 	struct pending *p;
 
-	hash_for_each_possible_entry(&s->open, hash, p) {
+	hash_for_each_possible_entry(&m->open, hash, p) {
 		if (p->host == host && p->pid == pid && p->start == start)
 			return p;
 	}
 	return NULL;
 }
 
-struct pending *model_new_pending(struct model *s, u32 host, s32 pid, u64 start)
+struct pending *model_new_pending(struct model *m, u32 host, s32 pid, u64 start)
 {
 	struct pending *p =
-		hash_new(&s->open, hash_pending(host, pid, start), sizeof(*p));
+		hash_new(&m->open, hash_pending(host, pid, start), sizeof(*p));
 
 	p->host = host;
 	p->pid = pid;
@@ -92,86 +92,86 @@ struct pending *model_new_pending(struct model *s, u32 host, s32 pid, u64 start)
 	return p;
 }
 
-void model_count_call(struct model *s, u32 host, u64 start)
+void model_count_call(struct model *m, u32 host, u64 start)
 {
-	if (!s->host[host].calls++ || start < s->host[host].first)
-		s->host[host].first = start;
+	if (!m->host[host].calls++ || start < m->host[host].first)
+		m->host[host].first = start;
 }
 
 /**
  * model_sum_call - add a call to its sum
- * @s:		model
+ * @m:		model
  * @caller:	thread; its calls are not used
  * @op:		name of the call
  * @object:	object of the call
  * @call:	times and results of the call
  */
-void model_sum_call(struct model *s, const struct thread *caller,
+void model_sum_call(struct model *m, const struct thread *caller,
 		    const char *op, const struct object *object,
 		    const struct call *call)
 {
 	static char none[1];
 	struct sum key = { .name = none };
 
-	if (call->duration < s->longer)
+	if (call->duration < m->longer)
 		return;
-	if (s->by & BY_HOST)
+	if (m->by & BY_HOST)
 		key.host = caller->host;
-	if (s->by & BY_PROCESS)
+	if (m->by & BY_PROCESS)
 		key.tgid = caller->tgid;
-	if (s->by & (BY_PROCESS | BY_COMM))
+	if (m->by & (BY_PROCESS | BY_COMM))
 		snprintf(key.comm, sizeof(key.comm), "%s", caller->comm);
-	if (s->by & BY_CALL)
+	if (m->by & BY_CALL)
 		snprintf(key.op, sizeof(key.op), "%s", op);
-	if (s->by & BY_OBJECT) {
+	if (m->by & BY_OBJECT) {
 		key.dev = object->dev;
 		key.id = object->id;
 		key.type = object->type;
 		key.name = object->name;
 	}
-	if (s->by & BY_SIZE)
+	if (m->by & BY_SIZE)
 		key.size = size_class(call->bytes);
-	if (s->by & BY_CLIENT)
+	if (m->by & BY_CLIENT)
 		key.client = call->client;
-	if (s->by & BY_STACK)
+	if (m->by & BY_STACK)
 		key.stack = stack_key(caller->host, call->stack);
-	sum_add_call(model_find_sum(s, &key), call->duration, call->result,
+	sum_add_call(model_find_sum(m, &key), call->duration, call->result,
 		     call->bytes);
 }
 
 /**
  * model_add_call - add a call that events other than iosys reported
- * @s:		model
+ * @m:		model
  * @caller:	thread; its calls are not used
  * @op:		name of the call
  * @object:	object of the call
  * @call:	times and results of the call
  */
-void model_add_call(struct model *s, const struct thread *caller,
+void model_add_call(struct model *m, const struct thread *caller,
 		    const char *op, const struct object *object,
 		    const struct call *call)
 {
-	if (!(s->by & BY_CLIENT))
-		model_sum_call(s, caller, op, object, call);
-	if (s->log)
-		log_add(s->log, caller, op, object, call);
-	model_count_call(s, caller->host, call->start);
+	if (!(m->by & BY_CLIENT))
+		model_sum_call(m, caller, op, object, call);
+	if (m->log)
+		log_add(m->log, caller, op, object, call);
+	model_count_call(m, caller->host, call->start);
 }
 
 /**
  * model_add_pending - add a call that had not ended at the end of the trace
- * @s:		model
+ * @m:		model
  * @caller:	thread
  * @op:		name of the call
  * @name:	name of its object
  * @start:	begin, ns
  * @time:	duration until the end of the trace, ns
  */
-void model_add_pending(struct model *s, const struct thread *caller,
+void model_add_pending(struct model *m, const struct thread *caller,
 		       const char *op, const char *name, u64 start, u64 time)
 {
 	struct pending *p =
-		model_new_pending(s, caller->host, caller->pid, start);
+		model_new_pending(m, caller->host, caller->pid, start);
 
 	p->tgid = caller->tgid;
 	p->time = time;
@@ -272,78 +272,78 @@ bool host_is_lossy(const struct host *h, u64 begin, u64 end)
 
 /**
  * model_link - find requests, causes and sums, after all files were read
- * @s:	model
+ * @m:	model
  */
-void model_link(struct model *s)
+void model_link(struct model *m)
 {
 	struct pending *p;
 	struct sum *sum;
 	u32 i;
 
-	for (i = 0; i < s->hosts; i++)
-		merge_gaps(&s->host[i]);
-	off_cpu_link(s);
-	s->clocks = clocks_new(s->hosts, s->drift);
-	pipes_requests(s);
-	requests_messages(s->requests, s->clocks);
-	clocks_finish(s->clocks);
-	s->origin = axis_origin(s);
-	s->flow = requests_finish(s->requests, s, &s->nr_flows);
-	if (s->log) {
-		s->causality = causality_new(s);
-		link_parents(s);
+	for (i = 0; i < m->hosts; i++)
+		merge_gaps(&m->host[i]);
+	off_cpu_link(m);
+	m->clocks = clocks_new(m->hosts, m->drift);
+	pipes_requests(m);
+	requests_messages(m->requests, m->clocks);
+	clocks_finish(m->clocks);
+	m->origin = axis_origin(m);
+	m->flow = requests_finish(m->requests, m, &m->nr_flows);
+	if (m->log) {
+		m->causality = causality_new(m);
+		link_parents(m);
 	}
-	if (s->by & BY_CLIENT)
-		clients_sum(s);
-	if (s->stacks)
-		stacks_finish(s->stacks);
-	if (s->reads)
-		s->read_sum = reads_finish(s->reads, &s->nr_read_sums);
-	s->sum = xzalloc((s->sums.nr + 1) * sizeof(*s->sum));
-	s->pending = xzalloc((s->open.nr + 1) * sizeof(*s->pending));
-	hash_for_each(&s->sums, i, sum) {
+	if (m->by & BY_CLIENT)
+		clients_sum(m);
+	if (m->stacks)
+		stacks_finish(m->stacks);
+	if (m->reads)
+		m->read_sum = reads_finish(m->reads, &m->nr_read_sums);
+	m->sum = xzalloc((m->sums.nr + 1) * sizeof(*m->sum));
+	m->pending = xzalloc((m->open.nr + 1) * sizeof(*m->pending));
+	hash_for_each(&m->sums, i, sum) {
 		times_finish(&sum->times);
-		s->sum[s->nr++] = sum;
+		m->sum[m->nr++] = sum;
 	}
-	hash_for_each(&s->open, i, p) {
+	hash_for_each(&m->open, i, p) {
 		if (!p->ended)
-			s->pending[s->nr_pending++] = p;
+			m->pending[m->nr_pending++] = p;
 	}
-	qsort(s->sum, s->nr, sizeof(*s->sum), by_time);
-	qsort(s->pending, s->nr_pending, sizeof(*s->pending), by_age);
+	qsort(m->sum, m->nr, sizeof(*m->sum), by_time);
+	qsort(m->pending, m->nr_pending, sizeof(*m->pending), by_age);
 }
 
 /**
  * model_free - free what model_read() and model_link() allocated
- * @s:	model
+ * @m:	model
  */
-void model_free(struct model *s)
+void model_free(struct model *m)
 {
 	struct pending *p;
 	struct sum *sum;
 	u32 i;
 
-	hash_for_each(&s->sums, i, sum) {
+	hash_for_each(&m->sums, i, sum) {
 		free(sum->times.time);
 		free(sum->name);
 	}
-	hash_free(&s->sums);
-	hash_for_each(&s->open, i, p)
+	hash_free(&m->sums);
+	hash_for_each(&m->open, i, p)
 		free(p->name);
-	hash_free(&s->open);
-	free(s->sum);
-	free(s->pending);
-	for (i = 0; i < s->hosts; i++)
-		free(s->host[i].gap);
-	requests_free(s->requests);
-	clocks_free(s->clocks);
-	causality_free(s->causality);
-	reads_free(s->reads);
-	free(s->read_sum);
-	free(s->wakeup);
-	free(s->sched_event);
-	free(s->off_cpu);
-	free(s->pipe_range);
-	log_free(s->log);
-	stacks_free(s->stacks);
+	hash_free(&m->open);
+	free(m->sum);
+	free(m->pending);
+	for (i = 0; i < m->hosts; i++)
+		free(m->host[i].gap);
+	requests_free(m->requests);
+	clocks_free(m->clocks);
+	causality_free(m->causality);
+	reads_free(m->reads);
+	free(m->read_sum);
+	free(m->wakeup);
+	free(m->sched_event);
+	free(m->off_cpu);
+	free(m->pipe_range);
+	log_free(m->log);
+	stacks_free(m->stacks);
 }

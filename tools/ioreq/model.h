@@ -665,27 +665,27 @@ void times_add(struct times *t, u64 time);
 void times_finish(struct times *t);
 
 /* model.c */
-void model_add_call(struct model *s, const struct thread *caller,
+void model_add_call(struct model *m, const struct thread *caller,
 		    const char *op, const struct object *object,
 		    const struct call *call);
-void model_sum_call(struct model *s, const struct thread *caller,
+void model_sum_call(struct model *m, const struct thread *caller,
 		    const char *op, const struct object *object,
 		    const struct call *call);
-void model_add_pending(struct model *s, const struct thread *caller,
+void model_add_pending(struct model *m, const struct thread *caller,
 		       const char *op, const char *name, u64 start, u64 time);
 u64 object_hash(const struct object *o);
 int endpoint_order(const struct endpoint *a, const struct endpoint *b);
-struct sum *model_find_sum(struct model *s, const struct sum *key);
+struct sum *model_find_sum(struct model *m, const struct sum *key);
 u64 size_class(u64 bytes);
 void sum_add_call(struct sum *sum, u64 duration, s64 result, u64 bytes);
-struct pending *model_find_pending(const struct model *s, u32 host, s32 pid,
+struct pending *model_find_pending(const struct model *m, u32 host, s32 pid,
 				   u64 start);
-struct pending *model_new_pending(struct model *s, u32 host, s32 pid,
+struct pending *model_new_pending(struct model *m, u32 host, s32 pid,
 				  u64 start);
-void model_count_call(struct model *s, u32 host, u64 start);
+void model_count_call(struct model *m, u32 host, u64 start);
 bool host_is_lossy(const struct host *h, u64 begin, u64 end);
-void model_link(struct model *s);
-void model_free(struct model *s);
+void model_link(struct model *m);
+void model_free(struct model *m);
 
 /* model_log.c */
 struct log *log_new(void);
@@ -694,8 +694,8 @@ void log_add(struct log *l, const struct thread *caller, const char *op,
 struct thread *log_thread(const struct log *l, u32 host, s32 pid);
 struct thread *const *log_threads(const struct log *l, u32 *nr);
 u64 log_after(const struct thread *a, u64 time);
-const char *log_op(const struct log *l, const struct call *c);
-const struct object *log_object(const struct log *l, const struct call *c);
+const char *log_op(const struct log *l, const struct call *call);
+const struct object *log_object(const struct log *l, const struct call *call);
 void log_free(struct log *l);
 
 #endif

@@ -177,25 +177,25 @@ u64 log_after(const struct thread *a, u64 time)
 /**
  * log_op - name of a call
  * @l:	log
- * @c:	call
+ * @call:	call
  *
  * Return: the name.
  */
-const char *log_op(const struct log *l, const struct call *c)
+const char *log_op(const struct log *l, const struct call *call)
 {
-	return l->op[c->op];
+	return l->op[call->op];
 }
 
 /**
  * log_object - object of a call
  * @l:	log
- * @c:	call
+ * @call:	call
  *
  * Return: the object.
  */
-const struct object *log_object(const struct log *l, const struct call *c)
+const struct object *log_object(const struct log *l, const struct call *call)
 {
-	return hash_entry(&l->objects, c->object);
+	return hash_entry(&l->objects, call->object);
 }
 
 /**

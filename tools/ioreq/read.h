@@ -118,13 +118,13 @@ static inline u64 stack_key(u32 host, u32 id)
 }
 
 /* read_iosys.c */
-int model_read(struct guard *g, struct model *s, u32 host);
+int model_read(struct guard *g, struct model *m, u32 host);
 void symbols_find(char (*name)[OP_SIZE], u32 max, const struct tep_event *event,
 		  const char *field);
 
 /* read_stock.c */
 bool stock_has(const struct records *r);
-bool stock_read(struct model *s, u32 host, struct records *r);
+bool stock_read(struct model *m, u32 host, struct records *r);
 
 /* read_stacks.c */
 struct stacks *stacks_new(struct guard *g, const struct model *model,
@@ -153,7 +153,7 @@ const char *source_name(char *buf, size_t size, const struct elffile_source *p);
 const char *source_text(char *buf, size_t size, const struct elffile_source *p);
 
 /* read_known.c */
-int known_stacks_read(struct guard *g, struct model *s, u32 host);
+int known_stacks_read(struct guard *g, struct model *m, u32 host);
 
 /* read_perfmap.c */
 const char *perfmap_read(const char *path, bool any_owner,

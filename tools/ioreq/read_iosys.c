@@ -147,12 +147,12 @@ s32 iosys_thread_of(const struct layout *l, const struct record *rec)
 	return number_in(l->pid.size ? &l->pid : &l->common_pid, rec);
 }
 
-static struct pending *make_pending(struct model *s, u32 host, s32 pid,
+static struct pending *make_pending(struct model *m, u32 host, s32 pid,
 				    const struct layout *l,
 				    const struct record *rec)
 {
 	struct pending *p =
-		model_new_pending(s, host, pid, number_in(&l->start, rec));
+		model_new_pending(m, host, pid, number_in(&l->start, rec));
 	char name[MAX_NAME], op[OP_SIZE];
 
 	p->tgid = number_in(&l->tgid, rec);
@@ -165,7 +165,7 @@ static struct pending *make_pending(struct model *s, u32 host, s32 pid,
 }
 
 /* The last record of io_pending may be written after the end */
-static void end_call(struct model *s, u32 host, const struct layout *l,
+static void end_call(struct model *m, u32 host, const struct layout *l,
 		     const struct record *rec)
 {
 	s32 pid = iosys_thread_of(l, rec);
@@ -173,9 +173,9 @@ static void end_call(struct model *s, u32 host, const struct layout *l,
 
 	if (number_in(&l->duration, rec) < LEAST_PENDING)
 		return;
-	p = model_find_pending(s, host, pid, number_in(&l->start, rec));
+	p = model_find_pending(m, host, pid, number_in(&l->start, rec));
 	if (!p)
-		p = make_pending(s, host, pid, l, rec);
+		p = make_pending(m, host, pid, l, rec);
 	p->ended = true;
 }
 
@@ -227,7 +227,7 @@ enum step op_step(const char *op, u8 type, bool into)
 }
 
 /* For reports that need single calls */
-static void log_call(const struct model *s, u32 host, const struct layout *l,
+static void log_call(const struct model *m, u32 host, const struct layout *l,
 		     const struct records *r, const struct record *rec)
 {
 	bool into = number_in(&l->type2, rec) == TYPE_SOCKET;
@@ -256,7 +256,7 @@ static void log_call(const struct model *s, u32 host, const struct layout *l,
 				l->kind != KIND_CALL;
 	call.via_pipe = l->has_stream && streams_have_pipes(l, rec);
 	call.fd = number_in(&l->fd, rec);
-	log_add(s->log, &caller, iosys_op_name(op, l, rec), &object, &call);
+	log_add(m->log, &caller, iosys_op_name(op, l, rec), &object, &call);
 }
 
 /* A fault reads a page, as on most machines */
@@ -280,7 +280,7 @@ static u64 asked_for(const struct layout *l, const struct record *rec)
 }
 
 /* For the report of what was read */
-static void handle_read(const struct model *s, u32 host, const struct layout *l,
+static void handle_read(const struct model *m, u32 host, const struct layout *l,
 			const struct records *r, const struct record *rec)
 {
 	struct thread caller = { .host = host };
@@ -295,89 +295,89 @@ static void handle_read(const struct model *s, u32 host, const struct layout *l,
 	object.id = number_in(&l->obj, rec);
 	iosys_get_name(name, l->name, rec);
 	if (l->kind == KIND_REQUEST)
-		reads_request(s->reads, &caller, &object, asked_for(l, rec),
+		reads_request(m->reads, &caller, &object, asked_for(l, rec),
 			      start, start + number_in(&l->duration, rec));
 	else
-		reads_call(s->reads, &caller, &object, asked_for(l, rec),
+		reads_call(m->reads, &caller, &object, asked_for(l, rec),
 			   start);
 }
 
 /* A fault of a program is in no call */
-static void handle_fault(struct model *s, u32 host, const struct layout *l,
+static void handle_fault(struct model *m, u32 host, const struct layout *l,
 			 const struct record *rec)
 {
 	if (!(number_in(&l->flags, rec) & BY_KERNEL))
-		requests_call(s->requests, host, number_in(&l->common_pid, rec),
+		requests_call(m->requests, host, number_in(&l->common_pid, rec),
 			      0, STEP_FILE, number_in(&l->start, rec),
 			      number_in(&l->duration, rec));
 }
 
-static void handle_call(struct model *s, u32 host, const struct layout *l,
+static void handle_call(struct model *m, u32 host, const struct layout *l,
 			const struct records *r, const struct record *rec)
 {
 	char name[MAX_NAME] = "", op[OP_SIZE];
 	struct sum key = { .name = name };
 
-	if (s->stacks)
-		stacks_call(s->stacks,
+	if (m->stacks)
+		stacks_call(m->stacks,
 			    stack_key(host, number_in(&l->stack, rec)),
 			    number_in(&l->tgid, rec));
-	if (s->by & BY_HOST)
+	if (m->by & BY_HOST)
 		key.host = host;
-	if (s->by & BY_PROCESS)
+	if (m->by & BY_PROCESS)
 		key.tgid = number_in(&l->tgid, rec);
-	if (s->by & (BY_PROCESS | BY_COMM))
+	if (m->by & (BY_PROCESS | BY_COMM))
 		iosys_get_comm(key.comm, l, r, rec);
-	if (s->by & BY_CALL)
+	if (m->by & BY_CALL)
 		snprintf(key.op, sizeof(key.op), "%s",
 			 iosys_op_name(op, l, rec));
-	if (s->by & BY_OBJECT) {
+	if (m->by & BY_OBJECT) {
 		key.dev = number_in(&l->dev, rec);
 		key.id = number_in(&l->obj, rec);
 		key.type = number_in(&l->type, rec);
 		iosys_get_name(name, l->name, rec);
 	}
-	if (s->by & BY_SIZE)
+	if (m->by & BY_SIZE)
 		key.size = size_class(number_in(&l->bytes, rec));
-	if (s->by & BY_STACK)
+	if (m->by & BY_STACK)
 		key.stack = stack_key(host, number_in(&l->stack, rec));
 	/* Sums by client are made when all requests are known */
-	if (!(s->by & BY_CLIENT) && number_in(&l->duration, rec) >= s->longer)
-		sum_add_call(model_find_sum(s, &key),
+	if (!(m->by & BY_CLIENT) && number_in(&l->duration, rec) >= m->longer)
+		sum_add_call(model_find_sum(m, &key),
 			     number_in(&l->duration, rec),
 			     number_in(&l->result, rec),
 			     number_in(&l->bytes, rec));
 	if (l->kind == KIND_FAULT)
-		handle_fault(s, host, l, rec);
-	end_call(s, host, l, rec);
-	s->host[host].udp += number_in(&l->bytes, rec) &&
+		handle_fault(m, host, l, rec);
+	end_call(m, host, l, rec);
+	m->host[host].udp += number_in(&l->bytes, rec) &&
 			     number_in(&l->protocol, rec) == PROTOCOL_UDP;
 	if (l->has_stream)
-		streams_parse(s, host, l, r, rec);
-	if (s->log)
-		log_call(s, host, l, r, rec);
-	if (s->reads)
-		handle_read(s, host, l, r, rec);
-	model_count_call(s, host, number_in(&l->start, rec));
+		streams_parse(m, host, l, r, rec);
+	if (m->log)
+		log_call(m, host, l, r, rec);
+	if (m->reads)
+		handle_read(m, host, l, r, rec);
+	model_count_call(m, host, number_in(&l->start, rec));
 }
 
-static void handle_part(struct model *s, u32 host, const struct layout *l,
+static void handle_part(struct model *m, u32 host, const struct layout *l,
 			const struct records *r, const struct record *rec)
 {
 	if (l->has_stream)
-		streams_parse(s, host, l, r, rec);
+		streams_parse(m, host, l, r, rec);
 }
 
-static void handle_pending(struct model *s, u32 host, const struct layout *l,
+static void handle_pending(struct model *m, u32 host, const struct layout *l,
 			   const struct record *rec)
 {
 	s32 pid = number_in(&l->pid, rec);
 	struct pending *p =
-		model_find_pending(s, host, pid, number_in(&l->start, rec));
+		model_find_pending(m, host, pid, number_in(&l->start, rec));
 	u64 time = number_in(&l->duration, rec);
 
 	if (!p)
-		p = make_pending(s, host, pid, l, rec);
+		p = make_pending(m, host, pid, l, rec);
 	if (time > p->time)
 		p->time = time;
 }
@@ -496,18 +496,18 @@ static void find_block_layout(struct block_layout *l, const struct records *r,
 }
 
 /* Before the first call of a CPU its clock cannot be converted */
-static bool handle_block(struct model *s, u32 host,
+static bool handle_block(struct model *m, u32 host,
 			 const struct block_layout *l, const struct cpu *c,
 			 const struct record *rec)
 {
 	char rwbs[16];
 
-	if (!s->reads || !c->last)
+	if (!m->reads || !c->last)
 		return false;
 	array_text(l->rwbs, rec, rwbs, sizeof(rwbs));
-	s->disks = true;
+	m->disks = true;
 	if (*rwbs == 'R')
-		reads_queue(s->reads, host, number_in(&l->common_pid, rec),
+		reads_queue(m->reads, host, number_in(&l->common_pid, rec),
 			    rec->ts - c->ahead, number_in(&l->dev, rec),
 			    512 * number_in(&l->nr_sector, rec),
 			    strchr(rwbs, 'A'));
@@ -537,26 +537,26 @@ static void find_switch_layout(struct switch_layout *l, const struct records *r)
 		l->id = event->id;
 }
 
-static void add_sched_event(struct model *s, u32 host, u64 time, s32 pid,
+static void add_sched_event(struct model *m, u32 host, u64 time, s32 pid,
 			    enum sched_what what, const char *waker)
 {
-	GROW(s->sched_event, s->sched_events, s->sched_room);
-	s->sched_event[s->sched_events] = (struct sched_event){
+	GROW(m->sched_event, m->sched_events, m->sched_room);
+	m->sched_event[m->sched_events] = (struct sched_event){
 		.time = time,
-		.number = s->sched_events,
+		.number = m->sched_events,
 		.host = host,
 		.pid = pid,
 		.what = what,
 		.waker = waker,
 	};
-	s->sched_events++;
+	m->sched_events++;
 }
 
 /* Bits of prev_state; without them the thread was preempted */
 #define STATE_ASLEEP 0xff
 
 /* Before the first call of a CPU its clock cannot be converted */
-static void handle_switch(struct model *s, u32 host,
+static void handle_switch(struct model *m, u32 host,
 			  const struct switch_layout *l, const struct cpu *c,
 			  const struct record *rec)
 {
@@ -566,14 +566,14 @@ static void handle_switch(struct model *s, u32 host,
 
 	if (!c->last)
 		return;
-	s->host[host].switches = true;
+	m->host[host].switches = true;
 	if (prev)
-		add_sched_event(s, host, rec->ts - c->ahead, prev,
+		add_sched_event(m, host, rec->ts - c->ahead, prev,
 				asleep ? SCHED_LEFT_BLOCKED :
 					 SCHED_LEFT_RUNNABLE,
 				NULL);
 	if (next)
-		add_sched_event(s, host, rec->ts - c->ahead, next, SCHED_CAME,
+		add_sched_event(m, host, rec->ts - c->ahead, next, SCHED_CAME,
 				NULL);
 }
 
@@ -581,7 +581,7 @@ static void handle_switch(struct model *s, u32 host,
 #define IN_INTERRUPT (8 | 16)
 
 /* Of files with sched_switch: the end of a sleep. Conversion of clocks as above */
-static void handle_waking(struct model *s, u32 host,
+static void handle_waking(struct model *m, u32 host,
 			  const struct wakeup_layout *l, const struct cpu *c,
 			  const struct records *r, const struct record *rec)
 {
@@ -596,22 +596,22 @@ static void handle_waking(struct model *s, u32 host,
 			tep_data_comm_from_pid(records_tep(r),
 					       number_in(&l->common_pid, rec)));
 		clean_text(comm);
-		waker = requests_comm(s->requests, host, comm);
+		waker = requests_comm(m->requests, host, comm);
 	}
-	add_sched_event(s, host, rec->ts - c->ahead, number_in(&l->pid, rec),
+	add_sched_event(m, host, rec->ts - c->ahead, number_in(&l->pid, rec),
 			SCHED_WOKEN, waker);
 }
 
 /* Before the first call of a CPU its clock cannot be converted */
-static void handle_wakeup(struct model *s, u32 host,
+static void handle_wakeup(struct model *m, u32 host,
 			  const struct wakeup_layout *l, const struct cpu *c,
 			  const struct record *rec)
 {
-	if (!s->log || !c->last ||
+	if (!m->log || !c->last ||
 	    number_in(&l->common_flags, rec) & IN_INTERRUPT)
 		return;
-	GROW(s->wakeup, s->wakeups, s->wakeup_room);
-	s->wakeup[s->wakeups++] = (struct wakeup){
+	GROW(m->wakeup, m->wakeups, m->wakeup_room);
+	m->wakeup[m->wakeups++] = (struct wakeup){
 		.time = rec->ts - c->ahead,
 		.host = host,
 		.waker = number_in(&l->common_pid, rec),
@@ -631,19 +631,19 @@ static void end_gaps(struct host *h, const struct cpu *c, u32 cpus)
 }
 
 /* Return: 0, or the result of guard_fail() if the file has no calls of any kind */
-static int read_stock(struct guard *g, struct model *s, u32 host,
+static int read_stock(struct guard *g, struct model *m, u32 host,
 		      struct records *r)
 {
-	s->host[host].gaps = 0;
-	s->host[host].nr_gaps = 0;
-	if (records_rewind(r) || !stock_read(s, host, r))
+	m->host[host].gaps = 0;
+	m->host[host].nr_gaps = 0;
+	if (records_rewind(r) || !stock_read(m, host, r))
 		return guard_fail(
 			g, GUARD_NOWHERE,
 			"has neither iosys events (record them with: trace-cmd record -e iosys) nor events of system calls (see ioreq(1), STOCK KERNELS)");
 	return records_status(r);
 }
 
-static int read_records(struct guard *g, struct model *s, u32 host,
+static int read_records(struct guard *g, struct model *m, u32 host,
 			struct records *r)
 {
 	u32 cpus = records_cpus(r);
@@ -668,27 +668,27 @@ static int read_records(struct guard *g, struct model *s, u32 host,
 		int id = number_in(type, &rec);
 		const struct layout *l = layout_of(layouts, id);
 
-		s->host[host].gaps += rec.lost;
+		m->host[host].gaps += rec.lost;
 		if (rec.cpu < cpus)
 			cpu[rec.cpu].lost |= rec.lost;
 		if (wakeup.id >= 0 && id == wakeup.id && rec.cpu < cpus) {
-			handle_wakeup(s, host, &wakeup, &cpu[rec.cpu], &rec);
+			handle_wakeup(m, host, &wakeup, &cpu[rec.cpu], &rec);
 			if (switching.id >= 0)
-				handle_waking(s, host, &wakeup, &cpu[rec.cpu],
+				handle_waking(m, host, &wakeup, &cpu[rec.cpu],
 					      r, &rec);
 		}
 		if (switching.id >= 0 && id == switching.id && rec.cpu < cpus)
-			handle_switch(s, host, &switching, &cpu[rec.cpu], &rec);
+			handle_switch(m, host, &switching, &cpu[rec.cpu], &rec);
 		if (bio.id >= 0 && id == bio.id && rec.cpu < cpus)
-			bios |= handle_block(s, host, &bio, &cpu[rec.cpu],
+			bios |= handle_block(m, host, &bio, &cpu[rec.cpu],
 					     &rec);
 		/* If there are both, a bio becomes one of these */
 		if (request.id >= 0 && id == request.id && rec.cpu < cpus &&
 		    !bios)
-			handle_block(s, host, &request, &cpu[rec.cpu], &rec);
+			handle_block(m, host, &request, &cpu[rec.cpu], &rec);
 		if (!l) {
-			if (s->stacks &&
-			    !stacks_record(s->stacks, host, stacks, id, &rec))
+			if (m->stacks &&
+			    !stacks_record(m->stacks, host, stacks, id, &rec))
 				status = guard_fail(
 					g, rec.offset,
 					"damaged record of a stack or of a mapped file");
@@ -700,27 +700,27 @@ static int read_records(struct guard *g, struct model *s, u32 host,
 				g, rec.offset,
 				"the record is too short for its format");
 		else if (l->kind == KIND_PENDING)
-			handle_pending(s, host, l, &rec);
+			handle_pending(m, host, l, &rec);
 		else if (l->kind == KIND_PART)
 			/* Its request has the sum of all parts */
-			handle_part(s, host, l, r, &rec);
+			handle_part(m, host, l, r, &rec);
 		else
-			handle_call(s, host, l, r, &rec);
+			handle_call(m, host, l, r, &rec);
 		if (l->kind != KIND_PENDING && rec.cpu < cpus)
-			end_gap(&s->host[host], &cpu[rec.cpu], l, &rec);
+			end_gap(&m->host[host], &cpu[rec.cpu], l, &rec);
 	}
 	status = status ? status : records_status(r);
 	/* The rest of the file is lost as well */
 	for (i = 0; i < cpus && status; i++)
 		cpu[i].lost = true;
-	end_gaps(&s->host[host], cpu, cpus);
+	end_gaps(&m->host[host], cpu, cpus);
 	free(cpu);
 	if (!status)
 		stacks_note_counts(g, stacks);
 	/* trace-cmd may write formats of events that it did not record */
 	if (!status && !found && (!type || stock_has(r)))
-		status = read_stock(g, s, host, r);
-	if (!status && !found && !s->host[host].calls)
+		status = read_stock(g, m, host, r);
+	if (!status && !found && !m->host[host].calls)
 		status = guard_fail(
 			g, GUARD_NOWHERE,
 			"has no records of %s: was anything recorded, and did a filter discard it? (record with: trace-cmd record -e iosys)",
@@ -734,25 +734,26 @@ static int read_records(struct guard *g, struct model *s, u32 host,
 /**
  * model_read - read a file
  * @g:		guard
- * @s:		model to add it to
+ * @m:		model to add it to
  * @host:	number of the file
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int model_read(struct guard *g, struct model *s, u32 host)
+int model_read(struct guard *g, struct model *m, u32 host)
 {
 	struct records *r;
 	int status;
 
-	guard_file(g, s->host[host].file);
-	r = records_open_expanded(g, s->host[host].file, s->instance);
+	guard_file(g, m->host[host].file);
+	r = records_open_expanded(g, m->host[host].file, m->instance);
 	if (!r)
 		return EXIT_FAILURE;
-	status = read_records(g, s, host, r);
+	status = read_records(g, m, host, r);
 	records_close(r);
 	if (!status)
-		status = known_stacks_read(g, s, host);
-	if (!status && s->host[host].gaps)
-		guard_note(g, "records lost in %llu gaps", s->host[host].gaps);
+		status = known_stacks_read(g, m, host);
+	if (!status && m->host[host].gaps)
+		guard_note(g, "records lost in %llu gap%s", m->host[host].gaps,
+			   plural(m->host[host].gaps));
 	return status;
 }

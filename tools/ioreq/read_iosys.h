@@ -60,7 +60,7 @@ const char *op_plain(const char *op);
 enum step op_step(const char *op, u8 type, bool into);
 
 /* read_streams.c */
-void streams_parse(struct model *s, u32 host, const struct layout *l,
+void streams_parse(struct model *m, u32 host, const struct layout *l,
 		   const struct records *r, const struct record *rec);
 bool streams_have_pipes(const struct layout *l, const struct record *rec);
 

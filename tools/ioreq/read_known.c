@@ -98,18 +98,18 @@ static int read_lines(struct guard *g, struct stacks *s, u32 host, FILE *f)
 /**
  * known_stacks_read - read what the kernel knew, after the recording
  * @g:		guard
- * @s:		model
+ * @m:		model
  * @host:	number of the host
  *
  * Return: 0, or EXIT_FAILURE after guard_fail().
  */
-int known_stacks_read(struct guard *g, struct model *s, u32 host)
+int known_stacks_read(struct guard *g, struct model *m, u32 host)
 {
-	const char *name = s->host[host].known_stacks, *trouble;
+	const char *name = m->host[host].known_stacks, *trouble;
 	int status, fd;
 	FILE *f;
 
-	if (!name || !s->stacks)
+	if (!name || !m->stacks)
 		return 0;
 	guard_file(g, name);
 	fd = open_regular(name, &trouble);
@@ -118,9 +118,9 @@ int known_stacks_read(struct guard *g, struct model *s, u32 host)
 	f = fdopen(fd, "r");
 	if (!f)
 		memory_failed();
-	status = read_lines(g, s->stacks, host, f);
+	status = read_lines(g, m->stacks, host, f);
 	fclose(f);
 	if (!status)
-		guard_file(g, s->host[host].file);
+		guard_file(g, m->host[host].file);
 	return status;
 }

@@ -393,8 +393,8 @@ void stacks_note_counts(struct guard *g, const struct stack_layout *l)
 	if (evicted)
 		guard_note(
 			g,
-			"the kernel evicted %u stacks: the file iosys_stacks lacks them",
-			evicted);
+			"the kernel evicted %u stack%s, which the file iosys_stacks lacks",
+			evicted, plural(evicted));
 	if (refused)
 		guard_note(
 			g,

@@ -219,7 +219,7 @@ struct task {
 
 /**
  * struct stock - a file that is being read
- * @s:			model to add calls to
+ * @m:			model to add calls to
  * @host:		number of the file
  * @r:			its records
  * @event:		events, by number
@@ -229,7 +229,7 @@ struct task {
  * @last:		time of the last record
  */
 struct stock {
-	struct model *s;
+	struct model *m;
 	u32 host;
 	struct records *r;
 	struct event *event[65536];
@@ -651,7 +651,7 @@ static void end_call(struct stock *k, struct task *t, s64 result, u64 ts)
 			call.bytes = result;
 		object = object_of(t);
 		set_caller(k, t, &caller);
-		model_add_call(k->s, &caller, op_of(t->syscall), &object,
+		model_add_call(k->m, &caller, op_of(t->syscall), &object,
 			       &call);
 	}
 	change_files(t, result);
@@ -666,7 +666,7 @@ static void handle_record(struct stock *k, const struct record *rec)
 
 	k->last = rec->ts;
 	if (rec->lost) {
-		k->s->host[k->host].gaps++;
+		k->m->host[k->host].gaps++;
 		forget_descriptors(k);
 	}
 	if (!event)
@@ -711,7 +711,7 @@ static void add_pending(struct stock *k, const struct task *t)
 		return;
 	set_caller(k, t, &caller);
 	object = object_of(t);
-	model_add_pending(k->s, &caller, op_of(t->syscall), object.name,
+	model_add_pending(k->m, &caller, op_of(t->syscall), object.name,
 			  t->start, k->last - t->start);
 }
 
@@ -732,13 +732,13 @@ static void stock_free(struct stock *k)
 
 /**
  * stock_read - read a file of a kernel without iosys
- * @s:		model to add it to
+ * @m:		model to add it to
  * @host:	number of the file
  * @r:		its records, none of which has been read
  *
  * Return: whether it has events of system calls.
  */
-bool stock_read(struct model *s, u32 host, struct records *r)
+bool stock_read(struct model *m, u32 host, struct records *r)
 {
 	struct stock *k = xzalloc(sizeof(*k));
 	struct task *t;
@@ -746,7 +746,7 @@ bool stock_read(struct model *s, u32 host, struct records *r)
 	bool found;
 	u32 i;
 
-	k->s = s;
+	k->m = m;
 	k->host = host;
 	k->r = r;
 	found = find_events(k);
@@ -754,7 +754,7 @@ bool stock_read(struct model *s, u32 host, struct records *r)
 		handle_record(k, &rec);
 	hash_for_each(&k->tasks, i, t)
 		add_pending(k, t);
-	s->host[host].stock = found;
+	m->host[host].stock = found;
 	stock_free(k);
 	return found;
 }

@@ -60,7 +60,7 @@ static u64 pipe_range_time(const struct layout *l, const struct record *rec,
 }
 
 /* From the header of a pipe's byte ranges on; a damaged record may claim too many */
-static void parse_pipe(struct model *s, u32 host, const struct layout *l,
+static void parse_pipe(struct model *m, u32 host, const struct layout *l,
 		       const struct records *r, const struct record *rec,
 		       u32 at, u32 end)
 {
@@ -68,13 +68,13 @@ static void parse_pipe(struct model *s, u32 host, const struct layout *l,
 	struct pipe_range p = { .host = host,
 				.async = iosys_is_request(l),
 				.written = head & RANGES_WRITTEN };
-	u64 first = s->nr_pipe_ranges;
+	u64 first = m->nr_pipe_ranges;
 	char comm[COMM_SIZE];
 
 	p.pid = iosys_thread_of(l, rec);
 	p.tgid = number_in(&l->tgid, rec);
 	iosys_get_comm(comm, l, r, rec);
-	p.comm = requests_comm(s->requests, host, comm);
+	p.comm = requests_comm(m->requests, host, comm);
 	p.start = number_in(&l->start, rec);
 	p.finish = p.start + number_in(&l->duration, rec);
 	p.pipe = head & (RANGES_WRITTEN - 1);
@@ -85,9 +85,9 @@ static void parse_pipe(struct model *s, u32 host, const struct layout *l,
 		p.from = pair(l, rec, at, &p.end);
 		if (p.from >= p.end)
 			continue;
-		GROW(s->pipe_range, s->nr_pipe_ranges, s->pipe_range_room);
-		s->pipe_range[s->nr_pipe_ranges++] = p;
-		s->pipe_range[first].ranges++;
+		GROW(m->pipe_range, m->nr_pipe_ranges, m->pipe_range_room);
+		m->pipe_range[m->nr_pipe_ranges++] = p;
+		m->pipe_range[first].ranges++;
 	}
 }
 
@@ -103,7 +103,7 @@ static u32 find_pipes(const struct layout *l, const struct record *rec, u32 at,
 }
 
 /* Bytes that were peeked at (by tee) count as read */
-static void parse_pipes(struct model *s, u32 host, const struct layout *l,
+static void parse_pipes(struct model *m, u32 host, const struct layout *l,
 			const struct records *r, const struct record *rec,
 			u32 at, u32 end)
 {
@@ -111,60 +111,60 @@ static void parse_pipes(struct model *s, u32 host, const struct layout *l,
 
 	while (at + 16 <= end) {
 		if (pair(l, rec, at, &count) & RANGES_PIPE)
-			parse_pipe(s, host, l, r, rec, at, end);
+			parse_pipe(m, host, l, r, rec, at, end);
 		at += 16;
 	}
 }
 
 /* A connection may fail before it transfers any bytes */
-static void parse_socket(struct model *s, const struct layout *l,
+static void parse_socket(struct model *m, const struct layout *l,
 			 const struct records *r, const struct record *rec,
-			 const struct message *m, const char *op)
+			 const struct message *msg, const char *op)
 {
 	char name[MAX_NAME], comm[COMM_SIZE];
 	struct socket_call c = {
-		.host = m->host,
-		.pid = m->pid,
+		.host = msg->host,
+		.pid = msg->pid,
 		.comm = comm,
-		.id = m->id,
+		.id = msg->id,
 		.name = name,
-		.start = m->start,
-		.duration = m->duration,
+		.start = msg->start,
+		.duration = msg->duration,
 		.what = !strcmp(op, "connect") ? SOCKET_CALL_CONNECT :
 			!strcmp(op, "close")   ? SOCKET_CALL_CLOSE :
 						 SOCKET_CALL_OTHER,
 	};
 
 	c.local = number_in(&l->family, rec) == FAMILY_UNIX;
-	if (!m->id ||
+	if (!msg->id ||
 	    (!c.local && number_in(&l->protocol, rec) != PROTOCOL_TCP) ||
 	    (c.what != SOCKET_CALL_CONNECT &&
-	     !requests_is_connecting(s->requests, m->host, m->id)))
+	     !requests_is_connecting(m->requests, msg->host, msg->id)))
 		return;
 	iosys_get_comm(comm, l, r, rec);
 	iosys_get_name(name, l->name, rec);
 	c.result = number_in(&l->result, rec);
 	c.bytes = number_in(&l->bytes, rec);
 	c.has_isn = number_in(&l->flags, rec) & ISN_KNOWN;
-	requests_socket_call(s->requests, &c);
+	requests_socket_call(m->requests, &c);
 }
 
 /* What may be the last call on a stream */
-static void parse_end(struct model *s, const struct layout *l,
-		      const struct record *rec, const struct message *m,
+static void parse_end(struct model *m, const struct layout *l,
+		      const struct record *rec, const struct message *msg,
 		      const char *op, bool sends)
 {
 	struct end_call c = {
-		.host = m->host,
-		.pid = m->pid,
-		.id = m->id,
-		.start = m->start,
-		.duration = m->duration,
+		.host = msg->host,
+		.pid = msg->pid,
+		.id = msg->id,
+		.start = msg->start,
+		.duration = msg->duration,
 		.result = number_in(&l->result, rec),
 		.what = END_CALL_RECEIVE,
 	};
 
-	if (!m->id || c.result > 0)
+	if (!msg->id || c.result > 0)
 		return;
 	if (!strcmp(op, "close"))
 		c.what = END_CALL_CLOSE;
@@ -172,11 +172,11 @@ static void parse_end(struct model *s, const struct layout *l,
 		c.what = END_CALL_SEND;
 	else if (!op_begins(op, "recv") && !op_begins(op, "read"))
 		return;
-	requests_end_call(s->requests, &c);
+	requests_end_call(m->requests, &c);
 }
 
 /* Calls that connect or accept have the role, calls that send or receive the bytes */
-void streams_parse(struct model *s, u32 host, const struct layout *l,
+void streams_parse(struct model *m, u32 host, const struct layout *l,
 		   const struct records *r, const struct record *rec)
 {
 	u64 flags = number_in(&l->flags, rec);
@@ -185,48 +185,48 @@ void streams_parse(struct model *s, u32 host, const struct layout *l,
 	bool into = number_in(&l->type2, rec) == TYPE_SOCKET;
 	char name[MAX_NAME], comm[COMM_SIZE], buf[OP_SIZE];
 	const char *op = op_plain(iosys_op_name(buf, l, rec));
-	struct message m = { .host = host,
-			     .comm = comm,
-			     .name = name,
-			     .async = iosys_is_request(l) };
+	struct message msg = { .host = host,
+			       .comm = comm,
+			       .name = name,
+			       .async = iosys_is_request(l) };
 	u8 type = number_in(&l->type, rec);
 
-	m.pid = iosys_thread_of(l, rec);
-	m.tgid = number_in(&l->tgid, rec);
+	msg.pid = iosys_thread_of(l, rec);
+	msg.tgid = number_in(&l->tgid, rec);
 	if (into || type == TYPE_SOCKET)
-		m.id = number_in(into ? &l->obj2 : &l->obj, rec);
-	m.start = number_in(&l->start, rec);
-	m.duration = number_in(&l->duration, rec);
+		msg.id = number_in(into ? &l->obj2 : &l->obj, rec);
+	msg.start = number_in(&l->start, rec);
+	msg.duration = number_in(&l->duration, rec);
 	/* A thread is in one call at a time, whatever it has submitted */
-	if (!m.async)
-		requests_call(s->requests, host, m.pid, m.id,
-			      op_step(op, type, into), m.start, m.duration);
+	if (!msg.async)
+		requests_call(m->requests, host, msg.pid, msg.id,
+			      op_step(op, type, into), msg.start, msg.duration);
 	if (op_begins(op, "accept") &&
 	    number_in(&l->family, rec) != FAMILY_UNIX) {
 		iosys_get_name(name, l->name, rec);
-		requests_listen(s->requests, host, name);
+		requests_listen(m->requests, host, name);
 	}
 	if (op_begins(op, "accept") && into)
-		requests_socket(s->requests, host, number_in(&l->obj2, rec),
+		requests_socket(m->requests, host, number_in(&l->obj2, rec),
 				ROLE_SERVER);
 	else if (!strcmp(op, "connect"))
-		requests_socket(s->requests, host, number_in(&l->obj, rec),
+		requests_socket(m->requests, host, number_in(&l->obj, rec),
 				ROLE_CLIENT);
-	m.sent = into || op_begins(op, "send") || op_begins(op, "write");
-	parse_socket(s, l, r, rec, &m, op);
-	parse_end(s, l, rec, &m, op, m.sent);
-	parse_pipes(s, host, l, r, rec, pipes, end);
+	msg.sent = into || op_begins(op, "send") || op_begins(op, "write");
+	parse_socket(m, l, r, rec, &msg, op);
+	parse_end(m, l, rec, &msg, op, msg.sent);
+	parse_pipes(m, host, l, r, rec, pipes, end);
 	if (at == pipes || !(flags & ISN_KNOWN) || flags & PEEKED)
 		return;
 	iosys_get_comm(comm, l, r, rec);
 	iosys_get_name(name, into ? l->name2 : l->name, rec);
-	m.local = number_in(&l->family, rec) == FAMILY_UNIX;
-	m.isn = number_in(&l->isn, rec);
-	m.peer_isn = number_in(&l->peer_isn, rec);
+	msg.local = number_in(&l->family, rec) == FAMILY_UNIX;
+	msg.isn = number_in(&l->isn, rec);
+	msg.peer_isn = number_in(&l->peer_isn, rec);
 	for (; at + 16 <= pipes; at += 16) {
-		m.from = pair(l, rec, at, &m.end);
-		if (m.from < m.end)
-			requests_add(s->requests, &m);
+		msg.from = pair(l, rec, at, &msg.end);
+		if (msg.from < msg.end)
+			requests_add(m->requests, &msg);
 	}
 }
 

@@ -47,25 +47,25 @@ static const char *time_text(char *buf, u64 ns)
 }
 
 /* A single host is not printed */
-static bool has_hosts(const struct model *s)
+static bool has_hosts(const struct model *m)
 {
-	return s->hosts > 1 && s->by & BY_HOST;
+	return m->hosts > 1 && m->by & BY_HOST;
 }
 
 /**
  * endpoint_text - "HOST:NAME" if there are several hosts; an address has no host
  * @buf:	set to the text
  * @size:	size of @buf
- * @s:		model
+ * @m:		model
  * @p:		client or server
  *
  * Return: @buf.
  */
-const char *endpoint_text(char *buf, size_t size, const struct model *s,
+const char *endpoint_text(char *buf, size_t size, const struct model *m,
 			  const struct endpoint *p)
 {
-	if (s->hosts > 1 && p->host != NO_HOST)
-		snprintf(buf, size, "%s:%s", s->host[p->host].name, p->name);
+	if (m->hosts > 1 && p->host != NO_HOST)
+		snprintf(buf, size, "%s:%s", m->host[p->host].name, p->name);
 	else
 		snprintf(buf, size, "%s", p->name);
 	return buf;
@@ -75,17 +75,17 @@ const char *endpoint_text(char *buf, size_t size, const struct model *s,
  * server_text - a server as endpoint_text(), with the address where it listens
  * @buf:	set to the text
  * @size:	size of @buf
- * @s:		model
+ * @m:		model
  * @p:		server
  *
  * Return: @buf.
  */
-const char *server_text(char *buf, size_t size, const struct model *s,
+const char *server_text(char *buf, size_t size, const struct model *m,
 			const struct endpoint *p)
 {
 	size_t len;
 
-	endpoint_text(buf, size, s, p);
+	endpoint_text(buf, size, m, p);
 	len = strlen(buf);
 	if (*p->address)
 		snprintf(buf + len, size - len, " %s", p->address);
@@ -93,29 +93,29 @@ const char *server_text(char *buf, size_t size, const struct model *s,
 }
 
 /* "-" if the client is unknown */
-static const char *client_text(char *buf, size_t size, const struct model *s,
+static const char *client_text(char *buf, size_t size, const struct model *m,
 			       const struct sum *sum)
 {
 	if (!sum->client)
 		return "-";
-	return endpoint_text(buf, size, s, sum->client);
+	return endpoint_text(buf, size, m, sum->client);
 }
 
-static void text_heading(FILE *out, const struct model *s)
+static void text_heading(FILE *out, const struct model *m)
 {
-	if (s->by & BY_CLIENT)
+	if (m->by & BY_CLIENT)
 		fprintf(out, "%-22s ", "client");
-	if (has_hosts(s))
+	if (has_hosts(m))
 		fprintf(out, "%-12s ", "host");
-	if (s->by & (BY_PROCESS | BY_COMM))
+	if (m->by & (BY_PROCESS | BY_COMM))
 		fprintf(out, "%-22s ", "process");
-	if (s->by & BY_CALL)
+	if (m->by & BY_CALL)
 		fprintf(out, "%-15s ", "call");
-	if (s->by & BY_SIZE)
+	if (m->by & BY_SIZE)
 		fprintf(out, "%21s ", "size");
 	fprintf(out, "%9s %6s %12s %9s %9s %9s %9s%s\n", "count", "failed",
 		"transferred", "time", "p50", "p99", "max",
-		s->by & BY_OBJECT ? "  object" : "");
+		m->by & BY_OBJECT ? "  object" : "");
 }
 
 static void text_times(FILE *out, const struct times *t)
@@ -139,51 +139,51 @@ static void text_size(FILE *out, u64 size)
 	fprintf(out, "%21s ", text);
 }
 
-static void text_sum(FILE *out, const struct model *s, const struct sum *sum)
+static void text_sum(FILE *out, const struct model *m, const struct sum *sum)
 {
 	char calls[24], bytes[24], process[64];
 	char name[4096];
 
-	if (s->by & BY_CLIENT)
-		fprintf(out, "%-22s ", client_text(name, sizeof(name), s, sum));
-	if (has_hosts(s))
-		fprintf(out, "%-12s ", s->host[sum->host].name);
-	if (s->by & BY_PROCESS) {
+	if (m->by & BY_CLIENT)
+		fprintf(out, "%-22s ", client_text(name, sizeof(name), m, sum));
+	if (has_hosts(m))
+		fprintf(out, "%-12s ", m->host[sum->host].name);
+	if (m->by & BY_PROCESS) {
 		snprintf(process, sizeof(process), "%s-%d", sum->comm,
 			 sum->tgid);
 		fprintf(out, "%-22s ", process);
-	} else if (s->by & BY_COMM) {
+	} else if (m->by & BY_COMM) {
 		fprintf(out, "%-22s ", sum->comm);
 	}
-	if (s->by & BY_CALL)
+	if (m->by & BY_CALL)
 		fprintf(out, "%-15s ", sum->op);
-	if (s->by & BY_SIZE)
+	if (m->by & BY_SIZE)
 		text_size(out, sum->size);
 	fprintf(out, "%9s %6llu %12s",
 		format_count(calls, sizeof(calls), sum->times.nr), sum->errors,
 		format_bytes(bytes, sizeof(bytes), sum->bytes));
 	text_times(out, &sum->times);
-	if (s->by & BY_OBJECT) {
+	if (m->by & BY_OBJECT) {
 		object_name(name, sizeof(name), sum->type, sum->id, sum->name);
 		fprintf(out, "  %s", name);
 	}
 	fputc('\n', out);
 }
 
-static void text_pending(FILE *out, const struct model *s)
+static void text_pending(FILE *out, const struct model *m)
 {
 	u64 i;
 
-	if (!s->nr_pending)
+	if (!m->nr_pending)
 		return;
 	fprintf(out, "\npending calls\n");
-	for (i = 0; i < s->nr_pending; i++) {
-		const struct pending *p = s->pending[i];
+	for (i = 0; i < m->nr_pending; i++) {
+		const struct pending *p = m->pending[i];
 		char process[64], time[24];
 
 		snprintf(process, sizeof(process), "%s-%d", p->comm, p->pid);
-		if (s->hosts > 1)
-			fprintf(out, "%-12s ", s->host[p->host].name);
+		if (m->hosts > 1)
+			fprintf(out, "%-12s ", m->host[p->host].name);
 		fprintf(out, "%-22s %-15s for %s  %s\n", process, p->op,
 			time_text(time, p->time), *p->name ? p->name : "-");
 	}
@@ -281,12 +281,12 @@ void text_guessed(FILE *out, u64 connections)
 			connections, connections > 1 ? "s" : "");
 }
 
-static void text_requests(FILE *out, const struct model *s, u64 top)
+static void text_requests(FILE *out, const struct model *m, u64 top)
 {
 	char client[300], server[300], count[24], network_time[24];
 	u64 i;
 
-	if (!s->nr_flows)
+	if (!m->nr_flows)
 		return;
 	fprintf(out,
 		"\nrequests, with the clients' response times and the servers' service times\n"
@@ -294,12 +294,12 @@ static void text_requests(FILE *out, const struct model *s, u64 top)
 		"client", "server", "answered", "unclear", "unanswered",
 		"response", "p50", "p99", "max", "service", "p50", "p99", "max",
 		"network or queue");
-	for (i = 0; i < s->nr_flows && i < top; i++) {
-		const struct flow *e = s->flow[i];
+	for (i = 0; i < m->nr_flows && i < top; i++) {
+		const struct flow *e = m->flow[i];
 
 		fprintf(out, "%-22s %-22s %9s %7llu %10llu",
-			endpoint_text(client, sizeof(client), s, e->client),
-			server_text(server, sizeof(server), s, e->server),
+			endpoint_text(client, sizeof(client), m, e->client),
+			server_text(server, sizeof(server), m, e->server),
 			format_count(count, sizeof(count), e->requests),
 			e->unclear, e->unanswered);
 		text_times(out, &e->response_time);
@@ -343,49 +343,50 @@ static void text_requests(FILE *out, const struct model *s, u64 top)
 		text_steps(out, e);
 		text_split(out, e);
 	}
-	if (s->nr_flows > top)
-		fprintf(out, "... %llu more (--top)\n", s->nr_flows - top);
+	if (m->nr_flows > top)
+		fprintf(out, "... %llu more (--top)\n", m->nr_flows - top);
 }
 
-static void text(FILE *out, const struct model *s, u64 top)
+static void text(FILE *out, const struct model *m, u64 top)
 {
 	u64 i;
 
 	fputc('\n', out);
-	text_heading(out, s);
-	for (i = 0; i < s->nr && i < top; i++)
-		text_sum(out, s, s->sum[i]);
-	if (s->nr > top)
-		fprintf(out, "... %llu more (--top)\n", s->nr - top);
-	text_pending(out, s);
+	text_heading(out, m);
+	for (i = 0; i < m->nr && i < top; i++)
+		text_sum(out, m, m->sum[i]);
+	if (m->nr > top)
+		fprintf(out, "... %llu more (--top)\n", m->nr - top);
+	text_pending(out, m);
 }
 
-static void text_files(FILE *out, const struct model *s)
+static void text_files(FILE *out, const struct model *m)
 {
 	u64 i;
 
-	for (i = 0; i < s->hosts; i++) {
+	for (i = 0; i < m->hosts; i++) {
 		char calls[24];
 
-		fprintf(out, "%s: %s calls", s->host[i].file,
-			format_count(calls, sizeof(calls), s->host[i].calls));
+		fprintf(out, "%s: %s call%s", m->host[i].file,
+			format_count(calls, sizeof(calls), m->host[i].calls),
+			plural(m->host[i].calls));
 		fprintf(out,
-			s->host[i].gaps ? ", records lost in %llu gaps\n" :
+			m->host[i].gaps ? ", records lost in %llu gap%s\n" :
 					  "\n",
-			s->host[i].gaps);
-		if (s->host[i].stock)
+			m->host[i].gaps, plural(m->host[i].gaps));
+		if (m->host[i].stock)
 			fputs("  kernel without iosys: byte ranges of streams are unknown, so no requests\n",
 			      out);
-		if (s->host[i].udp)
+		if (m->host[i].udp)
 			fprintf(out,
 				"  %s calls on UDP sockets: requests over UDP are not followed, since the peers of datagrams are not recorded\n",
 				format_count(calls, sizeof(calls),
-					     s->host[i].udp));
-		if (s->host[i].trouble)
+					     m->host[i].udp));
+		if (m->host[i].trouble)
 			fprintf(out, "  %s: %s\n",
-				s->host[i].calls ? "not read to its end" :
+				m->host[i].calls ? "not read to its end" :
 						   "skipped",
-				s->host[i].trouble);
+				m->host[i].trouble);
 	}
 }
 
@@ -401,20 +402,20 @@ static void csv_times(FILE *out, const struct times *t)
 /**
  * csv_sum_key - print the grouping key of a sum, the columns from host to name
  * @out:	output
- * @s:		model
+ * @m:		model
  * @sum:	sum
  */
-void csv_sum_key(FILE *out, const struct model *s, const struct sum *sum)
+void csv_sum_key(FILE *out, const struct model *m, const struct sum *sum)
 {
-	csv_string(out, s->by & BY_HOST ? s->host[sum->host].name : "");
+	csv_string(out, m->by & BY_HOST ? m->host[sum->host].name : "");
 	fputc(',', out);
 	csv_string(out, sum->comm);
 	fputc(',', out);
-	if (s->by & BY_PROCESS)
+	if (m->by & BY_PROCESS)
 		fprintf(out, "%d", sum->tgid);
 	fputc(',', out);
 	csv_string(out, sum->op);
-	if (s->by & BY_OBJECT)
+	if (m->by & BY_OBJECT)
 		fprintf(out, ",%s,%u,%u,%llu,", type_name(sum->type),
 			sum->dev >> 20, sum->dev & 0xfffff, sum->id);
 	else
@@ -422,44 +423,44 @@ void csv_sum_key(FILE *out, const struct model *s, const struct sum *sum)
 	csv_string(out, sum->name);
 }
 
-static void csv(FILE *out, const struct model *s, u64 top)
+static void csv(FILE *out, const struct model *m, u64 top)
 {
 	char name[300];
 	u64 i;
 
 	fprintf(out,
 		"host,comm,tgid,call,type,major,minor,id,name,count,failed,bytes,time,p50,p99,max,size,client\n");
-	for (i = 0; i < s->nr && i < top; i++) {
-		const struct sum *sum = s->sum[i];
+	for (i = 0; i < m->nr && i < top; i++) {
+		const struct sum *sum = m->sum[i];
 
-		csv_sum_key(out, s, sum);
+		csv_sum_key(out, m, sum);
 		fprintf(out, ",%llu,%llu,%llu", sum->times.nr, sum->errors,
 			sum->bytes);
 		csv_times(out, &sum->times);
 		fputc(',', out);
-		if (s->by & BY_SIZE)
+		if (m->by & BY_SIZE)
 			fprintf(out, "%llu", sum->size);
 		fputc(',', out);
-		if (s->by & BY_CLIENT)
+		if (m->by & BY_CLIENT)
 			csv_string(out,
-				   client_text(name, sizeof(name), s, sum));
+				   client_text(name, sizeof(name), m, sum));
 		fputc('\n', out);
 	}
 }
 
 /**
  * host_name - host of an endpoint
- * @s:	model
+ * @m:	model
  * @p:	endpoint
  *
  * Return: name of the host, or "" if it was not recorded.
  */
-const char *host_name(const struct model *s, const struct endpoint *p)
+const char *host_name(const struct model *m, const struct endpoint *p)
 {
-	return p->host == NO_HOST ? "" : s->host[p->host].name;
+	return p->host == NO_HOST ? "" : m->host[p->host].name;
 }
 
-static void csv_requests(FILE *out, const struct model *s, u64 top)
+static void csv_requests(FILE *out, const struct model *m, u64 top)
 {
 	u64 i;
 	int j;
@@ -471,14 +472,14 @@ static void csv_requests(FILE *out, const struct model *s, u64 top)
 		fprintf(out, ",%s", step_names[j]);
 	fputs(",server_address,unanswered_time,multiplexed,failed_connections,late_client,guessed,maybe_multiplexed,cut_off,pushed\n",
 	      out);
-	for (i = 0; i < s->nr_flows && i < top; i++) {
-		const struct flow *e = s->flow[i];
+	for (i = 0; i < m->nr_flows && i < top; i++) {
+		const struct flow *e = m->flow[i];
 
-		csv_string(out, host_name(s, e->client));
+		csv_string(out, host_name(m, e->client));
 		fputc(',', out);
 		csv_string(out, e->client->name);
 		fputc(',', out);
-		csv_string(out, host_name(s, e->server));
+		csv_string(out, host_name(m, e->server));
 		fputc(',', out);
 		csv_string(out, e->server->name);
 		fprintf(out, ",%llu,%llu,%llu,%llu,%llu", e->requests,
@@ -511,54 +512,54 @@ static void json_times(struct json_object *o, const struct times *t)
 /**
  * json_sum_key - add the grouping key of a sum
  * @o:		object to add to
- * @s:		model
+ * @m:		model
  * @sum:	sum
  */
-void json_sum_key(struct json_object *o, const struct model *s,
+void json_sum_key(struct json_object *o, const struct model *m,
 		  const struct sum *sum)
 {
 	char name[300];
 
-	if (s->by & BY_HOST)
-		json_string(o, "host", s->host[sum->host].name);
-	if (s->by & (BY_PROCESS | BY_COMM))
+	if (m->by & BY_HOST)
+		json_string(o, "host", m->host[sum->host].name);
+	if (m->by & (BY_PROCESS | BY_COMM))
 		json_string(o, "comm", sum->comm);
-	if (s->by & BY_PROCESS)
+	if (m->by & BY_PROCESS)
 		json_number(o, "tgid", sum->tgid);
-	if (s->by & BY_CALL)
+	if (m->by & BY_CALL)
 		json_string(o, "call", sum->op);
-	if (s->by & BY_OBJECT) {
+	if (m->by & BY_OBJECT) {
 		json_string(o, "type", type_name(sum->type));
 		json_number(o, "major", sum->dev >> 20);
 		json_number(o, "minor", sum->dev & 0xfffff);
 		json_number(o, "id", sum->id);
 		json_string(o, "name", sum->name);
 	}
-	if (s->by & BY_SIZE)
+	if (m->by & BY_SIZE)
 		json_number(o, "size", sum->size);
-	if (s->by & BY_CLIENT)
+	if (m->by & BY_CLIENT)
 		json_string(o, "client",
-			    client_text(name, sizeof(name), s, sum));
+			    client_text(name, sizeof(name), m, sum));
 }
 
-static struct json_object *json_sum(const struct model *s,
+static struct json_object *json_sum(const struct model *m,
 				    const struct sum *sum)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_sum_key(o, s, sum);
+	json_sum_key(o, m, sum);
 	json_number(o, "failed", sum->errors);
 	json_number(o, "bytes", sum->bytes);
 	json_times(o, &sum->times);
 	return o;
 }
 
-static struct json_object *json_pending(const struct model *s,
+static struct json_object *json_pending(const struct model *m,
 					const struct pending *p)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_string(o, "host", s->host[p->host].name);
+	json_string(o, "host", m->host[p->host].name);
 	json_string(o, "comm", p->comm);
 	json_number(o, "pid", p->pid);
 	json_number(o, "tgid", p->tgid);
@@ -569,7 +570,7 @@ static struct json_object *json_pending(const struct model *s,
 	return o;
 }
 
-static struct json_object *json_request(const struct model *s,
+static struct json_object *json_request(const struct model *m,
 					const struct flow *e)
 {
 	struct json_object *o = json_object_new_object();
@@ -578,9 +579,9 @@ static struct json_object *json_request(const struct model *s,
 	struct json_object *steps = json_object_new_object();
 	int i;
 
-	json_string(o, "client_host", host_name(s, e->client));
+	json_string(o, "client_host", host_name(m, e->client));
 	json_string(o, "client", e->client->name);
-	json_string(o, "server_host", host_name(s, e->server));
+	json_string(o, "server_host", host_name(m, e->server));
 	json_string(o, "server", e->server->name);
 	json_string(o, "server_address", e->server->address);
 	json_number(o, "answered", e->requests);
@@ -612,133 +613,133 @@ static struct json_object *json_request(const struct model *s,
 	return o;
 }
 
-static struct json_object *json_hosts(const struct model *s)
+static struct json_object *json_hosts(const struct model *m)
 {
 	struct json_object *hosts = json_object_new_array();
 	u64 i;
 
-	for (i = 0; i < s->hosts; i++) {
+	for (i = 0; i < m->hosts; i++) {
 		struct json_object *host = json_object_new_object();
 
-		json_string(host, "name", s->host[i].name);
-		json_string(host, "file", s->host[i].file);
-		json_number(host, "calls", s->host[i].calls);
-		json_number(host, "gaps", s->host[i].gaps);
-		json_number(host, "udp_calls", s->host[i].udp);
-		json_object_object_add(host, "clock", json_clock(s, i));
-		json_boolean(host, "stock", s->host[i].stock);
-		if (s->host[i].trouble)
-			json_string(host, "trouble", s->host[i].trouble);
+		json_string(host, "name", m->host[i].name);
+		json_string(host, "file", m->host[i].file);
+		json_number(host, "calls", m->host[i].calls);
+		json_number(host, "gaps", m->host[i].gaps);
+		json_number(host, "udp_calls", m->host[i].udp);
+		json_object_object_add(host, "clock", json_clock(m, i));
+		json_boolean(host, "stock", m->host[i].stock);
+		if (m->host[i].trouble)
+			json_string(host, "trouble", m->host[i].trouble);
 		json_object_array_add(hosts, host);
 	}
 	return hosts;
 }
 
-static void json_calls(struct json_object *o, const struct model *s, u64 top)
+static void json_calls(struct json_object *o, const struct model *m, u64 top)
 {
 	struct json_object *model = json_object_new_array();
 	struct json_object *pending = json_object_new_array();
 	u64 i;
 
-	for (i = 0; i < s->nr && i < top; i++)
-		json_object_array_add(model, json_sum(s, s->sum[i]));
-	for (i = 0; i < s->nr_pending; i++)
-		json_object_array_add(pending, json_pending(s, s->pending[i]));
+	for (i = 0; i < m->nr && i < top; i++)
+		json_object_array_add(model, json_sum(m, m->sum[i]));
+	for (i = 0; i < m->nr_pending; i++)
+		json_object_array_add(pending, json_pending(m, m->pending[i]));
 	json_object_object_add(o, "calls", model);
 	json_object_object_add(o, "pending", pending);
 }
 
-static void json_requests(struct json_object *o, const struct model *s, u64 top)
+static void json_requests(struct json_object *o, const struct model *m, u64 top)
 {
 	struct json_object *requests = json_object_new_array();
 	u64 i;
 
-	for (i = 0; i < s->nr_flows && i < top; i++)
-		json_object_array_add(requests, json_request(s, s->flow[i]));
+	for (i = 0; i < m->nr_flows && i < top; i++)
+		json_object_array_add(requests, json_request(m, m->flow[i]));
 	json_object_object_add(o, "requests", requests);
 }
 
 /**
  * model_json - hosts, sums, pending calls and flows
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @top:	maximum number of sums and of flows
  *
  * Return: an object, to be freed by the caller.
  */
-struct json_object *model_json(const struct model *s, u64 top)
+struct json_object *model_json(const struct model *m, u64 top)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "hosts", json_hosts(s));
-	json_calls(o, s, top);
-	json_requests(o, s, top);
+	json_object_object_add(o, "hosts", json_hosts(m));
+	json_calls(o, m, top);
+	json_requests(o, m, top);
 	return o;
 }
 
-static void report_json(FILE *out, const struct model *s, enum subject subject,
+static void report_json(FILE *out, const struct model *m, enum subject subject,
 			const struct paths *paths, u64 top)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "hosts", json_hosts(s));
+	json_object_object_add(o, "hosts", json_hosts(m));
 	if (subject == SUBJECT_ALL)
-		json_calls(o, s, top);
+		json_calls(o, m, top);
 	if (subject == SUBJECT_ALL || subject == SUBJECT_REQUESTS)
-		json_requests(o, s, top);
+		json_requests(o, m, top);
 	if (paths)
-		json_paths(o, s, paths, top);
+		json_paths(o, m, paths, top);
 	if (subject == SUBJECT_READS)
-		json_reads(o, s, top);
+		json_reads(o, m, top);
 	if (subject == SUBJECT_STACKS)
-		json_stacks(o, s, top);
+		json_stacks(o, m, top);
 	json_write(o, out);
 }
 
-static void report_csv(FILE *out, const struct model *s, enum subject subject,
+static void report_csv(FILE *out, const struct model *m, enum subject subject,
 		       const struct paths *paths, u64 top)
 {
 	switch (subject) {
 	case SUBJECT_ALL:
-		csv(out, s, top);
+		csv(out, m, top);
 		break;
 	case SUBJECT_REQUESTS:
-		csv_requests(out, s, top);
+		csv_requests(out, m, top);
 		break;
 	case SUBJECT_CLOCKS:
-		csv_clocks(out, s);
+		csv_clocks(out, m);
 		break;
 	case SUBJECT_PATHS:
-		csv_paths(out, s, paths, top);
+		csv_paths(out, m, paths, top);
 		break;
 	case SUBJECT_READS:
-		csv_reads(out, s, top);
+		csv_reads(out, m, top);
 		break;
 	case SUBJECT_STACKS:
-		csv_stacks(out, s, top);
+		csv_stacks(out, m, top);
 		break;
 	}
 }
 
-static void report_text(FILE *out, const struct model *s, enum subject subject,
+static void report_text(FILE *out, const struct model *m, enum subject subject,
 			const struct paths *paths, u64 top)
 {
-	text_files(out, s);
-	if (subject == SUBJECT_CLOCKS || s->hosts > 1)
-		text_clocks(out, s);
+	text_files(out, m);
+	if (subject == SUBJECT_CLOCKS || m->hosts > 1)
+		text_clocks(out, m);
 	if (subject == SUBJECT_ALL)
-		text(out, s, top);
+		text(out, m, top);
 	if (paths)
-		text_paths(out, s, paths, top);
+		text_paths(out, m, paths, top);
 	if (subject == SUBJECT_READS)
-		text_reads(out, s, top);
+		text_reads(out, m, top);
 	if (subject == SUBJECT_STACKS)
-		text_stacks(out, s, top);
+		text_stacks(out, m, top);
 	if (subject != SUBJECT_ALL && subject != SUBJECT_REQUESTS)
 		return;
-	if (subject == SUBJECT_REQUESTS && !s->nr_flows)
+	if (subject == SUBJECT_REQUESTS && !m->nr_flows)
 		fprintf(out, "\nno requests\n");
-	text_requests(out, s, top);
-	if (subject == SUBJECT_ALL && s->nr_flows)
+	text_requests(out, m, top);
+	if (subject == SUBJECT_ALL && m->nr_flows)
 		fputs("\nwhat to fix first, and the slowest requests step by step: ioreq --paths\n",
 		      out);
 }
@@ -746,44 +747,44 @@ static void report_text(FILE *out, const struct model *s, enum subject subject,
 /**
  * ioreq_report - print the result
  * @out:	output
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @format:	format
  * @subject:	what to print, of text, JSON and CSV
  * @top:	maximum number of sums and of flows
  */
-void ioreq_report(FILE *out, const struct model *s, enum format format,
+void ioreq_report(FILE *out, const struct model *m, enum format format,
 		  enum subject subject, u64 top)
 {
-	struct paths *paths = subject == SUBJECT_PATHS ? request_paths_new(s) :
+	struct paths *paths = subject == SUBJECT_PATHS ? request_paths_new(m) :
 							 NULL;
 
 	switch (format) {
 	case FORMAT_JSON:
-		report_json(out, s, subject, paths, top);
+		report_json(out, m, subject, paths, top);
 		break;
 	case FORMAT_CSV:
-		report_csv(out, s, subject, paths, top);
+		report_csv(out, m, subject, paths, top);
 		break;
 	case FORMAT_TEXT:
-		report_text(out, s, subject, paths, top);
+		report_text(out, m, subject, paths, top);
 		break;
 	case FORMAT_CHROME:
-		ioreq_write_chrome(out, s, top);
+		ioreq_write_chrome(out, m, top);
 		break;
 	case FORMAT_OTLP:
-		ioreq_write_otlp(out, s, top);
+		ioreq_write_otlp(out, m, top);
 		break;
 	case FORMAT_FOLDED:
-		ioreq_write_folded(out, s, top);
+		ioreq_write_folded(out, m, top);
 		break;
 	case FORMAT_HTML:
-		ioreq_write_html(out, s, top);
+		ioreq_write_html(out, m, top);
 		break;
 	case FORMATS:
 		break;
 	}
-	if (s->stacks)
-		stacks_note_problems(s->stacks);
+	if (m->stacks)
+		stacks_note_problems(m->stacks);
 	if (paths)
 		request_paths_free(paths);
 }

@@ -41,7 +41,7 @@ struct slice {
 /**
  * struct chrome - state of the output
  * @file:	output
- * @s:		model
+ * @m:		model
  * @list:	requests, numbered by their index
  * @owners:	which of them each call was made for
  * @slice:	requests of all processes
@@ -50,7 +50,7 @@ struct slice {
  */
 struct chrome {
 	struct chrome_file file;
-	const struct model *s;
+	const struct model *m;
 	const struct request *list;
 	struct owners *owners;
 	struct slice *slice;
@@ -95,7 +95,7 @@ static void put_call_args(struct chrome *c, const struct thread *a,
 			  const struct call *call)
 {
 	const struct request *r = owners_get(c->owners, a, call - a->call);
-	const struct object *o = log_object(c->s->log, call);
+	const struct object *o = log_object(c->m->log, call);
 	char name[4096];
 
 	object_name(name, sizeof(name), o->type, o->id, o->name);
@@ -111,7 +111,7 @@ static void put_call_args(struct chrome *c, const struct thread *a,
 static void put_call(struct chrome *c, const struct thread *a,
 		     const struct call *call, u64 at, u64 span)
 {
-	chrome_slice(&c->file, a->process + 1, a->pid, log_op(c->s->log, call),
+	chrome_slice(&c->file, a->process + 1, a->pid, log_op(c->m->log, call),
 		     at, span);
 	fputs(",\"cat\":\"call\"", c->file.out);
 	put_call_args(c, a, call);
@@ -125,7 +125,7 @@ static void put_async(struct chrome *c, const struct thread *a,
 
 	for (i = 0; i < 2; i++) {
 		put_event(c, i ? 'e' : 'b', a->process, a->pid,
-			  log_op(c->s->log, call));
+			  log_op(c->m->log, call));
 		chrome_time(&c->file, "ts", i ? at + span : at);
 		fprintf(c->file.out,
 			",\"cat\":\"overlapping\",\"id\":\"%u.%d.%llu\"",
@@ -143,11 +143,11 @@ static void put_calls(struct chrome *c, struct thread *a)
 
 	for (i = 0; i < a->nr; i++) {
 		struct call *call = &a->call[i];
-		u64 at = axis_time(c->s, a->host, call->start), span;
+		u64 at = axis_time(c->m, a->host, call->start), span;
 
 		if (!call->marked)
 			continue;
-		span = axis_span(c->s, a->host, call->start,
+		span = axis_span(c->m, a->host, call->start,
 				 call->start + call->duration);
 		if (at < end) {
 			put_async(c, a, call, at, span, i);
@@ -164,9 +164,9 @@ static void put_names(struct chrome *c, const struct thread *a, bool process)
 	char name[512];
 
 	if (process) {
-		if (c->s->hosts > 1)
+		if (c->m->hosts > 1)
 			snprintf(name, sizeof(name), "%s: %s-%d",
-				 c->s->host[a->host].name, a->comm, a->tgid);
+				 c->m->host[a->host].name, a->comm, a->tgid);
 		else
 			snprintf(name, sizeof(name), "%s-%d", a->comm, a->tgid);
 		/* Not the process's own number, which may exist on several hosts */
@@ -180,7 +180,7 @@ static void put_names(struct chrome *c, const struct thread *a, bool process)
 static void put_threads(struct chrome *c)
 {
 	u32 threads, i;
-	struct thread *const *a = log_threads(c->s->log, &threads);
+	struct thread *const *a = log_threads(c->m->log, &threads);
 	bool *named = xzalloc((threads + 1) * sizeof(*named));
 
 	for (i = 0; i < threads; i++) {
@@ -236,7 +236,7 @@ static void add_slice(struct chrome *c, const struct request *r, enum role role,
 {
 	const struct view *p = &r->view[role];
 	const struct thread *a =
-		p->seen ? log_thread(c->s->log, p->host, p->pid) : NULL;
+		p->seen ? log_thread(c->m->log, p->host, p->pid) : NULL;
 	struct slice *last;
 
 	if (!a || !r->marked || p->over < p->begin)
@@ -246,10 +246,10 @@ static void add_slice(struct chrome *c, const struct request *r, enum role role,
 		.request = r,
 		.role = role,
 		.process = a->process,
-		.at = axis_time(c->s, p->host, p->begin),
+		.at = axis_time(c->m, p->host, p->begin),
 	};
 	last = &c->slice[c->nr - 1];
-	last->end = last->at + axis_span(c->s, p->host, p->begin, p->over);
+	last->end = last->at + axis_span(c->m, p->host, p->begin, p->over);
 }
 
 static void put_request_args(struct chrome *c, const struct slice *s)
@@ -279,7 +279,7 @@ static void put_slice(struct chrome *c, const struct slice *s, bool first)
 			 s->role == ROLE_CLIENT ? "asks" : "answers");
 	if (first)
 		put_order(c, s->process, s->lane, s->lane - FIRST_LANE);
-	endpoint_text(endpoint, sizeof(endpoint), c->s, r->endpoint[!s->role]);
+	endpoint_text(endpoint, sizeof(endpoint), c->m, r->endpoint[!s->role]);
 	snprintf(name, sizeof(name), "%s %s",
 		 s->role == ROLE_CLIENT ? "to" : "from", endpoint);
 	chrome_slice(&c->file, s->process + 1, s->lane, name, s->at,
@@ -317,7 +317,7 @@ struct call_at {
 static struct call_at find_call(const struct chrome *c, u32 host, s32 pid,
 				u64 time, bool begins)
 {
-	struct call_at found = { .thread = log_thread(c->s->log, host, pid) };
+	struct call_at found = { .thread = log_thread(c->m->log, host, pid) };
 	u64 i;
 
 	if (!found.thread)
@@ -337,9 +337,9 @@ static struct call_at find_call(const struct chrome *c, u32 host, s32 pid,
 /* A time within the slice: the end itself may not belong to it */
 static u64 call_time(const struct chrome *c, const struct call_at *a, bool end)
 {
-	u64 at = axis_time(c->s, a->thread->host, a->call->start);
+	u64 at = axis_time(c->m, a->thread->host, a->call->start);
 
-	u64 span = axis_span(c->s, a->thread->host, a->call->start,
+	u64 span = axis_span(c->m, a->thread->host, a->call->start,
 			     a->call->start + a->call->duration);
 
 	return end && span ? at + span - 1 : at;
@@ -433,21 +433,21 @@ static void put_requests(struct chrome *c, const struct request *r, u64 nr)
 /**
  * ioreq_write_chrome - write calls and requests for Perfetto
  * @out:	output
- * @s:		model, after model_link(), with a log and single requests
+ * @m:		model, after model_link(), with a log and single requests
  * @top:	maximum number of requests, besides their downstream requests and their
  *		calls; UINT64_MAX: all requests and all calls
  */
-void ioreq_write_chrome(FILE *out, const struct model *s, u64 top)
+void ioreq_write_chrome(FILE *out, const struct model *m, u64 top)
 {
-	struct chrome c = { .s = s };
+	struct chrome c = { .m = m };
 	struct request *r;
 	u64 nr;
 
-	r = requests_list(s->requests, &nr);
-	select_requests(s, r, nr, top);
+	r = requests_list(m->requests, &nr);
+	select_requests(m, r, nr, top);
 	c.list = r;
-	c.owners = owners_new(s, r, nr);
-	chrome_open(&c.file, out, PROGRAM, axis_description(s));
+	c.owners = owners_new(m, r, nr);
+	chrome_open(&c.file, out, PROGRAM, axis_description(m));
 	chrome_event(&c.file, 'M', 0, 0, "process_labels");
 	chrome_arg_text(&c.file, "labels", PROGRAM);
 	chrome_end(&c.file);

@@ -7,11 +7,11 @@
 #include "text.h"
 
 /* Outermost frame first; functions where known */
-static void put_stack(FILE *out, const struct model *s, const struct sum *sum,
+static void put_stack(FILE *out, const struct model *m, const struct sum *sum,
 		      const char **before)
 {
 	const struct stack *stack =
-		sum->stack ? stacks_find(s->stacks, sum->stack) : NULL;
+		sum->stack ? stacks_find(m->stacks, sum->stack) : NULL;
 	const struct elffile_source *source;
 	char name[4200];
 	u32 i, nr;
@@ -23,7 +23,7 @@ static void put_stack(FILE *out, const struct model *s, const struct sum *sum,
 					  "none",
 			     before);
 	for (i = stack ? stack->nr : 0; i--;) {
-		nr = stacks_sources(s->stacks, stack, i, &source);
+		nr = stacks_sources(m->stacks, stack, i, &source);
 		if (!nr || !source[nr - 1].function)
 			folded_frame(out,
 				     frame_name(name, sizeof(name),
@@ -39,34 +39,34 @@ static void put_stack(FILE *out, const struct model *s, const struct sum *sum,
 	}
 }
 
-static void put_sum(FILE *out, const struct model *s, const struct sum *sum)
+static void put_sum(FILE *out, const struct model *m, const struct sum *sum)
 {
 	const char *before = "";
 	char name[4096];
 
-	if (s->by & BY_CLIENT)
+	if (m->by & BY_CLIENT)
 		folded_frame(out,
-			     sum->client ? endpoint_text(name, sizeof(name), s,
+			     sum->client ? endpoint_text(name, sizeof(name), m,
 							 sum->client) :
 					   "-",
 			     &before);
-	if (s->by & BY_HOST)
-		folded_frame(out, s->host[sum->host].name, &before);
-	if (s->by & (BY_PROCESS | BY_COMM)) {
+	if (m->by & BY_HOST)
+		folded_frame(out, m->host[sum->host].name, &before);
+	if (m->by & (BY_PROCESS | BY_COMM)) {
 		snprintf(name, sizeof(name),
-			 s->by & BY_PROCESS ? "%s-%d" : "%s", sum->comm,
+			 m->by & BY_PROCESS ? "%s-%d" : "%s", sum->comm,
 			 sum->tgid);
 		folded_frame(out, name, &before);
 	}
-	if (s->stacks)
-		put_stack(out, s, sum, &before);
-	if (s->by & BY_CALL)
+	if (m->stacks)
+		put_stack(out, m, sum, &before);
+	if (m->by & BY_CALL)
 		folded_frame(out, sum->op, &before);
-	if (s->by & BY_OBJECT) {
+	if (m->by & BY_OBJECT) {
 		object_name(name, sizeof(name), sum->type, sum->id, sum->name);
 		folded_frame(out, name, &before);
 	}
-	if (s->by & BY_SIZE) {
+	if (m->by & BY_SIZE) {
 		snprintf(name, sizeof(name), "%llu", sum->size);
 		folded_frame(out, name, &before);
 	}
@@ -76,13 +76,13 @@ static void put_sum(FILE *out, const struct model *s, const struct sum *sum)
 /**
  * ioreq_write_folded - write the times of sums
  * @out:	output
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @top:	maximum number of sums
  */
-void ioreq_write_folded(FILE *out, const struct model *s, u64 top)
+void ioreq_write_folded(FILE *out, const struct model *m, u64 top)
 {
 	u64 i;
 
-	for (i = 0; i < s->nr && i < top; i++)
-		put_sum(out, s, s->sum[i]);
+	for (i = 0; i < m->nr && i < top; i++)
+		put_sum(out, m, m->sum[i]);
 }

@@ -20,12 +20,12 @@ PAGE_TEXT(ioreq_script, "ioreq/page.js");
 
 /**
  * struct page - state of the output
- * @s:		model
+ * @m:		model
  * @owners:	which request each call was made for
  * @stacks:	stacks of the calls in the page: frames by key
  */
 struct page {
-	const struct model *s;
+	const struct model *m;
 	const struct owners *owners;
 	struct json_object *stacks;
 };
@@ -40,7 +40,7 @@ static void add_string(struct json_object *a, const char *s)
 	json_object_array_add(a, json_object_new_string(s));
 }
 
-static struct json_object *frames_array(const struct model *s,
+static struct json_object *frames_array(const struct model *m,
 					const struct stack *stack)
 {
 	struct json_object *a = json_object_new_array();
@@ -49,7 +49,7 @@ static struct json_object *frames_array(const struct model *s,
 	u32 i, j, nr;
 
 	for (i = 0; i < stack->nr; i++) {
-		nr = stacks_sources(s->stacks, stack, i, &source);
+		nr = stacks_sources(m->stacks, stack, i, &source);
 		frame_name(name, sizeof(name), &stack->frame[i], false);
 		for (j = 0; j < nr; j++) {
 			snprintf(line, sizeof(line), "%s %s", name,
@@ -71,7 +71,7 @@ static void add_stack(struct json_object *call, const struct page *p, u32 host,
 		      u32 id)
 {
 	const struct stack *stack =
-		stacks_find(p->s->stacks, stack_key(host, id));
+		stacks_find(p->m->stacks, stack_key(host, id));
 	char key[32];
 
 	if (!stack)
@@ -80,7 +80,7 @@ static void add_stack(struct json_object *call, const struct page *p, u32 host,
 	add_string(call, key);
 	if (!json_object_object_get_ex(p->stacks, key, NULL))
 		json_object_object_add(p->stacks, key,
-				       frames_array(p->s, stack));
+				       frames_array(p->m, stack));
 }
 
 /* Whether one request is, or was made for, the other one */
@@ -118,22 +118,22 @@ static struct json_object *call_array(const struct page *p,
 				      const struct thread *thread, u64 i,
 				      u64 begin)
 {
-	const struct call *c = &thread->call[i];
-	const struct log *l = p->s->log;
-	const struct object *o = log_object(l, c);
+	const struct call *call = &thread->call[i];
+	const struct log *l = p->m->log;
+	const struct object *o = log_object(l, call);
 	struct json_object *a = json_object_new_array();
 	char name[4096];
 
 	object_name(name, sizeof(name), o->type, o->id, o->name);
-	add_string(a, log_op(l, c));
+	add_string(a, log_op(l, call));
 	add_string(a, name);
-	add_number(a, c->start - begin);
-	add_number(a, c->duration);
-	add_number(a, c->bytes);
-	add_number(a, c->result);
+	add_number(a, call->start - begin);
+	add_number(a, call->duration);
+	add_number(a, call->bytes);
+	add_number(a, call->result);
 	add_string(a, type_name(o->type));
 	add_number(a, other_request(p, r, thread, i));
-	add_stack(a, p, thread->host, c->stack);
+	add_stack(a, p, thread->host, call->stack);
 	return a;
 }
 
@@ -142,15 +142,16 @@ static void add_calls(struct json_object *o, const struct page *page,
 		      const struct request *r, const struct view *p)
 {
 	struct json_object *all = json_object_new_array();
-	const struct thread *a = log_thread(page->s->log, p->host, p->pid);
+	const struct thread *a = log_thread(page->m->log, p->host, p->pid);
 	u64 i, own = 0, others = 0, more = 0;
 
 	for (i = a ? log_after(a, p->begin) : 0; a && i < a->nr; i++) {
-		const struct call *c = &a->call[i];
+		const struct call *call = &a->call[i];
 
-		if (c->start + c->duration > (p->until ? p->until : p->over))
+		if (call->start + call->duration >
+		    (p->until ? p->until : p->over))
 			break;
-		if (c->start < p->begin)
+		if (call->start < p->begin)
 			continue;
 		if (other_request(page, r, a, i) == 1 ?
 			    ++others > MAX_OTHER_CALLS :
@@ -169,7 +170,7 @@ static void add_view(struct json_object *o, const char *key,
 		     enum role role)
 {
 	const struct view *p = &r->view[role];
-	const struct model *s = page->s;
+	const struct model *m = page->m;
 	struct json_object *view;
 	u64 over;
 
@@ -177,11 +178,11 @@ static void add_view(struct json_object *o, const char *key,
 		return;
 	view = json_object_new_object();
 	/* Times in a damaged trace can be anything */
-	json_number(view, "at", axis_time(s, p->host, p->begin));
+	json_number(view, "at", axis_time(m, p->host, p->begin));
 	over = p->until ? p->until : p->over;
 	json_number(view, "time", over > p->begin ? over - p->begin : 0);
 	json_number(view, "pid", p->pid);
-	json_boolean(view, "aligned", axis_aligned(s, p->host));
+	json_boolean(view, "aligned", axis_aligned(m, p->host));
 	json_boolean(view, "alone", p->alone);
 	if (p->alone)
 		add_calls(view, page, r, p);
@@ -189,7 +190,7 @@ static void add_view(struct json_object *o, const char *key,
 }
 
 /* An end of a request: its name, if it was recorded, and its address, if known */
-static const char *end_text(char *buf, size_t size, const struct model *s,
+static const char *end_text(char *buf, size_t size, const struct model *m,
 			    const struct request *r, enum role role)
 {
 	const struct endpoint *e = r->endpoint[role];
@@ -199,15 +200,15 @@ static const char *end_text(char *buf, size_t size, const struct model *s,
 	int len;
 
 	if (!arrow)
-		return role == ROLE_SERVER ? server_text(buf, size, s, e) :
-					     endpoint_text(buf, size, s, e);
+		return role == ROLE_SERVER ? server_text(buf, size, m, e) :
+					     endpoint_text(buf, size, m, e);
 	address = role == r->named ? r->name : arrow + 2;
 	len = role == r->named ? (int)(arrow - r->name) : (int)strlen(address);
 	if (e->host == NO_HOST)
 		snprintf(buf, size, "%.*s", len, address);
 	else
 		snprintf(buf, size, "%s %.*s",
-			 endpoint_text(name, sizeof(name), s, e), len, address);
+			 endpoint_text(name, sizeof(name), m, e), len, address);
 	return buf;
 }
 
@@ -215,7 +216,7 @@ static struct json_object *request_object(const struct page *page,
 					  const struct request *list,
 					  const struct request *r)
 {
-	const struct model *s = page->s;
+	const struct model *m = page->m;
 	struct json_object *o = json_object_new_object();
 	struct json_object *ends = json_object_new_array();
 	char name[600];
@@ -224,14 +225,14 @@ static struct json_object *request_object(const struct page *page,
 	if (r->parent)
 		json_number(o, "parent", r->parent - list);
 	json_string(o, "from",
-		    endpoint_text(name, sizeof(name), s,
+		    endpoint_text(name, sizeof(name), m,
 				  r->endpoint[ROLE_CLIENT]));
 	json_string(o, "to",
-		    server_text(name, sizeof(name), s,
+		    server_text(name, sizeof(name), m,
 				r->endpoint[ROLE_SERVER]));
 	json_string(o, "addresses", r->name);
-	add_string(ends, end_text(name, sizeof(name), s, r, ROLE_CLIENT));
-	add_string(ends, end_text(name, sizeof(name), s, r, ROLE_SERVER));
+	add_string(ends, end_text(name, sizeof(name), m, r, ROLE_CLIENT));
+	add_string(ends, end_text(name, sizeof(name), m, r, ROLE_SERVER));
 	json_object_object_add(o, "ends", ends);
 	json_number(o, "sent", r->sent);
 	json_number(o, "received", r->received);
@@ -252,13 +253,13 @@ static struct json_object *request_object(const struct page *page,
 static struct json_object *list_array(const struct page *page, u64 top,
 				      u64 *requests)
 {
-	const struct model *s = page->s;
+	const struct model *m = page->m;
 	struct json_object *a = json_object_new_array();
 	struct request *r;
 	u64 nr, i;
 
-	r = requests_list(s->requests, &nr);
-	select_requests(s, r, nr, top);
+	r = requests_list(m->requests, &nr);
+	select_requests(m, r, nr, top);
 	*requests = nr;
 	for (i = 0; i < nr; i++) {
 		if (r[i].marked)
@@ -269,7 +270,7 @@ static struct json_object *list_array(const struct page *page, u64 top,
 }
 
 /* The page's tables do not depend on the grouping key */
-static void add_names(struct json_object *o, const struct model *s)
+static void add_names(struct json_object *o, const struct model *m)
 {
 	struct json_object *calls, *c;
 	char name[4096];
@@ -277,23 +278,23 @@ static void add_names(struct json_object *o, const struct model *s)
 
 	json_object_object_get_ex(o, "calls", &calls);
 	for (i = 0; i < json_object_array_length(calls); i++) {
-		const struct sum *sum = s->sum[i];
+		const struct sum *sum = m->sum[i];
 
 		c = json_object_array_get_idx(calls, i);
 		object_name(name, sizeof(name), sum->type, sum->id, sum->name);
-		if (s->by & BY_OBJECT)
+		if (m->by & BY_OBJECT)
 			json_string(c, "object", name);
 	}
 }
 
 /* Paths, what to fix first, and the texts of the steps' names */
-static void add_paths(struct json_object *o, const struct model *s, u64 top)
+static void add_paths(struct json_object *o, const struct model *m, u64 top)
 {
 	struct json_object *texts = json_object_new_object();
-	struct paths *p = request_paths_new(s);
+	struct paths *p = request_paths_new(m);
 	int i;
 
-	json_paths(o, s, p, top);
+	json_paths(o, m, p, top);
 	request_paths_free(p);
 	for (i = 0; i < WAITS; i++)
 		json_string(texts, step_names[i], step_texts[i]);
@@ -303,28 +304,28 @@ static void add_paths(struct json_object *o, const struct model *s, u64 top)
 /**
  * ioreq_write_html - write the page
  * @out:	output
- * @s:		model, after model_link(), with a log, single requests and stacks
+ * @m:		model, after model_link(), with a log, single requests and stacks
  * @top:	maximum number of sums, of flows, and of single requests besides their
  *		downstream ones
  */
-void ioreq_write_html(FILE *out, const struct model *s, u64 top)
+void ioreq_write_html(FILE *out, const struct model *m, u64 top)
 {
-	struct page page = { .s = s, .stacks = json_object_new_object() };
-	struct json_object *o = model_json(s, top);
+	struct page page = { .m = m, .stacks = json_object_new_object() };
+	struct json_object *o = model_json(m, top);
 	struct owners *owners;
 	struct request *r;
 	u64 requests;
 
-	r = requests_list(s->requests, &requests);
-	page.owners = owners = owners_new(s, r, requests);
-	add_paths(o, s, top);
+	r = requests_list(m->requests, &requests);
+	page.owners = owners = owners_new(m, r, requests);
+	add_paths(o, m, top);
 	json_object_object_add(o, "list", list_array(&page, top, &requests));
 	json_object_object_add(o, "stacks", page.stacks);
 	json_number(o, "singles", requests);
-	json_number(o, "sums", s->nr);
-	json_string(o, "clocks", axis_description(s));
+	json_number(o, "sums", m->nr);
+	json_string(o, "clocks", axis_description(m));
 	json_string(o, "tool", PROGRAM " " TRACERIG_VERSION);
-	add_names(o, s);
+	add_names(o, m);
 	page_open(out, ioreq_style);
 	page_json(out, o);
 	page_close(out, ioreq_script);

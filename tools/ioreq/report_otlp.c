@@ -32,7 +32,7 @@ struct span {
 /**
  * struct otlp - state of the output
  * @out:	output
- * @s:		model
+ * @m:		model
  * @list:	requests
  * @span:	spans
  * @nr:		number of spans
@@ -40,7 +40,7 @@ struct span {
  */
 struct otlp {
 	FILE *out;
-	const struct model *s;
+	const struct model *m;
 	const struct request *list;
 	struct span *span;
 	u64 nr;
@@ -53,13 +53,13 @@ static u64 identifier(const struct otlp *o, u64 number)
 	return hash_mix(o->seed | (number + 1));
 }
 
-static u64 make_seed(const struct model *s)
+static u64 make_seed(const struct model *m)
 {
 	u64 seed = 0;
 	u32 i;
 
-	for (i = 0; i < s->hosts; i++)
-		seed = hash_mix(seed ^ s->host[i].first) + s->host[i].calls;
+	for (i = 0; i < m->hosts; i++)
+		seed = hash_mix(seed ^ m->host[i].first) + m->host[i].calls;
 	/* The lower bits are for the numbers of spans */
 	return hash_mix(seed) << 40;
 }
@@ -75,7 +75,7 @@ static bool has_span(const struct otlp *o, const struct request *r,
 	const struct view *p = &r->view[role];
 
 	return r->marked && p->seen && p->over >= p->begin &&
-	       log_thread(o->s->log, p->host, p->pid);
+	       log_thread(o->m->log, p->host, p->pid);
 }
 
 /* ------------------------------------------------------------------------- */
@@ -197,14 +197,14 @@ static void put_span(const struct otlp *o, const struct span *s)
 	 * names of both ends must do
 	 */
 	fputs(",\"name\":", o->out);
-	html_string(o->out, endpoint_text(name, sizeof(name), o->s,
+	html_string(o->out, endpoint_text(name, sizeof(name), o->m,
 					  r->endpoint[ROLE_SERVER]));
 	fprintf(o->out,
 		",\"kind\":%d,\"startTimeUnixNano\":\"%llu\",\"endTimeUnixNano\":\"%llu\",\"attributes\":[",
 		kinds[s->role],
-		o->s->epoch + axis_time(o->s, p->host, p->begin),
-		o->s->epoch + axis_time(o->s, p->host, p->begin) +
-			axis_span(o->s, p->host, p->begin, p->over));
+		o->m->epoch + axis_time(o->m, p->host, p->begin),
+		o->m->epoch + axis_time(o->m, p->host, p->begin) +
+			axis_span(o->m, p->host, p->begin, p->over));
 	put_attributes(o, s);
 	fputs("]}", o->out);
 }
@@ -215,9 +215,9 @@ static void put_resource(const struct otlp *o, const struct thread *a,
 	fprintf(o->out, "%s\n{\"resource\":{\"attributes\":[",
 		first ? "" : "]}]},");
 	put_string(o, "service.name", a->comm, "");
-	put_string(o, "host.name", o->s->host[a->host].name, ",");
+	put_string(o, "host.name", o->m->host[a->host].name, ",");
 	put_number(o, "process.pid", a->tgid);
-	put_string(o, "ioreq.clocks", axis_description(o->s), ",");
+	put_string(o, "ioreq.clocks", axis_description(o->m), ",");
 	fputs("]},\"scopeSpans\":[{\"scope\":{\"name\":\"" PROGRAM
 	      "\",\"version\":\"" TRACERIG_VERSION "\"},\"spans\":[\n",
 	      o->out);
@@ -233,7 +233,7 @@ static void add_span(struct otlp *o, u64 number, enum role role, u64 *room)
 	o->span[o->nr++] = (struct span){
 		.number = number,
 		.role = role,
-		.thread = log_thread(o->s->log, p->host, p->pid),
+		.thread = log_thread(o->m->log, p->host, p->pid),
 	};
 }
 
@@ -249,18 +249,18 @@ static int by_process(const void *a, const void *b)
 /**
  * ioreq_write_otlp - write requests for Jaeger and others
  * @out:	output
- * @s:		model, after model_link(), with a log and single requests
+ * @m:		model, after model_link(), with a log and single requests
  * @top:	maximum number of requests, besides their downstream requests
  */
-void ioreq_write_otlp(FILE *out, const struct model *s, u64 top)
+void ioreq_write_otlp(FILE *out, const struct model *m, u64 top)
 {
-	struct otlp o = { .out = out, .s = s, .seed = make_seed(s) };
+	struct otlp o = { .out = out, .m = m, .seed = make_seed(m) };
 	struct request *list;
 	u64 nr, room = 0, i;
 	int role;
 
-	list = requests_list(s->requests, &nr);
-	select_requests(s, list, nr, top);
+	list = requests_list(m->requests, &nr);
+	select_requests(m, list, nr, top);
 	o.list = list;
 	for (i = 0; i < nr; i++) {
 		for (role = 0; role < 2; role++)

@@ -72,7 +72,7 @@ static void text_step_times(FILE *out, const struct path *path)
 	fputc('\n', out);
 }
 
-static void text_path(FILE *out, const struct model *s, const struct path *path)
+static void text_path(FILE *out, const struct model *m, const struct path *path)
 {
 	char client[300], server[300], name[640], count[24], sum[24], p99[24],
 		of[24];
@@ -80,11 +80,11 @@ static void text_path(FILE *out, const struct model *s, const struct path *path)
 	if (path->parent)
 		snprintf(name, sizeof(name), "%*s-> %s", 2 * (int)path->depth,
 			 "",
-			 server_text(server, sizeof(server), s, path->server));
+			 server_text(server, sizeof(server), m, path->server));
 	else
 		snprintf(name, sizeof(name), "%s -> %s",
-			 endpoint_text(client, sizeof(client), s, path->client),
-			 server_text(server, sizeof(server), s, path->server));
+			 endpoint_text(client, sizeof(client), m, path->client),
+			 server_text(server, sizeof(server), m, path->server));
 	fprintf(out, "%-44s %9s %10llu %9s %9s %9s  ", name,
 		format_count(count, sizeof(count), path->requests),
 		path->unanswered,
@@ -95,7 +95,7 @@ static void text_path(FILE *out, const struct model *s, const struct path *path)
 }
 
 /* Call site of a stack, or "" if @stack is NULL */
-static const char *code_text(char *buf, size_t size, const struct model *s,
+static const char *code_text(char *buf, size_t size, const struct model *m,
 			     const struct stack *stack, u32 frame, bool whole)
 {
 	const struct elffile_source *source;
@@ -104,14 +104,14 @@ static const char *code_text(char *buf, size_t size, const struct model *s,
 	*buf = '\0';
 	if (!stack)
 		return buf;
-	if (stacks_sources(s->stacks, stack, frame, &source))
+	if (stacks_sources(m->stacks, stack, frame, &source))
 		source_text(text, sizeof(text), source);
 	frame_name(name, sizeof(name), &stack->frame[frame], whole);
 	snprintf(buf, size, "%s%s%s", name, *text ? " " : "", text);
 	return buf;
 }
 
-static void text_cause(FILE *out, const struct model *s, const struct paths *p,
+static void text_cause(FILE *out, const struct model *m, const struct paths *p,
 		       const struct cause *c, int width)
 {
 	char server[300], count[24], time[25], code[5700];
@@ -119,17 +119,17 @@ static void text_cause(FILE *out, const struct model *s, const struct paths *p,
 	fprintf(out, "%9s %5.1f %% %9s  %-*s  %-21s %s\n",
 		signed_time(time, c->time), percent(c->time, p->waited),
 		format_count(count, sizeof(count), c->requests), width,
-		server_text(server, sizeof(server), s, c->server),
+		server_text(server, sizeof(server), m, c->server),
 		step_texts[c->what], c->object);
 	if (c->stack)
 		fprintf(out, "%29s%.0f %% of it from %s\n", "",
 			percent(c->code_time, c->time),
-			code_text(code, sizeof(code), s, c->stack, c->frame,
+			code_text(code, sizeof(code), m, c->stack, c->frame,
 				  false));
 }
 
 /* With a column for servers that is as wide as their names */
-static void text_causes(FILE *out, const struct model *s, const struct paths *p,
+static void text_causes(FILE *out, const struct model *m, const struct paths *p,
 			u64 top)
 {
 	char server[300];
@@ -137,7 +137,7 @@ static void text_causes(FILE *out, const struct model *s, const struct paths *p,
 	u64 i;
 
 	for (i = 0; i < p->causes && i < top; i++) {
-		int length = strlen(server_text(server, sizeof(server), s,
+		int length = strlen(server_text(server, sizeof(server), m,
 						p->cause[i]->server));
 
 		if (length > width)
@@ -146,19 +146,19 @@ static void text_causes(FILE *out, const struct model *s, const struct paths *p,
 	fprintf(out, "\nwhat to fix first\n%9s %7s %9s  %-*s  %-21s %s\n",
 		"time", "share", "requests", width, "where", "step", "object");
 	for (i = 0; i < p->causes && i < top; i++)
-		text_cause(out, s, p, p->cause[i], width);
+		text_cause(out, m, p, p->cause[i], width);
 }
 
 /**
  * struct printer - output of the steps of a request
  * @out:		output
- * @s:			model
+ * @m:			model
  * @array:		output in JSON
  * @response_time:	response time of the request
  */
 struct printer {
 	FILE *out;
-	const struct model *s;
+	const struct model *m;
 	struct json_object *array;
 	u64 response_time;
 };
@@ -171,21 +171,21 @@ static void text_path_step(const struct path_step *path_step, void *arg)
 
 	if (path_step->time * 100 < (s64)p->response_time)
 		return;
-	request_paths_object(object, sizeof(object), p->s, path_step);
+	request_paths_object(object, sizeof(object), p->m, path_step);
 	fprintf(p->out, "%*s%9s  %-24s  %-21s %s%s%s\n",
 		2 + 2 * (int)path_step->depth, "",
 		signed_time(time, path_step->time),
-		server_text(server, sizeof(server), p->s,
+		server_text(server, sizeof(server), p->m,
 			    path_step_place(path_step)),
 		step_texts[path_step->what],
-		path_step->call ? log_op(p->s->log, path_step->call) : "",
+		path_step->call ? log_op(p->m->log, path_step->call) : "",
 		*object ? " " : "", object);
 }
 
-static void text_slowest(FILE *out, const struct model *s,
+static void text_slowest(FILE *out, const struct model *m,
 			 const struct paths *p, u64 top)
 {
-	struct printer printer = { .out = out, .s = s };
+	struct printer printer = { .out = out, .m = m };
 	char response_time[24], client[300];
 	u64 i;
 
@@ -195,20 +195,20 @@ static void text_slowest(FILE *out, const struct model *s,
 		fprintf(out, "%s of %s\n",
 			format_value(response_time, sizeof(response_time),
 				     printer.response_time, true),
-			endpoint_text(client, sizeof(client), s,
+			endpoint_text(client, sizeof(client), m,
 				      p->root[i]->endpoint[ROLE_CLIENT]));
-		request_paths_walk(s, p, p->root[i], text_path_step, &printer);
+		request_paths_walk(m, p, p->root[i], text_path_step, &printer);
 	}
 }
 
 /**
  * text_paths - print paths, causes and the slowest requests as text
  * @out:	output
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @p:		paths
  * @top:	maximum number of causes and of requests
  */
-void text_paths(FILE *out, const struct model *s, const struct paths *p,
+void text_paths(FILE *out, const struct model *m, const struct paths *p,
 		u64 top)
 {
 	u64 i;
@@ -222,22 +222,22 @@ void text_paths(FILE *out, const struct model *s, const struct paths *p,
 		"steps");
 	for (i = 0; i < p->nr_paths; i++) {
 		if (p->path[i]->requests || p->path[i]->unanswered)
-			text_path(out, s, p->path[i]);
+			text_path(out, m, p->path[i]);
 	}
-	text_causes(out, s, p, top);
+	text_causes(out, m, p, top);
 	if (p->causes > top)
 		fprintf(out, "... %llu more (--top)\n", p->causes - top);
-	text_slowest(out, s, p, top);
+	text_slowest(out, m, p, top);
 }
 
 /**
  * csv_paths - print causes as CSV
  * @out:	output
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @p:		paths
  * @top:	maximum number of causes
  */
-void csv_paths(FILE *out, const struct model *s, const struct paths *p, u64 top)
+void csv_paths(FILE *out, const struct model *m, const struct paths *p, u64 top)
 {
 	char code[5700];
 	u64 i;
@@ -247,14 +247,14 @@ void csv_paths(FILE *out, const struct model *s, const struct paths *p, u64 top)
 	for (i = 0; i < p->causes && i < top; i++) {
 		const struct cause *c = p->cause[i];
 
-		csv_string(out, host_name(s, c->server));
+		csv_string(out, host_name(m, c->server));
 		fputc(',', out);
 		csv_string(out, c->server->name);
 		fprintf(out, ",%s,", step_names[c->what]);
 		csv_string(out, c->object);
 		fprintf(out, ",%lld,%llu,%llu,", c->time, c->steps,
 			c->requests);
-		csv_string(out, code_text(code, sizeof(code), s, c->stack,
+		csv_string(out, code_text(code, sizeof(code), m, c->stack,
 					  c->frame, true));
 		fprintf(out, ",%lld,", c->code_time);
 		csv_string(out, c->server->address);
@@ -262,7 +262,7 @@ void csv_paths(FILE *out, const struct model *s, const struct paths *p, u64 top)
 	}
 }
 
-static struct json_object *json_path(const struct model *s,
+static struct json_object *json_path(const struct model *m,
 				     const struct path *path)
 {
 	struct json_object *o = json_object_new_object();
@@ -270,9 +270,9 @@ static struct json_object *json_path(const struct model *s,
 	int i;
 
 	json_number(o, "depth", path->depth);
-	json_string(o, "client_host", host_name(s, path->client));
+	json_string(o, "client_host", host_name(m, path->client));
 	json_string(o, "client", path->client->name);
-	json_string(o, "server_host", host_name(s, path->server));
+	json_string(o, "server_host", host_name(m, path->server));
 	json_string(o, "server", path->server->name);
 	json_string(o, "server_address", path->server->address);
 	json_number(o, "requests", path->requests);
@@ -289,13 +289,13 @@ static struct json_object *json_path(const struct model *s,
 	return o;
 }
 
-static struct json_object *json_cause(const struct model *s,
+static struct json_object *json_cause(const struct model *m,
 				      const struct cause *c)
 {
 	struct json_object *o = json_object_new_object();
 	char code[5700];
 
-	json_string(o, "host", host_name(s, c->server));
+	json_string(o, "host", host_name(m, c->server));
 	json_string(o, "process", c->server->name);
 	json_string(o, "address", c->server->address);
 	json_string(o, "step", step_names[c->what]);
@@ -304,7 +304,7 @@ static struct json_object *json_cause(const struct model *s,
 	json_number(o, "pieces", c->steps);
 	json_number(o, "requests", c->requests);
 	json_string(o, "code",
-		    code_text(code, sizeof(code), s, c->stack, c->frame, true));
+		    code_text(code, sizeof(code), m, c->stack, c->frame, true));
 	json_signed(o, "code_time", c->code_time);
 	return o;
 }
@@ -316,41 +316,41 @@ static void json_path_step(const struct path_step *path_step, void *arg)
 	const struct endpoint *place = path_step_place(path_step);
 	const struct view *view =
 		&path_step->request->view[path_step_role(path_step)];
-	const struct stack *stack = path_step_stack(p->s, path_step);
+	const struct stack *stack = path_step_stack(p->m, path_step);
 	char object[4096], code[5700];
 
-	request_paths_object(object, sizeof(object), p->s, path_step);
+	request_paths_object(object, sizeof(object), p->m, path_step);
 	json_number(o, "depth", path_step->depth);
 	if (view->seen)
 		json_number(o, "thread", view->pid);
-	json_string(o, "host", host_name(p->s, place));
+	json_string(o, "host", host_name(p->m, place));
 	json_string(o, "process", place->name);
 	json_string(o, "address", place->address);
 	json_string(o, "step", step_names[path_step->what]);
 	json_string(o, "text", step_texts[path_step->what]);
 	json_string(o, "call",
-		    path_step->call ? log_op(p->s->log, path_step->call) : "");
+		    path_step->call ? log_op(p->m->log, path_step->call) : "");
 	json_string(o, "object", object);
 	json_string(o, "code",
-		    code_text(code, sizeof(code), p->s, stack,
+		    code_text(code, sizeof(code), p->m, stack,
 			      stack ? stacks_caller(stack) : 0, true));
 	json_signed(o, "time", path_step->time);
 	json_object_array_add(p->array, o);
 }
 
 static struct json_object *
-json_root(const struct model *s, const struct paths *p, const struct request *r)
+json_root(const struct model *m, const struct paths *p, const struct request *r)
 {
 	struct json_object *o = json_object_new_object();
-	struct printer printer = { .s = s, .array = json_object_new_array() };
+	struct printer printer = { .m = m, .array = json_object_new_array() };
 	const struct endpoint *client = r->endpoint[ROLE_CLIENT];
 
-	json_string(o, "client_host", host_name(s, client));
+	json_string(o, "client_host", host_name(m, client));
 	json_string(o, "client", client->name);
 	json_number(o, "pid", r->view[r->named].pid);
 	json_number(o, "begin", r->view[r->named].begin);
 	json_number(o, "wait", request_response_time(r));
-	request_paths_walk(s, p, r, json_path_step, &printer);
+	request_paths_walk(m, p, r, json_path_step, &printer);
 	json_object_object_add(o, "waited_for", printer.array);
 	return o;
 }
@@ -358,11 +358,11 @@ json_root(const struct model *s, const struct paths *p, const struct request *r)
 /**
  * json_paths - add paths, causes and the slowest requests
  * @o:		object to add to
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @p:		paths
  * @top:	maximum number of causes and of requests
  */
-void json_paths(struct json_object *o, const struct model *s,
+void json_paths(struct json_object *o, const struct model *m,
 		const struct paths *p, u64 top)
 {
 	struct json_object *links = json_object_new_object();
@@ -383,13 +383,13 @@ void json_paths(struct json_object *o, const struct model *s,
 	json_object_object_add(o, "links", links);
 	for (i = 0; i < p->nr_paths; i++) {
 		if (p->path[i]->requests || p->path[i]->unanswered)
-			json_object_array_add(paths, json_path(s, p->path[i]));
+			json_object_array_add(paths, json_path(m, p->path[i]));
 	}
 	json_object_object_add(o, "paths", paths);
 	for (i = 0; i < p->causes && i < top; i++)
-		json_object_array_add(causes, json_cause(s, p->cause[i]));
+		json_object_array_add(causes, json_cause(m, p->cause[i]));
 	json_object_object_add(o, "causes", causes);
 	for (i = 0; i < p->roots && i < top && i < MAX_SLOWEST; i++)
-		json_object_array_add(slowest, json_root(s, p, p->root[i]));
+		json_object_array_add(slowest, json_root(m, p, p->root[i]));
 	json_object_object_add(o, "slowest", slowest);
 }

@@ -24,9 +24,9 @@ static int by_length(const void *a, const void *b)
 		       ORDER(x->view[x->named].begin, y->view[y->named].begin);
 }
 
-static void mark_calls(const struct model *s, const struct view *p)
+static void mark_calls(const struct model *m, const struct view *p)
 {
-	struct thread *a = p->seen ? log_thread(s->log, p->host, p->pid) : NULL;
+	struct thread *a = p->seen ? log_thread(m->log, p->host, p->pid) : NULL;
 	u64 i, over = p->until ? p->until : p->over;
 
 	if (!a)
@@ -38,10 +38,10 @@ static void mark_calls(const struct model *s, const struct view *p)
 	}
 }
 
-static void mark_all(const struct model *s)
+static void mark_all(const struct model *m)
 {
 	u32 threads, i;
-	struct thread *const *a = log_threads(s->log, &threads);
+	struct thread *const *a = log_threads(m->log, &threads);
 	u64 j;
 
 	for (i = 0; i < threads; i++) {
@@ -59,13 +59,13 @@ static void mark_ancestors(struct request *r)
 /**
  * select_requests - mark the longest requests, their ancestors and downstream requests,
  *	and the calls of their threads meanwhile
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @r:		requests, after link_parents()
  * @nr:		number of requests
  * @top:	number of requests to mark, besides downstream ones; UINT64_MAX: all
  *		requests and all calls
  */
-void select_requests(const struct model *s, struct request *r, u64 nr, u64 top)
+void select_requests(const struct model *m, struct request *r, u64 nr, u64 top)
 {
 	struct request **order = xzalloc((nr + 1) * sizeof(*order));
 	const struct request *at;
@@ -85,10 +85,10 @@ void select_requests(const struct model *s, struct request *r, u64 nr, u64 top)
 	for (i = 0; i < n && top != UINT64_MAX; i++) {
 		if (!order[i]->marked)
 			continue;
-		mark_calls(s, &order[i]->view[ROLE_CLIENT]);
-		mark_calls(s, &order[i]->view[ROLE_SERVER]);
+		mark_calls(m, &order[i]->view[ROLE_CLIENT]);
+		mark_calls(m, &order[i]->view[ROLE_SERVER]);
 	}
 	if (top == UINT64_MAX)
-		mark_all(s);
+		mark_all(m);
 	free(order);
 }

@@ -130,23 +130,23 @@ static void find_parts(struct group *g)
 	}
 }
 
-static void make_groups(struct groups *g, const struct model *s)
+static void make_groups(struct groups *g, const struct model *m)
 {
 	struct group *last = NULL;
 	u64 i;
 
-	g->branch = xzalloc((s->nr + 1) * sizeof(*g->branch));
-	g->group = xzalloc((s->nr + 1) * sizeof(*g->group));
+	g->branch = xzalloc((m->nr + 1) * sizeof(*g->branch));
+	g->group = xzalloc((m->nr + 1) * sizeof(*g->group));
 	g->nr = 0;
-	for (i = 0; i < s->nr; i++) {
-		g->branch[i].sum = s->sum[i];
+	for (i = 0; i < m->nr; i++) {
+		g->branch[i].sum = m->sum[i];
 		g->branch[i].stack =
-			s->sum[i]->stack ?
-				stacks_find(s->stacks, s->sum[i]->stack) :
+			m->sum[i]->stack ?
+				stacks_find(m->stacks, m->sum[i]->stack) :
 				NULL;
 	}
-	qsort(g->branch, s->nr, sizeof(*g->branch), by_group);
-	for (i = 0; i < s->nr; i++) {
+	qsort(g->branch, m->nr, sizeof(*g->branch), by_group);
+	for (i = 0; i < m->nr; i++) {
 		struct branch *b = &g->branch[i];
 
 		if (!last || by_key(last->branch->sum, b->sum)) {
@@ -174,12 +174,12 @@ static void free_groups(struct groups *g)
 /**
  * struct printer - output of the stacks of a group
  * @out:	output
- * @s:		model
+ * @m:		model
  * @time:	duration of all calls of the group
  */
 struct printer {
 	FILE *out;
-	const struct model *s;
+	const struct model *m;
 	u64 time;
 };
 
@@ -194,7 +194,7 @@ static void text_frame(const struct printer *p, const struct stack *stack,
 		       u32 i, u32 depth)
 {
 	const struct elffile_source *source;
-	u32 nr = stacks_sources(p->s->stacks, stack, i, &source), j;
+	u32 nr = stacks_sources(p->m->stacks, stack, i, &source), j;
 	char name[4200], text[4200];
 
 	frame_name(name, sizeof(name), &stack->frame[i], false);
@@ -328,40 +328,41 @@ static void text_word(FILE *out, const char *word, const char **comma)
 	*comma = ", ";
 }
 
-static void text_group(FILE *out, const struct model *s, const struct group *g)
+static void text_group(FILE *out, const struct model *m, const struct group *g)
 {
-	const struct printer p = { .out = out, .s = s, .time = g->time };
+	const struct printer p = { .out = out, .m = m, .time = g->time };
 	const struct sum *sum = g->branch->sum;
 	char text[4200], count[24], time[24];
 	const char *comma = "";
 
 	fputc('\n', out);
-	if (s->by & BY_CLIENT)
+	if (m->by & BY_CLIENT)
 		text_word(out,
-			  sum->client ? endpoint_text(text, sizeof(text), s,
+			  sum->client ? endpoint_text(text, sizeof(text), m,
 						      sum->client) :
 					"-",
 			  &comma);
-	if (s->hosts > 1 && s->by & BY_HOST)
-		text_word(out, s->host[sum->host].name, &comma);
-	if (s->by & (BY_PROCESS | BY_COMM)) {
+	if (m->hosts > 1 && m->by & BY_HOST)
+		text_word(out, m->host[sum->host].name, &comma);
+	if (m->by & (BY_PROCESS | BY_COMM)) {
 		snprintf(text, sizeof(text),
-			 s->by & BY_PROCESS ? "%s-%d" : "%s", sum->comm,
+			 m->by & BY_PROCESS ? "%s-%d" : "%s", sum->comm,
 			 sum->tgid);
 		text_word(out, text, &comma);
 	}
-	if (s->by & BY_CALL)
+	if (m->by & BY_CALL)
 		text_word(out, sum->op, &comma);
-	if (s->by & BY_SIZE) {
-		snprintf(text, sizeof(text), "%llu bytes", sum->size);
+	if (m->by & BY_SIZE) {
+		snprintf(text, sizeof(text), "%llu byte%s", sum->size,
+			 plural(sum->size));
 		text_word(out, text, &comma);
 	}
-	if (s->by & BY_OBJECT) {
+	if (m->by & BY_OBJECT) {
 		object_name(text, sizeof(text), sum->type, sum->id, sum->name);
 		text_word(out, text, &comma);
 	}
-	fprintf(out, "%s%s calls, %s", *comma ? ": " : "",
-		format_count(count, sizeof(count), g->count),
+	fprintf(out, "%s%s call%s, %s", *comma ? ": " : "",
+		format_count(count, sizeof(count), g->count), plural(g->count),
 		format_value(time, sizeof(time), g->time, true));
 	fprintf(out, g->nr > 1 ? ", %llu stacks\n" : "\n", g->nr);
 	text_from(&p, g->branch, g->nr, 0, 0);
@@ -370,17 +371,17 @@ static void text_group(FILE *out, const struct model *s, const struct group *g)
 /**
  * text_stacks - print call stacks as text
  * @out:	output
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @top:	maximum number of groups
  */
-void text_stacks(FILE *out, const struct model *s, u64 top)
+void text_stacks(FILE *out, const struct model *m, u64 top)
 {
 	struct groups g;
 	u64 i;
 
-	make_groups(&g, s);
+	make_groups(&g, m);
 	for (i = 0; i < g.nr && i < top; i++)
-		text_group(out, s, &g.group[i]);
+		text_group(out, m, &g.group[i]);
 	if (g.nr > top)
 		fprintf(out, "\n... %llu more (--top)\n", g.nr - top);
 	free_groups(&g);
@@ -396,7 +397,7 @@ static const char *end_of(const struct branch *b)
 	return b->stack->end_name;
 }
 
-static void csv_frames(FILE *out, const struct model *s, const struct branch *b)
+static void csv_frames(FILE *out, const struct model *m, const struct branch *b)
 {
 	const struct elffile_source *source;
 	char name[4200], *text;
@@ -405,7 +406,7 @@ static void csv_frames(FILE *out, const struct model *s, const struct branch *b)
 	u32 i, j, nr;
 
 	for (i = 0; b->stack && i < b->stack->nr; i++) {
-		nr = stacks_sources(s->stacks, b->stack, i, &source);
+		nr = stacks_sources(m->stacks, b->stack, i, &source);
 		frame_name(name, sizeof(name), &b->stack->frame[i], true);
 		fprintf(f, "%s%s", i ? ";" : "", name);
 		for (j = 0; j < nr; j++)
@@ -417,20 +418,20 @@ static void csv_frames(FILE *out, const struct model *s, const struct branch *b)
 	free(text);
 }
 
-static void csv_branch(FILE *out, const struct model *s, const struct group *g,
+static void csv_branch(FILE *out, const struct model *m, const struct group *g,
 		       const struct branch *b)
 {
 	const struct sum *sum = b->sum;
 	char name[300];
 
-	csv_sum_key(out, s, sum);
+	csv_sum_key(out, m, sum);
 	fputc(',', out);
-	if (s->by & BY_SIZE)
+	if (m->by & BY_SIZE)
 		fprintf(out, "%llu", sum->size);
 	fputc(',', out);
-	if (s->by & BY_CLIENT)
+	if (m->by & BY_CLIENT)
 		csv_string(out, sum->client ? endpoint_text(name, sizeof(name),
-							    s, sum->client) :
+							    m, sum->client) :
 					      "-");
 	fprintf(out, ",%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%s,",
 		sum->times.nr, sum->errors, sum->bytes, sum->times.sum,
@@ -439,27 +440,27 @@ static void csv_branch(FILE *out, const struct model *s, const struct group *g,
 	if (g->nr > 1 && b->stack && b->parts < b->stack->nr)
 		fprintf(out, "%u", b->parts);
 	fputc(',', out);
-	csv_frames(out, s, b);
+	csv_frames(out, m, b);
 	fputc('\n', out);
 }
 
 /**
  * csv_stacks - print call stacks as CSV, a line for each stack of a group
  * @out:	output
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @top:	maximum number of groups
  */
-void csv_stacks(FILE *out, const struct model *s, u64 top)
+void csv_stacks(FILE *out, const struct model *m, u64 top)
 {
 	struct groups g;
 	u64 i, j;
 
 	fprintf(out,
 		"host,comm,tgid,call,type,major,minor,id,name,size,client,count,failed,bytes,time,p50,p99,max,stack,end,parts,frames\n");
-	make_groups(&g, s);
+	make_groups(&g, m);
 	for (i = 0; i < g.nr && i < top; i++) {
 		for (j = 0; j < g.group[i].nr; j++)
-			csv_branch(out, s, &g.group[i], &g.group[i].branch[j]);
+			csv_branch(out, m, &g.group[i], &g.group[i].branch[j]);
 	}
 	free_groups(&g);
 }
@@ -488,7 +489,7 @@ static struct json_object *json_inlined(const struct elffile_source *source,
 	return all;
 }
 
-static struct json_object *json_frame(const struct model *s,
+static struct json_object *json_frame(const struct model *m,
 				      const struct stack *stack, u32 i)
 {
 	struct json_object *o = json_object_new_object();
@@ -506,7 +507,7 @@ static struct json_object *json_frame(const struct model *s,
 		json_string(o, "object", path);
 	}
 	json_number(o, f->map ? "offset" : "address", f->offset);
-	nr = stacks_sources(s->stacks, stack, i, &source);
+	nr = stacks_sources(m->stacks, stack, i, &source);
 	if (nr)
 		json_source(o, &source[nr - 1]);
 	if (nr > 1)
@@ -515,7 +516,7 @@ static struct json_object *json_frame(const struct model *s,
 	return o;
 }
 
-static struct json_object *json_branch(const struct model *s,
+static struct json_object *json_branch(const struct model *m,
 				       const struct group *g,
 				       const struct branch *b)
 {
@@ -537,7 +538,7 @@ static struct json_object *json_branch(const struct model *s,
 	if (g->nr > 1 && b->stack && b->parts < b->stack->nr)
 		json_number(o, "parts", b->parts);
 	for (i = 0; b->stack && i < b->stack->nr; i++)
-		json_object_array_add(frames, json_frame(s, b->stack, i));
+		json_object_array_add(frames, json_frame(m, b->stack, i));
 	json_object_object_add(o, "frames", frames);
 	return o;
 }
@@ -545,26 +546,26 @@ static struct json_object *json_branch(const struct model *s,
 /**
  * json_stacks - add call stacks
  * @o:		object to add to
- * @s:		model, after model_link()
+ * @m:		model, after model_link()
  * @top:	maximum number of groups
  */
-void json_stacks(struct json_object *o, const struct model *s, u64 top)
+void json_stacks(struct json_object *o, const struct model *m, u64 top)
 {
 	struct json_object *groups = json_object_new_array();
 	struct groups g;
 	u64 i, j;
 
-	make_groups(&g, s);
+	make_groups(&g, m);
 	for (i = 0; i < g.nr && i < top; i++) {
 		struct json_object *group = json_object_new_object();
 		struct json_object *stacks = json_object_new_array();
 
-		json_sum_key(group, s, g.group[i].branch->sum);
+		json_sum_key(group, m, g.group[i].branch->sum);
 		json_number(group, "count", g.group[i].count);
 		json_number(group, "time", g.group[i].time);
 		for (j = 0; j < g.group[i].nr; j++)
 			json_object_array_add(
-				stacks, json_branch(s, &g.group[i],
+				stacks, json_branch(m, &g.group[i],
 						    &g.group[i].branch[j]));
 		json_object_object_add(group, "stacks", stacks);
 		json_object_array_add(groups, group);

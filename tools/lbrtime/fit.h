@@ -9,8 +9,7 @@
 /* E(x^2) / E(x)^2 for loops: uniform from 0 to twice the mean */
 #define LOOP_SQUARE (4.0 / 3)
 
-/* Special offsets in functions, and a flag for callers instead of offsets */
-#define OPEN U64_MAX
+/* An unknown offset in a function, and a flag for callers instead of offsets */
 #define UNKNOWN U64_MAX
 #define CALLER (1ull << 63)
 

@@ -143,7 +143,7 @@ static void analyse_code(struct fitting *f, struct visit_class *k, u64 start,
 static u32 get_class(struct fitting *f, u32 group, bool open, u64 start,
 		     u32 function, const struct place *end)
 {
-	u64 to = open ? OPEN : end->addr - end->start;
+	u64 to = open ? UNKNOWN : end->addr - end->start;
 	/* Without a group: by function */
 	struct key_entry *n =
 		fit_key(&f->class_keys,

@@ -345,7 +345,8 @@ static int read_dat(struct guard *g, struct timeline *t, const char *file,
 	charts_free(&in.charts);
 	records_close(in.r);
 	if (!status && t->gaps)
-		guard_note(g, "records lost in %llu gaps", t->gaps);
+		guard_note(g, "records lost in %llu gap%s", t->gaps,
+			   plural(t->gaps));
 	return status;
 }
 

@@ -2,7 +2,6 @@
 /* lbrtime: what ran between two samples, and when */
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,14 +146,14 @@ static void get_around(struct report *r, const char *arg,
 
 static double get_ghz(const char *arg, struct argp_state *state)
 {
-	char *end;
-	double n = strtod(arg, &end);
+	u64 hz;
 
-	if (end == arg || *end || !isfinite(n) || n < 1 / CYCLE_MAX ||
-	    n > 1 / CYCLE_MIN)
+	/* Nine decimals, as of seconds */
+	if (!parse_seconds(arg, &hz) || hz / 1e9 < 1 / CYCLE_MAX ||
+	    hz / 1e9 > 1 / CYCLE_MIN)
 		argp_error(state, "--ghz=%s: must be a number from 0.1 to 10",
 			   arg);
-	return n;
+	return hz / 1e9;
 }
 
 static void get_format(struct options *o, const char *arg,
@@ -166,16 +165,12 @@ static void get_format(struct options *o, const char *arg,
 static void get_method(struct options *o, const char *arg,
 		       struct argp_state *state)
 {
+	const char *names[METHODS];
 	unsigned int i;
 
-	for (i = 0; i < METHODS && strcmp(arg, method_name(i)) != 0; i++)
-		;
-	if (i == METHODS)
-		argp_error(
-			state,
-			"--method=%s: must be sample, equal, share, ratio, cycles or fit",
-			arg);
-	o->report.method = i;
+	for (i = 0; i < METHODS; i++)
+		names[i] = method_name(i);
+	o->report.method = cli_word(state, "method", arg, names, METHODS);
 	o->has_method = true;
 }
 

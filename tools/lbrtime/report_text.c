@@ -163,7 +163,7 @@ static void write_intervals(FILE *out, u64 nr, const char *one,
 	char a[24];
 
 	fprintf(out, "  %s interval%s ", format_count(a, sizeof(a), nr),
-		nr == 1 ? "" : "s");
+		plural(nr));
 	fputs(nr == 1 ? one : many, out);
 }
 
@@ -197,8 +197,7 @@ static void write_states(FILE *out, const struct timeline *t)
 	}
 	if (t->gaps)
 		fprintf(out, "  records lost in %s gap%s\n",
-			format_count(a, sizeof(a), t->gaps),
-			t->gaps == 1 ? "" : "s");
+			format_count(a, sizeof(a), t->gaps), plural(t->gaps));
 }
 
 static void write_clock(FILE *out, const struct timeline *t)
@@ -225,14 +224,14 @@ static void write_summary(FILE *out, const struct timeline *t, enum method m)
 	u32 cpus;
 	u64 threads = count_threads(t, &cpus);
 
-	fprintf(out, "%s: %s samples of %s thread%s",
+	fprintf(out, "%s: %s sample%s of %s thread%s",
 		strcmp(t->file, "-") ? t->file : "standard input",
-		format_count(a, sizeof(a), t->nr),
-		format_count(b, sizeof(b), threads), threads == 1 ? "" : "s");
+		format_count(a, sizeof(a), t->nr), plural(t->nr),
+		format_count(b, sizeof(b), threads), plural(threads));
 	if (!t->by_thread)
-		fprintf(out, " on %u CPU%s", cpus, cpus == 1 ? "" : "s");
-	fprintf(out, ", %s branches\n",
-		format_count(c, sizeof(c), t->branches));
+		fprintf(out, " on %u CPU%s", cpus, plural(cpus));
+	fprintf(out, ", %s branch%s\n", format_count(c, sizeof(c), t->branches),
+		t->branches == 1 ? "" : "es");
 	fprintf(out, "%.1f function visits reconstructed per sample\n",
 		resolution(t));
 	fprintf(out,

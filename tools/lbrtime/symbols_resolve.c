@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "symbols.h"
+#include "text.h"
 
 /* Maximum size of an x86 instruction */
 #define INSN_MAX 15
@@ -247,13 +248,13 @@ static void note_problems(const struct symbols *s)
 	if (s->no_map)
 		guard_note(
 			s->guard,
-			"%llu addresses are in no mapping in the trace: shown as addresses",
-			s->no_map);
+			"%llu address%s in no mapping in the trace: shown as such",
+			s->no_map, s->no_map == 1 ? "" : "es");
 	if (s->no_kernel)
 		guard_note(
 			s->guard,
-			"%llu addresses of the kernel have no symbols (--kallsyms, --vmlinux): shown as addresses",
-			s->no_kernel);
+			"%llu address%s of the kernel without symbols (--kallsyms, --vmlinux): shown as such",
+			s->no_kernel, s->no_kernel == 1 ? "" : "es");
 }
 
 /**

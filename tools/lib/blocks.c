@@ -9,6 +9,7 @@
 #include "blocks.h"
 #include "memory.h"
 #include "order.h"
+#include "text.h"
 
 int tracecmd_cpus(struct tracecmd_input *handle); /* has no header */
 
@@ -319,9 +320,9 @@ static void check_blocks(struct blocks *b)
 	if (!b->nr_bad)
 		return;
 	qsort(b->bad, b->nr_bad, sizeof(*b->bad), by_offset);
-	guard_note(b->guard, "%llu: %s; of %llu blocks, %zu cannot be read",
+	guard_note(b->guard, "%llu: %s; of %llu block%s, %zu cannot be read",
 		   (unsigned long long)b->first_bad, b->why,
-		   (unsigned long long)found, b->nr_bad);
+		   (unsigned long long)found, plural(found), b->nr_bad);
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "memory.h"
 
 /* ns: far enough from 2^63 that sums of times have room */
 #define TIME_MAX 1000000000000000000ULL
@@ -148,6 +149,46 @@ bool parse_bytes(const char *text, u64 *bytes)
 	return !__builtin_mul_overflow(n, unit, bytes) &&
 	       !__builtin_add_overflow(*bytes, unit * billionths / 1000000000,
 				       bytes);
+}
+
+/**
+ * parse_address - split an address from its port
+ * @text: ADDR, ADDR:PORT, [ADDR], [ADDR]:PORT or :PORT; with more than one colon and no
+ *	  brackets, it is all ADDR, as of IPv6. That ADDR is valid is for getaddrinfo()
+ * @min: least port, 0 or 1
+ * @a: where to put it
+ *
+ * Return: NULL, or what is wrong; then there is nothing to free.
+ */
+const char *parse_address(const char *text, unsigned int min, struct address *a)
+{
+	const char *error = "must be ADDR:PORT, an IPv6 address in brackets";
+	char *host = xstrdup(text), *after = host + strlen(host);
+	u64 port;
+
+	if (*host == '[') {
+		memmove(host, host + 1, strlen(host));
+		after = strchr(host, ']');
+		if (!after || after == host || (after[1] && after[1] != ':'))
+			goto wrong;
+		*after++ = '\0';
+	} else if (strchr(host, ':') == strrchr(host, ':')) {
+		after = strchrnul(host, ':');
+	}
+	if (*after == ':')
+		*after++ = '\0';
+	/* getaddrinfo() takes any number, modulo 65536 */
+	error = min ? "the port must be a number from 1 to 65535" :
+		      "the port must be a number from 0 to 65535";
+	if (*after &&
+	    (!parse_number(after, &port) || port < min || port > UINT16_MAX))
+		goto wrong;
+	a->host = host;
+	a->port = after;
+	return NULL;
+wrong:
+	free(host);
+	return error;
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Values on the command line: numbers, times, sizes and words, which all tools read
+ * Values on the command line: numbers, times, sizes, addresses and words, which all tools read
  * alike and refuse in the same words, with exit status 2.
  */
 #ifndef LIB_CLI_H
@@ -14,6 +14,19 @@ bool parse_number(const char *text, u64 *value);
 bool parse_time(const char *text, u64 *ns);
 bool parse_seconds(const char *text, u64 *ns);
 bool parse_bytes(const char *text, u64 *bytes);
+
+/**
+ * struct address - where to listen
+ * @host:	name or number, without brackets; "" if there is none. For free()
+ * @port:	number, in @host's memory; "" if there is none
+ */
+struct address {
+	char *host;
+	const char *port;
+};
+
+const char *parse_address(const char *text, unsigned int min,
+			  struct address *a);
 
 u64 cli_number(const struct argp_state *state, const char *option,
 	       const char *arg, u64 min, u64 max);

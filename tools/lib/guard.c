@@ -499,13 +499,18 @@ static pid_t start(struct watch *w, FILE *out)
 	return pid;
 }
 
-/* Killed while waiting: the temporary file must not stay behind. */
-static char *volatile doomed;
+/* The result's temporary file, if it has a name: it must not stay when this process ends */
+static char *volatile temporary;
+
+static void remove_temporary(void)
+{
+	if (temporary)
+		unlink(temporary);
+}
 
 static void on_signal(int sig)
 {
-	if (doomed)
-		unlink(doomed);
+	remove_temporary();
 	die_of(sig);
 }
 
@@ -519,8 +524,10 @@ static int run_child(struct watch *w, FILE *out)
 	w->crashed = false;
 	*w->file = '\0';
 	w->pid = start(w, out);
-	if (w->pid < 0 && errno == ENOMEM)
+	if (w->pid < 0 && errno == ENOMEM) {
+		remove_temporary();
 		memory_failed();
+	}
 	if (w->pid < 0) {
 		fprintf(stderr, "%s: cannot start a process: %s\n",
 			w->job->program, strerror(errno));
@@ -576,14 +583,14 @@ int guard_run(const struct guard_job *job)
 		output_finish(&output, job->program, EXIT_FAILURE);
 		memory_failed();
 	}
-	doomed = output.temporary;
+	temporary = output.temporary;
 	for (i = 0; i < DEADLY; i++)
 		before[i] = signal(deadly[i], on_signal);
 	status = run_children(&w, out);
 	fclose(out);
 	for (i = 0; i < DEADLY; i++)
 		signal(deadly[i], before[i]);
-	doomed = NULL;
+	temporary = NULL;
 	status = output_finish(&output, job->program, status);
 	munmap(w.shared, sizeof(*w.shared));
 	if (status > 128)

@@ -88,6 +88,17 @@ const char *format_count(char *buf, size_t size, u64 n)
 }
 
 /**
+ * plural - the ending of a noun after a number
+ * @n: the number
+ *
+ * Return: "", as in "1 chart", or "s", as in "0 charts".
+ */
+const char *plural(u64 n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/**
  * format_bytes - as "779.1 KB"
  * @buf: where to put it
  * @size: its size
@@ -98,7 +109,7 @@ const char *format_count(char *buf, size_t size, u64 n)
 const char *format_bytes(char *buf, size_t size, u64 n)
 {
 	if (n < 10000)
-		snprintf(buf, size, "%llu bytes", n);
+		snprintf(buf, size, "%llu byte%s", n, plural(n));
 	else if (n < 1000000)
 		snprintf(buf, size, "%.1f KB", n / 1e3);
 	else

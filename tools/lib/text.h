@@ -12,6 +12,7 @@ struct json_object;
 
 void clean_text(char *s);
 const char *format_count(char *buf, size_t size, u64 n);
+const char *plural(u64 n);
 const char *format_bytes(char *buf, size_t size, u64 n);
 const char *format_value(char *buf, size_t size, u64 value, bool is_time);
 void csv_string(FILE *out, const char *s);

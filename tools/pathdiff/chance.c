@@ -21,29 +21,32 @@
 #include "pathdiff.h"
 
 /* A cause whose probability at the baseline's frequency is above this is usual */
-#define USUAL 0.001
+#define MIN_USUAL_CHANCE 0.001
 
-/* Multiple of the centre above which executions are slow even if they cost little time */
-#define CLEARLY 2.0
+/*
+ * Ratio of a cause's mean duration to the centre above which executions are slow even if
+ * they cost little time: with a baseline
+ */
+#define MIN_RATIO_BASELINE 2.0
 
 /*
  * The same without a baseline, where a rare branch of a healthy process looks like a
  * fault: of a cause that has half of all delay, and of any
  */
-#define CLEARLY_HALF 4.0
-#define CLEARLY_ANY 10.0
+#define MIN_RATIO_HALF 4.0
+#define MIN_RATIO_ANY 10.0
 
 /* Minimum number of executions of a cause that is an interrupt or preemption, or costs little time */
-#define SEVERAL 3
+#define MIN_EXECUTIONS 3
 
 /* Minimum part of all delay of a cause */
-#define STANDS_OUT_PART 0.10
+#define MIN_DELAY_PART 0.10
 
 /* Minimum part of a cause's delay outside of the execution that has most of it */
-#define OTHERS_PART 0.20
+#define MIN_OTHERS_PART 0.20
 
 /**
- * struct usual - where normal executions spend their time
+ * struct normal_time - where normal executions spend their time
  * @self:	for each function, ns
  * @incl:	the same, with what it called
  * @irq:	for each cause that is an interrupt, in those of its source, ns
@@ -51,7 +54,7 @@
  * @one:	their mean duration, ns
  * @functions:	number of functions with self time
  */
-struct usual {
+struct normal_time {
 	double *self;
 	double *incl;
 	double *irq;
@@ -60,27 +63,27 @@ struct usual {
 	u32 functions;
 };
 
-static void find_usual(const struct paths *p, struct usual *u)
+static void find_normal_time(const struct paths *p, struct normal_time *t)
 {
 	double n = 0;
 	u32 i, k;
 
-	memset(u, 0, sizeof(*u));
-	u->self = xzalloc(p->functions.nr * sizeof(*u->self));
-	u->incl = xzalloc(p->functions.nr * sizeof(*u->incl));
+	memset(t, 0, sizeof(*t));
+	t->self = xzalloc(p->functions.nr * sizeof(*t->self));
+	t->incl = xzalloc(p->functions.nr * sizeof(*t->incl));
 	for (i = 0; i < p->patterns.nr; i++) {
 		const struct pattern *q = &p->patterns.p[i];
 
 		for (k = 0; q->nr[0] && k < q->len; k++) {
-			u->self[q->function[k]] += q->stat[k].self * q->nr[0];
-			u->incl[q->function[k]] += q->stat[k].incl * q->nr[0];
+			t->self[q->function[k]] += q->stat[k].self * q->nr[0];
+			t->incl[q->function[k]] += q->stat[k].incl * q->nr[0];
 		}
-		u->all += q->duration * q->nr[0];
+		t->all += q->duration * q->nr[0];
 		n += q->nr[0];
 	}
 	for (i = 0; i < p->functions.nr; i++)
-		u->functions += u->self[i] > 0;
-	u->one = n > 0 ? u->all / n : 0;
+		t->functions += t->self[i] > 0;
+	t->one = n > 0 ? t->all / n : 0;
 }
 
 /* Is the interrupt of a name from this source, whichever function has most of it? */
@@ -109,13 +112,13 @@ static double *sum_irqs(const struct paths *p)
 	return time;
 }
 
-static void find_usual_irqs(const struct paths *p, const struct ranking *r,
-			    struct usual *u)
+static void find_normal_irqs(const struct paths *p, const struct ranking *r,
+			     struct normal_time *t)
 {
 	double *time = sum_irqs(p);
 	u32 i, k;
 
-	u->irq = xzalloc((r->nr + 1) * sizeof(*u->irq));
+	t->irq = xzalloc((r->nr + 1) * sizeof(*t->irq));
 	for (i = 0; i < r->nr; i++) {
 		const char *source, *end;
 		size_t len;
@@ -128,23 +131,23 @@ static void find_usual_irqs(const struct paths *p, const struct ranking *r,
 		for (k = 0; k < p->names.nr; k++) {
 			if (time[k] > 0 &&
 			    is_from(p->names.name[k], source, len))
-				u->irq[i] += time[k];
+				t->irq[i] += time[k];
 		}
 	}
 	free(time);
 }
 
 /* Additive smoothing: as if one more execution were spread evenly over one more function */
-static double share(const struct usual *u, double time)
+static double share(const struct normal_time *t, double time)
 {
-	double functions = u->functions + 1;
-	double part = (time + u->one / functions) / (u->all + u->one);
+	double functions = t->functions + 1;
+	double part = (time + t->one / functions) / (t->all + t->one);
 
 	return part < 1 ? part : 1;
 }
 
 /**
- * chance_of_most - probability of a number of hits, or more
+ * binomial_tail - probability of a number of hits, or more
  * @hits: number of hits
  * @trials: number of trials
  * @chance: probability of a hit in a trial, 0..1
@@ -153,7 +156,7 @@ static double share(const struct usual *u, double time)
  *
  * Return: probability, 0..1.
  */
-static double chance_of_most(u64 hits, u64 trials, double chance)
+static double binomial_tail(u64 hits, u64 trials, double chance)
 {
 	double sum = 0, term, odds;
 	u64 i;
@@ -192,7 +195,7 @@ bool cause_may_be_chance(const struct cause *c)
  */
 bool cause_has_others(const struct cause *c)
 {
-	return c->excess - c->most >= OTHERS_PART * c->excess;
+	return c->excess - c->most >= MIN_OTHERS_PART * c->excess;
 }
 
 /**
@@ -209,7 +212,7 @@ bool cause_has_several(const struct cause *c)
 	bool outside = c->kind == CAUSE_IRQ ||
 		       (c->waits && c->known && c->wait_kind == WAIT_PREEMPTED);
 
-	return !outside || c->executions >= SEVERAL;
+	return !outside || c->executions >= MIN_EXECUTIONS;
 }
 
 static bool is_sleep(const struct cause *c)
@@ -225,8 +228,8 @@ struct delays {
 };
 
 /* Probability that delays at random are in one place as often as a cause */
-static double by_chance(const struct usual *u, const struct ranking *r, u32 i,
-			const struct delays *d)
+static double by_chance(const struct normal_time *t, const struct ranking *r,
+			u32 i, const struct delays *d)
 {
 	struct cause *c = &r->cause[i];
 	double time, chance;
@@ -234,19 +237,19 @@ static double by_chance(const struct usual *u, const struct ranking *r, u32 i,
 	if (is_sleep(c))
 		return 0;
 	if (c->kind == CAUSE_IRQ) {
-		time = u->irq[i];
+		time = t->irq[i];
 	} else if (cause_is_calls(c->kind)) {
-		time = u->incl[c->function];
+		time = t->incl[c->function];
 	} else {
-		time = u->self[c->function];
+		time = t->self[c->function];
 		if (c->waits && c->caller != NONE)
-			time += u->self[c->caller];
+			time += t->self[c->caller];
 	}
-	c->part = time = share(u, time);
+	c->part = time = share(t, time);
 	/* Bonferroni: two tests of each function */
-	chance = 2 * u->functions *
-		 fmin(chance_of_most(c->executions, d->all, time),
-		      chance_of_most(c->heavy, d->heavy, time));
+	chance = 2 * t->functions *
+		 fmin(binomial_tail(c->executions, d->all, time),
+		      binomial_tail(c->heavy, d->heavy, time));
 	return chance < 1 ? chance : 1;
 }
 
@@ -257,10 +260,10 @@ static bool is_usual(const struct limit *l, const struct cause *c)
 	u64 n = l->nr[0] + l->nr[1];
 
 	return base > 0 &&
-	       chance_of_most(c->executions, n,
-			      (c->baseline + 1) / (base + 1)) > USUAL &&
-	       chance_of_most(c->heavy, n, (c->base_heavy + 1) / (base + 1)) >
-		       USUAL;
+	       binomial_tail(c->executions, n, (c->baseline + 1) / (base + 1)) >
+		       MIN_USUAL_CHANCE &&
+	       binomial_tail(c->heavy, n, (c->base_heavy + 1) / (base + 1)) >
+		       MIN_USUAL_CHANCE;
 }
 
 static bool stands_out(const struct ranking *r, const struct limit *l,
@@ -269,7 +272,7 @@ static bool stands_out(const struct ranking *r, const struct limit *l,
 	double mean = c->duration / c->executions, times;
 	bool has_baseline = l->base_nr[0] + l->base_nr[1] > 0;
 
-	if (cause_may_be_chance(c) || c->excess < STANDS_OUT_PART * r->excess ||
+	if (cause_may_be_chance(c) || c->excess < MIN_DELAY_PART * r->excess ||
 	    !cause_has_others(c))
 		return false;
 	if (l->given)
@@ -277,10 +280,10 @@ static bool stands_out(const struct ranking *r, const struct limit *l,
 	if (!l->healthy && has_baseline)
 		return cause_has_several(c) &&
 		       (!c->baseline || !is_usual(l, c));
-	times = has_baseline		  ? CLEARLY :
-		2 * c->excess > r->excess ? CLEARLY_HALF :
-					    CLEARLY_ANY;
-	return c->executions >= SEVERAL && !is_usual(l, c) &&
+	times = has_baseline		  ? MIN_RATIO_BASELINE :
+		2 * c->excess > r->excess ? MIN_RATIO_HALF :
+					    MIN_RATIO_ANY;
+	return c->executions >= MIN_EXECUTIONS && !is_usual(l, c) &&
 	       mean > times * l->center;
 }
 
@@ -309,7 +312,7 @@ static void count_delays(const struct ranking *r, const bool *found,
 }
 
 /* The least probable one first: the delay that it explains is not evidence for others */
-static void find_chances(struct ranking *r, const struct usual *u)
+static void find_chances(struct ranking *r, const struct normal_time *t)
 {
 	bool *found = xzalloc(r->nr * sizeof(*found));
 	struct delays delays[2];
@@ -323,7 +326,7 @@ static void find_chances(struct ranking *r, const struct usual *u)
 
 			if (found[i])
 				continue;
-			c->chance = by_chance(u, r, i,
+			c->chance = by_chance(t, r, i,
 					      &delays[c->kind == CAUSE_IRQ]);
 			if (!cause_may_be_chance(c) &&
 			    (best == NONE || c->chance < r->cause[best].chance))
@@ -344,12 +347,12 @@ static void find_chances(struct ranking *r, const struct usual *u)
 void chance_find(const struct paths *p, struct ranking *r,
 		 const struct limit *l)
 {
-	struct usual u;
+	struct normal_time t;
 	u32 i;
 
-	find_usual(p, &u);
-	find_usual_irqs(p, r, &u);
-	find_chances(r, &u);
+	find_normal_time(p, &t);
+	find_normal_irqs(p, r, &t);
+	find_chances(r, &t);
 	for (i = 0; i < r->nr; i++) {
 		struct cause *c = &r->cause[i];
 		double delay = c->duration - c->preempted - c->usual;
@@ -359,7 +362,7 @@ void chance_find(const struct paths *p, struct ranking *r,
 		c->confidence = c->explained / (1 + c->chance);
 		c->stands_out = stands_out(r, l, c);
 	}
-	free(u.self);
-	free(u.incl);
-	free(u.irq);
+	free(t.self);
+	free(t.incl);
+	free(t.irq);
 }

@@ -6,6 +6,7 @@
 
 #include "order.h"
 #include "pathdiff.h"
+#include "text.h"
 
 /* Maximum factor shown: a function that is new takes infinitely longer */
 #define MAX_FACTOR 1e6
@@ -191,7 +192,7 @@ static void undecided(const struct result *r, char *buf, size_t size)
 		snprintf(
 			buf, size,
 			"%s slow execution%s may be there by chance: record more%s.",
-			n, c->executions == 1 ? "" : "s",
+			n, plural(c->executions),
 			r->has_baseline ? "" : ", or a baseline");
 	else
 		snprintf(buf, size,
@@ -216,7 +217,7 @@ static void healthy(const struct result *r, char *buf, size_t size)
 			 and);
 	else
 		snprintf(buf, size, "Looks healthy: %s slow execution%s, %s.%s",
-			 n, l->nr[1] == 1 ? "" : "s",
+			 n, plural(l->nr[1]),
 			 r->has_baseline ?
 				 "with no more delay than in the baseline" :
 				 "no more than by chance",
@@ -246,8 +247,8 @@ bool result_verdict(const struct result *r, char *buf, size_t size)
 	else if (k->spread)
 		snprintf(
 			buf, size,
-			"Nothing stands out: the delay is spread over %u functions, as on a busy host.",
-			k->nr);
+			"Nothing stands out: the delay is spread over %u function%s, as on a busy host.",
+			k->nr, plural(k->nr));
 	return r->limit.healthy || k->undecided || k->spread;
 }
 

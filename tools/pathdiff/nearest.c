@@ -14,6 +14,7 @@
 
 #include "order.h"
 #include "pathdiff.h"
+#include "text.h"
 
 /* Maximum number of normal patterns to compare with, the most frequent ones */
 #define MAX_CANDIDATES 4096
@@ -328,7 +329,8 @@ void nearest_find(struct guard *g, struct paths *p, struct nearest *n, u32 jobs)
 	make_means(p);
 	list_patterns(&s);
 	guard_alive(g, GUARD_NOWHERE);
-	guard_progress(g, "comparing %u patterns with %u", s.abnormal, s.nr);
+	guard_progress(g, "comparing %u pattern%s with %u", s.abnormal,
+		       plural(s.abnormal), s.nr);
 	for (i = 1; i < jobs && i * BATCH < s.tasks; i++) {
 		if (!pthread_create(&thread[started], NULL, work, &s))
 			started++;

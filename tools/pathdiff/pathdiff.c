@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "pathdiff.h"
+#include "text.h"
 #include "version.h"
 
 const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
@@ -237,13 +238,12 @@ static void note(struct guard *g, const struct result *r)
 
 	if (gaps)
 		guard_note(g, "records were lost in %llu gap%s", gaps,
-			   gaps == 1 ? "" : "s");
+			   plural(gaps));
 	if (cuts)
 		guard_note(
 			g,
 			"lines are missing or cut in %llu place%s, first line %llu",
-			cuts, cuts == 1 ? "" : "s",
-			r->source[SIDE_TRACE].first_cut);
+			cuts, plural(cuts), r->source[SIDE_TRACE].first_cut);
 	if (r->limit.is_far) {
 		limit_warning(r, text, sizeof(text));
 		guard_note(g, "%s", text);

@@ -9,6 +9,7 @@
 
 #include "pathdiff.h"
 #include "softirq.h"
+#include "text.h"
 
 /* Records to read to find out the entry function and sleep-time */
 #define SAMPLE 2000000
@@ -630,8 +631,8 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
 	if (!status && s->cuts > s->graph / MOST_CUT)
 		status = guard_fail(
 			g, GUARD_NOWHERE,
-			"%llu lines are cut off, first line %llu: save the text without wrapping lines or removing their indentation",
-			s->cuts, s->first_cut);
+			"%llu line%s cut off, first line %llu: save the text without wrapping lines or removing their indentation",
+			s->cuts, plural(s->cuts), s->first_cut);
 	else if (!status && !s->executions)
 		status = explain_nothing(r);
 	if (!status && !r->text && !symbols_known(r->symbols))

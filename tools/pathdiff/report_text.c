@@ -7,6 +7,7 @@
 
 #include "order.h"
 #include "pathdiff.h"
+#include "text.h"
 
 #define BOLD "\033[1m"
 #define RED "\033[31m"
@@ -35,8 +36,7 @@ static const char *counted(char *buf, u64 n, const char *what)
 {
 	char digits[32];
 
-	snprintf(buf, 96, "%s %s%s", number(digits, n), what,
-		 n == 1 ? "" : "s");
+	snprintf(buf, 96, "%s %s%s", number(digits, n), what, plural(n));
 	return buf;
 }
 

@@ -20,6 +20,7 @@
 #include "clock.h"
 #include "collect.h"
 #include "schedz.h"
+#include "text.h"
 #include "wire.h"
 
 #define DEFAULT_LISTEN "127.0.0.1"
@@ -99,18 +100,6 @@ static const uint8_t *bytes_of(const struct sockaddr_storage *a)
 	return (const uint8_t *)&((const struct sockaddr_in6 *)a)->sin6_addr;
 }
 
-/* getaddrinfo() accepts any number, and cuts off its high bits */
-static bool is_port(const char *text)
-{
-	char *end;
-	unsigned long port;
-
-	errno = 0;
-	port = strtoul(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && !errno &&
-	       port <= UINT16_MAX;
-}
-
 /* ADDR, ADDR:PORT or [ADDR]:PORT */
 static void parse_listen(struct collect *c, const char *arg,
 			 struct argp_state *state)
@@ -119,31 +108,18 @@ static void parse_listen(struct collect *c, const char *arg,
 				  .ai_socktype = SOCK_DGRAM,
 				  .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
 	struct addrinfo *info;
-	char *host = xstrdup(arg), *port = NULL, *name = host;
-	int ret;
+	struct address a;
+	const char *error = parse_address(arg, 0, &a);
 
-	if (*host == '[') {
-		name = host + 1;
-		port = strchr(name, ']');
-		if (port)
-			*port++ = '\0';
-	} else if (strchr(host, ':') == strrchr(host, ':')) {
-		port = strchr(host, ':');
-	}
-	if (port && *port == ':')
-		*port++ = '\0';
-	if (port && *port && !is_port(port))
-		argp_error(state, "%s: the port must be a number from 0 to %u",
-			   arg, UINT16_MAX);
-	ret = getaddrinfo(name, port && *port ? port : DEFAULT_PORT, &hints,
-			  &info);
-	if (ret)
+	if (error)
+		argp_error(state, "%s: %s", arg, error);
+	if (getaddrinfo(a.host, *a.port ? a.port : DEFAULT_PORT, &hints, &info))
 		argp_error(state,
 			   "%s: must be ADDR:PORT with a numeric address", arg);
 	memcpy(&c->listen, info->ai_addr, info->ai_addrlen);
 	c->listen_len = info->ai_addrlen;
 	freeaddrinfo(info);
-	free(host);
+	free(a.host);
 }
 
 static bool is_loopback(const struct sockaddr_storage *a)
@@ -228,8 +204,8 @@ static void print_ledger(const struct collect *c, struct collector *collector)
 	collector_sync(collector);
 	collector_print(collector, stdout);
 	if (c->refused)
-		printf("refused: %llu datagrams of senders that are not allowed\n",
-		       (unsigned long long)c->refused);
+		printf("refused: %llu datagram%s of senders that are not allowed\n",
+		       (unsigned long long)c->refused, plural(c->refused));
 	fflush(stdout);
 }
 

@@ -7,6 +7,7 @@
 
 #include "hash.h"
 #include "schedz.h"
+#include "text.h"
 
 /* Room for names of tasks in the first attempt; a name has about 25 bytes */
 #define NAMES_MIN 4096
@@ -143,8 +144,9 @@ int expand(struct guard *g, FILE *out, const char *file, const char *instance)
 	if (!status && !x.trace.blocks->nr)
 		guard_note(g, "has no blocks of schedz; its events are copied");
 	if (!status && x.trace.lost)
-		guard_note(g, "%llu events were lost between blocks",
-			   (unsigned long long)x.trace.lost);
+		guard_note(g, "%llu event%s lost between blocks",
+			   (unsigned long long)x.trace.lost,
+			   plural(x.trace.lost));
 	trace_close(&x.trace);
 	return status;
 }

@@ -124,9 +124,10 @@ static void print_text(FILE *out, const struct trace *t, const struct sums *cpu,
 	unsigned int i;
 	char name[16];
 
-	fprintf(out, "%s: %llu events in blocks, %llu other events, ", t->file,
-		(unsigned long long)all->events,
-		(unsigned long long)t->blocks->others);
+	fprintf(out, "%s: %llu event%s in blocks, %llu other event%s, ",
+		t->file, (unsigned long long)all->events, plural(all->events),
+		(unsigned long long)t->blocks->others,
+		plural(t->blocks->others));
 	if (t->ticks)
 		fprintf(out, "%" PRIu64 " ticks of %s\n\n",
 			all->last - all->first, t->clock);

@@ -6,7 +6,6 @@
  * Clients are not trusted: their number, their memory and their idle time are bounded,
  * and only the path of what they send is used.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
@@ -15,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "http.h"
 #include "memory.h"
 
@@ -34,17 +34,6 @@ struct http {
 	struct MHD_Daemon *daemon;
 };
 
-/* The port is what follows the last colon */
-static const char *port_of(const char *text)
-{
-	const char *colon = strrchr(text, ':');
-	const char *end = colon ? colon + 1 : NULL;
-
-	while (end && isdigit((unsigned char)*end))
-		end++;
-	return end && !*end && end > colon + 1 ? colon + 1 : NULL;
-}
-
 /**
  * http_is_address - tell an address from a file's name
  * @text: operand of --metrics
@@ -53,7 +42,10 @@ static const char *port_of(const char *text)
  */
 bool http_is_address(const char *text)
 {
-	return !strchr(text, '/') && port_of(text);
+	const char *colon = strrchr(text, ':');
+
+	return !strchr(text, '/') && colon && colon[1] &&
+	       !colon[1 + strspn(colon + 1, "0123456789")];
 }
 
 /* Answer with @text, which is freed */
@@ -156,29 +148,16 @@ static int listen_on(const char *name, const char *port, int *failed)
 	return fd;
 }
 
-static int listen_at(const char *address, int *failed)
+static int listen_at(const struct address *a, int *failed)
 {
-	const char *port = port_of(address);
-	char *host = xstrdup(address), *name = host;
-	int fd, error;
+	int fd;
 
-	/* Up to the colon before the port, and without the brackets of IPv6 */
-	host[port - address - 1] = '\0';
-	if (*name == '[' && name[strlen(name) - 1] == ']') {
-		name[strlen(name) - 1] = '\0';
-		name++;
-	}
-	if (*name) {
-		fd = listen_on(name, port, failed);
-	} else {
-		/* IPv6 has IPv4's addresses, too, unless it is switched off */
-		fd = listen_on("::", port, failed);
-		if (fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL))
-			fd = listen_on("0.0.0.0", port, failed);
-	}
-	error = errno;
-	free(host);
-	errno = error;
+	if (*a->host)
+		return listen_on(a->host, a->port, failed);
+	/* IPv6 has IPv4's addresses, too, unless it is switched off */
+	fd = listen_on("::", a->port, failed);
+	if (fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL))
+		fd = listen_on("0.0.0.0", a->port, failed);
 	return fd;
 }
 
@@ -192,16 +171,22 @@ static int listen_at(const char *address, int *failed)
  */
 char *http_open(struct http **h, const char *address, const struct metrics *m)
 {
-	unsigned long port = strtoul(port_of(address), NULL, 10);
+	struct address a;
+	const char *error = parse_address(address, 1, &a);
 	struct http *new;
-	int failed, fd;
+	int failed, fd, err;
 
 	*h = NULL;
-	/* getaddrinfo() takes others modulo 65536 */
-	if (!port || port > 65535)
-		return xasprintf("--metrics=%s: the port must be 1 to 65535",
-				 address);
-	fd = listen_at(address, &failed);
+	if (!error && !*a.port) {
+		free(a.host);
+		error = "an IPv6 address must be in brackets";
+	}
+	if (error)
+		return xasprintf("--metrics=%s: %s", address, error);
+	fd = listen_at(&a, &failed);
+	err = errno;
+	free(a.host);
+	errno = err;
 	if (failed)
 		return xasprintf("--metrics=%s: %s", address,
 				 failed == EAI_SYSTEM ? strerror(errno) :

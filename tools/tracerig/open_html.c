@@ -187,7 +187,8 @@ static void join_parts(const struct open_page *p, struct json_object *parts)
 		set_at(p, rest, p->x.op.part[i].at);
 	}
 	json_object_array_del_idx(parts, first + 1, n - first - 1);
-	snprintf(name, sizeof(name), "%zu other parts", n - first);
+	snprintf(name, sizeof(name), "%zu other part%s", n - first,
+		 plural(n - first));
 	json_string(rest, "name", name);
 	json_string(rest, "evidence", "the longest of them");
 }

@@ -12,6 +12,7 @@
 #include "elfcopy.h"
 #include "memory.h"
 #include "operand.h"
+#include "text.h"
 #include "tracerig.h"
 
 static const char doc[] =
@@ -42,8 +43,8 @@ static char *check_file(const char *dir, struct json_object *o)
 		error = xasprintf("%s: is not a regular file", path);
 	} else if ((u64)st.st_size != json_object_get_uint64(bytes)) {
 		error = xasprintf(
-			"%s: has %llu bytes, not %llu", path,
-			(unsigned long long)st.st_size,
+			"%s: has %llu byte%s, not %llu", path,
+			(unsigned long long)st.st_size, plural(st.st_size),
 			(unsigned long long)json_object_get_uint64(bytes));
 	} else {
 		found = case_sum(path, &size);
