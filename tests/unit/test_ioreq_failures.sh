@@ -97,6 +97,7 @@ grep -qE '^ +40\.00 ms .* slow 10.0.0.1:8001 +sleeping +woken by other$' paths.t
 "$UNIT/gen_failures" mux.dat multiplexed || exit 1
 "$ioreq" --requests --format=json mux.dat >requests.json 2>err || wrong "--requests fails"
 "$ioreq" --requests mux.dat >requests.txt 2>>err || wrong "--requests in text fails"
+"$ioreq" --format=chrome mux.dat >mux.chrome 2>>err || wrong "chrome of a multiplexed connection fails"
 [ ! -s err ] || wrong "messages about a multiplexed connection"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_multiplexed.py" || wrong "a multiplexed connection is not recognised"
 grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose requests cannot be separated$' requests.txt ||

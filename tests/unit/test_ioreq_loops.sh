@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 360
 # sanitizers: check-full
 #
 # The parents that ioreq finds for downstream requests of an event loop with more than 64

@@ -77,8 +77,12 @@ static void attribute_calls(struct owners *o, const struct request *r,
 
 		if (end > p->over)
 			break;
+		/* Bytes of a multiplexed connection may be of any of its requests */
 		if (own ? end >= p->begin : p->alone && call->start >= p->begin)
-			attribute_call(&o->attribution[a->number][i], r, own);
+			attribute_call(
+				&o->attribution[a->number][i],
+				own && r->multiplexed ? &owner_ambiguous : r,
+				own);
 	}
 }
 
