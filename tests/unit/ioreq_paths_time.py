@@ -35,12 +35,14 @@ def walk(n, add):
             continue
         rest -= end - start
         if op in ("sendto", "recvfrom"):
-            # A query that may be for another request; with the port if that is the server's
+            # A query that may be for another request, or a response to another client
             other = name.split("->")[1]
             if OWN[n] == name:
                 add(host, "own" if op == "sendto" else "arriving", "", end - start)
+            elif other.endswith(":80"):
+                add(host, "sockets", other, end - start)
             else:
-                add(host, "sockets", other if other.endswith(":80") else other.split(":")[0], end - start)
+                add(host, "busy", "", end - start)
         else:
             add(host, "sync" if "sync" in op else "files", name, end - start)
     add(host, "rest", "", rest)
@@ -62,7 +64,8 @@ waited = sum(requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots)
 assert sum(want.values()) == waited
 assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 0, "queued": 0, "multiplexed": 0, "maybe_multiplexed": 0, "guessed": 0,
                            "followed": sum(r["parent"] not in "-?" for r in requests.values()),
-                           "ambiguous": sum(r["parent"] == "?" for r in requests.values())}
+                           "ambiguous": sum(r["parent"] == "?" for r in requests.values()),
+                           "ambiguous_time": sum(r["at"][0][1] - r["at"][0][0] for r in requests.values() if r["parent"] == "?")}
 assert result["links"]["ambiguous"] > 3 and len(want) > 9
 times = [c["time"] for c in result["causes"]]
 assert times == sorted(times, reverse=True)

@@ -43,7 +43,9 @@ def read(name):
             only(scoped["scope"], ["name", "version"])
             assert scoped["spans"]
             for s in need(scoped["spans"], list):
-                only(s, ["traceId", "spanId", "name", "kind", "startTimeUnixNano", "endTimeUnixNano", "attributes"], ["parentSpanId"])
+                only(s, ["traceId", "spanId", "name", "kind", "startTimeUnixNano", "endTimeUnixNano", "attributes"], ["parentSpanId", "status"])
+                if "status" in s:
+                    assert only(s["status"], ["code", "message"])["code"] == 2 and need(s["status"]["message"], str), s
                 assert re.fullmatch("[0-9a-f]{32}", s["traceId"]) and int(s["traceId"], 16), s
                 for key in "spanId", "parentSpanId":
                     assert key not in s or re.fullmatch("[0-9a-f]{16}", s[key]) and int(s[key], 16), s

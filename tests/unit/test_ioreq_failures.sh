@@ -35,8 +35,10 @@ grep -q 'h\.udp_calls.*UDP are not followed' udp.html || wrong "the page does no
 "$ioreq" --paths none.dat >paths.txt 2>>err || wrong "--paths in text fails"
 "$ioreq" --requests none.dat >requests.txt 2>>err || wrong "--requests in text fails"
 "$ioreq" --format=html none.dat >none.html 2>>err || wrong "html fails"
+"$ioreq" --format=chrome none.dat >none.chrome 2>>err || wrong "chrome fails"
+"$ioreq" --format=otlp none.dat >none.otlp 2>>err || wrong "otlp fails"
 [ ! -s err ] || wrong "messages about requests without a response"
-python3 "$TRACERIG_TOP/tests/unit/ioreq_unanswered.py" || wrong "requests without a response are not ranked by their time in flight"
+python3 -B "$TRACERIG_TOP/tests/unit/ioreq_unanswered.py" || wrong "requests without a response are not ranked by their time in flight"
 grep -qE '^ +11\.00 s +99\.5 % +2 +slow 10.0.0.1:8001 +unanswered' paths.txt || wrong "text does not say what to fix first"
 grep -q '^  2 unanswered, in flight for 11.00 s$' requests.txt || wrong "text has no time in flight"
 
@@ -97,9 +99,11 @@ grep -qE '^ +40\.00 ms .* slow 10.0.0.1:8001 +sleeping +woken by other$' paths.t
 "$UNIT/gen_failures" mux.dat multiplexed || exit 1
 "$ioreq" --requests --format=json mux.dat >requests.json 2>err || wrong "--requests fails"
 "$ioreq" --requests mux.dat >requests.txt 2>>err || wrong "--requests in text fails"
+"$ioreq" --paths --format=json mux.dat >mux-paths.json 2>>err || wrong "--paths of a multiplexed connection fails"
+"$ioreq" --format=otlp mux.dat >mux.otlp 2>>err || wrong "otlp of a multiplexed connection fails"
 "$ioreq" --format=chrome mux.dat >mux.chrome 2>>err || wrong "chrome of a multiplexed connection fails"
 [ ! -s err ] || wrong "messages about a multiplexed connection"
-python3 "$TRACERIG_TOP/tests/unit/ioreq_multiplexed.py" || wrong "a multiplexed connection is not recognised"
+python3 -B "$TRACERIG_TOP/tests/unit/ioreq_multiplexed.py" || wrong "a multiplexed connection is not recognised"
 grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose requests cannot be separated$' requests.txt ||
 	wrong "text does not say that a connection is multiplexed: $(cat requests.txt)"
 "$ioreq" --requests --format=csv mux.dat >requests.csv

@@ -164,7 +164,7 @@ struct request_io {
  * @WAIT_SENDING:	a client that lets time pass between the calls that send a request
  * @WAIT_NOT_RECORDED:	a server that was not recorded or did not see the request alike
  * @WAIT_THREADS:	a server of which several threads handled the request
- * @WAIT_BUSY:		calls that the server's thread made for other requests meanwhile
+ * @WAIT_BUSY:		what the server's thread did for other requests meanwhile
  * @WAIT_UNANSWERED:	a response that did not come
  * @WAITS:		number of all steps, with those of enum step
  */
@@ -266,6 +266,7 @@ struct request_tree;
  * @waited:	sum of their response times, ns
  * @followed:	number of requests that were made for another one
  * @ambiguous:	number of ambiguous requests
+ * @ambiguous_time: sum of their response times, which are in no path, ns
  * @queued:	of these, requests of threads whose requests wait for one another
  * @multiplexed: number of requests on multiplexed connections
  * @maybe_multiplexed: number of requests on connections that may be multiplexed
@@ -286,6 +287,7 @@ struct paths {
 	u64 waited;
 	u64 followed;
 	u64 ambiguous;
+	u64 ambiguous_time;
 	u64 queued;
 	u64 multiplexed;
 	u64 maybe_multiplexed;
@@ -305,6 +307,7 @@ struct flow *const *requests_finish(struct requests *r, const struct model *m,
 				    u64 *nr);
 void requests_keep(struct requests *r);
 struct request *requests_list(struct requests *r, u64 *nr);
+bool requests_serves(const struct requests *r, u32 host, u64 id);
 struct request *requests_unclear(struct requests *r, u64 *nr);
 const struct request_io *requests_ios(const struct requests *r, u64 *nr);
 bool requests_via_pipe(const struct requests *r, u32 host, s32 a, s32 b);

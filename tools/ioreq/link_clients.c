@@ -40,7 +40,10 @@ static void add_request_calls(const struct model *m, const struct view *p,
 
 		if (call->start + call->duration > p->over)
 			break;
-		if (call->start < p->begin)
+		/* Calls on the connection of another client are for that one */
+		if (call->start < p->begin ||
+		    (call->socket && call->socket != p->id &&
+		     requests_serves(m->requests, p->host, call->socket)))
 			continue;
 		other = call->socket == p->id ?
 				r :

@@ -201,6 +201,41 @@ static const char *name_of(const struct connection *c, u32 side,
 }
 
 /* @t: the turn seen by side @named; @other: seen by the other side, or NULL */
+/* A socket on which a server receives requests */
+struct served {
+	u32 host;
+	u64 id;
+};
+
+/**
+ * requests_serves - whether requests were received on a socket
+ * @r:		requests, after requests_finish(), which are kept
+ * @host:	number of the host
+ * @id:		cookie of the socket
+ *
+ * Return: true if they were: calls on it are for these requests.
+ */
+bool requests_serves(const struct requests *r, u32 host, u64 id)
+{
+	const struct served *s;
+
+	hash_for_each_possible_entry(&r->served, hash_pair(host, id), s) {
+		if (s->host == host && s->id == id)
+			return true;
+	}
+	return false;
+}
+
+static void keep_served(struct requests *r, const struct view *p)
+{
+	struct served *s;
+
+	if (!p->seen || requests_serves(r, p->host, p->id))
+		return;
+	s = hash_new(&r->served, hash_pair(p->host, p->id), sizeof(*s));
+	*s = (struct served){ p->host, p->id };
+}
+
 static void keep_request(struct requests *r, const struct flow *e,
 			 const struct turn *t, const struct turn *other,
 			 const struct connection *c, u32 side, enum role named)
@@ -226,6 +261,7 @@ static void keep_request(struct requests *r, const struct flow *e,
 	kept->view[named] = view_of(r, t, c->side[side].id);
 	if (other)
 		kept->view[!named] = view_of(r, other, c->side[!side].id);
+	keep_served(r, &kept->view[ROLE_SERVER]);
 }
 
 /* The server handles it, though it is unknown which request of its client it is */
@@ -240,12 +276,13 @@ static void keep_unclear(struct requests *r, const struct turns *turns,
 		GROW(r->unclear, r->nr_unclear, r->unclear_room);
 		add_turn_io(r, turns, &turns->turn[i], side, ROLE_SERVER,
 			    r->nr_unclear | UNCLEAR);
-		r->unclear[r->nr_unclear++] = (struct request){
+		r->unclear[r->nr_unclear] = (struct request){
 			.view[ROLE_SERVER] =
 				view_of(r, &turns->turn[i], side->id),
 			.answered = turns->turn[i].answered,
 			.unclear = true,
 		};
+		keep_served(r, &r->unclear[r->nr_unclear++].view[ROLE_SERVER]);
 	}
 }
 
@@ -477,7 +514,9 @@ static void add_both(struct requests *r, const struct turns *client,
 				    r->listed - 1);
 		if (!t->answered)
 			continue;
-		times_add(&e->response_time, t->over - t->begin);
+		/* Of several streams, these are not the times of single requests */
+		if (!sure)
+			times_add(&e->response_time, t->over - t->begin);
 		if (!same) {
 			e->unclear++;
 			if (r->keep) {

@@ -229,7 +229,8 @@ static void add_path_step(const struct path_step *path_step, void *arg)
 
 static bool is_root(const struct request *r)
 {
-	return !r->parent && !r->ambiguous && !r->outlives;
+	return !r->parent && !r->ambiguous && !r->outlives &&
+	       (!r->multiplexed || r->maybe_multiplexed);
 }
 
 static void add_request(struct path_builder *a, struct request *r)
@@ -241,12 +242,16 @@ static void add_request(struct path_builder *a, struct request *r)
 	p->followed += r->parent || r->outlives;
 	p->outlived += !!r->outlives;
 	p->ambiguous += r->ambiguous;
+	p->ambiguous_time += r->ambiguous ? request_response_time(r) : 0;
 	p->queued += r->queued;
 	p->multiplexed += r->multiplexed && !r->maybe_multiplexed;
 	p->maybe_multiplexed += r->maybe_multiplexed;
 	while (at->parent)
 		at = at->parent;
-	/* A descendant of an ambiguous request belongs to no client */
+	/*
+	 * A descendant of an ambiguous request belongs to no client, and requests of a multiplexed
+	 * connection cannot be separated
+	 */
 	if (!is_root(at))
 		return;
 	path = path_of(a, r);

@@ -393,6 +393,7 @@ void requests_free(struct requests *r)
 		free(t->call);
 	hash_free(&r->threads);
 	hash_free(&r->sockets);
+	hash_free(&r->served);
 	hash_free(&r->ends);
 	hash_free(&r->listening);
 	hash_for_each(&r->listeners, i, l)

@@ -231,6 +231,7 @@ struct requests {
 	struct hash connections;
 	struct hash threads;
 	struct hash sockets;
+	struct hash served;
 	struct hash ends;
 	struct hash listening;
 	struct hash listeners;

@@ -222,19 +222,28 @@ static u64 find_critical(struct request **critical, const struct walk *w,
 	return n;
 }
 
+/* Whether the thread works for another request at a time */
+static bool is_busy(const struct walk *w, const struct request *r, u64 time)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+	const struct request *other =
+		causality_request_at(w->m->causality, p->host, p->pid, time);
+
+	return other && other != r;
+}
+
 /* The step that a call is, for a request that the thread was handling */
 static u32 what_of(const struct walk *w, const struct request *r,
 		   const struct call *call)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
 	bool arriving = call->start + call->duration <= p->sent;
-	const struct request *other;
 
 	if (call->socket && call->socket == p->id)
 		return arriving ? STEP_ARRIVING : STEP_OWN_SOCKET;
-	other = causality_request_at(w->m->causality, p->host, p->pid,
-				     call->start + call->duration);
-	if (other && other != r)
+	if ((call->socket &&
+	     requests_serves(w->m->requests, p->host, call->socket)) ||
+	    is_busy(w, r, call->start + call->duration))
 		return WAIT_BUSY;
 	return arriving && call->step == STEP_POLL ? STEP_ARRIVING : call->step;
 }
@@ -283,6 +292,16 @@ static u64 walk_child(const struct walk *w, const struct request *r,
 	return sum + child_wait(child);
 }
 
+/* Return: time between two calls, without waits, in which the thread computes for others, ns */
+static u64 visit_others(const struct walk *w, const struct request *r,
+			u32 depth, u64 began, u64 end)
+{
+	if (began >= end || !is_busy(w, r, began))
+		return 0;
+	visit(w, r, depth, WAIT_BUSY, NULL, end - began);
+	return end - began;
+}
+
 /* The calls of the server's thread, and the downstream requests that it waited for */
 static void walk_thread(const struct walk *w, const struct request *r,
 			u32 depth, const struct thread *a)
@@ -295,7 +314,7 @@ static void walk_thread(const struct walk *w, const struct request *r,
 	struct request **critical;
 	bool known = off_cpu_known(w->m, p->host, p->begin, p->over);
 	s64 rest = p->over - p->begin;
-	u64 paused = paused_time(r);
+	u64 paused = paused_time(r), waits;
 
 	n = find_critical(child, w, r, room);
 	critical = child + (room - n);
@@ -310,7 +329,9 @@ static void walk_thread(const struct walk *w, const struct request *r,
 		/* A damaged trace may have calls within calls */
 		if (call->overlaps || call->start < began)
 			continue;
-		rest -= visit_waits(w, r, depth, known, began, call->start);
+		waits = visit_waits(w, r, depth, known, began, call->start);
+		rest -= waits;
+		rest -= visit_others(w, r, depth, began, call->start - waits);
 		rest -= call->duration;
 		began = call->start + call->duration;
 		visit_call(w, r, depth, call, &paused);

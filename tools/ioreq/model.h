@@ -328,6 +328,12 @@ struct view {
 	u64 until;
 };
 
+/* When it was over, or known to be unanswered */
+static inline u64 view_over(const struct view *p)
+{
+	return p->until ? p->until : p->over;
+}
+
 /**
  * struct request - a request
  * @endpoint:	client and server, by enum role

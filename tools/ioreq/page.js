@@ -178,7 +178,7 @@ function causes(main) {
 		return;
 	const s = section(main, "What to fix first", "What clients waited for: of the " + time(DATA.links.waited) + " of response times of " +
 		counted(DATA.links.clients, "request") + ", along the critical path" +
-		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + " left out" +
+		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + ", with " + time(DATA.links.ambiguous_time) + ", left out" +
 			(DATA.links.queued ? " (" + count(DATA.links.queued) + " of threads whose requests seem to wait for one another, such as for a connection of a pool)" : "") : "") +
 		(DATA.links.multiplexed ? "; " + counted(DATA.links.multiplexed, "request") + " on multiplexed connections (HTTP/2, gRPC or pipelining), which cannot be separated" : "") +
 		(DATA.links.maybe_multiplexed ? "; " + counted(DATA.links.maybe_multiplexed, "request") + " on connections that may be multiplexed" : "") + ".");
@@ -220,7 +220,8 @@ function kinds(main) {
 		["response time", r => some("time")(r.wait), time], ["p50", r => some("p50")(r.wait), time], ["p99", r => some("p99")(r.wait), time], ["max", r => some("max")(r.wait), time],
 		["service time", r => some("time")(r.service), time], ["p50", r => some("p50")(r.service), time], ["p99", r => some("p99")(r.service), time], ["max", r => some("max")(r.service), time],
 		["network or queue", r => r.wait.count && r.service.count ? r.between : null, signed],
-	], DATA.requests, 10);
+		["time in all", r => (r.wait.count ? r.wait.time : r.service.count ? r.service.time : 0) + r.unanswered_time, time],
+	], DATA.requests, 23);
 }
 
 function singles(main) {

@@ -239,7 +239,7 @@ static void add_slice(struct chrome *c, const struct request *r, enum role role,
 		p->seen ? log_thread(c->m->log, p->host, p->pid) : NULL;
 	struct slice *last;
 
-	if (!a || !r->marked || p->over < p->begin)
+	if (!a || !r->marked || view_over(p) < p->begin)
 		return;
 	GROW(c->slice, c->nr, *room);
 	c->slice[c->nr++] = (struct slice){
@@ -249,7 +249,7 @@ static void add_slice(struct chrome *c, const struct request *r, enum role role,
 		.at = axis_time(c->m, p->host, p->begin),
 	};
 	last = &c->slice[c->nr - 1];
-	last->end = last->at + axis_span(c->m, p->host, p->begin, p->over);
+	last->end = last->at + axis_span(c->m, p->host, p->begin, view_over(p));
 }
 
 static void put_request_args(struct chrome *c, const struct slice *s)
@@ -260,6 +260,12 @@ static void put_request_args(struct chrome *c, const struct slice *s)
 	chrome_arg(&c->file, "sent", "%llu", r->sent);
 	chrome_arg(&c->file, "received", "%llu", r->received);
 	chrome_arg(&c->file, "unclear", "%s", r->unclear ? "true" : "false");
+	if (r->multiplexed)
+		chrome_arg_text(&c->file, "multiplexed",
+				r->maybe_multiplexed ? "maybe" : "yes");
+	if (!r->answered || r->failure)
+		chrome_arg_text(&c->file, "failure",
+				r->failure ? r->failure : "unanswered");
 	chrome_arg(&c->file, "monotonic", "%llu", r->view[s->role].begin);
 	put_number(c, "request", r);
 	if (r->ambiguous)

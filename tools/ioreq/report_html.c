@@ -148,8 +148,7 @@ static void add_calls(struct json_object *o, const struct page *page,
 	for (i = a ? log_after(a, p->begin) : 0; a && i < a->nr; i++) {
 		const struct call *call = &a->call[i];
 
-		if (call->start + call->duration >
-		    (p->until ? p->until : p->over))
+		if (call->start + call->duration > view_over(p))
 			break;
 		if (call->start < p->begin)
 			continue;
@@ -179,7 +178,7 @@ static void add_view(struct json_object *o, const char *key,
 	view = json_object_new_object();
 	/* Times in a damaged trace can be anything */
 	json_number(view, "at", axis_time(m, p->host, p->begin));
-	over = p->until ? p->until : p->over;
+	over = view_over(p);
 	json_number(view, "time", over > p->begin ? over - p->begin : 0);
 	json_number(view, "pid", p->pid);
 	json_boolean(view, "aligned", axis_aligned(m, p->host));

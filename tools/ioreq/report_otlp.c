@@ -74,7 +74,7 @@ static bool has_span(const struct otlp *o, const struct request *r,
 {
 	const struct view *p = &r->view[role];
 
-	return r->marked && p->seen && p->over >= p->begin &&
+	return r->marked && p->seen && view_over(p) >= p->begin &&
 	       log_thread(o->m->log, p->host, p->pid);
 }
 
@@ -156,6 +156,9 @@ static void put_attributes(const struct otlp *o, const struct span *s)
 		put_true(o, "ioreq.several_threads");
 	if (r->unclear)
 		put_true(o, "ioreq.unclear");
+	if (r->multiplexed)
+		put_true(o, r->maybe_multiplexed ? "ioreq.maybe_multiplexed" :
+						   "ioreq.multiplexed");
 	if (r->ambiguous && s->role == ROLE_CLIENT)
 		put_true(o, "ioreq.ambiguous_parent");
 }
@@ -186,6 +189,16 @@ static void put_ids(const struct otlp *o, const struct span *s)
 	fprintf(o->out, ",\"parentSpanId\":\"%016llx\"", parent);
 }
 
+/* Code 2 is an error */
+static void put_status(const struct otlp *o, const struct request *r)
+{
+	if (r->answered && !r->failure)
+		return;
+	fputs(",\"status\":{\"code\":2,\"message\":", o->out);
+	html_string(o->out, r->failure ? r->failure : "unanswered");
+	fputs("}", o->out);
+}
+
 static void put_span(const struct otlp *o, const struct span *s)
 {
 	const struct request *r = &o->list[s->number];
@@ -204,9 +217,11 @@ static void put_span(const struct otlp *o, const struct span *s)
 		kinds[s->role],
 		o->m->epoch + axis_time(o->m, p->host, p->begin),
 		o->m->epoch + axis_time(o->m, p->host, p->begin) +
-			axis_span(o->m, p->host, p->begin, p->over));
+			axis_span(o->m, p->host, p->begin, view_over(p)));
 	put_attributes(o, s);
-	fputs("]}", o->out);
+	fputs("]", o->out);
+	put_status(o, r);
+	fputs("}", o->out);
 }
 
 static void put_resource(const struct otlp *o, const struct thread *a,

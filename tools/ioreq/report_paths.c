@@ -24,7 +24,7 @@ static double percent(s64 view, u64 of)
 
 static void text_links(FILE *out, const struct paths *p)
 {
-	char roots[24], followed[24], ambiguous[24], outlived[24];
+	char roots[24], followed[24], ambiguous[24], outlived[24], time[32];
 
 	fprintf(out, "\n%s requests of clients, %s downstream requests",
 		format_count(roots, sizeof(roots), p->roots),
@@ -34,9 +34,11 @@ static void text_links(FILE *out, const struct paths *p)
 			format_count(outlived, sizeof(outlived), p->outlived));
 	if (p->ambiguous)
 		fprintf(out,
-			", %s ambiguous: their thread handled several requests, or calls were lost",
+			", %s ambiguous, with %s in no path: their thread handled several requests, or calls were lost",
 			format_count(ambiguous, sizeof(ambiguous),
-				     p->ambiguous));
+				     p->ambiguous),
+			format_value(time, sizeof(time), p->ambiguous_time,
+				     true));
 	fputc('\n', out);
 	if (p->queued)
 		fprintf(out,
@@ -376,6 +378,7 @@ void json_paths(struct json_object *o, const struct model *m,
 	json_number(links, "followed", p->followed);
 	json_number(links, "outlived", p->outlived);
 	json_number(links, "ambiguous", p->ambiguous);
+	json_number(links, "ambiguous_time", p->ambiguous_time);
 	json_number(links, "queued", p->queued);
 	json_number(links, "multiplexed", p->multiplexed);
 	json_number(links, "maybe_multiplexed", p->maybe_multiplexed);
