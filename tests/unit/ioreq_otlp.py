@@ -37,16 +37,20 @@ longest = sorted(requests, key=lambda n: requests[n]["at"][0][0] - requests[n]["
 match([key(s) for s in spans.values()],
       [truth_key(r, side) for n, r in requests.items() if n in longest or r["parent"] in longest for side in (0, 1)])
 
-# Only one side, or both sides that did not see the same
+# Only one side, or both sides that did not see the same; requests without a response are errors
 spans, _ = otlp.read("requests.otlp")
-kinds = {}
+kinds, unanswered = {}, 0
 for line in open("requests.truth"):
     client, server, answered, clear, *rest = line.split("\t")
-    if answered == "1":
+    if answered != "1":
+        unanswered += bool(client.count(":") and not client[0].isdigit())
+    else:
         for kind, party in (3, client), (2, server):
             if party.count(":") and not party[0].isdigit() and (kind == 3 or clear == "1"):
                 kinds[kind] = kinds.get(kind, 0) + 1
-got = [s["kind"] for s in spans.values()]
+got = [s["kind"] for s in spans.values() if "status" not in s]
+failed = [s["kind"] for s in spans.values() if "status" in s]
+assert failed.count(3) == unanswered > 10, (failed.count(3), unanswered)
 assert {k: got.count(k) for k in kinds} == kinds, (kinds, got.count(2), got.count(3))
 unclear = [s for s in spans.values() if "ioreq.unclear" in s["attributes"]]
 assert len(unclear) > 30 and all(s["kind"] == 3 for s in unclear)

@@ -40,11 +40,15 @@ static void add_request_calls(const struct model *m, const struct view *p,
 
 		if (call->start + call->duration > p->over)
 			break;
-		/* Calls on the connection of another client are for that one */
-		if (call->start < p->begin ||
-		    (call->socket && call->socket != p->id &&
-		     requests_serves(m->requests, p->host, call->socket)))
+		if (call->start < p->begin)
 			continue;
+		/* On a client's own connection it is for that one */
+		if (call->socket &&
+		    requests_serves(m->requests, p->host, call->socket)) {
+			if (call->socket == p->id || !call->client)
+				call->client = client;
+			continue;
+		}
 		other = call->socket == p->id ?
 				r :
 				works_for(m, p->host, p->pid, call);

@@ -64,9 +64,8 @@ for (const r of DATA.list) {
 function kind(op, type, other) {
 	if (other === 1)
 		return "other";
-	if (type === "socket")
-		return "own";
-	return ["file", "dir", "blk"].includes(type) || op.includes("sync") ? "file" : "";
+	const what = type === "socket" ? "own" : ["file", "dir", "blk"].includes(type) || op.includes("sync") ? "file" : "";
+	return other ? what + " maybe" : what;
 }
 
 /*
@@ -230,7 +229,7 @@ function singles(main) {
 	const s = section(main, "Single requests", DATA.list.length < DATA.singles ?
 		"The longest ones with their parent and downstream requests: " + count(DATA.list.length) + " of " + count(DATA.singles) + " (--top)." : "");
 	const list = add(s, "div");
-	legend(s, [["client", "client: response time"], ["server", "server: service time"], ["file", "calls on files"], ["own", "calls on connections"], ["call", "other calls"], ["other", "calls for other requests"]]);
+	legend(s, [["client", "client: response time"], ["server", "server: service time"], ["file", "calls on files"], ["own", "calls on connections"], ["call", "other calls"], ["maybe", "calls for one of several requests"], ["other", "calls for other requests"]]);
 	if (Object.keys(DATA.stacks).length)
 		add(s, "p", "", "Click a call to see its stack.");
 	const fall = add(s, "div");
@@ -278,7 +277,7 @@ for (const h of DATA.hosts)
 	add(main, "p", h.gaps || h.trouble ? "bad" : "", h.file + ": " + count(h.calls) + " calls" +
 		(h.stock ? " (kernel without iosys: byte ranges of streams are unknown, so no requests)" : "") +
 		(h.gaps ? ", records lost in " + count(h.gaps) + " gaps" : "") +
-		(h.udp_calls ? ", " + count(h.udp_calls) + " on UDP sockets: requests over UDP are not followed, since the peers of datagrams are not recorded" : "") +
+		(h.udp_calls ? ", " + count(h.udp_calls) + " on UDP sockets: requests over UDP are not followed, since the peers of unconnected ones are not recorded" : "") +
 		(h.trouble ? (h.calls ? "; not read to its end: " : "; skipped: ") + h.trouble : ""));
 if (DATA.hosts.length > 1)
 	add(main, "p", "", "Clocks are " + DATA.clocks + ".");

@@ -379,7 +379,7 @@ static void text_files(FILE *out, const struct model *m)
 			      out);
 		if (m->host[i].udp)
 			fprintf(out,
-				"  %s calls on UDP sockets: requests over UDP are not followed, since the peers of datagrams are not recorded\n",
+				"  %s calls on UDP sockets: requests over UDP are not followed, since the peers of unconnected ones are not recorded\n",
 				format_count(calls, sizeof(calls),
 					     m->host[i].udp));
 		if (m->host[i].trouble)
