@@ -39,7 +39,16 @@ names off "wait schedule io_wait" 5
 names task "wait schedule io_wait" 5
 [ "$(asks out.json '[(w["name"], w["stack"]) for w in c["wait"]["who"]]')" = "[('waker', ['wake_it', 'ksys_read'])]" ] ||
 	wrong "task: the waker"
+# Without flags, the events show the context of a wake-up
+sed 's/irq_handler_entry: .*/softirq_entry: vec=3 [action=NET_RX]/; s/irq_handler_exit: .*/softirq_exit: vec=3 [action=NET_RX]/' \
+	wait.txt >softirq.txt
+"$program" --format=json softirq.txt >out.json 2>err || wrong "softirq: $(cat err)"
+[ "$(asks out.json '[w["name"] for w in c["wait"]["who"]]')" = "['softirq NET_RX']" ] || wrong "softirq: the waker: $(cat out.json)"
+# Two recordings are not one
+cat off.txt off.txt >twice.txt
+expect 1 '^pathdiff: twice\.txt: line [0-9]*: the clock of CPU [01] goes back: ' twice.txt
 names lock "wait schedule lock_it" 5
+names late "wait f3 f1" 5
 names preempt "wait schedule io_wait" 5
 [ "$(asks out.json 'c["wait"]["kind"]')" = preempted ] || wrong "preempt: kind"
 names hard "interrupt hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt() -" 25
@@ -148,6 +157,8 @@ python3 "$here/graph_text.py" event 2>truth | sed 's/ prev_state=[^ ]*//' >state
 "$program" state.txt >out 2>err || wrong "no prev_state: $(cat err)"
 
 # --- what is no trace
+python3 "$here/graph_text.py" nodur proc >untimed.txt 2>truth
+expect 1 '^pathdiff: untimed\.txt: has neither times nor durations: record with the option' untimed.txt
 printf '# tracer: nop\n#\n' >nop.txt
 expect 1 '^pathdiff: nop\.txt: neither a trace\.dat file nor the text of a function_graph trace; record' nop.txt
 printf ' 9999)   0.541 us    |  f();\n' >cpus.txt

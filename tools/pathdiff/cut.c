@@ -575,12 +575,13 @@ static void leave_irq(struct cut *c, struct thread *t, struct frame *f,
  * The record of a return is written by code that runs after the function and belongs to
  * its caller, also what happens there: a preemption or an interrupt
  */
-static u64 return_late(struct thread *t, const struct frame *f, u64 time)
+static u64 return_late(const struct cut *c, struct thread *t,
+		       const struct frame *f, u64 time)
 {
 	u64 end = f->ts - t->frame[t->base].ts + time;
 	u32 i;
 
-	for (i = t->waits; i && t->wait[i - 1].at >= end; i--) {
+	for (i = t->waits; i && t->wait[i - 1].at + c->rounding >= end; i--) {
 		if (t->wait[i - 1].pos == f->pos)
 			t->wait[i - 1].pos = f[-1].pos;
 	}
@@ -629,7 +630,7 @@ void cut_leave(struct cut *c, struct thread *t, const struct graph_event *e)
 		make_irq(c, t, f, level_of(e->flags));
 	if (f->kind == FRAME_NORMAL) {
 		t->self[f->pos] = time > f->inner ? time - f->inner : 0;
-		f[-1].inner += return_late(t, f, time);
+		f[-1].inner += return_late(c, t, f, time);
 	} else if (f->kind == FRAME_IRQ) {
 		leave_irq(c, t, f, e, time);
 	}

@@ -165,6 +165,7 @@ struct cpu {
 
 /**
  * struct cut - a file that is being cut into executions
+ * @rounding:	its time stamps are too early by this at most, ns
  */
 struct cut {
 	struct paths *paths;
@@ -175,6 +176,7 @@ struct cut {
 	u32 cpus;
 	double *outermost;
 	u32 max_outermost;
+	u64 rounding;
 };
 
 static inline struct frame *top_frame(struct thread *t)

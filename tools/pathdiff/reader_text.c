@@ -22,18 +22,27 @@
 /* Lines between two signs of life */
 #define LINES_ALIVE 65536
 
+/* Text has times in microseconds, cut off */
+#define ROUNDING 1000
+
+/* How far a clock may go back from line to line, ns: times are rounded */
+#define BACK 1000000
+
 /**
  * struct text_cpu - state of a CPU at the line at hand
  * @clock:	its time, ns
+ * @printed:	the largest time stamp of a line
  * @task:	its task
  * @first:	its task at the beginning, by the first line that says so
  * @leaf:	a thread whose last function has no duration: it has returned when the
  *		next line of the CPU was written; or NULL
  * @irqs:	interrupts that have begun and not ended, by the text's arrows or events
+ * @softirqs:	the same of softirqs, by events
  * @lost:	the last line says that events were lost: until the next line
  */
 struct text_cpu {
 	u64 clock;
+	u64 printed;
 	struct cpu_task {
 		bool known;
 		s32 pid;
@@ -41,6 +50,7 @@ struct text_cpu {
 	} task, first;
 	struct thread *leaf;
 	u32 irqs;
+	u32 softirqs;
 	bool lost;
 };
 
@@ -58,6 +68,7 @@ struct text_cpu {
  * @stack_nr:	number of them
  * @stack_of:	where the stack was written
  * @in_stack:	lines of a stack may follow
+ * @timed:	a line has a time stamp or a duration
  * @entries:	calls so far
  * @exits:	returns so far
  */
@@ -74,6 +85,7 @@ struct lines {
 	u32 stack_nr;
 	struct context stack_of;
 	bool in_stack;
+	bool timed;
 	u64 entries;
 	u64 exits;
 };
@@ -96,7 +108,8 @@ static void restart(struct lines *t)
 		t->cpu[i].clock = CLOCK_BEGIN;
 		t->cpu[i].task = t->cpu[i].first;
 		t->cpu[i].leaf = NULL;
-		t->cpu[i].irqs = 0;
+		t->cpu[i].printed = 0;
+		t->cpu[i].irqs = t->cpu[i].softirqs = 0;
 		t->cpu[i].lost = false;
 	}
 }
@@ -187,7 +200,35 @@ static u32 context_of(const struct text_cpu *cpu, const struct line *l)
 {
 	if (l->has_flags)
 		return l->flags;
-	return cpu->irqs ? TRACE_HARDIRQ : 0;
+	return cpu->irqs ? TRACE_HARDIRQ : cpu->softirqs ? TRACE_SOFTIRQ : 0;
+}
+
+/* High-resolution timers expire in interrupts, others in softirqs */
+static u32 *context_count(struct text_cpu *cpu, const char *event)
+{
+	return !strncmp(event, "irq_handler_", 12) ||
+			       !strncmp(event, "hrtimer_expire_", 15) ?
+		       &cpu->irqs :
+	       !strncmp(event, "softirq_e", 9) ||
+			       !strncmp(event, "timer_expire_", 13) ?
+		       &cpu->softirqs :
+		       NULL;
+}
+
+static void begin_context(struct text_cpu *cpu, const struct line *l)
+{
+	u32 *count = context_count(cpu, l->name);
+
+	if (count && strstr(l->name, "_entry"))
+		++*count;
+}
+
+static void end_context(struct text_cpu *cpu, const struct line *l)
+{
+	u32 *count = context_count(cpu, l->name);
+
+	if (count && *count && strstr(l->name, "_exit"))
+		--*count;
 }
 
 /* The leaf without a duration, if there is one, has returned */
@@ -410,9 +451,7 @@ static void on_event(struct lines *t, struct cut *c, const struct line *l)
 		"block_rq_complete",	"block_bio_complete",
 		"kernel_stack",		NULL
 	};
-	struct context x = { .thread = thread_of(t, c, l),
-			     .cpu = l->cpu,
-			     .flags = context_of(&t->cpu[l->cpu], l) };
+	struct context x = { .thread = thread_of(t, c, l), .cpu = l->cpu };
 	struct text_cpu *cpu = &t->cpu[l->cpu];
 	const char *fields = l->fields;
 	char buf[LINE_NAME];
@@ -421,6 +460,8 @@ static void on_event(struct lines *t, struct cut *c, const struct line *l)
 
 	for (i = 0; names[i] && strcmp(names[i], l->name) != 0;)
 		i++;
+	begin_context(cpu, l);
+	x.flags = context_of(cpu, l);
 	x.ts = time_of(t, x.thread, l);
 	switch (i) {
 	case 0:
@@ -447,12 +488,10 @@ static void on_event(struct lines *t, struct cut *c, const struct line *l)
 		wait_unlock(c, &x);
 		break;
 	case 8:
-		cpu->irqs++;
 		if (line_string(fields, "name", buf, sizeof(buf)))
 			wait_irq_source(c, &x, IRQ_HARD, IRQ_LINE, buf);
 		break;
 	case 9:
-		cpu->irqs -= !!cpu->irqs;
 		wait_irq_gone(c, &x, IRQ_HARD, IRQ_LINE);
 		break;
 	case 10:
@@ -483,6 +522,7 @@ static void on_event(struct lines *t, struct cut *c, const struct line *l)
 		t->stack_of = x;
 		break;
 	}
+	end_context(cpu, l);
 }
 
 static void end_stack(struct lines *t, struct cut *c)
@@ -545,7 +585,7 @@ static void on_line(struct lines *t, struct cut *c, const struct line *l)
 		on_event(t, c, l);
 		break;
 	case LINE_LOST:
-		cpu->irqs = 0;
+		cpu->irqs = cpu->softirqs = 0;
 		t->source->lost += l->lost;
 		t->source->uncounted += !l->lost;
 		cpu->lost = true;
@@ -554,11 +594,32 @@ static void on_line(struct lines *t, struct cut *c, const struct line *l)
 	case LINE_CUT:
 		if (!t->source->cuts++)
 			t->source->first_cut = t->lines;
+		cpu->irqs = cpu->softirqs = 0;
 		cut_gap(c, l->has_cpu ? l->cpu : NONE);
 		break;
 	default:
 		break;
 	}
+}
+
+/* Return: 1, or -1 after guard_fail() if the CPU's clock goes back */
+static int check_clock(struct lines *t, const struct line *l)
+{
+	struct text_cpu *cpu = &t->cpu[l->cpu];
+
+	t->timed |= l->has_ts || l->has_duration;
+	if (!l->has_ts)
+		return 1;
+	if (l->ts + BACK < cpu->printed) {
+		guard_fail(
+			t->guard, GUARD_NOWHERE,
+			"line %llu: the clock of CPU %u goes back: if this is more than one recording, save each in a file",
+			t->lines, l->cpu);
+		return -1;
+	}
+	if (cpu->printed < l->ts)
+		cpu->printed = l->ts;
+	return 1;
 }
 
 /*
@@ -578,8 +639,10 @@ static int next_line(struct lines *t, struct line *l)
 		guard_alive(t->guard, ftell(t->file));
 	l->cpu = 0;
 	line_parse(l, t->text);
-	if (l->kind == LINE_OTHER || l->cpu < TEXT_CPUS)
+	if (l->kind == LINE_OTHER)
 		return 1;
+	if (l->cpu < TEXT_CPUS)
+		return check_clock(t, l);
 	guard_fail(t->guard, GUARD_NOWHERE,
 		   "line %llu: Linux has at most %u CPUs, this is number %u",
 		   t->lines, TEXT_CPUS, l->cpu);
@@ -615,6 +678,7 @@ int lines_read(struct lines *t, struct cut *c, u64 most)
 	struct line l;
 	int more = 1;
 
+	c->rounding = ROUNDING;
 	while (t->lines < most && (more = next_line(t, &l)) > 0) {
 		if (l.kind == LINE_STACK) {
 			on_stack(t, &l);
@@ -631,6 +695,10 @@ int lines_read(struct lines *t, struct cut *c, u64 most)
 	}
 	end_stack(t, c);
 	s->graph = t->entries + t->exits;
+	if (!more && t->entries && !t->timed && !s->cuts)
+		return guard_fail(
+			t->guard, GUARD_NOWHERE,
+			"has neither times nor durations: record with the option funcgraph-duration or funcgraph-abstime");
 	return more < 0 ? EXIT_FAILURE : 0;
 }
 

@@ -178,6 +178,17 @@ static bool is_tracing(const char *name)
 	       !strncmp(name, "ftrace_", 7);
 }
 
+/* Text may be without the context of its lines, which the stack shows as well */
+static bool is_of_interrupt(const struct cut *c, const u32 *function, u32 nr)
+{
+	while (nr--) {
+		if (c->paths->functions.flags[*function++] &
+		    (FUNCTION_INTERRUPT | FUNCTION_SOFTIRQ))
+			return true;
+	}
+	return false;
+}
+
 /**
  * wait_stack - the stack of the event before
  * @c: the file
@@ -196,6 +207,7 @@ void wait_stack(struct cut *c, const struct context *x, const u32 *function,
 		return;
 	c->cpu[x->cpu].woke = NULL;
 	w = &t->off_wait;
+	irq |= is_of_interrupt(c, function, nr);
 	/* Functions that write the event are on top */
 	while (nr > 1 && is_tracing(c->paths->functions.name[*function])) {
 		function++;
@@ -215,13 +227,14 @@ static void go_on(struct cut *c, struct thread *t, const struct context *x,
 
 	(void)c;
 	t->off = false;
-	w->time = x->ts - t->off_ts;
+	/* The clock of a text is not exact */
+	w->time = x->ts > t->off_ts ? x->ts - t->off_ts : 0;
 	if (t->woken) {
-		w->queued = x->ts - t->wake_ts;
+		w->queued = x->ts > t->wake_ts ? x->ts - t->wake_ts : 0;
 		w->other = prev_comm;
 	}
 	if (t->lock != NONE)
-		t->lock_slept += x->ts - t->off_ts;
+		t->lock_slept += w->time;
 	wait_add(t, w);
 }
 
