@@ -133,6 +133,12 @@ perfdata cpus
 "$lbrtime" --format=csv --visits --method=equal nocpu.txt >nocpu.equal 2>err || wrong "text without CPUs"
 cmp nocpu.equal data.equal || wrong "without CPUs: perf.data differs from text"
 "$lbrtime" nocpu.txt 2>err | grep -qE ' samples of [0-9]+ threads, [0-9,]+ branches$' || wrong "without CPUs: text"
+"$lbrtime" --format=brstack nocpu.txt >again.txt 2>err || wrong "without CPUs: brstack"
+"$lbrtime" again.txt 2>err | grep -qE ' samples of [0-9]+ threads, [0-9,]+ branches$' || wrong "without CPUs: brstack has CPUs"
+time=$(awk -F, 'NR == 100 { printf "%.9f", $1 / 1e9 }' nocpu.equal)
+"$lbrtime" --around="$time,1ms" nocpu.txt >around.txt 2>err || wrong "without CPUs: --around"
+grep -q ' to the sample at ' around.txt || wrong "without CPUs: no sample around $time"
+grep -q ' on CPU ' around.txt && wrong "without CPUs: a sample has a CPU"
 perfdata odd "perf script failed: What is this?"
 perfdata mute "perf script failed"
 perfdata maps "perf script failed: 0x75f0 [0]: failed to process type: 0 [Invalid argument]"

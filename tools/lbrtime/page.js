@@ -400,7 +400,7 @@ function show(i) {
 	if (i < 0)
 		return;
 	const thread = DATA.threads[S.thread[i]];
-	add(right, "h2", "", `${thread.comm}-${thread.pid} on CPU ${S.cpu[i]}`);
+	add(right, "h2", "", `${thread.comm}-${thread.pid}` + (DATA.by_thread ? "" : " on CPU " + S.cpu[i]));
 	add(right, "p", "", `sampled at ${clock(S.ts[i])} s, ${time(S.ts[i] - S.start[i])} after the one before` +
 		(STATES[S.state[i]] ? "; " + STATES[S.state[i]] : ""));
 	const body = table(right, "scroll", [...heads(), ["function", "f"]]);

@@ -206,6 +206,7 @@ void lbrtime_write_html(const struct timeline *t, const struct report *r)
 	/* A JavaScript number has too few digits */
 	snprintf(first, sizeof(first), "%llu", t->sample[0].ts);
 	json_string(o, "first", first);
+	json_boolean(o, "by_thread", t->by_thread);
 	json_string(o, "tool", PROGRAM " " TRACERIG_VERSION);
 	json_object_object_add(o, "threads", threads(t, thread));
 	json_object_object_add(o, "alarms", alarms(t));

@@ -353,9 +353,11 @@ static const char *brstack_kind(u8 kind)
 static void brstack_head(FILE *out, const struct timeline *t,
 			 const struct sample *s, u64 ts)
 {
-	fprintf(out, "%16s %7d/%-7d [%03u] %5llu.%09llu: ", t->comm[s->comm],
-		s->tgid < 0 ? s->pid : s->tgid, s->pid, s->cpu, ts / 1000000000,
-		ts % 1000000000);
+	fprintf(out, "%16s %7d/%-7d ", t->comm[s->comm],
+		s->tgid < 0 ? s->pid : s->tgid, s->pid);
+	if (!t->by_thread)
+		fprintf(out, "[%03u] ", s->cpu);
+	fprintf(out, "%5llu.%09llu: ", ts / 1000000000, ts % 1000000000);
 }
 
 /* When the thread came to the CPU, if the samples do not show it;

@@ -353,8 +353,10 @@ static void write_sample(FILE *out, const struct timeline *t, u32 sample,
 	u64 all = s->ts - s->start, known = s->ts - slice[0].start;
 	char time[24];
 
-	fprintf(out, "%s-%d on CPU %u, %s to the sample at ", t->comm[s->comm],
-		s->pid, s->cpu, time_text(time, all));
+	fprintf(out, "%s-%d", t->comm[s->comm], s->pid);
+	if (!t->by_thread)
+		fprintf(out, " on CPU %u", s->cpu);
+	fprintf(out, ", %s to the sample at ", time_text(time, all));
 	write_when(out, s->ts);
 	fprintf(out, s->state == STATE_WHOLE ? "\n" : " (%s)\n",
 		state_name(s->state));
