@@ -17,7 +17,8 @@ assert ledger["lost on the wire"] == 0, "there is no network to lose anything"
 missing = ledger.lost() + ledger["not sent yet"]
 got = marks(report)
 assert len(got) == len(set(got)) and got == sorted(got)
-assert count - len(got) <= missing, (count, len(got), ledger.text)
+# What CPUs had that stopped in the panic is not counted, and the ledger says so
+assert count - len(got) <= missing or "unknown" in ledger.text, (count, len(got), ledger.text)
 # All of it arrived, except what the guest had no time for, or stopped in
 if missing or "unknown" in ledger.text:
     sys.exit(0)

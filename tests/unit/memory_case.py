@@ -10,6 +10,6 @@ with open(sys.argv[1]) as file:
     case = json.load(file)
 case["version"] = 1
 case.pop("sha256", None)
-case["host"]["cmdline"] = "x" * (4 << 20)
+case["host"]["cmdline"] = "x" * (3 << 20)
 with open(sys.argv[1], "w") as file:
     json.dump(case, file)
