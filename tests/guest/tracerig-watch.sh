@@ -132,6 +132,15 @@ done
 printf x | dd of="desk/$case/trace.dat" bs=1 seek=5000 conv=notrunc status=none
 fails 1 'trace.dat: ' tracerig verify --dir=desk "$case"
 
+# --- damaged cases without which there would be room: the good ones stay
+cp -a cases kept
+mkdir kept/900
+truncate -s 3M kept/900/trace.dat
+before=$(ls kept)
+fails 1 'kept: damaged cases: 1; they take 3.1 MB of the room: .*, or choose a larger --keep$' tracerig watch --dir="$PWD/kept" --keep=2M disk
+same "$before" "$(ls kept)" "cases after a watch without room"
+rm -rf kept
+
 # --- with fixed limits, without learning; full disk
 mkdir full
 mount -t tmpfs -o size=512k none full

@@ -727,14 +727,20 @@ static bool open_store(struct watch *w)
 {
 	struct store *s = &w->store;
 	char text[32];
+	bool full;
 
 	if (complained(store_open(s, w->o->dir, true)))
 		return false;
+	full = s->other_bytes > w->o->keep;
 	if (s->damaged)
 		complain(
-			"%s: damaged cases: %u, with %s of --keep: remove those that are not needed",
+			"%s: damaged cases: %u; they take %s of the room: remove what you do not need%s",
 			s->dir, s->damaged,
-			format_bytes(text, sizeof(text), s->other_bytes));
+			format_bytes(text, sizeof(text), s->other_bytes),
+			full ? ", or choose a larger --keep" : "");
+	/* Good cases would be removed, and there would not be room then */
+	if (full)
+		return false;
 	w->trouble = !store_keep(s, w->o->keep);
 	return true;
 }
