@@ -64,7 +64,7 @@ expect 2 '\^ a time, such as 5m, or a number of values, above 0$' alarm.dat -e b
 expect 1 '\^ no such event in this recording' alarm.dat -e block:block_rq_complete -f 'ctlchart(nosuch, dev)'
 
 # --- output
-expect 1 'cannot write the result: No space left on device' -o /dev/full alarm.dat
+expect 1 '^ctlchart: /dev/full: cannot write the result: No space left on device' -o /dev/full alarm.dat
 [ -c /dev/full ] || wrong "-o /dev/full replaced a device"
 echo before >result
 expect 1 'truncated' -o result short.dat

@@ -110,7 +110,7 @@ expect 1 '^ioreq: precious.dat: would be replaced by the result$' -o ./precious.
 cmp b.dat precious.dat || wrong "a recording was replaced by the result"
 (
 	ulimit -f 1
-	expect 1 'a.dat: cannot write the result: File too large$' --format=html -o large.html a.dat
+	expect 1 '^ioreq: large.html: cannot write the result: File too large$' --format=html -o large.html a.dat
 	exit $failed
 ) || failed=1
 [ ! -e large.html ] || wrong "a partial result is left"

@@ -83,7 +83,7 @@ printf '\377\377\377\377\377\377\377\377' | dd of=damaged/trace.dat bs=1 seek=20
 expect 1 'damaged/trace.dat:[0-9]+: ' open ./damaged -o page.html
 rm damaged/trace.dat
 expect 1 'damaged/trace.dat: .*No such file' open ./damaged -o page.html
-expect 1 'cannot write the result: No space left' open ./7 -o /dev/full
+expect 1 '^tracerig open: /dev/full: cannot write the result: No space left' open ./7 -o /dev/full
 (
 	ulimit -f 16 # blocks of 1024 bytes
 	"$program" open ./7 -o page.html 2>err

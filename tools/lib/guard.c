@@ -468,10 +468,15 @@ static void child(struct guard *g, FILE *out, int noise)
 		memory_doing("reading %s", g->job->file);
 	guard_alive(g, GUARD_NOWHERE);
 	status = g->job->work(g, out, g->job->arg);
-	if (!status && (ferror(out) | fclose(out)))
+	if (!status && (ferror(out) | fclose(out))) {
+		int error = errno;
+
+		guard_file(g, g->job->output ? g->job->output :
+					       "standard output");
 		status = guard_fail(g, GUARD_NOWHERE,
 				    "cannot write the result: %s",
-				    strerror(errno));
+				    strerror(error));
+	}
 	exit(status);
 }
 
