@@ -321,6 +321,9 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 	error = store_added(s, g, job.number, &removed);
 	if (error)
 		printf("%s\n", error);
+	if (removed)
+		fprintf(stderr, "case %llu replaces case %llu\n", job.number,
+			removed);
 	free(error);
 	store_keep(s, keep);
 }

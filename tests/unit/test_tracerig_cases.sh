@@ -476,6 +476,11 @@ NO_REMOVE=trace.dat "$UNIT/gen_cases" keep 1 f=5 >out 2>err
 [ "$(find keep -name '[0-9]*' | wc -l)" -ge 3 ] || wrong "others are removed for what cannot be removed: $(ls -A keep)"
 "$UNIT/gen_cases" keep 1000000000 g=6 >out || wrong "gen_cases: $(cat out)"
 [ -z "$(find keep -name '.gone-*')" ] || wrong "the next watch does not remove the rest: $(ls -A keep)"
+# A case of which a part stays on the disk is replaced, too
+rm -rf keep
+NO_REMOVE=trace.dat "$UNIT/gen_cases" keep 1000000000 a=1 a=2 a=3 >out 2>err
+grep -qx 'case 3 replaces case 2' err || wrong "not named as replaced: $(cat err)"
+[ ! -e keep/2 ] || wrong "case 2 is still there"
 rm -rf keep
 
 # --- the normal executions that cases share count once; without links they are copied

@@ -471,8 +471,8 @@ static void child(struct guard *g, FILE *out, int noise)
 	if (!status && (ferror(out) | fclose(out))) {
 		int error = errno;
 
-		guard_file(g, g->job->output ? g->job->output :
-					       "standard output");
+		guard_file(g,
+			   g->job->output ? g->job->output : "standard output");
 		status = guard_fail(g, GUARD_NOWHERE,
 				    "cannot write the result: %s",
 				    strerror(error));

@@ -466,7 +466,9 @@ char *store_added(struct store *s, struct store_group *g, u64 number,
 	g->worst = number;
 	if (old && old->number != g->first && old->nth % KEEP_NTH) {
 		number = old->number;
-		if (remove_case(s, i))
+		/* A part that stays on the disk is no case */
+		remove_case(s, i);
+		if (find_case(s, number) == s->nr)
 			*removed = number;
 	}
 	return NULL;
