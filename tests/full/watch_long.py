@@ -302,6 +302,32 @@ def long():
     shutil.rmtree("long")
 
 
+def large():
+    """windows of more than 8 MB in 32 MB"""
+    watch = Watch(
+        "large", "--buffer", "64M", "-e", "raw_syscalls:sys_enter", "-e", "block:block_rq_complete", "-f",
+        "ctlchart(block_bio_queue, dev, sector, ucl=20ms, stale=5s, pre=20ms, post=5ms, from=start, name=disk)",
+    )
+    watch.wait_for(": (learning|judging)$")
+    load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
+    try:
+        slow = Reader(slowest)
+        for n in range(3):
+            be_called("large" + "abc"[n])
+            slow.read()
+            watch.wait_for(r"case \d+: ", n + 1)
+    finally:
+        load.kill()
+        load.wait()
+    now, most = watch.memory()
+    watch.end()
+    sizes = [os.path.getsize(f"large/{n}/trace.dat") for n in os.listdir("large") if n.isdigit()]
+    print(f"# cases with recordings of {sizes} bytes: {now} KiB resident, {most} at most")
+    assert max(sizes) >= 8 << 20, sizes
+    assert most <= HIGHEST, f"{most} KiB"
+    shutil.rmtree("large")
+
+
 def paths():
     """a load in a watch with --paths does as much as without one; its CPU time"""
     program = "./pathload"
@@ -333,7 +359,7 @@ def paths():
 
 
 fast, slower, slowest = null_disk("fast", 10_000), null_disk("slower", 50 * MS), null_disk("slowest", 900 * MS)
-for work in (learning, killed, several, long, paths, killed_paths):
+for work in (learning, killed, several, long, large, paths, killed_paths):
     if len(sys.argv) < 2 or work.__name__ in sys.argv[1:]:
         test(work)
 for name in os.listdir(NULLB):
