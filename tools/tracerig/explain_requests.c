@@ -63,20 +63,20 @@ static struct request *add_request(struct blk_requests *q, s32 pid,
 /**
  * blk_requests_event - take up an event of a request
  * @q: the requests
- * @event: which one
+ * @event: which one: ROLE_BIO, ROLE_ISSUE or ROLE_COMPLETE
  * @ts: when
  * @pid: in which thread
  * @range: the device, the first sector, and the number of sectors
  * @comm: the program that makes the request; not used for a completion
  */
-void blk_requests_event(struct blk_requests *q, enum request_event event,
-			u64 ts, s32 pid, const u64 *range, const char *comm)
+void blk_requests_event(struct blk_requests *q, enum role event, u64 ts,
+			s32 pid, const u64 *range, const char *comm)
 {
 	bool found = false;
 	struct request *r;
 	size_t i, kept = 0;
 
-	if (event == REQUEST_BIO) {
+	if (event == ROLE_BIO) {
 		r = add_request(q, pid, range, comm);
 		if (r)
 			r->queued = ts;
@@ -86,7 +86,7 @@ void blk_requests_event(struct blk_requests *q, enum request_event event,
 		r = &q->request[q->live[i]];
 		if (is_in(r, range)) {
 			found = true;
-			if (event == REQUEST_COMPLETE) {
+			if (event == ROLE_COMPLETE) {
 				r->completed = ts;
 				continue;
 			}
@@ -96,9 +96,8 @@ void blk_requests_event(struct blk_requests *q, enum request_event event,
 		q->live[kept++] = q->live[i];
 	}
 	q->lives = kept;
-	r = found || event == REQUEST_COMPLETE ?
-		    NULL :
-		    add_request(q, pid, range, comm);
+	r = found || event == ROLE_COMPLETE ? NULL :
+					      add_request(q, pid, range, comm);
 	if (r)
 		r->issued = ts;
 }

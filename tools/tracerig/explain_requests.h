@@ -3,11 +3,10 @@
 #define TRACERIG_EXPLAIN_REQUESTS_H
 
 #include "explain.h"
+#include "roles.h"
 
 /* How many requests are remembered */
 #define BLK_REQUESTS_MAX 65536
-
-enum request_event { REQUEST_BIO, REQUEST_ISSUE, REQUEST_COMPLETE };
 
 /**
  * struct request - a request to a device
@@ -30,8 +29,8 @@ struct request {
 struct blk_requests;
 
 struct blk_requests *blk_requests_new(void);
-void blk_requests_event(struct blk_requests *q, enum request_event event,
-			u64 ts, s32 pid, const u64 *range, const char *comm);
+void blk_requests_event(struct blk_requests *q, enum role event, u64 ts,
+			s32 pid, const u64 *range, const char *comm);
 const struct request *blk_requests_awaited(const struct blk_requests *q,
 					   s32 pid, u64 from, u64 to);
 const struct request *blk_requests_outstanding(const struct blk_requests *q,

@@ -23,75 +23,39 @@
 #include "explain_requests.h"
 #include "memory.h"
 #include "records.h"
+#include "roles.h"
 #include "softirq.h"
 #include "store.h"
 #include "text.h"
 
-enum event {
-	SWITCH,
-	WAKING,
-	IRQ,
-	IRQ_EXIT,
-	SOFTIRQ,
-	SOFTIRQ_EXIT,
-	BIO,
-	ISSUE,
-	COMPLETE,
-	VALUE,
-	GRAPH,
-	CALL,
-	SAMPLE,
-	EVENTS,
+/* Events besides those of enum role */
+enum { VALUE = ROLES, GRAPH, CALL, SAMPLE, EVENTS };
+
+static const struct event_names others[EVENTS - ROLES] = {
+	[VALUE - ROLES] = { "ctlchart_debug",
+			    "ctlchart_value",
+			    { "start", "duration" },
+			    { "chart", "keys" } },
+	[GRAPH - ROLES] = { "ftrace", "funcgraph_entry", { NULL }, { NULL } },
+	[CALL - ROLES] = { "iosys", "io_syscall", { NULL }, { NULL } },
+	[SAMPLE - ROLES] = { "lbrprof", "lbrprof_sample", { NULL }, { NULL } },
 };
 
-#define FIELDS 3
-#define TEXTS 2
-
-static const struct {
-	const char *system, *name, *field[FIELDS], *text[TEXTS];
-	int saw;
-} events[EVENTS] = {
-	[SWITCH] = { "sched",
-		     "sched_switch",
-		     { "prev_pid", "next_pid", "prev_state" },
-		     { "next_comm", "prev_comm" },
-		     SAW_SWITCH },
-	[WAKING] = { "sched",
-		     "sched_waking",
-		     { "pid", "target_cpu" },
-		     { NULL },
-		     SAW_WAKING },
-	[IRQ] = { "irq", "irq_handler_entry", { "irq" }, { "name" }, SAW_IRQ },
-	[IRQ_EXIT] = { "irq", "irq_handler_exit", { "irq" }, { NULL }, SAW_IRQ },
-	[SOFTIRQ] = { "irq", "softirq_entry", { "vec" }, { NULL }, SAW_SOFTIRQ },
-	[SOFTIRQ_EXIT] = { "irq",
-			   "softirq_exit",
-			   { "vec" },
-			   { NULL },
-			   SAW_SOFTIRQ },
-	[BIO] = { "block",
-		  "block_bio_queue",
-		  { "dev", "sector", "nr_sector" },
-		  { "comm" },
-		  -1 },
-	[ISSUE] = { "block",
-		    "block_rq_issue",
-		    { "dev", "sector", "nr_sector" },
-		    { "comm" },
-		    SAW_BLOCK },
-	[COMPLETE] = { "block",
-		       "block_rq_complete",
-		       { "dev", "sector", "nr_sector" },
-		       { NULL },
-		       -1 },
-	[VALUE] = { "ctlchart_debug",
-		    "ctlchart_value",
-		    { "start", "duration" },
-		    { "chart", "keys" },
-		    -1 },
-	[GRAPH] = { "ftrace", "funcgraph_entry", { NULL }, { NULL }, SAW_GRAPH },
-	[CALL] = { "iosys", "io_syscall", { NULL }, { NULL }, SAW_IOSYS },
-	[SAMPLE] = { "lbrprof", "lbrprof_sample", { NULL }, { NULL }, SAW_LBR },
+/* What an event shows to be recorded, of struct explain's @seen, or -1 */
+static const int saw[EVENTS] = {
+	[ROLE_SWITCH] = SAW_SWITCH,
+	[ROLE_WAKING] = SAW_WAKING,
+	[ROLE_IRQ] = SAW_IRQ,
+	[ROLE_IRQ_EXIT] = SAW_IRQ,
+	[ROLE_SOFTIRQ] = SAW_SOFTIRQ,
+	[ROLE_SOFTIRQ_EXIT] = SAW_SOFTIRQ,
+	[ROLE_BIO] = -1,
+	[ROLE_ISSUE] = SAW_BLOCK,
+	[ROLE_COMPLETE] = -1,
+	[VALUE] = -1,
+	[GRAPH] = SAW_GRAPH,
+	[CALL] = SAW_IOSYS,
+	[SAMPLE] = SAW_LBR,
 };
 
 enum { SOFT, HARD, LEVELS };
@@ -151,11 +115,7 @@ struct walk {
 	struct explain *x;
 	struct records *r;
 	struct number type, pid, flags;
-	struct {
-		int id;
-		struct number n[FIELDS];
-		struct tep_format_field *text[TEXTS];
-	} event[EVENTS];
+	struct event_fields event[EVENTS];
 	struct cpu *cpu;
 	u32 cpus;
 	struct thread *thread;
@@ -169,11 +129,11 @@ struct walk {
 struct seen {
 	const struct record *rec;
 	bool lost;
-	enum event event;
+	unsigned int event;
 	s32 pid;
 	u32 flags;
-	u64 v[FIELDS];
-	char text[TEXTS][96];
+	u64 v[EVENT_NUMBERS];
+	char text[EVENT_TEXTS][96];
 };
 
 /* ---- events ---- */
@@ -181,20 +141,20 @@ struct seen {
 /* Whether a record can be used; its event may be none of ours: EVENTS */
 static bool look(struct walk *w, const struct record *rec, struct seen *s)
 {
-	int id, i;
+	int type, i;
 
 	if (rec->cpu >= w->cpus || !number_fits(&w->type, rec) ||
 	    !number_fits(&w->pid, rec) || !number_fits(&w->flags, rec))
 		return false;
 	*s = (struct seen){ .rec = rec, .pid = number_get(&w->pid, rec) };
 	s->flags = number_get(&w->flags, rec);
-	id = number_get(&w->type, rec);
-	while (s->event < EVENTS && w->event[s->event].id != id)
+	type = number_get(&w->type, rec);
+	while (s->event < EVENTS && w->event[s->event].type != type)
 		s->event++;
 	if (s->event == EVENTS)
 		return true;
-	for (i = 0; i < FIELDS && events[s->event].field[i]; i++) {
-		const struct number *n = &w->event[s->event].n[i];
+	for (i = 0; i < EVENT_NUMBERS; i++) {
+		const struct number *n = &w->event[s->event].number[i];
 
 		if (!n->size)
 			continue;
@@ -202,7 +162,7 @@ static bool look(struct walk *w, const struct record *rec, struct seen *s)
 			return false;
 		s->v[i] = number_get(n, rec);
 	}
-	for (i = 0; i < TEXTS; i++) {
+	for (i = 0; i < EVENT_TEXTS; i++) {
 		array_text(w->event[s->event].text[i], rec, s->text[i],
 			   sizeof(s->text[i]));
 		clean_text(s->text[i]);
@@ -213,25 +173,16 @@ static bool look(struct walk *w, const struct record *rec, struct seen *s)
 static void find_events(struct walk *w)
 {
 	struct tep_event *e;
-	int k, i;
+	int i;
 
-	for (k = 0; k < EVENTS; k++) {
-		w->event[k].id = -1;
-		e = tep_find_event_by_name(records_tep(w->r), events[k].system,
-					   events[k].name);
-		if (!e)
+	for (i = 0; i < EVENTS; i++) {
+		e = event_find(&w->event[i], records_tep(w->r),
+			       i < ROLES ? &role_names[i] : &others[i - ROLES]);
+		if (!e || w->type.size)
 			continue;
-		w->event[k].id = e->id;
-		if (!w->type.size) {
-			number_find(&w->type, w->r, e, "common_type");
-			number_find(&w->pid, w->r, e, "common_pid");
-			number_find(&w->flags, w->r, e, "common_flags");
-		}
-		for (i = 0; i < FIELDS && events[k].field[i]; i++)
-			number_find(&w->event[k].n[i], w->r, e,
-				    events[k].field[i]);
-		for (i = 0; i < TEXTS && events[k].text[i]; i++)
-			w->event[k].text[i] = array_find(e, events[k].text[i]);
+		number_find(&w->type, w->r, e, "common_type");
+		number_find(&w->pid, w->r, e, "common_pid");
+		number_find(&w->flags, w->r, e, "common_flags");
 	}
 }
 
@@ -246,7 +197,7 @@ static bool is_switching(const struct cpu *c, const struct seen *s)
 	if (s->pid != c->before)
 		return false;
 	return s->rec->ts - c->since <= SWITCHES ||
-	       (s->event != SWITCH &&
+	       (s->event != ROLE_SWITCH &&
 		(s->flags & (FLAG_IRQS_OFF | FLAG_HARDIRQ | FLAG_SOFTIRQ)) ==
 			FLAG_IRQS_OFF);
 }
@@ -278,8 +229,8 @@ static void see_cpu(struct walk *w, const struct seen *s)
 	c->pid = s->pid;
 	c->before = s->pid;
 	comm = tep_data_comm_from_pid(records_tep(w->r), s->pid);
-	if (s->event == SWITCH)
-		comm = s->text[1];
+	if (s->event == ROLE_SWITCH)
+		comm = s->text[0];
 	snprintf(c->comm, sizeof(c->comm), "%.16s",
 		 comm && *comm && strcmp(comm, "<...>") != 0 ? comm : "?");
 }
@@ -289,28 +240,28 @@ static void change_cpu(struct walk *w, const struct seen *s)
 	struct cpu *c = &w->cpu[s->rec->cpu];
 
 	switch (s->event) {
-	case SWITCH:
+	case ROLE_SWITCH:
 		c->before = c->pid;
 		c->pid = s->v[1];
 		c->since = s->rec->ts;
-		snprintf(c->comm, sizeof(c->comm), "%.16s", s->text[0]);
+		snprintf(c->comm, sizeof(c->comm), "%.16s", s->text[1]);
 		/* With PREEMPT_RT, a softirq can lose the CPU */
 		c->in[SOFT] = false;
 		c->in[HARD] = false;
 		break;
-	case IRQ:
+	case ROLE_IRQ:
 		c->in[HARD] = true;
 		snprintf(c->name[HARD], sizeof(c->name[HARD]),
 			 "interrupt %.50s", s->text[0]);
 		break;
-	case SOFTIRQ:
+	case ROLE_SOFTIRQ:
 		c->in[SOFT] = true;
 		snprintf(c->name[SOFT], sizeof(c->name[SOFT]), "softirq %s",
 			 softirq_name(s->v[0]));
 		break;
-	case IRQ_EXIT:
-	case SOFTIRQ_EXIT:
-		c->in[s->event == IRQ_EXIT ? HARD : SOFT] = false;
+	case ROLE_IRQ_EXIT:
+	case ROLE_SOFTIRQ_EXIT:
+		c->in[s->event == ROLE_IRQ_EXIT ? HARD : SOFT] = false;
 		break;
 	default:
 		break;
@@ -685,8 +636,8 @@ static void first_reading(struct walk *w)
 			add_gap(w, w->cpu[rec.cpu].last, rec.ts, rec.lost);
 		see_cpu(w, &s);
 		change_cpu(w, &s);
-		if (s.event != EVENTS && events[s.event].saw >= 0)
-			w->x->seen[events[s.event].saw] = true;
+		if (s.event != EVENTS && saw[s.event] >= 0)
+			w->x->seen[saw[s.event]] = true;
 		if (s.event == VALUE)
 			on_value(w, &s);
 	}
@@ -715,16 +666,15 @@ static void second_reading(struct walk *w)
 		see_cpu(w, &s);
 		if (s.lost)
 			on_loss(w, &rec, w->cpu[rec.cpu].last);
-		if (s.event == SWITCH)
+		if (s.event == ROLE_SWITCH)
 			on_switch(w, &s);
 		else
 			on_own(w, &s);
-		if (s.event == WAKING)
+		if (s.event == ROLE_WAKING)
 			on_waking(w, &s);
-		else if (s.event >= BIO && s.event <= COMPLETE)
-			blk_requests_event(w->requests,
-					   REQUEST_BIO + s.event - BIO, rec.ts,
-					   s.pid, s.v, s.text[0]);
+		else if (s.event >= ROLE_BIO && s.event <= ROLE_COMPLETE)
+			blk_requests_event(w->requests, s.event, rec.ts, s.pid,
+					   s.v, s.text[0]);
 		change_cpu(w, &s);
 	}
 	end_threads(w);

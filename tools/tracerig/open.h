@@ -30,21 +30,6 @@ struct json_object;
 /* An event whose text is not on the page, or that has none */
 #define OPEN_NO_TEXT U32_MAX
 
-/* What an event means to the page; open_html.c names them */
-enum open_role {
-	OPEN_SWITCH,
-	OPEN_WAKING,
-	OPEN_IRQ,
-	OPEN_IRQ_EXIT,
-	OPEN_SOFTIRQ,
-	OPEN_SOFTIRQ_EXIT,
-	OPEN_BIO,
-	OPEN_ISSUE,
-	OPEN_COMPLETE,
-	OPEN_OTHER, /* with a text */
-	OPEN_ROLES
-};
-
 /**
  * struct open_event - an event
  * @ts:		when
@@ -68,11 +53,11 @@ struct open_event {
 /**
  * struct open_kind - a kind of events
  * @name:	"SYSTEM:EVENT"
- * @role:	what it means
+ * @role:	what it means; ROLES: it has a text
  */
 struct open_kind {
 	char *name;
-	enum open_role role;
+	enum role role;
 };
 
 /**

@@ -17,6 +17,7 @@
 #include "open.h"
 #include "page.h"
 #include "records.h"
+#include "roles.h"
 #include "text.h"
 
 /* Bytes of an event's text that the page shows */
@@ -25,66 +26,12 @@
 /* The type of an event has two bytes */
 #define TYPES 65536
 
-#define FIELDS 3
-
-/* Those with a role; @own: the name of the thread itself; @request: or -1 */
-static const struct {
-	const char *system, *name, *field[FIELDS], *text, *own;
-	int request;
-} known[OPEN_OTHER] = {
-	[OPEN_SWITCH] = { "sched",
-			  "sched_switch",
-			  { "next_pid", "prev_state", "prev_pid" },
-			  "next_comm",
-			  "prev_comm",
-			  -1 },
-	[OPEN_WAKING] = { "sched",
-			  "sched_waking",
-			  { "pid", "target_cpu" },
-			  "comm",
-			  NULL,
-			  -1 },
-	[OPEN_IRQ] = { "irq", "irq_handler_entry", { "irq" }, "name", NULL, -1 },
-	[OPEN_IRQ_EXIT] = { "irq",
-			    "irq_handler_exit",
-			    { "irq" },
-			    NULL,
-			    NULL,
-			    -1 },
-	[OPEN_SOFTIRQ] = { "irq", "softirq_entry", { "vec" }, NULL, NULL, -1 },
-	[OPEN_SOFTIRQ_EXIT] = { "irq",
-				"softirq_exit",
-				{ "vec" },
-				NULL,
-				NULL,
-				-1 },
-	[OPEN_BIO] = { "block",
-		       "block_bio_queue",
-		       { "dev", "sector", "nr_sector" },
-		       "comm",
-		       "comm",
-		       REQUEST_BIO },
-	[OPEN_ISSUE] = { "block",
-			 "block_rq_issue",
-			 { "dev", "sector", "nr_sector" },
-			 "comm",
-			 "comm",
-			 REQUEST_ISSUE },
-	[OPEN_COMPLETE] = { "block",
-			    "block_rq_complete",
-			    { "dev", "sector", "nr_sector" },
-			    NULL,
-			    NULL,
-			    REQUEST_COMPLETE },
-};
-
 /* What is known of a type of event; @kind: its number plus one, 0 when it is new */
 struct type {
 	u32 kind;
 	struct tep_event *event;
-	enum open_role role;
-	struct number n[FIELDS];
-	struct tep_format_field *text, *own;
+	enum role role;
+	struct event_fields fields;
 };
 
 struct reading {
@@ -173,27 +120,16 @@ static u32 text_number(struct open_events *events, char *text)
 	return events->texts.nr - 1;
 }
 
-static enum open_role find_role(const struct tep_event *e)
-{
-	enum open_role role = 0;
-
-	while (role < OPEN_OTHER && (strcmp(e->system, known[role].system) ||
-				     strcmp(e->name, known[role].name)))
-		role++;
-	return role;
-}
-
 static struct type *find_type(struct reading *d, u32 id)
 {
 	struct open_events *to = d->to;
 	struct type *t = &d->types[id];
 	struct open_kind *k;
-	int i;
 
 	if (t->kind)
 		return t;
 	t->event = tep_find_event(records_tep(d->r), id);
-	t->role = t->event ? find_role(t->event) : OPEN_OTHER;
+	t->role = t->event ? role_of(t->event) : ROLES;
 	GROW(to->kind, to->kinds, to->kind_room);
 	k = &to->kind[to->kinds++];
 	k->role = t->role;
@@ -202,14 +138,8 @@ static struct type *find_type(struct reading *d, u32 id)
 			  xasprintf("event %u", id);
 	clean_text(k->name);
 	t->kind = to->kinds;
-	if (t->role == OPEN_OTHER)
-		return t;
-	for (i = 0; i < FIELDS && known[t->role].field[i]; i++)
-		number_find(&t->n[i], d->r, t->event, known[t->role].field[i]);
-	if (known[t->role].text)
-		t->text = array_find(t->event, known[t->role].text);
-	if (known[t->role].own)
-		t->own = array_find(t->event, known[t->role].own);
+	if (t->role < ROLES)
+		event_find(&t->fields, records_tep(d->r), &role_names[t->role]);
 	return t;
 }
 
@@ -255,8 +185,8 @@ static u32 event_text(struct reading *d, const struct type *t,
 }
 
 static void add_event(struct reading *d, const struct type *t,
-		      const struct record *rec, const u64 *v, char *text,
-		      u32 thread)
+		      const struct record *rec, const u64 *v,
+		      char text[EVENT_TEXTS][96], u32 thread)
 {
 	struct open_events *to = d->to;
 	struct open_event *e;
@@ -268,23 +198,26 @@ static void add_event(struct reading *d, const struct type *t,
 				  .kind = t->kind - 1,
 				  .thread = thread };
 	switch (t->role) {
-	case OPEN_SWITCH:
-	case OPEN_WAKING:
-		e->a = open_thread(to, v[0], text);
-		e->b = t->role == OPEN_SWITCH ? v[1] & 0xff : v[1];
+	case ROLE_SWITCH:
+		e->a = open_thread(to, v[1], text[1]);
+		e->b = v[2] & 0xff;
 		break;
-	case OPEN_IRQ:
-		e->a = text_number(to, text);
+	case ROLE_WAKING:
+		e->a = open_thread(to, v[0], text[0]);
+		e->b = v[1];
 		break;
-	case OPEN_IRQ_EXIT:
+	case ROLE_IRQ:
+		e->a = text_number(to, text[0]);
 		break;
-	case OPEN_SOFTIRQ:
-	case OPEN_SOFTIRQ_EXIT:
+	case ROLE_IRQ_EXIT:
+		break;
+	case ROLE_SOFTIRQ:
+	case ROLE_SOFTIRQ_EXIT:
 		e->a = min(v[0], (u64)U32_MAX);
 		break;
-	case OPEN_BIO:
-	case OPEN_ISSUE:
-	case OPEN_COMPLETE:
+	case ROLE_BIO:
+	case ROLE_ISSUE:
+	case ROLE_COMPLETE:
 		e->a = open_device(to, v[0]);
 		e->b = v[1];
 		break;
@@ -334,31 +267,33 @@ static void on_record(struct reading *d, const struct record *rec)
 	struct type *t = find_type(d, number_get(&d->type, rec));
 	s32 pid = number_get(&d->pid, rec);
 	int left = is_left(d), i;
-	u64 v[FIELDS] = { 0 };
-	char text[96] = "", own[32] = "";
+	u64 v[EVENT_NUMBERS] = { 0 };
+	char text[EVENT_TEXTS][96];
 	u32 thread;
 
 	d->at++;
 	if (rec->lost)
 		note_gap(d, rec);
 	d->last[rec->cpu] = rec->ts;
-	for (i = 0; i < FIELDS; i++) {
-		if (t->n[i].size && number_fits(&t->n[i], rec))
-			v[i] = number_get(&t->n[i], rec);
+	for (i = 0; i < EVENT_NUMBERS; i++)
+		v[i] = number_in(&t->fields.number[i], rec);
+	for (i = 0; i < EVENT_TEXTS; i++) {
+		array_text(t->fields.text[i], rec, text[i], sizeof(text[i]));
+		clean_text(text[i]);
 	}
-	if (t->text)
-		array_text(t->text, rec, text, sizeof(text));
-	clean_text(text);
-	if (t->role < OPEN_OTHER && known[t->role].request >= 0)
-		blk_requests_event(d->to->requests, known[t->role].request,
-				   rec->ts, pid, v, text);
+	if (t->role >= ROLE_BIO && t->role <= ROLE_COMPLETE)
+		blk_requests_event(d->to->requests, t->role, rec->ts, pid, v,
+				   text[0]);
 	if (left < LEFTS) {
 		leave(&d->to->left[left], rec->ts);
 		return;
 	}
-	if (t->own)
-		array_text(t->own, rec, own, sizeof(own));
-	thread = open_thread(d->to, pid, own);
+	/* Another thread's, or an interrupt's, in other events */
+	thread = open_thread(d->to, pid,
+			     t->role == ROLE_SWITCH || t->role == ROLE_BIO ||
+					     t->role == ROLE_ISSUE ?
+				     text[0] :
+				     NULL);
 	add_event(d, t, rec, v, text, thread);
 }
 

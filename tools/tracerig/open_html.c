@@ -24,12 +24,12 @@ PAGE_TEXT(case_recording, "tracerig/page_recording.js");
 PAGE_TEXT(case_timeline, "tracerig/page_timeline.js");
 PAGE_TEXT(case_script, "tracerig/page.js");
 
-static const char *const role_name[OPEN_ROLES] = {
-	[OPEN_SWITCH] = "switch",     [OPEN_WAKING] = "waking",
-	[OPEN_IRQ] = "irq",	      [OPEN_IRQ_EXIT] = "irq_exit",
-	[OPEN_SOFTIRQ] = "softirq",   [OPEN_SOFTIRQ_EXIT] = "softirq_exit",
-	[OPEN_BIO] = "bio",	      [OPEN_ISSUE] = "issue",
-	[OPEN_COMPLETE] = "complete", [OPEN_OTHER] = "",
+static const char *const role_text[ROLES + 1] = {
+	[ROLE_SWITCH] = "switch",     [ROLE_WAKING] = "waking",
+	[ROLE_IRQ] = "irq",	      [ROLE_IRQ_EXIT] = "irq_exit",
+	[ROLE_SOFTIRQ] = "softirq",   [ROLE_SOFTIRQ_EXIT] = "softirq_exit",
+	[ROLE_BIO] = "bio",	      [ROLE_ISSUE] = "issue",
+	[ROLE_COMPLETE] = "complete", [ROLES] = "",
 };
 
 static long long since(const struct open_page *p, u64 time)
@@ -292,7 +292,7 @@ static struct json_object *kinds_array(const struct open_events *e)
 	for (i = 0; i < e->kinds; i++) {
 		one = json_object_new_object();
 		json_string(one, "name", e->kind[i].name);
-		json_string(one, "role", role_name[e->kind[i].role]);
+		json_string(one, "role", role_text[e->kind[i].role]);
 		json_object_array_add(a, one);
 	}
 	return a;

@@ -9,6 +9,7 @@
 #include "order.h"
 #include "reason.h"
 #include "records.h"
+#include "roles.h"
 #include "softirq.h"
 #include "store.h"
 #include "text.h"
@@ -18,39 +19,6 @@
 
 /* Limit of the number of reasons that are added up; later ones are too many to be long */
 #define SUMS_MAX 32
-
-enum kind {
-	SWITCH,
-	WAKING,
-	IRQ,
-	IRQ_EXIT,
-	SOFTIRQ,
-	SOFTIRQ_EXIT,
-	ISSUE,
-	KINDS
-};
-
-#define NUMBERS 3
-#define TEXTS 2
-
-/* The events, and the fields that are used */
-static const struct {
-	const char *system, *name, *number[NUMBERS], *text[TEXTS];
-} events[KINDS] = {
-	[SWITCH] = { "sched",
-		     "sched_switch",
-		     { "prev_pid", "next_pid", "prev_state" },
-		     { "prev_comm", "next_comm" } },
-	[WAKING] = { "sched", "sched_waking", { "pid" }, { NULL } },
-	[IRQ] = { "irq", "irq_handler_entry", { NULL }, { "name" } },
-	[IRQ_EXIT] = { "irq", "irq_handler_exit", { NULL }, { NULL } },
-	[SOFTIRQ] = { "irq", "softirq_entry", { "vec" }, { NULL } },
-	[SOFTIRQ_EXIT] = { "irq", "softirq_exit", { NULL }, { NULL } },
-	[ISSUE] = { "block",
-		    "block_rq_issue",
-		    { "dev", "sector", "nr_sector" },
-		    { NULL } },
-};
 
 enum { SOFT, HARD, LEVELS };
 
@@ -75,13 +43,6 @@ struct cpu {
 	u64 since;
 };
 
-/* An event of this kernel: its type, -1 if there is no such event, and its fields */
-struct event {
-	int type;
-	struct number number[NUMBERS];
-	struct tep_format_field *text[TEXTS];
-};
-
 /**
  * struct look - a look at an operation
  * @r:		the reader
@@ -102,7 +63,7 @@ struct event {
  */
 struct look {
 	struct reader *r;
-	struct event event[KINDS];
+	struct event_fields event[ROLES];
 	struct number current;
 	struct number flags;
 	struct cpu *cpu;
@@ -125,37 +86,32 @@ struct look {
 
 /* ---- events ---- */
 
-static void find_event(struct look *l, enum kind k)
+static void find_events(struct look *l)
 {
-	struct tep_event *event = tep_find_event_by_name(
-		l->r->tep, events[k].system, events[k].name);
-	struct event *e = &l->event[k];
-	unsigned int i;
+	struct tep_event *e;
+	enum role i;
 
-	e->type = event ? event->id : -1;
-	if (!event)
-		return;
-	number_of(&l->current, l->r->tep,
-		  tep_find_common_field(event, "common_pid"));
-	number_of(&l->flags, l->r->tep,
-		  tep_find_common_field(event, "common_flags"));
-	for (i = 0; i < NUMBERS && events[k].number[i]; i++)
-		number_of(&e->number[i], l->r->tep,
-			  tep_find_field(event, events[k].number[i]));
-	for (i = 0; i < TEXTS && events[k].text[i]; i++)
-		e->text[i] = array_find(event, events[k].text[i]);
+	for (i = 0; i < ROLES; i++) {
+		e = event_find(&l->event[i], l->r->tep, &role_names[i]);
+		if (!e)
+			continue;
+		number_of(&l->current, l->r->tep,
+			  tep_find_common_field(e, "common_pid"));
+		number_of(&l->flags, l->r->tep,
+			  tep_find_common_field(e, "common_flags"));
+	}
 }
 
-static u64 number(const struct look *l, enum kind k, unsigned int i,
+static u64 number(const struct look *l, enum role role, unsigned int i,
 		  const struct record *rec)
 {
-	return number_in(&l->event[k].number[i], rec);
+	return number_in(&l->event[role].number[i], rec);
 }
 
-static void text(const struct look *l, enum kind k, unsigned int i,
+static void text(const struct look *l, enum role role, unsigned int i,
 		 const struct record *rec, char *buf, size_t size)
 {
-	array_text(l->event[k].text[i], rec, buf, size);
+	array_text(l->event[role].text[i], rec, buf, size);
 	clean_text(buf);
 }
 
@@ -188,21 +144,23 @@ static void name_waker(struct look *l, struct cpu *c, s32 pid, const char *comm)
 
 static void on_switch(struct look *l, struct cpu *c, const struct record *rec)
 {
-	s32 prev = number(l, SWITCH, 0, rec), next = number(l, SWITCH, 1, rec);
+	s32 prev = number(l, ROLE_SWITCH, 0, rec),
+	    next = number(l, ROLE_SWITCH, 1, rec);
 	char comm[COMM_LEN];
 
-	text(l, SWITCH, 0, rec, comm, sizeof(comm));
+	text(l, ROLE_SWITCH, 0, rec, comm, sizeof(comm));
 	name_waker(l, c, prev, comm);
 	if (prev == l->pid)
 		add_change(l, rec->ts,
-			   number(l, SWITCH, 2, rec) & 0xff ? BLOCKED : READY);
+			   number(l, ROLE_SWITCH, 2, rec) & 0xff ? BLOCKED :
+								   READY);
 	if (next == l->pid)
 		set_name(add_change(l, rec->ts, RUNS), prev ? comm : "");
 	c->pid = next;
 	/* With PREEMPT_RT, a softirq can lose the CPU */
 	c->in[SOFT] = false;
 	c->in[HARD] = false;
-	text(l, SWITCH, 1, rec, c->comm, sizeof(c->comm));
+	text(l, ROLE_SWITCH, 1, rec, c->comm, sizeof(c->comm));
 }
 
 static void on_waking(struct look *l, struct cpu *c, const struct record *rec,
@@ -210,7 +168,7 @@ static void on_waking(struct look *l, struct cpu *c, const struct record *rec,
 {
 	struct change *g;
 
-	if ((s32)number(l, WAKING, 0, rec) != l->pid)
+	if ((s32)number(l, ROLE_WAKING, 0, rec) != l->pid)
 		return;
 	g = add_change(l, rec->ts, READY);
 	g->woken = true;
@@ -228,21 +186,21 @@ static void on_waking(struct look *l, struct cpu *c, const struct record *rec,
 	}
 }
 
-static void on_interrupt(struct look *l, struct cpu *c, enum kind k,
+static void on_interrupt(struct look *l, struct cpu *c, enum role role,
 			 const struct record *rec, s32 current)
 {
-	int level = k == IRQ || k == IRQ_EXIT ? HARD : SOFT;
+	int level = role == ROLE_IRQ || role == ROLE_IRQ_EXIT ? HARD : SOFT;
 	bool within = c->in[HARD] || c->in[SOFT];
 	char name[32];
 
-	c->in[level] = k == IRQ || k == SOFTIRQ;
-	if (k == IRQ) {
-		text(l, IRQ, 0, rec, name, sizeof(name));
+	c->in[level] = role == ROLE_IRQ || role == ROLE_SOFTIRQ;
+	if (role == ROLE_IRQ) {
+		text(l, ROLE_IRQ, 0, rec, name, sizeof(name));
 		snprintf(c->name[HARD], sizeof(c->name[HARD]), "interrupt %.*s",
 			 group_comm(name), name);
-	} else if (k == SOFTIRQ) {
+	} else if (role == ROLE_SOFTIRQ) {
 		snprintf(c->name[SOFT], sizeof(c->name[SOFT]), "softirq %s",
-			 softirq_name(number(l, SOFTIRQ, 0, rec)));
+			 softirq_name(number(l, ROLE_SOFTIRQ, 0, rec)));
 	}
 	if (current != l->pid)
 		return;
@@ -254,10 +212,10 @@ static void on_interrupt(struct look *l, struct cpu *c, enum kind k,
 
 static void on_issue(struct look *l, const struct record *rec)
 {
-	u64 sector = number(l, ISSUE, 1, rec);
+	u64 sector = number(l, ROLE_ISSUE, 1, rec);
 
-	if (number(l, ISSUE, 0, rec) == l->dev && sector <= l->sector &&
-	    l->sector - sector < max(number(l, ISSUE, 2, rec), 1ull) &&
+	if (number(l, ROLE_ISSUE, 0, rec) == l->dev && sector <= l->sector &&
+	    l->sector - sector < max(number(l, ROLE_ISSUE, 2, rec), 1ull) &&
 	    rec->ts >= l->start && rec->ts <= l->end)
 		l->issue = rec->ts;
 }
@@ -266,28 +224,28 @@ static void on_event(struct look *l, unsigned int cpu, const struct record *rec)
 {
 	s32 current = number_in(&l->current, rec);
 	struct cpu *c = &l->cpu[cpu];
-	enum kind k = 0;
+	enum role role = 0;
 	u16 type;
 
 	memcpy(&type, rec->data, sizeof(type));
-	while (k < KINDS && l->event[k].type != type)
-		k++;
-	if (!l->pid && k != ISSUE)
+	while (role < ROLES && l->event[role].type != type)
+		role++;
+	if (!l->pid && role != ROLE_ISSUE)
 		return;
-	switch (k) {
-	case SWITCH:
+	switch (role) {
+	case ROLE_SWITCH:
 		on_switch(l, c, rec);
 		break;
-	case WAKING:
+	case ROLE_WAKING:
 		on_waking(l, c, rec, current, number_in(&l->flags, rec));
 		break;
-	case IRQ:
-	case IRQ_EXIT:
-	case SOFTIRQ:
-	case SOFTIRQ_EXIT:
-		on_interrupt(l, c, k, rec, current);
+	case ROLE_IRQ:
+	case ROLE_IRQ_EXIT:
+	case ROLE_SOFTIRQ:
+	case ROLE_SOFTIRQ_EXIT:
+		on_interrupt(l, c, role, rec, current);
 		break;
-	case ISSUE:
+	case ROLE_ISSUE:
 		on_issue(l, rec);
 		break;
 	default:
@@ -451,8 +409,7 @@ void reason_of(struct reader *r, char buf[REASON_SIZE])
 	*buf = '\0';
 	if (!find_operation(&l, a))
 		return;
-	for (i = 0; i < KINDS; i++)
-		find_event(&l, i);
+	find_events(&l);
 	l.cpu = xcalloc(r->cpus, sizeof(*l.cpu));
 	for (i = PAST; i--;) {
 		if (reader_needs(r, i))
