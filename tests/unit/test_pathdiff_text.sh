@@ -89,9 +89,14 @@ graph "quote cut proc" 998 "slow f4 [ext4]" sshd-5
 graph "sleep switch" 1000 "wait schedule" sshd-5
 graph "sleep event abs" 1000 "wait schedule" sshd-5
 graph "abs irq flags" 1000 "slow f4 [ext4]"
-graph "tail irq" 1000 "slow f4 [ext4]"
-[ "$(asks out.json '[c["function"] for c in r["causes"] if c["kind"] == "interrupt"]')" = \
-	"['hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()']" ] || wrong "irq: which"
+for options in "tail irq" "tail irq proc flags" "abs irq nodur" "abs irq nodur proc" "abs irq nodur proc flags"; do
+	task=
+	[[ $options != *proc* ]] || task=sshd-5
+	graph "$options" 1000 "slow f4 [ext4]" $task
+	[ "$(asks out.json '[c["function"] for c in r["causes"] if c["kind"] == "interrupt"]')" = \
+		"['hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()']" ] ||
+		wrong "$options: which: $(asks out.json '[c["function"] for c in r["causes"]]')"
+done
 graph lost 1000 "slow f4 [ext4]"
 [ "$(asks out.json '(r["trace"]["broken"], r["trace"]["lost"])')" = "(1, 50)" ] || wrong "lost: $(head -c 400 out.json)"
 

@@ -212,6 +212,16 @@ static void read_event(struct line *l, char *s)
 	l->kind = LINE_EVENT;
 }
 
+/* "==========>" and "<==========": an interrupt begins or ends */
+static bool read_arrow(struct line *l, const char *s, size_t len)
+{
+	if (len == 11 && !memcmp(s, "==========>", 11))
+		l->kind = LINE_IRQ_BEGIN;
+	if (len == 11 && !memcmp(s, "<==========", 11))
+		l->kind = LINE_IRQ_END;
+	return l->kind != LINE_OTHER;
+}
+
 /* The function column; functions without a recorded caller have an indentation, too */
 static void read_function(struct line *l, char *s, size_t indent)
 {
@@ -229,7 +239,8 @@ static void read_function(struct line *l, char *s, size_t indent)
 			l->kind = LINE_CUT;
 		return;
 	}
-	if (s[0] == '/' && s[1] == '*')
+	/* An arrow is here if there is no column with the duration */
+	if ((s[0] == '/' && s[1] == '*') || read_arrow(l, s, strlen(s)))
 		return;
 	if (*s == '}') {
 		l->kind = LINE_LEAVE;
@@ -287,11 +298,7 @@ static void read_columns(struct line *l, char *s)
 			from++;
 		while (to > from && isspace((unsigned char)to[-1]))
 			to--;
-		if (to - from == 11 && !memcmp(from, "==========>", 11))
-			l->kind = LINE_IRQ_BEGIN;
-		if (to - from == 11 && !memcmp(from, "<==========", 11))
-			l->kind = LINE_IRQ_END;
-		if (l->kind != LINE_OTHER)
+		if (read_arrow(l, from, to - from))
 			return;
 		if (from == to || read_duration(from, to - from, l)) {
 			indent = MIN_INDENT;

@@ -16,7 +16,7 @@
  * @LINE_LEAF: a function that calls no other was called and has returned: "foo();"
  * @LINE_LEAVE: a function returns: "}"
  * @LINE_SWITCHED: the CPU runs another task: "0)  bash-1  =>  sshd-2"
- * @LINE_IRQ_BEGIN: an interrupt begins: "==========> |"
+ * @LINE_IRQ_BEGIN: an interrupt begins: "==========> |", without "|" if durations are off
  * @LINE_IRQ_END: and ends: "<========== |"
  * @LINE_EVENT: an event: its name is in @name, its fields begin at @fields
  * @LINE_STACK: a function of a stack: " => foo"
