@@ -20,20 +20,24 @@ asks() {
 
 # --- as trace-cmd report writes it
 names() { # KIND WANTED SELF: cause, its executions, and their mean self time in ms
-	local kind=$1 wanted=$2 got
+	local kind=$1 wanted=$2 got how
 	"$UNIT/gen_paths" "$kind" "$kind.dat" 1000 >truth || exit 1
-	trace-cmd report -i "$kind.dat" >"$kind.txt" 2>/dev/null || exit 1
-	"$program" --format=json "$kind.txt" >out.json 2>err || wrong "$kind: $(cat err)"
-	got=$(asks out.json '"%s %s %s %d" % (c["kind"], c["function"], c.get("caller", "-"), round(c["self"] / 1e6))')
-	[ "$got" = "$wanted $3" ] || wrong "$kind: $got instead of $wanted $3"
-	[ "$(asks out.json 'r["trace"]["executions"], c["executions"]')" = \
-		"($(sed -n 's/^executions=//p' truth), $(sed -n 's/^slow=//p' truth))" ] || wrong "$kind: executions"
+	for how in -l --ts-diff "-l --ts-diff" ""; do
+		# shellcheck disable=SC2086 # several options
+		trace-cmd report -i "$kind.dat" $how >"$kind.txt" 2>/dev/null || exit 1
+		"$program" --format=json "$kind.txt" >out.json 2>err || wrong "$kind $how: $(cat err)"
+		got=$(asks out.json '"%s %s %s %d" % (c["kind"], c["function"], c.get("caller", "-"), round(c["self"] / 1e6))')
+		[ "$got" = "$wanted $3" ] || wrong "$kind $how: $got instead of $wanted $3"
+		[ "$(asks out.json 'r["trace"]["executions"], c["executions"]')" = \
+			"($(sed -n 's/^executions=//p' truth), $(sed -n 's/^slow=//p' truth))" ] || wrong "$kind $how: executions"
+		[[ $kind != wait ]] || [ "$(asks out.json '[w["name"] for w in c["wait"]["who"]]')" = "['irq disk0']" ] ||
+			wrong "$kind $how: the waker"
+	done
 }
 names slow "slow f4 -" 5
 names extra "extra f9 -" 5
 names wait "wait schedule io_wait" 5
-[ "$(asks out.json '(c["wait"]["kind"], [w["name"] for w in c["wait"]["who"]])')" = "('blocked', ['irq disk0'])" ] ||
-	wrong "wait: the waker"
+[ "$(asks out.json 'c["wait"]["kind"]')" = blocked ] || wrong "wait: kind"
 names off "wait schedule io_wait" 5
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
 names task "wait schedule io_wait" 5
@@ -44,6 +48,17 @@ sed 's/irq_handler_entry: .*/softirq_entry: vec=3 [action=NET_RX]/; s/irq_handle
 	wait.txt >softirq.txt
 "$program" --format=json softirq.txt >out.json 2>err || wrong "softirq: $(cat err)"
 [ "$(asks out.json '[w["name"] for w in c["wait"]["who"]]')" = "['softirq NET_RX']" ] || wrong "softirq: the waker: $(cat out.json)"
+# What trace-cmd report writes with other options cannot be read
+refuses() { # OPTIONS MESSAGE
+	# shellcheck disable=SC2086 # several options
+	trace-cmd report -i wait.dat $1 >refused.txt 2>/dev/null || exit 1
+	expect 1 "^pathdiff: refused\.txt: line 2: $2 of trace-cmd report" refused.txt
+}
+refuses -R "calls as fields cannot be read: leave out -R and -r"
+refuses "-l -r funcgraph_entry" "calls as fields cannot be read: leave out -R and -r"
+refuses -N "calls without braces cannot be read: leave out -N and -n"
+refuses --raw-ts "times without a unit cannot be read: leave out --raw-ts"
+refuses "-l --raw-ts" "times without a unit cannot be read: leave out --raw-ts"
 # Two recordings are not one
 cat off.txt off.txt >twice.txt
 expect 1 '^pathdiff: twice\.txt: line [0-9]*: the clock of CPU [01] goes back: ' twice.txt

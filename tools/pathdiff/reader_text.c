@@ -639,6 +639,11 @@ static int next_line(struct lines *t, struct line *l)
 		guard_alive(t->guard, ftell(t->file));
 	l->cpu = 0;
 	line_parse(l, t->text);
+	if (l->refused) {
+		guard_fail(t->guard, GUARD_NOWHERE, "line %llu: %s", t->lines,
+			   l->refused);
+		return -1;
+	}
 	if (l->kind == LINE_OTHER)
 		return 1;
 	if (l->cpu < TEXT_CPUS)

@@ -61,6 +61,7 @@ struct line_task {
  * @flags:	context, as common_flags of records: TRACE_HARDIRQ and so on
  * @indent:	columns before the function
  * @lost:	number of events that were lost, 0 if it is not said
+ * @refused:	why the text cannot be read, or NULL
  * @task:	the task; of LINE_SWITCHED the previous one
  * @next:	of LINE_SWITCHED the next one
  * @name:	of a function or event; of LINE_LEAVE empty if it is not said
@@ -79,6 +80,7 @@ struct line {
 	u32 flags;
 	u32 indent;
 	u64 lost;
+	const char *refused;
 	struct line_task task;
 	struct line_task next;
 	char name[LINE_NAME];
