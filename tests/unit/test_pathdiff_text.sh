@@ -22,7 +22,7 @@ asks() {
 names() { # KIND WANTED SELF: cause, its executions, and their mean self time in ms
 	local kind=$1 wanted=$2 got how
 	"$UNIT/gen_paths" "$kind" "$kind.dat" 1000 >truth || exit 1
-	for how in -l --ts-diff "-l --ts-diff" ""; do
+	for how in "${hows[@]}" ""; do
 		# shellcheck disable=SC2086 # several options
 		trace-cmd report -i "$kind.dat" $how >"$kind.txt" 2>/dev/null || exit 1
 		"$program" --format=json "$kind.txt" >out.json 2>err || wrong "$kind $how: $(cat err)"
@@ -34,10 +34,13 @@ names() { # KIND WANTED SELF: cause, its executions, and their mean self time in
 			wrong "$kind $how: the waker"
 	done
 }
-names slow "slow f4 -" 5
-names extra "extra f9 -" 5
+hows=(-l --ts-diff "-l --ts-diff")
 names wait "wait schedule io_wait" 5
 [ "$(asks out.json 'c["wait"]["kind"]')" = blocked ] || wrong "wait: kind"
+names hard "interrupt hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt() -" 25
+hows=()
+names slow "slow f4 -" 5
+names extra "extra f9 -" 5
 names off "wait schedule io_wait" 5
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
 names task "wait schedule io_wait" 5
@@ -66,7 +69,6 @@ names lock "wait schedule lock_it" 5
 names late "wait f3 f1" 5
 names preempt "wait schedule io_wait" 5
 [ "$(asks out.json 'c["wait"]["kind"]')" = preempted ] || wrong "preempt: kind"
-names hard "interrupt hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt() -" 25
 names soft "interrupt softirq NET_RX, most of it in net_rx_action() -" 25
 names nmi "interrupt NMI, nmi_handle() -" 25
 names tail "slow f4 -" 10
@@ -145,8 +147,30 @@ cases softirq
 cases one
 grep -q '^Not decided: one place has 100 % of the delay, but nearly all in one execution: ' out || wrong "one: $(cat out)"
 grep -qE '^   one execution has (9[89]|100) % of this delay: [23]..\.. ms$' out || wrong "one: $(cat out)"
-# Most lines wrapped, or without indentation, are refused; what web pages and the kernel log add is not
+# What recording costs: by the files of Linux that define these functions, and by the recording task
+overhead() { # WANTED FUNCTION...: of causes in the function
+	local function
+	for function in "${@:2}"; do
+		sed "s/f4 \[ext4\]/$function/" graph.txt >named.txt
+		"$program" --format=json named.txt >out.json 2>err || wrong "$function: $(cat err)"
+		[ "$(asks out.json '(c["function"], c["overhead"])')" = "('$function', $1)" ] ||
+			wrong "$function: $(asks out.json '(c["function"], c["overhead"])'), not $1"
+	done
+}
 python3 "$here/graph_text.py" >graph.txt 2>truth
+# kernel/trace/ring_buffer.c, kernel/stacktrace.c, arch/x86/kernel/stacktrace.c and unwind_orc.c
+overhead True rb_reserve_next_event __rb_reserve_next rb_insert_pages ring_buffer_lock_reserve stack_trace_save \
+	stack_trace_consume_entry arch_stack_walk unwind_next_frame __unwind_start
+# lib/rbtree.c, and functions whose names only resemble those
+overhead False rb_insert_color __rb_insert_augmented rb_erase rb_first rb_next rb_prev rb_replace_node \
+	walk_stack_node stack_depot_save
+"$UNIT/gen_paths" recorder recorder.dat 1000 >truth || exit 1
+for task in perf:True perfd:False trace-cmd:True; do
+	trace-cmd report -i recorder.dat 2>/dev/null | sed "s/trace-cmd/${task%:*}/g" >recorder.txt
+	"$program" --format=json recorder.txt >out.json 2>err || wrong "$task: $(cat err)"
+	[ "$(asks out.json '"%s:%s" % (c["wait"]["who"][0]["name"], c["overhead"])')" = "$task" ] || wrong "$task: overhead"
+done
+# Most lines wrapped, or without indentation, are refused; what web pages and the kernel log add is not
 sed 's/^\(.............\)/\1\n/' graph.txt >wrapped.txt
 expect 1 '^pathdiff: wrapped\.txt: [0-9]* lines* cut off, first line [0-9]*: ' wrapped.txt
 tr -s ' ' <graph.txt >flat.txt

@@ -172,7 +172,7 @@ static void print_cause(struct result *r, const struct cause *c)
 			duration(a, c->preempted / n));
 	if (cause_is_overhead(r, c))
 		fprintf(r->out,
-			"   overhead of recording: record fewer functions or events, or keep trace-cmd on other CPUs (taskset)\n");
+			"   overhead of recording: record fewer functions or events, or keep its program (trace-cmd, perf) on other CPUs (taskset)\n");
 	exec_chain(r, &r->paths.exec[c->worst], c->worst_pos, text,
 		   sizeof(text));
 	fprintf(r->out, "   path: %s\n", text);
