@@ -180,6 +180,20 @@ for change in 's/ /\xc2\xa0/g' 's/^/[  100.000001] /' 's/^/> /'; do
 	sed "$change" graph.txt >changed.txt
 	"$program" --format=json changed.txt 2>err | sed 's/"file":"[^"]*"//' | cmp -s plain.json || wrong "$change: $(cat err)"
 done
+# From a pipe or standard input, the result is the file's
+"$program" --baseline healthy.txt graph.txt | sed 's/^graph\.txt: /standard input: /' >plain
+# shellcheck disable=SC2002 # a pipe is meant
+cat graph.txt | "$program" --baseline healthy.txt - 2>err | cmp -s plain || wrong "a pipe: $(cat err)"
+"$program" --baseline healthy.txt - <graph.txt 2>err | cmp -s plain || wrong "standard input: $(cat err)"
+"$program" --baseline <(cat healthy.txt) graph.txt 2>err | sed 's/^graph\.txt: /standard input: /; s,/dev/fd/[0-9]*,healthy.txt,' |
+	cmp -s plain || wrong "a pipe as baseline: $(cat err)"
+for how in "$program -" "$program --instance=x -" "$program /dev/stdin"; do
+	$how < <(cat wait.dat) >out 2>err && wrong "$how: a trace.dat is read from a pipe"
+	[ "$(sed 's/^pathdiff: [^:]*: //' err)" = "has no text; a trace.dat must be a regular file, given by name" ] ||
+		wrong "$how: a trace.dat in a pipe"
+done
+expect 1 '^pathdiff: -: has no text; ' --baseline=- - <graph.txt
+expect 1 '^pathdiff: /: is a directory$' /
 # A limit by hand does not make a cause of what may be chance
 python3 "$here/graph_cases.py" healthy >healthy.txt
 "$program" --brief --limit=9050ns healthy.txt >out || wrong "--limit"

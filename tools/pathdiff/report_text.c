@@ -69,11 +69,16 @@ static void print_lost(struct result *r, const struct source *s)
 	fprintf(r->out, "\n");
 }
 
+static const char *file_name(const struct source *s)
+{
+	return strcmp(s->file, "-") ? s->file : "standard input";
+}
+
 static void print_source(struct result *r, const struct source *s)
 {
 	char a[96], b[96];
 
-	fprintf(r->out, "%s: %s of %s, %s in %.3f s\n", s->file,
+	fprintf(r->out, "%s: %s of %s, %s in %.3f s\n", file_name(s),
 		counted(a, s->executions, "execution"),
 		r->paths.functions.name[r->paths.entry],
 		counted(b, s->records, "record"), (s->last - s->first) / 1e9);
@@ -110,7 +115,7 @@ static void print_chart(struct result *r)
 		fprintf(r->out, " (median chart of");
 	if (r->has_baseline)
 		fprintf(r->out, " %s of %s", counted(a, l->learnt, "execution"),
-			r->source[SIDE_BASELINE].file);
+			file_name(&r->source[SIDE_BASELINE]));
 	else
 		fprintf(r->out, " %s", counted(a, l->learnt, "calm execution"));
 	if (!l->floored)
