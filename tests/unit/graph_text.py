@@ -3,7 +3,8 @@
 
 Two tasks on each of two CPUs execute ksys_read 1000 times. One in 20 is slow, since f4
 takes 5 ms instead of 2 us. The columns are those of print_graph_entry() and
-print_graph_return() in Linux's kernel/trace/trace_functions_graph.c:
+print_graph_return() in Linux's kernel/trace/trace_functions_graph.c, arrows those of
+print_graph_irq():
 
   abs       an absolute time in front
   proc      a column with the task
@@ -109,11 +110,15 @@ def call(cpu, task, name, depth, body, flags="....."):
     put(cpu, task, "}" + after_exit(name), clock[cpu] - begin, depth, flags)
 
 
+def arrow(cpu, task, text):
+    lines.append((clock[cpu], prefix(cpu, task, "d.h1.") + (text if "nodur" in options else "  %s |" % text)))
+
+
 def interrupt(cpu, task, depth):
-    lines.append((clock[cpu], " %d)   ==========> |" % cpu))
+    arrow(cpu, task, "==========>")
     call(cpu, task, "__sysvec_apic_timer_interrupt", depth,
          lambda d: leaf(cpu, task, "hrtimer_interrupt", 1_000_000, d, "d.h1."), "d.h1.")
-    lines.append((clock[cpu], " %d)   <========== |" % cpu))
+    arrow(cpu, task, "<==========")
 
 
 def execution(i, cpu, task):

@@ -20,20 +20,27 @@ asks() {
 
 # --- as trace-cmd report writes it
 names() { # KIND WANTED SELF: cause, its executions, and their mean self time in ms
-	local kind=$1 wanted=$2 got
+	local kind=$1 wanted=$2 got how
 	"$UNIT/gen_paths" "$kind" "$kind.dat" 1000 >truth || exit 1
-	trace-cmd report -i "$kind.dat" >"$kind.txt" 2>/dev/null || exit 1
-	"$program" --format=json "$kind.txt" >out.json 2>err || wrong "$kind: $(cat err)"
-	got=$(asks out.json '"%s %s %s %d" % (c["kind"], c["function"], c.get("caller", "-"), round(c["self"] / 1e6))')
-	[ "$got" = "$wanted $3" ] || wrong "$kind: $got instead of $wanted $3"
-	[ "$(asks out.json 'r["trace"]["executions"], c["executions"]')" = \
-		"($(sed -n 's/^executions=//p' truth), $(sed -n 's/^slow=//p' truth))" ] || wrong "$kind: executions"
+	for how in "${hows[@]}" ""; do
+		# shellcheck disable=SC2086 # several options
+		trace-cmd report -i "$kind.dat" $how >"$kind.txt" 2>/dev/null || exit 1
+		"$program" --format=json "$kind.txt" >out.json 2>err || wrong "$kind $how: $(cat err)"
+		got=$(asks out.json '"%s %s %s %d" % (c["kind"], c["function"], c.get("caller", "-"), round(c["self"] / 1e6))')
+		[ "$got" = "$wanted $3" ] || wrong "$kind $how: $got instead of $wanted $3"
+		[ "$(asks out.json 'r["trace"]["executions"], c["executions"]')" = \
+			"($(sed -n 's/^executions=//p' truth), $(sed -n 's/^slow=//p' truth))" ] || wrong "$kind $how: executions"
+		[[ $kind != wait ]] || [ "$(asks out.json '[w["name"] for w in c["wait"]["who"]]')" = "['irq disk0']" ] ||
+			wrong "$kind $how: the waker"
+	done
 }
+hows=(-l --ts-diff "-l --ts-diff")
+names wait "wait schedule io_wait" 5
+[ "$(asks out.json 'c["wait"]["kind"]')" = blocked ] || wrong "wait: kind"
+names hard "interrupt hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt() -" 25
+hows=()
 names slow "slow f4 -" 5
 names extra "extra f9 -" 5
-names wait "wait schedule io_wait" 5
-[ "$(asks out.json '(c["wait"]["kind"], [w["name"] for w in c["wait"]["who"]])')" = "('blocked', ['irq disk0'])" ] ||
-	wrong "wait: the waker"
 names off "wait schedule io_wait" 5
 [ "$(asks out.json 'r["trace"]["sleep_time"]')" = off ] || wrong "off: sleep-time"
 names task "wait schedule io_wait" 5
@@ -44,6 +51,17 @@ sed 's/irq_handler_entry: .*/softirq_entry: vec=3 [action=NET_RX]/; s/irq_handle
 	wait.txt >softirq.txt
 "$program" --format=json softirq.txt >out.json 2>err || wrong "softirq: $(cat err)"
 [ "$(asks out.json '[w["name"] for w in c["wait"]["who"]]')" = "['softirq NET_RX']" ] || wrong "softirq: the waker: $(cat out.json)"
+# What trace-cmd report writes with other options cannot be read
+refuses() { # OPTIONS MESSAGE
+	# shellcheck disable=SC2086 # several options
+	trace-cmd report -i wait.dat $1 >refused.txt 2>/dev/null || exit 1
+	expect 1 "^pathdiff: refused\.txt: line 2: $2 of trace-cmd report" refused.txt
+}
+refuses -R "calls as fields cannot be read: leave out -R and -r"
+refuses "-l -r funcgraph_entry" "calls as fields cannot be read: leave out -R and -r"
+refuses -N "calls without braces cannot be read: leave out -N and -n"
+refuses --raw-ts "times without a unit cannot be read: leave out --raw-ts"
+refuses "-l --raw-ts" "times without a unit cannot be read: leave out --raw-ts"
 # Two recordings are not one
 cat off.txt off.txt >twice.txt
 expect 1 '^pathdiff: twice\.txt: line [0-9]*: the clock of CPU [01] goes back: ' twice.txt
@@ -51,7 +69,6 @@ names lock "wait schedule lock_it" 5
 names late "wait f3 f1" 5
 names preempt "wait schedule io_wait" 5
 [ "$(asks out.json 'c["wait"]["kind"]')" = preempted ] || wrong "preempt: kind"
-names hard "interrupt hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt() -" 25
 names soft "interrupt softirq NET_RX, most of it in net_rx_action() -" 25
 names nmi "interrupt NMI, nmi_handle() -" 25
 names tail "slow f4 -" 10
@@ -89,9 +106,14 @@ graph "quote cut proc" 998 "slow f4 [ext4]" sshd-5
 graph "sleep switch" 1000 "wait schedule" sshd-5
 graph "sleep event abs" 1000 "wait schedule" sshd-5
 graph "abs irq flags" 1000 "slow f4 [ext4]"
-graph "tail irq" 1000 "slow f4 [ext4]"
-[ "$(asks out.json '[c["function"] for c in r["causes"] if c["kind"] == "interrupt"]')" = \
-	"['hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()']" ] || wrong "irq: which"
+for options in "tail irq" "tail irq proc flags" "abs irq nodur" "abs irq nodur proc" "abs irq nodur proc flags"; do
+	task=
+	[[ $options != *proc* ]] || task=sshd-5
+	graph "$options" 1000 "slow f4 [ext4]" $task
+	[ "$(asks out.json '[c["function"] for c in r["causes"] if c["kind"] == "interrupt"]')" = \
+		"['hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt()']" ] ||
+		wrong "$options: which: $(asks out.json '[c["function"] for c in r["causes"]]')"
+done
 graph lost 1000 "slow f4 [ext4]"
 [ "$(asks out.json '(r["trace"]["broken"], r["trace"]["lost"])')" = "(1, 50)" ] || wrong "lost: $(head -c 400 out.json)"
 
@@ -125,8 +147,30 @@ cases softirq
 cases one
 grep -q '^Not decided: one place has 100 % of the delay, but nearly all in one execution: ' out || wrong "one: $(cat out)"
 grep -qE '^   one execution has (9[89]|100) % of this delay: [23]..\.. ms$' out || wrong "one: $(cat out)"
-# Most lines wrapped, or without indentation, are refused; what web pages and the kernel log add is not
+# What recording costs: by the files of Linux that define these functions, and by the recording task
+overhead() { # WANTED FUNCTION...: of causes in the function
+	local function
+	for function in "${@:2}"; do
+		sed "s/f4 \[ext4\]/$function/" graph.txt >named.txt
+		"$program" --format=json named.txt >out.json 2>err || wrong "$function: $(cat err)"
+		[ "$(asks out.json '(c["function"], c["overhead"])')" = "('$function', $1)" ] ||
+			wrong "$function: $(asks out.json '(c["function"], c["overhead"])'), not $1"
+	done
+}
 python3 "$here/graph_text.py" >graph.txt 2>truth
+# kernel/trace/ring_buffer.c, kernel/stacktrace.c, arch/x86/kernel/stacktrace.c and unwind_orc.c
+overhead True rb_reserve_next_event __rb_reserve_next rb_insert_pages ring_buffer_lock_reserve stack_trace_save \
+	stack_trace_consume_entry arch_stack_walk unwind_next_frame __unwind_start
+# lib/rbtree.c, and functions whose names only resemble those
+overhead False rb_insert_color __rb_insert_augmented rb_erase rb_first rb_next rb_prev rb_replace_node \
+	walk_stack_node stack_depot_save
+"$UNIT/gen_paths" recorder recorder.dat 1000 >truth || exit 1
+for task in perf:True perfd:False trace-cmd:True; do
+	trace-cmd report -i recorder.dat 2>/dev/null | sed "s/trace-cmd/${task%:*}/g" >recorder.txt
+	"$program" --format=json recorder.txt >out.json 2>err || wrong "$task: $(cat err)"
+	[ "$(asks out.json '"%s:%s" % (c["wait"]["who"][0]["name"], c["overhead"])')" = "$task" ] || wrong "$task: overhead"
+done
+# Most lines wrapped, or without indentation, are refused; what web pages and the kernel log add is not
 sed 's/^\(.............\)/\1\n/' graph.txt >wrapped.txt
 expect 1 '^pathdiff: wrapped\.txt: [0-9]* lines* cut off, first line [0-9]*: ' wrapped.txt
 tr -s ' ' <graph.txt >flat.txt
@@ -136,6 +180,20 @@ for change in 's/ /\xc2\xa0/g' 's/^/[  100.000001] /' 's/^/> /'; do
 	sed "$change" graph.txt >changed.txt
 	"$program" --format=json changed.txt 2>err | sed 's/"file":"[^"]*"//' | cmp -s plain.json || wrong "$change: $(cat err)"
 done
+# From a pipe or standard input, the result is the file's
+"$program" --baseline healthy.txt graph.txt | sed 's/^graph\.txt: /standard input: /' >plain
+# shellcheck disable=SC2002 # a pipe is meant
+cat graph.txt | "$program" --baseline healthy.txt - 2>err | cmp -s plain || wrong "a pipe: $(cat err)"
+"$program" --baseline healthy.txt - <graph.txt 2>err | cmp -s plain || wrong "standard input: $(cat err)"
+"$program" --baseline <(cat healthy.txt) graph.txt 2>err | sed 's/^graph\.txt: /standard input: /; s,/dev/fd/[0-9]*,healthy.txt,' |
+	cmp -s plain || wrong "a pipe as baseline: $(cat err)"
+for how in "$program -" "$program --instance=x -" "$program /dev/stdin"; do
+	$how < <(cat wait.dat) >out 2>err && wrong "$how: a trace.dat is read from a pipe"
+	[ "$(sed 's/^pathdiff: [^:]*: //' err)" = "has no text; a trace.dat must be a regular file, given by name" ] ||
+		wrong "$how: a trace.dat in a pipe"
+done
+expect 1 '^pathdiff: -: has no text; ' --baseline=- - <graph.txt
+expect 1 '^pathdiff: /: is a directory$' /
 # A limit by hand does not make a cause of what may be chance
 python3 "$here/graph_cases.py" healthy >healthy.txt
 "$program" --brief --limit=9050ns healthy.txt >out || wrong "--limit"

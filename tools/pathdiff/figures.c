@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What all formats of the result have in common, and the paper's figures. */
-#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -272,6 +271,42 @@ const char *cause_function(const struct result *r, const struct cause *c)
 				      r->paths.functions.name[c->function];
 }
 
+static bool has_prefix(const char *name, const char *const *prefix)
+{
+	while (*prefix && strncmp(name, *prefix, strlen(*prefix)) != 0)
+		prefix++;
+	return *prefix;
+}
+
+/* A function of the tracer, its ring buffer ("rb_"), or its stacks */
+static bool is_recording_function(const char *name)
+{
+	static const char *const recording[] = {
+		"ring_buffer_", "rb_",
+		"trace_",	"tracing_",
+		"ftrace_",	"function_graph_",
+		"stack_trace_", "arch_stack_walk",
+		"unwind_",	NULL
+	};
+	static const char *const rbtree[] = { "rb_insert_color",
+					      "rb_insert_augmented",
+					      "rb_erase",
+					      "rb_replace_node",
+					      "rb_first",
+					      "rb_last",
+					      "rb_next",
+					      "rb_prev",
+					      NULL };
+
+	name += strspn(name, "_");
+	return has_prefix(name, recording) && !has_prefix(name, rbtree);
+}
+
+static bool is_recording_task(const char *name)
+{
+	return !strncmp(name, "trace-cmd", 9) || !strcmp(name, "perf");
+}
+
 /**
  * cause_is_overhead - whether a cause is overhead of the recording
  * @r: the result
@@ -279,22 +314,16 @@ const char *cause_function(const struct result *r, const struct cause *c)
  */
 bool cause_is_overhead(const struct result *r, const struct cause *c)
 {
-	static const char *const prefix[] = { "ring_buffer_", "trace_",
-					      "tracing_", "ftrace_",
-					      "function_graph_" };
 	const char *name = cause_function(r, c);
-	size_t i;
 
 	if (c->whos && c->who[0].name != NONE &&
 	    2 * c->who[0].time >= c->wait_time &&
-	    !strncmp(r->paths.names.name[c->who[0].name], "trace-cmd", 9))
+	    is_recording_task(r->paths.names.name[c->who[0].name]))
 		return true;
-	for (i = 0; c->kind != CAUSE_IRQ && i < ARRAY_SIZE(prefix); i++) {
-		if (!strncmp(name, prefix[i], strlen(prefix[i])))
-			return true;
-	}
 	/* the interrupt that wakes readers of the buffer */
-	return c->kind == CAUSE_IRQ && strstr(name, "rb_wake_up_waiters");
+	if (c->kind == CAUSE_IRQ)
+		return strstr(name, "rb_wake_up_waiters");
+	return is_recording_function(name);
 }
 
 /**

@@ -139,7 +139,7 @@ function summary(c, label, main) {
 	if (c.preempted)
 		add(section, "p", "waits", "preempted meanwhile: " + time(c.preempted) + ", not counted");
 	if (c.overhead)
-		add(section, "p", "bad", "overhead of recording: record fewer functions or events, or keep trace-cmd on other CPUs (taskset)");
+		add(section, "p", "bad", "overhead of recording: record fewer functions or events, or keep its program (trace-cmd, perf) on other CPUs (taskset)");
 	add(section, "p", "", c.worst.path);
 	return section;
 }

@@ -101,7 +101,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Say which kernel function made a call slow.\n\n"
-	"FILE is a function_graph trace: trace.dat or text. Executions of one function that took "
+	"FILE is a function_graph trace: trace.dat or text; - is standard input, "
+	"as text. Executions of one function that took "
 	"longer than the limit of a control chart are compared with the most "
 	"similar normal ones. The cause that is named is a function that took "
 	"longer than usual, one that usually is not called, an interrupt, or a "

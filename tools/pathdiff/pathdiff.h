@@ -424,7 +424,8 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
 
 struct lines;
 
-struct lines *lines_open(struct guard *g, struct paths *p, struct source *s);
+struct lines *lines_open(struct guard *g, struct paths *p, struct source *s,
+			 FILE *file);
 int lines_read(struct lines *t, struct cut *c, u64 most);
 int lines_rewind(struct lines *t);
 u64 lines_entries(const struct lines *t);

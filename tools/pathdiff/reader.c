@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses the records of a trace by the formats in it. */
+#include <errno.h>
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
@@ -558,27 +559,70 @@ static int cut_all(struct reader *r, const struct read_options *o)
 	}
 }
 
-/* Whether a file is text, by its first bytes */
-static bool is_text(const char *file)
+static bool is_text(const unsigned char *buf, size_t nr)
 {
-	unsigned char buf[4096];
-	struct stat st;
-	size_t nr, i;
-	FILE *f;
+	size_t i;
 
-	if (stat(file, &st) || !S_ISREG(st.st_mode))
-		return false;
-	f = fopen(file, "r");
-	if (!f)
-		return false;
-	nr = fread(buf, 1, sizeof(buf), f);
-	fclose(f);
 	for (i = 0; i < nr; i++) {
 		if ((buf[i] < ' ' && !strchr("\t\n\r\f\033", buf[i])) ||
 		    !buf[i] || buf[i] == 0x7f)
 			return false;
 	}
 	return nr;
+}
+
+/* A copy that can be read more than once, which a pipe cannot; @buf is its beginning */
+static FILE *copy_text(struct guard *g, FILE *in, unsigned char *buf,
+		       size_t size, size_t nr)
+{
+	FILE *copy = tmpfile();
+
+	for (; copy && nr; nr = fread(buf, 1, size, in)) {
+		guard_alive(g, GUARD_NOWHERE);
+		if (fwrite(buf, 1, nr, copy) != nr)
+			break;
+	}
+	if (copy && !nr && !ferror(in) && !fflush(copy))
+		return copy;
+	guard_fail(g, GUARD_NOWHERE, "cannot be copied to a temporary file: %s",
+		   strerror(errno));
+	if (copy)
+		fclose(copy);
+	return NULL;
+}
+
+/*
+ * Opens a file if it is text, by its first bytes; a trace.dat is none, and is opened by
+ * name. Returns 0, also if it is none, or EXIT_FAILURE after guard_fail().
+ */
+static int open_text(struct guard *g, const char *name, FILE **file)
+{
+	bool is_stdin = !strcmp(name, "-"), has_text, copied;
+	FILE *in = is_stdin ? stdin : fopen(name, "re");
+	unsigned char buf[4096];
+	struct stat st;
+	size_t nr;
+
+	*file = NULL;
+	if (!in)
+		return 0;
+	nr = fread(buf, 1, sizeof(buf), in);
+	has_text = is_text(buf, nr);
+	copied = is_stdin || fstat(fileno(in), &st) ||
+		 !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+	if (has_text && copied) {
+		*file = copy_text(g, in, buf, sizeof(buf), nr);
+	} else if (has_text) {
+		rewind(in);
+		*file = in;
+	} else if (copied) {
+		guard_fail(
+			g, GUARD_NOWHERE,
+			"has no text; a trace.dat must be a regular file, given by name");
+	}
+	if (in != *file && !is_stdin)
+		fclose(in);
+	return copied && !*file ? EXIT_FAILURE : 0;
 }
 
 static int open_records(struct reader *r, const struct read_options *o)
@@ -612,16 +656,18 @@ int reader_read(struct guard *g, struct paths *p, struct source *s,
 		const struct read_options *o)
 {
 	struct reader *r = xzalloc(sizeof(*r));
+	FILE *text;
 	int status;
 
 	r->guard = g;
 	r->paths = p;
 	r->source = s;
-	if (is_text(s->file)) {
+	status = open_text(g, s->file, &text);
+	if (text) {
 		r->cpus = TEXT_CPUS;
-		r->text = lines_open(g, p, s);
+		r->text = lines_open(g, p, s, text);
 		status = r->text ? 0 : EXIT_FAILURE;
-	} else {
+	} else if (!status) {
 		status = open_records(r, o);
 	}
 	if (!status)

@@ -639,6 +639,11 @@ static int next_line(struct lines *t, struct line *l)
 		guard_alive(t->guard, ftell(t->file));
 	l->cpu = 0;
 	line_parse(l, t->text);
+	if (l->refused) {
+		guard_fail(t->guard, GUARD_NOWHERE, "line %llu: %s", t->lines,
+			   l->refused);
+		return -1;
+	}
 	if (l->kind == LINE_OTHER)
 		return 1;
 	if (l->cpu < TEXT_CPUS)
@@ -715,20 +720,16 @@ u64 lines_entries(const struct lines *t)
  * lines_open - begin to read a trace's text
  * @g: the guard
  * @p: where names go
- * @s: its file is read, and what is in it is counted
+ * @s: what is in it is counted
+ * @file: it, from its beginning; closed at the end, also after a failure
  *
  * Return: the text, or NULL after guard_fail().
  */
-struct lines *lines_open(struct guard *g, struct paths *p, struct source *s)
+struct lines *lines_open(struct guard *g, struct paths *p, struct source *s,
+			 FILE *file)
 {
-	FILE *file = fopen(s->file, "r");
-	struct lines *t;
+	struct lines *t = xzalloc(sizeof(*t));
 
-	if (!file) {
-		guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
-		return NULL;
-	}
-	t = xzalloc(sizeof(*t));
 	t->guard = g;
 	t->paths = p;
 	t->source = s;

@@ -69,11 +69,16 @@ static void print_lost(struct result *r, const struct source *s)
 	fprintf(r->out, "\n");
 }
 
+static const char *file_name(const struct source *s)
+{
+	return strcmp(s->file, "-") ? s->file : "standard input";
+}
+
 static void print_source(struct result *r, const struct source *s)
 {
 	char a[96], b[96];
 
-	fprintf(r->out, "%s: %s of %s, %s in %.3f s\n", s->file,
+	fprintf(r->out, "%s: %s of %s, %s in %.3f s\n", file_name(s),
 		counted(a, s->executions, "execution"),
 		r->paths.functions.name[r->paths.entry],
 		counted(b, s->records, "record"), (s->last - s->first) / 1e9);
@@ -110,7 +115,7 @@ static void print_chart(struct result *r)
 		fprintf(r->out, " (median chart of");
 	if (r->has_baseline)
 		fprintf(r->out, " %s of %s", counted(a, l->learnt, "execution"),
-			r->source[SIDE_BASELINE].file);
+			file_name(&r->source[SIDE_BASELINE]));
 	else
 		fprintf(r->out, " %s", counted(a, l->learnt, "calm execution"));
 	if (!l->floored)
@@ -172,7 +177,7 @@ static void print_cause(struct result *r, const struct cause *c)
 			duration(a, c->preempted / n));
 	if (cause_is_overhead(r, c))
 		fprintf(r->out,
-			"   overhead of recording: record fewer functions or events, or keep trace-cmd on other CPUs (taskset)\n");
+			"   overhead of recording: record fewer functions or events, or keep its program (trace-cmd, perf) on other CPUs (taskset)\n");
 	exec_chain(r, &r->paths.exec[c->worst], c->worst_pos, text,
 		   sizeof(text));
 	fprintf(r->out, "   path: %s\n", text);

@@ -12,8 +12,9 @@
  *
  *	    bash-421   [001] d..1.  100.000001: event: fields
  *
- * where events "funcgraph_entry" and "funcgraph_exit" have the columns of the former
- * from the duration on. Formats: kernel/trace/trace_functions_graph.c and trace_output.c
+ * with "1d..1." for "[001] d..1." in trace-cmd's latency format. Their events
+ * "funcgraph_entry" and "funcgraph_exit" have the columns of the former from the
+ * duration on. Formats: kernel/trace/trace_functions_graph.c and trace_output.c
  * of Linux, plugin_function's and the function_graph plugin of libtraceevent.
  */
 #include <ctype.h>
@@ -197,12 +198,19 @@ static void set_name(struct line *l, const char *s, size_t len)
 	l->name[len] = '\0';
 }
 
-/* "sched_switch: prev_comm=...", of a comment or after a time stamp */
+/*
+ * "sched_switch: prev_comm=...", of a comment or after a time stamp; "(+12)" is in
+ * between with trace-cmd report --ts-diff
+ */
 static void read_event(struct line *l, char *s)
 {
 	char *colon;
 
 	s += strspn(s, " \t");
+	if (!strncmp(s, "(+", 2)) {
+		s += strcspn(s, ")");
+		s += strspn(s, ") \t");
+	}
 	colon = strchr(s, ':');
 	if (!colon || colon == s || (size_t)(colon - s) >= sizeof(l->name) ||
 	    strcspn(s, " \t") < (size_t)(colon - s))
@@ -210,6 +218,16 @@ static void read_event(struct line *l, char *s)
 	set_name(l, s, colon - s);
 	l->fields = colon + 1;
 	l->kind = LINE_EVENT;
+}
+
+/* "==========>" and "<==========": an interrupt begins or ends */
+static bool read_arrow(struct line *l, const char *s, size_t len)
+{
+	if (len == 11 && !memcmp(s, "==========>", 11))
+		l->kind = LINE_IRQ_BEGIN;
+	if (len == 11 && !memcmp(s, "<==========", 11))
+		l->kind = LINE_IRQ_END;
+	return l->kind != LINE_OTHER;
 }
 
 /* The function column; functions without a recorded caller have an indentation, too */
@@ -229,7 +247,8 @@ static void read_function(struct line *l, char *s, size_t indent)
 			l->kind = LINE_CUT;
 		return;
 	}
-	if (s[0] == '/' && s[1] == '*')
+	/* An arrow is here if there is no column with the duration */
+	if ((s[0] == '/' && s[1] == '*') || read_arrow(l, s, strlen(s)))
 		return;
 	if (*s == '}') {
 		l->kind = LINE_LEAVE;
@@ -287,11 +306,7 @@ static void read_columns(struct line *l, char *s)
 			from++;
 		while (to > from && isspace((unsigned char)to[-1]))
 			to--;
-		if (to - from == 11 && !memcmp(from, "==========>", 11))
-			l->kind = LINE_IRQ_BEGIN;
-		if (to - from == 11 && !memcmp(from, "<==========", 11))
-			l->kind = LINE_IRQ_END;
-		if (l->kind != LINE_OTHER)
+		if (read_arrow(l, from, to - from))
 			return;
 		if (from == to || read_duration(from, to - from, l)) {
 			indent = MIN_INDENT;
@@ -359,34 +374,91 @@ static void read_graph(struct line *l, char *s)
 }
 
 /*
- * "comm-pid [cpu] flags time: event: fields". A name can contain brackets: the CPU is
- * what a time stamp follows.
+ * "[001] d..1. 100.000001:", of the latency format "1d..1. 100.000001:", flags apart.
+ * Returns what is after it, or NULL.
+ */
+static const char *read_where(struct line *l, const char *at)
+{
+	bool bracket = *at == '[';
+	const char *p = at + bracket;
+	size_t len;
+	u64 cpu;
+
+	l->refused = NULL;
+	l->has_flags = false;
+	if (!read_number(&p, &cpu) || cpu > U32_MAX || (bracket && *p++ != ']'))
+		return NULL;
+	l->cpu = cpu;
+	if (bracket)
+		p = skip_blanks(p);
+	len = strcspn(p, " \t:");
+	/* No blank is between flags and a time without a unit */
+	if (p[len] == ':') {
+		while (len && isdigit((unsigned char)p[len - 1]))
+			len--;
+	}
+	if (read_flags(p, len, l))
+		p = skip_blanks(p + len);
+	else if (!bracket)
+		return NULL;
+	len = strspn(p, "0123456789");
+	if (len && p[len] == ':') {
+		l->refused =
+			"times without a unit cannot be read: leave out --raw-ts of trace-cmd report, or record with another clock";
+		return p + len + 1;
+	}
+	return read_time(&p, 1000000000, &l->ts) && *p == ':' ? p + 1 : NULL;
+}
+
+static bool is_graph_event(const char *name)
+{
+	return !strcmp(name, "funcgraph_entry") ||
+	       !strcmp(name, "funcgraph_exit") ||
+	       !strcmp(name, "funcgraph_retaddr_entry") ||
+	       !strcmp(name, "fgraph_retaddr_entry");
+}
+
+/* A call or return in a report, in columns as the tracer's */
+static void read_graph_event(struct line *l, char *fields)
+{
+	const char *p = skip_blanks(fields);
+
+	l->kind = LINE_OTHER;
+	l->name[0] = '\0';
+	if (!strncmp(p, "func=", 5))
+		l->refused =
+			"calls as fields cannot be read: leave out -R and -r of trace-cmd report";
+	else if (!strncmp(p, "-->", 3) || !strncmp(p, "<--", 3))
+		l->refused =
+			"calls without braces cannot be read: leave out -N and -n of trace-cmd report";
+	if (l->refused)
+		return;
+	read_columns(l, fields);
+	if (l->kind == LINE_OTHER)
+		l->has_task = false;
+}
+
+/*
+ * "comm-pid [cpu] flags time: event: fields". A name can contain brackets and blanks: the
+ * CPU is what a time stamp follows.
  */
 static bool read_report(struct line *l, char *s)
 {
-	const char *at = s, *p, *word;
+	const char *at, *event = NULL;
 	size_t len;
-	u64 cpu, ts;
 
-	while ((at = strchr(at, '['))) {
-		p = ++at;
-		if (!read_number(&p, &cpu) || *p != ']' || cpu > U32_MAX)
-			continue;
-		p = word = skip_blanks(p + 1);
-		l->has_flags = false;
-		if (!read_time(&p, 1000000000, &ts) || *p != ':') {
-			len = strcspn(word, " \t");
-			if (!read_flags(word, len, l))
-				continue;
-			p = skip_blanks(word + len);
-			if (!read_time(&p, 1000000000, &ts) || *p != ':')
-				continue;
-		}
-		break;
+	for (at = s + strcspn(s, " ["); *at && !event; at += !event) {
+		if (*at == '[' ||
+		    (isdigit((unsigned char)*at) && at[-1] == ' '))
+			event = read_where(l, at);
 	}
-	if (!at)
+	if (!event) {
+		l->refused = NULL;
+		l->has_flags = false;
+		l->cpu = 0;
 		return false;
-	len = at - 1 - s;
+	}
+	len = at - s;
 	/* "(  421)" or "(-----)": the process of the thread */
 	while (len && isspace((unsigned char)s[len - 1]))
 		len--;
@@ -398,19 +470,12 @@ static bool read_report(struct line *l, char *s)
 	l->has_task = line_task(s, len, &l->task);
 	l->has_ts = true;
 	l->has_cpu = true;
-	l->cpu = cpu;
-	l->ts = ts;
-	read_event(l, s + (p + 1 - s));
-	if (l->kind == LINE_EVENT &&
-	    (!strcmp(l->name, "funcgraph_entry") ||
-	     !strcmp(l->name, "funcgraph_exit") ||
-	     !strcmp(l->name, "funcgraph_retaddr_entry") ||
-	     !strcmp(l->name, "fgraph_retaddr_entry"))) {
+	read_event(l, s + (event - s));
+	if (l->kind == LINE_EVENT && is_graph_event(l->name)) {
+		read_graph_event(l, s + (l->fields - s));
+	} else if (l->refused) {
+		l->refused = NULL;
 		l->kind = LINE_OTHER;
-		l->name[0] = '\0';
-		read_columns(l, s + (l->fields - s));
-		if (l->kind == LINE_OTHER)
-			l->has_task = false;
 	}
 	return true;
 }
@@ -511,6 +576,7 @@ void line_parse(struct line *l, char *text)
 	l->flags = 0;
 	l->duration = 0;
 	l->lost = 0;
+	l->refused = NULL;
 	l->name[0] = '\0';
 	l->fields = "";
 	text = skip_prefix(text);

@@ -16,7 +16,7 @@
  * @LINE_LEAF: a function that calls no other was called and has returned: "foo();"
  * @LINE_LEAVE: a function returns: "}"
  * @LINE_SWITCHED: the CPU runs another task: "0)  bash-1  =>  sshd-2"
- * @LINE_IRQ_BEGIN: an interrupt begins: "==========> |"
+ * @LINE_IRQ_BEGIN: an interrupt begins: "==========> |", without "|" if durations are off
  * @LINE_IRQ_END: and ends: "<========== |"
  * @LINE_EVENT: an event: its name is in @name, its fields begin at @fields
  * @LINE_STACK: a function of a stack: " => foo"
@@ -61,6 +61,7 @@ struct line_task {
  * @flags:	context, as common_flags of records: TRACE_HARDIRQ and so on
  * @indent:	columns before the function
  * @lost:	number of events that were lost, 0 if it is not said
+ * @refused:	why the text cannot be read, or NULL
  * @task:	the task; of LINE_SWITCHED the previous one
  * @next:	of LINE_SWITCHED the next one
  * @name:	of a function or event; of LINE_LEAVE empty if it is not said
@@ -79,6 +80,7 @@ struct line {
 	u32 flags;
 	u32 indent;
 	u64 lost;
+	const char *refused;
 	struct line_task task;
 	struct line_task next;
 	char name[LINE_NAME];
