@@ -19,21 +19,23 @@ for n, r in requests.items():
     host = r["host"] + 1
     OWN[n], = {name for start, end, op, name in calls[host, r["pid"][1]] if op == "recvfrom" and end == r["at"][1][0]}
 
+def going(host, pid, time):
+    return sum(r["host"] + 1 == host and r["pid"][1] == pid and r["at"][1][0] <= time < r["at"][1][1] for r in requests.values())
+
 def walk(n, add):
     r = requests[n]
     host = r["host"] + 1
     wait = r["at"][0][1] - r["at"][0][0]
     begin, over = r["at"][1]
     add(host, "between", "", wait - (over - begin))
-    rest = over - begin
     inside = [requests[c]["at"][0] for c in children[n]]
     for c in children[n]:
         walk(c, add)
-    rest -= sum(end - start for start, end in inside)
+    spans = [tuple(s) for s in inside]
     for start, end, op, name in calls[host, r["pid"][1]]:
         if start < begin or end > over or any(b <= start and end <= e for b, e in inside):
             continue
-        rest -= end - start
+        spans.append((start, end))
         if op in ("sendto", "recvfrom"):
             # A query that may be for another request, or a response to another client
             other = name.split("->")[1]
@@ -45,7 +47,17 @@ def walk(n, add):
                 add(host, "busy", "", end - start)
         else:
             add(host, "sync" if "sync" in op else "files", name, end - start)
+    # Outside of calls, for this request or for one of several
+    rest = ambiguous = 0
+    for start, end in sorted(spans) + [(over, over)]:
+        if going(host, r["pid"][1], begin) > 1:
+            ambiguous += start - begin
+        else:
+            rest += start - begin
+        begin = end
     add(host, "rest", "", rest)
+    if ambiguous:
+        add(host, "ambiguous_rest", "for one of at most 2 requests", ambiguous)
 
 want, pieces = collections.Counter(), collections.Counter()
 roots = [n for n, r in requests.items() if r["parent"] == "-"]

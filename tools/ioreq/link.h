@@ -187,6 +187,7 @@ enum wait_step {
  * @what:	enum step or enum wait_step
  * @call:	the call, or NULL if it is none
  * @waker:	of STEP_SLEEPING: name of the thread that ended it, or NULL
+ * @several:	of STEP_AMBIGUOUS_...: how many requests the thread handled, at most
  * @time:	duration, ns; of WAIT_NETWORK negative if the clocks' rates differ
  */
 struct path_step {
@@ -195,6 +196,7 @@ struct path_step {
 	u32 what;
 	const struct call *call;
 	const char *waker;
+	u64 several;
 	s64 time;
 };
 
@@ -230,6 +232,7 @@ struct path {
  * @server:	the server
  * @what:	enum step or enum wait_step
  * @object:	name of the file or address of the peer, or ""
+ * @several:	of STEP_AMBIGUOUS_...: how many requests the thread handled, at most
  * @steps:	number of steps
  * @requests:	number of requests of clients with such a step
  * @time:	duration of the steps, ns
@@ -241,6 +244,7 @@ struct cause {
 	const struct endpoint *server;
 	u32 what;
 	char *object;
+	u64 several;
 	u64 steps;
 	u64 requests;
 	s64 time;
@@ -308,6 +312,7 @@ struct flow *const *requests_finish(struct requests *r, const struct model *m,
 void requests_keep(struct requests *r);
 struct request *requests_list(struct requests *r, u64 *nr);
 bool requests_serves(const struct requests *r, u32 host, u64 id);
+u64 requests_handled(const struct requests *r, u32 host, s32 pid, u64 time);
 struct request *requests_unclear(struct requests *r, u64 *nr);
 const struct request_io *requests_ios(const struct requests *r, u64 *nr);
 bool requests_via_pipe(const struct requests *r, u32 host, s32 a, s32 b);
@@ -381,6 +386,7 @@ void request_paths_walk(
 	void (*visit)(const struct path_step *path_step, void *arg), void *arg);
 void request_paths_object(char *buf, size_t size, const struct model *m,
 			  const struct path_step *path_step);
+void several_text(char *buf, size_t size, u64 several);
 enum role path_step_role(const struct path_step *path_step);
 const struct endpoint *path_step_place(const struct path_step *path_step);
 const struct stack *path_step_stack(const struct model *m,

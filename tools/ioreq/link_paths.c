@@ -219,9 +219,14 @@ static void add_path_step(const struct path_step *path_step, void *arg)
 	path->step_time[path_step->what] += path_step->time;
 	path->critical += path_step->time;
 	request_paths_object(object, sizeof(object), a->m, path_step);
+	/* The number differs; the cause has the largest one */
+	if (path_step->several)
+		*object = '\0';
 	e = find_cause(a, path_step_place(path_step), path_step->what, object);
 	e->cause.time += path_step->time;
 	e->cause.steps++;
+	if (path_step->several > e->cause.several)
+		e->cause.several = path_step->several;
 	add_site(a->m, e, path_step);
 	e->cause.requests += e->last != a->root;
 	e->last = a->root;
@@ -336,6 +341,17 @@ static void sort_paths(struct path_builder *a)
 	qsort(p->path, p->nr_paths, sizeof(*p->path), by_place);
 }
 
+static void name_several(struct cause *c)
+{
+	char text[80];
+
+	if (!c->several)
+		return;
+	several_text(text, sizeof(text), c->several);
+	free(c->object);
+	c->object = xstrdup(text);
+}
+
 static void sort_causes(struct path_builder *a)
 {
 	struct paths *p = a->p;
@@ -345,6 +361,7 @@ static void sort_causes(struct path_builder *a)
 	p->cause = xzalloc((a->causes.nr + 1) * sizeof(*p->cause));
 	hash_for_each(&a->causes, i, e) {
 		name_code(e);
+		name_several(&e->cause);
 		p->cause[p->causes++] = &e->cause;
 	}
 	qsort(p->cause, p->causes, sizeof(*p->cause), by_cost);

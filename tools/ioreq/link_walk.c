@@ -222,12 +222,19 @@ static u64 find_critical(struct request **critical, const struct walk *w,
 	return n;
 }
 
+/* Which request the server's thread works for; NULL if that is unknown */
+static const struct request *working_for(const struct walk *w,
+					 const struct request *r, u64 time)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+
+	return causality_request_at(w->m->causality, p->host, p->pid, time);
+}
+
 /* Whether the thread works for another request at a time */
 static bool is_busy(const struct walk *w, const struct request *r, u64 time)
 {
-	const struct view *p = &r->view[ROLE_SERVER];
-	const struct request *other =
-		causality_request_at(w->m->causality, p->host, p->pid, time);
+	const struct request *other = working_for(w, r, time);
 
 	return other && other != r;
 }
@@ -274,32 +281,94 @@ static void visit_call(const struct walk *w, const struct request *r, u32 depth,
 		      call->duration - sending);
 }
 
-/*
- * Visit the waits from *@began to a downstream request, and the request; set *@began to
- * its end.
- *
- * Return: time of both, ns.
+/**
+ * struct thread_walk - a walk over what the server's thread did during a request
+ * @w:		walk
+ * @r:		request
+ * @depth:	number of its ancestors
+ * @known:	it is known when the thread was on a CPU
+ * @began:	end of what was visited last, ns of the host
+ * @rest:	time that was not visited yet, ns
+ * @paused:	time that the client let pass while it sent, and that was not visited yet, ns
+ * @ambiguous:	time outside of calls in which the thread worked for one of several requests,
+ *		ns
+ * @several:	number of these, at most
  */
-static u64 walk_child(const struct walk *w, const struct request *r,
-		      const struct request *child, u32 depth, bool known,
-		      u64 *began)
-{
-	u64 sum = visit_waits(w, r, depth, known, *began, child_begin(child));
+struct thread_walk {
+	const struct walk *w;
+	const struct request *r;
+	u32 depth;
+	bool known;
+	u64 began;
+	s64 rest;
+	u64 paused;
+	u64 ambiguous;
+	u64 several;
+};
 
-	walk(w, child, depth + 1);
-	if (child_over(child) > *began)
-		*began = child_over(child);
-	return sum + child_wait(child);
+/*
+ * From the last call to @end, outside of calls. What is neither a wait, nor for other
+ * requests, nor ambiguous stays in the rest: the thread computes for this request.
+ */
+static void walk_outside(struct thread_walk *t, u64 end)
+{
+	const struct view *p = &t->r->view[ROLE_SERVER];
+	u64 began = t->began, time, several;
+
+	if (began >= end)
+		return;
+	time = visit_waits(t->w, t->r, t->depth, t->known, began, end);
+	t->rest -= time;
+	time = end - began - time;
+	if (is_busy(t->w, t->r, began)) {
+		if (time)
+			visit(t->w, t->r, t->depth, WAIT_BUSY, NULL, time);
+		t->rest -= time;
+		return;
+	}
+	several = requests_handled(t->w->m->requests, p->host, p->pid, began);
+	if (several < 2 || working_for(t->w, t->r, began))
+		return;
+	t->rest -= time;
+	t->ambiguous += time;
+	if (several > t->several)
+		t->several = several;
 }
 
-/* Return: time between two calls, without waits, in which the thread computes for others, ns */
-static u64 visit_others(const struct walk *w, const struct request *r,
-			u32 depth, u64 began, u64 end)
+/* The time before a downstream request, and the request */
+static void walk_child(struct thread_walk *t, const struct request *child)
 {
-	if (began >= end || !is_busy(w, r, began))
-		return 0;
-	visit(w, r, depth, WAIT_BUSY, NULL, end - began);
-	return end - began;
+	walk_outside(t, child_begin(child));
+	walk(t->w, child, t->depth + 1);
+	t->rest -= child_wait(child);
+	if (child_over(child) > t->began)
+		t->began = child_over(child);
+}
+
+static void walk_call(struct thread_walk *t, const struct call *call)
+{
+	walk_outside(t, call->start);
+	t->rest -= call->duration;
+	t->began = call->start + call->duration;
+	visit_call(t->w, t->r, t->depth, call, &t->paused);
+}
+
+/* What is left at the end */
+static void visit_rest(const struct thread_walk *t)
+{
+	struct path_step path_step = {
+		.request = t->r,
+		.depth = t->depth,
+		.what = t->known ? STEP_AMBIGUOUS_COMPUTING :
+				   STEP_AMBIGUOUS_NO_CALL,
+		.several = t->several,
+		.time = t->ambiguous,
+	};
+
+	if (t->ambiguous)
+		t->w->visit(&path_step, t->w->arg);
+	visit(t->w, t->r, t->depth, t->known ? STEP_COMPUTING : STEP_NO_CALL,
+	      NULL, t->rest);
 }
 
 /* The calls of the server's thread, and the downstream requests that it waited for */
@@ -307,14 +376,20 @@ static void walk_thread(const struct walk *w, const struct request *r,
 			u32 depth, const struct thread *a)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
-	u64 number = r - w->paths->list, began = p->begin, i, n, k = 0;
+	u64 number = r - w->paths->list, i, n, k = 0;
 	u64 room = w->paths->tree->first[number + 1] -
 		   w->paths->tree->first[number];
 	struct request **child = xzalloc((room + 1) * sizeof(*child));
 	struct request **critical;
-	bool known = off_cpu_known(w->m, p->host, p->begin, p->over);
-	s64 rest = p->over - p->begin;
-	u64 paused = paused_time(r), waits;
+	struct thread_walk t = {
+		.w = w,
+		.r = r,
+		.depth = depth,
+		.known = off_cpu_known(w->m, p->host, p->begin, p->over),
+		.began = p->begin,
+		.rest = p->over - p->begin,
+		.paused = paused_time(r),
+	};
 
 	n = find_critical(child, w, r, room);
 	critical = child + (room - n);
@@ -324,22 +399,15 @@ static void walk_thread(const struct walk *w, const struct request *r,
 		if (call->start + call->duration > p->over)
 			break;
 		for (; k < n && child_begin(critical[k]) <= call->start; k++)
-			rest -= walk_child(w, r, critical[k], depth, known,
-					   &began);
+			walk_child(&t, critical[k]);
 		/* A damaged trace may have calls within calls */
-		if (call->overlaps || call->start < began)
-			continue;
-		waits = visit_waits(w, r, depth, known, began, call->start);
-		rest -= waits;
-		rest -= visit_others(w, r, depth, began, call->start - waits);
-		rest -= call->duration;
-		began = call->start + call->duration;
-		visit_call(w, r, depth, call, &paused);
+		if (!call->overlaps && call->start >= t.began)
+			walk_call(&t, call);
 	}
 	for (; k < n; k++)
-		rest -= walk_child(w, r, critical[k], depth, known, &began);
-	rest -= visit_waits(w, r, depth, known, began, p->over);
-	visit(w, r, depth, known ? STEP_COMPUTING : STEP_NO_CALL, NULL, rest);
+		walk_child(&t, critical[k]);
+	walk_outside(&t, p->over);
+	visit_rest(&t);
 	free(child);
 }
 
@@ -467,6 +535,17 @@ void request_paths_walk(
 	walk(&w, r, 0);
 }
 
+/**
+ * several_text - describe a step of a thread that handles several requests
+ * @buf:	set to the text
+ * @size:	size of @buf
+ * @several:	number of these, at most
+ */
+void several_text(char *buf, size_t size, u64 several)
+{
+	snprintf(buf, size, "for one of at most %llu requests", several);
+}
+
 /* The peer's address; with its port only if that is the lower
  * one, probably a server's
  */
@@ -505,6 +584,8 @@ void request_paths_object(char *buf, size_t size, const struct model *m,
 	*buf = '\0';
 	if (path_step->what == STEP_SLEEPING && path_step->waker)
 		snprintf(buf, size, "woken by %s", path_step->waker);
+	if (path_step->several)
+		several_text(buf, size, path_step->several);
 	if (path_step->what == WAIT_UNANSWERED && path_step->request->failure)
 		snprintf(buf, size, "%s", path_step->request->failure);
 	if (!path_step->call || path_step->what == STEP_OWN_SOCKET ||
