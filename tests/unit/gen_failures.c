@@ -24,6 +24,10 @@
  *			until 33 ms, of which "other" has the CPU for 10 ms, and responds at 33,
  *			40 and 50 ms, between which it computes; then it receives 4 and computes
  *			for 5 ms
+ *	overlap		the server's call that sends the response returns after the client has
+ *			it.  1 is received after 1 ms, is answered from 5 to 15 ms, and has its
+ *			response at 8 ms.  2 is received after 10 ms, is answered from 12 to 14 ms,
+ *			and has its response at 13 ms.
  *	lost		as switches, but records are lost before the end of 3
  *	multiplexed	on 1, the client sends ten times three requests: the second one before the
  *			response to the first one, the third one before that to the second one;
@@ -254,6 +258,18 @@ static void make_shared(void)
 	sched_switch(70, SERVER, ASLEEP, OTHER);
 }
 
+static void make_overlap(void)
+{
+	tcp(1, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(2, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(1, true, OP_RECVFROM, 0, 1, 100, 0);
+	tcp(1, false, OP_RECVFROM, 0, 8, 200, 0);
+	tcp(2, true, OP_RECVFROM, 0, 10, 100, 0);
+	tcp(2, false, OP_RECVFROM, 0, 13, 200, 0);
+	tcp(2, true, OP_SENDTO, 12, 14, 200, 0);
+	tcp(1, true, OP_SENDTO, 5, 15, 200, 0);
+}
+
 static void make_multiplexed(void)
 {
 	uint64_t at;
@@ -472,6 +488,8 @@ int main(int argc, char **argv)
 		make_switches(!strcmp(kind, "lost"));
 	} else if (!strcmp(kind, "shared")) {
 		make_shared();
+	} else if (!strcmp(kind, "overlap")) {
+		make_overlap();
 	} else if (!strcmp(kind, "multiplexed")) {
 		make_multiplexed();
 	} else if (!strcmp(kind, "over")) {
@@ -487,7 +505,7 @@ int main(int argc, char **argv)
 		make_arriving();
 	} else if (strcmp(kind, "formats") != 0) {
 		fprintf(stderr,
-			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|shared|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
+			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|shared|overlap|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

@@ -106,6 +106,12 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_shared.py" || wrong "a thread computes f
 grep -q ' slow 10.0.0.1:8001 *ambiguous computing  *for one of at most 3 requests$' paths.text || wrong "text does not say for how many requests: $(cat paths.text)"
 grep -q 'by one thread: .*ambiguous computing [0-9]* %' requests.text || wrong "text has no ambiguous computing: $(cat requests.text)"
 
+# --- a server that sends for longer than the client receives
+"$UNIT/gen_failures" overlap.dat overlap || exit 1
+"$ioreq" --paths --format=json overlap.dat >paths.json 2>err || wrong "--paths of calls that overlap fails"
+[ ! -s err ] || wrong "messages about calls that overlap: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_overlap.py" || wrong "the server still answers when the client has the response"
+
 # --- a multiplexed connection, beside one that is not
 "$UNIT/gen_failures" mux.dat multiplexed || exit 1
 "$ioreq" --requests --format=json mux.dat >requests.json 2>err || wrong "--requests fails"

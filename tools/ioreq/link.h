@@ -188,7 +188,8 @@ enum wait_step {
  * @call:	the call, or NULL if it is none
  * @waker:	of STEP_SLEEPING: name of the thread that ended it, or NULL
  * @several:	of STEP_AMBIGUOUS_...: how many requests the thread handled, at most
- * @time:	duration, ns; of WAIT_NETWORK negative if the clocks' rates differ
+ * @time:	duration, ns; of WAIT_NETWORK negative if the clocks' rates differ by more than
+ *		the server computes after its downstream requests
  */
 struct path_step {
 	const struct request *request;

@@ -262,23 +262,23 @@ static u64 paused_time(const struct request *r)
 }
 
 /*
- * Visit a call. While a request arrives, the server waits for the client during the time
+ * Visit a call, or its first @time ns. While a request arrives, the server waits for the client during the time
  * that the client lets pass between its calls, and otherwise for the network.
  */
 static void visit_call(const struct walk *w, const struct request *r, u32 depth,
-		       const struct call *call, u64 *paused)
+		       const struct call *call, u64 time, u64 *paused)
 {
 	u32 what = what_of(w, r, call);
 	u64 sending = 0;
 
 	if (what == STEP_ARRIVING)
-		sending = *paused < call->duration ? *paused : call->duration;
+		sending = *paused < time ? *paused : time;
 	*paused -= sending;
 	if (sending)
 		visit(w, r, depth, WAIT_SENDING, NULL, sending);
-	if (call->duration > sending || !sending)
+	if (time > sending || !sending)
 		visit(w, r, depth, what, what == WAIT_BUSY ? NULL : call,
-		      call->duration - sending);
+		      time - sending);
 }
 
 /**
@@ -288,6 +288,7 @@ static void visit_call(const struct walk *w, const struct request *r, u32 depth,
  * @depth:	number of its ancestors
  * @known:	it is known when the thread was on a CPU
  * @began:	end of what was visited last, ns of the host
+ * @over:	end of the service, ns of the host
  * @rest:	time that was not visited yet, ns
  * @paused:	time that the client let pass while it sent, and that was not visited yet, ns
  * @ambiguous:	time outside of calls in which the thread worked for one of several requests,
@@ -300,6 +301,7 @@ struct thread_walk {
 	u32 depth;
 	bool known;
 	u64 began;
+	u64 over;
 	s64 rest;
 	u64 paused;
 	u64 ambiguous;
@@ -335,6 +337,35 @@ static void walk_outside(struct thread_walk *t, u64 end)
 		t->several = several;
 }
 
+/*
+ * When the service ended. The server's last call may return after the client has the whole
+ * response; on two hosts, only the time for both ways shows that.
+ */
+static u64 service_over(const struct walk *w, const struct request *r)
+{
+	const struct view *c = &r->view[ROLE_CLIENT],
+			  *s = &r->view[ROLE_SERVER];
+	const struct request_tree *t = w->paths->tree;
+	u64 number = r - w->paths->list, over = s->over, last = s->begin, time;
+	u64 i;
+
+	if (!c->seen)
+		return over;
+	for (i = t->first[number]; i < t->first[number + 1]; i++) {
+		if (child_over(t->child[i]) > last)
+			last = child_over(t->child[i]);
+	}
+	if (c->host == s->host && c->over < over)
+		over = c->over;
+	time = request_response_time(r);
+	if (over > s->begin + time)
+		over = s->begin + time;
+	/* What it waited for is not cut */
+	if (over < last)
+		over = last;
+	return over < s->over ? over : s->over;
+}
+
 /* The time before a downstream request, and the request */
 static void walk_child(struct thread_walk *t, const struct request *child)
 {
@@ -347,10 +378,14 @@ static void walk_child(struct thread_walk *t, const struct request *child)
 
 static void walk_call(struct thread_walk *t, const struct call *call)
 {
+	u64 time = t->over - call->start;
+
+	if (time > call->duration)
+		time = call->duration;
 	walk_outside(t, call->start);
-	t->rest -= call->duration;
-	t->began = call->start + call->duration;
-	visit_call(t->w, t->r, t->depth, call, &t->paused);
+	t->rest -= time;
+	t->began = call->start + time;
+	visit_call(t->w, t->r, t->depth, call, time, &t->paused);
 }
 
 /* What is left at the end */
@@ -373,7 +408,7 @@ static void visit_rest(const struct thread_walk *t)
 
 /* The calls of the server's thread, and the downstream requests that it waited for */
 static void walk_thread(const struct walk *w, const struct request *r,
-			u32 depth, const struct thread *a)
+			u32 depth, u64 over, const struct thread *a)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
 	u64 number = r - w->paths->list, i, n, k = 0;
@@ -387,7 +422,8 @@ static void walk_thread(const struct walk *w, const struct request *r,
 		.depth = depth,
 		.known = off_cpu_known(w->m, p->host, p->begin, p->over),
 		.began = p->begin,
-		.rest = p->over - p->begin,
+		.over = over,
+		.rest = over - p->begin,
 		.paused = paused_time(r),
 	};
 
@@ -396,7 +432,8 @@ static void walk_thread(const struct walk *w, const struct request *r,
 	for (i = log_after(a, p->begin); i < a->nr; i++) {
 		const struct call *call = &a->call[i];
 
-		if (call->start + call->duration > p->over)
+		if (call->start + call->duration > p->over ||
+		    call->start > over)
 			break;
 		for (; k < n && child_begin(critical[k]) <= call->start; k++)
 			walk_child(&t, critical[k]);
@@ -406,7 +443,7 @@ static void walk_thread(const struct walk *w, const struct request *r,
 	}
 	for (; k < n; k++)
 		walk_child(&t, critical[k]);
-	walk_outside(&t, p->over);
+	walk_outside(&t, over);
 	visit_rest(&t);
 	free(child);
 }
@@ -466,16 +503,18 @@ static s64 time_after(const struct request *r, s64 time)
 
 /* Several threads of the server handled it, once it had arrived */
 static void visit_threads(const struct walk *w, const struct request *r,
-			  u32 depth)
+			  u32 depth, u64 over)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
 	u64 sending = paused_time(r);
 
 	if (sending > p->sent - p->begin)
 		sending = p->sent - p->begin;
+	if (sending > over - p->begin)
+		sending = over - p->begin;
 	if (sending)
 		visit(w, r, depth, WAIT_SENDING, NULL, sending);
-	visit(w, r, depth, WAIT_THREADS, NULL, p->over - p->begin - sending);
+	visit(w, r, depth, WAIT_THREADS, NULL, over - p->begin - sending);
 }
 
 /* A request that has a response */
@@ -486,20 +525,21 @@ static void walk_answered(const struct walk *w, const struct request *r,
 	const struct thread *a;
 	bool known = p->seen && p->over >= p->begin;
 	s64 time = request_response_time(r), after = 0;
+	u64 over = known ? service_over(w, r) : 0;
 
 	if (!known) {
 		visit_before(w, r, depth, WAIT_NOT_RECORDED, time, 0);
 	} else if (r->view[ROLE_CLIENT].seen) {
-		time -= p->over - p->begin;
+		time -= over - p->begin;
 		after = time_after(r, time);
 		visit_before(w, r, depth, WAIT_NETWORK, time - after,
 			     p->sent - p->begin);
 	}
 	a = known && p->alone ? log_thread(w->m->log, p->host, p->pid) : NULL;
 	if (a)
-		walk_thread(w, r, depth, a);
+		walk_thread(w, r, depth, over, a);
 	else if (known)
-		visit_threads(w, r, depth);
+		visit_threads(w, r, depth, over);
 	visit_after(w, r, depth, after);
 }
 
