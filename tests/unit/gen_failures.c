@@ -28,6 +28,10 @@
  *			it.  1 is received after 1 ms, is answered from 5 to 15 ms, and has its
  *			response at 8 ms.  2 is received after 10 ms, is answered from 12 to 14 ms,
  *			and has its response at 13 ms.
+ *	ports		during a request from 1 to 20 ms, a thread of "slow" connects from port 2000
+ *			to 50001 of 10.0.0.2 in 5 ms; it accepts a connection from port 3000 at
+ *			50000, and closes it in 4 ms; and it closes another one from port 4000 to
+ *			50000, which was accepted before the trace, in 2 ms
  *	lost		as switches, but records are lost before the end of 3
  *	multiplexed	on 1, the client sends ten times three requests: the second one before the
  *			response to the first one, the third one before that to the second one;
@@ -270,6 +274,36 @@ static void make_overlap(void)
 	tcp(1, true, OP_SENDTO, 5, 15, 200, 0);
 }
 
+static void make_ports(void)
+{
+	struct io_call call = { .type = IO_SOCKET,
+				.id = 3001,
+				.protocol = 6,
+				.flags = IO_ISN_KNOWN,
+				.isn = 1,
+				.peer_isn = 2,
+				.name = "10.0.0.1:2000->10.0.0.2:50001" };
+	struct io_call accept = { .type = IO_SOCKET,
+				  .type2 = IO_SOCKET,
+				  .id = 3100,
+				  .id2 = 3101,
+				  .protocol = 6,
+				  .name = "10.0.0.1:50000" };
+
+	tcp(1, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(1, true, OP_RECVFROM, 0, 1, 100, 0);
+	make(SERVER + 1, SERVER, OP_CONNECT, 2, 7, call);
+	make(SERVER + 1, SERVER, OP_ACCEPT, 8, 9, accept);
+	call.id = 3101;
+	call.name = "10.0.0.1:50000->10.0.0.2:3000";
+	make(SERVER + 1, SERVER, OP_CLOSE, 9, 13, call);
+	call.id = 3201;
+	call.name = "10.0.0.1:50000->10.0.0.2:4000";
+	make(SERVER + 1, SERVER, OP_CLOSE, 14, 16, call);
+	tcp(1, true, OP_SENDTO, 20, 20, 200, 0);
+	tcp(1, false, OP_RECVFROM, 0, 21, 200, 0);
+}
+
 static void make_multiplexed(void)
 {
 	uint64_t at;
@@ -488,6 +522,8 @@ int main(int argc, char **argv)
 		make_switches(!strcmp(kind, "lost"));
 	} else if (!strcmp(kind, "shared")) {
 		make_shared();
+	} else if (!strcmp(kind, "ports")) {
+		make_ports();
 	} else if (!strcmp(kind, "overlap")) {
 		make_overlap();
 	} else if (!strcmp(kind, "multiplexed")) {
@@ -505,7 +541,7 @@ int main(int argc, char **argv)
 		make_arriving();
 	} else if (strcmp(kind, "formats") != 0) {
 		fprintf(stderr,
-			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|shared|overlap|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
+			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|shared|overlap|ports|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

@@ -112,6 +112,12 @@ grep -q 'by one thread: .*ambiguous computing [0-9]* %' requests.text || wrong "
 [ ! -s err ] || wrong "messages about calls that overlap: $(cat err)"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_overlap.py" || wrong "the server still answers when the client has the response"
 
+# --- a server's port may be the higher one
+"$UNIT/gen_failures" ports.dat ports || exit 1
+"$ioreq" --paths --format=json ports.dat >paths.json 2>err || wrong "--paths of high ports fails"
+[ ! -s err ] || wrong "messages about high ports: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_ports.py" || wrong "the port of a server is taken for a client's"
+
 # --- a multiplexed connection, beside one that is not
 "$UNIT/gen_failures" mux.dat multiplexed || exit 1
 "$ioreq" --requests --format=json mux.dat >requests.json 2>err || wrong "--requests fails"

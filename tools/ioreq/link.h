@@ -313,6 +313,8 @@ struct flow *const *requests_finish(struct requests *r, const struct model *m,
 void requests_keep(struct requests *r);
 struct request *requests_list(struct requests *r, u64 *nr);
 bool requests_serves(const struct requests *r, u32 host, u64 id);
+bool requests_is_client(const struct requests *r, u32 host, u64 id,
+			const char *name);
 u64 requests_handled(const struct requests *r, u32 host, s32 pid, u64 time);
 struct request *requests_unclear(struct requests *r, u64 *nr);
 const struct request_io *requests_ios(const struct requests *r, u64 *nr);

@@ -586,10 +586,8 @@ void several_text(char *buf, size_t size, u64 several)
 	snprintf(buf, size, "for one of at most %llu requests", several);
 }
 
-/* The peer's address; with its port only if that is the lower
- * one, probably a server's
- */
-static void other_end(char *buf, size_t size, const char *name)
+/* The peer's address; with its port only if the peer is the server */
+static void other_end(char *buf, size_t size, const char *name, bool is_client)
 {
 	const char *arrow = strstr(name, "->"), *other;
 	size_t len;
@@ -600,7 +598,7 @@ static void other_end(char *buf, size_t size, const char *name)
 	}
 	other = arrow + 2;
 	len = strlen(other);
-	if (address_port(other, len) >= address_port(name, arrow - name)) {
+	if (!is_client) {
 		while (len && other[len - 1] != ':')
 			len--;
 		len -= len > 0;
@@ -633,7 +631,11 @@ void request_paths_object(char *buf, size_t size, const struct model *m,
 		return;
 	o = log_object(m->log, path_step->call);
 	if (path_step->what == STEP_SOCKET)
-		other_end(buf, size, o->name);
+		other_end(buf, size, o->name,
+			  requests_is_client(
+				  m->requests,
+				  path_step->request->view[ROLE_SERVER].host,
+				  path_step->call->socket, o->name));
 	else if (path_step->what == STEP_FILE || path_step->what == STEP_SYNC)
 		snprintf(buf, size, "%s", o->name);
 }
