@@ -81,11 +81,13 @@ assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 
 assert result["links"]["ambiguous"] > 3 and len(want) > 9
 times = [c["time"] for c in result["causes"]]
 assert times == sorted(times, reverse=True)
-paths = [(p["depth"], p["client_host"], p["server_host"], p["requests"]) for p in result["paths"]]
-assert paths == [(0, "front", "app", len(roots)), (1, "app", "db", result["links"]["followed"])], paths
+links = result["links"]
+paths = [(p["depth"], p["ambiguous"], p["client_host"], p["server_host"], p["requests"]) for p in result["paths"]]
+assert paths == [(0, False, "front", "app", len(roots)), (1, False, "app", "db", links["followed"]), (0, True, "app", "db", links["ambiguous"])], paths
+assert result["paths"][2]["wait"] == result["paths"][2]["critical"] == links["ambiguous_time"]
 for p in result["paths"]:
     assert sum(p["wait_for"].values()) == p["critical"]
-assert sum(p["critical"] for p in result["paths"]) == waited
+assert sum(p["critical"] for p in result["paths"] if not p["ambiguous"]) == waited
 # Single requests: the longest ones, with their whole critical path
 longest = sorted((requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots), reverse=True)[:20]
 assert [r["wait"] for r in result["slowest"]] == longest

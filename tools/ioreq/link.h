@@ -205,6 +205,7 @@ struct path_step {
  * struct path - requests of a client to a server, or downstream requests of these
  * @parent:		path of the parent requests, or NULL
  * @depth:		number of ancestors
+ * @ambiguous:		their parents are unknown, or those of the first ancestor
  * @client:		the client
  * @server:		the server
  * @requests:		number of requests with a response
@@ -218,6 +219,7 @@ struct path_step {
 struct path {
 	const struct path *parent;
 	u32 depth;
+	bool ambiguous;
 	const struct endpoint *client;
 	const struct endpoint *server;
 	u64 requests;
@@ -262,7 +264,7 @@ struct request_tree;
  * @nr:		number of these
  * @tree:	the same by their parents, see link_walk.c
  * @path:	paths in descending order of response time, each followed by its
- *		downstream paths
+ *		downstream paths; ambiguous ones last
  * @nr_paths:	number of paths
  * @cause:	causes in descending order of time
  * @causes:	number of causes
@@ -271,7 +273,7 @@ struct request_tree;
  * @waited:	sum of their response times, ns
  * @followed:	number of requests that were made for another one
  * @ambiguous:	number of ambiguous requests
- * @ambiguous_time: sum of their response times, which are in no path, ns
+ * @ambiguous_time: sum of their response times, which are in no client's path, ns
  * @queued:	of these, requests of threads whose requests wait for one another
  * @multiplexed: number of requests on multiplexed connections
  * @maybe_multiplexed: number of requests on connections that may be multiplexed
