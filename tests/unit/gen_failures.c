@@ -20,6 +20,18 @@
  *			for 30 ms until an interrupt wakes it, and gets a CPU 2 ms later.  3 sleeps
  *			for 40 ms until "other" wakes it, and gets a CPU 1 ms later.  4 sleeps in a
  *			call on a file for 10 ms.
+ *	shared		one thread of "slow" receives requests 1 to 3 from 1 to 3 ms, computes
+ *			until 33 ms, of which "other" has the CPU for 10 ms, and responds at 33,
+ *			40 and 50 ms, between which it computes; then it receives 4 and computes
+ *			for 5 ms
+ *	overlap		the server's call that sends the response returns after the client has
+ *			it.  1 is received after 1 ms, is answered from 5 to 15 ms, and has its
+ *			response at 8 ms.  2 is received after 10 ms, is answered from 12 to 14 ms,
+ *			and has its response at 13 ms.
+ *	ports		during a request from 1 to 20 ms, a thread of "slow" connects from port 2000
+ *			to 50001 of 10.0.0.2 in 5 ms; it accepts a connection from port 3000 at
+ *			50000, and closes it in 4 ms; and it closes another one from port 4000 to
+ *			50000, which was accepted before the trace, in 2 ms
  *	lost		as switches, but records are lost before the end of 3
  *	multiplexed	on 1, the client sends ten times three requests: the second one before the
  *			response to the first one, the third one before that to the second one;
@@ -66,6 +78,8 @@
 enum { CLIENT = 100, SERVER = 200, OTHER = 300 };
 
 static struct td td;
+/* The server's only thread; 0: it has one for each connection */
+static int only_thread;
 /* Of the next byte, by connection, by sender, and 1: that it sends */
 static uint64_t offset[16][2][2];
 
@@ -111,9 +125,10 @@ static void tcp(unsigned int n, bool server, unsigned int op, uint64_t from,
 		call.from = offset[n][sender][sends];
 		call.end = offset[n][sender][sends] += len;
 	}
-	/* A thread for each connection, on both sides */
-	make((server ? SERVER : CLIENT) + (int)n, server ? SERVER : CLIENT, op,
-	     from, to, call);
+	/* A thread for each connection, on both sides, unless the server has only one */
+	make(server && only_thread ? only_thread :
+				     (server ? SERVER : CLIENT) + (int)n,
+	     server ? SERVER : CLIENT, op, from, to, call);
 }
 
 static void make_unanswered(void)
@@ -219,6 +234,74 @@ static void make_switches(bool lost)
 	make(SERVER + 4, SERVER, OP_READ, 104, 116, file);
 	tcp(4, true, OP_SENDTO, 120, 120, 200, 0);
 	tcp(4, false, OP_RECVFROM, 4, 121, 200, 0);
+}
+
+static void make_shared(void)
+{
+	unsigned int n;
+
+	only_thread = SERVER;
+	for (n = 1; n <= 3; n++)
+		tcp(n, false, OP_SENDTO, 0, 0, 100, 0);
+	for (n = 1; n <= 3; n++)
+		tcp(n, true, OP_RECVFROM, n, n, 100, 0);
+	make(SERVER, SERVER, OP_EPOLL_WAIT, 3, 3,
+	     (struct io_call){ .type = IO_ANON, .id = 5 });
+	sched_switch(20, SERVER, PREEMPTED, OTHER);
+	sched_switch(30, OTHER, 0, SERVER);
+	tcp(1, true, OP_SENDTO, 33, 33, 200, 0);
+	tcp(1, false, OP_RECVFROM, 1, 34, 200, 0);
+	tcp(2, true, OP_SENDTO, 40, 40, 200, 0);
+	tcp(2, false, OP_RECVFROM, 1, 41, 200, 0);
+	tcp(3, true, OP_SENDTO, 50, 50, 200, 0);
+	tcp(3, false, OP_RECVFROM, 1, 51, 200, 0);
+	tcp(4, false, OP_SENDTO, 60, 60, 100, 0);
+	tcp(4, true, OP_RECVFROM, 51, 61, 100, 0);
+	tcp(4, true, OP_SENDTO, 66, 66, 200, 0);
+	tcp(4, false, OP_RECVFROM, 61, 67, 200, 0);
+	sched_switch(70, SERVER, ASLEEP, OTHER);
+}
+
+static void make_overlap(void)
+{
+	tcp(1, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(2, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(1, true, OP_RECVFROM, 0, 1, 100, 0);
+	tcp(1, false, OP_RECVFROM, 0, 8, 200, 0);
+	tcp(2, true, OP_RECVFROM, 0, 10, 100, 0);
+	tcp(2, false, OP_RECVFROM, 0, 13, 200, 0);
+	tcp(2, true, OP_SENDTO, 12, 14, 200, 0);
+	tcp(1, true, OP_SENDTO, 5, 15, 200, 0);
+}
+
+static void make_ports(void)
+{
+	struct io_call call = { .type = IO_SOCKET,
+				.id = 3001,
+				.protocol = 6,
+				.flags = IO_ISN_KNOWN,
+				.isn = 1,
+				.peer_isn = 2,
+				.name = "10.0.0.1:2000->10.0.0.2:50001" };
+	struct io_call accept = { .type = IO_SOCKET,
+				  .type2 = IO_SOCKET,
+				  .id = 3100,
+				  .id2 = 3101,
+				  .protocol = 6,
+				  .name = "10.0.0.1:50000" };
+
+	tcp(1, false, OP_SENDTO, 0, 0, 100, 0);
+	tcp(1, true, OP_RECVFROM, 0, 1, 100, 0);
+	make(SERVER + 1, SERVER, OP_CONNECT, 2, 7, call);
+	make(SERVER + 1, SERVER, OP_ACCEPT, 8, 9, accept);
+	call.id = 3101;
+	call.name = "10.0.0.1:50000->10.0.0.2:3000";
+	make(SERVER + 1, SERVER, OP_CLOSE, 9, 13, call);
+	call.id = 3201;
+	call.name = "10.0.0.1:50000->10.0.0.2:4000";
+	make(SERVER + 1, SERVER, OP_CLOSE, 14, 16, call);
+	tcp(1, true, OP_SENDTO, 20, 20, 200, 0);
+	tcp(1, false, OP_RECVFROM, 0, 21, 200, 0);
 }
 
 static void make_multiplexed(void)
@@ -437,6 +520,12 @@ int main(int argc, char **argv)
 		make(OTHER, OTHER, OP_READ, 8003, 8003, last);
 	} else if (!strcmp(kind, "switches") || !strcmp(kind, "lost")) {
 		make_switches(!strcmp(kind, "lost"));
+	} else if (!strcmp(kind, "shared")) {
+		make_shared();
+	} else if (!strcmp(kind, "ports")) {
+		make_ports();
+	} else if (!strcmp(kind, "overlap")) {
+		make_overlap();
 	} else if (!strcmp(kind, "multiplexed")) {
 		make_multiplexed();
 	} else if (!strcmp(kind, "over")) {
@@ -452,7 +541,7 @@ int main(int argc, char **argv)
 		make_arriving();
 	} else if (strcmp(kind, "formats") != 0) {
 		fprintf(stderr,
-			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
+			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|shared|overlap|ports|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

@@ -42,6 +42,7 @@
  *	link TID BEGIN PARENT-TID PARENT-BEGIN GOING	a request of the proxy's
  *	file CLIENT					a call on a file, for a client
  *	log CLIENT					a line of a log, for a client
+ *	outside NS					time of the loop's thread outside of calls
  *
  * separated by tabs. By the proxy's clock, BEGIN is the begin of the call that sent the
  * request, and PARENT-BEGIN the end of the call that received its parent; GOING is the number of
@@ -767,6 +768,26 @@ static void choose_completers(void)
 	}
 }
 
+/* From the thread's first call to its last one */
+static void tell_outside(void)
+{
+	int64_t first = INT64_MAX, last = 0, inside = 0;
+	u64 i;
+
+	for (i = 0; i < calls.nr; i++) {
+		const struct io_event *e = &calls.event[i];
+
+		if (e->host != 1 || e->call.tid != LOOP_TID || e->wakee)
+			continue;
+		if ((int64_t)e->call.start < first)
+			first = e->call.start;
+		if ((int64_t)e->call.finish > last)
+			last = e->call.finish;
+		inside += e->call.finish - e->call.start;
+	}
+	printf("outside\t%lld\n", (long long)(last - first - inside));
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int i;
@@ -798,6 +819,7 @@ int main(int argc, char **argv)
 	}
 	io_log_sort(&calls);
 	choose_completers();
+	tell_outside();
 	for (i = 0; i < HOSTS; i++) {
 		if (!io_log_save(&calls, argv[1 + i], i, cmdlines[i]))
 			return 1;

@@ -19,21 +19,23 @@ for n, r in requests.items():
     host = r["host"] + 1
     OWN[n], = {name for start, end, op, name in calls[host, r["pid"][1]] if op == "recvfrom" and end == r["at"][1][0]}
 
+def going(host, pid, time):
+    return sum(r["host"] + 1 == host and r["pid"][1] == pid and r["at"][1][0] <= time < r["at"][1][1] for r in requests.values())
+
 def walk(n, add):
     r = requests[n]
     host = r["host"] + 1
     wait = r["at"][0][1] - r["at"][0][0]
     begin, over = r["at"][1]
     add(host, "between", "", wait - (over - begin))
-    rest = over - begin
     inside = [requests[c]["at"][0] for c in children[n]]
     for c in children[n]:
         walk(c, add)
-    rest -= sum(end - start for start, end in inside)
+    spans = [tuple(s) for s in inside]
     for start, end, op, name in calls[host, r["pid"][1]]:
         if start < begin or end > over or any(b <= start and end <= e for b, e in inside):
             continue
-        rest -= end - start
+        spans.append((start, end))
         if op in ("sendto", "recvfrom"):
             # A query that may be for another request, or a response to another client
             other = name.split("->")[1]
@@ -45,7 +47,17 @@ def walk(n, add):
                 add(host, "busy", "", end - start)
         else:
             add(host, "sync" if "sync" in op else "files", name, end - start)
+    # Outside of calls, for this request or for one of several
+    rest = ambiguous = 0
+    for start, end in sorted(spans) + [(over, over)]:
+        if going(host, r["pid"][1], begin) > 1:
+            ambiguous += start - begin
+        else:
+            rest += start - begin
+        begin = end
     add(host, "rest", "", rest)
+    if ambiguous:
+        add(host, "ambiguous_rest", "for one of at most 2 requests", ambiguous)
 
 want, pieces = collections.Counter(), collections.Counter()
 roots = [n for n, r in requests.items() if r["parent"] == "-"]
@@ -69,11 +81,13 @@ assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 
 assert result["links"]["ambiguous"] > 3 and len(want) > 9
 times = [c["time"] for c in result["causes"]]
 assert times == sorted(times, reverse=True)
-paths = [(p["depth"], p["client_host"], p["server_host"], p["requests"]) for p in result["paths"]]
-assert paths == [(0, "front", "app", len(roots)), (1, "app", "db", result["links"]["followed"])], paths
+links = result["links"]
+paths = [(p["depth"], p["ambiguous"], p["client_host"], p["server_host"], p["requests"]) for p in result["paths"]]
+assert paths == [(0, False, "front", "app", len(roots)), (1, False, "app", "db", links["followed"]), (0, True, "app", "db", links["ambiguous"])], paths
+assert result["paths"][2]["wait"] == result["paths"][2]["critical"] == links["ambiguous_time"]
 for p in result["paths"]:
     assert sum(p["wait_for"].values()) == p["critical"]
-assert sum(p["critical"] for p in result["paths"]) == waited
+assert sum(p["critical"] for p in result["paths"] if not p["ambiguous"]) == waited
 # Single requests: the longest ones, with their whole critical path
 longest = sorted((requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots), reverse=True)[:20]
 assert [r["wait"] for r in result["slowest"]] == longest

@@ -15,15 +15,16 @@ def times(values):
         return [""] * 4
     return [str(sum(values))] + [str(values[math.ceil(p * len(values) / 100) - 1]) for p in (50, 99, 100)]
 
-STEPS = ["arriving", "own", "files", "sync", "sockets", "pipes", "poll", "others", "rest", "computing", "runnable", "sleeping"]
+STEPS = ["arriving", "own", "files", "sync", "sockets", "pipes", "poll", "others", "rest", "computing", "runnable", "sleeping",
+         "ambiguous_rest", "ambiguous_computing"]
 rows = list(csv.DictReader(open("requests.csv")))
 kinds = len(rows)
 for row in rows:
     server = " ".join(filter(None, (party(row["server_host"], row["server"]), row["server_address"])))
     group = want.pop((party(row["client_host"], row["client"]), server))
     answered, clear, wait, service, sent, received, *steps = map(list, zip(*group))
-    # No sched_switch was recorded
-    steps += [[0] * len(group)] * 3
+    # No sched_switch was recorded, and each thread has one connection
+    steps += [[0] * len(group)] * 5
     assert len(group) > 20
     assert int(row["answered"]) == sum(answered), row
     assert int(row["unanswered"]) == len(group) - sum(answered), row

@@ -95,6 +95,29 @@ grep -q '^  network or queue, of 4: to server 64.00 ms, of which 30.00 ms before
 python3 "$TRACERIG_TOP/tests/unit/ioreq_switches.py" || wrong "computing and waiting are not distinguished"
 grep -qE '^ +40\.00 ms .* slow 10.0.0.1:8001 +sleeping +woken by other$' paths.txt || wrong "text does not say who woke it: $(cat paths.txt)"
 
+# --- a thread that handles several requests computes for one of them, not for each
+"$UNIT/gen_failures" shared.dat shared || exit 1
+for format in json csv text; do
+	"$ioreq" --requests --format=$format shared.dat >requests.$format 2>err || wrong "--requests of a shared thread fails in $format"
+	"$ioreq" --paths --format=$format shared.dat >paths.$format 2>>err || wrong "--paths of a shared thread fails in $format"
+done
+[ ! -s err ] || wrong "messages about a shared thread: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_shared.py" || wrong "a thread computes for each of its requests at the same time"
+grep -q ' slow 10.0.0.1:8001 *ambiguous computing  *for one of at most 3 requests$' paths.text || wrong "text does not say for how many requests: $(cat paths.text)"
+grep -q 'by one thread: .*ambiguous computing [0-9]* %' requests.text || wrong "text has no ambiguous computing: $(cat requests.text)"
+
+# --- a server that sends for longer than the client receives
+"$UNIT/gen_failures" overlap.dat overlap || exit 1
+"$ioreq" --paths --format=json overlap.dat >paths.json 2>err || wrong "--paths of calls that overlap fails"
+[ ! -s err ] || wrong "messages about calls that overlap: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_overlap.py" || wrong "the server still answers when the client has the response"
+
+# --- a server's port may be the higher one
+"$UNIT/gen_failures" ports.dat ports || exit 1
+"$ioreq" --paths --format=json ports.dat >paths.json 2>err || wrong "--paths of high ports fails"
+[ ! -s err ] || wrong "messages about high ports: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_ports.py" || wrong "the port of a server is taken for a client's"
+
 # --- a multiplexed connection, beside one that is not
 "$UNIT/gen_failures" mux.dat multiplexed || exit 1
 "$ioreq" --requests --format=json mux.dat >requests.json 2>err || wrong "--requests fails"

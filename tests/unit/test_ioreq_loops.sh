@@ -35,6 +35,12 @@ done
 "$UNIT/gen_loops" web.dat app.dat db.dat 3000 3 loop >truth || exit 1
 "$ioreq" --paths --format=json "${hosts[@]}" >paths.json || wrong "--paths fails"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_loops_steps.py" || wrong "what clients waited for is not right"
+# A thread outside of calls does not compute for each of its requests at the same time
+for mode in loop batch queue few; do
+	"$UNIT/gen_loops" web.dat app.dat db.dat 1000 3 $mode >truth || exit 1
+	"$ioreq" --paths --format=json "${hosts[@]}" >paths.json || wrong "--paths of $mode fails"
+	python3 "$TRACERIG_TOP/tests/unit/ioreq_loops_outside.py" $mode || wrong "a loop computes for longer than it is outside of calls ($mode)"
+done
 # --- requests that wait for a connection of a pool: it says so, and only then
 "$UNIT/gen_loops" web.dat app.dat db.dat 500 1 few >truth || exit 1
 "$ioreq" --paths "${hosts[@]}" >few.txt || wrong "--paths of a pool fails"

@@ -64,6 +64,8 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_paths_time.py" || wrong "what clients wa
 grep -q "; drift 0.000 +- " paths.txt || wrong "text prints a drift of -0"
 grep -q '^front:curl -> app:app server ' paths.txt || wrong "text has no row for the path"
 grep -q '^  -> db:<b>db</b> ' paths.txt || wrong "text has no row for the second step of the path"
+grep -q '^ambiguous: app:app server -> db:<b>db</b> ' paths.txt || wrong "text has no row for ambiguous requests"
+grep -qE ' ambiguous, with [0-9.]+ .?s in rows of their own: ' paths.txt || wrong "text does not say where ambiguous requests are: $(head -4 paths.txt)"
 [ "$("$ioreq" --paths --top=2 --format=csv "${hosts[@]}" | wc -l)" -eq 3 ] || wrong "--top=2 is not 2"
 
 # --- the line of code from which most of a step was called

@@ -187,7 +187,9 @@ enum wait_step {
  * @what:	enum step or enum wait_step
  * @call:	the call, or NULL if it is none
  * @waker:	of STEP_SLEEPING: name of the thread that ended it, or NULL
- * @time:	duration, ns; of WAIT_NETWORK negative if the clocks' rates differ
+ * @several:	of STEP_AMBIGUOUS_...: how many requests the thread handled, at most
+ * @time:	duration, ns; of WAIT_NETWORK negative if the clocks' rates differ by more than
+ *		the server computes after its downstream requests
  */
 struct path_step {
 	const struct request *request;
@@ -195,6 +197,7 @@ struct path_step {
 	u32 what;
 	const struct call *call;
 	const char *waker;
+	u64 several;
 	s64 time;
 };
 
@@ -202,6 +205,7 @@ struct path_step {
  * struct path - requests of a client to a server, or downstream requests of these
  * @parent:		path of the parent requests, or NULL
  * @depth:		number of ancestors
+ * @ambiguous:		their parents are unknown, or those of the first ancestor
  * @client:		the client
  * @server:		the server
  * @requests:		number of requests with a response
@@ -215,6 +219,7 @@ struct path_step {
 struct path {
 	const struct path *parent;
 	u32 depth;
+	bool ambiguous;
 	const struct endpoint *client;
 	const struct endpoint *server;
 	u64 requests;
@@ -230,6 +235,7 @@ struct path {
  * @server:	the server
  * @what:	enum step or enum wait_step
  * @object:	name of the file or address of the peer, or ""
+ * @several:	of STEP_AMBIGUOUS_...: how many requests the thread handled, at most
  * @steps:	number of steps
  * @requests:	number of requests of clients with such a step
  * @time:	duration of the steps, ns
@@ -241,6 +247,7 @@ struct cause {
 	const struct endpoint *server;
 	u32 what;
 	char *object;
+	u64 several;
 	u64 steps;
 	u64 requests;
 	s64 time;
@@ -257,7 +264,7 @@ struct request_tree;
  * @nr:		number of these
  * @tree:	the same by their parents, see link_walk.c
  * @path:	paths in descending order of response time, each followed by its
- *		downstream paths
+ *		downstream paths; ambiguous ones last
  * @nr_paths:	number of paths
  * @cause:	causes in descending order of time
  * @causes:	number of causes
@@ -266,7 +273,7 @@ struct request_tree;
  * @waited:	sum of their response times, ns
  * @followed:	number of requests that were made for another one
  * @ambiguous:	number of ambiguous requests
- * @ambiguous_time: sum of their response times, which are in no path, ns
+ * @ambiguous_time: sum of their response times, which are in no client's path, ns
  * @queued:	of these, requests of threads whose requests wait for one another
  * @multiplexed: number of requests on multiplexed connections
  * @maybe_multiplexed: number of requests on connections that may be multiplexed
@@ -308,6 +315,9 @@ struct flow *const *requests_finish(struct requests *r, const struct model *m,
 void requests_keep(struct requests *r);
 struct request *requests_list(struct requests *r, u64 *nr);
 bool requests_serves(const struct requests *r, u32 host, u64 id);
+bool requests_is_client(const struct requests *r, u32 host, u64 id,
+			const char *name);
+u64 requests_handled(const struct requests *r, u32 host, s32 pid, u64 time);
 struct request *requests_unclear(struct requests *r, u64 *nr);
 const struct request_io *requests_ios(const struct requests *r, u64 *nr);
 bool requests_via_pipe(const struct requests *r, u32 host, s32 a, s32 b);
@@ -381,6 +391,7 @@ void request_paths_walk(
 	void (*visit)(const struct path_step *path_step, void *arg), void *arg);
 void request_paths_object(char *buf, size_t size, const struct model *m,
 			  const struct path_step *path_step);
+void several_text(char *buf, size_t size, u64 several);
 enum role path_step_role(const struct path_step *path_step);
 const struct endpoint *path_step_place(const struct path_step *path_step);
 const struct stack *path_step_stack(const struct model *m,

@@ -22,12 +22,6 @@ struct flow *requests_flow(struct requests *r, u32 client, u32 server)
 	return e;
 }
 
-/* Index of the first call of a thread that ended after a time */
-static u64 first_call_after(const struct caller *t, u64 time)
-{
-	return FIRST(i, 0, t->nr, t->call[i].finish > time);
-}
-
 /* End of the wait for a missing response: of the thread's last call, or of the trace */
 static u64 unanswered_until(const struct requests *r, const struct turn *t,
 			    u64 id)
@@ -64,65 +58,6 @@ static void add_turn(const struct requests *r, struct flow *e,
 	}
 	e->requests++;
 	e->received += t->response_end - t->response_from;
-}
-
-/* The step that a call is; @own: cookie of the request's socket */
-static enum step step_of(const struct timed_call *c, const struct turn *s,
-			 u64 own)
-{
-	if ((c->id == own || c->step == STEP_POLL) && c->finish <= s->sent)
-		return STEP_ARRIVING;
-	return c->id == own ? STEP_OWN_SOCKET : c->step;
-}
-
-/* Outside of calls: on a CPU or not, if that is known */
-static void add_time_outside(struct flow *e, const struct model *m,
-			     const struct caller *t, u64 from, u64 to)
-{
-	struct off_cpu off;
-	u64 rest = to - from;
-
-	while (off_cpu_next(m, t->host, t->pid, &from, to, &off)) {
-		e->step[STEP_SLEEPING] += off.runnable - off.begin;
-		e->step[STEP_RUNNABLE] += off.end - off.runnable;
-		rest -= off.end - off.begin;
-	}
-	e->step[STEP_COMPUTING] += rest;
-}
-
-/* What the server did during a request; @own: cookie of its socket */
-static void add_steps(struct flow *e, const struct model *m,
-		      const struct turn *s, u64 own)
-{
-	u64 i, began = s->begin, outside = 0;
-	bool known;
-
-	if (!s->thread || s->over < s->begin)
-		return;
-	known = off_cpu_known(m, s->thread->host, s->begin, s->over);
-	e->stepped++;
-	for (i = first_call_after(s->thread, s->begin); i < s->thread->nr;
-	     i++) {
-		const struct timed_call *c = &s->thread->call[i];
-		u64 time;
-
-		if (c->finish > s->over)
-			break;
-		/* A damaged trace may have calls within calls */
-		if (c->start < began)
-			continue;
-		outside += c->start - began;
-		if (known)
-			add_time_outside(e, m, s->thread, began, c->start);
-		began = c->finish;
-		time = c->finish - c->start;
-		e->step[step_of(c, s, own)] += time;
-	}
-	outside += s->over - began;
-	if (known)
-		add_time_outside(e, m, s->thread, began, s->over);
-	else
-		e->step[STEP_NO_CALL] += outside;
 }
 
 static struct view view_of(const struct requests *r, const struct turn *t,
@@ -421,15 +356,16 @@ static void keep_late_time(const struct model *m, struct request *r,
 }
 
 /* Both ends saw it alike; @r: the request, or NULL */
-static void add_times(struct flow *e, const struct model *m,
+static void add_times(struct requests *requests, struct flow *e,
 		      const struct turn *client, const struct turn *server,
 		      const struct side *client_side,
 		      const struct side *server_side, struct request *r)
 {
+	const struct model *m = requests->m;
 	struct way to_server, to_client;
 
 	times_add(&e->service_time, server->over - server->begin);
-	add_steps(e, m, server, server_side->id);
+	steps_add(requests, e, server, server_side->id);
 	e->network_time +=
 		(client->over - client->begin) - (server->over - server->begin);
 	if (r)
@@ -528,7 +464,7 @@ static void add_both(struct requests *r, const struct turns *client,
 			}
 			continue;
 		}
-		add_times(e, r->m, t, s, &c->side[side], &c->side[!side],
+		add_times(r, e, t, s, &c->side[side], &c->side[!side],
 			  r->keep ? &r->list[r->listed - 1] : NULL);
 	}
 	keep_unclear(r, server, &c->side[!side]);
@@ -576,7 +512,7 @@ static void add_one(struct requests *r, const struct turns *turns,
 						 &e->service_time,
 			  t->over - t->begin);
 		if (!connection_is_client)
-			add_steps(e, r->m, t, c->side[side].id);
+			steps_add(r, e, t, c->side[side].id);
 	}
 	if (maybe && !connection_is_client)
 		keep_unclear(r, turns, &c->side[side]);
@@ -593,6 +529,7 @@ static void add_connection(struct requests *r, struct connection *c)
 		turns_end_before_pushed(&client, &c->side[at], &server,
 					&c->side[!at]);
 	turns_cut_off(r, c, &client, &server);
+	steps_handle(r, &server);
 	c->turns = c->via_pipe && turns_alternate(&client, &server);
 	if (c->via_pipe && !c->turns)
 		client.nr = server.nr = 0;
@@ -644,6 +581,7 @@ struct flow *const *requests_finish(struct requests *r, const struct model *m,
 		requests_learn_listener(r, c);
 	hash_for_each(&r->connections, i, c)
 		add_connection(r, c);
+	steps_finish(r);
 	requests_add_failed(r);
 	r->flow = xzalloc((r->flows.nr + 1) * sizeof(*r->flow));
 	*nr = 0;

@@ -71,16 +71,18 @@ static struct path *find_path(struct path_builder *a, const struct path *parent,
 	u64 hash = hash_more(hash_pair((unsigned long)parent,
 				       (unsigned long)client),
 			     (unsigned long)server);
+	bool ambiguous = parent ? parent->ambiguous : r->ambiguous;
 	struct path *path;
 
 	hash_for_each_possible_entry(&a->paths, hash, path) {
 		if (path->parent == parent && path->client == client &&
-		    path->server == server)
+		    path->server == server && path->ambiguous == ambiguous)
 			return path;
 	}
 	path = hash_new(&a->paths, hash, sizeof(*path));
 	path->parent = parent;
 	path->depth = parent ? parent->depth + 1 : 0;
+	path->ambiguous = ambiguous;
 	path->client = client;
 	path->server = server;
 	return path;
@@ -209,19 +211,31 @@ const struct endpoint *path_step_place(const struct path_step *path_step)
 	return path_step->request->endpoint[path_step_role(path_step)];
 }
 
+/* Of an ambiguous request, or of one for that: it is in the time of a client already */
+static void add_step_time(const struct path_step *path_step, void *arg)
+{
+	struct path *path = path_of(arg, path_step->request);
+
+	path->step_time[path_step->what] += path_step->time;
+	path->critical += path_step->time;
+}
+
 static void add_path_step(const struct path_step *path_step, void *arg)
 {
 	struct path_builder *a = arg;
 	char object[4096];
 	struct cause_entry *e;
-	struct path *path = path_of(a, path_step->request);
 
-	path->step_time[path_step->what] += path_step->time;
-	path->critical += path_step->time;
+	add_step_time(path_step, arg);
 	request_paths_object(object, sizeof(object), a->m, path_step);
+	/* The number differs; the cause has the largest one */
+	if (path_step->several)
+		*object = '\0';
 	e = find_cause(a, path_step_place(path_step), path_step->what, object);
 	e->cause.time += path_step->time;
 	e->cause.steps++;
+	if (path_step->several > e->cause.several)
+		e->cause.several = path_step->several;
 	add_site(a->m, e, path_step);
 	e->cause.requests += e->last != a->root;
 	e->last = a->root;
@@ -229,7 +243,7 @@ static void add_path_step(const struct path_step *path_step, void *arg)
 
 static bool is_root(const struct request *r)
 {
-	return !r->parent && !r->ambiguous && !r->outlives &&
+	return !r->parent && !r->outlives &&
 	       (!r->multiplexed || r->maybe_multiplexed);
 }
 
@@ -248,10 +262,7 @@ static void add_request(struct path_builder *a, struct request *r)
 	p->maybe_multiplexed += r->maybe_multiplexed;
 	while (at->parent)
 		at = at->parent;
-	/*
-	 * A descendant of an ambiguous request belongs to no client, and requests of a multiplexed
-	 * connection cannot be separated
-	 */
+	/* Requests of a multiplexed connection cannot be separated */
 	if (!is_root(at))
 		return;
 	path = path_of(a, r);
@@ -264,6 +275,10 @@ static void add_request(struct path_builder *a, struct request *r)
 	}
 	if (at != r)
 		return;
+	if (r->ambiguous) {
+		request_paths_walk(a->m, p, r, add_step_time, a);
+		return;
+	}
 	p->root[p->roots++] = r;
 	p->waited += request_response_time(r);
 	a->root = r;
@@ -295,9 +310,11 @@ static int by_cost(const void *a, const void *b)
 
 static int by_response_time(const struct path *a, const struct path *b)
 {
-	int order = ORDER(b->response_time.sum + b->unanswered_time,
-			  a->response_time.sum + a->unanswered_time);
+	int order = ORDER(a->ambiguous, b->ambiguous);
 
+	order = order ?:
+			ORDER(b->response_time.sum + b->unanswered_time,
+			      a->response_time.sum + a->unanswered_time);
 	order = order ?: endpoint_order(a->client, b->client);
 	return order ?: endpoint_order(a->server, b->server);
 }
@@ -336,6 +353,17 @@ static void sort_paths(struct path_builder *a)
 	qsort(p->path, p->nr_paths, sizeof(*p->path), by_place);
 }
 
+static void name_several(struct cause *c)
+{
+	char text[80];
+
+	if (!c->several)
+		return;
+	several_text(text, sizeof(text), c->several);
+	free(c->object);
+	c->object = xstrdup(text);
+}
+
 static void sort_causes(struct path_builder *a)
 {
 	struct paths *p = a->p;
@@ -345,6 +373,7 @@ static void sort_causes(struct path_builder *a)
 	p->cause = xzalloc((a->causes.nr + 1) * sizeof(*p->cause));
 	hash_for_each(&a->causes, i, e) {
 		name_code(e);
+		name_several(&e->cause);
 		p->cause[p->causes++] = &e->cause;
 	}
 	qsort(p->cause, p->causes, sizeof(*p->cause), by_cost);

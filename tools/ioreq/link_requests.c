@@ -389,8 +389,11 @@ void requests_free(struct requests *r)
 		}
 	}
 	hash_free(&r->connections);
-	hash_for_each(&r->threads, i, t)
+	hash_for_each(&r->threads, i, t) {
 		free(t->call);
+		free(t->begin);
+		free(t->over);
+	}
 	hash_free(&r->threads);
 	hash_free(&r->sockets);
 	hash_free(&r->served);

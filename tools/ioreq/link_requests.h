@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Requests: internal to link_requests.c, link_connects.c, link_cut.c, link_roles.c, link_servers.c,
- * link_shape.c, link_turns.c and link_flows.c.
+ * link_shape.c, link_steps.c, link_turns.c and link_flows.c.
  */
 #ifndef IOREQ_LINK_REQUESTS_H
 #define IOREQ_LINK_REQUESTS_H
@@ -28,6 +28,12 @@ struct timed_call {
  * @call:	its calls, sorted by end and so by begin
  * @nr:		number of calls
  * @room:	allocated entries of @call
+ * @begin:	begins of the requests that it handled alone; after steps_finish() sorted
+ * @begins:	number of these
+ * @begin_room:	allocated entries of @begin
+ * @over:	their ends; after steps_finish() sorted
+ * @overs:	number of these
+ * @over_room:	allocated entries of @over
  */
 struct caller {
 	u32 host;
@@ -35,6 +41,30 @@ struct caller {
 	struct timed_call *call;
 	u64 nr;
 	u64 room;
+	u64 *begin;
+	u64 begins;
+	u64 begin_room;
+	u64 *over;
+	u64 overs;
+	u64 over_room;
+};
+
+/**
+ * struct stepped - a request whose steps are not summed yet
+ * @flow:	to add them to
+ * @thread:	thread that handled it
+ * @begin:	end of its first call, ns of the host
+ * @over:	end of its last call
+ * @sent:	end of the call that received the last bytes of the request
+ * @own:	cookie of the request's socket
+ */
+struct stepped {
+	struct flow *flow;
+	const struct caller *thread;
+	u64 begin;
+	u64 over;
+	u64 sent;
+	u64 own;
 };
 
 /**
@@ -221,6 +251,9 @@ struct listener {
  * @failed:		connections that failed before they transferred any bytes
  * @nr_failed:		number of these
  * @failed_room:	allocated entries of @failed
+ * @stepped:		requests whose steps are not summed yet
+ * @nr_stepped:		number of these
+ * @stepped_room:	allocated entries of @stepped
  * @end:		end of the last call of each host
  * @hosts:		number of hosts
  * @request_io:		calls of single requests
@@ -249,6 +282,9 @@ struct requests {
 	struct failed_connect *failed;
 	u64 nr_failed;
 	u64 failed_room;
+	struct stepped *stepped;
+	u64 nr_stepped;
+	u64 stepped_room;
 	u64 *end;
 	u32 hosts;
 	struct request_io *request_io;
@@ -355,6 +391,13 @@ void turns_end_before_pushed(const struct turns *client,
 			     const struct side *client_side,
 			     const struct turns *server,
 			     const struct side *server_side);
+
+/* link_steps.c */
+u64 first_call_after(const struct caller *t, u64 time);
+void steps_handle(struct requests *r, const struct turns *server);
+void steps_add(struct requests *r, struct flow *e, const struct turn *s,
+	       u64 own);
+void steps_finish(struct requests *r);
 
 /* link_turns.c */
 u64 segment_moved_at(const struct segment *s);

@@ -230,6 +230,38 @@ static int find_role(struct roles *r, struct connection *c, struct side *side,
 	return port_of(side, true) > port_of(side, false) ? 1 : -1;
 }
 
+/**
+ * requests_is_client - whether a socket is the client's end of its connection
+ * @r:		requests, after requests_finish()
+ * @host:	number of the host
+ * @id:		cookie of the socket
+ * @name:	its addresses: OWN:PORT->PEER:PORT
+ *
+ * Return: true if it has connected, or sends requests; if this is unknown, if its port seems
+ * to be a client's.
+ */
+bool requests_is_client(const struct requests *r, u32 host, u64 id,
+			const char *name)
+{
+	struct side side = {
+		.nr = 1, .host = host, .id = id, .name = (char *)name
+	};
+	const struct socket *s = find_socket(r, &side);
+	int role;
+
+	if (s)
+		return s->role == ROLE_CLIENT;
+	role = is_listening(r, &side) ? -1 : role_by_range(&side);
+	return role ? role > 0 : port_of(&side, true) > port_of(&side, false);
+}
+
+static void keep_role(struct requests *r, const struct connection *c, u32 side)
+{
+	if (c->side[side].nr && !c->via_pipe)
+		requests_socket(r, c->side[side].host, c->side[side].id,
+				side == c->client ? ROLE_CLIENT : ROLE_SERVER);
+}
+
 static void find_client(struct roles *r, struct connection *c)
 {
 	u32 side = !c->side[0].name;
@@ -264,5 +296,9 @@ void roles_find(struct requests *r)
 	}
 	hash_for_each(&r->connections, i, c)
 		find_client(&roles, c);
+	hash_for_each(&r->connections, i, c) {
+		keep_role(r, c, 0);
+		keep_role(r, c, 1);
+	}
 	hash_free(&roles.ports);
 }

@@ -222,12 +222,19 @@ static u64 find_critical(struct request **critical, const struct walk *w,
 	return n;
 }
 
+/* Which request the server's thread works for; NULL if that is unknown */
+static const struct request *working_for(const struct walk *w,
+					 const struct request *r, u64 time)
+{
+	const struct view *p = &r->view[ROLE_SERVER];
+
+	return causality_request_at(w->m->causality, p->host, p->pid, time);
+}
+
 /* Whether the thread works for another request at a time */
 static bool is_busy(const struct walk *w, const struct request *r, u64 time)
 {
-	const struct view *p = &r->view[ROLE_SERVER];
-	const struct request *other =
-		causality_request_at(w->m->causality, p->host, p->pid, time);
+	const struct request *other = working_for(w, r, time);
 
 	return other && other != r;
 }
@@ -255,91 +262,189 @@ static u64 paused_time(const struct request *r)
 }
 
 /*
- * Visit a call. While a request arrives, the server waits for the client during the time
+ * Visit a call, or its first @time ns. While a request arrives, the server waits for the client during the time
  * that the client lets pass between its calls, and otherwise for the network.
  */
 static void visit_call(const struct walk *w, const struct request *r, u32 depth,
-		       const struct call *call, u64 *paused)
+		       const struct call *call, u64 time, u64 *paused)
 {
 	u32 what = what_of(w, r, call);
 	u64 sending = 0;
 
 	if (what == STEP_ARRIVING)
-		sending = *paused < call->duration ? *paused : call->duration;
+		sending = *paused < time ? *paused : time;
 	*paused -= sending;
 	if (sending)
 		visit(w, r, depth, WAIT_SENDING, NULL, sending);
-	if (call->duration > sending || !sending)
+	if (time > sending || !sending)
 		visit(w, r, depth, what, what == WAIT_BUSY ? NULL : call,
-		      call->duration - sending);
+		      time - sending);
+}
+
+/**
+ * struct thread_walk - a walk over what the server's thread did during a request
+ * @w:		walk
+ * @r:		request
+ * @depth:	number of its ancestors
+ * @known:	it is known when the thread was on a CPU
+ * @began:	end of what was visited last, ns of the host
+ * @over:	end of the service, ns of the host
+ * @rest:	time that was not visited yet, ns
+ * @paused:	time that the client let pass while it sent, and that was not visited yet, ns
+ * @ambiguous:	time outside of calls in which the thread worked for one of several requests,
+ *		ns
+ * @several:	number of these, at most
+ */
+struct thread_walk {
+	const struct walk *w;
+	const struct request *r;
+	u32 depth;
+	bool known;
+	u64 began;
+	u64 over;
+	s64 rest;
+	u64 paused;
+	u64 ambiguous;
+	u64 several;
+};
+
+/*
+ * From the last call to @end, outside of calls. What is neither a wait, nor for other
+ * requests, nor ambiguous stays in the rest: the thread computes for this request.
+ */
+static void walk_outside(struct thread_walk *t, u64 end)
+{
+	const struct view *p = &t->r->view[ROLE_SERVER];
+	u64 began = t->began, time, several;
+
+	if (began >= end)
+		return;
+	time = visit_waits(t->w, t->r, t->depth, t->known, began, end);
+	t->rest -= time;
+	time = end - began - time;
+	if (is_busy(t->w, t->r, began)) {
+		if (time)
+			visit(t->w, t->r, t->depth, WAIT_BUSY, NULL, time);
+		t->rest -= time;
+		return;
+	}
+	several = requests_handled(t->w->m->requests, p->host, p->pid, began);
+	if (several < 2 || working_for(t->w, t->r, began))
+		return;
+	t->rest -= time;
+	t->ambiguous += time;
+	if (several > t->several)
+		t->several = several;
 }
 
 /*
- * Visit the waits from *@began to a downstream request, and the request; set *@began to
- * its end.
- *
- * Return: time of both, ns.
+ * When the service ended. The server's last call may return after the client has the whole
+ * response; on two hosts, only the time for both ways shows that.
  */
-static u64 walk_child(const struct walk *w, const struct request *r,
-		      const struct request *child, u32 depth, bool known,
-		      u64 *began)
+static u64 service_over(const struct walk *w, const struct request *r)
 {
-	u64 sum = visit_waits(w, r, depth, known, *began, child_begin(child));
+	const struct view *c = &r->view[ROLE_CLIENT],
+			  *s = &r->view[ROLE_SERVER];
+	const struct request_tree *t = w->paths->tree;
+	u64 number = r - w->paths->list, over = s->over, last = s->begin, time;
+	u64 i;
 
-	walk(w, child, depth + 1);
-	if (child_over(child) > *began)
-		*began = child_over(child);
-	return sum + child_wait(child);
+	if (!c->seen)
+		return over;
+	for (i = t->first[number]; i < t->first[number + 1]; i++) {
+		if (child_over(t->child[i]) > last)
+			last = child_over(t->child[i]);
+	}
+	if (c->host == s->host && c->over < over)
+		over = c->over;
+	time = request_response_time(r);
+	if (over > s->begin + time)
+		over = s->begin + time;
+	/* What it waited for is not cut */
+	if (over < last)
+		over = last;
+	return over < s->over ? over : s->over;
 }
 
-/* Return: time between two calls, without waits, in which the thread computes for others, ns */
-static u64 visit_others(const struct walk *w, const struct request *r,
-			u32 depth, u64 began, u64 end)
+/* The time before a downstream request, and the request */
+static void walk_child(struct thread_walk *t, const struct request *child)
 {
-	if (began >= end || !is_busy(w, r, began))
-		return 0;
-	visit(w, r, depth, WAIT_BUSY, NULL, end - began);
-	return end - began;
+	walk_outside(t, child_begin(child));
+	walk(t->w, child, t->depth + 1);
+	t->rest -= child_wait(child);
+	if (child_over(child) > t->began)
+		t->began = child_over(child);
+}
+
+static void walk_call(struct thread_walk *t, const struct call *call)
+{
+	u64 time = t->over - call->start;
+
+	if (time > call->duration)
+		time = call->duration;
+	walk_outside(t, call->start);
+	t->rest -= time;
+	t->began = call->start + time;
+	visit_call(t->w, t->r, t->depth, call, time, &t->paused);
+}
+
+/* What is left at the end */
+static void visit_rest(const struct thread_walk *t)
+{
+	struct path_step path_step = {
+		.request = t->r,
+		.depth = t->depth,
+		.what = t->known ? STEP_AMBIGUOUS_COMPUTING :
+				   STEP_AMBIGUOUS_NO_CALL,
+		.several = t->several,
+		.time = t->ambiguous,
+	};
+
+	if (t->ambiguous)
+		t->w->visit(&path_step, t->w->arg);
+	visit(t->w, t->r, t->depth, t->known ? STEP_COMPUTING : STEP_NO_CALL,
+	      NULL, t->rest);
 }
 
 /* The calls of the server's thread, and the downstream requests that it waited for */
 static void walk_thread(const struct walk *w, const struct request *r,
-			u32 depth, const struct thread *a)
+			u32 depth, u64 over, const struct thread *a)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
-	u64 number = r - w->paths->list, began = p->begin, i, n, k = 0;
+	u64 number = r - w->paths->list, i, n, k = 0;
 	u64 room = w->paths->tree->first[number + 1] -
 		   w->paths->tree->first[number];
 	struct request **child = xzalloc((room + 1) * sizeof(*child));
 	struct request **critical;
-	bool known = off_cpu_known(w->m, p->host, p->begin, p->over);
-	s64 rest = p->over - p->begin;
-	u64 paused = paused_time(r), waits;
+	struct thread_walk t = {
+		.w = w,
+		.r = r,
+		.depth = depth,
+		.known = off_cpu_known(w->m, p->host, p->begin, p->over),
+		.began = p->begin,
+		.over = over,
+		.rest = over - p->begin,
+		.paused = paused_time(r),
+	};
 
 	n = find_critical(child, w, r, room);
 	critical = child + (room - n);
 	for (i = log_after(a, p->begin); i < a->nr; i++) {
 		const struct call *call = &a->call[i];
 
-		if (call->start + call->duration > p->over)
+		if (call->start + call->duration > p->over ||
+		    call->start > over)
 			break;
 		for (; k < n && child_begin(critical[k]) <= call->start; k++)
-			rest -= walk_child(w, r, critical[k], depth, known,
-					   &began);
+			walk_child(&t, critical[k]);
 		/* A damaged trace may have calls within calls */
-		if (call->overlaps || call->start < began)
-			continue;
-		waits = visit_waits(w, r, depth, known, began, call->start);
-		rest -= waits;
-		rest -= visit_others(w, r, depth, began, call->start - waits);
-		rest -= call->duration;
-		began = call->start + call->duration;
-		visit_call(w, r, depth, call, &paused);
+		if (!call->overlaps && call->start >= t.began)
+			walk_call(&t, call);
 	}
 	for (; k < n; k++)
-		rest -= walk_child(w, r, critical[k], depth, known, &began);
-	rest -= visit_waits(w, r, depth, known, began, p->over);
-	visit(w, r, depth, known ? STEP_COMPUTING : STEP_NO_CALL, NULL, rest);
+		walk_child(&t, critical[k]);
+	walk_outside(&t, over);
+	visit_rest(&t);
 	free(child);
 }
 
@@ -398,16 +503,18 @@ static s64 time_after(const struct request *r, s64 time)
 
 /* Several threads of the server handled it, once it had arrived */
 static void visit_threads(const struct walk *w, const struct request *r,
-			  u32 depth)
+			  u32 depth, u64 over)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
 	u64 sending = paused_time(r);
 
 	if (sending > p->sent - p->begin)
 		sending = p->sent - p->begin;
+	if (sending > over - p->begin)
+		sending = over - p->begin;
 	if (sending)
 		visit(w, r, depth, WAIT_SENDING, NULL, sending);
-	visit(w, r, depth, WAIT_THREADS, NULL, p->over - p->begin - sending);
+	visit(w, r, depth, WAIT_THREADS, NULL, over - p->begin - sending);
 }
 
 /* A request that has a response */
@@ -418,20 +525,21 @@ static void walk_answered(const struct walk *w, const struct request *r,
 	const struct thread *a;
 	bool known = p->seen && p->over >= p->begin;
 	s64 time = request_response_time(r), after = 0;
+	u64 over = known ? service_over(w, r) : 0;
 
 	if (!known) {
 		visit_before(w, r, depth, WAIT_NOT_RECORDED, time, 0);
 	} else if (r->view[ROLE_CLIENT].seen) {
-		time -= p->over - p->begin;
+		time -= over - p->begin;
 		after = time_after(r, time);
 		visit_before(w, r, depth, WAIT_NETWORK, time - after,
 			     p->sent - p->begin);
 	}
 	a = known && p->alone ? log_thread(w->m->log, p->host, p->pid) : NULL;
 	if (a)
-		walk_thread(w, r, depth, a);
+		walk_thread(w, r, depth, over, a);
 	else if (known)
-		visit_threads(w, r, depth);
+		visit_threads(w, r, depth, over);
 	visit_after(w, r, depth, after);
 }
 
@@ -467,10 +575,19 @@ void request_paths_walk(
 	walk(&w, r, 0);
 }
 
-/* The peer's address; with its port only if that is the lower
- * one, probably a server's
+/**
+ * several_text - describe a step of a thread that handles several requests
+ * @buf:	set to the text
+ * @size:	size of @buf
+ * @several:	number of these, at most
  */
-static void other_end(char *buf, size_t size, const char *name)
+void several_text(char *buf, size_t size, u64 several)
+{
+	snprintf(buf, size, "for one of at most %llu requests", several);
+}
+
+/* The peer's address; with its port only if the peer is the server */
+static void other_end(char *buf, size_t size, const char *name, bool is_client)
 {
 	const char *arrow = strstr(name, "->"), *other;
 	size_t len;
@@ -481,7 +598,7 @@ static void other_end(char *buf, size_t size, const char *name)
 	}
 	other = arrow + 2;
 	len = strlen(other);
-	if (address_port(other, len) >= address_port(name, arrow - name)) {
+	if (!is_client) {
 		while (len && other[len - 1] != ':')
 			len--;
 		len -= len > 0;
@@ -505,6 +622,8 @@ void request_paths_object(char *buf, size_t size, const struct model *m,
 	*buf = '\0';
 	if (path_step->what == STEP_SLEEPING && path_step->waker)
 		snprintf(buf, size, "woken by %s", path_step->waker);
+	if (path_step->several)
+		several_text(buf, size, path_step->several);
 	if (path_step->what == WAIT_UNANSWERED && path_step->request->failure)
 		snprintf(buf, size, "%s", path_step->request->failure);
 	if (!path_step->call || path_step->what == STEP_OWN_SOCKET ||
@@ -512,7 +631,11 @@ void request_paths_object(char *buf, size_t size, const struct model *m,
 		return;
 	o = log_object(m->log, path_step->call);
 	if (path_step->what == STEP_SOCKET)
-		other_end(buf, size, o->name);
+		other_end(buf, size, o->name,
+			  requests_is_client(
+				  m->requests,
+				  path_step->request->view[ROLE_SERVER].host,
+				  path_step->call->socket, o->name));
 	else if (path_step->what == STEP_FILE || path_step->what == STEP_SYNC)
 		snprintf(buf, size, "%s", o->name);
 }

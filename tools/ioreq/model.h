@@ -196,6 +196,9 @@ enum role { ROLE_CLIENT, ROLE_SERVER };
  * @STEP_COMPUTING:	no call, on a CPU
  * @STEP_RUNNABLE:	no call, waiting for a CPU
  * @STEP_SLEEPING:	no call, blocked: waiting for a lock, for memory or a time
+ * @STEP_AMBIGUOUS_NO_CALL: as STEP_NO_CALL, of a thread that handles several requests, and
+ *			it is unknown for which of them
+ * @STEP_AMBIGUOUS_COMPUTING: likewise, on a CPU
  * @STEPS:		number of steps
  */
 enum step {
@@ -211,6 +214,8 @@ enum step {
 	STEP_COMPUTING,
 	STEP_RUNNABLE,
 	STEP_SLEEPING,
+	STEP_AMBIGUOUS_NO_CALL,
+	STEP_AMBIGUOUS_COMPUTING,
 	STEPS
 };
 

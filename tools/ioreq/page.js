@@ -177,7 +177,7 @@ function causes(main) {
 		return;
 	const s = section(main, "What to fix first", "What clients waited for: of the " + time(DATA.links.waited) + " of response times of " +
 		counted(DATA.links.clients, "request") + ", along the critical path" +
-		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + ", with " + time(DATA.links.ambiguous_time) + ", left out" +
+		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + ", with " + time(DATA.links.ambiguous_time) + ", are only in the paths below" +
 			(DATA.links.queued ? " (" + count(DATA.links.queued) + " of threads whose requests seem to wait for one another, such as for a connection of a pool)" : "") : "") +
 		(DATA.links.multiplexed ? "; " + counted(DATA.links.multiplexed, "request") + " on multiplexed connections (HTTP/2, gRPC or pipelining), which cannot be separated" : "") +
 		(DATA.links.maybe_multiplexed ? "; " + counted(DATA.links.maybe_multiplexed, "request") + " on connections that may be multiplexed" : "") + ".");
@@ -198,7 +198,8 @@ function paths(main) {
 	for (const p of DATA.paths) {
 		const tr = add(body, "tr");
 		const server = endpoint(p.server_host, p.server) + (p.server_address && " " + p.server_address);
-		add(tr, "td", "path", p.depth ? "  ".repeat(p.depth) + "\u2192 " + server : endpoint(p.client_host, p.client) + " \u2192 " + server);
+		const client = (p.ambiguous ? "ambiguous: " : "") + endpoint(p.client_host, p.client);
+		add(tr, "td", "path", p.depth ? "  ".repeat(p.depth) + "\u2192 " + server : client + " \u2192 " + server);
 		for (const text of [count(p.requests), count(p.unanswered), p.unanswered ? time(p.unanswered_time) : "-", time(p.wait), time(p.wait_p50), time(p.wait_p99),
 			time(p.wait_max), signed(p.critical)])
 			add(tr, "td", "n", text);

@@ -34,7 +34,7 @@ static void text_links(FILE *out, const struct paths *p)
 			format_count(outlived, sizeof(outlived), p->outlived));
 	if (p->ambiguous)
 		fprintf(out,
-			", %s ambiguous, with %s in no path: their thread handled several requests, or calls were lost",
+			", %s ambiguous, with %s in rows of their own: their thread handled several requests, or calls were lost",
 			format_count(ambiguous, sizeof(ambiguous),
 				     p->ambiguous),
 			format_value(time, sizeof(time), p->ambiguous_time,
@@ -84,7 +84,8 @@ static void text_path(FILE *out, const struct model *m, const struct path *path)
 			 "",
 			 server_text(server, sizeof(server), m, path->server));
 	else
-		snprintf(name, sizeof(name), "%s -> %s",
+		snprintf(name, sizeof(name), "%s%s -> %s",
+			 path->ambiguous ? "ambiguous: " : "",
 			 endpoint_text(client, sizeof(client), m, path->client),
 			 server_text(server, sizeof(server), m, path->server));
 	fprintf(out, "%-44s %9s %10llu %9s %9s %9s  ", name,
@@ -216,7 +217,7 @@ void text_paths(FILE *out, const struct model *m, const struct paths *p,
 	u64 i;
 
 	text_links(out, p);
-	if (!p->roots)
+	if (!p->nr_paths)
 		return;
 	fprintf(out,
 		"\npaths of requests, and steps of their critical paths\n%-44s %9s %10s %9s %9s %9s  %s\n",
@@ -226,6 +227,8 @@ void text_paths(FILE *out, const struct model *m, const struct paths *p,
 		if (p->path[i]->requests || p->path[i]->unanswered)
 			text_path(out, m, p->path[i]);
 	}
+	if (!p->roots)
+		return;
 	text_causes(out, m, p, top);
 	if (p->causes > top)
 		fprintf(out, "... %llu more (--top)\n", p->causes - top);
@@ -272,6 +275,7 @@ static struct json_object *json_path(const struct model *m,
 	int i;
 
 	json_number(o, "depth", path->depth);
+	json_boolean(o, "ambiguous", path->ambiguous);
 	json_string(o, "client_host", host_name(m, path->client));
 	json_string(o, "client", path->client->name);
 	json_string(o, "server_host", host_name(m, path->server));
