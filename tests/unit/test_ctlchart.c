@@ -292,6 +292,30 @@ START_TEST(pairs_last)
 }
 END_TEST
 
+/*
+ * Keys that differ in 16 bits only, which the author of a hostile recording may choose: in
+ * one chain, they take longer than this test may
+ */
+START_TEST(pairs_apart)
+{
+	struct pairs *p = pairs_new(65536, 100, false);
+	int key = _i % MAX_KEYS, shift = _i / MAX_KEYS * 24;
+	u32 i, right = 0;
+	struct start s;
+
+	for (i = 0; i < 65535 + (1u << 21); i++) {
+		s = (struct start){ .time = i };
+		s.key[key] = min(i, 65535u) * (1ull << shift);
+		pairs_put(p, &s);
+		if (i >= 65535)
+			right += pairs_remove(p, s.key, &s) && s.time == i;
+	}
+	ck_assert_uint_eq(right, 1u << 21);
+	ck_assert_uint_eq(pairs_in_flight(p), 65535);
+	pairs_free(p);
+}
+END_TEST
+
 /* The oldest one is the slow one: it is kept, until it is stale. */
 START_TEST(pairs_full)
 {
@@ -694,6 +718,7 @@ int main(void)
 	tcase_set_timeout(pairs, 60);
 	tcase_add_test(pairs, pairs_fifo);
 	tcase_add_test(pairs, pairs_last);
+	tcase_add_loop_test(pairs, pairs_apart, 0, 3 * MAX_KEYS);
 	tcase_add_test(pairs, pairs_full);
 	tcase_add_test(pairs, pairs_gap);
 	tcase_add_test(pairs, pairs_are_overdue);

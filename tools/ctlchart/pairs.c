@@ -24,7 +24,7 @@
 struct pairs {
 	struct start *entry;
 	u32 *bucket;
-	u32 mask;
+	unsigned int shift;
 	u32 size;
 	u32 used;
 	u32 free;
@@ -51,13 +51,13 @@ static struct start *entry_of(struct pairs *p, u32 i)
 struct pairs *pairs_new(u32 size, u64 stale, bool last)
 {
 	struct pairs *p = xzalloc(sizeof(*p));
-	u32 buckets = 1, i;
+	u32 buckets = 2, i;
 
-	while (buckets < size)
-		buckets *= 2;
+	p->shift = 63;
+	for (; buckets < size; buckets *= 2)
+		p->shift--;
 	p->entry = xcalloc(size, sizeof(*p->entry));
 	p->bucket = xcalloc(buckets, sizeof(*p->bucket));
-	p->mask = buckets - 1;
 	p->size = size;
 	p->stale = stale;
 	p->last = last;
@@ -86,7 +86,7 @@ void pairs_free(struct pairs *p)
 	free(p);
 }
 
-/* As hash_more(), but cheaper: it is called for each start and end */
+/* As hash_more(), but cheaper: of the last product, only the upper bits are used */
 static u32 *bucket_of(struct pairs *p, const u64 *key)
 {
 	u64 hash = hash_seed[0];
@@ -96,7 +96,7 @@ static u32 *bucket_of(struct pairs *p, const u64 *key)
 		hash = (hash ^ key[i]) * hash_seed[1];
 		hash ^= hash >> 32;
 	}
-	return &p->bucket[hash & p->mask];
+	return &p->bucket[hash >> p->shift];
 }
 
 static void unlink_age(struct pairs *p, struct start *s)
