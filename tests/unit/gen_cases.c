@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_cases DIR KEEP [COMM=VALUE...]: cases as tracerig watch writes them, without a
- * kernel. Each VALUE, in ns, is an alarm of the program COMM. MAP and MAP_ID in the
+ * gen_cases DIR KEEP [COMM=VALUE|/N...]: cases as tracerig watch writes them, without a
+ * kernel. Each VALUE, in ns, is an alarm of the program COMM; at /N, another program removes
+ * case N. MAP and MAP_ID in the
  * environment are the path and the build-id, in hexadecimal, of a file that is mapped, which
  * has the number 1. STACK is the number of a stack in it that the window has, called from
  * the address CODE, CALLS are numbers of stacks that calls of the process TGID have, as in
@@ -349,6 +350,13 @@ int main(int argc, char **argv)
 	make_baseline(argv[1]);
 	make_reader(&r);
 	for (i = 3; i < argc; i++) {
+		if (*argv[i] == '/') {
+			char *path = xasprintf("%s%s", argv[1], argv[i]);
+
+			store_remove(path);
+			free(path);
+			continue;
+		}
 		value = strchr(argv[i], '=');
 		if (!value)
 			return 2;

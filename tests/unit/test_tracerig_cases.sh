@@ -476,6 +476,17 @@ NO_REMOVE=trace.dat "$UNIT/gen_cases" keep 1 f=5 >out 2>err
 [ "$(find keep -name '[0-9]*' | wc -l)" -ge 3 ] || wrong "others are removed for what cannot be removed: $(ls -A keep)"
 "$UNIT/gen_cases" keep 1000000000 g=6 >out || wrong "gen_cases: $(cat out)"
 [ -z "$(find keep -name '.gone-*')" ] || wrong "the next watch does not remove the rest: $(ls -A keep)"
+# A case that another program removes is no reason to keep more
+rm -rf keep
+"$UNIT/gen_cases" keep 1000000000 a=1 b=2 c=3 >out || wrong "gen_cases: $(cat out)"
+size=$(on_disk keep/[1-3])
+"$UNIT/gen_cases" keep "$size" /1 d=4 e=5 f=6 >out 2>err || wrong "gen_cases: $(cat out)"
+[ ! -s err ] || wrong "messages about a case that was removed by hand: $(cat err)"
+[ "$(on_disk keep/[0-9]*)" -le "$size" ] || wrong "more than --keep after a case was removed by hand: $(on_disk keep/[0-9]*)"
+# A group whose cases were all removed has a first one again
+rm -rf keep
+"$UNIT/gen_cases" keep 1 a=5 b=4 a=3 >out || wrong "gen_cases: $(cat out)"
+[ -e keep/3 ] || wrong "a group without a case does not get one: $(ls keep), $(cat out)"
 # A case of which a part stays on the disk is replaced, too
 rm -rf keep
 NO_REMOVE=trace.dat "$UNIT/gen_cases" keep 1000000000 a=1 a=2 a=3 >out 2>err

@@ -282,6 +282,17 @@ u64 store_first(const struct store *s, const struct store_group *g)
 	return 0;
 }
 
+/* The cases of a group are seen in order of their numbers */
+static void see_case(struct store_group *g, const struct store_case *c)
+{
+	if (!g->first)
+		g->first = c->number;
+	if (!g->worst || c->value > g->value) {
+		g->worst = c->number;
+		g->value = c->value;
+	}
+}
+
 /*
  * Read the counts. The file has only counts that the cases lack: if it is lost or
  * damaged, counts are too small, and nothing else is affected.
@@ -315,17 +326,10 @@ static void load_groups(struct store *s)
 	}
 	json_object_put(o);
 	for (i = 0; i < s->nr; i++) {
-		const struct store_case *c = &s->c[i];
-
-		g = store_group(s, c->group);
-		if (g->count < c->nth)
-			g->count = c->nth;
-		if (!g->first)
-			g->first = c->number;
-		if (!g->worst || c->value > g->value) {
-			g->worst = c->number;
-			g->value = c->value;
-		}
+		g = store_group(s, s->c[i].group);
+		if (g->count < s->c[i].nth)
+			g->count = s->c[i].nth;
+		see_case(g, &s->c[i]);
 	}
 }
 
@@ -399,16 +403,35 @@ static void free_case(struct store_case *c)
 	json_object_put(c->charts);
 }
 
+/* It is no longer in the directory: others are the first and the worst of its group then */
+static void forget_case(struct store *s, size_t i)
+{
+	struct store_case *c = &s->c[i];
+	struct store_group *g = store_group(s, c->group);
+	u64 number = c->number;
+
+	free_case(c);
+	memmove(c, c + 1, (s->nr - i - 1) * sizeof(*c));
+	s->nr--;
+	if (g->first != number && g->worst != number)
+		return;
+	g->first = g->worst = g->value = 0;
+	for (i = 0; i < s->nr; i++) {
+		if (!strcmp(s->c[i].group, g->name))
+			see_case(g, &s->c[i]);
+	}
+}
+
 /*
  * It is renamed first, so that no reader sees half a case. What cannot be removed then
- * is tried again by the next watch. Return: whether all is gone; if not, that is reported.
+ * is tried again by the next watch. Return: whether all is gone, perhaps removed by
+ * another program; if not, that is reported.
  */
 static bool remove_case(struct store *s, size_t i)
 {
-	struct store_case *c = &s->c[i];
-	char *path = xasprintf("%s/%llu", s->dir, c->number);
-	char *gone = xasprintf("%s/.gone-%llu", s->dir, c->number);
-	bool renamed = !rename(path, gone);
+	char *path = xasprintf("%s/%llu", s->dir, s->c[i].number);
+	char *gone = xasprintf("%s/.gone-%llu", s->dir, s->c[i].number);
+	bool renamed = !rename(path, gone) || errno == ENOENT;
 	bool removed = renamed && store_remove(gone);
 
 	if (!removed)
@@ -416,9 +439,7 @@ static bool remove_case(struct store *s, size_t i)
 			 strerror(errno));
 	if (renamed) {
 		s->other_bytes += removed ? 0 : size_of(gone);
-		free_case(c);
-		memmove(c, c + 1, (s->nr - i - 1) * sizeof(*c));
-		s->nr--;
+		forget_case(s, i);
 	}
 	free(path);
 	free(gone);
