@@ -114,6 +114,8 @@ cmp b.dat precious.dat || wrong "a recording was replaced by the result"
 	exit $failed
 ) || failed=1
 [ ! -e large.html ] || wrong "a partial result is left"
+"$ioreq" --format=html a.dat >/dev/full 2>err && wrong "no error on a full standard output"
+grep -q '^ioreq: standard output: cannot write the result: No space left on device$' err || wrong "standard output is not named: $(cat err)"
 
 # --- hosts have different names
 mkdir -p web db

@@ -211,7 +211,6 @@ const struct endpoint *path_step_place(const struct path_step *path_step)
 	return path_step->request->endpoint[path_step_role(path_step)];
 }
 
-/* Of an ambiguous request, or of one for that: it is in the time of a client already */
 static void add_step_time(const struct path_step *path_step, void *arg)
 {
 	struct path *path = path_of(arg, path_step->request);
@@ -275,6 +274,7 @@ static void add_request(struct path_builder *a, struct request *r)
 	}
 	if (at != r)
 		return;
+	/* It is in the time of a client already, and so causes no more of what clients wait for */
 	if (r->ambiguous) {
 		request_paths_walk(a->m, p, r, add_step_time, a);
 		return;

@@ -222,7 +222,7 @@ static u64 find_critical(struct request **critical, const struct walk *w,
 	return n;
 }
 
-/* Which request the server's thread works for; NULL if that is unknown */
+/* Which request the server's thread works for; NULL: none, or that is unknown */
 static const struct request *working_for(const struct walk *w,
 					 const struct request *r, u64 time)
 {
@@ -262,8 +262,9 @@ static u64 paused_time(const struct request *r)
 }
 
 /*
- * Visit a call, or its first @time ns. While a request arrives, the server waits for the client during the time
- * that the client lets pass between its calls, and otherwise for the network.
+ * Visit a call, or its first @time ns. While a request arrives, the server waits for the
+ * client during the time that the client lets pass between its calls, and otherwise for
+ * the network.
  */
 static void visit_call(const struct walk *w, const struct request *r, u32 depth,
 		       const struct call *call, u64 time, u64 *paused)
@@ -316,20 +317,24 @@ static void walk_outside(struct thread_walk *t, u64 end)
 {
 	const struct view *p = &t->r->view[ROLE_SERVER];
 	u64 began = t->began, time, several;
+	const struct request *current;
 
 	if (began >= end)
 		return;
 	time = visit_waits(t->w, t->r, t->depth, t->known, began, end);
 	t->rest -= time;
 	time = end - began - time;
-	if (is_busy(t->w, t->r, began)) {
+	current = working_for(t->w, t->r, began);
+	if (current == t->r)
+		return;
+	if (current) {
 		if (time)
 			visit(t->w, t->r, t->depth, WAIT_BUSY, NULL, time);
 		t->rest -= time;
 		return;
 	}
 	several = requests_handled(t->w->m->requests, p->host, p->pid, began);
-	if (several < 2 || working_for(t->w, t->r, began))
+	if (several < 2)
 		return;
 	t->rest -= time;
 	t->ambiguous += time;
