@@ -151,6 +151,12 @@ cp spin/trace.dat based/baseline.dat
 explain based
 [ "$(value '"baseline" in d["analyzers"][0]["result"]')" = False ] || wrong "a baseline that the case does not have"
 change based 'd["chart"]["paths"] = "pipe_read"; d["files"] = [{"name": "baseline.dat", "bytes": 1, "sha256": 64 * "0"}]'
+"$program" explain ./based >out 2>err && wrong "explain uses a baseline that was changed"
+grep -q '^tracerig explain: ./based/baseline.dat: .*: the case is damaged: its true cause may be another one$' err || wrong "a changed baseline: $(cat err)"
+list_baseline() {
+	change based "d['files'] = [{'name': 'baseline.dat', 'bytes': $(stat -c %s based/baseline.dat), 'sha256': '$(sha256sum <based/baseline.dat | cut -d ' ' -f 1)'}]"
+}
+list_baseline
 explain based
 [ "$(value 'd["analyzers"][0]["result"]["entry"]')" = pipe_read ] || wrong "another entry than the paths'"
 [ "$(value 'd["analyzers"][0]["result"]["baseline"]["file"]')" = ./based/baseline.dat ] || wrong "pathdiff has no baseline"
@@ -158,6 +164,7 @@ explain based
 grep -q '"headline":"pipe_read() takes longer"' page.html || wrong "the page has no path"
 # A baseline that cannot be used costs a line
 head -c 5000 spin/trace.dat >based/baseline.dat
+list_baseline
 explain based
 says based '^without baseline.dat: .*baseline.dat' 'pathdiff: pipe_read\(\) takes longer'
 cp -r based twice

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "callstacks.h"
 #include "case.h"
 #include "cli.h"
 #include "explain.h"
@@ -511,9 +512,15 @@ int explain_case(struct guard *g, struct explain *x, struct json_object *o)
 
 static char *damage_of(const char *dir, struct json_object *o)
 {
-	char *damage = case_damage(dir, o, "trace.dat");
+	/* What the cause is found in; "symbols/" is all of the directory */
+	static const char *const used[] = { "trace.dat", BASELINE_FILE,
+					    STACKS_FILE, "symbols/" };
+	char *damage = case_changed(dir, o);
+	size_t i;
 
-	return damage ? damage : case_changed(dir, o);
+	for (i = 0; i < ARRAY_SIZE(used) && !damage; i++)
+		damage = case_damage(dir, o, used[i]);
+	return damage;
 }
 
 static int explain(struct explain_job *job, const char *program)

@@ -9,6 +9,7 @@
 
 #include "explain.h"
 #include "memory.h"
+#include "order.h"
 #include "text.h"
 
 /* Least number of normal executions from which the usual time of a part is known */
@@ -102,7 +103,8 @@ static int by_share(const void *a, const void *b)
 	const struct part *p = a, *q = b;
 	double m = (double)p->ns - p->usual, n = (double)q->ns - q->usual;
 
-	return m < n ? 1 : -(m > n);
+	/* Without normal executions, several may fill the whole delay: the longest is first */
+	return m < n ? 1 : m > n ? -1 : ORDER(q->ns, p->ns);
 }
 
 /**

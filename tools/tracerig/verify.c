@@ -130,11 +130,19 @@ char *case_baseline(const char *dir, struct json_object *o)
 	return xasprintf("%s/" BASELINE_FILE, dir);
 }
 
+static bool is_file_of(const char *name, const char *only)
+{
+	size_t len = strlen(only);
+
+	return only[len - 1] == '/' ? !strncmp(name, only, len) :
+				      !strcmp(name, only);
+}
+
 /**
  * case_damage - check the files that a case lists
  * @dir: its directory
  * @o: its case.json, as case_read() returned it
- * @only: name of the file to check; NULL: all of them
+ * @only: name of the file to check, or of a directory with "/"; NULL: all of them
  *
  * Return: NULL, or what is wrong, for free().
  */
@@ -149,7 +157,7 @@ char *case_damage(const char *dir, struct json_object *o, const char *only)
 	for (i = 0; i < json_object_array_length(files) && !error; i++) {
 		file = json_object_array_get_idx(files, i);
 		json_object_object_get_ex(file, "name", &name);
-		if (!only || !strcmp(json_object_get_string(name), only))
+		if (!only || is_file_of(json_object_get_string(name), only))
 			error = check_file(dir, file);
 	}
 	return error;
