@@ -252,13 +252,14 @@ static void make_baseline(const char *dir)
 	free(path);
 }
 
-/* Smaller alarms of other charts */
+/* Smaller alarms of other charts, ALSO, of values from FROM on */
 static void add_others(struct reader *r, const struct alarm *lead)
 {
-	const char *names = getenv("ALSO");
+	const char *names = getenv("ALSO"), *from = getenv("FROM");
 	struct alarm a = *lead;
 
-	for (a.value = 101; names && *names; a.value++) {
+	for (a.value = from ? strtoull(from, NULL, 10) : 101; names && *names;
+	     a.value++) {
 		snprintf(a.chart, sizeof(a.chart), "%.*s",
 			 (int)strcspn(names, ","), names);
 		a.ts++;
@@ -297,11 +298,11 @@ static void add_case(struct store *s, struct reader *r, u64 keep,
 	snprintf(a.comm, sizeof(a.comm), "%s", comm);
 	group_of(&a, group, sizeof(group));
 	g = store_group(s, group);
-	if (!store_wants(g, value))
-		return;
 	r->alarms.nr = 0;
 	alarm_list_add(&r->alarms, &a);
 	add_others(r, &a);
+	if (!store_wants(g, value) && !store_is_worst(s, &r->alarms))
+		return;
 	r->nr_alarms = r->alarms.nr;
 	job = (struct case_job){ .dir = s->dir,
 				 .number = s->next++,

@@ -144,7 +144,9 @@ START_TEST(same_event)
 		"block_rq_complete has two filters: an event can have only one");
 	free(error);
 	error = plan_preset(&p, "disk");
-	ck_assert_str_eq(error, "two charts are called disk");
+	ck_assert_str_eq(
+		error,
+		"two charts are called disk: leave one out, or give the one of -f another name=");
 	free(error);
 	ck_assert_uint_eq(p.nr_charts, 1);
 	plan_free(&p);
@@ -443,7 +445,9 @@ START_TEST(request)
 		ck_assert_ptr_nonnull(
 			strstr(p.probe[i].args, "name ~ \"*:443->*\""));
 	error = plan_preset(&p, "request:8080");
-	ck_assert_str_eq(error, "two charts are called request.8080");
+	ck_assert_str_eq(
+		error,
+		"two charts are called request.8080: leave one out, or give the one of -f another name=");
 	free(error);
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		error = plan_preset(&p, wrong[i]);

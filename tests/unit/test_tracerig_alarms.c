@@ -28,6 +28,13 @@ static const struct {
 	{ "x", "a", "sectors=3 s=4", "x a sectors=3 s=4" },
 	{ "request.80", "httpd", "common_pid=3 id=77", "request.80 httpd" },
 	{ "x", "a", "idx=3 xid=4", "x a idx=3 xid=4" },
+	/* Addresses differ each time; functions and results of calls do not */
+	{ "xmit", "a", "skbaddr=0xffff888012345678 name=eth0",
+	  "xmit a name=eth0" },
+	{ "x", "a", "rq=18446612686396416000", "x a" },
+	{ "x", "a", "uaddr=140737488355328 ret=18446744073709551611",
+	  "x a ret=18446744073709551611" },
+	{ "x", "a", "fn=0xffffffff81234567", "x a fn=0xffffffff81234567" },
 };
 
 START_TEST(alike)
@@ -71,16 +78,25 @@ END_TEST
 START_TEST(many_groups)
 {
 	struct store s = { .lock = -1 };
+	struct store_group *g;
 	char name[32];
 	unsigned int i;
 
 	for (i = 0; i < GROUPS_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "kind %u", i);
-		store_group(&s, name)->count++;
+		g = store_group(&s, name);
+		g->count++;
+		g->first = i + 1;
 	}
 	ck_assert_uint_eq(s.nr_groups, GROUPS_MAX + 1);
 	ck_assert_uint_eq(store_group(&s, "others")->count, 100);
 	ck_assert_uint_eq(store_group(&s, "kind 3")->count, 1);
+	/* Those without a case make room */
+	store_group(&s, "kind 3")->first = 0;
+	ck_assert_uint_eq(store_group(&s, "new")->count, 0);
+	store_group(&s, "new")->count++;
+	ck_assert_uint_eq(s.nr_groups, GROUPS_MAX + 1);
+	ck_assert_uint_eq(store_group(&s, "new")->count, 1);
 	store_close(&s);
 }
 END_TEST
@@ -368,6 +384,9 @@ static const struct {
 	{ "disk[dev=266338320]", "disk[dev=254:16]" },
 	{ "disk[sector=266338320]", "disk[sector=266338320]" },
 	{ "disk[comm=dev=1]", "disk[comm=dev=1]" },
+	{ "disk[comm=kworker/0:1]", "disk[comm=kworker/0:1]" },
+	{ "disk[comm=bash]", "disk[comm=bash]" },
+	{ "disk[comm=0]", "disk[comm=0]" },
 	{ "disk[dev=", "disk[dev=" },
 	{ "disk[]", "disk[]" },
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The alarms of a window. See alarms.h. */
 #include <stdio.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,18 @@ void chart_label(struct tep_event *judged, char *chart, size_t size)
 	snprintf(key, size - (key - chart), "[%s]", label);
 }
 
+/* Whether the key ends with a device, MAJOR:MINOR, or with its number */
+static bool is_value(const char *s, bool device)
+{
+	size_t n = strspn(s, "0123456789");
+
+	if (n && device) {
+		s += n;
+		n = *s == ':' ? strspn(++s, "0123456789") : 0;
+	}
+	return n && !strcmp(s + n, "]");
+}
+
 /**
  * alarm_is_of - whether an event is of a chart
  * @label: the chart's name, as chart_label() makes it
@@ -129,7 +142,7 @@ bool alarm_is_of(const char *label, const char *chart)
 	if (!strcmp(label, chart))
 		return true;
 	return key && strlen(label) > len && !strncmp(label, chart, len) &&
-	       strchr(label + len, ':') &&
+	       is_value(label + len, true) && is_value(chart + len, false) &&
 	       explain_device(label + len) == explain_device(chart + len);
 }
 
@@ -166,6 +179,23 @@ struct json_object *alarm_list_charts(const struct alarm_list *l)
 	for (i = 0; i < l->nr && i < ALARMS_MAX; i++)
 		chart_names_add(names, l->alarm[i].chart);
 	return names;
+}
+
+/**
+ * alarm_list_most - the highest value of a chart's alarms
+ * @l: the list
+ * @chart: one of alarm_list_charts()
+ */
+u64 alarm_list_most(const struct alarm_list *l, const char *chart)
+{
+	u64 most = strcmp(l->lead.chart, chart) ? 0 : l->lead.value;
+	size_t i;
+
+	for (i = 0; i < l->nr && i < ALARMS_MAX; i++) {
+		if (!strcmp(l->alarm[i].chart, chart))
+			most = max(most, l->alarm[i].value);
+	}
+	return most;
 }
 
 /* The names of charts in a message */

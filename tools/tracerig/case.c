@@ -480,7 +480,8 @@ out:
  * case_write - write a case
  * @job: the case
  *
- * Return: 0, or an errno; then there is no case of this number.
+ * Return: 0, or an errno. There is no case of this number then, but if only the directory
+ * of all cases could not be synchronized.
  */
 int case_write(struct case_job *job)
 {

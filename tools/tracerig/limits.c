@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Loads and saves the limits of a watch, by ctlchart load and ctlchart save. */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -35,13 +37,37 @@ static bool run(char **argv)
 	int status = -1;
 
 	if (!pid) {
-		/* Standard output has only the watch's own lines */
-		dup2(STDERR_FILENO, STDOUT_FILENO);
+		/* Standard output has only the watch's own lines, which say the limits */
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(127);
 		exec_ctlchart(argv);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return !status;
+}
+
+/**
+ * limits_check - whether a file of limits can be made at the end of a watch
+ * @path: the file
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *limits_check(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT) {
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd >= 0)
+			unlink(path);
+	}
+	if (fd < 0)
+		return xasprintf(
+			"%s: %s: --save-limits needs a file that can be written",
+			path, strerror(errno));
+	close(fd);
+	return NULL;
 }
 
 /**

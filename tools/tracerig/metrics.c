@@ -91,13 +91,13 @@ static void groups(const struct metrics *m, FILE *out)
 	for (i = 0; i < m->store->nr_groups; i++) {
 		const struct store_group *g = &m->store->group[i];
 
-		if (i < METRICS_GROUPS)
+		if (i < METRICS_GROUPS && strcmp(g->name, STORE_OTHERS) != 0)
 			group_sample(out, g->name, g->count);
 		else
 			others += g->count;
 	}
 	if (others)
-		group_sample(out, "others", others);
+		group_sample(out, STORE_OTHERS, others);
 }
 
 /**

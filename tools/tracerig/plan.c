@@ -143,7 +143,9 @@ static char *add_chart(struct plan *p, const struct plan_chart *c)
 		const struct plan_chart *o = &p->chart[i];
 
 		if (!strcmp(o->name, c->name))
-			return xasprintf("two charts are called %s", c->name);
+			return xasprintf(
+				"two charts are called %s: leave one out, or give the one of -f another name=",
+				c->name);
 		if (!strcmp(o->event, c->event) && !o->system == !c->system &&
 		    (!o->system || !strcmp(o->system, c->system)))
 			return xasprintf(
@@ -232,12 +234,38 @@ static char *preset_syscall(struct plan *p, const char *name)
 	return add_chart_or_free(p, &c);
 }
 
+static bool has_chart(const struct plan *p, const char *kind, const char *name)
+{
+	char *chart = xasprintf("%s.%s", kind, name);
+	size_t i;
+
+	for (i = 0; i < p->nr_charts && strcmp(p->chart[i].name, chart); i++)
+		;
+	free(chart);
+	return i < p->nr_charts;
+}
+
+/* The function's name; with the file's if a function of another file has the same */
+static char *probe_name(const struct plan *p, const char *kind,
+			const struct plan_probe *where, const char *symbol)
+{
+	char *name = clean_name(symbol), *both;
+
+	if (!where->file || !has_chart(p, kind, name))
+		return name;
+	free(name);
+	both = xasprintf("%s_%s", symbol, strrchr(where->file, '/') + 1);
+	name = clean_name(both);
+	free(both);
+	return name;
+}
+
 /* Two probes, at a function's entry and return, and a chart of the time between */
 static char *add_probes(struct plan *p, const char *kind,
 			const struct plan_probe *where, const char *symbol,
 			const char *build_id)
 {
-	char *clean = clean_name(symbol);
+	char *clean = probe_name(p, kind, where, symbol);
 	struct plan_probe entry = *where;
 	struct plan_chart c = { 0 };
 	int i;

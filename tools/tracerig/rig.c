@@ -24,7 +24,14 @@
 #define NO_CTLCHART \
 	"this kernel has no ctlchart() filter: boot a kernel with tracerig's patches (make kernel-deb, docs/rig.md)"
 
-static const char *system_of(const struct rig *r, const struct plan_chart *c)
+/**
+ * rig_system - the system of a chart's event
+ * @r: the rig
+ * @c: the chart
+ *
+ * Return: the system, which for probes is the rig's own.
+ */
+const char *rig_system(const struct rig *r, const struct plan_chart *c)
 {
 	return c->system ? c->system : r->system;
 }
@@ -399,7 +406,7 @@ static char *split(const char *event, const char **name)
 
 static char *set_filter(struct rig *r, const struct plan_chart *c)
 {
-	const char *system = system_of(r, c);
+	const char *system = rig_system(r, c);
 	char *why, *error;
 
 	if (!rig_has_event(system, c->event))
@@ -500,7 +507,7 @@ char *rig_start(struct rig *r)
 	size_t i;
 
 	for (i = 0; i < p->nr_charts && !error; i++)
-		error = enable(r->instance, system_of(r, &p->chart[i]),
+		error = enable(r->instance, rig_system(r, &p->chart[i]),
 			       p->chart[i].event);
 	if (plan_has_paths(p))
 		tracefs_trace_on(r->instance);
@@ -589,15 +596,46 @@ char *rig_close(struct rig *r)
 	return error;
 }
 
+static bool is_disabled(const struct rig *r, const char *system,
+			const char *event)
+{
+	return tracefs_event_is_enabled(r->instance, system, event) ==
+	       TRACEFS_ALL_DISABLED;
+}
+
+/* Return: the first event that should be enabled and is not, for free(); NULL: none */
+static char *disabled_event(const struct rig *r)
+{
+	const struct plan *p = r->plan;
+	char *system, *found = NULL;
+	const char *event;
+	size_t i;
+
+	for (i = 0; i < p->nr_context && !found; i++) {
+		system = split(p->context[i], &event);
+		if (is_disabled(r, system, event))
+			found = xstrdup(p->context[i]);
+		free(system);
+	}
+	for (i = 0; i < p->nr_charts && !found; i++) {
+		const struct plan_chart *c = &p->chart[i];
+
+		if (is_disabled(r, rig_system(r, c), c->event))
+			found = xasprintf("%s:%s", rig_system(r, c), c->event);
+	}
+	return found;
+}
+
 /**
- * rig_damage - find out what other programs have removed from a watch
- * @r: the rig
+ * rig_damage - find out what other programs have removed from a watch, or switched off
+ * @r: the rig, after rig_start()
  *
  * Return: NULL, or what is missing, for free().
  */
 char *rig_damage(const struct rig *r)
 {
 	int fd = lock_instance(r->name);
+	char *event, *error = NULL;
 	const char *function;
 
 	if (fd >= 0)
@@ -606,206 +644,22 @@ char *rig_damage(const struct rig *r)
 		return xasprintf(
 			"the trace instance %s was removed by another program",
 			r->name);
+	if (!tracefs_trace_is_on(r->instance))
+		return xasprintf(
+			"tracing_on of the trace instance %s was switched off by another program: " RIG_ADVICE,
+			r->name);
+	event = disabled_event(r);
+	if (event)
+		error = xasprintf(
+			"the event %s of the trace instance %s was disabled by another program: " RIG_ADVICE,
+			event, r->name);
+	free(event);
+	if (error)
+		return error;
 	function = paths_lost(r->plan);
 	return function ?
 		       xasprintf(
-			       "%s was removed from set_graph_function by another program, so that paths of all functions may be recorded: end that program, and start the watch again",
+			       "%s was removed from set_graph_function by another program, so that paths of all functions may be recorded: " RIG_ADVICE,
 			       function) :
 		       NULL;
-}
-
-/* ---- accounts ---- */
-
-/**
- * rig_chart_file - where an event's charts are shown and steered
- * @r: the rig
- * @c: the chart
- *
- * Return: the path of the event's file "ctlchart", for free().
- */
-char *rig_chart_file(const struct rig *r, const struct plan_chart *c)
-{
-	char *name =
-		xasprintf("events/%s/%s/ctlchart", system_of(r, c), c->event);
-	char *file = tracefs_instance_get_file(r->instance, name);
-	char *path = xstrdup(file);
-
-	tracefs_put_tracing_file(file);
-	free(name);
-	return path;
-}
-
-/**
- * rig_chart_text - what the kernel says about an event's charts
- * @r: the rig
- * @c: the chart
- *
- * Return: the event's file "ctlchart", for free(); NULL if it cannot be read.
- */
-char *rig_chart_text(const struct rig *r, const struct plan_chart *c)
-{
-	return tracefs_event_file_read(r->instance, system_of(r, c), c->event,
-				       "ctlchart", NULL);
-}
-
-/**
- * rig_missed - the number of hits that a probe of the kernel missed
- * @probes: the file kprobe_events
- * @profile: the file kprobe_profile, which has the same probes in the same order, but
- *	not the systems of their events
- * @system: system of the probe's event
- * @event: the event
- *
- * Return: the number; 0 if the two files do not fit together, or do not have the probe.
- */
-u64 rig_missed(const char *probes, const char *profile, const char *system,
-	       const char *event)
-{
-	char *name = xasprintf(":%s/%s ", system, event);
-	unsigned long long missed = 0;
-	char found[128] = "";
-	size_t len;
-
-	for (; *probes && *profile; profile += strcspn(profile, "\n")) {
-		probes += strspn(probes, "\n");
-		profile += strspn(profile, "\n");
-		len = strcspn(probes, "\n");
-		if (memmem(probes, min(len, strcspn(probes, " ") + 1), name,
-			   strlen(name))) {
-			if (sscanf(profile, "%127s %*u %llu", found, &missed) !=
-				    2 ||
-			    strcmp(found, event) != 0)
-				missed = 0;
-			break;
-		}
-		probes += len;
-	}
-	free(name);
-	return missed;
-}
-
-/* Of both probes of a function: a call that either of them misses has no duration */
-static u64 missed_calls(const struct rig *r, const struct plan_chart *c)
-{
-	char *probes, *profile;
-	u64 missed = 0;
-	size_t i;
-
-	if (!c->symbol || c->file)
-		return 0;
-	probes = tracefs_instance_file_read(NULL, "kprobe_events", NULL);
-	profile = tracefs_instance_file_read(NULL, "kprobe_profile", NULL);
-	for (i = 0; probes && profile && i < r->plan->nr_probes; i++) {
-		const struct plan_probe *p = &r->plan->probe[i];
-
-		if (p->function && !strcmp(p->function, c->symbol))
-			missed += rig_missed(probes, profile, r->system,
-					     p->event);
-	}
-	free(probes);
-	free(profile);
-	return missed;
-}
-
-static void add_part(struct rig_chart *chart, const struct kernel_chart *k)
-{
-	chart->charts++;
-	chart->limits += k->has_limit;
-	chart->has_limit |= k->has_limit;
-	chart->has_center |= k->has_center;
-	chart->is_time |= k->is_time;
-	chart->learnt += k->learnt;
-	chart->values += k->values;
-}
-
-/**
- * rig_parse_chart - parse a chart's lines and counts
- * @text: the event's file "ctlchart", which is modified
- * @name: the chart
- * @chart: filled in, but for @missed
- *
- * Return: false if the chart is not there.
- */
-bool rig_parse_chart(char *text, const char *name, struct rig_chart *chart)
-{
-	struct kernel_chart k;
-	bool found = false;
-	char *line;
-
-	*chart = (struct rig_chart){ 0 };
-	line = strstr(text, "\nalarms: ");
-	if (line)
-		sscanf(line, "\nalarms: %llu, kept %*u, not written %llu",
-		       &chart->alarms, &chart->not_written);
-	while (kernel_next_chart(&text, &k)) {
-		if (found && !k.part)
-			break;
-		if (found)
-			add_part(chart, &k);
-		if (found || k.part || strcmp(k.name, name) != 0)
-			continue;
-		found = true;
-		snprintf(chart->state, sizeof(chart->state), "%s",
-			 k.state ? k.state : "");
-		chart->has_limit = k.has_limit;
-		chart->has_center = k.has_center;
-		chart->by = k.by;
-		chart->learnt = k.learnt;
-		chart->values = k.values;
-		chart->is_time = k.is_time;
-		chart->center = k.limits.center;
-		chart->limit = k.limits.ucl;
-	}
-	/* What one of them has learnt is not the limit of the others */
-	if (chart->by && chart->has_center)
-		chart->center = chart->limit = 0;
-	return found;
-}
-
-/**
- * rig_chart - read a chart's lines and counts
- * @r: the rig
- * @c: the chart
- * @chart: filled in
- *
- * Return: false if the kernel does not have the chart.
- */
-bool rig_chart(const struct rig *r, const struct plan_chart *c,
-	       struct rig_chart *chart)
-{
-	char *text = rig_chart_text(r, c);
-	bool found = text && rig_parse_chart(text, c->name, chart);
-
-	if (!text)
-		*chart = (struct rig_chart){ 0 };
-	chart->missed = missed_calls(r, c);
-	free(text);
-	return found;
-}
-
-/**
- * rig_overwritten - number of events that the ring buffer has overwritten
- * @r: the rig
- * @cpus: number of CPUs
- *
- * With windows, most of these events were outside every window, and are not losses.
- */
-u64 rig_overwritten(const struct rig *r, unsigned int cpus)
-{
-	unsigned long long n;
-	unsigned int i;
-	u64 sum = 0;
-
-	for (i = 0; i < cpus; i++) {
-		char *name = xasprintf("per_cpu/cpu%u/stats", i), *line;
-		char *text =
-			tracefs_instance_file_read(r->instance, name, NULL);
-
-		line = text ? strstr(text, "overrun: ") : NULL;
-		if (line && sscanf(line, "overrun: %llu", &n) == 1)
-			sum += n;
-		free(text);
-		free(name);
-	}
-	return sum;
 }

@@ -77,6 +77,9 @@ struct rig {
 #define LOCKDOWN_ADVICE \
 	"tracefs cannot be used: boot with lockdown=integrity, or without Secure Boot"
 
+/* What to do about it if another program has changed the instance of a watch */
+#define RIG_ADVICE "end that program, and start the watch again"
+
 bool rig_has_event(const char *system, const char *event);
 char *rig_lockdown(void);
 char *rig_check(void);
@@ -89,6 +92,7 @@ void rig_end_baseline(const struct rig *r);
 void rig_stop(struct rig *r);
 char *rig_close(struct rig *r);
 char *rig_damage(const struct rig *r);
+const char *rig_system(const struct rig *r, const struct plan_chart *c);
 char *rig_chart_file(const struct rig *r, const struct plan_chart *c);
 char *rig_chart_text(const struct rig *r, const struct plan_chart *c);
 bool rig_parse_chart(char *text, const char *name, struct rig_chart *chart);

@@ -25,7 +25,6 @@
 
 #define GROUPS_FILE "groups.json"
 #define GROUPS_FORMAT "tracerig-groups"
-#define OTHERS "others"
 #define ANOTHER_REASON "another reason"
 
 /* The highest number of a case: far from an overflow */
@@ -45,6 +44,33 @@ int group_comm(const char *comm)
 	return len;
 }
 
+/* Whether a key of this name has another value for each operation */
+static bool is_single(const char *key, size_t len)
+{
+	static const char *const whole[] = { "sector", "id" };
+	static const char *const ends[] = { "pid", "addr", "ptr" };
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(whole); i++) {
+		if (strlen(whole[i]) == len && !strncmp(key, whole[i], len))
+			return true;
+	}
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		n = strlen(ends[i]);
+		if (n <= len && !strncmp(key + len - n, ends[i], n))
+			return true;
+	}
+	return false;
+}
+
+/* An address in the kernel's half, but no small negative number */
+static bool is_address(const char *value)
+{
+	u64 v = isdigit((unsigned char)*value) ? strtoull(value, NULL, 0) : 0;
+
+	return v >> 48 == 0xffff && v < (u64)INT32_MIN - 1;
+}
+
 /**
  * group_of - what makes cases alike
  * @a: the leading alarm
@@ -53,7 +79,7 @@ int group_comm(const char *comm)
  *
  * The threads of a pool are alike, and so are the sectors of a disk, and connections:
  * digits at the end of the program's name are ignored, and so are keys named sector, pid
- * or id.
+ * or id, and addresses, which differ each time.
  */
 void group_of(const struct alarm *a, char *buf, size_t size)
 {
@@ -64,10 +90,8 @@ void group_of(const struct alarm *a, char *buf, size_t size)
 	while (*key) {
 		size_t n = strcspn(key, " "), name = strcspn(key, "= ");
 
-		if (name < n && (name != 6 || strncmp(key, "sector", 6)) &&
-		    (name != 2 || strncmp(key, "id", 2)) &&
-		    (name < 3 || strncmp(key + name - 3, "pid", 3)) &&
-		    len < size)
+		if (name < n && !is_single(key, name) &&
+		    !is_address(key + name + 1) && len < size)
 			len += snprintf(buf + len, size - len, " %.*s", (int)n,
 					key);
 		key += n + strspn(key + n, " ");
@@ -124,11 +148,37 @@ void group_add_reason(const struct store *s, const char *reason, char *buf,
 
 /* ---- reading ---- */
 
+static const char *chart_name(struct json_object *charts, size_t i)
+{
+	return json_object_get_string(json_object_array_get_idx(charts, i));
+}
+
+/* The highest value of each chart, of the alarms that case.json lists */
+static u64 *most_of(struct json_object *charts, struct json_object *alarms)
+{
+	size_t nr = json_object_array_length(charts), i, j;
+	u64 *most = xcalloc(nr, sizeof(*most));
+
+	if (!json_object_is_type(alarms, json_type_array))
+		return most;
+	for (i = 0; i < json_object_array_length(alarms); i++) {
+		struct json_object *a = json_object_array_get_idx(alarms, i);
+
+		for (j = 0; j < nr; j++) {
+			if (!strcmp(chart_name(charts, j),
+				    json_text(a, "chart")))
+				most[j] = max(most[j], json_u64(a, "value"));
+		}
+	}
+	return most;
+}
+
 static void fill_case(struct store_case *c, struct json_object *o)
 {
-	struct json_object *alarm, *chart, *losses;
+	struct json_object *alarm, *alarms, *chart, *losses;
 
 	json_object_object_get_ex(o, "alarm", &alarm);
+	json_object_object_get_ex(o, "alarms", &alarms);
 	json_object_object_get_ex(o, "chart", &chart);
 	json_object_object_get_ex(o, "losses", &losses);
 	c->lost = json_u64(losses, "lost") + json_u64(losses, "dropped");
@@ -137,6 +187,7 @@ static void fill_case(struct store_case *c, struct json_object *o)
 	c->time = xstrdup(json_text(o, "time"));
 	c->nr_alarms = json_u64(o, "nr_alarms");
 	c->charts = case_charts(o);
+	c->most = most_of(c->charts, alarms);
 	c->value = json_u64(alarm, "value");
 	c->limit = json_u64(alarm, "limit");
 	c->is_time = !strcmp(json_text(chart, "unit"), "ns");
@@ -242,23 +293,45 @@ static char *load_cases(struct store *s)
 
 /* ---- groups ---- */
 
+/* The group of which the fewest cases were, among those of which no case is there */
+static struct store_group *unused_group(struct store *s)
+{
+	struct store_group *g, *found = NULL;
+
+	for (g = s->group; g < s->group + s->nr_groups; g++) {
+		if (!g->first && strcmp(g->name, STORE_OTHERS) != 0 &&
+		    (!found || g->count < found->count))
+			found = g;
+	}
+	return found;
+}
+
 /**
  * store_group - find a group, or begin one
  * @s: the store
  * @name: what makes its cases alike
  *
+ * If there are GROUPS_MAX, one without a case is forgotten, or else the group is STORE_OTHERS.
+ *
  * Return: the group, until the next call.
  */
 struct store_group *store_group(struct store *s, const char *name)
 {
+	struct store_group *g;
 	size_t i;
 
 	for (i = 0; i < s->nr_groups; i++) {
 		if (!strcmp(s->group[i].name, name))
 			return &s->group[i];
 	}
-	if (s->nr_groups >= GROUPS_MAX && strcmp(name, OTHERS) != 0)
-		return store_group(s, OTHERS);
+	if (s->nr_groups >= GROUPS_MAX && strcmp(name, STORE_OTHERS) != 0) {
+		g = unused_group(s);
+		if (!g)
+			return store_group(s, STORE_OTHERS);
+		free(g->name);
+		*g = (struct store_group){ .name = xstrdup(name) };
+		return g;
+	}
 	GROW(s->group, s->nr_groups, s->group_room);
 	s->group[s->nr_groups] = (struct store_group){ .name = xstrdup(name) };
 	return &s->group[s->nr_groups++];
@@ -347,6 +420,60 @@ bool store_wants(struct store_group *g, u64 value)
 	       !(g->count % KEEP_NTH);
 }
 
+/* Whether no case but one has an alarm of a chart that is as bad */
+static bool is_most(const struct store *s, const struct store_case *but,
+		    const char *chart, u64 value)
+{
+	const struct store_case *c;
+	size_t i;
+
+	for (c = s->c; c < s->c + s->nr; c++) {
+		if (c == but)
+			continue;
+		for (i = 0; i < json_object_array_length(c->charts); i++) {
+			if (c->most[i] >= value &&
+			    !strcmp(chart_name(c->charts, i), chart))
+				return false;
+		}
+	}
+	return true;
+}
+
+/**
+ * store_is_worst - whether a window is the first or the worst one of any of its charts
+ * @s: the store
+ * @alarms: its alarms
+ *
+ * store_wants() looks at the leading alarm only, which may be of a chart that has alarms
+ * all the time. If there are GROUPS_MAX groups already, charts are too many for this.
+ */
+bool store_is_worst(const struct store *s, const struct alarm_list *alarms)
+{
+	struct json_object *charts = alarm_list_charts(alarms);
+	size_t nr = json_object_array_length(charts), i;
+	bool worst = false;
+
+	for (i = 1; i < nr && !worst && s->nr_groups < GROUPS_MAX; i++) {
+		const char *chart = chart_name(charts, i);
+
+		worst = is_most(s, NULL, chart, alarm_list_most(alarms, chart));
+	}
+	json_object_put(charts);
+	return worst;
+}
+
+/* Whether no other case is as bad, by a chart that the leading alarm is not of */
+static bool is_worst(const struct store *s, const struct store_case *c)
+{
+	size_t i;
+
+	for (i = 1; i < json_object_array_length(c->charts); i++) {
+		if (is_most(s, c, chart_name(c->charts, i), c->most[i]))
+			return true;
+	}
+	return false;
+}
+
 /* ---- writing ---- */
 
 static int remove_entry(const char *path, const struct stat *st, int type,
@@ -401,6 +528,7 @@ static void free_case(struct store_case *c)
 	free(c->who);
 	free(c->keys);
 	json_object_put(c->charts);
+	free(c->most);
 }
 
 /* It is no longer in the directory: others are the first and the worst of its group then */
@@ -463,7 +591,8 @@ static size_t find_case(const struct store *s, u64 number)
  * @removed: set to the number of the case that is removed for it, 0 if none is
  *
  * If it is the worst case of its group, the one that was the worst until now is removed,
- * unless that is kept for another reason.
+ * unless that is kept for another reason: it is the first one, or a tenth one, or the
+ * worst one of another chart.
  *
  * Return: NULL, or what is wrong, for free().
  */
@@ -485,7 +614,8 @@ char *store_added(struct store *s, struct store_group *g, u64 number,
 	old = i < s->nr ? &s->c[i] : NULL;
 	g->value = c->value;
 	g->worst = number;
-	if (old && old->number != g->first && old->nth % KEEP_NTH) {
+	if (old && old->number != g->first && old->nth % KEEP_NTH &&
+	    !is_worst(s, old)) {
 		number = old->number;
 		/* A part that stays on the disk is no case */
 		remove_case(s, i);
@@ -538,7 +668,9 @@ static int rank(struct store *s, const struct store_case *c)
 {
 	const struct store_group *g = store_group(s, c->group);
 
-	return c->number == g->first ? 2 : c->number == g->worst;
+	if (c->number == g->first)
+		return 2;
+	return c->number == g->worst || is_worst(s, c);
 }
 
 /**
@@ -546,8 +678,8 @@ static int rank(struct store *s, const struct store_case *c)
  * @s: the store
  * @bytes: room for all cases
  *
- * Removed are first the cases that are neither the first nor the worst of their group,
- * then the worst ones, then the first ones, each from the oldest on. The newest case
+ * Removed are first the cases that are neither the first nor the worst of their group, nor
+ * the worst of one of their charts, then the worst ones, then the first ones, each from the oldest on. The newest case
  * stays, and damaged ones do: what they are is not known.
  *
  * Return: false if one could not be removed, which is reported.

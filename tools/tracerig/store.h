@@ -20,6 +20,8 @@
 
 /* The number of groups; the cases of all further ones are in one group, "others" */
 #define GROUPS_MAX 1000
+/* The group of the cases beyond these */
+#define STORE_OTHERS "others"
 
 /**
  * struct store_case - a case that is kept
@@ -39,6 +41,7 @@
  * @keys:	keys of the alarm
  * @nr_alarms:	number of its alarms
  * @charts:	names of the charts that had them, @chart first
+ * @most:	the highest value of each of @charts
  * @lost:	number of events lost in its window
  */
 struct store_case {
@@ -58,6 +61,7 @@ struct store_case {
 	char *keys;
 	u64 nr_alarms;
 	struct json_object *charts;
+	u64 *most;
 	u64 lost;
 };
 
@@ -111,6 +115,7 @@ void store_close(struct store *s);
 struct store_group *store_group(struct store *s, const char *name);
 u64 store_first(const struct store *s, const struct store_group *g);
 bool store_wants(struct store_group *g, u64 value);
+bool store_is_worst(const struct store *s, const struct alarm_list *alarms);
 char *store_added(struct store *s, struct store_group *g, u64 number,
 		  u64 *removed);
 bool store_keep(struct store *s, u64 bytes);

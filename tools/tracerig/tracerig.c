@@ -2,6 +2,7 @@
 /* tracerig: the command line */
 #include <argp.h>
 #include <linux/kernel.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,6 +69,8 @@ int main(int argc, char **argv)
 	};
 	size_t i;
 
+	/* Ignored, as some programs leave it, children could not be waited for */
+	signal(SIGCHLD, SIG_DFL);
 	for (i = 0; i < ARRAY_SIZE(commands) && argc > 1; i++) {
 		if (strcmp(argv[1], commands[i].name) != 0)
 			continue;

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/kernel.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "above.h"
 #include "baseline.h"
 #include "case.h"
 #include "child.h"
@@ -28,12 +28,12 @@
 #include "reader.h"
 #include "reason.h"
 #include "rig.h"
-#include "silent.h"
 #include "store.h"
 #include "text.h"
 #include "tracerig.h"
 #include "unread.h"
 #include "watch.h"
+#include "watch_charts.h"
 #include "window.h"
 
 #define MS 1000000ull
@@ -48,8 +48,6 @@
 #define PASS (20 * MS)
 /* Exit status of a watch that ended as it was asked to, but that lacks something */
 #define EXIT_INCOMPLETE 3
-/* Least time between two reports of how many charts of a chart with by= have limits */
-#define BY_INTERVAL (60000 * MS)
 
 /**
  * struct pending - the case that a child is writing
@@ -71,22 +69,6 @@ struct pending {
 	u64 removed;
 	struct alarm lead;
 	bool is_time;
-};
-
-/**
- * struct seen - what has been printed of a chart
- * @limit:	the limit, or with by= the number of limits
- * @learnt:	this has been printed
- * @next:	when the number of limits may be printed again
- * @silent:	a value has come, or that none has was printed
- * @above:	whether it fits the load
- */
-struct seen {
-	u64 limit;
-	bool learnt;
-	u64 next;
-	bool silent;
-	struct above above;
 };
 
 /**
@@ -167,6 +149,11 @@ static const struct plan_chart *chart_of(const struct watch *w,
 	return &w->o->plan.chart[0];
 }
 
+static bool enough(const struct watch *w)
+{
+	return w->o->stop_after && w->cases >= w->o->stop_after;
+}
+
 /* Report a case that is kept, only counted, or could not be written; it ends here */
 static void report(struct watch *w, struct pending *p, bool kept)
 {
@@ -201,8 +188,7 @@ static void report(struct watch *w, struct pending *p, bool kept)
 		say("%s %s", clock, message);
 	command_start(&w->command, &n, now_ns());
 	w->cases++;
-	if (w->o->stop_after && w->cases >= w->o->stop_after)
-		w->stop = true;
+	w->stop |= enough(w);
 	json_object_put(p->charts);
 	p->charts = NULL;
 	free(dir);
@@ -243,6 +229,8 @@ static void lose_alarms(struct watch *w)
 		w->reader.seen, w->o->dir);
 	w->metrics.failed++;
 	w->trouble = true;
+	w->cases++;
+	w->stop |= enough(w);
 }
 
 /* All of the window is in the spool: make a case of it */
@@ -253,8 +241,14 @@ static void close_window(struct watch *w)
 	struct store_group *g;
 	u64 own = w->reader.own;
 	size_t index;
+	bool wanted;
 
 	reader_finish(&w->reader);
+	if (enough(w)) {
+		/* --stop-after: the window that came after the last case */
+		reader_reset(&w->reader);
+		return;
+	}
 	if (!w->reader.nr_alarms) {
 		if (w->reader.seen)
 			lose_alarms(w);
@@ -275,7 +269,8 @@ static void close_window(struct watch *w)
 	group_add_reason(&w->store, reason, p->group, sizeof(p->group));
 	g = store_group(&w->store, p->group);
 	snprintf(p->group, sizeof(p->group), "%s", g->name);
-	if (!store_wants(g, p->lead.value)) {
+	wanted = store_wants(g, p->lead.value);
+	if (!wanted && !store_is_worst(&w->store, &w->reader.alarms)) {
 		w->metrics.alike++;
 		reader_reset(&w->reader);
 		report(w, p, false);
@@ -327,19 +322,22 @@ static void end_pending(struct watch *w, int status)
 
 	w->pending.pid = 0;
 	w->reader.writer.ended = now_ns();
-	if (!status) {
+	/* If the child was killed, or failed, after its last step, the case is whole */
+	path = xasprintf("%s/%llu", w->store.dir, p.number);
+	if (!status || !access(path, F_OK)) {
 		error = store_added(&w->store, g, p.number, &p.removed);
 	} else {
 		/* Its files would occupy room */
+		free(path);
 		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
 		store_remove(path);
-		free(path);
 		error = xasprintf("case %llu is not kept: %s%s", p.number,
 				  WIFEXITED(status) ?
 					  strerror(WEXITSTATUS(status)) :
 					  "its writer was killed",
 				  advice_of(status));
 	}
+	free(path);
 	if (error) {
 		complain("%s", error);
 		free(error);
@@ -375,89 +373,6 @@ static void reap(struct watch *w)
 		else if (pid == w->command.pid)
 			command_ended(&w->command, status);
 	}
-}
-
-/* ---- charts ---- */
-
-static void say_learnt(const struct plan_chart *c, const struct rig_chart *k,
-		       bool again)
-{
-	char center[32], limit[32];
-
-	if (k->by && k->has_center) {
-		say("%s: learnt: limits of %u of %u charts", c->name, k->limits,
-		    k->charts);
-		return;
-	}
-	format_value(limit, sizeof(limit), k->limit, k->is_time);
-	if (k->has_center)
-		say("%s: learnt%s: centre %s, limit %s", c->name,
-		    again ? " again" : "",
-		    format_value(center, sizeof(center), k->center, k->is_time),
-		    limit);
-	else
-		say("%s: limit %s (fixed)", c->name, limit);
-}
-
-/* One line, at intervals: the watch continues, and does not relearn */
-static void warn_above(struct watch *w, size_t i)
-{
-	const struct plan_chart *c = &w->o->plan.chart[i];
-	const struct rig_chart *k = &w->chart[i];
-	char *file = rig_chart_file(&w->rig, c);
-	char limit[32], *of;
-	unsigned int share;
-	u64 values;
-
-	format_value(limit, sizeof(limit), k->limit, k->is_time);
-	of = k->by && k->has_center ? xstrdup("their limits") :
-				      xasprintf("the limit of %s", limit);
-	share = above_look(&w->seen[i].above, k, now_ns(), &values);
-	if (share)
-		complain(
-			"%s: %u %% of the %llu values of the last minute are above %s: if this is the usual load, %s >%s",
-			c->name, share, values, of,
-			k->has_center ? "learn again: echo relearn" :
-					"set a higher one: echo ucl=VALUE",
-			file);
-	free(of);
-	free(file);
-}
-
-static void warn_silent(struct watch *w, size_t i)
-{
-	const struct plan_chart *c = &w->o->plan.chart[i];
-	char *file, *advice;
-
-	if (!silent_look(&w->seen[i].silent, &w->chart[i], now_ns() - w->begun))
-		return;
-	file = rig_chart_file(&w->rig, c);
-	advice = silent_advice(c, file, rig_has_event);
-	complain("%s: no value in %d s: %s", c->name, SILENT_AFTER, advice);
-	free(advice);
-	free(file);
-}
-
-static void look_at_chart(struct watch *w, size_t i)
-{
-	const struct plan_chart *c = &w->o->plan.chart[i];
-	const struct rig_chart *k = &w->chart[i];
-	struct seen *s = &w->seen[i];
-	u64 limit;
-
-	rig_chart(&w->rig, c, &w->chart[i]);
-	warn_silent(w, i);
-	if (!k->has_limit)
-		return;
-	limit = k->by && k->has_center ? k->limits : k->limit;
-	if ((!s->learnt || s->limit != limit) && now_ns() >= s->next) {
-		say_learnt(c, k, s->learnt);
-		s->learnt = true;
-		s->limit = limit;
-		/* With by=, charts come and go */
-		s->next = now_ns() + (k->by ? BY_INTERVAL : 0);
-	}
-	warn_above(w, i);
 }
 
 /* ---- alarms that never come ---- */
@@ -510,11 +425,8 @@ static void look_at_baseline(struct watch *w)
 
 static void update_metrics(struct watch *w)
 {
-	w->metrics.plan = &w->o->plan;
-	w->metrics.chart = w->chart;
 	w->metrics.own = w->reader.own;
 	w->metrics.bytes = store_bytes(&w->store);
-	w->metrics.store = &w->store;
 	if (!w->o->metrics || w->http)
 		return;
 	if (metrics_write(&w->metrics, w->o->metrics)) {
@@ -527,19 +439,32 @@ static void update_metrics(struct watch *w)
 	w->trouble = true;
 }
 
+static void end_broken(struct watch *w)
+{
+	rig_stop(&w->rig);
+	w->broken = true;
+	w->stop = true;
+}
+
 static void tick(struct watch *w)
 {
 	const struct plan *p = &w->o->plan;
 	size_t i;
 
 	if (complained(rig_damage(&w->rig))) {
-		rig_stop(&w->rig);
-		w->broken = true;
-		w->stop = true;
+		end_broken(w);
 		return;
 	}
-	for (i = 0; i < p->nr_charts; i++)
-		look_at_chart(w, i);
+	for (i = 0; i < p->nr_charts; i++) {
+		if (chart_look(&w->rig, &p->chart[i], &w->chart[i], &w->seen[i],
+			       now_ns() - w->begun))
+			continue;
+		complain(
+			"the filter of %s was removed by another program: " RIG_ADVICE,
+			p->chart[i].event);
+		end_broken(w);
+		return;
+	}
 	report_unread(w, unread_look(&w->unread, alarms_written(w),
 				     w->reader.read, now_ns()));
 	look_at_baseline(w);
@@ -631,7 +556,7 @@ static void loop(struct watch *w)
 
 static void wait_for_pending(struct watch *w)
 {
-	int status;
+	int status = -1;
 
 	if (!w->pending.pid)
 		return;
@@ -710,13 +635,18 @@ static void conclude(struct watch *w)
 
 static bool catch_signals(struct watch *w)
 {
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+	struct sigaction old;
 	sigset_t set;
+	size_t i;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
+	for (i = 0; i < ARRAY_SIZE(signals); i++) {
+		/* nohup, and shells for what is in the background, ignore some */
+		if (!sigaction(signals[i], NULL, &old) &&
+		    old.sa_handler != SIG_IGN)
+			sigaddset(&set, signals[i]);
+	}
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	w->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -757,6 +687,8 @@ static bool start(struct watch *w)
 	}
 	if (w->o->metrics && !http_is_address(w->o->metrics) &&
 	    complained(metrics_check(w->o->metrics)))
+		return false;
+	if (w->o->save_limits && complained(limits_check(w->o->save_limits)))
 		return false;
 	if (complained(rig_check()) || !open_store(w))
 		return false;
@@ -826,6 +758,11 @@ int watch_run(const struct watch_options *o)
 
 	w.chart = xcalloc(o->plan.nr_charts, sizeof(*w.chart));
 	w.seen = xcalloc(o->plan.nr_charts, sizeof(*w.seen));
+	for (i = 0; i < o->plan.nr_charts; i++)
+		w.seen[i].loaded = o->limits;
+	w.metrics = (struct metrics){ .plan = &o->plan,
+				      .chart = w.chart,
+				      .store = &w.store };
 	memory_doing("preparing the watch");
 	if (start(&w)) {
 		for (i = 0; i < o->plan.nr_charts; i++)

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a watch reports about its charts while it waits. See watch_charts.h. */
+#include <stdlib.h>
+
+#include "clock.h"
+#include "memory.h"
+#include "silent.h"
+#include "text.h"
+#include "tracerig.h"
+#include "watch_charts.h"
+
+/* Least time between two reports of how many charts of a chart with by= have limits, ns */
+#define BY_INTERVAL 60000000000ull
+
+static void say_limit(const struct plan_chart *c, const struct rig_chart *k,
+		      const struct seen *s)
+{
+	const char *how = !s->said && s->loaded ? "loaded" :
+			  s->said		? "learnt again" :
+						  "learnt";
+	char center[32], limit[32];
+
+	if (k->by && k->has_center) {
+		say("%s: %s: limits of %u of %u charts", c->name,
+		    s->loaded && !s->said ? how : "learnt", k->limits,
+		    k->charts);
+		return;
+	}
+	format_value(limit, sizeof(limit), k->limit, k->is_time);
+	if (k->has_center)
+		say("%s: %s: centre %s, limit %s", c->name, how,
+		    format_value(center, sizeof(center), k->center, k->is_time),
+		    limit);
+	else
+		say("%s: limit %s (fixed)", c->name, limit);
+}
+
+/* One line, at intervals: the watch continues, and does not relearn */
+static void warn_above(const struct rig *rig, const struct plan_chart *c,
+		       const struct rig_chart *k, struct seen *s)
+{
+	char *file = rig_chart_file(rig, c);
+	char limit[32], *of;
+	unsigned int share;
+	u64 values;
+
+	format_value(limit, sizeof(limit), k->limit, k->is_time);
+	of = k->by && k->has_center ? xstrdup("their limits") :
+				      xasprintf("the limit of %s", limit);
+	share = above_look(&s->above, k, now_ns(), &values);
+	if (share)
+		complain(
+			"%s: %u %% of the %llu values of the last minute are above %s: if this is the usual load, %s >%s",
+			c->name, share, values, of,
+			k->has_center ? "learn again: echo relearn" :
+					"set a higher one: echo ucl=VALUE",
+			file);
+	free(of);
+	free(file);
+}
+
+static void warn_silent(const struct rig *rig, const struct plan_chart *c,
+			const struct rig_chart *k, struct seen *s, u64 waited)
+{
+	char *file, *advice;
+
+	if (!silent_look(&s->silent, k, waited))
+		return;
+	file = rig_chart_file(rig, c);
+	advice = silent_advice(c, file, rig_has_event);
+	complain("%s: no value in %d s: %s", c->name, SILENT_AFTER, advice);
+	free(advice);
+	free(file);
+}
+
+/**
+ * chart_look - read a chart, and report what is new
+ * @rig: the rig
+ * @c: the chart
+ * @k: filled in with its state
+ * @s: what has been reported of it
+ * @waited: time since the watch began, ns
+ *
+ * Return: false if the kernel does not have the chart any more.
+ */
+bool chart_look(const struct rig *rig, const struct plan_chart *c,
+		struct rig_chart *k, struct seen *s, u64 waited)
+{
+	bool there = rig_chart(rig, c, k);
+	u64 limit;
+
+	if (!there)
+		return false;
+	warn_silent(rig, c, k, s, waited);
+	if (!k->has_limit)
+		return true;
+	limit = k->by && k->has_center ? k->limits : k->limit;
+	if ((!s->said || s->limit != limit) && now_ns() >= s->next) {
+		say_limit(c, k, s);
+		s->said = true;
+		s->limit = limit;
+		/* With by=, charts come and go */
+		s->next = now_ns() + (k->by ? BY_INTERVAL : 0);
+	}
+	warn_above(rig, c, k, s);
+	return true;
+}
