@@ -82,10 +82,13 @@ kill -TERM "$pid"
 wait "$pid" || die "the watch under nohup failed"
 
 # --- alarms all the time, one case
+(while sleep 0.02; do :; done) &
+sleeps=$!
 tracerig watch --dir="$PWD/one" --stop-after=1 -e sched:sched_switch \
-	-f 'ctlchart(sched_waking, pid:next_pid, ucl=1us, name=all)' >log 2>err &
+	-f 'next_comm == "sleep" && ctlchart(sched_waking, pid:next_pid, ucl=1us, name=all)' >log 2>err &
 pid=$!
 wait "$pid" || die "--stop-after=1 failed"
+kill "$sleeps"
 same 1 "$(grep -c ' case ' log)" "cases of --stop-after=1"
 same 1 "$(find one -maxdepth 1 -name '[0-9]*' | wc -l)" "directories of --stop-after=1"
 grep -q '^1 case: 1 kept, 0 removed, 0 alike, 0 not written$' log || die "another count"

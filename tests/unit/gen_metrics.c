@@ -50,6 +50,7 @@ int main(int argc, char **argv)
 		{ .by = true, .has_limit = true, .limit = 20 },
 		{ .by = true, .has_limit = true, .has_center = true },
 	};
+	struct store_group *g;
 	struct store s = { .lock = -1 };
 	struct metrics m = {
 		.plan = &p, .chart = chart, .kept = 2, .lost = 9, .store = &s
@@ -60,7 +61,9 @@ int main(int argc, char **argv)
 	for (i = 1; i <= nr; i++) {
 		char *name = xasprintf("disk \"%u\\", i);
 
-		store_group(&s, name)->count += i;
+		g = store_group(&s, name);
+		g->count += i;
+		g->first = i;
 		free(name);
 	}
 	if (argc < 3)

@@ -615,8 +615,10 @@ static void conclude(struct watch *w)
 			 *w->chart[i].state ? w->chart[i].state : "learning");
 		w->trouble = true;
 	}
-	report_unread(w, unread_end(&w->unread, alarms_written(w),
-				    w->reader.read));
+	/* Those after the last case of --stop-after may be in a window that is not over */
+	if (!enough(w))
+		report_unread(w, unread_end(&w->unread, alarms_written(w),
+					    w->reader.read));
 	update_metrics(w);
 	say_cases(w);
 	if (w->reader.own)
