@@ -305,7 +305,7 @@ int list_main(int argc, char **argv)
 			"%s: damaged cases that are not listed: %u; run tracerig verify on them",
 			l.dir, s.damaged);
 	good &= !error && !s.damaged;
-	status = fflush(stdout) || !good ? EXIT_FAILURE : EXIT_SUCCESS;
+	status = good ? EXIT_SUCCESS : EXIT_FAILURE;
 	free(error);
 	store_close(&s);
 	return status;

@@ -206,7 +206,7 @@ int watch_main(int argc, char **argv)
 				   .interval = 10 * SECOND,
 				   .keep = 1ull << 30,
 				   .buffer = 4ull << 20 };
-	int status;
+	int status = EXIT_SUCCESS;
 
 	/* In order, because -f belongs to the -e before it */
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
@@ -215,7 +215,6 @@ int watch_main(int argc, char **argv)
 			   rig_has_event("sched", "sched_switch") ?
 				   rig_has_event :
 				   NULL);
-		status = fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	} else {
 		status = watch_run(&o);
 	}
