@@ -163,7 +163,8 @@ with subprocess.Popen([GEN, "3", f"127.0.0.1:{PORT}"]) as server:
         is_refused("/metrics", "DELETE", 405)
         is_refused("/metrics", "POST", 405, b"x" * 1000)
         assert get("/metrics", "GET", b"x" * 100000)[0] == printed
-        fails(f"127.0.0.1:{PORT}", "Address already in use")
+        fails(f"127.0.0.1:{PORT}", f"--metrics=127.0.0.1:{PORT}: Address already in use: choose another port; ss -ltnp shows who uses this one")
+        fails("192.0.2.1:9100", "Cannot assign requested address: choose an address of this machine, such as localhost:9100")
         fails("no.such.host.invalid:1", "no.such.host.invalid:1: ")
         for port in "0", "65536", "99999999999999999999":
             fails(f"127.0.0.1:{port}", "the port must be a number from 1 to 65535")

@@ -75,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   ARRAY_SIZE(formats));
 		return 0;
 	case OPT_DIR:
-		d->dir = arg;
+		d->dir = cli_file(state, "dir", arg);
 		return 0;
 	case OPT_TRACEFS:
 		d->tracefs = arg;

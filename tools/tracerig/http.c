@@ -269,7 +269,11 @@ char *http_open(struct http **h, const char *address, const struct metrics *m)
 				 failed == EAI_SYSTEM ? strerror(errno) :
 							gai_strerror(failed));
 	if (fd < 0)
-		return xasprintf("--metrics=%s: %s", address, strerror(errno));
+		return xasprintf(
+			"--metrics=%s: %s: %s", address, strerror(errno),
+			errno == EADDRINUSE ?
+				"choose another port; ss -ltnp shows who uses this one" :
+				"choose an address of this machine, such as localhost:9100");
 	new = xcalloc(1, sizeof(*new));
 	new->metrics = m;
 	new->daemon = MHD_start_daemon(

@@ -45,6 +45,21 @@ static bool run(char **argv)
 }
 
 /**
+ * limits_check - whether there is a file of limits, before it is needed
+ * @file: the file
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *limits_check(const char *file)
+{
+	if (!access(file, R_OK))
+		return NULL;
+	return xasprintf(
+		"%s: %s: --limits needs a file that --save-limits or ctlchart save has written",
+		file, strerror(errno));
+}
+
+/**
  * limits_exchange - load or save the limits of a watch
  * @p: the watch
  * @instance: its trace instance

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "case.h"
+#include "cli.h"
 #include "memory.h"
 #include "operand.h"
 #include "output.h"
@@ -39,7 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	if (key != 'o')
 		return operand_parse(key, arg, state);
-	o->output = arg;
+	o->output = cli_file(state, "output", arg);
 	return 0;
 }
 

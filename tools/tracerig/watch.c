@@ -300,12 +300,12 @@ static void close_window(struct watch *w)
 	reader_reset(&w->reader);
 }
 
-static const char *advice_of(int status)
+static const char *advice_of(int error)
 {
-	int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-
 	return error == ENOSPC || error == EDQUOT ?
 		       ": free space, choose a smaller --keep, or use another --dir" :
+	       error == ENOENT ?
+		       ": the directory of the cases was removed or moved: restart the watch, or move it back" :
 		       "";
 }
 
@@ -313,8 +313,8 @@ static void save_counts(struct watch *w)
 {
 	if (store_save(&w->store))
 		return;
-	complain("%s: the counts are not saved: %s", w->store.dir,
-		 strerror(errno));
+	complain("%s: the counts are not saved: %s%s", w->store.dir,
+		 strerror(errno), advice_of(errno));
 	w->trouble = true;
 }
 
@@ -334,11 +334,11 @@ static void end_pending(struct watch *w, int status)
 		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
 		store_remove(path);
 		free(path);
-		error = xasprintf("case %llu is not kept: %s%s", p.number,
-				  WIFEXITED(status) ?
-					  strerror(WEXITSTATUS(status)) :
-					  "its writer was killed",
-				  advice_of(status));
+		error = xasprintf(
+			"case %llu is not kept: %s%s", p.number,
+			WIFEXITED(status) ? strerror(WEXITSTATUS(status)) :
+					    "its writer was killed",
+			advice_of(WIFEXITED(status) ? WEXITSTATUS(status) : 0));
 	}
 	if (error) {
 		complain("%s", error);
@@ -734,7 +734,7 @@ static bool open_store(struct watch *w)
 	full = s->other_bytes > w->o->keep;
 	if (s->damaged)
 		complain(
-			"%s: damaged cases: %u; they take %s of the room: remove what you do not need%s",
+			"%s: damaged cases: %zu; they take %s of the room: remove what you do not need, tracerig list names them%s",
 			s->dir, s->damaged,
 			format_bytes(text, sizeof(text), s->other_bytes),
 			full ? ", or choose a larger --keep" : "");
