@@ -157,6 +157,21 @@ grep -q ' not kept: disk took ' log || die "the case is not reported: $(cat log)
 same "" "$(grep 'like case' log)" "cases like one that is not there"
 umount full
 
+# --- its directory is moved away; what it says cannot be written; few open files
+watch disk --dir="$PWD/moved" --limits=saved
+mv moved away
+reads slow.log "$slow" 1003 1
+until_true 30 grep -q 'case 1 is not kept: No such file or directory: the directory of the cases was removed or moved: restart' err
+kill -TERM "$pid"
+ended 3
+status=0
+tracerig watch disk --dir="$PWD/unsaid" --limits=saved --for=1s >/dev/full 2>err || status=$?
+same 1 "$status" "status of a watch whose output cannot be written"
+same "tracerig watch: standard output: cannot write the result: No space left on device" "$(cat err)" "what it says"
+check_clean "after a watch whose output cannot be written"
+bash -c 'ulimit -n 24 && exec tracerig watch disk --dir="$PWD/few" --limits=saved --for=1s' >out 2>err ||
+	die "root does not get the files that a watch needs: $(cat err)"
+
 # --- another reader has the alarm
 watch disk --dir="$PWD/taken" --limits=saved
 kill -STOP "$pid"

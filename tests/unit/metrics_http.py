@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -67,6 +68,57 @@ def silent_clients():
         client.close()
 
 
+def slow_clients():
+    """All connections that a host may have send a byte per second, and never end their requests"""
+    from_there = ("127.0.0.3", 0)
+    clients = [socket.create_connection(("127.0.0.1", PORT), source_address=from_there) for _ in range(4)]
+    stop = threading.Event()
+
+    def trickle(client):
+        try:
+            client.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+            while not stop.wait(1):
+                client.sendall(b"x")
+        except OSError:
+            pass
+
+    threads = [threading.Thread(target=trickle, args=(client,)) for client in clients]
+    for thread in threads:
+        thread.start()
+
+    def answer():
+        with socket.create_connection(("127.0.0.1", PORT), source_address=from_there) as client:
+            client.settimeout(5)
+            client.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            text = b""
+            while more := client.recv(65536):
+                text += more
+            assert text.endswith(printed.encode()), text
+
+    try:
+        until(answer, 30)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        for client in clients:
+            client.close()
+
+
+def kept_connection():
+    """A client that asks again and again over one connection is answered, however old that is"""
+    with socket.create_connection(("127.0.0.1", PORT), source_address=("127.0.0.4", 0)) as client:
+        client.settimeout(20 * SCALE)
+        for _ in range(4):
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            text = b""
+            while not text.endswith(printed.encode()):
+                more = client.recv(65536)
+                assert more, "a connection is closed though its requests are answered"
+                text += more
+            time.sleep(4)
+
+
 def garbage():
     for text in (b"\0" * 100000, b"GET /metrics HTTP/9.9\r\n\r\n", b"GET " + b"/" * 100000 + b" HTTP/1.1\r\n\r\n",
                  b"\r\n\r\n", b"GET /metrics HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n"):
@@ -111,12 +163,15 @@ with subprocess.Popen([GEN, "3", f"127.0.0.1:{PORT}"]) as server:
         is_refused("/metrics", "DELETE", 405)
         is_refused("/metrics", "POST", 405, b"x" * 1000)
         assert get("/metrics", "GET", b"x" * 100000)[0] == printed
-        fails(f"127.0.0.1:{PORT}", "Address already in use")
+        fails(f"127.0.0.1:{PORT}", f"--metrics=127.0.0.1:{PORT}: Address already in use: choose another port; ss -ltnp shows who uses this one")
+        fails("192.0.2.1:9100", "Cannot assign requested address: choose an address of this machine, such as localhost:9100")
         fails("no.such.host.invalid:1", "no.such.host.invalid:1: ")
         for port in "0", "65536", "99999999999999999999":
             fails(f"127.0.0.1:{port}", "the port must be a number from 1 to 65535")
         fails("::1:9100", "an IPv6 address must be in brackets")
         silent_clients()
+        slow_clients()
+        kept_connection()
         garbage()
         if shutil.which("prometheus"):
             prometheus()

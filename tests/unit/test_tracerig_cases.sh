@@ -251,7 +251,7 @@ count=$(COUNT=1 "$UNIT/gen_cases" several 1000000000 reader=800 reader=900 reade
 # A damaged recording could have another cause
 cp -r "cases/$i" hurt
 printf '\377' | dd of=hurt/trace.dat bs=1 seek=20 conv=notrunc status=none
-expect 1 'hurt/trace.dat: its SHA-256 is not that in case.json: the case is damaged' explain ./hurt
+expect 1 'hurt/trace.dat: its SHA-256 is not that in case.json: its true cause may be another one: the case is damaged: unpack its TAR' explain ./hurt
 rm -r hurt
 
 # Counts that are lost are at least those of the cases
@@ -397,19 +397,20 @@ sed -i 's/"value":300/"value":301/' 4/case.json
 refused '4/case.json: its SHA-256 is not that in it: it was changed$'
 changed '4/case.json: its SHA-256 is not that in it' 'o["alarm"]["comm"] = "nobody"'
 changed '4/case.json: its SHA-256 is not that in it' 'o["sha256"] = "0" * 64'
-changed '4/case.json: sha256 is absent$' 'del o["sha256"]'
-changed '4/case.json: sha256 is unknown in version 1$' 'o["version"] = 1'
-changed '4/case.json: has version 3; this program reads versions 1 to 2$' 'o["version"] = 3'
+changed '4/case.json: sha256 is absent: the case is damaged: ' 'del o["sha256"]'
+changed '4/case.json: sha256 is unknown in version 1: ' 'o["version"] = 1'
+changed '4/case.json: has version 3; this program reads versions 1 to 2: use the tracerig that wrote it, or a later one$' 'o["version"] = 3'
 # The sum is that of the text with zeros in its place
 python3 "$TRACERIG_TOP/tests/unit/tracerig_sum.py" cases/4/case.json || wrong "another sum of case.json"
 # Lists are bounded, so that no case takes long to check
+damaged='the case is damaged: unpack its TAR again, if there is one, or remove it'
 for list in alarms:100 values:60 window.cpus:8192 missing:1024 files:1024; do
 	for more in 0 1; do
 		python3 "$TRACERIG_TOP/tests/unit/tracerig_long.py" "${list%:*}" $((${list#*:} + more)) <version1.json >4/case.json ||
 			wrong "no case with a long list"
 		"$program" verify ./4 >out 2>err
 		long=0
-		[ "$(cat err)" != "tracerig verify: ./4/case.json: ${list%:*} has more than ${list#*:} items" ] || long=1
+		[ "$(cat err)" != "tracerig verify: ./4/case.json: ${list%:*} has more than ${list#*:} items: $damaged" ] || long=1
 		[ $long -eq $more ] || wrong "a list of ${list} items and $more: $(cat err)"
 	done
 	cp cases/4/case.json 4
@@ -420,7 +421,7 @@ rm -rf 4
 cp -a cases/4 saved
 echo '{}' >cases/4/case.json
 "$program" list --dir cases >out 2>err && wrong "list does not say that a case is damaged"
-grep -q 'damaged cases that are not listed: 1;' err || wrong "list: $(cat err)"
+grep -q '^tracerig list: cases/4/case.json: .*: the case is damaged: ' err || wrong "list: $(cat err)"
 [ "$(grep -c '^ *[135] ' out)" -eq 3 ] || wrong "list has not the others: $(cat out)"
 rm -rf cases/4 && mv saved cases/4
 mkdir -p only/1 && echo '{}' >only/1/case.json
@@ -853,7 +854,7 @@ sed -i 's/"case": *[0-9]*/"case": 1/; s/"comm": *"[^"]*"/"comm": "x\\u001b[31m\\
 grep -qF ' x?[31m?31m?-' out || wrong "list, strange texts: $(cat out)"
 LC_ALL=C grep -qP '[\x00-\x08\x0e-\x1f]|\xc2[\x80-\x9f]' out && wrong "list, strange texts: $(cat -v out)"
 "$program" explain --dir strange 1 >out 2>err && wrong "explain accepts a changed case.json: $(cat out)"
-grep -q 'case.json: its SHA-256 is not that in it: it was changed: the case is damaged' err || wrong "explain, a changed case.json: $(cat err)"
+grep -q 'case.json: its SHA-256 is not that in it: it was changed: its true cause may be another one: the case is damaged: ' err || wrong "explain, a changed case.json: $(cat err)"
 # Programs in C would see only what is before the NUL
 sed 's/"comm": *"[^"]*"/"comm": "x\\u0000y"/' strange/1/case.json >case.json
 mv case.json strange/1/case.json

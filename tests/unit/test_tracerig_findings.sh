@@ -220,6 +220,12 @@ fake 'yes "[" | tr -d "\n" | head -c 100000'
 fails 'its output is not understood: no JSON object'
 fake 'echo "{}"'
 fails 'its output is not understood: causes and slow executions are not in it'
+# A second run, without the baseline, has what is left of the time
+fake 'echo >>asked; exec sleep 1234567'
+SECONDS=0
+"$program" explain --timeout=4s ./twice >out 2>err || wrong "a hanging analyzer with a baseline: explain fails"
+[ "$(wc -l <asked)" -eq 1 ] || wrong "a hanging analyzer is asked $(wc -l <asked) times, in $SECONDS s"
+grep -qx 'doubt: pathdiff: it did not end within 4.000 s: see --timeout' out || wrong "a hanging analyzer with a baseline: $(cat out)"
 # The analyzer's children end as well; on a slow host they may not even have begun
 ends() { # SCRIPT, which writes the number of a process to sleeper
 	fake "$1"

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "command.h"
+#include "output.h"
 #include "text.h"
 #include "version.h"
 
@@ -291,6 +292,7 @@ int main(int argc, char **argv)
 	};
 	size_t i;
 
+	output_check(PROGRAM);
 	for (i = 0; i < ARRAY_SIZE(commands) && argc > 1; i++) {
 		if (strcmp(argv[1], commands[i].name))
 			continue;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "output.h"
 #include "report.h"
 #include "text.h"
 #include "version.h"
@@ -533,6 +534,7 @@ int main(int argc, char **argv)
 	int status = 0;
 	u32 i;
 
+	output_check(PROGRAM);
 	argv[0] = PROGRAM; /* for getopt's messages */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	job.file = o.model.host[0].file;

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "lbrtime.h"
+#include "output.h"
 #include "version.h"
 
 const char *argp_program_version = PROGRAM " " TRACERIG_VERSION;
@@ -329,6 +330,7 @@ int main(int argc, char **argv)
 		.arg = &o,
 	};
 
+	output_check(PROGRAM);
 	argv[0] = PROGRAM; /* for getopt's messages */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	job.file = o.file;

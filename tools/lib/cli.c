@@ -297,6 +297,21 @@ unsigned int cli_word(const struct argp_state *state, const char *option,
 }
 
 /**
+ * cli_file - parse an option's value that is the name of a file or directory
+ * @state: argp's; an empty name, as of a variable that is not set, ends the program
+ * @option: the option's name, without "--"
+ * @arg: what the user wrote
+ *
+ * Return: @arg.
+ */
+char *cli_file(const struct argp_state *state, const char *option, char *arg)
+{
+	if (!*arg)
+		argp_error(state, "--%s=: the name is empty", option);
+	return arg;
+}
+
+/**
  * cli_operand - the one operand of a command line
  * @state: argp's; a second operand, or none at the end, ends the program
  * @name: what it is, such as "FILE"

@@ -37,6 +37,7 @@ u64 cli_size(const struct argp_state *state, const char *option,
 unsigned int cli_word(const struct argp_state *state, const char *option,
 		      const char *arg, const char *const *words,
 		      unsigned int nr);
+char *cli_file(const struct argp_state *state, const char *option, char *arg);
 void cli_operand(const struct argp_state *state, const char *name,
 		 const char **operand, const char *arg);
 bool cli_colors(const char *output);

@@ -534,8 +534,9 @@ static int run_child(struct watch *w, FILE *out)
 		memory_failed();
 	}
 	if (w->pid < 0) {
-		fprintf(stderr, "%s: cannot start a process: %s\n",
-			w->job->program, strerror(errno));
+		fprintf(stderr, "%s: cannot start a process: %s%s\n",
+			w->job->program, strerror(errno),
+			errno == EMFILE ? ": raise ulimit -n" : "");
 		return EXIT_FAILURE;
 	}
 	listen_to(w);

@@ -12,6 +12,43 @@
 #include "memory.h"
 #include "output.h"
 
+static const char *checker;
+static bool unwritten;
+
+/**
+ * output_flush - write what standard output has, and report if that fails, once
+ */
+void output_flush(void)
+{
+	errno = 0;
+	if ((!fflush(stdout) && !ferror(stdout)) || unwritten)
+		return;
+	unwritten = true;
+	fprintf(stderr, "%s: standard output: cannot write the result%s%s\n",
+		checker ? checker : program_invocation_short_name,
+		errno ? ": " : "", errno ? strerror(errno) : "");
+}
+
+static void check_at_exit(void)
+{
+	output_flush();
+	if (unwritten)
+		_exit(EXIT_FAILURE);
+}
+
+/**
+ * output_check - see to it that the program fails if standard output cannot be written
+ * @program: name that the message begins with
+ *
+ * That is found when the program ends, whatever has written there: --help, too.
+ */
+void output_check(const char *program)
+{
+	if (!checker)
+		atexit(check_at_exit);
+	checker = program;
+}
+
 static void forget(struct output *o)
 {
 	if (o->fd >= 0)

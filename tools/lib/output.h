@@ -22,6 +22,8 @@ struct output {
 	int fd;
 };
 
+void output_check(const char *program);
+void output_flush(void);
 FILE *output_open(struct output *o, const char *path);
 int output_finish(struct output *o, const char *program, int status);
 

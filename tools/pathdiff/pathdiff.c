@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "output.h"
 #include "pathdiff.h"
 #include "text.h"
 #include "version.h"
@@ -291,6 +292,7 @@ int main(int argc, char **argv)
 				 .work = work,
 				 .arg = &o };
 
+	output_check(PROGRAM);
 	argv[0] = PROGRAM; /* what getopt's messages begin with */
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	o.result.color = cli_colors(o.output);

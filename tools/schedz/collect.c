@@ -19,6 +19,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "collect.h"
+#include "output.h"
 #include "schedz.h"
 #include "text.h"
 #include "wire.h"
@@ -206,7 +207,7 @@ static void print_ledger(const struct collect *c, struct collector *collector)
 	if (c->refused)
 		printf("refused: %llu datagram%s of senders that are not allowed\n",
 		       (unsigned long long)c->refused, plural(c->refused));
-	fflush(stdout);
+	output_flush();
 }
 
 static void receive(struct collect *c, struct collector *collector)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "output.h"
 #include "schedz.h"
 #include "version.h"
 
@@ -260,6 +261,7 @@ int main(int argc, char **argv)
 					  NULL };
 	unsigned int i;
 
+	output_check(PROGRAM);
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (argc > 1 && !strcmp(argv[1], commands[i].name))
 			return commands[i].main(argc - 1, argv + 1);

@@ -26,6 +26,11 @@
 /* A case has no more files: those of symbols are bounded, and so are the others */
 #define CASE_FILES_MAX 1024
 
+/* What to do about a case that is not as it was written, and about one of a later version */
+#define CASE_DAMAGED \
+	"the case is damaged: unpack its TAR again, if there is one, or remove it"
+#define CASE_NEWER "use the tracerig that wrote it, or a later one"
+
 /* Normal executions, of a watch that records paths: a trace.dat */
 #define BASELINE_FILE "baseline.dat"
 

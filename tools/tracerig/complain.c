@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "output.h"
 #include "text.h"
 #include "tracerig.h"
 
@@ -43,7 +44,7 @@ void complain(const char *format, ...)
 		if (end)
 			*end = '\n';
 	}
-	fflush(stdout);
+	output_flush();
 	fprintf(stderr, "%s: %s\n", speaker, text);
 	free(text);
 }
@@ -75,5 +76,5 @@ void say(const char *format, ...)
 	vprintf(format, ap);
 	va_end(ap);
 	putchar('\n');
-	fflush(stdout);
+	output_flush();
 }

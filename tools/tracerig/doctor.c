@@ -75,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   ARRAY_SIZE(formats));
 		return 0;
 	case OPT_DIR:
-		d->dir = arg;
+		d->dir = cli_file(state, "dir", arg);
 		return 0;
 	case OPT_TRACEFS:
 		d->tracefs = arg;
@@ -535,5 +535,5 @@ int doctor_main(int argc, char **argv)
 				       "tracerig watch can run here");
 		json_object_put(d.checks);
 	}
-	return d.cannot_watch || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+	return d.cannot_watch ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -542,9 +542,8 @@ static int explain(struct explain_job *job, const char *program)
 	if (error) {
 		complain("%s", error);
 	} else if (damage) {
-		complain(
-			"%s: the case is damaged: its true cause may be another one",
-			damage);
+		complain("%s: its true cause may be another one: " CASE_DAMAGED,
+			 damage);
 	} else if (nothing && job->cause) {
 		snprintf(job->cause->why_none, sizeof(job->cause->why_none),
 			 "%s", nothing);

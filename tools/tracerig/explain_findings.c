@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "analyzer.h"
+#include "clock.h"
 #include "case.h"
 #include "explain.h"
 #include "memory.h"
@@ -569,7 +570,7 @@ static char *spare_option(const struct explain *x, enum analyzer a)
 
 /* In pathdiff, the chart's limit says which executions are slow. @spare: an option, or NULL */
 static char *run(const struct explain *x, enum analyzer a, const char *path,
-		 const char *spare, char **out)
+		 const char *spare, u64 timeout, char **out)
 {
 	char *option[2] = { NULL, NULL };
 	const char *argv[8] = { analyzers[a].name, "--format=json" };
@@ -593,24 +594,27 @@ static char *run(const struct explain *x, enum analyzer a, const char *path,
 	if (spare)
 		argv[nr++] = spare;
 	argv[nr] = x->file;
-	error = analyzer_run(path, argv, x->timeout, OUTPUT_MOST, out);
+	error = analyzer_run(path, argv, timeout, OUTPUT_MOST, out);
 	for (i = 0; i < ARRAY_SIZE(option); i++)
 		free(option[i]);
 	return error;
 }
 
 /*
- * Run it with the file that is not required, and, if that fails, without; return: error,
- * or NULL
+ * Run it with the file that is not required, and, if that fails, without, in what is left
+ * of the time; return: error, or NULL
  */
 static char *run_or_spare(struct explain *x, enum analyzer a, const char *path,
 			  char **out)
 {
 	char *spare = spare_option(x, a);
-	char *trouble = run(x, a, path, spare, out), *error = trouble;
+	u64 begin = now_ns(), gone;
+	char *trouble = run(x, a, path, spare, x->timeout, out);
+	char *error = trouble;
 
-	if (trouble && spare) {
-		error = run(x, a, path, NULL, out);
+	gone = now_ns() - begin;
+	if (trouble && spare && gone < x->timeout) {
+		error = run(x, a, path, NULL, x->timeout - gone, out);
 		if (!error)
 			explain_remark(x,
 				       xasprintf("without %s: %s",

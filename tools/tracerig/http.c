@@ -3,8 +3,8 @@
  * Metrics for Prometheus by HTTP. libmicrohttpd speaks the protocol; it has no thread of
  * its own, but is called by the watch's loop, so that metrics need no lock.
  *
- * Clients are not trusted: their number, their memory and their idle time are bounded,
- * and only the path of what they send is used.
+ * Clients are not trusted: their number, their memory and the time of each request are
+ * bounded, and only the path of what they send is used.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "http.h"
 #include "memory.h"
 
@@ -22,16 +23,34 @@
 #define CLIENTS 32
 #define HOST_CLIENTS 4
 
-/* Bytes and seconds of silence of each */
+/* Bytes of each */
 #define CLIENT_BYTES 16384
-#define CLIENT_SECONDS 10
+
+/*
+ * ns from one answer, or the beginning, to the end of the next one. libmicrohttpd's own
+ * limit is one of silence, and a client can send a byte now and then.
+ */
+#define REQUEST_TIME 10000000000ull
 
 /* Time of work for clients before the watch continues */
 #define ROUNDS 64
 
+/**
+ * struct client - a connection
+ * @used:	it is open
+ * @fd:		its socket
+ * @since:	when it began, or its last request was answered, ns
+ */
+struct client {
+	bool used;
+	int fd;
+	u64 since;
+};
+
 struct http {
 	const struct metrics *metrics;
 	struct MHD_Daemon *daemon;
+	struct client client[CLIENTS];
 };
 
 /**
@@ -118,6 +137,64 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection,
 		       "text/plain; version=0.0.4", text, size);
 }
 
+static void begin(struct http *h, struct MHD_Connection *connection,
+		  void **context)
+{
+	int fd = MHD_get_connection_info(connection,
+					 MHD_CONNECTION_INFO_CONNECTION_FD)
+			 ->connect_fd;
+	struct client *c = h->client;
+
+	while (c < h->client + CLIENTS && c->used)
+		c++;
+	if (c == h->client + CLIENTS) {
+		/* It would have no limit */
+		shutdown(fd, SHUT_RDWR);
+		return;
+	}
+	*c = (struct client){ .used = true, .fd = fd, .since = now_ns() };
+	*context = c;
+}
+
+static void note_connection(void *arg, struct MHD_Connection *connection,
+			    void **context,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	struct client *c = *context;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		begin(arg, connection, context);
+	else if (c)
+		c->used = false;
+}
+
+static void note_answer(void *arg, struct MHD_Connection *connection,
+			void **state, enum MHD_RequestTerminationCode code)
+{
+	struct client *c =
+		MHD_get_connection_info(connection,
+					MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+			->socket_context;
+
+	(void)arg;
+	(void)state;
+	(void)code;
+	if (c)
+		c->since = now_ns();
+}
+
+/* libmicrohttpd sees the end of the connection, and closes it */
+static void end_slow(struct http *h)
+{
+	struct client *c;
+	u64 now = now_ns();
+
+	for (c = h->client; c < h->client + CLIENTS; c++) {
+		if (c->used && now - c->since >= REQUEST_TIME)
+			shutdown(c->fd, SHUT_RDWR);
+	}
+}
+
 /*
  * A socket that listens at the first address that a name has. Return: -1 with errno set,
  * or with *@failed, an error of the resolver.
@@ -192,7 +269,11 @@ char *http_open(struct http **h, const char *address, const struct metrics *m)
 				 failed == EAI_SYSTEM ? strerror(errno) :
 							gai_strerror(failed));
 	if (fd < 0)
-		return xasprintf("--metrics=%s: %s", address, strerror(errno));
+		return xasprintf(
+			"--metrics=%s: %s: %s", address, strerror(errno),
+			errno == EADDRINUSE ?
+				"choose another port; ss -ltnp shows who uses this one" :
+				"choose an address of this machine, such as localhost:9100");
 	new = xcalloc(1, sizeof(*new));
 	new->metrics = m;
 	new->daemon = MHD_start_daemon(
@@ -201,8 +282,8 @@ char *http_open(struct http **h, const char *address, const struct metrics *m)
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CLIENTS,
 		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)HOST_CLIENTS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_BYTES,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CLIENT_SECONDS,
-		MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_CONNECTION, note_connection, new,
+		MHD_OPTION_NOTIFY_COMPLETED, note_answer, new, MHD_OPTION_END);
 	if (!new->daemon) {
 		close(fd);
 		free(new);
@@ -229,7 +310,7 @@ int http_fd(const struct http *h)
 }
 
 /**
- * http_run - answer clients, and drop silent ones
+ * http_run - answer clients, and drop those that take too long
  * @h: the server, or NULL
  *
  * Does not wait. To be called at least once per second.
@@ -240,6 +321,8 @@ void http_run(struct http *h)
 	unsigned int i;
 
 	/* Its epoll is edge-triggered: work that is left does not wake poll() */
+	if (h)
+		end_slow(h);
 	for (i = 0; h && i < ROUNDS; i++) {
 		MHD_run(h->daemon);
 		if (MHD_get_timeout(h->daemon, &wait) != MHD_YES || wait)

@@ -48,12 +48,12 @@ static bool run(char **argv)
 }
 
 /**
- * limits_check - whether a file of limits can be made at the end of a watch
+ * limits_check_save - whether a file of limits can be made at the end of a watch
  * @path: the file
  *
  * Return: NULL, or what is wrong, for free().
  */
-char *limits_check(const char *path)
+char *limits_check_save(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 
@@ -68,6 +68,21 @@ char *limits_check(const char *path)
 			path, strerror(errno));
 	close(fd);
 	return NULL;
+}
+
+/**
+ * limits_check_load - whether there is a file of limits, before it is needed
+ * @file: the file
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *limits_check_load(const char *file)
+{
+	if (!access(file, R_OK))
+		return NULL;
+	return xasprintf(
+		"%s: %s: --limits needs a file that --save-limits or ctlchart save has written",
+		file, strerror(errno));
 }
 
 /**

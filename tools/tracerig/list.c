@@ -16,6 +16,9 @@
 #include "text.h"
 #include "tracerig.h"
 
+/* Messages about cases that are not listed */
+#define DAMAGED_SHOWN 10
+
 enum { OPT_FORMAT = 0x100, OPT_CAUSES };
 
 struct list {
@@ -62,7 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &l->timeout;
 		return 0;
 	case OPT_DIR:
-		l->dir = arg;
+		l->dir = cli_file(state, "dir", arg);
 		return 0;
 	case OPT_CAUSES:
 		l->causes = true;
@@ -163,8 +166,6 @@ static void print_text(const struct store *s)
 							  s->c[k].bytes));
 		}
 	}
-	if (!s->nr && !s->damaged)
-		printf("%s: no cases\n", s->dir);
 }
 
 /* ---- by cause ---- */
@@ -269,6 +270,31 @@ static bool list_causes(const struct store *s, const struct list *l)
 	return good;
 }
 
+/* At most DAMAGED_SHOWN lines */
+static void complain_damaged(const struct store *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->damaged && i < DAMAGED_SHOWN; i++)
+		complain("%s", s->damage[i].why);
+	if (i < s->damaged)
+		complain(
+			"%s: cases that are not listed: %zu; these were the first %zu",
+			s->dir, s->damaged, i);
+}
+
+static void say_none(const struct store *s, bool json)
+{
+	char *below = operand_below(s->dir);
+
+	if (below)
+		complain("%s: no cases: they are in directories below it: %s",
+			 s->dir, below);
+	else if (!json)
+		printf("%s: no cases\n", s->dir);
+	free(below);
+}
+
 /**
  * list_main - the command list
  * @argc: as of main()
@@ -300,12 +326,11 @@ int list_main(int argc, char **argv)
 		print_json(&s);
 	else
 		print_text(&s);
-	if (s.damaged)
-		complain(
-			"%s: damaged cases that are not listed: %u; run tracerig verify on them",
-			l.dir, s.damaged);
+	if (!error && !s.nr && !s.damaged)
+		say_none(&s, l.json);
+	complain_damaged(&s);
 	good &= !error && !s.damaged;
-	status = fflush(stdout) || !good ? EXIT_FAILURE : EXIT_SUCCESS;
+	status = good ? EXIT_SUCCESS : EXIT_FAILURE;
 	free(error);
 	store_close(&s);
 	return status;

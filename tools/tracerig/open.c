@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "case.h"
+#include "cli.h"
 #include "memory.h"
 #include "open.h"
 #include "operand.h"
@@ -58,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &c->page.x.timeout;
 		return 0;
 	case 'o':
-		c->operand.output = arg;
+		c->operand.output = cli_file(state, "output", arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The operand CASE. See operand.h. */
+#include <dirent.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "case.h"
 #include "cli.h"
 #include "memory.h"
 #include "operand.h"
 #include "tracerig.h"
+
+/* Directories that a message names */
+#define BELOW_SHOWN 8
 
 const struct argp_option operand_options[] = {
 	{ "dir", OPT_DIR, "DIR", 0, "Directory of the cases (" CASES_DIR ")",
@@ -32,7 +37,7 @@ error_t operand_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_DIR:
-		o->dir = arg;
+		o->dir = cli_file(state, "dir", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		cli_operand(state, "CASE", &o->name, arg);
@@ -70,6 +75,62 @@ char *operand_directory(const struct operand *o)
 	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
 		path[len - 1] = '\0';
 	return path;
+}
+
+/* Whether a directory has a case: a directory that is a number, with a case.json */
+static bool has_case(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	bool found = false;
+	u64 number;
+
+	while (d && !found && (e = readdir(d)) != NULL) {
+		char *path = xasprintf("%s/%s/" CASE_FILE, dir, e->d_name);
+
+		found = parse_number(e->d_name, &number) && number &&
+			!access(path, F_OK);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/**
+ * operand_below - find the directories of cases of services, such as tracerig-watch@disk
+ * @dir: a directory
+ *
+ * Return: "--dir=DIR/disk --dir=DIR/wakeup", for free(); NULL if @dir has cases itself, or
+ * there are none.
+ */
+char *operand_below(const char *dir)
+{
+	struct dirent **entry;
+	char *list = NULL, *longer, *path;
+	int i, n, found = 0;
+
+	if (has_case(dir))
+		return NULL;
+	n = scandir(dir, &entry, NULL, alphasort);
+	for (i = 0; i < n; i++) {
+		path = xasprintf("%s/%s", dir, entry[i]->d_name);
+		if (*entry[i]->d_name != '.' && found <= BELOW_SHOWN &&
+		    has_case(path)) {
+			longer = xasprintf(
+				"%s%s%s%s", list ? list : "", list ? " " : "",
+				found < BELOW_SHOWN ? "--dir=" : "...",
+				found < BELOW_SHOWN ? path : "");
+			free(list);
+			list = longer;
+			found++;
+		}
+		free(path);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+	return list;
 }
 
 /* What a link leads to in the end, be it there or not, for free() */

@@ -25,6 +25,7 @@ enum { OPT_DIR = 0x200 };
 extern const struct argp_option operand_options[];
 
 error_t operand_parse(int key, char *arg, struct argp_state *state);
+char *operand_below(const char *dir);
 char *operand_directory(const struct operand *o);
 bool operand_check_output(const char *output, const char *dir);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "case.h"
+#include "cli.h"
 #include "memory.h"
 #include "operand.h"
 #include "output.h"
@@ -39,7 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	if (key != 'o')
 		return operand_parse(key, arg, state);
-	o->output = arg;
+	o->output = cli_file(state, "output", arg);
 	return 0;
 }
 
@@ -47,49 +48,73 @@ static error_t parse(int key, char *arg, struct argp_state *state)
  * These options make the TAR of a case the same for every user. The paths of symbols are
  * too long for the format ustar, and posix notes tar's process.
  */
-static bool run_tar(const char *dir, int out)
+static void become_tar(const char *dir, int out, int messages)
 {
 	char *parent = xstrdup(dir), *name = xstrdup(dir);
 	char *from = dirname(parent), *what = basename(name);
-	int status = -1;
+
+	dup2(out, STDOUT_FILENO);
+	dup2(messages, STDERR_FILENO);
+	execlp("tar", "tar", "--create", "--file=-", "--format=gnu",
+	       "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-C",
+	       from, "--", what, NULL);
+	dprintf(STDERR_FILENO, "tar: %s\n", strerror(errno));
+	_exit(127);
+}
+
+/* Return: NULL, or the first line of tar's messages about its failure, for free() */
+static char *run_tar(const char *dir, int out)
+{
+	char line[512] = "tar failed";
+	int status = -1, messages[2];
+	FILE *said;
 	pid_t pid;
 
+	if (pipe2(messages, O_CLOEXEC))
+		return xasprintf("cannot start tar: %s", strerror(errno));
 	fflush(NULL);
 	pid = fork();
-	if (!pid) {
-		dup2(out, STDOUT_FILENO);
-		execlp("tar", "tar", "--create", "--file=-", "--format=gnu",
-		       "--sort=name", "--owner=0", "--group=0",
-		       "--numeric-owner", "-C", from, "--", what, NULL);
-		complain("tar: %s", strerror(errno));
-		_exit(127);
-	}
+	if (!pid)
+		become_tar(dir, out, messages[1]);
 	if (pid < 0)
-		complain("cannot start tar: %s", strerror(errno));
+		snprintf(line, sizeof(line), "cannot start tar: %s",
+			 strerror(errno));
+	close(messages[1]);
+	said = fdopen(messages[0], "r");
+	if (!said)
+		memory_failed();
+	if (fgets(line, sizeof(line), said))
+		line[strcspn(line, "\n")] = '\0';
+	while (getc(said) != EOF)
+		;
+	fclose(said);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	free(parent);
-	free(name);
-	return !status;
+	return status ? xstrdup(line) : NULL;
 }
 
 static int pack(const char *dir, const char *output)
 {
 	struct output o;
 	FILE *out = output_open(&o, strcmp(output, "-") ? output : NULL);
-	bool good;
+	char *error;
+	int status;
 
 	if (!out) {
 		complain("%s: %s", output, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	good = run_tar(dir, fileno(out));
-	if (fclose(out) && good) {
-		complain("%s: %s", output, strerror(errno));
-		good = false;
-	}
-	return output_finish(&o, PROGRAM " pack",
-			     good ? EXIT_SUCCESS : EXIT_FAILURE);
+	error = run_tar(dir, fileno(out));
+	if (fclose(out) && !error)
+		error = xstrdup(strerror(errno));
+	if (error)
+		complain("%s: cannot write the result: %s",
+			 strcmp(output, "-") ? output : "standard output",
+			 error);
+	status = output_finish(&o, PROGRAM " pack",
+			       error ? EXIT_FAILURE : EXIT_SUCCESS);
+	free(error);
+	return status;
 }
 
 /**

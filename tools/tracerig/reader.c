@@ -2,9 +2,11 @@
 /* Reads the ring buffer of an instance. See reader.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "keys.h"
@@ -19,6 +21,9 @@
 
 /* Limit of the bytes of a window's pages, and of those of all earlier windows together */
 #define SPOOL_MAX (256u << 20)
+
+/* Files that are open besides those of the CPUs */
+#define OTHER_FILES 128
 
 /* Pages that are read from one CPU before the next CPU is read */
 #define PAGES_PASS 256
@@ -379,6 +384,29 @@ struct kbuffer *reader_kbuffer(void)
 	if (!k)
 		memory_failed();
 	return k;
+}
+
+/**
+ * reader_room - make room for the files of all CPUs, the watch's and the baseline's
+ *
+ * A CPU whose file cannot be opened would not be read.
+ *
+ * Return: NULL, or what is wrong, for free().
+ */
+char *reader_room(void)
+{
+	rlim_t need = 2 * sysconf(_SC_NPROCESSORS_CONF) + OTHER_FILES;
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= need)
+		return NULL;
+	files.rlim_cur = need;
+	files.rlim_max = max(files.rlim_max, need);
+	if (!setrlimit(RLIMIT_NOFILE, &files))
+		return NULL;
+	return xasprintf(
+		"a watch needs %llu open files: raise ulimit -n, or LimitNOFILE= of a service",
+		(unsigned long long)need);
 }
 
 /**

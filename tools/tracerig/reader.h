@@ -110,6 +110,7 @@ struct reader {
 };
 
 struct kbuffer *reader_kbuffer(void);
+char *reader_room(void);
 char *reader_open(struct reader *r, struct tracefs_instance *instance,
 		  const char *const *systems, const char *dir, u64 lead_in);
 bool reader_pass(struct reader *r);

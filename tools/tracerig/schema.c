@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "case.h"
 #include "elfcopy.h"
 #include "memory.h"
+#include "operand.h"
 #include "text.h"
 #include "window.h"
 
@@ -326,6 +328,8 @@ static char *read_text(int fd, char **text, size_t *len)
 		return xasprintf("%m");
 	if (!S_ISREG(st.st_mode))
 		return xstrdup("is not a regular file");
+	if (!st.st_size)
+		return xstrdup("is empty");
 	if (st.st_size > CASE_FILE_MAX)
 		return xasprintf("is larger than %d MiB", CASE_FILE_MAX >> 20);
 	*text = xzalloc(st.st_size + 1);
@@ -373,6 +377,8 @@ static char *load_text(const char *path, char **text, size_t *len)
 	char *why;
 
 	memory_doing("reading %s", path);
+	if (fd < 0 && errno == ELOOP)
+		return xstrdup("is a symbolic link, which is not followed");
 	if (fd < 0)
 		return xasprintf("%m");
 	why = read_text(fd, text, len);
@@ -426,6 +432,40 @@ static void clean_strings(struct json_object *o)
 	}
 }
 
+/* Its version is one of later programs */
+static bool is_newer(struct json_object *o)
+{
+	return json_object_is_type(o, json_type_object) &&
+	       !strcmp(json_text(o, "format"), CASE_FORMAT) &&
+	       json_u64(o, "version") > CASE_VERSION;
+}
+
+/* What to do about a case.json that cannot be read, for free(). @error: of open(), or 0 */
+static char *advice_on(const char *dir, int error)
+{
+	char *copy, *below, *advice;
+
+	if (error == ENOTDIR)
+		return xstrdup(
+			"a case is a directory; tar -x unpacks one that tracerig pack wrote");
+	if (error == EACCES)
+		return xstrdup(
+			"cases are for root, as tracerig watch makes them");
+	if (error == EMFILE)
+		return xstrdup("raise ulimit -n");
+	if (!error || !access(dir, F_OK))
+		return xstrdup(CASE_DAMAGED);
+	copy = xstrdup(dir);
+	below = operand_below(dirname(copy));
+	advice =
+		below ? xasprintf("the cases are in directories below: %s",
+				  below) :
+			xstrdup("tracerig list shows which cases there are, --dir names their directory");
+	free(copy);
+	free(below);
+	return advice;
+}
+
 /**
  * case_read - read and check case.json
  * @dir: directory of the case
@@ -437,23 +477,22 @@ struct json_object *case_read(const char *dir, char **error)
 {
 	char *path = xasprintf("%s/" CASE_FILE, dir), *why;
 	struct json_object *o = json_load(path, &why);
-	const char *advice = "";
+	char *advice = why ? advice_on(dir, errno) : NULL;
 
-	if (why && errno == ENOTDIR)
-		advice =
-			": a case is a directory; tar -x unpacks one that tracerig pack wrote";
-	else if (why && errno && access(dir, F_OK))
-		advice =
-			": tracerig list shows which cases there are, --dir names their directory";
-	if (o)
+	if (o) {
 		why = schema_check(o);
-	if (o && !why)
-		clean_strings(o);
-	*error = why ? xasprintf("%s: %s%s", path, why, advice) : NULL;
+		if (why)
+			advice = xstrdup(is_newer(o) ? CASE_NEWER :
+						       CASE_DAMAGED);
+		else
+			clean_strings(o);
+	}
+	*error = why ? xasprintf("%s: %s: %s", path, why, advice) : NULL;
 	if (why) {
 		json_object_put(o);
 		o = NULL;
 	}
+	free(advice);
 	free(path);
 	free(why);
 	return o;

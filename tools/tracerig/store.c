@@ -25,6 +25,8 @@
 
 #define GROUPS_FILE "groups.json"
 #define GROUPS_FORMAT "tracerig-groups"
+/* Bytes of a text: those of the watch's groups are shorter */
+#define TEXT_MAX 500
 #define ANOTHER_REASON "another reason"
 
 /* The highest number of a case: far from an overflow */
@@ -173,16 +175,31 @@ static u64 *most_of(struct json_object *charts, struct json_object *alarms)
 	return most;
 }
 
+/* A text of a case, which may be from anyone: no longer than those that the watch writes */
+static char *text_of(struct json_object *o, const char *key)
+{
+	const char *text = json_text(o, key);
+	size_t len = strlen(text);
+
+	if (len > TEXT_MAX) {
+		/* Not within a character of UTF-8 */
+		for (len = TEXT_MAX; len && (text[len] & 0xc0) == 0x80;)
+			len--;
+	}
+	return xstrndup(text, len);
+}
+
 static void fill_case(struct store_case *c, struct json_object *o)
 {
 	struct json_object *alarm, *alarms, *chart, *losses;
+	char *comm;
 
 	json_object_object_get_ex(o, "alarm", &alarm);
 	json_object_object_get_ex(o, "alarms", &alarms);
 	json_object_object_get_ex(o, "chart", &chart);
 	json_object_object_get_ex(o, "losses", &losses);
 	c->lost = json_u64(losses, "lost") + json_u64(losses, "dropped");
-	c->group = xstrdup(json_text(o, "group"));
+	c->group = text_of(o, "group");
 	c->nth = json_u64(o, "nth");
 	c->time = xstrdup(json_text(o, "time"));
 	c->nr_alarms = json_u64(o, "nr_alarms");
@@ -191,10 +208,11 @@ static void fill_case(struct store_case *c, struct json_object *o)
 	c->value = json_u64(alarm, "value");
 	c->limit = json_u64(alarm, "limit");
 	c->is_time = !strcmp(json_text(chart, "unit"), "ns");
-	c->chart = xstrdup(json_text(alarm, "chart"));
-	c->keys = xstrdup(json_text(alarm, "keys"));
-	c->who = xasprintf("%s-%llu", json_text(alarm, "comm"),
-			   json_u64(alarm, "pid"));
+	c->chart = text_of(alarm, "chart");
+	c->keys = text_of(alarm, "keys");
+	comm = text_of(alarm, "comm");
+	c->who = xasprintf("%s-%llu", comm, json_u64(alarm, "pid"));
+	free(comm);
 }
 
 /* What is on the disk, whatever case.json says of it */
@@ -228,6 +246,20 @@ static void find_shared(struct store_case *c, const char *dir)
 	free(path);
 }
 
+/* It is whole, but the number of a directory is that of its case everywhere */
+static char *other_number(const struct store *s, u64 is, u64 has)
+{
+	char *to = xasprintf("%s/%llu", s->dir, has), *why;
+
+	why = xasprintf(
+		access(to, F_OK) ?
+			"%s/%llu: is case %llu: rename the directory to %llu" :
+			"%s/%llu: is case %llu, and there is another one of that number: move it to another directory, and name that with --dir",
+		s->dir, is, has, has);
+	free(to);
+	return why;
+}
+
 static bool load_case(struct store *s, u64 number)
 {
 	char *path = xasprintf("%s/%llu", s->dir, number), *error = NULL;
@@ -236,16 +268,19 @@ static bool load_case(struct store *s, u64 number)
 	struct store_case *c;
 
 	if (!error && json_u64(o, "case") != number)
-		error = xstrdup("another case");
+		error = other_number(s, number, json_u64(o, "case"));
 	if (error) {
-		bool there = !access(path, F_OK) || errno != ENOENT;
-
-		free(error);
+		/* A watch may have removed it meanwhile */
+		if (!access(path, F_OK) || errno != ENOENT) {
+			GROW(s->damage, s->damaged, s->damage_room);
+			s->damage[s->damaged++] =
+				(struct store_damage){ number, error };
+			s->other_bytes += bytes;
+		} else {
+			free(error);
+		}
 		free(path);
 		json_object_put(o);
-		/* A watch may have removed it meanwhile */
-		s->damaged += there;
-		s->other_bytes += bytes;
 		return false;
 	}
 	GROW(s->c, s->nr, s->room);
@@ -265,6 +300,13 @@ static int by_number(const void *a, const void *b)
 	return ORDER(x->number, y->number);
 }
 
+static int by_damaged_number(const void *a, const void *b)
+{
+	const struct store_damage *x = a, *y = b;
+
+	return ORDER(x->number, y->number);
+}
+
 static char *load_cases(struct store *s)
 {
 	DIR *d = opendir(s->dir);
@@ -276,6 +318,8 @@ static char *load_cases(struct store *s)
 			"%s: %s%s", s->dir, strerror(errno),
 			errno == ENOENT ?
 				": tracerig watch makes it; --dir names another one" :
+			errno == EACCES ?
+				": it is for root, as tracerig watch makes it" :
 				"");
 	while ((e = readdir(d)) != NULL) {
 		if (!parse_number(e->d_name, &number) || !number ||
@@ -288,6 +332,9 @@ static char *load_cases(struct store *s)
 	closedir(d);
 	if (s->c)
 		qsort(s->c, s->nr, sizeof(*s->c), by_number);
+	if (s->damage)
+		qsort(s->damage, s->damaged, sizeof(*s->damage),
+		      by_damaged_number);
 	return NULL;
 }
 
@@ -373,11 +420,11 @@ static void see_case(struct store_group *g, const struct store_case *c)
 static void load_groups(struct store *s)
 {
 	char *path = xasprintf("%s/" GROUPS_FILE, s->dir);
-	char *why;
+	char *why, *name;
 	struct json_object *o = json_load(path, &why), *list, *e;
 	struct store_group *g;
+	u64 next, others = 0;
 	size_t i;
-	u64 next;
 
 	free(why);
 	free(path);
@@ -392,17 +439,29 @@ static void load_groups(struct store *s)
 				e = json_object_array_get_idx(list, i);
 				if (!json_object_is_type(e, json_type_object))
 					continue;
-				g = store_group(s, json_text(e, "group"));
+				name = text_of(e, "group");
+				g = store_group(s, name);
 				g->count = json_u64(e, "count");
+				free(name);
 			}
 		}
 	}
 	json_object_put(o);
 	for (i = 0; i < s->nr; i++) {
 		g = store_group(s, s->c[i].group);
+		if (strcmp(g->name, s->c[i].group) != 0) {
+			free(s->c[i].group);
+			s->c[i].group = xstrdup(g->name);
+			others++;
+		}
 		if (g->count < s->c[i].nth)
 			g->count = s->c[i].nth;
 		see_case(g, &s->c[i]);
+	}
+	/* These were counted in groups of their own */
+	if (others) {
+		g = store_group(s, STORE_OTHERS);
+		g->count = max(g->count, others);
 	}
 }
 
@@ -810,6 +869,9 @@ void store_close(struct store *s)
 		free_case(&s->c[i]);
 	for (i = 0; i < s->nr_groups; i++)
 		free(s->group[i].name);
+	for (i = 0; i < s->damaged; i++)
+		free(s->damage[i].why);
+	free(s->damage);
 	free(s->c);
 	free(s->group);
 	free(s->dir);

@@ -66,6 +66,16 @@ struct store_case {
 };
 
 /**
+ * struct store_damage - a directory of a case that is not listed
+ * @number:	its number
+ * @why:	what is wrong, and what to do
+ */
+struct store_damage {
+	u64 number;
+	char *why;
+};
+
+/**
  * struct store_group - alike cases
  * @name:	what makes them alike
  * @count:	how many there were, kept or not
@@ -90,7 +100,8 @@ struct store_group {
  * @nr:		number of these
  * @group:	the groups
  * @nr_groups:	number of these
- * @damaged:	number of directories of cases whose case.json cannot be read
+ * @damage:	directories of cases that are not listed, in order of their numbers
+ * @damaged:	number of these
  * @other_bytes: size of these, and of cases that could not be removed
  */
 struct store {
@@ -101,7 +112,8 @@ struct store {
 	size_t nr, room;
 	struct store_group *group;
 	size_t nr_groups, group_room;
-	unsigned int damaged;
+	struct store_damage *damage;
+	size_t damaged, damage_room;
 	u64 other_bytes;
 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "output.h"
 #include "tracerig.h"
 #include "version.h"
 
@@ -75,9 +76,11 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].name) != 0)
 			continue;
 		complain_as(commands[i].program);
+		output_check(commands[i].program);
 		argv[1] = commands[i].program;
 		return commands[i].main(argc - 1, argv + 1);
 	}
 	argv[0] = PROGRAM;
+	output_check(PROGRAM);
 	return argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL);
 }

@@ -295,12 +295,12 @@ static void close_window(struct watch *w)
 	reader_reset(&w->reader);
 }
 
-static const char *advice_of(int status)
+static const char *advice_of(int error)
 {
-	int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-
 	return error == ENOSPC || error == EDQUOT ?
 		       ": free space, choose a smaller --keep, or use another --dir" :
+	       error == ENOENT ?
+		       ": the directory of the cases was removed or moved: restart the watch, or move it back" :
 		       "";
 }
 
@@ -308,8 +308,8 @@ static void save_counts(struct watch *w)
 {
 	if (store_save(&w->store))
 		return;
-	complain("%s: the counts are not saved: %s", w->store.dir,
-		 strerror(errno));
+	complain("%s: the counts are not saved: %s%s", w->store.dir,
+		 strerror(errno), advice_of(errno));
 	w->trouble = true;
 }
 
@@ -331,11 +331,11 @@ static void end_pending(struct watch *w, int status)
 		free(path);
 		path = xasprintf("%s/.case-%llu", w->store.dir, p.number);
 		store_remove(path);
-		error = xasprintf("case %llu is not kept: %s%s", p.number,
-				  WIFEXITED(status) ?
-					  strerror(WEXITSTATUS(status)) :
-					  "its writer was killed",
-				  advice_of(status));
+		error = xasprintf(
+			"case %llu is not kept: %s%s", p.number,
+			WIFEXITED(status) ? strerror(WEXITSTATUS(status)) :
+					    "its writer was killed",
+			advice_of(WIFEXITED(status) ? WEXITSTATUS(status) : 0));
 	}
 	free(path);
 	if (error) {
@@ -666,7 +666,7 @@ static bool open_store(struct watch *w)
 	full = s->other_bytes > w->o->keep;
 	if (s->damaged)
 		complain(
-			"%s: damaged cases: %u; they take %s of the room: remove what you do not need%s",
+			"%s: damaged cases: %zu; they take %s of the room: remove what you do not need, tracerig list names them%s",
 			s->dir, s->damaged,
 			format_bytes(text, sizeof(text), s->other_bytes),
 			full ? ", or choose a larger --keep" : "");
@@ -689,8 +689,6 @@ static bool start(struct watch *w)
 	}
 	if (w->o->metrics && !http_is_address(w->o->metrics) &&
 	    complained(metrics_check(w->o->metrics)))
-		return false;
-	if (w->o->save_limits && complained(limits_check(w->o->save_limits)))
 		return false;
 	if (complained(rig_check()) || !open_store(w))
 		return false;

@@ -45,7 +45,8 @@ struct watch_options {
 int watch_run(const struct watch_options *o);
 
 /* Limits go through ctlchart save and ctlchart load */
-char *limits_check(const char *path);
+char *limits_check_save(const char *path);
+char *limits_check_load(const char *file);
 bool limits_exchange(const struct plan *p, const char *instance,
 		     const char *file, bool load);
 

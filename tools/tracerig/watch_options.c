@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "memory.h"
 #include "operand.h"
+#include "reader.h"
 #include "rig.h"
 #include "tracerig.h"
 #include "watch.h"
@@ -142,7 +143,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->event = NULL;
 		return 0;
 	case OPT_DIR:
-		o->dir = arg;
+		o->dir = cli_file(state, "dir", arg);
 		return 0;
 	case OPT_FOR:
 		o->duration = cli_time(state, "for", arg, 1);
@@ -166,13 +167,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->buffer = cli_size(state, "buffer", arg, 1 << 20);
 		return 0;
 	case OPT_LIMITS:
-		o->limits = arg;
+		o->limits = cli_file(state, "limits", arg);
 		return 0;
 	case OPT_SAVE_LIMITS:
-		o->save_limits = arg;
+		o->save_limits = cli_file(state, "save-limits", arg);
 		return 0;
 	case OPT_METRICS:
-		o->metrics = arg;
+		o->metrics = cli_file(state, "metrics", arg);
 		return 0;
 	case OPT_PATHS:
 		o->paths = true;
@@ -206,7 +207,7 @@ int watch_main(int argc, char **argv)
 				   .interval = 10 * SECOND,
 				   .keep = 1ull << 30,
 				   .buffer = 4ull << 20 };
-	int status;
+	int status = EXIT_SUCCESS;
 
 	/* In order, because -f belongs to the -e before it */
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
@@ -215,7 +216,11 @@ int watch_main(int argc, char **argv)
 			   rig_has_event("sched", "sched_switch") ?
 				   rig_has_event :
 				   NULL);
-		status = fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+	} else if ((o.limits && complained(limits_check_load(o.limits))) ||
+		   (o.save_limits &&
+		    complained(limits_check_save(o.save_limits))) ||
+		   complained(reader_room())) {
+		status = EXIT_FAILURE;
 	} else {
 		status = watch_run(&o);
 	}
