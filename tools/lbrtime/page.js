@@ -153,7 +153,7 @@ function choice(label, values, now, change) {
 }
 const view = { method: DATA.method, lanes: makeLanes("thread"), top: 0, hits: null, sample: -1 };
 choice("method", METHODS, view.method, m => { view.method = m; draw(); fillSureness(); fillTable(); show(view.sample); });
-choice("lanes", ["thread", "cpu"], "thread", by => { view.lanes = makeLanes(by); view.top = 0; draw(); });
+choice("lanes", DATA.by_thread ? ["thread"] : ["thread", "cpu"], "thread", by => { view.lanes = makeLanes(by); view.top = 0; draw(); });
 const search = add(tools, "input");
 search.placeholder = "search functions";
 search.type = "search";
