@@ -212,6 +212,8 @@ struct json_object *json_summary(const struct timeline *t,
 				    reliability_share(t, m));
 	}
 	json_object_object_add(o, "unknown", rest);
+	if (method_there(t, METHOD_CYCLES))
+		json_number(o, "unknown_held", unknown_held(t));
 	json_object_object_add(o, "reliable", known);
 	json_object_object_add(o, "functions", functions);
 	return o;
