@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy|early]
+ * gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy|early|rates]
  *
  * Writes made-up traces of four hosts, whose clocks are ahead by up to a second, drift,
  * and change their rate in the middle. Clients on the first host send requests to a server
@@ -9,7 +9,8 @@
  * 119), some share a thread with several requests at a time (120 to 139), and the requests
  * of some are received by one thread and answered by another (140 to 159). Lossy: records
  * of the second host are lost now and then. Early: a thread of a connection answers before
- * its last downstream request has a response. Prints the truth:
+ * its last downstream request has a response. Rates: the second host's clock is too fast by half.
+ * Prints the truth:
  *
  *	clock HOST AHEAD RATE THEN BEGIN STEP
  *	call HOST TID OP TYPE START FINISH SOCKET NAME
@@ -290,7 +291,7 @@ static void lose_some(unsigned int host)
 	}
 }
 
-static void make_clocks(uint64_t requests)
+static void make_clocks(uint64_t requests, bool rates)
 {
 	int i;
 
@@ -301,6 +302,8 @@ static void make_clocks(uint64_t requests)
 		host_clock[i].rate = signed_below(100000);
 		host_clock[i].then = signed_below(200000);
 	}
+	if (rates)
+		host_clock[1].rate = host_clock[1].then = 500000000;
 	for (i = 0; i < HOSTS; i++)
 		printf("clock\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\n", i,
 		       (long long)host_clock[i].ahead,
@@ -312,18 +315,19 @@ static void make_clocks(uint64_t requests)
 int main(int argc, char **argv)
 {
 	bool lossy = argc == 8 && !strcmp(argv[7], "lossy");
+	bool rates = argc == 8 && !strcmp(argv[7], "rates");
 	uint64_t requests;
 	int i;
 
 	early = argc == 8 && !strcmp(argv[7], "early");
-	if (argc < 7 || argc > 8 || (argc == 8 && !lossy && !early) ||
+	if (argc < 7 || argc > 8 || (argc == 8 && !lossy && !early && !rates) ||
 	    !(requests = strtoull(argv[5], NULL, 10))) {
 		fprintf(stderr,
-			"usage: gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy|early]\n");
+			"usage: gen_chain WEB.dat APP.dat DB.dat ALONE.dat REQUESTS SEED [lossy|early|rates]\n");
 		return 2;
 	}
 	seed = SEED + strtoull(argv[6], NULL, 10);
-	make_clocks(requests);
+	make_clocks(requests, rates);
 	for (i = 0; i < CLIENTS; i++) {
 		client[i].at = BEGIN + below(3000000);
 		make_connection(&client[i].front, 40000 + i);

@@ -418,10 +418,11 @@ static void pool_works(unsigned int k, unsigned int i, int64_t at)
 	struct io_event *e;
 	int64_t begin;
 
-	if (!u->made)
+	/* In the other modes, connections are the loop's */
+	if (mode == THREADS && !u->made) {
 		make_connection(&u->c, 1, tid, 3000 + (int)k, 20000 + k);
-	u->made = true;
-	u->client = i;
+		u->made = true;
+	}
 	for (; client[i].job.left; client[i].job.left--) {
 		begin = at += 500 + below(2000);
 		tell(tid, begin, i);

@@ -28,8 +28,7 @@ def links(name):
     found = {}
     for host, kind, key, parent, ambiguous in spans.values():
         if host == "app" and kind == 3:
-            # After work that another thread took, a request may have no candidate at all
-            assert ambiguous == (parent is None) or (parent is None and mode == "offload"), key
+            assert ambiguous == (parent is None), key
             found[key] = parent and spans[parent][2]
     return found
 

@@ -28,7 +28,7 @@ for key, c in told.items():
     where, name, _, source = c["code"].split(" ")
     assert (where, name) == (f"/usr/bin/prog+0x{offset}", f) and source.endswith(f"/prog.c:{line[f]}"), (c, f, line)
 assert all(c["code_time"] == 0 for c in causes if not c["code"]) and len(causes) > len(told)
-assert list(csv.DictReader(open("paths.csv"))) == [{k: str(v) for k, v in c.items()} for c in causes]
+assert [row for row in csv.DictReader(open("paths.csv")) if row["step"] != "ambiguous"] == [{k: str(v) for k, v in c.items()} for c in causes]
 text = open("paths.txt").read().splitlines()
 for c in told.values():
     at = next(i for i, t in enumerate(text) if t.endswith(f" {c['step']:<21} {c['object']}"))

@@ -74,7 +74,7 @@ assert {k: c["pieces"] for k, c in got.items() if k[2] != "between"} == {k: n fo
 assert all(n <= got[k]["pieces"] <= 2 * n for k, n in pieces.items())
 waited = sum(requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots)
 assert sum(want.values()) == waited
-assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 0, "queued": 0, "multiplexed": 0, "maybe_multiplexed": 0, "guessed": 0,
+assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 0, "queued": 0, "multiplexed": 0, "maybe_multiplexed": 0, "guessed": 0, "contradicted": 0,
                            "followed": sum(r["parent"] not in "-?" for r in requests.values()),
                            "ambiguous": sum(r["parent"] == "?" for r in requests.values()),
                            "ambiguous_time": sum(r["at"][0][1] - r["at"][0][0] for r in requests.values() if r["parent"] == "?")}
@@ -115,4 +115,9 @@ for r in result["slowest"]:
         assert rows.count((0, "between")) == 1
 assert divided >= 5, divided
 rows = list(csv.DictReader(open("paths.csv")))
-assert rows == [{k: str(v) for k, v in c.items()} for c in result["causes"]]
+asks = [row for row in rows if row["step"] == "ambiguous"]
+assert rows == [{k: str(v) for k, v in c.items()} for c in result["causes"]] + asks
+# Ambiguous requests, by client and server
+number = str(links["ambiguous"])
+assert [(r["host"], r["process"], r["object"], r["time"], r["pieces"], r["requests"]) for r in asks] == \
+    [("db", "<b>db</b>", "app:app server", str(links["ambiguous_time"]), number, number)], asks

@@ -45,6 +45,6 @@ got = [{"client_host": r["client_host"], "client": r["client"], "server_host": r
         **{w + k: str(r[w][f]) if r[w]["count"] else "" for w in ("wait", "service")
            for k, f in (("", "time"), ("_p50", "p50"), ("_p99", "p99"), ("_max", "max"))},
         **{k: str(r["steps"][k]) for k in STEPS}, "server_address": r["server_address"], "unanswered_time": str(r["unanswered_time"]), "multiplexed": str(r["multiplexed"]),
-        "failed_connections": str(r["failed_connections"]), "late_client": str(r["late_client"]), "cut_off": str(r["cut_off"]), "pushed": str(r["pushed"]), "guessed": str(r["guessed"]), "maybe_multiplexed": str(r["maybe_multiplexed"])}
+        "failed_connections": str(r["failed_connections"]), "late_client": str(r["late_client"]), "cut_off": str(r["cut_off"]), "pushed": str(r["pushed"]), "guessed": str(r["guessed"]), "maybe_multiplexed": str(r["maybe_multiplexed"]), "contradicted": str(r["contradicted"])}
        for r in json.load(open("requests.json"))["requests"]]
 assert got == rows, (got, rows)

@@ -18,7 +18,7 @@ hosts=(web=web.dat app=app.dat db=db.dat)
 seeds=(1 2)
 [ "${TOOLS%-san/bin}" = "$TOOLS" ] || [ -n "${TRACERIG_FULL-}" ] || seeds=(1)
 for seed in "${seeds[@]}"; do
-	for mode in "loop 0.95" "batch 0.95" "proxy 0.95" "answers 0.95" "shuffle 0" "pool 0.95" "offload 0.8" "queue 0.4" "relay 1" "few 0.2" "router 0.95" \
+	for mode in "loop 0.95" "batch 0.95" "proxy 0.95" "answers 0.95" "shuffle 0" "pool 0.95" "offload 0.95" "queue 0.4" "relay 1" "few 0.2" "router 0.95" \
 		"uring 0.95" "mix 0.75" "parts 0.95"; do
 		# shellcheck disable=SC2086 # two words
 		set -- $mode

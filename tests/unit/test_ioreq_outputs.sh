@@ -114,6 +114,17 @@ shows "$(python3 "$TRACERIG_TOP/tests/unit/ioreq_page_paths.py")" out.html \
 shows '[true,true]' out.html \
 	'const sum = DATA.causes.reduce((t, c) => t + c.time, 0);
 	return [grids.causes.body.rows.length === DATA.causes.length, Math.abs(sum - DATA.links.waited) < 1]' "all causes"
+# The slowest requests, step by step, as in the text
+python3 -B "$TRACERIG_TOP/tests/unit/ioreq_page_slowest.py" <paths.txt >slowest
+shows "$(cat slowest)" out.html \
+	'return [...document.querySelectorAll(".slowest details")].slice(0, 3).map(d => [d.querySelector("summary").textContent,
+		...[...d.querySelectorAll("tbody tr")].map(tr => [...tr.cells].map(td => td.textContent))])' "the slowest requests"
+# and what the text says of the times of each kind of request
+"$ioreq" "${hosts[@]}" --requests >kinds.txt || wrong "--requests fails"
+shows "$(python3 -B "$TRACERIG_TOP/tests/unit/ioreq_page_kinds.py" <kinds.txt)" out.html \
+	'const heads = grids.kinds.heads.map(h => h.textContent), first = heads.indexOf("divided");
+	return [grids.kinds.heads[grids.kinds.by].textContent, heads.slice(first, first + 7), ...[...grids.kinds.body.rows].slice(0, 2).map(r =>
+		[...r.cells].slice(first, first + 7).map(c => c.textContent.replace(/\u00a0/g, " ").replace(/ [0-9.]+ %/g, "")))]' "the steps of each kind of request"
 # Requests without a response are first, and in both
 "$UNIT/gen_failures" none.dat unanswered || exit 1
 "$ioreq" none.dat --format=html >none.html || wrong "html of unanswered requests fails"
@@ -182,7 +193,7 @@ shows '[true,true,true,"ascending"]' out.html \
 shows "$("$ioreq" "${hosts[@]}" --format=json | python3 "$TRACERIG_TOP/tests/unit/ioreq_page_between.py")" out.html \
 	'const g = grids.kinds, at = g.heads.findIndex(c => c.textContent.startsWith("network or queue"));
 	return g.columns[at][0] === "network or queue" && DATA.requests.map(g.columns[at][1])' "the time in the network or a queue"
-shows '["front, app, db",5,true]' out.html \
+shows '["front, app, db",6,true]' out.html \
 	'return [text("h1")[0], text("section").length, text("p").join().includes("Clocks are aligned")]' "the page"
 shows '[true,true]' front.html \
 	'return [text("p").join().includes("Clocks are not aligned"), DATA.list.every(r => !r.server || !r.client)]' "a host that is missing"

@@ -133,6 +133,12 @@ perfdata cpus
 "$lbrtime" --format=csv --visits --method=equal nocpu.txt >nocpu.equal 2>err || wrong "text without CPUs"
 cmp nocpu.equal data.equal || wrong "without CPUs: perf.data differs from text"
 "$lbrtime" nocpu.txt 2>err | grep -qE ' samples of [0-9]+ threads, [0-9,]+ branches$' || wrong "without CPUs: text"
+# no number stands for a CPU: empty in csv, null in json, no lanes of CPUs in a page
+[ "$(cut -d, -f2 data.equal | sort -u | tr '\n' ' ')" = " cpu " ] || wrong "without CPUs: csv: $(cut -d, -f2 data.equal | sort -u | head)"
+"$lbrtime" --format=json --visits nocpu.txt >nocpu.json 2>err || wrong "without CPUs: json"
+[ "$(grep -oE '^ +"cpu":.*' nocpu.json | sort -u | tr -d ' ')" = '"cpu":null,' ] || wrong "without CPUs: json: $(grep -m1 '"cpu":' nocpu.json)"
+"$lbrtime" --format=json --visits perf.txt >cpu.json 2>err || wrong "with CPUs: json"
+grep -q '^ *"cpu":[0-9]' cpu.json || wrong "with CPUs: json: $(grep -m1 '"cpu":' cpu.json)"
 "$lbrtime" --format=brstack nocpu.txt >again.txt 2>err || wrong "without CPUs: brstack"
 "$lbrtime" again.txt 2>err | grep -qE ' samples of [0-9]+ threads, [0-9,]+ branches$' || wrong "without CPUs: brstack has CPUs"
 time=$(awk -F, 'NR == 100 { printf "%.9f", $1 / 1e9 }' nocpu.equal)

@@ -94,6 +94,22 @@ grep -qE '^1 cycle <= 1\.[12][0-9]* ns$' out || wrong "spin: $(head -n 8 out)"
 "$lbrtime" --ghz=0.5 spin.txt >out 2>err || wrong "spin, --ghz=0.5"
 grep -q '^Cycles are not used: the samples contradict --ghz' out || wrong "spin, --ghz=0.5: $(head -n 8 out)"
 
+# Of user space only, time that may be the kernel's is unknown by cycles, and a line says how much:
+# that and no other unknown time
+# hidden HELD DENSE: see lbr_hidden.py
+hidden() {
+	python3 "$here/lbr_hidden.py" 1500 "$1" "$2" >hidden.txt 2>hidden.truth || exit 1
+	"$lbrtime" hidden.txt >hidden.out 2>err || wrong "hidden $1 $2"
+	"$lbrtime" --format=json hidden.txt >hidden.json 2>err || wrong "hidden $1 $2: json"
+	python3 "$here/lbr_hidden_check.py" || wrong "hidden $1 $2: $(cat hidden.truth), but $(grep ' may have been in the kernel' hidden.out)"
+}
+hidden 0.3 0
+hidden 0.3 0.5
+hidden 0 0.3
+hidden 1 0.2
+hidden 0.1 0.9
+! grep -q '"unknown_held":[1-9]' cut.json || wrong "time is the kernel's though its branches are there"
+
 # Loops that begin soon before a sample, which has two rounds of them or more: no interval is whole
 for depth in 16 32; do
 	for body in 1 2 3 5; do

@@ -142,6 +142,15 @@ shows '["1700000000.123456789","sample",2,1,true]' late.html \
 	return [clock(0), view.method, main.length, new Set(main.map(n => colours[NAMES.indexOf(n)]).concat(colours)).size,
 		/after the one before; no branches were recorded$/.test(right.querySelector("p").textContent)]' "a late clock, and one name twice"
 
+# samples without CPUs have no lanes of CPUs
+sed 's/ \[000\]//' late.txt >nocpu.txt
+"$lbrtime" --format=html nocpu.txt >nocpu.html 2>err || wrong "without CPUs: $(cat err)"
+for page in late nocpu; do
+	lanes='["thread","cpu"]'
+	[ $page = late ] || lanes='["thread"]'
+	shows "$lanes" $page.html 'return [...document.querySelectorAll("select")[1].options].map(o => o.value)' "$page: lanes"
+done
+
 # a list that is cut says so
 for ((i = 1; i <= 1234; i++)); do
 	echo "p 1/1 [000] 1.$(printf %06d $i): $(printf %x $((4096 + i))) f$i"

@@ -34,7 +34,7 @@ names() { # KIND WANTED SELF: cause, its executions, and their mean self time in
 			wrong "$kind $how: the waker"
 	done
 }
-hows=(-l --ts-diff "-l --ts-diff")
+hows=(-l --ts-diff "-l --ts-diff" "-O fgraph:depth=1" "-O fgraph:tailprint=1 -O fgraph:depth=1")
 names wait "wait schedule io_wait" 5
 [ "$(asks out.json 'c["wait"]["kind"]')" = blocked ] || wrong "wait: kind"
 names hard "interrupt hard interrupt, __sysvec_apic_timer_interrupt(), most of it in hrtimer_interrupt() -" 25

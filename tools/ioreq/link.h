@@ -280,6 +280,7 @@ struct request_tree;
  * @guessed:	number of connections of which it is only a guess which end is the
  *		server
  * @outlived:	number of requests that outlive their parent
+ * @contradicted: number of requests between hosts whose service time exceeds the response time
  */
 struct paths {
 	struct request *list;
@@ -300,6 +301,7 @@ struct paths {
 	u64 maybe_multiplexed;
 	u64 guessed;
 	u64 outlived;
+	u64 contradicted;
 };
 
 /* link_requests.c and link_flows.c */

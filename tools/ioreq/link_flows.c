@@ -362,14 +362,20 @@ static void add_times(struct requests *requests, struct flow *e,
 		      const struct side *server_side, struct request *r)
 {
 	const struct model *m = requests->m;
+	s64 network_time =
+		(client->over - client->begin) - (server->over - server->begin);
+	bool contradicted = network_time < 0 &&
+			    client->first->host != server->first->host;
 	struct way to_server, to_client;
 
 	times_add(&e->service_time, server->over - server->begin);
 	steps_add(requests, e, server, server_side->id);
-	e->network_time +=
-		(client->over - client->begin) - (server->over - server->begin);
-	if (r)
+	e->network_time += network_time;
+	e->contradicted += contradicted;
+	if (r) {
+		r->contradicted = contradicted;
 		keep_late_time(m, r, client, server, client_side);
+	}
 	if (!find_ways(m, client, server, client_side->id, server_side->id,
 		       &to_server, &to_client))
 		return;

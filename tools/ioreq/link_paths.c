@@ -254,6 +254,7 @@ static void add_request(struct path_builder *a, struct request *r)
 
 	p->followed += r->parent || r->outlives;
 	p->outlived += !!r->outlives;
+	p->contradicted += r->contradicted;
 	p->ambiguous += r->ambiguous;
 	p->ambiguous_time += r->ambiguous ? request_response_time(r) : 0;
 	p->queued += r->queued;

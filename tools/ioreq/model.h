@@ -263,6 +263,8 @@ struct endpoint {
  *			ns
  * @network_time:	sum of the response times less the service times: network,
  *			buffers and backlog; negative if the clocks' rates differ
+ * @contradicted:	number of requests between hosts whose service time exceeds the response
+ *			time
  * @split:		of these, requests for which the clocks are known well enough
  *			for the next four fields
  * @to_server:		from the begin of the client's first call to the end of the
@@ -295,6 +297,7 @@ struct flow {
 	u64 stepped;
 	u64 step[STEPS];
 	s64 network_time;
+	u64 contradicted;
 	u64 split;
 	u64 to_server;
 	u64 server_late;
@@ -367,6 +370,8 @@ static inline u64 view_over(const struct view *p)
  * @ambiguous:	it may have been made for one of several requests, possibly because
  *		records were lost
  * @queued:	it is ambiguous, and its thread's requests wait for one another
+ * @contradicted: by the clocks of two hosts, its service time exceeds its response
+ *		time
  * @outlives:	the request that it was made for and that did not wait for its response;
  *		then @parent is NULL
  * @marked:	see select_requests()
@@ -391,6 +396,7 @@ struct request {
 	struct request *parent;
 	bool ambiguous;
 	bool queued;
+	bool contradicted;
 	struct request *outlives;
 	bool marked;
 };

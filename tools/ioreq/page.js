@@ -162,14 +162,19 @@ function endpoint(host, name) {
 	return host && DATA.hosts.length > 1 ? host + ":" + name : name;
 }
 
-function signed(v) { return v < 0 ? "-" + time(-v) : time(v); }
+/* Clocks that run at different rates do not show a time that is negative */
+function signed(v) { return v < 0 ? "-" : time(v); }
 
-function percent(part, of) { return of ? (100 * part / of).toFixed(1) + " %" : "-"; }
+function percent(part, of) { return of && part >= 0 ? (100 * part / of).toFixed(1) + " %" : "-"; }
 
-/* Steps of at least one percent of the critical path */
-function stepsText(p) {
-	return Object.entries(p.wait_for).filter(([, t]) => t && t * 100 >= p.critical)
-		.map(([name, t]) => DATA.steps[name] + " " + percent(t, p.critical).replace(" ", "\u00a0")).join(", ");
+/* Steps of at least one percent of a time */
+function stepsText(steps, of) {
+	return Object.entries(steps).filter(([, t]) => t && t * 100 >= of)
+		.map(([name, t]) => DATA.steps[name] + " " + percent(t, of).replace(" ", "\u00a0")).join(", ");
+}
+
+function contradicted(requests) {
+	return requests ? counted(requests, "request") + " longer by the server's clock than by the client's, so that the time in the network is unknown: the clocks' rates differ, or the server's last call ended late" : "";
 }
 
 function causes(main) {
@@ -180,7 +185,8 @@ function causes(main) {
 		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + ", with " + time(DATA.links.ambiguous_time) + ", are only in the paths below" +
 			(DATA.links.queued ? " (" + count(DATA.links.queued) + " of threads whose requests seem to wait for one another, such as for a connection of a pool)" : "") : "") +
 		(DATA.links.multiplexed ? "; " + counted(DATA.links.multiplexed, "request") + " on multiplexed connections (HTTP/2, gRPC or pipelining), which cannot be separated" : "") +
-		(DATA.links.maybe_multiplexed ? "; " + counted(DATA.links.maybe_multiplexed, "request") + " on connections that may be multiplexed" : "") + ".");
+		(DATA.links.maybe_multiplexed ? "; " + counted(DATA.links.maybe_multiplexed, "request") + " on connections that may be multiplexed" : "") +
+		(DATA.links.contradicted ? "; " + contradicted(DATA.links.contradicted) : "") + ".");
 	s.className = "causes";
 	window.grids.causes = new Grid(s, [
 		["time", c => c.time, signed], ["share", c => c.time, v => percent(v, DATA.links.waited)], ["requests", c => c.requests, count],
@@ -203,8 +209,30 @@ function paths(main) {
 		for (const text of [count(p.requests), count(p.unanswered), p.unanswered ? time(p.unanswered_time) : "-", time(p.wait), time(p.wait_p50), time(p.wait_p99),
 			time(p.wait_max), signed(p.critical)])
 			add(tr, "td", "n", text);
-		add(tr, "td", "steps", stepsText(p));
+		add(tr, "td", "steps", stepsText(p.wait_for, p.critical));
 	}
+}
+
+/* As in the text: the steps of each of the slowest requests, of at least one percent, in order */
+function slowest(main) {
+	if (!DATA.slowest.length)
+		return;
+	const s = section(main, "The slowest requests, step by step");
+	s.className = "causes slowest";
+	DATA.slowest.forEach((r, i) => {
+		const one = add(s, "details");
+		one.open = !i;
+		add(one, "summary", "", time(r.wait) + " of " + endpoint(r.client_host, r.client));
+		const steps = r.waited_for.filter(x => x.time * 100 >= r.wait), code = steps.some(x => x.code);
+		const body = table(one, "scroll", [["time", "n"], ["where"], ["step"], ["object"], ...code ? [["from"]] : []]);
+		for (const x of steps) {
+			const tr = add(body, "tr");
+			add(tr, "td", "n", time(x.time));
+			add(tr, "td", "", endpoint(x.host, x.process) + (x.address && " " + x.address)).style.paddingLeft = 6 + 12 * x.depth + "px";
+			for (const text of [x.text, (x.call + " " + x.object).trim(), ...code ? [x.code] : []])
+				add(tr, "td", "", text);
+		}
+	});
 }
 
 const some = f => o => o.count ? o[f] : null;
@@ -220,8 +248,13 @@ function kinds(main) {
 		["response time", r => some("time")(r.wait), time], ["p50", r => some("p50")(r.wait), time], ["p99", r => some("p99")(r.wait), time], ["max", r => some("max")(r.wait), time],
 		["service time", r => some("time")(r.service), time], ["p50", r => some("p50")(r.service), time], ["p99", r => some("p99")(r.service), time], ["max", r => some("max")(r.service), time],
 		["network or queue", r => r.wait.count && r.service.count ? r.between : null, signed],
+		["contradicting clocks", r => r.contradicted, count],
+		["divided", r => r.split, count], ...[["to server", "there"], ["before server waited", "late"], ["to client", "back"], ["before client waited", "late_client"]]
+			.map(([name, f]) => [name, r => r.split ? r[f] : null, time]),
+		["by one thread", r => r.stepped, count],
+		["steps of these", r => stepsText(r.steps, Object.values(r.steps).reduce((a, b) => a + b, 0))],
 		["time in all", r => (r.wait.count ? r.wait.time : r.service.count ? r.service.time : 0) + r.unanswered_time, time],
-	], DATA.requests, 23);
+	], DATA.requests, 31);
 }
 
 function singles(main) {
@@ -284,6 +317,7 @@ if (DATA.hosts.length > 1)
 	add(main, "p", "", "Clocks are " + DATA.clocks + ".");
 causes(main);
 paths(main);
+slowest(main);
 singles(main);
 kinds(main);
 calls(main);

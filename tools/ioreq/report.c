@@ -295,6 +295,20 @@ void text_guessed(FILE *out, u64 connections)
 			connections, connections > 1 ? "s" : "");
 }
 
+/**
+ * text_contradicted - say that clocks contradict each other
+ * @out:	output
+ * @requests:	number of requests between hosts whose service time exceeds the response
+ *		time, or 0
+ */
+void text_contradicted(FILE *out, u64 requests)
+{
+	if (requests)
+		fprintf(out,
+			"  %llu request%s longer by the server's clock than by the client's, so that the time in the network is unknown: the clocks' rates differ, or the server's last call ended late\n",
+			requests, plural(requests));
+}
+
 static void text_requests(FILE *out, const struct model *m, u64 top)
 {
 	char client[300], server[300], count[24], network_time[24];
@@ -318,13 +332,11 @@ static void text_requests(FILE *out, const struct model *m, u64 top)
 			e->unclear, e->unanswered);
 		text_times(out, &e->response_time);
 		text_times(out, &e->service_time);
-		/* Unknown if one end was not recorded */
-		if (e->response_time.nr && e->service_time.nr)
-			fprintf(out, " %s%s\n", e->network_time < 0 ? "-" : "",
-				time_text(network_time,
-					  e->network_time < 0 ?
-						  -(u64)e->network_time :
-						  (u64)e->network_time));
+		/* Unknown if one end was not recorded, or if the clocks do not show it */
+		if (e->response_time.nr && e->service_time.nr &&
+		    e->network_time >= 0)
+			fprintf(out, " %s\n",
+				time_text(network_time, e->network_time));
 		else
 			fputs(" -\n", out);
 		if (e->unanswered)
@@ -354,6 +366,7 @@ static void text_requests(FILE *out, const struct model *m, u64 top)
 				"  %llu message%s without a request, in no response time\n",
 				e->pushed, e->pushed > 1 ? "s" : "");
 		text_guessed(out, e->guessed);
+		text_contradicted(out, e->contradicted);
 		text_steps(out, e);
 		text_split(out, e);
 	}
@@ -484,7 +497,7 @@ static void csv_requests(FILE *out, const struct model *m, u64 top)
 		"wait,wait_p50,wait_p99,wait_max,service,service_p50,service_p99,service_max,between,stepped,split,there,late,back");
 	for (j = 0; j < STEPS; j++)
 		fprintf(out, ",%s", step_names[j]);
-	fputs(",server_address,unanswered_time,multiplexed,failed_connections,late_client,guessed,maybe_multiplexed,cut_off,pushed\n",
+	fputs(",server_address,unanswered_time,multiplexed,failed_connections,late_client,guessed,maybe_multiplexed,cut_off,pushed,contradicted\n",
 	      out);
 	for (i = 0; i < m->nr_flows && i < top; i++) {
 		const struct flow *e = m->flow[i];
@@ -509,8 +522,9 @@ static void csv_requests(FILE *out, const struct model *m, u64 top)
 		csv_string(out, e->server->address);
 		fprintf(out, ",%llu,%llu,%llu,%llu", e->unanswered_time,
 			e->multiplexed, e->failed_connections, e->client_late);
-		fprintf(out, ",%llu,%llu,%llu,%llu\n", e->guessed,
-			e->maybe_multiplexed, e->cut_off, e->pushed);
+		fprintf(out, ",%llu,%llu,%llu,%llu,%llu\n", e->guessed,
+			e->maybe_multiplexed, e->cut_off, e->pushed,
+			e->contradicted);
 	}
 }
 
@@ -615,6 +629,7 @@ static struct json_object *json_request(const struct model *m,
 	json_times(service_time, &e->service_time);
 	json_object_object_add(o, "service", service_time);
 	json_signed(o, "between", e->network_time);
+	json_number(o, "contradicted", e->contradicted);
 	json_number(o, "stepped", e->stepped);
 	json_number(o, "split", e->split);
 	json_number(o, "there", e->to_server);

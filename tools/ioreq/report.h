@@ -51,6 +51,7 @@ const char *endpoint_text(char *buf, size_t size, const struct model *m,
 const char *server_text(char *buf, size_t size, const struct model *m,
 			const struct endpoint *p);
 void text_guessed(FILE *out, u64 connections);
+void text_contradicted(FILE *out, u64 requests);
 struct json_object *model_json(const struct model *m, u64 top);
 void ioreq_report(FILE *out, const struct model *m, enum format format,
 		  enum subject subject, u64 top);

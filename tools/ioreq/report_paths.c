@@ -10,16 +10,25 @@
 #define MAX_SLOWEST 20
 #define TEXT_SLOWEST 3
 
+/* Clocks that run at different rates do not show a time that is negative */
 static const char *signed_time(char *buf, s64 ns)
 {
-	*buf = '-';
-	format_value(buf + (ns < 0), 24, ns < 0 ? -(u64)ns : (u64)ns, true);
-	return buf;
+	if (ns < 0)
+		return "-";
+	return format_value(buf, 24, ns, true);
 }
 
 static double percent(s64 view, u64 of)
 {
 	return of ? 100.0 * view / of : 0;
+}
+
+static const char *percent_text(char *buf, size_t size, s64 view, u64 of)
+{
+	if (view < 0)
+		return "-  ";
+	snprintf(buf, size, "%.1f %%", percent(view, of));
+	return buf;
 }
 
 static void text_links(FILE *out, const struct paths *p)
@@ -55,6 +64,7 @@ static void text_links(FILE *out, const struct paths *p)
 			format_count(ambiguous, sizeof(ambiguous),
 				     p->maybe_multiplexed));
 	text_guessed(out, p->guessed);
+	text_contradicted(out, p->contradicted);
 }
 
 /* Print steps of at least one percent */
@@ -117,10 +127,11 @@ static const char *code_text(char *buf, size_t size, const struct model *m,
 static void text_cause(FILE *out, const struct model *m, const struct paths *p,
 		       const struct cause *c, int width)
 {
-	char server[300], count[24], time[25], code[5700];
+	char server[300], count[24], time[25], share[24], code[5700];
 
-	fprintf(out, "%9s %5.1f %% %9s  %-*s  %-21s %s\n",
-		signed_time(time, c->time), percent(c->time, p->waited),
+	fprintf(out, "%9s %7s %9s  %-*s  %-21s %s\n",
+		signed_time(time, c->time),
+		percent_text(share, sizeof(share), c->time, p->waited),
 		format_count(count, sizeof(count), c->requests), width,
 		server_text(server, sizeof(server), m, c->server),
 		step_texts[c->what], c->object);
@@ -235,8 +246,27 @@ void text_paths(FILE *out, const struct model *m, const struct paths *p,
 	text_slowest(out, m, p, top);
 }
 
+/* The client is the object */
+static void csv_ambiguous(FILE *out, const struct model *m,
+			  const struct path *path)
+{
+	u64 requests = path->requests + path->unanswered;
+	char client[300];
+
+	csv_string(out, host_name(m, path->server));
+	fputc(',', out);
+	csv_string(out, path->server->name);
+	fputs(",ambiguous,", out);
+	csv_string(out, endpoint_text(client, sizeof(client), m, path->client));
+	fprintf(out, ",%llu,%llu,%llu,,0,",
+		path->response_time.sum + path->unanswered_time, requests,
+		requests);
+	csv_string(out, path->server->address);
+	fputc('\n', out);
+}
+
 /**
- * csv_paths - print causes as CSV
+ * csv_paths - print causes as CSV, and the time in ambiguous requests, which have none
  * @out:	output
  * @m:		model, after model_link()
  * @p:		paths
@@ -264,6 +294,10 @@ void csv_paths(FILE *out, const struct model *m, const struct paths *p, u64 top)
 		fprintf(out, ",%lld,", c->code_time);
 		csv_string(out, c->server->address);
 		fputc('\n', out);
+	}
+	for (i = 0; i < p->nr_paths; i++) {
+		if (p->path[i]->ambiguous && !p->path[i]->parent)
+			csv_ambiguous(out, m, p->path[i]);
 	}
 }
 
@@ -381,6 +415,7 @@ void json_paths(struct json_object *o, const struct model *m,
 	json_number(links, "waited", p->waited);
 	json_number(links, "followed", p->followed);
 	json_number(links, "outlived", p->outlived);
+	json_number(links, "contradicted", p->contradicted);
 	json_number(links, "ambiguous", p->ambiguous);
 	json_number(links, "ambiguous_time", p->ambiguous_time);
 	json_number(links, "queued", p->queued);

@@ -202,6 +202,8 @@ static bool goes_on_held(const struct timeline *t, const struct sample *s)
 static bool is_held(const struct timeline *t, const struct sample *s, u32 visit,
 		    double time)
 {
+	if (t->never_held)
+		return false;
 	if (visit == s->nr)
 		return time > kernel_limit(t, s) || goes_on_held(t, s);
 	return t->branch[s->first + visit].flags & BRANCH_HELD &&
@@ -405,6 +407,29 @@ u64 assign(const struct timeline *t, u32 sample, enum method method,
 		sum += time[i];
 	}
 	return sum + 0.5;
+}
+
+/**
+ * unknown_held - time that is unknown by cycles because it may have been the kernel's
+ * @t:	timeline, after timeline_finish()
+ *
+ * Return: how much more would be attributed if no visit included such time, ns; 0 if
+ * branches of the kernel were recorded.
+ */
+u64 unknown_held(const struct timeline *t)
+{
+	struct timeline never = *t;
+	double time[MAX_BRANCHES + 1];
+	u64 all = 0, known, most;
+	u32 i;
+
+	never.never_held = true;
+	for (i = 0; i < t->nr && t->inferred && !t->sees_kernel; i++) {
+		known = assign(t, i, METHOD_CYCLES, time);
+		most = assign(&never, i, METHOD_CYCLES, time);
+		all += most > known ? most - known : 0;
+	}
+	return all;
 }
 
 static int by_time(const void *a, const void *b, void *arg)

@@ -193,7 +193,7 @@ static void mark_held(struct timeline *t)
  */
 bool kernel_may_hide(const struct timeline *t, const struct sample *s)
 {
-	return t->inferred && !t->sees_kernel &&
+	return t->inferred && !t->sees_kernel && !t->never_held &&
 	       (!s->nr || timeline_held(t, s) * HELD_PART > s->ts - s->start);
 }
 
@@ -208,7 +208,7 @@ double kernel_limit(const struct timeline *t, const struct sample *s)
 {
 	u32 from = s->nr ? t->branch[s->first + s->nr - 1].to : NONE;
 
-	if (t->sees_kernel || !t->inferred)
+	if (t->sees_kernel || t->never_held || !t->inferred)
 		return INFINITY;
 	return (PLAIN_CYCLES + straight(t, from, s->ip)) * t->ns_per_cycle;
 }

@@ -437,6 +437,7 @@ struct clock {
  * @inferred:		which branches are new was inferred, not recorded
  * @chance:		probability that an accepted overlap is by chance, if @inferred
  * @sees_kernel:	branches from or to the kernel were recorded
+ * @never_held:		assume that visits include no time in the kernel
  * @kernel:		place of the kernel's function if only the branch out of it was
  *			recorded
  * @cycles_of:		mean measured cycles of a visit, by function
@@ -494,6 +495,7 @@ struct timeline {
 	bool inferred;
 	double chance;
 	bool sees_kernel;
+	bool never_held;
 	u32 kernel;
 	double *cycles_of;
 	bool has_cycles;
@@ -541,6 +543,7 @@ u64 assign_span(const struct timeline *t, u32 sample, enum method method,
 		double *time, bool *unknown);
 u64 assign(const struct timeline *t, u32 sample, enum method method,
 	   double *time);
+u64 unknown_held(const struct timeline *t);
 const char *method_name(enum method m);
 const char *method_meaning(enum method m);
 bool method_there(const struct timeline *t, enum method m);

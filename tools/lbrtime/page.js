@@ -141,6 +141,8 @@ function fillSureness() {
 	const share = DATA.reliable[view.method];
 	sureness.textContent = share === undefined ? `The reliability of times by ${view.method} is unknown.` :
 		`Visit times are reliable (right function, within 10 % of the interval or 1 us) for ${(100 * share).toFixed(1)} % of the attributed time, by ${view.method}; other visits are pale.`;
+	if (view.method === "cycles" && DATA.unknown_held * 100 >= DATA.time && DATA.unknown_held)
+		sureness.textContent += ` ${(100 * DATA.unknown_held / DATA.time).toFixed(1)} % of all time is unknown only because it may have been in the kernel, which was not recorded.`;
 }
 
 const tools = add(main, "div", "tools");
@@ -153,7 +155,7 @@ function choice(label, values, now, change) {
 }
 const view = { method: DATA.method, lanes: makeLanes("thread"), top: 0, hits: null, sample: -1 };
 choice("method", METHODS, view.method, m => { view.method = m; draw(); fillSureness(); fillTable(); show(view.sample); });
-choice("lanes", ["thread", "cpu"], "thread", by => { view.lanes = makeLanes(by); view.top = 0; draw(); });
+choice("lanes", DATA.by_thread ? ["thread"] : ["thread", "cpu"], "thread", by => { view.lanes = makeLanes(by); view.top = 0; draw(); });
 const search = add(tools, "input");
 search.placeholder = "search functions";
 search.type = "search";

@@ -76,8 +76,10 @@ static void csv_visits(const struct timeline *t, const struct report *r)
 		for (j = 0; j < nr; j++) {
 			const struct branch *b = &t->branch[s->first + j];
 
-			fprintf(r->out, "%llu,%u,%d,%d,", s->ts, s->cpu,
-				s->tgid, s->pid);
+			fprintf(r->out, "%llu,", s->ts);
+			if (!t->by_thread)
+				fprintf(r->out, "%u", s->cpu);
+			fprintf(r->out, ",%d,%d,", s->tgid, s->pid);
 			csv_string(r->out, t->comm[s->comm]);
 			fprintf(r->out, ",%s,%llu,%u,", state_name(s->state),
 				s->ts - s->start, j);
@@ -210,6 +212,8 @@ struct json_object *json_summary(const struct timeline *t,
 				    reliability_share(t, m));
 	}
 	json_object_object_add(o, "unknown", rest);
+	if (method_there(t, METHOD_CYCLES))
+		json_number(o, "unknown_held", unknown_held(t));
 	json_object_object_add(o, "reliable", known);
 	json_object_object_add(o, "functions", functions);
 	return o;
@@ -228,7 +232,10 @@ static struct json_object *json_visits(const struct timeline *t,
 		o = json_object_new_object();
 		json_number(o, "time", s->ts);
 		json_number(o, "interval", s->ts - s->start);
-		json_number(o, "cpu", s->cpu);
+		if (t->by_thread)
+			json_object_object_add(o, "cpu", NULL);
+		else
+			json_number(o, "cpu", s->cpu);
 		json_signed(o, "pid", s->pid);
 		json_string(o, "comm", t->comm[s->comm]);
 		json_string(o, "state", state_name(s->state));

@@ -11,6 +11,9 @@
 /* Maximum number of functions that are listed for alarms */
 #define SUSPECTS 10
 
+/* Less than 1 / HELD_LEAST of the time is not worth a line */
+#define HELD_LEAST 100
+
 /**
  * state_name - name of an interval's state
  * @state:	state
@@ -218,6 +221,16 @@ static void write_clock(FILE *out, const struct timeline *t)
 		fprintf(out, "1 cycle <= %.4g ns\n", c->ns);
 }
 
+static void write_held(FILE *out, const struct timeline *t)
+{
+	u64 held = unknown_held(t), all = timed(t);
+
+	if (held * HELD_LEAST >= all && held)
+		fprintf(out,
+			"%.1f %% of all time is unknown by cycles only because it may have been in the kernel: record that, too (-e cycles -j any_call,any_ret)\n",
+			100.0 * held / all);
+}
+
 static void write_summary(FILE *out, const struct timeline *t, enum method m)
 {
 	char a[24], b[24], c[24];
@@ -245,6 +258,7 @@ static void write_summary(FILE *out, const struct timeline *t, enum method m)
 			"Visit times are reliable (right function, within 10 %% of the interval or 1 us) for %.1f %% of the attributed time, by %s.\n",
 			100 * reliability_share(t, m), method_name(m));
 	write_clock(out, t);
+	write_held(out, t);
 }
 
 static void write_share(FILE *out, double part, double all)

@@ -418,6 +418,21 @@ static bool is_graph_event(const char *name)
 	       !strcmp(name, "fgraph_retaddr_entry");
 }
 
+/* Cuts off the depth at the end, "f(); (2)" of trace-cmd report -O fgraph:depth=1 */
+static void cut_depth(char *s)
+{
+	char *paren = strrchr(s, '('), *end = paren;
+	const char *p = paren ? paren + 1 : NULL;
+	u64 depth;
+
+	if (!p || !read_number(&p, &depth) || strcmp(p, ")") != 0)
+		return;
+	while (end > s && end[-1] == ' ')
+		end--;
+	if (end > s && end < paren && strchr(";{}/", end[-1]))
+		*end = '\0';
+}
+
 /* A call or return in a report, in columns as the tracer's */
 static void read_graph_event(struct line *l, char *fields)
 {
@@ -433,6 +448,7 @@ static void read_graph_event(struct line *l, char *fields)
 			"calls without braces cannot be read: leave out -N and -n of trace-cmd report";
 	if (l->refused)
 		return;
+	cut_depth(fields);
 	read_columns(l, fields);
 	if (l->kind == LINE_OTHER)
 		l->has_task = false;
