@@ -72,7 +72,8 @@ shows '"none"' page.html \
 	return plot.tip.style.display' "hover over nothing"
 # zoom: the wheel keeps the time under the pointer, a drag shows the time that it spans
 shows '[true,true,true]' page.html \
-	'const t = plot.atX(400), span = plot.view.x1 - plot.view.x0;
+	'plot.draw();
+	const t = plot.atX(400), span = plot.view.x1 - plot.view.x0;
 	canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, cancelable: true,
 		clientX: canvas.getBoundingClientRect().left + 400, clientY: canvas.getBoundingClientRect().top + 100 }));
 	const zoomed = plot.view.x1 - plot.view.x0;
@@ -80,7 +81,8 @@ shows '[true,true,true]' page.html \
 	canvas.dispatchEvent(new MouseEvent("dblclick"));
 	return [zoomed < span * 0.8, near, plot.view.x1 - plot.view.x0 === span]' "wheel"
 shows '[true,true,true]' page.html \
-	'const t0 = plot.atX(300), t1 = plot.atX(500), y1 = plot.view.y1;
+	'plot.draw();
+	const t0 = plot.atX(300), t1 = plot.atX(500), y1 = plot.view.y1;
 	pointer("pointerdown", 500, 100);
 	pointer("pointermove", 400, 105);
 	pointer("pointermove", 300, 110);

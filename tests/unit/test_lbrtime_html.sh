@@ -103,7 +103,8 @@ shows '[true,true,true]' slow.html \
 	const has = i => S.function.subarray(S.first[i], S.first[i + 1]).some(f => NAMES[f] === "lt_f11");
 	return [/^[0-9,]+ visits of 1 functions$/.test(found.textContent), has(first), view.sample > first && has(view.sample)]' "the search"
 shows '[true,true,true]' slow.html \
-	'const t0 = plot.atX(300), t1 = plot.atX(500);
+	'plot.draw(); // in its final width, which it has after the page is laid out
+	const t0 = plot.atX(300), t1 = plot.atX(500);
 	pointer("pointerdown", 300, 40);
 	pointer("pointermove", 400, 40);
 	pointer("pointermove", 500, 40);
