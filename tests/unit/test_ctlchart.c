@@ -610,6 +610,8 @@ START_TEST(cleaning)
 		const char *in, *out;
 	} cases[] = {
 		{ "plain", "plain" },
+		{ "", "" },
+		{ "ab\xc3", "ab?" },
 		{ "a\033[31mb\n\t\177", "a?[31mb???" },
 		{ "\xe7\xae\xa1\xe7\x90\x86", "\xe7\xae\xa1\xe7\x90\x86" },
 		{ "\xc3", "?" },
@@ -633,6 +635,25 @@ START_TEST(cleaning)
 		strcpy(buf, cases[i].in);
 		clean_text(buf);
 		ck_assert_str_eq(buf, cases[i].out);
+	}
+}
+END_TEST
+
+/* As snprintf() does it */
+START_TEST(copying)
+{
+	static const char *const texts[] = { "", "a", "abcd", "abcdefgh" };
+	char got[8], want[8];
+	size_t i, size;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		for (size = 1; size <= sizeof(got); size++) {
+			memset(got, 'x', sizeof(got));
+			memset(want, 'x', sizeof(want));
+			text_copy(got, size, texts[i]);
+			snprintf(want, size, "%s", texts[i]);
+			ck_assert_mem_eq(got, want, sizeof(got));
+		}
 	}
 }
 END_TEST
@@ -731,6 +752,7 @@ int main(void)
 	tcase_add_test(rest, series_lines);
 	tcase_add_test(rest, values);
 	tcase_add_test(rest, cleaning);
+	tcase_add_test(rest, copying);
 	tcase_add_loop_test(rest, outline_truncated, 0, 4);
 	suite_add_tcase(s, rest);
 	return run_suite(s);

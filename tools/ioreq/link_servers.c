@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "link_requests.h"
+#include "text.h"
 
 /**
  * address_port - the number after an address's last colon
@@ -101,7 +102,7 @@ u32 requests_address(struct requests *r, const char *name, bool with_port)
 	char address[256];
 	size_t len;
 
-	snprintf(address, sizeof(address), "%s", arrow ? arrow + 2 : "");
+	text_copy(address, sizeof(address), arrow ? arrow + 2 : "");
 	len = strlen(address);
 	while (!with_port && len && address[len - 1] != ':')
 		len--;

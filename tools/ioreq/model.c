@@ -6,6 +6,7 @@
 #include "link.h"
 #include "order.h"
 #include "read.h"
+#include "text.h"
 
 u64 object_hash(const struct object *o)
 {
@@ -120,9 +121,9 @@ void model_sum_call(struct model *m, const struct thread *caller,
 	if (m->by & BY_PROCESS)
 		key.tgid = caller->tgid;
 	if (m->by & (BY_PROCESS | BY_COMM))
-		snprintf(key.comm, sizeof(key.comm), "%s", caller->comm);
+		text_copy(key.comm, sizeof(key.comm), caller->comm);
 	if (m->by & BY_CALL)
-		snprintf(key.op, sizeof(key.op), "%s", op);
+		text_copy(key.op, sizeof(key.op), op);
 	if (m->by & BY_OBJECT) {
 		key.dev = object->dev;
 		key.id = object->id;

@@ -186,9 +186,9 @@ void iosys_get_comm(char *comm, const struct layout *l, const struct records *r,
 	struct tep_handle *tep = records_tep(r);
 	int tgid = number_in(&l->tgid, rec), pid = iosys_thread_of(l, rec);
 
-	snprintf(comm, COMM_SIZE, "%s",
-		 tep_data_comm_from_pid(
-			 tep, tep_is_pid_registered(tep, tgid) ? tgid : pid));
+	text_copy(comm, COMM_SIZE,
+		  tep_data_comm_from_pid(
+			  tep, tep_is_pid_registered(tep, tgid) ? tgid : pid));
 	clean_text(comm);
 }
 
@@ -329,8 +329,7 @@ static void handle_call(struct model *m, u32 host, const struct layout *l,
 	if (m->by & (BY_PROCESS | BY_COMM))
 		iosys_get_comm(key.comm, l, r, rec);
 	if (m->by & BY_CALL)
-		snprintf(key.op, sizeof(key.op), "%s",
-			 iosys_op_name(op, l, rec));
+		text_copy(key.op, sizeof(key.op), iosys_op_name(op, l, rec));
 	if (m->by & BY_OBJECT) {
 		key.dev = number_in(&l->dev, rec);
 		key.id = number_in(&l->obj, rec);

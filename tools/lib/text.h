@@ -11,6 +11,7 @@
 struct json_object;
 
 void clean_text(char *s);
+void text_copy(char *to, size_t size, const char *from);
 const char *format_count(char *buf, size_t size, u64 n);
 const char *plural(u64 n);
 const char *format_bytes(char *buf, size_t size, u64 n);
