@@ -31,6 +31,7 @@ static const struct {
 	/* Addresses differ each time; functions and results of calls do not */
 	{ "xmit", "a", "skbaddr=0xffff888012345678 name=eth0",
 	  "xmit a name=eth0" },
+	{ "x", "a", "daddr=3232235777 uaddr=4096", "x a daddr=3232235777" },
 	{ "x", "a", "rq=18446612686396416000", "x a" },
 	{ "x", "a", "uaddr=140737488355328 ret=18446744073709551611",
 	  "x a ret=18446744073709551611" },
@@ -94,6 +95,8 @@ START_TEST(many_groups)
 	/* Those without a case make room */
 	store_group(&s, "kind 3")->first = 0;
 	ck_assert_uint_eq(store_group(&s, "new")->count, 0);
+	/* The sum of all counts stays: metrics are counters */
+	ck_assert_uint_eq(store_group(&s, "others")->count, 101);
 	store_group(&s, "new")->count++;
 	ck_assert_uint_eq(s.nr_groups, GROUPS_MAX + 1);
 	ck_assert_uint_eq(store_group(&s, "new")->count, 1);

@@ -40,6 +40,7 @@ expect 2 'memcpy is chosen when the program starts' watch "uprobe:$library:memcp
 expect 2 '-f must follow the -e' watch -f 'ctlchart(a)'
 expect 2 'must have a ctlchart\(\) call' watch -e a:b -f 'c == 1'
 expect 2 'two charts are called disk' watch disk disk
+expect 2 'two charts are called uprobe.main:' watch "uprobe:$program:main" "uprobe:$program:main"
 expect 2 'two charts are called uprobe.main_tracerig' watch "uprobe:$UNIT/gen_cases:main" "uprobe:$program:main" "uprobe:$program:main"
 "$program" watch "uprobe:$program:main" "uprobe:$UNIT/gen_cases:main" --print >out 2>err || wrong "main of two programs: $(cat err)"
 [ "$(grep -oE 'name=uprobe[^)]*' out | tr '\n' ' ')" = "name=uprobe.main name=uprobe.main_gen_cases " ] || wrong "charts of two programs: $(cat out)"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""usage: tracerig_texts.py long FROM TO | groups FILE
+"""usage: tracerig_texts.py long FROM TO | groups CASES
 
 long: copy a case.json, with texts that are longer than any that tracerig watch writes.
-groups: write a groups.json that has as many groups as a watch tells apart.
+groups: copy CASES/1/case.json to 1001 more cases, each of another group.
 """
 import json
+import os
 import sys
 
 if sys.argv[1] == "long":
@@ -13,10 +14,14 @@ if sys.argv[1] == "long":
     o["group"] = "g" + "\u00e9" * 1000000
     o["alarm"]["keys"] = "k" * 200000
     o["alarm"]["comm"] = "c" * 200000
-    to = sys.argv[3]
+    with open(sys.argv[3], "w", encoding="utf-8") as f:
+        json.dump(o, f, ensure_ascii=False)
 else:
-    groups = [{"group": f"group {i}", "count": 1} for i in range(1000)]
-    o = {"format": "tracerig-groups", "version": 1, "next": 2, "groups": groups}
-    to = sys.argv[2]
-with open(to, "w", encoding="utf-8") as f:
-    json.dump(o, f, ensure_ascii=False)
+    with open(sys.argv[2] + "/1/case.json", encoding="utf-8") as f:
+        o = json.load(f)
+    for number in range(2, 1003):
+        o["case"] = number
+        o["group"] = f"group {number}"
+        os.mkdir(f"{sys.argv[2]}/{number}")
+        with open(f"{sys.argv[2]}/{number}/case.json", "w", encoding="utf-8") as f:
+            json.dump(o, f)

@@ -174,7 +174,7 @@ function stepsText(steps, of) {
 }
 
 function contradicted(requests) {
-	return requests ? counted(requests, "request") + " longer by the server's clock than by the client's, so that the time in the network is unknown: the clocks' rates differ, or the server's last call ended late" : "";
+	return requests ? counted(requests, "request") + " longer by the server's clock than by the client's, so that their time in the network is unknown: the clocks' rates differ, or the server's last call ended late" : "";
 }
 
 function causes(main) {

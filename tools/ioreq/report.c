@@ -305,7 +305,7 @@ void text_contradicted(FILE *out, u64 requests)
 {
 	if (requests)
 		fprintf(out,
-			"  %llu request%s longer by the server's clock than by the client's, so that the time in the network is unknown: the clocks' rates differ, or the server's last call ended late\n",
+			"  %llu request%s longer by the server's clock than by the client's, so that their time in the network is unknown: the clocks' rates differ, or the server's last call ended late\n",
 			requests, plural(requests));
 }
 

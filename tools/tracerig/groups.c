@@ -29,11 +29,16 @@ static bool is_single(const char *key, size_t len)
 {
 	static const char *const whole[] = { "sector", "id" };
 	static const char *const ends[] = { "pid", "addr", "ptr" };
+	static const char *const hosts[] = { "saddr", "daddr" };
 	size_t i, n;
 
 	for (i = 0; i < ARRAY_SIZE(whole); i++) {
 		if (strlen(whole[i]) == len && !strncmp(key, whole[i], len))
 			return true;
+	}
+	for (i = 0; i < ARRAY_SIZE(hosts); i++) {
+		if (strlen(hosts[i]) == len && !strncmp(key, hosts[i], len))
+			return false;
 	}
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		n = strlen(ends[i]);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Loads and saves the limits of a watch, by ctlchart load and ctlchart save. */
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "memory.h"
+#include "output.h"
 #include "tracerig.h"
 #include "watch.h"
 
@@ -31,14 +32,14 @@ static void exec_ctlchart(char **argv)
 	_exit(127);
 }
 
-static bool run(char **argv)
+static bool run(char **argv, bool quiet)
 {
 	pid_t pid = child_fork(false);
 	int status = -1;
 
 	if (!pid) {
-		/* Standard output has only the watch's own lines, which say the limits */
-		if (!freopen("/dev/null", "w", stdout))
+		/* The watch's own lines say the limits that were loaded */
+		if (quiet && !freopen("/dev/null", "w", stdout))
 			_exit(127);
 		exec_ctlchart(argv);
 	}
@@ -55,18 +56,20 @@ static bool run(char **argv)
  */
 char *limits_check_save(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	struct output o;
+	struct stat st;
+	FILE *f;
 
-	if (fd < 0 && errno == ENOENT) {
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd >= 0)
-			unlink(path);
-	}
-	if (fd < 0)
+	/* What is opened otherwise, such as a pipe, may have to wait, or be changed */
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return NULL;
+	f = S_ISDIR(st.st_mode) ? NULL : output_open(&o, path);
+	if (!f)
 		return xasprintf(
 			"%s: %s: --save-limits needs a file that can be written",
 			path, strerror(errno));
-	close(fd);
+	fclose(f);
+	output_finish(&o, PROGRAM " watch", EXIT_FAILURE);
 	return NULL;
 }
 
@@ -78,7 +81,7 @@ char *limits_check_save(const char *path)
  */
 char *limits_check_load(const char *file)
 {
-	if (!access(file, R_OK))
+	if (!strcmp(file, "-") || !access(file, R_OK))
 		return NULL;
 	return xasprintf(
 		"%s: %s: --limits needs a file that --save-limits or ctlchart save has written",
@@ -105,13 +108,13 @@ bool limits_exchange(const struct plan *p, const char *instance,
 	size_t i;
 
 	if (!load)
-		return run(save);
+		return run(save, false);
 	for (i = 0; i < p->nr_charts && good; i++) {
 		char *argv[] = { "ctlchart",	   "load",    "--instance",
 				 (char *)instance, "--chart", p->chart[i].name,
 				 (char *)file,	   NULL };
 
-		good = run(argv);
+		good = run(argv, true);
 	}
 	return good;
 }

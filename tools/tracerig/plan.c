@@ -234,7 +234,9 @@ static char *preset_syscall(struct plan *p, const char *name)
 	return add_chart_or_free(p, &c);
 }
 
-static bool has_chart(const struct plan *p, const char *kind, const char *name)
+/* Whether another file's function has a chart of this name */
+static bool is_other(const struct plan *p, const char *kind, const char *name,
+		     const char *file)
 {
 	char *chart = xasprintf("%s.%s", kind, name);
 	size_t i;
@@ -242,7 +244,8 @@ static bool has_chart(const struct plan *p, const char *kind, const char *name)
 	for (i = 0; i < p->nr_charts && strcmp(p->chart[i].name, chart); i++)
 		;
 	free(chart);
-	return i < p->nr_charts;
+	return i < p->nr_charts && p->chart[i].file &&
+	       strcmp(p->chart[i].file, file) != 0;
 }
 
 /* The function's name; with the file's if a function of another file has the same */
@@ -251,7 +254,7 @@ static char *probe_name(const struct plan *p, const char *kind,
 {
 	char *name = clean_name(symbol), *both;
 
-	if (!where->file || !has_chart(p, kind, name))
+	if (!where->file || !is_other(p, kind, name, where->file))
 		return name;
 	free(name);
 	both = xasprintf("%s_%s", symbol, strrchr(where->file, '/') + 1);

@@ -646,7 +646,7 @@ char *rig_damage(const struct rig *r)
 			r->name);
 	if (!tracefs_trace_is_on(r->instance))
 		return xasprintf(
-			"tracing_on of the trace instance %s was switched off by another program: " RIG_ADVICE,
+			"the trace instance %s was switched off by another program or a trigger: " RIG_ADVICE,
 			r->name);
 	event = disabled_event(r);
 	if (event)

@@ -98,6 +98,7 @@ char *rig_chart_text(const struct rig *r, const struct plan_chart *c);
 bool rig_parse_chart(char *text, const char *name, struct rig_chart *chart);
 bool rig_chart(const struct rig *r, const struct plan_chart *c,
 	       struct rig_chart *chart);
+bool rig_has_lost(const struct rig *r, const struct plan_chart *c);
 u64 rig_missed(const char *probes, const char *profile, const char *system,
 	       const char *event);
 u64 rig_overwritten(const struct rig *r, unsigned int cpus);

@@ -177,6 +177,23 @@ bool rig_chart(const struct rig *r, const struct plan_chart *c,
 }
 
 /**
+ * rig_has_lost - whether a chart is gone, after rig_chart() has not found it
+ * @r: the rig
+ * @c: the chart
+ *
+ * Return: false if what the kernel has cannot be read now.
+ */
+bool rig_has_lost(const struct rig *r, const struct plan_chart *c)
+{
+	char *text = tracefs_event_file_read(r->instance, rig_system(r, c),
+					     c->event, "filter", NULL);
+	bool lost = text && !strstr(text, "ctlchart");
+
+	free(text);
+	return lost;
+}
+
+/**
  * rig_overwritten - number of events that the ring buffer has overwritten
  * @r: the rig
  * @cpus: number of CPUs

@@ -150,6 +150,8 @@ static bool load_case(struct store *s, u64 number)
 	u64 bytes = size_of(path);
 	struct store_case *c;
 
+	if (!error && !json_u64(o, "case"))
+		error = xasprintf("%s/" CASE_FILE ": has no number", path);
 	if (!error && json_u64(o, "case") != number)
 		error = other_number(s, number, json_u64(o, "case"));
 	if (error) {
@@ -224,7 +226,7 @@ static char *load_cases(struct store *s)
 /* ---- groups ---- */
 
 /* The group of which the fewest cases were, among those of which no case is there */
-static struct store_group *unused_group(struct store *s)
+static struct store_group *unused_group(const struct store *s)
 {
 	struct store_group *g, *found = NULL;
 
@@ -258,6 +260,9 @@ struct store_group *store_group(struct store *s, const char *name)
 		g = unused_group(s);
 		if (!g)
 			return store_group(s, STORE_OTHERS);
+		/* The number of all cases is that of the groups */
+		store_group(s, STORE_OTHERS)->count += g->count;
+		g = unused_group(s);
 		free(g->name);
 		*g = (struct store_group){ .name = xstrdup(name) };
 		return g;
@@ -387,7 +392,7 @@ static bool is_most(const struct store *s, const struct store_case *but,
  * @alarms: its alarms
  *
  * store_wants() looks at the leading alarm only, which may be of a chart that has alarms
- * all the time. If there are GROUPS_MAX groups already, charts are too many for this.
+ * all the time. If GROUPS_MAX groups have cases already, charts are too many for this.
  */
 bool store_is_worst(const struct store *s, const struct alarm_list *alarms)
 {
@@ -395,7 +400,9 @@ bool store_is_worst(const struct store *s, const struct alarm_list *alarms)
 	size_t nr = json_object_array_length(charts), i;
 	bool worst = false;
 
-	for (i = 1; i < nr && !worst && s->nr_groups < GROUPS_MAX; i++) {
+	if (s->nr_groups >= GROUPS_MAX && !unused_group(s))
+		nr = 0;
+	for (i = 1; i < nr && !worst; i++) {
 		const char *chart = chart_name(charts, i);
 
 		worst = is_most(s, NULL, chart, alarm_list_most(alarms, chart));
@@ -621,8 +628,8 @@ static int rank(struct store *s, const struct store_case *c)
  * @bytes: room for all cases
  *
  * Removed are first the cases that are neither the first nor the worst of their group, nor
- * the worst of one of their charts, then the worst ones, then the first ones, each from the oldest on. The newest case
- * stays, and damaged ones do: what they are is not known.
+ * the worst of one of their charts, then the worst ones, then the first ones, each from the
+ * oldest on. The newest case stays, and damaged ones do: what they are is not known.
  *
  * Return: false if one could not be removed, which is reported.
  */

@@ -602,13 +602,15 @@ static void conclude(struct watch *w)
 	size_t i;
 
 	for (i = 0; i < p->nr_charts; i++) {
-		rig_chart(&w->rig, &p->chart[i], &w->chart[i]);
+		/* If something was removed, what was read last is all there is */
+		if (!w->broken)
+			rig_chart(&w->rig, &p->chart[i], &w->chart[i]);
 		if (w->chart[i].missed)
 			say("%s: %" PRIu64
 			    " calls were missed, by probes that have room for %d at a time",
 			    p->chart[i].name, (uint64_t)w->chart[i].missed,
 			    PLAN_CALLS);
-		if (w->chart[i].has_limit)
+		if (w->chart[i].has_limit || w->broken)
 			continue;
 		complain("%s: ended while %s: nothing was judged",
 			 p->chart[i].name,

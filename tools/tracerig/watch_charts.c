@@ -86,11 +86,13 @@ static void warn_silent(const struct rig *rig, const struct plan_chart *c,
 bool chart_look(const struct rig *rig, const struct plan_chart *c,
 		struct rig_chart *k, struct seen *s, u64 waited)
 {
-	bool there = rig_chart(rig, c, k);
+	struct rig_chart now;
 	u64 limit;
 
-	if (!there)
-		return false;
+	if (!rig_chart(rig, c, &now))
+		/* Too little memory is no reason to end the watch */
+		return !rig_has_lost(rig, c);
+	*k = now;
 	warn_silent(rig, c, k, s, waited);
 	if (!k->has_limit)
 		return true;
