@@ -81,7 +81,7 @@ until_true 60 grep -q '^wakeup: learnt: ' log
 kill -TERM "$pid"
 wait "$pid" || die "the watch under nohup failed"
 
-# --- alarms all the time, one case
+# --- alarms all the time, from the first moment: one case, and none is unread
 (while sleep 0.02; do :; done) &
 sleeps=$!
 tracerig watch --dir="$PWD/one" --stop-after=1 -e sched:sched_switch \
@@ -92,3 +92,4 @@ kill "$sleeps"
 same 1 "$(grep -c ' case ' log)" "cases of --stop-after=1"
 same 1 "$(find one -maxdepth 1 -name '[0-9]*' | wc -l)" "directories of --stop-after=1"
 grep -q '^1 case: 1 kept, 0 removed, 0 alike, 0 not written$' log || die "another count"
+same "" "$(cat err)" "messages of --stop-after=1"

@@ -503,9 +503,13 @@ static char *enable_context(const struct plan *p,
 char *rig_start(struct rig *r)
 {
 	const struct plan *p = r->plan;
-	char *error = enable_context(p, r->instance, true);
+	char *error;
 	size_t i;
 
+	/* Before anything is judged: an alarm that is not written is never read */
+	error = enable(r->instance, "ctlchart", "ctlchart_alarm");
+	if (!error)
+		error = enable_context(p, r->instance, true);
 	for (i = 0; i < p->nr_charts && !error; i++)
 		error = enable(r->instance, rig_system(r, &p->chart[i]),
 			       p->chart[i].event);

@@ -565,11 +565,23 @@ static void wait_for_pending(struct watch *w)
 	end_pending(w, status);
 }
 
+static void read_charts(struct watch *w)
+{
+	const struct plan *p = &w->o->plan;
+	size_t i;
+
+	/* If something was removed, what was read last is all there is */
+	for (i = 0; i < p->nr_charts && !w->broken; i++)
+		rig_chart(&w->rig, &p->chart[i], &w->chart[i]);
+}
+
 /* Make a case of what was recorded last */
 static void drain(struct watch *w)
 {
 	bool full;
 
+	/* Later alarms are counted, but not written */
+	read_charts(w);
 	rig_stop(&w->rig);
 	do {
 		while (!(full = spool_full(&w->reader.spool)) &&
@@ -602,9 +614,6 @@ static void conclude(struct watch *w)
 	size_t i;
 
 	for (i = 0; i < p->nr_charts; i++) {
-		/* If something was removed, what was read last is all there is */
-		if (!w->broken)
-			rig_chart(&w->rig, &p->chart[i], &w->chart[i]);
 		if (w->chart[i].missed)
 			say("%s: %" PRIu64
 			    " calls were missed, by probes that have room for %d at a time",
@@ -617,10 +626,8 @@ static void conclude(struct watch *w)
 			 *w->chart[i].state ? w->chart[i].state : "learning");
 		w->trouble = true;
 	}
-	/* Those after the last case of --stop-after may be in a window that is not over */
-	if (!enough(w))
-		report_unread(w, unread_end(&w->unread, alarms_written(w),
-					    w->reader.read));
+	report_unread(w, unread_end(&w->unread, alarms_written(w),
+				    w->reader.read));
 	update_metrics(w);
 	say_cases(w);
 	if (w->reader.own)
