@@ -507,7 +507,9 @@ char *rig_start(struct rig *r)
 	size_t i;
 
 	/* Before anything is judged: an alarm that is not written is never read */
-	error = enable(r->instance, "ctlchart", "ctlchart_alarm");
+	error = enable(r->instance, "ctlchart", "ctlchart_limit");
+	if (!error)
+		error = enable(r->instance, "ctlchart", "ctlchart_alarm");
 	if (!error)
 		error = enable_context(p, r->instance, true);
 	for (i = 0; i < p->nr_charts && !error; i++)
