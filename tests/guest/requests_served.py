@@ -3,7 +3,7 @@
 
 Two HTTP servers, and a client that sends requests to both all the time, over connections that
 it keeps, until FIFO ends. For each line in FIFO, which is the word "slow" or "other", the
-server at PORT, or OTHER-PORT, sleeps for 8 s before its next response.
+server at PORT, or OTHER-PORT, sleeps for 4 s before its next response.
 Prints, after that response, which server it was, and how long the client waited for it, in ns.
 """
 import http.client
@@ -22,7 +22,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self.path == "/slow":
-            time.sleep(8)
+            time.sleep(4)
         body = b"x" * 100
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))

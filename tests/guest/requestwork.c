@@ -4,7 +4,7 @@
  *
  * A server at PORT of 127.0.0.1, and a client that sends it a request every 10 ms, until
  * standard input ends. For each request the server waits in fetch_the_rate(), usually for a
- * millisecond; for the request after a line on standard input, for eight seconds. Prints how
+ * millisecond; for the request after a line on standard input, for four seconds. Prints how
  * long the client waited for that one, in ns.
  */
 #include <netinet/in.h>
@@ -40,7 +40,7 @@ static void serve(int listener)
 	if (s < 0)
 		die("accept");
 	while (read(s, &request, 1) == 1) {
-		t.it_value.tv_sec = request == 's' ? 8 : 0;
+		t.it_value.tv_sec = request == 's' ? 4 : 0;
 		t.it_value.tv_nsec = request == 's' ? 0 : 1000000;
 		timerfd_settime(timer, 0, &t, NULL);
 		fetch_the_rate(timer);
