@@ -46,8 +46,10 @@ ends_with "the event sched:sched_switch of the trace instance tracerig-1 was dis
 	write events/sched/sched_switch/enable 0
 ends_with "the event irq:irq_handler_entry of the trace instance tracerig-1 was disabled by another program" \
 	write events/irq/irq_handler_entry/enable 0
-ends_with "the filter of sched_switch was removed by another program" \
+ends_with "the filter of sched_switch was removed or replaced by another program" \
 	write events/sched/sched_switch/filter 0
+ends_with "the filter of sched_switch was removed or replaced by another program" \
+	write events/sched/sched_switch/filter 'ctlchart(sched_waking, pid:next_pid, name=other)'
 
 # --- options
 status=0

@@ -141,6 +141,14 @@ python3 "$TRACERIG_TOP/tests/unit/tracerig_texts.py" long cases/1/case.json long
 [ "$(head -n 1 out)" = "g$(printf 'é%.0s' {1..249}): 1 case" ] || wrong "list, long texts: $(head -n 1 out)"
 "$program" list --dir long --format=json | python3 -c 'import json, sys; assert len(json.load(sys.stdin)["groups"]) == 1' || wrong "list, long texts"
 
+# --- a file of limits that cannot be made is found before anything is learnt
+mkdir limits
+for file in limits nosuch/limits; do
+	"$program" watch --save-limits=$file disk >out 2>err && wrong "watch --save-limits=$file"
+	grep -qE "^tracerig watch: $file: (Is a directory|No such file or directory): --save-limits needs a file that can be written$" err ||
+		wrong "watch --save-limits=$file: $(cat err)"
+done
+
 # --- more groups than a watch counts: the cases of others are listed
 mkdir groups
 cp -a cases/1 groups/1

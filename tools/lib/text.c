@@ -71,7 +71,7 @@ void clean_text(char *s)
 }
 
 /**
- * text_copy - copy a text, as snprintf() does by "%s" in six times as many instructions
+ * text_copy - copy a text, as snprintf() does by "%s", in fewer instructions
  * @to: where to put it
  * @size: its size, at least 1; a longer text is cut off
  * @from: the text

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The alarms of a window. See alarms.h. */
-#include <stdio.h>
 #include <linux/kernel.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

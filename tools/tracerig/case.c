@@ -480,7 +480,7 @@ out:
  * case_write - write a case
  * @job: the case
  *
- * Return: 0, or an errno. There is no case of this number then, but if only the directory
+ * Return: 0, or an errno. There is no case of this number then, unless only the directory
  * of all cases could not be synchronized.
  */
 int case_write(struct case_job *job)

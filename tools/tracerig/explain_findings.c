@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 #include "analyzer.h"
-#include "clock.h"
 #include "case.h"
+#include "clock.h"
 #include "explain.h"
 #include "memory.h"
 #include "callstacks.h"

@@ -310,7 +310,7 @@ int http_fd(const struct http *h)
 }
 
 /**
- * http_run - answer clients, and drop those that take too long
+ * http_run - answer clients, and close connections that take too long
  * @h: the server, or NULL
  *
  * Does not wait. To be called at least once per second.

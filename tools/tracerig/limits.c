@@ -38,9 +38,14 @@ static bool run(char **argv, bool quiet)
 	int status = -1;
 
 	if (!pid) {
-		/* The watch's own lines say the limits that were loaded */
+		/*
+		 * Standard output has only the watch's own lines, which say the limits that
+		 * were loaded
+		 */
 		if (quiet && !freopen("/dev/null", "w", stdout))
 			_exit(127);
+		if (!quiet)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		exec_ctlchart(argv);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -58,12 +63,16 @@ char *limits_check_save(const char *path)
 {
 	struct output o;
 	struct stat st;
-	FILE *f;
+	FILE *f = NULL;
+	bool there = !lstat(path, &st);
 
-	/* What is opened otherwise, such as a pipe, may have to wait, or be changed */
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+	/* To open a pipe may take until it has a reader, and a link's file would be made */
+	if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return NULL;
-	f = S_ISDIR(st.st_mode) ? NULL : output_open(&o, path);
+	if (there && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	else
+		f = output_open(&o, path);
 	if (!f)
 		return xasprintf(
 			"%s: %s: --save-limits needs a file that can be written",

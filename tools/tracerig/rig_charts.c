@@ -185,11 +185,18 @@ bool rig_chart(const struct rig *r, const struct plan_chart *c,
  */
 bool rig_has_lost(const struct rig *r, const struct plan_chart *c)
 {
-	char *text = tracefs_event_file_read(r->instance, rig_system(r, c),
-					     c->event, "filter", NULL);
-	bool lost = text && !strstr(text, "ctlchart");
+	char *text = rig_chart_text(r, c), *filter = NULL;
+	struct rig_chart chart;
+	bool lost;
 
+	/* Without any chart, the file is empty, which libtracefs does not tell from an error */
+	if (!text)
+		filter = tracefs_event_file_read(r->instance, rig_system(r, c),
+						 c->event, "filter", NULL);
+	lost = text ? !rig_parse_chart(text, c->name, &chart) :
+		      filter && !strstr(filter, "ctlchart");
 	free(text);
+	free(filter);
 	return lost;
 }
 

@@ -58,7 +58,7 @@ static u64 *most_of(struct json_object *charts, struct json_object *alarms)
 	return most;
 }
 
-/* A text of a case, which may be from anyone: no longer than those that the watch writes */
+/* A text of a case, cut to TEXT_MAX: a case that anyone may have made can have a longer one */
 static char *text_of(struct json_object *o, const char *key)
 {
 	const char *text = json_text(o, key);

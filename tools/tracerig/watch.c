@@ -460,7 +460,7 @@ static void tick(struct watch *w)
 			       now_ns() - w->begun))
 			continue;
 		complain(
-			"the filter of %s was removed by another program: " RIG_ADVICE,
+			"the filter of %s was removed or replaced by another program: " RIG_ADVICE,
 			p->chart[i].event);
 		end_broken(w);
 		return;
