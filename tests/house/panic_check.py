@@ -26,4 +26,4 @@ assert got == list(range(count)), (len(got), count)
 events = [json.loads(line) for line in open(events)]
 end = [e["time"] for e in events if e["event"] == "sched_switch" and e["next_pid"] == pid]
 mark = re.findall(r"([0-9.]+): .*mark %d\b" % (count - 1), report)
-assert end and end[-1] / 1e9 > float(mark[0]), "the last switch is not there"
+assert end and end[-1] / 1e9 > float(mark[0]), ("the last switch is not there", end[-3:], mark)

@@ -3,7 +3,7 @@
 
 In a guest: write COUNT marks, the last ones just before it panics.
 """
-import os, sys, time
+import os, resource, sys, time
 tracing, count = "/sys/kernel/tracing", int(sys.argv[1])
 marker = os.open(tracing + "/trace_marker", os.O_WRONLY)
 ledger = "/sys/kernel/config/tracecast/rig/ledger"
@@ -21,7 +21,12 @@ print(os.getpid(), flush=True)
 # For the output, and for the heartbeat after that
 time.sleep(1)
 mark(100, count)
-# A switch that nothing but the panic can bring off this machine
-time.sleep(0.001)
+# A switch that nothing but the panic can bring off this machine. On a busy host a short
+# sleep may be over before the task is switched out.
+def switches():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+before = switches()
+while switches() == before:
+    time.sleep(0.001)
 with open("/proc/sysrq-trigger", "w") as f:
     f.write("c")
