@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory, and the message when there is none. See memory.h. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,34 @@ void *xcalloc(size_t nr, size_t size)
 	return p;
 }
 
+#define HUGE_PAGE (2ul << 20)
+
+/* From this size on, an array has huge pages of its own */
+#define HUGE_MIN (HUGE_PAGE / 2)
+
+/*
+ * Arrays of records are filled from one end and read from many places: with small pages
+ * that is a page fault for each 4 KiB, and TLB misses.
+ */
+static void *resize_huge(void *p, size_t size)
+{
+	size_t room = (size + HUGE_PAGE - 1) & -HUGE_PAGE;
+	size_t old = p ? malloc_usable_size(p) : 0;
+	void *to;
+
+	if (old >= size && old < 2 * size)
+		return p;
+	to = room < size ? NULL : aligned_alloc(HUGE_PAGE, room);
+	if (!to)
+		memory_failed();
+	/* Before it is used, or it has small pages. If there are no huge ones, it has, too */
+	madvise(to, room, MADV_HUGEPAGE);
+	if (p)
+		memcpy(to, p, old < size ? old : size);
+	free(p);
+	return to;
+}
+
 /**
  * xreallocarray - change the size of an array
  * @p: the array, or NULL
@@ -133,6 +162,10 @@ void *xcalloc(size_t nr, size_t size)
  */
 void *xreallocarray(void *p, size_t nr, size_t size)
 {
+	size_t bytes;
+
+	if (!__builtin_mul_overflow(nr, size, &bytes) && bytes >= HUGE_MIN)
+		return resize_huge(p, bytes);
 	p = reallocarray(p, nr ? nr : 1, size ? size : 1);
 	if (!p)
 		memory_failed();
