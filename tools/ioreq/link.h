@@ -11,9 +11,10 @@
  * @host:	number of the host
  * @pid:	thread
  * @tgid:	process
- * @comm:	name of the process
+ * @endpoint:	number of the process's endpoint
  * @id:		cookie of the socket
- * @name:	its addresses: OWN:PORT->PEER:PORT
+ * @name:	its addresses: OWN:PORT->PEER:PORT; ends at a null byte, if not before
+ * @name_len:	bytes of @name at most
  * @local:	it is a Unix socket or a pair of pipes
  * @via_pipe:	it is a pair of pipes
  * @isn:	own initial sequence number; of a Unix socket the lower half of its
@@ -30,9 +31,10 @@ struct message {
 	u32 host;
 	s32 pid;
 	s32 tgid;
-	const char *comm;
+	u32 endpoint;
 	u64 id;
 	const char *name;
+	u32 name_len;
 	bool local;
 	bool via_pipe;
 	u32 isn;
@@ -306,6 +308,7 @@ struct paths {
 
 /* link_requests.c and link_flows.c */
 struct requests *requests_new(void);
+u32 requests_find_endpoint(struct requests *r, u32 host, const char *name);
 void requests_add(struct requests *r, const struct message *msg);
 void requests_call(struct requests *r, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration);

@@ -427,19 +427,25 @@ static void add_both(struct requests *r, const struct turns *client,
 	bool maybe = !sure && (is_maybe_multiplexed(r, c, side, true) ||
 			       is_maybe_multiplexed(r, c, !side, false));
 	bool multiplexed = sure || maybe;
+	struct flow *e = NULL;
+	u32 served_by = 0;
 	u64 i, j = 0;
 
 	for (i = 0; i < client->nr; i++) {
 		const struct turn *t = &client->turn[i];
 		struct turn *s;
-		struct flow *e;
 		bool same;
 
 		while (j + 1 < server->nr && server->turn[j].end < t->end)
 			j++;
 		s = &server->turn[j];
-		e = requests_flow(r, t->endpoint,
-				  requests_server(r, s->endpoint, c, !side));
+		/* As a rule, all turns have the same two endpoints */
+		if (!e || t->endpoint != t[-1].endpoint ||
+		    s->endpoint != served_by)
+			e = requests_flow(r, t->endpoint,
+					  requests_server(r, s->endpoint, c,
+							  !side));
+		served_by = s->endpoint;
 		same = !multiplexed && t->answered && s->answered &&
 		       turn_is_same(t, s);
 		e->multiplexed += sure && !i;
@@ -476,6 +482,17 @@ static void add_both(struct requests *r, const struct turns *client,
 	keep_unclear(r, server, &c->side[!side]);
 }
 
+/* @other: the end that was not recorded */
+static struct flow *flow_of_one(struct requests *r, const struct turn *t,
+				const struct connection *c, u32 side, u32 other,
+				bool connection_is_client)
+{
+	if (connection_is_client)
+		return requests_flow(r, t->endpoint, other);
+	return requests_flow(r, other,
+			     requests_server(r, t->endpoint, c, side));
+}
+
 /* One end was recorded */
 static void add_one(struct requests *r, const struct turns *turns,
 		    const struct connection *c, u32 side,
@@ -486,17 +503,15 @@ static void add_one(struct requests *r, const struct turns *turns,
 	u32 other = requests_address(r, name, connection_is_client);
 	enum role role = connection_is_client ? ROLE_CLIENT : ROLE_SERVER;
 	bool maybe = is_maybe_multiplexed(r, c, side, connection_is_client);
+	struct flow *e = NULL;
 	u64 i;
 
 	for (i = 0; i < turns->nr; i++) {
 		const struct turn *t = &turns->turn[i];
-		struct flow *e;
 
-		e = connection_is_client ?
-			    requests_flow(r, t->endpoint, other) :
-			    requests_flow(r, other,
-					  requests_server(r, t->endpoint, c,
-							  side));
+		if (!e || t->endpoint != t[-1].endpoint)
+			e = flow_of_one(r, t, c, side, other,
+					connection_is_client);
 		e->guessed += c->guessed && !i;
 		e->maybe_multiplexed += maybe && !i;
 		e->unclear += maybe && t->answered;

@@ -16,6 +16,7 @@
 
 #include "link_requests.h"
 #include "order.h"
+#include "text.h"
 
 /**
  * requests_new - create an empty set of requests
@@ -48,6 +49,14 @@ u32 requests_find_server(struct requests *r, u32 host, const char *name,
 	return r->endpoints.nr - 1;
 }
 
+/**
+ * requests_find_endpoint - find or make the endpoint of a name
+ * @r:		requests
+ * @host:	number of the host
+ * @name:	name of a process
+ *
+ * Return: its number.
+ */
 u32 requests_find_endpoint(struct requests *r, u32 host, const char *name)
 {
 	return requests_find_server(r, host, name, "");
@@ -156,13 +165,14 @@ void requests_add(struct requests *r, const struct message *msg)
 		.start = msg->start,
 		.finish = msg->start + msg->duration,
 		.thread = requests_thread(r, msg->host, msg->pid),
-		.endpoint = requests_find_endpoint(r, msg->host, msg->comm),
+		.endpoint = msg->endpoint,
 		.sent = msg->sent,
 		.async = msg->async,
 	};
 	if (side->name)
 		return;
-	side->name = xstrdup(msg->name);
+	side->name = xstrndup(msg->name ?: "", msg->name_len);
+	clean_text(side->name);
 	side->host = msg->host;
 	side->tgid = msg->tgid;
 	side->id = msg->id;
@@ -214,44 +224,54 @@ void requests_listen(struct requests *r, u32 host, const char *address)
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct segment *x = a, *y = b;
+	const struct segment *x = *(const struct segment *const *)a,
+			     *y = *(const struct segment *const *)b;
 
 	return ORDER(x->from, y->from) ?: ORDER(x->end, y->end);
 }
 
-/* Put sent or received segments first, sorted by offset; returns their number */
-static u64 sort_segments(struct side *side, bool sent)
+/**
+ * struct segments - sent or received segments of an end, sorted by offset
+ * @of:		the segments
+ * @nr:		number of these
+ * @room:	allocated entries of @of
+ */
+struct segments {
+	const struct segment **of;
+	u64 nr;
+	u64 room;
+};
+
+static void find_segments(struct segments *found, const struct side *side,
+			  bool sent)
 {
-	u64 i, nr = 0;
+	u64 i;
 
+	found->nr = 0;
 	for (i = 0; i < side->nr; i++) {
-		struct segment swap = side->segment[i];
-
-		if (swap.sent != sent)
+		if (side->segment[i].sent != sent)
 			continue;
-		side->segment[i] = side->segment[nr];
-		side->segment[nr++] = swap;
+		GROW(found->of, found->nr, found->room);
+		found->of[found->nr++] = &side->segment[i];
 	}
-	if (nr)
-		qsort(side->segment, nr, sizeof(*side->segment), by_offset);
-	return nr;
+	sort_if_needed(found->of, found->nr, sizeof(*found->of), by_offset);
 }
 
 /* If several calls sent what one call received, the last one gives the tightest bound
  */
-static void match_segments(struct clocks *c, struct side *from, struct side *to)
+static void match_segments(struct clocks *c, const struct segments *sent,
+			   const struct segments *received)
 {
-	u64 sent = sort_segments(from, true), i = 0, j;
-	u64 received = sort_segments(to, false);
+	u64 i = 0, j;
 
-	for (j = 0; j < received; j++) {
-		const struct segment *r = &to->segment[j], *last = NULL;
+	for (j = 0; j < received->nr; j++) {
+		const struct segment *r = received->of[j], *last = NULL;
 
-		while (i < sent && from->segment[i].end <= r->from)
+		while (i < sent->nr && sent->of[i]->end <= r->from)
 			i++;
-		for (; i < sent && from->segment[i].from < r->end; i++) {
-			if (!last || from->segment[i].start > last->start)
-				last = &from->segment[i];
+		for (; i < sent->nr && sent->of[i]->from < r->end; i++) {
+			if (!last || sent->of[i]->start > last->start)
+				last = sent->of[i];
 		}
 		if (!last)
 			continue;
@@ -269,13 +289,22 @@ static void match_segments(struct clocks *c, struct side *from, struct side *to)
  */
 void requests_messages(struct requests *r, struct clocks *c)
 {
+	struct segments sent = { 0 }, received = { 0 };
 	struct connection *at;
-	u32 i;
+	u32 i, from;
 
 	hash_for_each(&r->connections, i, at) {
-		match_segments(c, &at->side[0], &at->side[1]);
-		match_segments(c, &at->side[1], &at->side[0]);
+		/* Within a host there is nothing to learn */
+		if (at->side[0].host == at->side[1].host)
+			continue;
+		for (from = 0; from < 2; from++) {
+			find_segments(&sent, &at->side[from], true);
+			find_segments(&received, &at->side[!from], false);
+			match_segments(c, &sent, &received);
+		}
 	}
+	free(sent.of);
+	free(received.of);
 }
 
 /**

@@ -356,7 +356,6 @@ struct turns {
 /* link_requests.c */
 u32 requests_find_server(struct requests *r, u32 host, const char *name,
 			 const char *address);
-u32 requests_find_endpoint(struct requests *r, u32 host, const char *name);
 struct caller *requests_thread(struct requests *r, u32 host, s32 pid);
 
 static inline const struct endpoint *requests_endpoint(const struct requests *r,

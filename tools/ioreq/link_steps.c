@@ -52,10 +52,37 @@ void steps_add(struct requests *r, struct flow *e, const struct turn *s,
 	};
 }
 
-static u64 handled(const struct caller *t, u64 time)
+/**
+ * struct handling - how many requests a thread handles, as time goes on
+ * @t:		thread
+ * @begun:	number of requests that have begun by then
+ * @over:	number of these that are over
+ */
+struct handling {
+	const struct caller *t;
+	u64 begun;
+	u64 over;
+};
+
+static struct handling handling_at(const struct caller *t, u64 time)
 {
-	return FIRST(i, 0, t->begins, t->begin[i] > time) -
-	       FIRST(i, 0, t->overs, t->over[i] > time);
+	return (struct handling){
+		.t = t,
+		.begun = FIRST(i, 0, t->begins, t->begin[i] > time),
+		.over = FIRST(i, 0, t->overs, t->over[i] > time),
+	};
+}
+
+/* @time: not before that of the last call */
+static u64 handled_next(struct handling *h, u64 time)
+{
+	const struct caller *t = h->t;
+
+	while (h->begun < t->begins && t->begin[h->begun] <= time)
+		h->begun++;
+	while (h->over < t->overs && t->over[h->over] <= time)
+		h->over++;
+	return h->begun - h->over;
 }
 
 /**
@@ -69,11 +96,14 @@ static u64 handled(const struct caller *t, u64 time)
  */
 u64 requests_handled(const struct requests *r, u32 host, s32 pid, u64 time)
 {
+	struct handling h;
 	const struct caller *t;
 
 	hash_for_each_possible_entry(&r->threads, hash_pair(host, pid), t) {
-		if (t->host == host && t->pid == pid)
-			return handled(t, time);
+		if (t->host != host || t->pid != pid)
+			continue;
+		h = handling_at(t, time);
+		return h.begun - h.over;
 	}
 	return 0;
 }
@@ -88,10 +118,10 @@ static enum step step_of(const struct timed_call *c, const struct stepped *s)
 
 /* Outside of calls: on a CPU or not, if that is known */
 static void add_time_outside(const struct model *m, const struct stepped *s,
-			     bool known, u64 from, u64 to)
+			     struct handling *h, bool known, u64 from, u64 to)
 {
 	const struct caller *t = s->thread;
-	bool ambiguous = handled(t, from) > 1;
+	bool ambiguous = handled_next(h, from) > 1;
 	u64 *step = s->flow->step, rest = to - from;
 	struct off_cpu off;
 
@@ -111,6 +141,7 @@ static void sum_steps(const struct model *m, const struct stepped *s)
 {
 	const struct caller *t = s->thread;
 	bool known = off_cpu_known(m, t->host, s->begin, s->over);
+	struct handling h = handling_at(t, s->begin);
 	u64 i, began = s->begin;
 
 	s->flow->stepped++;
@@ -122,16 +153,11 @@ static void sum_steps(const struct model *m, const struct stepped *s)
 		/* A damaged trace may have calls within calls */
 		if (c->start < began)
 			continue;
-		add_time_outside(m, s, known, began, c->start);
+		add_time_outside(m, s, &h, known, began, c->start);
 		began = c->finish;
 		s->flow->step[step_of(c, s)] += c->finish - c->start;
 	}
-	add_time_outside(m, s, known, began, s->over);
-}
-
-static int by_time(const void *a, const void *b)
-{
-	return ORDER(*(const u64 *)a, *(const u64 *)b);
+	add_time_outside(m, s, &h, known, began, s->over);
 }
 
 /* Add the steps of all requests to their sums */
@@ -144,8 +170,9 @@ void steps_finish(struct requests *r)
 	hash_for_each(&r->threads, i, t) {
 		if (!t->begins)
 			continue;
-		qsort(t->begin, t->begins, sizeof(*t->begin), by_time);
-		qsort(t->over, t->overs, sizeof(*t->over), by_time);
+		sort_if_needed(t->begin, t->begins, sizeof(*t->begin),
+			       order_u64);
+		sort_if_needed(t->over, t->overs, sizeof(*t->over), order_u64);
 	}
 	for (j = 0; j < r->nr_stepped; j++)
 		sum_steps(r->m, &r->stepped[j]);

@@ -73,9 +73,8 @@ static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 /* Put the calls of an end in the order in which they moved their bytes */
 void side_sort_by_time(struct side *side)
 {
-	if (side->nr)
-		qsort(side->segment, side->nr, sizeof(*side->segment),
-		      by_moved_at);
+	sort_if_needed(side->segment, side->nr, sizeof(*side->segment),
+		       by_moved_at);
 }
 
 /* Turns of the client of a connection */

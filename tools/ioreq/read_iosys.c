@@ -81,12 +81,40 @@ static bool find_own_fields(struct layout *l, const struct records *r,
 		number_find(&l->bytes, r, event, "bytes"));
 }
 
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static struct op op_of(const char *name)
+{
+	const char *colon = strchr(name, ':');
+	/* Requests to io_uring and aio are named after calls, with a prefix */
+	const char *call = colon ? colon + 1 : name;
+
+	return (struct op){
+		.polls = strstr(call, "poll") || strstr(call, "select") ||
+			 !strcmp(call, "io_uring_enter"),
+		.syncs = strstr(call, "sync"),
+		.opens = begins(call, "open") || begins(call, "creat"),
+		.accepts = begins(call, "accept"),
+		.connects = !strcmp(call, "connect"),
+		.closes = !strcmp(call, "close"),
+		.sends = begins(call, "send") || begins(call, "write"),
+		.receives = begins(call, "recv") || begins(call, "read"),
+		.reads = begins(call, "read") || begins(call, "pread") ||
+			 begins(call, "sendfile") || begins(call, "splice") ||
+			 begins(call, "copy_file_range"),
+	};
+}
+
 /* If the file has no such event, or a different one, its id stays -1 */
 static void find_layout(struct layout *l, const struct records *r,
 			enum kind kind)
 {
 	struct tep_event *event = tep_find_event_by_name(
 		records_tep(r), "iosys", event_names[kind]);
+	u32 i;
 
 	l->id = -1;
 	l->kind = kind;
@@ -108,6 +136,8 @@ static void find_layout(struct layout *l, const struct records *r,
 	number_find(&l->protocol, r, event, "protocol");
 	number_find(&l->stack, r, event, "stack");
 	symbols_find(l->op_name, MAX_OPS, event, "op");
+	for (i = 0; i < MAX_OPS; i++)
+		l->ops[i] = op_of(l->op_name[i]);
 	l->id = event->id;
 }
 
@@ -128,8 +158,8 @@ void iosys_get_name(char *name, const struct tep_format_field *f,
 	clean_text(name);
 }
 
-const char *iosys_op_name(char *buf, const struct layout *l,
-			  const struct record *rec)
+static const char *op_name(char *buf, const struct layout *l,
+			   const struct record *rec)
 {
 	u64 op = number_in(&l->op, rec);
 
@@ -156,7 +186,7 @@ static struct pending *make_pending(struct model *m, u32 host, s32 pid,
 	char name[MAX_NAME], op[OP_SIZE];
 
 	p->tgid = number_in(&l->tgid, rec);
-	snprintf(p->op, sizeof(p->op), "%s", iosys_op_name(op, l, rec));
+	snprintf(p->op, sizeof(p->op), "%s", op_name(op, l, rec));
 	array_text(l->comm, rec, p->comm, sizeof(p->comm));
 	clean_text(p->comm);
 	iosys_get_name(name, l->name, rec);
@@ -179,17 +209,51 @@ static void end_call(struct model *m, u32 host, const struct layout *l,
 	p->ended = true;
 }
 
-/* Names are saved by thread; the name of a process is that of its first thread */
-void iosys_get_comm(char *comm, const struct layout *l, const struct records *r,
-		    const struct record *rec)
+/* A call whose name is unknown shows nothing */
+struct op iosys_op(const struct layout *l, const struct record *rec)
 {
-	struct tep_handle *tep = records_tep(r);
-	int tgid = number_in(&l->tgid, rec), pid = iosys_thread_of(l, rec);
+	u64 op = number_in(&l->op, rec);
 
-	text_copy(comm, COMM_SIZE,
+	return l->kind != KIND_FAULT && op < MAX_OPS ? l->ops[op] :
+						       (struct op){ 0 };
+}
+
+enum step op_step(const struct op *op, u8 type, bool into)
+{
+	if (op->polls)
+		return STEP_POLL;
+	if (op->syncs)
+		return STEP_SYNC;
+	if (into || type == TYPE_SOCKET)
+		return STEP_SOCKET;
+	if (type == TYPE_FILE || type == TYPE_DIR || type == TYPE_BLOCK ||
+	    op->opens)
+		return STEP_FILE;
+	return type == TYPE_FIFO ? STEP_PIPE : STEP_OTHER;
+}
+
+/* Names are saved by thread; the name of a process is that of its first thread */
+struct process_name *iosys_process_name(const struct layout *l,
+					const struct records *r,
+					const struct record *rec)
+{
+	s32 tgid = number_in(&l->tgid, rec), pid = iosys_thread_of(l, rec);
+	u64 hash = hash_pair((u32)tgid, (u32)pid);
+	struct tep_handle *tep = records_tep(r);
+	struct process_name *n;
+
+	hash_for_each_possible_entry(l->names, hash, n) {
+		if (n->tgid == tgid && n->pid == pid)
+			return n;
+	}
+	n = hash_new(l->names, hash, sizeof(*n));
+	n->tgid = tgid;
+	n->pid = pid;
+	text_copy(n->comm, sizeof(n->comm),
 		  tep_data_comm_from_pid(
 			  tep, tep_is_pid_registered(tep, tgid) ? tgid : pid));
-	clean_text(comm);
+	clean_text(n->comm);
+	return n;
 }
 
 /* Flag of io_fault: the kernel faulted, as a rule in a call, which has the time */
@@ -197,34 +261,6 @@ void iosys_get_comm(char *comm, const struct layout *l, const struct records *r,
 
 /* IPPROTO_UDP */
 #define PROTOCOL_UDP 17
-
-bool op_begins(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
-
-/* Without the prefix: requests to io_uring and aio are named after calls */
-const char *op_plain(const char *op)
-{
-	const char *colon = strchr(op, ':');
-
-	return colon ? colon + 1 : op;
-}
-
-enum step op_step(const char *op, u8 type, bool into)
-{
-	if (strstr(op, "poll") || strstr(op, "select") ||
-	    !strcmp(op, "io_uring_enter"))
-		return STEP_POLL;
-	if (strstr(op, "sync"))
-		return STEP_SYNC;
-	if (into || type == TYPE_SOCKET)
-		return STEP_SOCKET;
-	if (type == TYPE_FILE || type == TYPE_DIR || type == TYPE_BLOCK ||
-	    op_begins(op, "open") || op_begins(op, "creat"))
-		return STEP_FILE;
-	return type == TYPE_FIFO ? STEP_PIPE : STEP_OTHER;
-}
 
 /* For reports that need single calls */
 static void log_call(const struct model *m, u32 host, const struct layout *l,
@@ -234,11 +270,12 @@ static void log_call(const struct model *m, u32 host, const struct layout *l,
 	struct thread caller = { .host = host };
 	char name[MAX_NAME], op[OP_SIZE];
 	struct object object = { .name = name };
+	struct op traits = iosys_op(l, rec);
 	struct call call = { 0 };
 
 	caller.pid = iosys_thread_of(l, rec);
 	caller.tgid = number_in(&l->tgid, rec);
-	iosys_get_comm(caller.comm, l, r, rec);
+	strcpy(caller.comm, iosys_process_name(l, r, rec)->comm);
 	object.type = number_in(&l->type, rec);
 	object.dev = number_in(&l->dev, rec);
 	object.id = number_in(&l->obj, rec);
@@ -247,7 +284,7 @@ static void log_call(const struct model *m, u32 host, const struct layout *l,
 	call.duration = number_in(&l->duration, rec);
 	call.result = number_in(&l->result, rec);
 	call.bytes = number_in(&l->bytes, rec);
-	call.step = op_step(iosys_op_name(op, l, rec), object.type, into);
+	call.step = op_step(&traits, object.type, into);
 	if (into || object.type == TYPE_SOCKET)
 		call.socket = into ? number_in(&l->obj2, rec) : object.id;
 	call.stack = number_in(&l->stack, rec);
@@ -256,7 +293,7 @@ static void log_call(const struct model *m, u32 host, const struct layout *l,
 				l->kind != KIND_CALL;
 	call.via_pipe = l->has_stream && streams_have_pipes(l, rec);
 	call.fd = number_in(&l->fd, rec);
-	log_add(m->log, &caller, iosys_op_name(op, l, rec), &object, &call);
+	log_add(m->log, &caller, op_name(op, l, rec), &object, &call);
 }
 
 /* A fault reads a page, as on most machines */
@@ -264,17 +301,11 @@ static void log_call(const struct model *m, u32 host, const struct layout *l,
 
 static u64 asked_for(const struct layout *l, const struct record *rec)
 {
-	char buf[OP_SIZE];
-	const char *op = op_plain(iosys_op_name(buf, l, rec));
 	u8 type = number_in(&l->type, rec);
 
 	if (l->kind == KIND_FAULT)
 		return PAGE;
-	if (type != TYPE_FILE && type != TYPE_BLOCK)
-		return 0;
-	if (op_begins(op, "read") || op_begins(op, "pread") ||
-	    op_begins(op, "sendfile") || op_begins(op, "splice") ||
-	    op_begins(op, "copy_file_range"))
+	if ((type == TYPE_FILE || type == TYPE_BLOCK) && iosys_op(l, rec).reads)
 		return number_in(&l->bytes, rec);
 	return 0;
 }
@@ -289,7 +320,7 @@ static void handle_read(const struct model *m, u32 host, const struct layout *l,
 	u64 start = number_in(&l->start, rec);
 
 	caller.pid = iosys_thread_of(l, rec);
-	iosys_get_comm(caller.comm, l, r, rec);
+	strcpy(caller.comm, iosys_process_name(l, r, rec)->comm);
 	object.type = number_in(&l->type, rec);
 	object.dev = number_in(&l->dev, rec);
 	object.id = number_in(&l->obj, rec);
@@ -315,9 +346,10 @@ static void handle_fault(struct model *m, u32 host, const struct layout *l,
 static void handle_call(struct model *m, u32 host, const struct layout *l,
 			const struct records *r, const struct record *rec)
 {
-	char name[MAX_NAME] = "", op[OP_SIZE];
+	char name[MAX_NAME], op[OP_SIZE];
 	struct sum key = { .name = name };
 
+	*name = '\0';
 	if (m->stacks)
 		stacks_call(m->stacks,
 			    stack_key(host, number_in(&l->stack, rec)),
@@ -327,9 +359,9 @@ static void handle_call(struct model *m, u32 host, const struct layout *l,
 	if (m->by & BY_PROCESS)
 		key.tgid = number_in(&l->tgid, rec);
 	if (m->by & (BY_PROCESS | BY_COMM))
-		iosys_get_comm(key.comm, l, r, rec);
+		strcpy(key.comm, iosys_process_name(l, r, rec)->comm);
 	if (m->by & BY_CALL)
-		text_copy(key.op, sizeof(key.op), iosys_op_name(op, l, rec));
+		text_copy(key.op, sizeof(key.op), op_name(op, l, rec));
 	if (m->by & BY_OBJECT) {
 		key.dev = number_in(&l->dev, rec);
 		key.id = number_in(&l->obj, rec);
@@ -382,14 +414,15 @@ static void handle_pending(struct model *m, u32 host, const struct layout *l,
 }
 
 /* Return: the first field of all records, or NULL if the file has no iosys event */
-static const struct number *find_layouts(struct layout *l,
-					 const struct records *r)
+static const struct number *
+find_layouts(struct layout *l, const struct records *r, struct hash *names)
 {
 	const struct number *type = NULL;
 	enum kind kind;
 
 	for (kind = 0; kind < KINDS; kind++) {
 		find_layout(&l[kind], r, kind);
+		l[kind].names = names;
 		if (l[kind].id >= 0)
 			type = &l[kind].common_type;
 	}
@@ -649,7 +682,8 @@ static int read_records(struct guard *g, struct model *m, u32 host,
 	struct cpu *cpu = xzalloc((cpus + 1ull) * sizeof(*cpu));
 	struct layout *layouts = xzalloc(KINDS * sizeof(*layouts));
 	struct stack_layout *stacks = xzalloc(sizeof(*stacks));
-	const struct number *type = find_layouts(layouts, r);
+	struct hash names = { 0 };
+	const struct number *type = find_layouts(layouts, r, &names);
 	struct wakeup_layout wakeup;
 	struct switch_layout switching;
 	struct block_layout bio, request;
@@ -725,6 +759,7 @@ static int read_records(struct guard *g, struct model *m, u32 host,
 			"has no records of %s: was anything recorded, and did a filter discard it? (record with: trace-cmd record -e iosys)",
 			type ? "iosys events, only their formats" :
 			       "system calls");
+	hash_free(&names);
 	free(layouts);
 	free(stacks);
 	return status;

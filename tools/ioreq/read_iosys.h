@@ -22,10 +22,50 @@ enum kind {
 };
 
 /**
+ * struct op - what the name of a call shows; a request to io_uring or aio has its call's
+ * @polls:	it waits for events
+ * @syncs:	it writes data back
+ * @opens:	it opens a file
+ * @accepts:	it accepts a connection
+ * @connects:	it connects
+ * @closes:	it closes a descriptor
+ * @sends:	it sends or writes
+ * @receives:	it receives or reads
+ * @reads:	it reads from a file
+ */
+struct op {
+	bool polls;
+	bool syncs;
+	bool opens;
+	bool accepts;
+	bool connects;
+	bool closes;
+	bool sends;
+	bool receives;
+	bool reads;
+};
+
+/**
+ * struct process_name - name of the process that a call belongs to
+ * @tgid:	process
+ * @pid:	thread
+ * @comm:	name
+ * @endpoint:	number of its endpoint plus one; 0: not needed yet
+ */
+struct process_name {
+	s32 tgid;
+	s32 pid;
+	char comm[COMM_SIZE];
+	u32 endpoint;
+};
+
+/**
  * struct layout - where the fields of an event are
  * @id:		common_type of its records; -1 if the file has none
  * @kind:	which event
  * @op_name:	names of the calls, from the event's print format
+ * @ops:	what these show
+ * @names:	struct process_name of all events of the file, by process and thread
  * @comm:	name of the thread
  * @name:	the object's name
  * @name2:	the second object's name
@@ -38,6 +78,8 @@ struct layout {
 	int id;
 	enum kind kind;
 	char op_name[MAX_OPS][OP_SIZE];
+	struct op ops[MAX_OPS];
+	struct hash *names;
 	struct number common_type, common_pid;
 	struct number start, duration, result, bytes, dev, obj, op, type, tgid;
 	struct number pid, stack, fd;
@@ -50,14 +92,12 @@ struct layout {
 bool iosys_is_request(const struct layout *l);
 void iosys_get_name(char *name, const struct tep_format_field *f,
 		    const struct record *rec);
-const char *iosys_op_name(char *buf, const struct layout *l,
-			  const struct record *rec);
 s32 iosys_thread_of(const struct layout *l, const struct record *rec);
-void iosys_get_comm(char *comm, const struct layout *l, const struct records *r,
-		    const struct record *rec);
-bool op_begins(const char *s, const char *with);
-const char *op_plain(const char *op);
-enum step op_step(const char *op, u8 type, bool into);
+struct process_name *iosys_process_name(const struct layout *l,
+					const struct records *r,
+					const struct record *rec);
+struct op iosys_op(const struct layout *l, const struct record *rec);
+enum step op_step(const struct op *op, u8 type, bool into);
 
 /* read_streams.c */
 void streams_parse(struct model *m, u32 host, const struct layout *l,

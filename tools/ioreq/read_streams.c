@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reads the byte ranges of streams and pipes that iosys events have. */
-#include <string.h>
-
 #include "read_iosys.h"
 
 /* Flags of io_syscall */
@@ -69,12 +67,11 @@ static void parse_pipe(struct model *m, u32 host, const struct layout *l,
 				.async = iosys_is_request(l),
 				.written = head & RANGES_WRITTEN };
 	u64 first = m->nr_pipe_ranges;
-	char comm[COMM_SIZE];
 
 	p.pid = iosys_thread_of(l, rec);
 	p.tgid = number_in(&l->tgid, rec);
-	iosys_get_comm(comm, l, r, rec);
-	p.comm = requests_comm(m->requests, host, comm);
+	p.comm = requests_comm(m->requests, host,
+			       iosys_process_name(l, r, rec)->comm);
 	p.start = number_in(&l->start, rec);
 	p.finish = p.start + number_in(&l->duration, rec);
 	p.pipe = head & (RANGES_WRITTEN - 1);
@@ -119,20 +116,19 @@ static void parse_pipes(struct model *m, u32 host, const struct layout *l,
 /* A connection may fail before it transfers any bytes */
 static void parse_socket(struct model *m, const struct layout *l,
 			 const struct records *r, const struct record *rec,
-			 const struct message *msg, const char *op)
+			 const struct message *msg, const struct op *op)
 {
-	char name[MAX_NAME], comm[COMM_SIZE];
+	char name[MAX_NAME];
 	struct socket_call c = {
 		.host = msg->host,
 		.pid = msg->pid,
-		.comm = comm,
 		.id = msg->id,
 		.name = name,
 		.start = msg->start,
 		.duration = msg->duration,
-		.what = !strcmp(op, "connect") ? SOCKET_CALL_CONNECT :
-			!strcmp(op, "close")   ? SOCKET_CALL_CLOSE :
-						 SOCKET_CALL_OTHER,
+		.what = op->connects ? SOCKET_CALL_CONNECT :
+			op->closes   ? SOCKET_CALL_CLOSE :
+				       SOCKET_CALL_OTHER,
 	};
 
 	c.local = number_in(&l->family, rec) == FAMILY_UNIX;
@@ -141,7 +137,7 @@ static void parse_socket(struct model *m, const struct layout *l,
 	    (c.what != SOCKET_CALL_CONNECT &&
 	     !requests_is_connecting(m->requests, msg->host, msg->id)))
 		return;
-	iosys_get_comm(comm, l, r, rec);
+	c.comm = iosys_process_name(l, r, rec)->comm;
 	iosys_get_name(name, l->name, rec);
 	c.result = number_in(&l->result, rec);
 	c.bytes = number_in(&l->bytes, rec);
@@ -152,7 +148,7 @@ static void parse_socket(struct model *m, const struct layout *l,
 /* What may be the last call on a stream */
 static void parse_end(struct model *m, const struct layout *l,
 		      const struct record *rec, const struct message *msg,
-		      const char *op, bool sends)
+		      const struct op *op)
 {
 	struct end_call c = {
 		.host = msg->host,
@@ -166,13 +162,47 @@ static void parse_end(struct model *m, const struct layout *l,
 
 	if (!msg->id || c.result > 0)
 		return;
-	if (!strcmp(op, "close"))
+	if (op->closes)
 		c.what = END_CALL_CLOSE;
-	else if (sends)
+	else if (msg->sent)
 		c.what = END_CALL_SEND;
-	else if (!op_begins(op, "recv") && !op_begins(op, "read"))
+	else if (!op->receives)
 		return;
 	requests_end_call(m->requests, &c);
+}
+
+static void parse_listening(struct model *m, u32 host, const struct layout *l,
+			    const struct record *rec)
+{
+	char name[MAX_NAME];
+
+	iosys_get_name(name, l->name, rec);
+	requests_listen(m->requests, host, name);
+}
+
+/* The endpoint that the process of a call is */
+static u32 endpoint_of(struct model *m, u32 host, const struct layout *l,
+		       const struct records *r, const struct record *rec)
+{
+	struct process_name *n = iosys_process_name(l, r, rec);
+
+	if (!n->endpoint)
+		n->endpoint =
+			requests_find_endpoint(m->requests, host, n->comm) + 1;
+	return n->endpoint - 1;
+}
+
+/* In the record, as few names are needed */
+static void set_name(struct message *msg, const struct tep_format_field *f,
+		     const struct record *rec)
+{
+	const u8 *data;
+	u32 len;
+
+	if (!array_get(f, rec->data, rec->size, &data, &len))
+		return;
+	msg->name = (const char *)data;
+	msg->name_len = len;
 }
 
 /* Calls that connect or accept have the role, calls that send or receive the bytes */
@@ -183,12 +213,8 @@ void streams_parse(struct model *m, u32 host, const struct layout *l,
 	u32 end, at = find_ranges(l, rec, &end);
 	u32 pipes = find_pipes(l, rec, at, end);
 	bool into = number_in(&l->type2, rec) == TYPE_SOCKET;
-	char name[MAX_NAME], comm[COMM_SIZE], buf[OP_SIZE];
-	const char *op = op_plain(iosys_op_name(buf, l, rec));
-	struct message msg = { .host = host,
-			       .comm = comm,
-			       .name = name,
-			       .async = iosys_is_request(l) };
+	struct op op = iosys_op(l, rec);
+	struct message msg = { .host = host, .async = iosys_is_request(l) };
 	u8 type = number_in(&l->type, rec);
 
 	msg.pid = iosys_thread_of(l, rec);
@@ -200,26 +226,24 @@ void streams_parse(struct model *m, u32 host, const struct layout *l,
 	/* A thread is in one call at a time, whatever it has submitted */
 	if (!msg.async)
 		requests_call(m->requests, host, msg.pid, msg.id,
-			      op_step(op, type, into), msg.start, msg.duration);
-	if (op_begins(op, "accept") &&
-	    number_in(&l->family, rec) != FAMILY_UNIX) {
-		iosys_get_name(name, l->name, rec);
-		requests_listen(m->requests, host, name);
-	}
-	if (op_begins(op, "accept") && into)
+			      op_step(&op, type, into), msg.start,
+			      msg.duration);
+	if (op.accepts && number_in(&l->family, rec) != FAMILY_UNIX)
+		parse_listening(m, host, l, rec);
+	if (op.accepts && into)
 		requests_socket(m->requests, host, number_in(&l->obj2, rec),
 				ROLE_SERVER);
-	else if (!strcmp(op, "connect"))
+	else if (op.connects)
 		requests_socket(m->requests, host, number_in(&l->obj, rec),
 				ROLE_CLIENT);
-	msg.sent = into || op_begins(op, "send") || op_begins(op, "write");
-	parse_socket(m, l, r, rec, &msg, op);
-	parse_end(m, l, rec, &msg, op, msg.sent);
+	msg.sent = into || op.sends;
+	parse_socket(m, l, r, rec, &msg, &op);
+	parse_end(m, l, rec, &msg, &op);
 	parse_pipes(m, host, l, r, rec, pipes, end);
 	if (at == pipes || !(flags & ISN_KNOWN) || flags & PEEKED)
 		return;
-	iosys_get_comm(comm, l, r, rec);
-	iosys_get_name(name, into ? l->name2 : l->name, rec);
+	msg.endpoint = endpoint_of(m, host, l, r, rec);
+	set_name(&msg, into ? l->name2 : l->name, rec);
 	msg.local = number_in(&l->family, rec) == FAMILY_UNIX;
 	msg.isn = number_in(&l->isn, rec);
 	msg.peer_isn = number_in(&l->peer_isn, rec);

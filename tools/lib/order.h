@@ -6,6 +6,7 @@
 #define LIB_ORDER_H
 
 #include <linux/types.h>
+#include <stdlib.h>
 
 /*
  * -1, 0 or 1, as @a is less than, equal to or greater than @b.  What decides between equal
@@ -48,6 +49,27 @@ static inline int order_u32(const void *a, const void *b)
 static inline int order_double(const void *a, const void *b)
 {
 	return ORDER(*(const double *)a, *(const double *)b);
+}
+
+/**
+ * sort_if_needed - qsort() of what is often in order already
+ * @base: the first element
+ * @nr: number of elements
+ * @size: bytes of one
+ * @order: compares two, as for qsort()
+ */
+static inline void sort_if_needed(void *base, size_t nr, size_t size,
+				  int (*order)(const void *a, const void *b))
+{
+	char *p = base;
+	size_t i;
+
+	for (i = 1; i < nr; i++) {
+		if (order(p + (i - 1) * size, p + i * size) > 0) {
+			qsort(base, nr, size, order);
+			return;
+		}
+	}
 }
 
 #endif
