@@ -211,6 +211,10 @@ for command in cp mv rm; do
 done
 export STEPS=$PWD/count
 
+# One step in three in each run, other ones in the next run; all with TRACERIG_FULL
+stride=3
+[ -z "${TRACERIG_FULL-}" ] || stride=1
+
 # killed_at N COMMAND...: run COMMAND and kill it at step N; false if it has fewer steps.
 killed_at() {
 	echo 0 >"$STEPS"
@@ -220,7 +224,7 @@ killed_at() {
 }
 
 mv "$linux" want
-for ((i = 1; ; i++)); do
+for ((i = 1 + RANDOM % stride; ; i += stride)); do
 	rm -rf repo/build
 	killed_at $i "$kernel" patch || break
 	expect 0 "$kernel" patch
@@ -228,7 +232,7 @@ for ((i = 1; ; i++)); do
 done
 [ $i -gt 10 ] || die "only $i steps were tried"
 
-for ((i = 1; ; i++)); do
+for ((i = 1 + RANDOM % stride; ; i += stride)); do
 	make_patch two b 5 "round $i"
 	killed_at $i "$kernel" patch || break
 	# The series may have changed since the interrupted run.
