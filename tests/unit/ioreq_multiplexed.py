@@ -18,6 +18,8 @@ assert r["wait"]["count"] == 20, r
 with open("mux-paths.json") as f:
     paths = json.load(f)
 assert (paths["links"]["clients"], paths["links"]["multiplexed"]) == (20, 20), paths["links"]
+# Ten times, the client sends from 0 and has responses until 5 ms, and from 6 to 11 ms
+assert paths["links"]["multiplexed_time"] == 10 * 2 * 5000000, paths["links"]
 assert paths["links"]["waited"] == r["wait"]["time"], (paths["links"], r)
 with open("mux.chrome") as f:
     said = [e["args"].get("multiplexed") for e in json.load(f)["traceEvents"] if e.get("cat") == "request" and e["pid"] == 1]

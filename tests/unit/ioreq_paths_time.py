@@ -74,7 +74,7 @@ assert {k: c["pieces"] for k, c in got.items() if k[2] != "between"} == {k: n fo
 assert all(n <= got[k]["pieces"] <= 2 * n for k, n in pieces.items())
 waited = sum(requests[n]["at"][0][1] - requests[n]["at"][0][0] for n in roots)
 assert sum(want.values()) == waited
-assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 0, "queued": 0, "multiplexed": 0, "maybe_multiplexed": 0, "guessed": 0, "contradicted": 0,
+assert result["links"] == {"clients": len(roots), "waited": waited, "outlived": 0, "queued": 0, "multiplexed": 0, "multiplexed_time": 0, "maybe_multiplexed": 0, "guessed": 0, "contradicted": 0,
                            "followed": sum(r["parent"] not in "-?" for r in requests.values()),
                            "ambiguous": sum(r["parent"] == "?" for r in requests.values()),
                            "ambiguous_time": sum(r["at"][0][1] - r["at"][0][0] for r in requests.values() if r["parent"] == "?")}

@@ -7,10 +7,12 @@ Prints samples with branches, as perf script does, of a program on a CPU whose c
 calls functions that last 1000 to 18,000 cycles, in random order.
 
 CLOCK is the clock in GHz: A,B,... in equal parts of the recording, or A-B from A to B in a
-straight line. MODE is perf (a sample each 100,000 cycles, and which branches are new is not
+straight line; and joined by +, those of several CPUs, each of which runs the program and has
+SAMPLES. MODE is perf (a sample each 100,000 cycles, and which branches are new is not
 recorded) or lbrprof (a sample each 50 us, and it is recorded). A sample's interrupt takes
 INTERRUPT ns of the interval after it. With RESTART, the count of cycles begins anew after it.
 """
+import heapq
 import random
 import sys
 
@@ -37,15 +39,13 @@ def program(rng):
         yield lengths[f] + rng.randrange(40), f"f{f}+0x24", f"main+{site + 10:#x}", "RET"
 
 
-def main():
-    samples, text, mode = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-    interrupt, restart = float(sys.argv[4]), sys.argv[5] == "1"
-    rng = random.Random(int(sys.argv[6]))
+def cpu(number, samples, text, mode, interrupt, restart, seed):
+    """Yield: time and text of each sample of a CPU"""
+    rng = random.Random(seed)
     branches = program(rng)
-    ring, new, time, measured = [], 0, 1e9, 0
+    ring, new, time, measured = [], 0, 1e9 + 1000 * number, 0
     cycles, source, target, kind = next(branches)
-    done = 0
-    while done < samples:
+    for done in range(samples):
         ghz = clock(text, done / samples)
         # Cycles to the next sample; a counter's interrupt skids
         left = CYCLES if mode == "perf" else NS * ghz
@@ -62,17 +62,23 @@ def main():
         measured += left
         time += left / ghz
         held = ring if mode == "perf" else ring[-new:] if new else []
-        if mode == "lbrprof":
-            print(f"# lbrtime: {RECORDED | (new > DEPTH):x} {new}")
+        flags = f"# lbrtime: {RECORDED | (new > DEPTH):x} {new}\n" if mode == "lbrprof" else ""
         ns = round(time)
         where = source.split("+")[0] + "+0x4"
-        print(f"prog 48/48 [000] {ns // 10**9}.{ns % 10**9:09}: 401000 {where} "
-              + " ".join(f"{s}/{t}/P/-/-/{round(c)}/{k}" for c, s, t, k in reversed(held)))
+        yield ns, (f"{flags}prog {48 + number}/{48 + number} [{number:03}] {ns // 10**9}.{ns % 10**9:09}: 401000 {where} "
+                   + " ".join(f"{s}/{t}/P/-/-/{round(c)}/{k}" for c, s, t, k in reversed(held)))
         time += interrupt * rng.uniform(0.97, 1.03)
         if restart:
             measured = 0
         new = 0
-        done += 1
+
+
+def main():
+    samples, clocks, mode, interrupt, restart, seed = sys.argv[1:]
+    cpus = (cpu(i, int(samples), text, mode, float(interrupt), restart == "1", 1000 * i + int(seed))
+            for i, text in enumerate(clocks.split("+")))
+    for _, text in heapq.merge(*cpus):
+        print(text)
 
 
 main()

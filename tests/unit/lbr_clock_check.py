@@ -2,13 +2,13 @@
 """usage: lbr_clock_check.py CLOCK used|refused|either
 
 test_lbrtime_clock.sh: the clock in clock.json, if there is one, is CLOCK (see lbr_clock.py) at
-all times within its error, and so are its limits. It is used, refused, or either.
+all times and on all CPUs within its error, and so are its limits. It is used, refused, or either.
 """
 import json
 import re
 import sys
 
-ghz = [float(a) for a in re.split("[,-]", sys.argv[1])]
+ghz = [float(a) for a in re.split("[,+-]", sys.argv[1])]
 wanted = sys.argv[2]
 j = json.load(open("clock.json"))
 ns, error = j["ns_per_cycle"], j["ns_per_cycle_error"]

@@ -53,7 +53,9 @@ expect 1 '^ctlchart: future.dat:10: trace.dat of a version' future.dat
 expect 1 '^ctlchart: alarm.dat: has no alarm of a chart x$' --chart=x alarm.dat
 expect 1 'Not a directory|cannot write' -o alarm.dat/x alarm.dat
 # A mistake in a filter says what to write instead
-expect 2 '\^ a multiple of group= \(5\)' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, samples=101)'
+for option in samples=101 group=3; do
+	expect 2 '\^ samples= a multiple of group= \(100 and 5 if not given\)' alarm.dat -e block:block_rq_complete -f "ctlchart(block_bio_queue, dev, $option)"
+done
 expect 2 '\^ 2 to 10$' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, group=1)'
 expect 2 '\^ a time with a whole number, such as 20ms' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, learn=1.5s)'
 expect 2 '\^ 1 to 63 characters: letters, digits, _, - and \.$' alarm.dat -e block:block_rq_complete -f "ctlchart(block_bio_queue, dev, name=$(printf %064d 0))"

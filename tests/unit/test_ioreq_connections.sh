@@ -61,7 +61,7 @@ grep -q '^  11 messages without a request, in no response time$' pushed.text ||
 [ ! -s err ] || wrong "messages about streams: $(cat err)"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_streams.py" || wrong "a connection with streams, or uploads"
 "$ioreq" --paths streams.dat >streams.text || wrong "--paths of streams fails"
-grep -q '^  [0-9]* on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated$' streams.text ||
+grep -q '^  [0-9]* on multiplexed connections (HTTP/2, gRPC or pipelining), with [0-9.]* ms in no row: requests cannot be separated$' streams.text ||
 	wrong "--paths does not say that a connection has streams: $(cat streams.text)"
 
 # --- processes of one name at one port are one server, also after a restart; by process they are three

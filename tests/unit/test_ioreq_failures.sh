@@ -132,8 +132,10 @@ grep -q '^  1 multiplexed connection (HTTP/2, gRPC or pipelining), whose request
 "$ioreq" --requests --format=csv mux.dat >requests.csv
 "$ioreq" --paths mux.dat >paths.txt 2>err || wrong "--paths of a multiplexed connection fails: $(cat err)"
 "$ioreq" --paths --format=json mux.dat >paths.json 2>>err || wrong "--paths in JSON fails: $(cat err)"
-grep -q '^  20 on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated$' paths.txt ||
+grep -q '^  20 on multiplexed connections (HTTP/2, gRPC or pipelining), with 100.0 ms in no row: requests cannot be separated$' paths.txt ||
 	wrong "--paths does not say that a connection is multiplexed: $(cat paths.txt)"
+"$ioreq" --format=html mux.dat >mux.html 2>>err || wrong "html fails: $(cat err)"
+grep -q '"multiplexed_time": *100000000' mux.html || wrong "the page has no time of multiplexed requests"
 grep -q '"multiplexed": *20' paths.json || wrong "JSON of --paths does not count multiplexed requests"
 python3 -c 'import csv; assert [r["multiplexed"] for r in csv.DictReader(open("requests.csv"))] == ["1"]' || wrong "CSV does not say that a connection is multiplexed"
 grep -q multiplexed <("$ioreq" --requests cpu.dat) && wrong "a connection is reported as multiplexed that is not"

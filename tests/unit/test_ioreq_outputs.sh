@@ -103,6 +103,16 @@ shows '[true,true]' out.html \
 	await new Promise(r => requestAnimationFrame(r));
 	const view = document.querySelector('.causes .scroll').getBoundingClientRect(), found = document.querySelector('.causes > span');
 	return [[...grids.causes.body.rows].every(r => r.cells[4].getBoundingClientRect().right <= view.right), found.getClientRects().length === 1]" "what to fix first at 400 pixels"
+# At 1,200 pixels, so are the steps of each path, and the response times of each kind of request:
+# what did not occur has no column
+shows '[true,true,true,true]' out.html \
+	"const seen = (row, i) => row.cells[i].getBoundingClientRect().right <= row.closest('.scroll').getBoundingClientRect().right;
+	const heads = grids.kinds.heads.map(h => h.textContent), steps = [...document.querySelectorAll('td.steps')];
+	return [steps.length > 1, steps.every(td => seen(td.parentNode, td.cellIndex)),
+		[...grids.kinds.body.rows].every(r => seen(r, heads.indexOf('response time'))), !heads.includes('multiplexed connections')]" "what is seen at 1,200 pixels"
+# Calls for one of several requests do not look like those for another
+shows '[true,false]' out.html \
+	"return ['maybe', 'other'].map(c => getComputedStyle(document.querySelector('.legend .' + c)).backgroundImage !== 'none')" "the legend"
 # What to fix first, and paths, as in the text
 "$ioreq" "${hosts[@]}" --paths >paths.txt || wrong "--paths fails"
 grep -qE '^ +[0-9.]+ ms +[0-9.]+ % +386  app:app server 10\.0\.0\.1:80  files  +/srv/page <1>$' paths.txt ||

@@ -171,8 +171,8 @@ variant "periods and events" 's#([0-9]: +)([0-9a-f]+ lt_f)#\1 50000 cpu/event=0x
 variant "wrong paths" 's#(0x[0-9a-f]+/0x[0-9a-f]+/P/-/-/0)#\1 0x1/0x2/P/-/-/0/CALL/SPEC_WRONG_PATH#g'
 # A call chain has lines of its own
 printf 'p 1/1 [000] 1.0: \n\t 401000 f\n\t 402000 g\n 0x1/0x2/P/-/-/0\n' >chain.txt
-expect 1 'chain.txt:0: a sample without ip, or with a call chain \(perf script -G ' chain.txt
-expect 1 '^lbrtime: -:0: a trace.dat or perf.data must be a regular file that is given by name$' - <cycles.dat
+expect 1 'chain.txt: line 1: a sample without ip, or with a call chain \(perf script -G ' chain.txt
+expect 1 '^lbrtime: -: a trace.dat or perf.data must be a regular file that is given by name$' - <cycles.dat
 
 "$lbrtime" --format=brstack cycles.dat >again.txt 2>err || wrong "brstack"
 python3 "$TRACERIG_TOP/tests/unit/lbrtime_brstack.py" || wrong "brstack is not what was recorded"
@@ -402,7 +402,7 @@ expect 1 '--kallsyms=/nowhere: No such file' --kallsyms=/nowhere deep8.dat
 "$UNIT/gen_tracedat" block other.dat >/dev/null || exit 1
 expect 1 '^lbrtime: other.dat: has no lbrprof_sample events' other.dat
 echo no trace >text.dat
-expect 1 '^lbrtime: text.dat:0: neither a trace.dat nor' text.dat
+expect 1 '^lbrtime: text.dat: neither a trace.dat nor' text.dat
 : >empty.dat
 expect 1 '^lbrtime: empty.dat: empty file' empty.dat
 if ! grep -q __asan_init "$lbrtime"; then
@@ -411,6 +411,6 @@ fi
 head -c 30000 deep8.dat >short.dat
 expect 1 '^lbrtime: short.dat:' short.dat
 printf 'p 1/1 [000] 2.0: 1 f\np 1/1 [000] 1.0: 1 f\n' >back.txt
-expect 1 '^lbrtime: back.txt:21: a sample is older' back.txt
+expect 1 '^lbrtime: back.txt: line 2: a sample is older' back.txt
 "$lbrtime" --help | grep -q 'Exit status' || wrong "no --help"
 exit $failed

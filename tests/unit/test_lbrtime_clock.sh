@@ -13,11 +13,13 @@ program=$lbrtime
 # shellcheck source=tests/unit/cli.bash
 . "$here/cli.bash"
 
+samples=400
+
 # clock USED CLOCK MODE INTERRUPT RESTART SEED
 clock() {
 	local used=$1
 	shift
-	python3 "$here/lbr_clock.py" 400 "$@" >clock.txt || exit 1
+	python3 "$here/lbr_clock.py" $samples "$@" >clock.txt || exit 1
 	"$lbrtime" --format=json clock.txt >clock.json 2>err || wrong "$*: $(cat err)"
 	python3 "$here/lbr_clock_check.py" "$1" "$used" || wrong "$*: the clock is not that of the CPU"
 }
@@ -46,10 +48,30 @@ for seed in 1 2; do
 done
 clock either 2,2.06 lbrprof 0 0 1
 clock either 2,2.1 lbrprof 0 1 1
+# CPUs of one clock, and of several: its error includes them, also if they have few samples
+for seed in 1 2; do
+	clock used 2+2+2 lbrprof 0 0 $seed
+	clock used 2+2+2 perf 0 0 $seed
+	for restart in 0 1; do
+		for mode in perf lbrprof; do
+			clock either 2+2.04 $mode 0 $restart $seed
+			clock either 2+2+2+2.08 $mode 0 $restart $seed
+			clock refused 2+2.3 $mode 0 $restart $seed
+			# they cancel out in sums over CPUs
+			clock refused 2,2.4+2.4,2 $mode 0 $restart $seed
+			samples=60
+			clock either 2+2.06 $mode 0 $restart $seed
+			samples=400
+		done
+	done
+done
+"$lbrtime" clock.txt >out 2>err || wrong "text"
+grep -qE '^1 cycle (=|<=) |^Cycles are not used: the (duration of a cycle .* differs between CPUs, by|intervals do not)' out ||
+	wrong "no message: $(head -n 9 out)"
 # The recording has no whole interval of the fast half, but its branches exceed the time
 clock refused 1.2,4.8 lbrprof 0 0 1
 "$lbrtime" clock.txt >out 2>err || wrong "text"
-grep -qE '^Cycles are not used: the (duration of a cycle changed during the recording, by more than 5 %|intervals do not agree)' out ||
+grep -qE '^Cycles are not used: the (duration of a cycle changed during the recording, or differs between CPUs, by more than 5 %|intervals do not agree)' out ||
 	wrong "no message: $(head -n 9 out)"
 "$lbrtime" --ghz=4.8 clock.txt | grep -q '^1 cycle = ' && wrong "--ghz of one half is accepted"
 

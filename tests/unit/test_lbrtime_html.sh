@@ -152,6 +152,15 @@ for page in late nocpu; do
 	shows "$lanes" $page.html 'return [...document.querySelectorAll("select")[1].options].map(o => o.value)' "$page: lanes"
 done
 
+# In a narrow window, the names of functions are seen without scrolling, and the axis has times
+window=500,900
+shows '[true,true]' lost.html \
+	'const view = document.querySelector(".scroll"), said = [], write = plot.text;
+	plot.text = (s, at, y, align) => { if (y === 12) said.push([s, at]); write.call(plot, s, at, y, align); };
+	draw();
+	return [[...view.querySelectorAll("tbody tr td.f")].every(td => td.getBoundingClientRect().right <= view.getBoundingClientRect().right),
+		said.length > 1 && said.every(([s, at]) => at + plot.g.measureText(s).width <= plot.left + plot.width)]' "500 pixels"
+unset window
 # a list that is cut says so
 for ((i = 1; i <= 1234; i++)); do
 	echo "p 1/1 [000] 1.$(printf %06d $i): $(printf %x $((4096 + i))) f$i"

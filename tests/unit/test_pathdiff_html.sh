@@ -67,4 +67,9 @@ shows 'true' extra.html \
 	const c = p.g.getImageData(p.x(t), p.y(d), 1, 1).data;
 	return c[0] > 150 && c[1] < 90 && c[2] < 110' "a slow execution in the picture"
 
+# In a narrow window, the times of functions are seen beside long names
+window=500,900
+shows '[true,true]' hard.html \
+	'const view = document.querySelector(".whole"), rows = [...view.querySelectorAll("tbody tr")];
+	return [rows[0].cells[0].textContent.length > 60, rows.every(r => r.cells[3].getBoundingClientRect().right <= view.getBoundingClientRect().right)]' "500 pixels"
 exit "$failed"

@@ -327,7 +327,7 @@ static bool set_from(struct parser *p, const struct token *t)
 #define NAME_VALUES "1 to 63 characters: letters, digits, _, - and ."
 static_assert(NAME_LEN == 64, "NAME_VALUES says how long a name may be");
 #define SAMPLES \
-	"a multiple of group= (5), for 2 to 65535 groups; with limit=quantile at least 3000"
+	"samples= a multiple of group= (100 and 5 if not given), for 2 to 65535 groups; with limit=quantile at least 3000"
 
 static const struct {
 	const char *name;

@@ -278,6 +278,7 @@ struct request_tree;
  * @ambiguous_time: sum of their response times, which are in no client's path, ns
  * @queued:	of these, requests of threads whose requests wait for one another
  * @multiplexed: number of requests on multiplexed connections
+ * @multiplexed_time: sum of their response times, which are in no path, ns
  * @maybe_multiplexed: number of requests on connections that may be multiplexed
  * @guessed:	number of connections of which it is only a guess which end is the
  *		server
@@ -300,6 +301,7 @@ struct paths {
 	u64 ambiguous_time;
 	u64 queued;
 	u64 multiplexed;
+	u64 multiplexed_time;
 	u64 maybe_multiplexed;
 	u64 guessed;
 	u64 outlived;

@@ -258,7 +258,10 @@ static void add_request(struct path_builder *a, struct request *r)
 	p->ambiguous += r->ambiguous;
 	p->ambiguous_time += r->ambiguous ? request_response_time(r) : 0;
 	p->queued += r->queued;
-	p->multiplexed += r->multiplexed && !r->maybe_multiplexed;
+	if (r->multiplexed && !r->maybe_multiplexed) {
+		p->multiplexed++;
+		p->multiplexed_time += request_response_time(r);
+	}
 	p->maybe_multiplexed += r->maybe_multiplexed;
 	while (at->parent)
 		at = at->parent;

@@ -178,16 +178,18 @@ function contradicted(requests) {
 }
 
 function causes(main) {
-	if (!DATA.causes.length)
+	if (!DATA.causes.length && !DATA.links.multiplexed)
 		return;
 	const s = section(main, "What to fix first", "What clients waited for: of the " + time(DATA.links.waited) + " of response times of " +
 		counted(DATA.links.clients, "request") + ", along the critical path" +
 		(DATA.links.ambiguous ? "; " + counted(DATA.links.ambiguous, "ambiguous request") + ", with " + time(DATA.links.ambiguous_time) + ", are only in the paths below" +
 			(DATA.links.queued ? " (" + count(DATA.links.queued) + " of threads whose requests seem to wait for one another, such as for a connection of a pool)" : "") : "") +
-		(DATA.links.multiplexed ? "; " + counted(DATA.links.multiplexed, "request") + " on multiplexed connections (HTTP/2, gRPC or pipelining), which cannot be separated" : "") +
+		(DATA.links.multiplexed ? "; " + counted(DATA.links.multiplexed, "request") + " on multiplexed connections (HTTP/2, gRPC or pipelining), with " + time(DATA.links.multiplexed_time) + ", cannot be separated and are in no row" : "") +
 		(DATA.links.maybe_multiplexed ? "; " + counted(DATA.links.maybe_multiplexed, "request") + " on connections that may be multiplexed" : "") +
 		(DATA.links.contradicted ? "; " + contradicted(DATA.links.contradicted) : "") + ".");
 	s.className = "causes";
+	if (!DATA.causes.length)
+		return;
 	window.grids.causes = new Grid(s, [
 		["time", c => c.time, signed], ["share", c => c.time, v => percent(v, DATA.links.waited)], ["requests", c => c.requests, count],
 		["where", c => endpoint(c.host, c.process) + (c.address && " " + c.address)], ["step", c => DATA.steps[c.step]], ["object", c => c.object],
@@ -241,20 +243,25 @@ function kinds(main) {
 	if (!DATA.requests.length)
 		return;
 	const s = section(main, "Requests by client and server");
-	window.grids.kinds = new Grid(s, [
+	/* Columns of what is rare, which are there if it occurs */
+	const rare = (name, value, show) => DATA.requests.some(value) ? [[name, value, show]] : [];
+	const columns = [
 		["client", r => endpoint(r.client_host, r.client)], ["server", r => endpoint(r.server_host, r.server) + (r.server_address && " " + r.server_address)],
-		["answered", r => r.answered, count], ["unclear", r => r.unclear, count], ["multiplexed connections", r => r.multiplexed, count], ["may be multiplexed", r => r.maybe_multiplexed, count], ["server guessed", r => r.guessed, count], ["unanswered", r => r.unanswered, count], ["in flight", r => r.unanswered ? r.unanswered_time : null, time],
-		["failed connections", r => r.failed_connections, count], ["cut off in the response", r => r.cut_off, count], ["messages without a request", r => r.pushed, count], ["sent", r => r.sent, count], ["received", r => r.received, count],
+		["answered", r => r.answered, count], ...rare("unclear", r => r.unclear, count), ...rare("multiplexed connections", r => r.multiplexed, count),
+		...rare("may be multiplexed", r => r.maybe_multiplexed, count), ...rare("server guessed", r => r.guessed, count), ...rare("unanswered", r => r.unanswered, count),
+		...rare("in flight", r => r.unanswered ? r.unanswered_time : null, time), ...rare("failed connections", r => r.failed_connections, count),
+		...rare("cut off in the response", r => r.cut_off, count), ...rare("messages without a request", r => r.pushed, count), ["sent", r => r.sent, count], ["received", r => r.received, count],
 		["response time", r => some("time")(r.wait), time], ["p50", r => some("p50")(r.wait), time], ["p99", r => some("p99")(r.wait), time], ["max", r => some("max")(r.wait), time],
 		["service time", r => some("time")(r.service), time], ["p50", r => some("p50")(r.service), time], ["p99", r => some("p99")(r.service), time], ["max", r => some("max")(r.service), time],
 		["network or queue", r => r.wait.count && r.service.count ? r.between : null, signed],
-		["contradicting clocks", r => r.contradicted, count],
+		...rare("contradicting clocks", r => r.contradicted, count),
 		["divided", r => r.split, count], ...[["to server", "there"], ["before server waited", "late"], ["to client", "back"], ["before client waited", "late_client"]]
 			.map(([name, f]) => [name, r => r.split ? r[f] : null, time]),
 		["by one thread", r => r.stepped, count],
 		["steps of these", r => stepsText(r.steps, Object.values(r.steps).reduce((a, b) => a + b, 0))],
 		["time in all", r => (r.wait.count ? r.wait.time : r.service.count ? r.service.time : 0) + r.unanswered_time, time],
-	], DATA.requests, 31);
+	];
+	window.grids.kinds = new Grid(s, columns, DATA.requests, columns.length - 1);
 }
 
 function singles(main) {

@@ -55,9 +55,11 @@ static void text_links(FILE *out, const struct paths *p)
 			format_count(ambiguous, sizeof(ambiguous), p->queued));
 	if (p->multiplexed)
 		fprintf(out,
-			"  %s on multiplexed connections (HTTP/2, gRPC or pipelining): requests cannot be separated\n",
+			"  %s on multiplexed connections (HTTP/2, gRPC or pipelining), with %s in no row: requests cannot be separated\n",
 			format_count(ambiguous, sizeof(ambiguous),
-				     p->multiplexed));
+				     p->multiplexed),
+			format_value(time, sizeof(time), p->multiplexed_time,
+				     true));
 	if (p->maybe_multiplexed)
 		fprintf(out,
 			"  %s on connections that may be multiplexed (HTTP/2, gRPC or pipelining): no parent is known\n",
@@ -420,6 +422,7 @@ void json_paths(struct json_object *o, const struct model *m,
 	json_number(links, "ambiguous_time", p->ambiguous_time);
 	json_number(links, "queued", p->queued);
 	json_number(links, "multiplexed", p->multiplexed);
+	json_number(links, "multiplexed_time", p->multiplexed_time);
 	json_number(links, "maybe_multiplexed", p->maybe_multiplexed);
 	json_number(links, "guessed", p->guessed);
 	json_object_object_add(o, "links", links);

@@ -26,8 +26,9 @@
  * clock is rejected then. lbrprof's own interrupt is short: for its samples, the clock
  * is the largest number of cycles that an interval has in its time.
  *
- * A clock that changes is found by comparing the ratio of times to cycles in blocks of
- * consecutive intervals, halves to sixteenths of the recording, with that of all. In
+ * A clock that changes, or that differs between CPUs, is found by comparing the ratio of
+ * times to cycles in blocks of consecutive intervals, halves to sixteenths of the
+ * recording and all to sixteenths of a CPU's, with that of all. In
  * these sums the places of the cuts cancel out: what the sample before cut off a visit is
  * in the interval before. If the count restarts, what is measured of a cut visit after
  * the sample has the same distribution as what is not measured before it.
@@ -87,6 +88,7 @@
 
 /**
  * struct bounds - bounds of a cycle's duration, by an interval
+ * @sample:	at its end
  * @low:	ns
  * @high:	ns, or INFINITY
  * @time:	of the interval, ns
@@ -97,6 +99,7 @@
  * @most:	cycles of the interval with both cut visits; INFINITY if unknown
  */
 struct bounds {
+	const struct sample *sample;
 	double low, high;
 	double time, cycles, cut, half, most;
 };
@@ -142,6 +145,7 @@ static bool get_bounds(const struct timeline *t, const struct sample *s,
 	all = sum_cycles(t, s);
 	first = t->branch[s->first].cycles;
 	last = last_cycles(t, s);
+	b->sample = s;
 	b->time = s->ts - s->start;
 	slack = fmin(SLIP_MAX, b->time * part);
 	b->most = all + last;
@@ -384,34 +388,73 @@ static struct ratio find_ratio(const struct timeline *t, const struct bounds *b,
 }
 
 /*
- * How much the clock deviates in a part of the recording from that of all of it, if that
- * is more than its error and chance. If it changes steadily, the ends of a block deviate
+ * How much the clock deviates from @all ns in @blocks and more equal parts of intervals, if
+ * that is more than @stated and chance. If it changes steadily, the ends of a part deviate
  * more than its mean.
  */
-static double find_change(const struct timeline *t, const struct bounds *b,
-			  u64 nr)
+static double find_deviation(const struct timeline *t, const struct bounds *b,
+			     u64 nr, u64 blocks, double all, double stated)
 {
-	struct ratio all = find_ratio(t, b, nr), part;
-	double stated = t->restarts ? 0 : t->clock.error, off, change = 0;
-	u64 blocks, i;
+	double off, most = 0;
+	struct ratio part;
+	u64 i;
 
-	if (all.ns <= 0)
-		return 0;
-	if (!t->restarts && t->clock.state == CLOCK_KNOWN)
-		all.ns = t->clock.ns;
-	for (blocks = 2; blocks <= BLOCKS_MAX; blocks *= 2) {
+	for (; blocks <= BLOCKS_MAX; blocks *= 2) {
 		for (i = 0; i < blocks; i++) {
 			u64 from = nr * i / blocks, to = nr * (i + 1) / blocks;
 
 			part = find_ratio(t, b + from, to - from);
-			off = fabs(part.ns / all.ns - 1);
+			off = fabs(part.ns / all - 1);
 			if (part.ns <= 0 ||
 			    off <= stated + CHANGE_DEVIATIONS * part.error)
 				continue;
-			off = off * blocks / (blocks - 1) +
-			      DEVIATIONS * part.error;
-			change = fmax(change, off);
+			if (blocks > 1)
+				off *= (double)blocks / (blocks - 1);
+			most = fmax(most, off + DEVIATIONS * part.error);
 		}
+	}
+	return most;
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct sample *x = ((const struct bounds *)a)->sample;
+	const struct sample *y = ((const struct bounds *)b)->sample;
+
+	return ORDER(x->cpu, y->cpu) ?: ORDER(x, y);
+}
+
+/*
+ * How much the clock deviates in a part of the recording, or on a CPU, from that of all of
+ * it. @spread is set to the deviation of CPUs that cannot be excluded. Orders the intervals
+ * by CPU.
+ */
+static double find_change(const struct timeline *t, struct bounds *b, u64 nr,
+			  double *spread)
+{
+	double stated = t->restarts ? 0 : t->clock.error, change;
+	double all = find_ratio(t, b, nr).ns;
+	struct ratio cpu;
+	u64 i, next;
+
+	*spread = 0;
+	if (all <= 0)
+		return 0;
+	if (!t->restarts && t->clock.state == CLOCK_KNOWN)
+		all = t->clock.ns;
+	change = find_deviation(t, b, nr, 2, all, stated);
+	qsort(b, nr, sizeof(*b), by_cpu);
+	for (i = 0; i < nr; i = next) {
+		for (next = i + 1; next < nr; next++)
+			if (b[next].sample->cpu != b[i].sample->cpu)
+				break;
+		cpu = find_ratio(t, b + i, next - i);
+		if (next - i == nr || cpu.ns <= 0)
+			continue;
+		*spread = fmax(*spread,
+			       fabs(cpu.ns / all - 1) + DEVIATIONS * cpu.error);
+		change = fmax(change, find_deviation(t, b + i, next - i, 1, all,
+						     stated));
 	}
 	return change;
 }
@@ -439,23 +482,24 @@ static bool lost_exceed(const struct timeline *t)
 }
 
 /* A clock that changed a little has a larger error; one that changed more is not used */
-static void check_steady(struct timeline *t, const struct bounds *b, u64 nr)
+static void check_steady(struct timeline *t, struct bounds *b, u64 nr)
 {
 	struct clock *c = &t->clock;
+	double off;
 
 	if (c->state > CLOCK_BOUND)
 		return;
-	c->change = find_change(t, b, nr);
+	c->change = find_change(t, b, nr, &off);
 	if (c->change > CHANGE_MAX || lost_exceed(t)) {
 		c->state = CLOCK_CHANGED;
 		return;
 	}
+	off = fmax(off, c->change);
 	/* The largest number of cycles is of the fastest part */
 	if (c->state == CLOCK_BOUND)
-		c->ns *= 1 + 2 * c->change;
+		c->ns *= 1 + 2 * off;
 	else
-		c->error =
-			fmax(c->error, t->restarts ? 2 * c->change : c->change);
+		c->error = fmax(c->error, t->restarts ? 2 * off : off);
 }
 
 static u64 all_bounds(const struct timeline *t, double part, struct bounds *b)
@@ -692,7 +736,7 @@ const char *clock_trouble(const struct timeline *t)
 	case CLOCK_REFUSED:
 		return "the samples contradict --ghz: by it, cycles exceed the intervals, or fill less than half of them";
 	case CLOCK_CHANGED:
-		return "the duration of a cycle changed during the recording, by more than 5 %";
+		return "the duration of a cycle changed during the recording, or differs between CPUs, by more than 5 %";
 	case CLOCK_IMPLAUSIBLE:
 		return "by the intervals, a cycle is shorter than 0.1 ns or longer than 10 ns";
 	default:

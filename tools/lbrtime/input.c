@@ -409,7 +409,8 @@ int lbrtime_read(struct guard *g, struct timeline *t, const char *file,
 			"--instance: only a trace.dat has trace instances");
 	else if (c == *magic)
 		status = guard_fail(
-			g, 0, "neither a trace.dat nor output of perf script");
+			g, GUARD_NOWHERE,
+			"neither a trace.dat nor output of perf script");
 	else
 		status = need_samples(g, t, perftext_read(g, t, in));
 	fclose(in);

@@ -345,7 +345,7 @@ enum method {
  * @CLOCK_FEW:		too few intervals are whole and measured
  * @CLOCK_CONTRADICTED:	too many of these contradict the best value
  * @CLOCK_IMPLAUSIBLE:	the best value is outside of CYCLE_MIN and CYCLE_MAX
- * @CLOCK_CHANGED:	it changed much during the recording
+ * @CLOCK_CHANGED:	it changed much during the recording, or differs between CPUs
  * @CLOCK_REFUSED:	the intervals contradict the one that the user gave
  */
 enum clock_state {
@@ -364,7 +364,7 @@ enum clock_state {
  * @state:	what is known
  * @ns:		duration, ns; 0 if the intervals show nothing
  * @error:	twice the standard deviation, relative to @ns
- * @change:	how much it changed during the recording, relative to @ns; 0 if by no
+ * @change:	how much it changed, or differs between CPUs, relative to @ns; 0 if by no
  *		more than chance
  * @given:	given by the user, and not refused
  * @intervals:	number of whole and measured intervals

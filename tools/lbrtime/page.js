@@ -247,9 +247,10 @@ function drawMany(list, from, to, y) {
 	}
 }
 function drawAxis() {
-	for (const at of plot.ticksX(Math.max(2, plot.width / 100))) {
+	for (const at of plot.ticksX(Math.max(3, plot.width / 80))) {
 		plot.line(x(at) + 0.5, AXIS - 4, x(at) + 0.5, AXIS + plot.height, "faint");
-		plot.text(time(at), x(at) + 3, 12, "left");
+		if (x(at) + 3 + g.measureText(time(at)).width <= plot.left + plot.width)
+			plot.text(time(at), x(at) + 3, 12, "left");
 	}
 }
 function drawAlarms(lane, y) {

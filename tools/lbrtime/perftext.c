@@ -47,7 +47,7 @@ struct registers {
  * @guard:		guard
  * @t:			timeline to add to
  * @line:		current line
- * @offset:		its offset in bytes
+ * @lines:		its number, from 1
  * @last:		last sample, by CPU, or NONE
  * @cpus:		number of CPUs
  * @lane:		threads that stand for CPUs
@@ -65,7 +65,7 @@ struct text {
 	struct guard *guard;
 	struct timeline *t;
 	char *line;
-	u64 offset;
+	u64 lines;
 	u32 *last;
 	u32 cpus;
 	s32 *lane;
@@ -99,7 +99,8 @@ struct header {
 
 static int wrong(struct text *x, const char *what)
 {
-	return guard_fail(x->guard, x->offset, "%s", what);
+	return guard_fail(x->guard, GUARD_NOWHERE, "line %llu: %s",
+			  (unsigned long long)x->lines, what);
 }
 
 /* "123.456789:" */
@@ -674,11 +675,13 @@ static void parse_comment(struct text *x)
 
 static int no_header(struct text *x)
 {
-	return wrong(
-		x,
-		x->samples ?
-			"not a line of perf script with comm, pid, tid, cpu and time" :
-			"neither a trace.dat nor output of perf script -F comm,pid,tid,cpu,time,ip,sym,brstack");
+	if (x->samples)
+		return wrong(
+			x,
+			"not a line of perf script with comm, pid, tid, cpu and time");
+	return guard_fail(
+		x->guard, GUARD_NOWHERE,
+		"neither a trace.dat nor output of perf script -F comm,pid,tid,cpu,time,ip,sym,brstack");
 }
 
 static int parse_line(struct text *x)
@@ -743,25 +746,26 @@ static const char *is_binary(const char *line)
 int perftext_read(struct guard *g, struct timeline *t, FILE *in)
 {
 	struct text x = { .guard = g, .t = t };
-	u64 lines = 0;
+	u64 offset = 0;
 	size_t room = 0;
 	int status = 0;
 	ssize_t n;
 
 	while (!status && (n = getline(&x.line, &room, in)) >= 0) {
+		offset += n;
+		if (++x.lines % ALIVE_LINES == 0) {
+			guard_alive(g, offset);
+			guard_progress(g, "%.1f M lines", x.lines / 1e6);
+		}
 		if (memchr(x.line, '\0', n))
-			status = wrong(&x, is_binary(x.line));
+			status = guard_fail(g, GUARD_NOWHERE, "%s",
+					    is_binary(x.line));
 		else
 			status = parse_line(&x);
-		x.offset += n;
-		if (++lines % ALIVE_LINES == 0) {
-			guard_alive(g, x.offset);
-			guard_progress(g, "%.1f M lines", lines / 1e6);
-		}
 	}
 	/* getline() may have failed for lack of memory, without an error of the file */
 	if (!status && !feof(in))
-		status = guard_fail(g, x.offset, "%s", strerror(errno));
+		status = guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
 	settle(&x);
 	free(x.line);
 	free(x.last);
