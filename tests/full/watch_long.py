@@ -195,11 +195,16 @@ def check_group(shown, name):
         name = os.path.dirname(name)
 
 
+# As the preset disk, but with one limit: the slow disk is judged by that of the fast one
+ALL_DISKS = ("-e", "block:block_rq_complete", "-f",
+             "ctlchart(block_bio_queue, dev, sector, dup=last, stale=5s, pre=20ms, post=5ms, from=start, name=disk)")
+
+
 def several():
     """two watches of two charts each, with saved limits, have all slow reads"""
     before = state()
-    first = Watch("first", "disk", "syscall:preadv2", "--save-limits", "first.limits")
-    second = Watch("second", "disk", "--save-limits", "second.limits")
+    first = Watch("first", *ALL_DISKS, "syscall:preadv2", "--save-limits", "first.limits")
+    second = Watch("second", *ALL_DISKS, "--save-limits", "second.limits")
     reader = Reader(fast)
     stop = threading.Event()
 
@@ -232,7 +237,7 @@ def several():
             found |= {a["chart"] for a in alarms if a["value"] >= 800 * MS}
         assert found == charts, (directory, found)
     check_group(f"{directory}/{number}/cgroup.txt", "a/b")
-    again = Watch("again", "disk", "syscall:preadv2", "--limits", "first.limits")
+    again = Watch("again", *ALL_DISKS, "syscall:preadv2", "--limits", "first.limits")
     again.wait_for(": judging$", 2)
     slow.read()
     again.wait_for(r"case \d+: ", 1)

@@ -147,6 +147,25 @@ bool alarm_is_of(const char *label, const char *chart)
 }
 
 /**
+ * chart_brief - the length of a chart's name without a part that the keys say as well
+ * @chart: the name: "disk[dev=254:16]"
+ * @keys: the keys of its alarm: "dev=254:16 sector=8"
+ */
+int chart_brief(const char *chart, const char *keys)
+{
+	const char *part = strchr(chart, '[');
+	size_t len = part ? strlen(part + 1) : 0, n;
+
+	for (; len && *keys; keys += n + strspn(keys + n, " ")) {
+		n = strcspn(keys, " ");
+		if (n == len - 1 && part[len] == ']' &&
+		    !strncmp(part + 1, keys, n))
+			return part - chart;
+	}
+	return strlen(chart);
+}
+
+/**
  * chart_names_add - add the name of a chart
  * @names: an array of names
  * @name: the name, which is added if it is not there

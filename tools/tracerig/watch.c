@@ -160,13 +160,15 @@ static void report(struct watch *w, struct pending *p, bool kept)
 	struct store_group *g = store_group(&w->store, p->group);
 	char *dir = kept ? xasprintf("%s/%llu", w->store.dir, p->number) :
 			   xstrdup("");
+	char *chart = xstrndup(p->lead.chart,
+			       chart_brief(p->lead.chart, p->lead.keys));
 	struct notice n = {
 		.number = kept ? p->number : 0,
 		.like = store_first(&w->store, g),
 		.alike = g->count,
 		.dir = dir,
 		.group = p->group,
-		.chart = p->lead.chart,
+		.chart = chart,
 		.value = p->lead.value,
 		.limit = p->lead.limit,
 		.is_time = p->is_time,
@@ -191,6 +193,7 @@ static void report(struct watch *w, struct pending *p, bool kept)
 	w->stop |= enough(w);
 	json_object_put(p->charts);
 	p->charts = NULL;
+	free(chart);
 	free(dir);
 	free(message);
 }
@@ -717,6 +720,7 @@ static bool start(struct watch *w)
 	if (complained(reader_open(&w->reader, w->rig.instance, w->systems,
 				   w->store.dir, p->lead_in)))
 		return false;
+	w->rig.tep = w->reader.tep;
 	w->head = window_head(w->systems, w->store.dir);
 	if (w->head < 0) {
 		complain("%s: %s: " CHOOSE_DIR, w->store.dir, strerror(errno));
