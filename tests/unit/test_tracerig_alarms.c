@@ -398,6 +398,11 @@ static const struct {
 	{ "disk[comm=dev=1]", "disk[comm=dev=1]" },
 	{ "disk[comm=kworker/0:1]", "disk[comm=kworker/0:1]" },
 	{ "disk[comm=bash]", "disk[comm=bash]" },
+	{ "disk[fn=18446744071579881472]", "disk[fn=vfs_read]" },
+	{ "disk[fn=18446744071579881500]", "disk[fn=vfs_read+0x1c]" },
+	{ "disk[fn=18446744071579885568]", "disk[fn=vfs_write]" },
+	{ "disk[ip=-2129666048]", "disk[ip=vfs_write]" },
+	{ "disk[fn=4096]", "disk[fn=4096]" },
 	{ "disk[comm=0]", "disk[comm=0]" },
 	{ "disk[dev=", "disk[dev=" },
 	{ "disk[]", "disk[]" },
@@ -407,23 +412,30 @@ START_TEST(part_label)
 {
 	static const char format[] =
 		"name: ev\nID: 5\nformat:\n"
+		"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
 		"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
 		"\tfield:u32 sector;\toffset:12;\tsize:4;\tsigned:0;\n"
 		"\tfield:char comm[16];\toffset:16;\tsize:16;\tsigned:0;\n"
-		"\nprint fmt: \"\"\n";
+		"\tfield:void * fn;\toffset:32;\tsize:8;\tsigned:0;\n"
+		"\tfield:long ip;\toffset:40;\tsize:8;\tsigned:1;\n"
+		"\nprint fmt: \"%pS %pS\", REC->fn, (void *)REC->ip\n";
 	struct tep_handle *tep = tep_alloc();
 	char chart[128];
 	size_t i;
 
 	ck_assert(!tep_parse_event(tep, format, strlen(format), "x"));
+	ck_assert(!tep_register_function(tep, (char *)"vfs_read",
+					 18446744071579881472ull, NULL));
+	ck_assert(!tep_register_function(tep, (char *)"vfs_write",
+					 18446744071579885568ull, NULL));
 	snprintf(chart, sizeof(chart), "%s", parts[_i].kernel);
 	chart_label(tep_find_event(tep, 5), chart, sizeof(chart));
 	ck_assert_str_eq(chart, parts[_i].label);
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		ck_assert_int_eq(alarm_is_of(chart, parts[i].kernel),
+		ck_assert_int_eq(alarm_is_of(tep, chart, parts[i].kernel),
 				 i == (size_t)_i);
-	ck_assert(!alarm_is_of(chart, "disk[dev=266338321]"));
-	ck_assert(!alarm_is_of(chart, "disk[dev"));
+	ck_assert(!alarm_is_of(tep, chart, "disk[dev=266338321]"));
+	ck_assert(!alarm_is_of(tep, chart, "disk[dev"));
 	/* An event that is not known */
 	snprintf(chart, sizeof(chart), "%s", parts[_i].kernel);
 	chart_label(NULL, chart, sizeof(chart));
