@@ -138,39 +138,45 @@ static const struct {
 	u64 number, like, alike, alarms;
 	const char *charts, *want;
 	u64 removed;
+	const char *why;
 } messages[] = {
 	{ 3, 3, 1, 1, "disk",
-	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12", 0 },
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12", 0,
+	  "" },
 	{ 3, 1, 7, 1, "disk",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)",
-	  0 },
+	  0, "" },
 	{ 0, 1, 7, 1, "disk",
 	  "like case 1: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)",
-	  0 },
+	  0, "" },
 	/* A full disk: there is no case that it is like */
 	{ 0, 0, 1, 1, "disk",
-	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12",
-	  0 },
+	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12", 0,
+	  "" },
 	{ 0, 0, 2, 1, "disk",
 	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alike)",
-	  0 },
+	  0, "" },
+	/* One that could not be written is not said to be only alike */
+	{ 0, 1, 3, 1, "disk",
+	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (3 alike)",
+	  0, "no room" },
 	/* More alarms in the window, and of other charts */
 	{ 3, 3, 1, 1234, "disk",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (1,234 alarms)",
-	  0 },
+	  0, "" },
 	{ 3, 3, 1, 2, "disk x",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alarms; also of chart x)",
-	  0 },
+	  0, "" },
 	{ 3, 1, 2, 4, "disk x y",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (4 alarms; also of charts x, y; 2 alike)",
-	  0 },
+	  0, "" },
 	{ 3, 3, 1, 9, "disk a b c d e",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (9 alarms; also of charts a, b, c and 2 more)",
-	  0 },
+	  0, "" },
 	/* A worse case than the worst one before */
 	{ 3, 1, 2, 1, "disk",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alike; replaces case 2)",
-	  2 },
+	  2, "" },
 };
 
 START_TEST(message)
@@ -189,6 +195,7 @@ START_TEST(message)
 				  .keys = "k=1",
 				  .nr_alarms = messages[_i].alarms,
 				  .removed = messages[_i].removed,
+				  .why = messages[_i].why,
 				  .charts = names };
 	char *got;
 
@@ -219,6 +226,7 @@ static const struct notice notice = {
 	.comm = "a 'b'; exit 9",
 	.keys = "dev=254:0",
 	.nr_alarms = 2,
+	.why = "no room",
 	.message = "it took long",
 };
 
@@ -237,9 +245,9 @@ START_TEST(command)
 		.text = "test \"$TRACERIG_CASE $TRACERIG_LIKE $TRACERIG_ALIKE "
 			"$TRACERIG_DIR $TRACERIG_GROUP $TRACERIG_CHART $TRACERIG_VALUE "
 			"$TRACERIG_LIMIT $TRACERIG_UNIT $TRACERIG_PID $TRACERIG_COMM "
-			"$TRACERIG_KEYS $TRACERIG_ALARMS $TRACERIG_SKIPPED $TRACERIG_MESSAGE\" "
+			"$TRACERIG_KEYS $TRACERIG_ALARMS $TRACERIG_SKIPPED $TRACERIG_ERROR $TRACERIG_MESSAGE\" "
 			"= \"3 1 7 /cases/3 disk reader disk 226 43 ns 12 a 'b'; exit 9 "
-			"dev=254:0 2 $WANT_SKIPPED it took long\"",
+			"dev=254:0 2 $WANT_SKIPPED no room it took long\"",
 		.interval = 100,
 	};
 
