@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # JSON that is damaged: groups.json, which a power loss can leave empty or cut, and which has
-# only counts, never makes anything fail, and counts are at least those of the cases.
+# only counts, never makes anything fail, and counts are at least those of the cases; a
+# case.json that has a member twice is refused in a line.
 set -u
 
 # shellcheck source=tests/unit/cli.bash
@@ -75,4 +76,24 @@ twice {"format": "tracerig-groups", "version": 1, "next": 4, "groups": [{"group"
 large {"format": "tracerig-groups", "version": 1, "next": 18446744073709551615, "groups": [{"group": "disk reader dev=254:0", "count": 18446744073709551615}]}
 END
 
+# --- case.json with a member twice, of which parsers take either
+cp whole cases/groups.json
+twice() { # WHAT MEMBER BEFORE: put that before the first member of this name
+	rm -rf hurt
+	cp -r cases hurt
+	sed -i "0,/\"$2\":/s//$3, \"$2\":/" hurt/1/case.json
+	"$program" verify --dir hurt 1 >out 2>err && wrong "$1 is whole"
+	[ "$(cat err)" = "tracerig verify: hurt/1/case.json: has a member twice: the case is damaged: unpack its TAR again, if there is one, or remove it" ] || wrong "$1: $(cat out err)"
+	"$program" explain --dir hurt 1 >out 2>err && wrong "$1 is explained"
+	grep -q 'has a member twice' err || wrong "$1: explain says $(cat err)"
+}
+twice "the same number twice" case '"case": 1'
+twice "another number first" case '"case": 2'
+twice "a member of an object" comm '"comm": "x:\\"y"'
+twice "with an escape" case '"c\\u0061se": 2'
+twice "a whole object" losses '"losses": {"lost": 9}'
+# Version 1 has no sum of case.json, which would find each change
+python3 -c 'import json; o = json.load(open("cases/1/case.json")); o["version"] = 1; del o["sha256"]; json.dump(o, open("cases/1/case.json", "w"))'
+"$program" verify --dir cases 1 >out 2>err || wrong "version 1 is not whole"
+twice "in version 1" case '"case": 2'
 exit "$failed"
