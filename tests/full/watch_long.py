@@ -272,6 +272,7 @@ def long():
         now = watch.seconds()[0], time.monotonic()
         share = 100 * (now[0] - idle[0]) / (now[1] - idle[1])
         print(f"# without alarms, 100 reads a second: {share:.2f} % of a CPU", flush=True)
+        assert share < 1
         slow = Reader(slower)
         begin = time.monotonic(), watch.seconds()
         soon = min(100, WINDOWS // 2)
