@@ -137,6 +137,8 @@ def kill_often(times, pause, *what):
     """Kill watches of @what up to @pause seconds after their begin; the next watch removes what they left"""
     seed = int.from_bytes(os.urandom(4), "little")
     random.seed(seed)
+    with open("none.limits", "w") as file:
+        file.write("not limits\n")
     before = state()
     start = time.monotonic()
     watch = Watch("killed", *what)
@@ -153,8 +155,8 @@ def kill_often(times, pause, *what):
         now = state()
         left |= {key for key in before if before[key] != now.get(key)}
         # It cleans up before it finds that it cannot watch
-        watch = Watch("next", "wakeup", "--limits", "nosuch")
-        assert watch.process.wait() == 1 and "nosuch: No such file" in text(watch.log), text(watch.log)
+        watch = Watch("next", "wakeup", "--limits", "none.limits")
+        assert watch.process.wait() == 1 and watch.lines("none.limits:1: a line begins with event:"), text(watch.log)
         check_state(before)
     watch = Watch("killed", "wakeup")
     watch.wait_for(": learning$")
