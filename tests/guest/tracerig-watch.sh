@@ -197,32 +197,6 @@ grep -q ' not kept: disk took ' log || die "the case is not reported: $(cat log)
 same "" "$(grep 'like case' log)" "cases like one that is not there"
 umount full
 
-# --- no room for the events of a window: its alarm is reported all the same
-mkdir narrow
-mount -t tmpfs -o size=4m none narrow
-watch disk --dir="$PWD/narrow" --limits=saved --buffer=16M -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit \
-	--on-alarm="env | grep ^TRACERIG_ | sort >'$PWD/alarm'"
-dd if=/dev/zero of=narrow/full bs=64k 2>/dev/null && die "there is room"
-busy=()
-for i in 1 2; do
-	dd if=/dev/zero of=/dev/null bs=1 2>/dev/null &
-	busy+=($!)
-done
-reads slow.log "$slow" 1004 1
-until_true 60 grep -q ' not kept: disk took .* sector=8032,' log
-kill "${busy[@]}"
-wait "${busy[@]}" 2>/dev/null || :
-kill -TERM "$pid"
-ended 3
-grep -q "alarms without a case: 1, since there was no room for their events in $PWD/narrow: free space" err ||
-	die "the lost window is not reported: $(cat err)"
-for field in CASE=0 LIKE=0 ALIKE=1 DIR= CHART=disk UNIT=ns "ERROR=no room for its events in $PWD/narrow"; do
-	grep -qx "TRACERIG_$field" alarm || die "not in the environment: $field: $(cat alarm)"
-done
-[ "$(sed -n 's/^TRACERIG_VALUE=//p' alarm)" -ge 900000000 ] || die "another value: $(cat alarm)"
-grep -q '^TRACERIG_KEYS=.* sector=8032$' alarm || die "another operation: $(cat alarm)"
-umount narrow
-
 # --- its directory is moved away; what it says cannot be written; few open files
 watch disk --dir="$PWD/moved" --limits=saved
 mv moved away
