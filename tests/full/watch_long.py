@@ -137,6 +137,8 @@ def kill_often(times, pause, *what):
     """Kill watches of @what up to @pause seconds after their begin; the next watch removes what they left"""
     seed = int.from_bytes(os.urandom(4), "little")
     random.seed(seed)
+    with open("none.limits", "w") as file:
+        file.write("not limits\n")
     before = state()
     start = time.monotonic()
     watch = Watch("killed", *what)
@@ -153,8 +155,8 @@ def kill_often(times, pause, *what):
         now = state()
         left |= {key for key in before if before[key] != now.get(key)}
         # It cleans up before it finds that it cannot watch
-        watch = Watch("next", "wakeup", "--limits", "nosuch")
-        assert watch.process.wait() == 1 and "nosuch: No such file" in text(watch.log), text(watch.log)
+        watch = Watch("next", "wakeup", "--limits", "none.limits")
+        assert watch.process.wait() == 1 and watch.lines("none.limits:1: a line begins with event:"), text(watch.log)
         check_state(before)
     watch = Watch("killed", "wakeup")
     watch.wait_for(": learning$")
@@ -195,11 +197,16 @@ def check_group(shown, name):
         name = os.path.dirname(name)
 
 
+# As the preset disk, but with one limit: the slow disk is judged by that of the fast one
+ALL_DISKS = ("-e", "block:block_rq_complete", "-f",
+             "ctlchart(block_bio_queue, dev, sector, dup=last, stale=5s, pre=20ms, post=5ms, from=start, name=disk)")
+
+
 def several():
     """two watches of two charts each, with saved limits, have all slow reads"""
     before = state()
-    first = Watch("first", "disk", "syscall:preadv2", "--save-limits", "first.limits")
-    second = Watch("second", "disk", "--save-limits", "second.limits")
+    first = Watch("first", *ALL_DISKS, "syscall:preadv2", "--save-limits", "first.limits")
+    second = Watch("second", *ALL_DISKS, "--save-limits", "second.limits")
     reader = Reader(fast)
     stop = threading.Event()
 
@@ -232,7 +239,7 @@ def several():
             found |= {a["chart"] for a in alarms if a["value"] >= 800 * MS}
         assert found == charts, (directory, found)
     check_group(f"{directory}/{number}/cgroup.txt", "a/b")
-    again = Watch("again", "disk", "syscall:preadv2", "--limits", "first.limits")
+    again = Watch("again", *ALL_DISKS, "syscall:preadv2", "--limits", "first.limits")
     again.wait_for(": judging$", 2)
     slow.read()
     again.wait_for(r"case \d+: ", 1)
@@ -267,6 +274,7 @@ def long():
         now = watch.seconds()[0], time.monotonic()
         share = 100 * (now[0] - idle[0]) / (now[1] - idle[1])
         print(f"# without alarms, 100 reads a second: {share:.2f} % of a CPU", flush=True)
+        assert share < 1
         slow = Reader(slower)
         begin = time.monotonic(), watch.seconds()
         soon = min(100, WINDOWS // 2)

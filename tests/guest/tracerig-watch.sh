@@ -85,18 +85,53 @@ grep -q "unknown preset dusk" err || die "an unknown preset is not reported: $(c
 fails 3 'disk: ended while learning' tracerig watch --dir="$PWD/none" --for=1s disk
 check_clean "after what cannot work"
 
-# --- disk: fast reads, and slow ones of another disk of the same kind
+# --- disk: a limit for each, by the time that they are made to take
 null_disk fast irqmode=2 completion_nsec=10000
 fast=$disk
+null_disk steady irqmode=2 completion_nsec=50000000
+steady=$disk
 null_disk slow irqmode=2 completion_nsec=900000000
 slow=$disk
+number() { # disk: as the kernel has it in memory
+	echo $(((0x$(stat -c %t "$1") << 20) + 0x$(stat -c %T "$1")))
+}
+both_judge() {
+	[ "$(grep -c '^state: judging' "$instances/tracerig-1/events/block/block_rq_complete/ctlchart")" -eq 2 ]
+}
+# of DISK, LINE: a line of its chart in the saved limits, in ns
+of() {
+	awk -v RS= -v chart="chart: disk[dev=$(number "$1")]" 'index($0, chart)' saved | sed -n "s/^$2: \([0-9]*\) ns$/\1/p"
+}
+watch disk --dir="$PWD/each" --save-limits=saved --metrics="$PWD/metrics"
+readers=()
+for disk in "$fast" "$steady"; do
+	python3 "$TRACERIG_TOP/tests/guest/block_reads.py" each.log "$disk" 0 200000 0.01 &
+	readers+=($!)
+done
+until_true 90 both_judge
+kill "${readers[@]}"
+wait "${readers[@]}" || :
+kill -TERM "$pid"
+ended 0
+[ "$(of "$steady" center)" -ge 50000000 ] || die "the slower disk's centre is too low: $(cat saved)"
+[ "$(of "$fast" center)" -lt 50000000 ] || die "the fast disk's centre is too high: $(cat saved)"
+grep -qE '^disk: learnt: limits of [12] of 2 charts: dev=[0-9]+:[0-9]+ centre [0-9]' log || die "limits are not reported: $(cat log)"
+# The parts have the same lines everywhere
+for disk in "$fast" "$steady"; do
+	part=$(printf '%d:%d' "0x$(stat -c %t "$disk")" "0x$(stat -c %T "$disk")")
+	for line in center limit; do
+		awk -v part="tracerig_${line}_seconds{chart=\"disk[dev=$part]\"}" -v ns="$(of "$disk" $line)" '
+			index($0, part) == 1 { found = $NF * 1e9 - ns < 1 && ns - $NF * 1e9 < 1 }
+			END { exit !found }' metrics || die "no $line of $part: $(cat metrics saved)"
+	done
+done
+
+# --- slow reads of a disk that has the limit of the fast one
+awk -v RS= -v ORS='\n\n' -v chart="chart: disk[dev=$(number "$fast")]" 'index($0, chart)' saved |
+	sed "s/\[dev=.*/[dev=$(number "$slow")]/" >slow.limits
+mv slow.limits saved
 note="env | grep ^TRACERIG_ | sort >>'$PWD/alarms'"
-watch disk --interval=0s --on-alarm="$note" --save-limits=saved
-python3 "$TRACERIG_TOP/tests/guest/block_reads.py" fast.log "$fast" 0 200000 0.01 &
-reader=$!
-until_true 60 grep -q ': learnt: ' log
-kill "$reader"
-wait "$reader" || :
+watch disk --interval=0s --on-alarm="$note" --limits=saved
 # slow_reads N: make them, and wait for their cases
 slow_reads() {
 	local i
@@ -112,6 +147,11 @@ sed 's/^\([0-9]*\) \(.*\)/disk \2 sector=\1/' slow.log >truth
 python3 "$TRACERIG_TOP/tests/guest/tracerig_cases.py" truth log cases disk=disk || die "the cases are not the slow reads"
 check_cases
 same "$(find cases -maxdepth 1 -name '[0-9]*' | wc -l)" "$(sed -n 's/^[0-9]* cases*: \([0-9]*\) kept, .*/\1/p' log)" "cases that are kept"
+slow_part=$(printf 'dev=%d:%d' "0x$(stat -c %t "$slow")" "0x$(stat -c %T "$slow")")
+grep -qE "case 1: disk took [^,]*, limit [^,]*, $slow_part sector=800, process" log || die "the slow disk is not named: $(cat log)"
+grep -qF "disk[$slow_part]" cases/1/case.json || die "the case is not of the slow disk's chart: $(cat cases/1/case.json)"
+grep -q "^disk .* $slow_part" listed || die "another group: $(cat listed)"
+grep -qx 'TRACERIG_CHART=disk' alarms || die "another chart: $(cat alarms)"
 # The command is run for the first case, and not for cases that come while it runs
 message=$(sed -n 's/^TRACERIG_MESSAGE=//p' alarms | head -n 1)
 grep -qF " $message" log || die "the command's message is not in the log: $message"

@@ -48,7 +48,16 @@ int main(int argc, char **argv)
 		{ .has_limit = true, .limit = 40, .values = 7, .missed = 4 },
 		{ .learnt = 30 },
 		{ .by = true, .has_limit = true, .limit = 20 },
-		{ .by = true, .has_limit = true, .has_center = true },
+		{ .by = true,
+		  .has_limit = true,
+		  .has_center = true,
+		  .charts = 2,
+		  .limits = 1,
+		  .part = { { .name = "parts[dev=8:0]" },
+			    { .name = "parts[dev=8:16]",
+			      .has_limit = true,
+			      .center = 5,
+			      .limit = 9 } } },
 	};
 	struct store_group *g;
 	struct store s = { .lock = -1 };

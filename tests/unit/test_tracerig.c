@@ -495,7 +495,8 @@ static const struct {
 	    .alarms = 7,
 	    .not_written = 2,
 	    .by = true,
-	    .charts = 2 } },
+	    .charts = 2,
+	    .part = { { .name = "x[dev=8:0]" }, { .name = "x[dev=8:16]" } } } },
 	{ BY(LEARNING, JUDGING),
 	  "x",
 	  { .state = "learning 0 of 100 values",
@@ -508,7 +509,12 @@ static const struct {
 	    .not_written = 2,
 	    .by = true,
 	    .charts = 2,
-	    .limits = 1 } },
+	    .limits = 1,
+	    .part = { { .name = "x[dev=8:0]" },
+		      { .name = "x[dev=8:16]",
+			.has_limit = true,
+			.center = 1000,
+			.limit = 2000 } } } },
 	{ BY_FIXED,
 	  "x",
 	  { .state = "judging",
@@ -525,7 +531,10 @@ static const struct {
 	    .values = 3,
 	    .by = true,
 	    .charts = 1,
-	    .limits = 1 } },
+	    .limits = 1,
+	    .part = { { .name = "x[dev=8:0]",
+			.has_limit = true,
+			.limit = 20000000 } } } },
 	{ BY(JUDGING, JUDGING),
 	  "y",
 	  { .state = "judging",
@@ -544,6 +553,7 @@ START_TEST(chart_text)
 	char *text = xstrdup(charts[_i].text);
 	const struct rig_chart *w = &charts[_i].want;
 	struct rig_chart got;
+	size_t i;
 
 	ck_assert(rig_parse_chart(text, charts[_i].name, &got));
 	ck_assert_str_eq(got.state, w->state);
@@ -559,6 +569,12 @@ START_TEST(chart_text)
 	ck_assert_int_eq(got.by, w->by);
 	ck_assert_uint_eq(got.charts, w->charts);
 	ck_assert_uint_eq(got.limits, w->limits);
+	for (i = 0; i < ARRAY_SIZE(got.part); i++) {
+		ck_assert_str_eq(got.part[i].name, w->part[i].name);
+		ck_assert_int_eq(got.part[i].has_limit, w->part[i].has_limit);
+		ck_assert_uint_eq(got.part[i].center, w->part[i].center);
+		ck_assert_uint_eq(got.part[i].limit, w->part[i].limit);
+	}
 	free(text);
 	text = xstrdup(charts[_i].text);
 	ck_assert(!rig_parse_chart(text, "z", &got));

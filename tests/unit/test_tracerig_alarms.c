@@ -22,6 +22,15 @@ static const struct {
 	{ "disk", "reader12", "dev=254:0 sector=9", "disk reader dev=254:0" },
 	{ "disk", "kworker/0:1H", "dev=254:16 sector=9",
 	  "disk kworker dev=254:16" },
+	/* A part of a chart: its key is said once */
+	{ "disk[dev=254:16]", "reader", "dev=254:16 sector=9",
+	  "disk reader dev=254:16" },
+	{ "disk[dev=254:16]", "reader", "sector=9 dev=254:160",
+	  "disk[dev=254:16] reader dev=254:160" },
+	{ "disk[prio=3]", "reader", "dev=254:16",
+	  "disk[prio=3] reader dev=254:16" },
+	{ "disk[dev=", "reader", "dev=", "disk[dev= reader dev=" },
+	{ "disk[]", "reader", "dev=1", "disk[] reader dev=1" },
 	{ "wakeup", "pool-3", "pid=17", "wakeup pool" },
 	{ "syscall.read", "42", "common_pid=3", "syscall.read 4" },
 	{ "x", "", "", "x " },
@@ -129,39 +138,45 @@ static const struct {
 	u64 number, like, alike, alarms;
 	const char *charts, *want;
 	u64 removed;
+	const char *why;
 } messages[] = {
 	{ 3, 3, 1, 1, "disk",
-	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12", 0 },
+	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12", 0,
+	  "" },
 	{ 3, 1, 7, 1, "disk",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)",
-	  0 },
+	  0, "" },
 	{ 0, 1, 7, 1, "disk",
 	  "like case 1: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (7 alike)",
-	  0 },
+	  0, "" },
 	/* A full disk: there is no case that it is like */
 	{ 0, 0, 1, 1, "disk",
-	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12",
-	  0 },
+	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12", 0,
+	  "" },
 	{ 0, 0, 2, 1, "disk",
 	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alike)",
-	  0 },
+	  0, "" },
+	/* One that could not be written is not said to be only alike */
+	{ 0, 1, 3, 1, "disk",
+	  "not kept: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (3 alike)",
+	  0, "no room" },
 	/* More alarms in the window, and of other charts */
 	{ 3, 3, 1, 1234, "disk",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (1,234 alarms)",
-	  0 },
+	  0, "" },
 	{ 3, 3, 1, 2, "disk x",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alarms; also of chart x)",
-	  0 },
+	  0, "" },
 	{ 3, 1, 2, 4, "disk x y",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (4 alarms; also of charts x, y; 2 alike)",
-	  0 },
+	  0, "" },
 	{ 3, 3, 1, 9, "disk a b c d e",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (9 alarms; also of charts a, b, c and 2 more)",
-	  0 },
+	  0, "" },
 	/* A worse case than the worst one before */
 	{ 3, 1, 2, 1, "disk",
 	  "case 3: disk took 226.0 ms, limit 43.00 ms, k=1, process a-12 (2 alike; replaces case 2)",
-	  2 },
+	  2, "" },
 };
 
 START_TEST(message)
@@ -180,6 +195,7 @@ START_TEST(message)
 				  .keys = "k=1",
 				  .nr_alarms = messages[_i].alarms,
 				  .removed = messages[_i].removed,
+				  .why = messages[_i].why,
 				  .charts = names };
 	char *got;
 
@@ -210,6 +226,7 @@ static const struct notice notice = {
 	.comm = "a 'b'; exit 9",
 	.keys = "dev=254:0",
 	.nr_alarms = 2,
+	.why = "no room",
 	.message = "it took long",
 };
 
@@ -228,9 +245,9 @@ START_TEST(command)
 		.text = "test \"$TRACERIG_CASE $TRACERIG_LIKE $TRACERIG_ALIKE "
 			"$TRACERIG_DIR $TRACERIG_GROUP $TRACERIG_CHART $TRACERIG_VALUE "
 			"$TRACERIG_LIMIT $TRACERIG_UNIT $TRACERIG_PID $TRACERIG_COMM "
-			"$TRACERIG_KEYS $TRACERIG_ALARMS $TRACERIG_SKIPPED $TRACERIG_MESSAGE\" "
+			"$TRACERIG_KEYS $TRACERIG_ALARMS $TRACERIG_SKIPPED $TRACERIG_ERROR $TRACERIG_MESSAGE\" "
 			"= \"3 1 7 /cases/3 disk reader disk 226 43 ns 12 a 'b'; exit 9 "
-			"dev=254:0 2 $WANT_SKIPPED it took long\"",
+			"dev=254:0 2 $WANT_SKIPPED no room it took long\"",
 		.interval = 100,
 	};
 
@@ -389,6 +406,11 @@ static const struct {
 	{ "disk[comm=dev=1]", "disk[comm=dev=1]" },
 	{ "disk[comm=kworker/0:1]", "disk[comm=kworker/0:1]" },
 	{ "disk[comm=bash]", "disk[comm=bash]" },
+	{ "disk[fn=18446744071579881472]", "disk[fn=vfs_read]" },
+	{ "disk[fn=18446744071579881500]", "disk[fn=vfs_read+0x1c]" },
+	{ "disk[fn=18446744071579885568]", "disk[fn=vfs_write]" },
+	{ "disk[ip=-2129666048]", "disk[ip=vfs_write]" },
+	{ "disk[fn=4096]", "disk[fn=4096]" },
 	{ "disk[comm=0]", "disk[comm=0]" },
 	{ "disk[dev=", "disk[dev=" },
 	{ "disk[]", "disk[]" },
@@ -398,23 +420,30 @@ START_TEST(part_label)
 {
 	static const char format[] =
 		"name: ev\nID: 5\nformat:\n"
+		"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
 		"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
 		"\tfield:u32 sector;\toffset:12;\tsize:4;\tsigned:0;\n"
 		"\tfield:char comm[16];\toffset:16;\tsize:16;\tsigned:0;\n"
-		"\nprint fmt: \"\"\n";
+		"\tfield:void * fn;\toffset:32;\tsize:8;\tsigned:0;\n"
+		"\tfield:long ip;\toffset:40;\tsize:8;\tsigned:1;\n"
+		"\nprint fmt: \"%pS %pS\", REC->fn, (void *)REC->ip\n";
 	struct tep_handle *tep = tep_alloc();
 	char chart[128];
 	size_t i;
 
 	ck_assert(!tep_parse_event(tep, format, strlen(format), "x"));
+	ck_assert(!tep_register_function(tep, (char *)"vfs_read",
+					 18446744071579881472ull, NULL));
+	ck_assert(!tep_register_function(tep, (char *)"vfs_write",
+					 18446744071579885568ull, NULL));
 	snprintf(chart, sizeof(chart), "%s", parts[_i].kernel);
 	chart_label(tep_find_event(tep, 5), chart, sizeof(chart));
 	ck_assert_str_eq(chart, parts[_i].label);
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		ck_assert_int_eq(alarm_is_of(chart, parts[i].kernel),
+		ck_assert_int_eq(alarm_is_of(tep, chart, parts[i].kernel),
 				 i == (size_t)_i);
-	ck_assert(!alarm_is_of(chart, "disk[dev=266338321]"));
-	ck_assert(!alarm_is_of(chart, "disk[dev"));
+	ck_assert(!alarm_is_of(tep, chart, "disk[dev=266338321]"));
+	ck_assert(!alarm_is_of(tep, chart, "disk[dev"));
 	/* An event that is not known */
 	snprintf(chart, sizeof(chart), "%s", parts[_i].kernel);
 	chart_label(NULL, chart, sizeof(chart));

@@ -50,8 +50,11 @@ has 'tracerig_cases_total{result="kept"} 2'
 has 'tracerig_lost_events_total 9'
 # Charts of by= have one limit if it is fixed
 has 'tracerig_limit{chart="fixed"} 20'
+# and otherwise each its own
+has 'tracerig_limit{chart="parts[dev=8:16]"} 9'
+has 'tracerig_center{chart="parts[dev=8:16]"} 5'
 # Without a limit it has no line; a fixed limit has no centre
-! grep -E 'tracerig_limit\{chart="(new|parts)"|tracerig_center\{' written || wrong "limits that there are not"
+! grep -E 'tracerig_limit\{chart="(new|parts|parts\[dev=8:0\])"|tracerig_center\{chart="[^p]' written || wrong "limits that there are not"
 # For node_exporter the type is that of the samples' own name
 has '# TYPE tracerig_values_total counter'
 has '# TYPE tracerig_cases_total counter'

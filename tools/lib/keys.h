@@ -62,6 +62,32 @@ static inline bool key_is_function(const struct tep_event *event,
 }
 
 /**
+ * key_function - name the function that an address is in
+ * @tep: has the kernel's symbols
+ * @value: the address
+ * @buf: where to put "vfs_read+0x1c"
+ * @size: its size
+ *
+ * Return: false if there is none.
+ */
+static inline bool key_function(struct tep_handle *tep,
+				unsigned long long value, char *buf,
+				size_t size)
+{
+	const char *name = tep_find_function(tep, value);
+	unsigned long long from;
+
+	if (!name)
+		return false;
+	from = tep_find_function_address(tep, value);
+	if (value == from)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%s+0x%llx", name, value - from);
+	return true;
+}
+
+/**
  * key_text - one key's value as people write it
  * @event: the event
  * @field: its field
@@ -75,25 +101,13 @@ static inline bool key_text(struct tep_event *event,
 			    const struct tep_format_field *field,
 			    unsigned long long value, char *buf, size_t size)
 {
-	unsigned long long from;
-	const char *name;
-
 	if (!strcmp(field->type, "dev_t")) {
 		snprintf(buf, size, "%llu:%llu", value >> KEY_MINORBITS,
 			 value & ((1ULL << KEY_MINORBITS) - 1));
 		return true;
 	}
-	if (!key_is_function(event, field->name))
-		return false;
-	name = tep_find_function(event->tep, value);
-	if (!name)
-		return false;
-	from = tep_find_function_address(event->tep, value);
-	if (value == from)
-		snprintf(buf, size, "%s", name);
-	else
-		snprintf(buf, size, "%s+0x%llx", name, value - from);
-	return true;
+	return key_is_function(event, field->name) &&
+	       key_function(event->tep, value, buf, size);
 }
 
 /* A key's value at @data, and how many bytes it takes; 0 if that is not known */

@@ -129,21 +129,61 @@ static bool is_value(const char *s, bool device)
 	return n && !strcmp(s + n, "]");
 }
 
+/* Whether the key ends with the function that an address is in */
+static bool is_function(struct tep_handle *tep, const char *s,
+			const char *address)
+{
+	char name[128];
+	size_t n;
+
+	/* As text, a key that is signed has a negative one */
+	if (!key_function(tep, strtoull(address, NULL, 10), name, sizeof(name)))
+		return false;
+	n = strlen(name);
+	return !strncmp(s, name, n) && !strcmp(s + n, "]");
+}
+
 /**
  * alarm_is_of - whether an event is of a chart
+ * @tep: has the symbols by which chart_label() named functions
  * @label: the chart's name, as chart_label() makes it
  * @chart: the name in the event, as the kernel writes it
  */
-bool alarm_is_of(const char *label, const char *chart)
+bool alarm_is_of(struct tep_handle *tep, const char *label, const char *chart)
 {
 	const char *key = strchr(label, '[');
 	size_t len = key ? strcspn(label, "=") + 1 : 0;
 
 	if (!strcmp(label, chart))
 		return true;
-	return key && strlen(label) > len && !strncmp(label, chart, len) &&
-	       is_value(label + len, true) && is_value(chart + len, false) &&
-	       explain_device(label + len) == explain_device(chart + len);
+	if (!key || strlen(label) <= len || strncmp(label, chart, len) != 0)
+		return false;
+	chart += len;
+	label += len;
+	if (is_value(label, true))
+		return is_value(chart, false) &&
+		       explain_device(label) == explain_device(chart);
+	return is_value(chart + (*chart == '-'), false) &&
+	       is_function(tep, label, chart);
+}
+
+/**
+ * chart_brief - the length of a chart's name without a part that the keys say as well
+ * @chart: the name: "disk[dev=254:16]"
+ * @keys: the keys of its alarm: "dev=254:16 sector=8"
+ */
+int chart_brief(const char *chart, const char *keys)
+{
+	const char *part = strchr(chart, '[');
+	size_t len = part ? strlen(part + 1) : 0, n;
+
+	for (; len && *keys; keys += n + strspn(keys + n, " ")) {
+		n = strcspn(keys, " ");
+		if (n == len - 1 && part[len] == ']' &&
+		    !strncmp(part + 1, keys, n))
+			return part - chart;
+	}
+	return strlen(chart);
 }
 
 /**

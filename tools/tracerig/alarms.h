@@ -64,7 +64,8 @@ struct alarm_list {
 void alarm_list_add(struct alarm_list *l, const struct alarm *a);
 size_t alarm_list_sort(struct alarm_list *l);
 void chart_label(struct tep_event *judged, char *chart, size_t size);
-bool alarm_is_of(const char *label, const char *chart);
+bool alarm_is_of(struct tep_handle *tep, const char *label, const char *chart);
+int chart_brief(const char *chart, const char *keys);
 u64 alarm_list_most(const struct alarm_list *l, const char *chart);
 struct json_object *alarm_list_charts(const struct alarm_list *l);
 void chart_names_add(struct json_object *names, const char *name);

@@ -597,8 +597,8 @@ static void on_value(struct walk *w, const struct seen *s)
 	const char *pid = explain_key(s->text[1], "pid");
 
 	if (!x->op.pid || !pid || x->nr_normal == NORMAL_MAX ||
-	    !alarm_is_of(x->chart, s->text[0]) || s->v[0] < x->begin ||
-	    s->v[1] > x->limit || s->v[0] == x->op.start)
+	    !alarm_is_of(records_tep(w->r), x->chart, s->text[0]) ||
+	    s->v[0] < x->begin || s->v[1] > x->limit || s->v[0] == x->op.start)
 		return;
 	x->normal[x->nr_normal++] =
 		(struct execution){ .start = s->v[0],

@@ -69,7 +69,8 @@ static bool is_address(const char *value)
 void group_of(const struct alarm *a, char *buf, size_t size)
 {
 	const char *key = a->keys;
-	size_t len = snprintf(buf, size, "%s %.*s", a->chart,
+	size_t len = snprintf(buf, size, "%.*s %.*s",
+			      chart_brief(a->chart, a->keys), a->chart,
 			      group_comm(a->comm), a->comm);
 
 	while (*key) {

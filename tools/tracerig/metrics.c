@@ -41,24 +41,39 @@ static void sample(FILE *out, const char *name, const char *chart)
 	fputs("\"} ", out);
 }
 
+static void line(FILE *out, const char *name, const char *chart, u64 v,
+		 bool is_time)
+{
+	sample(out, name, chart);
+	if (is_time)
+		fprintf(out, "%llu.%09llu\n", v / 1000000000, v % 1000000000);
+	else
+		fprintf(out, "%llu\n", v);
+}
+
 static void lines(const struct metrics *m, FILE *out, const char *name,
 		  bool is_time, bool center)
 {
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < m->plan->nr_charts; i++) {
 		const struct rig_chart *c = &m->chart[i];
-		u64 v = center ? c->center : c->limit;
 
-		if (!c->has_limit || (c->by && c->has_center) ||
-		    c->is_time != is_time || (center && !c->has_center))
+		if (!c->has_limit || c->is_time != is_time ||
+		    (center && !c->has_center))
 			continue;
-		sample(out, name, m->plan->chart[i].name);
-		if (is_time)
-			fprintf(out, "%llu.%09llu\n", v / 1000000000,
-				v % 1000000000);
-		else
-			fprintf(out, "%llu\n", v);
+		if (!c->by || !c->has_center) {
+			line(out, name, m->plan->chart[i].name,
+			     center ? c->center : c->limit, is_time);
+			continue;
+		}
+		for (k = 0; k < c->charts && k < RIG_PARTS; k++) {
+			const struct rig_part *p = &c->part[k];
+
+			if (p->has_limit)
+				line(out, name, p->name,
+				     center ? p->center : p->limit, is_time);
+		}
 	}
 }
 

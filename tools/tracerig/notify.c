@@ -47,7 +47,7 @@ char *notice_message(const struct notice *n)
 	format_value(limit, sizeof(limit), n->limit, n->is_time);
 	if (n->number)
 		snprintf(which, sizeof(which), "case %llu", n->number);
-	else if (n->like)
+	else if (n->like && !*n->why)
 		snprintf(which, sizeof(which), "like case %llu", n->like);
 	else
 		snprintf(which, sizeof(which), "not kept");
@@ -90,6 +90,7 @@ static void set_environment(const struct notice *n, u64 skipped)
 	setenv("TRACERIG_KEYS", n->keys, 1);
 	set_number("TRACERIG_ALARMS", n->nr_alarms);
 	set_number("TRACERIG_SKIPPED", skipped);
+	setenv("TRACERIG_ERROR", n->why, 1);
 	setenv("TRACERIG_MESSAGE", n->message, 1);
 }
 
@@ -210,6 +211,7 @@ bool journal_send(const struct notice *n)
 		"TRACERIG_LIMIT=%llu", n->limit, "TRACERIG_UNIT=%s",
 		n->is_time ? "ns" : "", "TRACERIG_PID=%d", n->pid,
 		"TRACERIG_COMM=%s", n->comm, "TRACERIG_KEYS=%s", n->keys,
-		"TRACERIG_ALARMS=%llu", n->nr_alarms, NULL);
+		"TRACERIG_ALARMS=%llu", n->nr_alarms, "TRACERIG_ERROR=%s",
+		n->why, NULL);
 	return !ret && output_is_journal();
 }

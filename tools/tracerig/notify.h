@@ -32,7 +32,8 @@
  * @nr_alarms:	number of alarms in the window
  * @charts:	names of the charts that had them, @chart first
  * @removed:	number of the case that it replaces as the worst one, 0 if none
- * @message:	all of this in a line
+ * @why:	why it is not kept; "" if it is, or is only counted
+ * @message:	all of this but @why in a line
  */
 struct notice {
 	u64 number;
@@ -50,6 +51,7 @@ struct notice {
 	u64 nr_alarms;
 	struct json_object *charts;
 	u64 removed;
+	const char *why;
 	const char *message;
 };
 

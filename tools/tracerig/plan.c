@@ -189,7 +189,7 @@ static char *preset_disk(struct plan *p)
 		.system = xstrdup("block"),
 		.event = xstrdup("block_rq_complete"),
 		.filter = xstrdup(
-			"ctlchart(block_bio_queue, dev, sector, " WINDOW_LONG
+			"ctlchart(block_bio_queue, dev, sector, by=dev, " WINDOW_LONG
 			", name=disk)"),
 	};
 

@@ -213,12 +213,13 @@ bool reader_is_own(const struct reader *r, const struct alarm *a)
 	       is_of(a, r->baseline.pid, r->baseline.ended);
 }
 
-static void add_alarm(struct reader *r, const struct alarm *a)
+static void add_alarm(struct reader *r, const struct alarm *a,
+		      struct alarm_list *to)
 {
 	if (reader_is_own(r, a))
 		r->own++;
 	else
-		alarm_list_add(&r->alarms, a);
+		alarm_list_add(to, a);
 }
 
 /**
@@ -242,7 +243,7 @@ bool reader_next_event(struct reader *r, struct record *rec, u16 *type)
 }
 
 /* Return the number of the alarms in the page in r->buf */
-static u64 parse_page(struct reader *r, unsigned int cpu)
+static u64 parse_page(struct reader *r, unsigned int cpu, struct alarm_list *to)
 {
 	struct record rec = { .cpu = cpu };
 	struct alarm a;
@@ -255,7 +256,7 @@ static u64 parse_page(struct reader *r, unsigned int cpu)
 		if (type != r->alarm_id)
 			continue;
 		parse_alarm(r, &rec, &a);
-		add_alarm(r, &a);
+		add_alarm(r, &a, to);
 		alarms++;
 	}
 	return alarms;
@@ -273,9 +274,10 @@ void reader_finish(struct reader *r)
 
 	for (i = 0; i < r->nr_pages; i++) {
 		if (spool_get(&r->spool, r->page[i], r->buf))
-			r->seen -= parse_page(r, r->spool.cpu[r->page[i]]);
+			r->seen -= parse_page(r, r->spool.cpu[r->page[i]],
+					      &r->alarms);
 	}
-	r->nr_alarms = r->alarms.nr ? r->alarms.nr + r->seen : 0;
+	r->nr_alarms = r->alarms.nr ? r->alarms.nr + r->lost.nr + r->seen : 0;
 }
 
 /**
@@ -317,12 +319,14 @@ static void store_page(struct reader *r, unsigned int cpu)
 {
 	u64 events, alarms = scan_page(r, cpu, &events);
 
-	r->seen += alarms;
 	r->read += alarms;
 	if (!spool_add(&r->spool, cpu, r->buf)) {
 		r->spool.dropped_pages++;
 		r->spool.dropped_events += events;
+		if (alarms)
+			parse_page(r, cpu, &r->lost);
 	} else if (alarms) {
+		r->seen += alarms;
 		GROW(r->page, r->nr_pages, r->page_room);
 		r->page[r->nr_pages++] = r->spool.nr - 1;
 	}
@@ -519,6 +523,7 @@ void reader_reset(struct reader *r)
 	spool_clear(&r->spool, r->dir);
 	bound_past(r);
 	r->alarms.nr = 0;
+	r->lost.nr = 0;
 	r->nr_alarms = 0;
 	r->nr_pages = 0;
 	r->seen = 0;

@@ -71,13 +71,14 @@ struct own {
  * @page:	numbers of the pages of @spool that have alarms
  * @nr_pages:	number of @page
  * @page_room:	allocated length of @page
- * @seen:	number of alarms that were read since the last case
+ * @seen:	number of alarms in @spool; after reader_finish(), of those that were not parsed
  * @read:	number of alarms that were read since the start
  * @spool:	what was read since the last case
  * @past:	what was read for the cases before it, the last one first: an operation in
  *		flight then has parts of its own window there
  * @alarms:	alarms in it, after reader_finish()
- * @nr_alarms:	number of them, with those that had no room in @spool
+ * @lost:	alarms that had no room in @spool
+ * @nr_alarms:	number of @alarms, with @lost; 0 without @alarms
  * @dir:	where the spool may make a file
  * @own:	number of alarms since the start that the watch itself caused
  * @writer:	the child that writes a case
@@ -100,6 +101,7 @@ struct reader {
 	struct spool spool;
 	struct spool past[PAST];
 	struct alarm_list alarms;
+	struct alarm_list lost;
 	u64 nr_alarms;
 	u64 lead_in;
 	const char *dir;

@@ -602,11 +602,16 @@ char *rig_close(struct rig *r)
 	return error;
 }
 
+/* tracefs_event_is_enabled() walks all events each time: 2 % of a CPU */
 static bool is_disabled(const struct rig *r, const char *system,
 			const char *event)
 {
-	return tracefs_event_is_enabled(r->instance, system, event) ==
-	       TRACEFS_ALL_DISABLED;
+	char *text = tracefs_event_file_read(r->instance, system, event,
+					     "enable", NULL);
+	bool disabled = text && *text == '0';
+
+	free(text);
+	return disabled;
 }
 
 /* Return: the first event that should be enabled and is not, for free(); NULL: none */

@@ -16,6 +16,23 @@
 
 #include "plan.h"
 
+/* Parts of a chart with by= whose limits are read: as many as the kernel has by default */
+#define RIG_PARTS 64
+
+/**
+ * struct rig_part - the lines of a part of a chart with by=
+ * @name:	"CHART[FIELD=VALUE]", as chart_label() makes it
+ * @has_limit:	there is a limit
+ * @center:	centre line
+ * @limit:	upper control limit
+ */
+struct rig_part {
+	char name[128];
+	bool has_limit;
+	u64 center;
+	u64 limit;
+};
+
 /**
  * struct rig_chart - the state of a chart in the kernel
  * @state:	"judging" and so on; "" if that is unknown
@@ -34,6 +51,7 @@
  *		without, @limit is that of all of them
  * @charts:	number of these
  * @limits:	how many of them have a limit
+ * @part:	the first RIG_PARTS of them
  */
 struct rig_chart {
 	char state[64];
@@ -50,6 +68,7 @@ struct rig_chart {
 	bool by;
 	unsigned int charts;
 	unsigned int limits;
+	struct rig_part part[RIG_PARTS];
 };
 
 /**
@@ -61,6 +80,7 @@ struct rig_chart {
  * @instance:	the instance, NULL as long as there is none
  * @lock:	lock on its directory, or -1
  * @followed:	what paths_add() has said
+ * @tep:	formats of the judged events, to name the parts of charts; or NULL
  */
 struct rig {
 	const struct plan *plan;
@@ -70,6 +90,7 @@ struct rig {
 	struct tracefs_instance *instance;
 	int lock;
 	size_t followed;
+	struct tep_handle *tep;
 };
 
 /* The mode of lockdown in which tracefs cannot be used, and what to do */

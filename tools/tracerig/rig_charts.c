@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alarms.h"
 #include "kernelchart.h"
 #include "memory.h"
 #include "rig.h"
@@ -102,6 +103,15 @@ static u64 missed_calls(const struct rig *r, const struct plan_chart *c)
 
 static void add_part(struct rig_chart *chart, const struct kernel_chart *k)
 {
+	struct rig_part *part;
+
+	if (chart->charts < RIG_PARTS) {
+		part = &chart->part[chart->charts];
+		snprintf(part->name, sizeof(part->name), "%s", k->name);
+		part->has_limit = k->has_limit;
+		part->center = k->limits.center;
+		part->limit = k->limits.ucl;
+	}
 	chart->charts++;
 	chart->limits += k->has_limit;
 	chart->has_limit |= k->has_limit;
@@ -168,9 +178,14 @@ bool rig_chart(const struct rig *r, const struct plan_chart *c,
 {
 	char *text = rig_chart_text(r, c);
 	bool found = text && rig_parse_chart(text, c->name, chart);
+	unsigned int i;
 
 	if (!text)
 		*chart = (struct rig_chart){ 0 };
+	for (i = 0; i < chart->charts && i < RIG_PARTS && r->tep; i++)
+		chart_label(tep_find_event_by_name(r->tep, rig_system(r, c),
+						   c->event),
+			    chart->part[i].name, sizeof(chart->part[i].name));
 	chart->missed = missed_calls(r, c);
 	free(text);
 	return found;

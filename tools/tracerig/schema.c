@@ -344,6 +344,40 @@ static char *read_text(int fd, char **text, size_t *len)
 	return NULL;
 }
 
+/* Members in a tree, which has one of each name in an object */
+static size_t count_members(struct json_object *o)
+{
+	size_t n = 0, i;
+
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_foreach(o, key, value)
+		{
+			(void)key;
+			n += 1 + count_members(value);
+		}
+	} else if (json_object_is_type(o, json_type_array)) {
+		for (i = 0; i < json_object_array_length(o); i++)
+			n += count_members(json_object_array_get_idx(o, i));
+	}
+	return n;
+}
+
+/* Members in a text that is right: the colons that are in no string */
+static size_t count_colons(const char *s)
+{
+	bool quoted = false;
+	size_t n = 0;
+
+	for (; *s; s++) {
+		if (*s == '"')
+			quoted = !quoted;
+		else if (*s == '\\')
+			s++;
+		n += *s == ':' && !quoted;
+	}
+	return n;
+}
+
 /* Parse all of a text with its terminating zero: a number at the end would be incomplete */
 static struct json_object *parse(const char *text, size_t len, char **why)
 {
@@ -362,6 +396,8 @@ static struct json_object *parse(const char *text, size_t len, char **why)
 	else if (json_tokener_get_parse_end(tok) < len)
 		*why = xasprintf("%zu: data after the object",
 				 json_tokener_get_parse_end(tok));
+	else if (count_colons(text) != count_members(o))
+		*why = xstrdup("has a member twice");
 	json_tokener_free(tok);
 	if (*why) {
 		json_object_put(o);

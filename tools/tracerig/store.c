@@ -329,7 +329,8 @@ static void load_groups(struct store *s)
 					continue;
 				name = text_of(e, "group");
 				g = store_group(s, name);
-				g->count = json_u64(e, "count");
+				g->count = min(json_u64(e, "count"),
+					       (u64)NUMBER_MAX);
 				free(name);
 			}
 		}
@@ -652,6 +653,9 @@ bool store_keep(struct store *s, u64 bytes)
 /**
  * store_save - write the counts
  * @s: the store
+ *
+ * They are not synchronized, since the watch would not read the ring buffer meanwhile: after a
+ * power loss the file can be empty or cut, which load_groups() allows for.
  *
  * Return: false, with errno set, if they could not be written; the old file stays then.
  */

@@ -154,19 +154,25 @@ static bool enough(const struct watch *w)
 	return w->o->stop_after && w->cases >= w->o->stop_after;
 }
 
-/* Report a case that is kept, only counted, or could not be written; it ends here */
-static void report(struct watch *w, struct pending *p, bool kept)
+/*
+ * Report a case that is kept, only counted, or could not be written, for which @why says the
+ * reason; it ends here
+ */
+static void report(struct watch *w, struct pending *p, bool kept,
+		   const char *why)
 {
 	struct store_group *g = store_group(&w->store, p->group);
 	char *dir = kept ? xasprintf("%s/%llu", w->store.dir, p->number) :
 			   xstrdup("");
+	char *chart = xstrndup(p->lead.chart,
+			       chart_brief(p->lead.chart, p->lead.keys));
 	struct notice n = {
 		.number = kept ? p->number : 0,
 		.like = store_first(&w->store, g),
 		.alike = g->count,
 		.dir = dir,
 		.group = p->group,
-		.chart = p->lead.chart,
+		.chart = chart,
 		.value = p->lead.value,
 		.limit = p->lead.limit,
 		.is_time = p->is_time,
@@ -176,6 +182,7 @@ static void report(struct watch *w, struct pending *p, bool kept)
 		.nr_alarms = p->nr_alarms,
 		.charts = p->charts,
 		.removed = p->removed,
+		.why = why,
 	};
 	struct timespec at = case_time(p->lead.ts);
 	char clock[16], *message = notice_message(&n);
@@ -191,6 +198,7 @@ static void report(struct watch *w, struct pending *p, bool kept)
 	w->stop |= enough(w);
 	json_object_put(p->charts);
 	p->charts = NULL;
+	free(chart);
 	free(dir);
 	free(message);
 }
@@ -224,13 +232,31 @@ static int write_pending(struct watch *w, size_t index, u64 nth)
 /* The spool had no room for the pages of all alarms of a window */
 static void lose_alarms(struct watch *w)
 {
+	struct alarm_list *lost = &w->reader.lost;
+	struct pending *p = &w->pending;
+	char *why = xasprintf("no room for its events in %s", w->o->dir);
+	size_t index;
+
 	complain(
 		"alarms without a case: %llu, since there was no room for their events in %s: free space, or use another --dir",
-		w->reader.seen, w->o->dir);
+		w->reader.seen + lost->nr, w->o->dir);
 	w->metrics.failed++;
 	w->trouble = true;
-	w->cases++;
-	w->stop |= enough(w);
+	if (lost->nr) {
+		*p = (struct pending){ .lead = lost->lead,
+				       .nr_alarms = w->reader.seen + lost->nr,
+				       .charts = alarm_list_charts(lost) };
+		chart_of(w, p->lead.chart, &index);
+		p->is_time = p->lead.start || w->chart[index].is_time;
+		group_of(&p->lead, p->group, sizeof(p->group));
+		store_wants(store_group(&w->store, p->group), 0);
+		report(w, p, false, why);
+	} else {
+		/* Their pages cannot be read again */
+		w->cases++;
+		w->stop |= enough(w);
+	}
+	free(why);
 }
 
 /* All of the window is in the spool: make a case of it */
@@ -250,7 +276,7 @@ static void close_window(struct watch *w)
 		return;
 	}
 	if (!w->reader.nr_alarms) {
-		if (w->reader.seen)
+		if (w->reader.seen || w->reader.lost.nr)
 			lose_alarms(w);
 		else if (w->reader.own == own)
 			/* They were delivered after their case was closed */
@@ -273,7 +299,7 @@ static void close_window(struct watch *w)
 	if (!wanted && !store_is_worst(&w->store, &w->reader.alarms)) {
 		w->metrics.alike++;
 		reader_reset(&w->reader);
-		report(w, p, false);
+		report(w, p, false, "");
 		return;
 	}
 	p->number = w->store.next++;
@@ -284,12 +310,14 @@ static void close_window(struct watch *w)
 		_exit(write_pending(w, index, g->count));
 	}
 	if (p->pid < 0) {
-		complain("case %llu is not kept: %s", p->number,
-			 strerror(errno));
+		char *why = xstrdup(strerror(errno));
+
+		complain("case %llu is not kept: %s", p->number, why);
 		p->pid = 0;
 		w->metrics.failed++;
 		w->trouble = true;
-		report(w, p, false);
+		report(w, p, false, why);
+		free(why);
 	}
 	w->reader.writer = (struct own){ .pid = p->pid };
 	reader_reset(&w->reader);
@@ -340,7 +368,6 @@ static void end_pending(struct watch *w, int status)
 	free(path);
 	if (error) {
 		complain("%s", error);
-		free(error);
 		w->metrics.failed++;
 		w->trouble = true;
 	} else {
@@ -348,7 +375,8 @@ static void end_pending(struct watch *w, int status)
 		w->metrics.lost += w->store.c[w->store.nr - 1].lost;
 	}
 	w->trouble |= !store_keep(&w->store, w->o->keep);
-	report(w, &p, !error);
+	report(w, &p, !error, error ? error : "");
+	free(error);
 	save_counts(w);
 }
 
@@ -717,6 +745,7 @@ static bool start(struct watch *w)
 	if (complained(reader_open(&w->reader, w->rig.instance, w->systems,
 				   w->store.dir, p->lead_in)))
 		return false;
+	w->rig.tep = w->reader.tep;
 	w->head = window_head(w->systems, w->store.dir);
 	if (w->head < 0) {
 		complain("%s: %s: " CHOOSE_DIR, w->store.dir, strerror(errno));

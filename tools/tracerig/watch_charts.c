@@ -12,18 +12,53 @@
 /* Least time between two reports of how many charts of a chart with by= have limits, ns */
 #define BY_INTERVAL 60000000000ull
 
+/* Charts of a chart with by= whose lines are printed */
+#define BY_NAMED 4
+
+/* ": dev=8:0 centre 1 ms, limit 2 ms; ..." of the first charts that have limits, for free() */
+static char *parts_text(const struct rig_chart *k)
+{
+	char *text = xstrdup(""), *longer;
+	unsigned int i, named = 0;
+
+	for (i = 0; i < k->charts && i < RIG_PARTS && named < BY_NAMED; i++) {
+		const struct rig_part *p = &k->part[i];
+		const char *key = strchr(p->name, '[');
+		char center[32], limit[32];
+
+		if (!p->has_limit || !key)
+			continue;
+		longer = xasprintf("%s%s %.*s centre %s, limit %s", text,
+				   named++ ? ";" : ":",
+				   (int)strcspn(key + 1, "]"), key + 1,
+				   format_value(center, sizeof(center),
+						p->center, k->is_time),
+				   format_value(limit, sizeof(limit), p->limit,
+						k->is_time));
+		free(text);
+		text = longer;
+	}
+	if (named == k->limits)
+		return text;
+	longer = xasprintf("%s; and %u more", text, k->limits - named);
+	free(text);
+	return longer;
+}
+
 static void say_limit(const struct plan_chart *c, const struct rig_chart *k,
 		      const struct seen *s)
 {
 	const char *how = !s->said && s->loaded ? "loaded" :
 			  s->said		? "learnt again" :
 						  "learnt";
-	char center[32], limit[32];
+	char center[32], limit[32], *parts;
 
 	if (k->by && k->has_center) {
-		say("%s: %s: limits of %u of %u charts", c->name,
+		parts = parts_text(k);
+		say("%s: %s: limits of %u of %u charts%s", c->name,
 		    s->loaded && !s->said ? how : "learnt", k->limits,
-		    k->charts);
+		    k->charts, parts);
+		free(parts);
 		return;
 	}
 	format_value(limit, sizeof(limit), k->limit, k->is_time);

@@ -151,7 +151,7 @@ static void add_value(struct window *w, struct reader *r, int type,
 	char name[sizeof(r->alarms.lead.chart)];
 
 	array_text(array_find(event, "chart"), rec, name, sizeof(name));
-	if (!alarm_is_of(r->alarms.lead.chart, name))
+	if (!alarm_is_of(r->tep, r->alarms.lead.chart, name))
 		return;
 	if (w->nr_values == VALUES_SEEN)
 		trim_values(w, r->alarms.lead.ts);
