@@ -37,7 +37,7 @@ START_TEST(percentiles)
 			times_add(&t, sorted[i]);
 		qsort(sorted, nr, sizeof(*sorted), order_u64);
 		times_finish(&t);
-		/* The least value that at least this share is not above */
+		/* Nearest rank: the least value that at least this share does not exceed */
 		ck_assert_uint_eq(t.p50, sorted[(nr + 1) / 2 - 1]);
 		ck_assert_uint_eq(t.p99, sorted[nr - nr / 100 - 1]);
 		ck_assert_uint_eq(t.max, sorted[nr - 1]);

@@ -13,8 +13,9 @@
  * @tgid:	process
  * @endpoint:	number of the process's endpoint
  * @id:		cookie of the socket
- * @name:	its addresses: OWN:PORT->PEER:PORT; ends at a null byte, if not before
- * @name_len:	bytes of @name at most
+ * @name:	its addresses: OWN:PORT->PEER:PORT; ends at a null byte or after @name_len
+ *		bytes
+ * @name_len:	most bytes of @name
  * @local:	it is a Unix socket or a pair of pipes
  * @via_pipe:	it is a pair of pipes
  * @isn:	own initial sequence number; of a Unix socket the lower half of its

@@ -294,8 +294,8 @@ void requests_messages(struct requests *r, struct clocks *c)
 	u32 i, from;
 
 	hash_for_each(&r->connections, i, at) {
-		/* Within a host there is nothing to learn */
-		if (at->side[0].host == at->side[1].host)
+		/* Both ends are on one host */
+		if (at->host != NO_HOST)
 			continue;
 		for (from = 0; from < 2; from++) {
 			find_segments(&sent, &at->side[from], true);

@@ -78,10 +78,11 @@ static u64 handled_next(struct handling *h, u64 time)
 {
 	const struct caller *t = h->t;
 
-	while (h->begun < t->begins && t->begin[h->begun] <= time)
-		h->begun++;
-	while (h->over < t->overs && t->over[h->over] <= time)
-		h->over++;
+	/* As a rule, none is passed */
+	if (h->begun < t->begins && t->begin[h->begun] <= time)
+		h->begun = FIRST(i, h->begun, t->begins, t->begin[i] > time);
+	if (h->over < t->overs && t->over[h->over] <= time)
+		h->over = FIRST(i, h->over, t->overs, t->over[i] > time);
 	return h->begun - h->over;
 }
 

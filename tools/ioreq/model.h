@@ -43,7 +43,7 @@ enum by {
 
 /**
  * struct times - a set of durations (or of sizes) and its percentiles
- * @time:	the values, ns (or bytes); sorted by times_finish()
+ * @time:	the values, ns (or bytes); in any order after times_finish()
  * @nr:		number of values
  * @room:	allocated entries of @time
  * @sum:	sum of the values

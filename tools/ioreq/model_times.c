@@ -16,7 +16,7 @@ void times_add(struct times *t, u64 time)
 }
 
 /*
- * Put the value that a sorted array would have at @at there, greater ones behind it and
+ * Put the value that a sorted array would have at @at there, greater ones after it and
  * lesser ones before it: Hoare, "Algorithm 65: Find", CACM 4 (1961). As the pivot is random,
  * the author of a file cannot choose times that make this slow.
  */

@@ -22,7 +22,8 @@ enum kind {
 };
 
 /**
- * struct op - what the name of a call shows; a request to io_uring or aio has its call's
+ * struct op - what the name of a call shows; for a request to io_uring or aio, the name of
+ *	the call that it stands for
  * @polls:	it waits for events
  * @syncs:	it writes data back
  * @opens:	it opens a file

@@ -192,7 +192,7 @@ static u32 endpoint_of(struct model *m, u32 host, const struct layout *l,
 	return n->endpoint - 1;
 }
 
-/* In the record, as few names are needed */
+/* Points into the record: it is copied only for an end's first message */
 static void set_name(struct message *msg, const struct tep_format_field *f,
 		     const struct record *rec)
 {
@@ -202,7 +202,7 @@ static void set_name(struct message *msg, const struct tep_format_field *f,
 	if (!array_get(f, rec->data, rec->size, &data, &len))
 		return;
 	msg->name = (const char *)data;
-	msg->name_len = len;
+	msg->name_len = len < MAX_NAME ? len : MAX_NAME - 1;
 }
 
 /* Calls that connect or accept have the role, calls that send or receive the bytes */

@@ -413,7 +413,7 @@ static void csv_frames(FILE *out, const struct model *m, const struct branch *b)
 			fprintf(f, "%s %s", j ? "," : "",
 				source_text(name, sizeof(name), &source[j]));
 	}
-	fclose(f);
+	text_close(f);
 	csv_string(out, text);
 	free(text);
 }

@@ -55,7 +55,7 @@ static void csv_chain(FILE *out, const struct timeline *t,
 	for (i = c->len; i > 1; i--)
 		fprintf(f, "%s;", function_of(t, c->function[i - 1])->name);
 	fputs(function_of(t, c->function[0])->name, f);
-	fclose(f);
+	text_close(f);
 	csv_string(out, text);
 	free(text);
 }

@@ -194,7 +194,7 @@ static u64 scope_thread(const struct timeline *t, const struct report *r,
 	for (; i < t->nr && t->sample[order[i]].pid == pid; i++)
 		each_piece(t, order[i], r, walk_next(w, order[i]), scope_piece,
 			   &x);
-	fclose(x.weights);
+	text_close(x.weights);
 	fprintf(r->out,
 		"],\"weights\":[%s],\"startValue\":0,\"endValue\":%llu}",
 		weights, t->sample[order[i - 1]].ts - s->start);

@@ -128,28 +128,34 @@ void *xcalloc(size_t nr, size_t size)
 
 #define HUGE_PAGE (2ul << 20)
 
-/* From this size on, an array has huge pages of its own */
-#define HUGE_MIN (HUGE_PAGE / 2)
+/* A larger array is not copied when it grows, or its memory would be needed twice */
+#define HUGE_COPY_MAX (32ul << 20)
 
 /*
- * Arrays of records are filled from one end and read from many places: with small pages
- * that is a page fault for each 4 KiB, and TLB misses.
+ * Arrays of records are filled from one end and read from many places. With small pages
+ * that is a page fault for each 4 KiB, and TLB misses. Return: NULL if there is no memory
+ * for a copy, or no need for one.
  */
-static void *resize_huge(void *p, size_t size)
+static void *grow_in_huge_pages(void *p, size_t nr, size_t size)
 {
-	size_t room = (size + HUGE_PAGE - 1) & -HUGE_PAGE;
-	size_t old = p ? malloc_usable_size(p) : 0;
+	size_t bytes, old = p ? malloc_usable_size(p) : 0;
 	void *to;
 
-	if (old >= size && old < 2 * size)
-		return p;
-	to = room < size ? NULL : aligned_alloc(HUGE_PAGE, room);
+#ifdef __SANITIZE_ADDRESS__
+	/* It would not see an access between the array's end and the page's */
+	return NULL;
+#endif
+	if (__builtin_mul_overflow(nr, size, &bytes) || bytes < HUGE_PAGE ||
+	    bytes > HUGE_COPY_MAX || old >= bytes)
+		return NULL;
+	bytes = (bytes + HUGE_PAGE - 1) & -HUGE_PAGE;
+	to = aligned_alloc(HUGE_PAGE, bytes);
 	if (!to)
-		memory_failed();
-	/* Before it is used, or it has small pages. If there are no huge ones, it has, too */
-	madvise(to, room, MADV_HUGEPAGE);
+		return NULL;
+	/* Before its first use. Without huge pages in the system it has small ones */
+	madvise(to, bytes, MADV_HUGEPAGE);
 	if (p)
-		memcpy(to, p, old < size ? old : size);
+		memcpy(to, p, old);
 	free(p);
 	return to;
 }
@@ -162,14 +168,13 @@ static void *resize_huge(void *p, size_t size)
  */
 void *xreallocarray(void *p, size_t nr, size_t size)
 {
-	size_t bytes;
+	void *to = grow_in_huge_pages(p, nr, size);
 
-	if (!__builtin_mul_overflow(nr, size, &bytes) && bytes >= HUGE_MIN)
-		return resize_huge(p, bytes);
-	p = reallocarray(p, nr ? nr : 1, size ? size : 1);
-	if (!p)
+	if (!to)
+		to = reallocarray(p, nr ? nr : 1, size ? size : 1);
+	if (!to)
 		memory_failed();
-	return p;
+	return to;
 }
 
 /**
