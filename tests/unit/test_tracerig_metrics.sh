@@ -64,6 +64,10 @@ ln -s victim metrics.prom.new
 [ ! -L metrics.prom ] || wrong "metrics.prom is a link"
 grep -q '^tracerig_group_cases_total' metrics.prom || wrong "metrics.prom: $(cat metrics.prom)"
 
+# --- any user can read it, such as node_exporter
+(umask 077 && "$UNIT/gen_metrics" 3 metrics.prom) || wrong "metrics.prom is not written"
+[ "$(stat -c %a metrics.prom)" = 644 ] || wrong "mode of metrics.prom: $(stat -c %a metrics.prom)"
+
 # --- groups
 groups 50 50 ""
 groups 51 51 51

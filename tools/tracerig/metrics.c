@@ -184,7 +184,8 @@ char *metrics_check(const char *path)
  * @m: the metrics
  * @path: the file
  *
- * A reader sees the old file or the new one.
+ * A reader sees the old file or the new one. Any user may read it, whatever the umask, since
+ * node_exporter is not root.
  *
  * Return: false with errno set if it could not be written.
  */
@@ -197,7 +198,7 @@ bool metrics_write(const struct metrics *m, const char *path)
 
 	if (f) {
 		metrics_print(m, f);
-		good = !ferror(f);
+		good = !fchmod(fileno(f), 0644) && !ferror(f);
 		good &= !fclose(f);
 		good = good && !rename(temporary, path);
 	}
