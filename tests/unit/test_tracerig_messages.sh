@@ -55,6 +55,18 @@ is_changed 'No such file or directory'
 echo '{}' >real/1/case.json
 is_changed 'is not of a case: format must be tracerig-case'
 
+# --- a file that this user may not read is not damage
+plain=()
+[ "$(id -u)" -ne 0 ] || plain=(setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search)
+chmod 000 cases/1/trace.dat
+for command in verify explain open pack; do
+	"${plain[@]}" "$program" $command --dir cases 1 >out 2>err && wrong "$command reads a file with the mode 000"
+	[ "$(sed 's/not explained: //' err)" = "tracerig $command: cases/1/trace.dat: Permission denied: cases are for root, as tracerig watch makes them" ] ||
+		wrong "$command, a file that may not be read"
+	[ ! -s out ] || wrong "$command, a file that may not be read: $(cat out)"
+done
+chmod 640 cases/1/trace.dat
+
 # --- list names what it does not list, in order
 cp -a cases named
 rm named/2/trace.dat named/2/case.json

@@ -176,7 +176,10 @@ static int make(struct open_page *p, const char *output)
 
 	p->x.file = file;
 	p->x.baseline = baseline;
-	if (!job.output && isatty(STDOUT_FILENO))
+	if (access(file, R_OK) && errno == EACCES)
+		complain("%s: %s: %s", file, strerror(errno),
+			 case_advice(errno));
+	else if (!job.output && isatty(STDOUT_FILENO))
 		complain("a page cannot be written to a terminal");
 	else if (!job.output || operand_check_output(output, p->dir))
 		status = guard_run(&job);

@@ -440,6 +440,18 @@ static bool is_newer(struct json_object *o)
 	       json_u64(o, "version") > CASE_VERSION;
 }
 
+/**
+ * case_advice - what to do about a file of a case that cannot be read
+ * @error: the errno, or 0: it is not as it was written
+ */
+const char *case_advice(int error)
+{
+	return error == EACCES ?
+		       "cases are for root, as tracerig watch makes them" :
+	       error == EMFILE ? "raise ulimit -n" :
+				 CASE_DAMAGED;
+}
+
 /* What to do about a case.json that cannot be read, for free(). @error: of open(), or 0 */
 static char *advice_on(const char *dir, int error)
 {
@@ -448,13 +460,8 @@ static char *advice_on(const char *dir, int error)
 	if (error == ENOTDIR)
 		return xstrdup(
 			"a case is a directory; tar -x unpacks one that tracerig pack wrote");
-	if (error == EACCES)
-		return xstrdup(
-			"cases are for root, as tracerig watch makes them");
-	if (error == EMFILE)
-		return xstrdup("raise ulimit -n");
-	if (!error || !access(dir, F_OK))
-		return xstrdup(CASE_DAMAGED);
+	if (error == EACCES || error == EMFILE || !error || !access(dir, F_OK))
+		return xstrdup(case_advice(error));
 	copy = xstrdup(dir);
 	below = operand_below(dirname(copy));
 	advice =
@@ -526,7 +533,8 @@ struct json_object *case_charts(struct json_object *o)
  * @dir: directory of the case
  * @o: its case.json, as case_read() returned it
  *
- * Return: what is wrong, for free(); NULL if it is as it was, or has no sum (version 1).
+ * Return: what is wrong and what to do about it, for free(); NULL if it is as it was, or has
+ * no sum (version 1).
  */
 char *case_changed(const char *dir, struct json_object *o)
 {
@@ -543,7 +551,7 @@ char *case_changed(const char *dir, struct json_object *o)
 	if (!error &&
 	    (!at || strncmp(at, json_object_get_string(sum), strlen(NO_SUM))))
 		error = xasprintf(
-			"%s: its SHA-256 is not that in it: it was changed",
+			"%s: its SHA-256 is not that in it: it was changed: " CASE_DAMAGED,
 			path);
 	free(path);
 	free(text);
