@@ -220,6 +220,9 @@ int open_main(int argc, char **argv)
 			if (has_display())
 				show(output);
 		}
+		/* The page shows it; as of explain, its cause may not be the true one */
+		if (!status && complained(explain_damage(page->dir, page->o)))
+			status = EXIT_FAILURE;
 		free(output);
 	}
 	json_object_put(page->o);
