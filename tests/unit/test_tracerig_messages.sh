@@ -67,6 +67,13 @@ for command in verify explain open pack; do
 done
 chmod 640 cases/1/trace.dat
 
+# --- where a result goes: a FIFO without a reader is not waited for
+mkfifo fifo
+unread='fifo: is a FIFO that no program reads: start that program first$'
+expect 1 "^tracerig open: $unread" open --dir real 1 -o fifo
+expect 1 "^tracerig pack: $unread" pack --dir cases 1 -o fifo
+rm fifo
+
 # --- list names what it does not list, in order
 cp -a cases named
 rm named/2/trace.dat named/2/case.json

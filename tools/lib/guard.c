@@ -580,7 +580,8 @@ int guard_run(const struct guard_job *job)
 	if (!out) {
 		fprintf(stderr, "%s: %s: %s\n", job->program,
 			job->output ? job->output : "standard output",
-			strerror(errno));
+			job->output ? output_error(job->output) :
+				      strerror(errno));
 		return EXIT_FAILURE;
 	}
 	w.shared = mmap(NULL, sizeof(*w.shared), PROT_READ | PROT_WRITE,

@@ -101,7 +101,7 @@ static int pack(const char *dir, const char *output)
 	int status;
 
 	if (!out) {
-		complain("%s: %s", output, strerror(errno));
+		complain("%s: %s", output, output_error(output));
 		return EXIT_FAILURE;
 	}
 	error = run_tar(dir, fileno(out));
