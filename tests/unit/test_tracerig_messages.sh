@@ -74,6 +74,26 @@ expect 1 "^tracerig open: $unread" open --dir real 1 -o fifo
 expect 1 "^tracerig pack: $unread" pack --dir cases 1 -o fifo
 rm fifo
 
+# A link in the current directory is not written through, unless it is named
+mkdir here
+echo precious >victim
+for name in case-1.html case-1.tar; do
+	ln -s ../victim here/$name
+done
+cd here || exit 1
+expect 1 '^tracerig open: case-1.html: is a symbolic link: remove it, or name a file with -o$' open --dir ../real 1
+expect 1 '^tracerig pack: case-1.tar: is a symbolic link: remove it, or name a file with -o$' pack --dir ../cases 1
+[ "$(cat ../victim)" = precious ] || wrong "written through a link: $(ls -l)"
+rm case-1.*
+# The name has the number in case.json, whatever the directory is called
+cp -a ../real/1 odd
+cp -a ../cases/2 good
+"$program" open ./odd >out 2>err || wrong "open of a case with another name"
+[ "$(cat out)" = case-1.html ] || wrong "the page of case 1: $(cat out)"
+"$program" pack ./good >out 2>err || wrong "pack of a case with another name"
+[ "$(tar -tf case-2.tar | head -n 1)" = good/ ] || wrong "no TAR of case 2: $(ls)"
+cd .. || exit 1
+
 # --- list names what it does not list, in order
 cp -a cases named
 rm named/2/trace.dat named/2/case.json

@@ -13,6 +13,7 @@
 #include "memory.h"
 #include "operand.h"
 #include "output.h"
+#include "text.h"
 #include "tracerig.h"
 
 static const struct argp_option options[] = {
@@ -138,7 +139,6 @@ int pack_main(int argc, char **argv)
 	json = case_read(dir, &error);
 	if (!error)
 		error = case_verify(dir, json);
-	json_object_put(json);
 	if (error) {
 		complain("%s", error);
 	} else {
@@ -148,16 +148,15 @@ int pack_main(int argc, char **argv)
 			free(dir);
 			dir = real;
 		}
-		output = o.output ? xstrdup(o.output) :
-				    xasprintf("case-%s.tar",
-					      strrchr(dir, '/') + 1);
+		output = operand_output(&o, json_u64(json, "case"), "tar");
 		if (!strcmp(output, "-") && isatty(STDOUT_FILENO))
 			complain("a TAR cannot be written to a terminal");
 		else if (!strcmp(output, "-") ||
-			 operand_check_output(output, dir))
+			 operand_check_output(&o, output, dir))
 			status = pack(dir, output);
 		free(output);
 	}
+	json_object_put(json);
 	free(error);
 	free(dir);
 	return status;
