@@ -94,6 +94,17 @@ cp -a ../cases/2 good
 [ "$(tar -tf case-2.tar | head -n 1)" = good/ ] || wrong "no TAR of case 2: $(ls)"
 cd .. || exit 1
 
+there='No such file or directory: name a file in a directory that is there with -o$'
+room='cannot write the result: .*No space left on device: free space, or write to another file$'
+for command in "open --dir real 1" "pack --dir cases 1"; do
+	# shellcheck disable=SC2086 # its words
+	{
+		expect 1 "^tracerig ${command%% *}: /nonexist/x: $there" $command -o /nonexist/x
+		expect 1 "^tracerig ${command%% *}: here: Is a directory: name a file in it with -o$" $command -o here
+		expect 1 "^tracerig ${command%% *}: /dev/full: $room" $command -o /dev/full
+	}
+done
+
 # --- list names what it does not list, in order
 cp -a cases named
 rm named/2/trace.dat named/2/case.json

@@ -473,9 +473,12 @@ static void child(struct guard *g, FILE *out, int noise)
 
 		guard_file(g,
 			   g->job->output ? g->job->output : "standard output");
-		status = guard_fail(g, GUARD_NOWHERE,
-				    "cannot write the result: %s",
-				    strerror(error));
+		status = guard_fail(
+			g, GUARD_NOWHERE, "cannot write the result: %s%s",
+			strerror(error),
+			error == ENOSPC && g->job->output ?
+				": free space, or write to another file" :
+				"");
 	}
 	exit(status);
 }

@@ -32,6 +32,9 @@
  */
 #define REQUEST_TIME 10000000000ull
 
+#define CHOOSE_ADDRESS \
+	"choose an address of this machine, such as localhost:9100"
+
 /* Time of work for clients before the watch continues */
 #define ROUNDS 64
 
@@ -265,7 +268,7 @@ char *http_open(struct http **h, const char *address, const struct metrics *m)
 	free(a.host);
 	errno = err;
 	if (failed)
-		return xasprintf("--metrics=%s: %s", address,
+		return xasprintf("--metrics=%s: %s: " CHOOSE_ADDRESS, address,
 				 failed == EAI_SYSTEM ? strerror(errno) :
 							gai_strerror(failed));
 	if (fd < 0)
@@ -273,7 +276,7 @@ char *http_open(struct http **h, const char *address, const struct metrics *m)
 			"--metrics=%s: %s: %s", address, strerror(errno),
 			errno == EADDRINUSE ?
 				"choose another port; ss -ltnp shows who uses this one" :
-				"choose an address of this machine, such as localhost:9100");
+				CHOOSE_ADDRESS);
 	new = xcalloc(1, sizeof(*new));
 	new->metrics = m;
 	new->daemon = MHD_start_daemon(

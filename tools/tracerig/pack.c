@@ -109,9 +109,12 @@ static int pack(const char *dir, const char *output)
 	if (fclose(out) && !error)
 		error = xstrdup(strerror(errno));
 	if (error)
-		complain("%s: cannot write the result: %s",
-			 strcmp(output, "-") ? output : "standard output",
-			 error);
+		complain(
+			"%s: cannot write the result: %s%s",
+			strcmp(output, "-") ? output : "standard output", error,
+			strcmp(output, "-") && strstr(error, strerror(ENOSPC)) ?
+				": free space, or write to another file" :
+				"");
 	status = output_finish(&o, PROGRAM " pack",
 			       error ? EXIT_FAILURE : EXIT_SUCCESS);
 	free(error);
