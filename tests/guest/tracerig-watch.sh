@@ -84,6 +84,10 @@ tracerig watch dusk >out 2>err && die "a preset that does not exist is watched"
 grep -q "unknown preset dusk" err || die "an unknown preset is not reported: $(cat err)"
 fails 3 'disk: ended while learning' tracerig watch --dir="$PWD/none" --for=1s disk
 check_clean "after what cannot work"
+# shellcheck disable=SC2013 # words
+for path in $(sed -n 's/^[A-Z][a-z]*PathExists=//p' "$TRACERIG_TOP/tools/tracerig/tracerig-watch@.service"); do
+	[ -e "$path" ] || die "the service does not start here: no $path"
+done
 
 # --- disk: fast reads, and slow ones of another disk of the same kind
 null_disk fast irqmode=2 completion_nsec=10000

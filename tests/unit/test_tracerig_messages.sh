@@ -159,6 +159,11 @@ grep -q ' --dir=many/d8 \.\.\.$' err || wrong "list, many directories"
 for option in dir metrics limits save-limits; do
 	expect 2 "^tracerig watch: --$option=: the name is empty" watch disk --$option=
 done
+for port in 0 99999; do
+	expect 2 "^tracerig watch: --metrics=127.0.0.1:$port: the port must be a number from 1 to 65535" watch disk --metrics=127.0.0.1:$port
+	expect 2 "^tracerig watch: --metrics=:$port: the port must be a number from 1 to 65535" watch disk --print --metrics=:$port
+done
+expect 2 '^tracerig watch: --metrics=::1:9100: an IPv6 address must be in brackets' watch disk --print --metrics=::1:9100
 for command in doctor list; do
 	expect 2 "^tracerig $command: --dir=: the name is empty" $command --dir=
 done

@@ -70,6 +70,32 @@ bool http_is_address(const char *text)
 	       !colon[1 + strspn(colon + 1, "0123456789")];
 }
 
+static const char *parse(const char *address, struct address *a)
+{
+	const char *error = parse_address(address, 1, a);
+
+	if (error || *a->port)
+		return error;
+	free(a->host);
+	return "an IPv6 address must be in brackets";
+}
+
+/**
+ * http_check - check an address before it is used
+ * @address: as for http_is_address()
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *http_check(const char *address)
+{
+	struct address a;
+	const char *error = parse(address, &a);
+
+	if (!error)
+		free(a.host);
+	return error;
+}
+
 /* Answer with @text, which is freed */
 static enum MHD_Result respond(struct MHD_Connection *connection,
 			       unsigned int status, const char *header,
@@ -252,15 +278,11 @@ static int listen_at(const struct address *a, int *failed)
 char *http_open(struct http **h, const char *address, const struct metrics *m)
 {
 	struct address a;
-	const char *error = parse_address(address, 1, &a);
+	const char *error = parse(address, &a);
 	struct http *new;
 	int failed, fd, err;
 
 	*h = NULL;
-	if (!error && !*a.port) {
-		free(a.host);
-		error = "an IPv6 address must be in brackets";
-	}
 	if (error)
 		return xasprintf("--metrics=%s: %s", address, error);
 	fd = listen_at(&a, &failed);
