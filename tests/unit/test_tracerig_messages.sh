@@ -73,7 +73,6 @@ unread='fifo: is a FIFO that no program reads: start that program first$'
 expect 1 "^tracerig open: $unread" open --dir real 1 -o fifo
 expect 1 "^tracerig pack: $unread" pack --dir cases 1 -o fifo
 rm fifo
-
 # A link in the current directory is not written through, unless it is named
 mkdir here
 echo precious >victim
@@ -93,7 +92,6 @@ cp -a ../cases/2 good
 "$program" pack ./good >out 2>err || wrong "pack of a case with another name"
 [ "$(tar -tf case-2.tar | head -n 1)" = good/ ] || wrong "no TAR of case 2: $(ls)"
 cd .. || exit 1
-
 there='No such file or directory: name a file in a directory that is there with -o$'
 room='cannot write the result: .*No space left on device: free space, or write to another file$'
 for command in "open --dir real 1" "pack --dir cases 1"; do
@@ -104,6 +102,19 @@ for command in "open --dir real 1" "pack --dir cases 1"; do
 		expect 1 "^tracerig ${command%% *}: /dev/full: $room" $command -o /dev/full
 	}
 done
+
+# --- members of case.json that cannot be together
+python3 "$TRACERIG_TOP/tests/unit/tracerig_impossible.py" cases/1/case.json >impossible || wrong "tracerig_impossible.py"
+cp -a cases/1 case
+cp impossible.d/good case/case.json
+"$program" verify ./case >out 2>err || wrong "verify, a possible case"
+[ -s impossible ] || wrong "no impossible cases"
+while read -r i text; do
+	cp "impossible.d/$i" case/case.json
+	"$program" verify ./case >out 2>err && wrong "verify, an impossible case: $text"
+	[ "$(cat err)" = "tracerig verify: ./case/case.json: $text: ${damaged%?}" ] || wrong "verify, an impossible case: $text"
+done <impossible
+rm -r case
 
 # --- list names what it does not list, in order
 cp -a cases named
