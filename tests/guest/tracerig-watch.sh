@@ -148,8 +148,9 @@ rm -rf kept
 # --- with fixed limits, without learning; full disk
 mkdir full
 mount -t tmpfs -o size=512k none full
-fails 1 'full: No space left on device' tracerig watch --dir="$PWD/full" disk
+fails 1 'full/made: No space left on device' tracerig watch --dir="$PWD/full/made" disk
 check_clean "after a watch without room"
+same "" "$(ls -A full)" "what a watch without room has made"
 mount -o remount,size=4m full
 watch disk --dir="$PWD/full" --limits=saved
 reads slow.log "$slow" 1000 1
@@ -176,8 +177,11 @@ check_clean "after a watch whose output cannot be written"
 bash -c 'ulimit -n 24 && exec tracerig watch disk --dir="$PWD/few" --limits=saved --for=1s' >out 2>err ||
 	die "root does not get the files that a watch needs: $(cat err)"
 
-# --- another reader has the alarm
-watch disk --dir="$PWD/taken" --limits=saved
+# --- another reader has the alarm, and another watch wants its file of metrics
+watch disk --dir="$PWD/taken" --limits=saved --metrics=metrics.prom
+grep -q '^tracerig_alarms_total' metrics.prom || die "no metrics when the watch begins"
+fails 1 'metrics.prom: another watch writes it: choose another file with --metrics' \
+	tracerig watch disk --dir="$PWD/second" --limits=saved --metrics="$PWD/metrics.prom"
 kill -STOP "$pid"
 reads slow.log "$slow" 1002 1
 cat "$instances/tracerig-1/trace_pipe" >pipe &

@@ -741,6 +741,8 @@ static bool free_watch(struct watch *w)
 		baseline_close(&w->baseline, w->store.dir);
 	reader_close(&w->reader);
 	gone = !complained(rig_close(&w->rig));
+	if (!w->begun)
+		store_undo(&w->store);
 	store_close(&w->store);
 	plan_systems_free(w->systems);
 	free(w->chart);
