@@ -84,6 +84,10 @@ tracerig watch dusk >out 2>err && die "a preset that does not exist is watched"
 grep -q "unknown preset dusk" err || die "an unknown preset is not reported: $(cat err)"
 fails 3 'disk: ended while learning' tracerig watch --dir="$PWD/none" --for=1s disk
 check_clean "after what cannot work"
+# shellcheck disable=SC2013 # words
+for path in $(sed -n 's/^[A-Z][a-z]*PathExists=//p' "$TRACERIG_TOP/tools/tracerig/tracerig-watch@.service"); do
+	[ -e "$path" ] || die "the service does not start here: no $path"
+done
 
 # --- disk: a limit for each, by the time that they are made to take
 null_disk fast irqmode=2 completion_nsec=10000
@@ -184,8 +188,9 @@ rm -rf kept
 # --- with fixed limits, without learning; full disk
 mkdir full
 mount -t tmpfs -o size=512k none full
-fails 1 'full: No space left on device' tracerig watch --dir="$PWD/full" disk
+fails 1 'full/made: No space left on device' tracerig watch --dir="$PWD/full/made" disk
 check_clean "after a watch without room"
+same "" "$(ls -A full)" "what a watch without room has made"
 mount -o remount,size=4m full
 watch disk --dir="$PWD/full" --limits=saved
 reads slow.log "$slow" 1000 1
@@ -212,8 +217,11 @@ check_clean "after a watch whose output cannot be written"
 bash -c 'ulimit -n 24 && exec tracerig watch disk --dir="$PWD/few" --limits=saved --for=1s' >out 2>err ||
 	die "root does not get the files that a watch needs: $(cat err)"
 
-# --- another reader has the alarm
-watch disk --dir="$PWD/taken" --limits=saved
+# --- another reader has the alarm, and another watch wants its file of metrics
+watch disk --dir="$PWD/taken" --limits=saved --metrics=metrics.prom
+grep -q '^tracerig_alarms_total' metrics.prom || die "no metrics when the watch begins"
+fails 1 'metrics.prom: another watch writes it: choose another file with --metrics' \
+	tracerig watch disk --dir="$PWD/second" --limits=saved --metrics="$PWD/metrics.prom"
 kill -STOP "$pid"
 reads slow.log "$slow" 1002 1
 cat "$instances/tracerig-1/trace_pipe" >pipe &

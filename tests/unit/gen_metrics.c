@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen_metrics GROUPS [ADDRESS:PORT]: metrics as tracerig watch writes them, without a
+ * gen_metrics GROUPS [ADDRESS:PORT|FILE]: metrics as tracerig watch writes them, without a
  * kernel. Case group i, from 1, has i cases. With an address, offer them there until
- * killed, as the watch's loop does.
+ * killed, as the watch's loop does; with a file, write it for each line of standard input.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -26,6 +26,23 @@ static void serve(const char *address, const struct metrics *m)
 		poll(&fd, 1, 1000);
 		http_run(http);
 	}
+}
+
+static bool write_file(const char *path, const struct metrics *m)
+{
+	char line[16], *error;
+
+	while (fgets(line, sizeof(line), stdin)) {
+		error = metrics_write(m, path);
+		if (error) {
+			fprintf(stderr, "%s\n", error);
+			free(error);
+			return false;
+		}
+		puts("written");
+		fflush(stdout);
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -80,7 +97,7 @@ int main(int argc, char **argv)
 	else if (http_is_address(argv[2]))
 		serve(argv[2], &m);
 	else
-		good = metrics_write(&m, argv[2]);
+		good = write_file(argv[2], &m);
 	store_close(&s);
 	return !good;
 }

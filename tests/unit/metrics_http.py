@@ -165,7 +165,9 @@ with subprocess.Popen([GEN, "3", f"127.0.0.1:{PORT}"]) as server:
         assert get("/metrics", "GET", b"x" * 100000)[0] == printed
         fails(f"127.0.0.1:{PORT}", f"--metrics=127.0.0.1:{PORT}: Address already in use: choose another port; ss -ltnp shows who uses this one")
         fails("192.0.2.1:9100", "Cannot assign requested address: choose an address of this machine, such as localhost:9100")
-        fails("no.such.host.invalid:1", "no.such.host.invalid:1: ")
+        for host in "no.such.host.invalid", "999.1.1.1":
+            fails(f"{host}:1", f"--metrics={host}:1: ")
+            fails(f"{host}:1", ": choose an address of this machine, such as localhost:9100")
         for port in "0", "65536", "99999999999999999999":
             fails(f"127.0.0.1:{port}", "the port must be a number from 1 to 65535")
         fails("::1:9100", "an IPv6 address must be in brackets")

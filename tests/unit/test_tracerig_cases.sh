@@ -252,7 +252,7 @@ count=$(COUNT=1 "$UNIT/gen_cases" several 1000000000 reader=800 reader=900 reade
 # A damaged recording could have another cause
 cp -r "cases/$i" hurt
 printf '\377' | dd of=hurt/trace.dat bs=1 seek=20 conv=notrunc status=none
-expect 1 'hurt/trace.dat: its SHA-256 is not that in case.json: its true cause may be another one: the case is damaged: unpack its TAR' explain ./hurt
+expect 1 '^tracerig explain: not explained: ./hurt/trace.dat: its SHA-256 is not that in case.json: the case is damaged: unpack its TAR' explain ./hurt
 rm -r hurt
 
 # Counts that are lost are at least those of the cases
@@ -395,7 +395,7 @@ changed() { # PATTERN PYTHON: the object o is case.json
 }
 cp cases/4/case.json 4/case.json
 sed -i 's/"value":300/"value":301/' 4/case.json
-refused '4/case.json: its SHA-256 is not that in it: it was changed$'
+refused '4/case.json: its SHA-256 is not that in it: it was changed: the case is damaged: '
 changed '4/case.json: its SHA-256 is not that in it' 'o["alarm"]["comm"] = "nobody"'
 changed '4/case.json: its SHA-256 is not that in it' 'o["sha256"] = "0" * 64'
 changed '4/case.json: sha256 is absent: the case is damaged: ' 'del o["sha256"]'
@@ -855,7 +855,7 @@ sed -i 's/"case": *[0-9]*/"case": 1/; s/"comm": *"[^"]*"/"comm": "x\\u001b[31m\\
 grep -qF ' x?[31m?31m?-' out || wrong "list, strange texts: $(cat out)"
 LC_ALL=C grep -qP '[\x00-\x08\x0e-\x1f]|\xc2[\x80-\x9f]' out && wrong "list, strange texts: $(cat -v out)"
 "$program" explain --dir strange 1 >out 2>err && wrong "explain accepts a changed case.json: $(cat out)"
-grep -q 'case.json: its SHA-256 is not that in it: it was changed: its true cause may be another one: the case is damaged: ' err || wrong "explain, a changed case.json: $(cat err)"
+grep -q 'case.json: its SHA-256 is not that in it: it was changed: the case is damaged: ' err || wrong "explain, a changed case.json: $(cat err)"
 # Programs in C would see only what is before the NUL
 sed 's/"comm": *"[^"]*"/"comm": "x\\u0000y"/' strange/1/case.json >case.json
 mv case.json strange/1/case.json

@@ -152,7 +152,7 @@ explain based
 [ "$(value '"baseline" in d["analyzers"][0]["result"]')" = False ] || wrong "a baseline that the case does not have"
 change based 'd["chart"]["paths"] = "pipe_read"; d["files"] = [{"name": "baseline.dat", "bytes": 1, "sha256": 64 * "0"}]'
 "$program" explain ./based >out 2>err && wrong "explain uses a baseline that was changed"
-grep -q "^tracerig explain: ./based/baseline.dat: has [0-9]* bytes, not 1: its true cause may be another one: the case is damaged: " err || wrong "a changed baseline: $(cat err)"
+grep -q "^tracerig explain: not explained: ./based/baseline.dat: has [0-9]* bytes, not 1: the case is damaged: " err || wrong "a changed baseline: $(cat err)"
 list_baseline() {
 	change based "d['files'] = [{'name': 'baseline.dat', 'bytes': $(stat -c %s based/baseline.dat), 'sha256': '$(sha256sum <based/baseline.dat | cut -d ' ' -f 1)'}]"
 }

@@ -55,6 +55,67 @@ is_changed 'No such file or directory'
 echo '{}' >real/1/case.json
 is_changed 'is not of a case: format must be tracerig-case'
 
+# --- a file that this user may not read is not damage
+plain=()
+[ "$(id -u)" -ne 0 ] || plain=(setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search)
+chmod 000 cases/1/trace.dat
+for command in verify explain open pack; do
+	"${plain[@]}" "$program" $command --dir cases 1 >out 2>err && wrong "$command reads a file with the mode 000"
+	[ "$(sed 's/not explained: //' err)" = "tracerig $command: cases/1/trace.dat: Permission denied: cases are for root, as tracerig watch makes them" ] ||
+		wrong "$command, a file that may not be read"
+	[ ! -s out ] || wrong "$command, a file that may not be read: $(cat out)"
+done
+chmod 640 cases/1/trace.dat
+
+# --- where a result goes: a FIFO without a reader is not waited for
+mkfifo fifo
+unread='fifo: is a FIFO that no program reads: start that program first$'
+expect 1 "^tracerig open: $unread" open --dir real 1 -o fifo
+expect 1 "^tracerig pack: $unread" pack --dir cases 1 -o fifo
+rm fifo
+# A link in the current directory is not written through, unless it is named
+mkdir here
+echo precious >victim
+for name in case-1.html case-1.tar; do
+	ln -s ../victim here/$name
+done
+cd here || exit 1
+expect 1 '^tracerig open: case-1.html: is a symbolic link: remove it, or name a file with -o$' open --dir ../real 1
+expect 1 '^tracerig pack: case-1.tar: is a symbolic link: remove it, or name a file with -o$' pack --dir ../cases 1
+[ "$(cat ../victim)" = precious ] || wrong "written through a link: $(ls -l)"
+rm case-1.*
+# The name has the number in case.json, whatever the directory is called
+cp -a ../real/1 odd
+cp -a ../cases/2 good
+"$program" open ./odd >out 2>err || wrong "open of a case with another name"
+[ "$(cat out)" = case-1.html ] || wrong "the page of case 1: $(cat out)"
+"$program" pack ./good >out 2>err || wrong "pack of a case with another name"
+[ "$(tar -tf case-2.tar | head -n 1)" = good/ ] || wrong "no TAR of case 2: $(ls)"
+cd .. || exit 1
+there='No such file or directory: name a file in a directory that is there with -o$'
+room='cannot write the result: .*No space left on device: free space, or write to another file$'
+for command in "open --dir real 1" "pack --dir cases 1"; do
+	# shellcheck disable=SC2086 # its words
+	{
+		expect 1 "^tracerig ${command%% *}: /nonexist/x: $there" $command -o /nonexist/x
+		expect 1 "^tracerig ${command%% *}: here: Is a directory: name a file in it with -o$" $command -o here
+		expect 1 "^tracerig ${command%% *}: /dev/full: $room" $command -o /dev/full
+	}
+done
+
+# --- members of case.json that cannot be together
+python3 "$TRACERIG_TOP/tests/unit/tracerig_impossible.py" cases/1/case.json >impossible || wrong "tracerig_impossible.py"
+cp -a cases/1 case
+cp impossible.d/good case/case.json
+"$program" verify ./case >out 2>err || wrong "verify, a possible case"
+[ -s impossible ] || wrong "no impossible cases"
+while read -r i text; do
+	cp "impossible.d/$i" case/case.json
+	"$program" verify ./case >out 2>err && wrong "verify, an impossible case: $text"
+	[ "$(cat err)" = "tracerig verify: ./case/case.json: $text: ${damaged%?}" ] || wrong "verify, an impossible case: $text"
+done <impossible
+rm -r case
+
 # --- list names what it does not list, in order
 cp -a cases named
 rm named/2/trace.dat named/2/case.json
@@ -109,6 +170,11 @@ grep -q ' --dir=many/d8 \.\.\.$' err || wrong "list, many directories"
 for option in dir metrics limits save-limits; do
 	expect 2 "^tracerig watch: --$option=: the name is empty" watch disk --$option=
 done
+for port in 0 99999; do
+	expect 2 "^tracerig watch: --metrics=127.0.0.1:$port: the port must be a number from 1 to 65535" watch disk --metrics=127.0.0.1:$port
+	expect 2 "^tracerig watch: --metrics=:$port: the port must be a number from 1 to 65535" watch disk --print --metrics=:$port
+done
+expect 2 '^tracerig watch: --metrics=::1:9100: an IPv6 address must be in brackets' watch disk --print --metrics=::1:9100
 for command in doctor list; do
 	expect 2 "^tracerig $command: --dir=: the name is empty" $command --dir=
 done

@@ -62,10 +62,44 @@ has '# TYPE tracerig_cases_total counter'
 # --- a link where the new file is made is not followed
 echo precious >victim
 ln -s victim metrics.prom.new
-"$UNIT/gen_metrics" 3 metrics.prom || wrong "metrics.prom is not written"
+echo | "$UNIT/gen_metrics" 3 metrics.prom >out || wrong "metrics.prom is not written"
 [ "$(cat victim)" = precious ] || wrong "the file that the link names was written to"
 [ ! -L metrics.prom ] || wrong "metrics.prom is a link"
 grep -q '^tracerig_group_cases_total' metrics.prom || wrong "metrics.prom: $(cat metrics.prom)"
+
+# --- any user can read it, such as node_exporter
+(umask 077 && echo | "$UNIT/gen_metrics" 3 metrics.prom >out) || wrong "metrics.prom is not written"
+[ "$(stat -c %a metrics.prom)" = 644 ] || wrong "mode of metrics.prom: $(stat -c %a metrics.prom)"
+
+# --- one watch at a time writes a file, and nothing else is left behind
+taken='another watch writes it: choose another file with --metrics'
+coproc FIRST { exec "$UNIT/gen_metrics" 3 taken.prom; }
+lines_of=${FIRST[1]}
+for _ in 1 2 3; do
+	echo >&"$lines_of"
+	read -r -t 60 -u "${FIRST[0]}" line || wrong "taken.prom is not written: ${line-}"
+done
+cp taken.prom before.prom
+echo | "$UNIT/gen_metrics" 2 taken.prom >out 2>err && wrong "two watches write a file"
+[ "$(cat err)" = "taken.prom: $taken" ] || wrong "two watches, one file: $(cat err)"
+"$TOOLS/tracerig" watch disk --dir none --metrics taken.prom >out 2>err && wrong "a second watch begins"
+[ "$(cat err)" = "tracerig watch: taken.prom: $taken" ] || wrong "a second watch: $(cat err)"
+cmp taken.prom before.prom || wrong "the second watch has replaced the file"
+echo | "$UNIT/gen_metrics" 2 other.prom >out || wrong "another file cannot be written"
+echo >&"$lines_of"
+read -r -t 60 -u "${FIRST[0]}" line || wrong "the first watch can no longer write"
+first=$FIRST_PID
+exec {lines_of}>&-
+wait "$first" || wrong "the first watch failed"
+[ "$(find . -name 'taken*' | wc -l)" -eq 1 ] || wrong "left behind: $(find . -name 'taken*')"
+# Each instance of the service can have options of its own, in place of those of all
+[ "$(sed -n 's/^EnvironmentFile=-//p' "$TRACERIG_TOP/tools/tracerig/tracerig-watch@.service" | tail -n 1)" = '/etc/default/tracerig-watch@%i' ] ||
+	wrong "no options of an instance"
+# Who may only read the file cannot keep a watch from writing it
+exec 5<taken.prom
+flock -x 5
+echo | "$UNIT/gen_metrics" 2 taken.prom >out || wrong "a reader's lock keeps a watch from writing"
+exec 5<&-
 
 # --- groups
 groups 50 50 ""

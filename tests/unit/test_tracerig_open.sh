@@ -94,6 +94,14 @@ cp 7/trace.dat damaged/
 echo more >>damaged/loadavg.txt
 opened damaged.html damaged
 grep -q '"damage":"[^"]*damaged[^"]*loadavg.txt: has ' damaged.html || wrong "a changed file is not reported"
+# What the cause is found in is changed: a page, but no success, as of explain
+sed -i 's/"sha256":"[0-9a-f]*/"sha256":"'"$(printf '0%.0s' {1..64})"'/' damaged/case.json
+for command in explain "open -o damaged.html"; do
+	rm -f damaged.html
+	# shellcheck disable=SC2086 # its words
+	expect 1 '^tracerig (explain: not explained|open): \./damaged/trace.dat: its SHA-256 is not that in case.json: the case is damaged: ' $command ./damaged
+done
+grep -q '"damage":"[^"]*damaged[^"]*trace.dat: its SHA-256 ' damaged.html || wrong "no page that shows the damage"
 
 # --- of a hostile case, no file is shown that a link to a directory leads to
 cp -r 7 hostile

@@ -473,9 +473,12 @@ static void child(struct guard *g, FILE *out, int noise)
 
 		guard_file(g,
 			   g->job->output ? g->job->output : "standard output");
-		status = guard_fail(g, GUARD_NOWHERE,
-				    "cannot write the result: %s",
-				    strerror(error));
+		status = guard_fail(
+			g, GUARD_NOWHERE, "cannot write the result: %s%s",
+			strerror(error),
+			error == ENOSPC && g->job->output ?
+				": free space, or write to another file" :
+				"");
 	}
 	exit(status);
 }
@@ -580,7 +583,8 @@ int guard_run(const struct guard_job *job)
 	if (!out) {
 		fprintf(stderr, "%s: %s: %s\n", job->program,
 			job->output ? job->output : "standard output",
-			strerror(errno));
+			job->output ? output_error(job->output) :
+				      strerror(errno));
 		return EXIT_FAILURE;
 	}
 	w.shared = mmap(NULL, sizeof(*w.shared), PROT_READ | PROT_WRITE,

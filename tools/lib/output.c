@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -87,6 +88,43 @@ static int open_named(struct output *o, mode_t mode)
 	return fd;
 }
 
+/* Tries to open a FIFO that has no reader, 100 ms apart */
+#define FIFO_TRIES 100
+
+/* Do not wait for ever for a reader: one that is about to come is enough */
+static FILE *open_fifo(const char *path)
+{
+	struct timespec pause = { .tv_nsec = 100000000 };
+	int fd = -1;
+	unsigned int i;
+
+	for (i = 0; i < FIFO_TRIES && fd < 0; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0 && errno != ENXIO)
+			break;
+	}
+	if (fd < 0)
+		return NULL;
+	fcntl(fd, F_SETFL, 0);
+	return fdopen(fd, "w");
+}
+
+/**
+ * output_error - why a result cannot be written, as of errno
+ * @path: the file that output_open() could not open
+ */
+const char *output_error(const char *path)
+{
+	int error = errno;
+	struct stat st;
+
+	if (error == ENXIO && !stat(path, &st) && S_ISFIFO(st.st_mode))
+		return "is a FIFO that no program reads: start that program first";
+	return strerror(error);
+}
+
 /**
  * output_open - begin to write a result
  * @o: filled in; output_finish() is due if this succeeds
@@ -110,7 +148,8 @@ FILE *output_open(struct output *o, const char *path)
 		if (errno != ENOENT)
 			return NULL;
 	} else if (!S_ISREG(st.st_mode)) {
-		return fopen(path, "we");
+		return S_ISFIFO(st.st_mode) ? open_fifo(path) :
+					      fopen(path, "we");
 	}
 	o->path = realpath(path, NULL);
 	/* A link to a file that is not there yet stays one, too */

@@ -24,6 +24,7 @@ struct output {
 
 void output_check(const char *program);
 void output_flush(void);
+const char *output_error(const char *path);
 FILE *output_open(struct output *o, const char *path);
 int output_finish(struct output *o, const char *program, int status);
 

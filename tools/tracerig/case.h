@@ -71,6 +71,7 @@ struct json_object *json_load(const char *path, char **why);
 struct json_object *case_read(const char *dir, char **error);
 struct json_object *case_charts(struct json_object *o);
 char *case_baseline(const char *dir, struct json_object *o);
+const char *case_advice(int error);
 char *case_damage(const char *dir, struct json_object *o, const char *only);
 char *case_verify(const char *dir, struct json_object *o);
 char *case_sum(const char *path, u64 *bytes);

@@ -510,9 +510,17 @@ int explain_case(struct guard *g, struct explain *x, struct json_object *o)
 	return x->why_none ? 0 : find_out(g, x);
 }
 
-static char *damage_of(const char *dir, struct json_object *o)
+/**
+ * explain_damage - check what the cause of a case is found in
+ * @dir: the case
+ * @o: its case.json, as case_read() returned it
+ *
+ * Return: NULL, or what is wrong and what to do about it, for free(): its true cause may be
+ * another one than the files show.
+ */
+char *explain_damage(const char *dir, struct json_object *o)
 {
-	/* What the cause is found in; "symbols/" is all of the directory */
+	/* "symbols/" is all of the directory */
 	static const char *const used[] = { "trace.dat", BASELINE_FILE,
 					    STACKS_FILE, "symbols/" };
 	char *damage = case_changed(dir, o);
@@ -528,7 +536,7 @@ static int explain(struct explain_job *job, const char *program)
 	char *error, *file = xasprintf("%s/trace.dat", job->dir);
 	struct json_object *o = case_read(job->dir, &error);
 	const char *nothing = error ? NULL : read_alarm(&job->x, o);
-	char *damage = error ? NULL : damage_of(job->dir, o);
+	char *damage = error ? NULL : explain_damage(job->dir, o);
 	char *baseline = error ? NULL : case_baseline(job->dir, o);
 	struct guard_job guard = { .program = program,
 				   .file = file,
@@ -542,8 +550,7 @@ static int explain(struct explain_job *job, const char *program)
 	if (error) {
 		complain("%s", error);
 	} else if (damage) {
-		complain("%s: its true cause may be another one: " CASE_DAMAGED,
-			 damage);
+		complain("not explained: %s", damage);
 	} else if (nothing && job->cause) {
 		snprintf(job->cause->why_none, sizeof(job->cause->why_none),
 			 "%s", nothing);

@@ -269,6 +269,7 @@ void explain_ask(struct explain *x);
 void explain_remark(struct explain *x, char *text);
 void explain_join(struct explain *x);
 struct json_object *explain_object(const struct explain *x);
+char *explain_damage(const char *dir, struct json_object *o);
 int explain_case(struct guard *g, struct explain *x, struct json_object *o);
 void explain_free(struct explain *x);
 bool explain_cause(const char *dir, u64 timeout, struct explain_cause *cause);

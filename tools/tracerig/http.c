@@ -32,6 +32,9 @@
  */
 #define REQUEST_TIME 10000000000ull
 
+#define CHOOSE_ADDRESS \
+	"choose an address of this machine, such as localhost:9100"
+
 /* Time of work for clients before the watch continues */
 #define ROUNDS 64
 
@@ -65,6 +68,32 @@ bool http_is_address(const char *text)
 
 	return !strchr(text, '/') && colon && colon[1] &&
 	       !colon[1 + strspn(colon + 1, "0123456789")];
+}
+
+static const char *parse(const char *address, struct address *a)
+{
+	const char *error = parse_address(address, 1, a);
+
+	if (error || *a->port)
+		return error;
+	free(a->host);
+	return "an IPv6 address must be in brackets";
+}
+
+/**
+ * http_check - check an address before it is used
+ * @address: as for http_is_address()
+ *
+ * Return: NULL, or what is wrong.
+ */
+const char *http_check(const char *address)
+{
+	struct address a;
+	const char *error = parse(address, &a);
+
+	if (!error)
+		free(a.host);
+	return error;
 }
 
 /* Answer with @text, which is freed */
@@ -249,15 +278,11 @@ static int listen_at(const struct address *a, int *failed)
 char *http_open(struct http **h, const char *address, const struct metrics *m)
 {
 	struct address a;
-	const char *error = parse_address(address, 1, &a);
+	const char *error = parse(address, &a);
 	struct http *new;
 	int failed, fd, err;
 
 	*h = NULL;
-	if (!error && !*a.port) {
-		free(a.host);
-		error = "an IPv6 address must be in brackets";
-	}
 	if (error)
 		return xasprintf("--metrics=%s: %s", address, error);
 	fd = listen_at(&a, &failed);
@@ -265,7 +290,7 @@ char *http_open(struct http **h, const char *address, const struct metrics *m)
 	free(a.host);
 	errno = err;
 	if (failed)
-		return xasprintf("--metrics=%s: %s", address,
+		return xasprintf("--metrics=%s: %s: " CHOOSE_ADDRESS, address,
 				 failed == EAI_SYSTEM ? strerror(errno) :
 							gai_strerror(failed));
 	if (fd < 0)
@@ -273,7 +298,7 @@ char *http_open(struct http **h, const char *address, const struct metrics *m)
 			"--metrics=%s: %s: %s", address, strerror(errno),
 			errno == EADDRINUSE ?
 				"choose another port; ss -ltnp shows who uses this one" :
-				"choose an address of this machine, such as localhost:9100");
+				CHOOSE_ADDRESS);
 	new = xcalloc(1, sizeof(*new));
 	new->metrics = m;
 	new->daemon = MHD_start_daemon(

@@ -9,6 +9,7 @@
 struct http;
 
 bool http_is_address(const char *text);
+const char *http_check(const char *address);
 char *http_open(struct http **h, const char *address, const struct metrics *m);
 int http_fd(const struct http *h);
 void http_run(struct http *h);

@@ -4,6 +4,7 @@
  * textfile collector cannot read.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,40 @@ void metrics_print(const struct metrics *m, FILE *out)
 	fprintf(out, "tracerig_own_alarms_total %llu\n", m->own);
 }
 
+/*
+ * The file that was written last, or -1. It is locked until the next one has replaced it, or
+ * the watch ends, so that another watch sees that it is written. Not by flock(), which any
+ * user who may read the file can do.
+ */
+static int written = -1;
+
+/* Whether another watch writes a file */
+static bool is_taken(const char *path)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st, own;
+	bool taken;
+
+	if (fd < 0)
+		return false;
+	taken = !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type == F_WRLCK;
+	if (taken && written >= 0 && !fstat(fd, &st) && !fstat(written, &own))
+		taken = st.st_dev != own.st_dev || st.st_ino != own.st_ino;
+	close(fd);
+	return taken;
+}
+
+/* Keep what was written, with its lock, and what was kept before no more */
+static void keep(int fd)
+{
+	if (written >= 0)
+		close(written);
+	written = fd;
+}
+
+#define TAKEN "%s: another watch writes it: choose another file with --metrics"
+
 /**
  * metrics_check - whether a file of metrics can be made
  * @path: the file
@@ -189,6 +224,8 @@ char *metrics_check(const char *path)
 				"%s: is a directory: name a file in it with --metrics" :
 				"%s: is not a regular file, and --metrics replaces the file",
 			path);
+	else if (is_taken(path))
+		error = xasprintf(TAKEN, path);
 	free(copy);
 	free(in);
 	return error;
@@ -199,27 +236,42 @@ char *metrics_check(const char *path)
  * @m: the metrics
  * @path: the file
  *
- * A reader sees the old file or the new one.
+ * A reader sees the old file or the new one. Any user may read it, whatever the umask, since
+ * node_exporter is not root.
  *
- * Return: false with errno set if it could not be written.
+ * Return: NULL, or what is wrong, for free().
  */
-bool metrics_write(const struct metrics *m, const char *path)
+char *metrics_write(const struct metrics *m, const char *path)
 {
-	char *temporary = xasprintf("%s.new", path);
-	FILE *f = part_anew(temporary);
-	bool good = f;
-	int error;
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char *temporary, *error = NULL;
+	bool good;
+	FILE *f;
+	int fd;
 
+	if (is_taken(path))
+		return xasprintf(TAKEN, path);
+	temporary = xasprintf("%s.new", path);
+	f = part_anew(temporary);
+	good = f;
 	if (f) {
+		fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 3);
+		/* Where a file system has no locks, nothing is seen */
+		fcntl(fd, F_OFD_SETLK, &lock);
 		metrics_print(m, f);
-		good = !ferror(f);
+		good = !fchmod(fileno(f), 0644) && !ferror(f);
 		good &= !fclose(f);
 		good = good && !rename(temporary, path);
+		if (good)
+			keep(fd);
 	}
-	error = errno;
-	if (f && !good)
-		unlink(temporary);
+	if (!good) {
+		error = xasprintf("%s: %s", path, strerror(errno));
+		if (f) {
+			unlink(temporary);
+			close(fd);
+		}
+	}
 	free(temporary);
-	errno = error;
-	return good;
+	return error;
 }

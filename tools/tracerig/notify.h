@@ -110,6 +110,6 @@ struct metrics {
 
 void metrics_print(const struct metrics *m, FILE *out);
 char *metrics_check(const char *path);
-bool metrics_write(const struct metrics *m, const char *path);
+char *metrics_write(const struct metrics *m, const char *path);
 
 #endif

@@ -125,12 +125,6 @@ static int work(struct guard *g, FILE *out, void *arg)
 	return status;
 }
 
-static char *page_name(struct json_object *o)
-{
-	return xasprintf("case-%llu.html",
-			 (unsigned long long)json_u64(o, "case"));
-}
-
 static bool has_display(void)
 {
 	const char *x11 = getenv("DISPLAY");
@@ -162,7 +156,8 @@ static void show(const char *path)
 		;
 }
 
-static int make(struct open_page *p, const char *output)
+static int make(struct open_page *p, const struct operand *o,
+		const char *output)
 {
 	char *file = xasprintf("%s/trace.dat", p->dir);
 	char *baseline = case_baseline(p->dir, p->o);
@@ -176,9 +171,12 @@ static int make(struct open_page *p, const char *output)
 
 	p->x.file = file;
 	p->x.baseline = baseline;
-	if (!job.output && isatty(STDOUT_FILENO))
+	if (access(file, R_OK) && errno == EACCES)
+		complain("%s: %s: %s", file, strerror(errno),
+			 case_advice(errno));
+	else if (!job.output && isatty(STDOUT_FILENO))
 		complain("a page cannot be written to a terminal");
-	else if (!job.output || operand_check_output(output, p->dir))
+	else if (!job.output || operand_check_output(o, output, p->dir))
 		status = guard_run(&job);
 	free(baseline);
 	free(file);
@@ -209,14 +207,17 @@ int open_main(int argc, char **argv)
 		complain("%s", error);
 	} else {
 		page->damage = case_verify(page->dir, page->o);
-		output = c.operand.output ? xstrdup(c.operand.output) :
-					    page_name(page->o);
-		status = make(page, output);
+		output = operand_output(&c.operand, json_u64(page->o, "case"),
+					"html");
+		status = make(page, &c.operand, output);
 		if (!status && !c.operand.output) {
 			puts(output);
 			if (has_display())
 				show(output);
 		}
+		/* The page shows it; as of explain, its cause may not be the true one */
+		if (!status && complained(explain_damage(page->dir, page->o)))
+			status = EXIT_FAILURE;
 		free(output);
 	}
 	json_object_put(page->o);

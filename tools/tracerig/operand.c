@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "case.h"
@@ -154,28 +155,65 @@ static char *follow(const char *output)
 }
 
 /**
- * operand_check_output - refuse to write a result into the case that it is made of
- * @output: the file
- * @dir: the case
+ * operand_output - where a result goes
+ * @o: the command line
+ * @number: number of the case
+ * @suffix: how the name ends if there is no -o
  *
- * It would be a file that does not belong to the case, and make tracerig verify fail.
+ * Return: the name, for free().
+ */
+char *operand_output(const struct operand *o, u64 number, const char *suffix)
+{
+	return o->output ? xstrdup(o->output) :
+			   xasprintf("case-%llu.%s", number, suffix);
+}
+
+/* Why a result cannot be written to a file, or NULL */
+static const char *wrong_output(const char *output, bool named,
+				const char *path, const char *in,
+				const char *of)
+{
+	size_t len = of ? strlen(of) : 0;
+	struct stat st;
+	bool there = !stat(output, &st);
+
+	if (in && of && !strncmp(in, of, len) && (!in[len] || in[len] == '/'))
+		return "would be a file of the case, which verify would report: use -o with another directory";
+	/* Who may write to the directory could choose the file that is replaced */
+	if (!named && strcmp(path, output) != 0)
+		return "is a symbolic link: remove it, or name a file with -o";
+	if (there && S_ISDIR(st.st_mode))
+		return "Is a directory: name a file in it with -o";
+	if (!in)
+		return "No such file or directory: name a file in a directory that is there with -o";
+	if ((!there || S_ISREG(st.st_mode)) && access(in, W_OK | X_OK))
+		return "its directory cannot be written to: use -o with another one";
+	return NULL;
+}
+
+/**
+ * operand_check_output - refuse to write a result to a file that cannot be made, or belongs to
+ *			  the case
+ * @o: the command line
+ * @output: the file, as operand_output() returned it
+ * @dir: the case that the result is made of
+ *
+ * In the case it would be a file that does not belong to it, and make tracerig verify fail.
  *
  * Return: false after a message.
  */
-bool operand_check_output(const char *output, const char *dir)
+bool operand_check_output(const struct operand *o, const char *output,
+			  const char *dir)
 {
-	char *path = follow(output), *in = realpath(dirname(path), NULL);
-	char *of = realpath(dir, NULL);
-	size_t len = of ? strlen(of) : 0;
-	bool good = !in || !of || strncmp(in, of, len) != 0 ||
-		    (in[len] && in[len] != '/');
+	char *path = follow(output), *copy = xstrdup(path);
+	char *in = realpath(dirname(copy), NULL), *of = realpath(dir, NULL);
+	const char *wrong = wrong_output(output, o->output, path, in, of);
 
-	if (!good)
-		complain(
-			"%s: would be a file of the case, which verify would report: use -o with another directory",
-			output);
+	if (wrong)
+		complain("%s: %s", output, wrong);
 	free(path);
+	free(copy);
 	free(in);
 	free(of);
-	return good;
+	return !wrong;
 }

@@ -5,6 +5,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <linux/types.h>
 
 #define OPERAND_DOC " An operand with a slash is a directory."
 
@@ -27,6 +28,8 @@ extern const struct argp_option operand_options[];
 error_t operand_parse(int key, char *arg, struct argp_state *state);
 char *operand_below(const char *dir);
 char *operand_directory(const struct operand *o);
-bool operand_check_output(const char *output, const char *dir);
+char *operand_output(const struct operand *o, u64 number, const char *suffix);
+bool operand_check_output(const struct operand *o, const char *output,
+			  const char *dir);
 
 #endif

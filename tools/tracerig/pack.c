@@ -13,6 +13,7 @@
 #include "memory.h"
 #include "operand.h"
 #include "output.h"
+#include "text.h"
 #include "tracerig.h"
 
 static const struct argp_option options[] = {
@@ -101,16 +102,19 @@ static int pack(const char *dir, const char *output)
 	int status;
 
 	if (!out) {
-		complain("%s: %s", output, strerror(errno));
+		complain("%s: %s", output, output_error(output));
 		return EXIT_FAILURE;
 	}
 	error = run_tar(dir, fileno(out));
 	if (fclose(out) && !error)
 		error = xstrdup(strerror(errno));
 	if (error)
-		complain("%s: cannot write the result: %s",
-			 strcmp(output, "-") ? output : "standard output",
-			 error);
+		complain(
+			"%s: cannot write the result: %s%s",
+			strcmp(output, "-") ? output : "standard output", error,
+			strcmp(output, "-") && strstr(error, strerror(ENOSPC)) ?
+				": free space, or write to another file" :
+				"");
 	status = output_finish(&o, PROGRAM " pack",
 			       error ? EXIT_FAILURE : EXIT_SUCCESS);
 	free(error);
@@ -138,7 +142,6 @@ int pack_main(int argc, char **argv)
 	json = case_read(dir, &error);
 	if (!error)
 		error = case_verify(dir, json);
-	json_object_put(json);
 	if (error) {
 		complain("%s", error);
 	} else {
@@ -148,16 +151,15 @@ int pack_main(int argc, char **argv)
 			free(dir);
 			dir = real;
 		}
-		output = o.output ? xstrdup(o.output) :
-				    xasprintf("case-%s.tar",
-					      strrchr(dir, '/') + 1);
+		output = operand_output(&o, json_u64(json, "case"), "tar");
 		if (!strcmp(output, "-") && isatty(STDOUT_FILENO))
 			complain("a TAR cannot be written to a terminal");
 		else if (!strcmp(output, "-") ||
-			 operand_check_output(output, dir))
+			 operand_check_output(&o, output, dir))
 			status = pack(dir, output);
 		free(output);
 	}
+	json_object_put(json);
 	free(error);
 	free(dir);
 	return status;

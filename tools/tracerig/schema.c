@@ -22,7 +22,8 @@
 /* No case.json is larger, since its lists are bounded. Its objects take some 40 times as much */
 #define CASE_FILE_MAX (4 << 20)
 
-enum type { TEXT, NUMBER, BOOL, OBJECT, LIST, TEXTS, TIME, SUM, NAME };
+/* CLOCK: a time of the trace clock in ns */
+enum type { TEXT, NUMBER, CLOCK, BOOL, OBJECT, LIST, TEXTS, TIME, SUM, NAME };
 
 /**
  * struct member - a member of an object
@@ -74,10 +75,10 @@ static const struct member members[] = {
 	{ "chart", "file", TEXT, true, NULL },
 	{ "chart", "build_id", TEXT, true, NULL },
 	{ "chart", "paths", TEXT, true, NULL },
-	{ "alarm", "time", NUMBER, false, NULL },
+	{ "alarm", "time", CLOCK, false, NULL },
 	{ "alarm", "cpu", NUMBER, false, NULL },
 	{ "alarm", "chart", TEXT, false, NULL },
-	{ "alarm", "start", NUMBER, false, NULL },
+	{ "alarm", "start", CLOCK, false, NULL },
 	{ "alarm", "value", NUMBER, false, NULL },
 	{ "alarm", "center", NUMBER, false, NULL },
 	{ "alarm", "limit", NUMBER, false, NULL },
@@ -87,17 +88,17 @@ static const struct member members[] = {
 	{ "alarm", "comm", TEXT, false, NULL },
 	{ "alarm", "keys", TEXT, false, NULL },
 	{ "alarm", "kept", BOOL, false, NULL },
-	{ "value", "time", NUMBER, false, NULL },
+	{ "value", "time", CLOCK, false, NULL },
 	{ "value", "value", NUMBER, false, NULL },
 	{ "value", "limit", NUMBER, true, NULL },
 	{ "window", "clock", TEXT, false, NULL },
-	{ "window", "begin", NUMBER, false, NULL },
-	{ "window", "end", NUMBER, false, NULL },
+	{ "window", "begin", CLOCK, false, NULL },
+	{ "window", "end", CLOCK, false, NULL },
 	{ "window", "cpus", LIST, false, "cpu" },
 	{ "cpu", "cpu", NUMBER, false, NULL },
 	{ "cpu", "events", NUMBER, false, NULL },
-	{ "cpu", "begin", NUMBER, false, NULL },
-	{ "cpu", "end", NUMBER, false, NULL },
+	{ "cpu", "begin", CLOCK, false, NULL },
+	{ "cpu", "end", CLOCK, false, NULL },
 	{ "cpu", "gaps", NUMBER, false, NULL },
 	{ "cpu", "lost", NUMBER, false, NULL },
 	{ "losses", "gaps", NUMBER, false, NULL },
@@ -156,6 +157,10 @@ static const char *wrong_value(enum type type, struct json_object *o)
 		return text ? NULL : "must be a string";
 	case NUMBER:
 		return is_number(o) ? NULL : "must be a non-negative integer";
+	case CLOCK:
+		return is_number(o) && json_object_get_uint64(o) <= INT64_MAX ?
+			       NULL :
+			       "must be ns, a non-negative integer less than 2^63";
 	case BOOL:
 		return json_object_is_type(o, json_type_boolean) ?
 			       NULL :
@@ -182,15 +187,16 @@ static const char *wrong_value(enum type type, struct json_object *o)
 	return NULL;
 }
 
+/* CONFIG_NR_CPUS is no larger */
+#define CPUS_MAX 8192
+
 /* The lists of a case that the watch writes are no longer than this */
 static const struct {
 	const char *name;
 	size_t most;
 } lengths[] = {
-	{ "alarms", ALARMS_MAX },
-	{ "values", VALUES_BEFORE + VALUES_AFTER },
-	{ "cpus", 8192 }, /* CONFIG_NR_CPUS is no larger */
-	{ "missing", CASE_FILES_MAX },
+	{ "alarms", ALARMS_MAX },    { "values", VALUES_BEFORE + VALUES_AFTER },
+	{ "cpus", CPUS_MAX },	     { "missing", CASE_FILES_MAX },
 	{ "files", CASE_FILES_MAX },
 };
 
@@ -286,6 +292,64 @@ static char *check_object(struct json_object *o, const char *in,
 	return error;
 }
 
+/* ---- what members must be to each other ---- */
+
+static char *check_span(struct json_object *o, const char *path)
+{
+	return json_u64(o, "begin") <= json_u64(o, "end") ?
+		       NULL :
+		       xasprintf("%s.begin is after its end", path);
+}
+
+static char *check_alarm(struct json_object *a, struct json_object *window,
+			 const char *path)
+{
+	u64 start = json_u64(a, "start"), time = json_u64(a, "time");
+
+	if (time < json_u64(window, "begin") || time > json_u64(window, "end"))
+		return xasprintf("%s.time is not in the window", path);
+	/* Only durations have a start */
+	if (start && json_u64(a, "value") > INT64_MAX - start)
+		return xasprintf("%s.value is too large", path);
+	if (json_u64(a, "cpu") >= CPUS_MAX)
+		return xasprintf("%s.cpu must be less than %d", path, CPUS_MAX);
+	return NULL;
+}
+
+/* An object whose members have the right types, as have those of what is in it */
+static char *check_together(struct json_object *o)
+{
+	struct json_object *window = json_object_object_get(o, "window");
+	struct json_object *alarms = json_object_object_get(o, "alarms");
+	struct json_object *cpus = json_object_object_get(window, "cpus");
+	u64 n = json_u64(json_object_object_get(o, "host"), "cpus");
+	char *error = check_span(window, "window"), *path;
+	size_t i;
+
+	if (!error && (!n || n > CPUS_MAX))
+		error = xasprintf("host.cpus must be from 1 to %d", CPUS_MAX);
+	if (!error)
+		error = check_alarm(json_object_object_get(o, "alarm"), window,
+				    "alarm");
+	for (i = 0; !error && i < json_object_array_length(alarms); i++) {
+		path = xasprintf("alarms[%zu]", i);
+		error = check_alarm(json_object_array_get_idx(alarms, i),
+				    window, path);
+		free(path);
+	}
+	for (i = 0; !error && i < json_object_array_length(cpus); i++) {
+		struct json_object *c = json_object_array_get_idx(cpus, i);
+
+		path = xasprintf("window.cpus[%zu]", i);
+		error = check_span(c, path);
+		if (!error && json_u64(c, "cpu") >= CPUS_MAX)
+			error = xasprintf("%s.cpu must be less than %d", path,
+					  CPUS_MAX);
+		free(path);
+	}
+	return error;
+}
+
 /**
  * schema_check - check a case against the schema
  * @o: case.json
@@ -295,6 +359,7 @@ static char *check_object(struct json_object *o, const char *in,
 static char *schema_check(struct json_object *o)
 {
 	struct json_object *v;
+	char *error;
 	bool has_sum;
 	s64 version;
 
@@ -316,7 +381,8 @@ static char *schema_check(struct json_object *o)
 	if (has_sum != (version >= 2))
 		return xasprintf(CASE_SUM " is %s",
 				 has_sum ? "unknown in version 1" : "absent");
-	return check_object(o, "", "");
+	error = check_object(o, "", "");
+	return error ? error : check_together(o);
 }
 
 static char *read_text(int fd, char **text, size_t *len)
@@ -476,6 +542,18 @@ static bool is_newer(struct json_object *o)
 	       json_u64(o, "version") > CASE_VERSION;
 }
 
+/**
+ * case_advice - what to do about a file of a case that cannot be read
+ * @error: the errno, or 0: it is not as it was written
+ */
+const char *case_advice(int error)
+{
+	return error == EACCES ?
+		       "cases are for root, as tracerig watch makes them" :
+	       error == EMFILE ? "raise ulimit -n" :
+				 CASE_DAMAGED;
+}
+
 /* What to do about a case.json that cannot be read, for free(). @error: of open(), or 0 */
 static char *advice_on(const char *dir, int error)
 {
@@ -484,13 +562,8 @@ static char *advice_on(const char *dir, int error)
 	if (error == ENOTDIR)
 		return xstrdup(
 			"a case is a directory; tar -x unpacks one that tracerig pack wrote");
-	if (error == EACCES)
-		return xstrdup(
-			"cases are for root, as tracerig watch makes them");
-	if (error == EMFILE)
-		return xstrdup("raise ulimit -n");
-	if (!error || !access(dir, F_OK))
-		return xstrdup(CASE_DAMAGED);
+	if (error == EACCES || error == EMFILE || !error || !access(dir, F_OK))
+		return xstrdup(case_advice(error));
 	copy = xstrdup(dir);
 	below = operand_below(dirname(copy));
 	advice =
@@ -562,7 +635,8 @@ struct json_object *case_charts(struct json_object *o)
  * @dir: directory of the case
  * @o: its case.json, as case_read() returned it
  *
- * Return: what is wrong, for free(); NULL if it is as it was, or has no sum (version 1).
+ * Return: what is wrong and what to do about it, for free(); NULL if it is as it was, or has
+ * no sum (version 1).
  */
 char *case_changed(const char *dir, struct json_object *o)
 {
@@ -579,7 +653,7 @@ char *case_changed(const char *dir, struct json_object *o)
 	if (!error &&
 	    (!at || strncmp(at, json_object_get_string(sum), strlen(NO_SUM))))
 		error = xasprintf(
-			"%s: its SHA-256 is not that in it: it was changed",
+			"%s: its SHA-256 is not that in it: it was changed: " CASE_DAMAGED,
 			path);
 	free(path);
 	free(text);

@@ -699,11 +699,12 @@ bool store_save(const struct store *s)
 	return good;
 }
 
-static char *make_directory(const char *dir)
+static char *make_directory(struct store *s, const char *dir)
 {
 	char *path = xstrdup(dir), *slash;
 	char *error = NULL;
 
+	s->made = access(dir, F_OK) && errno == ENOENT;
 	for (slash = strchr(path + 1, '/'); slash;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
@@ -731,7 +732,7 @@ char *store_open(struct store *s, const char *dir, bool write)
 
 	*s = (struct store){ .dir = xstrdup(dir), .lock = -1, .next = 1 };
 	if (write)
-		error = make_directory(dir);
+		error = make_directory(s, dir);
 	if (error)
 		return error;
 	if (write) {
@@ -749,6 +750,16 @@ char *store_open(struct store *s, const char *dir, bool write)
 	if (!error)
 		load_groups(s);
 	return error;
+}
+
+/**
+ * store_undo - remove the directory if store_open() made it, and it is empty
+ * @s: the store, of a watch that does not begin
+ */
+void store_undo(const struct store *s)
+{
+	if (s->made)
+		rmdir(s->dir);
 }
 
 /**

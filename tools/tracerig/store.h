@@ -95,6 +95,7 @@ struct store_group {
  * struct store - the directory
  * @dir:	its path
  * @lock:	lock on it, or -1
+ * @made:	it was not there before
  * @next:	number of the next case
  * @c:		the cases, in order of their numbers
  * @nr:		number of these
@@ -107,6 +108,7 @@ struct store_group {
 struct store {
 	char *dir;
 	int lock;
+	bool made;
 	u64 next;
 	struct store_case *c;
 	size_t nr, room;
@@ -123,6 +125,7 @@ void group_add_reason(const struct store *s, const char *reason, char *buf,
 		      size_t size);
 
 char *store_open(struct store *s, const char *dir, bool write);
+void store_undo(const struct store *s);
 void store_close(struct store *s);
 struct store_group *store_group(struct store *s, const char *name);
 u64 store_first(const struct store *s, const struct store_group *g);

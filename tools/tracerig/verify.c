@@ -26,6 +26,12 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 the case is whole, 1 it is not, 2 usage.\n";
 
+static char *cannot_read(const char *path)
+{
+	return xasprintf("%s: %s: %s", path, strerror(errno),
+			 case_advice(errno));
+}
+
 static char *check_file(const char *dir, struct json_object *o)
 {
 	struct json_object *name, *bytes, *sum;
@@ -38,21 +44,22 @@ static char *check_file(const char *dir, struct json_object *o)
 	json_object_object_get_ex(o, "sha256", &sum);
 	path = xasprintf("%s/%s", dir, json_object_get_string(name));
 	if (lstat(path, &st)) {
-		error = xasprintf("%s: %s", path, strerror(errno));
+		error = cannot_read(path);
 	} else if (!S_ISREG(st.st_mode)) {
-		error = xasprintf("%s: is not a regular file", path);
+		error = xasprintf("%s: is not a regular file: " CASE_DAMAGED,
+				  path);
 	} else if ((u64)st.st_size != json_object_get_uint64(bytes)) {
 		error = xasprintf(
-			"%s: has %llu byte%s, not %llu", path,
+			"%s: has %llu byte%s, not %llu: " CASE_DAMAGED, path,
 			(unsigned long long)st.st_size, plural(st.st_size),
 			(unsigned long long)json_object_get_uint64(bytes));
 	} else {
 		found = case_sum(path, &size);
 		if (!found)
-			error = xasprintf("%s: %s", path, strerror(errno));
+			error = cannot_read(path);
 		else if (strcmp(found, json_object_get_string(sum)) != 0)
 			error = xasprintf(
-				"%s: its SHA-256 is not that in case.json",
+				"%s: its SHA-256 is not that in case.json: " CASE_DAMAGED,
 				path);
 		free(found);
 	}
@@ -90,7 +97,7 @@ static char *check_others(const char *dir, const char *below,
 	struct dirent *e;
 
 	if (!d)
-		error = xasprintf("%s: %s", path, strerror(errno));
+		error = cannot_read(path);
 	while (!error && (e = readdir(d)) != NULL) {
 		char *name = xasprintf("%s%s", below, e->d_name);
 		char *at = xasprintf("%s/%s", dir, name);
@@ -102,7 +109,9 @@ static char *check_others(const char *dir, const char *below,
 			error = check_others(dir, in, files);
 		else if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
 			 strcmp(name, CASE_FILE) && !is_listed(files, name))
-			error = xasprintf("%s: is not in case.json", at);
+			error = xasprintf(
+				"%s: is not in case.json: move it out of the case",
+				at);
 		free(name);
 		free(at);
 		free(in);
@@ -144,7 +153,7 @@ static bool is_file_of(const char *name, const char *only)
  * @o: its case.json, as case_read() returned it
  * @only: name of the file to check, or of a directory with "/"; NULL: all of them
  *
- * Return: NULL, or what is wrong, for free().
+ * Return: NULL, or what is wrong and what to do about it, for free().
  */
 char *case_damage(const char *dir, struct json_object *o, const char *only)
 {
@@ -168,7 +177,7 @@ char *case_damage(const char *dir, struct json_object *o, const char *only)
  * @dir: its directory
  * @o: its case.json, as case_read() returned it
  *
- * Return: NULL, or what is wrong, for free().
+ * Return: NULL, or what is wrong and what to do about it, for free().
  */
 char *case_verify(const char *dir, struct json_object *o)
 {
@@ -183,7 +192,9 @@ char *case_verify(const char *dir, struct json_object *o)
 	if (!error)
 		error = case_changed(dir, o);
 	if (!error && !is_listed(files, "trace.dat"))
-		error = xasprintf("%s/" CASE_FILE ": has no trace.dat", dir);
+		error = xasprintf("%s/" CASE_FILE
+				  ": has no trace.dat: " CASE_DAMAGED,
+				  dir);
 	return error;
 }
 

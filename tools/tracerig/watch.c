@@ -451,20 +451,25 @@ static void look_at_baseline(struct watch *w)
 	w->reader.baseline = (struct own){ .pid = w->baseline.pid };
 }
 
-static void update_metrics(struct watch *w)
+/* Return: NULL, or what is wrong, for free() */
+static char *write_metrics(struct watch *w)
 {
 	w->metrics.own = w->reader.own;
 	w->metrics.bytes = store_bytes(&w->store);
 	if (!w->o->metrics || w->http)
-		return;
-	if (metrics_write(&w->metrics, w->o->metrics)) {
-		w->metrics_failed = false;
-		return;
-	}
-	if (!w->metrics_failed)
-		complain("%s: %s", w->o->metrics, strerror(errno));
-	w->metrics_failed = true;
-	w->trouble = true;
+		return NULL;
+	return metrics_write(&w->metrics, w->o->metrics);
+}
+
+static void update_metrics(struct watch *w)
+{
+	char *error = write_metrics(w);
+
+	if (error && !w->metrics_failed)
+		complain("%s", error);
+	w->metrics_failed = error;
+	w->trouble |= w->metrics_failed;
+	free(error);
 }
 
 static void end_broken(struct watch *w)
@@ -751,7 +756,8 @@ static bool start(struct watch *w)
 		complain("%s: %s: " CHOOSE_DIR, w->store.dir, strerror(errno));
 		return false;
 	}
-	return !complained(rig_start(&w->rig));
+	/* At once: of two watches that begin, the second one must find the first one's file */
+	return !complained(write_metrics(w)) && !complained(rig_start(&w->rig));
 }
 
 /* Return: false if something could not be removed */
@@ -764,6 +770,8 @@ static bool free_watch(struct watch *w)
 		baseline_close(&w->baseline, w->store.dir);
 	reader_close(&w->reader);
 	gone = !complained(rig_close(&w->rig));
+	if (!w->begun)
+		store_undo(&w->store);
 	store_close(&w->store);
 	plan_systems_free(w->systems);
 	free(w->chart);

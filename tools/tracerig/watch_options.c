@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "http.h"
 #include "memory.h"
 #include "operand.h"
 #include "reader.h"
@@ -126,6 +127,18 @@ static void finish(struct watch_options *o, struct argp_state *state)
 	plan_common(&o->plan);
 }
 
+static void set_metrics(struct watch_options *o, char *arg,
+			struct argp_state *state)
+{
+	const char *error = NULL;
+
+	o->metrics = cli_file(state, "metrics", arg);
+	if (http_is_address(arg))
+		error = http_check(arg);
+	if (error)
+		argp_error(state, "--metrics=%s: %s", arg, error);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct watch_options *o = state->input;
@@ -173,7 +186,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->save_limits = cli_file(state, "save-limits", arg);
 		return 0;
 	case OPT_METRICS:
-		o->metrics = cli_file(state, "metrics", arg);
+		set_metrics(o, arg, state);
 		return 0;
 	case OPT_PATHS:
 		o->paths = true;
