@@ -108,18 +108,20 @@ of() {
 }
 watch disk --dir="$PWD/each" --save-limits=saved --metrics="$PWD/metrics"
 readers=()
-for disk in "$fast" "$steady"; do
+# The slower one first: it must have begun when the fast one has learnt
+for disk in "$steady" "$fast"; do
 	python3 "$TRACERIG_TOP/tests/guest/block_reads.py" each.log "$disk" 0 200000 0.01 &
 	readers+=($!)
 done
 until_true 90 both_judge
+until_true 30 grep -q '^disk: learnt: ' log
 kill "${readers[@]}"
 wait "${readers[@]}" || :
 kill -TERM "$pid"
 ended 0
 [ "$(of "$steady" center)" -ge 50000000 ] || die "the slower disk's centre is too low: $(cat saved)"
 [ "$(of "$fast" center)" -lt 50000000 ] || die "the fast disk's centre is too high: $(cat saved)"
-grep -qE '^disk: learnt: limits of [12] of 2 charts: dev=[0-9]+:[0-9]+ centre [0-9]' log || die "limits are not reported: $(cat log)"
+grep -qE '^disk: learnt: limits of [12] of [12] charts: dev=[0-9]+:[0-9]+ centre [0-9]' log || die "limits are not reported: $(cat log)"
 # The parts have the same lines everywhere
 for disk in "$fast" "$steady"; do
 	part=$(printf '%d:%d' "0x$(stat -c %t "$disk")" "0x$(stat -c %T "$disk")")
@@ -175,6 +177,14 @@ for cpu in 000 001; do
 done
 printf x | dd of="desk/$case/trace.dat" bs=1 seek=5000 conv=notrunc status=none
 fails 1 'trace.dat: ' tracerig verify --dir=desk "$case"
+
+# --- the limit is of another disk
+watch disk --dir="$PWD/other" --limits=saved
+until_true 60 grep -q '^disk: loaded: ' log
+reads other.log "$fast" 100 1
+until_true 60 grep -qF 'disk: --limits has no limit for disk[dev=' err
+kill -TERM "$pid"
+ended 3
 
 # --- damaged cases without which there would be room: the good ones stay
 cp -a cases kept

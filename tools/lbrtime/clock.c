@@ -495,6 +495,7 @@ static void check_steady(struct timeline *t, struct bounds *b, u64 nr)
 		return;
 	}
 	off = fmax(off, c->change);
+	c->spread = off;
 	/* The largest number of cycles is of the fastest part */
 	if (c->state == CLOCK_BOUND)
 		c->ns *= 1 + 2 * off;
@@ -660,7 +661,7 @@ static void use_given(struct timeline *t, double ns)
 	}
 	c->state = CLOCK_KNOWN;
 	c->ns = ns;
-	c->error = c->change;
+	c->error = c->spread;
 	c->given = true;
 }
 

@@ -366,6 +366,7 @@ enum clock_state {
  * @error:	twice the standard deviation, relative to @ns
  * @change:	how much it changed, or differs between CPUs, relative to @ns; 0 if by no
  *		more than chance
+ * @spread:	how much it may have changed, or differ between CPUs, relative to @ns
  * @given:	given by the user, and not refused
  * @intervals:	number of whole and measured intervals
  * @agree:	number of these that agree with @ns
@@ -375,6 +376,7 @@ struct clock {
 	double ns;
 	double error;
 	double change;
+	double spread;
 	bool given;
 	u64 intervals;
 	u64 agree;

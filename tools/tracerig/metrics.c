@@ -52,6 +52,19 @@ static void line(FILE *out, const char *name, const char *chart, u64 v,
 		fprintf(out, "%llu\n", v);
 }
 
+/* Names are cut, so two parts may have the same one; a metric must not be there twice */
+static bool is_named_before(const struct rig_chart *c, unsigned int k)
+{
+	unsigned int i;
+
+	for (i = 0; i < k; i++) {
+		if (c->part[i].has_limit &&
+		    !strcmp(c->part[i].name, c->part[k].name))
+			return true;
+	}
+	return false;
+}
+
 static void lines(const struct metrics *m, FILE *out, const char *name,
 		  bool is_time, bool center)
 {
@@ -71,7 +84,7 @@ static void lines(const struct metrics *m, FILE *out, const char *name,
 		for (k = 0; k < c->charts && k < RIG_PARTS; k++) {
 			const struct rig_part *p = &c->part[k];
 
-			if (p->has_limit)
+			if (p->has_limit && !is_named_before(c, k))
 				line(out, name, p->name,
 				     center ? p->center : p->limit, is_time);
 		}

@@ -38,20 +38,25 @@ static void spool_open(struct spool *s, unsigned int page_size, const char *dir)
 	s->file = part_unnamed(dir);
 }
 
+static bool is_full(const struct spool *s)
+{
+	return s->nr >= SPOOL_MAX / s->page_size;
+}
+
 /**
  * spool_full - whether the current window must be closed, because there is no more room
  * @s: the spool
  */
 bool spool_full(const struct spool *s)
 {
-	return s->dropped_pages || s->nr >= SPOOL_MAX / s->page_size;
+	return s->dropped_pages || is_full(s);
 }
 
 static bool spool_add(struct spool *s, unsigned int cpu, const u8 *page)
 {
 	off_t at = (off_t)(s->nr - s->in_memory) * s->page_size;
 
-	if (s->dropped_pages || s->nr >= SPOOL_MAX / s->page_size)
+	if (spool_full(s))
 		return false;
 	if (s->nr < s->in_memory)
 		memcpy(s->memory + s->nr * s->page_size, page, s->page_size);
@@ -508,6 +513,17 @@ static void bound_past(struct reader *r)
 }
 
 /**
+ * reader_is_full - whether the window is as long as a case can be
+ * @r: the reader
+ *
+ * Return: false if it is shorter: pages were dropped because they could not be written.
+ */
+bool reader_is_full(const struct reader *r)
+{
+	return is_full(&r->spool);
+}
+
+/**
  * reader_reset - begin with the next case
  * @r: the reader
  *
@@ -527,6 +543,7 @@ void reader_reset(struct reader *r)
 	r->nr_alarms = 0;
 	r->nr_pages = 0;
 	r->seen = 0;
+	r->own_before = r->own;
 }
 
 /**

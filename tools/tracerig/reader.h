@@ -81,6 +81,7 @@ struct own {
  * @nr_alarms:	number of @alarms, with @lost; 0 without @alarms
  * @dir:	where the spool may make a file
  * @own:	number of alarms since the start that the watch itself caused
+ * @own_before:	number of these before the current window
  * @writer:	the child that writes a case
  * @baseline:	the child that records normal executions
  * @helper:	the number of a process that helps @writer, in memory that they share
@@ -106,6 +107,7 @@ struct reader {
 	u64 lead_in;
 	const char *dir;
 	u64 own;
+	u64 own_before;
 	struct own writer;
 	struct own baseline;
 	int *helper;
@@ -118,6 +120,7 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 bool reader_pass(struct reader *r);
 bool reader_next_event(struct reader *r, struct record *rec, u16 *type);
 void reader_finish(struct reader *r);
+bool reader_is_full(const struct reader *r);
 bool reader_is_own(const struct reader *r, const struct alarm *a);
 bool reader_needs(const struct reader *r, unsigned int nth);
 void reader_reset(struct reader *r);

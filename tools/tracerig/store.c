@@ -704,7 +704,6 @@ static char *make_directory(struct store *s, const char *dir)
 	char *path = xstrdup(dir), *slash;
 	char *error = NULL;
 
-	s->made = access(dir, F_OK) && errno == ENOENT;
 	for (slash = strchr(path + 1, '/'); slash;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
@@ -712,7 +711,8 @@ static char *make_directory(struct store *s, const char *dir)
 		*slash = '/';
 	}
 	/* For root only: cases contain the kernel's log and addresses */
-	if (mkdir(path, 0750) && errno != EEXIST)
+	s->made = !mkdir(path, 0750);
+	if (!s->made && errno != EEXIST)
 		error = xasprintf("%s: %s: " CHOOSE_DIR, dir, strerror(errno));
 	free(path);
 	return error;
@@ -740,10 +740,13 @@ char *store_open(struct store *s, const char *dir, bool write)
 		if (s->lock < 0)
 			return xasprintf("%s: %s: " CHOOSE_DIR, dir,
 					 strerror(errno));
-		if (flock(s->lock, LOCK_EX | LOCK_NB))
+		if (flock(s->lock, LOCK_EX | LOCK_NB)) {
+			close(s->lock);
+			s->lock = -1;
 			return xasprintf(
 				"%s is in use by another watch: " CHOOSE_DIR,
 				dir);
+		}
 		remove_leftovers(dir);
 	}
 	error = load_cases(s);
@@ -758,7 +761,8 @@ char *store_open(struct store *s, const char *dir, bool write)
  */
 void store_undo(const struct store *s)
 {
-	if (s->made)
+	/* Without the lock it may be another watch's, which began at the same time */
+	if (s->made && s->lock >= 0)
 		rmdir(s->dir);
 }
 

@@ -234,12 +234,17 @@ static void lose_alarms(struct watch *w)
 {
 	struct alarm_list *lost = &w->reader.lost;
 	struct pending *p = &w->pending;
-	char *why = xasprintf("no room for its events in %s", w->o->dir);
+	char *why = xasprintf(reader_is_full(&w->reader) ?
+				      "more events came than a case can have" :
+				      "no room for its events in %s",
+			      w->o->dir);
 	size_t index;
 
-	complain(
-		"alarms without a case: %llu, since there was no room for their events in %s: free space, or use another --dir",
-		w->reader.seen + lost->nr, w->o->dir);
+	complain("alarms without a case: %llu: %s%s", w->reader.seen + lost->nr,
+		 why,
+		 reader_is_full(&w->reader) ?
+			 "" :
+			 ": free space, or use another --dir");
 	w->metrics.failed++;
 	w->trouble = true;
 	if (lost->nr) {
@@ -265,7 +270,6 @@ static void close_window(struct watch *w)
 	struct pending *p = &w->pending;
 	char reason[REASON_SIZE];
 	struct store_group *g;
-	u64 own = w->reader.own;
 	size_t index;
 	bool wanted;
 
@@ -278,7 +282,7 @@ static void close_window(struct watch *w)
 	if (!w->reader.nr_alarms) {
 		if (w->reader.seen || w->reader.lost.nr)
 			lose_alarms(w);
-		else if (w->reader.own == own)
+		else if (w->reader.own == w->reader.own_before)
 			/* They were delivered after their case was closed */
 			w->late_pages += w->reader.spool.nr;
 		reader_reset(&w->reader);
@@ -647,6 +651,7 @@ static void conclude(struct watch *w)
 	size_t i;
 
 	for (i = 0; i < p->nr_charts; i++) {
+		w->trouble |= w->seen[i].unloaded;
 		if (w->chart[i].missed)
 			say("%s: %" PRIu64
 			    " calls were missed, by probes that have room for %d at a time",
@@ -756,8 +761,11 @@ static bool start(struct watch *w)
 		complain("%s: %s: " CHOOSE_DIR, w->store.dir, strerror(errno));
 		return false;
 	}
-	/* At once: of two watches that begin, the second one must find the first one's file */
-	return !complained(write_metrics(w)) && !complained(rig_start(&w->rig));
+	if (complained(rig_start(&w->rig)))
+		return false;
+	/* At once, as another watch that begins looks whether there is one that writes it */
+	update_metrics(w);
+	return true;
 }
 
 /* Return: false if something could not be removed */

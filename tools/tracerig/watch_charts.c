@@ -108,6 +108,23 @@ static void warn_silent(const struct rig *rig, const struct plan_chart *c,
 	free(file);
 }
 
+/* A disk may have another number than on the rig whose limits were loaded */
+static void warn_unloaded(const struct plan_chart *c, const struct rig_chart *k,
+			  struct seen *s)
+{
+	unsigned int i;
+
+	if (!s->loaded || !k->by || !k->has_center)
+		return;
+	for (i = s->charts; s->charts && i < k->charts && i < RIG_PARTS; i++) {
+		complain(
+			"%s: --limits has no limit for %s: it is learnt from what this watch sees",
+			c->name, k->part[i].name);
+		s->unloaded = true;
+	}
+	s->charts = k->charts;
+}
+
 /**
  * chart_look - read a chart, and report what is new
  * @rig: the rig
@@ -140,5 +157,6 @@ bool chart_look(const struct rig *rig, const struct plan_chart *c,
 		s->next = now_ns() + (k->by ? BY_INTERVAL : 0);
 	}
 	warn_above(rig, c, k, s);
+	warn_unloaded(c, k, s);
 	return true;
 }

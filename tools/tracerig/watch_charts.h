@@ -15,6 +15,8 @@
  * @limit:	the limit, or with by= the number of limits
  * @said:	this has been printed
  * @loaded:	the first limit is from --limits
+ * @charts:	with by= and @loaded, charts that were there at first, or that were reported
+ * @unloaded:	one of these learns, since --limits has no limit for it
  * @next:	when the number of limits may be printed again
  * @silent:	a value has come, or that none has was printed
  * @above:	whether it fits the load
@@ -23,6 +25,8 @@ struct seen {
 	u64 limit;
 	bool said;
 	bool loaded;
+	unsigned int charts;
+	bool unloaded;
 	u64 next;
 	bool silent;
 	struct above above;
