@@ -54,7 +54,7 @@ has 'tracerig_limit{chart="fixed"} 20'
 has 'tracerig_limit{chart="parts[dev=8:16]"} 9'
 has 'tracerig_center{chart="parts[dev=8:16]"} 5'
 # Without a limit it has no line; a fixed limit has no centre
-! grep -E 'tracerig_limit\{chart="(new|parts|parts\[dev=8:0\])"|tracerig_center\{chart="[^p]' written || wrong "limits that there are not"
+grep -E 'tracerig_limit\{chart="(new|parts|parts\[dev=8:0\])"|tracerig_center\{chart="[^p]' written && wrong "limits that there are not"
 # For node_exporter the type is that of the samples' own name
 has '# TYPE tracerig_values_total counter'
 has '# TYPE tracerig_cases_total counter'

@@ -66,11 +66,11 @@ struct handling {
 
 static struct handling handling_at(const struct caller *t, u64 time)
 {
-	return (struct handling){
-		.t = t,
-		.begun = FIRST(i, 0, t->begins, t->begin[i] > time),
-		.over = FIRST(i, 0, t->overs, t->over[i] > time),
-	};
+	struct handling h = { .t = t };
+
+	h.begun = FIRST(i, 0, t->begins, t->begin[i] > time);
+	h.over = FIRST(i, 0, t->overs, t->over[i] > time);
+	return h;
 }
 
 /* @time: not before that of the last call */
