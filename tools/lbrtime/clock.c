@@ -485,16 +485,16 @@ static bool lost_exceed(const struct timeline *t)
 static void check_steady(struct timeline *t, struct bounds *b, u64 nr)
 {
 	struct clock *c = &t->clock;
-	double off;
+	double off, change;
 
 	if (c->state > CLOCK_BOUND)
 		return;
-	c->change = find_change(t, b, nr, &off);
-	if (c->change > CHANGE_MAX || lost_exceed(t)) {
+	change = find_change(t, b, nr, &off);
+	if (change > CHANGE_MAX || lost_exceed(t)) {
 		c->state = CLOCK_CHANGED;
 		return;
 	}
-	off = fmax(off, c->change);
+	off = fmax(off, change);
 	c->spread = off;
 	/* The largest number of cycles is of the fastest part */
 	if (c->state == CLOCK_BOUND)

@@ -364,8 +364,6 @@ enum clock_state {
  * @state:	what is known
  * @ns:		duration, ns; 0 if the intervals show nothing
  * @error:	twice the standard deviation, relative to @ns
- * @change:	how much it changed, or differs between CPUs, relative to @ns; 0 if by no
- *		more than chance
  * @spread:	how much it may have changed, or differ between CPUs, relative to @ns
  * @given:	given by the user, and not refused
  * @intervals:	number of whole and measured intervals
@@ -375,7 +373,6 @@ struct clock {
 	enum clock_state state;
 	double ns;
 	double error;
-	double change;
 	double spread;
 	bool given;
 	u64 intervals;

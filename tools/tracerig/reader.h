@@ -71,7 +71,8 @@ struct own {
  * @page:	numbers of the pages of @spool that have alarms
  * @nr_pages:	number of @page
  * @page_room:	allocated length of @page
- * @seen:	number of alarms in @spool; after reader_finish(), of those that were not parsed
+ * @seen:	number of alarms in @spool that are not parsed; after reader_finish(), that
+ *		cannot be parsed
  * @read:	number of alarms that were read since the start
  * @spool:	what was read since the last case
  * @past:	what was read for the cases before it, the last one first: an operation in

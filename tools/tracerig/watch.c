@@ -234,17 +234,13 @@ static void lose_alarms(struct watch *w)
 {
 	struct alarm_list *lost = &w->reader.lost;
 	struct pending *p = &w->pending;
-	char *why = xasprintf(reader_is_full(&w->reader) ?
-				      "more events came than a case can have" :
-				      "no room for its events in %s",
-			      w->o->dir);
+	bool full = reader_is_full(&w->reader);
+	char *why = full ? xstrdup("more events came than a case can have") :
+			   xasprintf("no room for its events in %s", w->o->dir);
 	size_t index;
 
 	complain("alarms without a case: %llu: %s%s", w->reader.seen + lost->nr,
-		 why,
-		 reader_is_full(&w->reader) ?
-			 "" :
-			 ": free space, or use another --dir");
+		 why, full ? "" : ": free space, or use another --dir");
 	w->metrics.failed++;
 	w->trouble = true;
 	if (lost->nr) {
@@ -455,20 +451,15 @@ static void look_at_baseline(struct watch *w)
 	w->reader.baseline = (struct own){ .pid = w->baseline.pid };
 }
 
-/* Return: NULL, or what is wrong, for free() */
-static char *write_metrics(struct watch *w)
+static void update_metrics(struct watch *w)
 {
+	char *error;
+
 	w->metrics.own = w->reader.own;
 	w->metrics.bytes = store_bytes(&w->store);
 	if (!w->o->metrics || w->http)
-		return NULL;
-	return metrics_write(&w->metrics, w->o->metrics);
-}
-
-static void update_metrics(struct watch *w)
-{
-	char *error = write_metrics(w);
-
+		return;
+	error = metrics_write(&w->metrics, w->o->metrics);
 	if (error && !w->metrics_failed)
 		complain("%s", error);
 	w->metrics_failed = error;

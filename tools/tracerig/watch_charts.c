@@ -118,7 +118,7 @@ static void warn_unloaded(const struct plan_chart *c, const struct rig_chart *k,
 		return;
 	for (i = s->charts; s->charts && i < k->charts && i < RIG_PARTS; i++) {
 		complain(
-			"%s: --limits has no limit for %s: it is learnt from what this watch sees",
+			"%s: --limits has no limit for %s: this watch learns one",
 			c->name, k->part[i].name);
 		s->unloaded = true;
 	}
