@@ -10,7 +10,7 @@ or after the second's. Fork, exec and exit happen with interrupts on: an interru
 and other flags may come between the recordings of one of them, so these are compared
 separately, without common_flags. At least MIN events must have been compared. With "late",
 some were recorded in blocks after the second raw recording, so times are not compared with
-that.
+that, and what changes between two probes may have changed in either one.
 """
 import re
 import sys
@@ -77,7 +77,10 @@ def nearest(is_same, head, truth):
 def find(where, cpu, events, truth):
     """Return: the raw events that the events in blocks are."""
     def is_same(event, true):
-        return same(true, event) if where == "before" else same(event, true)
+        if where == "before":
+            return same(true, event)
+        # "late": an event in blocks is the earlier or the later of the two
+        return same(event, true) or late and same(true, event)
 
     head = [e[1] for e in events[:40]]
     begin = [i for i in range(len(truth) - len(head) + 1)
@@ -96,9 +99,9 @@ def find(where, cpu, events, truth):
     return found
 
 
+late = sys.argv[5:] == ["late"]
 before, blocks, after = map(load, sys.argv[1:4])
 widths = []
-late = sys.argv[5:] == ["late"]
 for (cpu, alone), events in sorted(blocks.items()):
     firsts = find("before", cpu, events, before[cpu, alone])
     lasts = find("after", cpu, events, after[cpu, alone])
