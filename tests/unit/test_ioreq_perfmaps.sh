@@ -49,6 +49,10 @@ named out.json - - first first 'a name, with blanks' 'a name, with blanks' gap g
 stacks inner.dat 'stack 1 0 0 1000' 'call 1000 read /a 1 5 2' 'stack 2 0 0 100f' 'call 1000 read /a 1 5 3' 'stack 3 0 0 1010'
 "$ioreq" --stacks --format=json --perf-maps=maps inner.dat >out.json 2>err || wrong "inner frames fail"
 named out.json first first 'a name, with blanks'
+echo '1000 10 <[T; 4]>::f(a, b)' >maps/perf-1000.map
+stacks lists.dat 'stack 1 0 0 1000,1001'
+"$ioreq" --stacks --format=csv --perf-maps=maps lists.dat >out 2>err || wrong "names with separators fail"
+grep -q ',"*0x1000 <\[T_ 4\]>::f(a_ b);0x1001 <\[T_ 4\]>::f(a_ b)"*$' out || wrong "frames in CSV are ambiguous: $(cat out)"
 
 # --- code that was replaced; one that comes later in the file is later
 printf '%s\n' '2000 100 old' '2040 20 new' '1000 5000 large' '2040 20 new' '3000 10 again' '3000 10 again' >maps/perf-1000.map

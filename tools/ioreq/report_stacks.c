@@ -408,10 +408,13 @@ static void csv_frames(FILE *out, const struct model *m, const struct branch *b)
 	for (i = 0; b->stack && i < b->stack->nr; i++) {
 		nr = stacks_sources(m->stacks, b->stack, i, &source);
 		frame_name(name, sizeof(name), &b->stack->frame[i], true);
-		fprintf(f, "%s%s", i ? ";" : "", name);
-		for (j = 0; j < nr; j++)
-			fprintf(f, "%s %s", j ? "," : "",
-				source_text(name, sizeof(name), &source[j]));
+		fputs(i ? ";" : "", f);
+		list_name(f, name, ";,");
+		for (j = 0; j < nr; j++) {
+			fputs(j ? ", " : " ", f);
+			source_text(name, sizeof(name), &source[j]);
+			list_name(f, name, ";,");
+		}
 	}
 	text_close(f);
 	csv_string(out, text);

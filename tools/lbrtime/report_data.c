@@ -52,9 +52,10 @@ static void csv_chain(FILE *out, const struct timeline *t,
 	FILE *f = text_open(&text, &size);
 	u32 i;
 
-	for (i = c->len; i > 1; i--)
-		fprintf(f, "%s;", function_of(t, c->function[i - 1])->name);
-	fputs(function_of(t, c->function[0])->name, f);
+	for (i = c->len; i--;) {
+		list_name(f, function_of(t, c->function[i])->name, ";");
+		fputs(i ? ";" : "", f);
+	}
 	text_close(f);
 	csv_string(out, text);
 	free(text);

@@ -234,6 +234,18 @@ void html_string(FILE *out, const char *s)
 }
 
 /**
+ * list_name - write a name as part of a list
+ * @out: where to
+ * @name: the name; an underscore replaces each character of @separators
+ * @separators: the characters between parts of the list
+ */
+void list_name(FILE *out, const char *name, const char *separators)
+{
+	for (; *name; name++)
+		fputc(strchr(separators, *name) ? '_' : *name, out);
+}
+
+/**
  * folded_frame - write a frame of a folded stack
  * @out: where to
  * @name: its name
@@ -244,8 +256,7 @@ void folded_frame(FILE *out, const char *name, const char **before)
 	fputs(*before, out);
 	*before = ";";
 	/* A semicolon ends a frame, a blank the stack */
-	for (; *name; name++)
-		fputc(*name == ' ' || *name == ';' ? '_' : *name, out);
+	list_name(out, name, "; ");
 }
 
 /**

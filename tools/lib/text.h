@@ -19,6 +19,7 @@ const char *format_value(char *buf, size_t size, u64 value, bool is_time);
 void csv_string(FILE *out, const char *s);
 void shell_string(FILE *out, const char *s);
 void html_string(FILE *out, const char *s);
+void list_name(FILE *out, const char *name, const char *separators);
 void folded_frame(FILE *out, const char *name, const char **before);
 void json_number(struct json_object *o, const char *key, u64 n);
 void json_signed(struct json_object *o, const char *key, s64 n);
