@@ -43,3 +43,9 @@ while_alive() {
 until_true() {
 	within "$@" || die "not within $1 seconds (times TRACERIG_TIMEOUT_SCALE): ${*:2}"
 }
+
+# as_postgres COMMAND...: run it as PostgreSQL's user in $work, which that user may enter.
+as_postgres() {
+	setpriv --reuid=postgres --regid=postgres --clear-groups \
+		env -C "${work:?}" HOME="$work" PATH="$PATH" LC_ALL=C "$@"
+}

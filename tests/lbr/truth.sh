@@ -19,10 +19,6 @@ work=/tmp/truth
 mkdir -p $work
 cd $work
 
-as_postgres() {
-	setpriv --reuid=postgres --regid=postgres --clear-groups env -C $work HOME=$work PATH="$PATH" LC_ALL=C "$@"
-}
-
 redis_answers() {
 	redis-cli -s $work/redis.sock ping >/dev/null 2>&1
 }

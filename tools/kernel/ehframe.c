@@ -314,7 +314,7 @@ static const u8 *bytes_at(struct builder *b, struct window *window, u64 offset,
 }
 
 /* The next bytes, all 0 when there are none */
-static const u8 *take(struct builder *b, struct cursor *cursor, u32 len)
+static const u8 *next_bytes(struct builder *b, struct cursor *cursor, u32 len)
 {
 	static const u8 nothing[8];
 	const u8 *bytes;
@@ -330,14 +330,14 @@ static const u8 *take(struct builder *b, struct cursor *cursor, u32 len)
 	return bytes ? bytes : nothing;
 }
 
-static u8 take_u8(struct builder *b, struct cursor *cursor)
+static u8 read_u8(struct builder *b, struct cursor *cursor)
 {
-	return *take(b, cursor, 1);
+	return *next_bytes(b, cursor, 1);
 }
 
-static u32 take_u32(struct builder *b, struct cursor *cursor)
+static u32 read_u32(struct builder *b, struct cursor *cursor)
 {
-	return get_unaligned_le32(take(b, cursor, 4));
+	return get_unaligned_le32(next_bytes(b, cursor, 4));
 }
 
 static void skip(struct builder *b, struct cursor *cursor, u64 len)
@@ -349,14 +349,14 @@ static void skip(struct builder *b, struct cursor *cursor, u64 len)
 }
 
 /* A LEB128 number of up to 64 bits, with its sign's bits when it has one */
-static u64 take_leb(struct builder *b, struct cursor *cursor, bool is_signed)
+static u64 read_leb(struct builder *b, struct cursor *cursor, bool is_signed)
 {
 	u64 value = 0;
 	u32 shift;
 	u8 byte;
 
 	for (shift = 0; shift < 64; shift += 7) {
-		byte = take_u8(b, cursor);
+		byte = read_u8(b, cursor);
 		value |= (u64)(byte & 0x7f) << shift;
 		if (byte & 0x80)
 			continue;
@@ -368,18 +368,18 @@ static u64 take_leb(struct builder *b, struct cursor *cursor, bool is_signed)
 	return 0;
 }
 
-static u64 take_uleb(struct builder *b, struct cursor *cursor)
+static u64 read_uleb(struct builder *b, struct cursor *cursor)
 {
-	return take_leb(b, cursor, false);
+	return read_leb(b, cursor, false);
 }
 
-static s64 take_sleb(struct builder *b, struct cursor *cursor)
+static s64 read_sleb(struct builder *b, struct cursor *cursor)
 {
-	return take_leb(b, cursor, true);
+	return read_leb(b, cursor, true);
 }
 
 /* An address or, with the format alone, a length; vaddr - offset is @delta here */
-static u64 take_pointer(struct builder *b, struct cursor *cursor, u8 encoding,
+static u64 read_pointer(struct builder *b, struct cursor *cursor, u8 encoding,
 			u64 delta)
 {
 	u64 here = cursor->at + delta, value;
@@ -388,19 +388,19 @@ static u64 take_pointer(struct builder *b, struct cursor *cursor, u8 encoding,
 	case PE_ABSPTR:
 	case PE_UDATA8:
 	case PE_SDATA8:
-		value = get_unaligned_le64(take(b, cursor, 8));
+		value = get_unaligned_le64(next_bytes(b, cursor, 8));
 		break;
 	case PE_UDATA4:
-		value = take_u32(b, cursor);
+		value = read_u32(b, cursor);
 		break;
 	case PE_SDATA4:
-		value = (s64)(s32)take_u32(b, cursor);
+		value = (s64)(s32)read_u32(b, cursor);
 		break;
 	case PE_UDATA2:
-		value = get_unaligned_le16(take(b, cursor, 2));
+		value = get_unaligned_le16(next_bytes(b, cursor, 2));
 		break;
 	case PE_SDATA2:
-		value = (s64)(s16)get_unaligned_le16(take(b, cursor, 2));
+		value = (s64)(s16)get_unaligned_le16(next_bytes(b, cursor, 2));
 		break;
 	default:
 		fail(b, -EINVAL, cursor->at,
@@ -657,10 +657,10 @@ struct expression {
 };
 
 /* Expressions that are too long are empty */
-static void take_expression(struct builder *b, struct cursor *cursor,
+static void read_expression(struct builder *b, struct cursor *cursor,
 			    struct expression *expression)
 {
-	u64 len = take_uleb(b, cursor);
+	u64 len = read_uleb(b, cursor);
 	u32 i;
 
 	memset(expression, 0, sizeof(*expression));
@@ -669,7 +669,7 @@ static void take_expression(struct builder *b, struct cursor *cursor,
 		return;
 	}
 	for (i = 0; i < len; i++)
-		expression->byte[i] = take_u8(b, cursor);
+		expression->byte[i] = read_u8(b, cursor);
 	expression->len = len;
 }
 
@@ -907,21 +907,21 @@ static bool run_cfa(struct builder *b, struct program *program, u8 code)
 	case CFA_DEF_CFA:
 	case CFA_DEF_CFA_SF:
 	case CFA_DEF_CFA_REGISTER:
-		reg = take_uleb(b, cursor);
+		reg = read_uleb(b, cursor);
 		break;
 	case CFA_DEF_CFA_EXPRESSION:
-		take_expression(b, cursor, &expression);
+		read_expression(b, cursor, &expression);
 		set_cfa_expression(state, &expression);
 		return true;
 	}
 	switch (code) {
 	case CFA_DEF_CFA:
 	case CFA_DEF_CFA_OFFSET:
-		offset = take_uleb(b, cursor);
+		offset = read_uleb(b, cursor);
 		break;
 	case CFA_DEF_CFA_SF:
 	case CFA_DEF_CFA_OFFSET_SF:
-		offset = factored(program, take_sleb(b, cursor));
+		offset = factored(program, read_sleb(b, cursor));
 		break;
 	}
 	/* Half of what is no sum cannot be replaced */
@@ -938,18 +938,18 @@ static bool run_register(struct builder *b, struct program *program, u8 code)
 	struct cursor *cursor = &program->cursor;
 	struct state *state = &program->state;
 	struct expression expression;
-	u64 reg = take_uleb(b, cursor);
+	u64 reg = read_uleb(b, cursor);
 
 	switch (code) {
 	case CFA_OFFSET_EXTENDED:
-		set_offset(state, reg, factored(program, take_uleb(b, cursor)));
+		set_offset(state, reg, factored(program, read_uleb(b, cursor)));
 		break;
 	case CFA_OFFSET_EXTENDED_SF:
-		set_offset(state, reg, factored(program, take_sleb(b, cursor)));
+		set_offset(state, reg, factored(program, read_sleb(b, cursor)));
 		break;
 	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
 		set_offset(state, reg,
-			   factored(program, -take_uleb(b, cursor)));
+			   factored(program, -read_uleb(b, cursor)));
 		break;
 	case CFA_RESTORE_EXTENDED:
 		restore_place(state, program->cie, reg);
@@ -961,18 +961,18 @@ static bool run_register(struct builder *b, struct program *program, u8 code)
 		set_place(state, reg, USTACK_SAME);
 		break;
 	case CFA_REGISTER:
-		set_register(state, reg, take_uleb(b, cursor));
+		set_register(state, reg, read_uleb(b, cursor));
 		break;
 	case CFA_EXPRESSION:
-		take_expression(b, cursor, &expression);
+		read_expression(b, cursor, &expression);
 		set_expression(state, reg, &expression);
 		break;
 	case CFA_VAL_EXPRESSION:
-		take_expression(b, cursor, &expression);
+		read_expression(b, cursor, &expression);
 		set_place(state, reg, USTACK_LOST);
 		break;
 	default: /* CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF */
-		take_uleb(b, cursor);
+		read_uleb(b, cursor);
 		set_place(state, reg, USTACK_LOST);
 		break;
 	}
@@ -986,15 +986,15 @@ static bool run_location(struct builder *b, struct program *program, u8 code)
 	switch (code) {
 	case CFA_SET_LOC:
 		return advance(b, program,
-			       take_pointer(b, cursor, program->cie->encoding,
+			       read_pointer(b, cursor, program->cie->encoding,
 					    program->delta));
 	case CFA_ADVANCE_LOC1:
-		return advance_by(b, program, take_u8(b, cursor));
+		return advance_by(b, program, read_u8(b, cursor));
 	case CFA_ADVANCE_LOC2:
 		return advance_by(b, program,
-				  get_unaligned_le16(take(b, cursor, 2)));
+				  get_unaligned_le16(next_bytes(b, cursor, 2)));
 	default:
-		return advance_by(b, program, take_u32(b, cursor));
+		return advance_by(b, program, read_u32(b, cursor));
 	}
 }
 
@@ -1002,14 +1002,14 @@ static bool run_location(struct builder *b, struct program *program, u8 code)
 static bool run_instruction(struct builder *b, struct program *program)
 {
 	struct cursor *cursor = &program->cursor;
-	u8 code = take_u8(b, cursor), operand = code & CFA_OPERAND;
+	u8 code = read_u8(b, cursor), operand = code & CFA_OPERAND;
 
 	switch (code & ~CFA_OPERAND) {
 	case CFA_ADVANCE_LOC:
 		return advance_by(b, program, operand);
 	case CFA_OFFSET:
 		set_offset(&program->state, operand,
-			   factored(program, take_uleb(b, cursor)));
+			   factored(program, read_uleb(b, cursor)));
 		return true;
 	case CFA_RESTORE:
 		restore_place(&program->state, program->cie, operand);
@@ -1019,7 +1019,7 @@ static bool run_instruction(struct builder *b, struct program *program)
 	case CFA_NOP:
 		return true;
 	case CFA_GNU_ARGS_SIZE:
-		take_uleb(b, cursor);
+		read_uleb(b, cursor);
 		return true;
 	case CFA_SET_LOC:
 	case CFA_ADVANCE_LOC1:
@@ -1080,7 +1080,7 @@ static bool open_description(struct builder *b, u64 offset,
 	if (offset < b->eh.offset || offset >= cursor->end)
 		return fail(b, -EINVAL, offset,
 			    "a description that is not in .eh_frame");
-	len = take_u32(b, cursor);
+	len = read_u32(b, cursor);
 	if (len < 4 || len > cursor->end - cursor->at)
 		return fail(b, -EINVAL, offset,
 			    "the length of a description is wrong");
@@ -1089,7 +1089,7 @@ static bool open_description(struct builder *b, u64 offset,
 }
 
 /* What the letters of an augmentation string say */
-static void take_augmentation(struct builder *b, struct cursor *cursor,
+static void read_augmentation(struct builder *b, struct cursor *cursor,
 			      struct cie *cie, const u8 *letters)
 {
 	u64 end;
@@ -1102,7 +1102,7 @@ static void take_augmentation(struct builder *b, struct cursor *cursor,
 		return;
 	}
 	cie->augmented = true;
-	end = take_uleb(b, cursor);
+	end = read_uleb(b, cursor);
 	if (end > cursor->end - cursor->at) {
 		fail(b, -EINVAL, cursor->at, "a description ends too early");
 		return;
@@ -1111,14 +1111,14 @@ static void take_augmentation(struct builder *b, struct cursor *cursor,
 	for (letters++; *letters && !b->error; letters++) {
 		switch (*letters) {
 		case 'R':
-			cie->encoding = take_u8(b, cursor);
+			cie->encoding = read_u8(b, cursor);
 			break;
 		case 'P':
-			encoding = take_u8(b, cursor);
-			take_pointer(b, cursor, encoding & PE_FORMAT, 0);
+			encoding = read_u8(b, cursor);
+			read_pointer(b, cursor, encoding & PE_FORMAT, 0);
 			break;
 		case 'L':
-			take_u8(b, cursor);
+			read_u8(b, cursor);
 			break;
 		case 'S':
 			cie->signal = true;
@@ -1133,16 +1133,16 @@ static void take_augmentation(struct builder *b, struct cursor *cursor,
 	cursor->at = end;
 }
 
-static void take_cie(struct builder *b, struct cursor *cursor, struct cie *cie)
+static void read_cie(struct builder *b, struct cursor *cursor, struct cie *cie)
 {
 	struct program program = { .cie = cie, .common = true };
 	u8 letters[8], version;
 	u64 reg;
 	u32 i;
 
-	version = take_u8(b, cursor);
+	version = read_u8(b, cursor);
 	for (i = 0; i < sizeof(letters); i++) {
-		letters[i] = take_u8(b, cursor);
+		letters[i] = read_u8(b, cursor);
 		if (!letters[i])
 			break;
 	}
@@ -1150,13 +1150,13 @@ static void take_cie(struct builder *b, struct cursor *cursor, struct cie *cie)
 		fail(b, -EINVAL, cie->offset, "an unknown kind of description");
 		return;
 	}
-	cie->code_align = take_uleb(b, cursor);
-	cie->data_align = take_sleb(b, cursor);
-	reg = version == 1 ? take_u8(b, cursor) : take_uleb(b, cursor);
+	cie->code_align = read_uleb(b, cursor);
+	cie->data_align = read_sleb(b, cursor);
+	reg = version == 1 ? read_u8(b, cursor) : read_uleb(b, cursor);
 	if (reg != USTACK_RA)
 		fail(b, -EINVAL, cie->offset,
 		     "return addresses have another number");
-	take_augmentation(b, cursor, cie, letters);
+	read_augmentation(b, cursor, cie, letters);
 	if (cie->encoding & PE_INDIRECT)
 		fail(b, -EINVAL, cie->offset, "addresses are indirect");
 	if (b->error)
@@ -1184,12 +1184,12 @@ static const struct cie *find_cie(struct builder *b, u64 offset)
 		return NULL;
 	cie = &b->cies[b->next_cie++ % CIES_KEPT];
 	memset(cie, 0, sizeof(*cie));
-	if (take_u32(b, &cursor)) {
+	if (read_u32(b, &cursor)) {
 		fail(b, -EINVAL, offset, "this is not a common description");
 		return NULL;
 	}
 	cie->offset = offset;
-	take_cie(b, &cursor, cie);
+	read_cie(b, &cursor, cie);
 	return b->error ? NULL : cie;
 }
 
@@ -1212,7 +1212,7 @@ static bool in_segment(const struct builder *b, u64 pc, u64 *end)
  * A function's description, at @offset. It is listed for @pc; the next one for @next,
  * where it ends even if it says something else.
  */
-static void take_fde(struct builder *b, u64 offset, u64 pc, u64 next)
+static void read_fde(struct builder *b, u64 offset, u64 pc, u64 next)
 {
 	struct program program = { .pc = pc,
 				   .delta = b->eh.vaddr - b->eh.offset };
@@ -1221,7 +1221,7 @@ static void take_fde(struct builder *b, u64 offset, u64 pc, u64 next)
 
 	if (!spend(b, 1) || !open_description(b, offset, cursor))
 		return;
-	id = take_u32(b, cursor);
+	id = read_u32(b, cursor);
 	if (!id || id > offset + 4 - b->eh.offset) {
 		fail(b, -EINVAL, offset, "no common description");
 		return;
@@ -1229,15 +1229,15 @@ static void take_fde(struct builder *b, u64 offset, u64 pc, u64 next)
 	program.cie = find_cie(b, offset + 4 - id);
 	if (!program.cie)
 		return;
-	if (take_pointer(b, cursor, program.cie->encoding, program.delta) !=
+	if (read_pointer(b, cursor, program.cie->encoding, program.delta) !=
 		    pc &&
 	    !b->error) {
 		fail(b, -EINVAL, offset, "it is listed for another address");
 		return;
 	}
-	len = take_pointer(b, cursor, program.cie->encoding & PE_FORMAT, 0);
+	len = read_pointer(b, cursor, program.cie->encoding & PE_FORMAT, 0);
 	if (program.cie->augmented)
-		skip(b, cursor, take_uleb(b, cursor));
+		skip(b, cursor, read_uleb(b, cursor));
 	if (b->error)
 		return;
 	program.end = len > U64_MAX - pc ? U64_MAX : pc + len;
@@ -1259,7 +1259,7 @@ static void take_fde(struct builder *b, u64 offset, u64 pc, u64 next)
 
 /* --- the file */
 
-static bool take_segment(struct builder *b, const struct elf64_phdr *phdr,
+static bool read_segment(struct builder *b, const struct elf64_phdr *phdr,
 			 u64 at)
 {
 	struct ustack_segment *segment;
@@ -1288,7 +1288,7 @@ static bool take_segment(struct builder *b, const struct elf64_phdr *phdr,
 }
 
 /* The segment that an address is in, whatever its kind */
-static bool take_eh_segment(struct builder *b, const struct elf64_phdr *phdr,
+static bool read_eh_segment(struct builder *b, const struct elf64_phdr *phdr,
 			    u64 vaddr)
 {
 	if (phdr->p_type != PT_LOAD ||
@@ -1301,7 +1301,7 @@ static bool take_eh_segment(struct builder *b, const struct elf64_phdr *phdr,
 	return true;
 }
 
-static bool take_header(struct builder *b, struct elf64_hdr *ehdr)
+static bool read_header(struct builder *b, struct elf64_hdr *ehdr)
 {
 	const u8 *bytes = bytes_at(b, &b->data, 0, sizeof(*ehdr));
 
@@ -1320,7 +1320,7 @@ static bool take_header(struct builder *b, struct elf64_hdr *ehdr)
 	return true;
 }
 
-static bool take_phdr(struct builder *b, const struct elf64_hdr *ehdr, u32 i,
+static bool read_phdr(struct builder *b, const struct elf64_hdr *ehdr, u32 i,
 		      struct elf64_phdr *phdr, u64 *at)
 {
 	const u8 *bytes;
@@ -1336,7 +1336,7 @@ static bool take_phdr(struct builder *b, const struct elf64_hdr *ehdr, u32 i,
 	return true;
 }
 
-static bool take_segments(struct builder *b, const struct elf64_hdr *ehdr)
+static bool read_segments(struct builder *b, const struct elf64_hdr *ehdr)
 {
 	struct elf64_phdr phdr;
 	u64 at;
@@ -1344,8 +1344,8 @@ static bool take_segments(struct builder *b, const struct elf64_hdr *ehdr)
 
 	b->base = U64_MAX;
 	for (i = 0; i < ehdr->e_phnum; i++) {
-		if (!take_phdr(b, ehdr, i, &phdr, &at) ||
-		    !take_segment(b, &phdr, at))
+		if (!read_phdr(b, ehdr, i, &phdr, &at) ||
+		    !read_segment(b, &phdr, at))
 			return false;
 	}
 	if (!b->hdr.size)
@@ -1359,7 +1359,7 @@ static bool take_segments(struct builder *b, const struct elf64_hdr *ehdr)
 }
 
 /* The list: its kinds of numbers, the address of .eh_frame, how many; then these */
-static bool take_list_header(struct builder *b, const struct elf64_hdr *ehdr,
+static bool read_list_header(struct builder *b, const struct elf64_hdr *ehdr,
 			     struct cursor *cursor, u32 *nr)
 {
 	u64 eh_frame, at;
@@ -1371,15 +1371,15 @@ static bool take_list_header(struct builder *b, const struct elf64_hdr *ehdr,
 	cursor->window = &b->data;
 	cursor->at = b->hdr.offset;
 	cursor->end = b->hdr.offset + b->hdr.size;
-	head = take(b, cursor, 4);
+	head = next_bytes(b, cursor, 4);
 	if (!b->error && (head[0] != 1 || head[2] != PE_UDATA4 ||
 			  head[3] != (PE_DATAREL | PE_SDATA4)))
 		return fail(b, -ENODATA, b->hdr.offset,
 			    "functions are not listed in a known way");
 	encoding = head[1];
 	eh_frame =
-		take_pointer(b, cursor, encoding, b->hdr.vaddr - b->hdr.offset);
-	*nr = take_u32(b, cursor);
+		read_pointer(b, cursor, encoding, b->hdr.vaddr - b->hdr.offset);
+	*nr = read_u32(b, cursor);
 	if (b->error)
 		return false;
 	if (*nr > (cursor->end - cursor->at) / 8)
@@ -1388,9 +1388,9 @@ static bool take_list_header(struct builder *b, const struct elf64_hdr *ehdr,
 	if (*nr > b->caps->functions)
 		return fail(b, -E2BIG, b->hdr.offset, "too many functions");
 	for (i = 0; i < ehdr->e_phnum; i++) {
-		if (!take_phdr(b, ehdr, i, &phdr, &at))
+		if (!read_phdr(b, ehdr, i, &phdr, &at))
 			return false;
-		if (take_eh_segment(b, &phdr, eh_frame))
+		if (read_eh_segment(b, &phdr, eh_frame))
 			break;
 	}
 	if (i == ehdr->e_phnum)
@@ -1400,7 +1400,7 @@ static bool take_list_header(struct builder *b, const struct elf64_hdr *ehdr,
 	return true;
 }
 
-static void take_list(struct builder *b, struct cursor *cursor, u32 nr)
+static void read_list(struct builder *b, struct cursor *cursor, u32 nr)
 {
 	u64 pc, next, fde = 0, next_fde;
 	u32 i;
@@ -1410,9 +1410,9 @@ static void take_list(struct builder *b, struct cursor *cursor, u32 nr)
 		next = U64_MAX;
 		next_fde = 0;
 		if (i < nr) {
-			next = take_pointer(b, cursor, PE_DATAREL | PE_SDATA4,
+			next = read_pointer(b, cursor, PE_DATAREL | PE_SDATA4,
 					    0);
-			next_fde = take_pointer(b, cursor,
+			next_fde = read_pointer(b, cursor,
 						PE_DATAREL | PE_SDATA4, 0);
 		}
 		if (!i || b->error)
@@ -1421,7 +1421,7 @@ static void take_list(struct builder *b, struct cursor *cursor, u32 nr)
 			fail(b, -EINVAL, cursor->at - 8,
 			     "the list of functions is not sorted");
 		else
-			take_fde(b, fde - b->eh.vaddr + b->eh.offset, pc, next);
+			read_fde(b, fde - b->eh.vaddr + b->eh.offset, pc, next);
 	}
 }
 
@@ -1478,10 +1478,10 @@ static struct ustack_table *build(struct builder *b)
 	struct elf64_hdr ehdr;
 	u32 nr;
 
-	if (!take_header(b, &ehdr) || !take_segments(b, &ehdr) ||
-	    !take_list_header(b, &ehdr, &cursor, &nr) || !start_table(b))
+	if (!read_header(b, &ehdr) || !read_segments(b, &ehdr) ||
+	    !read_list_header(b, &ehdr, &cursor, &nr) || !start_table(b))
 		return NULL;
-	take_list(b, &cursor, nr);
+	read_list(b, &cursor, nr);
 	return b->error ? NULL : finish_table(b);
 }
 

@@ -155,7 +155,7 @@ static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
 }
 
 /* Take the first stale entry off a chain. Old ones are usually in front */
-static u32 take_over(struct ctlchart_table *table, struct ctlchart_who who,
+static u32 pop_stale(struct ctlchart_table *table, struct ctlchart_who who,
 		     const u64 *key, u64 now, u64 stale, u32 *budget)
 {
 	u64 hash = ctlchart_table_hash(table, key);
@@ -197,7 +197,7 @@ static void begin_round(struct ctlchart_table *table, u64 stale)
 
 /*
  * Search the next STALE_SEARCH entries. What is read without the bucket's lock may
- * be changing; take_over() checks again. Called with table->lock held.
+ * be changing; pop_stale() checks again. Called with table->lock held.
  */
 static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 			u64 now, u64 stale)
@@ -215,7 +215,7 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 		if (ctlchart_table_stale(time, now, stale)) {
 			for (i = 0; i < table->nr_keys; i++)
 				key[i] = READ_ONCE(entry->key[i]);
-			index = take_over(table, who, key, now, stale, &budget);
+			index = pop_stale(table, who, key, now, stale, &budget);
 		}
 		/* Entries that are being filled have no time yet */
 		table->oldest =

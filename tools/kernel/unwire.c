@@ -143,7 +143,7 @@ static bool is_bad(const struct reader *r)
 	return r->c.past_end > 4;
 }
 
-static void take_name(struct reader *r)
+static void read_name(struct reader *r)
 {
 	u8 comm[TRACECAST_COMM_LEN];
 	u32 pid, i;
@@ -156,7 +156,7 @@ static void take_name(struct reader *r)
 		r->taker->name(pid, comm, r->taker->arg);
 }
 
-static void take_short(struct reader *r, u32 place)
+static void read_short(struct reader *r, u32 place)
 {
 	u8 record[TRACECAST_PAST_LEN] = {};
 	u32 len;
@@ -170,7 +170,7 @@ static void take_short(struct reader *r, u32 place)
 }
 
 /* No longer than the room; the caller notices bytes that were not written */
-static bool take_plain(struct reader *r, u8 *room, u32 size)
+static bool read_plain(struct reader *r, u8 *room, u32 size)
 {
 	u32 len, i;
 
@@ -224,14 +224,14 @@ int tracecast_unpack(struct tracecast_unpacker *un, const u8 *from, size_t len,
 		if (symbol == TRACECAST_STOP)
 			return nr;
 		if (symbol == TRACECAST_NAME) {
-			take_name(&r);
+			read_name(&r);
 			continue;
 		}
 		if (symbol == TRACECAST_PLAIN) {
-			if (!take_plain(&r, un->plain, sizeof(un->plain)))
+			if (!read_plain(&r, un->plain, sizeof(un->plain)))
 				return -1;
 		} else if (symbol < places || symbol == TRACECAST_NEW) {
-			take_short(&r, symbol);
+			read_short(&r, symbol);
 		} else {
 			return -1;
 		}
@@ -258,7 +258,7 @@ static bool is_over(const struct tracecast_bits *b)
 	return b->nr < 8 * b->past_end;
 }
 
-static void take_quick_name(struct quick_reader *r)
+static void read_quick_name(struct quick_reader *r)
 {
 	u8 comm[TRACECAST_COMM_LEN];
 	u32 pid, i;
@@ -270,7 +270,7 @@ static void take_quick_name(struct quick_reader *r)
 		r->taker->name(pid, comm, r->taker->arg);
 }
 
-static void take_quick_record(struct quick_reader *r, u32 symbol)
+static void read_quick_record(struct quick_reader *r, u32 symbol)
 {
 	u8 record[TRACECAST_PAST_LEN];
 	u32 len;
@@ -281,7 +281,7 @@ static void take_quick_record(struct quick_reader *r, u32 symbol)
 }
 
 /* No longer than the room */
-static bool take_quick_plain(struct quick_reader *r, u8 *room, u32 size)
+static bool read_quick_plain(struct quick_reader *r, u8 *room, u32 size)
 {
 	u32 len, i;
 
@@ -327,15 +327,15 @@ int tracecast_quick_unpack(struct tracecast_unpacker *un, const u8 *from,
 		if (symbol == TRACECAST_STOP)
 			return nr;
 		if (symbol == TRACECAST_NAME) {
-			take_quick_name(&r);
+			read_quick_name(&r);
 			continue;
 		}
 		if (symbol == TRACECAST_PLAIN) {
-			if (!take_quick_plain(&r, un->plain, sizeof(un->plain)))
+			if (!read_quick_plain(&r, un->plain, sizeof(un->plain)))
 				return -1;
 		} else if (symbol < min_t(u32, r.q->nr, TRACECAST_PAST) ||
 			   symbol == TRACECAST_NEW) {
-			take_quick_record(&r, symbol);
+			read_quick_record(&r, symbol);
 		} else {
 			return -1;
 		}
