@@ -170,6 +170,32 @@ static int crash(struct guard *g, FILE *out, void *arg)
 	return 0;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+static int overflow(struct guard *g, FILE *out, void *arg)
+{
+	volatile char *byte = malloc(8);
+
+	(void)g;
+	(void)out;
+	(void)arg;
+	byte[8] = 1;
+	return 0;
+}
+
+/* The report is in a file, but if there is none, the user has it */
+START_TEST(sanitizer)
+{
+	const char *text;
+
+	unsetenv("ASAN_OPTIONS");
+	run(overflow);
+	text = contents(messages);
+	ck_assert_ptr_nonnull(strstr(text, "heap-buffer-overflow"));
+	ck_assert_ptr_nonnull(strstr(text, "in overflow"));
+}
+END_TEST
+#endif
+
 static int killed(struct guard *g, FILE *out, void *arg)
 {
 	(void)g;
@@ -398,6 +424,9 @@ int main(void)
 	tcase_add_test(tc, pipe_is_closed);
 	tcase_add_test(tc, replaces);
 	tcase_add_test(tc, no_child);
+#ifdef __SANITIZE_ADDRESS__
+	tcase_add_test(tc, sanitizer);
+#endif
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

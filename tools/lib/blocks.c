@@ -111,13 +111,11 @@ static void keep_block(struct blocks *b, const struct record *rec)
 	s = &b->stream[h.cpu];
 	GROW(s->block, s->nr, s->room);
 	block = &s->block[s->nr++];
-	*block = (struct block){ .ts = rec->ts,
-				 .at = rec->offset,
-				 .header = h,
-				 .len = len,
-				 .data = data };
-	if (!b->is_mapped)
-		block->data = memcpy(xzalloc(len), data, len);
+	*block = (struct block){
+		.ts = rec->ts, .at = rec->offset, .header = h, .len = len
+	};
+	block->data = b->map ? b->map + rec->offset + (data - rec->data) :
+			       memcpy(xzalloc(len), data, len);
 	b->nr++;
 	b->bytes += rec->stored;
 }
@@ -297,7 +295,7 @@ static void check_stream(struct blocks *b, u32 cpu)
 			b, cpu, block->ts, block->at,
 			error ? error_text(error) :
 				"damaged: the events of blocks are not in order of time");
-		if (!b->is_mapped)
+		if (!b->map)
 			free((void *)block->data);
 		b->nr--;
 	}
@@ -343,7 +341,7 @@ struct blocks *blocks_read(struct guard *g, struct records *r, bool strict)
 	b->guard = g;
 	b->tep = records_tep(r);
 	b->strict = strict;
-	b->is_mapped = records_are_mapped(r);
+	b->map = records_map(r);
 	cpus = tracecmd_cpus(records_handle(r));
 	b->cpus = max(records_cpus(r),
 		      cpus < 0 || cpus > CPUS_MAX ? 0 : (u32)cpus);
@@ -388,7 +386,7 @@ void blocks_free(struct blocks *b)
 	for (cpu = 0; cpu < b->cpus; cpu++) {
 		struct block_stream *s = &b->stream[cpu];
 
-		while (s->nr && !b->is_mapped)
+		while (s->nr && !b->map)
 			free((void *)s->block[--s->nr].data);
 		free(s->block);
 		free(s->queue);

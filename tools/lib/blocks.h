@@ -65,7 +65,7 @@ struct block_stream {
  * @guard: the guard
  * @tep: event descriptions of the file; blocks_layouts() adds those of missing events
  * @strict: a block that cannot be read is a failure; otherwise it is skipped
- * @is_mapped: data of records stays where it is
+ * @map:	the file, where data of blocks stays, or NULL
  * @type: where a record has its type
  * @block_id: type of the event schedz_block, or -1
  * @stream: the blocks, by CPU
@@ -88,7 +88,7 @@ struct blocks {
 	struct guard *guard;
 	struct tep_handle *tep;
 	bool strict;
-	bool is_mapped;
+	const u8 *map;
 	struct number type;
 	int block_id;
 	struct block_stream *stream;

@@ -22,6 +22,9 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 #include "clock.h"
 #include "guard.h"
@@ -448,6 +451,18 @@ static bool is_terminal(void)
 	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
+/* A sanitizer's report is not what a library prints of a damaged file: all of it is shown */
+static void show_sanitizer(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	long fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	/* With options, log_path may have another place for it */
+	if (!getenv("ASAN_OPTIONS"))
+		__sanitizer_set_report_fd((void *)fd);
+#endif
+}
+
 static void child(struct guard *g, FILE *out, int noise)
 {
 	struct rlimit none = { 0, 0 };
@@ -460,6 +475,7 @@ static void child(struct guard *g, FILE *out, int noise)
 	setrlimit(RLIMIT_CORE, &none);
 	/* Writing the result fails instead */
 	signal(SIGXFSZ, SIG_IGN);
+	show_sanitizer();
 	dup2(noise, STDOUT_FILENO);
 	dup2(noise, STDERR_FILENO);
 	close(noise);

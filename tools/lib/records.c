@@ -4,13 +4,14 @@
  *
  * Each CPU's records are in order. The CPU with the earliest one is read until
  * its next record is later than that of the runner-up; records of the same time
- * come in order of their CPUs. Pages that were read are given back to the kernel.
+ * come in order of their CPUs.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <linux/kernel.h>
 #include <linux/limits.h>
 #include <unistd.h>
 
@@ -28,8 +29,8 @@
 /* The kernel has no more */
 #define MAX_CPU 65535
 
-/* Bytes of a CPU's pages that may stay in memory after they were read */
-#define DROP_BYTES (8ull << 20)
+/* Bytes of a CPU's pages that are read at a time */
+#define READ_BYTES (128u << 10)
 
 /**
  * struct stream - the records of one CPU
@@ -44,7 +45,9 @@
  * @page:	where the next one begins, in the file
  * @from:	where the CPU's pages begin, in the file
  * @end:	and end
- * @dropped:	pages before this offset have been given back
+ * @buffer:	pages that were read, or NULL
+ * @buffered:	where they begin, in the file
+ * @buffer_end:	and end
  * @last:	time of the last record
  * @record:	libtracecmd's record, or NULL
  * @rewound:	the next record is the CPU's first
@@ -61,7 +64,9 @@ struct stream {
 	u64 page;
 	u64 from;
 	u64 end;
-	u64 dropped;
+	u8 *buffer;
+	u64 buffered;
+	u64 buffer_end;
 	u64 last;
 	struct tep_record *record;
 	bool rewound;
@@ -73,7 +78,8 @@ struct stream {
  * @info:	its outline
  * @handle:	libtracecmd's
  * @instance:	libtracecmd's handle of a trace instance, or NULL
- * @map:	the file, or NULL: libtracecmd reads it
+ * @fd:		the file
+ * @map:	the file, for what stays until it is closed; or NULL: libtracecmd reads it
  * @blocks:	its blocks, or NULL
  * @expanding:	their events come in their place
  * @stream:	one for each CPU
@@ -91,6 +97,7 @@ struct records {
 	struct tracefile_info info;
 	struct tracecmd_input *handle;
 	struct tracecmd_input *instance;
+	int fd;
 	u8 *map;
 	struct blocks *blocks;
 	bool expanding;
@@ -117,6 +124,34 @@ static void note_missed(struct stream *s, long long nr)
 	s->head.missed += nr > 0 ? nr : 0;
 }
 
+/*
+ * The page at @page, or NULL after a failure. Pages are read, not mapped: a page fault, or
+ * that of a virtual machine's host, costs more than a copy into memory that is cached.
+ */
+static u8 *read_page(struct records *r, struct stream *s)
+{
+	u64 size = max_t(u64, READ_BYTES, r->info.page_size);
+	u64 whole = min(size, s->end - s->page);
+	ssize_t len;
+
+	if (s->page < s->buffered ||
+	    s->page + r->info.page_size > s->buffer_end) {
+		if (!s->buffer)
+			s->buffer = xzalloc(size);
+		len = pread(r->fd, s->buffer, whole, s->page);
+		if (len < (ssize_t)r->info.page_size) {
+			fail(r, s->page,
+			     len < 0 ?
+				     strerror(errno) :
+				     "damaged: the file is shorter than it was");
+			return NULL;
+		}
+		s->buffered = s->page;
+		s->buffer_end = s->page + len;
+	}
+	return s->buffer + (s->page - s->buffered);
+}
+
 /* The next page with a record in it */
 static void *load_page(struct records *r, struct stream *s,
 		       unsigned long long *ts)
@@ -125,7 +160,7 @@ static void *load_page(struct records *r, struct stream *s,
 	void *data = NULL;
 
 	while (!data && s->end - s->page >= r->info.page_size) {
-		u8 *page = r->map + s->page;
+		u8 *page = read_page(r, s);
 		struct number commit = { .offset = 8,
 					 .size = r->info.long_size,
 					 .swap = r->info.big_endian !=
@@ -133,17 +168,14 @@ static void *load_page(struct records *r, struct stream *s,
 						  __BIG_ENDIAN) };
 		struct record whole = { .data = page };
 
+		if (!page)
+			return NULL;
 		/* higher bits are flags */
 		if ((number_get(&commit, &whole) & 0xfffffff) >
 		    r->info.page_size - head) {
 			fail(r, s->page + 8,
 			     "damaged: a page holds more than its size");
 			return NULL;
-		}
-		if (s->page - s->dropped >= DROP_BYTES) {
-			madvise(r->map + s->dropped, s->page - s->dropped,
-				MADV_DONTNEED);
-			s->dropped = s->page;
 		}
 		kbuffer_load_subbuffer(s->kbuf, page);
 		s->loaded = true;
@@ -156,10 +188,11 @@ static void *load_page(struct records *r, struct stream *s,
 	return data;
 }
 
-static void advance_mapped(struct records *r, struct stream *s)
+static void advance_pages(struct records *r, struct stream *s)
 {
 	unsigned long long ts = 0;
-	u8 *data, *page;
+	u64 page_at, in_page;
+	u8 *data;
 
 	s->head.lost = false;
 	s->head.missed = 0;
@@ -169,15 +202,16 @@ static void advance_mapped(struct records *r, struct stream *s)
 	s->there = data;
 	if (!data)
 		return;
-	page = r->map + s->page - r->info.page_size;
+	page_at = s->page - r->info.page_size;
+	in_page = data - s->buffer - (page_at - s->buffered);
 	s->head.data = data;
 	s->head.size = kbuffer_event_size(s->kbuf);
 	s->head.stored = kbuffer_curr_size(s->kbuf);
-	s->head.offset = data - r->map;
+	s->head.offset = page_at + in_page;
 	s->head.ts = ts;
-	if (data < page || data > page + r->info.page_size ||
-	    s->head.size > (u64)(page + r->info.page_size - data))
-		fail(r, page - r->map, "damaged: a record leaves its page");
+	if (in_page > r->info.page_size ||
+	    s->head.size > r->info.page_size - in_page)
+		fail(r, page_at, "damaged: a record leaves its page");
 	else if (ts < s->last)
 		fail(r, s->head.offset,
 		     "its clock is not monotonic: a record is older than the one before it");
@@ -229,7 +263,7 @@ static void advance_library(struct records *r, struct stream *s)
 static void advance_ring(struct records *r, struct stream *s)
 {
 	if (r->map)
-		advance_mapped(r, s);
+		advance_pages(r, s);
 	else
 		advance_library(r, s);
 }
@@ -342,7 +376,7 @@ int records_status(const struct records *r)
 
 static void rewind_stream(struct records *r, struct stream *s)
 {
-	s->page = s->dropped = s->from;
+	s->page = s->from;
 	s->loaded = false;
 	s->last = 0;
 	s->rewound = true;
@@ -414,11 +448,10 @@ void records_go_after(struct records *r, u32 cpu, u64 offset)
 		return;
 	s->last = 0;
 	s->rewound = !offset;
-	s->page = s->dropped = s->from;
+	s->page = s->from;
 	s->loaded = false;
 	if (offset && r->map)
-		s->page = s->dropped =
-			offset - (offset - s->from) % r->info.page_size;
+		s->page = offset - (offset - s->from) % r->info.page_size;
 	if (s->record)
 		tracecmd_free_record(s->record);
 	s->record = NULL;
@@ -447,15 +480,15 @@ static void add_stream(struct records *r, u32 cpu, u64 offset, u64 size)
 		memory_failed();
 }
 
-static int start(struct records *r, int fd)
+static int start(struct records *r)
 {
 	bool plain = !r->info.compressed && !r->info.tsc && !r->info.shifted &&
 		     r->info.cpus;
 	u32 cpus, i;
 
 	if (plain) {
-		r->map =
-			mmap(NULL, r->info.size, PROT_READ, MAP_PRIVATE, fd, 0);
+		r->map = mmap(NULL, r->info.size, PROT_READ, MAP_PRIVATE, r->fd,
+			      0);
 		if (r->map == MAP_FAILED && errno == ENOMEM)
 			memory_failed();
 		if (r->map == MAP_FAILED) {
@@ -463,7 +496,6 @@ static int start(struct records *r, int fd)
 			return guard_fail(r->guard, GUARD_NOWHERE, "%s",
 					  strerror(errno));
 		}
-		madvise(r->map, r->info.size, MADV_SEQUENTIAL);
 	}
 	cpus = plain ? r->info.cpus :
 		       (u32)tep_get_cpus(tracecmd_get_tep(r->handle));
@@ -488,16 +520,16 @@ static struct records *open_file(struct guard *g, const char *file,
 {
 	struct records *r = xzalloc(sizeof(*r));
 	struct tracefile_error error;
-	int fd;
 
 	r->guard = g;
-	fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0) {
+	r->fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (r->fd < 0) {
 		guard_fail(g, GUARD_NOWHERE, "%s", strerror(errno));
 		free(r);
 		return NULL;
 	}
-	if (!tracefile_check(fd, instance ? instance : "", &r->info, &error) ||
+	if (!tracefile_check(r->fd, instance ? instance : "", &r->info,
+			     &error) ||
 	    (!any_clock && !tracefile_clock(&r->info, &error))) {
 		guard_fail(g, error.offset, "%s", error.reason);
 	} else {
@@ -505,14 +537,12 @@ static struct records *open_file(struct guard *g, const char *file,
 		if (r->handle && instance && *instance)
 			r->instance = instance_open(g, r->handle, instance);
 		if (r->handle && !r->instance == !(instance && *instance) &&
-		    !start(r, fd)) {
-			close(fd);
+		    !start(r)) {
 			if (!instance)
 				instance_note(g, r->handle);
 			return r;
 		}
 	}
-	close(fd);
 	records_close(r);
 	return NULL;
 }
@@ -646,6 +676,7 @@ void records_close(struct records *r)
 		return;
 	for (i = 0; i < r->nr; i++) {
 		kbuffer_free(r->stream[i].kbuf);
+		free(r->stream[i].buffer);
 		if (r->stream[i].record)
 			tracecmd_free_record(r->stream[i].record);
 	}
@@ -655,6 +686,7 @@ void records_close(struct records *r)
 		tracecmd_close(r->instance);
 	if (r->handle)
 		tracecmd_close(r->handle);
+	close(r->fd);
 	tracefile_free(&r->info);
 	blocks_free(r->blocks);
 	free(r->stream);
@@ -706,10 +738,13 @@ u32 records_cpus(const struct records *r)
 }
 
 /**
- * records_are_mapped - whether the data of records stays where it is
+ * records_map - the mapped file
  * @r: the file
+ *
+ * Return: what is at struct record's @offset of it stays until records_close(); NULL if pages
+ *	are compressed or times are converted.
  */
-bool records_are_mapped(const struct records *r)
+const u8 *records_map(const struct records *r)
 {
 	return r->map;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Reads the records of a trace.dat, or of one of its trace instances, in order of time,
- * many millions a second: libtraceevent's kbuffer over the file's own pages, which are mapped.
+ * many millions a second: libtraceevent's kbuffer over the file's own pages.
  * Files whose pages are compressed, or whose time stamps must be converted, are
  * read through libtracecmd instead, with the same result.
  */
@@ -75,7 +75,7 @@ const struct tracefile_info *records_outline(const struct records *r);
 struct tracecmd_input *records_handle(const struct records *r);
 struct tep_handle *records_tep(const struct records *r);
 u32 records_cpus(const struct records *r);
-bool records_are_mapped(const struct records *r);
+const u8 *records_map(const struct records *r);
 struct blocks *records_blocks(const struct records *r);
 
 bool number_of(struct number *n, struct tep_handle *tep,

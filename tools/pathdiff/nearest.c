@@ -29,8 +29,10 @@
  * struct search - what the threads share
  * @paths:	all paths
  * @nearest:	what they find
- * @candidate:	normal patterns, the most frequent first
+ * @candidate:	normal patterns; the MAX_TABLE2 most frequent ones first, otherwise the
+ *		shorter ones first
  * @nr:		number of them
+ * @longest:	length of the longest pattern
  * @task:	patterns whose nearest one is searched for: abnormal ones, then normal
  * @tasks:	number of them
  * @abnormal:	of these the abnormal ones
@@ -41,17 +43,25 @@ struct search {
 	struct nearest *nearest;
 	u32 *candidate;
 	u32 nr;
+	u32 longest;
 	u32 *task;
 	u32 tasks;
 	u32 abnormal;
 	u32 next;
 };
 
-struct bound {
-	u32 candidate;
-	u32 most;
-	u32 len;
-	u32 nr;
+/**
+ * struct scratch - memory of a thread
+ * @lcs:	for longest common subsequences
+ * @most:	of each candidate, the bound
+ * @order:	places of candidates, in descending order of the bound
+ * @first:	for each bound, where its candidates begin in @order
+ */
+struct scratch {
+	struct lcs *lcs;
+	u32 *most;
+	u32 *order;
+	u32 *first;
 };
 
 /* Distinct functions with their counts, ascending */
@@ -91,65 +101,67 @@ static u32 intersection(const struct pattern *p, const struct pattern *q)
 	return n;
 }
 
-static int by_bound(const void *a, const void *b)
+/* Counting sort, since bounds are at most the length of the path */
+static void sort_by_bound(struct scratch *w, u32 nr, u32 len)
 {
-	const struct bound *x = a, *y = b;
-	int order = ORDER(y->most, x->most);
+	u32 i, n, at = 0;
 
-	order = order ?: ORDER(x->len, y->len);
-	return order ?: ORDER(x->candidate, y->candidate);
+	memset(w->first, 0, (len + 1) * sizeof(*w->first));
+	for (i = 0; i < nr; i++)
+		w->first[w->most[i]]++;
+	for (i = len + 1; i--;) {
+		n = w->first[i];
+		w->first[i] = at;
+		at += n;
+	}
+	for (i = 0; i < nr; i++)
+		w->order[w->first[w->most[i]]++] = i;
 }
 
-static bool is_nearer(const struct bound *b, u32 common,
-		      const struct bound *than, u32 than_common)
+static bool is_nearer(const struct pattern *p, u32 common,
+		      const struct pattern *than, u32 than_common)
 {
 	if (common != than_common)
 		return common > than_common;
-	if (b->len != than->len)
-		return b->len < than->len;
-	return b->nr > than->nr;
+	if (p->len != than->len)
+		return p->len < than->len;
+	return p->nr[0] > than->nr[0];
 }
 
-static void search(struct search *s, struct lcs *lcs, struct bound *bound,
-		   u32 task, u32 *nearest, u32 *common)
+static void search(struct search *s, struct scratch *w, u32 task, u32 *nearest,
+		   u32 *common)
 {
 	const struct patterns *all = &s->paths->patterns;
-	const struct pattern *p = &all->p[s->task[task]];
+	const struct pattern *p = &all->p[s->task[task]], *found = NULL;
 	u32 nr = task < s->abnormal || s->nr < MAX_TABLE2 ? s->nr : MAX_TABLE2;
-	u32 i, n = 0, best = 0, compared = 0;
-	const struct bound *found = NULL;
+	u32 i, best = 0, compared = 0;
 
+	for (i = 0; i < nr; i++)
+		w->most[i] = intersection(p, &all->p[s->candidate[i]]);
+	sort_by_bound(w, nr, p->len);
+	lcs_first(w->lcs, p->function, p->len);
 	for (i = 0; i < nr; i++) {
-		const struct pattern *q = &all->p[s->candidate[i]];
+		const struct pattern *q = &all->p[s->candidate[w->order[i]]];
+		u32 most = w->most[w->order[i]], length;
 
-		if (q == p)
-			continue;
-		bound[n].candidate = s->candidate[i];
-		bound[n].most = intersection(p, q);
-		bound[n].len = q->len;
-		bound[n++].nr = q->nr[0];
-	}
-	qsort(bound, n, sizeof(*bound), by_bound);
-	lcs_first(lcs, p->function, p->len);
-	for (i = 0; i < n; i++) {
-		const struct pattern *q = &all->p[bound[i].candidate];
-		u32 length;
-
-		if (found && bound[i].most < best)
+		if (found && most < best)
 			break;
-		if (found && bound[i].most == best &&
-		    !is_nearer(&bound[i], best, found, best))
+		if (q == p ||
+		    (found && most == best && !is_nearer(q, best, found, best)))
 			continue;
-		length = lcs_length(lcs, q->function, q->len);
+		length = lcs_length(w->lcs, q->function, q->len);
 		compared++;
-		if (!found || is_nearer(&bound[i], length, found, best)) {
-			found = &bound[i];
+		if (!found || is_nearer(q, length, found, best)) {
+			found = q;
 			best = length;
 		}
 	}
+	/* A normal pattern is a candidate of its own */
+	nr -= task >= s->abnormal;
 	__atomic_fetch_add(&s->nearest->compared, compared, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&s->nearest->pruned, n - compared, __ATOMIC_RELAXED);
-	*nearest = found ? found->candidate : NONE;
+	__atomic_fetch_add(&s->nearest->pruned, nr - compared,
+			   __ATOMIC_RELAXED);
+	*nearest = found ? found - all->p : NONE;
 	*common = best;
 }
 
@@ -161,15 +173,14 @@ static void note(u32 *table, u32 common, u32 len)
 	__atomic_fetch_add(&table[9 - tens], 1, __ATOMIC_RELAXED);
 }
 
-static void do_task(struct search *s, struct lcs *lcs, struct bound *bound,
-		    u32 task)
+static void do_task(struct search *s, struct scratch *w, u32 task)
 {
 	struct pattern *p = &s->paths->patterns.p[s->task[task]];
 	const struct pattern *q;
 	u32 nearest, common;
 
 	if (task >= s->abnormal) {
-		search(s, lcs, bound, task, &nearest, &common);
+		search(s, w, task, &nearest, &common);
 		if (nearest != NONE)
 			note(s->nearest->table2, common, p->len);
 		return;
@@ -181,21 +192,25 @@ static void do_task(struct search *s, struct lcs *lcs, struct bound *bound,
 			note(s->nearest->table3, p->len, p->len);
 		return;
 	}
-	search(s, lcs, bound, task, &p->near, &p->common);
+	search(s, w, task, &p->near, &p->common);
 	if (p->near == NONE)
 		return;
 	if (p->nr[1])
 		note(s->nearest->table3, p->common, p->len);
 	q = &s->paths->patterns.p[p->near];
 	p->match = xzalloc(p->len * sizeof(*p->match));
-	lcs_match(lcs, p->function, p->len, q->function, q->len, p->match);
+	lcs_match(w->lcs, p->function, p->len, q->function, q->len, p->match);
 }
 
 static void *work(void *arg)
 {
 	struct search *s = arg;
-	struct lcs *lcs = lcs_new(s->paths->functions.nr);
-	struct bound *bound = xzalloc(s->nr * sizeof(*bound));
+	struct scratch w = {
+		.lcs = lcs_new(s->paths->functions.nr),
+		.most = xcalloc(s->nr, sizeof(*w.most)),
+		.order = xcalloc(s->nr, sizeof(*w.order)),
+		.first = xcalloc((size_t)s->longest + 1, sizeof(*w.first)),
+	};
 	u32 from, i;
 
 	for (;;) {
@@ -203,10 +218,12 @@ static void *work(void *arg)
 		if (from >= s->tasks)
 			break;
 		for (i = from; i < from + BATCH && i < s->tasks; i++)
-			do_task(s, lcs, bound, i);
+			do_task(s, &w, i);
 	}
-	free(bound);
-	lcs_free(lcs);
+	free(w.first);
+	free(w.order);
+	free(w.most);
+	lcs_free(w.lcs);
 	return NULL;
 }
 
@@ -284,10 +301,18 @@ static int by_frequency(const void *a, const void *b)
 	return ORDER(p[y].nr[0], p[x].nr[0]) ?: ORDER(x, y);
 }
 
+static int by_length(const void *a, const void *b)
+{
+	const u32 x = *(const u32 *)a, y = *(const u32 *)b;
+	const struct pattern *p = sorted_patterns->p;
+
+	return ORDER(p[x].len, p[y].len) ?: ORDER(x, y);
+}
+
 static void list_patterns(struct search *s)
 {
 	struct patterns *all = &s->paths->patterns;
-	u32 i;
+	u32 i, table2;
 
 	s->candidate = xzalloc(all->nr * sizeof(*s->candidate));
 	s->task = xzalloc(2 * (size_t)all->nr * sizeof(*s->task));
@@ -297,6 +322,8 @@ static void list_patterns(struct search *s)
 		if (all->p[i].nr[1] || all->p[i].base)
 			s->task[s->tasks++] = i;
 		s->nearest->abnormal += all->p[i].nr[1] > 0;
+		if (all->p[i].len > s->longest)
+			s->longest = all->p[i].len;
 	}
 	s->abnormal = s->tasks;
 	s->nearest->normal = s->nr;
@@ -304,7 +331,11 @@ static void list_patterns(struct search *s)
 	qsort(s->candidate, s->nr, sizeof(*s->candidate), by_frequency);
 	if (s->nr > MAX_CANDIDATES)
 		s->nr = MAX_CANDIDATES;
-	for (i = 0; i < s->nr && i < MAX_TABLE2; i++)
+	table2 = s->nr < MAX_TABLE2 ? s->nr : MAX_TABLE2;
+	qsort(s->candidate, table2, sizeof(*s->candidate), by_length);
+	qsort(s->candidate + table2, s->nr - table2, sizeof(*s->candidate),
+	      by_length);
+	for (i = 0; i < table2; i++)
 		s->task[s->tasks++] = s->candidate[i];
 	for (i = 0; i < all->nr; i++) {
 		if (all->p[i].nr[0] || all->p[i].nr[1] || all->p[i].base)
