@@ -15,7 +15,7 @@ assert flow["between"] == flow["wait"]["time"] - flow["service"]["time"] < 0, fl
 lines = open("rates.text").read().split("\n")
 at, = [i for i, line in enumerate(lines) if line.startswith("web:client")]
 assert lines[at].endswith(" -"), lines[at]
-line = f"  {want} requests longer by the server's clock than by the client's, so that their time in the network is unknown: " \
+line = f"  {want} requests longer by the server's clock than by the client's; time in the network is unknown: " \
     "the clocks' rates differ, or the server's last call ended late"
 paths = open("rates-paths.text").read()
 assert line in lines and line in paths.split("\n")

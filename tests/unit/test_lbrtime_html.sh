@@ -60,7 +60,7 @@ for page in slow lost; do
 					weighed += d * (n % 1009);
 				}
 			return [n === $n, Math.abs(total - $total) <= $total / 1e4 + 1, Math.abs(weighed - $weighed) <= $weighed / 1e3 + 1,
-				(S.unsure['$method'] || []).reduce((a, b) => a + b, 0) === $unsure]" "$page: times by $method"
+				(S.unreliable['$method'] || []).reduce((a, b) => a + b, 0) === $unsure]" "$page: times by $method"
 	done
 done
 

@@ -18,17 +18,20 @@
 #define CONTRADICTIONS 50
 
 /*
- * Or one in MORE_CONTRADICTIONS, if at most one in WRONG parents inferred from one end is
- * then expected to be wrong
+ * Or one in MORE_CONTRADICTIONS, if at most one in WRONG_PARENTS parents inferred from one
+ * end is then expected to be wrong
  */
-#define WRONG 200
+#define WRONG_PARENTS 200
 #define MORE_CONTRADICTIONS 20
 
-/* The same for an ordered policy, which needs DISORDERS such requests: ends may agree by chance */
-#define DISORDERS 10
+/*
+ * For an ordered policy, one in ORDERED_MIN, and at least as many requests with both ends
+ * known: ends may agree by chance
+ */
+#define ORDERED_MIN 10
 
-/* And it must attribute more requests than the other policy by one part in GAIN */
-#define GAIN 20
+/* And it must attribute more requests than the other policy by one part in GAIN_MIN */
+#define GAIN_MIN 20
 
 /*
  * Return: number of candidates of both ends, or of the known one; @found is set to the
@@ -122,9 +125,8 @@ static void compare_ends(struct causality *c)
 }
 
 /*
- * Whether at most one request in @of contradicts. A policy in
- * order may fit the behaviour of any thread by chance, so it needs @of requests as
- * evidence.
+ * Whether at most one request in @of contradicts. A policy in order may fit the behaviour
+ * of any thread by chance, so it needs @of requests as evidence.
  */
 static bool are_few(const struct worker *w, enum policy policy,
 		    u64 contradicted, u64 of)
@@ -150,7 +152,7 @@ static bool one_end_suffices(const struct worker *w)
 	if (are_few(w, w->policy, contradicted, CONTRADICTIONS))
 		return true;
 	return are_few(w, w->policy, contradicted, MORE_CONTRADICTIONS) &&
-	       (double)single * contradicted * WRONG <=
+	       (double)single * contradicted * WRONG_PARENTS <=
 		       (double)(agreed + contradicted) * (agreed + single);
 }
 
@@ -223,9 +225,9 @@ static bool is_as_consistent(const struct worker *w, enum policy policy,
 static bool is_better(const struct worker *w, enum policy policy,
 		      enum policy than)
 {
-	return is_consistent(w, policy, DISORDERS) &&
+	return is_consistent(w, policy, ORDERED_MIN) &&
 	       w->attributed[policy] >
-		       w->attributed[than] + w->attributed[than] / GAIN;
+		       w->attributed[than] + w->attributed[than] / GAIN_MIN;
 }
 
 static enum policy best_policy(const struct worker *w)
@@ -292,10 +294,10 @@ static void find_queues(struct causality *c)
 	u32 i;
 
 	hash_for_each(&c->workers, i, w) {
-		w->contradicts = w->contradicted[w->policy] >= DISORDERS &&
-				 !is_consistent(w, w->policy, DISORDERS);
+		w->contradicts = w->contradicted[w->policy] >= ORDERED_MIN &&
+				 !is_consistent(w, w->policy, ORDERED_MIN);
 		w->queues = w->contradicts ||
-			    (w->nr_sent >= 2 * DISORDERS &&
+			    (w->nr_sent >= 2 * ORDERED_MIN &&
 			     w->attributed[w->policy] * 2 < w->nr_sent);
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Requests: responses that were cut off. The length of a response is unknown, so a
- * connection that is closed after some of it tells nothing by itself. But if a client fails
+ * connection that is closed after some of it proves nothing. But if a client fails
  * to receive while it waits for nothing else, or closes the connection before it has
  * received what the server has sent, or if the server fails to send, there was more.
  */
@@ -10,8 +10,8 @@
 #include "link_requests.h"
 #include "order.h"
 
-/* What remains unread at most is the end of a protocol, such as TLS's close_notify */
-#define FAREWELL 64
+/* Up to this many unread bytes may be a closing message, such as TLS's close_notify */
+#define CLOSING_MESSAGE_MAX 64
 
 static struct stream_end *get_end(const struct requests *r, u32 host, u64 id)
 {
@@ -77,7 +77,7 @@ static const struct stream_end *end_of(const struct requests *r,
 /* The thread polls, or calls on this socket, until its receive fails */
 static bool waits_for_rest(const struct stream_end *e, const struct turn *t)
 {
-	const struct caller *thread = t->last;
+	const struct thread_calls *thread = t->last;
 	u64 i = FIRST(j, 0, thread->nr, thread->call[j].finish > t->over);
 
 	if (e->thread != thread)
@@ -108,7 +108,8 @@ static bool leaves_unread(const struct stream_end *e, const struct turn *client,
 {
 	return e && client && server && e->closed >= client->over &&
 	       server->from == client->from &&
-	       server->response_end > client->response_end + FAREWELL;
+	       server->response_end >
+		       client->response_end + CLOSING_MESSAGE_MAX;
 }
 
 static const char *reason_of(const struct stream_end *client,

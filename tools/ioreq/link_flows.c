@@ -26,7 +26,7 @@ struct flow *requests_flow(struct requests *r, u32 client, u32 server)
 static u64 unanswered_until(const struct requests *r, const struct turn *t,
 			    u64 id)
 {
-	const struct caller *thread = t->first;
+	const struct thread_calls *thread = t->first;
 	u64 i, until = 0;
 
 	if (t->cut_off)
@@ -135,9 +135,8 @@ static const char *name_of(const struct connection *c, u32 side,
 	return c->side[server].name ? c->side[server].name : "";
 }
 
-/* @t: the turn seen by side @named; @other: seen by the other side, or NULL */
 /* A socket on which a server receives requests */
-struct served {
+struct server_socket {
 	u32 host;
 	u64 id;
 };
@@ -152,7 +151,7 @@ struct served {
  */
 bool requests_serves(const struct requests *r, u32 host, u64 id)
 {
-	const struct served *s;
+	const struct server_socket *s;
 
 	hash_for_each_possible_entry(&r->served, hash_pair(host, id), s) {
 		if (s->host == host && s->id == id)
@@ -163,14 +162,15 @@ bool requests_serves(const struct requests *r, u32 host, u64 id)
 
 static void keep_served(struct requests *r, const struct view *p)
 {
-	struct served *s;
+	struct server_socket *s;
 
 	if (!p->seen || requests_serves(r, p->host, p->id))
 		return;
 	s = hash_new(&r->served, hash_pair(p->host, p->id), sizeof(*s));
-	*s = (struct served){ p->host, p->id };
+	*s = (struct server_socket){ p->host, p->id };
 }
 
+/* @t: the turn seen by side @named; @other: seen by the other side, or NULL */
 static void keep_request(struct requests *r, const struct flow *e,
 			 const struct turn *t, const struct turn *other,
 			 const struct connection *c, u32 side, enum role named)
@@ -226,8 +226,8 @@ static void keep_unclear(struct requests *r, const struct turns *turns,
  * which it waited for input, ns; @receives: begin of the call. What a thread did before
  * its first call is unknown.
  */
-static u64 late_time(const struct model *m, const struct caller *t, u64 id,
-		     u64 there, u64 receives)
+static u64 late_time(const struct model *m, const struct thread_calls *t,
+		     u64 id, u64 there, u64 receives)
 {
 	u64 i = first_call_after(t, there), at = there, late = 0;
 
@@ -259,7 +259,7 @@ static u64 late_time(const struct model *m, const struct caller *t, u64 id,
 struct way {
 	s64 sent;
 	s64 received;
-	const struct caller *thread;
+	const struct thread_calls *thread;
 	u64 id;
 	u64 begin;
 	u64 end;

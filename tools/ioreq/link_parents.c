@@ -18,7 +18,7 @@
 #define MAX_DEPTH 100
 
 /**
- * struct served - a request at the thread that handles it
+ * struct handled_request - a request at the thread that handles it
  * @request:	the request
  * @host:	host of the thread
  * @pid:	the thread
@@ -29,9 +29,9 @@
  * @window:	0 if the thread handles one request after the other; else the duration
  *		of its longest request, ns: an older request can be in progress no
  *		longer
- * @unsure:	other threads took part in it, or the client saw it differently
+ * @shared:	other threads took part in it, or the client saw it differently
  */
-struct served {
+struct handled_request {
 	struct request *request;
 	u32 host;
 	s32 pid;
@@ -39,7 +39,7 @@ struct served {
 	u64 over;
 	u64 last;
 	u64 window;
-	bool unsure;
+	bool shared;
 };
 
 /**
@@ -49,14 +49,14 @@ struct served {
  * @room:	allocated entries of @served
  */
 struct served_list {
-	struct served *served;
+	struct handled_request *served;
 	u64 nr;
 	u64 room;
 };
 
 static int by_server(const void *a, const void *b)
 {
-	const struct served *x = a, *y = b;
+	const struct handled_request *x = a, *y = b;
 	int order = ORDER(x->host, y->host);
 
 	order = order ?: ORDER(x->pid, y->pid);
@@ -64,29 +64,29 @@ static int by_server(const void *a, const void *b)
 	return order ?: ORDER(x->over, y->over);
 }
 
-static bool same_thread(const struct served *a, u32 host, s32 pid)
+static bool same_thread(const struct handled_request *a, u32 host, s32 pid)
 {
 	return a->host == host && a->pid == pid;
 }
 
 static void add_served(struct served_list *l, struct request *r, s32 pid,
-		       bool unsure)
+		       bool shared)
 {
 	const struct view *p = &r->view[ROLE_SERVER];
 
 	GROW(l->served, l->nr, l->room);
-	l->served[l->nr++] = (struct served){
+	l->served[l->nr++] = (struct handled_request){
 		.request = r,
 		.host = p->host,
 		.pid = pid,
 		.begin = p->begin,
 		.over = r->answered ? p->over : p->begin,
-		.unsure = unsure || !r->answered,
+		.shared = shared || !r->answered,
 	};
 }
 
 static void add_requests(struct served_list *l, struct request *r, u64 nr,
-			 bool unsure)
+			 bool shared)
 {
 	u64 i;
 
@@ -95,14 +95,14 @@ static void add_requests(struct served_list *l, struct request *r, u64 nr,
 
 		if (!p->seen || (r[i].answered && p->over < p->begin))
 			continue;
-		add_served(l, &r[i], p->pid, unsure || !p->alone);
+		add_served(l, &r[i], p->pid, shared || !p->alone);
 		if (p->last_pid != p->pid)
 			add_served(l, &r[i], p->last_pid, true);
 	}
 }
 
 /* For the requests of one thread */
-static void set_window(struct served *s, u64 nr)
+static void set_window(struct handled_request *s, u64 nr)
 {
 	u64 i, longest = 0;
 	bool several = false;
@@ -125,7 +125,7 @@ static void set_window(struct served *s, u64 nr)
 
 static void sort_served(struct served_list *l)
 {
-	struct served *s = l->served;
+	struct handled_request *s = l->served;
 	u64 i, first = 0;
 
 	if (l->nr)
@@ -144,7 +144,7 @@ static void sort_served(struct served_list *l)
  */
 static u64 count_before(const struct served_list *l, const struct view *p)
 {
-	struct served key = {
+	struct handled_request key = {
 		.host = p->host,
 		.pid = p->pid,
 		.begin = p->begin,
@@ -161,13 +161,13 @@ static void find_served(struct request *r, const struct served_list *l)
 	u64 i;
 
 	for (i = count_before(l, p); i && !r->ambiguous; i--) {
-		const struct served *s = &l->served[i - 1];
+		const struct handled_request *s = &l->served[i - 1];
 
 		if (!same_thread(s, p->host, p->pid) || s->last <= p->begin)
 			break;
 		if (s->over <= p->begin || s->request == r)
 			continue;
-		r->ambiguous = r->parent || s->unsure || !p->alone;
+		r->ambiguous = r->parent || s->shared || !p->alone;
 		r->parent = s->request;
 	}
 }
@@ -298,7 +298,7 @@ static struct served_list copy_processes(const struct model *m,
 		if (!a)
 			continue;
 		add_served(&processes, l->served[i].request, (s32)a->process,
-			   l->served[i].unsure);
+			   l->served[i].shared);
 	}
 	sort_served(&processes);
 	return processes;

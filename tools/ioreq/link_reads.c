@@ -51,7 +51,7 @@ struct submitted {
 };
 
 /**
- * struct reader - a thread
+ * struct thread_reads - a thread
  * @host:		number of the host
  * @pid:		thread
  * @comm:		name of its process at its last call
@@ -63,7 +63,7 @@ struct submitted {
  * @requests:		number of requests
  * @request_room:	allocated entries of @submitted
  */
-struct reader {
+struct thread_reads {
 	u32 host;
 	s32 pid;
 	char comm[COMM_SIZE];
@@ -78,7 +78,7 @@ struct reader {
 
 /**
  * struct reads - see reads_new()
- * @readers:	struct reader, by host and thread
+ * @readers:	struct thread_reads, by host and thread
  * @sums:	struct read_sum, by host, process and object
  */
 struct reads {
@@ -96,10 +96,10 @@ struct reads *reads_new(void)
 	return xzalloc(sizeof(struct reads));
 }
 
-static struct reader *find_reader(struct reads *r, u32 host, s32 pid)
+static struct thread_reads *find_reader(struct reads *r, u32 host, s32 pid)
 {
 	u64 hash = hash_pair(host, pid);
-	struct reader *p;
+	struct thread_reads *p;
 
 	hash_for_each_possible_entry(&r->readers, hash, p) {
 		if (p->host == host && p->pid == pid)
@@ -124,7 +124,7 @@ static struct reader *find_reader(struct reads *r, u32 host, s32 pid)
 void reads_queue(struct reads *r, u32 host, s32 pid, u64 time, u32 dev,
 		 u64 bytes, bool ahead)
 {
-	struct reader *p = find_reader(r, host, pid);
+	struct thread_reads *p = find_reader(r, host, pid);
 
 	GROW(p->queued, p->nr, p->room);
 	p->queued[p->nr++] = (struct queued){
@@ -164,10 +164,10 @@ static void add_queued(struct read_sum *e, const struct queued *q)
 		e->ahead += q->bytes;
 }
 
-static struct reader *update_reader(struct reads *r,
-				    const struct thread *caller)
+static struct thread_reads *update_reader(struct reads *r,
+					  const struct thread *caller)
 {
-	struct reader *p = find_reader(r, caller->host, caller->pid);
+	struct thread_reads *p = find_reader(r, caller->host, caller->pid);
 
 	memcpy(p->comm, caller->comm, sizeof(p->comm));
 	return p;
@@ -196,7 +196,7 @@ static void add_asked(struct reads *r, const struct thread *caller,
 void reads_call(struct reads *r, const struct thread *caller,
 		const struct object *object, u64 asked, u64 start)
 {
-	struct reader *p = update_reader(r, caller);
+	struct thread_reads *p = update_reader(r, caller);
 	u64 first = p->nr, i;
 
 	while (first && p->queued[first - 1].time >= start)
@@ -224,7 +224,7 @@ void reads_call(struct reads *r, const struct thread *caller,
 void reads_request(struct reads *r, const struct thread *caller,
 		   const struct object *object, u64 asked, u64 start, u64 end)
 {
-	struct reader *p = update_reader(r, caller);
+	struct thread_reads *p = update_reader(r, caller);
 
 	add_asked(r, caller, object, asked);
 	if (!p->nr || p->queued[p->nr - 1].time < start)
@@ -246,7 +246,8 @@ static int by_start(const void *a, const void *b)
 }
 
 /* The request that was submitted last before a time, if it had not ended */
-static const struct submitted *request_at(const struct reader *p, u64 time)
+static const struct submitted *request_at(const struct thread_reads *p,
+					  u64 time)
 {
 	u64 after = FIRST(i, 0, p->requests, p->submitted[i].start > time);
 
@@ -256,7 +257,7 @@ static const struct submitted *request_at(const struct reader *p, u64 time)
 }
 
 /* Assign what a thread queued outside of calls */
-static void add_unassigned(struct reads *r, struct reader *p)
+static void add_unassigned(struct reads *r, struct thread_reads *p)
 {
 	static char none[1];
 	const struct object nothing = { .name = none };
@@ -317,7 +318,7 @@ static int by_waste(const void *a, const void *b)
 struct read_sum **reads_finish(struct reads *r, u64 *nr)
 {
 	struct read_sum **list, *e;
-	struct reader *p;
+	struct thread_reads *p;
 	u32 i;
 
 	hash_for_each(&r->readers, i, p)
@@ -340,7 +341,7 @@ struct read_sum **reads_finish(struct reads *r, u64 *nr)
 void reads_free(struct reads *r)
 {
 	struct read_sum *e;
-	struct reader *p;
+	struct thread_reads *p;
 	u32 i;
 
 	if (!r)

@@ -97,10 +97,10 @@ static struct connection *find_connection(struct requests *r, u32 host,
 	return c;
 }
 
-struct caller *requests_thread(struct requests *r, u32 host, s32 pid)
+struct thread_calls *requests_thread(struct requests *r, u32 host, s32 pid)
 {
 	u64 hash = hash_pair(host, pid);
-	struct caller *t;
+	struct thread_calls *t;
 
 	hash_for_each_possible_entry(&r->threads, hash, t) {
 		if (t->host == host && t->pid == pid)
@@ -125,7 +125,7 @@ struct caller *requests_thread(struct requests *r, u32 host, s32 pid)
 void requests_call(struct requests *r, u32 host, s32 pid, u64 id,
 		   enum step step, u64 start, u64 duration)
 {
-	struct caller *t = requests_thread(r, host, pid);
+	struct thread_calls *t = requests_thread(r, host, pid);
 
 	if (host >= r->hosts) {
 		r->end = xreallocarray(r->end, host + 1ull, sizeof(*r->end));
@@ -407,7 +407,7 @@ void requests_free(struct requests *r)
 	struct connection *c;
 	struct listener *l;
 	struct endpoint *p;
-	struct caller *t;
+	struct thread_calls *t;
 	struct flow *e;
 	u32 i, j;
 

@@ -22,7 +22,7 @@ struct timed_call {
 };
 
 /**
- * struct caller - a thread
+ * struct thread_calls - a thread
  * @host:	number of the host
  * @pid:	thread ID
  * @call:	its calls, sorted by end and so by begin
@@ -35,7 +35,7 @@ struct timed_call {
  * @overs:	number of these
  * @over_room:	allocated entries of @over
  */
-struct caller {
+struct thread_calls {
 	u32 host;
 	s32 pid;
 	struct timed_call *call;
@@ -60,7 +60,7 @@ struct caller {
  */
 struct stepped {
 	struct flow *flow;
-	const struct caller *thread;
+	const struct thread_calls *thread;
 	u64 begin;
 	u64 over;
 	u64 sent;
@@ -83,7 +83,7 @@ struct segment {
 	u64 end;
 	u64 start;
 	u64 finish;
-	const struct caller *thread;
+	const struct thread_calls *thread;
 	u32 endpoint;
 	bool sent;
 	bool async;
@@ -172,7 +172,7 @@ struct stream_end {
 	bool sends;
 	u64 start;
 	u64 finish;
-	const struct caller *thread;
+	const struct thread_calls *thread;
 	u64 ended;
 	u64 closed;
 };
@@ -190,7 +190,7 @@ struct stream_end {
  * @reason:	why
  */
 struct failed_connect {
-	const struct caller *thread;
+	const struct thread_calls *thread;
 	u64 id;
 	u64 begin;
 	u64 until;
@@ -231,7 +231,7 @@ struct listener {
 /**
  * struct requests - see requests_new()
  * @connections:	struct connection, by host and sequence numbers
- * @threads:		struct caller, by host and thread
+ * @threads:		struct thread_calls, by host and thread
  * @sockets:		struct socket with a known role, by host and cookie
  * @ends:		struct stream_end, by host and cookie
  * @listening:		struct listening, by host and port
@@ -328,9 +328,9 @@ struct turn {
 	u64 over;
 	u64 sent;
 	u64 paused;
-	const struct caller *thread;
-	const struct caller *first;
-	const struct caller *last;
+	const struct thread_calls *thread;
+	const struct thread_calls *first;
+	const struct thread_calls *last;
 	u64 segment;
 	u32 endpoint;
 	bool answered;
@@ -356,7 +356,7 @@ struct turns {
 /* link_requests.c */
 u32 requests_find_server(struct requests *r, u32 host, const char *name,
 			 const char *address);
-struct caller *requests_thread(struct requests *r, u32 host, s32 pid);
+struct thread_calls *requests_thread(struct requests *r, u32 host, s32 pid);
 
 static inline const struct endpoint *requests_endpoint(const struct requests *r,
 						       u32 number)
@@ -392,7 +392,7 @@ void turns_end_before_pushed(const struct turns *client,
 			     const struct side *server_side);
 
 /* link_steps.c */
-u64 first_call_after(const struct caller *t, u64 time);
+u64 first_call_after(const struct thread_calls *t, u64 time);
 void steps_handle(struct requests *r, const struct turns *server);
 void steps_add(struct requests *r, struct flow *e, const struct turn *s,
 	       u64 own);

@@ -13,11 +13,11 @@
 #define EPHEMERAL_FIRST 32768
 #define EPHEMERAL_LAST 60999
 
-/* A longer silence before one end's messages in EXCHANGES, and in FOR_EACH for each
- * with a longer one before the other's, shows the client
+/* The client is the end with the longer silence before its messages at least SILENCES_MIN
+ * times, and SILENCE_FACTOR times as often as the other end
  */
-#define EXCHANGES 3
-#define FOR_EACH 3
+#define SILENCES_MIN 3
+#define SILENCE_FACTOR 3
 
 /* How much longer it must be */
 #define LONGER 2
@@ -205,9 +205,11 @@ static int role_by_silence(struct side *side)
 		longer[1] += before[1] > LONGER * before[0];
 		before[0] = before[1] = 0;
 	}
-	if (longer[1] >= EXCHANGES && longer[1] >= FOR_EACH * longer[0])
+	if (longer[1] >= SILENCES_MIN &&
+	    longer[1] >= SILENCE_FACTOR * longer[0])
 		return 1;
-	return longer[0] >= EXCHANGES && longer[0] >= FOR_EACH * longer[1] ?
+	return longer[0] >= SILENCES_MIN &&
+			       longer[0] >= SILENCE_FACTOR * longer[1] ?
 		       -1 :
 		       0;
 }

@@ -36,7 +36,7 @@ struct balance {
 static bool waited(const struct side *side, const struct segment *last,
 		   const struct segment *s)
 {
-	const struct caller *t = s->thread;
+	const struct thread_calls *t = s->thread;
 	u64 i = FIRST(j, 0, t->nr, t->call[j].finish > last->finish);
 
 	for (; i < t->nr && t->call[i].finish <= s->start; i++) {
@@ -156,7 +156,7 @@ static u64 turn_end(const struct turns *t, u64 i, const struct side *side)
 }
 
 /* Whether a thread waited for input during at least half of a time */
-static bool waits_half(const struct caller *t, u64 id, u64 from, u64 to)
+static bool waits_half(const struct thread_calls *t, u64 id, u64 from, u64 to)
 {
 	u64 i = FIRST(j, 0, t->nr, t->call[j].finish > from), time = 0;
 

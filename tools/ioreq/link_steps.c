@@ -11,7 +11,7 @@
 #include "order.h"
 
 /* Index of the first call of a thread that ended after a time */
-u64 first_call_after(const struct caller *t, u64 time)
+u64 first_call_after(const struct thread_calls *t, u64 time)
 {
 	return FIRST(i, 0, t->nr, t->call[i].finish > time);
 }
@@ -23,7 +23,7 @@ void steps_handle(struct requests *r, const struct turns *server)
 
 	for (i = 0; i < server->nr; i++) {
 		const struct turn *s = &server->turn[i];
-		struct caller *t;
+		struct thread_calls *t;
 
 		if (!s->thread || !s->answered || s->over < s->begin)
 			continue;
@@ -59,12 +59,12 @@ void steps_add(struct requests *r, struct flow *e, const struct turn *s,
  * @over:	number of these that are over
  */
 struct handling {
-	const struct caller *t;
+	const struct thread_calls *t;
 	u64 begun;
 	u64 over;
 };
 
-static struct handling handling_at(const struct caller *t, u64 time)
+static struct handling handling_at(const struct thread_calls *t, u64 time)
 {
 	struct handling h = { .t = t };
 
@@ -76,7 +76,7 @@ static struct handling handling_at(const struct caller *t, u64 time)
 /* @time: not before that of the last call */
 static u64 handled_next(struct handling *h, u64 time)
 {
-	const struct caller *t = h->t;
+	const struct thread_calls *t = h->t;
 
 	/* As a rule, none is passed */
 	if (h->begun < t->begins && t->begin[h->begun] <= time)
@@ -98,7 +98,7 @@ static u64 handled_next(struct handling *h, u64 time)
 u64 requests_handled(const struct requests *r, u32 host, s32 pid, u64 time)
 {
 	struct handling h;
-	const struct caller *t;
+	const struct thread_calls *t;
 
 	hash_for_each_possible_entry(&r->threads, hash_pair(host, pid), t) {
 		if (t->host != host || t->pid != pid)
@@ -121,7 +121,7 @@ static enum step step_of(const struct timed_call *c, const struct stepped *s)
 static void add_time_outside(const struct model *m, const struct stepped *s,
 			     struct handling *h, bool known, u64 from, u64 to)
 {
-	const struct caller *t = s->thread;
+	const struct thread_calls *t = s->thread;
 	bool ambiguous = handled_next(h, from) > 1;
 	u64 *step = s->flow->step, rest = to - from;
 	struct off_cpu off;
@@ -140,7 +140,7 @@ static void add_time_outside(const struct model *m, const struct stepped *s,
 
 static void sum_steps(const struct model *m, const struct stepped *s)
 {
-	const struct caller *t = s->thread;
+	const struct thread_calls *t = s->thread;
 	bool known = off_cpu_known(m, t->host, s->begin, s->over);
 	struct handling h = handling_at(t, s->begin);
 	u64 i, began = s->begin;
@@ -164,7 +164,7 @@ static void sum_steps(const struct model *m, const struct stepped *s)
 /* Add the steps of all requests to their sums */
 void steps_finish(struct requests *r)
 {
-	struct caller *t;
+	struct thread_calls *t;
 	u64 j;
 	u32 i;
 

@@ -86,14 +86,14 @@ function rowsOf(r, at, depth, rows) {
 	/* If there are several threads, only their downstream requests are known */
 	for (const [op, object, from, took, bytes, result, type, other, stack] of who.calls || [])
 		inner.push([from, x => rows.push([x, op + " " + object, begin + from, begin + from + took, kind(op, type, other),
-			(result < 0 ? "failed: " + result : count(bytes) + " bytes") + ["", ", for another request", ", for one of several requests"][other], stack])]);
+			(result < 0 ? "failed: " + result : counted(bytes, "byte")) + ["", ", for another request", ", for one of several requests"][other], stack])]);
 	for (const child of s && asked.get(r.id) || [])
 		inner.push([child.client.at - s.at, x => rowsOf(child, begin + child.client.at - s.at, x, rows)]);
 	inner.sort((a, b) => a[0] - b[0]);
 	for (const [, add] of inner)
 		add(depth + (c && s ? 2 : 1));
 	if (who.more)
-		rows.push([depth + 2, count(who.more) + " more calls", begin + who.time, begin + who.time, ""]);
+		rows.push([depth + 2, counted(who.more, "more call"), begin + who.time, begin + who.time, ""]);
 	return rows;
 }
 
@@ -174,7 +174,7 @@ function stepsText(steps, of) {
 }
 
 function contradicted(requests) {
-	return requests ? counted(requests, "request") + " longer by the server's clock than by the client's, so that their time in the network is unknown: the clocks' rates differ, or the server's last call ended late" : "";
+	return requests ? counted(requests, "request") + " longer by the server's clock than by the client's; time in the network is unknown: the clocks' rates differ, or the server's last call ended late" : "";
 }
 
 function causes(main) {
@@ -315,10 +315,10 @@ function hangs(main) {
 window.grids = {};
 const main = page(DATA.hosts.map(h => h.name).join(", "));
 for (const h of DATA.hosts)
-	add(main, "p", h.gaps || h.trouble ? "bad" : "", h.file + ": " + count(h.calls) + " calls" +
+	add(main, "p", h.gaps || h.trouble ? "bad" : "", h.file + ": " + counted(h.calls, "call") +
 		(h.stock ? " (kernel without iosys: byte ranges of streams are unknown, so no requests)" : "") +
-		(h.gaps ? ", records lost in " + count(h.gaps) + " gaps" : "") +
-		(h.udp_calls ? ", " + count(h.udp_calls) + " on UDP sockets: requests over UDP are not followed, since the peers of unconnected ones are not recorded" : "") +
+		(h.gaps ? ", records lost in " + counted(h.gaps, "gap") : "") +
+		(h.udp_calls ? ", " + counted(h.udp_calls, "call") + " on UDP sockets: requests over UDP are not followed, since the peers of unconnected ones are not recorded" : "") +
 		(h.trouble ? (h.calls ? "; not read to its end: " : "; skipped: ") + h.trouble : ""));
 if (DATA.hosts.length > 1)
 	add(main, "p", "", "Clocks are " + DATA.clocks + ".");

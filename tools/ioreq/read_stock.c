@@ -6,8 +6,9 @@
  *
  * Descriptors are followed from where they are made: ioreq:path has the name that a
  * call opens, ioreq:installed the descriptor that it returns. A descriptor that existed
- * before is unknown; after records were lost, every descriptor is. ioreq:tcp has the
- * addresses of the TCP socket that a call uses, also if its descriptor is unknown.
+ * before is unknown; after records were lost, every descriptor is. ioreq:tcp_send and
+ * ioreq:tcp_receive have the addresses of the TCP socket that a call uses, also if its
+ * descriptor is unknown.
  * task:task_newtask has the threads that are created meanwhile; other threads count as
  * processes.
  */

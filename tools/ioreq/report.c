@@ -305,7 +305,7 @@ void text_contradicted(FILE *out, u64 requests)
 {
 	if (requests)
 		fprintf(out,
-			"  %llu request%s longer by the server's clock than by the client's, so that their time in the network is unknown: the clocks' rates differ, or the server's last call ended late\n",
+			"  %llu request%s longer by the server's clock than by the client's; time in the network is unknown: the clocks' rates differ, or the server's last call ended late\n",
 			requests, plural(requests));
 }
 
@@ -406,9 +406,10 @@ static void text_files(FILE *out, const struct model *m)
 			      out);
 		if (m->host[i].udp)
 			fprintf(out,
-				"  %s calls on UDP sockets: requests over UDP are not followed, since the peers of unconnected ones are not recorded\n",
+				"  %s call%s on UDP sockets: requests over UDP are not followed, since the peers of unconnected ones are not recorded\n",
 				format_count(calls, sizeof(calls),
-					     m->host[i].udp));
+					     m->host[i].udp),
+				plural(m->host[i].udp));
 		if (m->host[i].trouble)
 			fprintf(out, "  %s: %s\n",
 				m->host[i].calls ? "not read to its end" :

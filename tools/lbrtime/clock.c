@@ -735,7 +735,7 @@ const char *clock_trouble(const struct timeline *t)
 	case CLOCK_CONTRADICTED:
 		return "the intervals do not agree on the duration of a cycle";
 	case CLOCK_REFUSED:
-		return "the samples contradict --ghz: by it, cycles exceed the intervals, or fill less than half of them";
+		return "--ghz contradicts the samples: cycles would exceed the intervals, or fill less than half of them";
 	case CLOCK_CHANGED:
 		return "the duration of a cycle changed during the recording, or differs between CPUs, by more than 5 %";
 	case CLOCK_IMPLAUSIBLE:

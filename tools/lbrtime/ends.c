@@ -97,13 +97,13 @@ struct cut {
 /**
  * struct moments - moments of measured visits
  * @visits:	number of visits
- * @held:	sum of (d - x)^2
+ * @deviations:	sum of (d - x)^2
  * @sum:	sum of d
  * @squares:	sum of d^2
  * @cubes:	sum of d^3
  */
 struct moments {
-	double visits, held;
+	double visits, deviations;
 	double sum, squares, cubes;
 };
 
@@ -520,7 +520,7 @@ static void add_left_over(const struct cuts *all, struct row *row, u32 sample)
 static void add_moments(struct moments *m, const struct moments *more)
 {
 	m->visits += more->visits;
-	m->held += more->held;
+	m->deviations += more->deviations;
 	m->sum += more->sum;
 	m->squares += more->squares;
 	m->cubes += more->cubes;
@@ -546,7 +546,7 @@ static void find_moments(struct cuts *all)
 
 			if (d <= 0)
 				d = at_least(timeline_least(t, s, i), x);
-			one.held = square(d - x);
+			one.deviations = square(d - x);
 			one.sum = d;
 			one.squares = d * d;
 			one.cubes = d * d * d;
@@ -563,7 +563,7 @@ static void find_moments(struct cuts *all)
 /* Variance by delays: as for others from there, and one more of
  * any; limited by the interval
  */
-static double held(const struct cuts *all, u32 sample)
+static double delay_variance(const struct cuts *all, u32 sample)
 {
 	const struct timeline *t = all->t;
 	const struct sample *s = &t->sample[sample];
@@ -571,10 +571,10 @@ static double held(const struct cuts *all, u32 sample)
 	u32 group = t->group[s->first + sample + s->nr];
 	const struct moments *m =
 		&all->straight[group == NONE ? t->groups : group];
-	double mean = every->visits > 0 ? every->held / every->visits : 0;
+	double mean = every->visits > 0 ? every->deviations / every->visits : 0;
 	double most = square(timeline_held(t, s));
 
-	mean = (m->held + mean) / (m->visits + 1);
+	mean = (m->deviations + mean) / (m->visits + 1);
 	return mean < most ? mean : most;
 }
 
@@ -612,7 +612,8 @@ static void add_elapsed(const struct cuts *all, struct row *p, u32 sample)
 	struct moments m = { 0 };
 
 	if (t->elapsed[sample].straight) {
-		add_term(p, NULL, r, square(t->slip) + held(all, sample));
+		add_term(p, NULL, r,
+			 square(t->slip) + delay_variance(all, sample));
 		return;
 	}
 	x = reachable(all, sample, &m);

@@ -652,27 +652,27 @@ struct json_object *json_summary(const struct timeline *t,
 				 const struct report *r);
 
 /**
- * struct slice - a visit and its time
+ * struct timed_visit - a visit and its time
  * @function:	function
  * @start:	begin, ns
  * @end:	end, ns
  * @error:	twice the standard deviation of begin and end, ns; if
  *		reliability_available()
- * @sure:	the visit is reliable
+ * @reliable:	the visit is reliable
  * @unknown:	it is unknown when it was: @end is @start, and the next one begins where
  *		it may have ended
  */
-struct slice {
+struct timed_visit {
 	u32 function;
 	u64 start;
 	u64 end;
 	u64 error;
-	bool sure;
+	bool reliable;
 	bool unknown;
 };
 
-u32 slices(const struct timeline *t, u32 sample, enum method m,
-	   struct slice *slice);
+u32 timed_visits(const struct timeline *t, u32 sample, enum method m,
+		 struct timed_visit *timed_visit);
 struct totals *totals_new(const struct timeline *t, double *unknown);
 void lbrtime_write_text(const struct timeline *t, const struct report *r);
 void lbrtime_write_needles(const struct timeline *t, const struct report *r);

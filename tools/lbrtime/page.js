@@ -10,11 +10,11 @@ const S = (() => {
 	const n = DATA.samples, m = DATA.samples + DATA.branches;
 	const s = { n, ts: new Float64Array(n), start: new Float64Array(n), cpu: new Uint32Array(n), thread: new Uint32Array(n),
 		state: new Uint8Array(n), switched: new Uint8Array(n), first: new Uint32Array(n + 1), known: new Float64Array(n),
-		function: new Uint32Array(m), kind: new Uint8Array(m), times: {}, unsure: {}, unknown: {} };
+		function: new Uint32Array(m), kind: new Uint8Array(m), times: {}, unreliable: {}, unknown: {} };
 	const tables = ["cycles", "fit"].filter(t => METHODS.includes(t));
 	for (const t of tables) {
 		s.times[t] = new Float32Array(m);
-		s.unsure[t] = new Uint8Array(m);
+		s.unreliable[t] = new Uint8Array(m);
 		s.unknown[t] = new Uint8Array(m);
 	}
 	/* Decode in pieces: four letters are three bytes */
@@ -60,7 +60,7 @@ const S = (() => {
 			for (let j = 0; j < nr; j++) {
 				const v = number();
 				s.times[t][visit + j] = Math.floor(v / 4);
-				s.unsure[t][visit + j] = v % 4 ? 1 : 0;
+				s.unreliable[t][visit + j] = v % 4 ? 1 : 0;
 				s.unknown[t][visit + j] = v % 4 > 1 ? 1 : 0;
 			}
 		visit += nr;
@@ -191,8 +191,8 @@ function box(x0, x1, y, fill, pale) {
 	g.globalAlpha = 1;
 }
 /* Not reliable: off by more than 10 % of the interval and 1 us, or another function */
-function unsure(v) {
-	return view.method in S.unsure && S.unsure[view.method][v] > 0;
+function unreliable(v) {
+	return view.method in S.unreliable && S.unreliable[view.method][v] > 0;
 }
 /* Draw the visible visits of one sample */
 function drawSample(i, y) {
@@ -209,7 +209,7 @@ function drawSample(i, y) {
 			continue;
 		const f = S.function[a + j];
 		const known = !(view.method in S.unknown && S.unknown[view.method][a + j]);
-		box(x0, x1, y, fill(f, known), known && unsure(a + j));
+		box(x0, x1, y, fill(f, known), known && unreliable(a + j));
 		if (known && x1 - x0 > 30) {
 			g.save();
 			g.beginPath();
@@ -307,7 +307,7 @@ function hit(px, py) {
 function hover(px, py) {
 	const h = px === undefined ? null : hit(px, py);
 	plot.point(h ? (h.j < 0 ? "unknown" : NAMES[S.function[S.first[h.i] + h.j]]) + "\n" + time(h.d) +
-		" by " + view.method + (h.j >= 0 && unsure(S.first[h.i] + h.j) ? ", not reliable" : "") + "\nat " + clock(plot.atX(px)) +
+		" by " + view.method + (h.j >= 0 && unreliable(S.first[h.i] + h.j) ? ", not reliable" : "") + "\nat " + clock(plot.atX(px)) +
 		" s" + (STATES[S.state[h.i]] ? "\n" + STATES[S.state[h.i]] : "") : "", px, py);
 }
 whole.onclick = () => plot.reset();

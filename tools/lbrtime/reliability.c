@@ -192,21 +192,22 @@ static double wrong_part(double variance)
 }
 
 /**
- * struct run - consecutive visits of one function
+ * struct visit_run - consecutive visits of one function
  * @end:	index after the last one
  * @time:	total time, ns
  * @wrong:	expected part of it that is another function's, ns
  */
-struct run {
+struct visit_run {
 	u32 end;
 	double time, wrong;
 };
 
-static struct run get_run(const struct timeline *t, const struct sample *s,
-			  u32 first, const double *time, const double *begin)
+static struct visit_run get_run(const struct timeline *t,
+				const struct sample *s, u32 first,
+				const double *time, const double *begin)
 {
 	u32 function = timeline_visit(t, s, first);
-	struct run r = { .end = first };
+	struct visit_run r = { .end = first };
 
 	for (; r.end <= s->nr && timeline_visit(t, s, r.end) == function;
 	     r.end++)
@@ -221,7 +222,7 @@ static void find_reliable(const struct timeline *t, u32 sample,
 {
 	const struct sample *s = &t->sample[sample];
 	double attributed = 0, near;
-	struct run r;
+	struct visit_run r;
 	u32 i, k;
 
 	for (i = 0; i <= s->nr; i++)
@@ -250,7 +251,7 @@ void reliability_unknown(const struct timeline *t, u32 sample,
 {
 	const struct sample *s = &t->sample[sample];
 	double begin[MAX_BRANCHES + 2];
-	struct run r;
+	struct visit_run r;
 	u32 i, k;
 
 	boundaries(t, sample, method, time, begin);

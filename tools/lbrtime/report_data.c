@@ -63,7 +63,7 @@ static void csv_chain(FILE *out, const struct timeline *t,
 
 static void csv_visits(const struct timeline *t, const struct report *r)
 {
-	struct slice slice[MAX_BRANCHES + 1];
+	struct timed_visit timed_visit[MAX_BRANCHES + 1];
 	struct walk *w = walk_new(t);
 	u32 i, j, nr;
 
@@ -73,7 +73,7 @@ static void csv_visits(const struct timeline *t, const struct report *r)
 		const struct sample *s = &t->sample[i];
 		const struct chains *c = walk_next(w, i);
 
-		nr = slices(t, i, r->method, slice);
+		nr = timed_visits(t, i, r->method, timed_visit);
 		for (j = 0; j < nr; j++) {
 			const struct branch *b = &t->branch[s->first + j];
 
@@ -84,13 +84,15 @@ static void csv_visits(const struct timeline *t, const struct report *r)
 			csv_string(r->out, t->comm[s->comm]);
 			fprintf(r->out, ",%s,%llu,%u,", state_name(s->state),
 				s->ts - s->start, j);
-			csv_string(r->out,
-				   function_of(t, slice[j].function)->name);
-			fprintf(r->out, ",%llu,%llu,", slice[j].start,
-				slice[j].end - slice[j].start);
+			csv_string(
+				r->out,
+				function_of(t, timed_visit[j].function)->name);
+			fprintf(r->out, ",%llu,%llu,", timed_visit[j].start,
+				timed_visit[j].end - timed_visit[j].start);
 			if (reliability_available(r->method))
-				fprintf(r->out, "%llu,%d,", slice[j].error,
-					slice[j].sure);
+				fprintf(r->out, "%llu,%d,",
+					timed_visit[j].error,
+					timed_visit[j].reliable);
 			else
 				fputs(",,", r->out);
 			if (j < s->nr)
@@ -224,7 +226,7 @@ static struct json_object *json_visits(const struct timeline *t,
 				       const struct report *r)
 {
 	struct json_object *all = json_object_new_array(), *o, *visits, *v;
-	struct slice slice[MAX_BRANCHES + 1];
+	struct timed_visit timed_visit[MAX_BRANCHES + 1];
 	u32 i, j, nr;
 
 	for (i = 0; i < t->nr; i++) {
@@ -241,17 +243,19 @@ static struct json_object *json_visits(const struct timeline *t,
 		json_string(o, "comm", t->comm[s->comm]);
 		json_string(o, "state", state_name(s->state));
 		visits = json_object_new_array();
-		nr = slices(t, i, r->method, slice);
+		nr = timed_visits(t, i, r->method, timed_visit);
 		for (j = 0; j < nr; j++) {
 			v = json_object_new_object();
-			json_string(v, "function",
-				    function_of(t, slice[j].function)->name);
-			json_number(v, "start", slice[j].start);
+			json_string(
+				v, "function",
+				function_of(t, timed_visit[j].function)->name);
+			json_number(v, "start", timed_visit[j].start);
 			json_number(v, "duration",
-				    slice[j].end - slice[j].start);
+				    timed_visit[j].end - timed_visit[j].start);
 			if (reliability_available(r->method)) {
-				json_number(v, "error", slice[j].error);
-				json_boolean(v, "reliable", slice[j].sure);
+				json_number(v, "error", timed_visit[j].error);
+				json_boolean(v, "reliable",
+					     timed_visit[j].reliable);
 			}
 			json_object_array_add(visits, v);
 		}

@@ -62,26 +62,28 @@ static void end_base64(struct base64 *b)
 }
 
 /* A visit of unknown time lasts until the next one */
-static u64 until(const struct slice *slice, u32 i, u32 nr, u64 end)
+static u64 until(const struct timed_visit *timed_visit, u32 i, u32 nr, u64 end)
 {
-	if (!slice[i].unknown)
-		return slice[i].end;
-	return i + 1 < nr ? slice[i + 1].start : end;
+	if (!timed_visit[i].unknown)
+		return timed_visit[i].end;
+	return i + 1 < nr ? timed_visit[i + 1].start : end;
 }
 
 static void put_times(struct base64 *b, const struct timeline *t, u32 sample,
 		      enum method m)
 {
-	struct slice slice[MAX_BRANCHES + 1];
+	struct timed_visit timed_visit[MAX_BRANCHES + 1];
 	u32 nr, i;
 
 	if (!method_there(t, m))
 		return;
-	nr = slices(t, sample, m, slice);
+	nr = timed_visits(t, sample, m, timed_visit);
 	for (i = 0; i < nr; i++)
-		put_number(b, 4 * (until(slice, i, nr, t->sample[sample].ts) -
-				   slice[i].start) +
-				      2 * slice[i].unknown + !slice[i].sure);
+		put_number(b, 4 * (until(timed_visit, i, nr,
+					 t->sample[sample].ts) -
+				   timed_visit[i].start) +
+				      2 * timed_visit[i].unknown +
+				      !timed_visit[i].reliable);
 }
 
 /*

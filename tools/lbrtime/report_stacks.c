@@ -109,27 +109,28 @@ void lbrtime_write_folded(const struct timeline *t, const struct report *r)
 /* A function that writes a piece of a thread's time; @c is NULL
  * if it is unknown what ran
  */
-typedef void piece(void *arg, const struct chain *c, const struct slice *p);
+typedef void piece(void *arg, const struct chain *c,
+		   const struct timed_visit *p);
 
 static void each_piece(const struct timeline *t, u32 sample,
 		       const struct report *r, const struct chains *c,
 		       piece *write, void *arg)
 {
 	const struct sample *s = &t->sample[sample];
-	struct slice slice[MAX_BRANCHES + 1];
-	u32 nr = slices(t, sample, r->method, slice), i;
-	struct slice gap = { .start = s->start, .sure = true };
+	struct timed_visit timed_visit[MAX_BRANCHES + 1];
+	u32 nr = timed_visits(t, sample, r->method, timed_visit), i;
+	struct timed_visit gap = { .start = s->start, .reliable = true };
 
 	for (i = 0; i <= nr; i++) {
-		gap.end = i < nr ? slice[i].start : s->ts;
-		if (i < nr && slice[i].end == slice[i].start)
+		gap.end = i < nr ? timed_visit[i].start : s->ts;
+		if (i < nr && timed_visit[i].end == timed_visit[i].start)
 			continue;
 		if (s->state != STATE_FIRST && gap.end > gap.start)
 			write(arg, NULL, &gap);
 		if (i == nr)
 			break;
-		write(arg, &c->visit[i], &slice[i]);
-		gap.start = slice[i].end;
+		write(arg, &c->visit[i], &timed_visit[i]);
+		gap.start = timed_visit[i].end;
 	}
 }
 
@@ -149,7 +150,8 @@ struct scope {
 	u64 at;
 };
 
-static void scope_piece(void *arg, const struct chain *c, const struct slice *p)
+static void scope_piece(void *arg, const struct chain *c,
+			const struct timed_visit *p)
 {
 	struct scope *s = arg;
 	u64 start = p->start, end = p->end;
@@ -260,7 +262,7 @@ struct chrome {
 
 /* @name: of a function that begins, as part of piece @p */
 static void put_event(struct chrome *x, char phase, const char *name, u64 ts,
-		      const struct slice *p)
+		      const struct timed_visit *p)
 {
 	s32 tgid = x->s->tgid < 0 ? x->s->pid : x->s->tgid;
 
@@ -278,7 +280,7 @@ static void end_functions(struct chrome *x, u32 to, u64 ts)
 }
 
 static void chrome_piece(void *arg, const struct chain *c,
-			 const struct slice *p)
+			 const struct timed_visit *p)
 {
 	struct chrome *x = arg;
 	u64 start = p->start, end = p->end;

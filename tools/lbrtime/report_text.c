@@ -75,17 +75,17 @@ double resolution(const struct timeline *t)
 }
 
 /**
- * slices - visits of an interval with their times
+ * timed_visits - visits of an interval with their times
  * @t:		timeline, after timeline_finish()
  * @sample:	number of the interval's sample
  * @m:		method
- * @slice:	set to the visits; MAX_BRANCHES + 1 entries
+ * @timed_visit:	set to the visits; MAX_BRANCHES + 1 entries
  *
  * Return: number of visits. They are in order, the last one ends with the interval, and
  * visits of unknown time have no duration.
  */
-u32 slices(const struct timeline *t, u32 sample, enum method m,
-	   struct slice *slice)
+u32 timed_visits(const struct timeline *t, u32 sample, enum method m,
+		 struct timed_visit *timed_visit)
 {
 	const struct sample *s = &t->sample[sample];
 	double time[MAX_BRANCHES + 1], error[MAX_BRANCHES + 1] = { 0 }, sum = 0;
@@ -97,16 +97,16 @@ u32 slices(const struct timeline *t, u32 sample, enum method m,
 	if (reliability_available(m))
 		reliability_find(t, sample, m, time, error, reliable);
 	for (i = 0; i <= s->nr; i++) {
-		slice[i].function = timeline_visit(t, s, i);
-		slice[i].start = at;
+		timed_visit[i].function = timeline_visit(t, s, i);
+		timed_visit[i].start = at;
 		sum += time[i];
 		at = s->ts - all + (u64)(sum + 0.5);
 		if (at > s->ts || i == s->nr)
 			at = s->ts;
-		slice[i].unknown = unknown[i];
-		slice[i].end = unknown[i] ? slice[i].start : at;
-		slice[i].error = error[i] + 0.5;
-		slice[i].sure = reliable[i];
+		timed_visit[i].unknown = unknown[i];
+		timed_visit[i].end = unknown[i] ? timed_visit[i].start : at;
+		timed_visit[i].error = error[i] + 0.5;
+		timed_visit[i].reliable = reliable[i];
 	}
 	return s->nr + 1;
 }
@@ -362,9 +362,9 @@ static void write_sample(FILE *out, const struct timeline *t, u32 sample,
 {
 	const struct sample *s = &t->sample[sample];
 	const struct chains *c = walk_next(w, sample);
-	struct slice slice[MAX_BRANCHES + 1];
-	u32 nr = slices(t, sample, r->method, slice), i, j;
-	u64 all = s->ts - s->start, known = s->ts - slice[0].start;
+	struct timed_visit timed_visit[MAX_BRANCHES + 1];
+	u32 nr = timed_visits(t, sample, r->method, timed_visit), i, j;
+	u64 all = s->ts - s->start, known = s->ts - timed_visit[0].start;
 	char time[24];
 
 	fprintf(out, "%s-%d", t->comm[s->comm], s->pid);
@@ -379,25 +379,27 @@ static void write_sample(FILE *out, const struct timeline *t, u32 sample,
 			time_text(time, all - known));
 	for (i = 0; i < nr; i++) {
 		fputs("  ", out);
-		write_when(out, slice[i].start);
+		write_when(out, timed_visit[i].start);
 		fprintf(out, " %9s  ",
-			known && !slice[i].unknown ?
-				time_text(time, slice[i].end - slice[i].start) :
+			known && !timed_visit[i].unknown ?
+				time_text(time, timed_visit[i].end -
+							timed_visit[i].start) :
 				"-");
 		for (j = c->visit[i].len; j > 1; j--)
 			fprintf(out, "%s > ",
 				name_of(t, c->visit[i].function[j - 1]));
-		fprintf(out, "%s%s", name_of(t, slice[i].function),
+		fprintf(out, "%s%s", name_of(t, timed_visit[i].function),
 			i == s->nr ? " <- sampled" : "");
 		if (!known || !reliability_available(r->method) ||
-		    slice[i].sure)
+		    timed_visit[i].reliable)
 			;
-		else if (slice[i].unknown ||
-			 slice[i].error > slice[i].end - slice[i].start)
+		else if (timed_visit[i].unknown ||
+			 timed_visit[i].error >
+				 timed_visit[i].end - timed_visit[i].start)
 			fputs(" (time unknown)", out);
 		else
 			fprintf(out, " (± %s)",
-				time_text(time, slice[i].error));
+				time_text(time, timed_visit[i].error));
 		fputc('\n', out);
 	}
 }
@@ -467,7 +469,8 @@ static int by_start(const void *a, const void *b)
 	return ORDER(x->start, y->start);
 }
 
-static void add_slice(struct suspect *s, u64 alarm, const struct slice *p)
+static void add_timed_visit(struct suspect *s, u64 alarm,
+			    const struct timed_visit *p)
 {
 	s->inside++;
 	s->time += p->end - p->start;
@@ -495,7 +498,7 @@ static struct suspect *find_suspects(const struct timeline *t, enum method m,
 	u32 functions = symtab_functions(t->symbols), i, j, nr;
 	struct suspect *s = xzalloc(functions * sizeof(*s));
 	struct alarm **alarm = xzalloc(t->alarms * sizeof(*alarm));
-	struct slice slice[MAX_BRANCHES + 1];
+	struct timed_visit timed_visit[MAX_BRANCHES + 1];
 	double inside = 0, outside = 0;
 	u64 longest = 0, k, at;
 	bool *has = xzalloc(t->alarms * sizeof(*has));
@@ -509,15 +512,16 @@ static struct suspect *find_suspects(const struct timeline *t, enum method m,
 	for (i = 0; i < functions; i++)
 		s[i].function = i;
 	for (i = 0; i < t->nr; i++) {
-		nr = slices(t, i, m, slice);
+		nr = timed_visits(t, i, m, timed_visit);
 		for (j = 0; j < nr; j++) {
 			at = alarm_of(alarm, t->alarms, t->sample[i].pid,
-				      slice[j].start, longest);
+				      timed_visit[j].start, longest);
 			if (at == U64_MAX) {
-				s[slice[j].function].outside++;
+				s[timed_visit[j].function].outside++;
 				outside++;
 			} else {
-				add_slice(&s[slice[j].function], at, &slice[j]);
+				add_timed_visit(&s[timed_visit[j].function], at,
+						&timed_visit[j]);
 				inside++;
 				has[at] = true;
 			}
@@ -620,9 +624,9 @@ static void search_sample(struct search *x, const struct timeline *t,
 			  const bool *wanted, enum method m)
 {
 	const struct sample *s = &t->sample[sample];
-	struct slice slice[MAX_BRANCHES + 1];
+	struct timed_visit timed_visit[MAX_BRANCHES + 1];
 	struct execution e = { .first = NONE };
-	u32 nr = slices(t, sample, m, slice), i;
+	u32 nr = timed_visits(t, sample, m, timed_visit), i;
 	bool in = false, known = s->state == STATE_WHOLE && s->before != NONE;
 
 	/* It continues from the previous sample */
@@ -636,10 +640,10 @@ static void search_sample(struct search *x, const struct timeline *t,
 		bool now = is_in(&c->visit[i], wanted);
 
 		if (now && !in)
-			e = (struct execution){ .start = slice[i].start,
+			e = (struct execution){ .start = timed_visit[i].start,
 						.first = sample };
 		if (in && !now && e.first != NONE) {
-			e.end = slice[i].start;
+			e.end = timed_visit[i].start;
 			e.last = sample;
 			GROW(x->execution, x->nr, x->room);
 			x->execution[x->nr++] = e;
@@ -657,7 +661,7 @@ static void write_execution(FILE *out, const struct timeline *t,
 {
 	u32 functions = symtab_functions(t->symbols), i, j, nr;
 	double *time = xzalloc(functions * sizeof(*time)), best;
-	struct slice slice[MAX_BRANCHES + 1];
+	struct timed_visit timed_visit[MAX_BRANCHES + 1];
 	const struct sample *s = &t->sample[e->first];
 	char text[24];
 
@@ -665,12 +669,13 @@ static void write_execution(FILE *out, const struct timeline *t,
 	write_when(out, e->start);
 	fprintf(out, " %s-%d:", t->comm[s->comm], s->pid);
 	for (i = e->first;; i = t->sample[i].after) {
-		nr = slices(t, i, m, slice);
+		nr = timed_visits(t, i, m, timed_visit);
 		for (j = 0; j < nr; j++) {
-			if (slice[j].start >= e->start &&
-			    slice[j].end <= e->end)
-				time[slice[j].function] +=
-					slice[j].end - slice[j].start;
+			if (timed_visit[j].start >= e->start &&
+			    timed_visit[j].end <= e->end)
+				time[timed_visit[j].function] +=
+					timed_visit[j].end -
+					timed_visit[j].start;
 		}
 		if (i == e->last || t->sample[i].after == NONE)
 			break;
