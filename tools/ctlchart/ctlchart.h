@@ -532,7 +532,9 @@ struct places {
 
 /**
  * struct field - a field of an event, whose reads are checked for size
+ * @format:	its format in the file
  * @number:	of a FIELD_NUMBER
+ * @type:	what its values are
  */
 struct field {
 	struct tep_format_field *format;

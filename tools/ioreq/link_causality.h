@@ -163,6 +163,7 @@ struct work_span {
  *			NONE
  * @just:		its latest event is that
  * @mixed:		there were several of these at a time since its last poll
+ * @responded:		it has sent the first bytes of a response since its last poll
  * @free:		when it had finished the work that was handed to it, as far as
  *			known, ns
  * @policy:		how it acts

@@ -87,6 +87,13 @@ struct window {
 
 /**
  * struct key_entry - a pair of numbers, with a value and counts
+ * @a:		the first number
+ * @b:		the second one
+ * @value:	what it is a key of
+ * @sum:	of callers, the statistic of the test whether they differ
+ * @count:	number of calls
+ * @hits:	number of samples in these
+ * @separate:	callers differ: each has classes of its own
  */
 struct key_entry {
 	u64 a, b;

@@ -165,6 +165,14 @@ struct cpu {
 
 /**
  * struct cut - a file that is being cut into executions
+ * @paths:	what is found
+ * @source:	what is known of the file
+ * @side:	the trace or the baseline
+ * @threads:	struct thread, by number
+ * @cpu:	the CPUs
+ * @cpus:	number of them
+ * @outermost:	by function, time in it as the outermost one, ns
+ * @max_outermost: allocated entries of @outermost
  * @rounding:	its time stamps are too early by this at most, ns
  */
 struct cut {

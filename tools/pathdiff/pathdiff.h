@@ -732,6 +732,19 @@ enum format {
 
 /**
  * struct result - all there is to report
+ * @out:	where to
+ * @format:	its format
+ * @color:	text is coloured
+ * @brief:	only the causes
+ * @common:	part of the time in common paths from which on the cause is looked for in them
+ * @floor:	the least difference that matters, a part of the usual time
+ * @top:	maximum number of causes
+ * @paths:	all paths
+ * @source:	the files: trace, baseline
+ * @has_baseline: there is a baseline
+ * @limit:	which executions are slow
+ * @nearest:	how similar paths are
+ * @ranking:	the causes
  */
 struct result {
 	FILE *out;
