@@ -737,8 +737,8 @@ enum format {
  * @color:	text is coloured
  * @brief:	only the causes
  * @common:	part of the time in common paths from which on the cause is looked for in them
- * @floor:	the least difference that matters, a part of the usual time
- * @top:	maximum number of causes
+ * @floor:	slow executions take at least this part longer than the centre line
+ * @top:	maximum number of functions of each cause
  * @paths:	all paths
  * @source:	the files: trace, baseline
  * @has_baseline: there is a baseline
