@@ -324,7 +324,6 @@ START_TEST(needs)
 	struct reader *r = xzalloc(sizeof(*r));
 
 	r->lead_in = 100;
-	r->past[1].nr = 1;
 	r->past[1].end = 1000;
 	r->alarms.earliest = 1099;
 	ck_assert(reader_needs(r, 1));
@@ -351,9 +350,14 @@ static void fill_spool(struct spool *s, size_t nr)
 {
 	*s = (struct spool){ .page_size = 1 << 20, .file = -1, .nr = nr };
 	s->end = nr;
+	s->events = 10 * nr;
+	s->dropped_events = 1;
 }
 
-/* All earlier windows together have 256 MiB at most: the oldest ones go */
+/*
+ * All earlier windows together have 256 MiB at most: the oldest ones go. What a case of them
+ * lacks is known.
+ */
 START_TEST(bound_past)
 {
 	struct reader *r = xzalloc(sizeof(*r));
@@ -367,8 +371,12 @@ START_TEST(bound_past)
 	ck_assert_uint_eq(r->spool.nr, 0);
 	ck_assert_int_ge(r->spool.file, 0);
 	for (i = 0; i < PAST; i++) {
+		size_t had = i ? bounds[_i].past[i - 1] : bounds[_i].window;
+		size_t gone = had - bounds[_i].left[i];
+
 		ck_assert_uint_eq(r->past[i].nr, bounds[_i].left[i]);
-		ck_assert_uint_eq(r->past[i].end, bounds[_i].left[i]);
+		ck_assert_uint_eq(r->past[i].end, had);
+		ck_assert_uint_eq(r->past[i].dropped_events, 10 * gone + 1);
 	}
 	reader_close(r);
 	free(r);
