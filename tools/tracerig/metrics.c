@@ -88,6 +88,10 @@ static void lines(const struct metrics *m, FILE *out, const char *name,
 				line(out, name, p->name,
 				     center ? p->center : p->limit, is_time);
 		}
+		if (c->shared.has_limit)
+			line(out, name, c->shared.name,
+			     center ? c->shared.center : c->shared.limit,
+			     is_time);
 	}
 }
 
