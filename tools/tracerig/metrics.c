@@ -283,7 +283,10 @@ char *metrics_write(const struct metrics *m, const char *path)
 			keep(fd);
 	}
 	if (!good) {
-		error = xasprintf("%s: %s", path, strerror(errno));
+		/* A watch that began at the same moment has taken the temporary file */
+		error = f && errno == ENOENT ?
+				xasprintf(TAKEN, path) :
+				xasprintf("%s: %s", path, strerror(errno));
 		if (f) {
 			unlink(temporary);
 			close(fd);
