@@ -119,9 +119,11 @@ bool limits_exchange(const struct plan *p, const char *instance,
 	if (!load)
 		return run(save, false);
 	for (i = 0; i < p->nr_charts && good; i++) {
-		char *argv[] = { "ctlchart",	   "load",    "--instance",
-				 (char *)instance, "--chart", p->chart[i].name,
-				 (char *)file,	   NULL };
+		char *argv[] = {
+			"ctlchart",	  "load",	    "--keep-filter",
+			"--instance",	  (char *)instance, "--chart",
+			p->chart[i].name, (char *)file,	    NULL
+		};
 
 		good = run(argv, true);
 	}
