@@ -188,6 +188,11 @@ until_true 60 grep -qF 'disk: --limits has no limit for disk[dev=' err
 kill -TERM "$pid"
 ended 3
 
+# --- limits of two charts from a pipe
+printf '\n%s\n' 'event: sched:sched_switch' 'chart: wakeup' 'limit: 50 s' | cat saved - |
+	tracerig watch disk wakeup --dir="$PWD/none" --limits=- --for=3s >log 2>err || die "limits from a pipe: $(cat err log)"
+grep -qF 'wakeup: limit 50.00 s (fixed)' log || die "the second chart's limit is not loaded: $(cat log)"
+
 # --- limits of a disk that is not there, and of a filter without by=
 sed 's/^disk: .*/disk: gone/' saved >gone.limits
 tracerig watch disk --dir="$PWD/none" --limits=gone.limits >out 2>err && die "limits of no disk are loaded"
