@@ -51,6 +51,20 @@ ends_with "the filter of sched_switch was removed or replaced by another program
 ends_with "the filter of sched_switch was removed or replaced by another program" \
 	write events/sched/sched_switch/filter 'ctlchart(sched_waking, pid:next_pid, name=other)'
 
+# --- it can open no more files for a while: nothing was removed, and it watches on
+start --paths wakeup function:__x64_sys_futex
+prlimit --pid="$pid" --nofile=4:4096
+# It looks once per second
+sleep 5
+prlimit --pid="$pid" --nofile=4096:4096
+same "" "$(cat err)" "messages of the watch without files"
+kill -TERM "$pid"
+status=0
+wait "$pid" || status=$?
+# No more than what it has not learnt
+[ "$status" -ne 1 ] || die "the watch without files has ended: $(cat err)"
+! grep -q 'by another program' err || die "another program is said to have done it: $(cat err)"
+
 # --- options
 status=0
 tracerig watch --dir="$PWD/cases" --save-limits=/nosuch/limits wakeup >log 2>err || status=$?

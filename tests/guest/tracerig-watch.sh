@@ -121,7 +121,7 @@ kill -TERM "$pid"
 ended 0
 [ "$(of "$steady" center)" -ge 50000000 ] || die "the slower disk's centre is too low: $(cat saved)"
 [ "$(of "$fast" center)" -lt 50000000 ] || die "the fast disk's centre is too high: $(cat saved)"
-grep -qE '^disk: learnt: limits of [12] of [12] charts: dev=[0-9]+:[0-9]+ centre [0-9]' log || die "limits are not reported: $(cat log)"
+grep -qE '^disk: learnt: (limit of 1 (of 2 charts|chart)|limits of 2 charts): dev=[0-9]+:[0-9]+ centre [0-9]' log || die "limits are not reported: $(cat log)"
 # The parts have the same lines everywhere
 for disk in "$fast" "$steady"; do
 	part=$(printf '%d:%d' "0x$(stat -c %t "$disk")" "0x$(stat -c %T "$disk")")
@@ -133,8 +133,10 @@ for disk in "$fast" "$steady"; do
 done
 
 # --- slow reads of a disk that has the limit of the fast one
+# (found by its name, although another disk has the number)
 awk -v RS= -v ORS='\n\n' -v chart="chart: disk[dev=$(number "$fast")]" 'index($0, chart)' saved |
-	sed "s/\[dev=.*/[dev=$(number "$slow")]/" >slow.limits
+	sed "s/^disk: fast$/disk: slow/" >slow.limits
+grep -q '^disk: slow$' slow.limits || die "the disk has no name in the file: $(cat saved)"
 mv slow.limits saved
 note="env | grep ^TRACERIG_ | sort >>'$PWD/alarms'"
 watch disk --interval=0s --on-alarm="$note" --limits=saved
@@ -185,6 +187,20 @@ reads other.log "$fast" 100 1
 until_true 60 grep -qF 'disk: --limits has no limit for disk[dev=' err
 kill -TERM "$pid"
 ended 3
+
+# --- limits of two charts from a pipe
+printf '\n%s\n' 'event: sched:sched_switch' 'chart: wakeup' 'limit: 50 s' | cat saved - |
+	tracerig watch disk wakeup --dir="$PWD/none" --limits=- --for=3s >log 2>err || die "limits from a pipe: $(cat err log)"
+grep -qF 'wakeup: limit 50.00 s (fixed)' log || die "the second chart's limit is not loaded: $(cat log)"
+
+# --- limits of a disk that is not there, and of a filter without by=
+sed 's/^disk: .*/disk: gone/' saved >gone.limits
+tracerig watch disk --dir="$PWD/none" --limits=gone.limits >out 2>err && die "limits of no disk are loaded"
+grep -q 'gone.limits: this machine has none of its disks: learn limits here' err || die "limits of no disk are not reported: $(cat err)"
+sed -e 's/ by=dev,//' -e 's/^\(chart: disk\).*/\1/' -e '/^disk: /d' saved >old.limits
+fails 1 'old.limits:[0-9]*: the limits of disk are of another filter than block:block_rq_complete has: learn them again' \
+	tracerig watch disk --dir="$PWD/none" --limits=old.limits
+check_clean "after limits that were not loaded"
 
 # --- damaged cases without which there would be room: the good ones stay
 cp -a cases kept

@@ -152,6 +152,59 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 tracefs
 fi
 
+# --- the chart of a disk: by its name, as numbers differ between machines
+by_disk() { # NUMBER
+	make_tracefs
+	echo 'ctlchart(block_bio_queue, dev, sector, by=dev, name=disk)' >tracefs/events/block/block_rq_complete/filter
+	cat >tracefs/events/block/block_rq_complete/ctlchart <<-END
+		chart: disk
+		call: ctlchart(block_bio_queue,dev,sector,by=dev,name=disk)
+		state: learning 0 of 100 values
+		by dev: 1 of 64 charts, shared by the rest: learnt 0, judged 0
+
+		part: disk[dev=$1]
+		state: judging
+		center: 1000 ns
+		limit: 2000 ns
+		part values: learnt 100, judged 900, alarms 3, kept 3
+	END
+}
+for path in /sys/class/block/*/dev; do
+	[ -e "$path" ] || break
+	name=$(basename "$(dirname "$path")")
+	IFS=: read -r major minor <"$path"
+	number=$((major << 20 | minor))
+	by_disk $number
+	"$ctlchart" save --tracefs=tracefs --chart=disk -o disks 2>err || wrong "save of a disk: $(cat err)"
+	grep -A 1 "^chart: disk\[dev=$number\]$" disks | grep -qx "disk: $name" || wrong "the disk has no name: $(cat disks)"
+	sed -i 's/\[dev=.*/[dev=77]/' disks
+	"$ctlchart" load --tracefs=tracefs --keep-filter disks >out 2>err || wrong "load of a disk: $(cat err)"
+	[ "$(cat tracefs/events/block/block_rq_complete/ctlchart)" = "limits center=1000ns ucl=2000ns disk[dev=$number]" ] || wrong "another disk's limit"
+	# There, the number may be another one again
+	"$ctlchart" load --dry-run disks | grep -qF 'ucl=2000ns disk[dev=77]' || wrong "the number is not that of the file"
+	break
+done
+printf '%s\n' 'event: block:block_rq_complete' 'chart: disk[dev=5]' 'disk: no-such-disk' 'limit: 5 ns' '' \
+	'event: block:block_rq_complete' 'chart: disk[dev=6]' 'limit: 6 ns' >two
+by_disk 5
+"$ctlchart" load --tracefs=tracefs two >out 2>err || wrong "a disk that is not there: $(cat err)"
+grep -q ': not loaded: this machine has no disk no-such-disk$' err || wrong "the disk that is not there: $(cat err)"
+[ "$(cat tracefs/events/block/block_rq_complete/ctlchart)" = 'ucl=6ns disk[dev=6]' ] || wrong "the other disk"
+head -n 4 two >one
+by_disk 5
+grep -q 'dev=5' tracefs/events/block/block_rq_complete/ctlchart || exit 1
+"$ctlchart" load --tracefs=tracefs one >out 2>err && wrong "limits of no disk are loaded"
+tail -n 1 err | grep -q '^ctlchart: one: this machine has none of its disks: learn limits here' || wrong "limits of no disk: $(cat err)"
+sed 's/^disk: .*/disk: ..\/x/' one >bad
+expect 1 '^ctlchart: bad:3: this cannot be the name of a disk$' load --tracefs=tracefs bad
+# A file from before by=
+printf '%s\n' 'event: block:block_rq_complete' 'filter: ctlchart(block_bio_queue, dev, sector, name=disk)' 'chart: disk' 'limit: 5 ns' >old
+by_disk 5
+cp tracefs/events/block/block_rq_complete/filter before
+expect 1 '^ctlchart: old:1: the limits of disk are of another filter than block:block_rq_complete has: learn them again, with this one$' \
+	load --tracefs=tracefs --keep-filter old
+cmp -s before tracefs/events/block/block_rq_complete/filter || wrong "the filter was replaced"
+
 # --- charts of by=, and the lines of rules=
 make_tracefs
 cat >tracefs/events/block/block_rq_complete/ctlchart <<'END'

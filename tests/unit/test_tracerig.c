@@ -324,7 +324,6 @@ START_TEST(needs)
 	struct reader *r = xzalloc(sizeof(*r));
 
 	r->lead_in = 100;
-	r->past[1].nr = 1;
 	r->past[1].end = 1000;
 	r->alarms.earliest = 1099;
 	ck_assert(reader_needs(r, 1));
@@ -351,9 +350,14 @@ static void fill_spool(struct spool *s, size_t nr)
 {
 	*s = (struct spool){ .page_size = 1 << 20, .file = -1, .nr = nr };
 	s->end = nr;
+	s->events = 10 * nr;
+	s->dropped_events = 1;
 }
 
-/* All earlier windows together have 256 MiB at most: the oldest ones go */
+/*
+ * All earlier windows together have 256 MiB at most: the oldest ones go. What a case of them
+ * lacks is known.
+ */
 START_TEST(bound_past)
 {
 	struct reader *r = xzalloc(sizeof(*r));
@@ -367,8 +371,12 @@ START_TEST(bound_past)
 	ck_assert_uint_eq(r->spool.nr, 0);
 	ck_assert_int_ge(r->spool.file, 0);
 	for (i = 0; i < PAST; i++) {
+		size_t had = i ? bounds[_i].past[i - 1] : bounds[_i].window;
+		size_t gone = had - bounds[_i].left[i];
+
 		ck_assert_uint_eq(r->past[i].nr, bounds[_i].left[i]);
-		ck_assert_uint_eq(r->past[i].end, bounds[_i].left[i]);
+		ck_assert_uint_eq(r->past[i].end, had);
+		ck_assert_uint_eq(r->past[i].dropped_events, 10 * gone + 1);
 	}
 	reader_close(r);
 	free(r);
@@ -471,6 +479,14 @@ END_TEST
 	"part: x[dev=8:16]\nnumber: 3\n" state2                                                \
 	"part values: learnt 50, judged 3, alarms 0, kept 0\n\n"                               \
 	"chart: y\nnumber: 4\nstate: judging\ncenter: 5\nlimit: 9\nvalues: learnt 100, judged 11\n"
+/* More values than it has room for */
+#define BY_SHARED                                                              \
+	"chart: x\ncall: ctlchart(a, k, by=dev, charts=1)\n" JUDGING           \
+	"values: learnt 200, judged 30, not charted 0\n"                       \
+	"alarms: 0, kept 0, not written 0\n"                                   \
+	"by dev: 1 of 1 charts, shared by the rest: learnt 100, judged 10\n\n" \
+	"part: x[dev=8:0]\nstate: judging\ncenter: 50 ns\nlimit: 90 ns\n"      \
+	"part values: learnt 100, judged 20, alarms 0, kept 0\n"
 /* With ucl=, before its first values and later */
 #define BY_FIXED                                                             \
 	"chart: x\ncall: ctlchart(a, k, by=dev, ucl=20ms)\nstate: judging\n" \
@@ -515,6 +531,25 @@ static const struct {
 			.has_limit = true,
 			.center = 1000,
 			.limit = 2000 } } } },
+	{ BY_SHARED,
+	  "x",
+	  { .state = "judging",
+	    .has_limit = true,
+	    .has_center = true,
+	    .is_time = true,
+	    .learnt = 200,
+	    .values = 30,
+	    .by = true,
+	    .charts = 1,
+	    .limits = 1,
+	    .part = { { .name = "x[dev=8:0]",
+			.has_limit = true,
+			.center = 50,
+			.limit = 90 } },
+	    .shared = { .name = "x[]",
+			.has_limit = true,
+			.center = 1000,
+			.limit = 2000 } } },
 	{ BY_FIXED,
 	  "x",
 	  { .state = "judging",
@@ -548,6 +583,14 @@ static const struct {
 	    .not_written = 2 } },
 };
 
+static void check_part(const struct rig_part *got, const struct rig_part *want)
+{
+	ck_assert_str_eq(got->name, want->name);
+	ck_assert_int_eq(got->has_limit, want->has_limit);
+	ck_assert_uint_eq(got->center, want->center);
+	ck_assert_uint_eq(got->limit, want->limit);
+}
+
 START_TEST(chart_text)
 {
 	char *text = xstrdup(charts[_i].text);
@@ -569,12 +612,9 @@ START_TEST(chart_text)
 	ck_assert_int_eq(got.by, w->by);
 	ck_assert_uint_eq(got.charts, w->charts);
 	ck_assert_uint_eq(got.limits, w->limits);
-	for (i = 0; i < ARRAY_SIZE(got.part); i++) {
-		ck_assert_str_eq(got.part[i].name, w->part[i].name);
-		ck_assert_int_eq(got.part[i].has_limit, w->part[i].has_limit);
-		ck_assert_uint_eq(got.part[i].center, w->part[i].center);
-		ck_assert_uint_eq(got.part[i].limit, w->part[i].limit);
-	}
+	for (i = 0; i < ARRAY_SIZE(got.part); i++)
+		check_part(&got.part[i], &w->part[i]);
+	check_part(&got.shared, &w->shared);
 	free(text);
 	text = xstrdup(charts[_i].text);
 	ck_assert(!rig_parse_chart(text, "z", &got));

@@ -50,11 +50,16 @@ has 'tracerig_cases_total{result="kept"} 2'
 has 'tracerig_lost_events_total 9'
 # Charts of by= have one limit if it is fixed
 has 'tracerig_limit{chart="fixed"} 20'
-# and otherwise each its own
+# and otherwise each its own; of parts with one name, as names are cut, the first with a limit
 has 'tracerig_limit{chart="parts[dev=8:16]"} 9'
 has 'tracerig_center{chart="parts[dev=8:16]"} 5'
+has 'tracerig_limit{chart="parts[]"} 11'
+has 'tracerig_center{chart="parts[]"} 7'
 # Without a limit it has no line; a fixed limit has no centre
 grep -E 'tracerig_limit\{chart="(new|parts|parts\[dev=8:0\])"|tracerig_center\{chart="[^p]' written && wrong "limits that there are not"
+# Prometheus refuses all metrics if one is there twice
+twice=$("$UNIT/gen_metrics" 60 | sed -n 's/^\(tracerig_.*\) [^ ]*$/\1/p' | sort | uniq -d)
+[ -z "$twice" ] || wrong "these are there twice: $twice"
 # For node_exporter the type is that of the samples' own name
 has '# TYPE tracerig_values_total counter'
 has '# TYPE tracerig_cases_total counter'

@@ -39,6 +39,7 @@ enum {
 	OPT_GRID,
 	OPT_AROUND,
 	OPT_TRACEFS,
+	OPT_KEEP_FILTER,
 };
 
 /* Help texts of -e and -f */

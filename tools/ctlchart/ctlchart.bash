@@ -16,7 +16,7 @@ _ctlchart_options() {
 	case $1 in
 	sim) options="-e -f -o --event= --filter= --grid= --instance= --format= --output=" ;;
 	save) options="-e -f -o --event= --filter= --chart= --instance= --tracefs= --output=" ;;
-	load) options="-n --chart= --instance= --tracefs= --dry-run" ;;
+	load) options="-n --chart= --instance= --tracefs= --keep-filter --dry-run" ;;
 	*) options="-e -f -o --event= --filter= --instance= --chart= --format= --worst=
 		--around= --linear --output=" ;;
 	esac

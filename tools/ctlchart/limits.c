@@ -13,7 +13,8 @@
  *   from: Linux 6.12.117 on rig7, 2026-11-21 16:03:12 UTC
  *
  * and instance: for a chart that is not in the main trace instance, and zones: for one
- * with rules=, in the numbers of the arithmetic, with a comment that explains them.
+ * with rules=, in the numbers of the arithmetic, with a comment that explains them; and
+ * disk: for the chart of a disk, whose number may be another one elsewhere.
  * event:, chart: and limit: are required. Numbers have a unit of time, or none for the
  * chart of a field.
  */
@@ -152,6 +153,7 @@ void limits_free(struct limits_file *f)
 		free(f->entry[i].event);
 		free(f->entry[i].filter);
 		free(f->entry[i].chart);
+		free(f->entry[i].disk);
 		free(f->entry[i].from);
 	}
 	free(f->entry);
@@ -185,6 +187,7 @@ static void put_entry(FILE *out, const struct limits *l)
 	put_line(out, "instance", l->instance);
 	put_line(out, "filter", l->filter);
 	put_line(out, "chart", l->chart);
+	put_line(out, "disk", l->disk);
 	if (l->has_center)
 		put_value(out, "center", l->limits.center, l->is_time);
 	put_value(out, "limit", l->limits.ucl, l->is_time);
@@ -292,6 +295,14 @@ static int set_chart(struct parser *p, const char *value)
 	return set_text(p, &p->entry->chart, value);
 }
 
+static int set_disk(struct parser *p, const char *value)
+{
+	if (!is_path_part(value))
+		return guard_fail(p->g, p->line,
+				  "this cannot be the name of a disk");
+	return set_text(p, &p->entry->disk, value);
+}
+
 static int set_from(struct parser *p, const char *value)
 {
 	return set_text(p, &p->entry->from, value);
@@ -362,8 +373,8 @@ static const struct {
 	{ "event", set_event },	  { "instance", set_instance },
 	{ "filter", set_filter }, { "chart", set_chart },
 	{ "center", set_center }, { "limit", set_limit },
-	{ "zones", set_zones },	  { "values", set_values },
-	{ "from", set_from },
+	{ "disk", set_disk },	  { "zones", set_zones },
+	{ "values", set_values }, { "from", set_from },
 };
 
 /* The stanza is complete */

@@ -17,6 +17,8 @@
  * @filter:	its whole filter, or NULL if unknown
  * @chart:	name of the chart; "name[field=value]" is a part of a chart with by=, and
  *		"name[]" the chart that the other values share
+ * @disk:	name of the disk or partition whose number the chart's name has, or NULL
+ * @left_out:	this machine has no such disk
  * @from:	where and when the limits were learnt, for people; or NULL
  * @limits:	the lines; ns or the field's unit
  * @is_time:	they are times
@@ -32,6 +34,8 @@ struct limits {
 	char *event;
 	char *filter;
 	char *chart;
+	char *disk;
+	bool left_out;
 	char *from;
 	struct ctlchart_limits limits;
 	bool is_time;
@@ -52,6 +56,10 @@ struct limits_file {
 	struct limits *entry;
 	size_t nr;
 };
+
+/* A disk's part of a chart is "name[dev=NUMBER]", with the number that the kernel has in memory */
+#define DISK_KEY "[dev="
+#define DISK_MINORBITS 20
 
 /* The numbers of zones as text: a scale and 8 numbers of 64 bits */
 #define ZONES_LEN 192

@@ -24,6 +24,7 @@
  * @only:	--chart, or NULL
  * @tracefs:	where tracefs is, or NULL
  * @dry_run:	print what would be written
+ * @keep_filter: --keep-filter
  * @file:	contents of the file
  * @out:	output
  */
@@ -33,6 +34,7 @@ struct load {
 	const char *only;
 	const char *tracefs;
 	bool dry_run;
+	bool keep_filter;
 	struct limits_file file;
 	FILE *out;
 };
@@ -44,6 +46,8 @@ static const struct argp_option options[] = {
 	  "Load into this trace instance, not those in LIMITS", 1 },
 	{ "tracefs", OPT_TRACEFS, "DIR", 0,
 	  "Where tracefs is mounted, if not at the usual place", 1 },
+	{ "keep-filter", OPT_KEEP_FILTER, NULL, 0,
+	  "Fail, instead of writing a filter", 1 },
 	{ "dry-run", 'n', NULL, 0,
 	  "Print what would be written, as commands for a shell", 1 },
 	{ 0 }
@@ -85,7 +89,7 @@ static const char *instance_of(const struct load *load, const struct limits *l)
 
 static bool wanted(const struct load *load, const struct limits *l)
 {
-	return !load->only || chart_is(l->chart, load->only);
+	return !l->left_out && (!load->only || chart_is(l->chart, load->only));
 }
 
 static bool same_file(const struct load *load, const struct limits *a,
@@ -326,6 +330,12 @@ static int check_event(struct guard *g, struct load *load,
 			g, l->line,
 			"this kernel has no ctlchart filter (%s has no file \"ctlchart\")",
 			l->event);
+	else if (l->filter && load->keep_filter &&
+		 !has_chart(instance, system, event, l))
+		status = guard_fail(
+			g, l->line,
+			"the limits of %s are of another filter than %s has: learn them again, with this one",
+			l->chart, l->event);
 	else if (!l->filter && !has_chart(instance, system, event, l))
 		status = guard_fail(
 			g, l->line,
@@ -375,6 +385,52 @@ static int load_all(struct guard *g, struct load *load)
 	return status;
 }
 
+/* Give the chart of a disk the number that this disk has here; false if there is none */
+static bool find_disk(struct limits *l)
+{
+	char *path = xasprintf("/sys/class/block/%s/dev", l->disk);
+	FILE *f = fopen(path, "re");
+	unsigned int major, minor;
+	bool found = f && fscanf(f, "%u:%u", &major, &minor) == 2;
+	char *chart;
+
+	if (found) {
+		chart = xasprintf("%.*s" DISK_KEY "%u]",
+				  (int)strcspn(l->chart, "["), l->chart,
+				  major << DISK_MINORBITS | minor);
+		free(l->chart);
+		l->chart = chart;
+	}
+	if (f)
+		fclose(f);
+	free(path);
+	return found;
+}
+
+static int find_disks(struct guard *g, struct load *load)
+{
+	bool any = false, missing = false;
+	size_t i;
+
+	for (i = 0; i < load->file.nr; i++) {
+		struct limits *l = &load->file.entry[i];
+
+		if (!wanted(load, l))
+			continue;
+		if (l->disk && strstr(l->chart, DISK_KEY) && !find_disk(l)) {
+			guard_note(g, "not loaded: this machine has no disk %s",
+				   l->disk);
+			l->left_out = missing = true;
+		}
+		any |= !l->left_out;
+	}
+	if (any || !missing)
+		return 0;
+	return guard_fail(
+		g, GUARD_NOWHERE,
+		"this machine has none of its disks: learn limits here, or edit the disk: lines");
+}
+
 static int check_file(struct guard *g, const struct load *load)
 {
 	bool any = false;
@@ -397,6 +453,9 @@ static int work(struct guard *g, FILE *out, void *arg)
 
 	load->out = out;
 	status = limits_read(g, load->path, &load->file);
+	/* What --dry-run prints may be for another machine */
+	if (!status && !load->dry_run)
+		status = find_disks(g, load);
 	if (!status)
 		status = check_file(g, load);
 	if (!status && load->dry_run)
@@ -423,6 +482,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'n':
 		load->dry_run = true;
+		break;
+	case OPT_KEEP_FILTER:
+		load->keep_filter = true;
 		break;
 	case ARGP_KEY_ARG:
 	case ARGP_KEY_END:

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "kernel.h"
@@ -89,6 +90,26 @@ static void set_from(struct save *s, const char *where)
 
 /* ---- from the kernel ---- */
 
+/* The name of the disk or partition that has a chart of its own, for free(); or NULL */
+static char *disk_of(const char *chart)
+{
+	char *path, link[256], *name;
+	unsigned int dev;
+	ssize_t len;
+	int end = 0;
+
+	chart += strcspn(chart, "[");
+	if (sscanf(chart, DISK_KEY "%u]%n", &dev, &end) != 1 || !end)
+		return NULL;
+	path = xasprintf("/sys/dev/block/%u:%u", dev >> DISK_MINORBITS,
+			 dev & ((1u << DISK_MINORBITS) - 1));
+	len = readlink(path, link, sizeof(link) - 1);
+	free(path);
+	link[len > 0 ? len : 0] = '\0';
+	name = strrchr(link, '/');
+	return name ? xstrdup(name + 1) : NULL;
+}
+
 static void save_chart(struct guard *g, struct save *s, const char *instance,
 		       const char *event, const char *filter,
 		       const struct kernel_chart *c)
@@ -112,6 +133,7 @@ static void save_chart(struct guard *g, struct save *s, const char *instance,
 	l->event = xstrdup(event);
 	l->filter = xstrdup(filter);
 	l->chart = chart_name(c->name, c->by);
+	l->disk = c->part ? disk_of(c->name) : NULL;
 	l->from = xstrdup(s->from);
 	l->limits = c->limits;
 	l->is_time = c->is_time;

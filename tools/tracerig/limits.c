@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +98,27 @@ char *limits_check_load(const char *file)
 		file, strerror(errno));
 }
 
+/* Standard input is read for each chart: keep it in memory, where it can be read again */
+static bool keep_input(void)
+{
+	int fd = memfd_create("limits", MFD_CLOEXEC);
+	char buf[65536];
+	ssize_t n = -1;
+
+	while (fd >= 0 && (n = read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
+		if (write(fd, buf, n) != n)
+			break;
+	}
+	if (!n && dup2(fd, STDIN_FILENO) < 0)
+		n = -1;
+	if (n)
+		complain("standard input: %s: name a file with --limits",
+			 strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return !n;
+}
+
 /**
  * limits_exchange - load or save the limits of a watch
  * @p: the watch
@@ -118,11 +140,17 @@ bool limits_exchange(const struct plan *p, const char *instance,
 
 	if (!load)
 		return run(save, false);
+	if (!strcmp(file, "-") && !keep_input())
+		return false;
 	for (i = 0; i < p->nr_charts && good; i++) {
-		char *argv[] = { "ctlchart",	   "load",    "--instance",
-				 (char *)instance, "--chart", p->chart[i].name,
-				 (char *)file,	   NULL };
+		char *argv[] = {
+			"ctlchart",	  "load",	    "--keep-filter",
+			"--instance",	  (char *)instance, "--chart",
+			p->chart[i].name, (char *)file,	    NULL
+		};
 
+		if (!strcmp(file, "-"))
+			lseek(STDIN_FILENO, 0, SEEK_SET);
 		good = run(argv, true);
 	}
 	return good;

@@ -88,6 +88,10 @@ static void lines(const struct metrics *m, FILE *out, const char *name,
 				line(out, name, p->name,
 				     center ? p->center : p->limit, is_time);
 		}
+		if (c->shared.has_limit)
+			line(out, name, c->shared.name,
+			     center ? c->shared.center : c->shared.limit,
+			     is_time);
 	}
 }
 
@@ -279,7 +283,10 @@ char *metrics_write(const struct metrics *m, const char *path)
 			keep(fd);
 	}
 	if (!good) {
-		error = xasprintf("%s: %s", path, strerror(errno));
+		/* A watch that began at the same moment has taken the temporary file */
+		error = f && errno == ENOENT ?
+				xasprintf(TAKEN, path) :
+				xasprintf("%s: %s", path, strerror(errno));
 		if (f) {
 			unlink(temporary);
 			close(fd);

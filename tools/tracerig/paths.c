@@ -181,10 +181,12 @@ const char *paths_lost(const struct plan *p)
 	if (!plan_has_paths(p))
 		return NULL;
 	functions = tracefs_instance_file_read(NULL, FUNCTIONS, NULL);
+	/* A file that cannot be read now says nothing */
+	if (!functions)
+		return NULL;
 	for (i = 0; i < p->nr_probes; i++) {
 		if (p->probe[i].paths &&
-		    !paths_follow(functions ? functions : "",
-				  p->probe[i].function))
+		    !paths_follow(functions, p->probe[i].function))
 			break;
 	}
 	free(functions);

@@ -38,25 +38,21 @@ static void spool_open(struct spool *s, unsigned int page_size, const char *dir)
 	s->file = part_unnamed(dir);
 }
 
-static bool is_full(const struct spool *s)
-{
-	return s->nr >= SPOOL_MAX / s->page_size;
-}
-
 /**
- * spool_full - whether the current window must be closed, because there is no more room
+ * spool_full - whether a window has as many pages as a case can have
  * @s: the spool
  */
 bool spool_full(const struct spool *s)
 {
-	return s->dropped_pages || is_full(s);
+	return s->nr >= SPOOL_MAX / s->page_size;
 }
 
+/* After a page without room there is none for later ones, so that there is one gap, at the end */
 static bool spool_add(struct spool *s, unsigned int cpu, const u8 *page)
 {
 	off_t at = (off_t)(s->nr - s->in_memory) * s->page_size;
 
-	if (spool_full(s))
+	if (s->dropped_pages)
 		return false;
 	if (s->nr < s->in_memory)
 		memcpy(s->memory + s->nr * s->page_size, page, s->page_size);
@@ -79,6 +75,7 @@ static void spool_clear(struct spool *s, const char *dir)
 	s->nr = 0;
 	s->room = 0;
 	s->end = 0;
+	s->events = 0;
 	s->dropped_pages = 0;
 	s->dropped_events = 0;
 }
@@ -294,7 +291,7 @@ void reader_finish(struct reader *r)
  */
 bool reader_needs(const struct reader *r, unsigned int nth)
 {
-	return r->past[nth].nr &&
+	return r->past[nth].end &&
 	       r->alarms.earliest < r->past[nth].end + r->lead_in;
 }
 
@@ -330,7 +327,10 @@ static void store_page(struct reader *r, unsigned int cpu)
 		r->spool.dropped_events += events;
 		if (alarms)
 			parse_page(r, cpu, &r->lost);
-	} else if (alarms) {
+		return;
+	}
+	r->spool.events += events;
+	if (alarms) {
 		r->seen += alarms;
 		GROW(r->page, r->nr_pages, r->page_room);
 		r->page[r->nr_pages++] = r->spool.nr - 1;
@@ -472,7 +472,9 @@ static bool read_cpu(struct reader *r, unsigned int cpu)
 	ssize_t n;
 	int i;
 
-	for (i = 0; i < PAGES_PASS && r->fd[cpu] >= 0; i++) {
+	/* What a full window has no room for waits in the ring buffer, for the next one */
+	for (i = 0; i < PAGES_PASS && r->fd[cpu] >= 0 && !spool_full(&r->spool);
+	     i++) {
 		n = read(r->fd[cpu], r->buf, r->spool.page_size);
 		if (n <= 0)
 			break;
@@ -499,6 +501,16 @@ bool reader_pass(struct reader *r)
 	return any;
 }
 
+/* Free a window's pages; a case that needs them still knows what it lacks */
+static void forget(struct spool *s, const char *dir)
+{
+	u64 end = s->end, events = s->events + s->dropped_events;
+
+	spool_clear(s, dir);
+	s->end = end;
+	s->dropped_events = events;
+}
+
 /* The last window is always kept: it alone is not above the limit */
 static void bound_past(struct reader *r)
 {
@@ -508,19 +520,8 @@ static void bound_past(struct reader *r)
 	for (i = 0; i < PAST; i++) {
 		pages += r->past[i].nr;
 		if (pages > SPOOL_MAX / r->spool.page_size)
-			spool_clear(&r->past[i], r->dir);
+			forget(&r->past[i], r->dir);
 	}
-}
-
-/**
- * reader_is_full - whether the window is as long as a case can be
- * @r: the reader
- *
- * Return: false if it is shorter: pages were dropped because they could not be written.
- */
-bool reader_is_full(const struct reader *r)
-{
-	return is_full(&r->spool);
 }
 
 /**

@@ -32,8 +32,10 @@ struct record;
  * @nr:		number of pages
  * @room:	of @cpu
  * @end:	time of the latest event in them, ns; 0 without events
+ * @events:	number of events in the pages
  * @dropped_pages: pages that had no room
- * @dropped_events: number of events in them
+ * @dropped_events: number of events in them, and in pages of an earlier window that are
+ *		not kept any more
  */
 struct spool {
 	unsigned int page_size;
@@ -43,6 +45,7 @@ struct spool {
 	u32 *cpu;
 	size_t nr, room;
 	u64 end;
+	u64 events;
 	u64 dropped_pages;
 	u64 dropped_events;
 };
@@ -121,7 +124,6 @@ char *reader_open(struct reader *r, struct tracefs_instance *instance,
 bool reader_pass(struct reader *r);
 bool reader_next_event(struct reader *r, struct record *rec, u16 *type);
 void reader_finish(struct reader *r);
-bool reader_is_full(const struct reader *r);
 bool reader_is_own(const struct reader *r, const struct alarm *a);
 bool reader_needs(const struct reader *r, unsigned int nth);
 void reader_reset(struct reader *r);

@@ -651,7 +651,8 @@ char *rig_damage(const struct rig *r)
 
 	if (fd >= 0)
 		close(fd);
-	if (fd >= 0 || errno != EWOULDBLOCK)
+	/* Too many open files, or too little memory, is no reason to end the watch */
+	if (fd >= 0 || errno == ENOENT)
 		return xasprintf(
 			"the trace instance %s was removed by another program",
 			r->name);

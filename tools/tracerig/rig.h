@@ -52,6 +52,7 @@ struct rig_part {
  * @charts:	number of these
  * @limits:	how many of them have a limit
  * @part:	the first RIG_PARTS of them
+ * @shared:	"CHART[]", the chart of all values for which the kernel has no room
  */
 struct rig_chart {
 	char state[64];
@@ -69,6 +70,7 @@ struct rig_chart {
 	unsigned int charts;
 	unsigned int limits;
 	struct rig_part part[RIG_PARTS];
+	struct rig_part shared;
 };
 
 /**

@@ -101,17 +101,19 @@ static u64 missed_calls(const struct rig *r, const struct plan_chart *c)
 	return missed;
 }
 
+static void set_part(struct rig_part *part, const struct kernel_chart *k,
+		     const char *suffix)
+{
+	snprintf(part->name, sizeof(part->name), "%s%s", k->name, suffix);
+	part->has_limit = k->has_limit;
+	part->center = k->limits.center;
+	part->limit = k->limits.ucl;
+}
+
 static void add_part(struct rig_chart *chart, const struct kernel_chart *k)
 {
-	struct rig_part *part;
-
-	if (chart->charts < RIG_PARTS) {
-		part = &chart->part[chart->charts];
-		snprintf(part->name, sizeof(part->name), "%s", k->name);
-		part->has_limit = k->has_limit;
-		part->center = k->limits.center;
-		part->limit = k->limits.ucl;
-	}
+	if (chart->charts < RIG_PARTS)
+		set_part(&chart->part[chart->charts], k, "");
 	chart->charts++;
 	chart->limits += k->has_limit;
 	chart->has_limit |= k->has_limit;
@@ -158,6 +160,8 @@ bool rig_parse_chart(char *text, const char *name, struct rig_chart *chart)
 		chart->is_time = k.is_time;
 		chart->center = k.limits.center;
 		chart->limit = k.limits.ucl;
+		if (k.by && k.has_center)
+			set_part(&chart->shared, &k, "[]");
 	}
 	/* What one of them has learnt is not the limit of the others */
 	if (chart->by && chart->has_center)

@@ -234,13 +234,12 @@ static void lose_alarms(struct watch *w)
 {
 	struct alarm_list *lost = &w->reader.lost;
 	struct pending *p = &w->pending;
-	bool full = reader_is_full(&w->reader);
-	char *why = full ? xstrdup("more events came than a case can have") :
-			   xasprintf("no room for its events in %s", w->o->dir);
+	char *why = xasprintf("no room for its events in %s", w->o->dir);
 	size_t index;
 
-	complain("alarms without a case: %llu: %s%s", w->reader.seen + lost->nr,
-		 why, full ? "" : ": free space, or use another --dir");
+	complain(
+		"alarms without a case: %llu: %s: free space, or use another --dir",
+		w->reader.seen + lost->nr, why);
 	w->metrics.failed++;
 	w->trouble = true;
 	if (lost->nr) {
@@ -520,7 +519,8 @@ static void read_data(struct watch *w)
 		return;
 	if (!w->first_data)
 		w->first_data = now;
-	w->last_data = now;
+	/* A pass over many pages takes a while, and there may be more of them */
+	w->last_data = now_ns();
 }
 
 /* Whether a window is over, and the case before it has been written */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a watch reports about its charts while it waits. See watch_charts.h. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "clock.h"
@@ -15,6 +16,21 @@
 /* Charts of a chart with by= whose lines are printed */
 #define BY_NAMED 4
 
+/* Append "; dev=8:0 centre 1 ms, limit 2 ms" */
+static void add_part(char **text, const char *before, const struct rig_part *p,
+		     const char *key, bool is_time)
+{
+	char center[32], limit[32], *longer;
+
+	longer = xasprintf(
+		"%s%s %.*s centre %s, limit %s", *text, before,
+		(int)strcspn(key, "]"), key,
+		format_value(center, sizeof(center), p->center, is_time),
+		format_value(limit, sizeof(limit), p->limit, is_time));
+	free(*text);
+	*text = longer;
+}
+
 /* ": dev=8:0 centre 1 ms, limit 2 ms; ..." of the first charts that have limits, for free() */
 static char *parts_text(const struct rig_chart *k)
 {
@@ -24,25 +40,19 @@ static char *parts_text(const struct rig_chart *k)
 	for (i = 0; i < k->charts && i < RIG_PARTS && named < BY_NAMED; i++) {
 		const struct rig_part *p = &k->part[i];
 		const char *key = strchr(p->name, '[');
-		char center[32], limit[32];
 
-		if (!p->has_limit || !key)
-			continue;
-		longer = xasprintf("%s%s %.*s centre %s, limit %s", text,
-				   named++ ? ";" : ":",
-				   (int)strcspn(key + 1, "]"), key + 1,
-				   format_value(center, sizeof(center),
-						p->center, k->is_time),
-				   format_value(limit, sizeof(limit), p->limit,
-						k->is_time));
+		if (p->has_limit && key)
+			add_part(&text, named++ ? ";" : ":", p, key + 1,
+				 k->is_time);
+	}
+	if (named < k->limits) {
+		longer = xasprintf("%s; and %u more", text, k->limits - named);
 		free(text);
 		text = longer;
 	}
-	if (named == k->limits)
-		return text;
-	longer = xasprintf("%s; and %u more", text, k->limits - named);
-	free(text);
-	return longer;
+	if (k->shared.has_limit)
+		add_part(&text, ";", &k->shared, "all others", k->is_time);
+	return text;
 }
 
 static void say_limit(const struct plan_chart *c, const struct rig_chart *k,
@@ -51,13 +61,15 @@ static void say_limit(const struct plan_chart *c, const struct rig_chart *k,
 	const char *how = !s->said && s->loaded ? "loaded" :
 			  s->said		? "learnt again" :
 						  "learnt";
-	char center[32], limit[32], *parts;
+	char center[32], limit[32], of[32] = "", *parts;
 
 	if (k->by && k->has_center) {
 		parts = parts_text(k);
-		say("%s: %s: limits of %u of %u charts%s", c->name,
-		    s->loaded && !s->said ? how : "learnt", k->limits,
-		    k->charts, parts);
+		if (k->limits < k->charts)
+			snprintf(of, sizeof(of), "%u of ", k->limits);
+		say("%s: %s: limit%s of %s%u chart%s%s", c->name,
+		    s->loaded && !s->said ? how : "learnt", plural(k->limits),
+		    of, k->charts, plural(k->charts), parts);
 		free(parts);
 		return;
 	}
@@ -108,7 +120,7 @@ static void warn_silent(const struct rig *rig, const struct plan_chart *c,
 	free(file);
 }
 
-/* A disk may have another number than on the rig whose limits were loaded */
+/* The rig whose limits were loaded may not have had a disk */
 static void warn_unloaded(const struct plan_chart *c, const struct rig_chart *k,
 			  struct seen *s)
 {
@@ -148,7 +160,8 @@ bool chart_look(const struct rig *rig, const struct plan_chart *c,
 	warn_silent(rig, c, k, s, waited);
 	if (!k->has_limit)
 		return true;
-	limit = k->by && k->has_center ? k->limits : k->limit;
+	limit = k->by && k->has_center ? k->limits + k->shared.has_limit :
+					 k->limit;
 	if ((!s->said || s->limit != limit) && now_ns() >= s->next) {
 		say_limit(c, k, s);
 		s->said = true;
