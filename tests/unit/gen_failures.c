@@ -40,8 +40,9 @@
  *			of the request, which the client sent in one call; on 2 and 3, three
  *			times each, what it receives after a response is another request, sent
  *			by a call of its own on 2, and with the first one in one call on 3
- *	over		ten times, after its response the server writes a log, and then reads the
- *			end of another connection
+ *	over		ten times, after its response the server writes a log, and fails to open
+ *			another one by a request to io_uring, and then reads the end of another
+ *			connection
  *	not-received	bytes that are there before the other side's thread waits for them.  Of 1,
  *			the response is sent after 5 ms; the client polls until 3 ms and receives
  *			it after 25 ms.  Of 2, it polls from 0 to 8 ms, and from 10 to 14 ms.  Of
@@ -446,6 +447,11 @@ static void make_over(void)
 				       .isn = 6000,
 				       .peer_isn = 6001,
 				       .name = "10.0.0.1:50000->10.0.0.1:9001" };
+	struct io_call open = { .tid = SERVER + 1,
+				.tgid = SERVER,
+				.op = OP_URING_OPENAT,
+				.error = ENOENT,
+				.name = "" };
 	uint64_t at;
 
 	for (at = 0; at < 100; at += 10) {
@@ -455,6 +461,9 @@ static void make_over(void)
 		tcp(1, true, OP_SENDTO, at + 2, at + 2, 200, 0);
 		tcp(1, false, OP_RECVFROM, at, at + 3, 200, 0);
 		make(SERVER + 1, SERVER, OP_WRITE, at + 4, at + 4, log);
+		open.start = BEGIN + (at + 4) * MS;
+		open.finish = open.start + MS / 2;
+		io_write_request(&td, 0, &open, SERVER + 1);
 		make(SERVER + 1, SERVER, OP_READ, at + 5, at + 5, other);
 	}
 }
@@ -509,6 +518,7 @@ int main(int argc, char **argv)
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
+	td_add_event(&td, "iosys", io_request_format);
 	td_add_event(&td, "sched", td_sched_waking);
 	td_add_event(&td, "sched", td_sched_switch);
 	td.cmdlines = "100 client\n200 slow\n300 other\n";

@@ -151,4 +151,9 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_late.py" || wrong "bytes of a request th
 "$UNIT/gen_failures" over.dat over || exit 1
 "$ioreq" --format=chrome over.dat >over.chrome 2>err || wrong "chrome of requests that are over fails"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_over.py" || wrong "calls after the response"
+# A failed open is access to files, by io_uring, too
+"$ioreq" --by=client,call --format=csv over.dat >over.csv 2>err || wrong "--by=client fails"
+[ ! -s err ] || wrong "messages about requests that are over: $(cat err)"
+[ "$(grep -cE '^,,,uring:openat,.*,10,10,.*,client$' over.csv)" -eq 1 ] ||
+	wrong "a failed open by io_uring is not attributed to the client"
 exit $failed
