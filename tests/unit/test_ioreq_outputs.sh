@@ -103,6 +103,12 @@ shows '[true,true]' out.html \
 	await new Promise(r => requestAnimationFrame(r));
 	const view = document.querySelector('.causes .scroll').getBoundingClientRect(), found = document.querySelector('.causes > span');
 	return [[...grids.causes.body.rows].every(r => r.cells[4].getBoundingClientRect().right <= view.right), found.getClientRects().length === 1]" "what to fix first at 400 pixels"
+# and rows of paths are not taller than their names
+shows '[true,true]' out.html \
+	"document.body.style.width = '400px';
+	await new Promise(r => requestAnimationFrame(r));
+	const names = [...document.querySelectorAll('td.path')];
+	return [names.length > 1, names.every(td => td.parentNode.offsetHeight <= 60)]" "paths at 400 pixels"
 # At 1,200 pixels, so are the steps of each path, and the response times of each kind of request:
 # what did not occur has no column
 shows '[true,true,true,true]' out.html \
