@@ -31,7 +31,10 @@
  *	ports		during a request from 1 to 20 ms, a thread of "slow" connects from port 2000
  *			to 50001 of 10.0.0.2 in 5 ms; it accepts a connection from port 3000 at
  *			50000, and closes it in 4 ms; and it closes another one from port 4000 to
- *			50000, which was accepted before the trace, in 2 ms
+ *			50000, which was accepted before the trace, in 2 ms; over UDP, it receives
+ *			from port 53 at 45000, which was connected before the trace, in 1 ms, and
+ *			from port 5353 at 4000, which it connects, in another 1 ms; and for 1 ms
+ *			at port 9000, which is not connected
  *	lost		as switches, but records are lost before the end of 3
  *	multiplexed	on 1, the client sends ten times three requests: the second one before the
  *			response to the first one, the third one before that to the second one;
@@ -290,6 +293,7 @@ static void make_ports(void)
 				  .id2 = 3101,
 				  .protocol = 6,
 				  .name = "10.0.0.1:50000" };
+	struct io_call udp = { .type = IO_SOCKET, .protocol = 17 };
 
 	tcp(1, false, OP_SENDTO, 0, 0, 100, 0);
 	tcp(1, true, OP_RECVFROM, 0, 1, 100, 0);
@@ -301,6 +305,16 @@ static void make_ports(void)
 	call.id = 3201;
 	call.name = "10.0.0.1:50000->10.0.0.2:4000";
 	make(SERVER + 1, SERVER, OP_CLOSE, 14, 16, call);
+	udp.id = 3301;
+	udp.name = "10.0.0.1:45000->10.0.0.2:53";
+	make(SERVER + 1, SERVER, OP_RECVFROM, 16, 17, udp);
+	udp.id = 3302;
+	udp.name = "10.0.0.1:4000->10.0.0.2:5353";
+	make(SERVER + 1, SERVER, OP_CONNECT, 17, 17, udp);
+	make(SERVER + 1, SERVER, OP_RECVFROM, 17, 18, udp);
+	udp.id = 3303;
+	udp.name = "10.0.0.1:9000";
+	make(SERVER + 1, SERVER, OP_RECVFROM, 18, 19, udp);
 	tcp(1, true, OP_SENDTO, 20, 20, 200, 0);
 	tcp(1, false, OP_RECVFROM, 0, 21, 200, 0);
 }
