@@ -60,7 +60,7 @@ done
 # --- the page has the stacks of its requests' calls
 "$UNIT/gen_tiers" one.dat two.dat three.dat 100 2 /no/such/prog 1234 2345 >stacks.truth || exit 1
 "$ioreq" one.dat two.dat three.dat --format=html >stacks.html 2>err || wrong "html with stacks fails"
-[ "$(sort err)" = "$(printf 'ioreq: %s.dat: /no/such/prog: No such file or directory; its functions are named by their offsets\n' three two)" ] ||
+[ "$(sort err)" = "$(printf 'ioreq: %s.dat: /no/such/prog: No such file or directory; its functions are named by their offsets (--symfs)\n' three two)" ] ||
 	wrong "no message names the missing files"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_page_stacks.py" || wrong "the stacks of the page are not right"
 
