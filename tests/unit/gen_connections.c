@@ -48,6 +48,10 @@
  *			request, response and message.  From 40002, the same with the client's end
  *			only.  To port 8002, the server's end only, likewise, but it does not poll.
  *			To port 8003, both: a response that goes on once, after 5 s of polling.
+ *	grpc		both ends of two streams of gRPC, each with settings and a call of the
+ *			client first: to port 8001, the server polls, and sends a message every
+ *			2 s, 20 of them; to port 8002, it sends two every 10 ms, 200 of them, and
+ *			the second one crosses the client's update of its window
  *	restart		five requests to each of three processes "back": two workers of one
  *			listener at port 8001, and one that was started in their place
  */
@@ -373,6 +377,48 @@ static void make_pushed(void)
 	pushes(&slow, &slow_server, 300000, 1, 5000, true);
 }
 
+/* Sent at @at, received 1 ms later */
+static void move(struct end *from, struct end *to, uint64_t at, uint64_t len)
+{
+	tcp(from, OP_SENDTO, at, at, len, 0);
+	tcp(to, OP_RECVFROM, at + 1, at + 1, len, 0);
+}
+
+/* Preface and SETTINGS of both ends, and a call to a method of the server */
+static void begin_stream(struct end *client, struct end *server, uint64_t at)
+{
+	move(client, server, at, 64);
+	move(server, client, at + 2, 40);
+	move(client, server, at + 4, 9);
+	move(client, server, at + 6, 200);
+	move(server, client, at + 8, 100);
+}
+
+static void make_grpc(void)
+{
+	const struct io_call input = { .type = IO_ANON, .id = 5 };
+	struct end client = end(FRONT, 40001, 8001);
+	struct end server = end(BACK, 8001, 40001);
+	uint64_t at;
+
+	begin_stream(&client, &server, 0);
+	for (at = 10; at < 40000; at += 2000) {
+		make(BACK, OP_EPOLL_WAIT, at, at + 1990, input);
+		move(&server, &client, at + 1995, 500);
+	}
+	client = end(FRONT, 40002, 8002);
+	server = end(BACK, 8002, 40002);
+	begin_stream(&client, &server, 50000);
+	for (at = 50010; at < 51000; at += 10) {
+		move(&server, &client, at, 500);
+		/* A window update, which the next message crosses */
+		tcp(&client, OP_SENDTO, at + 2, at + 2, 13, 0);
+		tcp(&server, OP_SENDTO, at + 3, at + 3, 500, 0);
+		tcp(&server, OP_RECVFROM, at + 4, at + 4, 13, 0);
+		tcp(&client, OP_RECVFROM, at + 5, at + 5, 500, 0);
+	}
+}
+
 static void make_restart(void)
 {
 	exchange(end(BACK, 8001, 40001), false, 0, 4);
@@ -401,13 +447,15 @@ int main(int argc, char **argv)
 		make_whole();
 	} else if (!strcmp(kind, "pushed")) {
 		make_pushed();
+	} else if (!strcmp(kind, "grpc")) {
+		make_grpc();
 	} else if (!strcmp(kind, "restart")) {
 		make_restart();
 	} else if (!strcmp(kind, "plain")) {
 		make_plain();
 	} else {
 		fprintf(stderr,
-			"usage: gen_connections FILE.dat roles|maybe|plain|streams|cut|whole|pushed|restart\n");
+			"usage: gen_connections FILE.dat roles|maybe|plain|streams|cut|whole|pushed|grpc|restart\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

@@ -31,7 +31,10 @@
  *	ports		during a request from 1 to 20 ms, a thread of "slow" connects from port 2000
  *			to 50001 of 10.0.0.2 in 5 ms; it accepts a connection from port 3000 at
  *			50000, and closes it in 4 ms; and it closes another one from port 4000 to
- *			50000, which was accepted before the trace, in 2 ms
+ *			50000, which was accepted before the trace, in 2 ms; over UDP, it receives
+ *			from port 53 at 45000, which was connected before the trace, in 1 ms, and
+ *			from port 5353 at 4000, which it connects, in another 1 ms; and for 1 ms
+ *			at port 9000, which is not connected
  *	lost		as switches, but records are lost before the end of 3
  *	multiplexed	on 1, the client sends ten times three requests: the second one before the
  *			response to the first one, the third one before that to the second one;
@@ -40,8 +43,9 @@
  *			of the request, which the client sent in one call; on 2 and 3, three
  *			times each, what it receives after a response is another request, sent
  *			by a call of its own on 2, and with the first one in one call on 3
- *	over		ten times, after its response the server writes a log, and then reads the
- *			end of another connection
+ *	over		ten times, after its response the server writes a log, and fails to open
+ *			another one by a request to io_uring, and then reads the end of another
+ *			connection
  *	not-received	bytes that are there before the other side's thread waits for them.  Of 1,
  *			the response is sent after 5 ms; the client polls until 3 ms and receives
  *			it after 25 ms.  Of 2, it polls from 0 to 8 ms, and from 10 to 14 ms.  Of
@@ -289,6 +293,7 @@ static void make_ports(void)
 				  .id2 = 3101,
 				  .protocol = 6,
 				  .name = "10.0.0.1:50000" };
+	struct io_call udp = { .type = IO_SOCKET, .protocol = 17 };
 
 	tcp(1, false, OP_SENDTO, 0, 0, 100, 0);
 	tcp(1, true, OP_RECVFROM, 0, 1, 100, 0);
@@ -300,6 +305,16 @@ static void make_ports(void)
 	call.id = 3201;
 	call.name = "10.0.0.1:50000->10.0.0.2:4000";
 	make(SERVER + 1, SERVER, OP_CLOSE, 14, 16, call);
+	udp.id = 3301;
+	udp.name = "10.0.0.1:45000->10.0.0.2:53";
+	make(SERVER + 1, SERVER, OP_RECVFROM, 16, 17, udp);
+	udp.id = 3302;
+	udp.name = "10.0.0.1:4000->10.0.0.2:5353";
+	make(SERVER + 1, SERVER, OP_CONNECT, 17, 17, udp);
+	make(SERVER + 1, SERVER, OP_RECVFROM, 17, 18, udp);
+	udp.id = 3303;
+	udp.name = "10.0.0.1:9000";
+	make(SERVER + 1, SERVER, OP_RECVFROM, 18, 19, udp);
 	tcp(1, true, OP_SENDTO, 20, 20, 200, 0);
 	tcp(1, false, OP_RECVFROM, 0, 21, 200, 0);
 }
@@ -446,6 +461,11 @@ static void make_over(void)
 				       .isn = 6000,
 				       .peer_isn = 6001,
 				       .name = "10.0.0.1:50000->10.0.0.1:9001" };
+	struct io_call open = { .tid = SERVER + 1,
+				.tgid = SERVER,
+				.op = OP_URING_OPENAT,
+				.error = ENOENT,
+				.name = "" };
 	uint64_t at;
 
 	for (at = 0; at < 100; at += 10) {
@@ -455,6 +475,9 @@ static void make_over(void)
 		tcp(1, true, OP_SENDTO, at + 2, at + 2, 200, 0);
 		tcp(1, false, OP_RECVFROM, at, at + 3, 200, 0);
 		make(SERVER + 1, SERVER, OP_WRITE, at + 4, at + 4, log);
+		open.start = BEGIN + (at + 4) * MS;
+		open.finish = open.start + MS / 2;
+		io_write_request(&td, 0, &open, SERVER + 1);
 		make(SERVER + 1, SERVER, OP_READ, at + 5, at + 5, other);
 	}
 }
@@ -509,6 +532,7 @@ int main(int argc, char **argv)
 
 	td_init(&td, &layout, 1);
 	td_add_event(&td, "iosys", io_call_format);
+	td_add_event(&td, "iosys", io_request_format);
 	td_add_event(&td, "sched", td_sched_waking);
 	td_add_event(&td, "sched", td_sched_switch);
 	td.cmdlines = "100 client\n200 slow\n300 other\n";

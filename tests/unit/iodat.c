@@ -39,7 +39,7 @@ const char io_request_format[] =
 	"\tfield:pid_t pid;\toffset:100;\tsize:4;\tsigned:1;\n"
 	"\tfield:char comm[16];\toffset:104;\tsize:16;\tsigned:0;\n\n"
 	"print fmt: \"%s=%lld name=%s\", __print_symbolic(REC->op, "
-	"{ 154, \"uring:send\" }, { 155, \"uring:recv\" }), "
+	"{ 146, \"uring:openat\" }, { 154, \"uring:send\" }, { 155, \"uring:recv\" }), "
 	"REC->result, __get_str(name)\n";
 
 const char io_fault_format[] =

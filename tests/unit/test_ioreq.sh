@@ -49,8 +49,8 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_requests.py" || wrong "the requests are 
 [ "$(grep -cE '^(web|10)[^ ]* +(db:[a-z]+ [^ ]+:|10)[^ ]* +[0-9]' out)" -eq 2 ] || wrong "--top=2 of requests is not 2"
 grep -qE '^client +server +answered +unclear +unanswered +response +p50 +p99 +max +service +p50 +p99 +max +network or queue$' out ||
 	wrong "columns of requests have other names"
-grep -qE '^  [0-9,]+ by one thread: (request arriving [0-9]+ %, )?answering [0-9]+ %, .*, computing or sleeping [0-9]+ %$' out || wrong "steps have other names"
-grep -qE '^  network or queue, of [0-9,]+: to server [0-9.]+ [a-z]+, of which .* before the server waited; to client ' out ||
+grep -qE '^  [0-9,]+ requests by one thread: (request arriving [0-9]+ %, )?answering [0-9]+ %, .*, computing or sleeping [0-9]+ %$' out || wrong "steps have other names"
+grep -qE '^  network or queue of [0-9,]+ requests: to server [0-9.]+ [a-z]+, of which .* before the server waited; to client ' out ||
 	wrong "both ways have other names"
 grep -q '^\.\.\. 16 more (--top)$' out || wrong "text has no number of further kinds of requests"
 "$ioreq" --requests a.dat >out 2>err || wrong "no requests fail"

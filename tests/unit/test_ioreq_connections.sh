@@ -64,6 +64,13 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_streams.py" || wrong "a connection with 
 grep -q '^  [0-9]* on multiplexed connections (HTTP/2, gRPC or pipelining), with [0-9.]* ms in no row: requests cannot be separated$' streams.text ||
 	wrong "--paths does not say that a connection has streams: $(cat streams.text)"
 
+# --- streams of gRPC: messages without a request, or a multiplexed connection
+"$UNIT/gen_connections" grpc.dat grpc || exit 1
+"$ioreq" --requests --format=json grpc.dat >grpc.json 2>err || wrong "--requests of gRPC fails"
+"$ioreq" --paths --format=json grpc.dat >grpc.paths 2>>err || wrong "--paths of gRPC fails"
+[ ! -s err ] || wrong "messages about gRPC: $(cat err)"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_grpc.py" || wrong "streams of gRPC"
+
 # --- processes of one name at one port are one server, also after a restart; by process they are three
 "$UNIT/gen_connections" restart.dat restart || exit 1
 "$ioreq" --requests --format=csv restart.dat >restart.csv 2>err || wrong "--requests of a restart fails"

@@ -69,7 +69,7 @@ grep -q '^  2 unanswered, in flight for 130.0 ms (2 failed connections)$' reques
 [ ! -s err ] || wrong "messages about requests that need time to arrive"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_arriving.py" || wrong "the time in which requests arrive is blamed on the server"
 grep -qE '^ +750\.0 ms +75\.5 % +3 +client +client sending' paths.txt || wrong "text does not say that the client is slow: $(cat paths.txt)"
-grep -qE 'by one thread: request arriving 98 %, computing or sleeping 2 %$' requests.txt || wrong "text has no arriving: $(cat requests.txt)"
+grep -qE '^  3 requests by one thread: request arriving 98 %, computing or sleeping 2 %$' requests.txt || wrong "text has no arriving: $(cat requests.txt)"
 
 # --- bytes that have arrived, and that the other side's thread does not wait for
 "$UNIT/gen_failures" there.dat not-received || exit 1
@@ -81,7 +81,7 @@ done
 [ ! -s err ] || wrong "messages about bytes that are not received"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_not_received.py" || wrong "time in which bytes are not received is the network's"
 grep -qE '^ +22\.00 ms +20\.6 % +2 +client +client not receiving' paths.txt || wrong "text does not say that the client is busy: $(cat paths.txt)"
-grep -q '^  network or queue, of 4: to server 64.00 ms, of which 30.00 ms before the server waited; to client 31.00 ms, of which 22.00 ms before the client waited$' \
+grep -q '^  network or queue of 4 requests: to server 64.00 ms, of which 30.00 ms before the server waited; to client 31.00 ms, of which 22.00 ms before the client waited$' \
 	requests.text || wrong "text does not say when the client waited: $(cat requests.text)"
 
 # --- on a CPU or not, outside of calls
@@ -116,6 +116,7 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_overlap.py" || wrong "the server still a
 "$UNIT/gen_failures" ports.dat ports || exit 1
 "$ioreq" --paths --format=json ports.dat >paths.json 2>err || wrong "--paths of high ports fails"
 [ ! -s err ] || wrong "messages about high ports: $(cat err)"
+"$ioreq" --paths ports.dat | grep -q '^1 request of clients, 0 downstream requests$' || wrong "text says 1 requests"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_ports.py" || wrong "the port of a server is taken for a client's"
 
 # --- a multiplexed connection, beside one that is not
@@ -151,4 +152,9 @@ python3 "$TRACERIG_TOP/tests/unit/ioreq_late.py" || wrong "bytes of a request th
 "$UNIT/gen_failures" over.dat over || exit 1
 "$ioreq" --format=chrome over.dat >over.chrome 2>err || wrong "chrome of requests that are over fails"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_over.py" || wrong "calls after the response"
+# A failed open is access to files, by io_uring, too
+"$ioreq" --by=client,call --format=csv over.dat >over.csv 2>err || wrong "--by=client fails"
+[ ! -s err ] || wrong "messages about requests that are over: $(cat err)"
+[ "$(grep -cE '^,,,uring:openat,.*,10,10,.*,client$' over.csv)" -eq 1 ] ||
+	wrong "a failed open by io_uring is not attributed to the client"
 exit $failed

@@ -60,7 +60,7 @@ done
 # --- the page has the stacks of its requests' calls
 "$UNIT/gen_tiers" one.dat two.dat three.dat 100 2 /no/such/prog 1234 2345 >stacks.truth || exit 1
 "$ioreq" one.dat two.dat three.dat --format=html >stacks.html 2>err || wrong "html with stacks fails"
-[ "$(sort err)" = "$(printf 'ioreq: %s.dat: /no/such/prog: No such file or directory; its functions are named by their offsets\n' three two)" ] ||
+[ "$(sort err)" = "$(printf 'ioreq: %s.dat: /no/such/prog: No such file or directory; its functions are named by their offsets (--symfs)\n' three two)" ] ||
 	wrong "no message names the missing files"
 python3 "$TRACERIG_TOP/tests/unit/ioreq_page_stacks.py" || wrong "the stacks of the page are not right"
 
@@ -103,6 +103,12 @@ shows '[true,true]' out.html \
 	await new Promise(r => requestAnimationFrame(r));
 	const view = document.querySelector('.causes .scroll').getBoundingClientRect(), found = document.querySelector('.causes > span');
 	return [[...grids.causes.body.rows].every(r => r.cells[4].getBoundingClientRect().right <= view.right), found.getClientRects().length === 1]" "what to fix first at 400 pixels"
+# and rows of paths are not taller than their names
+shows '[true,true]' out.html \
+	"document.body.style.width = '400px';
+	await new Promise(r => requestAnimationFrame(r));
+	const names = [...document.querySelectorAll('td.path')];
+	return [names.length > 1, names.every(td => td.parentNode.offsetHeight <= 60)]" "paths at 400 pixels"
 # At 1,200 pixels, so are the steps of each path, and the response times of each kind of request:
 # what did not occur has no column
 shows '[true,true,true,true]' out.html \

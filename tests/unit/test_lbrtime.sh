@@ -171,6 +171,11 @@ variant "periods and events" 's#([0-9]: +)([0-9a-f]+ lt_f)#\1 50000 cpu/event=0x
 variant "wrong paths" 's#(0x[0-9a-f]+/0x[0-9a-f]+/P/-/-/0)#\1 0x1/0x2/P/-/-/0/CALL/SPEC_WRONG_PATH#g'
 # A call chain has lines of its own
 printf 'p 1/1 [000] 1.0: \n\t 401000 f\n\t 402000 g\n 0x1/0x2/P/-/-/0\n' >chain.txt
+echo "7/7 1.000000001: 1 branches:uH: jcc 7fca993cdd3a f+0x1a (/lib/c) => 7fca993cdd17 f+0x7 (/lib/c)" >pt.txt
+echo "7/7 1.000000001: 1 psb: psb offs: 0 0 7fca993cdd22 f+0x2 (/lib/c)" >psb.txt
+for file in pt psb; do
+	expect 1 "$file.txt: line 1: a record of Intel PT or BTS, not a sample with branches \\(perf record -b\\)\$" $file.txt
+done
 expect 1 'chain.txt: line 1: a sample without ip, or with a call chain \(perf script -G ' chain.txt
 expect 1 '^lbrtime: -: a trace.dat or perf.data must be a regular file that is given by name$' - <cycles.dat
 
@@ -253,7 +258,7 @@ done
 # --- symbols that are not there
 "$UNIT/gen_lbr" gone.dat 16 300 1 stripped >gone.truth || exit 1
 "$lbrtime" gone.dat >out 2>err || wrong "a file that is gone"
-grep -q '/nowhere/program: No such file or directory; its functions are named by their offsets' err || wrong "a missing file is not reported"
+grep -q '/nowhere/program: No such file or directory; its functions are named by their offsets (--symfs)' err || wrong "a missing file is not reported"
 grep -qE '\[program\+0x[0-9a-f]+\]$' out || wrong "no offsets of a file that is gone"
 # A stripped file still has unwind tables, which delimit its functions
 mkdir -p root/nowhere

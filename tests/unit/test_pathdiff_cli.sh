@@ -203,7 +203,7 @@ says 'pathdiff: block.dat: has no function_graph events; record with' block.dat
 says 'pathdiff: none.dat: has no function_graph events; record with' none.dat
 says 'has only returns of functions' exits.dat
 says 'its clock is not monotonic' back.dat
-says 'has no complete execution of nosuch' slow.dat --entry=nosuch
+says 'has no complete execution of nosuch (0 began before the recording, 0 ended after it, 0 lack records): record it (trace-cmd record -g), or give --entry a function' slow.dat --entry=nosuch
 says '8 executions are too few for a limit: give --limit' few.dat
 says 'No such file or directory' missing.dat
 says 'pathdiff: missing.dat: No such file or directory' slow.dat --baseline missing.dat

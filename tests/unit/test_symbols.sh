@@ -179,7 +179,7 @@ grep -q "GET /buildid/$id/executable .* 200 " served.log || wrong "the program i
 grep -q "GET /buildid/$id/debuginfo .* 200 " served.log || wrong "debug information is not from the server: $(cat served.log)"
 unset DEBUGINFOD_URLS
 "$TOOLS/ioreq" --stacks --symfs=root stack.dat >out 2>err || wrong "no file"
-grep -q 'root/usr/bin/cpp: No such file or directory; its functions are named by their offsets$' err || wrong "no file is not reported"
+grep -q 'root/usr/bin/cpp: No such file or directory; its functions are named by their offsets (--symfs)$' err || wrong "no file is not reported"
 grep -q shapes.cpp out && wrong "a server is asked without DEBUGINFOD_URLS"
 
 # --- damaged programs: a result, or one line that says what is wrong

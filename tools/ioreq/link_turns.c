@@ -178,10 +178,17 @@ bool turn_is_same(const struct turn *a, const struct turn *b)
 	       a->response_end == b->response_end;
 }
 
+/* Both have the request, but the client sent it before it had all that the server had sent */
+static bool is_crossed(const struct turn *client, const struct turn *server)
+{
+	return client->answered && server->answered &&
+	       client->response_from < server->response_from;
+}
+
 /*
  * Number of turns that begin for one end at bytes that are in the middle of turns of the
- * other one: requests are sent before the responses to earlier ones end, as with HTTP/2 and
- * other protocols that multiplex, or with pipelining.
+ * other one, or that bytes of the server cross: requests are sent before the responses to
+ * earlier ones end, as with HTTP/2 and other protocols that multiplex, or with pipelining.
  *
  * @begins:	set to the number of turns of both
  */
@@ -195,7 +202,8 @@ u64 turns_overlapping(const struct turns *client, const struct turns *server,
 		u64 a = client->turn[i].from, b = server->turn[j].from;
 
 		/* What comes first was not recorded by both */
-		overlaps += *begins && a != b;
+		overlaps += *begins && (a != b || is_crossed(&client->turn[i],
+							     &server->turn[j]));
 		*begins += *begins || a == b;
 		i += a <= b;
 		j += b <= a;

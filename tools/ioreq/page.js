@@ -201,6 +201,7 @@ function paths(main) {
 	if (!DATA.paths.length)
 		return;
 	const s = section(main, "Paths of requests", "Downstream requests are below the requests that they were made for.");
+	s.className = "paths";
 	const body = table(s, "scroll", [["path"], ["answered", "n"], ["unanswered", "n"], ["in flight", "n"], ["response time", "n"], ["p50", "n"], ["p99", "n"],
 		["max", "n"], ["critical", "n"], ["steps of the critical path"]]);
 	for (const p of DATA.paths) {

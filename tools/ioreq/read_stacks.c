@@ -635,7 +635,7 @@ void stacks_note_problems(const struct stacks *s)
 			guard_file(s->guard, s->model->host[m->host].file);
 			guard_note(
 				s->guard,
-				"%s%s: %s; its functions are named by their offsets",
+				"%s%s: %s; its functions are named by their offsets (--symfs)",
 				s->options->root, path,
 				elffile_trouble(m->elf));
 		}

@@ -253,8 +253,9 @@ static void text_steps(FILE *out, const struct flow *e)
 		sum += e->step[i];
 	if (!sum)
 		return;
-	fprintf(out, "  %s by one thread: ",
-		format_count(count, sizeof(count), e->stepped));
+	fprintf(out, "  %s request%s by one thread: ",
+		format_count(count, sizeof(count), e->stepped),
+		plural(e->stepped));
 	for (i = 0; i < STEPS; i++) {
 		if (e->step[i] < sum / 100 || !e->step[i])
 			continue;
@@ -272,8 +273,8 @@ static void text_split(FILE *out, const struct flow *e)
 
 	if (!e->split)
 		return;
-	fprintf(out, "  network or queue, of %s: to server %s",
-		format_count(count, sizeof(count), e->split),
+	fprintf(out, "  network or queue of %s request%s: to server %s",
+		format_count(count, sizeof(count), e->split), plural(e->split),
 		time_text(time, e->to_server));
 	fprintf(out, ", of which %s before the server waited",
 		time_text(late, e->server_late));
@@ -292,7 +293,7 @@ void text_guessed(FILE *out, u64 connections)
 	if (connections)
 		fprintf(out,
 			"  %llu connection%s whose server is a guess, since none of its ends was seen to connect or accept\n",
-			connections, connections > 1 ? "s" : "");
+			connections, plural(connections));
 }
 
 /**

@@ -35,9 +35,10 @@ static void text_links(FILE *out, const struct paths *p)
 {
 	char roots[24], followed[24], ambiguous[24], outlived[24], time[32];
 
-	fprintf(out, "\n%s requests of clients, %s downstream requests",
-		format_count(roots, sizeof(roots), p->roots),
-		format_count(followed, sizeof(followed), p->followed));
+	fprintf(out, "\n%s request%s of clients, %s downstream request%s",
+		format_count(roots, sizeof(roots), p->roots), plural(p->roots),
+		format_count(followed, sizeof(followed), p->followed),
+		plural(p->followed));
 	if (p->outlived)
 		fprintf(out, " (%s of them not waited for)",
 			format_count(outlived, sizeof(outlived), p->outlived));

@@ -642,7 +642,10 @@ static int parse_sample(struct text *x, const struct header *h)
 	if (!find_ip(h->rest, &addr, &rest))
 		return wrong(
 			x,
-			"a sample without ip, or with a call chain (perf script -G -F comm,pid,tid,cpu,time,ip,sym,brstack)");
+			strstr(h->rest, " => ") ||
+					strstr(h->rest, " psb offs: ") ?
+				"a record of Intel PT or BTS, not a sample with branches (perf record -b)" :
+				"a sample without ip, or with a call chain (perf script -G -F comm,pid,tid,cpu,time,ip,sym,brstack)");
 	status = get_entries(x, h, rest, &now);
 	if (status)
 		return status;

@@ -229,9 +229,10 @@ static void note_object(const struct symbols *s, const struct object *o)
 			"%s is code without a file (generated?): shown as addresses",
 			*o->path ? o->path : "memory");
 	else if (elffile_trouble(o->elf))
-		guard_note(s->guard,
-			   "%s: %s; its functions are named by their offsets",
-			   o->path, elffile_trouble(o->elf));
+		guard_note(
+			s->guard,
+			"%s: %s; its functions are named by their offsets (--symfs)",
+			o->path, elffile_trouble(o->elf));
 	else if (elffile_is_stripped(o->elf))
 		guard_note(
 			s->guard,

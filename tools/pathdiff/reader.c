@@ -522,12 +522,15 @@ static int explain_nothing(struct reader *r)
 				  "has no complete execution of any function");
 	return guard_fail(
 		r->guard, GUARD_NOWHERE,
-		"has no complete execution of %s%s (%llu began before the recording, %llu ended after it, %llu lack records)",
+		"has no complete execution of %s%s (%llu began before the recording, %llu ended after it, %llu lack records)%s",
 		p->functions.name[p->entry],
 		r->text || symbols_known(r->symbols) ?
 			"" :
 			"; it has no symbols, so name functions by address",
-		s->began, s->ended, s->broken);
+		s->began, s->ended, s->broken,
+		s->began || s->ended || s->broken ?
+			"" :
+			": record it (trace-cmd record -g), or give --entry a function that was recorded");
 }
 
 /* All of it, with executions */
