@@ -233,7 +233,6 @@ struct listener {
  * @connections:	struct connection, by host and sequence numbers
  * @threads:		struct thread_calls, by host and thread
  * @sockets:		struct socket with a known role, by host and cookie
- * @served:		struct server_socket, by host and socket
  * @served:		struct server_socket, by host and cookie
  * @ends:		struct stream_end, by host and cookie
  * @listening:		struct listening, by host and port
