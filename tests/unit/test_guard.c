@@ -173,12 +173,13 @@ static int crash(struct guard *g, FILE *out, void *arg)
 #ifdef __SANITIZE_ADDRESS__
 static int overflow(struct guard *g, FILE *out, void *arg)
 {
-	volatile char *byte = malloc(8);
+	volatile size_t size = 8; /* or the compiler refuses it */
+	volatile char *byte = malloc(size);
 
 	(void)g;
 	(void)out;
 	(void)arg;
-	byte[8] = 1;
+	byte[size] = 1;
 	return 0;
 }
 
