@@ -280,11 +280,11 @@ static void weigh(struct cfg *p, u32 end)
  * Return: false if no path leads there, or it is too much code.
  */
 bool cfg_find(struct cfg *p, u32 space, u64 start, u64 end, u64 begin,
-	      struct path *path)
+	      struct code_path *path)
 {
 	u32 last, i;
 
-	*path = (struct path){ .insns = 1 };
+	*path = (struct code_path){ .insns = 1 };
 	if (start == end)
 		return true;
 	if (p->work > WORK_MAX)

@@ -409,9 +409,9 @@ static void solve_all(struct cuts *all)
 	free(row);
 }
 
-static struct part make_part(double ns, double error)
+static struct visit_part make_part(double ns, double error)
 {
-	return (struct part){ .ns = at_least(ns, 0), .error = error };
+	return (struct visit_part){ .ns = at_least(ns, 0), .error = error };
 }
 
 /**

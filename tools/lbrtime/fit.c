@@ -64,7 +64,7 @@ void fit(struct timeline *t)
 	fit_split_callers(&f);
 	fit_assign_classes(&f);
 	t->has_fit = fit_count_samples(&f);
-	fit_find_windows(&f);
+	fit_find_lost(&f);
 	for (i = 0; t->has_fit && i < ROUNDS; i++) {
 		u32 j;
 
@@ -83,7 +83,7 @@ void fit(struct timeline *t)
 	free(f.start);
 	free(f.class);
 	free(f.group);
-	free(f.window);
+	free(f.lost);
 	hash_free(&f.class_keys);
 	hash_free(&f.group_keys);
 	hash_free(&f.caller_keys);

@@ -74,12 +74,12 @@ struct start_group {
 };
 
 /**
- * struct window - a lost interval, whose recorded branches are its end
+ * struct lost_interval - a lost interval, whose recorded branches are its end
  * @sample:	its sample
  * @visits:	number of visits in the whole interval, as counted
  * @rate:	visits per ns
  */
-struct window {
+struct lost_interval {
 	u32 sample;
 	double visits;
 	double rate;
@@ -123,8 +123,8 @@ struct key_entry {
  * @cfg:		control flow of the code
  * @period:		P, ns
  * @mean:		mean duration of all visits
- * @window:		intervals that are not whole
- * @windows:		number of these
+ * @lost:		intervals that are not whole
+ * @nr_lost:		number of these
  * @scale:		c, by code model
  * @shape:		a, by code model
  */
@@ -140,8 +140,8 @@ struct fitting {
 	struct cfg *cfg;
 	double period;
 	double mean;
-	struct window *window;
-	u64 windows;
+	struct lost_interval *lost;
+	u64 nr_lost;
 	double scale[CODE_MODELS];
 	double shape[CODE_MODELS];
 };
@@ -156,7 +156,7 @@ void fit_assign_classes(struct fitting *f);
 
 /* fit_em.c */
 bool fit_count_samples(struct fitting *f);
-void fit_find_windows(struct fitting *f);
+void fit_find_lost(struct fitting *f);
 void fit_count_visits(struct fitting *f);
 void fit_sum_groups(struct fitting *f);
 void fit_set_priors(struct fitting *f);

@@ -17,7 +17,7 @@
 /* Ratio of intervals of the same period */
 #define ALIKE 1.05
 
-/* Number of windows with similar rates of visits that are weighted together */
+/* Number of lost intervals with similar rates of visits that are weighted together */
 #define PHASE 200
 
 /* Maximum weight of a sample, in mean weights */
@@ -125,40 +125,40 @@ static double weight_of(const struct fitting *f, u32 sample)
 	return f->mean / x < WEIGHT_MAX ? f->mean / x : WEIGHT_MAX;
 }
 
-static bool is_window(const struct sample *s)
+static bool is_lost(const struct sample *s)
 {
 	return is_used(s) && s->state != STATE_WHOLE && s->nr > 1;
 }
 
 static int by_rate(const void *a, const void *b)
 {
-	const struct window *x = a, *y = b;
+	const struct lost_interval *x = a, *y = b;
 
 	return ORDER(x->rate, y->rate) ?: ORDER(x->sample, y->sample);
 }
 
 /* Sort the intervals that are not whole by their rate of visits */
-void fit_find_windows(struct fitting *f)
+void fit_find_lost(struct fitting *f)
 {
 	const struct timeline *t = f->t;
 	u32 k;
 
-	f->window = xzalloc((t->nr + 1) * sizeof(*f->window));
+	f->lost = xzalloc((t->nr + 1) * sizeof(*f->lost));
 	for (k = 0; k < t->nr; k++) {
 		const struct sample *s = &t->sample[k];
 
-		if (is_window(s))
-			f->window[f->windows++] =
-				(struct window){ .sample = k,
-						 .visits = s->calls + 0.5,
-						 .rate = (s->calls + 0.5) /
-							 (s->ts - s->start) };
+		if (is_lost(s))
+			f->lost[f->nr_lost++] = (struct lost_interval){
+				.sample = k,
+				.visits = s->calls + 0.5,
+				.rate = (s->calls + 0.5) / (s->ts - s->start)
+			};
 	}
-	qsort(f->window, f->windows, sizeof(*f->window), by_rate);
+	qsort(f->lost, f->nr_lost, sizeof(*f->lost), by_rate);
 }
 
-/* V_j of some windows */
-static void count_windows(struct fitting *f, u64 from, u64 to)
+/* V_j of some lost intervals */
+static void count_lost(struct fitting *f, u64 from, u64 to)
 {
 	struct timeline *t = f->t;
 	double seen = 0, all = 0, w;
@@ -166,13 +166,13 @@ static void count_windows(struct fitting *f, u64 from, u64 to)
 	u32 i;
 
 	for (k = from; k < to; k++) {
-		const struct window *v = &f->window[k];
+		const struct lost_interval *v = &f->lost[k];
 
 		seen += weight_of(f, v->sample) * (t->sample[v->sample].nr - 1);
 		all += v->visits;
 	}
 	for (k = from; k < to; k++) {
-		u32 sample = f->window[k].sample;
+		u32 sample = f->lost[k].sample;
 		const u32 *key = &t->key[fit_index(t, sample, 0)];
 
 		w = weight_of(f, sample) * all / seen;
@@ -181,7 +181,7 @@ static void count_windows(struct fitting *f, u64 from, u64 to)
 	}
 }
 
-/* V_j, from whole intervals and windows */
+/* V_j, from whole and lost intervals */
 void fit_count_visits(struct fitting *f)
 {
 	struct timeline *t = f->t;
@@ -198,11 +198,11 @@ void fit_count_visits(struct fitting *f)
 			f->class[t->key[fit_index(t, k, i)]].visits +=
 				visit_part(s, i);
 	}
-	for (at = 0; at < f->windows; at += PHASE) {
-		/* The last windows are not left alone */
-		k = f->windows - at < 2 * PHASE ? f->windows : at + PHASE;
-		count_windows(f, at, k);
-		if (k == f->windows)
+	for (at = 0; at < f->nr_lost; at += PHASE) {
+		/* The last lost intervals are not left alone */
+		k = f->nr_lost - at < 2 * PHASE ? f->nr_lost : at + PHASE;
+		count_lost(f, at, k);
+		if (k == f->nr_lost)
 			break;
 	}
 }

@@ -128,7 +128,7 @@ static u32 get_group(struct fitting *f, u32 function, u64 begin)
 static void analyse_code(struct fitting *f, struct visit_class *k, u64 start,
 			 const struct place *end)
 {
-	struct path path;
+	struct code_path path;
 
 	k->code = CODE_UNKNOWN;
 	k->insns = 0;

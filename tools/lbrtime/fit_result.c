@@ -81,7 +81,7 @@ static struct elapsed find_elapsed(struct fitting *f, u32 sample)
 	const struct start_group *g =
 		f->t->group[at] == NONE ? NULL : &f->group[f->t->group[at]];
 	struct elapsed e = { .variance = INFINITY, .reach = U64_MAX };
-	struct path path = { 0 };
+	struct code_path path = { 0 };
 
 	e.straight = f->scale[CODE_LINEAR] > 0 && f->start[at] &&
 		     cfg_find(f->cfg, ip->space, f->start[at], ip->addr,

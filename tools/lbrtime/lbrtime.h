@@ -34,14 +34,14 @@
 /* Samples */
 
 /**
- * enum kind - kinds of branches
+ * enum branch_kind - kinds of branches
  * @KIND_UNKNOWN:	unknown: the code cannot be read, and there is no target
  * @KIND_CALL:		near call, direct or indirect
  * @KIND_RETURN:	near return
  * @KIND_JUMP:		conditional or unconditional jump
  * @KIND_FAR:		system call, interrupt, or the return from one
  */
-enum kind { KIND_UNKNOWN, KIND_CALL, KIND_RETURN, KIND_JUMP, KIND_FAR };
+enum branch_kind { KIND_UNKNOWN, KIND_CALL, KIND_RETURN, KIND_JUMP, KIND_FAR };
 
 /**
  * enum branch_flags - the kernel's part in the visit that a branch ends
@@ -66,7 +66,7 @@ enum branch_flags {
  * @to:		recorded target, or NONE
  * @cycles:	since the previous branch; CYCLES_MAX: that many or more; 0: not
  *		measured
- * @kind:	enum kind
+ * @kind:	enum branch_kind
  * @flags:	enum branch_flags
  */
 struct branch {
@@ -78,14 +78,20 @@ struct branch {
 };
 
 /**
- * enum state - states of the interval that ends with a sample
+ * enum interval_state - states of the interval that ends with a sample
  * @STATE_WHOLE:	every branch in it was recorded
  * @STATE_LOST:		it had more branches
  * @STATE_START:	the thread came to the CPU at an unknown time within it
  * @STATE_FIRST:	the first one of a CPU: its begin and duration are unknown
  * @STATES:		number of states
  */
-enum state { STATE_WHOLE, STATE_LOST, STATE_START, STATE_FIRST, STATES };
+enum interval_state {
+	STATE_WHOLE,
+	STATE_LOST,
+	STATE_START,
+	STATE_FIRST,
+	STATES
+};
 
 /**
  * struct sample - a sample, and the interval that ends with it
@@ -102,7 +108,7 @@ enum state { STATE_WHOLE, STATE_LOST, STATE_START, STATE_FIRST, STATES };
  * @after:	the sample that has this one as @before, or NONE
  * @cpu:	CPU
  * @flags:	enum lbrprof_flags
- * @state:	enum state
+ * @state:	enum interval_state
  */
 struct sample {
 	u64 ts;
@@ -165,7 +171,7 @@ struct symbols;
  * @function:	number of the function that it is in
  * @start:	address of the function, or 0
  * @target:	target of the direct branch there, or 0
- * @kind:	the branch there, enum kind
+ * @kind:	the branch there, enum branch_kind
  * @size:	bytes of that instruction, or 0
  * @nr_inlined:	number of functions that are inlined there, if it is a call
  * @inlined:	see symtab_inlined()
@@ -241,7 +247,7 @@ void code_decode(struct code *c, const u8 *bytes, u32 len, bool wide,
  * @space:		address space, as in struct place
  * @target:		target of the direct jump, or 0
  * @size:		bytes
- * @kind:		enum kind; KIND_UNKNOWN if it is no branch
+ * @kind:		enum branch_kind; KIND_UNKNOWN if it is no branch
  * @conditional:	it is a conditional jump
  * @system:		it is a system call
  * @repeats:		it has a REP prefix
@@ -262,13 +268,13 @@ void code_insn(struct code *c, const u8 *bytes, u32 len, bool wide,
 void symtab_decode(struct symbols *s, struct insn *i);
 
 /**
- * struct path - the code between two places
+ * struct code_path - the code between two places
  * @insns:	number of instructions, with the last one; the mean if there are
  *		conditional jumps
  * @loops:	there are loops, so it may execute more
  * @system:	there is a system call
  */
-struct path {
+struct code_path {
 	double insns;
 	bool loops;
 	bool system;
@@ -279,7 +285,7 @@ struct cfg;
 struct cfg *cfg_new(struct symbols *s);
 void cfg_free(struct cfg *p);
 bool cfg_find(struct cfg *p, u32 space, u64 start, u64 end, u64 begin,
-	      struct path *path);
+	      struct code_path *path);
 bool cfg_circle(struct cfg *p, u32 space, u64 addr);
 bool cfg_ahead(struct cfg *p, u32 space, u64 addr);
 bool cfg_reach(const struct cfg *p, u64 addr);
@@ -288,11 +294,11 @@ bool cfg_reach(const struct cfg *p, u64 addr);
 /* The timeline */
 
 /**
- * struct part - part of a visit, which a sample has cut, in an interval
+ * struct visit_part - part of a visit, which a sample has cut, in an interval
  * @ns:		its duration; negative if unknown
  * @error:	twice the standard deviation, ns
  */
-struct part {
+struct visit_part {
 	double ns;
 	double error;
 };
@@ -399,8 +405,8 @@ struct clock {
  * @cpus:		number of CPUs
  * @depth:		largest number of branches of a sample
  * @gaps:		number of times that records were lost
- * @time:		total duration of the intervals, by enum state, ns
- * @intervals:		number of intervals, by enum state
+ * @time:		total duration of the intervals, by enum interval_state, ns
+ * @intervals:		number of intervals, by enum interval_state
  * @share:		share of a function in the samples
  * @sampled:		number of a function's samples
  * @visits:		number of a function's visits
@@ -479,13 +485,13 @@ struct timeline {
 	u64 reaches;
 	double *grouped;
 	double period;
-	struct part *first_part;
-	struct part *last_part;
+	struct visit_part *first_part;
+	struct visit_part *last_part;
 	double unit;
 	struct elapsed *elapsed;
 	bool has_fit;
-	struct part *first_measured;
-	struct part *last_measured;
+	struct visit_part *first_measured;
+	struct visit_part *last_measured;
 	struct clock clock;
 	double ns_per_cycle;
 	double slip;
@@ -643,7 +649,7 @@ struct totals {
 	double time[METHODS];
 };
 
-const char *state_name(enum state state);
+const char *state_name(enum interval_state state);
 const char *branch_kind_name(u8 kind);
 double covered(const struct timeline *t);
 double resolution(const struct timeline *t);

@@ -25,7 +25,7 @@
  * @from:	place
  * @to:		place, or NONE
  * @cycles:	since the previous branch, 0 if unknown
- * @kind:	enum kind
+ * @kind:	enum branch_kind
  * @flags:	enum branch_flags
  */
 struct entry {

@@ -52,7 +52,7 @@ static double variance(const struct timeline *t, u32 sample, enum method m,
 }
 
 /* Variance of a part of a visit to which @time was attributed */
-static double part_variance(const struct part *p, u32 sample, double time)
+static double part_variance(const struct visit_part *p, u32 sample, double time)
 {
 	if (!p || p[sample].ns < 0)
 		return INFINITY;

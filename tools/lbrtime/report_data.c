@@ -126,7 +126,7 @@ void lbrtime_write_csv(const struct timeline *t, const struct report *r)
 static struct json_object *json_states(const struct timeline *t)
 {
 	struct json_object *o = json_object_new_object(), *one;
-	enum state i;
+	enum interval_state i;
 
 	for (i = 0; i < STATES; i++) {
 		one = json_object_new_object();

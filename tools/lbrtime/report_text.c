@@ -18,7 +18,7 @@
  * state_name - name of an interval's state
  * @state:	state
  */
-const char *state_name(enum state state)
+const char *state_name(enum interval_state state)
 {
 	static const char *const names[STATES] = { "whole", "lost",
 						   "unknown start", "first" };
@@ -28,7 +28,7 @@ const char *state_name(enum state state)
 
 /**
  * branch_kind_name - name of a kind of branches
- * @kind:	enum kind
+ * @kind:	enum branch_kind
  */
 const char *branch_kind_name(u8 kind)
 {
