@@ -236,9 +236,12 @@ def several():
         found = set()
         for number in filter(str.isdigit, os.listdir(directory)):
             alarms = json.loads(text(f"{directory}/{number}/case.json"))["alarms"]
-            found |= {a["chart"] for a in alarms if a["value"] >= 800 * MS}
+            slow_ones = {a["chart"] for a in alarms if a["value"] >= 800 * MS}
+            # Others may be of a fast read, before there was a control group
+            if slow_ones:
+                check_group(f"{directory}/{number}/cgroup.txt", "a/b")
+            found |= slow_ones
         assert found == charts, (directory, found)
-    check_group(f"{directory}/{number}/cgroup.txt", "a/b")
     again = Watch("again", *ALL_DISKS, "syscall:preadv2", "--limits", "first.limits")
     again.wait_for(": judging$", 2)
     slow.read()
