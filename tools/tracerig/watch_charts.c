@@ -51,7 +51,8 @@ static char *parts_text(const struct rig_chart *k)
 		text = longer;
 	}
 	if (k->shared.has_limit)
-		add_part(&text, ";", &k->shared, "all others", k->is_time);
+		add_part(&text, *text ? ";" : ":", &k->shared, "all others",
+			 k->is_time);
 	return text;
 }
 
