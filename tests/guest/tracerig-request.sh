@@ -65,7 +65,7 @@ tracerig verify --dir=cases "$case" >/dev/null || die "the case is not whole"
 # --- why: the server slept, by the events and by ioreq
 tracerig explain --dir=cases --timeout=10m "$case" >out 2>err || die "explain fails"
 grep -q '^cause: blocked until a timer' out || die "another cause"
-grep -q '% .* ioreq: python3.*: sleeping' out || die "ioreq does not find the sleep"
+grep -q '% .* ioreq: python3.*: sleeping' out || die "ioreq does not find the sleep" "$(grep -v '^ ' out)"
 ! grep -q '^disagree' out || die "they disagree"
 cat log out
 

@@ -52,6 +52,10 @@
  *			3, the server's thread first polls 30 ms after the request was sent.  Of 4,
  *			its thread makes its first call then, so that it is unknown what it did
  *			before.  The server computes for 4, 4, 2 and 2 ms.
+ *	ends		the trace ends in three responses of 113 and 100 bytes, which are sent at
+ *			4000 and 4003 ms. Of 1, the client has the first 113 bytes at 4001 ms. Of 2, it
+ *			has both at 4004 ms, but the server's second call has not returned. Of 3, it
+ *			has 150 bytes at 4004 ms.
  *	connects	connections to 10.0.0.1 that fail, in ms from the first connect: at port
  *			8101, 20 ms until the call is refused; at 8102, 30 ms until one is closed
  *			that never was connected, and 100 ms until a second connect says that it
@@ -146,6 +150,24 @@ static void make_unanswered(void)
 	tcp(1, true, OP_SENDTO, 51, 51, 200, 0);
 	tcp(1, false, OP_RECVFROM, 1, 51, 200, 0);
 	tcp(2, false, OP_RECVFROM, 2, 3002, 0, ECONNRESET);
+}
+
+static void make_ends(void)
+{
+	unsigned int n;
+
+	for (n = 1; n <= 3; n++)
+		tcp(n, false, OP_SENDTO, 0, 0, 71, 0);
+	for (n = 1; n <= 3; n++)
+		tcp(n, true, OP_RECVFROM, 0, 1, 71, 0);
+	for (n = 1; n <= 3; n++)
+		tcp(n, true, OP_SENDTO, 4000, 4000, 113, 0);
+	for (n = 1; n <= 2; n++)
+		tcp(n, false, OP_RECVFROM, 0, 4001, 113, 0);
+	tcp(1, true, OP_SENDTO, 4003, 4003, 100, 0);
+	tcp(3, true, OP_SENDTO, 4003, 4003, 100, 0);
+	tcp(2, false, OP_RECVFROM, 4001, 4004, 100, 0);
+	tcp(3, false, OP_RECVFROM, 0, 4004, 150, 0);
 }
 
 static void make_arriving(void)
@@ -542,6 +564,8 @@ int main(int argc, char **argv)
 		make_unanswered();
 		/* The trace ends here */
 		make(OTHER, OTHER, OP_READ, 8003, 8003, last);
+	} else if (!strcmp(kind, "ends")) {
+		make_ends();
 	} else if (!strcmp(kind, "switches") || !strcmp(kind, "lost")) {
 		make_switches(!strcmp(kind, "lost"));
 	} else if (!strcmp(kind, "shared")) {
@@ -565,7 +589,7 @@ int main(int argc, char **argv)
 		make_arriving();
 	} else if (strcmp(kind, "formats") != 0) {
 		fprintf(stderr,
-			"usage: gen_failures FILE.dat formats|udp|unanswered|arriving|switches|shared|overlap|ports|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
+			"usage: gen_failures FILE.dat formats|udp|unanswered|ends|arriving|switches|shared|overlap|ports|lost|multiplexed|late|over|not-received|connects|connects-lost\n");
 		return 2;
 	}
 	return !td_finish(&td, argv[1]);

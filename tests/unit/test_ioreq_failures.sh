@@ -42,6 +42,13 @@ python3 -B "$TRACERIG_TOP/tests/unit/ioreq_unanswered.py" || wrong "requests wit
 grep -qE '^ +11\.00 s +99\.5 % +2 +slow 10.0.0.1:8001 +unanswered' paths.txt || wrong "text does not say what to fix first"
 grep -q '^  2 unanswered, in flight for 11.00 s$' requests.txt || wrong "text has no time in flight"
 
+# --- responses in which the trace ends
+"$UNIT/gen_failures" ends.dat ends || exit 1
+"$ioreq" --requests --format=json ends.dat >requests.json 2>err || wrong "--requests of a trace that ends in responses fails"
+"$ioreq" --paths --format=json ends.dat >paths.json 2>>err || wrong "--paths of a trace that ends in responses fails"
+[ ! -s err ] || wrong "messages about a trace that ends in responses"
+python3 "$TRACERIG_TOP/tests/unit/ioreq_ends.py" || wrong "the server's time is unknown if the trace ends in the response"
+
 # --- connections that fail before they transfer any bytes
 "$UNIT/gen_failures" connects.dat connects || exit 1
 "$UNIT/gen_failures" connects-lost.dat connects-lost || exit 1

@@ -60,14 +60,6 @@ void requests_end_call(struct requests *r, const struct end_call *c)
 	}
 }
 
-/* The last turn of an end, if it has a response */
-static struct turn *last_turn(const struct turns *t)
-{
-	struct turn *last = t->nr ? &t->turn[t->nr - 1] : NULL;
-
-	return last && last->answered ? last : NULL;
-}
-
 static const struct stream_end *end_of(const struct requests *r,
 				       const struct side *side)
 {
@@ -148,7 +140,8 @@ void turns_cut_off(const struct requests *r, const struct connection *c,
 	const struct side *side = &c->side[c->client],
 			  *peer = &c->side[!c->client];
 	const struct stream_end *e = end_of(r, side), *f = end_of(r, peer);
-	struct turn *t = last_turn(client), *s = last_turn(server);
+	struct turn *t = turns_last_answered(client);
+	struct turn *s = turns_last_answered(server);
 	const char *reason = reason_of(e, f);
 
 	/* It is unknown whether a message without a request is missing */

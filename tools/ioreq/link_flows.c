@@ -550,6 +550,9 @@ static void add_connection(struct requests *r, struct connection *c)
 		turns_end_before_pushed(&client, &c->side[at], &server,
 					&c->side[!at]);
 	turns_cut_off(r, c, &client, &server);
+	if (!c->via_pipe && !is_lossy(r, c))
+		turns_end_with_trace(&client, &c->side[at], &server,
+				     &c->side[!at]);
 	steps_handle(r, &server);
 	c->turns = c->via_pipe && turns_alternate(&client, &server);
 	if (c->via_pipe && !c->turns)

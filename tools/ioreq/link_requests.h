@@ -406,6 +406,11 @@ void turns_make_client(struct turns *t, struct side *side);
 void turns_make_server(struct turns *t, struct side *side,
 		       const struct turns *client,
 		       const struct side *client_side);
+struct turn *turns_last_answered(const struct turns *t);
+void turns_end_with_trace(const struct turns *client,
+			  const struct side *client_side,
+			  const struct turns *server,
+			  const struct side *server_side);
 bool turn_is_same(const struct turn *a, const struct turn *b);
 u64 turns_overlapping(const struct turns *client, const struct turns *server,
 		      u64 *begins);

@@ -19,6 +19,16 @@ static int by_moved_at(const void *a, const void *b)
 		       ORDER(x->from, y->from);
 }
 
+/* Let a turn be over with this segment of its response, unless it is over later */
+static void end_response_with(struct turn *t, const struct segment *s)
+{
+	if (s->finish <= t->over)
+		return;
+	t->over = s->finish;
+	t->last_since = s->start;
+	t->last = s->thread;
+}
+
 static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 			 bool connection_is_client)
 {
@@ -36,11 +46,7 @@ static void add_to_turns(struct turns *t, const struct side *side, u64 i,
 			last->response_from = s->from;
 		if (s->end > last->response_end)
 			last->response_end = s->end;
-		if (s->finish > last->over) {
-			last->over = s->finish;
-			last->last_since = s->start;
-			last->last = s->thread;
-		}
+		end_response_with(last, s);
 		last->answered = true;
 		return;
 	}
@@ -176,6 +182,57 @@ bool turn_is_same(const struct turn *a, const struct turn *b)
 	return a->from == b->from && a->end == b->end &&
 	       a->response_from == b->response_from &&
 	       a->response_end == b->response_end;
+}
+
+/* The last turn of an end, if it has a response, or NULL */
+struct turn *turns_last_answered(const struct turns *t)
+{
+	struct turn *last = t->nr ? &t->turn[t->nr - 1] : NULL;
+
+	return last && last->answered ? last : NULL;
+}
+
+/* Let the response of an end's last turn, after its first byte, end at @end */
+static void end_last_at(struct turn *t, const struct side *side, u64 end,
+			bool connection_is_client)
+{
+	u64 i;
+
+	t->response_end = end;
+	t->over = 0;
+	for (i = t->segment; i < side->nr; i++) {
+		const struct segment *s = &side->segment[i];
+
+		if (s->sent != connection_is_client && s->from < end)
+			end_response_with(t, s);
+	}
+}
+
+/**
+ * turns_end_with_trace - let the last response end with the bytes that both ends have
+ * @client:		the client's turns
+ * @client_side:	the client's end
+ * @server:		the server's turns
+ * @server_side:	the server's end
+ *
+ * The recording may end before the client receives the last bytes, or before the server's
+ * call that sends them returns.
+ */
+void turns_end_with_trace(const struct turns *client,
+			  const struct side *client_side,
+			  const struct turns *server,
+			  const struct side *server_side)
+{
+	struct turn *c = turns_last_answered(client);
+	struct turn *s = turns_last_answered(server);
+
+	if (!c || !s || c->pushed || s->pushed || c->from != s->from ||
+	    c->end != s->end || c->response_from != s->response_from)
+		return;
+	if (c->response_end < s->response_end)
+		end_last_at(s, server_side, c->response_end, false);
+	else if (s->response_end < c->response_end)
+		end_last_at(c, client_side, s->response_end, true);
 }
 
 /* Both have the request, but the client sent it before it had all that the server had sent */
