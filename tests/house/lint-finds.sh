@@ -91,6 +91,8 @@ cp patches/topic/good.patch patches/topic/stray.patch
 finds series 'there but not listed: patches/topic/stray.patch'
 echo topic/none.patch >>patches/series
 finds series 'listed but not there: patches/topic/none.patch'
+sed -i '1i #### other: none of these' patches/series
+finds series 'topic/good.patch: below the heading of other:'
 sed -i 's/^+	return n/+        return n/' patches/topic/good.patch
 finds checkpatch 'CODE_INDENT'
 sed -i 's/topic_good(int n);$/topic_good( int n );/' patches/topic/good.patch
