@@ -87,6 +87,8 @@ sed -i 's/^Date:.*/Date: the other day/' patches/topic/good.patch
 finds headers 'invalid date'
 sed -i 's/^From:.*/From: nobody/' patches/topic/good.patch
 finds headers 'not NAME <ADDRESS>'
+sed -i 's/^+	return n/+	return n \/* See tracerig *\//' patches/topic/good.patch
+finds headers 'topic/good.patch:[0-9]*:.*See tracerig'
 cp patches/topic/good.patch patches/topic/stray.patch
 finds series 'there but not listed: patches/topic/stray.patch'
 echo topic/none.patch >>patches/series
