@@ -153,6 +153,13 @@ static const struct {
 	  THREAD,
 	  { SWITCHES(110000, 0, THREAD, "me", 1, 0, "swapper/0"),
 	    WAKES(190100, 1, 9, 8) } },
+	/* A timer's interrupt, within a softirq */
+	{ "common_pid=42",
+	  "blocked until a timer or IPI",
+	  THREAD,
+	  { SWITCHES(110000, 0, THREAD, "me", 1, 0, "swapper/0"),
+	    IS(SOFTIRQ, 190000, 1, 9, 3, ""), WAKES(190100, 1, 9, 24),
+	    SWITCHES(191000, 0, 0, "swapper/0", 0, THREAD, "me") } },
 	/* It could run, but others did: it was preempted, or woken */
 	{ "common_pid=42",
 	  "waiting for a CPU: hog",

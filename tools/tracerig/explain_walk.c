@@ -358,15 +358,14 @@ static void on_waking(struct walk *w, const struct seen *s)
 		return;
 	until_gap(w, t, s->rec->ts, BLOCKED, true);
 	/* The waker */
-	if (c->in[HARD] || c->in[SOFT]) {
-		snprintf(name, sizeof(name), "blocked until %s",
-			 c->name[c->in[HARD]]);
-		strcpy(key, name);
-	} else if (s->flags & (FLAG_HARDIRQ | FLAG_SOFTIRQ)) {
+	if (c->in[HARD] || s->flags & FLAG_HARDIRQ) {
 		/* Timers and calls from other CPUs have no handler's events */
 		snprintf(name, sizeof(name), "blocked until %s",
-			 s->flags & FLAG_HARDIRQ ? "a timer or IPI" :
-						   "a softirq");
+			 c->in[HARD] ? c->name[HARD] : "a timer or IPI");
+		strcpy(key, name);
+	} else if (c->in[SOFT] || s->flags & FLAG_SOFTIRQ) {
+		snprintf(name, sizeof(name), "blocked until %s",
+			 c->in[SOFT] ? c->name[SOFT] : "a softirq");
 		strcpy(key, name);
 	} else {
 		snprintf(name, sizeof(name), "blocked until %s-%d woke it",

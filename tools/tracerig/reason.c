@@ -172,11 +172,13 @@ static void on_waking(struct look *l, struct cpu *c, const struct record *rec,
 		return;
 	g = add_change(l, rec->ts, READY);
 	g->woken = true;
-	if (c->in[HARD] || c->in[SOFT]) {
-		snprintf(g->by, sizeof(g->by), "%s", c->name[c->in[HARD]]);
-	} else if (flags & (FLAG_HARDIRQ | FLAG_SOFTIRQ)) {
+	if (c->in[HARD] || flags & FLAG_HARDIRQ) {
+		/* Timers and calls from other CPUs have no handler's events */
 		snprintf(g->by, sizeof(g->by), "%s",
-			 flags & FLAG_HARDIRQ ? "a timer or IPI" : "a softirq");
+			 c->in[HARD] ? c->name[HARD] : "a timer or IPI");
+	} else if (c->in[SOFT] || flags & FLAG_SOFTIRQ) {
+		snprintf(g->by, sizeof(g->by), "%s",
+			 c->in[SOFT] ? c->name[SOFT] : "a softirq");
 	} else if (c->pid == current && *c->comm) {
 		set_name(g, c->comm);
 	} else {
