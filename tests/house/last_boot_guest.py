@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: last_boot_guest.py PORT
 
-In a guest that is booted three times: record, and panic without a network; panic
-again; come back with it, and lose it while what was left is sent. What was recorded goes to truth.json of the output directory.
+In a guest that is booted five times: record, and panic without a network; panic again;
+come back with it, and lose it while what was left is sent; record over what was left,
+and clear it, without a target. What was recorded goes to truth.json of the output directory.
 """
 import json
 import os
@@ -123,7 +124,7 @@ def third_boot(truth):
     link("up")
     subprocess.run(["ip", "route", "replace", "default", "via", "10.0.2.2"], check=True)
     enable()
-    until(lambda: ledger(r"last boot: (\d+).* without a format\n"))
+    until(lambda: ledger(r"last boot: (\d+).* of absent CPUs\n"))
     truth["sent"] = ledger(r"last boot: (\d+) records, (\d+) acknowledged, (\d+) without")
     put(KEPT + "/tracing_on", "1")
     mark(2 * MARKS, 2 * MARKS + 10)
@@ -131,7 +132,47 @@ def third_boot(truth):
     until(lambda: ledger(r"acknowledged (\d+)")[0] >= 10)
     put(TARGET + "/enabled", "0")
     truth["last"] = ledger(r"generated: (\d+) = lost (\d+) \+ held (\d+) \+ acknowledged (\d+)")
+    # What was read and has arrived is still there
+    put(KEPT + "/trace", "")
+    put(KEPT + "/tracing_on", "1")
+    mark(3 * MARKS, 4 * MARKS)
     save(truth)
+    panic()
+
+
+def marks():
+    """Numbers of the marks that the instance has"""
+    return [int(n) for n in re.findall(r"mark (\d+) at", open(KEPT + "/trace").read())]
+
+
+def expect(first, last):
+    """The instance has the marks from FIRST on, and no other"""
+    if marks() != list(range(first, last)):
+        sys.exit("not marks %d to %d: %s" % (first, last - 1, marks()[-20:]))
+
+
+def fourth_boot(truth):
+    # What this boot records takes the place of what the last one left
+    expect(3 * MARKS, 4 * MARKS)
+    put(KEPT + "/tracing_on", "1")
+    mark(4 * MARKS, 4 * MARKS + 10)
+    expect(4 * MARKS, 4 * MARKS + 10)
+    truth["over"] = True
+    save(truth)
+    panic()
+
+
+def fifth_boot():
+    # Who clears what a target has kept can record again
+    expect(4 * MARKS, 4 * MARKS + 10)
+    link("down")
+    enable()
+    put(KEPT + "/tracing_on", "1")
+    put(TARGET + "/enabled", "0")
+    expect(4 * MARKS, 4 * MARKS + 10)
+    put(KEPT + "/trace", "")
+    mark(5 * MARKS, 5 * MARKS + 10)
+    expect(5 * MARKS, 5 * MARKS + 10)
 
 
 if not os.path.exists(TRUTH):
@@ -139,4 +180,8 @@ if not os.path.exists(TRUTH):
 truth = json.load(open(TRUTH))
 if "left" not in truth:
     second_boot(truth)
-third_boot(truth)
+if "last" not in truth:
+    third_boot(truth)
+if "over" not in truth:
+    fourth_boot(truth)
+fifth_boot()

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 260
+# timeout: 380
 # needs: vm, kernel, tools
 # A guest panics while its network is down, comes back, panics again, and comes back with
 # the network, which fails once more: what the first boot recorded arrives, as that boot's,
-# and then what the last one does.
+# and then what the last one does. Then it panics twice more: what is recorded or cleared
+# without a target takes the place of what the boot before has left.
 . "$TRACERIG_TOP/tests/house/lib.sh"
 
 # shellcheck disable=SC2119 # without options
