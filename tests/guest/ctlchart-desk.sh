@@ -17,15 +17,15 @@ ctlchart=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ctlchart
 margin=1000000
 apart=500000000
 
-# record FILTER: record into rec.dat, with 4 readers and then 100 more, each of which makes 10
-# reads, however slow the host is. The buffers have room for all events, in case trace-cmd is
-# not able to read them in time.
+# record FILTER SECONDS: record into rec.dat, with 4 readers and, after SECONDS, 100 more, each of
+# which makes 10 reads, however slow the host is. The buffers have room for all events, in case
+# trace-cmd is not able to read them in time.
 record() {
 	trace-cmd record -o rec.dat -b 16384 -e block:block_bio_queue -e block:block_rq_complete \
 		-B kernel -b 4096 -e block:block_rq_complete -f "$1" -e ctlchart \
 		fio --filename=/dev/vda --direct=1 --rw=randread --bs=4k --ioengine=sync \
-		--thread --name=calm --time_based --runtime=5 --numjobs=4 \
-		--name=storm --startdelay=3 --number_ios=10 --numjobs=100 >log 2>&1 || die "$(cat log)"
+		--thread --name=calm --time_based --runtime=$(($2 + 2)) --numjobs=4 \
+		--name=storm --startdelay="$2" --number_ios=10 --numjobs=100 >log 2>&1 || die "$(cat log)"
 	"$ctlchart" --format=csv --instance=kernel rec.dat >kernel.csv
 	"$ctlchart" --format=csv -e block:block_rq_complete -f "$1" rec.dat >desk.csv
 }
@@ -47,7 +47,7 @@ missing() {
 }
 
 # A fixed limit: the same alarms, one by one, except where the host stops the guest
-record 'ctlchart(block_bio_queue, dev, sector, ucl=20ms)'
+record 'ctlchart(block_bio_queue, dev, sector, ucl=20ms)' 3
 alarms=$(($(wc -l <kernel.csv) - 1))
 : >dropped
 echo "$alarms alarms of the kernel, $(($(wc -l <desk.csv) - 1)) on the desk"
@@ -88,8 +88,8 @@ dropped=$(wc -l <dropped)
 echo "$dropped of them came while trace-cmd's recorders ran"
 [ $((kept + dropped)) -eq "$alarms" ] || die "$kept events were kept"
 
-# A learnt limit: the samples may differ by a value or two
-record 'ctlchart(block_bio_queue, dev, sector, learn=2s)'
+# A learnt limit: the samples may differ by a value or two. A busy host makes few reads in 2 s.
+record 'ctlchart(block_bio_queue, dev, sector, learn=2s)' 12
 "$ctlchart" --instance=kernel rec.dat
 limit() {
 	awk -F , 'NR == 2 { print $7 }' "$1"
