@@ -22,6 +22,7 @@
 #include "explain.h"
 #include "explain_requests.h"
 #include "memory.h"
+#include "reason.h"
 #include "records.h"
 #include "roles.h"
 #include "softirq.h"
@@ -351,6 +352,7 @@ static void on_waking(struct walk *w, const struct seen *s)
 	struct thread *t = find_thread(w, s->v[0]);
 	const struct cpu *c = &w->cpu[s->rec->cpu];
 	char key[96], name[96];
+	const char *irq;
 
 	if (t && t->state == RUNS)
 		t->woken = s->rec->ts;
@@ -358,14 +360,10 @@ static void on_waking(struct walk *w, const struct seen *s)
 		return;
 	until_gap(w, t, s->rec->ts, BLOCKED, true);
 	/* The waker */
-	if (c->in[HARD] || s->flags & FLAG_HARDIRQ) {
-		/* Timers and calls from other CPUs have no handler's events */
-		snprintf(name, sizeof(name), "blocked until %s",
-			 c->in[HARD] ? c->name[HARD] : "a timer or IPI");
-		strcpy(key, name);
-	} else if (c->in[SOFT] || s->flags & FLAG_SOFTIRQ) {
-		snprintf(name, sizeof(name), "blocked until %s",
-			 c->in[SOFT] ? c->name[SOFT] : "a softirq");
+	irq = interrupt_name(s->flags, c->in[HARD] ? c->name[HARD] : NULL,
+			     c->in[SOFT] ? c->name[SOFT] : NULL);
+	if (irq) {
+		snprintf(name, sizeof(name), "blocked until %s", irq);
 		strcpy(key, name);
 	} else {
 		snprintf(name, sizeof(name), "blocked until %s-%d woke it",

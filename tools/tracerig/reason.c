@@ -163,22 +163,39 @@ static void on_switch(struct look *l, struct cpu *c, const struct record *rec)
 	text(l, ROLE_SWITCH, 1, rec, c->comm, sizeof(c->comm));
 }
 
+/**
+ * interrupt_name - the interrupt or softirq that a record is from
+ * @flags: the record's common_flags
+ * @hard: the interrupt whose handler runs on the CPU, or NULL
+ * @soft: the softirq that runs there, or NULL
+ *
+ * Return: its name, or NULL if the record is from a task.
+ */
+const char *interrupt_name(unsigned int flags, const char *hard,
+			   const char *soft)
+{
+	/* Timers and calls from other CPUs have no handler's events */
+	if (hard || flags & FLAG_HARDIRQ)
+		return hard ?: "a timer or IPI";
+	if (soft || flags & FLAG_SOFTIRQ)
+		return soft ?: "a softirq";
+	return NULL;
+}
+
 static void on_waking(struct look *l, struct cpu *c, const struct record *rec,
 		      s32 current, unsigned int flags)
 {
 	struct change *g;
+	const char *irq;
 
 	if ((s32)number(l, ROLE_WAKING, 0, rec) != l->pid)
 		return;
 	g = add_change(l, rec->ts, READY);
 	g->woken = true;
-	if (c->in[HARD] || flags & FLAG_HARDIRQ) {
-		/* Timers and calls from other CPUs have no handler's events */
-		snprintf(g->by, sizeof(g->by), "%s",
-			 c->in[HARD] ? c->name[HARD] : "a timer or IPI");
-	} else if (c->in[SOFT] || flags & FLAG_SOFTIRQ) {
-		snprintf(g->by, sizeof(g->by), "%s",
-			 c->in[SOFT] ? c->name[SOFT] : "a softirq");
+	irq = interrupt_name(flags, c->in[HARD] ? c->name[HARD] : NULL,
+			     c->in[SOFT] ? c->name[SOFT] : NULL);
+	if (irq) {
+		snprintf(g->by, sizeof(g->by), "%s", irq);
 	} else if (c->pid == current && *c->comm) {
 		set_name(g, c->comm);
 	} else {

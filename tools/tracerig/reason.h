@@ -14,5 +14,7 @@
 #define REASON_SIZE 64
 
 void reason_of(struct reader *r, char buf[REASON_SIZE]);
+const char *interrupt_name(unsigned int flags, const char *hard,
+			   const char *soft);
 
 #endif
