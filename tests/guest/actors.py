@@ -5,10 +5,12 @@ Each actor repeats its operation until the time is over and all actors have succ
 once: what one actor switches off, another one has to switch on again.  Failures that may
 happen are named; any other error ends the storm.
 """
+import contextlib
 import errno
 import mmap
 import os
 import random
+import re
 import select
 import sys
 import time
@@ -16,6 +18,10 @@ import traceback
 
 # s, after the storm, in which an actor must have succeeded once
 PATIENCE = 60 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", "1"))
+
+
+# Allocations of a topic fail: see without_memory()
+failing = False
 
 
 class Failed(Exception):
@@ -32,7 +38,7 @@ def write(path, text, may_fail=()):
             os.close(fd)
     except OSError as e:
         # Some error numbers have two names
-        if e.errno in [getattr(errno, name) for name in may_fail]:
+        if e.errno in [getattr(errno, name) for name in may_fail] or failing and e.errno == errno.ENOMEM:
             return False
         raise Failed(f"{text!r} to {path}: {e.strerror}") from e
     return True
@@ -71,7 +77,11 @@ def act(function, number, succeeded, rng, seconds):
     try:
         while 0 in succeeded[:] or time.monotonic() < begin + seconds:
             tries += 1
-            done += function(rng)
+            try:
+                done += function(rng)
+            except OSError as e:
+                if not failing or e.errno != errno.ENOMEM:
+                    raise
             succeeded[number] = min(done, 1)
             if not done and time.monotonic() > begin + seconds + PATIENCE:
                 raise Failed(f"not once in {tries} tries")
@@ -88,6 +98,41 @@ def run(actors, seed, seconds):
     succeeded = mmap.mmap(-1, len(actors))
     wait([start(lambda rng, i=i: act(actors[i], i, succeeded, rng, seconds), seed * 1000 + i)
           for i in range(len(actors))])
+
+
+def functions(topic):
+    """Where the kernel has the code of kernel/trace/TOPIC: the first and the last function"""
+    symbols = {}
+    with open("/proc/kallsyms") as f:
+        for line in f:
+            address, _, name = line.split()[:3]
+            symbols.setdefault(name, int(address, 16))
+    code = [address for name, address in symbols.items()
+            if re.fullmatch(topic + r"_\w+", name) and symbols["_stext"] < address < symbols["_etext"]]
+    return min(code), max(code)
+
+
+@contextlib.contextmanager
+def without_memory(topic):
+    """One in twenty of the allocations made below a function of the topic fails, if the kernel can do that."""
+    global failing
+    kinds = ["/sys/kernel/debug/" + name for name in ("failslab", "fail_page_alloc")]
+    failing = os.path.exists(kinds[0] + "/require-start")
+    if failing:
+        begin, end = functions(topic)
+        for kind in kinds:
+            for name, value in ("verbose", 0), ("ignore-gfp-wait", "N"), ("require-start", f"{begin:#x}"), \
+                               ("require-end", f"{end:#x}"), ("times", -1), ("probability", 5):
+                write(f"{kind}/{name}", str(value))
+        write(kinds[1] + "/min-order", "0")
+        print(f"allocations of {topic} fail", flush=True)
+    try:
+        yield
+    finally:
+        if failing:
+            for kind in kinds:
+                write(kind + "/probability", "0")
+        failing = False
 
 
 # ---------------------------------------------------------------------------

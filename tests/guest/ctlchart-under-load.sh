@@ -5,8 +5,7 @@
 # timeout: 300
 #
 # All operations on charts at once, at random, while their events occur on all CPUs.
-# TRACERIG_STORM: the number of seconds; TRACERIG_SEED: the seed. tests/full/storm runs this for
-# an hour.
+# TRACERIG_STORM: the number of seconds; TRACERIG_SEED: the seed.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 need_ctlchart

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 
-from actors import PATIENCE, Failed, change_buffer, hotplug, read, read_pipe, run, start, wait, write
+from actors import PATIENCE, Failed, change_buffer, hotplug, read, read_pipe, run, start, wait, without_memory, write
 
 TRACING = "/sys/kernel/tracing"
 WITNESS = TRACING + "/instances/witness"
@@ -304,7 +304,8 @@ def main():
     os.write(begin, b"x")
 
     programs = [start(hostile(HOSTILE[i]), seed * 1000 + 100 + i) for i in range(len(HOSTILE))]
-    run(ACTORS, seed, seconds)
+    with without_memory("iosys"):
+        run(ACTORS, seed, seconds)
     for program in programs:
         os.kill(program, signal.SIGTERM)
     wait(programs)

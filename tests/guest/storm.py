@@ -20,7 +20,7 @@ import signal
 import sys
 import time
 
-from actors import Failed, change_buffer, hotplug, read, read_pipe, run, start, wait, write
+from actors import Failed, change_buffer, hotplug, read, read_pipe, run, start, wait, without_memory, write
 
 TRACING = "/sys/kernel/tracing"
 WITNESS = TRACING + "/instances/witness"
@@ -473,7 +473,8 @@ def main():
     write(chart + "/enable", "1")
 
     workers = [start(load, seed * 1000 + 100 + i) for i in range(4)]
-    run(ACTORS, seed, seconds)
+    with without_memory("ctlchart"):
+        run(ACTORS, seed, seconds)
     for pid in workers:
         os.kill(pid, signal.SIGTERM)
     wait(workers)
