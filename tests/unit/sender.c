@@ -669,3 +669,19 @@ void check_printed(const char *want)
 	ck_assert_msg(strstr(text, want), "%.2000s", text);
 	free(text);
 }
+
+/* Under valgrind all tests run in one process */
+void reset_sender(void)
+{
+	memset(stream, 0, sizeof(stream));
+	meta_generation = acked_generation = 0;
+	loss = doubling = reordering = 0;
+	large = deaf = hostile = starved = false;
+	memory_fail_nth = 0;
+	keyed = false;
+	sender_key = &key;
+	seal_number = seal_heard = seal_echoed = 0;
+	bytes_in = bytes_out = 0;
+	nr_taped = 0;
+	*last_note = '\0';
+}

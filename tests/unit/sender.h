@@ -111,5 +111,7 @@ void check_all_there(void);
 void run_until_acked(void);
 /* The ledgers as they are printed */
 void check_printed(const char *want);
+/* Under valgrind all tests run in one process */
+void reset_sender(void);
 
 #endif

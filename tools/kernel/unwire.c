@@ -119,8 +119,8 @@ bool tracecast_get_info(const u8 *from, size_t len, struct tracecast_info *info)
 	info->page_size = get_unaligned_le32(from + 8);
 	return info->big_endian <= 1 &&
 	       (info->long_size == 4 || info->long_size == 8) && info->cpus &&
-	       info->cpus <= 65536 && info->page_size >= 1024 &&
-	       info->page_size <= TRACECAST_RECORD_MAX &&
+	       info->cpus <= TRACECAST_CPUS_MAX && info->page_size >= 1024 &&
+	       info->page_size <= TRACECAST_PAGE_MAX &&
 	       !(info->page_size & (info->page_size - 1));
 }
 

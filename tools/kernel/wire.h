@@ -50,6 +50,10 @@
 #define TRACECAST_META_MAX (16 << 20)
 #define TRACECAST_COMM_LEN 16
 
+/* Bytes of a page of any ring, and numbers of CPUs of any kernel, at most */
+#define TRACECAST_PAGE_MAX (1 << 20)
+#define TRACECAST_CPUS_MAX 8192
+
 /* Events of a datagram whose last record is known, and how much of it is */
 #define TRACECAST_PAST 16
 #define TRACECAST_PAST_LEN 128

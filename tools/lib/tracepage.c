@@ -56,8 +56,8 @@ void tracepage_begin(struct tracepage *p, uint64_t ts)
  */
 bool tracepage_holds(const struct tracepage *p, unsigned int len)
 {
-	/* Event word, length word, time extension; the count of lost ones */
-	return header(p) + padded(len) + 16 + p->long_size <= p->size;
+	/* Event word and length word; its time is the page's, and a count may be left out */
+	return header(p) + padded(len) + 8 <= p->size;
 }
 
 /**

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The collector without its socket: handles datagrams, writes files, and acknowledges.
- * Invalid datagrams are counted and have no other effect.
+ * Invalid datagrams are counted and have no other effect. receive.c says what forged ones
+ * can have.
  */
 #ifndef SCHEDZ_COLLECT_H
 #define SCHEDZ_COLLECT_H
@@ -44,7 +45,7 @@ struct collector_config {
  *	collector acknowledged them, or the sender abandoned them
  * @delivered: records that were written to files
  * @ring_lost: records lost in the sender's ring buffer, or cleared there
- * @wire_lost: records lost in the network
+ * @wire_lost: records lost in the network, damaged, or larger than a page
  * @awaited: records in flight, or not written yet
  * @behind: further records that the sender has not sent yet
  * @datagrams: datagrams with records, each counted once

@@ -16,30 +16,28 @@
 
 #define OPTION_TRACECLOCK 4
 
-/* The last eighth of a region must hold the records of a datagram; see live_full() */
-#define REGION_MIN (4 << 20)
+/* A region holds more than the records of a datagram; see live_full() */
+#define REGION_MIN (LIVE_FULL_MAX + (2 << 20))
 
 /**
  * struct cpu - the region of a CPU
- * @page: the last page
+ * @page: the last page; its data is NULL before live_prepare()
+ * @touched: it is in the file's list of CPUs to be written
  * @missed: events were lost before @page
  * @nr_missed: number of these, 0 if unknown
  * @dirty: @page has changed since it was written
- * @done: bytes of earlier pages that are in the file
- * @full: complete pages that are not in the file yet
- * @nr_full: number of @full
+ * @done: bytes of earlier pages that are in the file, or in its full pages
  * @size: length of the data according to the file's table
  * @lost: events were lost before the next event
  * @nr_lost: number of these
  */
 struct cpu {
 	struct tracepage page;
+	bool touched;
 	bool missed;
 	uint64_t nr_missed;
 	bool dirty;
 	uint64_t done;
-	uint8_t *full;
-	size_t nr_full;
 	uint64_t size;
 	bool lost;
 	uint64_t nr_lost;
@@ -57,9 +55,15 @@ struct cpu {
  * @new_len: length of @new_names
  * @begin: offset of the first region
  * @region: size of a region
- * @full_pages: a CPU has complete pages that are not in the file yet
+ * @full: complete pages of @full_cpu that are not in the file yet
+ * @full_len: length of @full
+ * @full_room: length of the memory for @full
+ * @full_cpu: the CPU that live_prepare() was last called for
+ * @is_full: a region is full; see live_full()
  * @cpus: number of CPUs
  * @cpu: the regions
+ * @touched: CPUs that have something that is not in the file yet
+ * @nr_touched: number of these
  */
 struct live {
 	int fd;
@@ -72,10 +76,19 @@ struct live {
 	size_t new_len;
 	uint64_t begin;
 	uint64_t region;
-	bool full_pages;
+	uint8_t *full;
+	size_t full_len;
+	size_t full_room;
+	unsigned int full_cpu;
+	bool is_full;
 	unsigned int cpus;
 	struct cpu *cpu;
+	uint32_t *touched;
+	unsigned int nr_touched;
 };
+
+_Static_assert(sizeof(struct cpu) + sizeof(uint32_t) <= LIVE_CPU_SIZE,
+	       "LIVE_CPU_SIZE is too small");
 
 static bool write_at(const struct live *l, const void *from, size_t len,
 		     uint64_t at)
@@ -129,56 +142,62 @@ static bool is_ftrace(const struct live_format *f)
 	return !strcmp(f->system, "ftrace");
 }
 
-/* Is it the first event of its system, other than ftrace? */
-static bool leads(const struct live_head *head, size_t i)
+/* ftrace first, and those of a system together */
+static int by_system(const void *a, const void *b)
 {
-	size_t k;
+	const struct live_format *f = a, *g = b;
 
-	for (k = 0; k < i; k++) {
-		if (!strcmp(head->format[k].system, head->format[i].system))
-			return false;
-	}
-	return !is_ftrace(&head->format[i]);
+	if (is_ftrace(f) != is_ftrace(g))
+		return is_ftrace(g) - is_ftrace(f);
+	return strcmp(f->system, g->system);
 }
 
-static void put_system(struct head_writer *w, const struct live_head *head,
-		       const char *system)
+/* The number of formats that are of the same system as the first one */
+static size_t count_system(const struct live_format *format, size_t nr)
 {
-	size_t i, n = 0;
+	size_t n = 0;
 
-	for (i = 0; i < head->nr_formats; i++)
-		n += !strcmp(head->format[i].system, system);
-	put_number(w, n, 4);
-	for (i = 0; i < head->nr_formats; i++) {
-		if (!strcmp(head->format[i].system, system))
-			put_sized(w, head->format[i].text, head->format[i].len);
-	}
+	while (n < nr && !strcmp(format[n].system, format->system))
+		n++;
+	return n;
+}
+
+static void put_system(struct head_writer *w, const struct live_format *format,
+		       size_t nr)
+{
+	size_t i;
+
+	put_number(w, nr, 4);
+	for (i = 0; i < nr; i++)
+		put_sized(w, format[i].text, format[i].len);
 }
 
 static void put_formats(struct head_writer *w, const struct live_head *head)
 {
-	size_t i, systems = 0;
+	size_t i, n, nr = head->nr_formats, systems = 0;
+	struct live_format *format = head->format;
 
-	put_system(w, head, "ftrace");
-	for (i = 0; i < head->nr_formats; i++)
-		systems += leads(head, i);
+	if (nr)
+		qsort(format, nr, sizeof(*format), by_system);
+	n = nr && is_ftrace(format) ? count_system(format, nr) : 0;
+	put_system(w, format, n);
+	format += n;
+	nr -= n;
+	for (i = 0; i < nr; i += count_system(format + i, nr - i))
+		systems++;
 	put_number(w, systems, 4);
-	for (i = 0; i < head->nr_formats; i++) {
-		const char *system = head->format[i].system;
+	for (i = 0; i < nr; i += n) {
+		const char *system = format[i].system;
 
-		if (!leads(head, i))
-			continue;
+		n = count_system(format + i, nr - i);
 		put_bytes(w, system, strlen(system) + 1);
-		put_system(w, head, system);
+		put_system(w, format + i, n);
 	}
 }
 
 static void put_head(struct head_writer *w, struct live *l,
 		     const struct live_head *head)
 {
-	static const char zero[1024];
-	unsigned int i;
-
 	put_bytes(w, "\027\010\104tracing6", 12);
 	put_number(w, head->big_endian, 1);
 	put_number(w, head->long_size, 1);
@@ -192,8 +211,8 @@ static void put_head(struct head_writer *w, struct live *l,
 	put_number(w, 0, 4); /* printk */
 	put_number(w, NAMES_SIZE, 8);
 	l->names = ftell(w->out);
-	for (i = 0; i < NAMES_SIZE / sizeof(zero); i++)
-		put_bytes(w, zero, sizeof(zero));
+	/* A hole: a file without names takes little of the disk */
+	fseek(w->out, NAMES_SIZE, SEEK_CUR);
 }
 
 /* The table of CPUs, and the clock */
@@ -247,9 +266,10 @@ static void free_live(struct live *l)
 
 	for (i = 0; l->cpu && i < l->cpus; i++) {
 		free(l->cpu[i].page.data);
-		free(l->cpu[i].full);
 	}
+	free(l->full);
 	free(l->cpu);
+	free(l->touched);
 	free(l->new_names);
 	if (l->fd >= 0)
 		close(l->fd);
@@ -257,10 +277,11 @@ static void free_live(struct live *l)
 }
 
 /* False if memory is exhausted */
-static bool make_pages(struct live *l, const struct live_head *head)
+static bool make_cpus(struct live *l, const struct live_head *head)
 {
 	unsigned int i;
 
+	l->touched = try_calloc(l->cpus, sizeof(*l->touched));
 	l->cpu = try_calloc(l->cpus, sizeof(*l->cpu));
 	for (i = 0; l->cpu && i < l->cpus; i++) {
 		struct tracepage *p = &l->cpu[i].page;
@@ -268,11 +289,63 @@ static bool make_pages(struct live *l, const struct live_head *head)
 		p->big_endian = head->big_endian;
 		p->long_size = head->long_size;
 		p->size = head->page_size;
-		p->data = try_calloc(1, head->page_size);
-		if (!p->data)
-			return false;
 	}
-	return l->cpu;
+	return l->cpu && l->touched;
+}
+
+/*
+ * Room for the pages that events fill. Two that follow each other have more than one could
+ * hold, which is 15/16 of it at least; many events, which are small, fill all but the last.
+ */
+static size_t room_for(const struct live *l, size_t bytes)
+{
+	size_t room = 2 * (bytes + bytes / 15);
+
+	return (room < LIVE_FULL_MAX ? room : LIVE_FULL_MAX) + 3 * l->page_size;
+}
+
+/**
+ * live_needs - memory that live_prepare() allocates
+ * @l: the file
+ * @cpu: as for that
+ * @bytes: as for that
+ *
+ * Return: bytes, which are in use until live_close().
+ */
+size_t live_needs(const struct live *l, unsigned int cpu, size_t bytes)
+{
+	size_t room = room_for(l, bytes);
+
+	return (l->cpu[cpu].page.data ? 0 : l->page_size) +
+	       (room > l->full_room ? room - l->full_room : 0);
+}
+
+/**
+ * live_prepare - prepare for events of a CPU
+ * @l: the file, which is not live_due()
+ * @cpu: CPU, less than the head's number of CPUs; the next events are all of this one
+ * @bytes: sum of their live_size()
+ *
+ * Return: false, with errno set, if memory is exhausted.
+ */
+bool live_prepare(struct live *l, unsigned int cpu, size_t bytes)
+{
+	size_t room = room_for(l, bytes);
+
+	if (!l->cpu[cpu].page.data)
+		l->cpu[cpu].page.data = try_calloc(1, l->page_size);
+	if (!l->cpu[cpu].page.data)
+		return false;
+	l->full_cpu = cpu;
+	if (room > l->full_room) {
+		void *full = try_realloc(l->full, room);
+
+		if (!full)
+			return false;
+		l->full = full;
+		l->full_room = room;
+	}
+	return true;
 }
 
 /**
@@ -297,7 +370,7 @@ struct live *live_open(const char *path, const struct live_head *head,
 	l->region = size / head->cpus / head->page_size * head->page_size;
 	if (l->region < REGION_MIN)
 		l->region = REGION_MIN;
-	if (!make_pages(l, head)) {
+	if (!make_cpus(l, head)) {
 		free_live(l);
 		errno = ENOMEM;
 		return NULL;
@@ -317,15 +390,28 @@ struct live *live_open(const char *path, const struct live_head *head,
 
 /* ---- events ---- */
 
+static void touch(struct live *l, struct cpu *c)
+{
+	if (!c->touched)
+		l->touched[l->nr_touched++] = c - l->cpu;
+	c->touched = true;
+}
+
+/* Is there room for one more page, which live_lost() may end: in memory, and in its region? */
+static bool has_room(const struct live *l, const struct cpu *c)
+{
+	return l->full_len + 2 * l->page_size <= l->full_room &&
+	       c->done + l->page_size <= l->region;
+}
+
 static void end_page(struct live *l, struct cpu *c)
 {
 	if (!c->page.used)
 		return;
 	tracepage_seal(&c->page, c->missed, c->nr_missed);
-	c->full = xreallocarray(c->full, c->nr_full + 1, l->page_size);
-	memcpy(c->full + c->nr_full * l->page_size, c->page.data, l->page_size);
-	c->nr_full++;
-	l->full_pages = true;
+	memcpy(l->full + l->full_len, c->page.data, l->page_size);
+	l->full_len += l->page_size;
+	c->done += l->page_size;
 	c->page.used = 0;
 	c->dirty = false;
 }
@@ -333,13 +419,14 @@ static void end_page(struct live *l, struct cpu *c)
 /**
  * live_lost - record that events were lost before the next one
  * @l: the file
- * @cpu: CPU
+ * @cpu: CPU of the last live_prepare()
  * @events: number of lost events
  */
 void live_lost(struct live *l, unsigned int cpu, uint64_t events)
 {
 	struct cpu *c = &l->cpu[cpu];
 
+	touch(l, c);
 	end_page(l, c);
 	c->lost = true;
 	c->nr_lost += events;
@@ -348,22 +435,30 @@ void live_lost(struct live *l, unsigned int cpu, uint64_t events)
 /**
  * live_record - add an event
  * @l: the file
- * @cpu: CPU, less than the head's number of CPUs
+ * @cpu: CPU of the last live_prepare()
  * @ts: the event's time
  * @data: its record
- * @len: length of @data; a record that no page can hold counts as lost
+ * @len: length of @data
+ *
+ * Return: false, and it counts as lost, if no page can hold it, or if there are more than
+ * live_prepare() has room for, as when their times decrease at each of them.
  */
-void live_record(struct live *l, unsigned int cpu, uint64_t ts,
+bool live_record(struct live *l, unsigned int cpu, uint64_t ts,
 		 const void *data, unsigned int len)
 {
 	struct cpu *c = &l->cpu[cpu];
 
 	if (!tracepage_holds(&c->page, len)) {
 		live_lost(l, cpu, 1);
-		return;
+		return false;
 	}
+	touch(l, c);
 	if (c->page.used && !tracepage_fits(&c->page, ts, len, c->missed))
 		end_page(l, c);
+	if (!c->page.used && !has_room(l, c)) {
+		live_lost(l, cpu, 1);
+		return false;
+	}
 	if (!c->page.used) {
 		tracepage_begin(&c->page, ts);
 		c->missed = c->lost;
@@ -373,6 +468,7 @@ void live_record(struct live *l, unsigned int cpu, uint64_t ts,
 	}
 	tracepage_event(&c->page, ts, data, len);
 	c->dirty = true;
+	return true;
 }
 
 /**
@@ -398,20 +494,24 @@ void live_name(struct live *l, int32_t pid, const uint8_t *comm)
 	l->new_len += len;
 }
 
+/* The rest of a region is for the events that are added before the next live_full() */
+static uint64_t full_size(const struct live *l)
+{
+	uint64_t rest = l->region / 8;
+
+	return l->region - (rest > LIVE_FULL_MAX ? rest : LIVE_FULL_MAX);
+}
+
 static bool sync_cpu(struct live *l, unsigned int cpu)
 {
 	struct cpu *c = &l->cpu[cpu];
 	uint64_t at = l->begin + cpu * l->region + c->done, size;
 	uint8_t number[8];
 
-	if (c->nr_full) {
-		if (!write_at(l, c->full, c->nr_full * l->page_size, at))
+	if (l->full_len && l->full_cpu == cpu) {
+		if (!write_at(l, l->full, l->full_len, at - l->full_len))
 			return false;
-		c->done += c->nr_full * l->page_size;
-		at += c->nr_full * l->page_size;
-		free(c->full);
-		c->full = NULL;
-		c->nr_full = 0;
+		l->full_len = 0;
 	}
 	/* Readers see a page before or after a write, not between */
 	if (c->dirty) {
@@ -427,6 +527,7 @@ static bool sync_cpu(struct live *l, unsigned int cpu)
 	if (!write_at(l, number, 8, l->table + 16 * (uint64_t)cpu + 8))
 		return false;
 	c->size = size;
+	l->is_full |= size >= full_size(l);
 	return true;
 }
 
@@ -438,8 +539,6 @@ static bool sync_cpu(struct live *l, unsigned int cpu)
  */
 bool live_sync(struct live *l)
 {
-	unsigned int i;
-
 	if (l->new_len) {
 		if (!write_at(l, l->new_names, l->new_len,
 			      l->names + l->names_len))
@@ -447,11 +546,13 @@ bool live_sync(struct live *l)
 		l->names_len += l->new_len;
 		l->new_len = 0;
 	}
-	for (i = 0; i < l->cpus; i++) {
-		if (!sync_cpu(l, i))
+	for (; l->nr_touched; l->nr_touched--) {
+		uint32_t cpu = l->touched[l->nr_touched - 1];
+
+		if (!sync_cpu(l, cpu))
 			return false;
+		l->cpu[cpu].touched = false;
 	}
-	l->full_pages = false;
 	return true;
 }
 
@@ -461,25 +562,19 @@ bool live_sync(struct live *l)
  */
 bool live_due(const struct live *l)
 {
-	return l->full_pages;
+	return l->full_len;
 }
 
 /**
  * live_full - is it time for another file?
  * @l: the file, after live_sync()
  *
- * Return: true when seven eighths of a CPU's region are used. The rest is for the events
- * that are added before the next call.
+ * Return: true when little more of a CPU's region is left than the records of a datagram
+ * may need.
  */
 bool live_full(const struct live *l)
 {
-	unsigned int i;
-
-	for (i = 0; i < l->cpus; i++) {
-		if (l->cpu[i].size >= l->region - l->region / 8)
-			return true;
-	}
-	return false;
+	return l->is_full;
 }
 
 /**

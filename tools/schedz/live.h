@@ -13,6 +13,19 @@
 
 struct live;
 
+/* Bytes of memory for a CPU, without its page, at most */
+#define LIVE_CPU_SIZE 128
+
+/*
+ * Bytes of pages between two calls of live_sync(), but for three: more than 65535 records of
+ * 128 bytes need, which a datagram can have at most, in pages of any size, if their times
+ * do not decrease.
+ */
+#define LIVE_FULL_MAX (10 << 20)
+
+/* Bytes in a page of an event with @len bytes, at most */
+#define live_size(len) ((len) + 20)
+
 /**
  * struct live_format - an event
  * @system: its system
@@ -34,7 +47,7 @@ struct live_format {
  * @header_page: text of events/header_page
  * @header_event: text of events/header_event
  * @clock: trace clock
- * @format: events
+ * @format: events; live_open() sorts them
  * @nr_formats: number of @format
  */
 struct live_head {
@@ -45,13 +58,15 @@ struct live_head {
 	const char *header_page;
 	const char *header_event;
 	const char *clock;
-	const struct live_format *format;
+	struct live_format *format;
 	size_t nr_formats;
 };
 
 struct live *live_open(const char *path, const struct live_head *head,
 		       uint64_t size);
-void live_record(struct live *l, unsigned int cpu, uint64_t ts,
+size_t live_needs(const struct live *l, unsigned int cpu, size_t bytes);
+bool live_prepare(struct live *l, unsigned int cpu, size_t bytes);
+bool live_record(struct live *l, unsigned int cpu, uint64_t ts,
 		 const void *data, unsigned int len);
 void live_lost(struct live *l, unsigned int cpu, uint64_t events);
 void live_name(struct live *l, int32_t pid, const uint8_t *comm);

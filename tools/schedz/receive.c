@@ -8,9 +8,15 @@
  * written again.
  *
  * A datagram for which there is no memory is dropped and counted: since it is not
- * acknowledged, the sender sends it again. Memory whose size does not depend on
- * datagrams (a page of a file, a ledger, what libraries need) comes from a reserve when
- * there is no other, and nothing is delivered while the reserve is used up.
+ * acknowledged, the sender sends it again. What names of tasks, a ledger and libraries need
+ * comes from a reserve when there is no other memory, and nothing is delivered while the
+ * reserve is used up.
+ *
+ * Without a key, anyone who can send with an address that is allowed can begin sessions,
+ * and say anything in them. What all sessions need is therefore bounded (see
+ * SESSION_MEMORY), the work for a datagram by its length and by what it may say, the
+ * sessions of an address by what others leave it, and files by time: a session without a
+ * record leaves none, and one with records has its place for a minute at least.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,8 +25,12 @@
 #include "memory.h"
 #include "receive.h"
 
-/* A session can be replaced when it was silent for this long; with metadata, or without */
+/*
+ * A session can be replaced when it was silent for this long: with records; with these,
+ * and finished; or without
+ */
 #define SILENT_MS 600000
+#define SILENT_FINISHED_MS 60000
 #define SILENT_NEW_MS 5000
 
 /* Memory is sufficient again when no datagram was dropped for this long */
@@ -67,19 +77,65 @@ void collector_drop(struct collector *c, struct session *s)
 	c->last_drop = c->now ? c->now : 1;
 }
 
+static size_t beyond_own(size_t memory)
+{
+	return memory > SESSION_MEMORY ? memory - SESSION_MEMORY : 0;
+}
+
+/**
+ * session_charge - may a session have more memory?
+ * @c: collector
+ * @s: session; the memory counts as its own afterwards
+ * @size: bytes
+ *
+ * Return: false if all that sessions share is in use.
+ */
+bool session_charge(struct collector *c, struct session *s, size_t size)
+{
+	size_t more = beyond_own(s->memory + size) - beyond_own(s->memory);
+
+	if (more && c->shared + more > SHARED_MEMORY)
+		return false;
+	c->shared += more;
+	s->memory += size;
+	return true;
+}
+
+/**
+ * session_release - a session has less memory
+ * @c: collector
+ * @s: session
+ * @size: bytes
+ */
+void session_release(struct collector *c, struct session *s, size_t size)
+{
+	c->shared -= beyond_own(s->memory) - beyond_own(s->memory - size);
+	s->memory -= size;
+}
+
+static void deliver_waiting(struct collector *c, struct session *s)
+{
+	unsigned int cpu, cpus = s->info.cpus;
+
+	for (cpu = cpu_next(s->waiting, 0, cpus); cpu < cpus;
+	     cpu = cpu_next(s->waiting, cpu + 1, cpus)) {
+		session_deliver(c, s, cpu);
+		if (s->blocked)
+			break;
+	}
+}
+
 static void tick(struct collector *c, struct session *s)
 {
-	unsigned int cpu;
-
 	if (s->finished)
 		return;
-	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++)
-		session_deliver(c, s, cpu);
+	if (s->streams)
+		deliver_waiting(c, s);
 	if (s->ack_due && c->now >= s->ack_due)
 		session_acknowledge(c, s);
 	if (session_is_incomplete(s))
 		session_ack_in(c, s, RETRY_MS);
-	if (s->streams && c->now >= s->ledger_at)
+	if (s->files && c->now >= s->ledger_at)
 		session_write_ledger(c, s);
 	if (s->ended &&
 	    c->now - s->ended >=
@@ -87,15 +143,17 @@ static void tick(struct collector *c, struct session *s)
 		session_finish(c, s);
 }
 
-static void free_session(struct session *s)
+static void free_session(struct collector *c, struct session *s)
 {
 	unsigned int cpu;
 	size_t i;
 
+	session_release(c, s, s->memory);
+
 	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
 		struct cpu_stream *st = &s->streams[cpu];
 
-		for (i = 0; st->slots && i < TRACECAST_WINDOW_MAX; i++)
+		for (i = 0; st->slots && i < st->room; i++)
 			free(st->slots[i].data);
 		free(st->slots);
 		free(st->part);
@@ -103,6 +161,9 @@ static void free_session(struct session *s)
 	metadata_free(&s->meta);
 	metadata_free(&s->more);
 	free(s->streams);
+	free(s->open);
+	free(s->waiting);
+	free(s->to_ack);
 	free(s->described);
 	free(s->ledger);
 	free(s->path);
@@ -113,9 +174,9 @@ static bool close_session(struct collector *c, struct session *s)
 {
 	bool ok = !s->file || session_close_file(c, s);
 
-	if (s->streams)
+	if (s->files)
 		session_write_ledger(c, s);
-	free_session(s);
+	free_session(c, s);
 	return ok;
 }
 
@@ -124,8 +185,40 @@ static bool can_forget(const struct collector *c, const struct session *s)
 {
 	uint64_t silent = c->now - s->heard;
 
-	return s->finished ||
-	       silent >= (s->streams ? SILENT_MS : SILENT_NEW_MS);
+	if (s->finished)
+		return !s->files || silent >= SILENT_FINISHED_MS;
+	return silent >= (s->files ? SILENT_MS : SILENT_NEW_MS);
+}
+
+static struct in6_addr source_of(const struct sockaddr *from)
+{
+	struct in6_addr source = { 0 };
+
+	if (from->sa_family == AF_INET6)
+		return ((const struct sockaddr_in6 *)from)->sin6_addr;
+	memcpy(&source, &((const struct sockaddr_in *)from)->sin_addr,
+	       sizeof(struct in_addr));
+	return source;
+}
+
+static bool is_same_source(const struct session *a, const struct in6_addr *b)
+{
+	return !memcmp(&a->source, b, sizeof(*b));
+}
+
+static void forget(struct collector *c, unsigned int session)
+{
+	struct in6_addr source = c->session[session]->source;
+	unsigned int i;
+
+	close_session(c, c->session[session]);
+	c->session[session] = c->session[--c->nr_sessions];
+	for (i = 0; i < c->nr_sessions; i++)
+		c->session[i]->same_source -=
+			is_same_source(c->session[i], &source);
+	c->forgotten++;
+	/* A recording of its datagrams does not begin it again */
+	c->first_new = c->number;
 }
 
 /* The session that was silent for the longest time; false if none may be forgotten */
@@ -141,11 +234,36 @@ static bool forget_one(struct collector *c)
 	}
 	if (oldest == SESSIONS_MAX)
 		return false;
-	close_session(c, c->session[oldest]);
-	c->session[oldest] = c->session[--c->nr_sessions];
-	c->forgotten++;
-	/* A recording of its datagrams does not begin it again */
-	c->first_new = c->number;
+	forget(c, oldest);
+	return true;
+}
+
+/* Does @a go before @b? Of the source with more; then without records; then silent longer */
+static bool goes_first(const struct session *a, const struct session *b)
+{
+	if (a->same_source != b->same_source)
+		return a->same_source > b->same_source;
+	if (!a->files != !b->files)
+		return !a->files;
+	return a->heard < b->heard;
+}
+
+/*
+ * In a full table, a source that has less sessions than another one gets a place of it.
+ * The session that goes loses nothing: what is not acknowledged comes again, and begins it
+ * anew if its sender is still there and has a place.
+ */
+static bool share_place(struct collector *c, unsigned int has)
+{
+	unsigned int i, first = 0;
+
+	for (i = 1; i < c->nr_sessions; i++) {
+		if (goes_first(c->session[i], c->session[first]))
+			first = i;
+	}
+	if (c->session[first]->same_source <= has + 1)
+		return false;
+	forget(c, first);
 	return true;
 }
 
@@ -185,11 +303,17 @@ static struct session *find_session(struct collector *c, uint64_t id)
 }
 
 /* NULL, and the datagram is counted, if there is no room for another session */
-static struct session *new_session(struct collector *c, uint64_t id)
+static struct session *new_session(struct collector *c, uint64_t id,
+				   const struct sockaddr *from)
 {
+	struct in6_addr source = source_of(from);
+	unsigned int i, has = 0;
 	struct session *s;
 
-	if (c->nr_sessions == SESSIONS_MAX && !forget_one(c)) {
+	for (i = 0; i < c->nr_sessions; i++)
+		has += is_same_source(c->session[i], &source);
+	if (c->nr_sessions == SESSIONS_MAX && !forget_one(c) &&
+	    !share_place(c, has)) {
 		c->ignored++;
 		return NULL;
 	}
@@ -199,7 +323,14 @@ static struct session *new_session(struct collector *c, uint64_t id)
 		return NULL;
 	}
 	s->id = id;
+	s->source = source;
 	c->session[c->nr_sessions++] = s;
+	for (i = 0, has = 0; i < c->nr_sessions; i++)
+		has += is_same_source(c->session[i], &source);
+	for (i = 0; i < c->nr_sessions; i++) {
+		if (is_same_source(c->session[i], &source))
+			c->session[i]->same_source = has;
+	}
 	return s;
 }
 
@@ -248,7 +379,7 @@ static struct session *open_sealed(struct collector *c, const uint8_t *data,
 		return NULL;
 	}
 	if (!s)
-		s = new_session(c, h->session);
+		s = new_session(c, h->session, from);
 	if (s && session_is_repeated(s, seal.number)) {
 		c->repeated++;
 		return NULL;
@@ -274,7 +405,7 @@ static struct session *accept_datagram(struct collector *c, const uint8_t *data,
 	if (c->config.key)
 		return open_sealed(c, data, len, &h, from, from_len);
 	s = find_session(c, h.session);
-	return s ? s : new_session(c, h.session);
+	return s ? s : new_session(c, h.session, from);
 }
 
 /**

@@ -12,6 +12,8 @@
 #ifndef SCHEDZ_RECEIVE_H
 #define SCHEDZ_RECEIVE_H
 
+#include <netinet/in.h>
+
 #include "collect.h"
 #include "live.h"
 #include "wire.h"
@@ -31,11 +33,22 @@
 /* Values of common_type */
 #define EVENT_TYPES 65536
 
-/*
- * Memory that is kept in reserve: more than the pages of a datagram, the names of tasks
- * and a ledger.
- */
+/* Memory that is kept in reserve: more than the names of tasks and a ledger */
 #define RESERVE (2 << 20)
+
+/*
+ * Memory for what senders say: each session has the first, and all together have the
+ * second for what they need beyond that. However many datagrams are forged, and whatever
+ * is in them, it is never more than SESSIONS_MAX times the first and once the second.
+ */
+#define SESSION_MEMORY (2 << 20)
+#define SHARED_MEMORY (512 << 20)
+
+/*
+ * Datagrams of a session that may be missing, or may have arrived before those. A sender
+ * keeps TRACECAST_WINDOW_MAX; in a panic, it also sends some that it does not keep.
+ */
+#define SESSION_WINDOW_MAX (4 * TRACECAST_WINDOW_MAX)
 
 /**
  * struct slot - place for a datagram that has arrived before an earlier one
@@ -55,7 +68,10 @@ struct slot {
  * @counted: @before and @lost are valid
  * @next: sequence number of the next datagram to deliver
  * @top: one more than the highest sequence number that the sender has used
- * @slots: TRACECAST_WINDOW_MAX of them, by sequence number modulo that; or NULL
+ * @slots: by sequence number modulo @room; or NULL
+ * @room: number of @slots: a power of 2 that is not less than @top - @next
+ * @asked: when all missing datagrams were last looked for, 0 if never
+ * @asked_top: those below were looked for
  * @first: records before the first datagram that was delivered
  * @first_lost: records of @first that were lost
  * @before: records before @next, lost ones included
@@ -64,15 +80,16 @@ struct slot {
  * @end_lost: records of @end that were lost in the ring buffer
  * @generated: records that the sender has made
  * @delivered: records in files
- * @saved: records of @delivered that were written
  * @wire_lost: records lost in the network
  * @part: the first parts of a large record
  * @part_len: length of @part
+ * @part_room: length of the memory for @part
  * @broken: the begin of the large record is missing
  * @reported: a heartbeat of the panic has described it
  * @unacked: datagrams since the last acknowledgement
  * @stuck_since: since when @next waits for the description of an event, 0 if it does
  *	not wait
+ * @stuck_generation: generation of the metadata that does not describe it
  */
 struct cpu_stream {
 	bool known;
@@ -80,6 +97,9 @@ struct cpu_stream {
 	uint64_t next;
 	uint64_t top;
 	struct slot *slots;
+	uint32_t room;
+	uint64_t asked;
+	uint64_t asked_top;
 	uint64_t first;
 	uint64_t first_lost;
 	uint64_t before;
@@ -88,14 +108,15 @@ struct cpu_stream {
 	uint64_t end_lost;
 	uint64_t generated;
 	uint64_t delivered;
-	uint64_t saved;
 	uint64_t wire_lost;
 	uint8_t *part;
 	uint32_t part_len;
+	uint32_t part_room;
 	bool broken;
 	bool reported;
 	unsigned int unacked;
 	uint64_t stuck_since;
+	uint32_t stuck_generation;
 };
 
 /**
@@ -142,6 +163,8 @@ struct pieces {
  *	number modulo SEAL_WINDOW
  * @peer: source address of the last datagram
  * @peer_len: length of @peer
+ * @source: source address of the first datagram
+ * @same_source: number of sessions with this source, this one included
  * @credit: bytes that may be sent to @peer; see session_acknowledge()
  * @meta: metadata, complete if its generation is not 0
  * @more: newer metadata, incomplete
@@ -149,11 +172,22 @@ struct pieces {
  * @host: its name
  * @described: a bit for each event that the metadata describes
  * @streams: by CPU; NULL before there is metadata
+ * @window: datagrams between next and top of all @streams
+ * @open: a bit for each of @streams that has some
+ * @waiting: a bit for each of @streams whose next datagram is there, but cannot be
+ *	delivered yet
+ * @to_ack: a bit for each of @streams that the next acknowledgement is about
+ * @turn: the first of these, when the last acknowledgement was not about all
+ * @retry_at: when an acknowledgement is next about all in @open
  * @file: the open file, or NULL
  * @file_generation: generation of the metadata in the file's head
- * @files: number of files made so far
+ * @file_memory: bytes of the pages of @file
+ * @file_at: when it was begun
+ * @files: number of files made so far; 0: there never was a record
  * @path: path of the last file
+ * @unsaved: records delivered that were not written yet
  * @held: bytes of the datagrams in slots
+ * @memory: bytes that session_charge() has allowed
  * @blocked: the file cannot be written
  * @ack_due: when to acknowledge, 0 for never
  * @heard: when the last datagram arrived
@@ -174,6 +208,8 @@ struct session {
 	uint64_t seen[SEAL_WINDOW / 64];
 	struct sockaddr_storage peer;
 	socklen_t peer_len;
+	struct in6_addr source;
+	unsigned int same_source;
 	uint64_t credit;
 	struct metadata meta;
 	struct metadata more;
@@ -181,11 +217,21 @@ struct session {
 	char host[65];
 	uint8_t *described;
 	struct cpu_stream *streams;
+	uint64_t window;
+	uint64_t *open;
+	uint64_t *waiting;
+	uint64_t *to_ack;
+	unsigned int turn;
+	uint64_t retry_at;
 	struct live *file;
 	uint32_t file_generation;
+	size_t file_memory;
+	uint64_t file_at;
 	unsigned int files;
 	char *path;
+	uint64_t unsaved;
 	size_t held;
+	size_t memory;
 	bool blocked;
 	uint64_t ack_due;
 	uint64_t heard;
@@ -201,7 +247,10 @@ struct session {
 	uint64_t dropped;
 };
 
-/* Sessions that have ended or are silent are replaced when there are this many */
+/*
+ * Sessions that have ended or are silent are replaced when there are this many; and if
+ * there is none, one of the source that has the most, by one of a source that has less.
+ */
 #define SESSIONS_MAX 256
 
 /**
@@ -209,6 +258,7 @@ struct session {
  * @config: the caller's configuration
  * @session: the sessions
  * @nr_sessions: number of them
+ * @shared: bytes of SHARED_MEMORY in use
  * @number: number in the seal of the last acknowledgement; begins at a random one
  * @first: a session that echoes no higher number has received no acknowledgement
  * @first_new: likewise, for sessions that are not in @session
@@ -230,6 +280,7 @@ struct collector {
 	struct collector_config config;
 	struct session *session[SESSIONS_MAX];
 	unsigned int nr_sessions;
+	size_t shared;
 	uint64_t number;
 	uint64_t first;
 	uint64_t first_new;
@@ -250,6 +301,37 @@ struct collector {
 void __attribute__((format(printf, 2, 3)))
 collector_note(struct collector *c, const char *format, ...);
 void collector_drop(struct collector *c, struct session *s);
+bool session_charge(struct collector *c, struct session *s, size_t size);
+void session_release(struct collector *c, struct session *s, size_t size);
+
+static inline size_t cpu_words(unsigned int cpus)
+{
+	return (cpus + 63) / 64;
+}
+
+static inline void cpu_set(uint64_t *set, unsigned int cpu)
+{
+	set[cpu / 64] |= 1ull << cpu % 64;
+}
+
+static inline void cpu_clear(uint64_t *set, unsigned int cpu)
+{
+	set[cpu / 64] &= ~(1ull << cpu % 64);
+}
+
+/* The first CPU in the set from @cpu on, or @cpus */
+static inline unsigned int cpu_next(const uint64_t *set, unsigned int cpu,
+				    unsigned int cpus)
+{
+	while (cpu < cpus) {
+		uint64_t rest = set[cpu / 64] >> cpu % 64;
+
+		if (rest)
+			return cpu + __builtin_ctzll(rest);
+		cpu = (cpu / 64 + 1) * 64;
+	}
+	return cpus;
+}
 
 void metadata_free(struct metadata *m);
 bool pieces_parse(const struct metadata *m, struct pieces *p);
@@ -258,7 +340,6 @@ void session_handle_metadata(struct collector *c, struct session *s,
 			     const uint8_t *data, size_t len);
 
 struct slot *stream_slot(struct cpu_stream *st, uint64_t seq);
-bool stream_alloc_slots(struct cpu_stream *st);
 void session_deliver(struct collector *c, struct session *s, unsigned int cpu);
 void session_handle_data(struct collector *c, struct session *s,
 			 const uint8_t *data, size_t len);
@@ -267,12 +348,16 @@ void session_handle_heartbeat(struct collector *c, struct session *s,
 bool session_is_incomplete(const struct session *s);
 void session_finish(struct collector *c, struct session *s);
 
-bool session_file_ready(struct collector *c, struct session *s);
+bool session_file_ready(struct collector *c, struct session *s,
+			unsigned int cpu, size_t bytes);
+bool session_file_waits(const struct collector *c, const struct session *s);
 void session_block(struct collector *c, struct session *s);
 bool session_sync_file(struct session *s);
 bool session_close_file(struct collector *c, struct session *s);
 
 void session_ack_in(struct collector *c, struct session *s, uint64_t ms);
+void session_ack_cpu(struct collector *c, struct session *s, unsigned int cpu,
+		     uint64_t ms);
 void session_acknowledge(struct collector *c, struct session *s);
 void collector_challenge(struct collector *c, const struct tracecast_header *h,
 			 uint64_t echo, const struct sockaddr *to,

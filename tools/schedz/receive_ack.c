@@ -71,32 +71,86 @@ static bool next_range(const struct collector *c, struct cpu_stream *st,
 	return range->count;
 }
 
+/*
+ * From where on missing datagrams are looked for: from the first one at times, else only
+ * where there are new ones, lest each of many datagrams have all looked at.
+ */
+static uint64_t look_from(const struct collector *c, struct cpu_stream *st)
+{
+	if (st->asked && c->now - st->asked < RETRY_MS / 2 &&
+	    st->asked_top >= st->next)
+		return st->asked_top;
+	st->asked = c->now ? c->now : 1;
+	return st->next;
+}
+
 static void ack_stream(struct collector *c, struct session *s, unsigned int cpu,
 		       struct ack_builder *a)
 {
 	struct cpu_stream *st = &s->streams[cpu];
 	struct tracecast_ack_entry e = { .cpu = cpu, .next = st->next };
 	struct tracecast_ack_range range;
-	uint64_t seq = st->next;
-	bool ask = !s->blocked;
 	size_t at;
 
 	if (a->len + TRACECAST_ACK_ENTRY + TRACECAST_ACK_RANGE > ACK_MAX)
 		send_ack(c, s, a);
-	/* Without slots, a retransmission would be dropped as well */
-	if (st->next < st->top && !stream_alloc_slots(st))
-		ask = false;
 	at = a->len;
 	a->len += TRACECAST_ACK_ENTRY;
-	while (ask && a->len + TRACECAST_ACK_RANGE <= ACK_MAX &&
-	       next_range(c, st, &seq, &range)) {
-		tracecast_put_ack_range(a->data + a->len, &range);
-		a->len += TRACECAST_ACK_RANGE;
-		e.ranges++;
+	if (!s->blocked) {
+		st->asked_top = look_from(c, st);
+		while (a->len + TRACECAST_ACK_RANGE <= ACK_MAX &&
+		       next_range(c, st, &st->asked_top, &range)) {
+			tracecast_put_ack_range(a->data + a->len, &range);
+			a->len += TRACECAST_ACK_RANGE;
+			e.ranges++;
+		}
 	}
 	tracecast_put_ack_entry(a->data + at, &e);
 	a->entries++;
 	st->unacked = 0;
+}
+
+/*
+ * The CPUs from one on, in order. Return: false, and @s->turn is set, if they are more
+ * than may be sent: the others come first the next time.
+ */
+static bool ack_streams(struct collector *c, struct session *s,
+			unsigned int from, struct ack_builder *a)
+{
+	unsigned int cpu, cpus = s->info.cpus;
+
+	for (cpu = cpu_next(s->to_ack, from, cpus); cpu < cpus;
+	     cpu = cpu_next(s->to_ack, cpu + 1, cpus)) {
+		if (a->len + TRACECAST_ACK_ENTRY > s->credit) {
+			s->turn = cpu;
+			return false;
+		}
+		cpu_clear(s->to_ack, cpu);
+		if (s->streams[cpu].known)
+			ack_stream(c, s, cpu, a);
+	}
+	s->turn = 0;
+	return true;
+}
+
+/* CPUs of which something arrived, and at times those of which something is missing */
+static void acknowledge_streams(struct collector *c, struct session *s,
+				struct ack_builder *a)
+{
+	unsigned int from = s->turn;
+	size_t i;
+
+	if (c->now >= s->retry_at) {
+		s->retry_at = c->now + RETRY_MS / 2;
+		for (i = 0; i < cpu_words(s->info.cpus); i++)
+			s->to_ack[i] |= s->open[i];
+	}
+	if (!ack_streams(c, s, from, a) || !from)
+		return;
+	/* In each datagram, CPUs are in order */
+	if (a->entries)
+		send_ack(c, s, a);
+	ack_streams(c, s, 0, a);
 }
 
 /**
@@ -110,7 +164,6 @@ static void ack_stream(struct collector *c, struct session *s, unsigned int cpu,
 void session_acknowledge(struct collector *c, struct session *s)
 {
 	struct ack_builder a = { .len = TRACECAST_ACK_HEADER };
-	unsigned int cpu;
 
 	s->ack_due = 0;
 	/* Only what is in the file may be acknowledged */
@@ -118,12 +171,10 @@ void session_acknowledge(struct collector *c, struct session *s)
 		session_block(c, s);
 		return;
 	}
-	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
-		if (s->streams[cpu].known)
-			ack_stream(c, s, cpu, &a);
-	}
-	if (a.entries || !s->streams)
-		send_ack(c, s, &a);
+	if (s->streams)
+		acknowledge_streams(c, s, &a);
+	/* The number of the metadata, if nothing else */
+	send_ack(c, s, &a);
 }
 
 /**
@@ -136,6 +187,20 @@ void session_ack_in(struct collector *c, struct session *s, uint64_t ms)
 {
 	if (!s->ack_due || s->ack_due > c->now + ms)
 		s->ack_due = c->now + ms;
+}
+
+/**
+ * session_ack_cpu - acknowledge soon what there is of a CPU
+ * @c: collector
+ * @s: session with metadata
+ * @cpu: the CPU
+ * @ms: after this time at the latest
+ */
+void session_ack_cpu(struct collector *c, struct session *s, unsigned int cpu,
+		     uint64_t ms)
+{
+	cpu_set(s->to_ack, cpu);
+	session_ack_in(c, s, ms);
 }
 
 /**

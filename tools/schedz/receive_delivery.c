@@ -11,8 +11,15 @@
 #include "memory.h"
 #include "receive.h"
 
-/* Bytes that a session's slots may hold */
+/* Bytes that the datagrams in a session's slots may have */
 #define HELD_MAX (64 << 20)
+
+/* What an allocation costs besides */
+#define HELD_COST 32
+
+/* The fewest slots of a stream; and those that it keeps when it needs none */
+#define SLOTS_MIN 16
+#define SLOTS_KEPT 64
 
 /* The longest time that a record waits for the description of its event */
 #define DESCRIBE_WAIT_MS 3000
@@ -27,21 +34,81 @@
  */
 struct slot *stream_slot(struct cpu_stream *st, uint64_t seq)
 {
-	return &st->slots[seq % TRACECAST_WINDOW_MAX];
+	return &st->slots[seq & (st->room - 1)];
 }
 
-/**
- * stream_alloc_slots - make sure that a stream has slots
- * @st: stream
- *
- * Return: false if memory is exhausted.
- */
-bool stream_alloc_slots(struct cpu_stream *st)
+/* Slots up to @top; false if memory is exhausted */
+static bool make_room(struct collector *c, struct session *s,
+		      struct cpu_stream *st, uint64_t top)
 {
-	if (!st->slots)
-		st->slots =
-			try_calloc(TRACECAST_WINDOW_MAX, sizeof(*st->slots));
-	return st->slots;
+	uint32_t room = st->room ? st->room : SLOTS_MIN;
+	struct slot *slots;
+	uint64_t seq;
+
+	while (room < top - st->next)
+		room *= 2;
+	if (room == st->room)
+		return true;
+	if (!session_charge(c, s, room * sizeof(*slots)))
+		return false;
+	slots = try_calloc(room, sizeof(*slots));
+	if (!slots) {
+		session_release(c, s, room * sizeof(*slots));
+		return false;
+	}
+	for (seq = st->next; seq < st->top; seq++)
+		slots[seq & (room - 1)] = *stream_slot(st, seq);
+	session_release(c, s, st->room * sizeof(*slots));
+	free(st->slots);
+	st->slots = slots;
+	st->room = room;
+	return true;
+}
+
+/* The sender has used numbers below @top; false if that is too much now */
+static bool raise_top(struct collector *c, struct session *s, unsigned int cpu,
+		      uint64_t top)
+{
+	struct cpu_stream *st = &s->streams[cpu];
+
+	if (top <= st->top)
+		return true;
+	if (top - st->next > TRACECAST_WINDOW_MAX ||
+	    s->window + (top - st->top) > SESSION_WINDOW_MAX)
+		return false;
+	if (!make_room(c, s, st, top)) {
+		collector_drop(c, s);
+		return false;
+	}
+	s->window += top - st->top;
+	st->top = top;
+	cpu_set(s->open, cpu);
+	return true;
+}
+
+/* The next datagram is not needed any more */
+static void pass_slot(struct collector *c, struct session *s, unsigned int cpu)
+{
+	struct cpu_stream *st = &s->streams[cpu];
+	struct slot *slot = stream_slot(st, st->next);
+
+	if (slot->data) {
+		s->held -= slot->len;
+		session_release(c, s, slot->len + HELD_COST);
+		free(slot->data);
+	}
+	memset(slot, 0, sizeof(*slot));
+	st->next++;
+	s->window--;
+	if (st->next < st->top)
+		return;
+	cpu_clear(s->open, cpu);
+	if (st->room > SLOTS_KEPT) {
+		session_release(c, s, st->room * sizeof(*slot));
+		free(st->slots);
+		st->slots = NULL;
+		st->room = 0;
+	}
 }
 
 static uint16_t record_type(const struct session *s, const uint8_t *record)
@@ -53,6 +120,7 @@ static uint16_t record_type(const struct session *s, const uint8_t *record)
 /* Are the events of all records described, and are all records valid? */
 struct check {
 	const struct session *s;
+	size_t bytes;
 	bool unknown;
 	bool bad;
 };
@@ -63,6 +131,7 @@ static void check_record(u64 time, const u8 *record, u32 len, void *arg)
 	uint16_t type;
 
 	(void)time;
+	check->bytes += live_size(len);
 	if (len < 2 || len % 4) {
 		check->bad = true;
 		return;
@@ -75,13 +144,15 @@ static void check_record(u64 time, const u8 *record, u32 len, void *arg)
 struct delivery {
 	struct session *s;
 	unsigned int cpu;
+	unsigned int refused;
 };
 
 static void put_record(u64 time, const u8 *record, u32 len, void *arg)
 {
 	struct delivery *d = arg;
 
-	live_record(d->s->file, d->cpu, time, record, len);
+	if (!live_record(d->s->file, d->cpu, time, record, len))
+		d->refused++;
 }
 
 static void put_name(int32_t pid, const uint8_t *comm, void *arg)
@@ -119,17 +190,25 @@ static int unpack(struct collector *c, const struct cpu_stream *st,
 }
 
 /* Memory for add_part(); false if it is exhausted */
-static bool reserve_part(struct cpu_stream *st, size_t len)
+static bool reserve_part(struct collector *c, struct session *s,
+			 struct cpu_stream *st, size_t len)
 {
-	uint32_t n = len - TRACECAST_DATA_HEADER;
+	uint32_t n = len - TRACECAST_DATA_HEADER, room = st->part_len + n + 1;
 	void *part;
 
-	if (st->broken || st->part_len + n > TRACECAST_RECORD_MAX)
+	if (st->broken || room - 1 > TRACECAST_RECORD_MAX ||
+	    room <= st->part_room)
 		return true;
-	part = try_realloc(st->part, st->part_len + n + 1);
-	if (part)
-		st->part = part;
-	return part;
+	if (!session_charge(c, s, room - st->part_room))
+		return false;
+	part = try_realloc(st->part, room);
+	if (!part) {
+		session_release(c, s, room - st->part_room);
+		return false;
+	}
+	st->part = part;
+	st->part_room = room;
+	return true;
 }
 
 /* After reserve_part() */
@@ -173,18 +252,33 @@ static bool is_possible(const struct cpu_stream *st,
 		h->lost - st->lost <= h->before - st->before);
 }
 
+/* Is what it waits for certain not to be there yet? That saves to read it again */
+static bool is_stuck(const struct collector *c, const struct session *s,
+		     const struct cpu_stream *st)
+{
+	return st->stuck_since && st->stuck_generation == s->meta.generation &&
+	       c->now - st->stuck_since < DESCRIBE_WAIT_MS;
+}
+
 /* Deliver the next datagram; false if that is not possible yet */
 static bool deliver_next(struct collector *c, struct session *s,
 			 unsigned int cpu, const uint8_t *data, size_t len)
 {
 	struct cpu_stream *st = &s->streams[cpu];
-	struct delivery d = { s, cpu };
+	struct delivery d = { s, cpu, 0 };
 	struct check check = { .s = s };
 	struct tracecast_taker checker = { check_record, NULL, &check };
 	struct tracecast_taker taker = { put_record, put_name, &d };
 	struct tracecast_data h;
 	int n = 0;
 
+	if (is_stuck(c, s, st)) {
+		session_ack_in(c, s, ACK_DELAY_MS);
+		return false;
+	}
+	if (session_file_waits(c, s) ||
+	    (s->blocked && !session_file_ready(c, s, cpu, 0)))
+		return false;
 	tracecast_get_data(data, len, &h);
 	if (data[3] != TRACECAST_PART) {
 		n = unpack(c, st, data, len, &h, &checker);
@@ -194,13 +288,14 @@ static bool deliver_next(struct collector *c, struct session *s,
 	if (n >= 0 && check.unknown) {
 		if (!st->stuck_since)
 			st->stuck_since = c->now;
-		if (c->now - st->stuck_since < DESCRIBE_WAIT_MS) {
+		st->stuck_generation = s->meta.generation;
+		if (is_stuck(c, s, st)) {
 			session_ack_in(c, s, ACK_DELAY_MS);
 			return false;
 		}
 	}
-	if (!session_file_ready(c, s) ||
-	    (data[3] == TRACECAST_PART && !reserve_part(st, len)))
+	if (!session_file_ready(c, s, cpu, check.bytes) ||
+	    (data[3] == TRACECAST_PART && !reserve_part(c, s, st, len)))
 		return false;
 	st->stuck_since = 0;
 	if (!is_possible(st, &h)) {
@@ -217,7 +312,12 @@ static bool deliver_next(struct collector *c, struct session *s,
 		add_part(st, data, len);
 	} else {
 		unpack(c, st, data, len, &h, &taker);
-		st->delivered += h.events;
+		/* What no page of its sender's could have had, is not a record */
+		if (d.refused)
+			s->damaged++;
+		st->wire_lost += d.refused;
+		st->delivered += h.events - d.refused;
+		s->unsaved += h.events - d.refused;
 	}
 	if (data[3] != TRACECAST_PART) {
 		st->part_len = 0;
@@ -237,27 +337,28 @@ void session_deliver(struct collector *c, struct session *s, unsigned int cpu)
 {
 	struct cpu_stream *st = &s->streams[cpu];
 
-	while (st->slots && st->next < st->top) {
+	cpu_clear(s->waiting, cpu);
+	while (st->next < st->top) {
 		struct slot *slot = stream_slot(st, st->next);
 
-		if (!slot->data ||
-		    !deliver_next(c, s, cpu, slot->data, slot->len))
+		if (!slot->data)
 			return;
-		s->held -= slot->len;
-		free(slot->data);
-		memset(slot, 0, sizeof(*slot));
-		st->next++;
+		if (!deliver_next(c, s, cpu, slot->data, slot->len)) {
+			cpu_set(s->waiting, cpu);
+			return;
+		}
+		pass_slot(c, s, cpu);
 		st->unacked++;
-		session_ack_in(c, s,
-			       st->unacked >= ACK_DATAGRAMS ? 0 : ACK_DELAY_MS);
+		session_ack_cpu(c, s, cpu,
+				st->unacked >= ACK_DATAGRAMS ? 0 :
+							       ACK_DELAY_MS);
 	}
 }
 
 /* Is the next datagram here? After session_deliver(), it cannot be delivered yet */
 static bool is_waiting(struct cpu_stream *st)
 {
-	return st->slots && st->next < st->top &&
-	       stream_slot(st, st->next)->data;
+	return st->next < st->top && stream_slot(st, st->next)->data;
 }
 
 /* The sender no longer has datagrams before @seq: deliver or skip them */
@@ -270,24 +371,13 @@ static void skip_to(struct collector *c, struct session *s, unsigned int cpu,
 		session_deliver(c, s, cpu);
 		if (st->next >= seq || s->blocked || is_waiting(st))
 			return;
-		if (!st->slots || st->next >= st->top) {
-			st->next = seq;
-		} else {
-			memset(stream_slot(st, st->next), 0,
-			       sizeof(struct slot));
-			st->next++;
-		}
+		if (st->next >= st->top)
+			st->next = st->top = seq;
+		else
+			pass_slot(c, s, cpu);
 		st->part_len = 0;
 		st->broken = true;
 	}
-	if (st->top < st->next)
-		st->top = st->next;
-}
-
-static void raise_top(struct cpu_stream *st, uint64_t seq)
-{
-	if (seq > st->top)
-		st->top = seq;
 }
 
 static void raise_end(struct cpu_stream *st, uint64_t before, uint64_t lost)
@@ -296,6 +386,19 @@ static void raise_end(struct cpu_stream *st, uint64_t before, uint64_t lost)
 		st->end = before;
 		st->end_lost = lost;
 	}
+}
+
+/* Memory for a datagram; NULL if it is exhausted */
+static uint8_t *hold(struct collector *c, struct session *s, size_t len)
+{
+	uint8_t *data;
+
+	if (!session_charge(c, s, len + HELD_COST))
+		return NULL;
+	data = try_calloc(1, len);
+	if (!data)
+		session_release(c, s, len + HELD_COST);
+	return data;
 }
 
 /**
@@ -326,25 +429,21 @@ void session_handle_data(struct collector *c, struct session *s,
 		s->again++;
 		/* The acknowledgement may have been lost */
 		st->unacked++;
-		session_ack_in(c, s, ACK_DELAY_MS);
+		session_ack_cpu(c, s, h.cpu, ACK_DELAY_MS);
 		return;
 	}
 	if (h.seq - st->next >= TRACECAST_WINDOW_MAX) {
 		s->damaged++;
 		return;
 	}
-	if (s->held + len > HELD_MAX)
+	if (s->held + len > HELD_MAX || !raise_top(c, s, h.cpu, h.seq + 1))
 		return;
-	if (!stream_alloc_slots(st)) {
-		collector_drop(c, s);
-		return;
-	}
 	slot = stream_slot(st, h.seq);
 	if (slot->data) {
 		s->again++;
 		return;
 	}
-	slot->data = try_calloc(1, len);
+	slot->data = hold(c, s, len);
 	if (!slot->data) {
 		collector_drop(c, s);
 		return;
@@ -353,12 +452,11 @@ void session_handle_data(struct collector *c, struct session *s,
 	slot->len = len;
 	s->held += len;
 	s->datagrams++;
-	raise_top(st, h.seq + 1);
 	raise_end(st, h.before + (data[3] == TRACECAST_PART ? 0 : h.events),
 		  h.lost);
 	session_deliver(c, s, h.cpu);
 	if (st->next < st->top)
-		session_ack_in(c, s, ACK_DELAY_MS);
+		session_ack_cpu(c, s, h.cpu, ACK_DELAY_MS);
 }
 
 static void handle_beat_entry(struct collector *c, struct session *s,
@@ -384,8 +482,8 @@ static void handle_beat_entry(struct collector *c, struct session *s,
 	}
 	if (e->base > st->next)
 		skip_to(c, s, e->cpu, e->base);
-	if (e->next - st->next <= TRACECAST_WINDOW_MAX)
-		raise_top(st, e->next);
+	raise_top(c, s, e->cpu, e->next);
+	session_ack_cpu(c, s, e->cpu, 0);
 	raise_end(st, e->before, e->lost);
 	if (e->generated > st->generated)
 		st->generated = e->generated;
@@ -436,13 +534,7 @@ void session_handle_heartbeat(struct collector *c, struct session *s,
  */
 bool session_is_incomplete(const struct session *s)
 {
-	unsigned int cpu;
-
-	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
-		if (s->streams[cpu].next < s->streams[cpu].top)
-			return true;
-	}
-	return false;
+	return s->window;
 }
 
 /**
@@ -455,6 +547,7 @@ bool session_is_incomplete(const struct session *s)
 void session_finish(struct collector *c, struct session *s)
 {
 	unsigned int cpu;
+	bool later = false;
 
 	for (cpu = 0; s->streams && cpu < s->info.cpus; cpu++) {
 		struct cpu_stream *st = &s->streams[cpu];
@@ -464,17 +557,24 @@ void session_finish(struct collector *c, struct session *s)
 		if (!st->known)
 			continue;
 		skip_to(c, s, cpu, st->top);
+		if (s->blocked)
+			return;
 		if (st->next < st->top || !st->counted ||
-		    st->end <= st->before || !is_possible(st, &end) ||
-		    !session_file_ready(c, s))
+		    st->end <= st->before || !is_possible(st, &end))
 			continue;
+		if (!session_file_ready(c, s, cpu, 0)) {
+			later = true;
+			break;
+		}
 		count_gap(s, st, cpu, &end);
 	}
-	if (session_is_incomplete(s) || s->blocked)
+	if (later || session_is_incomplete(s))
 		return;
 	if (s->file)
 		session_close_file(c, s);
 	s->finished = true;
-	session_write_ledger(c, s);
+	/* A session without a record has no file */
+	if (s->files)
+		session_write_ledger(c, s);
 	collector_note(c, "%s: session %016" PRIx64 " is over", s->host, s->id);
 }

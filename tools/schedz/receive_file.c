@@ -11,6 +11,29 @@
 #include "memory.h"
 #include "receive.h"
 
+/*
+ * Files of a session that may be begun at any time. Later ones are not begun more often
+ * than this, if not because the last one is full.
+ */
+#define FILES_AT_ONCE 16
+#define NEW_FILE_MS 1000
+
+static void release_file(struct collector *c, struct session *s, size_t size)
+{
+	session_release(c, s, size);
+	s->file_memory -= size;
+}
+
+static bool charge_file(struct collector *c, struct session *s, size_t size)
+{
+	if (!session_charge(c, s, size)) {
+		errno = ENOMEM;
+		return false;
+	}
+	s->file_memory += size;
+	return true;
+}
+
 static bool open_file(struct collector *c, struct session *s)
 {
 	struct pieces p;
@@ -33,6 +56,10 @@ static bool open_file(struct collector *c, struct session *s)
 		.format = p.formats,
 		.nr_formats = p.nr_formats,
 	};
+	if (!charge_file(c, s, head.cpus * LIVE_CPU_SIZE)) {
+		pieces_free(&p);
+		return false;
+	}
 	/* An earlier collector may have written files of this session */
 	do {
 		free(s->path);
@@ -44,9 +71,11 @@ static bool open_file(struct collector *c, struct session *s)
 	pieces_free(&p);
 	if (!s->file) {
 		s->files--;
+		release_file(c, s, s->file_memory);
 		return false;
 	}
 	s->file_generation = s->meta.generation;
+	s->file_at = c->now;
 	collector_note(c, "%s: writing %s", s->host, s->path);
 	return true;
 }
@@ -59,12 +88,9 @@ static bool open_file(struct collector *c, struct session *s)
  */
 bool session_sync_file(struct session *s)
 {
-	unsigned int cpu;
-
 	if (!live_sync(s->file))
 		return false;
-	for (cpu = 0; cpu < s->info.cpus; cpu++)
-		s->streams[cpu].saved = s->streams[cpu].delivered;
+	s->unsaved = 0;
 	return true;
 }
 
@@ -85,6 +111,7 @@ bool session_close_file(struct collector *c, struct session *s)
 		error = errno;
 	}
 	s->file = NULL;
+	release_file(c, s, s->file_memory);
 	if (!ok)
 		collector_note(c, "%s: %s: %s", s->host, s->path,
 			       strerror(error));
@@ -106,17 +133,46 @@ void session_block(struct collector *c, struct session *s)
 }
 
 /**
+ * session_file_waits - is it too early to begin the file that the metadata needs?
+ * @c: collector
+ * @s: session
+ */
+bool session_file_waits(const struct collector *c, const struct session *s)
+{
+	return s->file && s->file_generation != s->meta.generation &&
+	       s->files >= FILES_AT_ONCE && c->now - s->file_at < NEW_FILE_MS;
+}
+
+static bool prepare_cpu(struct collector *c, struct session *s,
+			unsigned int cpu, size_t bytes)
+{
+	size_t size = live_needs(s->file, cpu, bytes);
+
+	if (!charge_file(c, s, size))
+		return false;
+	if (live_prepare(s->file, cpu, bytes))
+		return true;
+	release_file(c, s, live_needs(s->file, cpu, bytes));
+	return false;
+}
+
+/**
  * session_file_ready - make sure that there is a file for the next datagram
  * @c: collector
  * @s: session with metadata
+ * @cpu: the datagram's CPU
+ * @bytes: sum of the live_size() of its records
  *
- * Return: false, and @s->blocked is set, if there is none now: the disk is full, or
- * memory is exhausted.
+ * Return: false if there is none now: session_file_waits(), or the disk is full, or memory
+ * is exhausted; in the last two cases @s->blocked is set.
  */
-bool session_file_ready(struct collector *c, struct session *s)
+bool session_file_ready(struct collector *c, struct session *s,
+			unsigned int cpu, size_t bytes)
 {
 	bool ok = memory_reserve(RESERVE);
 
+	if (session_file_waits(c, s))
+		return false;
 	if (ok && s->file && live_due(s->file))
 		ok = session_sync_file(s);
 	if (ok && s->file &&
@@ -127,6 +183,8 @@ bool session_file_ready(struct collector *c, struct session *s)
 	}
 	if (ok && !s->file)
 		ok = open_file(c, s);
+	if (ok)
+		ok = prepare_cpu(c, s, cpu, bytes);
 	if (!ok)
 		session_block(c, s);
 	else if (s->blocked)

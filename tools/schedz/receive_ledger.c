@@ -23,12 +23,11 @@ static void add_stream(const struct cpu_stream *st, struct collector_ledger *l)
 		return;
 	l->generated += end;
 	l->earlier += st->first - st->first_lost;
-	l->delivered += st->saved;
+	l->delivered += st->delivered;
 	l->wire_lost += st->wire_lost;
 	l->ring_lost += end_lost;
 	/* From the last record delivered to the last header, without lost records */
-	l->awaited += (end - st->before) - (end_lost - st->lost) +
-		      (st->delivered - st->saved);
+	l->awaited += (end - st->before) - (end_lost - st->lost);
 	if (st->generated > end)
 		l->behind += st->generated - end;
 }
@@ -47,6 +46,8 @@ static void get_ledger(const struct session *s, struct collector_ledger *l)
 		     !s->streams[cpu].reported))
 			l->unknown++;
 	}
+	l->delivered -= s->unsaved;
+	l->awaited += s->unsaved;
 	lost = l->earlier < s->earlier_lost ? l->earlier : s->earlier_lost;
 	l->earlier -= lost;
 	l->wire_lost += lost;
@@ -110,7 +111,7 @@ static bool overwrite_file(const char *path, const char *text, size_t len)
 /**
  * session_write_ledger - write the ledger's file
  * @c: collector
- * @s: session with metadata
+ * @s: session that has begun a file
  *
  * A reader sees a complete ledger at any time, unless the disk is full.
  */

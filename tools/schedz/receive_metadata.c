@@ -18,6 +18,20 @@ void metadata_free(struct metadata *m)
 	memset(m, 0, sizeof(*m));
 }
 
+static size_t metadata_size(uint32_t total)
+{
+	return total + total / 8 + 1;
+}
+
+/* metadata_free(), and its memory is no longer the session's */
+static void drop_metadata(struct collector *c, struct session *s,
+			  struct metadata *m)
+{
+	if (m->data)
+		session_release(c, s, metadata_size(m->total));
+	metadata_free(m);
+}
+
 /* The number after "ID: " at the begin of a line; -1 if no line has it */
 static long format_id(const char *text)
 {
@@ -66,8 +80,8 @@ static void add_piece(struct pieces *p, uint16_t tag, const uint8_t *data,
 		p->text[tag] = text;
 		return;
 	}
-	/* A system, a zero, and the format */
-	if (strlen(text) >= len) {
+	/* A system, a zero, and the format; and an event has one */
+	if (strlen(text) >= len || p->nr_formats == EVENT_TYPES) {
 		free(text);
 		return;
 	}
@@ -157,15 +171,29 @@ static void set_described(struct session *s, const struct pieces *p)
 static bool start_session(struct collector *c, struct session *s,
 			  const struct pieces *p)
 {
+	size_t words = cpu_words(p->info.cpus);
+	size_t size = EVENT_TYPES / 8 + 3 * words * sizeof(uint64_t) +
+		      p->info.cpus * sizeof(*s->streams);
 	unsigned int cpu;
 
+	if (!session_charge(c, s, size))
+		return false;
 	s->described = try_calloc(1, EVENT_TYPES / 8);
+	s->open = try_calloc(words, sizeof(uint64_t));
+	s->waiting = try_calloc(words, sizeof(uint64_t));
+	s->to_ack = try_calloc(words, sizeof(uint64_t));
 	s->streams = try_calloc(p->info.cpus, sizeof(*s->streams));
-	if (!s->described || !s->streams) {
+	if (!s->described || !s->open || !s->waiting || !s->to_ack ||
+	    !s->streams) {
 		free(s->described);
+		free(s->open);
+		free(s->waiting);
+		free(s->to_ack);
 		free(s->streams);
 		s->described = NULL;
+		s->open = s->waiting = s->to_ack = NULL;
 		s->streams = NULL;
+		session_release(c, s, size);
 		return false;
 	}
 	s->info = p->info;
@@ -199,11 +227,11 @@ static void use_metadata(struct collector *c, struct session *s)
 			collector_drop(c, s);
 		else
 			s->damaged++;
-		metadata_free(&s->more);
+		drop_metadata(c, s, &s->more);
 		pieces_free(&p);
 		return;
 	}
-	metadata_free(&s->meta);
+	drop_metadata(c, s, &s->meta);
 	s->meta = s->more;
 	memset(&s->more, 0, sizeof(s->more));
 	set_described(s, &p);
@@ -212,13 +240,19 @@ static void use_metadata(struct collector *c, struct session *s)
 }
 
 /* Expect the metadata of this header; false if memory is exhausted */
-static bool start_metadata(struct metadata *m, const struct tracecast_meta *h)
+static bool start_metadata(struct collector *c, struct session *s,
+			   const struct tracecast_meta *h)
 {
-	metadata_free(m);
+	struct metadata *m = &s->more;
+
+	drop_metadata(c, s, m);
+	if (!session_charge(c, s, metadata_size(h->total)))
+		return false;
 	m->data = try_calloc(1, h->total);
 	m->have = try_calloc(1, h->total / 8 + 1);
 	if (!m->data || !m->have) {
 		metadata_free(m);
+		session_release(c, s, metadata_size(h->total));
 		return false;
 	}
 	m->generation = h->generation;
@@ -249,7 +283,7 @@ void session_handle_metadata(struct collector *c, struct session *s,
 	if (m->generation != h.generation || m->total != h.total) {
 		if (h.generation < m->generation)
 			return;
-		if (!start_metadata(m, &h)) {
+		if (!start_metadata(c, s, &h)) {
 			collector_drop(c, s);
 			return;
 		}

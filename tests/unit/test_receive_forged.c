@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * schedz collect without a key, and datagrams that no tracecast made: they take a bounded
+ * amount of memory, time, places and files, and leave others room for theirs.
+ */
+#include <dirent.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <trace-cmd.h>
+
+#include "sender.h"
+#include "tracedat.h"
+
+static uint8_t forged[TRACECAST_DATAGRAM_MAX];
+
+static size_t forge_tag(size_t at, enum tracecast_tag tag, const void *data,
+			size_t len)
+{
+	tracecast_put_tag(forged + at, tag, len);
+	memcpy(forged + at + TRACECAST_TAG_HEADER, data, len);
+	return at + TRACECAST_TAG_HEADER + len;
+}
+
+/* In one datagram */
+static void forge_meta(uint64_t session, unsigned int cpus, unsigned int page)
+{
+	static const char event[] = "\tdata max type_len  == 28\n";
+	struct tracecast_info info = { 0, 8, cpus, page };
+	struct tracecast_meta h = { .generation = 1 };
+	uint8_t b[TRACECAST_INFO_LEN];
+	size_t len = TRACECAST_META_HEADER;
+	char text[2000];
+	int n;
+
+	tracecast_put_info(b, &info);
+	len = forge_tag(len, TRACECAST_INFO, b, sizeof(b));
+	len = forge_tag(len, TRACECAST_HOST, "forged", 6);
+	len = forge_tag(len, TRACECAST_CLOCK, "mono", 4);
+	n = sprintf(text,
+		    "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+		    "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+		    "\tfield: char data;\toffset:16;\tsize:%u;\tsigned:1;\n",
+		    page - 16);
+	len = forge_tag(len, TRACECAST_HEADER_PAGE, text, n);
+	len = forge_tag(len, TRACECAST_HEADER_EVENT, event, strlen(event));
+	n = sprintf(text, "sched%c%s", 0, td_sched_waking);
+	len = forge_tag(len, TRACECAST_FORMAT, text, n);
+	h.total = len - TRACECAST_META_HEADER;
+	tracecast_put_meta(forged, session, &h);
+	arrive(forged, len);
+}
+
+/* Of @nr CPUs from @cpu on */
+static void forge_beat(uint64_t session, unsigned int cpu, unsigned int nr,
+		       uint64_t next, enum tracecast_last last)
+{
+	struct tracecast_beat beat = { 1, nr, last };
+	unsigned int i;
+
+	tracecast_put_beat(forged, session, &beat);
+	for (i = 0; i < nr; i++) {
+		struct tracecast_beat_entry e = { .cpu = cpu + i,
+						  .next = next };
+
+		tracecast_put_beat_entry(forged + TRACECAST_BEAT_HEADER +
+						 i * TRACECAST_BEAT_ENTRY,
+					 &e);
+	}
+	arrive(forged, TRACECAST_BEAT_HEADER + nr * TRACECAST_BEAT_ENTRY);
+}
+
+/* A record of @len bytes, in parts */
+static void forge_record(uint64_t session, uint64_t seq, uint64_t before,
+			 unsigned int len)
+{
+	uint8_t record[TRACECAST_RECORD_MAX] = { TD_ID_WAKING & 0xff,
+						 TD_ID_WAKING >> 8 };
+	struct tracecast_data h = { .seq = seq, .before = before, .time = 1 };
+	unsigned int done, n;
+
+	for (done = 0; done < len; done += n) {
+		n = len - done < 4000 ? len - done : 4000;
+		h.events = done + n == len;
+		tracecast_put_data(forged,
+				   h.events ? TRACECAST_END : TRACECAST_PART,
+				   session, &h);
+		memcpy(forged + TRACECAST_DATA_HEADER, record + done, n);
+		arrive(forged, TRACECAST_DATA_HEADER + n);
+		h.seq++;
+	}
+}
+
+/* A session with a record, as any other */
+static void forge_session(uint64_t session)
+{
+	forge_meta(session, 1, 4096);
+	forge_beat(session, 0, 1, 0, TRACECAST_GOES_ON);
+	forge_record(session, 0, 0, 8);
+}
+
+static void from_address(uint32_t address)
+{
+	sender.sin_addr.s_addr = htonl(address);
+}
+
+/* Files in the directory of this test, which are deleted */
+static unsigned int delete_files(const char *end)
+{
+	char *dir = strdup(ledger_path()), path[DIRECTORY_SIZE + NAME_MAX + 1];
+	unsigned int n = 0;
+	struct dirent *e;
+	DIR *d;
+
+	*strrchr(dir, '/') = '\0';
+	d = opendir(dir);
+	ck_assert_ptr_nonnull(d);
+	while ((e = readdir(d))) {
+		size_t len = strlen(e->d_name);
+
+		if (*e->d_name == '.' || len < strlen(end) ||
+		    strcmp(e->d_name + len - strlen(end), end) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		unlink(path);
+		n++;
+	}
+	closedir(d);
+	free(dir);
+	return n;
+}
+
+static size_t memory_in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* Datagrams that many CPUs are said to have sent take memory and time for one sender's */
+START_TEST(forged_windows_are_bounded)
+{
+	size_t before;
+	clock_t begun;
+	unsigned int i;
+
+	begin(false);
+	hostile = true;
+	before = memory_in_use();
+	forge_meta(1, 4096, 4096);
+	for (i = 0; i < 4096; i += 128) {
+		forge_beat(1, i, 128, 0, TRACECAST_GOES_ON);
+		forge_beat(1, i, 128, TRACECAST_WINDOW_MAX, TRACECAST_GOES_ON);
+	}
+	ck_assert_uint_lt(memory_in_use() - before, 16 << 20);
+	begun = clock();
+	for (i = 0; i < 20000; i++) {
+		forge_beat(1, i % 4096, 1, TRACECAST_WINDOW_MAX,
+			   TRACECAST_GOES_ON);
+		if (i % 100 == 0)
+			collector_tick(collector, ++now);
+	}
+	/* Less than 100 us for each; the first of them alone took that time of all slots */
+	ck_assert_int_lt(clock() - begun, 2 * CLOCKS_PER_SEC);
+	hostile = false;
+	send_all(100);
+	run_until_acked();
+	finish();
+}
+END_TEST
+
+/* What is claimed, but never sent, does not use up the memory of who comes next */
+START_TEST(forged_sizes_are_bounded)
+{
+#ifndef __SANITIZE_ADDRESS__
+	struct tracecast_meta h = { 1, TRACECAST_META_MAX, 0 };
+	uint8_t b[TRACECAST_META_HEADER + 1] = { 0 };
+	size_t before;
+	unsigned int i;
+
+	begin(false);
+	hostile = true;
+	before = memory_in_use();
+	for (i = 0; i < 200; i++) {
+		tracecast_put_meta(b, i, &h);
+		arrive(b, sizeof(b));
+	}
+	ck_assert_uint_lt(memory_in_use() - before, 1 << 30);
+	ck_assert(strstr(last_note, "out of memory"));
+	hostile = false;
+	send_all(100);
+	run_until_acked();
+	finish();
+#endif
+}
+END_TEST
+
+/* Sessions of an address that has all places make room for those of others */
+START_TEST(a_source_leaves_places)
+{
+	const char *session = "session 00000000000004d2, on, in";
+	unsigned int i;
+
+	begin(false);
+	hostile = true;
+	from_address(0xc0000201);
+	for (i = 0; i < 300; i++)
+		forge_session(i);
+	check_printed("ignored: 132 foreign");
+	from_address(0xc0000202);
+	forge_session(1234);
+	check_printed("forgotten: 1 ");
+	check_printed(session);
+	/* Two of them share what there is, and take nothing of who has less */
+	from_address(0xc0000203);
+	for (i = 2000; i < 2300; i++)
+		forge_session(i);
+	check_printed("forgotten: 128 ");
+	check_printed(session);
+	from_address(0);
+	ck_assert(collector_free(collector));
+	ck_assert_uint_eq(delete_files(".dat"), 256 + 128);
+	delete_files(".ledger");
+	begin_with(1 << 30);
+	finish();
+}
+END_TEST
+
+/* Sessions without records leave no file, and those with some not many at a time */
+START_TEST(forged_sessions_leave_few_files)
+{
+	unsigned int i;
+
+	begin(false);
+	hostile = true;
+	/* One of which nothing is known */
+	forge_beat(1, 0, 0, 0, TRACECAST_OVER);
+	for (i = 0; i < 10; i++)
+		collector_tick(collector, now += 200);
+	for (i = 0; i < 300; i++) {
+		forge_meta(i, 1, 4096);
+		forge_beat(i, 0, 1, 0, TRACECAST_OVER);
+		collector_tick(collector, now += 200);
+	}
+	ck_assert_uint_eq(delete_files(""), 0);
+	for (i = 1000; i < 1600; i++) {
+		forge_session(i);
+		forge_beat(i, 0, 1, 1, TRACECAST_OVER);
+		collector_tick(collector, now += 20);
+	}
+	for (i = 0; i < 10; i++)
+		collector_tick(collector, now += 200);
+	ck_assert(collector_free(collector));
+	ck_assert_uint_eq(delete_files(".dat"), 256);
+	ck_assert_uint_eq(delete_files(".ledger"), 256);
+	ck_assert_int_ne(access("(null).new", F_OK), 0);
+	begin_with(1 << 30);
+	finish();
+}
+END_TEST
+
+/* Records that no page can have had count as damaged, and the largest ones are there */
+START_TEST(records_are_not_larger_than_pages)
+{
+	static const struct {
+		unsigned int page, len;
+		bool fits;
+	} sizes[] = {
+		{ 4096, 4072, true },	  { 4096, 4076, false },
+		{ 4096, 65532, false },	  { 8192, 4096, true },
+		{ 1 << 20, 65532, true },
+	};
+	struct collector_ledger l;
+	struct tracecmd_input *in;
+	struct tep_record *rec;
+
+	hostile = true;
+	begin(false);
+	forge_meta(1, 1, sizes[_i].page);
+	forge_beat(1, 0, 1, 0, TRACECAST_GOES_ON);
+	forge_record(1, 0, 0, 8);
+	forge_record(1, 1, 1, sizes[_i].len);
+	ck_assert(collector_sync(collector));
+	get_ledger(&l);
+	ck_assert_uint_eq(l.generated, 2);
+	ck_assert_uint_eq(l.delivered, 1 + sizes[_i].fits);
+	ck_assert_uint_eq(l.wire_lost, !sizes[_i].fits);
+	ck_assert_uint_eq(l.damaged, !sizes[_i].fits);
+	find_files();
+	ck_assert_uint_eq(nr_paths, 1);
+	in = tracecmd_open(paths[0], TRACECMD_FL_LOAD_NO_PLUGINS);
+	ck_assert_ptr_nonnull(in);
+	rec = tracecmd_read_cpu_first(in, 0);
+	ck_assert_ptr_nonnull(rec);
+	tracecmd_free_record(rec);
+	rec = tracecmd_read_data(in, 0);
+	ck_assert_int_eq(!!rec, sizes[_i].fits);
+	if (rec)
+		ck_assert_int_eq(rec->size, sizes[_i].len);
+	tracecmd_free_record(rec);
+	tracecmd_close(in);
+	ck_assert(collector_free(collector));
+	delete_files(".dat");
+	delete_files(".ledger");
+	begin_with(1 << 30);
+	finish();
+}
+END_TEST
+
+static const struct {
+	int step; /* from the time of a record to that of the next one */
+	unsigned int page;
+} dense[] = {
+	{ 1, 4096 }, { 1, 1024 }, { 1, 1 << 20 }, { -1, 4096 }, { -1, 1 << 20 },
+};
+
+/* As many records as a datagram can have: each is in the file of its CPU, or counted */
+START_TEST(dense_datagrams_have_room)
+{
+	static struct tracecast_packer p;
+	uint8_t record[TRACECAST_PAST_LEN] = { TD_ID_WAKING & 0xff,
+					       TD_ID_WAKING >> 8 };
+	struct tracecast_data h = { .events = 65535, .time = 1 << 30 };
+	uint64_t time = h.time, delivered[2] = { 0 };
+	struct collector_ledger l;
+	struct tracecmd_input *in;
+	size_t before;
+	unsigned int i, len, cpu;
+
+	hostile = true;
+	begin(false);
+	ck_assert(collector_free(collector));
+	begin_with(1 << 20);
+	before = memory_in_use();
+	forge_meta(1, 2, dense[_i].page);
+	forge_beat(1, 0, 2, 0, TRACECAST_GOES_ON);
+	for (cpu = 0; cpu < 2; cpu++) {
+		h.cpu = cpu;
+		time = h.time;
+		tracecast_pack_begin(&p, forged + TRACECAST_DATA_HEADER, 8000,
+				     time);
+		for (i = 0; i < h.events; i++, time += dense[_i].step)
+			ck_assert(tracecast_pack(&p, time, record,
+						 sizeof(record)));
+		len = TRACECAST_DATA_HEADER + tracecast_pack_end(&p);
+		ck_assert_uint_lt(len, 400);
+		tracecast_put_data(forged, TRACECAST_DATA, 1, &h);
+		arrive(forged, len);
+	}
+	ck_assert_uint_lt(memory_in_use() - before, 32 << 20);
+	ck_assert(collector_sync(collector));
+	get_ledger(&l);
+	ck_assert_uint_eq(l.generated, 2 * 65535);
+	ck_assert_uint_eq(l.delivered + l.wire_lost, l.generated);
+	if (dense[_i].step > 0)
+		ck_assert_uint_eq(l.wire_lost, 0);
+	find_files();
+	for (i = 0; i < nr_paths; i++) {
+		in = tracecmd_open(paths[i], TRACECMD_FL_LOAD_NO_PLUGINS);
+		ck_assert_ptr_nonnull(in);
+		for (cpu = 0; cpu < 2; cpu++) {
+			struct tep_record *rec =
+				tracecmd_read_cpu_first(in, cpu);
+
+			for (; rec; rec = tracecmd_read_data(in, cpu)) {
+				delivered[cpu]++;
+				tracecmd_free_record(rec);
+			}
+		}
+		tracecmd_close(in);
+	}
+	ck_assert_uint_eq(delivered[0] + delivered[1], l.delivered);
+	ck_assert(collector_free(collector));
+	delete_files(".dat");
+	delete_files(".ledger");
+	begin_with(1 << 30);
+	finish();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("receive");
+	TCase *f = tcase_create("forged");
+
+	tcase_set_timeout(f, 300);
+	tcase_add_checked_fixture(f, reset_sender, NULL);
+	tcase_add_test(f, forged_windows_are_bounded);
+	tcase_add_test(f, forged_sizes_are_bounded);
+	tcase_add_test(f, a_source_leaves_places);
+	tcase_add_test(f, forged_sessions_leave_few_files);
+	tcase_add_loop_test(f, records_are_not_larger_than_pages, 0, 5);
+	tcase_add_loop_test(f, dense_datagrams_have_room, 0,
+			    sizeof(dense) / sizeof(*dense));
+	suite_add_tcase(s, f);
+	return run_suite(s);
+}
