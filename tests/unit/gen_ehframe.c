@@ -121,9 +121,8 @@ static void print_numbers(const char *name, const struct ustack_table *table,
 
 	printf("%s: %u functions, %u outside, %" PRIu64
 	       " steps, %u rows, %u rules, %u odd, %zu bytes, build ID ",
-	       name, report->functions, report->outside,
-	       (uint64_t)report->work, table->rows_nr, table->rules_nr,
-	       report->odd, table->bytes);
+	       name, report->functions, report->outside, (uint64_t)report->work,
+	       table->rows_nr, table->rules_nr, report->odd, table->bytes);
 	for (i = 0; i < report->build_id_size; i++)
 		printf("%02x", report->build_id[i]);
 	printf("\n");
