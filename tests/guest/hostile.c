@@ -4,12 +4,16 @@
  * hostile sockets COUNT: send() on as many sockets as that, in turn
  * hostile elf FILE FUNCTIONS: an object whose functions have all one program, of 40,000
  *	instructions
- * hostile map FILE...: map these objects to be executed, print a line, and wait for a signal
+ * hostile notes FILE SEGMENTS: an object of zeros, all of which are notes, of as many segments
+ * hostile map FILE...: map these objects to be executed, print a line with the CPU time that
+ *	the longest call took, and wait for a signal
+ * hostile direct FILE...: likewise, opened with O_DIRECT
  * hostile stacks FIRST COUNT ROUNDS: read() from COUNT stacks, the same in each round; which
  *	ones depends on FIRST
  * hostile objects FILE COUNT: load COUNT copies of the library FILE, one after the other, and
  *	have each call read() three times
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
 #include <err.h>
@@ -21,11 +25,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DESCRIPTORS 500
 #define LIST 0x1000
 #define PROGRAM 40000
+#define NOTES (32 << 20)
 #define DEPTH 28
 
 static void files(const char *name, int count)
@@ -123,17 +129,57 @@ static void elf(const char *name, uint32_t n)
 	free(b);
 }
 
-static void map(char **name)
+static void notes(const char *name, int segments)
 {
+	unsigned char *b = calloc(1, NOTES);
+	Elf64_Ehdr ehdr = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_phoff = sizeof(ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = segments,
+	};
+	const Elf64_Phdr phdr = { .p_type = PT_NOTE,
+				  .p_offset = 65536,
+				  .p_filesz = NOTES - 65536 };
+	FILE *f = fopen(name, "w");
+
+	if (!b || !f)
+		err(1, "%s", name);
+	memcpy(b, &ehdr, sizeof(ehdr));
+	for (; segments; segments--)
+		memcpy(b + sizeof(ehdr) + (segments - 1) * sizeof(phdr), &phdr,
+		       sizeof(phdr));
+	if (fwrite(b, NOTES, 1, f) != 1 || fclose(f))
+		err(1, "%s", name);
+	free(b);
+}
+
+static long cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void map(char **name, int flags)
+{
+	long most = 0;
+
 	for (; *name; name++) {
-		int fd = open(*name, O_RDONLY);
+		int fd = open(*name, O_RDONLY | flags);
+		long ms = cpu_ms();
 
 		if (fd < 0 || mmap(NULL, 4096, PROT_READ | PROT_EXEC,
 				   MAP_PRIVATE, fd, 0) == MAP_FAILED)
 			err(1, "%s", *name);
+		ms = cpu_ms() - ms;
+		most = ms > most ? ms : most;
 		close(fd);
 	}
-	puts("mapped");
+	printf("mapped, %ld ms\n", most);
 	fflush(stdout);
 	pause();
 }
@@ -226,8 +272,12 @@ int main(int argc, char **argv)
 		sockets(atoi(argv[2]));
 	else if (argc == 4 && !strcmp(argv[1], "elf"))
 		elf(argv[2], atoi(argv[3]));
+	else if (argc == 4 && !strcmp(argv[1], "notes"))
+		notes(argv[2], atoi(argv[3]));
 	else if (argc > 2 && !strcmp(argv[1], "map"))
-		map(argv + 2);
+		map(argv + 2, 0);
+	else if (argc > 2 && !strcmp(argv[1], "direct"))
+		map(argv + 2, O_DIRECT);
 	else if (argc == 5 && !strcmp(argv[1], "stacks"))
 		stacks(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
 	else if (argc == 4 && !strcmp(argv[1], "objects"))

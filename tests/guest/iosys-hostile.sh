@@ -3,8 +3,9 @@
 # timeout: 400
 #
 # Unprivileged programs that try to be expensive, or to look like another program: files and
-# sockets that are used in turn by the same task and by others; objects whose .eh_frame costs
-# more than their size allows; tables that are built for programs that have ended.
+# sockets that are used in turn by the same task and by others; objects whose .eh_frame or notes
+# cost more than their size allows, or that belong to many users; objects that are mapped so that
+# they cannot be read; tables that are built for programs that have ended.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
@@ -56,13 +57,41 @@ built
 unmap
 same $((failed + 1)) "$(field tables failed)" "objects without a table, after another mapping"
 
-# One user's many tables must not take all the time for builds: after some, root's comes first
+# Notes that take long to look through: mmap() does not wait for that
+no_table() { grep -A 1 "path=$PWD/$1\$" "$tracing/iosys_stacks" | sed -n 's/^# no table: //p'; }
+./hostile notes notes256 256
+./hostile notes notes60 60
+chmod 644 notes256 notes60
+mapped "${nobody[@]}" ./hostile map "$PWD/notes256" "$PWD/notes60"
+[ "$(sed 's/[^0-9]//g' mapped)" -lt 1000 ] || die "mmap() of an object looks through its notes" "$(cat mapped)"
+built
+unmap
+same "its program headers are wrong" "$(no_table notes256)" "object with 256 segments of notes"
+same "it costs too much for its size" "$(no_table notes60)" "object with 60 segments of notes"
+rm notes256 notes60
+
+# Who maps an object first with O_DIRECT does not take its table from all others
+null_disk direct memory_backed=1 size=64
+mkfs.ext4 -q "$disk"
+mkdir mnt
+mount "$disk" mnt
+trap 'umount mnt || true; remove_disks' EXIT
+./hostile elf mnt/library 1
+chmod 644 mnt/library
+mapped "${nobody[@]}" ./hostile direct "$PWD/mnt/library"
+built
+grep "path=$PWD/mnt/library\$" "$tracing/iosys_stacks" | grep -q 'rows=[1-9]' ||
+	die "an object that was mapped with O_DIRECT has no table" "$(no_table mnt/library)"
+unmap
+
+# One user's many tables must not take all the time for builds: after some, root's comes first.
+# A user with subordinate ids has files of many users.
 had=$(field tables deferred)
 for i in $(seq 100); do
 	cp expensive "more.$i"
 	# More steps cost more: most of the file is a hole
 	truncate -s 8M "more.$i"
-	chown 65534:65534 "more.$i"
+	chown $((100000 + i)) "more.$i"
 done
 mapped "${nobody[@]}" ./hostile map "$PWD"/more.*
 many=$mapper

@@ -69,6 +69,16 @@ measure stackwork "$calls" ./stackwork 100000
 measure stackstatic "$calls" ./stackstatic 100000
 measure python3 "$calls" /usr/bin/python3 "$here/stacks_work.py"
 measure bash "$calls" bash work.bash
+
+# Each object's build ID is the linker's, in the file and in the trace
+checked=0
+while read -r id path; do
+	[ -e "$path" ] || continue
+	same "$(readelf -Wn "$path" 2>/dev/null | sed -n 's/.*Build ID: //p')" "$id" "build ID of $path"
+	grep -q " io_map: .*build_id=$id path=$path\$" python3.txt || continue
+	checked=$((checked + ${#id} / 40))
+done < <(sed -n 's|^map .* build_id=\([0-9a-f]*\) .* path=\(/usr/.*\)|\1 \2|p' python3.stacks)
+[ "$checked" -ge 2 ] || die "$checked objects with a build ID" "$(grep ' io_map: ' python3.txt)"
 bins=(/usr/lib/postgresql/*/bin)
 if [ -n "${DATABASES-}" ]; then
 	trace-cmd record -q -e iosys -o warm.dat sqlite3 :memory: .quit >/dev/null 2>&1 || die "sqlite3"

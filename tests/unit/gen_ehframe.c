@@ -5,8 +5,8 @@
  *
  * What the tables for unwinding of objects say. Of each row: its address; the
  * canonical frame address; where rbx, rbp, r12 to r15 and the return address are.
- * -q: only what it is in numbers. What is wrong with a file is one line, and the
- * status 1.
+ * -q: only what it is in numbers, and its build ID. What is wrong with a file is one
+ * line, and the status 1.
  *
  * -f: as often as that, FILE with damage in its headers and its .eh_frame: its table is
  * in order, if there is one, and stacks that are unwound with it end. Prints how many
@@ -112,6 +112,20 @@ static void print_rows(const struct ustack_table *table)
 			print_rule(&table->rules[table->rows[i].rule]);
 		}
 	}
+}
+
+static void print_numbers(const char *name, const struct ustack_table *table,
+			  const struct ehframe_report *report)
+{
+	u32 i;
+
+	printf("%s: %u functions, %u outside, %" PRIu64
+	       " steps, %u rows, %u rules, %u odd, %zu bytes, build ID ",
+	       name, report->functions, report->outside, (uint64_t)report->work,
+	       table->rows_nr, table->rules_nr, report->odd, table->bytes);
+	for (i = 0; i < report->build_id_size; i++)
+		printf("%02x", report->build_id[i]);
+	printf("\n");
 }
 
 /* The table finds each row that is listed, and rows are in order */
@@ -354,11 +368,7 @@ int main(int argc, char **argv)
 			status = 2;
 		}
 		if (quiet)
-			printf("%s: %u functions, %u outside, %" PRIu64
-			       " steps, %u rows, %u rules, %u odd, %zu bytes\n",
-			       argv[i], report.functions, report.outside,
-			       (uint64_t)report.work, table->rows_nr,
-			       table->rules_nr, report.odd, table->bytes);
+			print_numbers(argv[i], table, &report);
 		else
 			print_rows(table);
 		ehframe_free(table);

@@ -5,7 +5,7 @@
 #
 # The table of each program and library here says what readelf says of its .eh_frame:
 # bash, the C library, the dynamic linker, libcrypto, whose hand-written code has all
-# that is unusual.
+# that is unusual. So does the build ID that is read with it.
 set -euo pipefail
 
 gen=$UNIT/gen_ehframe
@@ -17,6 +17,9 @@ for name in /bin/bash libc.so.6 ld-linux-x86-64.so.2 libcrypto.so.3; do
 	file=$name
 	[ -e "$file" ] || file=$(grep -m 1 "/$name\$" <<<"$libs") || continue
 	python3 "$here/ehframe_readelf.py" "$gen" "$(readlink -f "$file")"
+	id=$(readelf -Wn "$file" | sed -n 's/.*Build ID: //p')
+	"$gen" -q "$file" | grep -q ", build ID $id\$"
+	[ -n "$id" ]
 	compared=$((compared + 1))
 done
 [ "$compared" -ge 3 ]

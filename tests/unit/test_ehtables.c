@@ -178,6 +178,28 @@ static void long_operands(struct hostile *h)
 	}
 }
 
+/* As many segments as there may be, each of which has all the same notes, of no bytes */
+static void many_notes(struct hostile *h)
+{
+	u64 size = (u64)HOSTILE_MAX << rnd() % 6;
+	struct elf64_phdr notes = { .p_type = PT_NOTE };
+	struct elf64_hdr ehdr;
+	u32 i;
+
+	hostile_begin(h, size);
+	hostile_fde(h, 0, 0x100, 0x2000, 0x2020);
+	memcpy(&ehdr, h->bytes, sizeof(ehdr));
+	ehdr.e_phoff = 0x4000;
+	ehdr.e_phnum = 64;
+	memcpy(h->bytes + 0x4000, h->bytes + sizeof(ehdr), 2 * sizeof(notes));
+	memcpy(h->bytes, &ehdr, sizeof(ehdr));
+	notes.p_offset = 0x8000;
+	notes.p_filesz = rnd() % (size - 0x8000);
+	for (i = 2; i < ehdr.e_phnum; i++)
+		memcpy(h->bytes + 0x4000 + i * sizeof(notes), &notes,
+		       sizeof(notes));
+}
+
 static const struct ustack_rule *at(const struct ustack_table *table, u32 pc)
 {
 	return ustack_find(table, IMAGE_BASE + IMAGE_CODE + pc);
@@ -589,9 +611,9 @@ END_TEST
 /* Whatever a file is, the steps made for it, and bytes read, are what its size allows */
 START_TEST(hostile_files_are_bounded)
 {
-	static void (*const make[])(struct hostile *) = { overlapping,
-							  scattered, many_rules,
-							  long_operands };
+	static void (*const make[])(struct hostile *) = {
+		overlapping, scattered, many_rules, long_operands, many_notes,
+	};
 	struct hostile h = { .bytes = malloc(HOSTILE_MAX) };
 	u32 i, refused[ARRAY_SIZE(make)] = { 0 };
 	const struct ehframe_caps *caps = &ehframe_caps_default;
@@ -628,6 +650,7 @@ START_TEST(hostile_files_are_bounded)
 	/* They are expensive */
 	ck_assert_int_gt(refused[0], 100);
 	ck_assert_int_gt(refused[1], 10);
+	ck_assert_int_gt(refused[4], 100);
 	free(h.bytes);
 }
 END_TEST

@@ -14,11 +14,11 @@
  * sorted, and of addresses in the object's executable segments. What .eh_frame can
  * say and a rule cannot, is USTACK_ODD from there to the end of the function.
  *
- * The file may have been made to be expensive: descriptions that overlap, so that
- * a byte is an instruction of each of them, rules with the same hash, descriptions far
- * from each other. So all that is done for a file is counted, in steps of about a memory
- * access, and there are no more than its size allows. Time and memory are bounded by
- * these and struct ehframe_caps.
+ * The file may have been made to be expensive: descriptions that overlap, so that a byte is
+ * an instruction of each of them, rules with the same hash, descriptions far from each
+ * other, segments full of notes. So all that is done for a file is counted, in steps of
+ * about a memory access, and there are no more than its size allows. Time and memory are
+ * bounded by these and struct ehframe_caps.
  *
  * Expressions are compared byte by byte with those that linkers, compilers and
  * C libraries make.
@@ -99,6 +99,11 @@
 #define WINDOW 4096
 #define HEADERS_MAX 64
 
+/* A note: two lengths and its type; a build ID's name */
+#define NOTE_HEAD 12
+#define NOTE_BUILD_ID 3
+#define NOTE_NAME "GNU"
+
 /* Bytes from the first instruction to the last one at most: their pages take 16 MiB */
 #define CODE_MAX 0x40000000U
 
@@ -140,7 +145,7 @@ struct state {
 
 /**
  * struct cie - a common description
- * @offset: where it is in the file; 0: there is none
+ * @offset: where it is in the file; 0: there is none, since the ELF header is there
  * @code_align: what locations are multiplied with
  * @data_align: what offsets are multiplied with
  * @encoding: of addresses
@@ -1177,7 +1182,7 @@ static const struct cie *find_cie(struct builder *b, u64 offset)
 	u32 i;
 
 	for (i = 0; i < CIES_KEPT; i++) {
-		if (b->cies[i].offset == offset)
+		if (offset && b->cies[i].offset == offset)
 			return &b->cies[i];
 	}
 	if (!open_description(b, offset, &cursor))
@@ -1287,6 +1292,55 @@ static bool read_segment(struct builder *b, const struct elf64_phdr *phdr,
 	return true;
 }
 
+static bool is_build_id(const u8 *note)
+{
+	u32 size = get_unaligned_le32(note + 4);
+
+	return get_unaligned_le32(note) == sizeof(NOTE_NAME) && size &&
+	       size <= EHFRAME_BUILD_ID_MAX &&
+	       get_unaligned_le32(note + 8) == NOTE_BUILD_ID &&
+	       !memcmp(note + NOTE_HEAD, NOTE_NAME, sizeof(NOTE_NAME));
+}
+
+/* Its bytes, which are in the file */
+static bool read_build_id(struct builder *b, u64 at, u32 size)
+{
+	const u8 *bytes = bytes_at(b, &b->data, at, size);
+
+	if (!bytes)
+		return false;
+	memcpy(b->report->build_id, bytes, size);
+	b->report->build_id_size = size;
+	return true;
+}
+
+/* The notes of a segment, for the first build ID. Wrong ones do no harm to the table. */
+static bool read_notes(struct builder *b, const struct elf64_phdr *phdr)
+{
+	u64 at = phdr->p_offset, end = at + phdr->p_filesz, next;
+	const u32 least = NOTE_HEAD + sizeof(NOTE_NAME);
+	const u8 *note;
+	u32 size;
+
+	if (phdr->p_type != PT_NOTE || b->report->build_id_size)
+		return true;
+	for (; end - at >= least; at = next) {
+		note = spend(b, 1) ? bytes_at(b, &b->data, at, least) : NULL;
+		if (!note)
+			return false;
+		size = get_unaligned_le32(note + 4);
+		/* Both parts are filled up to a multiple of 4 */
+		next = at + NOTE_HEAD +
+		       ((get_unaligned_le32(note) + 3ULL) & ~3ULL) +
+		       ((size + 3ULL) & ~3ULL);
+		if (next > end)
+			break;
+		if (is_build_id(note))
+			return read_build_id(b, at + least, size);
+	}
+	return true;
+}
+
 /* The segment that an address is in, whatever its kind */
 static bool read_eh_segment(struct builder *b, const struct elf64_phdr *phdr,
 			    u64 vaddr)
@@ -1345,7 +1399,7 @@ static bool read_segments(struct builder *b, const struct elf64_hdr *ehdr)
 	b->base = U64_MAX;
 	for (i = 0; i < ehdr->e_phnum; i++) {
 		if (!read_phdr(b, ehdr, i, &phdr, &at) ||
-		    !read_segment(b, &phdr, at))
+		    !read_segment(b, &phdr, at) || !read_notes(b, &phdr))
 			return false;
 	}
 	if (!b->hdr.size)

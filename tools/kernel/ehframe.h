@@ -12,6 +12,9 @@
 /* Rules of a table at most: rows have 16 bits for them */
 #define EHFRAME_RULES_MAX 65536
 
+/* Bytes of a build ID at most */
+#define EHFRAME_BUILD_ID_MAX 20
+
 /* Steps from one pause to the next */
 #define EHFRAME_PAUSE 4096
 
@@ -41,7 +44,7 @@ struct ehframe_source {
  * @bytes: of the file, for each of which there is another step; 0: only @work counts
  *
  * A step is an instruction of .eh_frame, or as much work that is not one: a rule that is
- * compared with another one, 64 bytes that are read or moved.
+ * compared with another one, a note, 64 bytes that are read or moved.
  */
 struct ehframe_caps {
 	u32 functions;
@@ -58,6 +61,8 @@ struct ehframe_caps {
  * @outside: those that were not, because they are not of executable code
  * @odd: rows that cannot be represented
  * @work: steps
+ * @build_id: its build ID, also if there is no table
+ * @build_id_size: bytes of it; 0: none was found
  * @reason: of an error
  * @offset: where in the file it is
  */
@@ -66,6 +71,8 @@ struct ehframe_report {
 	u32 outside;
 	u32 odd;
 	u64 work;
+	u8 build_id[EHFRAME_BUILD_ID_MAX];
+	u32 build_id_size;
 	const char *reason;
 	u64 offset;
 };
