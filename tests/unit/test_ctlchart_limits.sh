@@ -129,6 +129,26 @@ make_tracefs
 [ "$(cat tracefs/events/block/block_rq_complete/ctlchart)" = 'limits center=23400000ns ucl=1500000000ns a->b.c-d_e' ] || wrong "units"
 [ "$(cat tracefs/events/synthetic/lat/ctlchart)" = 'ucl=7 lat.lat' ] || wrong "a number without a unit"
 
+# A process can call itself what it likes: the kernel escapes it, and gets it back as it was
+make_tracefs
+cat >tracefs/events/sched/sched_switch/ctlchart <<'END'
+chart: s
+call: ctlchart(sched_waking,pid:next_pid,by=next_comm)
+state: judging
+values: learnt 0, judged 0, not charted 0
+
+part: s[next_comm=a\x5d\x0alimit: 1\x5c\xe9]
+state: judging
+center: 5 ns
+limit: 9 ns
+part values: learnt 100, judged 3, alarms 0, kept 0
+END
+echo 'ctlchart(sched_waking, pid:next_pid, by=next_comm)' >tracefs/events/sched/sched_switch/filter
+"$ctlchart" save --tracefs=tracefs -o odd 2>err || wrong "save of a part with escapes"
+grep -Fqx 'chart: s[next_comm=a\x5d\x0alimit: 1\x5c\xe9]' odd || wrong "the name of a part with escapes"
+"$ctlchart" load --tracefs=tracefs odd >out 2>err || wrong "load of a part with escapes"
+[ "$(cat tracefs/events/sched/sched_switch/ctlchart)" = 'limits center=5ns ucl=9ns s[next_comm=a\x5d\x0alimit: 1\x5c\xe9]' ] || wrong "escapes in a command"
+
 # No filter is written unless all can be
 make_tracefs
 { cat saved; printf '%s\n' 'event: block:nosuch' 'chart: x' 'limit: 5 ns' 'filter: ctlchart(a)'; } >partly

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table of starts in flight: each operation by itself. */
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -201,7 +203,7 @@ START_TEST(full_refuses)
 }
 END_TEST
 
-/* A full table of stale ones takes every new one */
+/* A full table of stale ones takes every new one; those share no bucket with key 1 */
 static void all_stale(bool one_key, bool replace)
 {
 	u64 i, got = 0;
@@ -211,12 +213,12 @@ static void all_stale(bool one_key, bool replace)
 	for (i = 0; i < 512; i++)
 		put(&f, one_key ? 1 : 10000 + i, 1 + i);
 	for (i = 0; i < 100; i++)
-		put_at(&f, 5000 + i, 1000000 + i, 1000, replace);
+		put_at(&f, 4000 + i, 1000000 + i, 1000, replace);
 	ck_account(&f, refused, 0);
 	ck_account(&f, evicted, 100);
 	ck_assert_uint_eq(in_flight(&f), 512);
 	for (i = 0; i < 100; i++)
-		ck_assert_uint_eq(remove_start(&f, 5000 + i), 1000000 + i);
+		ck_assert_uint_eq(remove_start(&f, 4000 + i), 1000000 + i);
 	/* the remaining ones are still in order */
 	for (i = 0; i < 412 && one_key; i++) {
 		u64 time = remove_start(&f, 1);
@@ -448,6 +450,87 @@ START_TEST(locked)
 END_TEST
 #undef under_lock
 
+/* A lock for which another thread waits, and what that thread did with it */
+struct waiter {
+	struct ctlchart_lock lock;
+	bool had;
+};
+
+static void *take_once(void *data)
+{
+	struct waiter *w = data;
+
+	ctlchart_lock_try(&w->lock, 2, false);
+	w->had = true;
+	ctlchart_unlock(&w->lock);
+	return NULL;
+}
+
+/* Who waits for a lock gets it before its holder does again */
+START_TEST(handed)
+{
+	struct waiter w = { .had = false };
+	pthread_t thread;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		w.had = false;
+		ctlchart_lock_init(&w.lock);
+		expect(ctlchart_lock_try(&w.lock, 1, false));
+		expect(!pthread_create(&thread, NULL, take_once, &w));
+		while (!(atomic_read(&w.lock.queue) & U16_MAX))
+			sched_yield();
+		expect(!w.had);
+		ctlchart_unlock(&w.lock);
+		ctlchart_lock_try(&w.lock, 1, false);
+		expect(w.had);
+		ctlchart_unlock(&w.lock);
+		expect(!pthread_join(thread, NULL));
+		expect(!atomic_read(&w.lock.owner));
+		expect(!(atomic_read(&w.lock.queue) & U16_MAX));
+	}
+	/* Handed over, and not yet taken: an NMI does not wait, perhaps in vain */
+	ctlchart_lock_try(&w.lock, 1, false);
+	atomic_add(1, &w.lock.queue);
+	ctlchart_unlock(&w.lock);
+	expect(ctlchart_lock_try(&w.lock, 3, true));
+	expect(!ctlchart_lock_try(&w.lock, 3, true));
+	ctlchart_unlock(&w.lock);
+	expect(atomic_read(&w.lock.owner) == CTLCHART_LOCK_HANDED);
+}
+END_TEST
+
+/* The longest chain of a table with 1024 buckets and @nr keys, @step apart */
+static u32 longest_chain(u64 step, u32 nr)
+{
+	u32 i, index, length, longest = 0;
+	struct fixture f;
+
+	setup(&f, 1024, 1);
+	for (i = 0; i < nr; i++)
+		put(&f, i * step, 1);
+	for (i = 0; i <= f.table.bucket_mask; i++) {
+		length = 0;
+		for (index = f.table.bucket[i].head; index;
+		     index = f.table.entry[index - 1].next)
+			length++;
+		if (length > longest)
+			longest = length;
+	}
+	teardown(&f);
+	return longest;
+}
+
+/* Whatever bits of the keys differ, they are in different buckets */
+START_TEST(spread)
+{
+	unsigned int bit;
+
+	for (bit = 0; bit <= 56; bit += 8)
+		ck_assert_uint_le(longest_chain(1ULL << bit, 256), 8);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("table");
@@ -468,6 +551,8 @@ int main(void)
 	tcase_add_test(tc, flush);
 	tcase_add_test(tc, overdue);
 	tcase_add_test(tc, locked);
+	tcase_add_test(tc, handed);
+	tcase_add_test(tc, spread);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

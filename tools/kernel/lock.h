@@ -15,27 +15,92 @@
  * a gate are taken alone.
  *
  * Invariant: the holder runs with interrupts off. Hence only an NMI can find its own
- * CPU in the word, and a waiter on another CPU waits for a few dozen instructions as
- * a rule, for less than 20,000 at most. An NMI never waits without bound, since two
- * NMIs on two CPUs could each have interrupted the holder that the other waits for.
+ * CPU in the word, and a section takes a few dozen instructions as a rule, less than
+ * 20,000 at most. Who does not get the lock in a short time queues, and the holder
+ * hands it to the first in the queue. A waiter, whose interrupts are off, then waits for
+ * one section of each other CPU at most, for one that took the lock before it saw the
+ * queue, and for NMIs. None queues at once: in a guest, a CPU at the front of the queue
+ * that the host does not run keeps all others from the lock.
+ *
+ * An NMI does not queue and never waits without bound, since two NMIs on two CPUs could
+ * each have interrupted the holder that the other waits for.
  */
 #ifndef _CTLCHART_LOCK_H
 #define _CTLCHART_LOCK_H
 
 #include <linux/atomic.h>
+#include <linux/limits.h>
 #include <linux/processor.h>
 #include <linux/types.h>
 
-/* How often an NMI tries: longer than a critical section takes as a rule */
-#define CTLCHART_NMI_TRIES 1000
+/* How often an NMI tries, and others before they queue: longer than most sections */
+#define CTLCHART_LOCK_TRIES 1000
+
+/* Owner of a lock that is handed over, before the first in the queue has taken it */
+#define CTLCHART_LOCK_HANDED (-1)
+
+/* What leaving the queue adds to it: one less waits, and the next one is the first */
+#define CTLCHART_LOCK_LEAVE 0xffff
 
 /**
- * struct ctlchart_lock - lock word of the holder's identity
- * @owner: 0 when free, else the number that the holder passed
+ * struct ctlchart_lock - lock word of the holder's identity, and a queue
+ * @owner: 0 when free, CTLCHART_LOCK_HANDED, or the number that the holder passed
+ * @queue: in the low 16 bits, how many wait; above, the ticket of the first of them
  */
 struct ctlchart_lock {
 	atomic_t owner;
+	atomic_t queue;
 };
+
+/**
+ * ctlchart_lock_init - make a lock that is free
+ * @lock: its memory
+ */
+static inline void ctlchart_lock_init(struct ctlchart_lock *lock)
+{
+	atomic_set(&lock->owner, 0);
+	atomic_set(&lock->queue, 0);
+}
+
+/* Take a lock that is free, or @handed to the queue */
+static __always_inline bool ctlchart_lock_take(struct ctlchart_lock *lock,
+					       int owner, bool handed)
+{
+	int old = atomic_read(&lock->owner);
+
+	return (!old || (handed && old == CTLCHART_LOCK_HANDED)) &&
+	       atomic_try_cmpxchg_acquire(&lock->owner, &old, owner);
+}
+
+/*
+ * Wait for a short time. An NMI takes what is handed to the queue as well: the first in
+ * it may be what it interrupted, and gets the lock after it.
+ */
+static __always_inline bool ctlchart_lock_spin(struct ctlchart_lock *lock,
+					       int owner, bool nmi)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < CTLCHART_LOCK_TRIES; tries++) {
+		if (ctlchart_lock_take(lock, owner, nmi))
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+/* Wait in the queue. Tickets are drawn in a row: the first one's, and how many wait */
+static __always_inline void ctlchart_lock_queue(struct ctlchart_lock *lock,
+						int owner)
+{
+	u32 queue = atomic_fetch_add(1, &lock->queue);
+	u16 ticket = (queue >> 16) + queue;
+
+	while ((u32)atomic_read(&lock->queue) >> 16 != ticket ||
+	       !ctlchart_lock_take(lock, owner, true))
+		cpu_relax();
+	atomic_add(CTLCHART_LOCK_LEAVE, &lock->queue);
+}
 
 /**
  * ctlchart_lock_try - take the lock unless that could deadlock
@@ -50,19 +115,17 @@ struct ctlchart_lock {
 static __always_inline bool ctlchart_lock_try(struct ctlchart_lock *lock,
 					      int owner, unsigned int nmi)
 {
-	unsigned int tries = 0;
 	int old = 0;
 
-	while (!atomic_try_cmpxchg_acquire(&lock->owner, &old, owner)) {
-		if (old == owner)
-			return false;
-		do {
-			if (nmi && ++tries > CTLCHART_NMI_TRIES)
-				return false;
-			cpu_relax();
-		} while (atomic_read(&lock->owner));
-		old = 0;
-	}
+	if (likely(atomic_try_cmpxchg_acquire(&lock->owner, &old, owner)))
+		return true;
+	if (old == owner)
+		return false;
+	if (ctlchart_lock_spin(lock, owner, nmi))
+		return true;
+	if (nmi)
+		return false;
+	ctlchart_lock_queue(lock, owner);
 	return true;
 }
 
@@ -72,7 +135,10 @@ static __always_inline bool ctlchart_lock_try(struct ctlchart_lock *lock,
  */
 static inline void ctlchart_unlock(struct ctlchart_lock *lock)
 {
-	atomic_set_release(&lock->owner, 0);
+	bool waited = atomic_read(&lock->queue) & U16_MAX;
+
+	atomic_set_release(&lock->owner,
+			   unlikely(waited) ? CTLCHART_LOCK_HANDED : 0);
 }
 
 #endif /* _CTLCHART_LOCK_H */

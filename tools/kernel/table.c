@@ -214,7 +214,7 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 		time = READ_ONCE(entry->time);
 		if (ctlchart_table_stale(time, now, stale)) {
 			for (i = 0; i < table->nr_keys; i++)
-				key[i] = READ_ONCE(entry->key[i]);
+				key[i] = data_race(entry->key[i]);
 			index = pop_stale(table, who, key, now, stale, &budget);
 		}
 		/* Entries that are being filled have no time yet */
@@ -299,6 +299,7 @@ void ctlchart_table_init(struct ctlchart_table *table,
 
 	table->size = size;
 	table->bucket_mask = ctlchart_table_buckets(size) - 1;
+	table->bucket_shift = 64 - max(fls64(table->bucket_mask), 1);
 	table->nr_keys = nr_keys;
 	table->nr_cpus = nr_cpus;
 	table->seed = seed;
@@ -308,12 +309,12 @@ void ctlchart_table_init(struct ctlchart_table *table,
 	table->spill = 2 * table->batch * CTLCHART_TOP_NR;
 	table->local = stack;
 	table->free = &stack[nr_cpus];
-	atomic_set(&table->lock.owner, 0);
+	ctlchart_lock_init(&table->lock);
 	table->full_until = 0;
 	table->hand = 0;
 	table->oldest = U64_MAX;
 	for (i = 0; i <= table->bucket_mask; i++) {
-		atomic_set(&bucket[i].lock.owner, 0);
+		ctlchart_lock_init(&bucket[i].lock);
 		bucket[i].head = NONE;
 		bucket[i].tail = NONE;
 	}
@@ -519,19 +520,21 @@ static bool report_entry(struct ctlchart_table *table, struct ctlchart_who who,
 			 struct ctlchart_start *start)
 {
 	struct ctlchart_bucket *bucket;
+	u32 index = entry - table->entry + 1;
 	u64 key[CTLCHART_MAX_KEYS];
 	bool overdue;
 	unsigned int i;
 
 	for (i = 0; i < table->nr_keys; i++)
-		key[i] = READ_ONCE(entry->key[i]);
+		key[i] = data_race(entry->key[i]);
 	bucket = ctlchart_table_bucket(table, ctlchart_table_hash(table, key));
 	ctlchart_lock_try(&bucket->lock, who.owner, false);
-	overdue = READ_ONCE(entry->time) < before &&
-		  ctlchart_table_same(table, entry - table->entry + 1, key) &&
-		  !(entry->pid & CTLCHART_OVERDUE);
-	/* Pairs with the one in ctlchart_table_stamp() */
+	overdue = READ_ONCE(entry->time) < before;
+	/* Pairs with the one in ctlchart_table_stamp(): the rest is of that start */
 	smp_rmb();
+	overdue = overdue &&
+		  data_race(ctlchart_table_same(table, index, key)) &&
+		  !(data_race(entry->pid) & CTLCHART_OVERDUE);
 	if (overdue) {
 		*start = *entry;
 		entry->pid |= CTLCHART_OVERDUE;
@@ -565,7 +568,7 @@ u32 ctlchart_table_overdue(struct ctlchart_table *table,
 	while (*from < end && found < max) {
 		entry = &table->entry[(*from)++];
 		if (READ_ONCE(entry->time) < before &&
-		    !(READ_ONCE(entry->pid) & CTLCHART_OVERDUE))
+		    !(data_race(entry->pid) & CTLCHART_OVERDUE))
 			found += report_entry(table, who, entry, before,
 					      &start[found]);
 	}

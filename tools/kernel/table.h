@@ -116,6 +116,9 @@ struct ctlchart_accounts {
  * struct ctlchart_table - starts in flight, in preallocated memory
  * @size: number of entries
  * @bucket_mask: number of buckets minus one
+ * @bucket_shift: 64 less the bits of a hash that choose the bucket, which are its
+ *	highest ones; one too many if there is one bucket only, for the sake of the
+ *	shift: hence the mask
  * @nr_keys: keys in use; an entry's other keys are not looked at
  * @seed: makes the hash differ from table to table
  * @nr_cpus: number of CPUs
@@ -134,6 +137,7 @@ struct ctlchart_accounts {
 struct ctlchart_table {
 	u32 size;
 	u32 bucket_mask;
+	u32 bucket_shift;
 	unsigned int nr_keys;
 	unsigned int nr_cpus;
 	u64 seed;
@@ -200,7 +204,7 @@ u32 ctlchart_table_overdue(struct ctlchart_table *table,
  * @hash: that of the keys before, the table's seed if there are none
  * @key: the key
  *
- * Return: the hash; its high bits depend on all keys.
+ * Return: the hash; its highest bits depend on all bits of all keys.
  */
 static __always_inline u64 ctlchart_table_hash_key(u64 hash, u64 key)
 {
@@ -228,7 +232,8 @@ static inline u64 ctlchart_table_hash(const struct ctlchart_table *table,
 static __always_inline struct ctlchart_bucket *
 ctlchart_table_bucket(struct ctlchart_table *table, u64 hash)
 {
-	return &table->bucket[(hash ^ hash >> 32) & table->bucket_mask];
+	/* Only the highest bits depend on all bits of the keys */
+	return &table->bucket[hash >> table->bucket_shift & table->bucket_mask];
 }
 
 static __always_inline u32 ctlchart_top_index(u64 top)

@@ -32,6 +32,16 @@ static inline void atomic_set_release(atomic_t *v, int i)
 	__atomic_store_n(&v->counter, i, __ATOMIC_RELEASE);
 }
 
+static inline void atomic_add(int i, atomic_t *v)
+{
+	__atomic_fetch_add(&v->counter, i, __ATOMIC_RELAXED);
+}
+
+static inline int atomic_fetch_add(int i, atomic_t *v)
+{
+	return __atomic_fetch_add(&v->counter, i, __ATOMIC_SEQ_CST);
+}
+
 static inline bool atomic_try_cmpxchg_acquire(atomic_t *v, int *old, int new)
 {
 	return __atomic_compare_exchange_n(&v->counter, old, new, false,
