@@ -12,12 +12,16 @@
  *	ones depends on FIRST
  * hostile objects FILE COUNT: load COUNT copies of the library FILE, one after the other, and
  *	have each call read() three times
+ * hostile polls COUNT: as many requests to io_uring that never end; print a line, and wait
+ *	for a signal
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
 #include <err.h>
 #include <fcntl.h>
+#include <liburing.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,6 +265,35 @@ static void objects(const char *library, int count)
 	}
 }
 
+static void polls(int count)
+{
+	struct io_uring_params params = {
+		.flags = IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE,
+		.cq_entries = 65536,
+	};
+	struct io_uring_sqe *sqe;
+	struct io_uring ring;
+	int fd[2], error;
+
+	error = io_uring_queue_init_params(256, &ring, &params);
+	if (error)
+		errx(1, "io_uring: %s", strerror(-error));
+	if (pipe(fd))
+		err(1, "pipe");
+	while (count--) {
+		sqe = io_uring_get_sqe(&ring);
+		if (!sqe) {
+			io_uring_submit(&ring);
+			sqe = io_uring_get_sqe(&ring);
+		}
+		io_uring_prep_poll_add(sqe, fd[0], POLLIN);
+	}
+	io_uring_submit(&ring);
+	puts("waiting");
+	fflush(stdout);
+	pause();
+}
+
 int main(int argc, char **argv)
 {
 	const struct rlimit limit = { 4096, 4096 };
@@ -282,6 +315,8 @@ int main(int argc, char **argv)
 		stacks(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
 	else if (argc == 4 && !strcmp(argv[1], "objects"))
 		objects(argv[2], atoi(argv[3]));
+	else if (argc == 3 && !strcmp(argv[1], "polls"))
+		polls(atoi(argv[2]));
 	else
 		errx(2, "wrong arguments; see its source");
 	return 0;

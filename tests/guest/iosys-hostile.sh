@@ -5,11 +5,12 @@
 # Unprivileged programs that try to be expensive, or to look like another program: files and
 # sockets that are used in turn by the same task and by others; objects whose .eh_frame or notes
 # cost more than their size allows, or that belong to many users; objects that are mapped so that
-# they cannot be read; tables that are built for programs that have ended.
+# they cannot be read; tables that are built for programs that have ended; events that they have
+# perf count; requests to io_uring that never end.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
-gcc -O2 -Wall -Wextra -o hostile "$TRACERIG_TOP/tests/guest/hostile.c"
+gcc -O2 -Wall -Wextra -o hostile "$TRACERIG_TOP/tests/guest/hostile.c" -luring
 chmod 755 .. . hostile
 echo "some text" >data
 chmod 644 data
@@ -21,6 +22,41 @@ mapped() {
 	while_alive $mapper grep -q mapped mapped || die "the files are not mapped"
 }
 unmap() { kill $mapper; wait $mapper || true; }
+
+# To count an event would switch it on, for all
+events=()
+for e in "$tracing"/events/iosys/io_*/; do events+=("iosys/$(basename "$e")"); done
+python3 "$TRACERIG_TOP/tests/guest/perf_open.py" "${events[@]}"
+[ "$(field memory call_slots) $(field memory request_slots)" = "0 0" ] || die "an event stays on" "$(cat "$tracing/iosys")"
+
+# Requests: when one user has half of the slots, others still get theirs
+refused() { sed -n 's/^refused: //p' "$tracing/iosys"; }
+all_completed() { grep -q '^requests: .* unfinished 0$' "$tracing/iosys"; }
+# polling COMMAND...: run it until kill
+polling() {
+	: >polls
+	"$@" >polls & poller=$!
+	while_alive $poller grep -q waiting polls || die "no requests were made"
+}
+echo 1 >"$tracing/events/iosys/io_request/enable"
+had=$(refused)
+polling "${nobody[@]}" ./hostile polls 12000
+first=$poller
+same 4096 "$(field requests unfinished)" "requests in flight"
+same $((had + 12000 - 4096)) "$(refused)" "refused requests"
+had=$(refused)
+polling ./hostile polls 1000
+kill "$first" "$poller"
+wait "$first" "$poller" || true
+# A slot has one of 32 places
+[ "$(refused)" -lt $((had + 10)) ] || die "root's requests were refused" "$(cat "$tracing/iosys")"
+until_true 60 all_completed
+had=$(refused)
+polling "${nobody[@]}" ./hostile polls 2000
+kill "$poller"
+wait "$poller" || true
+same "$had" "$(refused)" "refused requests, when the others have ended"
+echo 0 >"$tracing/events/iosys/io_request/enable"
 
 # Files and sockets: each record has the name and the type of the object used
 echo 1 >"$tracing/events/iosys/io_syscall/enable"

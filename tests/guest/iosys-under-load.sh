@@ -10,7 +10,7 @@
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
-gcc -O2 -fno-optimize-sibling-calls -Wall -Wextra -o hostile "$TRACERIG_TOP/tests/guest/hostile.c"
+gcc -O2 -fno-optimize-sibling-calls -Wall -Wextra -o hostile "$TRACERIG_TOP/tests/guest/hostile.c" -luring
 gcc -O1 -Wall -Wextra -o uringstream "$TRACERIG_TOP/tests/guest/uringstream.c" -luring
 echo 'int read(int, void *, unsigned long);
 void call(void) { read(-1, 0, 0); __asm__ volatile("# not a jump"); }' >object.c

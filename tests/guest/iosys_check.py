@@ -53,6 +53,8 @@ def compare(call, event):
             bad(f"{field}: {event[field]} instead of {TYPES[call[field]]}: {call}")
     if not same_name(call, event):
         bad(f"name: {event['name']} {event['flags']} instead of {call['name']}")
+    if ("bytes_unknown" in event["flags"].split("|")) != (call["how"] == "uncounted"):
+        bad(f"bytes unknown: {event['flags']}: {call}")
     if event["abi"] != ("compat" if call["how"].startswith("compat") else "native"):
         bad(f"abi: {event['abi']}: {call}")
     start, duration = int(event["start"]), int(event["duration"])

@@ -202,6 +202,24 @@ static void unix_sockets(void)
 	CALL("close", bound, close(bound));
 }
 
+/* The same datagram, which stays there, as many times as that */
+static struct entry *received_often(int fd, unsigned int times)
+{
+	struct iovec iov = { buffer, 100 };
+	struct mmsghdr *vec = calloc(times, sizeof(*vec));
+	struct entry *e;
+	unsigned int i;
+
+	CHECK(vec);
+	for (i = 0; i < times; i++)
+		vec[i].msg_hdr =
+			(struct msghdr){ .msg_iov = &iov, .msg_iovlen = 1 };
+	e = CALL("recvmmsg", fd, recvmmsg(fd, vec, times, MSG_PEEK, NULL));
+	CHECK(e->result == (long)times);
+	free(vec);
+	return e;
+}
+
 static void datagrams(void)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET,
@@ -231,6 +249,10 @@ static void datagrams(void)
 	CHECK(e->result == 3);
 	MOVE("sendto", from, sendto(from, buffer, 0, 0, NULL, 0));
 	MOVE("recvfrom", to, recvfrom(to, buffer, 100, 0, NULL, NULL));
+	MOVE("sendto", from, sendto(from, buffer, 3, 0, NULL, 0));
+	received_often(to, 1024)->bytes = 3 * 1024;
+	received_often(to, 1025)->how = "uncounted";
+	received_often(to, 50000)->how = "uncounted";
 	CALL("close", from, close(from));
 	CALL("close", to, close(to));
 }
@@ -462,14 +484,18 @@ static void connections(int family)
 /* ------------------------------------------------------------------------- */
 
 #ifdef __x86_64__
-/* A call of the 32-bit table: memory has to be below 4 GiB */
+/*
+ * A call of the 32-bit table: memory has to be below 4 GiB. Upper halves of registers are
+ * nothing to the kernel.
+ */
 static long compat(long nr, long a, long b, long c)
 {
+	const long above = 0x1234567800000000;
 	long result;
 
 	asm volatile("int $0x80"
 		     : "=a"(result)
-		     : "a"(nr), "b"(a), "c"(b), "d"(c)
+		     : "a"(nr), "b"(a | above), "c"(b | above), "d"(c | above)
 		     : "memory", "r8", "r9", "r10", "r11");
 	if (result >= 0 || result < -4095)
 		return result;

@@ -4,7 +4,8 @@
 
 Compare what a program wrote down of the bytes that its requests sent and received
 (uringstream) with the ranges in the io_request and io_part events of a trace-cmd report:
-each result has its own, and all of them together are each stream once.
+each result has its own, and all of them together are each stream once; and the last one has
+the sum of the bytes.
 """
 import collections
 import re
@@ -62,7 +63,7 @@ def has_object(event, number, kind):
         (event["id2"], event["type2"]) == (number, kind)
 
 
-def check_result(line, event):
+def check_result(line, event, total):
     if event["op"] != line["op"] or event["result"] != line["result"]:
         bad(f"another result: {line}\n  {event}")
     flags = set(event["flags"].split("|")) - {""}
@@ -74,6 +75,8 @@ def check_result(line, event):
         bad(f"not the last part: {line}\n  {event}")
     if line["flags"] == "more" and event["bytes"] != line["result"]:
         bad(f"bytes of a part: {line}\n  {event}")
+    if line["flags"] != "more" and int(event["bytes"]) != total:
+        bad(f"{total} bytes in all: {line}\n  {event}")
 
 
 def check_ranges(line, event, numbers):
@@ -136,11 +139,14 @@ def main():
     numbers = collections.defaultdict(set)
     tgids = {line["tgid"] for line in lines}
     moved = check_whole(lines)
+    totals = collections.Counter()
+    for line in lines:
+        totals[line["tgid"], line["user_data"]] += max(0, int(line["result"]))
     for line in lines:
         event = events.get((line["tgid"], int(line["user_data"]), int(line["part"])))
         if not event:
             sys.exit(f"no event: {line}")
-        check_result(line, event)
+        check_result(line, event, totals[line["tgid"], line["user_data"]])
         check_ranges(line, event, numbers)
     if len([e for e in events.values() if e["tgid"] in tgids]) != len(lines):
         bad("there are other events")

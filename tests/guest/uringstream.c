@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -36,7 +37,7 @@
 #define MOST_SENT 12000
 #define MOST_RECEIVED 9000
 
-/* Maximum number of results of multishot requests until there is no room */
+/* Maximum number of results of multishot requests until no buffer is left */
 #define BUFFERS 4
 #define BUFFER_SIZE 1500
 #define GROUP 7
@@ -414,6 +415,20 @@ static void transfer(int nr)
 	}
 }
 
+/* All results of the one request */
+static void reap_all(const struct request *r)
+{
+	const struct way *w = r->way;
+	struct io_uring_cqe *cqe;
+
+	CHECK(io_uring_submit(&ring) == 1);
+	while (r->out ? w->sending : w->receiving) {
+		CHECK(!io_uring_wait_cqe(&ring, &cqe));
+		complete(cqe);
+		io_uring_cqe_seen(&ring, cqe);
+	}
+}
+
 /* ------------------------------------------------------------------------- */
 /* Requests of aio, which are done when they are submitted */
 
@@ -553,6 +568,47 @@ static void with_ring(unsigned int flags, unsigned int each)
 	free(buffers);
 }
 
+/* More results of one request at a time than the ring has room for: the last one waits */
+static void without_room(void)
+{
+	struct io_uring_params params = { .flags = IORING_SETUP_CQSIZE,
+					  .cq_entries = 2 };
+	const size_t len = BUFFERS * BUFFER_SIZE;
+	struct way *w = &ways[0];
+	struct io_uring_sqe *sqe;
+	struct request *r;
+	int fd[2], there;
+
+	CHECK(!io_uring_queue_init_params(1, &ring, &params));
+	CHECK(params.cq_entries == 2);
+	register_buffers();
+	for (kind = TCP; kind <= UNIX; kind++) {
+		begin_ways(fd);
+		sqe = next();
+		r = begin(w, true, "send");
+		io_uring_prep_send(sqe, w->out, w->data, len, MSG_WAITALL);
+		sqe->user_data = r->number;
+		reap_all(r);
+		CHECK(w->sent == len);
+		do {
+			CHECK(!ioctl(w->in, FIONREAD, &there));
+		} while (there < (int)len);
+		sqe = next();
+		r = begin(w, false, "recv");
+		receive_many(r, sqe);
+		sqe->user_data = r->number;
+		reap_all(r);
+		CHECK(r->parts == 3 && w->received == 3 * BUFFER_SIZE);
+		/* The buffer that is left is used in the other round, too */
+		CHECK(!io_uring_unregister_buf_ring(&ring, GROUP));
+		free(buffers);
+		register_buffers();
+		end_ways(fd);
+	}
+	io_uring_queue_exit(&ring);
+	free(buffers);
+}
+
 static void with_aio(void)
 {
 	int fd[2];
@@ -575,6 +631,7 @@ int main(void)
 	/* Workers and threads of the kernel do it */
 	with_ring(0, IOSQE_ASYNC);
 	with_ring(IORING_SETUP_SQPOLL, 0);
+	without_room();
 	with_aio();
 	return 0;
 }
