@@ -208,12 +208,8 @@ equal() {
 	echo 8192 >$tracing/instances/equal/buffer_size_kb
 	collect 127.0.0.1
 	start equal 127.0.0.1 flush=60000
-	taskset -c 0 python3 -c '
-import os, sys
-f = os.open(sys.argv[1], os.O_WRONLY)
-for _ in range(70000):
-    os.write(f, b"x")
-' $tracing/instances/equal/trace_marker
+	taskset -c 0 python3 "$TRACERIG_TOP/tests/guest/tracecast_equal.py" 70000 \
+		$tracing/instances/equal/trace_marker
 	stop
 	check_ledgers 69999
 	rmdir $target

@@ -456,7 +456,7 @@ struct waiter {
 	bool had;
 };
 
-static void *take_once(void *data)
+static void *lock_and_unlock(void *data)
 {
 	struct waiter *w = data;
 
@@ -477,7 +477,7 @@ START_TEST(handed)
 		w.had = false;
 		ctlchart_lock_init(&w.lock);
 		expect(ctlchart_lock_try(&w.lock, 1, false));
-		expect(!pthread_create(&thread, NULL, take_once, &w));
+		expect(!pthread_create(&thread, NULL, lock_and_unlock, &w));
 		while (!(atomic_read(&w.lock.queue) & U16_MAX))
 			sched_yield();
 		expect(!w.had);
