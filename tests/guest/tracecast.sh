@@ -221,10 +221,12 @@ large() {
 	local text
 	mkdir $tracing/instances/large
 	echo 8 >$tracing/instances/large/buffer_subbuf_size_kb
-	text=$(printf '%4080s' end | tr ' ' x)
+	text=$(printf '%4068s' end | tr ' ' x)
 	collect 127.0.0.1
 	start large 127.0.0.1 flush=100
-	echo "$text" >$tracing/instances/large/trace_marker
+	python3 -c 'import os, sys; os.write(os.open(sys.argv[1], os.O_WRONLY), sys.argv[2].encode())' \
+		$tracing/instances/large/trace_marker "$text"
+	[ "$(number generated $target/ledger)" = 1 ] || die "it is not one record"
 	stop
 	check_ledgers 0
 	trace-cmd report collected/*.dat >large.txt 2>report.err || die "report: $(cat report.err)"
