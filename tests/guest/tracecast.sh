@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 360
 #
 # tracecast to a collector on the same machine, over a network that loses, reorders and
-# duplicates datagrams: everything arrives, and both ledgers agree.
+# duplicates datagrams: everything arrives, and both ledgers agree. So it does when an event gets
+# the type of another one that was removed, when more records than a header can count would fit
+# into a datagram, and when pages of the ring are larger than those of memory.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
 targets=/sys/kernel/config/tracecast
@@ -157,5 +159,84 @@ blocks() {
 	rmdir $target
 }
 
+# --- the type of a removed event: records of both events keep their own formats
+none_in_ring() {
+	grep -q '^held: 0 in the ring, 0 at hand' $target/ledger
+}
+
+calls() { # EVENT
+	local i
+	echo 1 >$tracing/instances/types/events/kprobes/"$1"/enable
+	for i in 1 2 3; do
+		(true)
+	done
+	echo 0 >$tracing/instances/types/events/kprobes/"$1"/enable
+	within 30 none_in_ring || die "the ring is not read"
+}
+
+types() {
+	local type
+	mkdir $tracing/instances/types
+	collect 127.0.0.1
+	# Records of the first event are still on their way when the second one comes
+	network delay 200ms
+	printf '%s\n' 'p:first kernel_clone one=\1:u32' >$tracing/kprobe_events
+	type=$(cat $tracing/events/kprobes/first/id)
+	start types 127.0.0.1 flush=10
+	calls first
+	echo >$tracing/kprobe_events
+	printf '%s\n' 'p:second kernel_clone more=\7:u64 two=\2:u32' >$tracing/kprobe_events
+	[ "$(cat $tracing/events/kprobes/second/id)" = "$type" ] || die "the second event has another type"
+	calls second
+	stop
+	check_ledgers 5
+	for dat in collected/*.dat; do
+		trace-cmd report "$dat" 2>>report.err
+	done >types.txt
+	[ "$(grep -cE ' first: .* one=1$' types.txt)" -ge 3 ] || die "the first event: $(cat types.txt)"
+	[ "$(grep -cE ' second: .* more=7 two=2$' types.txt)" -ge 3 ] || die "the second event: $(cat types.txt)"
+	[ "$(grep -cE ' (first|second): ' types.txt)" = "$(number generated $target/ledger)" ] || die "records are missing"
+	rmdir $target
+	echo >$tracing/kprobe_events
+	rmdir $tracing/instances/types
+}
+
+# --- 70,000 equal records, each of which needs some hundredths of a bit
+equal() {
+	mkdir $tracing/instances/equal
+	echo counter >$tracing/instances/equal/trace_clock
+	echo 8192 >$tracing/instances/equal/buffer_size_kb
+	collect 127.0.0.1
+	start equal 127.0.0.1 flush=60000
+	taskset -c 0 python3 "$TRACERIG_TOP/tests/guest/tracecast_equal.py" $tracing/instances/equal/trace_marker
+	stop
+	check_ledgers 69999
+	rmdir $target
+	rmdir $tracing/instances/equal
+}
+
+# --- pages of 8 KiB: a record that a page of memory has no room for
+large() {
+	local text
+	mkdir $tracing/instances/large
+	echo 8 >$tracing/instances/large/buffer_subbuf_size_kb
+	text=$(printf '%4068s' '' | tr ' ' x)
+	collect 127.0.0.1
+	start large 127.0.0.1 flush=100
+	python3 -c 'import os, sys; os.write(os.open(sys.argv[1], os.O_WRONLY), sys.argv[2].encode())' \
+		$tracing/instances/large/trace_marker "$text"
+	[ "$(number generated $target/ledger)" = 1 ] || die "it is not one record"
+	stop
+	check_ledgers 0
+	trace-cmd report collected/*.dat >large.txt 2>report.err || die "report: $(cat report.err)"
+	# trace-cmd prints no more than 4096 bytes of it
+	grep -q "print: .* ${text:0:4000}" large.txt || die "the record is not in the file"
+	rmdir $target
+	rmdir $tracing/instances/large
+}
+
 marks
 blocks
+types
+equal
+large
