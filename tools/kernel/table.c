@@ -214,7 +214,7 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 		time = READ_ONCE(entry->time);
 		if (ctlchart_table_stale(time, now, stale)) {
 			for (i = 0; i < table->nr_keys; i++)
-				key[i] = data_race(entry->key[i]);
+				key[i] = data_race(entry->key[i]); /* compared under the lock */
 			index = pop_stale(table, who, key, now, stale, &budget);
 		}
 		/* Entries that are being filled have no time yet */
@@ -526,15 +526,15 @@ static bool report_entry(struct ctlchart_table *table, struct ctlchart_who who,
 	unsigned int i;
 
 	for (i = 0; i < table->nr_keys; i++)
-		key[i] = data_race(entry->key[i]);
+		key[i] = data_race(entry->key[i]); /* compared under the lock */
 	bucket = ctlchart_table_bucket(table, ctlchart_table_hash(table, key));
 	ctlchart_lock_try(&bucket->lock, who.owner, false);
 	overdue = READ_ONCE(entry->time) < before;
 	/* Pairs with the one in ctlchart_table_stamp(): the rest is of that start */
 	smp_rmb();
 	overdue = overdue &&
-		  data_race(ctlchart_table_same(table, index, key)) &&
-		  !(data_race(entry->pid) & CTLCHART_OVERDUE);
+		  data_race(ctlchart_table_same(table, index, key)) && /* see above */
+		  !(data_race(entry->pid) & CTLCHART_OVERDUE); /* the same */
 	if (overdue) {
 		*start = *entry;
 		entry->pid |= CTLCHART_OVERDUE;
@@ -568,7 +568,7 @@ u32 ctlchart_table_overdue(struct ctlchart_table *table,
 	while (*from < end && found < max) {
 		entry = &table->entry[(*from)++];
 		if (READ_ONCE(entry->time) < before &&
-		    !(data_race(entry->pid) & CTLCHART_OVERDUE))
+		    !(data_race(entry->pid) & CTLCHART_OVERDUE)) /* looked at again */
 			found += report_entry(table, who, entry, before,
 					      &start[found]);
 	}

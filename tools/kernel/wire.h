@@ -51,7 +51,7 @@
 #define TRACECAST_COMM_LEN 16
 
 /* Bytes of a page of any ring, and numbers of CPUs of any kernel, at most */
-#define TRACECAST_PAGE_MAX (1 << 20)
+#define TRACECAST_PAGE_MAX 1048576
 #define TRACECAST_CPUS_MAX 8192
 
 /* Events of a datagram whose last record is known, and how much of it is */
