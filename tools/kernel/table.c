@@ -213,8 +213,10 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 		entry = &table->entry[table->hand++];
 		time = READ_ONCE(entry->time);
 		if (ctlchart_table_stale(time, now, stale)) {
-			for (i = 0; i < table->nr_keys; i++)
-				key[i] = data_race(entry->key[i]); /* compared under the lock */
+			for (i = 0; i < table->nr_keys; i++) {
+				/* Compared under the bucket's lock */
+				key[i] = data_race(entry->key[i]);
+			}
 			index = pop_stale(table, who, key, now, stale, &budget);
 		}
 		/* Entries that are being filled have no time yet */
@@ -532,9 +534,10 @@ static bool report_entry(struct ctlchart_table *table, struct ctlchart_who who,
 	overdue = READ_ONCE(entry->time) < before;
 	/* Pairs with the one in ctlchart_table_stamp(): the rest is of that start */
 	smp_rmb();
-	overdue = overdue &&
-		  data_race(ctlchart_table_same(table, index, key)) && /* see above */
-		  !(data_race(entry->pid) & CTLCHART_OVERDUE); /* the same */
+	/* Another start may take the entry: then its time is another one, too */
+	overdue = overdue && data_race(ctlchart_table_same(table, index, key));
+	/* As before */
+	overdue = overdue && !(data_race(entry->pid) & CTLCHART_OVERDUE);
 	if (overdue) {
 		*start = *entry;
 		entry->pid |= CTLCHART_OVERDUE;
@@ -568,7 +571,8 @@ u32 ctlchart_table_overdue(struct ctlchart_table *table,
 	while (*from < end && found < max) {
 		entry = &table->entry[(*from)++];
 		if (READ_ONCE(entry->time) < before &&
-		    !(data_race(entry->pid) & CTLCHART_OVERDUE)) /* looked at again */
+		    /* report_entry() looks again */
+		    !(data_race(entry->pid) & CTLCHART_OVERDUE))
 			found += report_entry(table, who, entry, before,
 					      &start[found]);
 	}
