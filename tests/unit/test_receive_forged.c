@@ -263,6 +263,15 @@ START_TEST(forged_sessions_leave_few_files)
 }
 END_TEST
 
+/* The files were read: the next collector must not find them */
+static void replace_collector(void)
+{
+	ck_assert(collector_free(collector));
+	delete_files(".dat");
+	delete_files(".ledger");
+	begin_with(1 << 30);
+}
+
 /* Records that no page can have had count as damaged, and the largest ones are there */
 START_TEST(records_are_not_larger_than_pages)
 {
@@ -303,10 +312,7 @@ START_TEST(records_are_not_larger_than_pages)
 		ck_assert_int_eq(rec->size, sizes[_i].len);
 	tracecmd_free_record(rec);
 	tracecmd_close(in);
-	ck_assert(collector_free(collector));
-	delete_files(".dat");
-	delete_files(".ledger");
-	begin_with(1 << 30);
+	replace_collector();
 	finish();
 }
 END_TEST
@@ -374,10 +380,7 @@ START_TEST(dense_datagrams_have_room)
 		tracecmd_close(in);
 	}
 	ck_assert_uint_eq(delivered[0] + delivered[1], l.delivered);
-	ck_assert(collector_free(collector));
-	delete_files(".dat");
-	delete_files(".ledger");
-	begin_with(1 << 30);
+	replace_collector();
 	finish();
 }
 END_TEST
