@@ -17,6 +17,7 @@ stages='
 base   check -    what others need
 good   check -    passes
 wide   check -    many jobs side by side
+guests full  -    jobs that wait for a third of their time
 bad    full  some fails, and says in what
 silent full  some fails without saying in what
 empty  full  -    runs no test
@@ -31,6 +32,7 @@ jobs_of() {
 	case $1 in
 	good) printf 'one\tbase:base\tany\ntwo\tbase:base\tany\n' ;;
 	wide) printf '%s\t-\tany\n' a b c d e f ;;
+	guests) printf '%s\t-\tguest\n' g h i j k l ;;
 	none) ;;
 	after) printf 'x\tbroken:broken\tany\n' ;;
 	alone) printf '%s\t-\talone\n' p q ;;
@@ -46,14 +48,14 @@ run_job() {
 		echo "ok good $2"
 		echo "ok good $2 # SKIP there is a reason"
 		;;
-	wide)
+	wide | guests)
 		# Until as many have begun as may run, however slow the host is; in small pieces
 		touch "$MARKS.$2"
 		for ((i = 0; i < 600; i++)); do
-			[ "$(find "$(dirname "$MARKS")" -name 'marks.?' | wc -l)" -lt "${JOBS:-3}" ] || break
+			[ "$(find "$(dirname "$MARKS")" -name 'marks.?' | wc -l)" -lt "${SIDE:-${JOBS:-3}}" ] || break
 			sleep 0.1
 		done
-		for i in 1 2 3 4 5 6 7 8 9; do printf 'ok wide %s ' "$2"; sleep 0.03; echo "$i"; done
+		for i in 1 2 3 4 5 6 7 8 9; do printf 'ok %s %s ' "$1" "$2"; sleep 0.03; echo "$i"; done
 		;;
 	bad) echo "ok bad 1"; echo "not ok bad 2 (for a reason)"; false ;;
 	silent) echo "ok silent"; (exit 7) ;;
@@ -85,7 +87,7 @@ last() {
 
 # --- what is chosen
 tests_run 2 "$run" good,nosuch
-same "tests/run: no stage named 'nosuch' (stages: base good wide bad silent empty none broken after alone slow crowd)" "$(cat err)" "the message"
+same "tests/run: no stage named 'nosuch' (stages: base good wide guests bad silent empty none broken after alone slow crowd)" "$(cat err)" "the message"
 [ ! -s marks ] || die "something ran: $(cat marks)"
 [ ! -s deps ] || die "packages were installed for it: $(cat deps)"
 tests_run 2 "$run" --nosuch
@@ -119,6 +121,10 @@ for job in a b c d e f; do
 done
 JOBS=1 tests_run 0 "$run" wide
 awk '/^begin/ { n++; if (n > most) most = n } /^end/ { n-- } END { exit most != 1 }' marks || die "not one at a time: $(cat marks)"
+SIDE=3 JOBS=2 tests_run 0 "$run" guests
+awk '/^begin/ { n++; if (n > most) most = n } /^end/ { n-- } END { exit most != 3 }' marks || die "not three guests on two CPUs: $(cat marks)"
+SIDE=1 JOBS=1 tests_run 0 "$run" guests
+awk '/^begin/ { n++; if (n > most) most = n } /^end/ { n-- } END { exit most != 1 }' marks || die "not one guest on a CPU: $(cat marks)"
 JOBS=3 tests_run 0 "$run" alone,wide
 awk '/^begin alone/ { if (n) exit 1 } /^begin/ { n++; if (alone) exit 1 } /^begin alone/ { alone = 1 } /^end alone/ { alone = 0 } /^end/ { n-- }' marks ||
 	die "something ran beside what is alone: $(cat marks)"
