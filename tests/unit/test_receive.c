@@ -243,6 +243,23 @@ START_TEST(repeated_datagrams_are_refused)
 }
 END_TEST
 
+/* A number after which there could be no other one is refused */
+START_TEST(seals_have_successors)
+{
+	keyed = true;
+	begin(false);
+	be_answered();
+	seal_number = UINT64_MAX - 1;
+	send_beat(TRACECAST_GOES_ON);
+	check_printed("refused: 1 datagrams that had arrived before");
+	seal_number = seal_echoed;
+	send_all(100);
+	run_until_acked();
+	check_all_there();
+	finish();
+}
+END_TEST
+
 /* One that was forgotten does not begin again */
 START_TEST(forgotten_sessions_stay_so_with_a_key)
 {
@@ -728,6 +745,7 @@ int main(void)
 	tcase_add_test(t, others_are_refused_with_a_key);
 	tcase_add_test(t, a_key_is_missed);
 	tcase_add_test(t, repeated_datagrams_are_refused);
+	tcase_add_test(t, seals_have_successors);
 	tcase_add_test(t, forgotten_sessions_stay_so_with_a_key);
 	tcase_add_loop_test(t, nothing_is_lost_without_memory, 0, 4);
 	tcase_add_test(t, parts_wait_for_memory);

@@ -55,6 +55,15 @@ static void forge_meta(uint64_t session, unsigned int cpus, unsigned int page)
 	arrive(forged, len);
 }
 
+static void forge_entry(uint64_t session, const struct tracecast_beat_entry *e)
+{
+	struct tracecast_beat beat = { 1, 1, TRACECAST_GOES_ON };
+
+	tracecast_put_beat(forged, session, &beat);
+	tracecast_put_beat_entry(forged + TRACECAST_BEAT_HEADER, e);
+	arrive(forged, TRACECAST_BEAT_HEADER + TRACECAST_BEAT_ENTRY);
+}
+
 /* Of @nr CPUs from @cpu on */
 static void forge_beat(uint64_t session, unsigned int cpu, unsigned int nr,
 		       uint64_t next, enum tracecast_last last)
@@ -72,6 +81,20 @@ static void forge_beat(uint64_t session, unsigned int cpu, unsigned int nr,
 					 &e);
 	}
 	arrive(forged, TRACECAST_BEAT_HEADER + nr * TRACECAST_BEAT_ENTRY);
+}
+
+/* @n bytes of a record of TD_ID_WAKING */
+static void forge_piece(uint64_t session, enum tracecast_kind kind,
+			const struct tracecast_data *h, char byte,
+			unsigned int n)
+{
+	uint8_t *body = forged + TRACECAST_DATA_HEADER;
+
+	tracecast_put_data(forged, kind, session, h);
+	memset(body, byte, n);
+	body[0] = TD_ID_WAKING & 0xff;
+	body[1] = TD_ID_WAKING >> 8;
+	arrive(forged, TRACECAST_DATA_HEADER + n);
 }
 
 /* A record of @len bytes, in parts */
@@ -385,6 +408,116 @@ START_TEST(dense_datagrams_have_room)
 }
 END_TEST
 
+/* Numbers that have no successor cannot be; those before them can */
+START_TEST(numbers_have_successors)
+{
+	const uint64_t max = UINT64_MAX;
+	struct tracecast_beat_entry e = { .base = max, .next = max };
+	struct tracecast_data h = { .events = 1, .seq = max, .time = 1 };
+	struct collector_ledger l;
+
+	begin(false);
+	hostile = true;
+	forge_meta(1, 1, 4096);
+	forge_entry(1, &e);
+	forge_piece(1, TRACECAST_END, &h, 0, 8);
+	/* Slots, and then the last number */
+	e.base = e.next = max - 2;
+	forge_entry(1, &e);
+	h.seq = max - 1;
+	forge_piece(1, TRACECAST_END, &h, 0, 8);
+	h.seq = max;
+	forge_piece(1, TRACECAST_END, &h, 0, 8);
+	h.seq = max - 2;
+	h.before = max;
+	forge_piece(1, TRACECAST_END, &h, 0, 8);
+	get_ledger(&l);
+	ck_assert_uint_eq(l.damaged, 4);
+	ck_assert_uint_eq(l.datagrams, 1);
+	h.before = 0;
+	forge_piece(1, TRACECAST_END, &h, 0, 8);
+	ck_assert(collector_sync(collector));
+	get_ledger(&l);
+	/* The other one had the same number of records before it */
+	ck_assert_uint_eq(l.datagrams, 2);
+	ck_assert_uint_eq(l.damaged, 5);
+	ck_assert_uint_eq(l.delivered, 1);
+	replace_collector();
+	finish();
+}
+END_TEST
+
+/* Parts of a record that was cleared, or lost one, and those of the next one */
+START_TEST(parts_are_of_one_record)
+{
+	struct tracecast_data h = { .time = 1 };
+	struct tracecmd_input *in;
+	struct collector_ledger l;
+	struct tep_record *rec;
+
+	begin(false);
+	hostile = true;
+	forge_meta(1, 1, 4096);
+	forge_beat(1, 0, 1, 0, TRACECAST_GOES_ON);
+	forge_record(1, h.seq++, h.before++, 8);
+	forge_piece(1, TRACECAST_PART, &h, 'A', 1400);
+	h.seq++;
+	if (_i == 0) {
+		/* The ring was cleared */
+		h.before++;
+		h.lost++;
+		forge_piece(1, TRACECAST_PART, &h, 'B', 1400);
+	} else {
+		/* Counts do not decrease */
+		h.before--;
+		forge_piece(1, TRACECAST_PART, &h, 'A', 1400);
+		h.before++;
+	}
+	h.seq++;
+	h.events = 1;
+	forge_piece(1, TRACECAST_END, &h, 'B', 600);
+	h.seq++;
+	h.before++;
+	/* The next one is complete again */
+	h.events = 0;
+	forge_piece(1, TRACECAST_PART, &h, 'C', 1000);
+	h.seq++;
+	h.events = 1;
+	forge_piece(1, TRACECAST_END, &h, 'C', 500);
+	ck_assert(collector_sync(collector));
+	get_ledger(&l);
+	ck_assert_uint_eq(l.generated, _i ? 3 : 4);
+	ck_assert_uint_eq(l.delivered, _i ? 2 : 3);
+	ck_assert_uint_eq(l.ring_lost, _i ? 0 : 1);
+	ck_assert_uint_eq(l.wire_lost, _i ? 1 : 0);
+	ck_assert_uint_eq(l.damaged, _i ? 2 : 0);
+	find_files();
+	ck_assert_uint_eq(nr_paths, 1);
+	in = tracecmd_open(paths[0], TRACECMD_FL_LOAD_NO_PLUGINS);
+	ck_assert_ptr_nonnull(in);
+	rec = tracecmd_read_cpu_first(in, 0);
+	ck_assert_ptr_nonnull(rec);
+	ck_assert_int_eq(rec->size, 8);
+	tracecmd_free_record(rec);
+	if (_i == 0) {
+		rec = tracecmd_read_data(in, 0);
+		ck_assert_ptr_nonnull(rec);
+		ck_assert_int_eq(rec->size, 2000);
+		ck_assert(!memchr(rec->data, 'A', rec->size));
+		tracecmd_free_record(rec);
+	}
+	rec = tracecmd_read_data(in, 0);
+	ck_assert_ptr_nonnull(rec);
+	ck_assert_int_eq(rec->size, 1500);
+	ck_assert(!memchr(rec->data, 'B', rec->size));
+	tracecmd_free_record(rec);
+	ck_assert_ptr_null(tracecmd_read_data(in, 0));
+	tracecmd_close(in);
+	replace_collector();
+	finish();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("receive");
@@ -399,6 +532,8 @@ int main(void)
 	tcase_add_loop_test(f, records_are_not_larger_than_pages, 0, 5);
 	tcase_add_loop_test(f, dense_datagrams_have_room, 0,
 			    sizeof(dense) / sizeof(*dense));
+	tcase_add_test(f, numbers_have_successors);
+	tcase_add_loop_test(f, parts_are_of_one_record, 0, 2);
 	suite_add_tcase(s, f);
 	return run_suite(s);
 }

@@ -236,14 +236,16 @@ void collector_challenge(struct collector *c, const struct tracecast_header *h,
  * @s: session
  * @number: number in the datagram's seal, which counts as arrived afterwards
  *
- * Return: true also if the number is so old that this is unknown.
+ * Return: true also if the number is so old that this is unknown, or too high.
  */
 bool session_is_repeated(struct session *s, uint64_t number)
 {
 	uint64_t *seen = &s->seen[number % SEAL_WINDOW / 64];
 	uint64_t bit = 1ull << number % 64;
 
-	if (number + SEAL_WINDOW <= s->number)
+	/* After so high a number, no other one could be accepted */
+	if (number > UINT64_MAX - SEAL_WINDOW ||
+	    number + SEAL_WINDOW <= s->number)
 		return true;
 	if (number > s->number + SEAL_WINDOW)
 		memset(s->seen, 0, sizeof(s->seen));

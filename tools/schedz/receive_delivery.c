@@ -280,6 +280,9 @@ static bool deliver_next(struct collector *c, struct session *s,
 	    (s->blocked && !session_file_ready(c, s, cpu, 0)))
 		return false;
 	tracecast_get_data(data, len, &h);
+	/* All parts of a record have the same count: the sender has dropped the last ones */
+	if (h.before != st->before)
+		st->part_len = 0;
 	if (data[3] != TRACECAST_PART) {
 		n = unpack(c, st, data, len, &h, &checker);
 		if (n != h.events || check.bad)
@@ -300,6 +303,8 @@ static bool deliver_next(struct collector *c, struct session *s,
 	st->stuck_since = 0;
 	if (!is_possible(st, &h)) {
 		s->damaged++;
+		st->part_len = 0;
+		st->broken = true;
 		return true;
 	}
 	count_gap(s, st, cpu, &h);
@@ -415,7 +420,9 @@ void session_handle_data(struct collector *c, struct session *s,
 	struct cpu_stream *st;
 	struct slot *slot;
 
-	if (!tracecast_get_data(data, len, &h)) {
+	/* Numbers have successors */
+	if (!tracecast_get_data(data, len, &h) || h.seq == UINT64_MAX ||
+	    h.before > UINT64_MAX - h.events) {
 		s->damaged++;
 		return;
 	}
@@ -464,7 +471,7 @@ static void handle_beat_entry(struct collector *c, struct session *s,
 {
 	struct cpu_stream *st = &s->streams[e->cpu];
 
-	if (e->base > e->next || e->lost > e->before ||
+	if (e->base > e->next || e->lost > e->before || e->next == UINT64_MAX ||
 	    e->next - e->base > TRACECAST_WINDOW_MAX) {
 		s->damaged++;
 		return;
