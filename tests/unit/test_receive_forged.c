@@ -5,13 +5,16 @@
  */
 #include <dirent.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <trace-cmd.h>
 
+#include "memory.h"
 #include "sender.h"
 #include "tracedat.h"
 
@@ -518,6 +521,95 @@ START_TEST(parts_are_of_one_record)
 }
 END_TEST
 
+/* What all sessions share is in use, but for little */
+static void use_up_memory(void)
+{
+	struct tracecast_meta h = { 1, TRACECAST_META_MAX, 0 };
+	uint8_t b[TRACECAST_META_HEADER + 1] = { 0 };
+	uint64_t id = 100;
+	unsigned int i;
+
+	for (; h.total > 2 << 20; h.total -= 256 << 10) {
+		for (i = 0; i < 2; i++) {
+			tracecast_put_meta(b, id++, &h);
+			arrive(b, sizeof(b));
+		}
+	}
+	ck_assert(strstr(last_note, "out of memory"));
+}
+
+/* 65535 records of 128 bytes */
+static void forge_dense(uint64_t session, uint64_t seq, uint64_t before)
+{
+	static struct tracecast_packer p;
+	uint8_t record[TRACECAST_PAST_LEN] = { TD_ID_WAKING & 0xff,
+					       TD_ID_WAKING >> 8 };
+	struct tracecast_data h = {
+		.seq = seq, .before = before, .events = 65535, .time = 1
+	};
+	unsigned int i;
+
+	tracecast_pack_begin(&p, forged + TRACECAST_DATA_HEADER, 8000, 1);
+	for (i = 0; i < h.events; i++)
+		ck_assert(tracecast_pack(&p, i, record, sizeof(record)));
+	i = tracecast_pack_end(&p);
+	tracecast_put_data(forged, TRACECAST_DATA, session, &h);
+	arrive(forged, TRACECAST_DATA_HEADER + i);
+}
+
+/*
+ * Sessions that wait: for the disk; for memory for a file; for memory for records. They
+ * do not do all of their work again at each tick.
+ */
+START_TEST(waiting_takes_little_work)
+{
+	struct rlimit limit = { 1000, RLIM_INFINITY };
+	struct collector_ledger l;
+	unsigned int i, allocations;
+	clock_t once, begun;
+
+	signal(SIGXFSZ, SIG_IGN);
+	begin(false);
+	hostile = true;
+	forge_meta(1, _i == 1 ? 8192 : 1, 4096);
+	forge_beat(1, 0, 1, 0, TRACECAST_GOES_ON);
+	if (_i == 0)
+		ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	else
+		use_up_memory();
+	memory_fail_nth = UINT_MAX;
+	once = clock();
+	if (_i == 2)
+		forge_dense(1, 0, 0);
+	else
+		forge_record(1, 0, 0, 8);
+	once = clock() - once;
+	ck_assert(strstr(last_note, "the sender has to wait"));
+	begun = clock();
+	for (i = 0; i < 200; i++)
+		collector_tick(collector, now += 20);
+	allocations = UINT_MAX - memory_fail_nth;
+	memory_fail_nth = 0;
+	ck_assert_uint_lt(allocations, 100);
+	ck_assert_int_lt(clock() - begun, 50 * once);
+	get_ledger(&l);
+	ck_assert_uint_eq(l.delivered, 0);
+	/* And then goes on */
+	limit.rlim_cur = RLIM_INFINITY;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (i = 0; i < 200; i++) {
+		if (i % 50 == 0)
+			forge_beat(1, 0, 1, 0, TRACECAST_GOES_ON);
+		collector_tick(collector, now += 20);
+	}
+	ck_assert(collector_sync(collector));
+	get_ledger(&l);
+	ck_assert_uint_eq(l.delivered, _i == 2 ? 65535 : 1);
+	replace_collector();
+	finish();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("receive");
@@ -534,6 +626,7 @@ int main(void)
 			    sizeof(dense) / sizeof(*dense));
 	tcase_add_test(f, numbers_have_successors);
 	tcase_add_loop_test(f, parts_are_of_one_record, 0, 2);
+	tcase_add_loop_test(f, waiting_takes_little_work, 0, 3);
 	suite_add_tcase(s, f);
 	return run_suite(s);
 }

@@ -86,6 +86,8 @@ struct slot {
  * @part_room: length of the memory for @part
  * @broken: the begin of the large record is missing
  * @reported: a heartbeat of the panic has described it
+ * @wanted: bytes for which session_file_ready() had no memory, 0 if it had: its datagram
+ *	is not read again before there is that much
  * @unacked: datagrams since the last acknowledgement
  * @stuck_since: since when @next waits for the description of an event, 0 if it does
  *	not wait
@@ -114,6 +116,7 @@ struct cpu_stream {
 	uint32_t part_room;
 	bool broken;
 	bool reported;
+	size_t wanted;
 	unsigned int unacked;
 	uint64_t stuck_since;
 	uint32_t stuck_generation;
@@ -189,6 +192,7 @@ struct pieces {
  * @held: bytes of the datagrams in slots
  * @memory: bytes that session_charge() has allowed
  * @blocked: the file cannot be written
+ * @blocked_at: when this was last tried
  * @ack_due: when to acknowledge, 0 for never
  * @heard: when the last datagram arrived
  * @ended: when the sender ended the session, 0 if it has not
@@ -233,6 +237,7 @@ struct session {
 	size_t held;
 	size_t memory;
 	bool blocked;
+	uint64_t blocked_at;
 	uint64_t ack_due;
 	uint64_t heard;
 	uint64_t ended;

@@ -277,7 +277,8 @@ static bool deliver_next(struct collector *c, struct session *s,
 		return false;
 	}
 	if (session_file_waits(c, s) ||
-	    (s->blocked && !session_file_ready(c, s, cpu, 0)))
+	    ((s->blocked || st->wanted) &&
+	     !session_file_ready(c, s, cpu, st->wanted)))
 		return false;
 	tracecast_get_data(data, len, &h);
 	/* All parts of a record have the same count: the sender has dropped the last ones */

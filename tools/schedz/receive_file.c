@@ -13,7 +13,8 @@
 
 /*
  * Files of a session that may be begun at any time. Later ones are not begun more often
- * than this, if not because the last one is full.
+ * than this, if not because the last one is full; and one that could not be written is not
+ * tried again before this time.
  */
 #define FILES_AT_ONCE 16
 #define NEW_FILE_MS 1000
@@ -39,9 +40,13 @@ static bool open_file(struct collector *c, struct session *s)
 	struct pieces p;
 	struct live_head head;
 
+	/* The rest is much work */
+	if (!charge_file(c, s, s->info.cpus * LIVE_CPU_SIZE))
+		return false;
 	if (!pieces_parse(&s->meta, &p)) {
 		/* It was valid when it arrived */
 		pieces_free(&p);
+		release_file(c, s, s->file_memory);
 		errno = ENOMEM;
 		return false;
 	}
@@ -56,10 +61,6 @@ static bool open_file(struct collector *c, struct session *s)
 		.format = p.formats,
 		.nr_formats = p.nr_formats,
 	};
-	if (!charge_file(c, s, head.cpus * LIVE_CPU_SIZE)) {
-		pieces_free(&p);
-		return false;
-	}
 	/* An earlier collector may have written files of this session */
 	do {
 		free(s->path);
@@ -130,15 +131,20 @@ void session_block(struct collector *c, struct session *s)
 			       s->path ? s->path : c->config.output,
 			       strerror(errno));
 	s->blocked = true;
+	s->blocked_at = c->now;
 }
 
 /**
  * session_file_waits - is it too early to begin the file that the metadata needs?
  * @c: collector
  * @s: session
+ *
+ * Return: true also if it could not be written a short time ago.
  */
 bool session_file_waits(const struct collector *c, const struct session *s)
 {
+	if (s->blocked && c->now - s->blocked_at < NEW_FILE_MS)
+		return true;
 	return s->file && s->file_generation != s->meta.generation &&
 	       s->files >= FILES_AT_ONCE && c->now - s->file_at < NEW_FILE_MS;
 }
@@ -190,5 +196,6 @@ bool session_file_ready(struct collector *c, struct session *s,
 	else if (s->blocked)
 		collector_note(c, "%s: the file can be written again", s->host);
 	s->blocked = !ok;
+	s->streams[cpu].wanted = ok ? 0 : bytes;
 	return ok;
 }
