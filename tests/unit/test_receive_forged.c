@@ -521,6 +521,62 @@ START_TEST(parts_are_of_one_record)
 }
 END_TEST
 
+/* A source that has nothing takes a place of one without records, of any source */
+START_TEST(sources_without_records_leave_places)
+{
+	unsigned int i;
+	char text[64];
+
+	begin(false);
+	hostile = true;
+	for (i = 0; i < 256; i++) {
+		from_address(0xc0000200 + i);
+		if (i % 32)
+			forge_meta(i, 1, 4096);
+		else
+			forge_session(i);
+		now += 10;
+	}
+	from_address(0xc0000300);
+	forge_session(1234);
+	check_printed("session 00000000000004d2, on, in");
+	check_printed("forgotten: 1 ");
+	/* The one that was silent for the longest time */
+	from_address(0xc0000202);
+	forge_meta(2, 1, 4096);
+	check_printed("forgotten: 1 ");
+	/* It has one */
+	forge_meta(1000, 1, 4096);
+	check_printed("ignored: 1 foreign");
+	for (i = 0; i < 1000; i++) {
+		from_address(0xc0000400 + i);
+		now++;
+		forge_meta(2000 + i, 1, 4096);
+	}
+	check_printed("forgotten: 1001 ");
+	/* Those with records stay */
+	for (i = 0; i < 256; i += 32) {
+		snprintf(text, sizeof(text), "session %016x, on, in", i);
+		check_printed(text);
+	}
+	check_printed("session 00000000000004d2, on, in");
+	for (i = 0; i < 1000; i++) {
+		from_address(0xc0000400 + i);
+		now++;
+		forge_session(2000 + i);
+	}
+	/* All have some: nothing is left for another one */
+	check_printed("forgotten: 1248 ");
+	check_printed("session 00000000000004d2, on, in");
+	from_address(0);
+	ck_assert(collector_free(collector));
+	ck_assert_uint_eq(delete_files(".dat"), 256);
+	delete_files(".ledger");
+	begin_with(1 << 30);
+	finish();
+}
+END_TEST
+
 /* What all sessions share is in use, but for little */
 static void use_up_memory(void)
 {
@@ -626,6 +682,7 @@ int main(void)
 			    sizeof(dense) / sizeof(*dense));
 	tcase_add_test(f, numbers_have_successors);
 	tcase_add_loop_test(f, parts_are_of_one_record, 0, 2);
+	tcase_add_test(f, sources_without_records_leave_places);
 	tcase_add_loop_test(f, waiting_takes_little_work, 0, 3);
 	suite_add_tcase(s, f);
 	return run_suite(s);

@@ -43,12 +43,12 @@
 /* Receive buffer, for datagrams that arrive while files are written */
 #define RCVBUF (8 << 20)
 
-#define UNSAFE                                                                                \
-	"Without a key, anyone who can send datagrams with an allowed source address can "    \
-	"begin sessions with any records, until the disk is full or sessions of the same "    \
-	"address find no place; and anyone on the path between sender and collector can "     \
-	"forge records of other sessions, and acknowledge records that never arrived, which " \
-	"are then lost"
+#define UNSAFE                                                                             \
+	"Without a key, anyone who can send datagrams with an allowed source address can " \
+	"begin sessions with any records, until the disk is full or other senders find "   \
+	"no place; and anyone on the path between sender and collector can forge records " \
+	"of other sessions, and acknowledge records that never arrived, which are then "   \
+	"lost"
 
 static const char doc[] =
 	"Receive the traces that kernels with tracecast send, and write a "

@@ -14,9 +14,10 @@
  *
  * Without a key, anyone who can send with an address that is allowed can begin sessions,
  * and say anything in them. What all sessions need is therefore bounded (see
- * SESSION_MEMORY), the work for a datagram by its length and by what it may say, the
- * sessions of an address by what others leave it, and files by time: a session without a
- * record leaves none, and one with records has its place for a minute at least.
+ * SESSION_MEMORY), the work for a datagram by its length and by what it may say, the work
+ * of a session that waits by time, the sessions of an address by what others leave it, and
+ * files by time: a session without a record leaves none, and one with records has its place
+ * for a minute at least. Those of many addresses can still have all places.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -249,7 +250,8 @@ static bool goes_first(const struct session *a, const struct session *b)
 }
 
 /*
- * In a full table, a source that has less sessions than another one gets a place of it.
+ * In a full table, a source that has less sessions than another one gets a place of it, and
+ * one that has none, the place of a session without records.
  * The session that goes loses nothing: what is not acknowledged comes again, and begins it
  * anew if its sender is still there and has a place.
  */
@@ -261,7 +263,8 @@ static bool share_place(struct collector *c, unsigned int has)
 		if (goes_first(c->session[i], c->session[first]))
 			first = i;
 	}
-	if (c->session[first]->same_source <= has + 1)
+	if (c->session[first]->same_source <= has + 1 &&
+	    (has || c->session[first]->files))
 		return false;
 	forget(c, first);
 	return true;

@@ -254,7 +254,8 @@ struct session {
 
 /*
  * Sessions that have ended or are silent are replaced when there are this many; and if
- * there is none, one of the source that has the most, by one of a source that has less.
+ * there is none, one of the source that has the most, by one of a source that has less; and
+ * one without records by one of a source that has none.
  */
 #define SESSIONS_MAX 256
 
