@@ -19,6 +19,7 @@
 #include "tracedat.h"
 
 static uint8_t forged[TRACECAST_DATAGRAM_MAX];
+static const char *release; /* of the kernel; or NULL */
 
 static size_t forge_tag(size_t at, enum tracecast_tag tag, const void *data,
 			size_t len)
@@ -42,6 +43,9 @@ static void forge_meta(uint64_t session, unsigned int cpus, unsigned int page)
 	tracecast_put_info(b, &info);
 	len = forge_tag(len, TRACECAST_INFO, b, sizeof(b));
 	len = forge_tag(len, TRACECAST_HOST, "forged", 6);
+	if (release)
+		len = forge_tag(len, TRACECAST_RELEASE, release,
+				strlen(release));
 	len = forge_tag(len, TRACECAST_CLOCK, "mono", 4);
 	n = sprintf(text,
 		    "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -577,6 +581,23 @@ START_TEST(sources_without_records_leave_places)
 }
 END_TEST
 
+/* What is said is text of one line */
+START_TEST(notes_are_lines_of_text)
+{
+	const char *c;
+
+	begin(false);
+	hostile = true;
+	release = "6.12\n\x1b[31mschedz: rig\x7f\xc2\x9b\xe2\x80\xae\xff";
+	forge_meta(1, 1, 4096);
+	release = NULL;
+	ck_assert(strstr(last_note, "Linux 6.12"));
+	for (c = last_note; *c; c++)
+		ck_assert(*c >= ' ' && *c < 0x7f);
+	finish();
+}
+END_TEST
+
 /* What all sessions share is in use, but for little */
 static void use_up_memory(void)
 {
@@ -683,6 +704,7 @@ int main(void)
 	tcase_add_test(f, numbers_have_successors);
 	tcase_add_loop_test(f, parts_are_of_one_record, 0, 2);
 	tcase_add_test(f, sources_without_records_leave_places);
+	tcase_add_test(f, notes_are_lines_of_text);
 	tcase_add_loop_test(f, waiting_takes_little_work, 0, 3);
 	suite_add_tcase(s, f);
 	return run_suite(s);

@@ -25,6 +25,7 @@
 
 #include "memory.h"
 #include "receive.h"
+#include "text.h"
 
 /*
  * A session can be replaced when it was silent for this long: with records; with these,
@@ -57,6 +58,8 @@ collector_note(struct collector *c, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	/* What senders say is in it */
+	clean_text(text);
 	c->config.note(text, c->config.arg);
 }
 
