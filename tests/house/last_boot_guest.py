@@ -224,6 +224,7 @@ def third_boot(truth):
     put(TARGET + "/enabled", "0")
     truth["last"] = ledger(r"generated: (\d+) = lost (\d+) \+ held (\d+) \+ acknowledged (\d+)")
     if not FULL:
+        save(truth)
         sys.exit()
     # What was read and has arrived is still there
     put(KEPT + "/trace", "")
