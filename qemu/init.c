@@ -9,6 +9,7 @@
  *   shares   "TAG PATH" lines, directories of the host to mount writable
  *   job      a shell script that sets up the rest and runs the command
  *   tty      exists when the job is a shell on hvc0
+ *   stay     exists when a reset does not end QEMU: qemu/vm does
  *
  * A static C program rather than a script: under TCG every program a script
  * starts costs a tenth of a second, and a script does not reap orphans.
@@ -416,8 +417,9 @@ static unsigned long tsc_khz(void)
 int main(int argc, char **argv)
 {
 	const char *vm = getenv("TRACERIG_VM");
-	char tty[PATH_MAX], text[32];
+	char tty[PATH_MAX], stay[PATH_MAX], text[32];
 	int verdict, signals, status;
+	bool stays;
 	sigset_t mask;
 
 	if (argc == 2 && !strcmp(argv[1], "--tsc-khz")) {
@@ -438,6 +440,8 @@ int main(int argc, char **argv)
 	set_up(vm);
 	verdict = open_port("tracerig.verdict");
 	snprintf(tty, sizeof(tty), "%s/tty", vm);
+	snprintf(stay, sizeof(stay), "%s/stay", vm);
+	stays = !access(stay, F_OK);
 	errno = 0;
 	status = access(tty, F_OK) ? run(vm, signals) : run_on_tty(vm, signals);
 
@@ -445,5 +449,7 @@ int main(int argc, char **argv)
 	snprintf(text, sizeof(text), "exit %d\n", status);
 	if (write(verdict, text, strlen(text)) < 0)
 		die("cannot write the verdict");
+	while (stays)
+		pause();
 	down();
 }

@@ -70,15 +70,22 @@ static const char header_event[] =
 	"\tpadding     : type == 29\n\ttime_extend : type == 30\n"
 	"\ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
 
+const struct tracecast_last_boot *last_boot;
+
 void make_meta(bool other)
 {
 	struct tracecast_info info = { 0, 8, CPUS, 4096 };
-	uint8_t b[TRACECAST_INFO_LEN];
+	uint8_t b[TRACECAST_INFO_LEN], last[TRACECAST_LAST_BOOT_LEN];
 
 	meta_len = 0;
 	meta_generation++;
 	tracecast_put_info(b, &info);
 	add_tag(TRACECAST_INFO, b, sizeof(b));
+	if (last_boot) {
+		tracecast_put_last_boot(last, last_boot);
+		add_tag(TRACECAST_LAST_BOOT, last, sizeof(last));
+		add_tag(TRACECAST_BOOT, "that boot\xff", 10);
+	}
 	add_tag(TRACECAST_HOST, "../rig 7", 8);
 	add_tag(TRACECAST_CLOCK, "mono", 4);
 	add_tag(TRACECAST_HEADER_PAGE, header_page, strlen(header_page));
@@ -587,7 +594,8 @@ const char *ledger_path(void)
 {
 	static char path[sizeof(directory) + 100];
 
-	sprintf(path, "%s/_._rig_7-1234567890abcdef.ledger", directory);
+	sprintf(path, "%s/_._rig_7-1234567890abcdef%s.ledger", directory,
+		last_boot ? "-last-boot" : "");
 	return path;
 }
 
@@ -680,6 +688,7 @@ void reset_sender(void)
 	memory_fail_nth = 0;
 	keyed = false;
 	sender_key = &key;
+	last_boot = NULL;
 	seal_number = seal_heard = seal_echoed = 0;
 	bytes_in = bytes_out = 0;
 	nr_taped = 0;

@@ -73,6 +73,8 @@ extern bool hostile; /* and others send as if they were it */
 extern bool starved; /* allocations often fail */
 /* With a key: numbers in the seals of the sender, as the kernel has them */
 extern bool keyed;
+/* The records are what an earlier boot left */
+extern const struct tracecast_last_boot *last_boot;
 extern const siphash_key_t key;
 extern const siphash_key_t *sender_key;
 extern uint64_t seal_number, seal_heard, seal_echoed;

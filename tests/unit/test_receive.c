@@ -43,6 +43,40 @@ START_TEST(everything_arrives)
 }
 END_TEST
 
+static const struct tracecast_last_boot left_by = {
+	.session = 0xfedcba9876543210ULL,
+	.text_delta = -0x200000,
+	.data_delta = 0x7fffffffffffffffLL,
+	.damaged = 0xffffffff,
+};
+
+/* In files of its own, and its ledger says which boot's it is */
+START_TEST(the_last_boot_is_marked)
+{
+	struct json_object *o, *last, *value;
+
+	last_boot = &left_by;
+	begin(false);
+	send_all(100);
+	run_until_acked();
+	check_all_there();
+	ck_assert_uint_eq(nr_paths, 1);
+	ck_assert(strstr(paths[0], "-1234567890abcdef-last-boot.0.dat"));
+	o = json_object_from_file(ledger_path());
+	ck_assert(json_object_object_get_ex(o, "last_boot", &last));
+	ck_assert(json_object_object_get_ex(last, "session", &value));
+	ck_assert_str_eq(json_object_get_string(value), "fedcba9876543210");
+	ck_assert(json_object_object_get_ex(last, "text_delta", &value));
+	ck_assert_int_eq(json_object_get_int64(value), left_by.text_delta);
+	ck_assert(json_object_object_get_ex(last, "data_delta", &value));
+	ck_assert_int_eq(json_object_get_int64(value), left_by.data_delta);
+	ck_assert(json_object_object_get_ex(last, "damaged_cpus", &value));
+	ck_assert_int_eq(json_object_get_int64(value), left_by.damaged);
+	json_object_put(o);
+	finish();
+}
+END_TEST
+
 /* The sender retransmits the datagrams for which the collector had no memory */
 START_TEST(nothing_is_lost_without_memory)
 {
@@ -740,6 +774,7 @@ int main(void)
 	tcase_add_checked_fixture(t, reset_sender, NULL);
 	tcase_add_loop_test(t, everything_arrives, 0,
 			    sizeof(networks) / sizeof(*networks));
+	tcase_add_test(t, the_last_boot_is_marked);
 	tcase_add_loop_test(t, everything_arrives_with_a_key, 0,
 			    sizeof(networks) / sizeof(*networks));
 	tcase_add_test(t, others_are_refused_with_a_key);

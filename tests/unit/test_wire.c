@@ -343,6 +343,7 @@ START_TEST(damage_does_no_harm)
 	struct tracecast_taker taker = { compare_record, NULL, &sink };
 	struct tracecast_meta meta;
 	struct tracecast_info info;
+	struct tracecast_last_boot last;
 	struct tracecast_beat beat;
 	struct record r;
 	int round;
@@ -380,6 +381,8 @@ START_TEST(damage_does_no_harm)
 		if (tracecast_get_tag(exact, used, &tag, &tag_len))
 			expect(tag_len <= used - TRACECAST_TAG_HEADER);
 		tracecast_get_info(exact, used, &info);
+		if (tracecast_get_last_boot(exact, used, &last))
+			expect(used >= TRACECAST_LAST_BOOT_LEN);
 		free(exact);
 		free(b);
 	}

@@ -124,6 +124,26 @@ bool tracecast_get_info(const u8 *from, size_t len, struct tracecast_info *info)
 	       !(info->page_size & (info->page_size - 1));
 }
 
+/**
+ * tracecast_get_last_boot - read which boot has left the records
+ * @from: what the tag stands for
+ * @len: bytes of it
+ * @last: where to
+ *
+ * Return: false if it is too short.
+ */
+bool tracecast_get_last_boot(const u8 *from, size_t len,
+			     struct tracecast_last_boot *last)
+{
+	if (len < TRACECAST_LAST_BOOT_LEN)
+		return false;
+	last->session = get_unaligned_le64(from);
+	last->text_delta = get_unaligned_le64(from + 8);
+	last->data_delta = get_unaligned_le64(from + 16);
+	last->damaged = get_unaligned_le64(from + 24);
+	return true;
+}
+
 /* ------------------------------------------------------------------------- */
 /* Records */
 

@@ -124,6 +124,14 @@ void tracecast_put_info(u8 *to, const struct tracecast_info *info)
 	put_unaligned_le32(info->page_size, to + 8);
 }
 
+void tracecast_put_last_boot(u8 *to, const struct tracecast_last_boot *last)
+{
+	put_unaligned_le64(last->session, to);
+	put_unaligned_le64(last->text_delta, to + 8);
+	put_unaligned_le64(last->data_delta, to + 16);
+	put_unaligned_le64(last->damaged, to + 24);
+}
+
 /**
  * tracecast_get_header - read the header that all datagrams have
  * @from: the datagram

@@ -109,6 +109,8 @@ enum tracecast_last {
  * @TRACECAST_HEADER_EVENT: what events/header_event says
  * @TRACECAST_FORMAT: an event: its system, a zero, what its format file says
  * @TRACECAST_TARGET: name of the target
+ * @TRACECAST_LAST_BOOT: struct tracecast_last_boot: the session has what an earlier
+ *	boot left, and TRACECAST_BOOT is of that one
  */
 enum tracecast_tag {
 	TRACECAST_INFO = 1,
@@ -120,11 +122,15 @@ enum tracecast_tag {
 	TRACECAST_HEADER_EVENT = 7,
 	TRACECAST_FORMAT = 8,
 	TRACECAST_TARGET = 9,
+	TRACECAST_LAST_BOOT = 10,
 };
 
 /* Bytes before what a tag stands for: u16 tag, u16 0, u32 length; of an info */
 #define TRACECAST_TAG_HEADER 8
 #define TRACECAST_INFO_LEN 12
+
+/* Bytes of a last boot */
+#define TRACECAST_LAST_BOOT_LEN 32
 
 /**
  * struct tracecast_info - the machine
@@ -138,6 +144,20 @@ struct tracecast_info {
 	u8 long_size;
 	u32 cpus;
 	u32 page_size;
+};
+
+/**
+ * struct tracecast_last_boot - the boot that has left the records
+ * @session: of its last target, 0 if there was none
+ * @text_delta: to be added to its addresses of functions, for those of this boot
+ * @data_delta: likewise, of data
+ * @damaged: CPUs whose records are not there, because the memory of them was damaged
+ */
+struct tracecast_last_boot {
+	u64 session;
+	s64 text_delta;
+	s64 data_delta;
+	u32 damaged;
 };
 
 /**
@@ -452,6 +472,7 @@ void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry);
 void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range);
 void tracecast_put_tag(u8 *to, enum tracecast_tag tag, u32 len);
 void tracecast_put_info(u8 *to, const struct tracecast_info *info);
+void tracecast_put_last_boot(u8 *to, const struct tracecast_last_boot *last);
 
 void tracecast_pack_begin(struct tracecast_packer *p, u8 *to, u32 room,
 			  u64 time);
@@ -548,6 +569,8 @@ void tracecast_get_beat_entry(const u8 *from,
 bool tracecast_get_tag(const u8 *from, size_t len, u16 *tag, u32 *tag_len);
 bool tracecast_get_info(const u8 *from, size_t len,
 			struct tracecast_info *info);
+bool tracecast_get_last_boot(const u8 *from, size_t len,
+			     struct tracecast_last_boot *last);
 int tracecast_unpack(struct tracecast_unpacker *un, const u8 *from, size_t len,
 		     u64 time, const struct tracecast_taker *taker);
 int tracecast_quick_unpack(struct tracecast_unpacker *un, const u8 *from,

@@ -142,6 +142,8 @@ struct metadata {
  * struct pieces - the pieces of metadata, each copied and terminated by a zero
  * @info: the machine
  * @has_info: @info is valid
+ * @last_boot: the boot that left the records, if it is not the sender's present one
+ * @is_last_boot: @last_boot is valid
  * @failed: memory was exhausted
  * @text: texts by tag
  * @format: for each event its system, a zero, and its format
@@ -151,6 +153,8 @@ struct metadata {
 struct pieces {
 	struct tracecast_info info;
 	bool has_info;
+	struct tracecast_last_boot last_boot;
+	bool is_last_boot;
 	bool failed;
 	char *text[TRACECAST_TARGET + 1];
 	char **format;
@@ -173,6 +177,9 @@ struct pieces {
  * @more: newer metadata, incomplete
  * @info: the sender's machine
  * @host: its name
+ * @is_last_boot: the records are those that an earlier boot left
+ * @last_boot: that boot
+ * @boot: its boot id
  * @described: a bit for each event that the metadata describes
  * @streams: by CPU; NULL before there is metadata
  * @window: datagrams between next and top of all @streams
@@ -219,6 +226,9 @@ struct session {
 	struct metadata more;
 	struct tracecast_info info;
 	char host[65];
+	bool is_last_boot;
+	struct tracecast_last_boot last_boot;
+	char boot[37];
 	uint8_t *described;
 	struct cpu_stream *streams;
 	uint64_t window;
@@ -371,6 +381,7 @@ void collector_challenge(struct collector *c, const struct tracecast_header *h,
 bool collector_is_sealed(struct collector *c, const struct tracecast_header *h);
 bool session_is_repeated(struct session *s, uint64_t number);
 
+char *session_path(const struct collector *c, const struct session *s);
 void session_read_ledger(struct collector *c, struct session *s);
 void session_write_ledger(struct collector *c, struct session *s);
 

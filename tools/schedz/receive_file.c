@@ -39,6 +39,8 @@ static bool open_file(struct collector *c, struct session *s)
 {
 	struct pieces p;
 	struct live_head head;
+	char *base;
+	int error;
 
 	/* The rest is much work */
 	if (!charge_file(c, s, s->info.cpus * LIVE_CPU_SIZE))
@@ -62,14 +64,16 @@ static bool open_file(struct collector *c, struct session *s)
 		.nr_formats = p.nr_formats,
 	};
 	/* An earlier collector may have written files of this session */
+	base = session_path(c, s);
 	do {
 		free(s->path);
-		s->path = xasprintf("%s/%s-%016" PRIx64 ".%u.dat",
-				    c->config.output, s->host, s->id,
-				    s->files++);
+		s->path = xasprintf("%s.%u.dat", base, s->files++);
 		s->file = live_open(s->path, &head, c->config.rotate);
 	} while (!s->file && errno == EEXIST);
+	error = errno;
+	free(base);
 	pieces_free(&p);
+	errno = error;
 	if (!s->file) {
 		s->files--;
 		release_file(c, s, s->file_memory);

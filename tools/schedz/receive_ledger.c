@@ -70,6 +70,20 @@ static const char *state_name(const struct collector_ledger *l)
 	}
 }
 
+static void add_last_boot(struct json_object *o, const struct session *s)
+{
+	struct json_object *last = json_object_new_object();
+	char id[17];
+
+	snprintf(id, sizeof(id), "%016" PRIx64, (uint64_t)s->last_boot.session);
+	json_string(last, "boot_id", s->boot);
+	json_string(last, "session", id);
+	json_signed(last, "text_delta", s->last_boot.text_delta);
+	json_signed(last, "data_delta", s->last_boot.data_delta);
+	json_number(last, "damaged_cpus", s->last_boot.damaged);
+	json_object_object_add(o, "last_boot", last);
+}
+
 static struct json_object *ledger_object(const struct collector *c,
 					 const struct session *s)
 {
@@ -82,6 +96,8 @@ static struct json_object *ledger_object(const struct collector *c,
 	json_string(o, "host", s->host);
 	json_string(o, "session", id);
 	json_string(o, "state", state_name(&l));
+	if (s->is_last_boot)
+		add_last_boot(o, s);
 	json_number(o, "generated", l.generated);
 	json_number(o, "earlier", l.earlier);
 	json_number(o, "delivered", l.delivered);
@@ -142,6 +158,19 @@ void session_write_ledger(struct collector *c, struct session *s)
 }
 
 /**
+ * session_path - begin of the paths of a session's files
+ * @c: collector
+ * @s: session with metadata
+ *
+ * Return: the path, to be freed.
+ */
+char *session_path(const struct collector *c, const struct session *s)
+{
+	return xasprintf("%s/%s-%016" PRIx64 "%s", c->config.output, s->host,
+			 s->id, s->is_last_boot ? "-last-boot" : "");
+}
+
+/**
  * session_read_ledger - read the ledger that an earlier collector may have written
  * @c: collector
  * @s: session whose host is known
@@ -149,10 +178,10 @@ void session_write_ledger(struct collector *c, struct session *s)
 void session_read_ledger(struct collector *c, struct session *s)
 {
 	struct json_object *o, *id, *lost;
-	char name[17];
+	char name[17], *base = session_path(c, s);
 
-	s->ledger = xasprintf("%s/%s-%016" PRIx64 ".ledger", c->config.output,
-			      s->host, s->id);
+	s->ledger = xasprintf("%s.ledger", base);
+	free(base);
 	snprintf(name, sizeof(name), "%016" PRIx64, s->id);
 	o = json_object_from_file(s->ledger);
 	if (json_object_object_get_ex(o, "session", &id) &&
@@ -221,8 +250,9 @@ void collector_print(const struct collector *c, FILE *out)
 			snprintf(earlier, sizeof(earlier),
 				 "before this collector %" PRIu64 " + ",
 				 l.earlier);
-		fprintf(out, "%s: session %016" PRIx64 ", %s%s%s\n",
+		fprintf(out, "%s: session %016" PRIx64 ", %s%s%s%s\n",
 			*s->host ? s->host : "unknown", s->id, state_name(&l),
+			s->is_last_boot ? ", of the last boot" : "",
 			s->path ? ", in " : "", s->path ? s->path : "");
 		fprintf(out,
 			"  generated: %" PRIu64 " = %sdelivered %" PRIu64
@@ -239,6 +269,11 @@ void collector_print(const struct collector *c, FILE *out)
 		print_count(out, "  dropped", l.dropped,
 			    "datagrams, for lack of memory");
 		print_unknown(c, s, &l, out);
+		if (s->is_last_boot && s->last_boot.damaged)
+			fprintf(out,
+				"  unknown: records of %u CPU%s whose memory was damaged at the reboot\n",
+				s->last_boot.damaged,
+				plural(s->last_boot.damaged));
 	}
 	fprintf(out, "ignored: %" PRIu64 " foreign datagrams\n", c->ignored);
 	print_count(out, "refused", c->unsealed,

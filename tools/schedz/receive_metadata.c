@@ -67,6 +67,9 @@ static void add_piece(struct pieces *p, uint16_t tag, const uint8_t *data,
 
 	if (tag == TRACECAST_INFO)
 		p->has_info = tracecast_get_info(data, len, &p->info);
+	if (tag == TRACECAST_LAST_BOOT)
+		p->is_last_boot =
+			tracecast_get_last_boot(data, len, &p->last_boot);
 	if (tag == TRACECAST_INFO || !tag || tag > TRACECAST_TARGET)
 		return;
 	text = try_calloc(1, len + 1);
@@ -200,11 +203,21 @@ static bool start_session(struct collector *c, struct session *s,
 	for (cpu = 0; cpu < s->info.cpus; cpu++)
 		s->streams[cpu].broken = true;
 	set_host(s, p->text[TRACECAST_HOST]);
+	s->is_last_boot = p->is_last_boot;
+	s->last_boot = p->last_boot;
+	snprintf(s->boot, sizeof(s->boot), "%s",
+		 p->text[TRACECAST_BOOT] ? p->text[TRACECAST_BOOT] : "");
 	session_read_ledger(c, s);
 	collector_note(c, "%s: session %016" PRIx64 ", %u CPUs, Linux %.64s",
 		       s->host, s->id, s->info.cpus,
 		       p->text[TRACECAST_RELEASE] ? p->text[TRACECAST_RELEASE] :
 						    "");
+	if (s->is_last_boot)
+		collector_note(
+			c,
+			"%s: session %016" PRIx64
+			": what the last boot left, after its session %016" PRIx64,
+			s->host, s->id, (uint64_t)s->last_boot.session);
 	return true;
 }
 
