@@ -223,8 +223,9 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 		 * Entries that are being filled have no time yet. What was taken off
 		 * the chain may be another one than the one looked at, which stays.
 		 */
-		table->oldest = min(table->oldest, index == table->hand ?
-						   now : min(time, now));
+		if (index == table->hand)
+			time = now;
+		table->oldest = min(table->oldest, min(time, now));
 	}
 	if (table->hand == table->size)
 		begin_round(table, stale);
