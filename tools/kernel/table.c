@@ -219,9 +219,13 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 			}
 			index = pop_stale(table, who, key, now, stale, &budget);
 		}
-		/* Entries that are being filled have no time yet */
-		table->oldest =
-			min(table->oldest, index ? now : min(time, now));
+		/*
+		 * Entries that are being filled have no time yet. What was taken off
+		 * the chain may be another one than the one looked at, which stays.
+		 */
+		if (index == table->hand)
+			time = now;
+		table->oldest = min(table->oldest, min(time, now));
 	}
 	if (table->hand == table->size)
 		begin_round(table, stale);
@@ -388,6 +392,20 @@ again:
 	ctlchart_unlock(&bucket->lock);
 }
 
+/* The entry is the start's, if there is one */
+static void put_in(struct ctlchart_table *table, struct ctlchart_who who,
+		   const struct ctlchart_start *start, u32 index)
+{
+	if (!index) {
+		local64_inc(&who.accounts->starts);
+		local64_inc(&who.accounts->refused);
+		return;
+	}
+	fill(&table->entry[index - 1], start);
+	ctlchart_table_commit(table, who, index,
+			      ctlchart_table_hash(table, start->key));
+}
+
 /**
  * ctlchart_table_put - record a start, and account for it
  * @table: the table
@@ -404,21 +422,30 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,
 			bool replace)
 {
-	u32 index;
-
-	if (replace) {
+	if (replace)
 		put_replacing(table, who, start, stale);
-		return;
-	}
-	index = find_room(table, who, start->time, stale);
-	if (!index) {
-		local64_inc(&who.accounts->starts);
-		local64_inc(&who.accounts->refused);
-		return;
-	}
-	fill(&table->entry[index - 1], start);
-	ctlchart_table_commit(table, who, index,
-			      ctlchart_table_hash(table, start->key));
+	else
+		put_in(table, who, start,
+		       find_room(table, who, start->time, stale));
+}
+
+/**
+ * ctlchart_table_put_full - the same, in a table that was just found full
+ * @table: the table
+ * @who: this context
+ * @start: the start; its time is taken as the present
+ * @stale: age in clock units above which entries make room
+ *
+ * The caller has looked at the stacks of all CPUs, which takes long where there are
+ * many. This looks at STALE_SEARCH entries at most.
+ *
+ * Context: any, NMI included, with interrupts off.
+ */
+void ctlchart_table_put_full(struct ctlchart_table *table,
+			     struct ctlchart_who who,
+			     const struct ctlchart_start *start, u64 stale)
+{
+	put_in(table, who, start, evict(table, who, start->time, stale));
 }
 
 /**

@@ -182,6 +182,9 @@ void ctlchart_table_init(struct ctlchart_table *table,
 void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,
 			bool replace);
+void ctlchart_table_put_full(struct ctlchart_table *table,
+			     struct ctlchart_who who,
+			     const struct ctlchart_start *start, u64 stale);
 u32 ctlchart_table_refill(struct ctlchart_table *table, int owner);
 void ctlchart_table_spill(struct ctlchart_table *table, int owner);
 u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
