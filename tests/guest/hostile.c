@@ -12,6 +12,8 @@
  *	ones depends on FIRST
  * hostile objects FILE COUNT: load COUNT copies of the library FILE, one after the other, and
  *	have each call read() three times
+ * hostile forks COUNT: fork() as often, of many mappings, while another thread calls read() of no
+ *	file all the time
  * hostile polls COUNT: as many requests to io_uring that never end; print a line, and wait
  *	for a signal
  */
@@ -22,6 +24,7 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +32,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,6 +41,7 @@
 #define PROGRAM 40000
 #define NOTES (32 << 20)
 #define DEPTH 28
+#define MAPPINGS 20000
 
 static void files(const char *name, int count)
 {
@@ -265,6 +270,38 @@ static void objects(const char *library, int count)
 	}
 }
 
+static void *read_on(void *arg)
+{
+	(void)arg;
+	for (;;)
+		next(0, DEPTH);
+	return NULL;
+}
+
+static void forks(int count)
+{
+	pthread_t thread;
+	pid_t child;
+	int i;
+
+	/* Those next to each other differ */
+	for (i = 0; i < MAPPINGS; i++) {
+		if (mmap(NULL, 4096, i & 1 ? PROT_READ : PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+			err(1, "mmap");
+	}
+	if (pthread_create(&thread, NULL, read_on, NULL))
+		errx(1, "no thread");
+	for (i = 0; i < count; i++) {
+		child = fork();
+		if (child < 0)
+			err(1, "fork");
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+}
+
 static void polls(int count)
 {
 	struct io_uring_params params = {
@@ -315,6 +352,8 @@ int main(int argc, char **argv)
 		stacks(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
 	else if (argc == 4 && !strcmp(argv[1], "objects"))
 		objects(argv[2], atoi(argv[3]));
+	else if (argc == 3 && !strcmp(argv[1], "forks"))
+		forks(atoi(argv[2]));
 	else if (argc == 3 && !strcmp(argv[1], "polls"))
 		polls(atoi(argv[2]));
 	else

@@ -259,6 +259,7 @@ static int find_any(void *arg, u64 address, struct ustack_code *code)
 {
 	const struct ustack_table *table = arg;
 
+	*code = (struct ustack_code){ 0 };
 	code->table = table;
 	code->start = address;
 	code->size = 1;

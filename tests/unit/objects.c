@@ -161,6 +161,7 @@ static int find(void *arg, u64 address, struct ustack_code *code)
 
 	if (!m)
 		return -ENOENT;
+	*code = (struct ustack_code){ 0 };
 	code->start = m->start;
 	code->size = m->end - m->start;
 	if (m->table &&

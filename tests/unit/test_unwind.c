@@ -21,6 +21,7 @@ static int find(void *arg, u64 address, struct ustack_code *code)
 
 	(void)arg;
 	finds++;
+	*code = (struct ustack_code){ 0 };
 	/* Code with a table, without one, and with one that is added later */
 	code->size = 0x1000;
 	code->start = address & ~0xfffULL;

@@ -328,7 +328,8 @@ static enum ustack_end step_near(const struct ustack_ops *ops,
 		save_near(frame, rule, 4, cfa);
 		save_near(frame, rule, 5, cfa);
 	}
-	put_known(frame, USTACK_RSP, cfa);
+	/* It is known all the time, and the first one's counts as used */
+	frame->reg[USTACK_RSP] = cfa;
 	frame->ip = ip;
 	frame->called = !(rule->flags & USTACK_INTERRUPTED);
 	return USTACK_COMPLETE;
@@ -443,7 +444,6 @@ static enum ustack_end find_code(const struct ustack_ops *ops,
 
 	if (at - code->start < code->size)
 		return USTACK_COMPLETE;
-	memset(code, 0, sizeof(*code));
 	error = ops->find(ops->arg, at, code);
 	if (error)
 		return error == -EAGAIN ? USTACK_PENDING : USTACK_NO_MAP;
