@@ -41,7 +41,7 @@
 #define PROGRAM 40000
 #define NOTES (32 << 20)
 #define DEPTH 28
-#define MAPPINGS 20000
+#define MAPPINGS 2000
 
 static void files(const char *name, int count)
 {

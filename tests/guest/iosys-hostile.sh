@@ -103,7 +103,7 @@ outside() { grep -c ' end=no_map guessed=0 frames=0+[^,]*$' "$tracing/iosys_stac
 echo 1 >"$tracing/events/iosys/io_syscall/enable"
 had=$(outside)
 unready=$(field walks unready)
-./hostile forks 100
+./hostile forks 30
 echo 0 >"$tracing/events/iosys/io_syscall/enable"
 [ "$(field walks unready)" -gt "$unready" ] || die "no stack was walked during a fork" "$(cat "$tracing/iosys")"
 same "$had" "$(outside)" "stacks in no mapping"
