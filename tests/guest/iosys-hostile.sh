@@ -44,7 +44,7 @@ polling "${nobody[@]}" ./hostile polls 12000
 first=$poller
 # Counts of a user may be wrong by 3 for each CPU
 unfinished=$(field requests unfinished)
-[ "$unfinished" -ge 4096 ] && [ "$unfinished" -le $((4096 + 3 * $(nproc))) ] ||
+((unfinished >= 4096 && unfinished <= 4096 + 3 * $(nproc))) ||
 	die "$unfinished requests are in flight" "$(cat "$tracing/iosys")"
 same $((had + 12000 - unfinished)) "$(refused)" "refused requests"
 had=$(refused)
