@@ -48,7 +48,7 @@ gcc -O2 -g -Wl,--build-id -o worker worker.c
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	trace-cmd record -q -b 8192 -e iosys:io_syscall -e iosys:io_stack -e iosys:io_map -o trace.dat ./worker \
 		>out 2>&1 || die "$(cat out)"
-	! trace-cmd report trace.dat 2>/dev/null | grep -q 'io_stack: .*end=pending' || continue
+	! trace-cmd report trace.dat 2>/dev/null | grep 'io_stack: .*end=pending' >/dev/null || continue
 	break
 done
 ioreq=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/ioreq

@@ -39,7 +39,7 @@ pkill -x cat
 cat "$tracing/instances/iosys/trace" >iosys.txt
 rmdir "$tracing/instances/iosys"
 [ ! -e "$tracing/events/ioreq" ] || die "the recipe leaves its probes"
-! trace-cmd report trace.dat 2>/dev/null | grep -q iosys || die "there are iosys events in the recipe's trace"
+! trace-cmd report trace.dat 2>/dev/null | grep iosys >&2 || die "there are iosys events in the recipe's trace"
 
 "$ioreq" --format=chrome trace.dat >stock.json || die "ioreq fails"
 "$ioreq" --format=json trace.dat >sums.json || die "ioreq fails"

@@ -38,7 +38,7 @@ until_true 60 has_block instances/boot
 # Events from before the option was set are ordinary records
 echo >trace
 /tmp/schedz_boot_exec
-dmesg | grep -q 'sched_process_exec: filename=/tmp/schedz_boot_exec' ||
+dmesg | grep 'sched_process_exec: filename=/tmp/schedz_boot_exec' >/dev/null ||
 	die "tp_printk did not print an event that was encoded"
 echo 0 >tracing_on
 [ "$(get waiting)" -eq 0 ] || die "events wait although recording is off"
