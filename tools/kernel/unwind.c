@@ -486,7 +486,7 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 			break;
 		}
 		end = find_code(ops, &frame, &code);
-		if (end == USTACK_NO_MAP && nr)
+		if (nr && (end == USTACK_NO_MAP || (end && !code.object)))
 			break;
 		at = frame.ip + code.to_file;
 		frames[nr++] = code.object ? code.object | (u32)at :

@@ -215,7 +215,7 @@ struct ustack_code {
 /**
  * struct ustack_ops - the program whose stack it is
  * @find: sets what is mapped executable at an address, all of it. Returns 0; -EAGAIN when
- *	its table is not there yet, but @object and @to_file are; or another
+ *	its table is not there yet, or its @object is not, which is 0 then; or another
  *	negative error when nothing is mapped executable there, and then these are 0.
  *	Not called again for addresses in what it has set for the frame before.
  * @read: reads 8 bytes of memory, at any alignment. Returns 0 or a negative error.
