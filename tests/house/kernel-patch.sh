@@ -211,8 +211,8 @@ for command in cp mv rm; do
 done
 export STEPS=$PWD/count
 
-# One step in three in each run, other ones in the next run; all with TRACERIG_FULL
-stride=3
+# One step in eight in each run, other ones in the next run; all with TRACERIG_FULL
+stride=8
 [ -z "${TRACERIG_FULL-}" ] || stride=1
 
 # killed_at N COMMAND...: run COMMAND and kill it at step N; false if it has fewer steps.
