@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 400
+# part: check-full
 #
 # Stacks of I/O system calls, of stock programs and of one with unusual stacks, against
 # the stacks that elfutils, or gdb (PEER=gdb), finds at the same calls: CALLS (default 50)

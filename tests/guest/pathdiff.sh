@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # module: pathfault
 # timeout: 180
+# part: check-full
 #
 # A slow function, an added one, and a wait: does pathdiff name them?
 # tests/full/pathdiff has many more, and healthy recordings. Healthy calls are short here: in

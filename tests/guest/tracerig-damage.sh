@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 200
+# part: check-full
 #
 # What other programs do to the trace instance of a watch: it is switched off, events of it
 # are disabled, its filter is removed. The watch says which in one line, ends with status 1

@@ -3,6 +3,7 @@
 # vm: --cpus 1
 # module: pathfault
 # timeout: 400
+# part: check-full
 #
 # tracerig watch --paths: a function of the kernel is delayed once, by a module, and explain
 # names it, though the window has no normal execution to compare with. set_graph_function,

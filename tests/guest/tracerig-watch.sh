@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# part: check-full
 #
 # tracerig watch: learns, waits, and keeps each slow operation as a case that is whole
 # and can be read without this machine; whatever ends it, nothing is left in tracefs.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
+# sanitizers: check-full
 #
 # tracerig without a kernel: its command line, and cases as the watch writes them. Their
 # sums and members are read by Python, their TAR by tar, their mutations are all refused.

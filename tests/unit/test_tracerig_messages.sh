@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
+# sanitizers: check-full
 #
 # What goes wrong for a user of tracerig is said in one line, with what to do about it.
 set -u

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 180
+# sanitizers: check-full
 #
 # tracerig's metrics: the number of groups is bounded, Prometheus' own checker reads them,
 # and Prometheus gets them by HTTP. Without TRACERIG_FULL Prometheus may be missing.
