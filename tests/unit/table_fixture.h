@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/preempt.h>
+
 #include "suite.h"
 #include "table.h"
 
-#define NEVER UINT64_MAX
+#define NEVER INT64_MAX
 
 /* CPUs of a table */
 #define CPUS 5

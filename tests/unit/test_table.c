@@ -416,7 +416,7 @@ START_TEST(locked)
 	/* take a free one out of the way */
 	ck_assert_uint_eq(remove_start(&f, 1), 1);
 	for (nmi = 0; nmi <= 1; nmi++) {
-		f.who.nmi = nmi;
+		compat_nmi = nmi;
 		/* its own CPU's, and, in an NMI, another one's */
 		under_lock(nmi ? 2 : 1,
 			   ctlchart_table_put(&f.table, f.who, &start, NEVER,
@@ -426,13 +426,13 @@ START_TEST(locked)
 			   ctlchart_table_put(&f.table, f.who, &start, NEVER,
 					      true));
 		ck_account(&f, missed, 2u * nmi + 2);
-		f.who.nmi = 0;
+		compat_nmi = false;
 	}
 	ck_assert_uint_eq(in_flight(&f), 0);
 	put(&f, 1, 3);
 	under_lock(1, ck_assert(!remove_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 1);
-	f.who.nmi = 1;
+	compat_nmi = true;
 	under_lock(2, ck_assert(!remove_key(&f, f.who, key, 4, NEVER, &got)));
 	ck_account(&f, ends_missed, 2);
 	/* a stale start in a locked bucket is not evicted, so the table stays full */
@@ -440,7 +440,7 @@ START_TEST(locked)
 	under_lock(2, ctlchart_table_put(&f.table, f.who, &start, 1, false));
 	ck_account(&f, refused, 1);
 	ck_account(&f, evicted, 0);
-	f.who.nmi = 0;
+	compat_nmi = false;
 	under_lock(1, ctlchart_table_put(&f.table, f.who, &start, 1, false));
 	ck_account(&f, refused, 2);
 	ck_account(&f, missed, 4);
@@ -460,7 +460,7 @@ static void *lock_and_unlock(void *data)
 {
 	struct waiter *w = data;
 
-	ctlchart_lock_try(&w->lock, 2, false);
+	ctlchart_lock_try(&w->lock, 2);
 	w->had = true;
 	ctlchart_unlock(&w->lock);
 	return NULL;
@@ -476,13 +476,13 @@ START_TEST(handed)
 	for (i = 0; i < 2; i++) {
 		w.had = false;
 		ctlchart_lock_init(&w.lock);
-		expect(ctlchart_lock_try(&w.lock, 1, false));
+		expect(ctlchart_lock_try(&w.lock, 1));
 		expect(!pthread_create(&thread, NULL, lock_and_unlock, &w));
 		while (!(atomic_read(&w.lock.queue) & U16_MAX))
 			sched_yield();
 		expect(!w.had);
 		ctlchart_unlock(&w.lock);
-		ctlchart_lock_try(&w.lock, 1, false);
+		ctlchart_lock_try(&w.lock, 1);
 		expect(w.had);
 		ctlchart_unlock(&w.lock);
 		expect(!pthread_join(thread, NULL));
@@ -490,11 +490,13 @@ START_TEST(handed)
 		expect(!(atomic_read(&w.lock.queue) & U16_MAX));
 	}
 	/* Handed over, and not yet taken: an NMI does not wait, perhaps in vain */
-	ctlchart_lock_try(&w.lock, 1, false);
+	ctlchart_lock_try(&w.lock, 1);
 	atomic_add(1, &w.lock.queue);
 	ctlchart_unlock(&w.lock);
-	expect(ctlchart_lock_try(&w.lock, 3, true));
-	expect(!ctlchart_lock_try(&w.lock, 3, true));
+	compat_nmi = true;
+	expect(ctlchart_lock_try(&w.lock, 3));
+	expect(!ctlchart_lock_try(&w.lock, 3));
+	compat_nmi = false;
 	ctlchart_unlock(&w.lock);
 	expect(atomic_read(&w.lock.owner) == CTLCHART_LOCK_HANDED);
 }

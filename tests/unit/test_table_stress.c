@@ -122,8 +122,10 @@ static void on_signal(int sig)
 	(void)sig;
 	if (!my_nmi)
 		return;
+	compat_nmi = true;
 	stress_put(my_nmi, xorshift64_star(&my_nmi->seed) % SHARED_KEYS);
 	stress_shared(my_nmi, xorshift64_star(&my_nmi->seed) % SHARED_KEYS);
+	compat_nmi = false;
 }
 
 /* A key that only this thread uses, several times at once */
@@ -239,7 +241,6 @@ static u64 stress_round(struct stress *s)
 		me->next = i;
 		me->seed += 0x9e3779b97f4a7c15 * (i + 1);
 		me->who = (struct ctlchart_who){ .owner = i % THREADS + 1,
-						 .nmi = i >= THREADS,
 						 .accounts = &me->accounts };
 	}
 	for (i = 0; i < THREADS; i++)

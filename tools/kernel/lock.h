@@ -33,14 +33,8 @@
 #include <linux/processor.h>
 #include <linux/types.h>
 
-/* How often an NMI tries, and others before they queue: longer than most sections */
-#define CTLCHART_LOCK_TRIES 1000
-
 /* Owner of a lock that is handed over, before the first in the queue has taken it */
 #define CTLCHART_LOCK_HANDED (-1)
-
-/* What leaving the queue adds to it: one less waits, and the next one is the first */
-#define CTLCHART_LOCK_LEAVE 0xffff
 
 /**
  * struct ctlchart_lock - lock word of the holder's identity, and a queue
@@ -62,58 +56,18 @@ static inline void ctlchart_lock_init(struct ctlchart_lock *lock)
 	atomic_set(&lock->queue, 0);
 }
 
-/* Take a lock that is free, or @handed to the queue */
-static __always_inline bool ctlchart_lock_take(struct ctlchart_lock *lock,
-					       int owner, bool handed)
-{
-	int old = atomic_read(&lock->owner);
-
-	return (!old || (handed && old == CTLCHART_LOCK_HANDED)) &&
-	       atomic_try_cmpxchg_acquire(&lock->owner, &old, owner);
-}
-
-/*
- * Wait for a short time. An NMI takes what is handed to the queue as well: the first in
- * it may be what it interrupted, and gets the lock after it.
- */
-static __always_inline bool ctlchart_lock_spin(struct ctlchart_lock *lock,
-					       int owner, bool nmi)
-{
-	unsigned int tries;
-
-	for (tries = 0; tries < CTLCHART_LOCK_TRIES; tries++) {
-		if (ctlchart_lock_take(lock, owner, nmi))
-			return true;
-		cpu_relax();
-	}
-	return false;
-}
-
-/* Wait in the queue. Tickets are drawn in a row: the first one's, and how many wait */
-static __always_inline void ctlchart_lock_queue(struct ctlchart_lock *lock,
-						int owner)
-{
-	u32 queue = atomic_fetch_add(1, &lock->queue);
-	u16 ticket = (queue >> 16) + queue;
-
-	while ((u32)atomic_read(&lock->queue) >> 16 != ticket ||
-	       !ctlchart_lock_take(lock, owner, true))
-		cpu_relax();
-	atomic_add(CTLCHART_LOCK_LEAVE, &lock->queue);
-}
+bool ctlchart_lock_wait(struct ctlchart_lock *lock, int owner);
 
 /**
  * ctlchart_lock_try - take the lock unless that could deadlock
  * @lock: the lock
  * @owner: caller's CPU number plus one
- * @nmi: not 0 in an NMI: try a bounded number of times only
  *
- * Context: any, with interrupts off.
- * Return: false if this CPU holds the lock already, or if @nmi and it stayed
- * taken.
+ * Context: any, with interrupts off. An NMI tries a bounded number of times only.
+ * Return: false if this CPU holds the lock already, or in an NMI if it stayed taken.
  */
 static __always_inline bool ctlchart_lock_try(struct ctlchart_lock *lock,
-					      int owner, unsigned int nmi)
+					      int owner)
 {
 	int old = 0;
 
@@ -121,12 +75,7 @@ static __always_inline bool ctlchart_lock_try(struct ctlchart_lock *lock,
 		return true;
 	if (old == owner)
 		return false;
-	if (ctlchart_lock_spin(lock, owner, nmi))
-		return true;
-	if (nmi)
-		return false;
-	ctlchart_lock_queue(lock, owner);
-	return true;
+	return ctlchart_lock_wait(lock, owner);
 }
 
 /**

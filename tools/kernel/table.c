@@ -145,7 +145,8 @@ static void chain_unlink(struct ctlchart_table *table,
 static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
 				      const u64 *key, u32 *prev, u32 *budget)
 {
-	while (index && !ctlchart_table_same(table, index, key)) {
+	while (index &&
+	       !ctlchart_table_same(table, &table->entry[index - 1], key)) {
 		if (!--*budget)
 			return NONE;
 		*prev = index;
@@ -156,18 +157,17 @@ static __always_inline u32 chain_find(struct ctlchart_table *table, u32 index,
 
 /* Take the first stale entry off a chain. Old ones are usually in front */
 static u32 pop_stale(struct ctlchart_table *table, struct ctlchart_who who,
-		     const u64 *key, u64 now, u64 stale, u32 *budget)
+		     const u64 *key, u64 before, u32 *budget)
 {
 	u64 hash = ctlchart_table_hash(table, key);
 	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
 	u32 index, prev = NONE;
 
-	if (!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))
+	if (!ctlchart_lock_try(&bucket->lock, who.owner))
 		return NONE;
 	for (index = bucket->head; index;
 	     index = table->entry[index - 1].next) {
-		if (ctlchart_table_stale(table->entry[index - 1].time, now,
-					 stale))
+		if (table->entry[index - 1].time < before)
 			break;
 		if (*budget <= 1) {
 			index = NONE;
@@ -204,6 +204,7 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 {
 	u32 end = min(table->size, table->hand + STALE_SEARCH);
 	u32 budget = CTLCHART_CHAIN_MAX + 1, index = NONE;
+	u64 before = ctlchart_table_before(now, stale);
 	struct ctlchart_start *entry;
 	u64 key[CTLCHART_MAX_KEYS];
 	unsigned int i;
@@ -212,12 +213,12 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 	while (!index && table->hand < end) {
 		entry = &table->entry[table->hand++];
 		time = READ_ONCE(entry->time);
-		if (ctlchart_table_stale(time, now, stale)) {
+		if (time < before) {
 			for (i = 0; i < table->nr_keys; i++) {
 				/* Compared under the bucket's lock */
 				key[i] = data_race(entry->key[i]);
 			}
-			index = pop_stale(table, who, key, now, stale, &budget);
+			index = pop_stale(table, who, key, before, &budget);
 		}
 		/*
 		 * Entries that are being filled have no time yet. What was taken off
@@ -243,7 +244,7 @@ static u32 evict(struct ctlchart_table *table, struct ctlchart_who who, u64 now,
 	u32 index;
 
 	if (now <= READ_ONCE(table->full_until) ||
-	    !ctlchart_lock_try(&table->lock, who.owner, who.nmi))
+	    !ctlchart_lock_try(&table->lock, who.owner))
 		return NONE;
 	index = search_stale(table, who, now, stale);
 	ctlchart_unlock(&table->lock);
@@ -336,7 +337,9 @@ void ctlchart_table_init(struct ctlchart_table *table,
 static u32 find_room(struct ctlchart_table *table, struct ctlchart_who who,
 		     u64 now, u64 stale)
 {
-	return ctlchart_table_reserve(table, who.owner) ?:
+	struct ctlchart_start *entry;
+
+	return ctlchart_table_reserve(table, who.owner, &entry) ?:
 		       evict(table, who, now, stale);
 }
 
@@ -346,7 +349,8 @@ static void give_back(struct ctlchart_table *table, struct ctlchart_who who,
 {
 	if (index) {
 		WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
-		ctlchart_table_free(table, who.owner, index);
+		ctlchart_table_free(table, who.owner,
+				    &table->entry[index - 1], index);
 	}
 }
 
@@ -360,7 +364,7 @@ static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
 
 	local64_inc(&who.accounts->starts);
 again:
-	if (!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi)) {
+	if (!ctlchart_lock_try(&bucket->lock, who.owner)) {
 		give_back(table, who, index);
 		local64_inc(&who.accounts->missed);
 		return;
@@ -388,7 +392,7 @@ again:
 		return;
 	}
 	fill(&table->entry[index - 1], start);
-	ctlchart_table_append(table, bucket, index);
+	ctlchart_table_append(table, bucket, &table->entry[index - 1], index);
 	ctlchart_unlock(&bucket->lock);
 }
 
@@ -402,7 +406,7 @@ static void put_in(struct ctlchart_table *table, struct ctlchart_who who,
 		return;
 	}
 	fill(&table->entry[index - 1], start);
-	ctlchart_table_commit(table, who, index,
+	ctlchart_table_commit(table, who, &table->entry[index - 1], index,
 			      ctlchart_table_hash(table, start->key));
 }
 
@@ -454,16 +458,15 @@ void ctlchart_table_put_full(struct ctlchart_table *table,
  * @who: this context
  * @bucket: the key's, whose lock the caller holds
  * @key: the key
- * @now: trace clock at the end
- * @stale: age above which a start gives way to a younger one: its end was lost
- *	or never came, and the one at hand is the younger one's
+ * @before: a start that is older gives way to a younger one: its end was lost or
+ *	never came, and the one at hand is the younger one's
  *
  * Return: its index plus one, for which ctlchart_table_unlinked() is due; 0 if there
  * is none; CTLCHART_TOO_LONG if the chain is too long to search.
  */
 u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 			  struct ctlchart_bucket *bucket, const u64 *key,
-			  u64 now, u64 stale)
+			  u64 before)
 {
 	u32 budget = CTLCHART_CHAIN_MAX + 1;
 	u32 at, next, prev = NONE, before_next;
@@ -472,8 +475,7 @@ u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 	while (at) {
 		before_next = at;
 		next = NONE;
-		if (ctlchart_table_stale(table->entry[at - 1].time, now,
-					 stale)) {
+		if (table->entry[at - 1].time < before) {
 			/* This entry was looked at, too */
 			if (--budget)
 				next = chain_find(table,
@@ -488,7 +490,7 @@ u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 		if (before_next != at)
 			prev = before_next;
 		ctlchart_table_unlinked(&table->entry[at - 1]);
-		ctlchart_table_free(table, who.owner, at);
+		ctlchart_table_free(table, who.owner, &table->entry[at - 1], at);
 		local64_inc(&who.accounts->evicted);
 		at = next;
 	}
@@ -511,12 +513,13 @@ bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
 	u32 budget = CTLCHART_CHAIN_MAX;
 	u32 index;
 
-	ctlchart_lock_try(&b->lock, who.owner, false);
+	ctlchart_lock_try(&b->lock, who.owner);
 	while (b->head && budget--) {
 		index = b->head;
 		chain_unlink(table, b, NONE, index);
 		ctlchart_table_unlinked(&table->entry[index - 1]);
-		ctlchart_table_free(table, who.owner, index);
+		ctlchart_table_free(table, who.owner,
+				    &table->entry[index - 1], index);
 		local64_inc(&who.accounts->evicted);
 	}
 	index = b->head;
@@ -549,7 +552,6 @@ static bool report_entry(struct ctlchart_table *table, struct ctlchart_who who,
 			 struct ctlchart_start *start)
 {
 	struct ctlchart_bucket *bucket;
-	u32 index = entry - table->entry + 1;
 	u64 key[CTLCHART_MAX_KEYS];
 	bool overdue;
 	unsigned int i;
@@ -557,12 +559,12 @@ static bool report_entry(struct ctlchart_table *table, struct ctlchart_who who,
 	for (i = 0; i < table->nr_keys; i++)
 		key[i] = data_race(entry->key[i]); /* compared under the lock */
 	bucket = ctlchart_table_bucket(table, ctlchart_table_hash(table, key));
-	ctlchart_lock_try(&bucket->lock, who.owner, false);
+	ctlchart_lock_try(&bucket->lock, who.owner);
 	overdue = READ_ONCE(entry->time) < before;
 	/* Pairs with the one in ctlchart_table_stamp(): the rest is of that start */
 	smp_rmb();
 	/* Another start may take the entry: then its time is another one, too */
-	overdue = overdue && data_race(ctlchart_table_same(table, index, key));
+	overdue = overdue && data_race(ctlchart_table_same(table, entry, key));
 	/* As before */
 	overdue = overdue && !(data_race(entry->pid) & CTLCHART_OVERDUE);
 	if (overdue) {

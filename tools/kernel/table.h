@@ -156,12 +156,10 @@ struct ctlchart_table {
 /**
  * struct ctlchart_who - the context that works on a table
  * @owner: its CPU number plus one
- * @nmi: not 0 if it is an NMI
  * @accounts: that CPU's accounts
  */
 struct ctlchart_who {
 	int owner;
-	unsigned int nmi;
 	struct ctlchart_accounts *accounts;
 };
 
@@ -189,7 +187,7 @@ u32 ctlchart_table_refill(struct ctlchart_table *table, int owner);
 void ctlchart_table_spill(struct ctlchart_table *table, int owner);
 u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 			  struct ctlchart_bucket *bucket, const u64 *key,
-			  u64 now, u64 stale);
+			  u64 before);
 bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
 			  u32 bucket);
 u32 ctlchart_table_in_flight(const struct ctlchart_table *table);
@@ -239,6 +237,13 @@ ctlchart_table_bucket(struct ctlchart_table *table, u64 hash)
 	return &table->bucket[hash >> table->bucket_shift & table->bucket_mask];
 }
 
+/* The entry of an index plus one; the compiler adds the one to its fields' offsets */
+static __always_inline struct ctlchart_start *
+ctlchart_table_entry(const struct ctlchart_table *table, u32 index)
+{
+	return table->entry + index - 1;
+}
+
 static __always_inline u32 ctlchart_top_index(u64 top)
 {
 	return top & (CTLCHART_TOP_NR - 1);
@@ -255,12 +260,14 @@ static __always_inline s64 ctlchart_top(u64 old, s64 nr, u32 index)
  * ctlchart_table_reserve - take an entry from the free ones
  * @table: the table
  * @owner: caller's CPU number plus one
+ * @entry: where to put it
  *
  * Context: any, NMI included.
  * Return: its index plus one, for the caller alone to fill; or 0.
  */
 static __always_inline u32 ctlchart_table_reserve(struct ctlchart_table *table,
-						  int owner)
+						  int owner,
+						  struct ctlchart_start **entry)
 {
 	atomic64_t *stack = &table->local[owner - 1].top;
 	s64 next, top = atomic64_read(stack);
@@ -268,14 +275,17 @@ static __always_inline u32 ctlchart_table_reserve(struct ctlchart_table *table,
 
 	do {
 		index = ctlchart_top_index(top);
-		if (unlikely(!index))
-			return ctlchart_table_refill(table, owner);
+		if (unlikely(!index)) {
+			index = ctlchart_table_refill(table, owner);
+			*entry = ctlchart_table_entry(table, index);
+			return index;
+		}
+		*entry = ctlchart_table_entry(table, index);
 		/*
 		 * Another context may own the entry by now: then the count in
 		 * @top is old, the value read is not used, and we try again.
 		 */
-		next = READ_ONCE(table->entry[index - 1].next);
-		next = ctlchart_top(top, -1, next);
+		next = ctlchart_top(top, -1, READ_ONCE((*entry)->next));
 	} while (!atomic64_try_cmpxchg(stack, &top, next));
 
 	return index;
@@ -285,14 +295,16 @@ static __always_inline u32 ctlchart_table_reserve(struct ctlchart_table *table,
  * ctlchart_table_free - give an entry back
  * @table: the table
  * @owner: caller's CPU number plus one
- * @index: from ctlchart_table_reserve(), or what was taken off a chain
+ * @entry: the entry
+ * @index: its index plus one, from ctlchart_table_reserve() or a chain
  *
  * Context: any, NMI included.
  */
 static __always_inline void ctlchart_table_free(struct ctlchart_table *table,
-						int owner, u32 index)
+						int owner,
+						struct ctlchart_start *entry,
+						u32 index)
 {
-	struct ctlchart_start *entry = &table->entry[index - 1];
 	atomic64_t *stack = &table->local[owner - 1].top;
 	s64 next, top = atomic64_read(stack);
 
@@ -322,11 +334,12 @@ static __always_inline void ctlchart_table_stamp(struct ctlchart_start *entry,
 /* Called with the bucket's lock held */
 static __always_inline void
 ctlchart_table_append(struct ctlchart_table *table,
-		      struct ctlchart_bucket *bucket, u32 index)
+		      struct ctlchart_bucket *bucket,
+		      struct ctlchart_start *entry, u32 index)
 {
-	WRITE_ONCE(table->entry[index - 1].next, 0);
+	WRITE_ONCE(entry->next, 0);
 	if (unlikely(bucket->head))
-		WRITE_ONCE(table->entry[bucket->tail - 1].next, index);
+		WRITE_ONCE(ctlchart_table_entry(table, bucket->tail)->next, index);
 	else
 		WRITE_ONCE(bucket->head, index);
 	bucket->tail = index;
@@ -346,45 +359,60 @@ ctlchart_table_unlinked(struct ctlchart_start *entry)
  * ctlchart_table_commit - record a start, and account for it
  * @table: the table
  * @who: this context
- * @index: an entry that was reserved, and filled but for its link
+ * @entry: an entry that was reserved, and filled but for its link
+ * @index: its index plus one
  * @hash: of its keys
  *
  * Context: any, NMI included, with interrupts off.
  */
 static __always_inline void ctlchart_table_commit(struct ctlchart_table *table,
 						  struct ctlchart_who who,
+						  struct ctlchart_start *entry,
 						  u32 index, u64 hash)
 {
 	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
 
 	local64_inc(&who.accounts->starts);
-	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))) {
-		WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
-		ctlchart_table_free(table, who.owner, index);
+	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner))) {
+		WRITE_ONCE(entry->time, U64_MAX);
+		ctlchart_table_free(table, who.owner, entry, index);
 		local64_inc(&who.accounts->missed);
 		return;
 	}
-	ctlchart_table_append(table, bucket, index);
+	ctlchart_table_append(table, bucket, entry, index);
 	ctlchart_unlock(&bucket->lock);
 }
 
-static __always_inline bool ctlchart_table_same(struct ctlchart_table *table,
-						u32 index, const u64 *key)
+static __always_inline bool
+ctlchart_table_same(const struct ctlchart_table *table,
+		    const struct ctlchart_start *entry, const u64 *key)
 {
-	const u64 *other = table->entry[index - 1].key;
-	unsigned int i = table->nr_keys;
+	unsigned int i;
 
-	do {
-		i--;
-		if (other[i] != key[i])
+	/* Most tables have one or two */
+	if (entry->key[0] != key[0])
+		return false;
+	if (table->nr_keys == 1)
+		return true;
+	if (entry->key[1] != key[1])
+		return false;
+	for (i = 2; i < table->nr_keys; i++) {
+		if (entry->key[i] != key[i])
 			return false;
-	} while (i);
+	}
 	return true;
 }
 
-static __always_inline bool ctlchart_table_stale(u64 time, u64 now, u64 stale)
+/**
+ * ctlchart_table_before - since when starts are not stale
+ * @now: trace clock
+ * @stale: age above which a start is stale
+ *
+ * Return: the time before which they are.
+ */
+static __always_inline u64 ctlchart_table_before(u64 now, u64 stale)
 {
-	return now > time && now - time > stale;
+	return now > stale ? now - stale : 0;
 }
 
 /**
@@ -420,18 +448,18 @@ static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
 		local64_inc(&who.accounts->unmatched);
 		return false;
 	}
-	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner, who.nmi))) {
+	if (unlikely(!ctlchart_lock_try(&bucket->lock, who.owner))) {
 		local64_inc(&who.accounts->ends_missed);
 		return false;
 	}
 	index = bucket->head;
-	entry = &table->entry[index - 1];
-	if (likely(index && ctlchart_table_same(table, index, key) &&
-		   !ctlchart_table_stale(entry->time, now, stale))) {
+	entry = ctlchart_table_entry(table, index);
+	if (likely(index && ctlchart_table_same(table, entry, key) &&
+		   (s64)(now - entry->time) <= (s64)stale)) {
 		WRITE_ONCE(bucket->head, entry->next);
 	} else {
-		index = ctlchart_table_search(table, who, bucket, key, now,
-					      stale);
+		index = ctlchart_table_search(table, who, bucket, key,
+					      ctlchart_table_before(now, stale));
 		if (index == CTLCHART_TOO_LONG) {
 			ctlchart_unlock(&bucket->lock);
 			local64_inc(&who.accounts->ends_missed);
@@ -442,14 +470,14 @@ static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
 			local64_inc(&who.accounts->unmatched);
 			return false;
 		}
-		entry = &table->entry[index - 1];
+		entry = ctlchart_table_entry(table, index);
 	}
 	start->time = entry->time;
 	ctlchart_table_unlinked(entry);
 	ctlchart_unlock(&bucket->lock);
 	start->pid = entry->pid;
 	memcpy(start->comm, entry->comm, sizeof(start->comm));
-	ctlchart_table_free(table, who.owner, index);
+	ctlchart_table_free(table, who.owner, entry, index);
 	local64_inc(&who.accounts->paired);
 	return true;
 }
