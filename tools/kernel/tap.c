@@ -148,9 +148,10 @@ static u16 find_slot(const struct schedz_tap *tap, s32 pid)
 	return SCHEDZ_NONE;
 }
 
-/* Return a task's slot; @keep: slot of the event's other task, not replaced */
-static u16 get_slot(struct schedz_tap *tap, const struct schedz_source *s,
-		    bool has_prio, u16 keep)
+/* Not inlined, so that a switch to a task that is known saves no registers for it */
+static noinline u16 get_slot(struct schedz_tap *tap,
+			     const struct schedz_source *s, bool has_prio,
+			     u16 keep)
 {
 	u16 slot = find_slot(tap, s->pid);
 
@@ -160,6 +161,18 @@ static u16 get_slot(struct schedz_tap *tap, const struct schedz_source *s,
 	if (unlikely(differs(tap, slot, s)))
 		update(tap, slot, s, has_prio);
 	return slot;
+}
+
+/* Return a task's slot; @keep: slot of the event's other task, not replaced */
+static __always_inline u16 find_or_get_slot(struct schedz_tap *tap,
+					    const struct schedz_source *s,
+					    u16 keep)
+{
+	u16 slot = find_slot(tap, s->pid);
+
+	if (likely(slot != SCHEDZ_NONE && !differs(tap, slot, s)))
+		return slot;
+	return get_slot(tap, s, true, keep);
 }
 
 static __always_inline void put_event(struct schedz_tap *tap, unsigned int kind,
@@ -252,7 +265,7 @@ bool schedz_tap_switch(struct schedz_tap *tap, u64 time, u16 context, u64 state,
 		return false;
 	set_cur(tap, prev);
 	expect_pid(tap, common_pid);
-	slot = get_slot(tap, next, true, tap->cur);
+	slot = find_or_get_slot(tap, next, tap->cur);
 	if (unlikely(code == SCHEDZ_W_ARG_EXTRA))
 		put_extra(tap, 0, state);
 	put_event(tap, SCHEDZ_SWITCH, time, context, slot, code);
