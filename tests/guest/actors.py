@@ -100,29 +100,46 @@ def run(actors, seed, seconds):
           for i in range(len(actors))])
 
 
-def functions(topic):
-    """Where the kernel has the code of kernel/trace/TOPIC: the first and the last function"""
+def kernel_symbols():
     symbols = {}
     with open("/proc/kallsyms") as f:
         for line in f:
             address, _, name = line.split()[:3]
             symbols.setdefault(name, int(address, 16))
+    return symbols
+
+
+def function(name):
+    """Where the kernel has a function, and where the next one begins"""
+    symbols = kernel_symbols()
+    return symbols[name], min(address for address in symbols.values() if address > symbols[name])
+
+
+def functions(topic):
+    """Where the kernel has the code of kernel/trace/TOPIC: the first and the last function"""
+    symbols = kernel_symbols()
     code = [address for name, address in symbols.items()
             if re.fullmatch(topic + r"_\w+", name) and symbols["_stext"] < address < symbols["_etext"]]
     return min(code), max(code)
 
 
 @contextlib.contextmanager
-def without_memory(topic):
-    """One in twenty of the allocations made below a function of the topic fails, if the kernel can do that."""
+def without_memory(topic, spared=None):
+    """One in twenty of the allocations made below a function of the topic fails, if the kernel can do that.
+
+    None fails below the function SPARED.
+    """
     global failing
     kinds = ["/sys/kernel/debug/" + name for name in ("failslab", "fail_page_alloc")]
     failing = os.path.exists(kinds[0] + "/require-start")
     if failing:
         begin, end = functions(topic)
+        spare, behind = function(spared) if spared else (0, 0)
+        settings = {"verbose": 0, "ignore-gfp-wait": "N", "times": -1, "probability": 5,
+                    "require-start": f"{begin:#x}", "require-end": f"{end:#x}",
+                    "reject-start": f"{spare:#x}", "reject-end": f"{behind:#x}"}
         for kind in kinds:
-            for name, value in ("verbose", 0), ("ignore-gfp-wait", "N"), ("require-start", f"{begin:#x}"), \
-                               ("require-end", f"{end:#x}"), ("times", -1), ("probability", 5):
+            for name, value in settings.items():
                 write(f"{kind}/{name}", str(value))
         write(kinds[1] + "/min-order", "0")
         print(f"allocations of {topic} fail", flush=True)
