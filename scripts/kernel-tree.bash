@@ -400,27 +400,40 @@ do_quilt() {
 	quilt_in "$tree" "$@"
 }
 
+# files_of PATCH: the files that it changes, in its order, without their first directory
+files_of() {
+	awk '{ sub(/\t.*/, "") }
+		/^\+\+\+ / && last ~ /^--- / { name(last); name($0) }
+		{ last = $0 }
+		function name(line) {
+			sub(/^... /, "", line)
+			if (line != "/dev/null" && sub(/^[^\/]*\//, "", line) && !seen[line]++)
+				print line
+		}' "$1"
+}
+
 # refreshed PATCH TREE OLD: apply PATCH to TREE, and print it as quilt refresh would write
 # it, which takes a second or more for each patch. OLD: a directory for the files before.
 refreshed() {
-	local patch=$1 in=$2 old=$3 file from
+	local patch=$1 in=$2 old=$3 file
 	local -a files from_to
-	sed -n '/^\(---\|Index:\) [^ ]/q; /^diff -/q; p' "$patch"
-	mapfile -t files < <(sed -n -e '/^--- a\//{s///;h;}' -e '/^--- \/dev\/null$/{s/.*//;h;}' \
-		-e '/^+++ b\//{s///;p;}' -e '/^+++ \/dev\/null$/{x;p;}' "$patch")
+	sed -En '/^(---|\*\*\*|Index:)[ \t][^ \t]/q; /^diff -/q; p' "$patch"
+	mapfile -t files < <(files_of "$patch")
 	rm -rf "$old"
-	mkdir "$old"
+	mkdir "$old" && old=$(realpath "$old") || return 1
 	for file in "${files[@]}"; do
-		[ ! -e "$in/$file" ] || (cd "$in" && cp --parents "$file" "$old")
+		[ ! -e "$in/$file" ] || (cd "$in" && cp --parents "$file" "$old") || return 1
 	done
 	patch -d "$in" -p1 -E -f -s --fuzz=0 --no-backup-if-mismatch <"$patch" >&2 || return 1
 	for file in "${files[@]}"; do
 		from_to=(--label "a/$file" --label "b/$file")
 		[ -e "$old/$file" ] || from_to[1]=/dev/null
 		[ -e "$in/$file" ] || from_to[3]=/dev/null
+		[ "${from_to[1]}" != "${from_to[3]}" ] || continue
 		diff -Nup "${from_to[@]}" "$old/$file" "$in/$file"
 		[ $? -le 1 ] || return 1
 	done
+	[ ${#files[@]} -gt 0 ]
 }
 
 # Refresh in a side tree, so that build/linux stays as it is; with --check only show what

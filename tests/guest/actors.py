@@ -131,17 +131,18 @@ def without_memory(topic, spared=None):
     """
     global failing
     kinds = ["/sys/kernel/debug/" + name for name in ("failslab", "fail_page_alloc")]
-    failing = os.path.exists(kinds[0] + "/require-start")
-    if failing:
+    if os.path.exists(kinds[0] + "/require-start"):
         begin, end = functions(topic)
         spare, behind = function(spared) if spared else (0, 0)
-        settings = {"verbose": 0, "ignore-gfp-wait": "N", "times": -1, "probability": 5,
+        # Which allocations, before how many of them fail
+        settings = {"verbose": 0, "ignore-gfp-wait": "N",
                     "require-start": f"{begin:#x}", "require-end": f"{end:#x}",
-                    "reject-start": f"{spare:#x}", "reject-end": f"{behind:#x}"}
+                    "reject-start": f"{spare:#x}", "reject-end": f"{behind:#x}", "times": -1, "probability": 5}
         for kind in kinds:
             for name, value in settings.items():
                 write(f"{kind}/{name}", str(value))
         write(kinds[1] + "/min-order", "0")
+        failing = True
         print(f"allocations of {topic} fail", flush=True)
     try:
         yield

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
-# part: check-full
 #
 # The byte ranges of requests to io_uring and aio on sockets and pipes are those that the program
 # finds: partial transfers that are continued, several results of one request, peeks, splices;

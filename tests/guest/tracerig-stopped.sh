@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
-# part: check-full
 #
 # What KillMode=mixed in tracerig-watch@.service means for cases: SIGTERM to the watch
 # alone while a case is being written and the command of --on-alarm runs; at the end, or
