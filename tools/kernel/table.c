@@ -349,8 +349,8 @@ static void give_back(struct ctlchart_table *table, struct ctlchart_who who,
 {
 	if (index) {
 		WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
-		ctlchart_table_free(table, who.owner,
-				    &table->entry[index - 1], index);
+		ctlchart_table_free(table, who.owner, &table->entry[index - 1],
+				    index);
 	}
 }
 
@@ -490,7 +490,8 @@ u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 		if (before_next != at)
 			prev = before_next;
 		ctlchart_table_unlinked(&table->entry[at - 1]);
-		ctlchart_table_free(table, who.owner, &table->entry[at - 1], at);
+		ctlchart_table_free(table, who.owner, &table->entry[at - 1],
+				    at);
 		local64_inc(&who.accounts->evicted);
 		at = next;
 	}
@@ -518,8 +519,8 @@ bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
 		index = b->head;
 		chain_unlink(table, b, NONE, index);
 		ctlchart_table_unlinked(&table->entry[index - 1]);
-		ctlchart_table_free(table, who.owner,
-				    &table->entry[index - 1], index);
+		ctlchart_table_free(table, who.owner, &table->entry[index - 1],
+				    index);
 		local64_inc(&who.accounts->evicted);
 	}
 	index = b->head;

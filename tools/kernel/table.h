@@ -339,7 +339,8 @@ ctlchart_table_append(struct ctlchart_table *table,
 {
 	WRITE_ONCE(entry->next, 0);
 	if (unlikely(bucket->head))
-		WRITE_ONCE(ctlchart_table_entry(table, bucket->tail)->next, index);
+		WRITE_ONCE(ctlchart_table_entry(table, bucket->tail)->next,
+			   index);
 	else
 		WRITE_ONCE(bucket->head, index);
 	bucket->tail = index;
@@ -459,7 +460,8 @@ static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
 		WRITE_ONCE(bucket->head, entry->next);
 	} else {
 		index = ctlchart_table_search(table, who, bucket, key,
-					      ctlchart_table_before(now, stale));
+					      ctlchart_table_before(now,
+								    stale));
 		if (index == CTLCHART_TOO_LONG) {
 			ctlchart_unlock(&bucket->lock);
 			local64_inc(&who.accounts->ends_missed);
