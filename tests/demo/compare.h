@@ -12,9 +12,9 @@
 #define PAGE 4096
 #define WORST 10
 
-/* What an idle host with two processors usually gives */
-#define USUAL_STORM_LOW 10
-#define USUAL_STORM_HIGH 18
+/* What two processors give that are idle, or run the guest before all others */
+#define USUAL_STORM_LOW 12
+#define USUAL_STORM_HIGH 25
 #define USUAL_CALM 20
 
 /* Share of the host's CPUs that others use, in per cent, from which on it is busy */
@@ -98,6 +98,8 @@ struct completion {
  * @events:	number of events
  * @alarms:	how many of them are ctlchart_alarm
  * @event_bytes: bytes of events in the ring's pages
+ * @alarm_bytes: how many of them are of ctlchart_alarm
+ * @limit_bytes: how many of them are of ctlchart_limit
  * @bytes:	bytes of ring pages
  * @lost:	events were overwritten before they were read
  * @done:	the completions, by time
@@ -109,6 +111,8 @@ struct log {
 	size_t events;
 	size_t alarms;
 	uint64_t event_bytes;
+	uint64_t alarm_bytes;
+	uint64_t limit_bytes;
 	uint64_t bytes;
 	bool lost;
 	struct completion *done;

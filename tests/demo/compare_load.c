@@ -267,6 +267,7 @@ static void add_alarm(struct log *log, struct tep_event *event,
 	    tep_get_field_val(NULL, event, "kept", rec, &kept, 0))
 		die("ctlchart_alarm has no duration or kept");
 	log->alarms++;
+	log->alarm_bytes += rec->record_size;
 	if (!kept)
 		return;
 	if (!log->last_done[rec->cpu] && log->lost)
@@ -302,6 +303,8 @@ static int add_event(struct tracecmd_input *in, struct tep_record *rec, int cpu,
 		add_completion(log, event, rec);
 	else if (event && !strcmp(event->name, "ctlchart_alarm"))
 		add_alarm(log, event, rec);
+	else if (event && !strcmp(event->name, "ctlchart_limit"))
+		log->limit_bytes += rec->record_size;
 	return 0;
 }
 

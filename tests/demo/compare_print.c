@@ -35,6 +35,24 @@ static void print_logs(const char *title, const struct log *plain,
 	print_row("ctlchart, paper's settings, device time", plain, paper);
 }
 
+/* What the storm's log through the defaults consists of */
+static void print_parts(const struct result *r)
+{
+	const struct log *log = &r->chart.main;
+	const uint64_t known = log->alarm_bytes + log->limit_bytes;
+
+	if (!log->alarms)
+		return;
+	printf("\n  of the defaults' ring bytes: %" PRIu64
+	       " alarms, %" PRIu64 " events kept for them, %" PRIu64
+	       " limits, %" PRIu64 " pages' headers, time stamps and free ends\n"
+	       "  %.0f for each read out of control; plain ftrace's: %.0f for each read\n",
+	       log->alarm_bytes, log->event_bytes - known, log->limit_bytes,
+	       log->bytes - log->event_bytes,
+	       (double)log->bytes / log->alarms,
+	       (double)r->plain.main.bytes / r->plain_reads.nr);
+}
+
 static void print_cpu(const char *what, const struct cpu_shares *c)
 {
 	printf("  %-42s %6.1f%% %7.1f%% %7.1f%% %7.1f%%\n", what, c->user,
@@ -89,6 +107,7 @@ void print_result(const struct result *r)
 		r->reads.nr, r->reads.slow, r->plain_reads.nr,
 		r->plain_reads.slow);
 	print_logs(title, &r->plain.main, &r->chart.main, &r->chart.paper);
+	print_parts(r);
 	printf("\n  %-42s %7s %8s %8s %8s\n", "CPUs in the storm", "user",
 	       "system", "iowait", "idle");
 	print_cpu("plain ftrace", &r->cpu_plain.all);
@@ -217,6 +236,8 @@ void write_summary(const struct result *r)
 	add_int(o, "plain_event_bytes", r->plain.main.event_bytes);
 	add_int(o, "ctlchart_event_bytes", r->chart.main.event_bytes);
 	add_int(o, "paper_event_bytes", r->chart.paper.event_bytes);
+	add_int(o, "ctlchart_alarm_bytes", r->chart.main.alarm_bytes);
+	add_int(o, "ctlchart_limit_bytes", r->chart.main.limit_bytes);
 	add_int(o, "plain_events", r->plain.main.events);
 	add_int(o, "ctlchart_events", r->chart.main.events);
 	add_int(o, "paper_events", r->chart.paper.events);
