@@ -12,7 +12,7 @@
 #define PAGE 4096
 #define WORST 10
 
-/* What two processors give that are idle, or run the guest before all others */
+/* What a guest usually gives that gets all the CPU time that it asks for */
 #define USUAL_STORM_LOW 12
 #define USUAL_STORM_HIGH 25
 #define USUAL_CALM 20

@@ -43,13 +43,12 @@ static void print_parts(const struct result *r)
 
 	if (!log->alarms)
 		return;
-	printf("\n  of the defaults' ring bytes: %" PRIu64
-	       " alarms, %" PRIu64 " events kept for them, %" PRIu64
-	       " limits, %" PRIu64 " pages' headers, time stamps and free ends\n"
+	printf("\n  of the defaults' ring bytes: %" PRIu64 " alarms, %" PRIu64
+	       " events kept for them, %" PRIu64 " limits, %" PRIu64
+	       " pages' headers, time stamps and free ends\n"
 	       "  %.0f for each read out of control; plain ftrace's: %.0f for each read\n",
 	       log->alarm_bytes, log->event_bytes - known, log->limit_bytes,
-	       log->bytes - log->event_bytes,
-	       (double)log->bytes / log->alarms,
+	       log->bytes - log->event_bytes, (double)log->bytes / log->alarms,
 	       (double)r->plain.main.bytes / r->plain_reads.nr);
 }
 
