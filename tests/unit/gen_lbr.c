@@ -257,6 +257,7 @@ static void put_sample(struct td *td, unsigned int cpu, const struct cpu *c,
 {
 	struct lbrprof_branch b[MAX_DEPTH];
 	uint8_t data[MAX_DEPTH * LBRPROF_BRANCH_MAX];
+	static struct lbrpack pack;
 	struct td_record r;
 	unsigned int i;
 	uint8_t flags = (c->since + c->others > nr ? LBRPROF_LOST : 0) |
@@ -277,7 +278,7 @@ static void put_sample(struct td *td, unsigned int cpu, const struct cpu *c,
 			.cycles = d->cycles > 65535 ? 65535 : d->cycles,
 		};
 	}
-	len = lbrprof_pack(data, ip, flags, b, nr);
+	len = lbrprof_pack(&pack, data, ip, flags, b, nr);
 	td_begin(&r, td, ID_SAMPLE, t->pid, 32);
 	td_put(&r, 8, ip, 8);
 	td_put(&r, 16, nr, 1);

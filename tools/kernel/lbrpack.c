@@ -2,192 +2,347 @@
 /*
  * lbrprof: the branches of a sample, as few bytes.
  *
- * The newest branch comes first. Each is the address FROM; then TO, if the
- * sample has the flag LBRPROF_TO; then the cycles in two bytes, if it has
- * LBRPROF_CYCLES. All numbers are little-endian.
+ * The newest branch comes first. Of each there is the address FROM; then TO, if the
+ * sample has the flag LBRPROF_TO. Behind the addresses of all are the cycles of all,
+ * if it has LBRPROF_CYCLES. All numbers are little-endian.
  *
- * Both sides know two addresses: the last one and another one. At the beginning
- * these are the sample's ip, and the middle of the kernel's text. What is written
- * begins with 16 bits, of which the lowest ones say what they are:
+ * Both sides know two addresses, the last new one and another one: at the beginning
+ * both are the sample's ip. An address begins with a byte of which the lowest bits
+ * say what it is:
  *
- *	...0	the address less the last one, from -2^14 to 2^14 - 1, in 15 bits
- *	..01	with 16 bits more: that, from -2^29 to 2^29 - 1, in 30 bits
- *	0x0003	with 64 bits more: the address. The last one becomes the other one
- *	0x0007	the last one and the other one change places; one of the first two
- *		forms follows
+ *	.......0  2 bytes: it less the last new one, from -2^14 to 2^14 - 1, in 15 bits
+ *	......01  3 bytes: that, from -2^21 to 2^21 - 1, in 22 bits
+ *	.....011  4 bytes: that, from -2^28 to 2^28 - 1, in 29 bits
+ *	11101111  the last new one and the other one change places; one of the first
+ *		  three forms follows
+ *	11110111  7 bytes: the address, a signed number of 48 bits. The last new one
+ *		  becomes the other one
+ *	11111111  9 bytes: that, in 64 bits
  *
- * and then the address is the last one. Code calls what is near, and goes to and
- * fro between a program and a library, or between a user and the kernel. So nearly
- * all addresses are in 2 bytes or 4, and any u64 is in 10 at most. A packer's time
- * is that of the first form, which is why there is nothing in it but a difference.
+ * and then the address is the last new one; or it is not new:
+ *
+ *	DDDDD111  1 byte, D < 28: the address D + 1 addresses before
+ *	11100111  2 bytes, behind one of those: so are as many more as the second byte
+ *		  says, and one
+ *
+ * Programs do things again, call what is near, and go to and fro between a program and
+ * a library, or between a user and the kernel. Nothing outside of a sample is needed to
+ * unpack it.
+ *
+ * Cycles C below 192 are the byte C. Below 192 + 63 * 256 they are 192 and the upper
+ * byte of C - 192; then the lower one. Else they are the byte 255, and two of C.
  *
  * Unpacking takes any bytes: it reads only as many as there are, and writes only
  * as many branches as it is told. An address may be longer than need be.
  */
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
 #include "lbrpack.h"
 
-#define LONG_BITS 30
-#define FAR 3
-#define OTHER 7
+#define LONG_BITS 29
+#define FAR_BITS 48
 
-static void lbrpack_swap(struct lbrpack *p)
+/* Above LBRPACK_LONG; less than LBRPACK_AGAIN is a distance less one */
+#define OTHER 29
+#define FAR 30
+#define FARTHER 31
+
+#define CYCLES_2 192
+#define CYCLES_3 255
+
+static u8 long_form(unsigned int what)
 {
-	u64 last = p->last;
-
-	p->last = p->other;
-	p->other = last;
+	return what << 3 | LBRPACK_LONG;
 }
 
-static u8 *put_difference(struct lbrpack *p, u8 *to, u64 address)
+/* @diff has LONG_BITS. Three bytes are four less one: there is room for a longer form */
+static u8 *put_difference(u8 *to, u64 diff)
 {
-	u64 diff = address - p->last;
-
-	p->last = address;
 	if (lbrpack_is_within(diff, LBRPACK_SHORT_BITS)) {
 		put_unaligned_le16(diff << 1, to);
 		return to + 2;
 	}
-	put_unaligned_le32(diff << 2 | 1, to);
+	if (lbrpack_is_within(diff, LBRPACK_MIDDLE_BITS)) {
+		put_unaligned_le32(diff << 2 | 1, to);
+		return to + 3;
+	}
+	put_unaligned_le32(diff << 3 | 3, to);
 	return to + 4;
 }
 
 /**
- * lbrpack_put_distant - write an address that needs more than two bytes
- * @p: what both sides know before it
+ * lbrpack_put_distant - write an address that needs more than three bytes
+ * @p: the packer's memory
  * @to: room for LBRPROF_ADDRESS_MAX bytes
  * @address: it
+ * @last: the last new one
  *
  * Context: any.
  * Return: behind what was written.
  */
-u8 *lbrpack_put_distant(struct lbrpack *p, u8 *to, u64 address)
+u8 *lbrpack_put_distant(struct lbrpack *p, u8 *to, u64 address, u64 last)
 {
-	if (lbrpack_is_within(address - p->last, LONG_BITS))
-		return put_difference(p, to, address);
-	if (lbrpack_is_within(address - p->other, LONG_BITS)) {
-		lbrpack_swap(p);
-		put_unaligned_le16(OTHER, to);
-		return put_difference(p, to + 2, address);
+	u64 diff = address - last;
+
+	if (lbrpack_is_within(diff, LONG_BITS))
+		return put_difference(to, diff);
+	diff = address - p->other;
+	p->other = last;
+	if (lbrpack_is_within(diff, LONG_BITS)) {
+		*to = long_form(OTHER);
+		return put_difference(to + 1, diff);
 	}
-	p->other = p->last;
-	p->last = address;
-	put_unaligned_le16(FAR, to);
-	put_unaligned_le64(address, to + 2);
-	return to + 10;
+	put_unaligned_le64(address, to + 1);
+	if (lbrpack_is_within(address, FAR_BITS)) {
+		*to = long_form(FAR);
+		return to + 7;
+	}
+	*to = long_form(FARTHER);
+	return to + 9;
 }
 
-static u8 *put_branches(struct lbrpack *p, u8 *to, u8 flags,
-			const struct lbrprof_branch *branch,
-			const struct lbrprof_branch *end)
+static u8 *put_cycles(u8 *to, const struct lbrprof_branch *branch,
+		      unsigned int nr)
 {
-	for (; branch != end; branch++) {
-		to = lbrpack_put(p, to, branch->from);
-		if (flags & LBRPROF_TO)
-			to = lbrpack_put(p, to, branch->to);
-		if (flags & LBRPROF_CYCLES) {
-			put_unaligned_le16(branch->cycles, to);
-			to += 2;
+	unsigned int i, cycles;
+
+	for (i = 0; i < nr; i++) {
+		cycles = branch[i].cycles;
+		if (cycles < CYCLES_2) {
+			*to++ = cycles;
+			continue;
 		}
+		if (cycles >= CYCLES_2 + (CYCLES_3 - CYCLES_2) * 256) {
+			*to++ = CYCLES_3;
+			*to++ = cycles;
+			*to++ = cycles >> 8;
+			continue;
+		}
+		cycles -= CYCLES_2;
+		*to++ = CYCLES_2 + (cycles >> 8);
+		*to++ = cycles;
 	}
 	return to;
 }
 
+static u64 get_from(const void *branches, unsigned int i)
+{
+	const struct lbrprof_branch *branch = branches;
+
+	return branch[i].from;
+}
+
+static u64 get_either(const void *branches, unsigned int i)
+{
+	const struct lbrprof_branch *branch = branches;
+
+	return i & 1 ? branch[i / 2].to : branch[i / 2].from;
+}
+
 /**
  * lbrprof_pack - make a sample's data
+ * @p: the packer's memory, with anything in it
  * @to: room for LBRPROF_BRANCH_MAX * @nr bytes
  * @ip: the sample's
  * @flags: the sample's: LBRPROF_TO and LBRPROF_CYCLES matter
  * @branch: the branches, the newest one first
- * @nr: how many
+ * @nr: how many, LBRPROF_DEPTH_MAX at most
  *
- * Context: any.
+ * Context: any; @p is the caller's.
  * Return: bytes written.
  */
-size_t lbrprof_pack(u8 *to, u64 ip, u8 flags,
+size_t lbrprof_pack(struct lbrpack *p, u8 *to, u64 ip, u8 flags,
 		    const struct lbrprof_branch *branch, unsigned int nr)
 {
-	const struct lbrprof_branch *end = branch + nr;
-	struct lbrpack p;
 	u8 *begin = to;
+	unsigned int used;
 
-	lbrpack_init(&p, ip);
-	if (flags & (LBRPROF_TO | LBRPROF_CYCLES))
-		return put_branches(&p, to, flags, branch, end) - begin;
-	for (; branch != end; branch++)
-		to = lbrpack_put(&p, to, branch->from);
+	if (flags & LBRPROF_TO)
+		to = lbrpack_put(p, to, ip, get_either, branch, 0, 2 * nr,
+				 false, &used);
+	else
+		to = lbrpack_put(p, to, ip, get_from, branch, 0, nr, false,
+				 &used);
+	if (flags & LBRPROF_CYCLES)
+		to = put_cycles(to, branch, nr);
 	return to - begin;
 }
 
-/* The difference at *@at of @data, and the address; moves *@at behind it */
-static enum lbrprof_error get_difference(struct lbrpack *p, const u8 *data,
-					 size_t len, size_t *at, u64 *address)
+/* ------------------------------------------------------------------------- */
+/* Unpacking */
+
+/**
+ * struct unpacker - what is known between two addresses
+ * @data: the sample's
+ * @len: how many bytes
+ * @at: how many of them were taken
+ * @branch: where addresses go
+ * @stride: addresses of a branch
+ * @i: addresses that are there
+ * @nr: how many there are to be
+ * @distance: of the last address from the one that it is, 0 for none
+ * @last: the last new address
+ * @other: the other one
+ */
+struct unpacker {
+	const u8 *data;
+	size_t len;
+	size_t at;
+	struct lbrprof_branch *branch;
+	unsigned int stride;
+	unsigned int i;
+	unsigned int nr;
+	unsigned int distance;
+	u64 last;
+	u64 other;
+};
+
+static u64 *place(struct unpacker *u, unsigned int i)
 {
-	size_t size;
+	if (u->stride == 1)
+		return &u->branch[i].from;
+	return i & 1 ? &u->branch[i / 2].to : &u->branch[i / 2].from;
+}
+
+static void take(struct unpacker *u, u64 address)
+{
+	*place(u, u->i++) = address;
+}
+
+static void take_new(struct unpacker *u, u64 address)
+{
+	u->last = address;
+	take(u, address);
+}
+
+/* Behind @skipped bytes, where *@base is what the difference is added to */
+static enum lbrprof_error get_difference(struct unpacker *u, size_t skipped,
+					 u64 base)
+{
+	const u8 *data = u->data + u->at + skipped;
+	size_t len = u->len - u->at - skipped;
 	s64 diff;
-	u16 low;
 
-	if (len - *at < 2)
+	if (!len)
 		return LBRPROF_CUT;
-	low = get_unaligned_le16(data + *at);
-	if ((low & 3) == 3)
+	if ((data[0] & LBRPACK_LONG) == LBRPACK_LONG)
 		return LBRPROF_NO_ADDRESS;
-	size = low & 1 ? 4 : 2;
-	if (len - *at < size)
+	if (len < 2 || (data[0] & 1 && len < (data[0] & 2 ? 4 : 3)))
 		return LBRPROF_CUT;
-	if (low & 1)
-		diff = (s32)get_unaligned_le32(data + *at) >> 2;
-	else
-		diff = (s16)low >> 1;
-	*at += size;
-	p->last += diff;
-	*address = p->last;
-	return LBRPROF_OK;
-}
-
-static enum lbrprof_error get_far(struct lbrpack *p, const u8 *data, size_t len,
-				  size_t *at, u64 *address)
-{
-	if (len - *at < 10)
-		return LBRPROF_CUT;
-	p->other = p->last;
-	p->last = get_unaligned_le64(data + *at + 2);
-	*address = p->last;
-	*at += 10;
-	return LBRPROF_OK;
-}
-
-/* The address at *@at of @data; moves *@at behind it, unless something is wrong */
-static enum lbrprof_error get_address(struct lbrpack *p, const u8 *data,
-				      size_t len, size_t *at, u64 *address)
-{
-	enum lbrprof_error error;
-	size_t after = *at;
-	u16 low = 0;
-
-	if (len - after >= 2)
-		low = get_unaligned_le16(data + after);
-	if (low == FAR)
-		return get_far(p, data, len, at, address);
-	if (low == OTHER) {
-		lbrpack_swap(p);
-		after += 2;
+	u->at += skipped;
+	if (!(data[0] & 1)) {
+		diff = (s16)get_unaligned_le16(data) >> 1;
+		u->at += 2;
+	} else if (!(data[0] & 2)) {
+		diff = (s32)((u32)data[2] << 24 | get_unaligned_le16(data)
+							  << 8) >>
+		       10;
+		u->at += 3;
+	} else {
+		diff = (s32)get_unaligned_le32(data) >> 3;
+		u->at += 4;
 	}
-	error = get_difference(p, data, len, &after, address);
+	take_new(u, base + diff);
+	return LBRPROF_OK;
+}
+
+static enum lbrprof_error get_other(struct unpacker *u)
+{
+	u64 last = u->last;
+	enum lbrprof_error error = get_difference(u, 1, u->other);
+
 	if (!error)
-		*at = after;
+		u->other = last;
 	return error;
 }
 
-static enum lbrprof_error get_cycles(const u8 *data, size_t len, size_t *at,
-				     u16 *cycles)
+static enum lbrprof_error get_far(struct unpacker *u, size_t size)
 {
-	if (len - *at < 2)
+	u64 address = 0;
+	size_t i;
+
+	if (u->len - u->at < size)
 		return LBRPROF_CUT;
-	*cycles = get_unaligned_le16(data + *at);
-	*at += 2;
+	for (i = size; --i;)
+		address = address << 8 | u->data[u->at + i];
+	if (size == 7)
+		address = (s64)(address << 16) >> 16;
+	u->at += size;
+	u->other = u->last;
+	take_new(u, address);
+	return LBRPROF_OK;
+}
+
+static enum lbrprof_error get_seen(struct unpacker *u, unsigned int distance)
+{
+	if (distance > u->i)
+		return LBRPROF_NO_ADDRESS;
+	take(u, *place(u, u->i - distance));
+	u->at++;
+	u->distance = distance;
+	return LBRPROF_OK;
+}
+
+static enum lbrprof_error get_again(struct unpacker *u, unsigned int distance)
+{
+	unsigned int n;
+
+	if (u->len - u->at < 2)
+		return LBRPROF_CUT;
+	n = u->data[u->at + 1] + 1;
+	if (!distance || n > u->nr - u->i)
+		return LBRPROF_NO_ADDRESS;
+	while (n--)
+		take(u, *place(u, u->i - distance));
+	u->at += 2;
+	return LBRPROF_OK;
+}
+
+/* One or more addresses; @u->at stays if something is wrong */
+static enum lbrprof_error get_addresses(struct unpacker *u)
+{
+	unsigned int distance = u->distance;
+	u8 first;
+
+	if (u->at == u->len)
+		return LBRPROF_CUT;
+	u->distance = 0;
+	first = u->data[u->at];
+	if ((first & LBRPACK_LONG) != LBRPACK_LONG)
+		return get_difference(u, 0, u->last);
+	switch (first >> 3) {
+	case LBRPACK_AGAIN:
+		return get_again(u, distance);
+	case OTHER:
+		return get_other(u);
+	case FAR:
+		return get_far(u, 7);
+	case FARTHER:
+		return get_far(u, 9);
+	default:
+		return get_seen(u, (first >> 3) + 1);
+	}
+}
+
+static enum lbrprof_error get_cycles(struct unpacker *u, u16 *cycles)
+{
+	const u8 *data = u->data + u->at;
+	size_t len = u->len - u->at;
+
+	if (!len || len < (data[0] < CYCLES_2 ? 1 : data[0] < CYCLES_3 ? 2 : 3))
+		return LBRPROF_CUT;
+	if (data[0] < CYCLES_2) {
+		*cycles = data[0];
+		u->at += 1;
+	} else if (data[0] < CYCLES_3) {
+		*cycles = CYCLES_2 + (data[0] - CYCLES_2) * 256 + data[1];
+		u->at += 2;
+	} else {
+		*cycles = get_unaligned_le16(data + 1);
+		u->at += 3;
+	}
 	return LBRPROF_OK;
 }
 
@@ -208,23 +363,23 @@ enum lbrprof_error lbrprof_unpack(const u8 *data, size_t len, u64 ip, u8 flags,
 				  struct lbrprof_branch *branch,
 				  unsigned int nr, size_t *at)
 {
+	struct unpacker u = { .data = data, .len = len, .branch = branch };
 	enum lbrprof_error error = LBRPROF_OK;
-	struct lbrpack p;
 	unsigned int i;
-	size_t pos = 0;
 
-	lbrpack_init(&p, ip);
-	for (i = 0; i < nr && !error; i++) {
-		branch[i] = (struct lbrprof_branch){};
-		error = get_address(&p, data, len, &pos, &branch[i].from);
-		if (!error && flags & LBRPROF_TO)
-			error = get_address(&p, data, len, &pos, &branch[i].to);
-		if (!error && flags & LBRPROF_CYCLES)
-			error = get_cycles(data, len, &pos, &branch[i].cycles);
-	}
-	if (!error && pos != len)
+	u.stride = flags & LBRPROF_TO ? 2 : 1;
+	u.nr = nr * u.stride;
+	u.last = ip;
+	u.other = ip;
+	memset(branch, 0, nr * sizeof(*branch));
+	while (!error && u.i < u.nr)
+		error = get_addresses(&u);
+	if (flags & LBRPROF_CYCLES)
+		for (i = 0; i < nr && !error; i++)
+			error = get_cycles(&u, &branch[i].cycles);
+	if (!error && u.at != len)
 		error = LBRPROF_REST;
 	if (at)
-		*at = pos;
+		*at = u.at;
 	return error;
 }

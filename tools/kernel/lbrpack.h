@@ -28,9 +28,12 @@ enum lbrprof_flags {
 	LBRPROF_PLAIN = 1 << 5,
 };
 
+/* Branches that can be packed: no LBR is deeper */
+#define LBRPROF_DEPTH_MAX 64
+
 /* Bytes of a packed address, and of a packed branch, at most */
-#define LBRPROF_ADDRESS_MAX 10
-#define LBRPROF_BRANCH_MAX (2 * LBRPROF_ADDRESS_MAX + 2)
+#define LBRPROF_ADDRESS_MAX 9
+#define LBRPROF_BRANCH_MAX (2 * LBRPROF_ADDRESS_MAX + 3)
 
 /**
  * struct lbrprof_branch - a recorded branch
@@ -49,7 +52,8 @@ struct lbrprof_branch {
  * enum lbrprof_error - why data cannot be unpacked
  * @LBRPROF_OK: it can
  * @LBRPROF_CUT: it ends within a branch
- * @LBRPROF_NO_ADDRESS: the first 16 bits of an address are of no known form
+ * @LBRPROF_NO_ADDRESS: addresses are to be those before, but there are none, or
+ *	there would be too many
  * @LBRPROF_REST: bytes are left over
  */
 enum lbrprof_error {
@@ -59,26 +63,31 @@ enum lbrprof_error {
 	LBRPROF_REST,
 };
 
-/* Of x86-64: 512 MiB to either side are wherever the kernel's text can be */
-#define LBRPACK_KERNEL_TEXT 0xffffffffa0000000ULL
+/* The lowest bits of the long forms' first byte, and what is above them */
+#define LBRPACK_LONG 7
+#define LBRPACK_AGAIN 28
+
+/* An address that is farther back than this is not found again */
+#define LBRPACK_DISTANCE_MAX 28
 
 #define LBRPACK_SHORT_BITS 15
+#define LBRPACK_MIDDLE_BITS 22
 
 /**
- * struct lbrpack - what both sides know before an address
- * @last: the last address
- * @other: the one from which @last was far away
+ * struct lbrpack - a packer's memory
+ * @other: the address that both sides know besides the last new one
+ * @seen: the addresses of the sample that it packs
+ * @at: for the low byte of an address, where in @seen one may be. Anything may be in it:
+ *	it is only believed if the address is there
  */
 struct lbrpack {
-	u64 last;
 	u64 other;
+	u64 seen[2 * LBRPROF_DEPTH_MAX];
+	u8 at[256];
 };
 
-static __always_inline void lbrpack_init(struct lbrpack *p, u64 ip)
-{
-	p->last = ip;
-	p->other = LBRPACK_KERNEL_TEXT;
-}
+/* Fetches address @i of a sample */
+typedef u64 (*lbrpack_get_fn)(const void *from, unsigned int i);
 
 /* Whether @diff is a signed number of @bits */
 static __always_inline bool lbrpack_is_within(u64 diff, unsigned int bits)
@@ -86,27 +95,165 @@ static __always_inline bool lbrpack_is_within(u64 diff, unsigned int bits)
 	return diff + (1ULL << (bits - 1)) < 1ULL << bits;
 }
 
-u8 *lbrpack_put_distant(struct lbrpack *p, u8 *to, u64 address);
-
-/* Write an address; who reads registers does so as they are read */
-static __always_inline u8 *lbrpack_put(struct lbrpack *p, u8 *to, u64 address)
+u8 *lbrpack_put_distant(struct lbrpack *p, u8 *to, u64 address, u64 last);
+/* Write an address that is not one of those before; they are @last and p->other */
+static __always_inline u8 *lbrpack_put_new(struct lbrpack *p, u8 *to,
+					   u64 address, u64 last)
 {
-	u64 diff = address - p->last;
-	struct lbrpack copy;
+	u64 diff = address - last;
 
-	if (!lbrpack_is_within(diff, LBRPACK_SHORT_BITS)) {
-		/* Of a copy, so that the caller's can be in registers */
-		copy = *p;
-		to = lbrpack_put_distant(&copy, to, address);
-		*p = copy;
-		return to;
+	if (lbrpack_is_within(diff, LBRPACK_SHORT_BITS)) {
+		put_unaligned_le16(diff << 1, to);
+		return to + 2;
 	}
-	put_unaligned_le16(diff << 1, to);
-	p->last = address;
-	return to + 2;
+	if (likely(lbrpack_is_within(diff, LBRPACK_MIDDLE_BITS))) {
+		/* A byte more than it is: there is room for a longer one */
+		put_unaligned_le32(diff << 2 | 1, to);
+		return to + 3;
+	}
+	return lbrpack_put_distant(p, to, address, last);
 }
 
-size_t lbrprof_pack(u8 *to, u64 ip, u8 flags,
+/* Write @nr addresses, each of which is the one @distance before */
+static __always_inline u8 *lbrpack_put_seen(u8 *to, unsigned int distance,
+					    unsigned int nr)
+{
+	u8 seen = (distance - 1) << 3 | LBRPACK_LONG;
+
+	*to++ = seen;
+	if (nr == 1)
+		return to;
+	if (nr == 2) {
+		*to++ = seen;
+		return to;
+	}
+	*to++ = LBRPACK_AGAIN << 3 | LBRPACK_LONG;
+	*to++ = nr - 2;
+	return to;
+}
+
+/*
+ * Addresses from @i on are @a and @b in turns: find the first that is not, which is in
+ * *@address then, or @end. A loop that calls a function looks like this.
+ */
+static __always_inline unsigned int
+lbrpack_follow_two(lbrpack_get_fn get, const void *from, unsigned int i,
+		   unsigned int end, u64 a, u64 b, u64 *address)
+{
+	unsigned int k;
+
+	for (; i + 8 <= end; i += 8) {
+#pragma GCC unroll 8
+		for (k = 0; k < 8; k++) {
+			*address = get(from, i + k);
+			if (unlikely(*address != (k & 1 ? b : a)))
+				return i + k;
+		}
+	}
+	for (; i < end; i += 2) {
+		*address = get(from, i);
+		if (*address != a)
+			return i;
+		if (i + 1 == end)
+			return end;
+		*address = get(from, i + 1);
+		if (*address != b)
+			return i + 1;
+	}
+	return end;
+}
+
+/*
+ * Address @i is the one @distance before, and so it goes on: find the first one that is
+ * another one, which is in *@address then, or @nr. Unless that is @nr, p->seen has all of
+ * them then.
+ */
+static __always_inline unsigned int
+lbrpack_follow(struct lbrpack *p, lbrpack_get_fn get, const void *from,
+	       unsigned int first, unsigned int i, unsigned int nr,
+	       unsigned int distance, u64 *address)
+{
+	u64 *seen = p->seen + i;
+	const u64 *old = seen - distance;
+	unsigned int end;
+
+	if (++i == nr)
+		return i;
+	*address = get(from, first + i);
+	if (*address != *++old)
+		return i;
+	*++seen = *address;
+	if (distance == 2) {
+		end = lbrpack_follow_two(get, from, first + i + 1, first + nr,
+					 seen[-1], seen[0], address) -
+		      first;
+		while (end < nr && ++i < end)
+			*++seen = *++old;
+		return end;
+	}
+	while (++i < nr) {
+		*address = get(from, first + i);
+		if (*address != *++old)
+			break;
+		*++seen = *address;
+	}
+	return i;
+}
+
+/**
+ * lbrpack_put - write the addresses of a sample
+ * @p: the packer's memory
+ * @to: room for LBRPROF_ADDRESS_MAX * @nr bytes
+ * @ip: the sample's
+ * @get: fetches an address; inlined, as all of this is, so that who reads registers
+ *	packs as they are read
+ * @from: an argument for @get
+ * @first: another one, of the first address; that of the next is one more
+ * @nr: addresses, 2 * LBRPROF_DEPTH_MAX at most
+ * @until_0: whether an address of 0 is behind the last one
+ * @used: addresses written
+ *
+ * Context: any; @p is the caller's.
+ * Return: behind what was written.
+ */
+static __always_inline u8 *lbrpack_put(struct lbrpack *p, u8 *to, u64 ip,
+				       lbrpack_get_fn get, const void *from,
+				       unsigned int first, unsigned int nr,
+				       bool until_0, unsigned int *used)
+{
+	unsigned int i = 0, at, end;
+	u64 address, last = ip;
+
+	p->other = ip;
+	if (!nr)
+		goto done;
+	address = get(from, first);
+	while (!until_0 || address) {
+		at = p->at[(u8)address];
+		p->at[(u8)address] = i;
+		p->seen[i] = address;
+		if (at < i && p->seen[at] == address &&
+		    i - at <= LBRPACK_DISTANCE_MAX) {
+			end = lbrpack_follow(p, get, from, first, i, nr, i - at,
+					     &address);
+			to = lbrpack_put_seen(to, i - at, end - i);
+			i = end;
+			if (i == nr)
+				break;
+			continue;
+		}
+		to = lbrpack_put_new(p, to, address, last);
+		last = address;
+		if (++i == nr)
+			break;
+		address = get(from, first + i);
+	}
+done:
+	*used = i;
+	return to;
+}
+
+size_t lbrprof_pack(struct lbrpack *p, u8 *to, u64 ip, u8 flags,
 		    const struct lbrprof_branch *branch, unsigned int nr);
 enum lbrprof_error lbrprof_unpack(const u8 *data, size_t len, u64 ip, u8 flags,
 				  struct lbrprof_branch *branch,
