@@ -12,8 +12,8 @@
  * A phase is begun, counted and ended by long nops that the guest executes, in the kernel
  * or not: at BEGIN the caches are empty, at COUNT all counts are 0, at END the results are
  * written. In between, all loads and stores of kernel code at kernel addresses count. Lines
- * are distinguished by virtual address; accesses of the page table walker, of DMA and of user
- * space are not counted.
+ * are distinguished by virtual address; accesses of the page table walker, of DMA, of user
+ * space and of devices are not counted.
  *
  * A line that moves is counted for the instruction that asked for it, and for the deepest
  * function on the stack that is in a group ("below"): a group's costs include those of
@@ -44,6 +44,8 @@
 /* 3,145,728 lines: 192 MiB of the guest's memory, at 24 bytes a line */
 #define LINES_SHIFT 22
 #define KERNEL (1ULL << 63)
+/* Mappings at fixed addresses, where each CPU has its own interrupt controller */
+#define FIXED (-(1ULL << 24))
 
 /* nopl 0x5b484f43(%rax), ... */
 #define BEGIN          \
@@ -323,6 +325,17 @@ static void line_accessed(unsigned int cpu, const struct insn *insn,
 		counts_full++;
 }
 
+static bool is_device(qemu_plugin_meminfo_t info, uint64_t address)
+{
+	struct qemu_plugin_hwaddr *hw;
+
+	/* Not elsewhere: this takes time */
+	if (address < FIXED)
+		return false;
+	hw = qemu_plugin_get_hwaddr(info, address);
+	return hw && qemu_plugin_hwaddr_is_io(hw);
+}
+
 static void accessed(unsigned int cpu, qemu_plugin_meminfo_t info,
 		     uint64_t address, void *data)
 {
@@ -340,7 +353,7 @@ static void accessed(unsigned int cpu, qemu_plugin_meminfo_t info,
 			transfer(&cpus[cpu], insn, address);
 		cpus[cpu].current = NULL;
 	}
-	if (!running || address < KERNEL)
+	if (!running || address < KERNEL || is_device(info, address))
 		return;
 	accesses += counting;
 	line_accessed(cpu, insn, address, store);
