@@ -654,7 +654,7 @@ START_TEST(headers)
 	} cases[] = {
 		{ 0, 'x', SCHEDZ_MAGIC },
 		{ 1, 'x', SCHEDZ_MAGIC },
-		{ 2, 2, SCHEDZ_OTHER_VERSION },
+		{ 2, 1, SCHEDZ_OTHER_VERSION },
 		{ 3, 1, SCHEDZ_OTHER_VERSION },
 		{ 7, 255, SCHEDZ_LENGTHS },
 		{ 15, 1, SCHEDZ_LENGTHS }, /* 2^24 events */

@@ -38,6 +38,10 @@ done
 # In an option without bytes trace-cmd finds what its memory had before
 LC_ALL=C grep -qaP 'options  \0\x04\0\x01\0\0\0\0' expanded.dat || wrong "the option for the clock is empty"
 
+# --- the format is that of the kernel's documentation
+report -t -R -l plain.dat >want
+python3 "$TRACERIG_TOP/tests/unit/schedz_format.py" blocks.dat want || wrong "blocks are not as documented"
+
 # A file without blocks is copied unchanged
 "$schedz" expand plain.dat -o same.dat 2>err || wrong "expand of a plain file fails"
 grep -q 'has no blocks' err || wrong "no message about a file without blocks"

@@ -10,7 +10,7 @@
 
 #define SCHEDZ_MAGIC_0 'S'
 #define SCHEDZ_MAGIC_1 'Z'
-#define SCHEDZ_VERSION 1
+#define SCHEDZ_VERSION 2
 
 /* Bytes of the header, and of a block with it */
 #define SCHEDZ_HEADER 36

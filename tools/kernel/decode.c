@@ -16,12 +16,8 @@
 #include "codec.h"
 #include "model.h"
 
-/*
- * Each event takes 8 decisions or more, each of them 1/191 bit or more (the
- * probability never exceeds 4081/4096), plus the most that the end of the code
- * may leave out.
- */
-#define EVENTS_PER_BYTE 191
+/* Each event takes 6 raw bits or more, of its time */
+#define EVENTS_PER_BYTE 2
 
 /**
  * struct schedz_decoder - a block on its way to events
@@ -70,33 +66,45 @@ static u8 next_byte(struct schedz_decoder *d)
 	return d->front < d->front_end ? *d->front++ : 0;
 }
 
-static __always_inline unsigned int get_bit(struct schedz_decoder *d,
-					    u16 *model)
+static unsigned int get_digit(struct schedz_decoder *d,
+			      struct schedz_digit *model)
 {
-	u32 bound =
-		(d->range >> SCHEDZ_PROB_BITS) * (*model >> SCHEDZ_PROB_SHIFT);
-	unsigned int bit = d->code >= bound;
-	/* A mask instead of a branch, which could not be predicted */
-	u32 one = -bit;
+	u32 part = d->range >> SCHEDZ_PROB_BITS;
+	u32 low = schedz_below(model, 0), high = 0;
+	unsigned int digit;
 
-	d->code -= bound & one;
-	d->range = bound + ((d->range - 2 * bound) & one);
-	*model = schedz_learn(*model, one);
+	for (digit = 0; digit < SCHEDZ_DIGITS - 1; digit++) {
+		high = schedz_below(model, digit + 1);
+		if (d->code < part * high)
+			break;
+		low = high;
+	}
+	if (digit == SCHEDZ_DIGITS - 1)
+		high = 1 << SCHEDZ_PROB_BITS;
+	d->code -= part * low;
+	d->range = part * (high - low);
+	/* No digit has what is below the first and above the last */
+	if (d->code >= d->range)
+		d->failed = true;
+	schedz_learn(model, digit, high - low);
 	while (d->range < SCHEDZ_RANGE_MIN) {
 		d->range <<= 8;
 		d->code = d->code << 8 | next_byte(d);
 	}
-	return bit;
+	return digit;
 }
 
-static __always_inline unsigned int get_tree(struct schedz_decoder *d,
-					     u16 *model, unsigned int bits)
+static unsigned int get_tree(struct schedz_decoder *d,
+			     struct schedz_digit *model, unsigned int digits)
 {
-	unsigned int i, node = 1;
+	unsigned int value = 0, node = 0, digit;
 
-	for (i = 0; i < bits; i++)
-		node = node << 1 | get_bit(d, &model[node]);
-	return node - (1U << bits);
+	while (digits--) {
+		digit = get_digit(d, &model[node]);
+		value = value * SCHEDZ_DIGITS + digit;
+		node = node * SCHEDZ_DIGITS + digit + 1;
+	}
+	return value;
 }
 
 static u32 get_raw(struct schedz_decoder *d, unsigned int bits)
@@ -128,9 +136,9 @@ static u64 get_raw64(struct schedz_decoder *d, unsigned int bits)
 	return value;
 }
 
-static u32 get_int(struct schedz_decoder *d, schedz_int_model model)
+static u32 get_int(struct schedz_decoder *d, struct schedz_digit *model)
 {
-	unsigned int bits = get_tree(d, model, 6);
+	unsigned int bits = get_tree(d, model, 2);
 
 	if (bits > 32) {
 		d->failed = true;
@@ -143,52 +151,32 @@ static u32 get_int(struct schedz_decoder *d, schedz_int_model model)
 
 /* ------------------------------------------------------------------------- */
 
-/* Decode a symbol other than that of a plain switch */
-static unsigned int get_symbol(struct schedz_decoder *d)
-{
-	return get_tree(d, d->b.m.symbol[d->b.symbol], 4);
-}
-
-static bool get_plain(struct schedz_decoder *d)
-{
-	return !get_bit(d, &d->b.m.plain[d->b.symbol]);
-}
-
-static void get_name(struct schedz_decoder *d, u64 *name)
+static void get_name(struct schedz_decoder *d)
 {
 	struct schedz_block *b = &d->b;
 	u8 *letter = (u8 *)b->last_name;
-	unsigned int i, len;
+	unsigned int i, len = get_tree(d, b->m.length, 2);
 
-	if (get_bit(d, b->m.same_name)) {
-		len = get_tree(d, b->m.length, 5);
-		if (len > SCHEDZ_COMM_LEN) {
-			d->failed = true;
-			return;
-		}
-		memset(letter, 0, SCHEDZ_COMM_LEN);
-		for (i = 0; i < len; i++)
-			letter[i] = get_tree(d, b->m.letter, 8);
+	if (len > SCHEDZ_COMM_LEN) {
+		d->failed = true;
+		return;
 	}
-	name[0] = b->last_name[0];
-	name[1] = b->last_name[1];
+	memset(letter, 0, SCHEDZ_COMM_LEN);
+	for (i = 0; i < len; i++)
+		letter[i] = get_tree(d, b->m.letter, 3);
 }
 
-static s32 get_prio(struct schedz_decoder *d)
+static void get_prio(struct schedz_decoder *d)
 {
-	struct schedz_block *b = &d->b;
-
-	if (get_bit(d, b->m.same_prio))
-		b->last_prio =
-			(s32)((u32)schedz_unzigzag(get_int(d, b->m.prio)) +
-			      120);
-	return b->last_prio;
+	d->b.last_prio =
+		(s32)((u32)schedz_unzigzag(get_int(d, d->b.m.prio)) + 120);
 }
 
 static u16 get_new_task(struct schedz_decoder *d)
 {
 	struct schedz_block *b = &d->b;
 	struct schedz_task *task;
+	unsigned int fresh;
 	u16 number;
 
 	if (b->tasks == SCHEDZ_TASKS_MAX) {
@@ -197,37 +185,50 @@ static u16 get_new_task(struct schedz_decoder *d)
 	}
 	b->last_pid = (s32)((u32)schedz_unzigzag(get_int(d, b->m.pid)) +
 			    (u32)b->last_pid);
+	fresh = get_digit(d, &b->m.fresh);
+	if (fresh & SCHEDZ_NEW_PRIO)
+		get_prio(d);
+	if (fresh & SCHEDZ_NEW_NAME)
+		get_name(d);
 	number = schedz_block_add(b, b->last_pid, d->cpu);
 	task = &d->task[number];
 	task->pid = b->last_pid;
-	task->prio = get_prio(d);
-	get_name(d, task->name);
+	task->prio = b->last_prio;
+	memcpy(task->name, b->last_name, sizeof(task->name));
 	return number;
 }
 
-/* Return the number of a task; it is valid unless decoding failed */
-static u16 get_task(struct schedz_decoder *d, unsigned int symbol,
-		    u16 predicted)
+/* Place in a class from 2 on, or one that does not exist */
+static unsigned int get_place(struct schedz_decoder *d, unsigned int class)
+{
+	static const u8 first[] = { 0, 1, 2, 4, 8, 16 };
+	unsigned int place = get_digit(d, &d->b.m.place[class]);
+
+	if (class == SCHEDZ_CLASS_LAST)
+		place = place << 1 | get_raw(d, 1);
+	return place < first[class] ? first[class] + place : SCHEDZ_RECENT;
+}
+
+/*
+ * A task that is not predicted, with one of the models of its class. Return its
+ * number, which is valid unless decoding failed.
+ */
+static u16 get_task(struct schedz_decoder *d, struct schedz_digit *model)
 {
 	struct schedz_block *b = &d->b;
-	unsigned int context = schedz_task_context(b, symbol);
-	unsigned int class, place;
-	u32 number;
+	unsigned int class = get_digit(d, model), place = class;
+	u32 number = SCHEDZ_NONE;
 
-	if (predicted != SCHEDZ_NONE && !get_bit(d, &b->m.hit[symbol][context]))
-		return predicted;
-	class = get_tree(d, b->m.class[symbol != SCHEDZ_SWITCH][context], 3);
 	if (class == SCHEDZ_CLASS_NEW)
 		return get_new_task(d);
 	if (class == SCHEDZ_CLASS_NUMBER) {
-		number = b->tasks ? get_raw(d, fls64(b->tasks - 1)) :
-				    SCHEDZ_NONE;
+		if (b->tasks)
+			number = get_raw(d, fls64(b->tasks - 1));
 	} else {
-		place = class;
 		if (class > 1)
-			place = 1U << (class - 1) |
-				get_tree(d, b->m.place[class], class - 1);
-		number = schedz_recent(b, place);
+			place = get_place(d, class);
+		if (place < SCHEDZ_RECENT)
+			number = schedz_recent(b, place);
 	}
 	if (number >= b->tasks) {
 		d->failed = true;
@@ -236,66 +237,60 @@ static u16 get_task(struct schedz_decoder *d, unsigned int symbol,
 	return number;
 }
 
-static u16 get_context(struct schedz_decoder *d, unsigned int kind)
+/* A task that nothing predicts */
+static u16 get_any_task(struct schedz_decoder *d)
 {
 	struct schedz_block *b = &d->b;
-	unsigned int n = b->nr_contexts[kind], at = n;
+
+	return get_task(d, &b->m.class[1][schedz_task_context(b, false)]);
+}
+
+/* Flags and preempt_count that are not the last ones of a kind */
+static void get_context(struct schedz_decoder *d, unsigned int kind)
+{
+	struct schedz_block *b = &d->b;
+	unsigned int n = b->nr_contexts[kind];
+	unsigned int at = get_digit(d, &b->m.context[kind]);
 	u16 context;
 
-	if (n) {
-		if (!get_bit(d, &b->m.same_context[kind]))
-			return b->context[kind][0];
-		at = get_tree(d, b->m.context[kind], 3);
-	}
 	if (at == SCHEDZ_CONTEXTS)
 		at = n;
 	if (at > n) {
 		d->failed = true;
-		return 0;
+		return;
 	}
 	context = at == n ? get_raw(d, 16) : b->context[kind][at];
 	schedz_context_touch(b, kind, at, context);
-	return context;
 }
 
-static u64 get_time(struct schedz_decoder *d, unsigned int kind)
+static void get_time(struct schedz_decoder *d, unsigned int kind)
 {
 	struct schedz_block *b = &d->b;
-	unsigned int class = get_tree(d,
-				      b->m.delta[schedz_time_context(b, kind)],
-				      SCHEDZ_DELTA_CLASS_BITS);
-	unsigned int bits = class + SCHEDZ_DELTA_FINE;
-	u64 delta;
+	unsigned int context = schedz_time_context(b, kind);
+	unsigned int first = get_digit(d, &b->m.high[context]);
+	unsigned int second = get_digit(d, &b->m.low[context / 4][first]);
+	unsigned int class = first << 1 | second >> SCHEDZ_MANTISSA;
+	u64 delta = second & ((1 << SCHEDZ_MANTISSA) - 1);
+	unsigned int raw = schedz_delta_raw(class), bits;
 
 	if (kind == SCHEDZ_SWITCH)
-		b->last_delta[b->cur] = class;
-	if (!class) {
-		b->time += get_raw(d, SCHEDZ_DELTA_FINE);
-		return b->time;
-	}
-	if (bits > SCHEDZ_DELTA_COARSE) {
+		b->task[b->cur].delta = first;
+	if (class == SCHEDZ_DELTA_LAST) {
 		bits = get_raw(d, 6);
 		if (bits <= SCHEDZ_DELTA_COARSE || bits > SCHEDZ_DELTA_BITS) {
 			d->failed = true;
-			return 0;
+			return;
 		}
+		raw = bits - 1 - SCHEDZ_MANTISSA;
 	}
-	bits -= 1 + SCHEDZ_MANTISSA;
-	delta = 1 << SCHEDZ_MANTISSA |
-		get_tree(d,
-			 b->m.mantissa[schedz_mantissa_context(b, kind)][class],
-			 SCHEDZ_MANTISSA);
-	b->time += delta << bits | get_raw64(d, bits);
-	return b->time;
+	if (class)
+		delta |= 1 << SCHEDZ_MANTISSA;
+	b->time += delta << raw | get_raw64(d, raw);
 }
 
-static s32 get_cpu(struct schedz_decoder *d, u16 number, unsigned int dest)
+static void get_cpu(struct schedz_decoder *d, u16 number)
 {
-	struct schedz_block *b = &d->b;
-
-	if (get_bit(d, &b->m.same_cpu[dest]))
-		b->cpu[number] = schedz_unzigzag(get_int(d, b->m.cpu));
-	return b->cpu[number];
+	d->b.task[number].cpu = schedz_unzigzag(get_int(d, d->b.m.cpu));
 }
 
 static void get_filename(struct schedz_decoder *d, struct schedz_event *event)
@@ -315,64 +310,82 @@ static void get_filename(struct schedz_decoder *d, struct schedz_event *event)
 
 /* ------------------------------------------------------------------------- */
 
-/* Decode a change between events; return false if the symbol is an event's */
-static bool get_expected(struct schedz_decoder *d, unsigned int symbol)
+/* Decode a change between events */
+static void get_change(struct schedz_decoder *d, unsigned int symbol)
 {
 	struct schedz_block *b = &d->b;
 	u16 number;
 
 	switch (symbol) {
 	case SCHEDZ_SET_CUR:
-		number = get_task(d, symbol, SCHEDZ_NONE);
+		number = get_any_task(d);
 		if (d->failed)
-			return true;
+			return;
 		schedz_set_cur(b, number);
 		b->has_pid = true;
-		b->pid = d->task[b->cur].pid;
-		return true;
+		b->pid = d->task[number].pid;
+		return;
 	case SCHEDZ_SET_PID:
 		b->has_pid = true;
 		b->pid = get_raw(d, 32);
-		return true;
+		return;
 	case SCHEDZ_SET_TIME:
 		b->time = get_raw64(d, 64);
-		return true;
+		return;
 	case SCHEDZ_SET_PRIO:
+		number = get_any_task(d);
+		get_prio(d);
+		d->task[number].prio = b->last_prio;
+		return;
 	case SCHEDZ_SET_NAME:
-		number = get_task(d, symbol, schedz_predict(b, symbol));
-		if (d->failed)
-			return true;
-		if (symbol == SCHEDZ_SET_PRIO)
-			d->task[number].prio = get_prio(d);
-		else
-			get_name(d, d->task[number].name);
-		return true;
+		number = get_any_task(d);
+		get_name(d);
+		memcpy(d->task[number].name, b->last_name,
+		       sizeof(b->last_name));
+		return;
 	}
-	return false;
+	d->failed = true;
 }
 
-static void get_switch(struct schedz_decoder *d, struct schedz_event *event)
+/* The switch after SCHEDZ_WHAT_EXPECTED, NEXT or STATE */
+static void get_switch(struct schedz_decoder *d, unsigned int what,
+		       struct schedz_event *event)
 {
 	struct schedz_block *b = &d->b;
+	const struct schedz_known *prev;
+	bool same = what != SCHEDZ_WHAT_STATE, hit;
+	unsigned int state, context;
 	u16 next;
 
-	b->state = b->last_state[b->cur];
-	if (get_bit(d,
-		    &b->m.same_state[b->cur % ARRAY_SIZE(b->m.same_state)])) {
-		b->state = get_tree(d, b->m.state[b->idle[b->cur]],
-				    SCHEDZ_STATE_BITS);
-		b->last_state[b->cur] = b->state;
+	if (b->cur == SCHEDZ_NONE || !b->nr_contexts[SCHEDZ_SWITCH]) {
+		d->failed = true;
+		return;
 	}
-	if (b->state == SCHEDZ_STATE_RAW)
+	prev = &b->task[b->cur];
+	get_time(d, SCHEDZ_SWITCH);
+	state = same ? prev->state : get_tree(d, b->m.state[b->cur_idle], 2);
+	if (state > SCHEDZ_STATE_RAW) {
+		d->failed = true;
+		return;
+	}
+	context = schedz_task_context(b, !state);
+	next = prev->after[!state];
+	hit = what == SCHEDZ_WHAT_EXPECTED;
+	if (!same && next != SCHEDZ_NONE)
+		hit = !get_digit(d, &b->m.hit[context]);
+	if (state == SCHEDZ_STATE_RAW)
 		event->state = get_raw64(d, 64);
 	else
-		event->state = b->state ? 1ULL << (b->state - 1) : 0;
-	next = get_task(d, SCHEDZ_SWITCH, schedz_predict(b, SCHEDZ_SWITCH));
-	if (d->failed)
+		event->state = state ? 1ULL << (state - 1) : 0;
+	if (!hit)
+		next = get_task(d, &b->m.class[0][context]);
+	if (d->failed || next == SCHEDZ_NONE) {
+		d->failed = true;
 		return;
+	}
 	event->task = d->task[b->cur];
 	event->other = d->task[next];
-	schedz_block_event(b, SCHEDZ_SWITCH, SCHEDZ_NONE, next);
+	schedz_block_switch(b, state, same, next);
 	b->pid = d->task[next].pid;
 }
 
@@ -380,26 +393,35 @@ static void get_other(struct schedz_decoder *d, unsigned int kind,
 		      struct schedz_event *event)
 {
 	struct schedz_block *b = &d->b;
+	unsigned int differs =
+		get_digit(d, &b->m.differs[kind][schedz_differs_context(b)]);
 	u16 number, other = SCHEDZ_NONE;
 
-	number = get_task(d, kind, schedz_predict(b, kind));
-	if (d->failed)
+	if (differs & SCHEDZ_NEW_CONTEXT)
+		get_context(d, kind);
+	get_time(d, kind);
+	number = differs & SCHEDZ_NEW_TASK ? get_any_task(d) :
+					     schedz_predict(b, kind);
+	if (d->failed || number == SCHEDZ_NONE || !b->nr_contexts[kind]) {
+		d->failed = true;
 		return;
+	}
 	event->task = d->task[number];
+	if (differs & SCHEDZ_NEW_CPU)
+		get_cpu(d, number);
 	switch (kind) {
 	case SCHEDZ_WAKING:
 	case SCHEDZ_WAKEUP:
 	case SCHEDZ_WAKEUP_NEW:
-		event->cpu = get_cpu(d, number, 0);
+		event->cpu = b->task[number].cpu;
 		break;
 	case SCHEDZ_MIGRATE:
-		event->cpu = get_cpu(d, number, 0);
-		event->dest_cpu = get_cpu(d, number, 1);
+		event->cpu = b->task[number].cpu;
+		get_cpu(d, number);
+		event->dest_cpu = b->task[number].cpu;
 		break;
 	case SCHEDZ_FORK:
-		other = get_task(d, kind, SCHEDZ_NONE);
-		if (d->failed)
-			return;
+		other = get_any_task(d);
 		event->other = d->task[other];
 		event->other.prio = 0;
 		event->task.prio = 0;
@@ -417,18 +439,37 @@ static void get_other(struct schedz_decoder *d, unsigned int kind,
 /* An event has fewer changes before it; more show that the block is damaged */
 #define CHANGES_MAX 16
 
-/* Decode the changes and the kind of an event; SCHEDZ_KINDS if they are invalid */
-static unsigned int get_kind(struct schedz_decoder *d, bool *plain)
+/*
+ * Decode the changes before an event, and its kind: SCHEDZ_KINDS if they are
+ * invalid. For a switch, @what says more.
+ */
+static unsigned int get_kind(struct schedz_decoder *d, unsigned int *what)
 {
 	unsigned int symbol, changes;
 
 	for (changes = 0; changes <= CHANGES_MAX && !d->failed; changes++) {
-		*plain = get_plain(d);
-		if (*plain)
+		*what = get_digit(d, &d->b.m.what[schedz_what_context(&d->b)]);
+		switch (*what) {
+		case SCHEDZ_WHAT_WAKING:
+			return SCHEDZ_WAKING;
+		case SCHEDZ_WHAT_WAKEUP:
+			return SCHEDZ_WAKEUP;
+		case SCHEDZ_WHAT_MIGRATE:
+			return SCHEDZ_MIGRATE;
+		case SCHEDZ_WHAT_CONTEXT:
+			get_context(d, SCHEDZ_SWITCH);
+			break;
+		case SCHEDZ_WHAT_OTHER:
+			symbol = get_raw(d, SCHEDZ_OTHER_BITS);
+			if (symbol == SCHEDZ_SWITCH)
+				return SCHEDZ_KINDS;
+			if (symbol < SCHEDZ_KINDS)
+				return symbol;
+			get_change(d, symbol);
+			break;
+		default:
 			return SCHEDZ_SWITCH;
-		symbol = get_symbol(d);
-		if (!get_expected(d, symbol))
-			return symbol;
+		}
 	}
 	return SCHEDZ_KINDS;
 }
@@ -436,28 +477,23 @@ static unsigned int get_kind(struct schedz_decoder *d, bool *plain)
 static void get_event(struct schedz_decoder *d, struct schedz_event *event)
 {
 	struct schedz_block *b = &d->b;
-	unsigned int kind;
-	bool plain;
-	u16 context;
+	unsigned int kind, what;
 
 	memset(event, 0, sizeof(*event));
-	kind = get_kind(d, &plain);
-	if (kind >= SCHEDZ_KINDS || !b->has_pid ||
-	    (kind == SCHEDZ_SWITCH && b->cur == SCHEDZ_NONE) ||
-	    (plain && !b->nr_contexts[SCHEDZ_SWITCH])) {
+	kind = get_kind(d, &what);
+	if (kind == SCHEDZ_KINDS || !b->has_pid) {
 		d->failed = true;
 		return;
 	}
-	context = plain ? b->context[SCHEDZ_SWITCH][0] : get_context(d, kind);
 	event->kind = kind;
-	event->flags = context;
-	event->preempt_count = context >> 8;
 	event->common_pid = b->pid;
-	event->time = get_time(d, kind);
 	if (kind == SCHEDZ_SWITCH)
-		get_switch(d, event);
+		get_switch(d, what, event);
 	else
 		get_other(d, kind, event);
+	event->time = b->time;
+	event->flags = b->context[kind][0];
+	event->preempt_count = b->context[kind][0] >> 8;
 }
 
 static void begin_decode(struct schedz_decoder *d,

@@ -8,17 +8,21 @@
  *
  *	header | arithmetic code, forwards | raw bits, backwards
  *
- * Decisions, and the leading bits of time deltas, are coded by binary adaptive
- * models and a range coder (G. N. N. Martin, "Range encoding", 1979, in LZMA's
- * form with a carry). Bits that are close to random are written raw, from the end
- * of the block towards its front: many at once, where the range coder needs some
- * 20 instructions per bit. In blocks of a page this gives 2.3 to 2.7 bytes per
- * switch; Golomb-Rice codes instead of the models give 3.0 to 3.2, bytes of 7
- * bits 3.5 and more. An arithmetic coder of many symbols would have to divide.
+ * What is not random is a digit from 0 to 7, coded by an adaptive model and a range
+ * coder (G. N. N. Martin, "Range encoding", 1979, in LZMA's form with a carry). A
+ * switch of a known task, with all as expected, takes three: what comes next, and
+ * the size and first bits of the time since the event before. A digit takes some 70
+ * instructions. Binary decisions take 40 each and two to three of them are needed
+ * for the same; larger alphabets take longer to learn than a block is long.
  *
- * Encoding costs about as much as an ordinary event, too much for the run-queue
- * lock. tap.c costs a fraction of that; this file runs later, in a hard interrupt
- * of the same CPU, for several events at a time.
+ * Bits that are close to random are written raw, from the end of the block towards
+ * its front, many at once. In blocks of a page this gives 2.5 to 2.9 bytes per
+ * switch; Golomb-Rice codes instead of the models give 3.0 to 3.2, bytes of 7 bits
+ * 3.5 and more.
+ *
+ * Encoding costs about as much as the rest of an ordinary event, too much for the
+ * run-queue lock. tap.c costs a fraction of that; this file runs later, in a hard
+ * interrupt of the same CPU, for some dozens of events at a time.
  *
  * Invariants:
  * - A block is decoded without any other: no state is kept from the block before.
@@ -28,7 +32,7 @@
  * - An event that does not fit is coded again in the next block, and the coder is
  *   reset to its state before the event (arithmetic coding never changes bytes
  *   that were output). Words for changes can be applied twice.
- * - Time per word of the queue is bounded: some dozens of decisions.
+ * - Time per word of the queue is bounded: some dozens of digits.
  */
 #include <linux/crc32.h>
 #include <linux/kernel.h>
@@ -40,6 +44,15 @@
 
 /* Tasks that one event can add to a block: running, its own, and other */
 #define EVENT_TASKS 3
+
+/* Bytes that any event, and the end of a block, take at most */
+#define EVENT_BYTES (SCHEDZ_BLOCK_MIN - SCHEDZ_HEADER)
+
+/*
+ * Likewise of put_short(): 64 digits of 11 bits, if next is a new task, whose name
+ * has 48 of them; 92 raw bits, and up to 16 bytes that the coder holds back
+ */
+#define SHORT_BYTES 128
 
 static void out(struct schedz_encoder *e, u8 byte)
 {
@@ -70,96 +83,54 @@ static noinline u64 shift_low(struct schedz_encoder *e, u64 low)
 	return (low & 0x00ffffff) << 8;
 }
 
-/* Kept in registers during one or more decisions */
+/* Kept in registers during one or more digits */
 struct range {
 	u64 low;
 	u32 size;
 };
 
-static __always_inline void put_decision(struct schedz_encoder *e,
-					 struct range *r, u16 *model,
-					 unsigned int bit)
+static __always_inline void put_in_range(struct schedz_encoder *e,
+					 struct range *r,
+					 struct schedz_digit *model,
+					 unsigned int digit)
 {
-	u32 prob = *model >> SCHEDZ_PROB_SHIFT;
-	u32 bound = (r->size >> SCHEDZ_PROB_BITS) * prob;
+	u32 part = r->size >> SCHEDZ_PROB_BITS;
+	u32 low = schedz_below(model, digit);
+	u32 high = 1 << SCHEDZ_PROB_BITS;
 
-	if (bit) {
-		r->low += bound;
-		r->size -= bound;
-		*model = schedz_learn(*model, U32_MAX);
-	} else {
-		r->size = bound;
-		*model = schedz_learn(*model, 0);
-	}
+	if (digit < SCHEDZ_DIGITS - 1)
+		high = schedz_below(model, digit + 1);
+	r->low += part * low;
+	r->size = part * (high - low);
+	schedz_learn(model, digit, high - low);
 	while (unlikely(r->size < SCHEDZ_RANGE_MIN)) {
 		r->size <<= 8;
 		r->low = shift_low(e, r->low);
 	}
 }
 
-static __always_inline void put_bit(struct schedz_encoder *e, u16 *model,
-				    unsigned int bit)
+static noinline void put_digit(struct schedz_encoder *e,
+			       struct schedz_digit *model, unsigned int digit)
 {
 	struct range r = { e->c.low, e->c.range };
 
-	put_decision(e, &r, model, bit);
+	put_in_range(e, &r, model, digit);
 	e->c.low = r.low;
 	e->c.range = r.size;
 }
 
-/* The most significant bit first, each modelled given those before it */
-static noinline void put_tree(struct schedz_encoder *e, u16 *model,
-			      unsigned int value, unsigned int bits)
+/* The most significant digit first, each modelled given those before it */
+static void put_tree(struct schedz_encoder *e, struct schedz_digit *model,
+		     unsigned int value, unsigned int digits)
 {
-	struct range r = { e->c.low, e->c.range };
-	unsigned int node = 1;
+	unsigned int node = 0, digit;
 
-	/* A bit that ends the value */
-	value = (value | 1U << bits) << 1;
-	while (bits) {
-		put_decision(e, &r, &model[node], value >> bits & 1);
-		bits--;
-		node = value >> (bits + 1);
+	while (digits--) {
+		digit = value >> digits * SCHEDZ_DIGIT_BITS &
+			(SCHEDZ_DIGITS - 1);
+		put_digit(e, &model[node], digit);
+		node = node * SCHEDZ_DIGITS + digit + 1;
 	}
-	e->c.low = r.low;
-	e->c.range = r.size;
-}
-
-/* Unrolled for the values that are coded most often */
-static __always_inline void put_tree2(struct schedz_encoder *e, u16 *model,
-				      unsigned int v)
-{
-	struct range r = { e->c.low, e->c.range };
-
-	put_decision(e, &r, &model[1], v >> 1);
-	put_decision(e, &r, &model[2 | v >> 1], v & 1);
-	e->c.low = r.low;
-	e->c.range = r.size;
-}
-
-static __always_inline void put_tree3(struct schedz_encoder *e, u16 *model,
-				      unsigned int v)
-{
-	struct range r = { e->c.low, e->c.range };
-
-	put_decision(e, &r, &model[1], v >> 2);
-	put_decision(e, &r, &model[2 | v >> 2], v >> 1 & 1);
-	put_decision(e, &r, &model[4 | v >> 1], v & 1);
-	e->c.low = r.low;
-	e->c.range = r.size;
-}
-
-static __always_inline void put_tree4(struct schedz_encoder *e, u16 *model,
-				      unsigned int v)
-{
-	struct range r = { e->c.low, e->c.range };
-
-	put_decision(e, &r, &model[1], v >> 3);
-	put_decision(e, &r, &model[2 | v >> 3], v >> 2 & 1);
-	put_decision(e, &r, &model[4 | v >> 2], v >> 1 & 1);
-	put_decision(e, &r, &model[8 | v >> 1], v & 1);
-	e->c.low = r.low;
-	e->c.range = r.size;
 }
 
 /* Up to 32 bits; all other bits of @value are 0 */
@@ -192,24 +163,28 @@ static void put_raw64(struct schedz_encoder *e, u64 value, unsigned int bits)
 }
 
 /* The number of bits, and those below the first */
-static void put_int(struct schedz_encoder *e, schedz_int_model model, u32 value)
+static void put_int(struct schedz_encoder *e, struct schedz_digit *model,
+		    u32 value)
 {
 	unsigned int bits = fls64(value);
 
-	put_tree(e, model, bits, 6);
+	put_tree(e, model, bits, 2);
 	if (bits > 1)
 		put_raw(e, value & ((1U << (bits - 1)) - 1), bits - 1);
 }
 
 /* ------------------------------------------------------------------------- */
 
-/* Encode a symbol other than that of a plain switch */
+static void put_what(struct schedz_encoder *e, unsigned int what)
+{
+	put_digit(e, &e->b.m.what[schedz_what_context(&e->b)], what);
+}
+
+/* A kind that has no digit of its own, or a change */
 static void put_symbol(struct schedz_encoder *e, unsigned int symbol)
 {
-	struct schedz_block *b = &e->b;
-
-	put_bit(e, &b->m.plain[b->symbol], 1);
-	put_tree4(e, b->m.symbol[b->symbol], symbol);
+	put_what(e, SCHEDZ_WHAT_OTHER);
+	put_raw(e, symbol, SCHEDZ_OTHER_BITS);
 }
 
 static void put_name(struct schedz_encoder *e, const u64 *name)
@@ -217,29 +192,20 @@ static void put_name(struct schedz_encoder *e, const u64 *name)
 	struct schedz_block *b = &e->b;
 	const u8 *letter = (const u8 *)name;
 	unsigned int i, len = SCHEDZ_COMM_LEN;
-	bool same = name[0] == b->last_name[0] && name[1] == b->last_name[1];
 
-	put_bit(e, b->m.same_name, !same);
-	if (same)
-		return;
 	while (len && !letter[len - 1])
 		len--;
-	put_tree(e, b->m.length, len, 5);
+	put_tree(e, b->m.length, len, 2);
 	for (i = 0; i < len; i++)
-		put_tree(e, b->m.letter, letter[i], 8);
+		put_tree(e, b->m.letter, letter[i], 3);
 	b->last_name[0] = name[0];
 	b->last_name[1] = name[1];
 }
 
 static void put_prio(struct schedz_encoder *e, s32 prio)
 {
-	struct schedz_block *b = &e->b;
-
-	put_bit(e, b->m.same_prio, prio != b->last_prio);
-	if (prio == b->last_prio)
-		return;
-	put_int(e, b->m.prio, schedz_zigzag((s32)((u32)prio - 120)));
-	b->last_prio = prio;
+	put_int(e, e->b.m.prio, schedz_zigzag((s32)((u32)prio - 120)));
+	e->b.last_prio = prio;
 }
 
 static u16 put_new_task(struct schedz_encoder *e, u16 slot)
@@ -247,50 +213,75 @@ static u16 put_new_task(struct schedz_encoder *e, u16 slot)
 	struct schedz_block *b = &e->b;
 	const struct schedz_task *task = &e->task[slot];
 	u16 number = schedz_block_add(b, task->pid, e->cpu);
+	unsigned int fresh = 0;
 
+	if (task->prio != b->last_prio)
+		fresh |= SCHEDZ_NEW_PRIO;
+	if (task->name[0] != b->last_name[0] ||
+	    task->name[1] != b->last_name[1])
+		fresh |= SCHEDZ_NEW_NAME;
 	put_int(e, b->m.pid,
 		schedz_zigzag((s32)((u32)task->pid - (u32)b->last_pid)));
 	b->last_pid = task->pid;
-	put_prio(e, task->prio);
-	put_name(e, task->name);
+	put_digit(e, &b->m.fresh, fresh);
+	if (fresh & SCHEDZ_NEW_PRIO)
+		put_prio(e, task->prio);
+	if (fresh & SCHEDZ_NEW_NAME)
+		put_name(e, task->name);
 	e->number[slot] = number + 1;
 	return number;
 }
 
-/* The task of a symbol; returns its number */
-static u16 put_task(struct schedz_encoder *e, unsigned int symbol,
-		    u16 predicted, u16 slot)
+/* The number of a slot's task, or SCHEDZ_NONE */
+static u16 number_of(const struct schedz_encoder *e, u16 slot)
+{
+	return e->number[slot] - 1;
+}
+
+/*
+ * A task that is not predicted, with one of the models of its class; returns its
+ * number
+ */
+static u16 put_task(struct schedz_encoder *e, struct schedz_digit *class,
+		    u16 slot)
 {
 	struct schedz_block *b = &e->b;
-	unsigned int context = schedz_task_context(b, symbol);
-	u16 *class = b->m.class[symbol != SCHEDZ_SWITCH][context];
-	u16 number = e->number[slot] ? e->number[slot] - 1 : SCHEDZ_NONE;
+	u16 number = number_of(e, slot);
 	unsigned int place, bits;
 
-	if (predicted != SCHEDZ_NONE) {
-		put_bit(e, &b->m.hit[symbol][context], number != predicted);
-		if (number == predicted)
-			return number;
-	}
 	if (number == SCHEDZ_NONE) {
-		put_tree3(e, class, SCHEDZ_CLASS_NEW);
+		put_digit(e, class, SCHEDZ_CLASS_NEW);
 		return put_new_task(e, slot);
 	}
 	place = number < SCHEDZ_RECENT_TASKS ? schedz_find_recent(b, number) :
 					       SCHEDZ_RECENT;
 	if (place == SCHEDZ_RECENT) {
-		put_tree3(e, class, SCHEDZ_CLASS_NUMBER);
+		put_digit(e, class, SCHEDZ_CLASS_NUMBER);
 		put_raw(e, number, fls64(b->tasks - 1));
 		return number;
 	}
 	bits = fls64(place);
-	put_tree3(e, class, bits);
-	if (bits > 1)
-		put_tree(e, b->m.place[bits], place & ((1U << (bits - 1)) - 1),
-			 bits - 1);
+	put_digit(e, class, bits);
+	if (bits < 2)
+		return number;
+	place &= (1U << (bits - 1)) - 1;
+	if (bits < SCHEDZ_CLASS_LAST) {
+		put_digit(e, &b->m.place[bits], place);
+	} else {
+		put_digit(e, &b->m.place[bits], place >> 1);
+		put_raw(e, place & 1, 1);
+	}
 	return number;
 }
 
+/* A task that nothing predicts */
+static u16 put_any_task(struct schedz_encoder *e, u16 slot)
+{
+	return put_task(e, &e->b.m.class[1][schedz_task_context(&e->b, false)],
+			slot);
+}
+
+/* Flags and preempt_count that are not the last ones of a kind */
 static void put_context(struct schedz_encoder *e, unsigned int kind)
 {
 	struct schedz_block *b = &e->b;
@@ -299,53 +290,53 @@ static void put_context(struct schedz_encoder *e, unsigned int kind)
 
 	for (at = 0; at < n && b->context[kind][at] != context; at++)
 		;
-	if (n) {
-		put_bit(e, &b->m.same_context[kind], at != 0);
-		if (!at)
-			return;
-		put_tree3(e, b->m.context[kind], at < n ? at : SCHEDZ_CONTEXTS);
-	}
+	put_digit(e, &b->m.context[kind], at < n ? at : SCHEDZ_CONTEXTS);
 	if (at == n)
 		put_raw(e, context, 16);
 	schedz_context_touch(b, kind, at, context);
 }
 
-static void put_time(struct schedz_encoder *e, unsigned int kind)
+static bool has_context(const struct schedz_encoder *e, unsigned int kind)
+{
+	const struct schedz_block *b = &e->b;
+
+	return b->nr_contexts[kind] && b->context[kind][0] == e->context[kind];
+}
+
+/* Two digits, and raw the rest; before it the number of bits, if they do not tell */
+static __always_inline void put_time(struct schedz_encoder *e, struct range *r,
+				     unsigned int kind)
 {
 	struct schedz_block *b = &e->b;
-	u16 *model = b->m.delta[schedz_time_context(b, kind)];
+	unsigned int context = schedz_time_context(b, kind);
 	u64 delta = e->time - b->time;
-	unsigned int bits = fls64(delta), class = 0;
+	unsigned int bits = fls64(delta), class = 0, raw, first;
 
 	b->time = e->time;
 	if (bits > SCHEDZ_DELTA_FINE)
-		class = min_t(unsigned int, bits, SCHEDZ_DELTA_COARSE + 1) -
-			SCHEDZ_DELTA_FINE;
+		class = min_t(unsigned int, bits - SCHEDZ_DELTA_FINE,
+			      SCHEDZ_DELTA_LAST);
+	raw = schedz_delta_raw(class);
+	first = class >> 1;
 	if (kind == SCHEDZ_SWITCH)
-		b->last_delta[b->cur] = class;
-	put_tree4(e, model, class);
-	if (!class) {
-		put_raw(e, delta, SCHEDZ_DELTA_FINE);
-		return;
-	}
-	if (bits > SCHEDZ_DELTA_COARSE)
+		b->task[b->cur].delta = first;
+	put_in_range(e, r, &b->m.high[context], first);
+	if (unlikely(class == SCHEDZ_DELTA_LAST)) {
 		put_raw(e, bits, 6);
-	bits -= 1 + SCHEDZ_MANTISSA;
-	put_tree2(e, b->m.mantissa[schedz_mantissa_context(b, kind)][class],
-		  delta >> bits & 3);
-	put_raw64(e, delta & ((1ULL << bits) - 1), bits);
+		raw = bits - 1 - SCHEDZ_MANTISSA;
+	}
+	put_in_range(e, r, &b->m.low[context / 4][first],
+		     (class & 1) << SCHEDZ_MANTISSA | (delta >> raw & 3));
+	if (likely(raw <= 32))
+		put_raw(e, delta & ((1ULL << raw) - 1), raw);
+	else
+		put_raw64(e, delta & ((1ULL << raw) - 1), raw);
 }
 
-static void put_cpu(struct schedz_encoder *e, u16 number, s32 cpu,
-		    unsigned int dest)
+static void put_cpu(struct schedz_encoder *e, u16 number, s32 cpu)
 {
-	struct schedz_block *b = &e->b;
-
-	put_bit(e, &b->m.same_cpu[dest], cpu != b->cpu[number]);
-	if (cpu == b->cpu[number])
-		return;
-	put_int(e, b->m.cpu, schedz_zigzag(cpu));
-	b->cpu[number] = cpu;
+	put_int(e, e->b.m.cpu, schedz_zigzag(cpu));
+	e->b.task[number].cpu = cpu;
 }
 
 static u32 get(const struct schedz_tap *tap, u32 at)
@@ -403,7 +394,7 @@ static void put_change(struct schedz_encoder *e, unsigned int symbol, u16 slot)
 	if (!e->number[slot])
 		return;
 	put_symbol(e, symbol);
-	put_task(e, symbol, schedz_predict(&e->b, symbol), slot);
+	put_any_task(e, slot);
 	if (symbol == SCHEDZ_SET_PRIO)
 		put_prio(e, e->task[slot].prio);
 	else
@@ -416,10 +407,9 @@ static void put_expected(struct schedz_encoder *e)
 	struct schedz_block *b = &e->b;
 
 	if (e->cur != SCHEDZ_NONE &&
-	    (b->cur == SCHEDZ_NONE || b->cur + 1 != e->number[e->cur])) {
+	    (b->cur == SCHEDZ_NONE || b->cur != number_of(e, e->cur))) {
 		put_symbol(e, SCHEDZ_SET_CUR);
-		schedz_set_cur(b, put_task(e, SCHEDZ_SET_CUR, SCHEDZ_NONE,
-					   e->cur));
+		schedz_set_cur(b, put_any_task(e, e->cur));
 		b->has_pid = true;
 		b->pid = e->task[e->cur].pid;
 	}
@@ -436,56 +426,106 @@ static void put_expected(struct schedz_encoder *e)
 	}
 }
 
-static void put_state(struct schedz_encoder *e, const struct group *g)
+/* What of a switch is as expected, its time, and what is not */
+static void put_switch(struct schedz_encoder *e, u16 slot, unsigned int state,
+		       u64 value)
 {
 	struct schedz_block *b = &e->b;
+	const struct schedz_known *prev = &b->task[b->cur];
+	bool same = state == prev->state;
+	u16 predicted = prev->after[!state];
+	u16 next = number_of(e, slot);
+	bool hit = next == predicted && next != SCHEDZ_NONE;
+	struct range r;
 
-	b->state = min_t(u32, g->arg, SCHEDZ_STATE_RAW);
-	put_bit(e, &b->m.same_state[b->cur % ARRAY_SIZE(b->m.same_state)],
-		b->state != b->last_state[b->cur]);
-	if (b->state != b->last_state[b->cur]) {
-		put_tree4(e, b->m.state[b->idle[b->cur]], b->state);
-		b->last_state[b->cur] = b->state;
+	if (unlikely(!has_context(e, SCHEDZ_SWITCH))) {
+		put_what(e, SCHEDZ_WHAT_CONTEXT);
+		put_context(e, SCHEDZ_SWITCH);
 	}
-	if (b->state == SCHEDZ_STATE_RAW)
-		put_raw64(e, g->value, 64);
+	r = (struct range){ e->c.low, e->c.range };
+	put_in_range(e, &r, &b->m.what[schedz_what_context(b)],
+		     !same ? SCHEDZ_WHAT_STATE :
+		     hit   ? SCHEDZ_WHAT_EXPECTED :
+			     SCHEDZ_WHAT_NEXT);
+	put_time(e, &r, SCHEDZ_SWITCH);
+	e->c.low = r.low;
+	e->c.range = r.size;
+	if (!same) {
+		put_tree(e, b->m.state[b->cur_idle], state, 2);
+		if (predicted != SCHEDZ_NONE)
+			put_digit(e, &b->m.hit[schedz_task_context(b, !state)],
+				  !hit);
+	}
+	if (unlikely(state == SCHEDZ_STATE_RAW))
+		put_raw64(e, value, 64);
+	if (!hit)
+		next = put_task(e,
+				&b->m.class[0][schedz_task_context(b, !state)],
+				slot);
+	schedz_block_switch(b, state, same, next);
+	b->pid = e->task[slot].pid;
 }
 
-static void put_switch(struct schedz_encoder *e, const struct group *g)
+/* The CPU of an event that has one */
+static s32 cpu_of(const struct group *g)
 {
-	struct schedz_block *b = &e->b;
-	u16 next;
-
-	put_time(e, SCHEDZ_SWITCH);
-	put_state(e, g);
-	next = put_task(e, SCHEDZ_SWITCH, schedz_predict(b, SCHEDZ_SWITCH),
-			g->slot);
-	schedz_block_event(b, SCHEDZ_SWITCH, SCHEDZ_NONE, next);
-	b->pid = e->task[g->slot].pid;
+	if (g->kind == SCHEDZ_MIGRATE)
+		return lower_32_bits(g->value);
+	return g->arg == SCHEDZ_W_ARG_EXTRA ? g->value : g->arg;
 }
 
+static void put_kind(struct schedz_encoder *e, unsigned int kind)
+{
+	switch (kind) {
+	case SCHEDZ_WAKING:
+		put_what(e, SCHEDZ_WHAT_WAKING);
+		break;
+	case SCHEDZ_WAKEUP:
+		put_what(e, SCHEDZ_WHAT_WAKEUP);
+		break;
+	case SCHEDZ_MIGRATE:
+		put_what(e, SCHEDZ_WHAT_MIGRATE);
+		break;
+	default:
+		put_symbol(e, kind);
+	}
+}
+
+/* An event but a switch: its kind, what of it is not as expected, and that */
 static void put_other(struct schedz_encoder *e, const struct schedz_tap *tap,
 		      const struct group *g)
 {
 	struct schedz_block *b = &e->b;
-	unsigned int kind = g->kind;
-	u16 number, other = SCHEDZ_NONE;
+	unsigned int kind = g->kind, differs = 0;
+	bool has_cpu = kind >= SCHEDZ_WAKING && kind <= SCHEDZ_MIGRATE;
+	u16 number = number_of(e, g->slot), other = SCHEDZ_NONE;
+	struct range r;
 
-	put_time(e, kind);
-	number = put_task(e, kind, schedz_predict(b, kind), g->slot);
+	if (!has_context(e, kind))
+		differs |= SCHEDZ_NEW_CONTEXT;
+	if (number == SCHEDZ_NONE || number != schedz_predict(b, kind))
+		differs |= SCHEDZ_NEW_TASK;
+	if (has_cpu &&
+	    cpu_of(g) != (number == SCHEDZ_NONE ? e->cpu : b->task[number].cpu))
+		differs |= SCHEDZ_NEW_CPU;
+	put_kind(e, kind);
+	put_digit(e, &b->m.differs[kind][schedz_differs_context(b)], differs);
+	if (differs & SCHEDZ_NEW_CONTEXT)
+		put_context(e, kind);
+	r = (struct range){ e->c.low, e->c.range };
+	put_time(e, &r, kind);
+	e->c.low = r.low;
+	e->c.range = r.size;
+	if (differs & SCHEDZ_NEW_TASK)
+		number = put_any_task(e, g->slot);
+	if (differs & SCHEDZ_NEW_CPU)
+		put_cpu(e, number, cpu_of(g));
 	switch (kind) {
-	case SCHEDZ_WAKING:
-	case SCHEDZ_WAKEUP:
-	case SCHEDZ_WAKEUP_NEW:
-		put_cpu(e, number,
-			g->arg == SCHEDZ_W_ARG_EXTRA ? g->value : g->arg, 0);
-		break;
 	case SCHEDZ_MIGRATE:
-		put_cpu(e, number, lower_32_bits(g->value), 0);
-		put_cpu(e, number, upper_32_bits(g->value), 1);
+		put_cpu(e, number, upper_32_bits(g->value));
 		break;
 	case SCHEDZ_FORK:
-		other = put_task(e, kind, SCHEDZ_NONE, g->other);
+		other = put_any_task(e, g->other);
 		break;
 	case SCHEDZ_EXEC:
 		put_raw(e, lower_32_bits(g->value), 32);
@@ -493,14 +533,6 @@ static void put_other(struct schedz_encoder *e, const struct schedz_tap *tap,
 		break;
 	}
 	schedz_block_event(b, kind, number, other);
-}
-
-static bool is_plain(const struct schedz_encoder *e, unsigned int kind)
-{
-	const struct schedz_block *b = &e->b;
-
-	return kind == SCHEDZ_SWITCH && b->nr_contexts[SCHEDZ_SWITCH] &&
-	       b->context[SCHEDZ_SWITCH][0] == e->context[SCHEDZ_SWITCH];
 }
 
 static u64 get64(const struct schedz_tap *tap, u32 at)
@@ -583,11 +615,10 @@ static void get_event(const struct schedz_tap *tap, u32 at, struct group *g)
 	g->delta = get(tap, at + 1);
 }
 
-/* Is there room for another event, whatever it is? */
-static bool has_room(const struct schedz_encoder *e)
+/* Is there room for an event of at most @bytes? */
+static bool has_room(const struct schedz_encoder *e, u32 bytes)
 {
-	return e->c.end - e->c.pos >=
-	       SCHEDZ_BLOCK_MIN - SCHEDZ_HEADER + e->c.pending;
+	return e->c.end - e->c.pos >= bytes + e->c.pending;
 }
 
 /* Is there still room to finish the block? */
@@ -619,26 +650,21 @@ static u32 put_group(struct schedz_encoder *e, const struct schedz_tap *tap,
 	/* Without a change before it, all is as expected */
 	if (at != begin || !e->events)
 		put_expected(e);
-	if (is_plain(e, g->kind)) {
-		put_bit(e, &e->b.m.plain[e->b.symbol], 0);
-	} else {
-		put_symbol(e, g->kind);
-		put_context(e, g->kind);
-	}
 	if (g->kind == SCHEDZ_SWITCH)
-		put_switch(e, g);
+		put_switch(e, g->slot, min_t(u32, g->arg, SCHEDZ_STATE_RAW),
+			   g->value);
 	else
 		put_other(e, tap, g);
 	return at + schedz_w_words(get(tap, at)) - begin;
 }
 
 /* Code the next event, if there is room for all of it */
-static bool put_whole(struct schedz_encoder *e, struct schedz_tap *tap)
+static noinline bool put_any(struct schedz_encoder *e, struct schedz_tap *tap)
 {
 	struct group g = {};
 	u32 taken;
 
-	if (e->events && has_room(e)) {
+	if (e->events && has_room(e, EVENT_BYTES)) {
 		taken = put_group(e, tap, tap->tail, &g);
 	} else {
 		struct schedz_coder before = e->c;
@@ -655,9 +681,20 @@ static bool put_whole(struct schedz_encoder *e, struct schedz_tap *tap)
 	e->events++;
 	if (g.kind == SCHEDZ_SWITCH) {
 		e->cur = g.slot;
-		e->pid = e->task[e->cur].pid;
+		e->pid = e->b.pid;
 	}
 	return true;
+}
+
+/* The usual: a switch of one word, nothing changed before it, and there is room */
+static __always_inline void put_short(struct schedz_encoder *e, u32 word)
+{
+	u16 slot = word >> SCHEDZ_W_SHORT_SLOT_SHIFT & (SCHEDZ_SLOTS - 1);
+
+	e->time += word >> SCHEDZ_W_SHORT_DELTA_SHIFT;
+	put_switch(e, slot, word >> SCHEDZ_W_SHORT_STATE_SHIFT & 15, 0);
+	e->cur = slot;
+	e->pid = e->b.pid;
 }
 
 /**
@@ -672,14 +709,21 @@ static bool put_whole(struct schedz_encoder *e, struct schedz_tap *tap)
  */
 bool schedz_encode(struct schedz_encoder *e, struct schedz_tap *tap, u32 words)
 {
-	u32 stop = tap->tail + min(words, schedz_tap_words(tap));
+	u32 stop = tap->tail + min(words, schedz_tap_words(tap)), word;
 
 	while ((s32)(stop - tap->tail) > 0) {
 		if (e->events == SCHEDZ_EVENTS_MAX ||
 		    e->b.tasks > SCHEDZ_TASKS_MAX - EVENT_TASKS)
 			return true;
-		if (!put_whole(e, tap))
+		word = get(tap, tap->tail);
+		if (likely(word & SCHEDZ_W_SHORT && e->events &&
+			   has_room(e, SHORT_BYTES))) {
+			put_short(e, word);
+			tap->tail++;
+			e->events++;
+		} else if (!put_any(e, tap)) {
 			return true;
+		}
 	}
 	return false;
 }

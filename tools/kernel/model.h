@@ -14,49 +14,92 @@
 
 #include "codec.h"
 
-/* Symbols other than the kinds of events */
+/* What comes next: a digit, by the three most frequent kinds and their details */
+enum {
+	SCHEDZ_WHAT_EXPECTED, /* a switch with state and next as expected */
+	SCHEDZ_WHAT_NEXT, /* only next is not */
+	SCHEDZ_WHAT_STATE, /* at least the state is not */
+	SCHEDZ_WHAT_WAKING,
+	SCHEDZ_WHAT_WAKEUP,
+	SCHEDZ_WHAT_MIGRATE,
+	SCHEDZ_WHAT_CONTEXT, /* flags and preempt_count of switches change */
+	SCHEDZ_WHAT_OTHER, /* another kind, or one of the changes below */
+};
+
+/* Changes by number, behind the kinds of events */
 enum {
 	SCHEDZ_SET_CUR = SCHEDZ_KINDS, /* the running task */
 	SCHEDZ_SET_PID, /* common_pid is not the running task's */
 	SCHEDZ_SET_TIME, /* time of the last event */
 	SCHEDZ_SET_PRIO, /* a task's priority */
 	SCHEDZ_SET_NAME, /* a task's name */
-	SCHEDZ_SYMBOLS = 16,
+};
+
+#define SCHEDZ_OTHER_BITS 4
+
+/* Of an event but a switch, what is not as expected: bits of a digit */
+enum {
+	SCHEDZ_NEW_CONTEXT = 1, /* flags and preempt_count */
+	SCHEDZ_NEW_TASK = 2,
+	SCHEDZ_NEW_CPU = 4,
 };
 
 /*
- * A model is the probability of a 0 in units of 2^-12, above a count from 1 to 15
- * of the bits seen. After each bit the probability moves towards that bit by a
- * part of the distance: a half, a quarter, an eighth and at last 1/16, so that it
- * adapts quickly in short blocks. It is never below 15 nor above 4080.
+ * All that is modelled is digits from 0 to 7. The model of a digit has eight lanes
+ * of 16 bits. Lane n is the probability of a digit below n, in units of 2^-16; lane
+ * 0 counts the digits seen, from SEEN_FIRST to SEEN. After each digit the lanes
+ * above it move towards 1 and the others towards 0 by a part of the distance, four
+ * of them in one 64-bit word. The part is a quarter at first, an eighth, a 16th and
+ * at last a 32nd, so that a model adapts quickly in short blocks.
  */
-#define SCHEDZ_PROB_BITS 12
-#define SCHEDZ_PROB_SHIFT 4
-#define SCHEDZ_PROB_SEEN ((1 << SCHEDZ_PROB_SHIFT) - 1)
-#define SCHEDZ_PROB_HALF (1 << (SCHEDZ_PROB_BITS + SCHEDZ_PROB_SHIFT - 1))
+#define SCHEDZ_DIGIT_BITS 3
+#define SCHEDZ_DIGITS 8
+#define SCHEDZ_PROB_BITS 16
+#define SCHEDZ_SEEN_FIRST 2
+#define SCHEDZ_SEEN 16
+
+/*
+ * Each digit has a probability of at least PROB_MIN; all of these are a 256th, that
+ * is, PROB_PART bits. From PROB_CERTAIN on a digit changes nothing, as learning
+ * costs as much as coding.
+ */
+#define SCHEDZ_PROB_MIN 32
+#define SCHEDZ_PROB_PART 8
+#define SCHEDZ_PROB_CERTAIN 64512
+
+/* Lane n in memory */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define SCHEDZ_LANE(n) ((n) ^ 3)
+#else
+#define SCHEDZ_LANE(n) (n)
+#endif
+
+/* Models of a number of two or three digits, by the digits before */
+#define SCHEDZ_TREE2 (1 + 8)
+#define SCHEDZ_TREE3 (1 + 8 + 64)
 
 /* The range is kept at or above 2^24, a byte leaves when it falls below */
 #define SCHEDZ_RANGE_MIN 0x01000000U
 
 /*
  * A time delta has a class: 0 below 2^FINE, then one for each power of two, and
- * the last for all from 2^COARSE on. MANTISSA bits behind the first are modelled.
+ * the last for all from 2^COARSE on. The class and the MANTISSA bits behind the
+ * first, or the first of class 0, are two digits; the other bits are raw.
  */
 #define SCHEDZ_DELTA_BITS 47
-#define SCHEDZ_DELTA_CLASS_BITS 4
-#define SCHEDZ_DELTA_CLASSES 16
 #define SCHEDZ_DELTA_FINE 8
-#define SCHEDZ_DELTA_COARSE (SCHEDZ_DELTA_FINE + 14)
+#define SCHEDZ_DELTA_LAST 15
+#define SCHEDZ_DELTA_COARSE (SCHEDZ_DELTA_FINE + SCHEDZ_DELTA_LAST - 1)
 #define SCHEDZ_MANTISSA 2
-#define SCHEDZ_MANTISSAS 4
 
-/* For the class: switches by how long their task ran before, then other kinds */
+/* For the first digit: switches by how long their task ran before, then other kinds */
 #define SCHEDZ_TIME_SWITCHES 64
 #define SCHEDZ_TIME_CONTEXTS (SCHEDZ_TIME_SWITCHES + 24)
 
+/* For the second one, these in fours */
+#define SCHEDZ_TIME_SECOND (SCHEDZ_TIME_CONTEXTS / 4)
+
 /* Codes of prev_state: 0, 1 << 0, 1 << 1, ... and what is none of these */
-#define SCHEDZ_STATE_BITS 4
-#define SCHEDZ_STATES 16
 #define SCHEDZ_STATE_RAW 15
 
 /*
@@ -70,8 +113,15 @@ enum {
 
 /* How a task is coded: 0 to 5, the bits of its place, or */
 enum {
+	SCHEDZ_CLASS_LAST = 5, /* the lowest bit of its place is raw */
 	SCHEDZ_CLASS_NUMBER = 6, /* by its number */
 	SCHEDZ_CLASS_NEW = 7, /* it was not in the block so far */
+};
+
+/* What is not as of the new task before: bits of a digit */
+enum {
+	SCHEDZ_NEW_PRIO = 1,
+	SCHEDZ_NEW_NAME = 2,
 };
 
 /* Combinations of flags and preempt_count that a kind remembers */
@@ -79,54 +129,77 @@ enum {
 
 #define SCHEDZ_NONE 0xffff
 
-/* Models of an integer: its bits are counted with these, then written raw */
-typedef u16 schedz_int_model[64];
+/**
+ * struct schedz_digit - adaptive probabilities of a digit
+ * @word: the lanes, four in each
+ * @lane: the same
+ */
+struct schedz_digit {
+	union {
+		u64 word[2];
+		u16 lane[SCHEDZ_DIGITS];
+	};
+};
 
 /**
- * struct schedz_model - adaptive probabilities; u16s only, see schedz_model_reset()
- * @plain: a switch with flags and preempt_count as last time, by the symbol
- *	before
- * @symbol: which other, by the symbol before
- * @same_context: flags and preempt_count as last time, by kind
- * @context: which of the remembered ones
- * @delta: class of a time delta, by schedz_time_context()
- * @mantissa: bits below its first
- * @same_state: prev_state as the task's last time, by the running task
+ * struct schedz_model - adaptive probabilities
+ * @what: what comes next, by schedz_what_context()
+ * @differs: what of an event but a switch is not as expected, by kind and whether
+ *	the running task is idle and the symbol before was a switch
+ * @context: which of the remembered flags and preempt_counts, by kind
+ * @high: first digit of a time delta, by schedz_time_context()
+ * @low: second one, by a quarter of the context and the first one
  * @state: prev_state, for the idle task and others
- * @hit: the task is the predicted one, by symbol and schedz_task_context()
- * @class: class of its place otherwise, for switches and for others
+ * @hit: the next task is the predicted one, by schedz_task_context(), if the state
+ *	was not expected
+ * @class: class of a task's place, for switches and for others
  * @place: place within the class
- * @same_cpu: the CPU is the one remembered
  * @cpu: integer
  * @pid: integer, pid of a new task minus that of the new one before
- * @same_prio: priority as of the new task before
+ * @fresh: which of priority and name are not as of the new task before
  * @prio: integer, minus 120
- * @same_name: name as of the new task before
  * @length: of a name
  * @letter: of a name
  * @filename: integer, length
  */
 struct schedz_model {
-	u16 plain[SCHEDZ_SYMBOLS];
-	u16 symbol[SCHEDZ_SYMBOLS][16];
-	u16 same_context[SCHEDZ_KINDS];
-	u16 context[SCHEDZ_KINDS][8];
-	u16 delta[SCHEDZ_TIME_CONTEXTS][SCHEDZ_DELTA_CLASSES];
-	u16 mantissa[4][SCHEDZ_DELTA_CLASSES][SCHEDZ_MANTISSAS];
-	u16 same_state[32];
-	u16 state[2][SCHEDZ_STATES];
-	u16 hit[SCHEDZ_SYMBOLS][8];
-	u16 class[2][8][8];
-	u16 place[SCHEDZ_CLASS_NUMBER][16];
-	u16 same_cpu[2];
-	schedz_int_model cpu;
-	schedz_int_model pid;
-	u16 same_prio[1];
-	schedz_int_model prio;
-	u16 same_name[1];
-	u16 length[32];
-	u16 letter[256];
-	schedz_int_model filename;
+	struct schedz_digit what[64];
+	struct schedz_digit differs[SCHEDZ_KINDS][4];
+	struct schedz_digit context[SCHEDZ_KINDS];
+	struct schedz_digit high[SCHEDZ_TIME_CONTEXTS];
+	struct schedz_digit low[SCHEDZ_TIME_SECOND][SCHEDZ_DIGITS];
+	struct schedz_digit state[2][SCHEDZ_TREE2];
+	struct schedz_digit hit[8];
+	struct schedz_digit class[2][8];
+	struct schedz_digit place[SCHEDZ_CLASS_LAST + 1];
+	struct schedz_digit cpu[SCHEDZ_TREE2];
+	struct schedz_digit pid[SCHEDZ_TREE2];
+	struct schedz_digit fresh;
+	struct schedz_digit prio[SCHEDZ_TREE2];
+	struct schedz_digit length[SCHEDZ_TREE2];
+	struct schedz_digit letter[SCHEDZ_TREE3];
+	struct schedz_digit filename[SCHEDZ_TREE2];
+};
+
+/**
+ * struct schedz_known - what a block knows of a task
+ * @after: the task that ran after this task the last time that it stopped while
+ *	not runnable, and runnable, or SCHEDZ_NONE
+ * @wakes: the task that this task woke the last time, or SCHEDZ_NONE
+ * @state: code of its last prev_state
+ * @delta: first digit of the time delta with which it stopped the last time
+ * @habit: whether state (1) and next (2) were as expected the last time
+ * @idle: its pid is 0
+ * @cpu: its CPU in the last event that told
+ */
+struct schedz_known {
+	u16 after[2];
+	u16 wakes;
+	u8 state;
+	u8 delta;
+	u8 habit;
+	bool idle;
+	s32 cpu;
 };
 
 /**
@@ -136,9 +209,9 @@ struct schedz_model {
  *	first appear
  * @cur: the running task, or SCHEDZ_NONE
  * @cur_idle: it is the idle task
+ * @cur_what: its part of the context of what comes next
  * @woken: the task last woken, forked or migrated, or SCHEDZ_NONE
- * @symbol: symbol before
- * @state: code of the prev_state last coded
+ * @before: kind of the event before, or 3 for those from there on
  * @has_pid: @pid is known
  * @pid: expected common_pid
  * @last_pid: of the last new task
@@ -149,22 +222,16 @@ struct schedz_model {
  *	SCHEDZ_RECENT_TASKS where there is none
  * @nr_contexts: used entries of @context
  * @context: flags | preempt_count << 8 by kind, the last used first
- * @idle: whether a task's pid is 0
- * @after: the task that ran after this task the last time that it stopped while
- *	not runnable, and runnable, or SCHEDZ_NONE
- * @wakes: the task that this task woke the last time, or SCHEDZ_NONE
- * @last_state: code of a task's last prev_state
- * @last_delta: class of the time delta with which a task stopped the last time
- * @cpu: CPU of a task in the last event that told
+ * @task: the tasks
  */
 struct schedz_block {
 	struct schedz_model m;
 	u16 tasks;
 	u16 cur;
-	bool cur_idle;
+	u8 cur_idle;
+	u8 cur_what;
 	u16 woken;
-	u8 symbol;
-	u8 state;
+	u8 before;
 	bool has_pid;
 	s32 pid;
 	s32 last_pid;
@@ -174,36 +241,32 @@ struct schedz_block {
 	u64 recent[SCHEDZ_RECENT_WORDS];
 	u8 nr_contexts[SCHEDZ_KINDS];
 	u16 context[SCHEDZ_KINDS][SCHEDZ_CONTEXTS];
-	bool idle[SCHEDZ_TASKS_MAX];
-	u16 after[SCHEDZ_TASKS_MAX][2];
-	u16 wakes[SCHEDZ_TASKS_MAX];
-	u8 last_state[SCHEDZ_TASKS_MAX];
-	u8 last_delta[SCHEDZ_TASKS_MAX];
-	s32 cpu[SCHEDZ_TASKS_MAX];
+	struct schedz_known task[SCHEDZ_TASKS_MAX];
 };
 
-/* All models of a block, eight bytes at a time */
+/* All digits are equally probable */
 static inline void schedz_model_reset(struct schedz_model *m)
 {
-	const u64 probs = (SCHEDZ_PROB_HALF + 1) * 0x0001000100010001ULL;
-	u8 *byte = (u8 *)m;
+	struct schedz_digit *digit = (struct schedz_digit *)m;
 	size_t i;
 
-	static_assert(sizeof(*m) % sizeof(probs) == 0);
-	for (i = 0; i < sizeof(*m); i += sizeof(probs))
-		memcpy(byte + i, &probs, sizeof(probs));
+	static_assert(sizeof(*m) % sizeof(*digit) == 0);
+	for (i = 0; i < sizeof(*m) / sizeof(*digit); i++) {
+		digit[i].word[0] = 0x6000400020000000 + SCHEDZ_SEEN_FIRST;
+		digit[i].word[1] = 0xe000c000a0008000;
+	}
 }
 
-/* The state at the begin of a block; arrays by task are set with the task */
+/* The state at the begin of a block */
 static inline void schedz_block_reset(struct schedz_block *b, u64 time)
 {
 	schedz_model_reset(&b->m);
 	b->tasks = 0;
 	b->cur = SCHEDZ_NONE;
-	b->cur_idle = false;
+	b->cur_idle = 0;
+	b->cur_what = 0;
 	b->woken = SCHEDZ_NONE;
-	b->symbol = SCHEDZ_SWITCH;
-	b->state = 0;
+	b->before = SCHEDZ_SWITCH;
 	b->has_pid = false;
 	b->pid = 0;
 	b->last_pid = 0;
@@ -217,16 +280,13 @@ static inline void schedz_block_reset(struct schedz_block *b, u64 time)
 /* A new task appears; the caller checked that there is room for it */
 static inline u16 schedz_block_add(struct schedz_block *b, s32 pid, u16 cpu)
 {
-	u16 task = b->tasks++;
-
-	b->idle[task] = !pid;
-	b->after[task][0] = SCHEDZ_NONE;
-	b->after[task][1] = SCHEDZ_NONE;
-	b->wakes[task] = SCHEDZ_NONE;
-	b->last_state[task] = 0;
-	b->last_delta[task] = 0;
-	b->cpu[task] = cpu;
-	return task;
+	b->task[b->tasks] = (struct schedz_known){
+		.after = { SCHEDZ_NONE, SCHEDZ_NONE },
+		.wakes = SCHEDZ_NONE,
+		.idle = !pid,
+		.cpu = cpu,
+	};
+	return b->tasks++;
 }
 
 /* The place of a task below SCHEDZ_RECENT_TASKS, or SCHEDZ_RECENT */
@@ -253,13 +313,11 @@ static inline u16 schedz_recent(const struct schedz_block *b,
 }
 
 /* The task becomes the most recently used one */
-static inline void schedz_block_touch(struct schedz_block *b, u16 task)
+static noinline void schedz_touch_far(struct schedz_block *b, u16 task)
 {
 	unsigned int i, place, last;
 	u64 here = task, mask, word;
 
-	if (task >= SCHEDZ_RECENT_TASKS || schedz_recent(b, 0) == task)
-		return;
 	place = schedz_find_recent(b, task);
 	last = place < SCHEDZ_RECENT ? place / 8 : SCHEDZ_RECENT_WORDS;
 	for (i = 0; i < last; i++) {
@@ -275,42 +333,62 @@ static inline void schedz_block_touch(struct schedz_block *b, u16 task)
 	b->recent[last] = (word & mask) | ((word << 8 | here) & ~mask);
 }
 
-static inline void schedz_set_cur(struct schedz_block *b, u16 task)
+static __always_inline void schedz_block_touch(struct schedz_block *b, u16 task)
 {
-	b->cur = task;
-	b->cur_idle = b->idle[task];
+	u64 word = b->recent[0];
+
+	if (task >= SCHEDZ_RECENT_TASKS || (word & 0xff) == task)
+		return;
+	/* Two tasks often alternate */
+	if ((word >> 8 & 0xff) == task)
+		b->recent[0] = (word & ~0xffffULL) | (word & 0xff) << 8 | task;
+	else
+		schedz_touch_far(b, task);
 }
 
-/* The task that a symbol's is expected to be, or SCHEDZ_NONE */
-static inline u16 schedz_predict(const struct schedz_block *b,
-				 unsigned int symbol)
+static inline void schedz_set_cur(struct schedz_block *b, u16 task)
 {
-	switch (symbol) {
-	case SCHEDZ_SWITCH:
-		return b->cur == SCHEDZ_NONE ? SCHEDZ_NONE :
-					       b->after[b->cur][!b->state];
+	const struct schedz_known *known = &b->task[task];
+
+	b->cur = task;
+	b->cur_idle = known->idle;
+	b->cur_what = known->habit << 2 | !known->state << 1 | known->idle;
+}
+
+/* The task that an event other than a switch is expected to have, or SCHEDZ_NONE */
+static inline u16 schedz_predict(const struct schedz_block *b,
+				 unsigned int kind)
+{
+	switch (kind) {
 	case SCHEDZ_WAKING:
-		return b->cur == SCHEDZ_NONE ? SCHEDZ_NONE : b->wakes[b->cur];
+		return b->cur == SCHEDZ_NONE ? SCHEDZ_NONE :
+					       b->task[b->cur].wakes;
 	case SCHEDZ_WAKEUP:
 	case SCHEDZ_WAKEUP_NEW:
 	case SCHEDZ_MIGRATE:
 		return b->woken;
-	case SCHEDZ_SET_CUR:
-		return SCHEDZ_NONE;
 	default:
 		return b->cur;
 	}
 }
 
-/* The context in which a task is coded */
-static inline unsigned int schedz_task_context(const struct schedz_block *b,
-					       unsigned int symbol)
+/* The context of what comes next: the kind before, and the running task */
+static inline unsigned int schedz_what_context(const struct schedz_block *b)
 {
-	unsigned int context = b->cur_idle;
+	return b->before << 4 | b->cur_what;
+}
 
-	if (symbol == SCHEDZ_SWITCH)
-		context |= !b->state << 1;
-	return context | (b->symbol != SCHEDZ_SWITCH) << 2;
+/* The context in which a task is coded; @runnable: of a switch, prev is */
+static inline unsigned int schedz_task_context(const struct schedz_block *b,
+					       bool runnable)
+{
+	return (b->before != SCHEDZ_SWITCH) << 2 | runnable << 1 | b->cur_idle;
+}
+
+/* The context of what is not as expected of an event but a switch */
+static inline unsigned int schedz_differs_context(const struct schedz_block *b)
+{
+	return (b->before != SCHEDZ_SWITCH) << 1 | b->cur_idle;
 }
 
 /*
@@ -320,36 +398,45 @@ static inline unsigned int schedz_task_context(const struct schedz_block *b,
 static inline unsigned int schedz_time_context(const struct schedz_block *b,
 					       unsigned int kind)
 {
-	unsigned int before = b->symbol < 3 ? b->symbol : 3;
-	unsigned int context = before << 1 | b->cur_idle;
+	unsigned int context = b->before << 1 | b->cur_idle;
 
 	if (kind == SCHEDZ_SWITCH)
-		return b->last_delta[b->cur] / 2 << 3 | context;
+		return b->task[b->cur].delta << 3 | context;
 	return SCHEDZ_TIME_SWITCHES + ((min(kind, 3U) - 1) << 3 | context);
 }
 
-/* For its mantissa: switches by idleness, and two groups of other kinds */
-static inline unsigned int schedz_mantissa_context(const struct schedz_block *b,
-						   unsigned int kind)
+/* Bits of a time delta that are raw, unless its class is the last */
+static inline unsigned int schedz_delta_raw(unsigned int class)
 {
-	if (kind == SCHEDZ_SWITCH)
-		return b->cur_idle;
-	return kind == SCHEDZ_WAKING ? 2 : 3;
+	return SCHEDZ_DELTA_FINE - 1 - SCHEDZ_MANTISSA + max(class, 1U);
 }
 
-/* Update after an event was coded; @task and @other are numbers */
+/*
+ * Update after a switch to @next; @same: the state of prev is as it was the last
+ * time that it stopped
+ */
+static inline void schedz_block_switch(struct schedz_block *b,
+				       unsigned int state, bool same, u16 next)
+{
+	struct schedz_known *prev = &b->task[b->cur];
+	u16 *after = &prev->after[!state];
+
+	prev->habit = (*after == next) << 1 | same;
+	prev->state = state;
+	*after = next;
+	schedz_block_touch(b, b->cur);
+	schedz_set_cur(b, next);
+	b->before = SCHEDZ_SWITCH;
+}
+
+/* Update after another event was coded; @task and @other are numbers */
 static inline void schedz_block_event(struct schedz_block *b, unsigned int kind,
 				      u16 task, u16 other)
 {
 	switch (kind) {
-	case SCHEDZ_SWITCH:
-		b->after[b->cur][!b->state] = other;
-		schedz_block_touch(b, b->cur);
-		schedz_set_cur(b, other);
-		break;
 	case SCHEDZ_WAKING:
 		if (b->cur != SCHEDZ_NONE)
-			b->wakes[b->cur] = task;
+			b->task[b->cur].wakes = task;
 		b->woken = task;
 		schedz_block_touch(b, task);
 		break;
@@ -364,7 +451,7 @@ static inline void schedz_block_event(struct schedz_block *b, unsigned int kind,
 		schedz_block_touch(b, task);
 		break;
 	}
-	b->symbol = kind;
+	b->before = min(kind, 3U);
 }
 
 /*
@@ -386,16 +473,53 @@ static inline void schedz_context_touch(struct schedz_block *b,
 }
 
 /*
- * Update a model after a bit; @one: all ones after a 1, else 0. There are no
- * branches, as they could not be predicted.
+ * The probability of a digit below @n from 1 to 7. At least PROB_MIN lies between
+ * two of them. For 0 it is the count in lane 0, close to nothing: a 0 loses that
+ * much of the range, and no branch is needed.
  */
-static __always_inline u16 schedz_learn(u16 model, u32 one)
+static __always_inline u32 schedz_below(const struct schedz_digit *m,
+					unsigned int n)
 {
-	unsigned int seen = model & SCHEDZ_PROB_SEEN;
-	unsigned int part = SCHEDZ_PROB_SHIFT + 1 + __fls(seen);
-	u32 step = (u16)(model ^ ~one) >> part << SCHEDZ_PROB_SHIFT;
+	u32 lane = m->lane[SCHEDZ_LANE(n)];
 
-	return model + ((step ^ one) - one) + (seen < SCHEDZ_PROB_SEEN);
+	return lane - (lane >> SCHEDZ_PROB_PART) + n * SCHEDZ_PROB_MIN;
+}
+
+/* Update a model after a digit, whose probability was @prob */
+static __always_inline void schedz_learn(struct schedz_digit *m,
+					 unsigned int digit, u32 prob)
+{
+	/* All ones in the lanes above a digit: these move towards 1 */
+	static const u64 above[SCHEDZ_DIGITS][2] = {
+		{ 0xffffffffffff0000, 0xffffffffffffffff },
+		{ 0xffffffff00000000, 0xffffffffffffffff },
+		{ 0xffff000000000000, 0xffffffffffffffff },
+		{ 0x0000000000000000, 0xffffffffffffffff },
+		{ 0x0000000000000000, 0xffffffffffff0000 },
+		{ 0x0000000000000000, 0xffffffff00000000 },
+		{ 0x0000000000000000, 0xffff000000000000 },
+		{ 0x0000000000000000, 0x0000000000000000 },
+	};
+	/* By the number of digits seen: what remains of lanes after the shift */
+	static const u64 keep[SCHEDZ_SEEN + 1] = {
+		[2 ... 3] = 0x3fff3fff3fff3fff,
+		[4 ... 7] = 0x1fff1fff1fff1fff,
+		[8 ... 15] = 0x0fff0fff0fff0fff,
+		[16] = 0x07ff07ff07ff07ff,
+	};
+	unsigned int seen, shift;
+	u64 low, high;
+
+	if (prob >= SCHEDZ_PROB_CERTAIN)
+		return;
+	seen = m->lane[SCHEDZ_LANE(0)];
+	shift = __fls(seen) + 1;
+	low = m->word[0] ^ above[digit][0];
+	high = m->word[1] ^ above[digit][1];
+	low -= low >> shift & keep[seen] & ~0xffffULL;
+	high -= high >> shift & keep[seen];
+	m->word[0] = (low ^ above[digit][0]) + (seen < SCHEDZ_SEEN);
+	m->word[1] = high ^ above[digit][1];
 }
 
 static inline u32 schedz_zigzag(s32 v)

@@ -32,7 +32,7 @@ static const char *error_text(enum schedz_error error)
 {
 	switch (error) {
 	case SCHEDZ_OTHER_VERSION:
-		return "a block of another version; a newer schedz may read it";
+		return "a block of another version; the schedz of the same release as the kernel reads it";
 	case SCHEDZ_CHECKSUM:
 		return "damaged: a block has a wrong checksum";
 	case SCHEDZ_LENGTHS:
