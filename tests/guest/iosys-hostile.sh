@@ -172,6 +172,7 @@ for i in $(seq 16); do
 	# The size of the executable segment
 	printf '\0\0\0\x40' | dd of="wide.$i" bs=1 seek=96 conv=notrunc status=none
 	truncate -s 1G "wide.$i"
+	chown 65533 "wide.$i"
 done
 had=$(field tables cancelled)
 most=0
@@ -181,7 +182,7 @@ until none_queued; do
 	[ "$holds" -le "$most" ] || most=$holds
 done
 unmap
-((most >= 16 << 20 && most <= 48 << 20)) || die "builds hold $most bytes"
+((most >= 16 << 20 && most <= 48 << 20)) || die "builds hold $most bytes" "$(cat "$tracing/iosys")"
 [ "$(field tables cancelled)" -gt "$had" ] || die "builds of many large objects all go on"
 same 0 "$(field memory unwind_builds)" "bytes that builds hold after their end"
 
