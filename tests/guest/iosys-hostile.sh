@@ -4,9 +4,10 @@
 #
 # Unprivileged programs that try to be expensive, or to look like another program: files and
 # sockets that are used in turn by the same task and by others; objects whose .eh_frame or notes
-# cost more than their size allows, or that belong to many users; objects that are mapped so that
-# they cannot be read; tables that are built for programs that have ended; events that they have
-# perf count; requests to io_uring that never end; mounts upon mounts; threads that walk while others fork.
+# cost more than their size allows, that belong to many users, or whose tables take much memory;
+# objects that are mapped so that they cannot be read; tables that are built for programs that
+# have ended; events that they have perf count; requests to io_uring that never end; mounts upon
+# mounts; threads that walk while others fork.
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -e "$tracing/events/iosys/io_stack" ] || die "this kernel has no io_stack"
@@ -164,6 +165,27 @@ unmap
 mapper=$many
 unmap
 built
+# Builds of objects with a GiB of code, of which 16 MiB are for its pages: together they hold
+# no more than one user may
+for i in $(seq 16); do
+	cp expensive "wide.$i"
+	# The size of the executable segment
+	printf '\0\0\0\x40' | dd of="wide.$i" bs=1 seek=96 conv=notrunc status=none
+	truncate -s 1G "wide.$i"
+	chown 65533 "wide.$i"
+done
+had=$(field tables cancelled)
+most=0
+mapped setpriv --reuid 65533 --regid 65533 --clear-groups ./hostile map "$PWD"/wide.*
+until none_queued; do
+	holds=$(field memory unwind_builds)
+	[ "$holds" -le "$most" ] || most=$holds
+done
+unmap
+((most >= 16 << 20 && most <= 48 << 20)) || die "builds hold $most bytes" "$(cat "$tracing/iosys")"
+[ "$(field tables cancelled)" -gt "$had" ] || die "builds of many large objects all go on"
+same 0 "$(field memory unwind_builds)" "bytes that builds hold after their end"
+
 for i in $(seq 32); do
 	cp expensive "long.$i"
 	truncate -s 128M "long.$i"

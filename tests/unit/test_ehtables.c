@@ -572,14 +572,12 @@ START_TEST(caps_hold)
 }
 END_TEST
 
-START_TEST(no_memory)
+/* Enough rules that all tables grow */
+static void many_states(void)
 {
-	struct ustack_table *table;
-	u32 i, j, cie, nth = 0;
 	u8 program[3] = { 0x41, 0x0e };
-	int error;
+	u32 i, j, cie;
 
-	/* Enough rules that all tables grow */
 	image_begin(&image);
 	cie = image_cie(&image, "zR", NULL, 0);
 	for (i = 0; i < 30; i++) {
@@ -594,6 +592,15 @@ START_TEST(no_memory)
 		image_fde(&image, cie, 64 * i, 64, pushes, sizeof(pushes));
 	}
 	image_end(&image);
+}
+
+START_TEST(no_memory)
+{
+	struct ustack_table *table;
+	u32 nth = 0;
+	int error;
+
+	many_states();
 	do {
 		kv_fail_nth = ++nth;
 		error = build(&table, NULL);
@@ -605,6 +612,63 @@ START_TEST(no_memory)
 	ck_assert_int_ge(nth, 9);
 	kv_fail_nth = 0;
 	ehframe_free(table);
+}
+END_TEST
+
+/* --- memory that is held for the work */
+
+static long held, held_most, held_limit;
+
+static int count_held(void *arg, long bytes)
+{
+	(void)arg;
+	if (held + bytes > held_limit)
+		return -EDQUOT;
+	held += bytes;
+	ck_assert_int_ge(held, 0);
+	if (held > held_most)
+		held_most = held;
+	return 0;
+}
+
+/* What is not to be allocated is not; whatever comes of it, nothing is held after it */
+START_TEST(memory_is_counted)
+{
+	struct ehframe_source source = { .read = image_read,
+					 .hold = count_held,
+					 .size = IMAGE_SIZE,
+					 .arg = &image };
+	struct ustack_table *table;
+	u32 refused = 0, nth;
+	int error;
+
+	many_states();
+	for (held_limit = 0;; held_limit += 64) {
+		held_most = 0;
+		error = ehframe_build(&source, &ehframe_caps_default, &table,
+				      &report);
+		ck_assert_int_eq(held, 0);
+		ck_assert_int_le(held_most, held_limit);
+		if (!error)
+			break;
+		ck_assert_int_eq(error, -EDQUOT);
+		ck_assert_ptr_null(table);
+		refused++;
+	}
+	ck_assert_int_gt(refused, 100);
+	/* Rows and the table are there at the same time */
+	ck_assert_int_ge(held_most, table->bytes +
+				    table->rows_nr * sizeof(*table->rows));
+	ehframe_free(table);
+	/* Likewise where there is none */
+	for (nth = 1; nth < 9; nth++) {
+		kv_fail_nth = nth;
+		error = ehframe_build(&source, &ehframe_caps_default, &table,
+				      &report);
+		ck_assert_int_eq(error, -ENOMEM);
+		ck_assert_int_eq(held, 0);
+	}
+	kv_fail_nth = 0;
 }
 END_TEST
 
@@ -696,6 +760,7 @@ int main(void)
 	tcase_add_test(tc, caps_hold);
 	tcase_add_test(tc, hostile_files_are_bounded);
 	tcase_add_test(tc, no_memory);
+	tcase_add_test(tc, memory_is_counted);
 	tcase_add_test(tc, damage_does_no_harm);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

@@ -228,6 +228,7 @@ struct segment {
  * @hash: numbers of rules + 1, by their hashes; 0: free
  * @hash_bits: a power of two of them
  * @remembered: states
+ * @held: bytes of memory that the source counts for it
  */
 struct builder {
 	const struct ehframe_source *source;
@@ -257,6 +258,7 @@ struct builder {
 	u32 *hash;
 	u32 hash_bits;
 	struct state remembered[STATES_MAX];
+	size_t held;
 };
 
 /* --- bytes of the file */
@@ -426,6 +428,34 @@ static u64 read_pointer(struct builder *b, struct cursor *cursor, u8 encoding,
 	}
 }
 
+/* --- memory, which the source has counted as long as it is held */
+
+static void *allocate(struct builder *b, u64 nr, size_t size)
+{
+	size_t bytes = nr * size;
+	int error = 0;
+	void *memory;
+
+	if (b->source->hold)
+		error = b->source->hold(b->source->arg, bytes);
+	if (error) {
+		fail(b, error, 0, "builds hold too much memory");
+		return NULL;
+	}
+	b->held += bytes;
+	memory = kvmalloc(bytes, EHFRAME_GFP);
+	if (!memory)
+		fail(b, -ENOMEM, 0, "no memory");
+	return memory;
+}
+
+static void give_back(struct builder *b, size_t bytes)
+{
+	if (b->source->hold)
+		b->source->hold(b->source->arg, -(long)bytes);
+	b->held -= bytes;
+}
+
 /* --- rows and rules */
 
 /* Room for one more of @nr things of @size bytes; what was there is moved */
@@ -437,14 +467,13 @@ static void *grow(struct builder *b, void *things, u32 nr, u32 *room, u32 max,
 
 	if (!spend(b, (u64)nr * size / 64))
 		return things;
-	larger = kvmalloc_array(more, size, EHFRAME_GFP);
-	if (!larger) {
-		fail(b, -ENOMEM, 0, "no memory");
+	larger = allocate(b, more, size);
+	if (!larger)
 		return things;
-	}
 	if (things)
 		memcpy(larger, things, (size_t)nr * size);
 	kvfree(things);
+	give_back(b, (size_t)*room * size);
 	*room = more;
 	return larger;
 }
@@ -479,13 +508,17 @@ static u32 *hash_slot(struct builder *b, const struct ustack_rule *rule)
 /* A larger hash table, not more than half full */
 static bool rehash(struct builder *b)
 {
-	u32 *old = b->hash, *slot, i;
+	u32 bits = b->hash_bits ? b->hash_bits + 1 : 9, *slot, i;
+	u32 *larger = allocate(b, 1U << bits, sizeof(*larger));
 
-	b->hash_bits = b->hash_bits ? b->hash_bits + 1 : 9;
-	b->hash = kvcalloc(1U << b->hash_bits, sizeof(*b->hash), EHFRAME_GFP);
-	kvfree(old);
-	if (!b->hash)
-		return fail(b, -ENOMEM, 0, "no memory");
+	if (!larger)
+		return false;
+	memset(larger, 0, sizeof(*larger) << bits);
+	kvfree(b->hash);
+	if (b->hash_bits)
+		give_back(b, sizeof(*b->hash) << b->hash_bits);
+	b->hash = larger;
+	b->hash_bits = bits;
 	for (i = 0; i < b->rules_nr && spend(b, 1); i++) {
 		slot = hash_slot(b, &b->rules[i]);
 		if (!slot)
@@ -1485,10 +1518,8 @@ static bool start_table(struct builder *b)
 	/* One more, for their end */
 	u64 pages = ((b->limit - b->base) >> USTACK_PAGE_BITS) + 2;
 
-	b->pages = kvmalloc_array(pages, sizeof(*b->pages), EHFRAME_GFP);
-	if (!b->pages)
-		return fail(b, -ENOMEM, 0, "no memory");
-	return rehash(b) && number_of(b, &none) == USTACK_NONE && !b->error &&
+	b->pages = allocate(b, pages, sizeof(*b->pages));
+	return b->pages && rehash(b) && number_of(b, &none) == USTACK_NONE && !b->error &&
 	       number_of(b, &odd_rule) == USTACK_ODD && !b->error;
 }
 
@@ -1507,11 +1538,9 @@ static struct ustack_table *finish_table(struct builder *b)
 		return NULL;
 	}
 	b->pages[b->pages_nr] = b->rows_nr;
-	table = kvmalloc(bytes, EHFRAME_GFP);
-	if (!table) {
-		fail(b, -ENOMEM, 0, "no memory");
+	table = allocate(b, 1, bytes);
+	if (!table)
 		return NULL;
-	}
 	table->base = b->base;
 	table->segments_nr = b->segments_nr;
 	memcpy(table->segments, b->segments, sizeof(table->segments));
@@ -1574,6 +1603,8 @@ int ehframe_build(const struct ehframe_source *source,
 				  caps->base + source->size / caps->bytes);
 	*table = build(b);
 	error = b->error;
+	/* The table is the caller's from here on */
+	give_back(b, b->held);
 	kvfree(b->pages);
 	kvfree(b->rows);
 	kvfree(b->rules);

@@ -23,12 +23,16 @@
  * @read: reads bytes that are all before @size; may sleep. Returns 0 or a negative
  *	error, which ends the work on this object.
  * @pause: called every EHFRAME_PAUSE steps; may sleep. Returns as @read. NULL: not.
+ * @hold: called before memory is allocated for the work, with how many bytes, and with
+ *	less than 0 when it is freed. Returns as @read: an error for memory that is not to
+ *	be allocated. NULL: not.
  * @size: bytes of the file
- * @arg: passed to @read and @pause
+ * @arg: passed to these
  */
 struct ehframe_source {
 	int (*read)(void *arg, u64 offset, void *to, u32 len);
 	int (*pause)(void *arg);
+	int (*hold)(void *arg, long bytes);
 	u64 size;
 	void *arg;
 };
