@@ -1603,12 +1603,12 @@ int ehframe_build(const struct ehframe_source *source,
 				  caps->base + source->size / caps->bytes);
 	*table = build(b);
 	error = b->error;
-	/* The table is the caller's from here on */
-	give_back(b, b->held);
 	kvfree(b->pages);
 	kvfree(b->rows);
 	kvfree(b->rules);
 	kvfree(b->hash);
+	/* The table is the caller's from here on */
+	give_back(b, b->held);
 	kvfree(b);
 	return error;
 }
