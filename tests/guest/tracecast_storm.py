@@ -52,6 +52,7 @@ VALUES = {
     "rate": ["0", "100000", "1000"],
     "flush": ["10", "1000", "60000"],
     "window": ["0", "64", "1000"],
+    "senders": ["0", "1", "2", "32"],
     "key": ["\n", "\n", KEY],
 }
 
@@ -366,7 +367,7 @@ def main():
                                      stdout=errors, stderr=errors)
     os.mkdir(TARGETS + "/witness")
     for name, value in ("instance", "witness"), ("remote_ip", "127.0.0.1"), ("remote_port", "7676"), \
-                       ("local_port", "7675"), ("flush", "100"), ("enabled", "1"):
+                       ("local_port", "7675"), ("senders", "2"), ("flush", "100"), ("enabled", "1"):
         write(f"{TARGETS}/witness/{name}", value)
     told, ready = os.pipe()
     end, over = os.pipe()

@@ -61,6 +61,7 @@ def enable(rate="0"):
     put(TARGET + "/remote_ip", "10.0.2.2")
     put(TARGET + "/remote_port", sys.argv[1])
     put(TARGET + "/flush", "100")
+    put(TARGET + "/senders", "2")
     put(TARGET + "/enabled", "1")
 
 

@@ -9,7 +9,7 @@
 # shellcheck disable=SC2119 # without options
 collect
 in_guest 0 --net host,bare \
-	--append "tracecast=nonsense;@10.9.9.9/,@10.9.9.8/,there;@10.0.2.15/eth0,$port@10.0.2.2/52:55:0a:00:02:02 trace_event=sched:sched_process_exec" <<'END'
+	--append "tracecast=nonsense;@10.9.9.9/,@10.9.9.8/,there;@10.0.2.15/eth0,$port@10.0.2.2/52:55:0a:00:02:02,,2 trace_event=sched:sched_process_exec" <<'END'
 set -e
 . "$TRACERIG_TOP/tests/lib.bash"
 # The wrong target was reported, and the next one is used
@@ -19,7 +19,8 @@ number() { # WORD: the number before it
 	sed -n "s/.*[^0-9]\([0-9]*\) $1.*/\1/p" $target/ledger
 }
 explain() { cat $target/ledger; }
-[ "$(cat $target/remote_ip) $(cat $target/dev_name)" = "10.0.2.2 eth0" ]
+[ "$(cat $target/remote_ip) $(cat $target/dev_name) $(cat $target/senders)" = "10.0.2.2 eth0 2" ]
+grep -q '^sender 1: ' $target/ledger
 polled=0
 more() { [ "$(number 'times with netpoll')" -gt $((polled + 2)) ]; }
 all() { ! grep -q ' acknowledged 0 ' $target/ledger && [ "$(number unacknowledged)" = 0 ]; }

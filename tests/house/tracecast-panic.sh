@@ -15,6 +15,7 @@ cd /sys/kernel/config/tracecast
 mkdir rig
 echo 10.0.2.2 >rig/remote_ip
 echo $port >rig/remote_port
+echo 2 >rig/senders
 echo 1 >rig/enabled
 echo 1 >/sys/kernel/tracing/events/schedz/schedz_block/enable
 exec python3 "\$TRACERIG_TOP/tests/house/panic_marks.py" $marks

@@ -13,6 +13,8 @@
 #include "sender.h"
 #include "tracedat.h"
 
+#define NO_SENDER UINT_MAX
+
 struct stream stream[CPUS];
 static uint8_t meta[64 * 1024];
 uint32_t meta_len;
@@ -32,11 +34,14 @@ bool deaf; /* the sender retransmits no datagram */
 bool hostile; /* and others send as if they were it */
 bool starved; /* allocations often fail */
 
-/* With a key: numbers in the seals of the sender, as the kernel has them */
+unsigned int senders = 1;
+unsigned int muted = NO_SENDER;
+
+/* With a key: numbers in the seals of each sender, as the kernel has them */
 bool keyed;
 const siphash_key_t key = { { 0x123456789abcdef0, 0x0fedcba987654321 } };
 const siphash_key_t *sender_key = &key;
-uint64_t seal_number, seal_heard, seal_echoed;
+uint64_t seal_number[CPUS], seal_heard[CPUS], seal_echoed[CPUS];
 
 struct taped *taped;
 unsigned int nr_taped;
@@ -74,7 +79,7 @@ const struct tracecast_last_boot *last_boot;
 
 void make_meta(bool other)
 {
-	struct tracecast_info info = { 0, 8, CPUS, 4096 };
+	struct tracecast_info info = { 0, 8, senders, CPUS, 4096 };
 	uint8_t b[TRACECAST_INFO_LEN], last[TRACECAST_LAST_BOOT_LEN];
 
 	meta_len = 0;
@@ -230,6 +235,12 @@ again:
 
 /* ---- the network ---- */
 
+const struct network networks[NETWORKS] = {
+	{ 0, 0, 0, 100 },     { 10, 0, 0, 100 },       { 100, 0, 0, 100 },
+	{ 0, 300, 0, 100 },   { 0, 0, 300, 100 },      { 50, 50, 300, 100 },
+	{ 300, 100, 300, 8 }, { 100, 100, 100, 2000 },
+};
+
 static struct {
 	uint8_t *bytes;
 	size_t len;
@@ -238,13 +249,25 @@ unsigned int nr_pending;
 
 /* The datagrams from the sender, and those sent to it */
 uint64_t bytes_in, bytes_out;
+static uint64_t in_of[TRACECAST_SENDERS_MAX], out_of[TRACECAST_SENDERS_MAX];
+
+static struct sockaddr_in address_of(unsigned int from)
+{
+	struct sockaddr_in a = sender;
+
+	a.sin_port = htons(ntohs(a.sin_port) + from);
+	return a;
+}
 
 void arrive(const uint8_t *bytes, size_t len)
 {
+	unsigned int from = len > 3 ? bytes[3] >> TRACECAST_KIND_BITS : 0;
+	struct sockaddr_in address = address_of(from);
 	/* Exactly as long, for ASan */
 	uint8_t *copy = malloc(len ? len : 1);
 
 	expect(copy);
+	in_of[from] += len;
 	memcpy(copy, bytes, len);
 	bytes_in += len;
 	if (taped && nr_taped < TAPED) {
@@ -253,8 +276,8 @@ void arrive(const uint8_t *bytes, size_t len)
 	}
 	if (starved && rnd() % 3 == 0)
 		memory_fail_nth = 1 + rnd() % 4;
-	collector_datagram(collector, copy, len, (struct sockaddr *)&sender,
-			   sizeof(sender), now);
+	collector_datagram(collector, copy, len, (struct sockaddr *)&address,
+			   sizeof(address), now);
 	free(copy);
 }
 
@@ -265,17 +288,18 @@ void release_one(unsigned int i)
 	pending[i] = pending[--nr_pending];
 }
 
-void transmit(const uint8_t *datagram, size_t len)
+void transmit_from(unsigned int from, const uint8_t *datagram, size_t len)
 {
-	struct tracecast_seal seal = { .echo = seal_heard };
+	struct tracecast_seal seal = { .echo = seal_heard[from] };
 	uint8_t bytes[ROOM + TRACECAST_SEAL];
 
 	memcpy(bytes, datagram, len);
+	tracecast_put_sender(bytes, from);
 	if (keyed) {
-		seal.number = ++seal_number;
+		seal.number = ++seal_number[from];
 		len = tracecast_seal(bytes, len, sender_key, &seal);
 	}
-	if (rnd() % 1000 < loss)
+	if (rnd() % 1000 < loss || from == muted)
 		return;
 	if (rnd() % 1000 < doubling)
 		arrive(bytes, len);
@@ -289,6 +313,11 @@ void transmit(const uint8_t *datagram, size_t len)
 	arrive(bytes, len);
 	if (nr_pending && rnd() % 3 == 0)
 		release_one(rnd() % nr_pending);
+}
+
+void transmit(const uint8_t *datagram, size_t len)
+{
+	transmit_from(0, datagram, len);
 }
 
 void send_meta(void)
@@ -305,15 +334,16 @@ void send_meta(void)
 	}
 }
 
-/* Of the first CPUs */
-void send_beat_of(enum tracecast_last last, unsigned int cpus)
+/* A sender's, of some CPUs */
+static void send_beat_from(unsigned int from, enum tracecast_last last,
+			   unsigned int first, unsigned int cpus)
 {
 	uint8_t b[TRACECAST_BEAT_HEADER + CPUS * TRACECAST_BEAT_ENTRY];
 	struct tracecast_beat beat = { meta_generation, cpus, last };
 	unsigned int cpu;
 
 	tracecast_put_beat(b, SESSION, &beat);
-	for (cpu = 0; cpu < cpus; cpu++) {
+	for (cpu = first; cpu < first + cpus; cpu++) {
 		struct stream *s = &stream[cpu];
 		struct tracecast_beat_entry e = {
 			.cpu = cpu,
@@ -325,22 +355,58 @@ void send_beat_of(enum tracecast_last last, unsigned int cpus)
 		};
 
 		tracecast_put_beat_entry(b + TRACECAST_BEAT_HEADER +
-						 cpu * TRACECAST_BEAT_ENTRY,
+						 (cpu - first) *
+							 TRACECAST_BEAT_ENTRY,
 					 &e);
 	}
-	transmit(b, TRACECAST_BEAT_HEADER + cpus * TRACECAST_BEAT_ENTRY);
+	transmit_from(from, b,
+		      TRACECAST_BEAT_HEADER + cpus * TRACECAST_BEAT_ENTRY);
 }
 
+/* Of the first CPUs */
+void send_beat_of(enum tracecast_last last, unsigned int cpus)
+{
+	send_beat_from(0, last, 0, cpus);
+}
+
+/* The first sender says the last one for all */
 void send_beat(enum tracecast_last last)
 {
-	send_beat_of(last, CPUS);
+	unsigned int i;
+
+	if (senders == 1 || last) {
+		send_beat_of(last, CPUS);
+		return;
+	}
+	for (i = 0; i < senders; i++)
+		send_beat_from(i, last, i, 1);
+}
+
+/* Until it is answered, the sender only sends heartbeats */
+void be_answered(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000 && !(seal_heard[0] && seal_heard[senders - 1]);
+	     i++) {
+		send_beat(TRACECAST_GOES_ON);
+		if (nr_pending)
+			release_one(0);
+	}
+	ck_assert_uint_gt(seal_heard[0], 0);
+	ck_assert_uint_gt(seal_heard[senders - 1], 0);
+}
+
+static unsigned int sender_of_cpu(unsigned int cpu)
+{
+	return cpu % senders;
 }
 
 void send_data(unsigned int cpu, uint64_t seq)
 {
 	struct datagram *d = &stream[cpu].datagram[seq];
 
-	transmit(d->bytes, d->len);
+	transmit_from(sender_of_cpu(cpu), d->bytes, d->len);
 }
 
 /* An answer of the collector arrives at the sender, or not */
@@ -348,6 +414,8 @@ static void hear(const void *data, size_t len, const struct sockaddr *to,
 		 socklen_t to_len, void *arg)
 {
 	const uint8_t *b = data;
+	unsigned int from = b[3] >> TRACECAST_KIND_BITS;
+	struct sockaddr_in address = address_of(from);
 	struct tracecast_header h;
 	struct tracecast_ack ack;
 	struct tracecast_ack_entry e;
@@ -356,10 +424,12 @@ static void hear(const void *data, size_t len, const struct sockaddr *to,
 	uint64_t seq;
 
 	(void)arg;
-	expect(to_len == sizeof(sender));
-	expect(hostile || !memcmp(to, &sender, sizeof(sender)));
+	expect(to_len == sizeof(address));
+	expect(hostile || !memcmp(to, &address, sizeof(address)));
 	expect(len <= TRACECAST_DATAGRAM_MIN);
 	bytes_out += len;
+	out_of[from] += len;
+	expect(hostile || out_of[from] <= in_of[from]);
 	expect(bytes_out <= bytes_in);
 	if (rnd() % 1000 < loss)
 		return;
@@ -371,12 +441,13 @@ static void hear(const void *data, size_t len, const struct sockaddr *to,
 
 		len = tracecast_unseal(b, len, &key, &seal);
 		expect(len);
-		expect(seal.echo && seal.echo <= seal_number);
-		if (seal.echo < seal_echoed ||
-		    (seal.echo == seal_echoed && seal.number <= seal_heard))
+		expect(seal.echo && seal.echo <= seal_number[from]);
+		if (seal.echo < seal_echoed[from] ||
+		    (seal.echo == seal_echoed[from] &&
+		     seal.number <= seal_heard[from]))
 			return;
-		seal_echoed = seal.echo;
-		seal_heard = seal.number;
+		seal_echoed[from] = seal.echo;
+		seal_heard[from] = seal.number;
 	}
 	if (h.session != SESSION || hostile)
 		return;
@@ -389,6 +460,9 @@ static void hear(const void *data, size_t len, const struct sockaddr *to,
 
 		expect(tracecast_get_ack_entry(b, len, &e));
 		expect(e.cpu < CPUS);
+		/* Of a CPU whose sender is not heard, the first one says the last */
+		expect(sender_of_cpu(e.cpu) == from ||
+		       sender_of_cpu(e.cpu) == muted);
 		s = &stream[e.cpu];
 		expect(e.next <= s->sent);
 		if (e.next > s->base && !deaf)
@@ -689,7 +763,13 @@ void reset_sender(void)
 	keyed = false;
 	sender_key = &key;
 	last_boot = NULL;
-	seal_number = seal_heard = seal_echoed = 0;
+	senders = 1;
+	muted = NO_SENDER;
+	memset(seal_number, 0, sizeof(seal_number));
+	memset(seal_heard, 0, sizeof(seal_heard));
+	memset(seal_echoed, 0, sizeof(seal_echoed));
+	memset(in_of, 0, sizeof(in_of));
+	memset(out_of, 0, sizeof(out_of));
 	bytes_in = bytes_out = 0;
 	nr_taped = 0;
 	*last_note = '\0';

@@ -22,6 +22,7 @@
 #define SESSION 0x1234567890abcdefULL
 #define OTHER_ID 777
 #define TAPED 20000
+#define NETWORKS 8
 
 struct record {
 	uint64_t time;
@@ -52,6 +53,11 @@ struct reading {
 	uint64_t missed;
 };
 
+/* In a thousand, and how many datagrams the sender keeps */
+struct network {
+	unsigned int loss, doubling, reordering, window;
+};
+
 /* A datagram that arrived */
 struct taped {
 	uint8_t bytes[ROOM + TRACECAST_SEAL];
@@ -71,13 +77,16 @@ extern unsigned int loss, doubling, reordering;
 extern bool deaf; /* the sender retransmits no datagram */
 extern bool hostile; /* and others send as if they were it */
 extern bool starved; /* allocations often fail */
-/* With a key: numbers in the seals of the sender, as the kernel has them */
+/* How many there are: each has CPUs and an address of its own */
+extern unsigned int senders;
+extern unsigned int muted; /* nothing of this one arrives */
+/* With a key: numbers in the seals of each sender, as the kernel has them */
 extern bool keyed;
 /* The records are what an earlier boot left */
 extern const struct tracecast_last_boot *last_boot;
 extern const siphash_key_t key;
 extern const siphash_key_t *sender_key;
-extern uint64_t seal_number, seal_heard, seal_echoed;
+extern uint64_t seal_number[], seal_heard[], seal_echoed[];
 extern unsigned int nr_taped;
 extern struct sockaddr_in sender;
 extern unsigned int nr_pending;
@@ -86,16 +95,21 @@ extern char last_note[1024];
 extern char paths[16][DIRECTORY_SIZE + NAME_MAX + 1];
 extern unsigned int nr_paths;
 extern struct taped *taped;
+extern const struct network networks[NETWORKS];
 
 void make_meta(bool other);
 void arrive(const uint8_t *bytes, size_t len);
 void release_one(unsigned int i);
 void transmit(const uint8_t *datagram, size_t len);
+/* From one of the senders */
+void transmit_from(unsigned int from, const uint8_t *datagram, size_t len);
 void send_meta(void);
 /* Of the first CPUs */
 void send_beat_of(enum tracecast_last last, unsigned int cpus);
 void send_beat(enum tracecast_last last);
 void send_data(unsigned int cpu, uint64_t seq);
+/* With a key: until they are answered, senders only send heartbeats */
+void be_answered(void);
 void pass_time(void);
 bool all_sent(void);
 /* With a window, as the kernel has one */

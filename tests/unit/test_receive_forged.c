@@ -33,7 +33,7 @@ static size_t forge_tag(size_t at, enum tracecast_tag tag, const void *data,
 static void forge_meta(uint64_t session, unsigned int cpus, unsigned int page)
 {
 	static const char event[] = "\tdata max type_len  == 28\n";
-	struct tracecast_info info = { 0, 8, cpus, page };
+	struct tracecast_info info = { 0, 8, 1, cpus, page };
 	struct tracecast_meta h = { .generation = 1 };
 	uint8_t b[TRACECAST_INFO_LEN];
 	size_t len = TRACECAST_META_HEADER;

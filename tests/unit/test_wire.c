@@ -167,6 +167,7 @@ START_TEST(headers_are_these_bytes)
 	ck_assert_mem_eq(got, data, sizeof(data));
 	ck_assert(tracecast_get_header(got, sizeof(got), &h));
 	ck_assert_int_eq(h.kind, TRACECAST_END);
+	ck_assert_int_eq(h.sender, 0);
 	ck_assert_uint_eq(h.session, 0x0102030405060708);
 	ck_assert(tracecast_get_data(got, sizeof(got), &e));
 	ck_assert_uint_eq(e.cpu, d.cpu);
@@ -176,6 +177,13 @@ START_TEST(headers_are_these_bytes)
 	ck_assert_uint_eq(e.lost, d.lost);
 	ck_assert_uint_eq(e.time, d.time);
 	ck_assert(!tracecast_get_data(got, sizeof(got) - 1, &e));
+	/* The sender changes nothing else */
+	tracecast_put_sender(got, 31);
+	tracecast_put_sender(got, 31);
+	ck_assert_int_eq(got[3], 3 + 8 * 31);
+	ck_assert(tracecast_get_header(got, sizeof(got), &h));
+	ck_assert_int_eq(h.kind, TRACECAST_END);
+	ck_assert_int_eq(h.sender, 31);
 	/* More lost than there were */
 	d.lost = d.before + 1;
 	tracecast_put_data(got, TRACECAST_END, 1, &d);
@@ -335,6 +343,27 @@ START_TEST(words_that_are_guessed_are_short)
 }
 END_TEST
 
+/* Kernels that have one sender have 0 there */
+START_TEST(senders_are_bounded)
+{
+	struct tracecast_info info = { 1, 8, TRACECAST_SENDERS_MAX, 64, 4096 };
+	struct tracecast_info got;
+	u8 b[TRACECAST_INFO_LEN];
+
+	tracecast_put_info(b, &info);
+	ck_assert(tracecast_get_info(b, sizeof(b), &got));
+	ck_assert_mem_eq(&got, &info, sizeof(info));
+	ck_assert(!tracecast_get_info(b, sizeof(b) - 1, &got));
+	info.senders++;
+	tracecast_put_info(b, &info);
+	ck_assert(!tracecast_get_info(b, sizeof(b), &got));
+	info.senders = 0;
+	tracecast_put_info(b, &info);
+	ck_assert(tracecast_get_info(b, sizeof(b), &got));
+	ck_assert_uint_eq(got.senders, 1);
+}
+END_TEST
+
 /* Any bytes, and valid ones with some changed: no memory outside is accessed */
 START_TEST(damage_does_no_harm)
 {
@@ -398,6 +427,7 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_loop_test(t, records_come_out, 0, 2000 / DATAGRAMS);
 	tcase_add_test(t, headers_are_these_bytes);
+	tcase_add_test(t, senders_are_bounded);
 	tcase_add_test(t, beats_and_acks_come_out);
 	tcase_add_test(t, the_tag_is_siphash);
 	tcase_add_test(t, seals_are_of_who_has_the_key);

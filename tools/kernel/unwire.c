@@ -115,10 +115,12 @@ bool tracecast_get_info(const u8 *from, size_t len, struct tracecast_info *info)
 		return false;
 	info->big_endian = from[0];
 	info->long_size = from[1];
+	info->senders = get_unaligned_le16(from + 2) ?: 1;
 	info->cpus = get_unaligned_le32(from + 4);
 	info->page_size = get_unaligned_le32(from + 8);
 	return info->big_endian <= 1 &&
-	       (info->long_size == 4 || info->long_size == 8) && info->cpus &&
+	       (info->long_size == 4 || info->long_size == 8) &&
+	       info->senders <= TRACECAST_SENDERS_MAX && info->cpus &&
 	       info->cpus <= TRACECAST_CPUS_MAX && info->page_size >= 1024 &&
 	       info->page_size <= TRACECAST_PAGE_MAX &&
 	       !(info->page_size & (info->page_size - 1));

@@ -49,6 +49,16 @@ void tracecast_put_header(u8 *to, enum tracecast_kind kind, u64 session)
 	put_unaligned_le64(session, to + 4);
 }
 
+/**
+ * tracecast_put_sender - say who of the session sends a datagram, or is to get it
+ * @to: the datagram, which has a header; again, it makes no difference
+ * @sender: below TRACECAST_SENDERS_MAX; without this, it is 0
+ */
+void tracecast_put_sender(u8 *to, u8 sender)
+{
+	to[3] |= sender << TRACECAST_KIND_BITS;
+}
+
 void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 			const struct tracecast_data *data)
 {
@@ -119,7 +129,7 @@ void tracecast_put_info(u8 *to, const struct tracecast_info *info)
 {
 	to[0] = info->big_endian;
 	to[1] = info->long_size;
-	put_unaligned_le16(0, to + 2);
+	put_unaligned_le16(info->senders, to + 2);
 	put_unaligned_le32(info->cpus, to + 4);
 	put_unaligned_le32(info->page_size, to + 8);
 }
@@ -148,7 +158,8 @@ bool tracecast_get_header(const u8 *from, size_t len,
 	    (from[2] & ~TRACECAST_SEALED) != TRACECAST_VERSION)
 		return false;
 	h->sealed = from[2] & TRACECAST_SEALED;
-	h->kind = from[3];
+	h->kind = from[3] & (BIT(TRACECAST_KIND_BITS) - 1);
+	h->sender = from[3] >> TRACECAST_KIND_BITS;
 	h->session = get_unaligned_le64(from + 4);
 	return true;
 }

@@ -6,7 +6,8 @@
  * A session is one time for which a target is enabled. Each CPU has a stream of
  * numbered datagrams in it, DATA with whole records, or PART, PART, END with one
  * that is too large. Each header says how many records the CPU has made before
- * it, so that two headers say how many lie between them.
+ * it, so that two headers say how many lie between them. The streams are divided among
+ * the senders of the session, each of which has an address and a window of its own.
  *
  * All numbers are little-endian; records are as the sender's memory has them.
  */
@@ -39,11 +40,15 @@
 /* A bit of the version: the datagram has a seal */
 #define TRACECAST_SEALED 0x80
 
+/* In the byte of the kind: its bits, and above them the number of the sender */
+#define TRACECAST_KIND_BITS 3
+#define TRACECAST_SENDERS_MAX 32
+
 /* Bytes of a datagram without the headers of the network */
 #define TRACECAST_DATAGRAM_MIN 512
 #define TRACECAST_DATAGRAM_MAX 8952
 
-/* Datagrams that a sender keeps at most, so that a receiver may wait for these */
+/* Datagrams that a session keeps at most, so that a receiver may wait for these */
 #define TRACECAST_WINDOW_MAX 8192
 
 #define TRACECAST_RECORD_MAX 65536
@@ -136,12 +141,14 @@ enum tracecast_tag {
  * struct tracecast_info - the machine
  * @big_endian: 1 if it is
  * @long_size: bytes of a long
+ * @senders: number of senders, 1 at least
  * @cpus: numbers of CPUs are below it
  * @page_size: bytes of a page of the ring, with its header
  */
 struct tracecast_info {
 	u8 big_endian;
 	u8 long_size;
+	u16 senders;
 	u32 cpus;
 	u32 page_size;
 };
@@ -164,11 +171,13 @@ struct tracecast_last_boot {
  * struct tracecast_header - header of any datagram
  * @sealed: it has a seal, which is not checked yet
  * @kind: enum tracecast_kind
+ * @sender: who of the session sent it, or, of an ACK, is to get it
  * @session: a random number
  */
 struct tracecast_header {
 	bool sealed;
 	u8 kind;
+	u8 sender;
 	u64 session;
 };
 
@@ -462,6 +471,7 @@ struct tracecast_packer {
 };
 
 void tracecast_put_header(u8 *to, enum tracecast_kind kind, u64 session);
+void tracecast_put_sender(u8 *to, u8 sender);
 void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 			const struct tracecast_data *data);
 void tracecast_put_meta(u8 *to, u64 session, const struct tracecast_meta *meta);

@@ -52,7 +52,10 @@ struct collector_config {
  * @again: datagrams with records that had arrived before
  * @damaged: invalid datagrams
  * @dropped: datagrams dropped for lack of memory
- * @over: how the sender has ended the session, if it has
+ * @senders: number of senders of the session; 0 before this is known
+ * @silent: of these, the ones from which nothing has arrived for 5 s, as long as the
+ *	session goes on
+ * @over: how the session was ended, if it was
  * @unknown: number of CPUs whose further records are unknown, because they stopped in a
  *	panic before they could report them
  */
@@ -68,6 +71,8 @@ struct collector_ledger {
 	uint64_t again;
 	uint64_t damaged;
 	uint64_t dropped;
+	unsigned int senders;
+	unsigned int silent;
 	enum tracecast_last over;
 	unsigned int unknown;
 };

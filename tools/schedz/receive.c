@@ -340,14 +340,28 @@ static struct session *new_session(struct collector *c, uint64_t id,
 	return s;
 }
 
-static void set_peer(struct session *s, const struct sockaddr *from,
-		     socklen_t len)
+static void set_address(struct peer *p, const struct sockaddr *from,
+			socklen_t len)
 {
-	if (s->peer_len == len && !memcmp(&s->peer, from, len))
+	if (p->len == len && !memcmp(&p->address, from, len))
 		return;
-	memcpy(&s->peer, from, len);
-	s->peer_len = len;
-	s->credit = 0;
+	memcpy(&p->address, from, len);
+	p->len = len;
+	p->credit = 0;
+}
+
+/* @len bytes have arrived from a sender of the session */
+static void hear(struct collector *c, struct session *s, unsigned int sender,
+		 size_t len, const struct sockaddr *from, socklen_t from_len)
+{
+	struct peer *p = &s->peer[sender];
+
+	set_address(p, from, from_len);
+	p->credit += len;
+	if (p->credit > CREDIT_MAX)
+		p->credit = CREDIT_MAX;
+	p->heard = s->heard = c->now;
+	s->to_answer |= 1u << sender;
 }
 
 /* Is it of a kind that senders send? */
@@ -386,7 +400,7 @@ static struct session *open_sealed(struct collector *c, const uint8_t *data,
 	}
 	if (!s)
 		s = new_session(c, h->session, from);
-	if (s && session_is_repeated(s, seal.number)) {
+	if (s && peer_is_repeated(&s->peer[h->sender], seal.number)) {
 		c->repeated++;
 		return NULL;
 	}
@@ -438,17 +452,13 @@ void collector_datagram(struct collector *c, const uint8_t *data, size_t len,
 		c->late++;
 		return;
 	}
-	set_peer(s, from, from_len);
-	s->credit += whole;
-	if (s->credit > CREDIT_MAX)
-		s->credit = CREDIT_MAX;
-	s->heard = now;
+	hear(c, s, sender_of(data), whole, from, from_len);
 	/* After a panic, the sender sends everything twice and hears nothing */
 	if (s->last >= TRACECAST_PANIC)
 		s->ended = now;
-	if (data[3] == TRACECAST_META)
+	if (kind_of(data) == TRACECAST_META)
 		session_handle_metadata(c, s, data, len);
-	else if (data[3] == TRACECAST_BEAT)
+	else if (kind_of(data) == TRACECAST_BEAT)
 		session_handle_heartbeat(c, s, data, len);
 	else
 		session_handle_data(c, s, data, len);

@@ -85,6 +85,7 @@ struct slot {
  * @part_len: length of @part
  * @part_room: length of the memory for @part
  * @broken: the begin of the large record is missing
+ * @sender: the sender of the session that its datagrams come from
  * @reported: a heartbeat of the panic has described it
  * @wanted: bytes for which session_file_ready() had no memory, 0 if it had: its datagram
  *	is not read again before there is that much
@@ -115,6 +116,7 @@ struct cpu_stream {
 	uint32_t part_len;
 	uint32_t part_room;
 	bool broken;
+	uint8_t sender;
 	bool reported;
 	size_t wanted;
 	unsigned int unacked;
@@ -163,16 +165,34 @@ struct pieces {
 };
 
 /**
- * struct session - a session of a sender
- * @id: its number
+ * struct peer - one of the senders of a session
  * @number: the highest number in a seal, with a key
  * @seen: a bit for each of the SEAL_WINDOW numbers up to @number that has arrived, by
  *	number modulo SEAL_WINDOW
- * @peer: source address of the last datagram
- * @peer_len: length of @peer
+ * @address: source address of the last datagram
+ * @len: length of @address, 0 if none has arrived
+ * @credit: bytes that may be sent to @address; see session_acknowledge()
+ * @turn: the first CPU that the next acknowledgement is about, when the last one was not
+ *	about all
+ * @heard: when the last datagram arrived
+ */
+struct peer {
+	uint64_t number;
+	uint64_t seen[SEAL_WINDOW / 64];
+	struct sockaddr_storage address;
+	socklen_t len;
+	uint64_t credit;
+	unsigned int turn;
+	uint64_t heard;
+};
+
+/**
+ * struct session - a session
+ * @id: its number
+ * @peer: its senders
+ * @to_answer: a bit for each of @peer that gets an acknowledgement next
  * @source: source address of the first datagram
  * @same_source: number of sessions with this source, this one included
- * @credit: bytes that may be sent to @peer; see session_acknowledge()
  * @meta: metadata, complete if its generation is not 0
  * @more: newer metadata, incomplete
  * @info: the sender's machine
@@ -187,7 +207,6 @@ struct pieces {
  * @waiting: a bit for each of @streams whose next datagram is there, but cannot be
  *	delivered yet
  * @to_ack: a bit for each of @streams that the next acknowledgement is about
- * @turn: the first of these, when the last acknowledgement was not about all
  * @retry_at: when an acknowledgement is next about all in @open
  * @file: the open file, or NULL
  * @file_generation: generation of the metadata in the file's head
@@ -215,13 +234,10 @@ struct pieces {
  */
 struct session {
 	uint64_t id;
-	uint64_t number;
-	uint64_t seen[SEAL_WINDOW / 64];
-	struct sockaddr_storage peer;
-	socklen_t peer_len;
+	struct peer peer[TRACECAST_SENDERS_MAX];
+	uint32_t to_answer;
 	struct in6_addr source;
 	unsigned int same_source;
-	uint64_t credit;
 	struct metadata meta;
 	struct metadata more;
 	struct tracecast_info info;
@@ -235,7 +251,6 @@ struct session {
 	uint64_t *open;
 	uint64_t *waiting;
 	uint64_t *to_ack;
-	unsigned int turn;
 	uint64_t retry_at;
 	struct live *file;
 	uint32_t file_generation;
@@ -349,6 +364,17 @@ static inline unsigned int cpu_next(const uint64_t *set, unsigned int cpu,
 	return cpus;
 }
 
+/* Of a datagram with a header */
+static inline enum tracecast_kind kind_of(const uint8_t *data)
+{
+	return data[3] & ((1u << TRACECAST_KIND_BITS) - 1);
+}
+
+static inline uint8_t sender_of(const uint8_t *data)
+{
+	return data[3] >> TRACECAST_KIND_BITS;
+}
+
 void metadata_free(struct metadata *m);
 bool pieces_parse(const struct metadata *m, struct pieces *p);
 void pieces_free(struct pieces *p);
@@ -374,12 +400,13 @@ bool session_close_file(struct collector *c, struct session *s);
 void session_ack_in(struct collector *c, struct session *s, uint64_t ms);
 void session_ack_cpu(struct collector *c, struct session *s, unsigned int cpu,
 		     uint64_t ms);
+void session_answer_all(struct session *s);
 void session_acknowledge(struct collector *c, struct session *s);
 void collector_challenge(struct collector *c, const struct tracecast_header *h,
 			 uint64_t echo, const struct sockaddr *to,
 			 socklen_t to_len);
 bool collector_is_sealed(struct collector *c, const struct tracecast_header *h);
-bool session_is_repeated(struct session *s, uint64_t number);
+bool peer_is_repeated(struct peer *p, uint64_t number);
 
 char *session_path(const struct collector *c, const struct session *s);
 void session_read_ledger(struct collector *c, struct session *s);

@@ -12,17 +12,19 @@
 
 /* An acknowledgement that is being made */
 struct ack_builder {
+	struct peer *peer;
 	uint8_t data[ACK_MAX + TRACECAST_SEAL];
 	size_t len;
 	uint16_t entries;
 };
 
-/* Add a seal, if there is a key. Return: the new length */
+/* For which sender it is; and a seal, if there is a key. Return: the new length */
 static size_t seal_ack(struct collector *c, uint8_t *data, size_t len,
-		       uint64_t echo)
+		       uint8_t sender, uint64_t echo)
 {
 	struct tracecast_seal seal = { c->number + 1, echo };
 
+	tracecast_put_sender(data, sender);
 	if (!c->config.key)
 		return len;
 	c->number++;
@@ -37,13 +39,15 @@ static void send_ack(struct collector *c, struct session *s,
 		.entries = a->entries,
 	};
 
+	struct peer *p = a->peer;
+
 	tracecast_put_ack(a->data, s->id, &ack);
-	a->len = seal_ack(c, a->data, a->len, s->number);
+	a->len = seal_ack(c, a->data, a->len, p - s->peer, p->number);
 	/* One that is not sent is equivalent to one that the network loses */
-	if (a->len <= s->credit) {
-		s->credit -= a->len;
-		c->config.send(a->data, a->len, (struct sockaddr *)&s->peer,
-			       s->peer_len, c->config.arg);
+	if (a->len <= p->credit) {
+		p->credit -= a->len;
+		c->config.send(a->data, a->len, (struct sockaddr *)&p->address,
+			       p->len, c->config.arg);
 	}
 	a->len = TRACECAST_ACK_HEADER;
 	a->entries = 0;
@@ -111,8 +115,8 @@ static void ack_stream(struct collector *c, struct session *s, unsigned int cpu,
 }
 
 /*
- * The CPUs from one on, in order. Return: false, and @s->turn is set, if they are more
- * than may be sent: the others come first the next time.
+ * The peer's CPUs from one on, in order. Return: false, and its @turn is set, if they are
+ * more than may be sent: the others come first the next time.
  */
 static bool ack_streams(struct collector *c, struct session *s,
 			unsigned int from, struct ack_builder *a)
@@ -121,36 +125,69 @@ static bool ack_streams(struct collector *c, struct session *s,
 
 	for (cpu = cpu_next(s->to_ack, from, cpus); cpu < cpus;
 	     cpu = cpu_next(s->to_ack, cpu + 1, cpus)) {
-		if (a->len + TRACECAST_ACK_ENTRY > s->credit) {
-			s->turn = cpu;
+		if (&s->peer[s->streams[cpu].sender] != a->peer)
+			continue;
+		if (a->len + TRACECAST_ACK_ENTRY > a->peer->credit) {
+			a->peer->turn = cpu;
 			return false;
 		}
 		cpu_clear(s->to_ack, cpu);
 		if (s->streams[cpu].known)
 			ack_stream(c, s, cpu, a);
 	}
-	s->turn = 0;
+	a->peer->turn = 0;
 	return true;
 }
 
-/* CPUs of which something arrived, and at times those of which something is missing */
+/* CPUs of which something is missing, at times */
+static void retry(struct collector *c, struct session *s)
+{
+	size_t i;
+
+	if (c->now < s->retry_at)
+		return;
+	s->retry_at = c->now + RETRY_MS / 2;
+	for (i = 0; i < cpu_words(s->info.cpus); i++)
+		s->to_ack[i] |= s->open[i];
+	session_answer_all(s);
+}
+
 static void acknowledge_streams(struct collector *c, struct session *s,
 				struct ack_builder *a)
 {
-	unsigned int from = s->turn;
-	size_t i;
+	unsigned int from = a->peer->turn;
 
-	if (c->now >= s->retry_at) {
-		s->retry_at = c->now + RETRY_MS / 2;
-		for (i = 0; i < cpu_words(s->info.cpus); i++)
-			s->to_ack[i] |= s->open[i];
-	}
 	if (!ack_streams(c, s, from, a) || !from)
 		return;
 	/* In each datagram, CPUs are in order */
 	if (a->entries)
 		send_ack(c, s, a);
 	ack_streams(c, s, 0, a);
+}
+
+static void acknowledge_peer(struct collector *c, struct session *s,
+			     struct peer *p)
+{
+	struct ack_builder a = { .peer = p, .len = TRACECAST_ACK_HEADER };
+
+	if (s->streams)
+		acknowledge_streams(c, s, &a);
+	/* The number of the metadata, if nothing else */
+	send_ack(c, s, &a);
+}
+
+/**
+ * session_answer_all - the next acknowledgement goes to all senders of a session
+ * @s: session
+ */
+void session_answer_all(struct session *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < TRACECAST_SENDERS_MAX; i++) {
+		if (s->peer[i].len)
+			s->to_answer |= 1u << i;
+	}
 }
 
 /**
@@ -163,7 +200,7 @@ static void acknowledge_streams(struct collector *c, struct session *s,
  */
 void session_acknowledge(struct collector *c, struct session *s)
 {
-	struct ack_builder a = { .len = TRACECAST_ACK_HEADER };
+	unsigned int i;
 
 	s->ack_due = 0;
 	/* Only what is in the file may be acknowledged */
@@ -172,9 +209,12 @@ void session_acknowledge(struct collector *c, struct session *s)
 		return;
 	}
 	if (s->streams)
-		acknowledge_streams(c, s, &a);
-	/* The number of the metadata, if nothing else */
-	send_ack(c, s, &a);
+		retry(c, s);
+	for (i = 0; i < TRACECAST_SENDERS_MAX; i++) {
+		if (s->to_answer & 1u << i)
+			acknowledge_peer(c, s, &s->peer[i]);
+	}
+	s->to_answer = 0;
 }
 
 /**
@@ -200,6 +240,7 @@ void session_ack_cpu(struct collector *c, struct session *s, unsigned int cpu,
 		     uint64_t ms)
 {
 	cpu_set(s->to_ack, cpu);
+	s->to_answer |= 1u << s->streams[cpu].sender;
 	session_ack_in(c, s, ms);
 }
 
@@ -227,34 +268,35 @@ void collector_challenge(struct collector *c, const struct tracecast_header *h,
 	if (h->kind != TRACECAST_BEAT)
 		return;
 	tracecast_put_ack(data, h->session, &ack);
-	c->config.send(data, seal_ack(c, data, TRACECAST_ACK_HEADER, echo), to,
-		       to_len, c->config.arg);
+	c->config.send(data,
+		       seal_ack(c, data, TRACECAST_ACK_HEADER, h->sender, echo),
+		       to, to_len, c->config.arg);
 }
 
 /**
- * session_is_repeated - has a datagram with this number arrived before?
- * @s: session
+ * peer_is_repeated - has a datagram with this number arrived before?
+ * @p: its sender
  * @number: number in the datagram's seal, which counts as arrived afterwards
  *
  * Return: true also if the number is so old that this is unknown, or too high.
  */
-bool session_is_repeated(struct session *s, uint64_t number)
+bool peer_is_repeated(struct peer *p, uint64_t number)
 {
-	uint64_t *seen = &s->seen[number % SEAL_WINDOW / 64];
+	uint64_t *seen = &p->seen[number % SEAL_WINDOW / 64];
 	uint64_t bit = 1ull << number % 64;
 
 	/* After so high a number, no other one could be accepted */
 	if (number > UINT64_MAX - SEAL_WINDOW ||
-	    number + SEAL_WINDOW <= s->number)
+	    number + SEAL_WINDOW <= p->number)
 		return true;
-	if (number > s->number + SEAL_WINDOW)
-		memset(s->seen, 0, sizeof(s->seen));
+	if (number > p->number + SEAL_WINDOW)
+		memset(p->seen, 0, sizeof(p->seen));
 	else
-		for (; s->number < number; s->number++)
-			s->seen[(s->number + 1) % SEAL_WINDOW / 64] &=
-				~(1ull << (s->number + 1) % 64);
-	if (s->number < number)
-		s->number = number;
+		for (; p->number < number; p->number++)
+			p->seen[(p->number + 1) % SEAL_WINDOW / 64] &=
+				~(1ull << (p->number + 1) % 64);
+	if (p->number < number)
+		p->number = number;
 	if (*seen & bit)
 		return true;
 	*seen |= bit;

@@ -174,9 +174,9 @@ static int unpack(struct collector *c, const struct cpu_stream *st,
 	const uint8_t *from = data + TRACECAST_DATA_HEADER;
 	uint32_t n = len - TRACECAST_DATA_HEADER;
 
-	if (data[3] == TRACECAST_DATA)
+	if (kind_of(data) == TRACECAST_DATA)
 		return tracecast_unpack(&c->unpacker, from, n, h->time, taker);
-	if (data[3] == TRACECAST_QUICK)
+	if (kind_of(data) == TRACECAST_QUICK)
 		return tracecast_quick_unpack(&c->unpacker, from, n, h->time,
 					      taker);
 	if (st->broken || st->part_len + n > TRACECAST_RECORD_MAX)
@@ -284,7 +284,7 @@ static bool deliver_next(struct collector *c, struct session *s,
 	/* All parts of a record have the same count: the sender has dropped the last ones */
 	if (h.before != st->before)
 		st->part_len = 0;
-	if (data[3] != TRACECAST_PART) {
+	if (kind_of(data) != TRACECAST_PART) {
 		n = unpack(c, st, data, len, &h, &checker);
 		if (n != h.events || check.bad)
 			n = -1;
@@ -299,7 +299,7 @@ static bool deliver_next(struct collector *c, struct session *s,
 		}
 	}
 	if (!session_file_ready(c, s, cpu, check.bytes) ||
-	    (data[3] == TRACECAST_PART && !reserve_part(c, s, st, len)))
+	    (kind_of(data) == TRACECAST_PART && !reserve_part(c, s, st, len)))
 		return false;
 	st->stuck_since = 0;
 	if (!is_possible(st, &h)) {
@@ -314,7 +314,7 @@ static bool deliver_next(struct collector *c, struct session *s,
 		s->damaged++;
 		live_lost(s->file, cpu, h.events);
 		st->wire_lost += h.events;
-	} else if (data[3] == TRACECAST_PART) {
+	} else if (kind_of(data) == TRACECAST_PART) {
 		add_part(st, data, len);
 	} else {
 		unpack(c, st, data, len, &h, &taker);
@@ -325,11 +325,11 @@ static bool deliver_next(struct collector *c, struct session *s,
 		st->delivered += h.events - d.refused;
 		s->unsaved += h.events - d.refused;
 	}
-	if (data[3] != TRACECAST_PART) {
+	if (kind_of(data) != TRACECAST_PART) {
 		st->part_len = 0;
 		st->broken = false;
 	}
-	st->before += data[3] == TRACECAST_PART ? 0 : h.events;
+	st->before += kind_of(data) == TRACECAST_PART ? 0 : h.events;
 	return true;
 }
 
@@ -433,6 +433,7 @@ void session_handle_data(struct collector *c, struct session *s,
 		return;
 	}
 	st = &s->streams[h.cpu];
+	st->sender = sender_of(data);
 	if (h.seq < st->next) {
 		s->again++;
 		/* The acknowledgement may have been lost */
@@ -460,7 +461,8 @@ void session_handle_data(struct collector *c, struct session *s,
 	slot->len = len;
 	s->held += len;
 	s->datagrams++;
-	raise_end(st, h.before + (data[3] == TRACECAST_PART ? 0 : h.events),
+	raise_end(st,
+		  h.before + (kind_of(data) == TRACECAST_PART ? 0 : h.events),
 		  h.lost);
 	session_deliver(c, s, h.cpu);
 	if (st->next < st->top)
@@ -522,6 +524,9 @@ void session_handle_heartbeat(struct collector *c, struct session *s,
 					 &e);
 		if (e.cpu >= s->info.cpus)
 			continue;
+		/* The last heartbeat is about the CPUs of all senders */
+		if (!beat.last)
+			s->streams[e.cpu].sender = sender_of(data);
 		handle_beat_entry(c, s, &e);
 		if (beat.last >= TRACECAST_PANIC)
 			s->streams[e.cpu].reported = true;

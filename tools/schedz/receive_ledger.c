@@ -32,7 +32,20 @@ static void add_stream(const struct cpu_stream *st, struct collector_ledger *l)
 		l->behind += st->generated - end;
 }
 
-static void get_ledger(const struct session *s, struct collector_ledger *l)
+/* What CPUs did of which nothing arrives is not in the counts before the end */
+static unsigned int count_silent(const struct collector *c,
+				 const struct session *s)
+{
+	unsigned int i, silent = 0;
+
+	for (i = 0; !s->ended && i < s->info.senders; i++)
+		silent += !s->peer[i].len ||
+			  c->now - s->peer[i].heard >= QUIET_MS;
+	return silent;
+}
+
+static void get_ledger(const struct collector *c, const struct session *s,
+		       struct collector_ledger *l)
 {
 	uint64_t lost;
 	unsigned int cpu;
@@ -55,6 +68,8 @@ static void get_ledger(const struct session *s, struct collector_ledger *l)
 	l->again = s->again;
 	l->damaged = s->damaged;
 	l->dropped = s->dropped;
+	l->senders = s->info.senders;
+	l->silent = count_silent(c, s);
 	l->over = s->ended ? s->last : TRACECAST_GOES_ON;
 }
 
@@ -91,7 +106,7 @@ static struct json_object *ledger_object(const struct collector *c,
 	struct collector_ledger l;
 	char id[17];
 
-	get_ledger(s, &l);
+	get_ledger(c, s, &l);
 	snprintf(id, sizeof(id), "%016" PRIx64, s->id);
 	json_string(o, "host", s->host);
 	json_string(o, "session", id);
@@ -106,6 +121,8 @@ static struct json_object *ledger_object(const struct collector *c,
 	json_number(o, "awaited", l.awaited);
 	json_number(o, "behind", l.behind);
 	json_number(o, "unknown_cpus", l.unknown);
+	json_number(o, "senders", l.senders);
+	json_number(o, "silent_senders", l.silent);
 	json_number(o, "silent_ms", s->finished ? 0 : c->now - s->heard);
 	json_number(o, "datagrams", l.datagrams);
 	json_number(o, "again", l.again);
@@ -205,7 +222,7 @@ bool collector_ledger(const struct collector *c, unsigned int session,
 {
 	if (session >= c->nr_sessions)
 		return false;
-	get_ledger(c->session[session], ledger);
+	get_ledger(c, c->session[session], ledger);
 	return true;
 }
 
@@ -224,6 +241,10 @@ static void print_unknown(const struct collector *c, const struct session *s,
 			"  unknown: records since the last datagram, %" PRIu64
 			" s ago\n",
 			silent / 1000);
+	else if (l->silent)
+		fprintf(out,
+			"  unknown: records of %u of %u senders, of which nothing arrives\n",
+			l->silent, l->senders);
 }
 
 static void print_count(FILE *out, const char *what, uint64_t n, const char *of)

@@ -249,6 +249,7 @@ static void use_metadata(struct collector *c, struct session *s)
 	memset(&s->more, 0, sizeof(s->more));
 	set_described(s, &p);
 	pieces_free(&p);
+	session_answer_all(s);
 	session_ack_in(c, s, 0);
 }
 
