@@ -686,6 +686,26 @@ START_TEST(headers)
 }
 END_TEST
 
+/* More tasks than a block has numbers for: it ends, and the next one goes on */
+START_TEST(many_tasks)
+{
+	struct stream s;
+	size_t i;
+
+	start(&s, 5000);
+	for (i = 0; i < s.events; i++) {
+		s.in[i].time = 2000 * i;
+		s.in[i].kind = SCHEDZ_SWITCH;
+		s.in[i].common_pid = s.in[i].task.pid = 1000 + i;
+		s.in[i].other.pid = 1001 + i;
+		s.in[i].state = 1;
+	}
+	encode(&s, sizes[_i], 0);
+	check_stream(&s);
+	free_stream(&s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("schedz");
@@ -697,6 +717,7 @@ int main(void)
 	tcase_add_loop_test(tc, hostile, 0, 20);
 	tcase_add_test(tc, times);
 	tcase_add_test(tc, crowded_set);
+	tcase_add_loop_test(tc, many_tasks, 0, ARRAY_SIZE(sizes));
 	tcase_add_test(tc, monotonous);
 	tcase_add_test(tc, words);
 	tcase_add_test(tc, lost);

@@ -792,6 +792,8 @@ u32 schedz_finish(struct schedz_encoder *e)
 	e->seq++;
 	e->total += e->events;
 	e->events = 0;
+	/* They may be as many as there are numbers for: the next block is not full, too */
+	e->b.tasks = 0;
 	return len;
 }
 
