@@ -657,8 +657,8 @@ START_TEST(memory_is_counted)
 	}
 	ck_assert_int_gt(refused, 100);
 	/* Rows and the table are there at the same time */
-	ck_assert_int_ge(held_most, table->bytes +
-				    table->rows_nr * sizeof(*table->rows));
+	ck_assert_int_ge(held_most,
+			 table->bytes + table->rows_nr * sizeof(*table->rows));
 	ehframe_free(table);
 	/* Likewise where there is none */
 	for (nth = 1; nth < 9; nth++) {

@@ -1519,8 +1519,8 @@ static bool start_table(struct builder *b)
 	u64 pages = ((b->limit - b->base) >> USTACK_PAGE_BITS) + 2;
 
 	b->pages = allocate(b, pages, sizeof(*b->pages));
-	return b->pages && rehash(b) && number_of(b, &none) == USTACK_NONE && !b->error &&
-	       number_of(b, &odd_rule) == USTACK_ODD && !b->error;
+	return b->pages && rehash(b) && number_of(b, &none) == USTACK_NONE &&
+	       !b->error && number_of(b, &odd_rule) == USTACK_ODD && !b->error;
 }
 
 /* All of it in one piece */
