@@ -86,7 +86,7 @@ static const char sample_format[] =
 	"\tfield:u8 flags;\toffset:17;\tsize:1;\tsigned:0;\n"
 	"\tfield:u32 calls;\toffset:20;\tsize:4;\tsigned:0;\n"
 	"\tfield:u32 returns;\toffset:24;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc u8[] data;\toffset:28;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc u8[] branches;\toffset:28;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"ip=%llx\", REC->ip\n";
 
 static const char map_format[] =

@@ -411,6 +411,9 @@ expect 1 '--vmlinux=/nowhere: No such file' --vmlinux=/nowhere deep8.dat
 expect 1 '--kallsyms=/nowhere: No such file' --kallsyms=/nowhere deep8.dat
 "$UNIT/gen_tracedat" block other.dat >/dev/null || exit 1
 expect 1 '^lbrtime: other.dat: has no lbrprof_sample events' other.dat
+LC_ALL=C sed 's/u8\[\] branches;/u8[] brunches;/' deep8.dat >version.dat
+grep -q brunches version.dat || exit 1
+expect 1 '^lbrtime: version.dat: has lbrprof_sample events of another version' version.dat
 echo no trace >text.dat
 expect 1 '^lbrtime: text.dat: neither a trace.dat nor' text.dat
 : >empty.dat

@@ -84,7 +84,7 @@ static bool find_sample(struct input *in)
 	    !number_find(&l->flags, in->r, e, "flags") ||
 	    !number_find(&l->calls, in->r, e, "calls") ||
 	    !number_find(&l->returns, in->r, e, "returns") ||
-	    !(l->data = array_find(e, "data")))
+	    !(l->data = array_find(e, "branches")))
 		return false;
 	l->sample = e->id;
 	return true;
@@ -314,7 +314,9 @@ static int read_records(struct input *in)
 	if (!find_sample(in))
 		return guard_fail(
 			in->guard, GUARD_NOWHERE,
-			"has no lbrprof_sample events (record them with: trace-cmd record -e lbrprof)");
+			find_event(in, "lbrprof", "lbrprof_sample") ?
+				"has lbrprof_sample events of another version (read it with lbrtime as of that kernel)" :
+				"has no lbrprof_sample events (record them with: trace-cmd record -e lbrprof)");
 	find_map(in);
 	find_others(in);
 	if (in->l.task >= 0 || in->l.limit >= 0)
