@@ -147,7 +147,8 @@ START_TEST(other_senders_are_damaged)
 	send_all(100);
 	run_until_acked();
 	tracecast_put_beat(b, SESSION, &beat);
-	transmit_from(CPUS, b, sizeof(b));
+	tracecast_put_sender(b, CPUS);
+	arrive(b, sizeof(b));
 	get_ledger(&l);
 	ck_assert_uint_eq(l.damaged, 1);
 	check_all_there();
