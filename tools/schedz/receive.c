@@ -313,6 +313,8 @@ static struct session *new_session(struct collector *c, uint64_t id,
 				   const struct sockaddr *from)
 {
 	struct in6_addr source = source_of(from);
+	/* Before another one is forgotten */
+	uint64_t first = c->first_new;
 	unsigned int i, has = 0;
 	struct session *s;
 
@@ -329,6 +331,7 @@ static struct session *new_session(struct collector *c, uint64_t id,
 		return NULL;
 	}
 	s->id = id;
+	s->first = first;
 	s->source = source;
 	c->session[c->nr_sessions++] = s;
 	for (i = 0, has = 0; i < c->nr_sessions; i++)
@@ -393,7 +396,7 @@ static struct session *open_sealed(struct collector *c, const uint8_t *data,
 				h->session);
 		return NULL;
 	}
-	if (seal.echo <= (s ? c->first : c->first_new) ||
+	if (seal.echo <= (s ? s->first : c->first_new) ||
 	    seal.echo > c->number) {
 		collector_challenge(c, h, seal.number, from, from_len);
 		return NULL;
@@ -452,6 +455,11 @@ void collector_datagram(struct collector *c, const uint8_t *data, size_t len,
 		c->late++;
 		return;
 	}
+	/* There are no more senders than the metadata says */
+	if (s->streams && sender_of(data) >= s->info.senders) {
+		s->damaged++;
+		return;
+	}
 	hear(c, s, sender_of(data), whole, from, from_len);
 	/* After a panic, the sender sends everything twice and hears nothing */
 	if (s->last >= TRACECAST_PANIC)
@@ -475,7 +483,7 @@ struct collector *collector_new(const struct collector_config *config)
 	struct collector *c = xzalloc(sizeof(*c));
 
 	c->config = *config;
-	c->number = c->first = c->first_new = config->first;
+	c->number = c->first_new = config->first;
 	memory_reserve(RESERVE);
 	return c;
 }

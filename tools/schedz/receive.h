@@ -191,6 +191,8 @@ struct peer {
  * @id: its number
  * @peer: its senders
  * @to_answer: a bit for each of @peer that gets an acknowledgement next
+ * @first: a sender that echoes no higher number has received no acknowledgement since the
+ *	session began, or since an earlier one with its number was forgotten
  * @source: source address of the first datagram
  * @same_source: number of sessions with this source, this one included
  * @meta: metadata, complete if its generation is not 0
@@ -236,6 +238,7 @@ struct session {
 	uint64_t id;
 	struct peer peer[TRACECAST_SENDERS_MAX];
 	uint32_t to_answer;
+	uint64_t first;
 	struct in6_addr source;
 	unsigned int same_source;
 	struct metadata meta;
@@ -291,8 +294,8 @@ struct session {
  * @nr_sessions: number of them
  * @shared: bytes of SHARED_MEMORY in use
  * @number: number in the seal of the last acknowledgement; begins at a random one
- * @first: a session that echoes no higher number has received no acknowledgement
- * @first_new: likewise, for sessions that are not in @session
+ * @first_new: a session that is not in @session, and echoes no higher number, has received no
+ *	acknowledgement, or was forgotten since
  * @ignored: datagrams that are not tracecast's, or of sessions that find no room
  * @unsealed: datagrams without a seal although there is a key, or the other way round
  * @forged: datagrams whose seal does not fit the key
@@ -313,7 +316,6 @@ struct collector {
 	unsigned int nr_sessions;
 	size_t shared;
 	uint64_t number;
-	uint64_t first;
 	uint64_t first_new;
 	uint64_t ignored;
 	uint64_t unsealed;

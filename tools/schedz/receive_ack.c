@@ -139,17 +139,19 @@ static bool ack_streams(struct collector *c, struct session *s,
 	return true;
 }
 
-/* CPUs of which something is missing, at times */
+/* CPUs of which something is missing, at times, and their senders */
 static void retry(struct collector *c, struct session *s)
 {
-	size_t i;
+	unsigned int cpu, cpus = s->info.cpus;
 
 	if (c->now < s->retry_at)
 		return;
 	s->retry_at = c->now + RETRY_MS / 2;
-	for (i = 0; i < cpu_words(s->info.cpus); i++)
-		s->to_ack[i] |= s->open[i];
-	session_answer_all(s);
+	for (cpu = cpu_next(s->open, 0, cpus); cpu < cpus;
+	     cpu = cpu_next(s->open, cpu + 1, cpus)) {
+		cpu_set(s->to_ack, cpu);
+		s->to_answer |= 1u << s->streams[cpu].sender;
+	}
 }
 
 static void acknowledge_streams(struct collector *c, struct session *s,
@@ -170,6 +172,9 @@ static void acknowledge_peer(struct collector *c, struct session *s,
 {
 	struct ack_builder a = { .peer = p, .len = TRACECAST_ACK_HEADER };
 
+	/* What is not sent asks for nothing: it is asked for when it can be sent */
+	if (p->credit < a.len + (c->config.key ? TRACECAST_SEAL : 0))
+		return;
 	if (s->streams)
 		acknowledge_streams(c, s, &a);
 	/* The number of the metadata, if nothing else */
