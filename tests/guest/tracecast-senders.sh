@@ -8,24 +8,13 @@
 # were written, without and with a key; also when the collector is killed meanwhile and another
 # one goes on, when the ring is cleared, and when an event gets the type of another one.
 . "$TRACERIG_TOP/tests/guest/functions"
+. "$TRACERIG_TOP/tests/guest/tracecast_functions"
 
 schedz=${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz
 target=/sys/kernel/config/tracecast/rig
 instance=$tracing/instances/senders
 cpus=8
 senders=4
-
-explain() {
-	local file
-	for file in $target/ledger collected/ledger collector.err; do
-		[ ! -e "$file" ] || cat "$file"
-	done
-}
-
-network() { # netem's options, or nothing for a good network
-	tc qdisc del dev lo root 2>/dev/null || true
-	[ $# -eq 0 ] || tc qdisc add dev lo root netem limit 10000 "$@"
-}
 
 listens() { grep -qi ':1A14 ' /proc/net/udp; }
 
@@ -51,17 +40,6 @@ start() {
 		echo "${attribute#*=}" >"$target/${attribute%%=*}"
 	done
 	echo 1 >$target/enabled
-}
-
-stop() {
-	echo 0 >$target/enabled
-	# The collector reports the end of a session
-	until_true 60 grep -q 'is over' collector.err
-	network
-	kill -USR1 $collector
-	until_true 60 grep -q generated: collected/ledger
-	kill $collector
-	wait $collector || die "the collector failed"
 }
 
 end() {

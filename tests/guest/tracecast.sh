@@ -7,21 +7,10 @@
 # the type of another one that was removed, when more records than a header can count would fit
 # into a datagram, and when pages of the ring are larger than those of memory.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
+. "$TRACERIG_TOP/tests/guest/tracecast_functions"
 
 targets=/sys/kernel/config/tracecast
 target=$targets/rig
-
-explain() {
-	local file
-	for file in $target/ledger collected/ledger collector.err; do
-		[ ! -e "$file" ] || cat "$file"
-	done
-}
-
-network() { # netem's options, or nothing for a good network
-	tc qdisc del dev lo root 2>/dev/null || true
-	[ $# -eq 0 ] || tc qdisc add dev lo root netem limit 10000 "$@"
-}
 
 collect() { # ADDRESS
 	rm -rf collected
@@ -42,17 +31,6 @@ start() {
 		echo "${attribute#*=}" >"$target/${attribute%%=*}"
 	done
 	echo 1 >$target/enabled
-}
-
-stop() {
-	echo 0 >$target/enabled
-	# The collector reports the end of a session
-	until_true 60 grep -q 'is over' collector.err
-	network
-	kill -USR1 $collector
-	until_true 60 grep -q generated: collected/ledger
-	kill $collector
-	wait $collector || die "the collector failed"
 }
 
 # number WORD FILE: print the number after a word, in the first line that has it
