@@ -165,11 +165,26 @@ static void zones_of(struct ctlchart_zones *z, double c, double s)
 	}
 }
 
+/* A value of the only CPU; returns true if it makes a point */
+static bool add(struct ctlchart_group *g, struct ctlchart_rules *r,
+		const struct ctlchart_method *m, const struct ctlchart_zones *z,
+		u64 value, struct ctlchart_verdict *v)
+{
+	bool fills = ctlchart_group_fills(g, m, 1);
+	u64 point;
+
+	ck_assert(ctlchart_group_add(g, m, 1, value, &point) == fills);
+	if (fills)
+		ctlchart_rules_add(r, z, point, v);
+	return fills;
+}
+
 START_TEST(by_hand)
 {
 	const struct ctlchart_method m = { .scale = CTLCHART_LINEAR,
 					   .group = 2,
 					   .groups = 20 };
+	struct ctlchart_group g = { 0 };
 	struct ctlchart_verdict v;
 	struct ctlchart_zones z;
 	struct ctlchart_rules r;
@@ -177,13 +192,13 @@ START_TEST(by_hand)
 	int i, last;
 
 	zones_of(&z, 100, 10);
-	ctlchart_rules_start(&r, &m);
+	ctlchart_rules_start(&r);
 	for (last = 0; last < 19 && cases[_i].point[last + 1]; last++)
 		;
 	for (i = 0; i <= last; i++) {
 		x[i] = cases[_i].point[i];
-		ck_assert(!ctlchart_rules_add(&r, &z, x[i] - 3, &v));
-		ck_assert(ctlchart_rules_add(&r, &z, x[i] + 3, &v));
+		ck_assert(!add(&g, &r, &m, &z, x[i] - 3, &v));
+		ck_assert(add(&g, &r, &m, &z, x[i] + 3, &v));
 		if (i < last)
 			ck_assert_uint_eq(v.rules, 0);
 		ck_assert_uint_eq(v.rules, ref_rules(x, i, 100, 10));
@@ -273,12 +288,13 @@ START_TEST(random_sequences)
 		double c = 1000 + (rnd() % 4096) / 16.0;
 		double s = 20 + (rnd() % 1024) / 16.0;
 		double x[POINTS];
+		struct ctlchart_group g = { 0 };
 		struct ctlchart_zones z;
 		struct ctlchart_rules r;
 		int i, j;
 
 		zones_of(&z, c, s);
-		ctlchart_rules_start(&r, &m);
+		ctlchart_rules_start(&r);
 		for (i = 0; i < POINTS; i++, points++) {
 			struct ctlchart_verdict v;
 			u64 group[10];
@@ -287,8 +303,7 @@ START_TEST(random_sequences)
 			x[i] = spread_group(group, m.group,
 					    floor(next_point(kind, i, c, s)));
 			for (j = 0; j < m.group; j++)
-				expect(ctlchart_rules_add(&r, &z, group[j],
-							  &v) ==
+				expect(add(&g, &r, &m, &z, group[j], &v) ==
 				       (j == m.group - 1));
 			ref = ref_rules(x, i, c, s);
 			expect(v.rules == ref,
@@ -320,6 +335,7 @@ START_TEST(log_scale)
 		uint64_t v[10 * 31];
 		struct ref_limits ref;
 		struct ctlchart_phase1 p;
+		struct ctlchart_group running = { 0 };
 		struct ctlchart_verdict verdict;
 		struct ctlchart_zones z;
 		struct ctlchart_rules r;
@@ -334,7 +350,7 @@ START_TEST(log_scale)
 			ctlchart_phase1_add(&p, v[i]);
 		}
 		ctlchart_phase1_zones(&p, &z);
-		ctlchart_rules_start(&r, &m);
+		ctlchart_rules_start(&r);
 		ref = ref_chart(v, m.group, m.groups, 1, 1, 1);
 		c = log2l(ref.center);
 		s = (log2l(ref.ucl) - c) / 3;
@@ -344,7 +360,7 @@ START_TEST(log_scale)
 			for (j = 0; j < m.group; j++) {
 				group[j] =
 					level * exp(rnd_normal() + shift) + 1;
-				ctlchart_rules_add(&r, &z, group[j], &verdict);
+				add(&running, &r, &m, &z, group[j], &verdict);
 			}
 			qsort(group, m.group, sizeof(*group), ref_compare);
 			x[i] = (log2(group[(m.group - 1) / 2]) +
@@ -368,6 +384,71 @@ START_TEST(log_scale)
 	       points, broken, close);
 	ck_assert_int_gt(points, 100000);
 	ck_assert_int_gt(broken, 1000);
+}
+END_TEST
+
+/* ---- groups of several CPUs ---- */
+
+enum { CPUS = 3 };
+
+/* Twice the median of the last @n of @nr values */
+static u64 ref_point(const u64 *value, int nr, int n)
+{
+	u64 sorted[10];
+
+	memcpy(sorted, value + nr - n, sizeof(*value) * n);
+	qsort(sorted, n, sizeof(*sorted), ref_compare);
+	return sorted[(n - 1) / 2] + sorted[n / 2];
+}
+
+/*
+ * Values of CPUs in turns: a group is of one CPU, and of values since the lines changed.
+ * The reference keeps all values of each CPU since then, and counts.
+ */
+START_TEST(groups_of_cpus)
+{
+	long points = 0, dropped = 0;
+	int set;
+
+	for (set = 0; set < 2000; set++) {
+		struct ctlchart_method m = { .scale = CTLCHART_LINEAR,
+					     .group = 2 + rnd() % 9,
+					     .groups = 20 };
+		struct ctlchart_group g[CPUS] = { 0 };
+		u64 value[CPUS][300], point;
+		int nr[CPUS] = { 0 }, i, cpu;
+		/* also where the number begins anew */
+		u32 lines = -(u32)(rnd() % 3);
+
+		for (i = 0; i < 300; i++) {
+			bool full;
+
+			if (!(rnd() % 40)) {
+				lines++;
+				for (cpu = 0; cpu < CPUS; cpu++) {
+					dropped += nr[cpu] % m.group;
+					nr[cpu] = 0;
+				}
+			}
+			cpu = rnd() % CPUS;
+			value[cpu][nr[cpu]++] = rnd() >> (1 + rnd() % 60);
+			full = !(nr[cpu] % m.group);
+			expect(ctlchart_group_fills(&g[cpu], &m, lines) ==
+			       full);
+			expect(ctlchart_group_add(&g[cpu], &m, lines,
+						  value[cpu][nr[cpu] - 1],
+						  &point) == full);
+			if (!full)
+				continue;
+			points++;
+			expect(point == ref_point(value[cpu], nr[cpu], m.group),
+			       ": set %d, value %d", set, i);
+		}
+	}
+	printf("test_rules: %ld points of %d CPUs; %ld values had no time to make one\n",
+	       points, CPUS, dropped);
+	ck_assert_int_gt(points, 10000);
+	ck_assert_int_gt(dropped, 1000);
 }
 END_TEST
 
@@ -438,6 +519,7 @@ int main(void)
 	tcase_add_loop_test(tc, by_hand, 0, ARRAY_SIZE(cases));
 	tcase_add_test(tc, random_sequences);
 	tcase_add_test(tc, log_scale);
+	tcase_add_test(tc, groups_of_cpus);
 	tcase_add_test(tc, zones);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <linux/kernel.h>
+
 #include "traces.h"
 
 /* Run "ctlchart sim" with --format=json on the trace, which is saved before */
@@ -211,6 +213,39 @@ START_TEST(values_of_pairs)
 	ck_assert_uint_eq(uint_at(worst(0), "time"), SC_BASE + 9 * MSEC);
 	ck_assert_str_eq(string_at(worst(0), "keys"), "pid=7");
 	ck_assert_ptr_nonnull(strstr(message(), "terms beside ctlchart()"));
+}
+END_TEST
+
+/*
+ * rules=: a group is of values of one CPU. Those of CPU 0 are about 100, those of CPU 1 are 114:
+ * above the line for points, 113.8, and in control. The medians of groups of all values as they
+ * come are about 100.
+ */
+START_TEST(values_of_cpus)
+{
+	static const int phase1[] = { 90,  95,	100, 105, 110,
+				      110, 105, 100, 95,  90 };
+	/* Which CPU a value is of */
+	static const int cpu[] = { 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0 };
+	int ms = 0, i;
+
+	sc_formats(&td, false);
+	sc_value_format(&td);
+	for (i = 0; i < 10; i++)
+		told(&ms, "lat.lat", phase1[i], i + 1, 1, 0);
+	for (i = 0; i < (int)ARRAY_SIZE(cpu); i++) {
+		ms += (ms ^ cpu[i]) & 1;
+		told(&ms, "lat.lat", cpu[i] ? 114 : 99 + i % 3, 11 + i, 1, 125);
+	}
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, rules=1)'");
+	ck_assert_uint_eq(uint_at(chart(0), "limit"), 125);
+	ck_assert_uint_eq(uint_at(chart(0), "values"), ARRAY_SIZE(cpu));
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 1);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 114);
+	ck_assert_str_eq(string_at(worst(0), "rules"), "rule1");
+	/* the fifth of CPU 1 */
+	ck_assert_uint_eq(uint_at(worst(0), "time"), SC_BASE + 23 * MSEC);
+	ck_assert_str_eq(message(), "");
 }
 END_TEST
 
@@ -443,6 +478,7 @@ int main(void)
 	tcase_add_test(tc, values_missed);
 	tcase_add_test(tc, values_lost);
 	tcase_add_test(tc, values_by);
+	tcase_add_test(tc, values_of_cpus);
 	tcase_add_test(tc, values_of_pairs);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

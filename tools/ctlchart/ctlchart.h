@@ -627,6 +627,7 @@ int input_damaged(struct input *in, const struct record *rec,
  * @limit:	the limit that the kernel used; U64_MAX for none
  * @rules:	RULE_* that it broke there
  * @pid:	process, at the start
+ * @cpu:	where the judged event was written
  * @studied:	the kernel learnt from it, or checked it by rules=
  * @missed:	it should have, but could not
  * @kept:	its event passed the whole filter
@@ -643,6 +644,7 @@ struct value {
 	u64 limit;
 	u32 rules;
 	int pid;
+	u32 cpu;
 	bool studied;
 	bool missed;
 	bool kept;

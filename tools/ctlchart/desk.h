@@ -8,9 +8,20 @@
 #define CTLCHART_DESK_H
 
 #include "ctlchart.h"
+#include "hash.h"
 
 /* Keys as text */
 #define KEYS_LEN 192
+
+/**
+ * struct desk_group - the running group of a chart on a CPU
+ * @cpu:	the CPU
+ * @group:	the group
+ */
+struct desk_group {
+	u32 cpu;
+	struct ctlchart_group group;
+};
 
 /**
  * struct desk_chart - the state of a chart
@@ -35,7 +46,9 @@
  * @sampler:	selects the values of the sample
  * @relearn:	selects the values of the next sample
  * @zones:	lines of the run rules
- * @rules:	state of the run rules
+ * @lines:	number of these lines
+ * @groups:	groups of the CPUs, struct desk_group
+ * @rules:	points of the run rules
  * @learning:	there is no limit yet
  * @before_ucl:	the limit before the one in force
  * @by:		field of by=
@@ -68,6 +81,8 @@ struct desk_chart {
 	struct ctlchart_sampler sampler;
 	struct ctlchart_relearn relearn;
 	struct ctlchart_zones zones;
+	u32 lines;
+	struct hash groups;
 	struct ctlchart_rules rules;
 	bool learning;
 	u64 before_ucl;
@@ -124,6 +139,7 @@ void desk_name(const struct desk_chart *d, char *name, size_t size);
 /* desk_judge.c */
 void desk_set_limits(struct desk_chart *d, u64 now);
 void desk_start(struct desk_chart *d);
+void desk_free_values(struct desk_chart *d);
 void desk_print_keys(struct input *in, const struct field *key,
 		     unsigned int nr_keys, const struct record *rec, char *buf,
 		     size_t size);

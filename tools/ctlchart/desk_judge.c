@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "desk.h"
-#include "hash.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 
@@ -49,6 +48,16 @@ void desk_start(struct desk_chart *d)
 	ctlchart_phase1_start(&d->phase1, &d->call->method, d->room);
 	ctlchart_sampler_start(&d->sampler, d->call->learn,
 			       ctlchart_method_samples(&d->call->method));
+}
+
+/**
+ * desk_free_values - free what the values of a chart needed
+ * @d: the chart
+ */
+void desk_free_values(struct desk_chart *d)
+{
+	free(d->room);
+	hash_free(&d->groups);
 }
 
 static size_t print_number(const struct field *key, u64 value,
@@ -137,7 +146,8 @@ static void draw_limits(struct desk_chart *d, u64 now)
 	d->before_ucl = c->limits.ucl;
 	ctlchart_phase1_limits(&d->phase1, &c->limits);
 	ctlchart_phase1_zones(&d->phase1, &d->zones);
-	ctlchart_rules_start(&d->rules, &d->call->method);
+	d->lines++;
+	ctlchart_rules_start(&d->rules);
 	c->shape = ctlchart_phase1_shape(&d->phase1);
 	c->has_center = true;
 	c->zones = d->zones;
@@ -156,16 +166,33 @@ static void draw_limits(struct desk_chart *d, u64 now)
 				       d->call->relearn, d->call->relearn_time);
 }
 
+static struct ctlchart_group *group_of(struct desk_chart *d, u32 cpu)
+{
+	u64 hash = hash_u64(cpu);
+	struct desk_group *g;
+
+	hash_for_each_possible_entry(&d->groups, hash, g) {
+		if (g->cpu == cpu)
+			return &g->group;
+	}
+	g = hash_new(&d->groups, hash, sizeof(*g));
+	g->cpu = cpu;
+	return &g->group;
+}
+
 /* Nelson's rules; returns RULE_* */
-static u32 check_rules(struct desk_chart *d, u64 value)
+static u32 check_rules(struct desk_chart *d, u64 value, u32 cpu)
 {
 	struct ctlchart_verdict verdict;
+	u64 point;
 	u32 broken;
 	int i;
 
 	if (!d->call->rules || !d->result->has_center ||
-	    !ctlchart_rules_add(&d->rules, &d->zones, value, &verdict))
+	    !ctlchart_group_add(group_of(d, cpu), &d->call->method, d->lines,
+				value, &point))
 		return 0;
+	ctlchart_rules_add(&d->rules, &d->zones, point, &verdict);
 	broken = verdict.rules & d->call->rules;
 	if (!broken)
 		return 0;
@@ -358,12 +385,12 @@ static struct desk_chart *part_of_value(struct input *in, struct desk_chart *d,
 }
 
 /* Run rules and Phase I, in the kernel's order */
-static void study(struct desk_chart *d, struct alarm *a)
+static void study(struct desk_chart *d, struct alarm *a, u32 cpu)
 {
 	struct chart *c = d->result;
 	bool complete;
 
-	a->rules = check_rules(d, a->value);
+	a->rules = check_rules(d, a->value, cpu);
 	complete = learn(d, a->value, a->time);
 	if (d->learning)
 		c->phase1_taken = ctlchart_phase1_taken(&d->phase1);
@@ -485,7 +512,7 @@ bool desk_judge(struct input *in, struct desk_chart *d, struct alarm *a,
 	if (v && !v->studied && v->limit == d->before_ucl)
 		a->limits.ucl = v->limit;
 	if (!v || !v->missed)
-		study(d, a);
+		study(d, a, v ? v->cpu : rec->cpu);
 	if (a->limits.ucl == U64_MAX) {
 		c->learnt++;
 	} else {

@@ -439,12 +439,12 @@ int desk_report(struct guard *g, struct report *r, const struct call *call,
 		if (desk.chart[i].after)
 			tep_filter_free(desk.chart[i].after);
 		pairs_free(desk.chart[i].pairs);
-		free(desk.chart[i].room);
+		desk_free_values(&desk.chart[i]);
 		while (desk.chart[i].nr_parts) {
 			struct desk_chart *part =
 				desk.chart[i].part[--desk.chart[i].nr_parts];
 
-			free(part->room);
+			desk_free_values(part);
 			free(part);
 		}
 		free(desk.chart[i].part);

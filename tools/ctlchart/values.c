@@ -6,7 +6,8 @@
  *
  * For each chart (or part of one, with by=), values that the kernel learnt from or checked
  * by rules= are numbered from 1 on. The other values have the number of the last one
- * before them. Numbers count modulo 2^32.
+ * before them. Numbers count modulo 2^32. Values that came before the event was enabled, in
+ * groups of rules= that are not full, are counted with the next one of their CPU.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -328,6 +329,7 @@ int values_record(struct values *v, struct input *in, const struct record *rec)
 		.limit = number[LIMIT],
 		.rules = number[RULES],
 		.pid = number[PID],
+		.cpu = rec->cpu,
 		.studied = number[STUDIED] == 1,
 		.missed = number[STUDIED] == 2,
 		.kept = number[KEPT],

@@ -3,10 +3,14 @@
  * Control chart rules: runs and trends of group medians.
  *
  * A single value says "slow" or nothing; rules see what many values have in
- * common. The values, in the order in which they come, are taken in groups of
- * n, and the median of each group is a point. Lloyd S. Nelson ("The Shewhart
- * Control Chart - Tests for Special Causes", Journal of Quality Technology 16,
- * 1984; ISO 7870-2) tests each point, with sigma of the points:
+ * common. Values that follow each other on one CPU make a group of n, and the
+ * median of each group is a point. Shewhart's rational subgroups ("Economic
+ * Control of Quality of Manufactured Product", 1931) are of values that have as
+ * many conditions in common as possible: a CPU is one, and only every n-th value
+ * is then a matter of all CPUs. The points of all CPUs, in the order in which
+ * they come, are one chart. Lloyd S. Nelson ("The Shewhart Control Chart - Tests
+ * for Special Causes", Journal of Quality Technology 16, 1984; ISO 7870-2) tests
+ * each point, with sigma of the points:
  *
  *	1  Is it more than three sigma from the centre?
  *	2  Is it the ninth in a row on one side of the centre?
@@ -28,7 +32,12 @@
  * Invariant: a point is twice a median, so that it is a whole number, and the
  * zones' lines are rounded such that comparing whole numbers with them is exact.
  *
- * Pure functions of their arguments: any context. The caller serialises access.
+ * Invariant: the values of a group came while the same lines were in force. A
+ * group has their number, so that no one has to empty the groups of all CPUs when
+ * the lines change: a group with another number counts as empty.
+ *
+ * Pure functions of their arguments: any context. The caller serialises access,
+ * to each group and to the state of a chart.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -36,16 +45,74 @@
 
 #include "rules.h"
 
+static unsigned int filled(const struct ctlchart_group *g, u32 lines)
+{
+	return g->lines == lines ? g->filled : 0;
+}
+
+/* Twice the median of the full group, on the method's scale */
+static u64 median(const struct ctlchart_group *g,
+		  const struct ctlchart_method *m)
+{
+	u64 a = g->value[(m->group - 1) / 2], b = g->value[m->group / 2];
+
+	if (m->scale == CTLCHART_LOG)
+		return (u64)ctlchart_log2(a) + ctlchart_log2(b);
+	return min_t(u64, a, S64_MAX) + min_t(u64, b, S64_MAX);
+}
+
+/**
+ * ctlchart_group_fills - would another value make a point?
+ * @g: the group
+ * @m: valid method of the chart
+ * @lines: as for ctlchart_group_add()
+ *
+ * Return: what ctlchart_group_add() would return.
+ */
+bool ctlchart_group_fills(const struct ctlchart_group *g,
+			  const struct ctlchart_method *m, u32 lines)
+{
+	return filled(g, lines) + 1 == m->group;
+}
+
+/**
+ * ctlchart_group_add - take one value
+ * @g: the group of the CPU that the value is of; all zeroes before its first one
+ * @m: valid method of the chart, always the same: group size and scale are used
+ * @lines: number of the lines in force; values that came with another number are
+ *	forgotten
+ * @value: the value
+ * @point: where to put the point if there is one
+ *
+ * On a linear scale values above 2^63 - 1 count as that.
+ *
+ * Return: true if the value fills the group, which makes a point, and begins anew.
+ */
+bool ctlchart_group_add(struct ctlchart_group *g,
+			const struct ctlchart_method *m, u32 lines, u64 value,
+			u64 *point)
+{
+	int i;
+
+	g->filled = filled(g, lines);
+	g->lines = lines;
+	for (i = g->filled; i > 0 && g->value[i - 1] > value; i--)
+		g->value[i] = g->value[i - 1];
+	g->value[i] = value;
+	if (++g->filled < m->group)
+		return false;
+	g->filled = 0;
+	*point = median(g, m);
+	return true;
+}
+
 /**
  * ctlchart_rules_start - begin with no points
  * @r: state; whatever it held is forgotten
- * @m: valid method of the chart, copied: group size and scale are used
  */
-void ctlchart_rules_start(struct ctlchart_rules *r,
-			  const struct ctlchart_method *m)
+void ctlchart_rules_start(struct ctlchart_rules *r)
 {
 	memset(r, 0, sizeof(*r));
-	r->method = *m;
 }
 
 /* The number of points in a row, if this one is another one */
@@ -131,45 +198,19 @@ static u32 broken(const struct ctlchart_rules *r,
 	return rules;
 }
 
-/* Twice the median of the full group, on the method's scale */
-static u64 median(const struct ctlchart_rules *r)
-{
-	unsigned int n = r->method.group;
-	u64 a = r->group[(n - 1) / 2], b = r->group[n / 2];
-
-	if (r->method.scale == CTLCHART_LOG)
-		return (u64)ctlchart_log2(a) + ctlchart_log2(b);
-	return min_t(u64, a, S64_MAX) + min_t(u64, b, S64_MAX);
-}
-
 /**
- * ctlchart_rules_add - take one value
+ * ctlchart_rules_add - take one point
  * @r: state
  * @z: zones of the chart; ctlchart_rules_start() is due when they change
- * @value: the value
- * @v: where to put the verdict if there is one
- *
- * On a linear scale values above 2^63 - 1 count as that.
- *
- * Return: true if the value fills a group, which makes a point.
+ * @point: the point, of any group
+ * @v: where to put the verdict
  */
-bool ctlchart_rules_add(struct ctlchart_rules *r,
-			const struct ctlchart_zones *z, u64 value,
+void ctlchart_rules_add(struct ctlchart_rules *r,
+			const struct ctlchart_zones *z, u64 point,
 			struct ctlchart_verdict *v)
 {
-	u64 point;
-	int i;
-
-	for (i = r->filled; i > 0 && r->group[i - 1] > value; i--)
-		r->group[i] = r->group[i - 1];
-	r->group[i] = value;
-	if (++r->filled < r->method.group)
-		return false;
-	r->filled = 0;
-	point = median(r);
 	follow(r, point);
 	place(r, z, point);
 	v->rules = broken(r, z, point);
 	v->below = point < z->below[0];
-	return true;
 }

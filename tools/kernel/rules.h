@@ -19,10 +19,19 @@
 #define CTLCHART_NELSON_ALL (CTLCHART_NELSON(CTLCHART_RULES + 1) - 1)
 
 /**
- * struct ctlchart_rules - the running groups of a chart, private to rules.c
- * @method:	the chart's
- * @filled:	values in the group being filled
- * @group:	these values, ascending
+ * struct ctlchart_group - the running group of a chart on a CPU, private to rules.c
+ * @lines:	number of the lines that were in force when its values came
+ * @filled:	number of its values
+ * @value:	these, ascending
+ */
+struct ctlchart_group {
+	u32 lines;
+	u8 filled;
+	u64 value[CTLCHART_GROUP_MAX];
+};
+
+/**
+ * struct ctlchart_rules - the points of a chart, private to rules.c
  * @points:	group medians so far, up to 1
  * @last:	twice the last one, on the method's scale
  * @rising:	number of points in a row, each greater than the one before
@@ -41,9 +50,6 @@
  * Numbers of points in a row stay at 255 once they are there.
  */
 struct ctlchart_rules {
-	struct ctlchart_method method;
-	u8 filled;
-	u64 group[CTLCHART_GROUP_MAX];
 	u8 points;
 	u64 last;
 	u8 rising;
@@ -69,10 +75,15 @@ struct ctlchart_verdict {
 	bool below;
 };
 
-void ctlchart_rules_start(struct ctlchart_rules *r,
-			  const struct ctlchart_method *m);
-bool ctlchart_rules_add(struct ctlchart_rules *r,
-			const struct ctlchart_zones *z, u64 value,
+bool ctlchart_group_fills(const struct ctlchart_group *g,
+			  const struct ctlchart_method *m, u32 lines);
+bool ctlchart_group_add(struct ctlchart_group *g,
+			const struct ctlchart_method *m, u32 lines, u64 value,
+			u64 *point);
+
+void ctlchart_rules_start(struct ctlchart_rules *r);
+void ctlchart_rules_add(struct ctlchart_rules *r,
+			const struct ctlchart_zones *z, u64 point,
 			struct ctlchart_verdict *v);
 
 #endif /* _CTLCHART_RULES_H */
