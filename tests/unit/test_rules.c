@@ -440,6 +440,9 @@ START_TEST(groups_of_cpus)
 						  &point) == full);
 			if (!full)
 				continue;
+			expect(!ctlchart_group_is_newer(&g[cpu], lines));
+			expect(!ctlchart_group_is_newer(&g[cpu], lines + 1));
+			expect(ctlchart_group_is_newer(&g[cpu], lines - 1));
 			points++;
 			expect(point == ref_point(value[cpu], nr[cpu], m.group),
 			       ": set %d, value %d", set, i);

@@ -62,6 +62,18 @@ static u64 median(const struct ctlchart_group *g,
 }
 
 /**
+ * ctlchart_group_is_newer - did its last value come after newer lines?
+ * @g: the group
+ * @lines: number of lines that may no longer be in force; fewer than 2^31 came between
+ *
+ * Return: true if a value of these lines would empty it of values of newer ones.
+ */
+bool ctlchart_group_is_newer(const struct ctlchart_group *g, u32 lines)
+{
+	return (s32)(lines - g->lines) < 0;
+}
+
+/**
  * ctlchart_group_fills - would another value make a point?
  * @g: the group
  * @m: valid method of the chart

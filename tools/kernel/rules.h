@@ -75,6 +75,7 @@ struct ctlchart_verdict {
 	bool below;
 };
 
+bool ctlchart_group_is_newer(const struct ctlchart_group *g, u32 lines);
 bool ctlchart_group_fills(const struct ctlchart_group *g,
 			  const struct ctlchart_method *m, u32 lines);
 bool ctlchart_group_add(struct ctlchart_group *g,
