@@ -6,7 +6,8 @@
 # tracecast with several senders, over a network that loses, reorders and duplicates datagrams:
 # what each of 8 CPUs wrote is in one file, in order, and both ledgers have as many records as
 # were written, without and with a key; also when the collector is killed meanwhile and another
-# one goes on, when the ring is cleared, and when an event gets the type of another one.
+# one goes on, when the ring is cleared, when an event gets the type of another one, and when
+# rate= limits all of them.
 . "$TRACERIG_TOP/tests/guest/functions"
 . "$TRACERIG_TOP/tests/guest/tracecast_functions"
 
@@ -93,13 +94,14 @@ all_answered() {
 }
 
 # --- all CPUs at once
-faults() { # [KEY]
-	local n=1000 options=()
+faults() { # LOSS [KEY]
+	local n=1000 options=() loss=$1
+	shift
 	if [ $# -gt 0 ]; then
 		(umask 077; echo "$1" >key)
 		options=(--key-file key)
 	fi
-	network loss 5% reorder 20% duplicate 5% delay 1ms
+	network loss "$loss" reorder 20% duplicate 5% delay 1ms
 	start $senders ${1+"key=$1"}
 	collect "${options[@]}"
 	check_senders $senders
@@ -107,6 +109,7 @@ faults() { # [KEY]
 	until_true 60 all_answered
 	stop
 	check_ledgers $((cpus * n))
+	[ "$(number errors $target/ledger)" -eq 0 ] || die "datagrams could not be sent"
 	[ "$(find collected -name "*.dat" | wc -l)" -eq 1 ] || die "more than one file"
 	grep -Eq "\"senders\": ?$senders," collected/*.ledger || die "the collector knows of other senders"
 	check_marks $n once large
@@ -216,6 +219,25 @@ own() {
 	end
 }
 
+# --- at most rate= bytes a second of all senders together, also before there is metadata
+rated() {
+	local rate=20000 begin=$EPOCHREALTIME end bytes
+	network
+	start $senders rate=$rate
+	collect
+	marks 0 500
+	until_true 60 holds_nothing
+	end=$EPOCHREALTIME
+	bytes=$(sed -n 's/^sent: .* \([0-9]*\) bytes in all.*/\1/p' $target/ledger)
+	# A tenth of a second's worth may go at once, and a datagram more of each sender
+	[ "$bytes" -le $((rate * (${end/./} - ${begin/./}) / 1000000 + rate / 10 + senders * 1500)) ] ||
+		die "$bytes bytes from $begin to $end, although rate is $rate"
+	[ "$bytes" -gt $rate ] || die "$bytes bytes are too few for this test"
+	stop
+	check_ledgers $((cpus * 500))
+	end
+}
+
 # --- one sender, and as many as CPUs
 numbers() {
 	network
@@ -237,10 +259,12 @@ numbers() {
 	end
 }
 
-faults
-faults 00112233445566778899aabbccddeeff
+faults 10%
+faults 1%
+faults 5% 00112233445566778899aabbccddeeff
 killed
 cleared
 types
 own
+rated
 numbers
