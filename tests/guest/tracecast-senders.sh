@@ -6,7 +6,8 @@
 # tracecast with several senders, over a network that loses, reorders and duplicates datagrams:
 # what each of 8 CPUs wrote is in one file, in order, and both ledgers have as many records as
 # were written, without and with a key; also when the collector is killed meanwhile and another
-# one goes on, when the ring is cleared, and when an event gets the type of another one.
+# one goes on, when the ring is cleared, when an event gets the type of another one, and when
+# rate= limits all of them.
 . "$TRACERIG_TOP/tests/guest/functions"
 . "$TRACERIG_TOP/tests/guest/tracecast_functions"
 
@@ -26,10 +27,9 @@ collect() { # [OPTION...]
 }
 trap 'kill $collector 2>/dev/null || true; network' EXIT
 
-# start SENDERS [ATTRIBUTE=VALUE...]
-start() {
+# prepare SENDERS [ATTRIBUTE=VALUE...]
+prepare() {
 	local attribute
-	rm -rf collected collector.err
 	mkdir $instance $target
 	echo senders >$target/instance
 	echo 127.0.0.1 >$target/remote_ip
@@ -39,11 +39,16 @@ start() {
 	for attribute; do
 		echo "${attribute#*=}" >"$target/${attribute%%=*}"
 	done
+}
+
+start() { # as prepare
+	prepare "$@"
 	echo 1 >$target/enabled
 }
 
 end() {
 	rmdir $target $instance
+	rm -rf collected collector.err
 }
 
 # number WORD FILE: print the number after a word, in the first line that has it
@@ -93,20 +98,23 @@ all_answered() {
 }
 
 # --- all CPUs at once
-faults() { # [KEY]
-	local n=1000 options=()
+faults() { # LOSS [KEY]
+	local n=400 options=() loss=$1
+	shift
 	if [ $# -gt 0 ]; then
 		(umask 077; echo "$1" >key)
 		options=(--key-file key)
 	fi
-	network loss 5% reorder 20% duplicate 5% delay 1ms
-	start $senders ${1+"key=$1"}
+	network loss "$loss" reorder 20% duplicate 5% delay 1ms
+	# First: a port that nobody listens on would be an error
 	collect "${options[@]}"
+	start $senders ${1+"key=$1"}
 	check_senders $senders
 	marks 0 $n large
 	until_true 60 all_answered
 	stop
 	check_ledgers $((cpus * n))
+	[ "$(number errors $target/ledger)" -eq 0 ] || die "datagrams could not be sent"
 	[ "$(find collected -name "*.dat" | wc -l)" -eq 1 ] || die "more than one file"
 	grep -Eq "\"senders\": ?$senders," collected/*.ledger || die "the collector knows of other senders"
 	check_marks $n once large
@@ -118,7 +126,7 @@ faults() { # [KEY]
 holds_nothing() { [ "$(number held $target/ledger)" -eq 0 ]; }
 
 killed() {
-	local n=500
+	local n=200
 	network loss 5% reorder 20% duplicate 5% delay 1ms
 	start $senders
 	collect
@@ -141,10 +149,10 @@ killed() {
 
 # --- the ring is cleared while all send
 cleared() {
-	local n=1000 i lost
+	local n=600 i lost
 	network loss 1% reorder 20% duplicate 5% delay 1ms
-	start $senders
 	collect
+	start $senders
 	marks 0 $n &
 	for ((i = 0; i < 10; i++)); do
 		echo >$instance/trace
@@ -175,8 +183,8 @@ types() {
 	network loss 5% delay 200ms
 	printf '%s\n' 'p:first kernel_clone one=\1:u32' >$tracing/kprobe_events
 	type=$(cat $tracing/events/kprobes/first/id)
-	start $senders flush=10
 	collect
+	start $senders flush=10
 	calls first
 	echo >$tracing/kprobe_events
 	printf '%s\n' 'p:second kernel_clone more=\7:u64 two=\2:u32' >$tracing/kprobe_events
@@ -200,9 +208,9 @@ recorded_none() { [ "$(number recorded $target/ledger)" -gt 0 ]; }
 own() {
 	local pid
 	network
+	collect
 	start $senders
 	echo 1 >$instance/events/net/enable
-	collect
 	marks 0 100
 	until_true 30 recorded_none
 	pgrep '^tracecast/rig' >pids
@@ -213,6 +221,39 @@ own() {
 	while read -r pid; do
 		! grep -- "-$pid .* net_" own.txt >&2 || die "a sender's datagrams are in the trace"
 	done <pids
+	end
+}
+
+# --- at most rate= bytes a second of all senders together, also before there is metadata
+# check_rate RATE BEGIN: sets bytes, with the headers of datagrams with records
+check_rate() {
+	local end sent again
+	cat $target/ledger >rated
+	end=$EPOCHREALTIME
+	read -r sent again bytes < <(sed -n \
+		's/^sent: \([0-9]*\) datagrams, \([0-9]*\) again, \([0-9]*\) bytes in all.*/\1 \2 \3/p' rated)
+	bytes=$((bytes + 42 * (sent + again)))
+	# A tenth of a second's worth may go at once, and a datagram more of each sender
+	[ "$bytes" -le $(($1 * (${end/./} - ${2/./}) / 1000000 + $1 / 10 + senders * 1514)) ] ||
+		die "$bytes bytes from $2 to $end, although rate is $1"
+}
+
+rated() {
+	local rate=5000 n=60 begin bytes
+	network
+	prepare $senders rate=$rate
+	marks 0 $n large
+	begin=$EPOCHREALTIME
+	echo 1 >$target/enabled
+	sleep 2
+	check_rate $rate "$begin"
+	[ "$bytes" -gt 0 ] || die "nothing was sent without a collector"
+	collect
+	until_true 60 holds_nothing
+	check_rate $rate "$begin"
+	[ "$bytes" -ge $((5 * rate)) ] || die "$bytes bytes are too few for this test"
+	stop
+	check_ledgers $((cpus * n))
 	end
 }
 
@@ -237,10 +278,12 @@ numbers() {
 	end
 }
 
-faults
-faults 00112233445566778899aabbccddeeff
+faults 10%
+faults 1%
+faults 5% 00112233445566778899aabbccddeeff
 killed
 cleared
 types
 own
+rated
 numbers

@@ -8,6 +8,7 @@
  * same	four events cohload_start, then a cohload_end with the key of each
  * cross	same, but the ends are those of the starts of another CPU, of the next lower
  *	number, which has waited until they came
+ * paced	as same, PACED times in each jiffy, so that others can send the events meanwhile
  * padded	each CPU in turn increments a counter of its own, on a line of its own
  * shared	same, on a line that all counters share
  *
@@ -29,6 +30,7 @@
 
 #define CPUS_MAX 64
 #define BATCH 4
+#define PACED 4
 /* Rounds after which a CPU reuses its keys */
 #define ROUNDS 16
 
@@ -146,14 +148,21 @@ static void false_sharing(unsigned int cpu, u32 n)
 	in_turn(cpu, n, cohload_increment, &shared.counters[cpu % 16]);
 }
 
+static void paced(unsigned int cpu, u32 n)
+{
+	unsigned int i;
+
+	for (i = 0; i < PACED; i++)
+		same(cpu, n * PACED + i);
+	schedule_timeout_uninterruptible(1);
+}
+
 static const struct {
 	const char *name;
 	void (*round)(unsigned int cpu, u32 n);
 } modes[] = {
-	{ "same", same },
-	{ "cross", cross },
-	{ "padded", padded },
-	{ "shared", false_sharing },
+	{ "same", same },     { "cross", cross },	   { "paced", paced },
+	{ "padded", padded }, { "shared", false_sharing },
 };
 
 static int thread(void *arg)
