@@ -35,6 +35,7 @@
  *		stripped the mapped file does not exist
  *		plain	no branches
  *		period	samples are 50 us apart, to one in a hundred
+ *		forged	the number of branches is 255, or 65,791 at least as four bytes
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -125,7 +126,7 @@ static const char limit_format[] =
 
 static struct {
 	bool jitter, dense, count, cycles, to, switches, quiet, alarms, period,
-		stripped, plain, restart, longer, others;
+		stripped, plain, restart, longer, others, forged;
 } opt;
 
 static unsigned int depth;
@@ -281,8 +282,9 @@ static void put_sample(struct td *td, unsigned int cpu, const struct cpu *c,
 	len = lbrprof_pack(&pack, data, ip, flags, b, nr);
 	td_begin(&r, td, ID_SAMPLE, t->pid, 32);
 	td_put(&r, 8, ip, 8);
-	td_put(&r, 16, nr, 1);
+	td_put(&r, 16, opt.forged ? 255 : nr, 1);
 	td_put(&r, 17, flags, 1);
+	td_put(&r, 18, opt.forged, 1);
 	td_put(&r, 20, opt.count ? c->calls + c->others : 0, 4);
 	td_put(&r, 24, opt.count ? c->returns : 0, 4);
 	td_put(&r, 28, len << 16 | 32, 4);
@@ -490,6 +492,7 @@ static bool *find_option(const char *name)
 	       !strcmp(name, "restart")	 ? &opt.restart :
 	       !strcmp(name, "plain")	 ? &opt.plain :
 	       !strcmp(name, "period")	 ? &opt.period :
+	       !strcmp(name, "forged")	 ? &opt.forged :
 					   NULL;
 }
 

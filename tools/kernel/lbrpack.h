@@ -133,34 +133,58 @@ static __always_inline u8 *lbrpack_put_seen(u8 *to, unsigned int distance,
 }
 
 /*
- * Addresses from @i on are @a and @b in turns: find the first that is not, which is in
- * *@address then, or @end. A loop that calls a function looks like this.
+ * A sample begins with @a and @b: find the first address from the third one on that
+ * does not go on with these two in turns, which is in *@address then, or @nr.
  */
 static __always_inline unsigned int
-lbrpack_follow_two(lbrpack_get_fn get, const void *from, unsigned int i,
-		   unsigned int end, u64 a, u64 b, u64 *address)
+lbrpack_follow_two(lbrpack_get_fn get, const void *from, unsigned int first,
+		   unsigned int nr, u64 a, u64 b, u64 *address)
 {
-	unsigned int k;
+	unsigned int i, k;
 
-	for (; i + 8 <= end; i += 8) {
-#pragma GCC unroll 8
-		for (k = 0; k < 8; k++) {
-			*address = get(from, i + k);
+	for (i = 2; i + 6 <= nr; i += 6) {
+#pragma GCC unroll 6
+		for (k = 0; k < 6; k++) {
+			*address = get(from, first + i + k);
 			if (unlikely(*address != (k & 1 ? b : a)))
 				return i + k;
 		}
 	}
-	for (; i < end; i += 2) {
-		*address = get(from, i);
-		if (*address != a)
-			return i;
-		if (i + 1 == end)
-			return end;
-		*address = get(from, i + 1);
-		if (*address != b)
-			return i + 1;
+	for (; i < nr; i++) {
+		*address = get(from, first + i);
+		if (*address != (i & 1 ? b : a))
+			break;
 	}
-	return end;
+	return i;
+}
+
+/*
+ * A loop that calls a function looks like this, often all of a sample: the first address
+ * was *@last, and the second one is *@address. Write it, and as many as are these two in
+ * turns. The next one, if there is one, is in *@address then, and *@i says which it is.
+ */
+static __always_inline u8 *lbrpack_put_two(struct lbrpack *p, u8 *to,
+					   lbrpack_get_fn get, const void *from,
+					   unsigned int first, unsigned int nr,
+					   u64 *last, u64 *address,
+					   unsigned int *i)
+{
+	const u64 a = *last, b = *address;
+	unsigned int end, k;
+
+	to = lbrpack_put_new(p, to, b, a);
+	*last = b;
+	end = lbrpack_follow_two(get, from, first, nr, a, b, address);
+	*i = end;
+	if (end > 2)
+		to = lbrpack_put_seen(to, 2, end - 2);
+	if (end == nr)
+		return to;
+	for (k = 0; k < end; k++)
+		p->seen[k] = k & 1 ? b : a;
+	for (k = end - 2; k < end; k++)
+		p->at[(u8)p->seen[k]] = k;
+	return to;
 }
 
 /*
@@ -173,29 +197,11 @@ lbrpack_follow(struct lbrpack *p, lbrpack_get_fn get, const void *from,
 	       unsigned int first, unsigned int i, unsigned int nr,
 	       unsigned int distance, u64 *address)
 {
-	u64 *seen = p->seen + i;
-	const u64 *old = seen - distance;
-	unsigned int end;
-
-	if (++i == nr)
-		return i;
-	*address = get(from, first + i);
-	if (*address != *++old)
-		return i;
-	*++seen = *address;
-	if (distance == 2) {
-		end = lbrpack_follow_two(get, from, first + i + 1, first + nr,
-					 seen[-1], seen[0], address) -
-		      first;
-		while (end < nr && ++i < end)
-			*++seen = *++old;
-		return end;
-	}
 	while (++i < nr) {
 		*address = get(from, first + i);
-		if (*address != *++old)
+		if (*address != p->seen[i - distance])
 			break;
-		*++seen = *address;
+		p->seen[i] = *address;
 	}
 	return i;
 }
@@ -222,13 +228,26 @@ static __always_inline u8 *lbrpack_put(struct lbrpack *p, u8 *to, u64 ip,
 				       bool until_0, unsigned int *used)
 {
 	unsigned int i = 0, at, end;
-	u64 address, last = ip;
+	u64 address, last;
 
 	p->other = ip;
 	if (!nr)
 		goto done;
-	address = get(from, first);
-	while (!until_0 || address) {
+	last = get(from, first);
+	if (until_0 && !last)
+		goto done;
+	to = lbrpack_put_new(p, to, last, ip);
+	if (++i == nr)
+		goto done;
+	address = get(from, first + 1);
+	if (address != last && (!until_0 || address)) {
+		to = lbrpack_put_two(p, to, get, from, first, nr, &last,
+				     &address, &i);
+	} else {
+		p->seen[0] = last;
+		p->at[(u8)last] = 0;
+	}
+	while (i < nr && (!until_0 || address)) {
 		at = p->at[(u8)address];
 		p->at[(u8)address] = i;
 		p->seen[i] = address;
@@ -238,8 +257,6 @@ static __always_inline u8 *lbrpack_put(struct lbrpack *p, u8 *to, u64 ip,
 					     &address);
 			to = lbrpack_put_seen(to, i - at, end - i);
 			i = end;
-			if (i == nr)
-				break;
 			continue;
 		}
 		to = lbrpack_put_new(p, to, address, last);

@@ -146,10 +146,15 @@ static int parse_branches(struct input *in, const struct record *rec,
 {
 	struct lbrprof_branch branch[MAX_BRANCHES];
 	struct symbols *symbols = in->t->symbols;
-	u32 nr = number_in(&in->l.nr, rec), len, i;
+	/* As wide as the file says */
+	u64 nr = number_in(&in->l.nr, rec), i;
 	const u8 *data;
 	size_t at;
+	u32 len;
 
+	if (nr > MAX_BRANCHES)
+		return guard_fail(in->guard, rec->offset,
+				  "damaged record: it has too many branches");
 	if (!array_get(in->l.data, rec->data, rec->size, &data, &len))
 		return guard_fail(
 			in->guard, rec->offset,
