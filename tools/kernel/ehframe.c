@@ -868,8 +868,11 @@ static void finish_state(struct program *program)
 	/* rsp was said to be there, and that is not the canonical frame address */
 	if (state->context & BIT(USTACK_RSP) && !context)
 		state->odd = true;
-	state->rule.flags = (program->cie->signal ? USTACK_INTERRUPTED : 0) |
-			    (context ? USTACK_CONTEXT : near_flags(rule));
+	if (!program->cie->signal)
+		state->rule.flags = near_flags(rule);
+	else
+		state->rule.flags = USTACK_INTERRUPTED |
+				    (context ? USTACK_CONTEXT : 0);
 }
 
 /* The state is over; false: so is the function */
