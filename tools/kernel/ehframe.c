@@ -439,7 +439,9 @@ static void *allocate(struct builder *b, u64 nr, size_t size)
 	if (b->source->hold)
 		error = b->source->hold(b->source->arg, bytes);
 	if (error) {
-		fail(b, error, 0, "builds hold too much memory");
+		fail(b, error, 0,
+		     error == -E2BIG ? "it takes too much memory" :
+				       "builds hold too much memory");
 		return NULL;
 	}
 	b->held += bytes;
