@@ -97,3 +97,14 @@ fi
 # Code that is generated at run time: elfutils may give up there
 measure jit 1 ./stackwork 3 jit
 grep -q 'guessed=[1-9]' jit.stacks || die "no frame was found by a frame pointer" "$(cat jit.stacks)"
+
+# A stack with such code is recognised, though the code is far from it
+for e in io_stack io_map io_syscall; do echo 1 >"$tracing/events/iosys/$e/enable"; done
+./stackwork 10 same
+built
+had=$(field walks repeated)
+./stackwork 1000 same
+repeated=$(($(field walks repeated) - had))
+for e in io_stack io_map io_syscall; do echo 0 >"$tracing/events/iosys/$e/enable"; done
+[ "$repeated" -gt 900 ] || die "$repeated of 1000 stacks with generated code are recognised" "$(cat "$tracing/iosys")"
+echo "# $repeated of 1000 stacks with generated code were recognised"

@@ -105,11 +105,9 @@ static void from_jit(void)
 	put('j');
 }
 
-/* It has a frame pointer, so that unwinding continues after the generated code */
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
-jit(void)
+static void *make(uintptr_t at)
 {
-	uint8_t *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	uint8_t *made = mmap((void *)at, 4096, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (made == MAP_FAILED)
@@ -117,8 +115,23 @@ jit(void)
 	memcpy(made, code, sizeof(code));
 	if (mprotect(made, 4096, PROT_READ | PROT_EXEC))
 		abort();
+	return made;
+}
+
+/* It has a frame pointer, so that unwinding continues after the generated code */
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
+jit(void *made)
+{
 	((void (*)(void (*)(void)))made)(from_jit);
-	munmap(made, 4096);
+}
+
+/* The same stack each time, with code that is far from it */
+static void same(int rounds)
+{
+	void *made = make(0x10000000);
+
+	while (rounds--)
+		jit(made);
 }
 
 int main(int argc, char **argv)
@@ -128,6 +141,10 @@ int main(int argc, char **argv)
 
 	null = open("/dev/null", O_WRONLY);
 	sigaction(SIGUSR1, &action, NULL);
+	if (argc > 2 && !strcmp(argv[2], "same")) {
+		same(rounds);
+		return 0;
+	}
 	while (rounds--) {
 		sorted();
 		of_any_size(rounds * 16 + 16);
@@ -135,8 +152,12 @@ int main(int argc, char **argv)
 		deep(100);
 		raise(SIGUSR1);
 		thread();
-		if (argc > 2)
-			jit();
+		if (argc > 2) {
+			void *made = make(0);
+
+			jit(made);
+			munmap(made, 4096);
+		}
 	}
 	return 0;
 }

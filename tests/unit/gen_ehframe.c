@@ -279,7 +279,9 @@ static int read_any(void *arg, u64 address, u64 *value)
 
 static bool walks_end(struct ustack_table *table)
 {
-	struct ustack_ops ops = { find_any, read_any, table };
+	struct ustack_ops ops = { .find = find_any,
+				  .read = read_any,
+				  .arg = table };
 	struct ustack_result result;
 	struct ustack_regs regs;
 	u64 frames[32];

@@ -182,7 +182,11 @@ static int read_word(void *arg, u64 address, u64 *value)
 void process_walk(struct process *process, const struct ustack_regs *regs,
 		  u64 *frames, u32 max, struct ustack_result *result)
 {
-	struct ustack_ops ops = { find, read_word, process };
+	struct ustack_ops ops = { .find = find,
+				  .read = read_word,
+				  .arg = process,
+				  .seen = process->seen,
+				  .round = process->version };
 
 	ustack_walk(&ops, regs, frames, max, result);
 }

@@ -39,6 +39,7 @@ struct mapped {
  * @maps: its executable mappings
  * @nr: how much that is
  * @version: another number whenever @maps has become another one
+ * @seen: return addresses that were met
  */
 struct process {
 	pid_t pid;
@@ -46,6 +47,7 @@ struct process {
 	struct mapped maps[MAPPED_MAX];
 	int nr;
 	u32 version;
+	struct ustack_seen seen[USTACK_SEEN];
 };
 
 /* Table of a file; NULL and a line on stderr, or only NULL, if it has none */

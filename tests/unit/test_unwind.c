@@ -32,6 +32,8 @@ static int find(void *arg, u64 address, struct ustack_code *code)
 		code->table = table_of_code;
 		ck_assert(ustack_linked_at(code->table, IMAGE_CODE, &pc));
 		code->to_linked = pc - code->start;
+		code->object = ustack_object(9);
+		code->to_file = 0x5000 - code->start;
 		return 0;
 	case 0x30000:
 		code->object = ustack_object(7);
@@ -52,7 +54,13 @@ static int read_stack(void *arg, u64 address, u64 *value)
 	return 0;
 }
 
-static const struct ustack_ops ops = { find, read_stack, NULL };
+/* What code at 0x20000 is among the frames */
+static u64 in_code(u64 ip)
+{
+	return ustack_object(9) | (ip - 0x20000 + 0x5000);
+}
+
+static const struct ustack_ops ops = { .find = find, .read = read_stack };
 
 /*
  * 0: pushes rbp, rbx, 8 more; 64: has rbp as its frame pointer; 128: _start; 320: pushes
@@ -103,7 +111,7 @@ START_TEST(a_stack)
 	ustack_walk(&ops, &regs, frames, 16, &result);
 	ck_assert_int_eq(result.end, USTACK_COMPLETE);
 	ck_assert_int_eq(result.nr, 4);
-	ck_assert_int_eq(frames[3], 0x20081);
+	ck_assert_uint_eq(frames[3], in_code(0x20081));
 	ck_assert_int_eq(result.guessed, 0);
 	/* A return address each, and rbp once; all of them are in one object */
 	ck_assert_int_eq(reads, 4);
@@ -119,8 +127,8 @@ START_TEST(a_stack)
 	ustack_walk(&ops, &regs, frames, 16, &result);
 	ck_assert_int_eq(result.end, USTACK_COMPLETE);
 	ck_assert_int_eq(result.nr, 4);
-	ck_assert_int_eq(frames[2], 0x20041);
-	ck_assert_int_eq(frames[3], 0x20000 + 192);
+	ck_assert_uint_eq(frames[2], in_code(0x20041));
+	ck_assert_uint_eq(frames[3], in_code(0x20000 + 192));
 	/* rbx, saved by the innermost frame, is read when it is needed */
 	stack[3] = 0x20000 + 193;
 	stack[1] = STACK + 10 * 8;
@@ -276,6 +284,73 @@ START_TEST(the_short_way)
 }
 END_TEST
 
+/* With return addresses that were met before, all is as without them */
+START_TEST(any_stack_met_before)
+{
+	static struct ustack_seen seen[USTACK_SEEN];
+	const struct ustack_ops with = { find, read_stack, NULL, seen, 1 };
+	struct ustack_result result[2];
+	struct ustack_regs regs;
+	u64 frames[2][64] = { 0 };
+	u32 without_reads, nr = 0, i;
+	int round;
+
+	code_for_stacks();
+	for (round = 0; round < 5000; round++) {
+		any_stack(&regs);
+		reads = 0;
+		ustack_walk(&ops, &regs, frames[0], 64, &result[0]);
+		without_reads = reads;
+		reads = 0;
+		ustack_walk(&with, &regs, frames[1], 64, &result[1]);
+		expect(!memcmp(&result[0], &result[1], sizeof(result[0])));
+		expect(!memcmp(frames[0], frames[1],
+			       result[0].nr * sizeof(frames[0][0])));
+		expect(without_reads == reads);
+	}
+	for (i = 0; i < USTACK_SEEN; i++)
+		nr += seen[i].round == 1;
+	ck_assert_int_gt(nr, USTACK_SEEN / 2);
+	ehframe_free((struct ustack_table *)table_of_code);
+}
+END_TEST
+
+START_TEST(met_before)
+{
+	static struct ustack_seen seen[USTACK_SEEN];
+	struct ustack_ops with = { find, read_stack, NULL, seen, 1 };
+	struct ustack_regs regs = { .ip = 0x10010 };
+	struct ustack_result result;
+	u64 frames[4];
+	int walk;
+
+	code_for_stacks();
+	regs.reg[USTACK_RSP] = STACK;
+	regs.reg[USTACK_RBP] = STACK;
+	stack[1] = 0x20001;
+	stack[2] = 0;
+	/* Of two walks in a round only the first one looks it up */
+	for (walk = 0; walk < 4; walk++) {
+		with.round = 1 + walk / 2;
+		finds = 0;
+		frames[1] = 0;
+		ustack_walk(&with, &regs, frames, 4, &result);
+		ck_assert_int_eq(result.end, USTACK_COMPLETE);
+		ck_assert_int_eq(result.nr, 2);
+		ck_assert_uint_eq(frames[1], in_code(0x20001));
+		ck_assert_int_eq(finds, 2 - walk % 2);
+	}
+	/* No return address: what is next is behind the push, not before it */
+	regs.ip = 0x20001;
+	stack[0] = 0x20001;
+	stack[1] = 0;
+	ustack_walk(&with, &regs, frames, 4, &result);
+	ck_assert_int_eq(result.end, USTACK_COMPLETE);
+	ck_assert_int_eq(result.nr, 1);
+	ehframe_free((struct ustack_table *)table_of_code);
+}
+END_TEST
+
 /* With any memory and registers, unwinding ends */
 START_TEST(any_stack_ends)
 {
@@ -309,6 +384,8 @@ int main(void)
 	tcase_add_test(tc, stacks_that_end_early);
 	tcase_add_test(tc, frame_pointers);
 	tcase_add_test(tc, the_short_way);
+	tcase_add_test(tc, any_stack_met_before);
+	tcase_add_test(tc, met_before);
 	tcase_add_test(tc, any_stack_ends);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

@@ -439,7 +439,9 @@ static void *allocate(struct builder *b, u64 nr, size_t size)
 	if (b->source->hold)
 		error = b->source->hold(b->source->arg, bytes);
 	if (error) {
-		fail(b, error, 0, "builds hold too much memory");
+		fail(b, error, 0,
+		     error == -E2BIG ? "it takes too much memory" :
+				       "builds hold too much memory");
 		return NULL;
 	}
 	b->held += bytes;
@@ -868,8 +870,11 @@ static void finish_state(struct program *program)
 	/* rsp was said to be there, and that is not the canonical frame address */
 	if (state->context & BIT(USTACK_RSP) && !context)
 		state->odd = true;
-	state->rule.flags = (program->cie->signal ? USTACK_INTERRUPTED : 0) |
-			    (context ? USTACK_CONTEXT : near_flags(rule));
+	if (!program->cie->signal)
+		state->rule.flags = near_flags(rule);
+	else
+		state->rule.flags = USTACK_INTERRUPTED |
+				    (context ? USTACK_CONTEXT : 0);
 }
 
 /* The state is over; false: so is the function */

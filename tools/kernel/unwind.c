@@ -300,23 +300,28 @@ static enum ustack_end step_near(const struct ustack_ops *ops,
 				 const struct ustack_rule *rule)
 {
 	u32 saved = rule->flags & USTACK_SAVED, kept = KEPT_REGS & ~saved;
-	enum ustack_end end;
-	u64 cfa, ip;
+	u64 cfa;
 
 	if (rule->reg == USTACK_RSP) {
 		cfa = frame->reg[USTACK_RSP] + rule->offset;
 		if (cfa < frame->reg[USTACK_RSP])
 			return USTACK_BAD_STACK;
 	} else {
-		end = get(ops, frame, rule->reg, &cfa);
+		enum ustack_end end;
+		u64 value;
+
+		end = get(ops, frame, rule->reg, &value);
 		if (end)
 			return end;
-		cfa += rule->offset;
+		cfa = value + rule->offset;
 	}
-	if (ops->read(ops->arg, cfa + rule->place[USTACK_PLACE_RA], &ip))
+	if (ops->read(ops->arg, cfa + rule->place[USTACK_PLACE_RA], &frame->ip))
 		return USTACK_BAD_MEMORY;
-	frame->known &= kept;
-	frame->saved = (frame->saved & kept) | saved;
+	/* Of a frame that has called no others are known */
+	if (saved || !frame->called) {
+		frame->known &= kept;
+		frame->saved = (frame->saved & kept) | saved;
+	}
 	/* A loop would cost more than what is in it */
 	if (saved) {
 		save_near(frame, rule, 0, cfa);
@@ -330,8 +335,7 @@ static enum ustack_end step_near(const struct ustack_ops *ops,
 	}
 	/* It is known all the time, and the first one's counts as used */
 	frame->reg[USTACK_RSP] = cfa;
-	frame->ip = ip;
-	frame->called = !(rule->flags & USTACK_INTERRUPTED);
+	frame->called = true;
 	return USTACK_COMPLETE;
 }
 
@@ -411,17 +415,13 @@ static enum ustack_end guess(const struct ustack_ops *ops, struct frame *frame,
 	return end;
 }
 
-/* To the caller: its ip is 0 if there is none */
+/* To the caller: its ip is 0 if there is none. No rule: there is no table. */
 static enum ustack_end step(const struct ustack_ops *ops, struct frame *frame,
-			    const struct ustack_code *code,
+			    const struct ustack_rule *rule,
 			    struct ustack_result *result)
 {
-	const struct ustack_rule *rule;
-
-	if (!code->table)
+	if (!rule)
 		return guess(ops, frame, result, USTACK_NO_TABLE);
-	rule = ustack_find(code->table,
-			   frame->ip - frame->called + code->to_linked);
 	if (rule->flags & USTACK_NEAR)
 		return step_near(ops, frame, rule);
 	if (rule->cfa == USTACK_NONE)
@@ -450,6 +450,86 @@ static enum ustack_end find_code(const struct ustack_ops *ops,
 	return USTACK_COMPLETE;
 }
 
+/*
+ * Most return addresses were met before, since a program makes its calls from few places.
+ * What is known of one is its rule and what it is among the frames. It is in one of two
+ * places. By the lower bits those of functions that follow one another differ; a product's
+ * do not.
+ */
+static struct ustack_seen *seen_at(const struct ustack_ops *ops, u64 ip,
+				   u32 way)
+{
+	return &ops->seen[(ip ^ ip >> USTACK_SEEN_BITS ^ way) &
+			  (USTACK_SEEN - 1)];
+}
+
+static bool is_of(const struct ustack_seen *seen, const struct ustack_ops *ops,
+		  u64 ip)
+{
+	return seen->ip == ip && seen->round == ops->round;
+}
+
+/* The rule, or NULL: it was not met */
+static const struct ustack_rule *
+recall(const struct ustack_ops *ops, const struct frame *frame, u64 *known_as)
+{
+	const struct ustack_seen *seen;
+
+	/* Another rule may hold for an instruction than for the call before it */
+	if (!ops->seen || !frame->called)
+		return NULL;
+	seen = seen_at(ops, frame->ip, 0);
+	if (!is_of(seen, ops, frame->ip)) {
+		seen = seen_at(ops, frame->ip, 1);
+		if (!is_of(seen, ops, frame->ip))
+			return NULL;
+	}
+	*known_as = seen->frame;
+	return seen->rule;
+}
+
+static void note(const struct ustack_ops *ops, const struct frame *frame,
+		 const struct ustack_rule *rule, u64 known_as)
+{
+	struct ustack_seen *seen;
+
+	if (!ops->seen || !frame->called || !(rule->flags & USTACK_NEAR))
+		return;
+	seen = seen_at(ops, frame->ip, 0);
+	if (seen->round == ops->round)
+		seen = seen_at(ops, frame->ip, 1);
+	*seen = (struct ustack_seen){
+		.ip = frame->ip,
+		.frame = known_as,
+		.rule = rule,
+		.round = ops->round,
+	};
+}
+
+static u64 as_frame(const struct ustack_code *code, u64 ip)
+{
+	u64 at = ip + code->to_file;
+
+	return code->object ? code->object | (u32)at : at & ~USTACK_OBJECT;
+}
+
+/* The rule of a frame, NULL where there is no table; and what it is among the frames */
+static enum ustack_end look_up(const struct ustack_ops *ops,
+			       const struct frame *frame,
+			       struct ustack_code *code, u64 *known_as,
+			       const struct ustack_rule **rule)
+{
+	enum ustack_end end = find_code(ops, frame, code);
+
+	*known_as = as_frame(code, frame->ip);
+	if (end || !code->table)
+		return end;
+	*rule = ustack_find(code->table,
+			    frame->ip - frame->called + code->to_linked);
+	note(ops, frame, *rule, *known_as);
+	return USTACK_COMPLETE;
+}
+
 /**
  * ustack_walk - the stack of a thread
  * @ops: the program
@@ -474,9 +554,9 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 		/* It is where the stack begins */
 		.used = BIT(USTACK_RSP),
 	};
-	enum ustack_end end;
+	enum ustack_end end = USTACK_COMPLETE;
+	const struct ustack_rule *rule;
 	u32 nr = 0;
-	u64 at;
 
 	memcpy(frame.reg, regs->reg, sizeof(frame.reg));
 	result->guessed = 0;
@@ -485,14 +565,16 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 			end = USTACK_DEEP;
 			break;
 		}
-		end = find_code(ops, &frame, &code);
-		if (nr && (end == USTACK_NO_MAP || (end && !code.object)))
-			break;
-		at = frame.ip + code.to_file;
-		frames[nr++] = code.object ? code.object | (u32)at :
-					     at & ~USTACK_OBJECT;
+		rule = recall(ops, &frame, &frames[nr]);
+		if (!rule) {
+			end = look_up(ops, &frame, &code, &frames[nr], &rule);
+			if (nr &&
+			    (end == USTACK_NO_MAP || (end && !code.object)))
+				break;
+		}
+		nr++;
 		if (!end)
-			end = step(ops, &frame, &code, result);
+			end = step(ops, &frame, rule, result);
 	} while (!end && frame.ip);
 	result->nr = nr;
 	result->end = end;

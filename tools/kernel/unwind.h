@@ -9,6 +9,7 @@
 #ifndef _IOSYS_UNWIND_H
 #define _IOSYS_UNWIND_H
 
+#include <linux/bitops.h>
 #include <linux/types.h>
 
 /* DWARF's numbers of registers */
@@ -44,6 +45,10 @@
 
 /* Executable segments of an object that are known at most */
 #define USTACK_SEGMENTS 4
+
+/* Return addresses whose rules are remembered, a power of two: they take 2 KB */
+#define USTACK_SEEN_BITS 6
+#define USTACK_SEEN BIT(USTACK_SEEN_BITS)
 
 /**
  * enum ustack_cfa - how the canonical frame address is found, the caller's rsp
@@ -89,8 +94,8 @@ enum ustack_place {
  * enum ustack_rule_flags - what else is known of a frame
  * @USTACK_INTERRUPTED: a signal frame: its caller was interrupted, it did not call
  * @USTACK_CONTEXT: all registers of the caller are in a struct ucontext at rsp
- * @USTACK_NEAR: USTACK_REG, and all places are USTACK_AT_CFA's: nearly all rules
- *	are, and have a short way
+ * @USTACK_NEAR: USTACK_REG, all places are USTACK_AT_CFA's, and no signal frame: nearly
+ *	all rules are, and have a short way
  * @USTACK_SAVED: of USTACK_NEAR: bits of the registers, by DWARF's numbers, that are
  *	not USTACK_SAME
  */
@@ -213,6 +218,20 @@ struct ustack_code {
 };
 
 /**
+ * struct ustack_seen - a return address that was met
+ * @ip: this
+ * @frame: what it is among the frames
+ * @rule: how to come to the caller's frame; USTACK_NEAR
+ * @round: that of struct ustack_ops, when it was met
+ */
+struct ustack_seen {
+	u64 ip;
+	u64 frame;
+	const struct ustack_rule *rule;
+	u32 round;
+};
+
+/**
  * struct ustack_ops - the program whose stack it is
  * @find: sets what is mapped executable at an address, all of it. Returns 0; -EAGAIN when
  *	its table is not there yet, or its @object is not, which is 0 then; or another
@@ -220,11 +239,16 @@ struct ustack_code {
  *	Not called again for addresses in what it has set for the frame before.
  * @read: reads 8 bytes of memory, at any alignment. Returns 0 or a negative error.
  * @arg: passed to both
+ * @seen: USTACK_SEEN return addresses that were met, by hash; or NULL
+ * @round: not 0; another one than before, if @find might say something else of what was met
+ *	then, or a table that it has said is gone
  */
 struct ustack_ops {
 	int (*find)(void *arg, u64 address, struct ustack_code *code);
 	int (*read)(void *arg, u64 address, u64 *value);
 	void *arg;
+	struct ustack_seen *seen;
+	u32 round;
 };
 
 /**
