@@ -59,7 +59,7 @@ static struct {
 	void (*round)(unsigned int cpu, u32 n);
 	u32 warm;
 	u32 rounds;
-	/* Each STEPth CPU has a thread, so many in all */
+	/* Each STEPth CPU has a thread; their number */
 	unsigned int step;
 	unsigned int cpus;
 	atomic_t running;
