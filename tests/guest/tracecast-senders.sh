@@ -106,7 +106,7 @@ faults() { # LOSS [KEY]
 		options=(--key-file key)
 	fi
 	network loss "$loss" reorder 20% duplicate 5% delay 1ms
-	# First: a port that nobody listens on would be an error
+	# First: a port without a listener would be an error
 	collect "${options[@]}"
 	start $senders ${1+"key=$1"}
 	check_senders $senders

@@ -8,7 +8,8 @@
  * same	four events cohload_start, then a cohload_end with the key of each
  * cross	same, but the ends are those of the starts of another CPU, of the next lower
  *	number, which has waited until they came
- * paced	as same, PACED times in each jiffy, so that others can send the events meanwhile
+ * paced	as same, PACED times in each jiffy, so that others can send the events meanwhile;
+ *	on PACED_CPUS at most, spread over all
  * padded	each CPU in turn increments a counter of its own, on a line of its own
  * shared	same, on a line that all counters share
  *
@@ -31,6 +32,7 @@
 #define CPUS_MAX 64
 #define BATCH 4
 #define PACED 4
+#define PACED_CPUS 8
 /* Rounds after which a CPU reuses its keys */
 #define ROUNDS 16
 
@@ -57,6 +59,8 @@ static struct {
 	void (*round)(unsigned int cpu, u32 n);
 	u32 warm;
 	u32 rounds;
+	/* Each STEPth CPU has a thread; their number */
+	unsigned int step;
 	unsigned int cpus;
 	atomic_t running;
 	struct completion done;
@@ -198,6 +202,8 @@ static int start_threads(void)
 	int cpu;
 
 	for_each_online_cpu(cpu) {
+		if (cpu % job.step)
+			continue;
 		threads[n] = kthread_create_on_cpu(
 			thread, (void *)(unsigned long)n, cpu, "cohload/%u");
 		if (IS_ERR(threads[n])) {
@@ -212,6 +218,18 @@ static int start_threads(void)
 	while (n--)
 		wake_up_process(threads[n]);
 	return 0;
+}
+
+static void choose_cpus(void)
+{
+	int cpu;
+
+	job.step = 1;
+	if (job.round == paced)
+		job.step = DIV_ROUND_UP(num_online_cpus(), PACED_CPUS);
+	job.cpus = 0;
+	for_each_online_cpu(cpu)
+		job.cpus += cpu % job.step == 0;
 }
 
 static int set_run(const char *str, const struct kernel_param *kp)
@@ -230,7 +248,7 @@ static int set_run(const char *str, const struct kernel_param *kp)
 	if (!job.round)
 		return -EINVAL;
 	cpus_read_lock();
-	job.cpus = num_online_cpus();
+	choose_cpus();
 	ret = -E2BIG;
 	if (job.cpus > CPUS_MAX)
 		goto unlock;
