@@ -20,6 +20,9 @@ import traceback
 PATIENCE = 60 * int(os.environ.get("TRACERIG_TIMEOUT_SCALE", "1"))
 
 
+# Functions of one directory are not as far apart (bytes)
+FAR = 0x40000
+
 # Allocations of a topic fail: see without_memory()
 failing = False
 
@@ -116,11 +119,20 @@ def function(name):
 
 
 def functions(topic):
-    """Where the kernel has the code of kernel/trace/TOPIC: the first and the last function"""
+    """Where the kernel has the code of kernel/trace/TOPIC: the first and the last function
+
+    Functions with the topic's prefix are in mainline's files, too, but not many, and far away.
+    """
     symbols = kernel_symbols()
-    code = [address for name, address in symbols.items()
-            if re.fullmatch(topic + r"_\w+", name) and symbols["_stext"] < address < symbols["_etext"]]
-    return min(code), max(code)
+    code = sorted(address for name, address in symbols.items()
+                  if re.fullmatch(topic + r"_\w+", name) and symbols["_stext"] < address < symbols["_etext"])
+    parts = [[code[0]]]
+    for address in code[1:]:
+        if address - parts[-1][-1] > FAR:
+            parts.append([])
+        parts[-1].append(address)
+    most = max(parts, key=len)
+    return most[0], most[-1]
 
 
 @contextlib.contextmanager
