@@ -124,13 +124,18 @@ static struct datagram *new_datagram(struct stream *s)
 	return &s->datagram[s->datagrams];
 }
 
+/* @count: number of its records, or of the piece of one that it has */
 static void end_datagram(struct stream *s, unsigned int cpu,
 			 enum tracecast_kind kind, uint64_t time, uint32_t len,
-			 unsigned int events)
+			 unsigned int count)
 {
+	unsigned int events = kind == TRACECAST_PART ? 0 :
+			      kind == TRACECAST_END  ? 1 :
+						       count;
 	struct datagram *d = &s->datagram[s->datagrams];
 	struct tracecast_data h = { .cpu = cpu,
 				    .events = events,
+				    .piece = count,
 				    .seq = s->datagrams,
 				    .before = s->before[s->datagrams],
 				    .lost = s->lost[s->datagrams],
@@ -146,7 +151,7 @@ static void end_datagram(struct stream *s, unsigned int cpu,
 static void put_parts(struct stream *s, unsigned int cpu,
 		      const struct record *r)
 {
-	uint32_t done = 0, len;
+	uint32_t done = 0, len, piece = 0;
 
 	for (; done < r->len; done += len) {
 		struct datagram *d = new_datagram(s);
@@ -158,7 +163,7 @@ static void put_parts(struct stream *s, unsigned int cpu,
 		last = done + len == r->len;
 		memcpy(d->bytes + TRACECAST_DATA_HEADER, r->bytes + done, len);
 		end_datagram(s, cpu, last ? TRACECAST_END : TRACECAST_PART,
-			     r->time, len, last);
+			     r->time, len, piece++);
 	}
 }
 

@@ -153,7 +153,8 @@ START_TEST(headers_are_these_bytes)
 				   0,	 0,    0,    0,	   0,	 0x48, 0x47,
 				   0x46, 0x45, 0x44, 0x43, 0x42, 0x41 };
 	struct tracecast_data d = { .cpu = 0x102,
-				    .events = 0x304,
+				    .events = 1,
+				    .piece = 0x304,
 				    .seq = 0x1112131415161718,
 				    .before = 0x2122232425262728,
 				    .lost = 0x21,
@@ -172,11 +173,22 @@ START_TEST(headers_are_these_bytes)
 	ck_assert(tracecast_get_data(got, sizeof(got), &e));
 	ck_assert_uint_eq(e.cpu, d.cpu);
 	ck_assert_uint_eq(e.events, d.events);
+	ck_assert_uint_eq(e.piece, d.piece);
 	ck_assert_uint_eq(e.seq, d.seq);
 	ck_assert_uint_eq(e.before, d.before);
 	ck_assert_uint_eq(e.lost, d.lost);
 	ck_assert_uint_eq(e.time, d.time);
 	ck_assert(!tracecast_get_data(got, sizeof(got) - 1, &e));
+	/* A part is no record, and others have no pieces */
+	got[3] = TRACECAST_PART;
+	ck_assert(tracecast_get_data(got, sizeof(got), &e));
+	ck_assert_uint_eq(e.events, 0);
+	ck_assert_uint_eq(e.piece, 0x304);
+	got[3] = TRACECAST_QUICK;
+	ck_assert(tracecast_get_data(got, sizeof(got), &e));
+	ck_assert_uint_eq(e.events, 0x304);
+	ck_assert_uint_eq(e.piece, 0);
+	got[3] = TRACECAST_END;
 	/* The sender changes nothing else */
 	tracecast_put_sender(got, 31);
 	tracecast_put_sender(got, 31);

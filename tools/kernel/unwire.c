@@ -22,10 +22,18 @@
  */
 bool tracecast_get_data(const u8 *from, size_t len, struct tracecast_data *data)
 {
+	u8 kind;
+
 	if (len < TRACECAST_DATA_HEADER)
 		return false;
+	kind = from[3] & ((1 << TRACECAST_KIND_BITS) - 1);
 	data->cpu = get_unaligned_le16(from + 12);
 	data->events = get_unaligned_le16(from + 14);
+	data->piece = 0;
+	if (tracecast_is_piece(kind)) {
+		data->piece = data->events;
+		data->events = kind == TRACECAST_END;
+	}
 	data->seq = get_unaligned_le64(from + 16);
 	data->before = get_unaligned_le64(from + 24);
 	data->lost = get_unaligned_le64(from + 32);

@@ -64,7 +64,9 @@ void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 {
 	tracecast_put_header(to, kind, session);
 	put_unaligned_le16(data->cpu, to + 12);
-	put_unaligned_le16(data->events, to + 14);
+	put_unaligned_le16(tracecast_is_piece(kind) ? data->piece :
+						      data->events,
+			   to + 14);
 	put_unaligned_le64(data->seq, to + 16);
 	put_unaligned_le64(data->before, to + 24);
 	put_unaligned_le64(data->lost, to + 32);

@@ -51,7 +51,6 @@
 /* Datagrams that a session keeps at most, so that a receiver may wait for these */
 #define TRACECAST_WINDOW_MAX 8192
 
-#define TRACECAST_RECORD_MAX 65536
 #define TRACECAST_META_MAX (16 << 20)
 #define TRACECAST_COMM_LEN 16
 
@@ -86,6 +85,12 @@ enum tracecast_kind {
 	TRACECAST_ACK = 6,
 	TRACECAST_QUICK = 7,
 };
+
+/* Does it have a piece of a record, and not whole ones? */
+static inline bool tracecast_is_piece(enum tracecast_kind kind)
+{
+	return kind == TRACECAST_PART || kind == TRACECAST_END;
+}
 
 /**
  * enum tracecast_last - is it the last heartbeat?
@@ -196,6 +201,7 @@ struct tracecast_seal {
  * struct tracecast_data - header of DATA, PART and END
  * @cpu: CPU of the stream
  * @events: records in it; 0 in PART, 1 in END
+ * @piece: of PART and END: number of the piece in its record, from 0
  * @seq: number of the datagram in the stream, from 0
  * @before: records that the CPU made before these, lost ones included
  * @lost: of these, the records lost in the ring, or cleared
@@ -205,6 +211,7 @@ struct tracecast_seal {
 struct tracecast_data {
 	u16 cpu;
 	u16 events;
+	u16 piece;
 	u64 seq;
 	u64 before;
 	u64 lost;
