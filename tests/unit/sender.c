@@ -167,18 +167,6 @@ static void put_parts(struct stream *s, unsigned int cpu,
 	}
 }
 
-static void begin_datagram(struct tracecast_packer *p, enum tracecast_kind kind,
-			   uint8_t *bytes, uint64_t time)
-{
-	uint8_t *to = bytes + TRACECAST_DATA_HEADER;
-
-	if (kind == TRACECAST_QUICK)
-		tracecast_quick_begin(p, to, ROOM - TRACECAST_DATA_HEADER,
-				      time);
-	else
-		tracecast_pack_begin(p, to, ROOM - TRACECAST_DATA_HEADER, time);
-}
-
 /* All records of a CPU, in datagrams; some were lost in the ring */
 static void make_stream(unsigned int cpu, bool other)
 {
@@ -221,7 +209,10 @@ again:
 			first = time;
 			events = 0;
 			kind = rnd() % 2 ? TRACECAST_QUICK : TRACECAST_DATA;
-			begin_datagram(&p, kind, d->bytes, time);
+			tracecast_pack_begin(&p, kind,
+					     d->bytes + TRACECAST_DATA_HEADER,
+					     ROOM - TRACECAST_DATA_HEADER,
+					     time);
 		}
 		if (!tracecast_pack(&p, r->time, r->bytes, r->len)) {
 			end_datagram(s, cpu, kind, first,

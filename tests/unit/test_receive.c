@@ -103,41 +103,6 @@ START_TEST(nothing_is_lost_without_memory)
 }
 END_TEST
 
-/* What the sender has dropped of a record is not waited for, what it still has is */
-START_TEST(parts_are_dropped)
-{
-	struct stream *s = &stream[0];
-	struct collector_ledger l;
-	bool comes = _i == 2;
-
-	large = true;
-	begin(false);
-	send_meta();
-	send_beat(TRACECAST_GOES_ON);
-	for (; s->sent < 6; s->sent++) {
-		if (s->sent != (unsigned int)_i)
-			send_data(0, s->sent);
-	}
-	/* Three parts of two records each: one is missing, and two are dropped */
-	s->base = 2;
-	send_beat(TRACECAST_GOES_ON);
-	get_ledger(&l);
-	ck_assert_uint_eq(l.wire_lost, !comes);
-	ck_assert_uint_eq(l.awaited, comes ? 2 : 0);
-	if (comes)
-		send_data(0, 2);
-	pass_time();
-	ck_assert(collector_sync(collector));
-	get_ledger(&l);
-	ck_assert_uint_eq(s->base, 6);
-	ck_assert_uint_eq(l.delivered, 1 + comes);
-	ck_assert_uint_eq(l.wire_lost, !comes);
-	ck_assert_uint_eq(l.awaited, 0);
-	ck_assert_uint_eq(l.damaged, 0);
-	finish();
-}
-END_TEST
-
 /* As without a key, on all networks */
 START_TEST(everything_arrives_with_a_key)
 {
@@ -539,81 +504,6 @@ START_TEST(another_collector_goes_on)
 }
 END_TEST
 
-/*
- * A record in parts is acknowledged as a whole: whichever of its parts a collector had when it
- * ended, the next one gets all of them, or the sender has seen that the record is in a file.
- */
-START_TEST(parts_are_acknowledged_together)
-{
-	struct collector_ledger l;
-	unsigned int cpu, sent = 0;
-
-	seed += _i;
-	large = true;
-	loss = networks[_i].loss;
-	doubling = networks[_i].doubling;
-	reordering = networks[_i].reordering;
-	senders = 1 + _i % 2;
-	keyed = _i / 2 % 2;
-	begin(false);
-	while (!all_sent()) {
-		cpu = rnd() % CPUS;
-		if (stream[cpu].sent < stream[cpu].datagrams &&
-		    stream[cpu].sent - stream[cpu].base < 30)
-			send_data(cpu, stream[cpu].sent++);
-		if (rnd() % 4 == 0)
-			pass_time();
-		/* Small numbers of files can be found */
-		if (++sent % 3000)
-			continue;
-		ck_assert(collector_free(collector));
-		begin_with(1 << 30);
-		acked_generation = 0;
-		pass_time();
-	}
-	run_until_acked();
-	get_ledger(&l);
-	ck_assert_uint_eq(l.damaged, 0);
-	ck_assert_uint_eq(l.wire_lost, 0);
-	ck_assert_uint_eq(l.ring_lost, ring_lost());
-	ck_assert_uint_eq(l.earlier + l.delivered + l.ring_lost, made());
-	finish();
-}
-END_TEST
-
-/* The first part is not acknowledged before the last one has arrived, however it is asked */
-START_TEST(a_part_is_not_acknowledged)
-{
-	struct collector_ledger l;
-	struct stream *s = &stream[0];
-	unsigned int i;
-
-	large = true;
-	begin(false);
-	send_meta();
-	send_beat(TRACECAST_GOES_ON);
-	for (; s->sent < 2; s->sent++)
-		send_data(0, s->sent);
-	for (i = 0; i < 50; i++)
-		pass_time();
-	ck_assert_uint_eq(s->base, 0);
-	get_ledger(&l);
-	ck_assert_uint_eq(l.delivered, 0);
-	ck_assert(collector_free(collector));
-	begin_with(1 << 30);
-	acked_generation = 0;
-	send_data(0, s->sent++);
-	for (i = 0; i < 50; i++)
-		pass_time();
-	ck_assert_uint_eq(s->base, 3);
-	get_ledger(&l);
-	ck_assert_uint_eq(l.delivered, 1);
-	ck_assert_uint_eq(l.damaged, 0);
-	ck_assert_uint_eq(l.wire_lost, 0);
-	finish();
-}
-END_TEST
-
 /* An event that metadata does not describe waits until it does */
 START_TEST(formats_come_before_records)
 {
@@ -854,13 +744,10 @@ int main(void)
 	tcase_add_test(t, seals_have_successors);
 	tcase_add_test(t, forgotten_sessions_stay_so_with_a_key);
 	tcase_add_loop_test(t, nothing_is_lost_without_memory, 0, 4);
-	tcase_add_loop_test(t, parts_are_dropped, 0, 3);
 	tcase_add_test(t, memory_runs_out);
 	tcase_add_loop_test(t, losses_are_counted, 0, 4);
 	tcase_add_loop_test(t, a_panic_is_reported, 0, 2 * NR_PANICS);
 	tcase_add_loop_test(t, another_collector_goes_on, 0, CPUS);
-	tcase_add_loop_test(t, parts_are_acknowledged_together, 0, NETWORKS);
-	tcase_add_test(t, a_part_is_not_acknowledged);
 	tcase_add_test(t, formats_come_before_records);
 	tcase_add_test(t, files_are_rotated);
 	tcase_add_test(t, a_full_disk_is_waited_for);

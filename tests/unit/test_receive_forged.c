@@ -109,7 +109,7 @@ static void forge_record(uint64_t session, uint64_t seq, uint64_t before,
 			 unsigned int len)
 {
 	uint8_t record[TRACECAST_PAGE_MAX] = { TD_ID_WAKING & 0xff,
-						 TD_ID_WAKING >> 8 };
+					       TD_ID_WAKING >> 8 };
 	struct tracecast_data h = { .seq = seq, .before = before, .time = 1 };
 	unsigned int done, n;
 
@@ -378,7 +378,8 @@ START_TEST(dense_datagrams_have_room)
 	for (cpu = 0; cpu < 2; cpu++) {
 		h.cpu = cpu;
 		time = h.time;
-		tracecast_pack_begin(&p, forged + TRACECAST_DATA_HEADER, 8000,
+		tracecast_pack_begin(&p, TRACECAST_DATA,
+				     forged + TRACECAST_DATA_HEADER, 8000,
 				     time);
 		for (i = 0; i < h.events; i++, time += dense[_i].step)
 			ck_assert(tracecast_pack(&p, time, record,
@@ -628,7 +629,8 @@ static void forge_dense(uint64_t session, uint64_t seq, uint64_t before)
 	};
 	unsigned int i;
 
-	tracecast_pack_begin(&p, forged + TRACECAST_DATA_HEADER, 8000, 1);
+	tracecast_pack_begin(&p, TRACECAST_DATA, forged + TRACECAST_DATA_HEADER,
+			     8000, 1);
 	for (i = 0; i < h.events; i++)
 		ck_assert(tracecast_pack(&p, i, record, sizeof(record)));
 	i = tracecast_pack_end(&p);

@@ -73,19 +73,16 @@ static void make_record(struct record *r, u64 *time)
 static void begin(struct tracecast_packer *p, bool quick, u8 *to, u32 room,
 		  u64 time)
 {
-	if (quick)
-		tracecast_quick_begin(p, to, room, time);
-	else
-		tracecast_pack_begin(p, to, room, time);
+	tracecast_pack_begin(p, quick ? TRACECAST_QUICK : TRACECAST_DATA, to,
+			     room, time);
 }
 
 static int unpack(bool quick, const u8 *from, size_t len, u64 time,
 		  const struct tracecast_taker *taker)
 {
-	if (quick)
-		return tracecast_quick_unpack(&unpacker, from, len, time,
-					      taker);
-	return tracecast_unpack(&unpacker, from, len, time, taker);
+	return tracecast_unpack(&unpacker,
+				quick ? TRACECAST_QUICK : TRACECAST_DATA, from,
+				len, time, taker);
 }
 
 #define DATAGRAMS 50
@@ -320,7 +317,7 @@ START_TEST(values_that_came_before_are_short)
 
 	for (i = 0; i < 24; i++)
 		pool[i] = rnd();
-	tracecast_pack_begin(&packer, datagram, sizeof(datagram), 0);
+	begin(&packer, false, datagram, sizeof(datagram), 0);
 	for (n = 0; n < 200; n++) {
 		/* Aligned fours whose pairs are not growing numbers */
 		for (i = 8; i < r.len; i += 4)
@@ -344,7 +341,7 @@ START_TEST(words_that_are_guessed_are_short)
 		for (i = 0; i < 14; i++)
 			pool[n][i] = rnd();
 	}
-	tracecast_quick_begin(&packer, datagram, sizeof(datagram), 0);
+	begin(&packer, true, datagram, sizeof(datagram), 0);
 	for (n = 0; n < 400; n++) {
 		which = rnd() % 6;
 		memcpy(&r.bytes[8], pool[which], sizeof(pool[which]));

@@ -18,8 +18,7 @@
  *		before, in this place? If not, 2 bits: among those seen, and 8 bits of
  *		a hash; 8 or 16 bits of difference; 32 bits
  *
- * Word 1, common_pid, is compared with that of the record before, of any event. A
- * record that is not whole words, or more than 32, or less than 2, is plain: time, 17
+ * A record that is not whole words, or more than 32, or less than 2, is plain: time, 17
  * bits of length, bytes. The name of a task: 32 bits of pid, 16 bytes.
  *
  * Everything is known from the same datagram. Writing and reading are the same code,
@@ -224,8 +223,6 @@ static __always_inline u32 quick_record(struct tracecast_bits *b,
 	struct tracecast_place *p = &q->last[q->place];
 	u32 mask = 0, before, i;
 
-	/* common_pid, whatever the event */
-	p->word[1] = q->pid;
 	for (i = 0; !reads && i < len / 4; i++)
 		mask |= (u32)(get_unaligned_le32(record + 4 * i) != p->word[i])
 			<< i;
@@ -242,7 +239,6 @@ static __always_inline u32 quick_record(struct tracecast_bits *b,
 	}
 	for (i = 0; reads && i < len; i++)
 		put_unaligned_le32(p->word[i], record + 4 * i);
-	q->pid = p->word[1];
 	return 4 * len;
 }
 

@@ -62,11 +62,11 @@ void tracecast_put_sender(u8 *to, u8 sender)
 void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 			const struct tracecast_data *data)
 {
+	u16 count = tracecast_is_piece(kind) ? data->piece : data->events;
+
 	tracecast_put_header(to, kind, session);
 	put_unaligned_le16(data->cpu, to + 12);
-	put_unaligned_le16(tracecast_is_piece(kind) ? data->piece :
-						      data->events,
-			   to + 14);
+	put_unaligned_le16(count, to + 14);
 	put_unaligned_le64(data->seq, to + 16);
 	put_unaligned_le64(data->before, to + 24);
 	put_unaligned_le64(data->lost, to + 32);
@@ -601,19 +601,24 @@ u32 tracecast_new_place(struct tracecast_past *past)
 /**
  * tracecast_pack_begin - begin the records of a datagram
  * @p: packer
+ * @kind: TRACECAST_DATA or TRACECAST_QUICK
  * @to: where they go, behind the header
  * @room: bytes there
  * @time: that the header will have
  */
-void tracecast_pack_begin(struct tracecast_packer *p, u8 *to, u32 room,
-			  u64 time)
+void tracecast_pack_begin(struct tracecast_packer *p, enum tracecast_kind kind,
+			  u8 *to, u32 room, u64 time)
 {
 	p->begin = to;
 	p->at = to;
 	p->end = to + room;
 	p->time = time;
 	p->any = false;
-	p->is_quick = false;
+	p->is_quick = kind == TRACECAST_QUICK;
+	if (p->is_quick) {
+		tracecast_quick_begin(p);
+		return;
+	}
 	p->c = (struct tracecast_coder){
 		.high = U32_MAX,
 		.at = to,
@@ -763,8 +768,7 @@ bool tracecast_pack_name(struct tracecast_packer *p, s32 pid, const char *comm)
 		return tracecast_quick_name(p, pid, comm);
 	save(p, &undo);
 	tracecast_code_symbol(&p->c, &p->past, TRACECAST_NAME);
-	tracecast_code_bits(&p->c, 16, (u32)pid >> 16);
-	tracecast_code_bits(&p->c, 16, (u32)pid & 0xffff);
+	tracecast_code_bits(&p->c, 32, pid);
 	for (i = 0; i < TRACECAST_COMM_LEN; i++)
 		tracecast_code_bits(&p->c, 8, (u8)comm[i]);
 	return keep(p, &undo);

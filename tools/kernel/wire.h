@@ -429,7 +429,6 @@ struct tracecast_place {
  * @time: of the last record
  * @nr: events that got a place
  * @place: of the last record
- * @pid: word 1 of it, common_pid
  * @after: the place that came last after each
  * @type: the event of each place; only who writes knows
  * @last: the last record of each
@@ -441,7 +440,6 @@ struct tracecast_quick {
 	u64 time;
 	u32 nr;
 	u32 place;
-	u32 pid;
 	u8 after[TRACECAST_PAST];
 	u16 type[TRACECAST_PAST];
 	struct tracecast_place last[TRACECAST_PAST];
@@ -491,15 +489,14 @@ void tracecast_put_tag(u8 *to, enum tracecast_tag tag, u32 len);
 void tracecast_put_info(u8 *to, const struct tracecast_info *info);
 void tracecast_put_last_boot(u8 *to, const struct tracecast_last_boot *last);
 
-void tracecast_pack_begin(struct tracecast_packer *p, u8 *to, u32 room,
-			  u64 time);
+void tracecast_pack_begin(struct tracecast_packer *p, enum tracecast_kind kind,
+			  u8 *to, u32 room, u64 time);
 bool tracecast_pack(struct tracecast_packer *p, u64 time, const u8 *record,
 		    u32 len);
 bool tracecast_pack_name(struct tracecast_packer *p, s32 pid, const char *comm);
 u32 tracecast_pack_end(struct tracecast_packer *p);
 
-void tracecast_quick_begin(struct tracecast_packer *p, u8 *to, u32 room,
-			   u64 time);
+void tracecast_quick_begin(struct tracecast_packer *p);
 bool tracecast_quick_pack(struct tracecast_packer *p, u64 time,
 			  const u8 *record, u32 len);
 bool tracecast_quick_name(struct tracecast_packer *p, s32 pid,
@@ -588,10 +585,8 @@ bool tracecast_get_info(const u8 *from, size_t len,
 			struct tracecast_info *info);
 bool tracecast_get_last_boot(const u8 *from, size_t len,
 			     struct tracecast_last_boot *last);
-int tracecast_unpack(struct tracecast_unpacker *un, const u8 *from, size_t len,
-		     u64 time, const struct tracecast_taker *taker);
-int tracecast_quick_unpack(struct tracecast_unpacker *un, const u8 *from,
-			   size_t len, u64 time,
-			   const struct tracecast_taker *taker);
+int tracecast_unpack(struct tracecast_unpacker *un, enum tracecast_kind kind,
+		     const u8 *from, size_t len, u64 time,
+		     const struct tracecast_taker *taker);
 
 #endif /* _TRACECAST_WIRE_H */

@@ -187,15 +187,14 @@ static int unpack(struct collector *c, struct cpu_stream *st, uint32_t n,
 		  const struct tracecast_taker *taker)
 {
 	const struct slot *slot = stream_slot(st, st->next);
-	const uint8_t *from = slot->data + TRACECAST_DATA_HEADER;
-	uint32_t len = slot->len - TRACECAST_DATA_HEADER;
+	enum tracecast_kind kind = kind_of(slot->data);
+	uint32_t len;
 
-	if (kind_of(slot->data) == TRACECAST_DATA)
-		return tracecast_unpack(&c->unpacker, from, len, h->time,
-					taker);
-	if (kind_of(slot->data) == TRACECAST_QUICK)
-		return tracecast_quick_unpack(&c->unpacker, from, len, h->time,
-					      taker);
+	if (!tracecast_is_piece(kind))
+		return tracecast_unpack(&c->unpacker, kind,
+					slot->data + TRACECAST_DATA_HEADER,
+					slot->len - TRACECAST_DATA_HEADER,
+					h->time, taker);
 	/* PART alone, or without what comes before it */
 	if (!h->events || h->piece + 1u != n)
 		return -1;
