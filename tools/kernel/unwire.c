@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tracecast: reading datagrams, of which any byte may be anything. See wire.h, and
- * wire.c for the format of records.
+ * tracecast: reading datagrams, of which any byte may be anything, and answering them. See
+ * wire.h, and wire.c for the format of records.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -152,6 +152,30 @@ bool tracecast_get_last_boot(const u8 *from, size_t len,
 	last->data_delta = get_unaligned_le64(from + 16);
 	last->damaged = get_unaligned_le64(from + 24);
 	return true;
+}
+
+/* ------------------------------------------------------------------------- */
+/* Answers */
+
+void tracecast_put_ack(u8 *to, u64 session, const struct tracecast_ack *ack)
+{
+	tracecast_put_header(to, TRACECAST_ACK, session);
+	put_unaligned_le32(ack->generation, to + 12);
+	put_unaligned_le16(ack->entries, to + 16);
+	put_unaligned_le16(0, to + 18);
+}
+
+void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry)
+{
+	put_unaligned_le16(entry->cpu, to);
+	put_unaligned_le16(entry->ranges, to + 2);
+	put_unaligned_le64(entry->next, to + 4);
+}
+
+void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range)
+{
+	put_unaligned_le32(range->from, to);
+	put_unaligned_le32(range->count, to + 4);
 }
 
 /* ------------------------------------------------------------------------- */

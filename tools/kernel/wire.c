@@ -99,27 +99,6 @@ void tracecast_put_beat_entry(u8 *to, const struct tracecast_beat_entry *entry)
 	put_unaligned_le64(entry->generated, to + 36);
 }
 
-void tracecast_put_ack(u8 *to, u64 session, const struct tracecast_ack *ack)
-{
-	tracecast_put_header(to, TRACECAST_ACK, session);
-	put_unaligned_le32(ack->generation, to + 12);
-	put_unaligned_le16(ack->entries, to + 16);
-	put_unaligned_le16(0, to + 18);
-}
-
-void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry)
-{
-	put_unaligned_le16(entry->cpu, to);
-	put_unaligned_le16(entry->ranges, to + 2);
-	put_unaligned_le64(entry->next, to + 4);
-}
-
-void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range)
-{
-	put_unaligned_le32(range->from, to);
-	put_unaligned_le32(range->count, to + 4);
-}
-
 void tracecast_put_tag(u8 *to, enum tracecast_tag tag, u32 len)
 {
 	put_unaligned_le16(tag, to);
@@ -566,14 +545,8 @@ void tracecast_past_init(struct tracecast_past *past)
 /* And at most: each of its 5 bits moves 4 bytes out, and the end has 4 */
 #define STOP_MAX 24
 
-/**
- * tracecast_place - which place has a record's event?
- * @past: what is known
- * @record: it, 2 bytes at least
- *
- * Return: that, or TRACECAST_NEW if it has none.
- */
-u32 tracecast_place(const struct tracecast_past *past, const u8 *record)
+/* Which place has the record's event? TRACECAST_NEW if it has none */
+static u32 find_place(const struct tracecast_past *past, const u8 *record)
 {
 	u32 i, places = min_t(u32, past->nr, TRACECAST_PAST);
 
@@ -696,7 +669,7 @@ static bool keep(struct tracecast_packer *p, const struct undo *undo)
 static void put_short(struct tracecast_packer *p, u64 delta, const u8 *record,
 		      u32 len)
 {
-	u32 place = tracecast_place(&p->past, record);
+	u32 place = find_place(&p->past, record);
 	u8 copy[TRACECAST_PAST_LEN];
 
 	memcpy(copy, record, len);

@@ -482,9 +482,6 @@ void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 void tracecast_put_meta(u8 *to, u64 session, const struct tracecast_meta *meta);
 void tracecast_put_beat(u8 *to, u64 session, const struct tracecast_beat *beat);
 void tracecast_put_beat_entry(u8 *to, const struct tracecast_beat_entry *entry);
-void tracecast_put_ack(u8 *to, u64 session, const struct tracecast_ack *ack);
-void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry);
-void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range);
 void tracecast_put_tag(u8 *to, enum tracecast_tag tag, u32 len);
 void tracecast_put_info(u8 *to, const struct tracecast_info *info);
 void tracecast_put_last_boot(u8 *to, const struct tracecast_last_boot *last);
@@ -529,7 +526,6 @@ u64 tracecast_code_delta(struct tracecast_coder *c, struct tracecast_past *past,
 u32 tracecast_code_record(struct tracecast_coder *c,
 			  struct tracecast_past *past, u32 place, u64 time,
 			  u8 *record, u32 len);
-u32 tracecast_place(const struct tracecast_past *past, const u8 *record);
 u32 tracecast_new_place(struct tracecast_past *past);
 
 u32 tracecast_seal(u8 *to, u32 len, const siphash_key_t *key,
@@ -572,6 +568,9 @@ struct tracecast_unpacker {
 	u8 plain[TRACECAST_DATAGRAM_MAX];
 };
 
+void tracecast_put_ack(u8 *to, u64 session, const struct tracecast_ack *ack);
+void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry);
+void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range);
 bool tracecast_get_data(const u8 *from, size_t len,
 			struct tracecast_data *data);
 bool tracecast_get_meta(const u8 *from, size_t len,
