@@ -56,7 +56,8 @@ number() {
 	sed -n "s/.*\\b$1:\\{0,1\\} \\([0-9]*\\).*/\\1/p" "$2" | head -n 1
 }
 
-# marks FIRST COUNT [EVERY]: one in EVERY is larger than a datagram; on each CPU, numbered marks; all CPUs at once
+# marks FIRST COUNT [EVERY]: on each CPU, numbered marks; all CPUs at once; one in EVERY is larger
+# than a datagram
 marks() {
 	python3 "$TRACERIG_TOP/tests/guest/tracecast_cpu_marks.py" "$1" "$2" $cpus $instance/trace_marker "${@:3}" ||
 		die "marks could not be written"
