@@ -617,6 +617,7 @@ static void read_file(const char *path, struct reading *reading)
 			want = &s->record[r->at++];
 			expect(want->len == (uint32_t)rec->size);
 			expect(!memcmp(want->bytes, rec->data, want->len));
+			want->found = true;
 			r->records++;
 			tracecmd_free_record(rec);
 		}
@@ -632,6 +633,24 @@ void read_all(struct reading *reading)
 	find_files();
 	for (i = 0; i < nr_paths; i++)
 		read_file(paths[i], reading);
+}
+
+uint64_t count_found(void)
+{
+	unsigned int i, cpu;
+	uint64_t n = 0;
+
+	find_files();
+	for (i = 0; i < nr_paths; i++) {
+		struct reading r[CPUS] = {};
+
+		read_file(paths[i], r);
+	}
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		for (i = 0; i < stream[cpu].records; i++)
+			n += stream[cpu].record[i].found;
+	}
+	return n;
 }
 
 void begin_with(uint64_t rotate)

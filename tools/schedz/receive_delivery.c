@@ -366,26 +366,25 @@ void session_deliver(struct collector *c, struct session *s, unsigned int cpu)
 
 /*
  * Is the next datagram here? After session_deliver(), it cannot be delivered yet. It never can
- * if the sender no longer has the next piece, which is before @seq.
+ * if the next piece does not come, which is before @gone.
  */
 static bool is_waiting(const struct session *s, struct cpu_stream *st,
-		       uint64_t seq)
+		       uint64_t gone)
 {
 	if (st->next >= st->top || !stream_slot(st, st->next)->data)
 		return false;
-	return count_pieces(s, st) ||
-	       (!s->ended && st->next + st->pieces >= seq);
+	return count_pieces(s, st) || st->next + st->pieces >= gone;
 }
 
-/* The sender no longer has datagrams before @seq: deliver or skip them */
+/* None before @gone comes any more: deliver or skip the datagrams before @seq */
 static void skip_to(struct collector *c, struct session *s, unsigned int cpu,
-		    uint64_t seq)
+		    uint64_t seq, uint64_t gone)
 {
 	struct cpu_stream *st = &s->streams[cpu];
 
 	while (st->next < seq) {
 		session_deliver(c, s, cpu);
-		if (st->next >= seq || s->blocked || is_waiting(s, st, seq))
+		if (st->next >= seq || s->blocked || is_waiting(s, st, gone))
 			return;
 		if (st->next >= st->top)
 			st->next = st->top = seq;
@@ -496,7 +495,7 @@ static void handle_beat_entry(struct collector *c, struct session *s,
 		}
 	}
 	if (e->base > st->next) {
-		skip_to(c, s, e->cpu, e->base);
+		skip_to(c, s, e->cpu, e->base, e->base);
 		session_deliver(c, s, e->cpu);
 	}
 	raise_top(c, s, e->cpu, e->next);
@@ -576,7 +575,7 @@ void session_finish(struct collector *c, struct session *s)
 
 		if (!st->known)
 			continue;
-		skip_to(c, s, cpu, st->top);
+		skip_to(c, s, cpu, st->top, UINT64_MAX);
 		if (s->blocked)
 			return;
 		if (st->next < st->top || !st->counted ||
