@@ -80,10 +80,9 @@ static void put_page(struct sums *s, const void *data, size_t len,
 static void begin(struct coding *c, uint64_t time)
 {
 	c->open_events = c->open_raw = 0;
-	if (c->quick)
-		tracecast_quick_begin(&c->packer, c->datagram, ROOM, time);
-	else
-		tracecast_pack_begin(&c->packer, c->datagram, ROOM, time);
+	tracecast_pack_begin(&c->packer,
+			     c->quick ? TRACECAST_QUICK : TRACECAST_DATA,
+			     c->datagram, ROOM, time);
 }
 
 static void add_record(struct coding *c, uint64_t time, const void *data,

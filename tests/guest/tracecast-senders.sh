@@ -56,7 +56,8 @@ number() {
 	sed -n "s/.*\\b$1:\\{0,1\\} \\([0-9]*\\).*/\\1/p" "$2" | head -n 1
 }
 
-# marks FIRST COUNT [large]: on each CPU, numbered marks; all CPUs at once
+# marks FIRST COUNT [EVERY]: on each CPU, numbered marks; all CPUs at once; one in EVERY is larger
+# than a datagram
 marks() {
 	python3 "$TRACERIG_TOP/tests/guest/tracecast_cpu_marks.py" "$1" "$2" $cpus $instance/trace_marker "${@:3}" ||
 		die "marks could not be written"
@@ -82,7 +83,7 @@ report() {
 	done
 }
 
-check_marks() { # COUNT once|again [large]
+check_marks() { # COUNT once|again [EVERY]
 	report >marks.txt
 	python3 "$TRACERIG_TOP/tests/guest/tracecast_cpu_marks_check.py" marks.txt $cpus "$@" ||
 		die "marks are missing"
@@ -110,40 +111,51 @@ faults() { # LOSS [KEY]
 	collect "${options[@]}"
 	start $senders ${1+"key=$1"}
 	check_senders $senders
-	marks 0 $n large
+	marks 0 $n 100
 	until_true 60 all_answered
 	stop
 	check_ledgers $((cpus * n))
 	[ "$(number errors $target/ledger)" -eq 0 ] || die "datagrams could not be sent"
 	[ "$(find collected -name "*.dat" | wc -l)" -eq 1 ] || die "more than one file"
 	grep -Eq "\"senders\": ?$senders," collected/*.ledger || die "the collector knows of other senders"
-	check_marks $n once large
+	check_marks $n once 100
 	end
 }
 
-# --- another collector goes on. Of a record in several datagrams, one that is killed may have
-# acknowledged the first ones, so there are none
+# --- another collector goes on, whichever parts of records, one in three of which is in several
+# datagrams, the ones that are killed had; the window has room for one such record of each sender
 holds_nothing() { [ "$(number held $target/ledger)" -eq 0 ]; }
 
-killed() {
-	local n=200
+has_more() { [ "$(number acknowledged $target/ledger)" -gt "$before" ]; }
+
+killed() { # [KEY]
+	local n=60 kills=8 i before total options=()
+	if [ $# -gt 0 ]; then
+		(umask 077; echo "$1" >key)
+		options=(--key-file key)
+	fi
+	total=$(((kills + 1) * cpus * n))
 	network loss 5% reorder 20% duplicate 5% delay 1ms
-	start $senders
-	collect
-	marks 0 $n
-	kill -KILL $collector
-	wait $collector || true
-	marks $n $n
-	collect
-	marks $((2 * n)) $n
+	start $senders mtu=600 window=25 ${1+"key=$1"}
+	collect "${options[@]}"
+	for ((i = 0; i < kills; i++)); do
+		before=$(number acknowledged $target/ledger)
+		marks $((i * n)) $n 3
+		until_true 60 has_more
+		kill -KILL $collector
+		wait $collector || true
+		collect "${options[@]}"
+	done
+	marks $((kills * n)) $n 3
 	until_true 120 holds_nothing
 	stop
-	[ "$(number generated $target/ledger)" -eq $((3 * cpus * n)) ] || die "not all was counted"
-	[ "$(number acknowledged $target/ledger)" -eq $((3 * cpus * n)) ] || die "not all was acknowledged"
-	[ "$(number generated collected/ledger)" -eq $((3 * cpus * n)) ] || die "the collector has not counted all"
+	[ "$(number generated $target/ledger)" -eq $total ] || die "not all was counted"
+	[ "$(number acknowledged $target/ledger)" -eq $total ] || die "not all was acknowledged"
+	[ "$(number generated collected/ledger)" -eq $total ] || die "the collector has not counted all"
 	[ $(($(number 'before this collector' collected/ledger) + $(number delivered collected/ledger))) \
-		-eq $((3 * cpus * n)) ] || die "records are missing"
-	check_marks $((3 * n)) again
+		-eq $total ] || die "records are missing"
+	grep -q ' 0 damaged$' collected/ledger || die "datagrams were damaged"
+	check_marks $(((kills + 1) * n)) again 3
 	end
 }
 
@@ -242,7 +254,7 @@ rated() {
 	local rate=5000 n=60 begin bytes
 	network
 	prepare $senders rate=$rate
-	marks 0 $n large
+	marks 0 $n 100
 	begin=$EPOCHREALTIME
 	echo 1 >$target/enabled
 	sleep 2
@@ -282,6 +294,7 @@ faults 10%
 faults 1%
 faults 5% 00112233445566778899aabbccddeeff
 killed
+killed 00112233445566778899aabbccddeeff
 cleared
 types
 own

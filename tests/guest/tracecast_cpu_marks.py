@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""usage: tracecast_cpu_marks.py FIRST COUNT CPUS MARKER [large]
+"""usage: tracecast_cpu_marks.py FIRST COUNT CPUS MARKER [EVERY]
 
-On each of CPUS, all at once, write COUNT marks, numbered from FIRST, to MARKER; with "large",
-one in a hundred is larger than a datagram.
+On each of CPUS, all at once, write COUNT marks, numbered from FIRST, to MARKER; one in EVERY
+is larger than a datagram, none if that is not given.
 """
 import errno, os, sys
 first, count, cpus = map(int, sys.argv[1:4])
-large = 2500 if sys.argv[5:] else 7
+every, large = (int(sys.argv[5]), 2500) if sys.argv[5:] else (100, 7)
 
 
 def write(cpu):
     os.sched_setaffinity(0, [cpu])
     fd = os.open(sys.argv[4], os.O_WRONLY)
     for i in range(first, first + count):
-        mark = b"cpu %d mark %d %s" % (cpu, i, b"x" * (large if i % 100 == 0 else i % 60))
+        mark = b"cpu %d mark %d %s" % (cpu, i, b"x" * (large if i % every == 0 else i % 60))
         while True:
             try:
                 os.write(fd, mark)

@@ -86,10 +86,8 @@ static void make_datagram(bool quick)
 	char *at = put;
 	size_t i, len;
 
-	if (quick)
-		tracecast_quick_begin(&p, data, 20 + rnd() % 1400, base);
-	else
-		tracecast_pack_begin(&p, data, 20 + rnd() % 1400, base);
+	tracecast_pack_begin(&p, quick ? TRACECAST_QUICK : TRACECAST_DATA, data,
+			     20 + rnd() % 1400, base);
 	*put = '\0';
 	for (;;) {
 		time += rnd() % 20 ? rnd() % 5000 : (uint64_t)rnd() - 100000;

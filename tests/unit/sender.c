@@ -124,13 +124,18 @@ static struct datagram *new_datagram(struct stream *s)
 	return &s->datagram[s->datagrams];
 }
 
+/* @count: number of its records, or of the piece of one that it has */
 static void end_datagram(struct stream *s, unsigned int cpu,
 			 enum tracecast_kind kind, uint64_t time, uint32_t len,
-			 unsigned int events)
+			 unsigned int count)
 {
+	unsigned int events = kind == TRACECAST_PART ? 0 :
+			      kind == TRACECAST_END  ? 1 :
+						       count;
 	struct datagram *d = &s->datagram[s->datagrams];
 	struct tracecast_data h = { .cpu = cpu,
 				    .events = events,
+				    .piece = count,
 				    .seq = s->datagrams,
 				    .before = s->before[s->datagrams],
 				    .lost = s->lost[s->datagrams],
@@ -146,7 +151,7 @@ static void end_datagram(struct stream *s, unsigned int cpu,
 static void put_parts(struct stream *s, unsigned int cpu,
 		      const struct record *r)
 {
-	uint32_t done = 0, len;
+	uint32_t done = 0, len, piece = 0;
 
 	for (; done < r->len; done += len) {
 		struct datagram *d = new_datagram(s);
@@ -158,20 +163,8 @@ static void put_parts(struct stream *s, unsigned int cpu,
 		last = done + len == r->len;
 		memcpy(d->bytes + TRACECAST_DATA_HEADER, r->bytes + done, len);
 		end_datagram(s, cpu, last ? TRACECAST_END : TRACECAST_PART,
-			     r->time, len, last);
+			     r->time, len, piece++);
 	}
-}
-
-static void begin_datagram(struct tracecast_packer *p, enum tracecast_kind kind,
-			   uint8_t *bytes, uint64_t time)
-{
-	uint8_t *to = bytes + TRACECAST_DATA_HEADER;
-
-	if (kind == TRACECAST_QUICK)
-		tracecast_quick_begin(p, to, ROOM - TRACECAST_DATA_HEADER,
-				      time);
-	else
-		tracecast_pack_begin(p, to, ROOM - TRACECAST_DATA_HEADER, time);
 }
 
 /* All records of a CPU, in datagrams; some were lost in the ring */
@@ -216,7 +209,10 @@ again:
 			first = time;
 			events = 0;
 			kind = rnd() % 2 ? TRACECAST_QUICK : TRACECAST_DATA;
-			begin_datagram(&p, kind, d->bytes, time);
+			tracecast_pack_begin(&p, kind,
+					     d->bytes + TRACECAST_DATA_HEADER,
+					     ROOM - TRACECAST_DATA_HEADER,
+					     time);
 		}
 		if (!tracecast_pack(&p, r->time, r->bytes, r->len)) {
 			end_datagram(s, cpu, kind, first,
@@ -621,6 +617,7 @@ static void read_file(const char *path, struct reading *reading)
 			want = &s->record[r->at++];
 			expect(want->len == (uint32_t)rec->size);
 			expect(!memcmp(want->bytes, rec->data, want->len));
+			want->found = true;
 			r->records++;
 			tracecmd_free_record(rec);
 		}
@@ -636,6 +633,24 @@ void read_all(struct reading *reading)
 	find_files();
 	for (i = 0; i < nr_paths; i++)
 		read_file(paths[i], reading);
+}
+
+uint64_t count_found(void)
+{
+	unsigned int i, cpu;
+	uint64_t n = 0;
+
+	find_files();
+	for (i = 0; i < nr_paths; i++) {
+		struct reading r[CPUS] = {};
+
+		read_file(paths[i], r);
+	}
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		for (i = 0; i < stream[cpu].records; i++)
+			n += stream[cpu].record[i].found;
+	}
+	return n;
 }
 
 void begin_with(uint64_t rotate)

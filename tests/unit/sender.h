@@ -27,6 +27,7 @@
 struct record {
 	uint64_t time;
 	uint32_t len;
+	bool found; /* in a file */
 	uint8_t bytes[1500];
 };
 
@@ -116,6 +117,8 @@ bool all_sent(void);
 void send_all(unsigned int window);
 void find_files(void);
 void read_all(struct reading *reading);
+/* How many records are in a file, or in several, if another collector went on? */
+uint64_t count_found(void);
 void begin_with(uint64_t rotate);
 void begin(bool other);
 const char *ledger_path(void);

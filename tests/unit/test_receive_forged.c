@@ -108,17 +108,18 @@ static void forge_piece(uint64_t session, enum tracecast_kind kind,
 static void forge_record(uint64_t session, uint64_t seq, uint64_t before,
 			 unsigned int len)
 {
-	uint8_t record[TRACECAST_RECORD_MAX] = { TD_ID_WAKING & 0xff,
-						 TD_ID_WAKING >> 8 };
+	uint8_t record[TRACECAST_PAGE_MAX] = { TD_ID_WAKING & 0xff,
+					       TD_ID_WAKING >> 8 };
 	struct tracecast_data h = { .seq = seq, .before = before, .time = 1 };
 	unsigned int done, n;
 
 	for (done = 0; done < len; done += n) {
 		n = len - done < 4000 ? len - done : 4000;
-		h.events = done + n == len;
 		tracecast_put_data(forged,
-				   h.events ? TRACECAST_END : TRACECAST_PART,
+				   done + n == len ? TRACECAST_END :
+						     TRACECAST_PART,
 				   session, &h);
+		h.piece++;
 		memcpy(forged + TRACECAST_DATA_HEADER, record + done, n);
 		arrive(forged, TRACECAST_DATA_HEADER + n);
 		h.seq++;
@@ -377,7 +378,8 @@ START_TEST(dense_datagrams_have_room)
 	for (cpu = 0; cpu < 2; cpu++) {
 		h.cpu = cpu;
 		time = h.time;
-		tracecast_pack_begin(&p, forged + TRACECAST_DATA_HEADER, 8000,
+		tracecast_pack_begin(&p, TRACECAST_DATA,
+				     forged + TRACECAST_DATA_HEADER, 8000,
 				     time);
 		for (i = 0; i < h.events; i++, time += dense[_i].step)
 			ck_assert(tracecast_pack(&p, time, record,
@@ -477,19 +479,20 @@ START_TEST(parts_are_of_one_record)
 	} else {
 		/* Counts do not decrease */
 		h.before--;
+		h.piece++;
 		forge_piece(1, TRACECAST_PART, &h, 'A', 1400);
 		h.before++;
 	}
 	h.seq++;
-	h.events = 1;
+	h.piece++;
 	forge_piece(1, TRACECAST_END, &h, 'B', 600);
 	h.seq++;
 	h.before++;
 	/* The next one is complete again */
-	h.events = 0;
+	h.piece = 0;
 	forge_piece(1, TRACECAST_PART, &h, 'C', 1000);
 	h.seq++;
-	h.events = 1;
+	h.piece++;
 	forge_piece(1, TRACECAST_END, &h, 'C', 500);
 	ck_assert(collector_sync(collector));
 	get_ledger(&l);
@@ -497,7 +500,7 @@ START_TEST(parts_are_of_one_record)
 	ck_assert_uint_eq(l.delivered, _i ? 2 : 3);
 	ck_assert_uint_eq(l.ring_lost, _i ? 0 : 1);
 	ck_assert_uint_eq(l.wire_lost, _i ? 1 : 0);
-	ck_assert_uint_eq(l.damaged, _i ? 2 : 0);
+	ck_assert_uint_eq(l.damaged, _i ? 2 : 1);
 	find_files();
 	ck_assert_uint_eq(nr_paths, 1);
 	in = tracecmd_open(paths[0], TRACECMD_FL_LOAD_NO_PLUGINS);
@@ -626,7 +629,8 @@ static void forge_dense(uint64_t session, uint64_t seq, uint64_t before)
 	};
 	unsigned int i;
 
-	tracecast_pack_begin(&p, forged + TRACECAST_DATA_HEADER, 8000, 1);
+	tracecast_pack_begin(&p, TRACECAST_DATA, forged + TRACECAST_DATA_HEADER,
+			     8000, 1);
 	for (i = 0; i < h.events; i++)
 		ck_assert(tracecast_pack(&p, i, record, sizeof(record)));
 	i = tracecast_pack_end(&p);

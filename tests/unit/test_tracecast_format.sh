@@ -3,7 +3,7 @@
 # timeout: 240
 # A decoder made from the documentation alone reads what tracecast writes.
 set -eu
-"$UNIT/gen_datagrams" 240 1 >datagrams
+"$UNIT/gen_datagrams" 300 1 >datagrams
 python3 "$(dirname "$0")/tracecast_format.py" <datagrams
 # and says so when a byte is another one, in QUICK and in DATA
 for line in 60 61; do

@@ -73,19 +73,16 @@ static void make_record(struct record *r, u64 *time)
 static void begin(struct tracecast_packer *p, bool quick, u8 *to, u32 room,
 		  u64 time)
 {
-	if (quick)
-		tracecast_quick_begin(p, to, room, time);
-	else
-		tracecast_pack_begin(p, to, room, time);
+	tracecast_pack_begin(p, quick ? TRACECAST_QUICK : TRACECAST_DATA, to,
+			     room, time);
 }
 
 static int unpack(bool quick, const u8 *from, size_t len, u64 time,
 		  const struct tracecast_taker *taker)
 {
-	if (quick)
-		return tracecast_quick_unpack(&unpacker, from, len, time,
-					      taker);
-	return tracecast_unpack(&unpacker, from, len, time, taker);
+	return tracecast_unpack(&unpacker,
+				quick ? TRACECAST_QUICK : TRACECAST_DATA, from,
+				len, time, taker);
 }
 
 #define DATAGRAMS 50
@@ -153,7 +150,8 @@ START_TEST(headers_are_these_bytes)
 				   0,	 0,    0,    0,	   0,	 0x48, 0x47,
 				   0x46, 0x45, 0x44, 0x43, 0x42, 0x41 };
 	struct tracecast_data d = { .cpu = 0x102,
-				    .events = 0x304,
+				    .events = 1,
+				    .piece = 0x304,
 				    .seq = 0x1112131415161718,
 				    .before = 0x2122232425262728,
 				    .lost = 0x21,
@@ -172,11 +170,22 @@ START_TEST(headers_are_these_bytes)
 	ck_assert(tracecast_get_data(got, sizeof(got), &e));
 	ck_assert_uint_eq(e.cpu, d.cpu);
 	ck_assert_uint_eq(e.events, d.events);
+	ck_assert_uint_eq(e.piece, d.piece);
 	ck_assert_uint_eq(e.seq, d.seq);
 	ck_assert_uint_eq(e.before, d.before);
 	ck_assert_uint_eq(e.lost, d.lost);
 	ck_assert_uint_eq(e.time, d.time);
 	ck_assert(!tracecast_get_data(got, sizeof(got) - 1, &e));
+	/* A part is no record, and others have no pieces */
+	got[3] = TRACECAST_PART;
+	ck_assert(tracecast_get_data(got, sizeof(got), &e));
+	ck_assert_uint_eq(e.events, 0);
+	ck_assert_uint_eq(e.piece, 0x304);
+	got[3] = TRACECAST_QUICK;
+	ck_assert(tracecast_get_data(got, sizeof(got), &e));
+	ck_assert_uint_eq(e.events, 0x304);
+	ck_assert_uint_eq(e.piece, 0);
+	got[3] = TRACECAST_END;
 	/* The sender changes nothing else */
 	tracecast_put_sender(got, 31);
 	tracecast_put_sender(got, 31);
@@ -308,7 +317,7 @@ START_TEST(values_that_came_before_are_short)
 
 	for (i = 0; i < 24; i++)
 		pool[i] = rnd();
-	tracecast_pack_begin(&packer, datagram, sizeof(datagram), 0);
+	begin(&packer, false, datagram, sizeof(datagram), 0);
 	for (n = 0; n < 200; n++) {
 		/* Aligned fours whose pairs are not growing numbers */
 		for (i = 8; i < r.len; i += 4)
@@ -332,7 +341,7 @@ START_TEST(words_that_are_guessed_are_short)
 		for (i = 0; i < 14; i++)
 			pool[n][i] = rnd();
 	}
-	tracecast_quick_begin(&packer, datagram, sizeof(datagram), 0);
+	begin(&packer, true, datagram, sizeof(datagram), 0);
 	for (n = 0; n < 400; n++) {
 		which = rnd() % 6;
 		memcpy(&r.bytes[8], pool[which], sizeof(pool[which]));

@@ -215,14 +215,12 @@ def quick_word(b, state, before, like):
 
 def quick_record(b, state, place):
     event = state["events"][place]
-    event["words"][1] = state["pid"]
     n, mask = quick_shape(b, event)
     before = event["words"][1]
     for i in range(n):
         if mask >> i & 1:
             before = quick_word(b, state, before + i * 0x9e3779b1 & 0xffffffff, event["words"][i])
             event["words"][i] = before
-    state["pid"] = event["words"][1]
     return b"".join(w.to_bytes(4, "little") for w in event["words"][:n])
 
 
@@ -235,7 +233,7 @@ def decode_quick(data, time):
     if not data:
         return got
     b, place, places = Bits(data), 0, 0
-    state = {"pid": 0, "events": [None] * 16, "guess": [0] * 1024, "known": [0] * 256}
+    state = {"events": [None] * 16, "guess": [0] * 1024, "known": [0] * 256}
     after = [0] * 16
     while True:
         symbol = after[place] if b.take(1) else b.take(5)

@@ -14,29 +14,18 @@
 #define STOP_LEN 5
 
 /**
- * tracecast_quick_begin - begin the records of a QUICK datagram
+ * tracecast_quick_begin - what tracecast_pack_begin() does for a QUICK datagram only
  * @p: packer
- * @to: where they go, behind the header
- * @room: bytes there
- * @time: that the header will have
- *
- * tracecast_pack(), tracecast_pack_name() and tracecast_pack_end() go on with it.
  */
-void tracecast_quick_begin(struct tracecast_packer *p, u8 *to, u32 room,
-			   u64 time)
+void tracecast_quick_begin(struct tracecast_packer *p)
 {
 	struct tracecast_quick *q = &p->quick;
 
-	p->begin = to;
-	p->at = to;
-	p->end = to + room;
-	p->any = false;
-	p->full = room <= STOP_LEN;
-	p->is_quick = true;
+	p->full = p->end - p->begin <= STOP_LEN;
 	memset(q, 0, sizeof(*q));
-	q->time = time;
-	q->bits.at = to;
-	q->bits.end = p->full ? to : p->end - STOP_LEN;
+	q->time = p->time;
+	q->bits.at = p->begin;
+	q->bits.end = p->full ? p->begin : p->end - STOP_LEN;
 }
 
 /* Is it all there? If not, the datagram ends before it */

@@ -14,12 +14,12 @@
  *		record of its event. A bit: is it the shape that came last after the
  *		shape before? If not, 3 bits: one of the last 7 of the event; or 7, and
  *		6 bits of length, in words, and a bit for each word
- *	words	the others. A bit: is it the one that came last behind the word
- *		before, in this place? If not, 2 bits: among those seen, and 8 bits of
- *		a hash; 8 or 16 bits of difference; 32 bits
+ *	words	the others. A bit: is it the one that came last, at this position, behind
+ *		the one of these before it, or, if it is the first of them, behind word 1
+ *		of the last record of its event? If not, 2 bits: among those seen, and 8
+ *		bits of a hash; 8 or 16 bits of difference; 32 bits
  *
- * Word 1, common_pid, is compared with that of the record before, of any event. A
- * record that is not whole words, or more than 32, or less than 2, is plain: time, 17
+ * A record that is not whole words, or more than 32, or less than 2, is plain: time, 17
  * bits of length, bytes. The name of a task: 32 bits of pid, 16 bytes.
  *
  * Everything is known from the same datagram. Writing and reading are the same code,
@@ -200,7 +200,10 @@ static __always_inline u32 quick_other(struct tracecast_bits *b,
 	return word;
 }
 
-/* @before: the word before that was not as in the last record, and where this one is */
+/*
+ * @before: the word before that was not as in the last record, or word 1 of that one, and where
+ * this one is
+ */
 static __always_inline u32 quick_word(struct tracecast_bits *b,
 				      const bool reads,
 				      struct tracecast_quick *q, u32 before,
@@ -224,8 +227,6 @@ static __always_inline u32 quick_record(struct tracecast_bits *b,
 	struct tracecast_place *p = &q->last[q->place];
 	u32 mask = 0, before, i;
 
-	/* common_pid, whatever the event */
-	p->word[1] = q->pid;
 	for (i = 0; !reads && i < len / 4; i++)
 		mask |= (u32)(get_unaligned_le32(record + 4 * i) != p->word[i])
 			<< i;
@@ -242,7 +243,6 @@ static __always_inline u32 quick_record(struct tracecast_bits *b,
 	}
 	for (i = 0; reads && i < len; i++)
 		put_unaligned_le32(p->word[i], record + 4 * i);
-	q->pid = p->word[1];
 	return 4 * len;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tracecast: reading datagrams, of which any byte may be anything. See wire.h, and
- * wire.c for the format of records.
+ * tracecast: reading datagrams, of which any byte may be anything, and answering them. See
+ * wire.h, and wire.c for the format of records.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -22,10 +22,18 @@
  */
 bool tracecast_get_data(const u8 *from, size_t len, struct tracecast_data *data)
 {
+	u8 kind;
+
 	if (len < TRACECAST_DATA_HEADER)
 		return false;
+	kind = from[3] & ((1 << TRACECAST_KIND_BITS) - 1);
 	data->cpu = get_unaligned_le16(from + 12);
 	data->events = get_unaligned_le16(from + 14);
+	data->piece = 0;
+	if (tracecast_is_piece(kind)) {
+		data->piece = data->events;
+		data->events = kind == TRACECAST_END;
+	}
 	data->seq = get_unaligned_le64(from + 16);
 	data->before = get_unaligned_le64(from + 24);
 	data->lost = get_unaligned_le64(from + 32);
@@ -147,69 +155,157 @@ bool tracecast_get_last_boot(const u8 *from, size_t len,
 }
 
 /* ------------------------------------------------------------------------- */
+/* Answers */
+
+void tracecast_put_ack(u8 *to, u64 session, const struct tracecast_ack *ack)
+{
+	tracecast_put_header(to, TRACECAST_ACK, session);
+	put_unaligned_le32(ack->generation, to + 12);
+	put_unaligned_le16(ack->entries, to + 16);
+	put_unaligned_le16(0, to + 18);
+}
+
+void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry)
+{
+	put_unaligned_le16(entry->cpu, to);
+	put_unaligned_le16(entry->ranges, to + 2);
+	put_unaligned_le64(entry->next, to + 4);
+}
+
+void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range)
+{
+	put_unaligned_le32(range->from, to);
+	put_unaligned_le32(range->count, to + 4);
+}
+
+/* ------------------------------------------------------------------------- */
 /* Records */
 
 /* More than a header can count */
 #define RECORDS_MAX 65535
 
+/* In QUICK, the time is also in what is known */
 struct reader {
+	bool quick;
 	struct tracecast_coder c;
-	struct tracecast_past *past;
+	struct tracecast_unpacker *un;
 	const struct tracecast_taker *taker;
 	u64 time;
 };
 
-/* Nothing was ever written behind the end but what makes no difference */
+/* Was something read that was not written? Behind the end of DATA, some makes no difference */
 static bool is_bad(const struct reader *r)
 {
-	return r->c.past_end > 4;
+	const struct tracecast_bits *b = &r->un->quick.bits;
+
+	return r->quick ? b->nr < 8 * b->past_end : r->c.past_end > 4;
+}
+
+static u32 read_bits(struct reader *r, unsigned int bits)
+{
+	if (r->quick)
+		return quick_bits(&r->un->quick.bits, true, bits, 0);
+	return tracecast_code_bits(&r->c, bits, 0);
+}
+
+static u32 read_symbol(struct reader *r)
+{
+	struct tracecast_quick *q = &r->un->quick;
+
+	if (r->quick)
+		return quick_symbol(&q->bits, true, q, 0);
+	return tracecast_code_symbol(&r->c, &r->un->past, 0);
+}
+
+static void take_record(const struct reader *r, const u8 *record, u32 len)
+{
+	if (!is_bad(r) && r->taker->record)
+		r->taker->record(r->time, record, len, r->taker->arg);
 }
 
 static void read_name(struct reader *r)
 {
 	u8 comm[TRACECAST_COMM_LEN];
-	u32 pid, i;
+	u32 pid = read_bits(r, 32), i;
 
-	pid = tracecast_code_bits(&r->c, 16, 0) << 16;
-	pid |= tracecast_code_bits(&r->c, 16, 0);
 	for (i = 0; i < TRACECAST_COMM_LEN; i++)
-		comm[i] = tracecast_code_bits(&r->c, 8, 0);
+		comm[i] = read_bits(r, 8);
 	if (!is_bad(r) && r->taker->name)
 		r->taker->name(pid, comm, r->taker->arg);
 }
 
-static void read_short(struct reader *r, u32 place)
+static u32 read_modelled(struct reader *r, u32 place, u8 *record)
 {
+	struct tracecast_past *past = &r->un->past;
+
+	if (place == TRACECAST_NEW)
+		place = tracecast_new_place(past);
+	r->time += tracecast_code_delta(&r->c, past, place, 0);
+	return tracecast_code_record(&r->c, past, place, r->time, record, 0);
+}
+
+static void read_short(struct reader *r, u32 symbol)
+{
+	struct tracecast_quick *q = &r->un->quick;
 	u8 record[TRACECAST_PAST_LEN] = {};
 	u32 len;
 
-	if (place == TRACECAST_NEW)
-		place = tracecast_new_place(r->past);
-	r->time += tracecast_code_delta(&r->c, r->past, place, 0);
-	len = tracecast_code_record(&r->c, r->past, place, r->time, record, 0);
-	if (!is_bad(r) && r->taker->record)
-		r->taker->record(r->time, record, len, r->taker->arg);
+	if (r->quick) {
+		len = quick_short(&q->bits, true, q, symbol, 0, record, 0);
+		r->time = q->time;
+	} else {
+		len = read_modelled(r, symbol, record);
+	}
+	take_record(r, record, len);
 }
 
 /* No longer than the room; the caller notices bytes that were not written */
-static bool read_plain(struct reader *r, u8 *room, u32 size)
+static bool read_plain(struct reader *r)
 {
+	struct tracecast_unpacker *un = r->un;
 	u32 len, i;
 
-	r->time += tracecast_code_delta(&r->c, r->past, 0, 0);
-	len = tracecast_code_bits(&r->c, 17, 0);
-	if (len > size)
+	if (r->quick) {
+		un->quick.time += quick_time(&un->quick.bits, true, 0);
+		r->time = un->quick.time;
+	} else {
+		r->time += tracecast_code_delta(&r->c, &un->past, 0, 0);
+	}
+	len = read_bits(r, 17);
+	if (len > sizeof(un->plain))
 		return false;
 	for (i = 0; i < len; i++)
-		room[i] = tracecast_code_bits(&r->c, 8, 0);
-	if (!is_bad(r) && r->taker->record)
-		r->taker->record(r->time, room, len, r->taker->arg);
+		un->plain[i] = read_bits(r, 8);
+	take_record(r, un->plain, len);
 	return true;
 }
 
+static void begin(struct reader *r, const u8 *from, size_t len)
+{
+	struct tracecast_quick *q = &r->un->quick;
+	int i;
+
+	if (r->quick) {
+		memset(q, 0, sizeof(*q));
+		q->time = r->time;
+		q->bits.at = (u8 *)from;
+		q->bits.end = from + len;
+		return;
+	}
+	tracecast_past_init(&r->un->past);
+	r->c = (struct tracecast_coder){ .high = U32_MAX,
+					 .at = (u8 *)from,
+					 .end = from + len,
+					 .reads = true };
+	for (i = 0; i < 4; i++)
+		r->c.value = r->c.value << 8 |
+			     (r->c.at < r->c.end ? *r->c.at++ : 0);
+}
+
 /**
- * tracecast_unpack - take the records of a DATA datagram
+ * tracecast_unpack - take the records of a datagram
  * @un: to work with
+ * @kind: TRACECAST_DATA or TRACECAST_QUICK
  * @from: what follows the header
  * @len: bytes of it
  * @time: the header's
@@ -217,30 +313,25 @@ static bool read_plain(struct reader *r, u8 *room, u32 size)
  *
  * Return: number of records, or -1 if they are damaged.
  */
-int tracecast_unpack(struct tracecast_unpacker *un, const u8 *from, size_t len,
-		     u64 time, const struct tracecast_taker *taker)
+int tracecast_unpack(struct tracecast_unpacker *un, enum tracecast_kind kind,
+		     const u8 *from, size_t len, u64 time,
+		     const struct tracecast_taker *taker)
 {
-	struct reader r = {
-		.c = { .high = U32_MAX,
-		       .at = (u8 *)from,
-		       .end = from + len,
-		       .reads = true },
-		.past = &un->past,
-		.taker = taker,
-		.time = time,
-	};
+	struct reader r = { .quick = kind == TRACECAST_QUICK,
+			    .un = un,
+			    .taker = taker,
+			    .time = time };
 	u32 symbol, places;
-	int nr = 0, i;
+	int nr = 0;
 
 	/* Nothing at all is no record */
 	if (!len)
 		return 0;
-	tracecast_past_init(r.past);
-	for (i = 0; i < 4; i++)
-		r.c.value = r.c.value << 8 | (r.c.at < r.c.end ? *r.c.at++ : 0);
+	begin(&r, from, len);
 	while (nr <= RECORDS_MAX) {
-		symbol = tracecast_code_symbol(&r.c, r.past, 0);
-		places = min_t(u32, r.past->nr, TRACECAST_PAST);
+		symbol = read_symbol(&r);
+		places = min_t(u32, r.quick ? un->quick.nr : un->past.nr,
+			       TRACECAST_PAST);
 		if (is_bad(&r))
 			return -1;
 		if (symbol == TRACECAST_STOP)
@@ -250,7 +341,7 @@ int tracecast_unpack(struct tracecast_unpacker *un, const u8 *from, size_t len,
 			continue;
 		}
 		if (symbol == TRACECAST_PLAIN) {
-			if (!read_plain(&r, un->plain, sizeof(un->plain)))
+			if (!read_plain(&r))
 				return -1;
 		} else if (symbol < places || symbol == TRACECAST_NEW) {
 			read_short(&r, symbol);
@@ -258,110 +349,6 @@ int tracecast_unpack(struct tracecast_unpacker *un, const u8 *from, size_t len,
 			return -1;
 		}
 		if (is_bad(&r))
-			return -1;
-		nr++;
-	}
-	return -1;
-}
-
-/* ------------------------------------------------------------------------- */
-/* Records of QUICK */
-
-/* As struct reader, but the time is in @q */
-struct quick_reader {
-	struct tracecast_quick *q;
-	struct tracecast_bits *b;
-	const struct tracecast_taker *taker;
-};
-
-/* Were bits taken that were not written? */
-static bool is_over(const struct tracecast_bits *b)
-{
-	return b->nr < 8 * b->past_end;
-}
-
-static void read_quick_name(struct quick_reader *r)
-{
-	u8 comm[TRACECAST_COMM_LEN];
-	u32 pid, i;
-
-	pid = quick_bits(r->b, true, 32, 0);
-	for (i = 0; i < TRACECAST_COMM_LEN; i++)
-		comm[i] = quick_bits(r->b, true, 8, 0);
-	if (!is_over(r->b) && r->taker->name)
-		r->taker->name(pid, comm, r->taker->arg);
-}
-
-static void read_quick_record(struct quick_reader *r, u32 symbol)
-{
-	u8 record[TRACECAST_PAST_LEN];
-	u32 len;
-
-	len = quick_short(r->b, true, r->q, symbol, 0, record, 0);
-	if (!is_over(r->b) && r->taker->record)
-		r->taker->record(r->q->time, record, len, r->taker->arg);
-}
-
-/* No longer than the room */
-static bool read_quick_plain(struct quick_reader *r, u8 *room, u32 size)
-{
-	u32 len, i;
-
-	r->q->time += quick_time(r->b, true, 0);
-	len = quick_bits(r->b, true, 17, 0);
-	if (len > size)
-		return false;
-	for (i = 0; i < len; i++)
-		room[i] = quick_bits(r->b, true, 8, 0);
-	if (!is_over(r->b) && r->taker->record)
-		r->taker->record(r->q->time, room, len, r->taker->arg);
-	return true;
-}
-
-/**
- * tracecast_quick_unpack - take the records of a QUICK datagram
- * @un: to work with
- * @from: what follows the header
- * @len: bytes of it
- * @time: the header's
- * @taker: gets them, in order; those before damage, too
- *
- * Return: number of records, or -1 if they are damaged.
- */
-int tracecast_quick_unpack(struct tracecast_unpacker *un, const u8 *from,
-			   size_t len, u64 time,
-			   const struct tracecast_taker *taker)
-{
-	struct quick_reader r = { &un->quick, &un->quick.bits, taker };
-	u32 symbol;
-	int nr = 0;
-
-	if (!len)
-		return 0;
-	memset(r.q, 0, sizeof(*r.q));
-	r.q->time = time;
-	r.b->at = (u8 *)from;
-	r.b->end = from + len;
-	while (nr <= RECORDS_MAX) {
-		symbol = quick_symbol(r.b, true, r.q, 0);
-		if (is_over(r.b))
-			return -1;
-		if (symbol == TRACECAST_STOP)
-			return nr;
-		if (symbol == TRACECAST_NAME) {
-			read_quick_name(&r);
-			continue;
-		}
-		if (symbol == TRACECAST_PLAIN) {
-			if (!read_quick_plain(&r, un->plain, sizeof(un->plain)))
-				return -1;
-		} else if (symbol < min_t(u32, r.q->nr, TRACECAST_PAST) ||
-			   symbol == TRACECAST_NEW) {
-			read_quick_record(&r, symbol);
-		} else {
-			return -1;
-		}
-		if (is_over(r.b))
 			return -1;
 		nr++;
 	}

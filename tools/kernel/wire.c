@@ -62,9 +62,11 @@ void tracecast_put_sender(u8 *to, u8 sender)
 void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 			const struct tracecast_data *data)
 {
+	u16 count = tracecast_is_piece(kind) ? data->piece : data->events;
+
 	tracecast_put_header(to, kind, session);
 	put_unaligned_le16(data->cpu, to + 12);
-	put_unaligned_le16(data->events, to + 14);
+	put_unaligned_le16(count, to + 14);
 	put_unaligned_le64(data->seq, to + 16);
 	put_unaligned_le64(data->before, to + 24);
 	put_unaligned_le64(data->lost, to + 32);
@@ -95,27 +97,6 @@ void tracecast_put_beat_entry(u8 *to, const struct tracecast_beat_entry *entry)
 	put_unaligned_le64(entry->before, to + 20);
 	put_unaligned_le64(entry->lost, to + 28);
 	put_unaligned_le64(entry->generated, to + 36);
-}
-
-void tracecast_put_ack(u8 *to, u64 session, const struct tracecast_ack *ack)
-{
-	tracecast_put_header(to, TRACECAST_ACK, session);
-	put_unaligned_le32(ack->generation, to + 12);
-	put_unaligned_le16(ack->entries, to + 16);
-	put_unaligned_le16(0, to + 18);
-}
-
-void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry)
-{
-	put_unaligned_le16(entry->cpu, to);
-	put_unaligned_le16(entry->ranges, to + 2);
-	put_unaligned_le64(entry->next, to + 4);
-}
-
-void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range)
-{
-	put_unaligned_le32(range->from, to);
-	put_unaligned_le32(range->count, to + 4);
 }
 
 void tracecast_put_tag(u8 *to, enum tracecast_tag tag, u32 len)
@@ -564,14 +545,8 @@ void tracecast_past_init(struct tracecast_past *past)
 /* And at most: each of its 5 bits moves 4 bytes out, and the end has 4 */
 #define STOP_MAX 24
 
-/**
- * tracecast_place - which place has a record's event?
- * @past: what is known
- * @record: it, 2 bytes at least
- *
- * Return: that, or TRACECAST_NEW if it has none.
- */
-u32 tracecast_place(const struct tracecast_past *past, const u8 *record)
+/* Which place has the record's event? TRACECAST_NEW if it has none */
+static u32 find_place(const struct tracecast_past *past, const u8 *record)
 {
 	u32 i, places = min_t(u32, past->nr, TRACECAST_PAST);
 
@@ -599,19 +574,24 @@ u32 tracecast_new_place(struct tracecast_past *past)
 /**
  * tracecast_pack_begin - begin the records of a datagram
  * @p: packer
+ * @kind: TRACECAST_DATA or TRACECAST_QUICK
  * @to: where they go, behind the header
  * @room: bytes there
  * @time: that the header will have
  */
-void tracecast_pack_begin(struct tracecast_packer *p, u8 *to, u32 room,
-			  u64 time)
+void tracecast_pack_begin(struct tracecast_packer *p, enum tracecast_kind kind,
+			  u8 *to, u32 room, u64 time)
 {
 	p->begin = to;
 	p->at = to;
 	p->end = to + room;
 	p->time = time;
 	p->any = false;
-	p->is_quick = false;
+	p->is_quick = kind == TRACECAST_QUICK;
+	if (p->is_quick) {
+		tracecast_quick_begin(p);
+		return;
+	}
 	p->c = (struct tracecast_coder){
 		.high = U32_MAX,
 		.at = to,
@@ -689,7 +669,7 @@ static bool keep(struct tracecast_packer *p, const struct undo *undo)
 static void put_short(struct tracecast_packer *p, u64 delta, const u8 *record,
 		      u32 len)
 {
-	u32 place = tracecast_place(&p->past, record);
+	u32 place = find_place(&p->past, record);
 	u8 copy[TRACECAST_PAST_LEN];
 
 	memcpy(copy, record, len);
@@ -761,8 +741,7 @@ bool tracecast_pack_name(struct tracecast_packer *p, s32 pid, const char *comm)
 		return tracecast_quick_name(p, pid, comm);
 	save(p, &undo);
 	tracecast_code_symbol(&p->c, &p->past, TRACECAST_NAME);
-	tracecast_code_bits(&p->c, 16, (u32)pid >> 16);
-	tracecast_code_bits(&p->c, 16, (u32)pid & 0xffff);
+	tracecast_code_bits(&p->c, 32, pid);
 	for (i = 0; i < TRACECAST_COMM_LEN; i++)
 		tracecast_code_bits(&p->c, 8, (u8)comm[i]);
 	return keep(p, &undo);

@@ -51,7 +51,6 @@
 /* Datagrams that a session keeps at most, so that a receiver may wait for these */
 #define TRACECAST_WINDOW_MAX 8192
 
-#define TRACECAST_RECORD_MAX 65536
 #define TRACECAST_META_MAX (16 << 20)
 #define TRACECAST_COMM_LEN 16
 
@@ -86,6 +85,12 @@ enum tracecast_kind {
 	TRACECAST_ACK = 6,
 	TRACECAST_QUICK = 7,
 };
+
+/* Does it have a piece of a record, and not whole ones? */
+static inline bool tracecast_is_piece(enum tracecast_kind kind)
+{
+	return kind == TRACECAST_PART || kind == TRACECAST_END;
+}
 
 /**
  * enum tracecast_last - is it the last heartbeat?
@@ -196,6 +201,7 @@ struct tracecast_seal {
  * struct tracecast_data - header of DATA, PART and END
  * @cpu: CPU of the stream
  * @events: records in it; 0 in PART, 1 in END
+ * @piece: of PART and END: number of the piece in its record, from 0
  * @seq: number of the datagram in the stream, from 0
  * @before: records that the CPU made before these, lost ones included
  * @lost: of these, the records lost in the ring, or cleared
@@ -205,6 +211,7 @@ struct tracecast_seal {
 struct tracecast_data {
 	u16 cpu;
 	u16 events;
+	u16 piece;
 	u64 seq;
 	u64 before;
 	u64 lost;
@@ -422,7 +429,6 @@ struct tracecast_place {
  * @time: of the last record
  * @nr: events that got a place
  * @place: of the last record
- * @pid: word 1 of it, common_pid
  * @after: the place that came last after each
  * @type: the event of each place; only who writes knows
  * @last: the last record of each
@@ -434,7 +440,6 @@ struct tracecast_quick {
 	u64 time;
 	u32 nr;
 	u32 place;
-	u32 pid;
 	u8 after[TRACECAST_PAST];
 	u16 type[TRACECAST_PAST];
 	struct tracecast_place last[TRACECAST_PAST];
@@ -477,22 +482,18 @@ void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 void tracecast_put_meta(u8 *to, u64 session, const struct tracecast_meta *meta);
 void tracecast_put_beat(u8 *to, u64 session, const struct tracecast_beat *beat);
 void tracecast_put_beat_entry(u8 *to, const struct tracecast_beat_entry *entry);
-void tracecast_put_ack(u8 *to, u64 session, const struct tracecast_ack *ack);
-void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry);
-void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range);
 void tracecast_put_tag(u8 *to, enum tracecast_tag tag, u32 len);
 void tracecast_put_info(u8 *to, const struct tracecast_info *info);
 void tracecast_put_last_boot(u8 *to, const struct tracecast_last_boot *last);
 
-void tracecast_pack_begin(struct tracecast_packer *p, u8 *to, u32 room,
-			  u64 time);
+void tracecast_pack_begin(struct tracecast_packer *p, enum tracecast_kind kind,
+			  u8 *to, u32 room, u64 time);
 bool tracecast_pack(struct tracecast_packer *p, u64 time, const u8 *record,
 		    u32 len);
 bool tracecast_pack_name(struct tracecast_packer *p, s32 pid, const char *comm);
 u32 tracecast_pack_end(struct tracecast_packer *p);
 
-void tracecast_quick_begin(struct tracecast_packer *p, u8 *to, u32 room,
-			   u64 time);
+void tracecast_quick_begin(struct tracecast_packer *p);
 bool tracecast_quick_pack(struct tracecast_packer *p, u64 time,
 			  const u8 *record, u32 len);
 bool tracecast_quick_name(struct tracecast_packer *p, s32 pid,
@@ -525,7 +526,6 @@ u64 tracecast_code_delta(struct tracecast_coder *c, struct tracecast_past *past,
 u32 tracecast_code_record(struct tracecast_coder *c,
 			  struct tracecast_past *past, u32 place, u64 time,
 			  u8 *record, u32 len);
-u32 tracecast_place(const struct tracecast_past *past, const u8 *record);
 u32 tracecast_new_place(struct tracecast_past *past);
 
 u32 tracecast_seal(u8 *to, u32 len, const siphash_key_t *key,
@@ -568,6 +568,9 @@ struct tracecast_unpacker {
 	u8 plain[TRACECAST_DATAGRAM_MAX];
 };
 
+void tracecast_put_ack(u8 *to, u64 session, const struct tracecast_ack *ack);
+void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry);
+void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range);
 bool tracecast_get_data(const u8 *from, size_t len,
 			struct tracecast_data *data);
 bool tracecast_get_meta(const u8 *from, size_t len,
@@ -581,10 +584,8 @@ bool tracecast_get_info(const u8 *from, size_t len,
 			struct tracecast_info *info);
 bool tracecast_get_last_boot(const u8 *from, size_t len,
 			     struct tracecast_last_boot *last);
-int tracecast_unpack(struct tracecast_unpacker *un, const u8 *from, size_t len,
-		     u64 time, const struct tracecast_taker *taker);
-int tracecast_quick_unpack(struct tracecast_unpacker *un, const u8 *from,
-			   size_t len, u64 time,
-			   const struct tracecast_taker *taker);
+int tracecast_unpack(struct tracecast_unpacker *un, enum tracecast_kind kind,
+		     const u8 *from, size_t len, u64 time,
+		     const struct tracecast_taker *taker);
 
 #endif /* _TRACECAST_WIRE_H */

@@ -160,7 +160,6 @@ static void free_session(struct collector *c, struct session *s)
 		for (i = 0; st->slots && i < st->room; i++)
 			free(st->slots[i].data);
 		free(st->slots);
-		free(st->part);
 	}
 	metadata_free(&s->meta);
 	metadata_free(&s->more);

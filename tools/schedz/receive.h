@@ -81,10 +81,8 @@ struct slot {
  * @generated: records that the sender has made
  * @delivered: records in files
  * @wire_lost: records lost in the network
- * @part: the first parts of a large record
- * @part_len: length of @part
- * @part_room: length of the memory for @part
- * @broken: the begin of the large record is missing
+ * @pieces: of the record that begins at @next, the PARTs that have arrived one after the other
+ * @pieces_len: bytes of the record in these
  * @sender: the sender of the session that its datagrams come from
  * @reported: a heartbeat of the panic has described it
  * @wanted: bytes for which session_file_ready() had no memory, 0 if it had: its datagram
@@ -112,10 +110,8 @@ struct cpu_stream {
 	uint64_t generated;
 	uint64_t delivered;
 	uint64_t wire_lost;
-	uint8_t *part;
-	uint32_t part_len;
-	uint32_t part_room;
-	bool broken;
+	uint32_t pieces;
+	uint32_t pieces_len;
 	uint8_t sender;
 	bool reported;
 	size_t wanted;
@@ -327,7 +323,7 @@ struct collector {
 	uint64_t dropped;
 	uint64_t last_drop;
 	struct tracecast_unpacker unpacker;
-	uint8_t whole[TRACECAST_RECORD_MAX];
+	uint8_t whole[TRACECAST_PAGE_MAX];
 	uint64_t now;
 };
 

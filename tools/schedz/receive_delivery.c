@@ -98,6 +98,7 @@ static void pass_slot(struct collector *c, struct session *s, unsigned int cpu)
 		free(slot->data);
 	}
 	memset(slot, 0, sizeof(*slot));
+	st->pieces = st->pieces_len = 0;
 	st->next++;
 	s->window--;
 	if (st->next < st->top)
@@ -162,66 +163,77 @@ static void put_name(int32_t pid, const uint8_t *comm, void *arg)
 	live_name(d->s->file, pid, comm);
 }
 
+/* The record in the next @n datagrams, into c->whole. Return: bytes of it */
+static uint32_t gather(struct collector *c, struct cpu_stream *st, uint32_t n)
+{
+	uint32_t i, at = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct slot *slot = stream_slot(st, st->next + i);
+		uint32_t len = slot->len - TRACECAST_DATA_HEADER;
+
+		memcpy(c->whole + at, slot->data + TRACECAST_DATA_HEADER, len);
+		at += len;
+	}
+	return at;
+}
+
 /*
- * Call @taker for each record of DATA and QUICK, or for the one that END completes.
- * Return: the number of records, -1 if the datagram is invalid.
+ * Call @taker for each record of the next @n datagrams, of which @h is the last one's header.
+ * Return: the number of records, -1 if the datagrams are invalid.
  */
-static int unpack(struct collector *c, const struct cpu_stream *st,
-		  const uint8_t *data, size_t len,
+static int unpack(struct collector *c, struct cpu_stream *st, uint32_t n,
 		  const struct tracecast_data *h,
 		  const struct tracecast_taker *taker)
 {
-	const uint8_t *from = data + TRACECAST_DATA_HEADER;
-	uint32_t n = len - TRACECAST_DATA_HEADER;
+	const struct slot *slot = stream_slot(st, st->next);
+	enum tracecast_kind kind = kind_of(slot->data);
+	uint32_t len;
 
-	if (kind_of(data) == TRACECAST_DATA)
-		return tracecast_unpack(&c->unpacker, from, n, h->time, taker);
-	if (kind_of(data) == TRACECAST_QUICK)
-		return tracecast_quick_unpack(&c->unpacker, from, n, h->time,
-					      taker);
-	if (st->broken || st->part_len + n > TRACECAST_RECORD_MAX)
+	if (!tracecast_is_piece(kind))
+		return tracecast_unpack(&c->unpacker, kind,
+					slot->data + TRACECAST_DATA_HEADER,
+					slot->len - TRACECAST_DATA_HEADER,
+					h->time, taker);
+	/* PART alone, or without what comes before it */
+	if (!h->events || h->piece + 1u != n)
 		return -1;
-	if (st->part_len)
-		memcpy(c->whole, st->part, st->part_len);
-	memcpy(c->whole + st->part_len, from, n);
+	len = gather(c, st, n);
 	if (taker->record)
-		taker->record(h->time, c->whole, st->part_len + n, taker->arg);
+		taker->record(h->time, c->whole, len, taker->arg);
 	return 1;
 }
 
-/* Memory for add_part(); false if it is exhausted */
-static bool reserve_part(struct collector *c, struct session *s,
-			 struct cpu_stream *st, size_t len)
+/*
+ * How many datagrams, from the next one on, which is there, are delivered together? All that
+ * have the pieces of a record, lest a part be acknowledged whose END goes to another
+ * collector. Return: 0 if the next piece has not arrived; 1 also if there is no whole record.
+ */
+static uint32_t count_pieces(const struct session *s, struct cpu_stream *st)
 {
-	uint32_t n = len - TRACECAST_DATA_HEADER, room = st->part_len + n + 1;
-	void *part;
+	struct slot *slot = stream_slot(st, st->next);
+	struct tracecast_data first, h;
 
-	if (st->broken || room - 1 > TRACECAST_RECORD_MAX ||
-	    room <= st->part_room)
-		return true;
-	if (!session_charge(c, s, room - st->part_room))
-		return false;
-	part = try_realloc(st->part, room);
-	if (!part) {
-		session_release(c, s, room - st->part_room);
-		return false;
+	tracecast_get_data(slot->data, slot->len, &first);
+	if (kind_of(slot->data) != TRACECAST_PART || first.piece)
+		return 1;
+	for (; st->next + st->pieces < st->top; st->pieces++) {
+		uint32_t len;
+
+		slot = stream_slot(st, st->next + st->pieces);
+		if (!slot->data)
+			return 0;
+		tracecast_get_data(slot->data, slot->len, &h);
+		len = st->pieces_len + slot->len - TRACECAST_DATA_HEADER;
+		if (!tracecast_is_piece(kind_of(slot->data)) ||
+		    h.piece != st->pieces || h.before != first.before ||
+		    h.lost != first.lost || len > s->info.page_size)
+			return 1;
+		if (kind_of(slot->data) == TRACECAST_END)
+			return st->pieces + 1;
+		st->pieces_len = len;
 	}
-	st->part = part;
-	st->part_room = room;
-	return true;
-}
-
-/* After reserve_part() */
-static void add_part(struct cpu_stream *st, const uint8_t *data, size_t len)
-{
-	uint32_t n = len - TRACECAST_DATA_HEADER;
-
-	if (st->broken || st->part_len + n > TRACECAST_RECORD_MAX) {
-		st->broken = true;
-		return;
-	}
-	memcpy(st->part + st->part_len, data + TRACECAST_DATA_HEADER, n);
-	st->part_len += n;
+	return 0;
 }
 
 /* Count what the header shows to be lost since the datagram before */
@@ -260,17 +272,18 @@ static bool is_stuck(const struct collector *c, const struct session *s,
 	       c->now - st->stuck_since < DESCRIBE_WAIT_MS;
 }
 
-/* Deliver the next datagram; false if that is not possible yet */
+/* Deliver the next @n datagrams, see count_pieces(); false if that is not possible yet */
 static bool deliver_next(struct collector *c, struct session *s,
-			 unsigned int cpu, const uint8_t *data, size_t len)
+			 unsigned int cpu, uint32_t n)
 {
 	struct cpu_stream *st = &s->streams[cpu];
 	struct delivery d = { s, cpu, 0 };
 	struct check check = { .s = s };
 	struct tracecast_taker checker = { check_record, NULL, &check };
 	struct tracecast_taker taker = { put_record, put_name, &d };
+	const struct slot *last = stream_slot(st, st->next + n - 1);
 	struct tracecast_data h;
-	int n = 0;
+	int records;
 
 	if (is_stuck(c, s, st)) {
 		session_ack_in(c, s, ACK_DELAY_MS);
@@ -280,16 +293,11 @@ static bool deliver_next(struct collector *c, struct session *s,
 	    ((s->blocked || st->wanted) &&
 	     !session_file_ready(c, s, cpu, st->wanted)))
 		return false;
-	tracecast_get_data(data, len, &h);
-	/* All parts of a record have the same count: the sender has dropped the last ones */
-	if (h.before != st->before)
-		st->part_len = 0;
-	if (kind_of(data) != TRACECAST_PART) {
-		n = unpack(c, st, data, len, &h, &checker);
-		if (n != h.events || check.bad)
-			n = -1;
-	}
-	if (n >= 0 && check.unknown) {
+	tracecast_get_data(last->data, last->len, &h);
+	records = unpack(c, st, n, &h, &checker);
+	if (records != h.events || check.bad)
+		records = -1;
+	if (records >= 0 && check.unknown) {
 		if (!st->stuck_since)
 			st->stuck_since = c->now;
 		st->stuck_generation = s->meta.generation;
@@ -298,26 +306,21 @@ static bool deliver_next(struct collector *c, struct session *s,
 			return false;
 		}
 	}
-	if (!session_file_ready(c, s, cpu, check.bytes) ||
-	    (kind_of(data) == TRACECAST_PART && !reserve_part(c, s, st, len)))
+	if (!session_file_ready(c, s, cpu, check.bytes))
 		return false;
 	st->stuck_since = 0;
 	if (!is_possible(st, &h)) {
 		s->damaged++;
-		st->part_len = 0;
-		st->broken = true;
 		return true;
 	}
 	count_gap(s, st, cpu, &h);
-	if (n < 0) {
-		/* There is no other copy of its records */
-		s->damaged++;
+	if (records < 0) {
+		/* There is no other copy of its records; what lacks its begin is good */
+		s->damaged += n > 1 || !h.piece;
 		live_lost(s->file, cpu, h.events);
 		st->wire_lost += h.events;
-	} else if (kind_of(data) == TRACECAST_PART) {
-		add_part(st, data, len);
 	} else {
-		unpack(c, st, data, len, &h, &taker);
+		unpack(c, st, n, &h, &taker);
 		/* What no page of its sender's could have had, is not a record */
 		if (d.refused)
 			s->damaged++;
@@ -325,11 +328,7 @@ static bool deliver_next(struct collector *c, struct session *s,
 		st->delivered += h.events - d.refused;
 		s->unsaved += h.events - d.refused;
 	}
-	if (kind_of(data) != TRACECAST_PART) {
-		st->part_len = 0;
-		st->broken = false;
-	}
-	st->before += kind_of(data) == TRACECAST_PART ? 0 : h.events;
+	st->before += h.events;
 	return true;
 }
 
@@ -345,44 +344,52 @@ void session_deliver(struct collector *c, struct session *s, unsigned int cpu)
 
 	cpu_clear(s->waiting, cpu);
 	while (st->next < st->top) {
-		struct slot *slot = stream_slot(st, st->next);
+		uint32_t n;
 
-		if (!slot->data)
+		if (!stream_slot(st, st->next)->data)
 			return;
-		if (!deliver_next(c, s, cpu, slot->data, slot->len)) {
+		n = count_pieces(s, st);
+		if (!n)
+			return;
+		if (!deliver_next(c, s, cpu, n)) {
 			cpu_set(s->waiting, cpu);
 			return;
 		}
-		pass_slot(c, s, cpu);
-		st->unacked++;
+		st->unacked += n;
+		while (n--)
+			pass_slot(c, s, cpu);
 		session_ack_cpu(c, s, cpu,
 				st->unacked >= ACK_DATAGRAMS ? 0 :
 							       ACK_DELAY_MS);
 	}
 }
 
-/* Is the next datagram here? After session_deliver(), it cannot be delivered yet */
-static bool is_waiting(struct cpu_stream *st)
+/*
+ * Is the next datagram here? After session_deliver(), it cannot be delivered yet. It never can
+ * if the next piece does not come, which is before @gone.
+ */
+static bool is_waiting(const struct session *s, struct cpu_stream *st,
+		       uint64_t gone)
 {
-	return st->next < st->top && stream_slot(st, st->next)->data;
+	if (st->next >= st->top || !stream_slot(st, st->next)->data)
+		return false;
+	return count_pieces(s, st) || st->next + st->pieces >= gone;
 }
 
-/* The sender no longer has datagrams before @seq: deliver or skip them */
+/* None before @gone comes any more: deliver or skip the datagrams before @seq */
 static void skip_to(struct collector *c, struct session *s, unsigned int cpu,
-		    uint64_t seq)
+		    uint64_t seq, uint64_t gone)
 {
 	struct cpu_stream *st = &s->streams[cpu];
 
 	while (st->next < seq) {
 		session_deliver(c, s, cpu);
-		if (st->next >= seq || s->blocked || is_waiting(st))
+		if (st->next >= seq || s->blocked || is_waiting(s, st, gone))
 			return;
 		if (st->next >= st->top)
 			st->next = st->top = seq;
 		else
 			pass_slot(c, s, cpu);
-		st->part_len = 0;
-		st->broken = true;
 	}
 }
 
@@ -461,9 +468,7 @@ void session_handle_data(struct collector *c, struct session *s,
 	slot->len = len;
 	s->held += len;
 	s->datagrams++;
-	raise_end(st,
-		  h.before + (kind_of(data) == TRACECAST_PART ? 0 : h.events),
-		  h.lost);
+	raise_end(st, h.before + h.events, h.lost);
 	session_deliver(c, s, h.cpu);
 	if (st->next < st->top)
 		session_ack_cpu(c, s, h.cpu, ACK_DELAY_MS);
@@ -485,13 +490,14 @@ static void handle_beat_entry(struct collector *c, struct session *s,
 		/* No record was sent before @base, or none is in flight */
 		if (!e->base || e->base == e->next) {
 			st->counted = true;
-			st->broken = false;
 			st->first = st->before = e->base ? e->before : 0;
 			st->first_lost = st->lost = e->base ? e->lost : 0;
 		}
 	}
-	if (e->base > st->next)
-		skip_to(c, s, e->cpu, e->base);
+	if (e->base > st->next) {
+		skip_to(c, s, e->cpu, e->base, e->base);
+		session_deliver(c, s, e->cpu);
+	}
 	raise_top(c, s, e->cpu, e->next);
 	session_ack_cpu(c, s, e->cpu, 0);
 	raise_end(st, e->before, e->lost);
@@ -569,7 +575,7 @@ void session_finish(struct collector *c, struct session *s)
 
 		if (!st->known)
 			continue;
-		skip_to(c, s, cpu, st->top);
+		skip_to(c, s, cpu, st->top, UINT64_MAX);
 		if (s->blocked)
 			return;
 		if (st->next < st->top || !st->counted ||

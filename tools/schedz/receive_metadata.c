@@ -177,7 +177,6 @@ static bool start_session(struct collector *c, struct session *s,
 	size_t words = cpu_words(p->info.cpus);
 	size_t size = EVENT_TYPES / 8 + 3 * words * sizeof(uint64_t) +
 		      p->info.cpus * sizeof(*s->streams);
-	unsigned int cpu;
 
 	if (!session_charge(c, s, size))
 		return false;
@@ -200,8 +199,6 @@ static bool start_session(struct collector *c, struct session *s,
 		return false;
 	}
 	s->info = p->info;
-	for (cpu = 0; cpu < s->info.cpus; cpu++)
-		s->streams[cpu].broken = true;
 	set_host(s, p->text[TRACECAST_HOST]);
 	s->is_last_boot = p->is_last_boot;
 	s->last_boot = p->last_boot;
