@@ -242,9 +242,10 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
  * @stale: age above which entries make room
  *
  * After a search of all entries, full_until says until when none can be stale, and
- * a start does not search.
+ * a start does not search. The stacks are not looked at again: the caller has just
+ * found all of them empty, which takes long where there are many CPUs.
  *
- * Context: any, NMI included.
+ * Context: any, NMI included, with preemption off. Bounded: STALE_SEARCH entries.
  * Return: as ctlchart_table_reserve().
  */
 u32 ctlchart_table_evict(struct ctlchart_table *table, struct ctlchart_who who,
@@ -347,31 +348,72 @@ void ctlchart_table_init(struct ctlchart_table *table,
 	atomic64_set(&table->free->top, 1);
 }
 
+static u32 find_room(struct ctlchart_table *table, struct ctlchart_who who,
+		     u64 now, u64 stale)
+{
+	struct ctlchart_start *entry;
+
+	return ctlchart_table_reserve(table, who.owner, &entry) ?:
+		       ctlchart_table_evict(table, who, now, stale);
+}
+
+/* An NMI may take the last one in between: then others are sought, which takes longer */
+static u32 reserve_at_hand(struct ctlchart_table *table, int owner)
+{
+	struct ctlchart_start *entry;
+	u64 top = atomic64_read(&table->local[owner - 1].top);
+
+	return ctlchart_top_index(top) ?
+		       ctlchart_table_reserve(table, owner, &entry) :
+		       NONE;
+}
+
 /*
- * dup=last. An entry is reserved first, as another bucket's lock may be taken for it;
- * if a replacement does not need it, it is given back.
+ * One try of dup=last, under the lock of the key's bucket. The start to replace is sought
+ * before an entry is reserved: a replacement needs none. Then an entry is taken that the
+ * CPU has at hand, if the caller brings none as @index. Other CPUs' entries and stale
+ * starts are not sought here: that takes longer, and locks of other buckets.
+ *
+ * Return NULL if the start was put, or its account if not.
  */
-static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
-			  const struct ctlchart_start *start, u32 index)
+static local64_t *try_replacing(struct ctlchart_table *table,
+				struct ctlchart_who who,
+				const struct ctlchart_start *start, u32 index)
 {
 	u64 hash = ctlchart_table_hash(table, start->key);
 	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
 	local64_t *account = &who.accounts->missed;
 	u32 budget = CTLCHART_CHAIN_MAX + 1;
 
+	if (!ctlchart_lock_try(&bucket->lock, who.owner))
+		return account;
+	if (replace_start(table, bucket, start, &budget)) {
+		account = &who.accounts->replaced;
+	} else if (budget) {
+		index = index ?: reserve_at_hand(table, who.owner);
+		account = index ? NULL : &who.accounts->refused;
+	}
+	if (!account) {
+		fill(&table->entry[index - 1], start);
+		ctlchart_table_append(table, bucket, &table->entry[index - 1],
+				      index);
+	}
+	ctlchart_unlock(&bucket->lock);
+	return account;
+}
+
+/* Search again with an entry that was found: the start may have come meanwhile */
+static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
+			  const struct ctlchart_start *start, u64 stale)
+{
+	u32 index = NONE;
+	local64_t *account = try_replacing(table, who, start, index);
+
 	local64_inc(&who.accounts->starts);
-	if (ctlchart_lock_try(&bucket->lock, who.owner)) {
-		if (replace_start(table, bucket, start, &budget)) {
-			account = &who.accounts->replaced;
-		} else if (budget && index) {
-			fill(&table->entry[index - 1], start);
-			ctlchart_table_append(table, bucket,
-					      &table->entry[index - 1], index);
-			account = NULL;
-		} else if (budget) {
-			account = &who.accounts->refused;
-		}
-		ctlchart_unlock(&bucket->lock);
+	if (account == &who.accounts->refused) {
+		index = find_room(table, who, start->time, stale);
+		if (index)
+			account = try_replacing(table, who, start, index);
 	}
 	if (!account)
 		return;
@@ -389,6 +431,10 @@ static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
  * @stale: age in clock units above which entries make room in a full table
  * @replace: overwrite a start of the same key instead of queueing behind it
  *
+ * To queue, events call ctlchart_table_reserve(), ctlchart_table_evict() and
+ * ctlchart_table_commit() themselves, and fill in the entry in its place. Only tests
+ * do it by this function.
+ *
  * Context: any, NMI included, with interrupts off. Bounded: CTLCHART_CHAIN_MAX
  * entries of a chain, and when the table is full, the stacks of all CPUs and
  * STALE_SEARCH other entries.
@@ -397,12 +443,11 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,
 			bool replace)
 {
-	struct ctlchart_start *entry;
-	u32 index = ctlchart_table_reserve(table, who.owner, &entry) ?:
-		    ctlchart_table_evict(table, who, start->time, stale);
+	u32 index;
 
 	if (replace)
-		return put_replacing(table, who, start, index);
+		return put_replacing(table, who, start, stale);
+	index = find_room(table, who, start->time, stale);
 	if (!index) {
 		local64_inc(&who.accounts->starts);
 		local64_inc(&who.accounts->refused);
