@@ -20,6 +20,7 @@
  *
  * The same file is compiled in user space, where it is tested natively.
  */
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/log2.h>
@@ -233,21 +234,34 @@ static u32 search_stale(struct ctlchart_table *table, struct ctlchart_who who,
 	return index;
 }
 
-/*
- * The table is full, hence nearly every entry is in flight: take a stale one. After
- * a search of all entries, full_until says until when none can be stale, and a start
- * does not search.
+/**
+ * ctlchart_table_evict - reserve the entry of a stale start
+ * @table: the table, full, hence nearly every entry is in flight
+ * @who: this context
+ * @now: trace clock
+ * @stale: age above which entries make room
+ *
+ * After a search of all entries, full_until says until when none can be stale, and
+ * a start does not search. The stacks are not looked at again: the caller has just
+ * found all of them empty, which takes long where there are many CPUs.
+ *
+ * Context: any, NMI included, with preemption off. Bounded: STALE_SEARCH entries.
+ * Return: as ctlchart_table_reserve().
  */
-static u32 evict(struct ctlchart_table *table, struct ctlchart_who who, u64 now,
-		 u64 stale)
+u32 ctlchart_table_evict(struct ctlchart_table *table, struct ctlchart_who who,
+			 u64 now, u64 stale)
 {
-	u32 index;
+	unsigned long flags;
+	u32 index = NONE;
 
-	if (now <= READ_ONCE(table->full_until) ||
-	    !ctlchart_lock_try(&table->lock, who.owner))
+	if (now <= READ_ONCE(table->full_until))
 		return NONE;
-	index = search_stale(table, who, now, stale);
-	ctlchart_unlock(&table->lock);
+	raw_local_irq_save(flags);
+	if (ctlchart_lock_try(&table->lock, who.owner)) {
+		index = search_stale(table, who, now, stale);
+		ctlchart_unlock(&table->lock);
+	}
+	raw_local_irq_restore(flags);
 	if (index)
 		local64_inc(&who.accounts->evicted);
 	return index;
@@ -340,74 +354,73 @@ static u32 find_room(struct ctlchart_table *table, struct ctlchart_who who,
 	struct ctlchart_start *entry;
 
 	return ctlchart_table_reserve(table, who.owner, &entry) ?:
-		       evict(table, who, now, stale);
+		       ctlchart_table_evict(table, who, now, stale);
 }
 
-/* Free an entry that was reserved but is not needed */
-static void give_back(struct ctlchart_table *table, struct ctlchart_who who,
-		      u32 index)
+/* An NMI may take the last one in between: then others are sought, which takes longer */
+static u32 reserve_at_hand(struct ctlchart_table *table, int owner)
 {
-	if (index) {
-		WRITE_ONCE(table->entry[index - 1].time, U64_MAX);
-		ctlchart_table_free(table, who.owner, &table->entry[index - 1],
-				    index);
-	}
+	struct ctlchart_start *entry;
+	u64 top = atomic64_read(&table->local[owner - 1].top);
+
+	return ctlchart_top_index(top) ?
+		       ctlchart_table_reserve(table, owner, &entry) :
+		       NONE;
 }
 
-/* dup=last. Search before an entry is reserved: a replacement needs none */
-static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
-			  const struct ctlchart_start *start, u64 stale)
+/*
+ * One try of dup=last, under the lock of the key's bucket. The start to replace is sought
+ * before an entry is reserved: a replacement needs none. Then an entry is taken that the
+ * CPU has at hand, if the caller brings none as @index. Other CPUs' entries and stale
+ * starts are not sought here: that takes longer, and locks of other buckets.
+ *
+ * Return NULL if the start was put, or its account if not.
+ */
+static local64_t *try_replacing(struct ctlchart_table *table,
+				struct ctlchart_who who,
+				const struct ctlchart_start *start, u32 index)
 {
 	u64 hash = ctlchart_table_hash(table, start->key);
 	struct ctlchart_bucket *bucket = ctlchart_table_bucket(table, hash);
-	u32 index = NONE, budget;
+	local64_t *account = &who.accounts->missed;
+	u32 budget = CTLCHART_CHAIN_MAX + 1;
 
-	local64_inc(&who.accounts->starts);
-again:
-	if (!ctlchart_lock_try(&bucket->lock, who.owner)) {
-		give_back(table, who, index);
-		local64_inc(&who.accounts->missed);
-		return;
-	}
-	budget = CTLCHART_CHAIN_MAX + 1;
+	if (!ctlchart_lock_try(&bucket->lock, who.owner))
+		return account;
 	if (replace_start(table, bucket, start, &budget)) {
-		ctlchart_unlock(&bucket->lock);
-		give_back(table, who, index);
-		local64_inc(&who.accounts->replaced);
-		return;
+		account = &who.accounts->replaced;
+	} else if (budget) {
+		index = index ?: reserve_at_hand(table, who.owner);
+		account = index ? NULL : &who.accounts->refused;
 	}
-	if (!budget) {
-		ctlchart_unlock(&bucket->lock);
-		give_back(table, who, index);
-		local64_inc(&who.accounts->missed);
-		return;
+	if (!account) {
+		fill(&table->entry[index - 1], start);
+		ctlchart_table_append(table, bucket, &table->entry[index - 1],
+				      index);
 	}
-	if (!index) {
-		/* Unlock first: evict() takes locks of other buckets */
-		ctlchart_unlock(&bucket->lock);
-		index = find_room(table, who, start->time, stale);
-		if (index)
-			goto again;
-		local64_inc(&who.accounts->refused);
-		return;
-	}
-	fill(&table->entry[index - 1], start);
-	ctlchart_table_append(table, bucket, &table->entry[index - 1], index);
 	ctlchart_unlock(&bucket->lock);
+	return account;
 }
 
-/* The entry is the start's, if there is one */
-static void put_in(struct ctlchart_table *table, struct ctlchart_who who,
-		   const struct ctlchart_start *start, u32 index)
+/* Search again with an entry that was found: the start may have come meanwhile */
+static void put_replacing(struct ctlchart_table *table, struct ctlchart_who who,
+			  const struct ctlchart_start *start, u64 stale)
 {
-	if (!index) {
-		local64_inc(&who.accounts->starts);
-		local64_inc(&who.accounts->refused);
-		return;
+	u32 index = NONE;
+	local64_t *account = try_replacing(table, who, start, index);
+
+	local64_inc(&who.accounts->starts);
+	if (account == &who.accounts->refused) {
+		index = find_room(table, who, start->time, stale);
+		if (index)
+			account = try_replacing(table, who, start, index);
 	}
-	fill(&table->entry[index - 1], start);
-	ctlchart_table_commit(table, who, &table->entry[index - 1], index,
-			      ctlchart_table_hash(table, start->key));
+	if (!account)
+		return;
+	local64_inc(account);
+	if (index)
+		ctlchart_table_free(table, who.owner, &table->entry[index - 1],
+				    index);
 }
 
 /**
@@ -418,6 +431,10 @@ static void put_in(struct ctlchart_table *table, struct ctlchart_who who,
  * @stale: age in clock units above which entries make room in a full table
  * @replace: overwrite a start of the same key instead of queueing behind it
  *
+ * To queue, events call ctlchart_table_reserve(), ctlchart_table_evict() and
+ * ctlchart_table_commit() themselves, and fill in the entry in its place. Only tests
+ * do it by this function.
+ *
  * Context: any, NMI included, with interrupts off. Bounded: CTLCHART_CHAIN_MAX
  * entries of a chain, and when the table is full, the stacks of all CPUs and
  * STALE_SEARCH other entries.
@@ -426,30 +443,27 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,
 			bool replace)
 {
+	u32 index;
+
 	if (replace)
-		put_replacing(table, who, start, stale);
-	else
-		put_in(table, who, start,
-		       find_room(table, who, start->time, stale));
+		return put_replacing(table, who, start, stale);
+	index = find_room(table, who, start->time, stale);
+	if (!index) {
+		local64_inc(&who.accounts->starts);
+		local64_inc(&who.accounts->refused);
+		return;
+	}
+	fill(&table->entry[index - 1], start);
+	ctlchart_table_commit(table, who, &table->entry[index - 1], index,
+			      ctlchart_table_hash(table, start->key));
 }
 
-/**
- * ctlchart_table_put_full - the same, in a table that was just found full
- * @table: the table
- * @who: this context
- * @start: the start; its time is taken as the present
- * @stale: age in clock units above which entries make room
- *
- * The caller has looked at the stacks of all CPUs, which takes long where there are
- * many. This looks at STALE_SEARCH entries at most.
- *
- * Context: any, NMI included, with interrupts off.
- */
-void ctlchart_table_put_full(struct ctlchart_table *table,
-			     struct ctlchart_who who,
-			     const struct ctlchart_start *start, u64 stale)
+/* A start was taken off its chain, whose lock is still held: it will not be paired */
+static void drop(struct ctlchart_table *table, struct ctlchart_who who, u32 index)
 {
-	put_in(table, who, start, evict(table, who, start->time, stale));
+	ctlchart_table_unlinked(&table->entry[index - 1]);
+	ctlchart_table_free(table, who.owner, &table->entry[index - 1], index);
+	local64_inc(&who.accounts->evicted);
 }
 
 /**
@@ -462,7 +476,7 @@ void ctlchart_table_put_full(struct ctlchart_table *table,
  *	never came, and the one at hand is the younger one's
  *
  * Return: its index plus one, for which ctlchart_table_unlinked() is due; 0 if there
- * is none; CTLCHART_TOO_LONG if the chain is too long to search.
+ * is none, or the chain is too long to search, which is accounted for.
  */
 u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 			  struct ctlchart_bucket *bucket, const u64 *key,
@@ -482,20 +496,19 @@ u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 						  table->entry[at - 1].next,
 						  key, &before_next, &budget);
 			if (!budget)
-				return CTLCHART_TOO_LONG;
+				break;
 		}
 		chain_unlink(table, bucket, prev, at);
 		if (!next)
-			break;
+			return at;
 		if (before_next != at)
 			prev = before_next;
-		ctlchart_table_unlinked(&table->entry[at - 1]);
-		ctlchart_table_free(table, who.owner, &table->entry[at - 1],
-				    at);
-		local64_inc(&who.accounts->evicted);
+		drop(table, who, at);
 		at = next;
 	}
-	return budget ? at : CTLCHART_TOO_LONG;
+	local64_inc(budget ? &who.accounts->unmatched :
+			     &who.accounts->ends_missed);
+	return NONE;
 }
 
 /**
@@ -518,10 +531,7 @@ bool ctlchart_table_flush(struct ctlchart_table *table, struct ctlchart_who who,
 	while (b->head && budget--) {
 		index = b->head;
 		chain_unlink(table, b, NONE, index);
-		ctlchart_table_unlinked(&table->entry[index - 1]);
-		ctlchart_table_free(table, who.owner, &table->entry[index - 1],
-				    index);
-		local64_inc(&who.accounts->evicted);
+		drop(table, who, index);
 	}
 	index = b->head;
 	ctlchart_unlock(&b->lock);

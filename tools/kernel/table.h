@@ -18,9 +18,6 @@
 /* Entries that one operation looks at on a chain, with interrupts off */
 #define CTLCHART_CHAIN_MAX 256
 
-/* From ctlchart_table_search(): there were more */
-#define CTLCHART_TOO_LONG U32_MAX
-
 /* Entries in a table: bounds of the option size= */
 #define CTLCHART_TABLE_MIN 1
 #define CTLCHART_TABLE_MAX 1048576
@@ -180,10 +177,9 @@ void ctlchart_table_init(struct ctlchart_table *table,
 void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 			const struct ctlchart_start *start, u64 stale,
 			bool replace);
-void ctlchart_table_put_full(struct ctlchart_table *table,
-			     struct ctlchart_who who,
-			     const struct ctlchart_start *start, u64 stale);
 u32 ctlchart_table_refill(struct ctlchart_table *table, int owner);
+u32 ctlchart_table_evict(struct ctlchart_table *table, struct ctlchart_who who,
+			 u64 now, u64 stale);
 void ctlchart_table_spill(struct ctlchart_table *table, int owner);
 u32 ctlchart_table_search(struct ctlchart_table *table, struct ctlchart_who who,
 			  struct ctlchart_bucket *bucket, const u64 *key,
@@ -462,14 +458,8 @@ static __always_inline bool ctlchart_table_take(struct ctlchart_table *table,
 		index = ctlchart_table_search(table, who, bucket, key,
 					      ctlchart_table_before(now,
 								    stale));
-		if (index == CTLCHART_TOO_LONG) {
-			ctlchart_unlock(&bucket->lock);
-			local64_inc(&who.accounts->ends_missed);
-			return false;
-		}
 		if (!index) {
 			ctlchart_unlock(&bucket->lock);
-			local64_inc(&who.accounts->unmatched);
 			return false;
 		}
 		entry = ctlchart_table_entry(table, index);

@@ -96,11 +96,9 @@ static noinline void update(struct schedz_tap *tap, u16 slot,
 			    const struct schedz_source *s, bool has_prio)
 {
 	struct schedz_task *task = &tap->task[slot];
-	u64 name[2] = { load(s->comm), load(s->comm + sizeof(u64)) };
 
-	if (name[0] != task->name[0] || name[1] != task->name[1]) {
-		task->name[0] = name[0];
-		task->name[1] = name[1];
+	if (memcmp(task->name, s->comm, sizeof(task->name))) {
+		memcpy(task->name, s->comm, sizeof(task->name));
 		put_name(tap, SCHEDZ_W_NAME, slot, 0);
 	}
 	if (has_prio && s->prio != task->prio) {
@@ -123,8 +121,7 @@ static u16 new_slot(struct schedz_tap *tap, const struct schedz_source *s,
 	task = &tap->task[slot];
 	task->pid = s->pid;
 	task->prio = s->prio;
-	task->name[0] = load(s->comm);
-	task->name[1] = load(s->comm + sizeof(u64));
+	memcpy(task->name, s->comm, sizeof(task->name));
 	if (likely((u32)s->prio <= SCHEDZ_W_PRIO_MAX)) {
 		put_name(tap, SCHEDZ_W_TASK, slot,
 			 s->prio << SCHEDZ_W_NAME_BITS);

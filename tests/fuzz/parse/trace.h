@@ -15,12 +15,16 @@
 
 #include <asm/local64.h>
 #include <linux/bitops.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
+#include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/types.h>
 
+#define IS_ENABLED(option) 1 /* of CONFIG_64BIT */
 #define __percpu
+#define DEFINE_LOCK_GUARD_1(...)
 #define DECLARE_STATIC_KEY_FALSE(name) extern bool name
 #define static_branch_unlikely(key) (*(key))
 #define GENMASK_ULL(h, l) (((~0ULL) << (l)) & (~0ULL >> (63 - (h))))
@@ -58,13 +62,32 @@ static inline char *skip_spaces(const char *str)
 	return (char *)str;
 }
 
-static inline char *strnchr(const char *str, size_t len, int c)
+static inline char *strim(char *str)
 {
-	for (; len-- && *str; str++) {
-		if (*str == (char)c)
-			return (char *)str;
+	size_t len = strlen(str);
+
+	while (len && isspace(str[len - 1]))
+		str[--len] = '\0';
+	return skip_spaces(str);
+}
+
+/* To an array, of which no more is used */
+#define strscpy(to, from)                                            \
+	((size_t)snprintf(to, sizeof(to), "%s", from) < sizeof(to) ? \
+		 (ssize_t)strlen(to) :                               \
+		 -E2BIG)
+
+/* The index of a word in an array that ends with NULL */
+static inline int match_string(const char *const *words, size_t nr,
+			       const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < nr && words[i]; i++) {
+		if (!strcmp(words[i], word))
+			return i;
 	}
-	return NULL;
+	return -EINVAL;
 }
 
 /* Digits only: decimal, 0octal or 0xhex, with an optional + before */
@@ -101,15 +124,11 @@ static inline void *kzalloc(size_t size, gfp_t gfp)
 	return p ? memset(p, 0, size) : NULL;
 }
 
-static inline char *kmemdup_nul(const char *str, size_t len, gfp_t gfp)
+static inline char *kstrdup(const char *str, gfp_t gfp)
 {
-	char *p = kmalloc(len + 1, gfp);
+	char *p = kmalloc(strlen(str) + 1, gfp);
 
-	if (!p)
-		return NULL;
-	memcpy(p, str, len);
-	p[len] = '\0';
-	return p;
+	return p ? strcpy(p, str) : NULL;
 }
 
 static inline void kfree(const void *p)
@@ -188,8 +207,14 @@ struct cpumask {
 	unsigned long bits[1];
 };
 
+struct trace_buffer;
+struct array_buffer {
+	struct trace_buffer *buffer;
+};
+
 struct trace_array {
 	struct list_head events;
+	struct array_buffer array_buffer;
 	int clock_id;
 	int buffer_disabled;
 	struct cpumask *tracing_cpumask;
@@ -209,6 +234,7 @@ struct trace_event_file {
 };
 
 /* Called where events are judged, which a program that parses does not */
+u64 ring_buffer_time_stamp(struct trace_buffer *buffer);
 bool trace_event_ignore_this_pid(struct trace_event_file *file);
 int raw_smp_processor_id(void);
 bool cpumask_test_cpu(int cpu, const struct cpumask *mask);

@@ -4,6 +4,17 @@
 
 #include <linux/bitops.h>
 
+static inline bool is_power_of_2(unsigned long n)
+{
+	return n && !(n & (n - 1));
+}
+
+/* not for 0 */
+static inline int ilog2(u64 n)
+{
+	return fls64(n) - 1;
+}
+
 /* not for 0 */
 static inline unsigned long roundup_pow_of_two(unsigned long n)
 {
