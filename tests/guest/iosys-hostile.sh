@@ -149,12 +149,11 @@ unmap
 # steps, which are four seconds of the user's share. All may wait together: it is not for all
 # builds that there is no room.
 had=$(field tables deferred)
-for i in $(seq 180); do
-	cp expensive "more.$i"
-	# More steps cost more: most of the file is a hole
-	truncate -s 128M "more.$i"
-	chown $((100000 + i)) "more.$i"
-done
+tee more.{1..180} <expensive >/dev/null
+# More steps cost more: most of the file is a hole
+truncate -s 128M more.{1..180}
+python3 -c 'import os
+for i in range(1, 181): os.chown(f"more.{i}", 100000 + i, -1)'
 mapped "${nobody[@]}" ./hostile map "$PWD"/more.*
 many=$mapper
 ./hostile elf root 1
