@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * iocalls file|long|tcp|same|other COUNT
+ * iocalls file|threads|long|tcp|same|other COUNT
  *
- * Makes COUNT I/O system calls, one after the other: reads a byte of a file in /tmp, or
- * of one whose name is too long for iosys to keep; or sends a byte to itself and receives
- * it; or reads in a function that was called by itself 20 times, always on the same stack,
- * or on one that is elsewhere each time, in turn at 256 places. Prints the nanoseconds per
- * call, without what comes before the first one; under icount the clock counts
- * instructions.
+ * Makes COUNT I/O system calls, one after the other: reads a byte of a file in /tmp, by
+ * itself or beside a thread that sleeps and has the same descriptors; or of one whose name
+ * is too long for iosys to keep; or sends a byte to itself and receives it; or reads in a
+ * function that was called by itself 20 times, always on the same stack, or on one that is
+ * elsewhere each time, in turn at 256 places. Prints the nanoseconds per call, without what
+ * comes before the first one; under icount the clock counts instructions.
  */
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,23 @@
 #include "../guest/work.h"
 
 static double start;
+
+static void *sleep_on(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void begin_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, sleep_on, NULL))
+		die("pthread_create");
+	/* So that it sleeps */
+	usleep(100000);
+}
 
 /* As deep as a database's files */
 static void file(long count, const char *name)
@@ -112,9 +130,11 @@ int main(int argc, char **argv)
 
 	if (count < 2) {
 		fprintf(stderr,
-			"usage: iocalls file|long|tcp|same|other COUNT\n");
+			"usage: iocalls file|threads|long|tcp|same|other COUNT\n");
 		return 2;
 	}
+	if (!strcmp(argv[1], "threads"))
+		begin_thread();
 	if (!strcmp(argv[1], "tcp"))
 		tcp(count);
 	else if (!strcmp(argv[1], "same"))

@@ -152,8 +152,7 @@ had=$(field tables deferred)
 tee more.{1..180} <expensive >/dev/null
 # More steps cost more: most of the file is a hole
 truncate -s 128M more.{1..180}
-python3 -c 'import os
-for i in range(1, 181): os.chown(f"more.{i}", 100000 + i, -1)'
+python3 -c 'import os; [os.chown(f"more.{i}", 100000 + i, -1) for i in range(1, 181)]'
 mapped "${nobody[@]}" ./hostile map "$PWD"/more.*
 many=$mapper
 ./hostile elf root 1
