@@ -129,13 +129,15 @@ def check_ledger(ledger):
 
 def ledgers(rng):
     """The attributes are read as well, while others change them."""
-    target = f"{TARGETS}/{rng.choice(NAMES)}"
-    try:
-        for name in rng.sample(sorted(VALUES), 3):
-            read(f"{target}/{name}")
-        return check_ledger(read(target + "/ledger"))
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+    found = False
+    for name in rng.sample(NAMES, len(NAMES)):
+        try:
+            for attribute in rng.sample(sorted(VALUES), 3):
+                read(f"{TARGETS}/{name}/{attribute}")
+            found |= check_ledger(read(f"{TARGETS}/{name}/ledger"))
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+    return found
 
 
 # ---------------------------------------------------------------------------
@@ -281,8 +283,11 @@ def instances(rng):
         except OSError:
             # A target reads it, which others disable
             for name in NAMES:
-                if os.path.exists(f"{TARGETS}/{name}") and read(f"{TARGETS}/{name}/instance") == "gone\n":
-                    write(f"{TARGETS}/{name}/enabled", "0", REFUSALS)
+                try:
+                    if read(f"{TARGETS}/{name}/instance") == "gone\n":
+                        write(f"{TARGETS}/{name}/enabled", "0", REFUSALS)
+                except FileNotFoundError:
+                    pass
 
 
 ACTORS = [configure, configure, set_up, set_up, enable, remove, garbage, ledgers, ledgers, links, collectors, forgeries,
