@@ -459,7 +459,8 @@ void ctlchart_table_put(struct ctlchart_table *table, struct ctlchart_who who,
 }
 
 /* A start was taken off its chain, whose lock is still held: it will not be paired */
-static void drop(struct ctlchart_table *table, struct ctlchart_who who, u32 index)
+static void drop(struct ctlchart_table *table, struct ctlchart_who who,
+		 u32 index)
 {
 	ctlchart_table_unlinked(&table->entry[index - 1]);
 	ctlchart_table_free(table, who.owner, &table->entry[index - 1], index);
