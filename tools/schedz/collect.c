@@ -249,32 +249,6 @@ static bool handle_signal(struct collect *c, struct collector *collector)
 	return false;
 }
 
-static int run(struct collect *c)
-{
-	struct collector_config config = { .output = c->output,
-					   .rotate = c->rotate,
-					   .key = c->key_file ? &c->key : NULL,
-					   .first = c->first,
-					   .send = send_to,
-					   .note = print_note,
-					   .arg = c };
-	struct collector *collector = collector_new(&config);
-	struct pollfd fds[] = { { c->sock, POLLIN, 0 },
-				{ c->signals, POLLIN, 0 } };
-
-	for (;;) {
-		if (poll(fds, 2, TICK) < 0 && errno != EINTR)
-			break;
-		if (fds[0].revents)
-			receive(c, collector);
-		collector_tick(collector, now_ns() / 1000000);
-		if (fds[1].revents && handle_signal(c, collector))
-			break;
-	}
-	print_ledger(c, collector);
-	return collector_free(collector) ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 /* The kernel has chosen the port, and senders need it */
 static void print_port(const struct collect *c)
 {
@@ -294,6 +268,35 @@ static bool is_port_chosen(const struct sockaddr_storage *a)
 	return a->ss_family == AF_INET ?
 		       !((const struct sockaddr_in *)a)->sin_port :
 		       !((const struct sockaddr_in6 *)a)->sin6_port;
+}
+
+static int run(struct collect *c)
+{
+	struct collector_config config = { .output = c->output,
+					   .rotate = c->rotate,
+					   .key = c->key_file ? &c->key : NULL,
+					   .first = c->first,
+					   .send = send_to,
+					   .note = print_note,
+					   .arg = c };
+	struct collector *collector = collector_new(&config);
+	struct pollfd fds[] = { { c->sock, POLLIN, 0 },
+				{ c->signals, POLLIN, 0 } };
+
+	/* Not before the collector has the memory it begins with: senders rely on the port */
+	if (is_port_chosen(&c->listen))
+		print_port(c);
+	for (;;) {
+		if (poll(fds, 2, TICK) < 0 && errno != EINTR)
+			break;
+		if (fds[0].revents)
+			receive(c, collector);
+		collector_tick(collector, now_ns() / 1000000);
+		if (fds[1].revents && handle_signal(c, collector))
+			break;
+	}
+	print_ledger(c, collector);
+	return collector_free(collector) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* A key's digits and an optional newline, nothing else */
@@ -385,8 +388,6 @@ static int open_all(struct collect *c)
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
-	if (is_port_chosen(&c->listen))
-		print_port(c);
 	if (!c->key_file && !is_loopback(&c->listen))
 		fprintf(stderr, PROGRAM ": " UNSAFE "; see --key-file\n");
 	/* Only root may exceed net.core.rmem_max */
