@@ -276,11 +276,14 @@ def instances(rng):
     path = TRACING + "/instances/gone"
     os.mkdir(path)
     time.sleep(rng.random() / 2)
+    end = time.monotonic() + PATIENCE
     while True:
         try:
             os.rmdir(path)
             return True
-        except OSError:
+        except OSError as e:
+            if time.monotonic() > end:
+                raise Failed(f"{path} cannot be removed: {e.strerror}") from e
             # A target reads it, which others disable
             for name in NAMES:
                 try:

@@ -8,6 +8,7 @@
  * without a truth), big (block, big endian, 32-bit longs),
  * instance (block events in an instance "disk"), mixed (alarms of all sorts,
  * without a truth), lost (alarms that lack their limit events, without a truth),
+ * learning (no alarms, and a limit event without a limit), judging (and one with it),
  * hostile (names that are markup, without a truth).
  */
 #include <math.h>
@@ -58,6 +59,22 @@ static void lost(struct td *td)
 
 	for (i = 0; i < sizeof(a) / sizeof(*a); i++)
 		sc_alarm_event(td, 0, SC_BASE + (8 + i) * 1000000000ULL, &a[i]);
+}
+
+/* No alarms: a chart begins to learn, and has a limit if it is @drawn */
+static void quiet(struct td *td, bool drawn)
+{
+	struct sc_alarm_event a = {
+		.limit = UINT64_MAX,
+		.chart = SC_BLOCK_CHART,
+		.event = SC_BLOCK_EVENT,
+		.keys = "dev=8 sector=24",
+	};
+
+	sc_alarm_event(td, 0, SC_BASE, &a);
+	a.limit = 4000000;
+	if (drawn)
+		sc_alarm_event(td, 0, SC_BASE + 10000000000ULL, &a);
 }
 
 /* Alarms, and reads of 1 ms and of 1 s by a process with such a name */
@@ -126,7 +143,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 && argc != 5 && argc != 6) {
 		fprintf(stderr,
-			"usage: gen_tracedat block|alarm|values|big|instance|mixed|lost|hostile FILE [HEALTHY STORM [SEED]]\n");
+			"usage: gen_tracedat block|alarm|values|big|instance|mixed|lost|learning|judging|hostile FILE [HEALTHY STORM [SEED]]\n");
 		return 2;
 	}
 	if (argc >= 5) {
@@ -159,6 +176,8 @@ int main(int argc, char **argv)
 		mixed(&td);
 	else if (!strcmp(argv[1], "lost"))
 		lost(&td);
+	else if (!strcmp(argv[1], "learning") || !strcmp(argv[1], "judging"))
+		quiet(&td, argv[1][0] == 'j');
 	else if (!strcmp(argv[1], "hostile"))
 		hostile(&td);
 	else if (!strcmp(argv[1], "instance"))

@@ -304,6 +304,8 @@ void sc_alarm_event(struct td *td, unsigned int cpu, uint64_t ts,
 	td_begin(&r, td, ID_ALARM, 0, 56);
 	put_keys(&r, 52, a->keys, types);
 	t = tell(td, cpu, ts, a, types);
+	if (!a->comm)
+		return;
 	td_put(&r, 8, a->start, 8);
 	td_put(&r, 16, a->duration, 8);
 	td_put_bytes(&r, 24, a->comm, 16);

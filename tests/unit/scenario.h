@@ -79,6 +79,7 @@ void sc_switch(struct td *td, unsigned int cpu, uint64_t ts, int prev,
 
 /**
  * struct sc_alarm_event - a record of ctlchart:ctlchart_alarm
+ * @comm: NULL for a record of ctlchart_limit alone
  * @silent: without a record of ctlchart_limit, even if one would be written
  *
  * The rest as in the two events. Charts are numbered from 1 on, in the order of

@@ -149,6 +149,20 @@ grep -Fqx 'chart: s[next_comm=a\x5d\x0alimit: 1\x5c\xe9]' odd || wrong "the name
 "$ctlchart" load --tracefs=tracefs odd >out 2>err || wrong "load of a part with escapes"
 [ "$(cat tracefs/events/sched/sched_switch/ctlchart)" = 'limits center=5ns ucl=9ns s[next_comm=a\x5d\x0alimit: 1\x5c\xe9]' ] || wrong "escapes in a command"
 
+# A name that the kernel had to cut is none that it takes
+make_tracefs
+long="s[next_comm=$(printf '\\x01%.0s' {1..40})"
+sed -i '/./,$d' tracefs/events/block/block_rq_complete/ctlchart
+{
+	printf '%s\n' 'chart: s' 'call: ctlchart(sched_waking,pid:next_pid,by=next_comm)' 'state: judging'
+	for length in 126 127; do
+		printf '\npart: %s\nstate: judging\nlimit: %d ns\n' "${long:0:length}" $length
+	done
+} >tracefs/events/sched/sched_switch/ctlchart
+"$ctlchart" save --tracefs=tracefs -o cut 2>err || wrong "save of a part with a cut name"
+grep -Fqx "ctlchart: tracefs: not saved: the name of ${long:0:127} is cut" err || wrong "no word of a cut name: $(cat err)"
+grep '^limit:' cut | head -n 1 | grep -qx 'limit: 126 ns' || wrong "what is saved beside a cut name: $(cat cut)"
+
 # No filter is written unless all can be
 make_tracefs
 { cat saved; printf '%s\n' 'event: block:nosuch' 'chart: x' 'limit: 5 ns' 'filter: ctlchart(a)'; } >partly

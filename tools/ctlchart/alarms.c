@@ -94,7 +94,8 @@ struct waiting {
  * @nr:		number of @waiting
  * @room:	allocated length of @waiting
  * @unknown:	alarms whose limit event did not come
- * @drawn:	an event has a limit
+ * @learning:	a limit event says that there is no limit yet
+ * @drawn:	one has a limit
  */
 struct alarms {
 	int id;
@@ -108,6 +109,7 @@ struct alarms {
 	size_t nr;
 	size_t room;
 	u64 unknown;
+	bool learning;
 	bool drawn;
 };
 
@@ -296,6 +298,7 @@ static int on_limit(struct input *in, struct alarms *a,
 	line = (struct chart_lines){ .nr = number[L_LIMIT_NR],
 				     .center = number[L_CENTER],
 				     .limit = number[L_LIMIT] };
+	a->learning |= line.limit == U64_MAX;
 	a->drawn |= line.limit != U64_MAX;
 	snprintf(k.name, sizeof(k.name), "%.*s", (int)len, name);
 	snprintf(k.types, sizeof(k.types), "%.*s", (int)types_len, types);
@@ -338,10 +341,13 @@ static int end(struct input *in, void *arg)
 			in->guard,
 			"has no alarms in its main instance; --instance chooses another: %s",
 			in->instances);
-	else if (!in->report->nr_charts && !a->drawn)
+	else if (!in->report->nr_charts && !a->drawn && a->limit_id >= 0)
+		/* A limit older than the recording has no event in it without an alarm */
 		guard_note(
 			in->guard,
-			"has no alarms, and no limit was drawn in it: a chart learns for learn= (10 s by default) before it judges");
+			a->learning ?
+				"has no alarms, and no limit yet: a chart learns for learn= (10 s by default) before it judges" :
+				"has no alarms: no value was beyond the limit, or there was none yet (a chart learns for learn=, 10 s by default)");
 	return 0;
 }
 

@@ -75,6 +75,15 @@ static char *chart_name(const char *name, bool by)
 	return xasprintf("%s%s", name, by ? "[]" : "");
 }
 
+/* load could not name it to the kernel */
+static bool is_cut(struct guard *g, const char *name)
+{
+	if (strlen(name) < CHART_NAME_LEN - 1)
+		return false;
+	guard_note(g, "not saved: the name of %s is cut", name);
+	return true;
+}
+
 /* Where and when */
 static void set_from(struct save *s, const char *where)
 {
@@ -128,6 +137,8 @@ static void save_chart(struct guard *g, struct save *s, const char *instance,
 			   c->name, event, c->state ? c->state : "no state");
 		return;
 	}
+	if (is_cut(g, c->name))
+		return;
 	l = limits_add(&s->file);
 	l->instance = xstrdup(instance);
 	l->event = xstrdup(event);
@@ -293,6 +304,8 @@ static int save_trace(struct guard *g, struct save *s)
 				c->name, c->event);
 			continue;
 		}
+		if (is_cut(g, c->name))
+			continue;
 		l = limits_add(&s->file);
 		l->instance = *r->instance ? xstrdup(r->instance) : NULL;
 		l->event = xstrdup(c->event);
