@@ -65,6 +65,12 @@ done
 expect 2 '\^ a time, such as 5m, or a number of values, above 0$' alarm.dat -e block:block_rq_complete -f 'ctlchart(block_bio_queue, dev, relearn=0)'
 expect 1 '\^ no such event in this recording' alarm.dat -e block:block_rq_complete -f 'ctlchart(nosuch, dev)'
 
+# No alarms: perhaps the recording ended before the chart had a limit
+"$ctlchart" block.dat >out 2>err || wrong "no alarms are a failure"
+grep -q 'has no alarms, and no limit was drawn in it: a chart learns for learn=' err ||
+	wrong "a recording without a limit: $(cat err)"
+"$ctlchart" alarm.dat >out 2>err && [ ! -s err ] || wrong "a recording with alarms: $(cat err)"
+
 # --- output
 expect 1 '^ctlchart: /dev/full: cannot write the result: No space left on device' -o /dev/full alarm.dat
 [ -c /dev/full ] || wrong "-o /dev/full replaced a device"

@@ -64,7 +64,7 @@ static const struct ustack_ops ops = { .find = find, .read = read_stack };
 
 /*
  * 0: pushes rbp, rbx, 8 more; 64: has rbp as its frame pointer; 128: _start; 320: pushes
- * r15 and r12; others are on rbx, rax, r12 and r15
+ * r15 and r12; 512: a signal frame, without a context; others are on rbx, rax, r12 and r15
  */
 static void code_for_stacks(void)
 {
@@ -83,6 +83,8 @@ static void code_for_stacks(void)
 		  PROGRAM(0x41, 0x0e, 16, 0x8f, 2, 0x41, 0x0e, 24, 0x8c, 3));
 	image_fde(&image, cie, 384, 64, PROGRAM(0x0c, 12, 8, 0x8d, 4));
 	image_fde(&image, cie, 448, 64, PROGRAM(0x0c, 15, 8, 0x8e, 4));
+	cie = image_cie(&image, "zRS", NULL, 0);
+	image_fde(&image, cie, 512, 64, PROGRAM(0x0e, 8));
 	image_end(&image);
 	table_of_code = must_build();
 	memset(stack, 0, sizeof(stack));
@@ -177,6 +179,12 @@ START_TEST(stacks_that_end_early)
 	}
 	/* Its object is known, though not what is next */
 	ck_assert(pending);
+	/* What was interrupted is on rax, which is lost since the innermost frame has called */
+	stack[0] = 0x20201;
+	stack[1] = 0x20100;
+	ustack_walk(&ops, &regs, frames, 4, &result);
+	ck_assert_int_eq(result.end, USTACK_NO_REGISTER);
+	ck_assert_int_eq(result.nr, 3);
 	/* One that calls itself, or seems to */
 	for (i = 0; i < WORDS; i++)
 		stack[i] = 0x20001;
@@ -227,11 +235,11 @@ static void any_stack(struct ustack_regs *regs)
 	u32 i;
 
 	for (i = 0; i < WORDS; i++)
-		stack[i] = rnd() % 2 ? 0x20000 + rnd() % 512 :
+		stack[i] = rnd() % 2 ? 0x20000 + rnd() % 576 :
 				       STACK + rnd() % sizeof(stack);
 	for (i = 0; i < USTACK_REGS; i++)
 		regs->reg[i] = STACK + rnd() % sizeof(stack);
-	regs->ip = 0x20000 + rnd() % 512;
+	regs->ip = 0x20000 + rnd() % 576;
 }
 
 /* A table of the same rules, without their short ways; returns how many had one */
@@ -261,8 +269,8 @@ START_TEST(the_short_way)
 	code_for_stacks();
 	near = table_of_code;
 	far = must_build();
-	/* All but the outermost one, NONE and ODD */
-	ck_assert_int_eq(without_near(far), far->rules_nr - 3);
+	/* All but the outermost one, the signal frame's, NONE and ODD */
+	ck_assert_int_eq(without_near(far), far->rules_nr - 4);
 	for (round = 0; round < 5000; round++) {
 		any_stack(&regs);
 		reads = 0;
@@ -344,9 +352,14 @@ START_TEST(met_before)
 	regs.ip = 0x20001;
 	stack[0] = 0x20001;
 	stack[1] = 0;
-	ustack_walk(&with, &regs, frames, 4, &result);
-	ck_assert_int_eq(result.end, USTACK_COMPLETE);
-	ck_assert_int_eq(result.nr, 1);
+	for (walk = 0; walk < 2; walk++) {
+		finds = 0;
+		ustack_walk(&with, &regs, frames, 4, &result);
+		ck_assert_int_eq(result.end, USTACK_COMPLETE);
+		ck_assert_int_eq(result.nr, 1);
+		ck_assert_uint_eq(frames[0], in_code(0x20001));
+		ck_assert_int_eq(finds, 1 - walk);
+	}
 	ehframe_free((struct ustack_table *)table_of_code);
 }
 END_TEST

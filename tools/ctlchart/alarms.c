@@ -94,6 +94,7 @@ struct waiting {
  * @nr:		number of @waiting
  * @room:	allocated length of @waiting
  * @unknown:	alarms whose limit event did not come
+ * @drawn:	an event has a limit
  */
 struct alarms {
 	int id;
@@ -107,6 +108,7 @@ struct alarms {
 	size_t nr;
 	size_t room;
 	u64 unknown;
+	bool drawn;
 };
 
 static int init(struct input *in, void *arg)
@@ -294,6 +296,7 @@ static int on_limit(struct input *in, struct alarms *a,
 	line = (struct chart_lines){ .nr = number[L_LIMIT_NR],
 				     .center = number[L_CENTER],
 				     .limit = number[L_LIMIT] };
+	a->drawn |= line.limit != U64_MAX;
 	snprintf(k.name, sizeof(k.name), "%.*s", (int)len, name);
 	snprintf(k.types, sizeof(k.types), "%.*s", (int)types_len, types);
 	clean_text(k.name);
@@ -335,6 +338,10 @@ static int end(struct input *in, void *arg)
 			in->guard,
 			"has no alarms in its main instance; --instance chooses another: %s",
 			in->instances);
+	else if (!in->report->nr_charts && !a->drawn)
+		guard_note(
+			in->guard,
+			"has no alarms, and no limit was drawn in it: a chart learns for learn= (10 s by default) before it judges");
 	return 0;
 }
 

@@ -59,8 +59,11 @@ struct frame {
 /* As many as most pages have are looked at one after the other */
 #define FEW_ROWS 8
 
-/* Registers that a caller's frame may know */
+/* Registers that are known of a frame that has called; those of others may be there */
 #define KEPT_REGS (USTACK_SAVED | BIT(USTACK_RSP))
+
+/* Where there is no table */
+static const struct ustack_rule no_table = { .cfa = USTACK_NONE };
 
 /**
  * ustack_find - what holds at an address
@@ -136,7 +139,7 @@ static void put_saved(struct frame *frame, u32 reg, u64 address)
 static enum ustack_end get(const struct ustack_ops *ops, struct frame *frame,
 			   u32 reg, u64 *value)
 {
-	if (reg >= USTACK_REGS)
+	if (reg >= USTACK_REGS || (frame->called && !(KEPT_REGS & BIT(reg))))
 		return USTACK_NO_REGISTER;
 	if (frame->saved & BIT(reg)) {
 		if (ops->read(ops->arg, frame->reg[reg], value))
@@ -299,7 +302,7 @@ static enum ustack_end step_near(const struct ustack_ops *ops,
 				 struct frame *frame,
 				 const struct ustack_rule *rule)
 {
-	u32 saved = rule->flags & USTACK_SAVED, kept = KEPT_REGS & ~saved;
+	u32 saved = rule->flags & USTACK_SAVED;
 	u64 cfa;
 
 	if (rule->reg == USTACK_RSP) {
@@ -317,13 +320,10 @@ static enum ustack_end step_near(const struct ustack_ops *ops,
 	}
 	if (ops->read(ops->arg, cfa + rule->place[USTACK_PLACE_RA], &frame->ip))
 		return USTACK_BAD_MEMORY;
-	/* Of a frame that has called no others are known */
-	if (saved || !frame->called) {
-		frame->known &= kept;
-		frame->saved = (frame->saved & kept) | saved;
-	}
 	/* A loop would cost more than what is in it */
 	if (saved) {
+		frame->known &= ~saved;
+		frame->saved |= saved;
 		save_near(frame, rule, 0, cfa);
 		save_near(frame, rule, 1, cfa);
 	}
@@ -415,17 +415,17 @@ static enum ustack_end guess(const struct ustack_ops *ops, struct frame *frame,
 	return end;
 }
 
-/* To the caller: its ip is 0 if there is none. No rule: there is no table. */
+/* To the caller: its ip is 0 if there is none */
 static enum ustack_end step(const struct ustack_ops *ops, struct frame *frame,
 			    const struct ustack_rule *rule,
 			    struct ustack_result *result)
 {
-	if (!rule)
-		return guess(ops, frame, result, USTACK_NO_TABLE);
 	if (rule->flags & USTACK_NEAR)
 		return step_near(ops, frame, rule);
 	if (rule->cfa == USTACK_NONE)
-		return guess(ops, frame, result, USTACK_NO_RULE);
+		return guess(ops, frame, result,
+			     rule == &no_table ? USTACK_NO_TABLE :
+						 USTACK_NO_RULE);
 	if (rule->place[USTACK_PLACE_RA] == USTACK_UNDEFINED) {
 		frame->ip = 0;
 		return USTACK_COMPLETE;
@@ -451,7 +451,7 @@ static enum ustack_end find_code(const struct ustack_ops *ops,
 }
 
 /*
- * Most return addresses were met before, since a program makes its calls from few places.
+ * Most instructions were met before, since a program makes its calls from few places.
  * What is known of one is its rule and what it is among the frames. It is in one of two
  * places. By the lower bits those of functions that follow one another differ; a product's
  * do not.
@@ -463,29 +463,31 @@ static struct ustack_seen *seen_at(const struct ustack_ops *ops, u64 ip,
 			  (USTACK_SEEN - 1)];
 }
 
+/* Another rule may hold for an instruction than for the call before it */
 static bool is_of(const struct ustack_seen *seen, const struct ustack_ops *ops,
-		  u64 ip)
+		  const struct frame *frame)
 {
-	return seen->ip == ip && seen->round == ops->round;
+	return seen->ip == frame->ip && seen->round == ops->round &&
+	       seen->called == frame->called;
 }
 
-/* The rule, or NULL: it was not met */
-static const struct ustack_rule *
-recall(const struct ustack_ops *ops, const struct frame *frame, u64 *known_as)
+/* As look_up(); false: it was not met */
+static bool recall(const struct ustack_ops *ops, const struct frame *frame,
+		   u64 *known_as, const struct ustack_rule **rule)
 {
 	const struct ustack_seen *seen;
 
-	/* Another rule may hold for an instruction than for the call before it */
-	if (!ops->seen || !frame->called)
-		return NULL;
+	if (!ops->seen)
+		return false;
 	seen = seen_at(ops, frame->ip, 0);
-	if (!is_of(seen, ops, frame->ip)) {
+	if (!is_of(seen, ops, frame)) {
 		seen = seen_at(ops, frame->ip, 1);
-		if (!is_of(seen, ops, frame->ip))
-			return NULL;
+		if (!is_of(seen, ops, frame))
+			return false;
 	}
 	*known_as = seen->frame;
-	return seen->rule;
+	*rule = seen->rule;
+	return true;
 }
 
 static void note(const struct ustack_ops *ops, const struct frame *frame,
@@ -493,7 +495,7 @@ static void note(const struct ustack_ops *ops, const struct frame *frame,
 {
 	struct ustack_seen *seen;
 
-	if (!ops->seen || !frame->called || !(rule->flags & USTACK_NEAR))
+	if (!ops->seen)
 		return;
 	seen = seen_at(ops, frame->ip, 0);
 	if (seen->round == ops->round)
@@ -503,6 +505,7 @@ static void note(const struct ustack_ops *ops, const struct frame *frame,
 		.frame = known_as,
 		.rule = rule,
 		.round = ops->round,
+		.called = frame->called,
 	};
 }
 
@@ -513,7 +516,7 @@ static u64 as_frame(const struct ustack_code *code, u64 ip)
 	return code->object ? code->object | (u32)at : at & ~USTACK_OBJECT;
 }
 
-/* The rule of a frame, NULL where there is no table; and what it is among the frames */
+/* The rule of a frame, and what it is among the frames */
 static enum ustack_end look_up(const struct ustack_ops *ops,
 			       const struct frame *frame,
 			       struct ustack_code *code, u64 *known_as,
@@ -522,8 +525,11 @@ static enum ustack_end look_up(const struct ustack_ops *ops,
 	enum ustack_end end = find_code(ops, frame, code);
 
 	*known_as = as_frame(code, frame->ip);
-	if (end || !code->table)
+	if (end)
 		return end;
+	*rule = &no_table;
+	if (!code->table)
+		return USTACK_COMPLETE;
 	*rule = ustack_find(code->table,
 			    frame->ip - frame->called + code->to_linked);
 	note(ops, frame, *rule, *known_as);
@@ -565,8 +571,7 @@ void ustack_walk(const struct ustack_ops *ops, const struct ustack_regs *regs,
 			end = USTACK_DEEP;
 			break;
 		}
-		rule = recall(ops, &frame, &frames[nr]);
-		if (!rule) {
+		if (!recall(ops, &frame, &frames[nr], &rule)) {
 			end = look_up(ops, &frame, &code, &frames[nr], &rule);
 			if (nr &&
 			    (end == USTACK_NO_MAP || (end && !code.object)))

@@ -46,7 +46,7 @@
 /* Executable segments of an object that are known at most */
 #define USTACK_SEGMENTS 4
 
-/* Return addresses whose rules are remembered, a power of two: they take 2 KB */
+/* Instructions whose rules are remembered, a power of two: they take 2 KB */
 #define USTACK_SEEN_BITS 6
 #define USTACK_SEEN BIT(USTACK_SEEN_BITS)
 
@@ -218,17 +218,19 @@ struct ustack_code {
 };
 
 /**
- * struct ustack_seen - a return address that was met
+ * struct ustack_seen - the next instruction of a frame that was met
  * @ip: this
  * @frame: what it is among the frames
- * @rule: how to come to the caller's frame; USTACK_NEAR
+ * @rule: how to come to the caller's frame
  * @round: that of struct ustack_ops, when it was met
+ * @called: it is behind a call
  */
 struct ustack_seen {
 	u64 ip;
 	u64 frame;
 	const struct ustack_rule *rule;
 	u32 round;
+	bool called;
 };
 
 /**
@@ -239,7 +241,7 @@ struct ustack_seen {
  *	Not called again for addresses in what it has set for the frame before.
  * @read: reads 8 bytes of memory, at any alignment. Returns 0 or a negative error.
  * @arg: passed to both
- * @seen: USTACK_SEEN return addresses that were met, by hash; or NULL
+ * @seen: USTACK_SEEN instructions that were met, by hash; or NULL
  * @round: not 0; another one than before, if @find might say something else of what was met
  *	then, or a table that it has said is gone
  */
