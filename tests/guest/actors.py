@@ -53,6 +53,11 @@ def read(path):
         return f.read()
 
 
+def clear(path):
+    """Empty a list of PIDs or a buffer, which what is written is only added to."""
+    os.close(os.open(path, os.O_WRONLY | os.O_TRUNC))
+
+
 def start(function, seed):
     """Run FUNCTION in a new process, with random numbers from SEED."""
     pid = os.fork()
@@ -195,8 +200,7 @@ def change_buffer(rng, where):
     if kind == 0:
         return write(where + "/buffer_size_kb", rng.choice(("8", "100", "1000")), ("EBUSY", "ENOMEM"))
     if kind == 1:
-        # Truncating empties the buffer
-        os.close(os.open(where + "/trace", os.O_WRONLY | os.O_TRUNC))
+        clear(where + "/trace")
         return True
     return (write(where + "/snapshot", "1", ("EBUSY", "EINVAL", "ENOMEM")) and
             write(where + "/snapshot", "0", ("EBUSY",)))

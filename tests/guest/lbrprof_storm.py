@@ -19,12 +19,14 @@ import sys
 import threading
 import time
 
-from actors import PATIENCE, Failed, change_buffer, hotplug, read, read_pipe, run, start, without_memory, write
+from actors import (PATIENCE, Failed, change_buffer, clear, hotplug, read, read_pipe, run, start, wait, without_memory,
+                    write)
 
 TRACING = "/sys/kernel/tracing"
 SAMPLER = TRACING + "/lbrprof"
 STORMED = [TRACING, TRACING + "/instances/stormed"]
 SAMPLE = "events/lbrprof/lbrprof_sample"
+SYSCTLS = ["/proc/sys/kernel/perf_cpu_time_max_percent", "/proc/sys/kernel/perf_event_paranoid"]
 PERF_EVENT_OPEN = 298
 
 seconds, seed = float(sys.argv[1]), int(sys.argv[2])
@@ -109,7 +111,7 @@ def status(rng):
 # ---------------------------------------------------------------------------
 # What else there is
 
-DISABLED, INHERIT, PINNED, EXCLUSIVE, EXCLUDE_KERNEL, FREQ = 1, 2, 4, 8, 32, 1024
+INHERIT, PINNED, EXCLUSIVE, EXCLUDE_KERNEL, FREQ = 2, 4, 8, 32, 1024
 HARDWARE, SOFTWARE, CYCLES, INSTRUCTIONS, CPU_CLOCK = 0, 1, 0, 1, 0
 BRANCH_STACK, ANY_BRANCH_OF_USER = 1 << 11, 1 | 1 << 3
 MAY_FAIL = (errno.ENOENT, errno.EOPNOTSUPP, errno.EBUSY, errno.EINVAL, errno.ENODEV, errno.ENOMEM, errno.ENOSPC)
@@ -128,8 +130,10 @@ def perf(rng):
     """Other users of counters and of the LBR, of the whole CPU or of a task and its children"""
     kind, config = rng.choice(((HARDWARE, CYCLES), (HARDWARE, CYCLES), (HARDWARE, INSTRUCTIONS), (SOFTWARE, CPU_CLOCK)))
     branches = kind == HARDWARE and rng.random() < .7
-    flags = EXCLUDE_KERNEL | rng.choice((0, 0, PINNED, EXCLUSIVE))
+    flags = EXCLUDE_KERNEL | rng.choice((0, 0, PINNED, EXCLUSIVE, FREQ))
     cpu = rng.choice((-1, 0, 1, 2, 3))
+    if cpu < 0:
+        flags |= rng.choice((0, INHERIT))
     fds = []
     try:
         for _ in range(rng.choice((1, 1, 6))):
@@ -140,8 +144,10 @@ def perf(rng):
                 raise Failed(f"perf_event_open: {os.strerror(-fd)}")
         end = time.monotonic() + rng.random() / 5
         while time.monotonic() < end:
-            pass
-        if fds and rng.random() < .5:
+            if flags & INHERIT:
+                wait([start(lambda rng: None, 0)])
+        # One of all children cannot be mapped
+        if fds and not flags & INHERIT and rng.random() < .5:
             mmap.mmap(fds[0], 3 * mmap.PAGESIZE).close()
     finally:
         for fd in fds:
@@ -166,14 +172,22 @@ def programs(rng):
     return True
 
 
+TRIGGERS = ("stacktrace:5", "hist:keys=nr", "traceoff:1", "snapshot:2")
+
+
+def remove_trigger(path, trigger):
+    write(path + "trigger", "!" + trigger, ("ENOENT", "EINVAL", "EBUSY"))
+
+
 def filters(rng):
     path = f"{rng.choice(STORMED)}/{SAMPLE}/"
     if rng.random() < .5:
         return write(path + "filter", rng.choice(("nr > 3", "calls == 0", "comm ~ \"p*\"", "0")), ("EINVAL", "ENOMEM"))
-    trigger = rng.choice(("stacktrace:5", "hist:keys=nr", "traceoff:1", "snapshot:2"))
-    done = write(path + "trigger", trigger, ("EEXIST", "EBUSY", "EINVAL", "ENOMEM"))
+    trigger = rng.choice(TRIGGERS)
+    # EPERM: a hist trigger cannot enable its event
+    done = write(path + "trigger", trigger, REFUSALS + ("EEXIST", "EPERM"))
     time.sleep(rng.random() / 10)
-    write(path + "trigger", "!" + trigger, ("ENOENT", "EINVAL", "EBUSY"))
+    remove_trigger(path, trigger)
     return done
 
 
@@ -189,7 +203,8 @@ def event_pids(rng):
     where = rng.choice(STORMED)
     write(where + "/set_event_pid", rng.choice(("1\n", f"{os.getpid()}\n")))
     time.sleep(rng.random() / 10)
-    return write(where + "/set_event_pid", "\n")
+    clear(where + "/set_event_pid")
+    return True
 
 
 def buffers(rng):
@@ -259,8 +274,16 @@ def check_samples():
     return sum(made.values())
 
 
+def default_settings(may_fail=()):
+    for name, value in DEFAULTS.items():
+        write(f"{SAMPLER}/{name}", value, may_fail)
+
+
 def check_left():
     for where in STORMED:
+        # Without memory some may not have been removed
+        for trigger in TRIGGERS:
+            remove_trigger(f"{where}/{SAMPLE}/", trigger)
         write(where + "/events/enable", "0")
         # New instances have them as the main one
         write(where + "/options/stacktrace", "0")
@@ -269,8 +292,7 @@ def check_left():
     if not text.startswith("state: off"):
         raise Failed("the sampler goes on:\n" + text)
     check_off(text)
-    for name, value in DEFAULTS.items():
-        write(f"{SAMPLER}/{name}", value)
+    default_settings()
     for where in STORMED[1:]:
         os.rmdir(where)
     if "lbr: none" not in text:
@@ -282,14 +304,21 @@ def check_left():
 
 def main():
     print(f"seed {seed}, {seconds:g} s", flush=True)
-    for path in "kernel/perf_cpu_time_max_percent", "kernel/perf_event_paranoid":
-        write("/proc/sys/" + path, "0")
-    for where in STORMED[1:]:
-        os.mkdir(where)
-    with without_memory("lbrprof"):
-        run(ACTORS, seed, seconds)
-    check_left()
-    print(f"all of {check_samples()} samples after the storm are there")
+    before = [read(path) for path in SYSCTLS]
+    try:
+        for path in SYSCTLS:
+            write(path, "0")
+        for where in STORMED[1:]:
+            os.mkdir(where)
+        with without_memory("lbrprof"):
+            run(ACTORS, seed, seconds)
+        check_left()
+        print(f"all of {check_samples()} samples after the storm are there")
+    finally:
+        for path, text in zip(SYSCTLS, before):
+            write(path, text)
+        # Those of a sampler that is on are refused
+        default_settings(("EBUSY",))
 
 
 try:

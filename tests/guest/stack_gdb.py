@@ -4,7 +4,9 @@
 #
 # As stackcalls, but with gdb: stops a command at the end of each I/O system call, N times at
 # most, then ends it, and writes a line for each to LOG, as stackcalls does. The frames are
-# gdb's physical ones. unsure: gdb reports that it cannot continue.
+# gdb's physical ones. unsure: gdb reports that it cannot continue, or one of its frames is
+# not in executable memory: without debugging information or symbols, as in generated code, gdb
+# guesses, and may take any word of the stack for a return address.
 import os
 import sys
 
@@ -40,6 +42,9 @@ class Maps:
             major, minor = (int(word, 16) for word in words[3].split(":"))
             name = "[vdso]" if words[5:] == ["[vdso]"] else f"{major}:{minor}:{words[4]}" if words[4] != "0" else None
             self.ranges.append((start, end, int(words[2], 16), name))
+
+    def is_code(self, pc):
+        return any(start <= pc < end for start, end, _, _ in self.ranges)
 
     def frame(self, pc):
         for start, end, offset, name in self.ranges:
@@ -85,6 +90,7 @@ def main():
                 continue
             maps.update(pid)
             found, sure = frames()
+            sure = sure and all(map(maps.is_code, found))
             result = int(frame.read_register("rax")) & MASK
             result -= (result >> 63) << 64
             print("call", tid, within.pop(tid), result, "sure" if sure else "unsure", *map(maps.frame, found), file=log)

@@ -20,7 +20,7 @@ import signal
 import sys
 import time
 
-from actors import Failed, change_buffer, hotplug, read, read_pipe, run, start, wait, without_memory, write
+from actors import Failed, change_buffer, clear, hotplug, read, read_pipe, run, start, wait, without_memory, write
 
 TRACING = "/sys/kernel/tracing"
 WITNESS = TRACING + "/instances/witness"
@@ -306,12 +306,11 @@ def pids(rng):
     """Events of some tasks only, or of all; a list in use is replaced."""
     path = rng.choice(STORMED) + "/" + rng.choice(("set_event_pid", "set_event_notrace_pid"))
     tasks = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
-    if not write(path, rng.choice(("", " ".join(map(str, rng.sample(tasks, min(8, len(tasks))))))) + "\n",
-                 ("ESRCH",)):
-        return False
+    done = [write(path, rng.choice(("", " ".join(map(str, rng.sample(tasks, min(8, len(tasks))))))) + "\n",
+                  ("ESRCH",)) for _ in range(2)]
     time.sleep(rng.random() / 10)
-    write(path, "\n")
-    return True
+    clear(path)
+    return any(done)
 
 
 # A gate and schedz exclude each other in an instance
@@ -425,8 +424,8 @@ def check_working(where, pairs):
     write(where + "/trace_clock", "mono")
     write(where + "/tracing_on", "1")
     write(where + "/tracing_cpumask", "f")
-    write(where + "/set_event_pid", "\n")
-    write(where + "/set_event_notrace_pid", "\n")
+    clear(where + "/set_event_pid")
+    clear(where + "/set_event_notrace_pid")
     write(path + "/filter", f"ctlchart(storm_begin, key, ucl=1h, size={pairs})")
     write(path + "/enable", "1")
     for what in "begin", "end":
