@@ -71,7 +71,7 @@ grep -q 'has no alarms: no value was beyond the limit, or there was none yet' er
 	wrong "a recording without limit events: $(cat err)"
 "$UNIT/gen_tracedat" learning learning.dat >>truth || exit 1
 "$ctlchart" learning.dat >out 2>err || wrong "no alarms are a failure"
-grep -q 'has no alarms, and no limit yet: a chart learns for learn=' err ||
+grep -q 'has no alarms; a chart has no limit yet: it learns for learn=' err ||
 	wrong "a recording of a chart that learns: $(cat err)"
 "$UNIT/gen_tracedat" judging judging.dat >>truth || exit 1
 for file in judging.dat alarm.dat; do

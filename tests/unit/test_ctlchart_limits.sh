@@ -89,7 +89,7 @@ same got wanted "what is saved"
 "$ctlchart" save --tracefs=tracefs --instance=disk 2>err | grep -c '^event:' | grep -qx 1 || wrong "one instance"
 "$ctlchart" save --tracefs=tracefs --chart=lat.lat 2>err | grep -c '^event:' | grep -qx 1 || wrong "one chart"
 [ ! -s err ] || wrong "a message about a chart that --chart does not name"
-expect 1 '^ctlchart: tracefs: no chart nosuch has a limit$' save --tracefs=tracefs --chart=nosuch
+expect 1 '^ctlchart: tracefs: no chart nosuch has a limit to save$' save --tracefs=tracefs --chart=nosuch
 expect 1 '^ctlchart: tracefs: no trace instance nosuch$' save --tracefs=tracefs --instance=nosuch
 expect 1 'is not a tracefs' save --tracefs=/nonexistent
 rm tracefs/events/*/*/ctlchart tracefs/instances/*/events/*/*/ctlchart
@@ -418,7 +418,7 @@ grep -q 'does not describe the event of named' err || wrong "the chart that is n
 expect 1 'no chart nosuch in it|has no alarm of a chart nosuch' save --chart=nosuch alarm.dat
 "$ctlchart" save -e block:block_rq_complete \
 	-f 'ctlchart(block_bio_queue, dev, sector, samples=100000)' block.dat >out 2>err && wrong "save of no limit"
-grep -q 'no chart in it has a limit$' err || wrong "the reason why no limit is saved is not reported"
+grep -q 'no chart in it has a limit to save$' err || wrong "the reason why no limit is saved is not reported"
 [ ! -s out ] || wrong "a file of no limits"
 
 exit "$failed"

@@ -346,7 +346,7 @@ static int end(struct input *in, void *arg)
 		guard_note(
 			in->guard,
 			a->learning ?
-				"has no alarms, and no limit yet: a chart learns for learn= (10 s by default) before it judges" :
+				"has no alarms; a chart has no limit yet: it learns for learn= (10 s by default) before it judges" :
 				"has no alarms: no value was beyond the limit, or there was none yet (a chart learns for learn=, 10 s by default)");
 	return 0;
 }

@@ -247,7 +247,7 @@ static int save_kernel(struct guard *g, struct save *s)
 			"this kernel has no ctlchart filter (no event has a file \"ctlchart\")");
 	if (!status && !s->file.nr)
 		status = guard_fail(
-			g, GUARD_NOWHERE, "no chart%s%s has a limit",
+			g, GUARD_NOWHERE, "no chart%s%s has a limit to save",
 			s->options.report.only ? " " : "",
 			s->options.report.only ? s->options.report.only : "");
 	return status;
@@ -322,7 +322,7 @@ static int save_trace(struct guard *g, struct save *s)
 	}
 	if (!status && !s->file.nr)
 		status = guard_fail(g, GUARD_NOWHERE,
-				    "no chart%s%s in it has a limit",
+				    "no chart%s%s in it has a limit to save",
 				    r->only ? " " : "", r->only ? r->only : "");
 	report_free(r);
 	return status;
