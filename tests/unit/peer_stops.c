@@ -151,12 +151,15 @@ static bool same(const struct stack *a, const struct stack *b)
 	       !memcmp(a->frames, b->frames, a->nr * sizeof(a->frames[0]));
 }
 
-/* Does our stack begin with all of theirs, and continue to an outermost frame? */
+/*
+ * Does our stack begin with all of theirs, none of which we guessed, and continue to an
+ * outermost frame?
+ */
 static bool goes_further(const struct stack *ours, const struct stack *theirs,
 			 const struct ustack_result *result)
 {
-	return result->end == USTACK_COMPLETE && !result->guessed &&
-	       theirs->nr < ours->nr &&
+	return result->end == USTACK_COMPLETE && theirs->nr < ours->nr &&
+	       theirs->nr + result->guessed <= ours->nr &&
 	       !memcmp(ours->frames, theirs->frames,
 		       theirs->nr * sizeof(theirs->frames[0]));
 }
