@@ -7,7 +7,6 @@ happen are named; any other error ends the storm.
 """
 import contextlib
 import errno
-import glob
 import mmap
 import os
 import random
@@ -106,10 +105,16 @@ def stop_fair_servers():
     """Let no fair server run, which Linux 6.12 warns about when its CPU goes
 
     A server that runs is one of the CPU's tasks, of which only the stopper may be left then, and
-    one that was stopped is stopped again, so that its bandwidth is subtracted twice.
+    one that was stopped is stopped again, so that its bandwidth is subtracted twice.  To write the
+    file stops it, too: it has not been stopped while a task of its CPU runs, as this one does.
     """
-    for path in glob.glob("/sys/kernel/debug/sched/fair_server/cpu*/runtime"):
-        write(path, "0")
+    cpus = os.sched_getaffinity(0)
+    for cpu in cpus:
+        path = f"/sys/kernel/debug/sched/fair_server/cpu{cpu}/runtime"
+        if os.path.exists(path):
+            os.sched_setaffinity(0, {cpu})
+            write(path, "0")
+    os.sched_setaffinity(0, cpus)
 
 
 def run(actors, seed, seconds):
