@@ -117,9 +117,20 @@ def stop_fair_servers():
     os.sched_setaffinity(0, cpus)
 
 
+def wait_longer():
+    """On the debug kernel, let tasks wait for a mutex of tracing as long as they have to
+
+    To enable the events of all system calls takes a minute there, and others wait in turn.
+    """
+    if os.path.exists("/sys/kernel/debug/kmemleak"):
+        scale = int(os.environ.get("TRACERIG_TIMEOUT_SCALE", "1"))
+        write("/proc/sys/kernel/hung_task_timeout_secs", str(120 * scale))
+
+
 def run(actors, seed, seconds):
     """Each call of an actor does one thing, and returns whether it came about."""
     stop_fair_servers()
+    wait_longer()
     succeeded = mmap.mmap(-1, len(actors))
     wait([start(lambda rng, i=i: act(actors[i], i, succeeded, rng, seconds), seed * 1000 + i)
           for i in range(len(actors))])

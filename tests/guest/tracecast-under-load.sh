@@ -10,8 +10,5 @@
 . "$TRACERIG_TOP/tests/guest/functions"
 
 [ -d /sys/kernel/config/tracecast ] || die "this kernel has no tracecast"
-# On the debug kernel, to enable the events of all system calls takes a minute, and others wait
-# in turn
-[ ! -e /sys/kernel/debug/kmemleak ] || echo $((120 * ${TRACERIG_TIMEOUT_SCALE:-1})) >/proc/sys/kernel/hung_task_timeout_secs
 python3 "$TRACERIG_TOP/tests/guest/tracecast_storm.py" \
 	"${TRACERIG_BUILD:-$TRACERIG_TOP/build}/tools/bin/schedz" "${TRACERIG_STORM:-8}" "${TRACERIG_SEED:-1}"
