@@ -5,7 +5,8 @@
 # tracecast to a collector on the same machine, over a network that loses, reorders and
 # duplicates datagrams: everything arrives, and both ledgers agree. So it does when an event gets
 # the type of another one that was removed, when more records than a header can count would fit
-# into a datagram, and when pages of the ring are larger than those of memory.
+# into a datagram, and when pages of the ring are larger than those of memory. A task whose only
+# record is larger than a datagram has its name.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 . "$TRACERIG_TOP/tests/guest/tracecast_functions"
 
@@ -210,6 +211,8 @@ large() {
 	trace-cmd report collected/*.dat >large.txt 2>report.err || die "report: $(cat report.err)"
 	# trace-cmd prints no more than 4096 bytes of it
 	grep -q "print: .* ${text:0:4000}" large.txt || die "the record is not in the file"
+	# Its task made no other, but has a name
+	grep -q '^ *python3-[0-9]* ' large.txt || die "the task has no name: $(cut -c -100 large.txt)"
 	rmdir $target
 	rmdir $tracing/instances/large
 }
