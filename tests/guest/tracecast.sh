@@ -200,10 +200,13 @@ large() {
 	local text
 	mkdir $tracing/instances/large
 	echo 8 >$tracing/instances/large/buffer_subbuf_size_kb
+	# Names are noted at task switches while an event is on, here one that never comes
+	echo 'sig == 99' >$tracing/instances/large/events/signal/signal_generate/filter
+	echo 1 >$tracing/instances/large/events/signal/signal_generate/enable
 	text=$(printf '%4068s' '' | tr ' ' x)
 	collect 127.0.0.1
-	start large 127.0.0.1 flush=100
-	python3 -c 'import os, sys; os.write(os.open(sys.argv[1], os.O_WRONLY), sys.argv[2].encode())' \
+	start large 127.0.0.1 flush=60000
+	python3 -c 'import os, sys, time; os.write(os.open(sys.argv[1], os.O_WRONLY), sys.argv[2].encode()); time.sleep(.1)' \
 		$tracing/instances/large/trace_marker "$text"
 	[ "$(number generated $target/ledger)" = 1 ] || die "it is not one record"
 	stop
