@@ -29,7 +29,7 @@ number() { # WORD FILE
 # On all CPUs, when all are there
 mark() {
 	[ "$cpus" -eq "$all" ] || return 0
-	python3 "$TRACERIG_TOP/tests/guest/tracecast_cpu_marks.py" $marks 20 "$cpus" \
+	python3 "$TRACERIG_TOP/tests/guest/tracecast_cpu_marks.py" "$marks" 20 "$cpus" \
 		$instance/trace_marker
 	marks=$((marks + 20))
 }
@@ -65,7 +65,6 @@ suspend() {
 	echo "$1" >/sys/power/state || die "suspend to $1, $2: $(dmesg | tail -n 20)"
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ] || die "it was not suspended"
 	[ "$(nproc)" -eq "$cpus" ] || die "a CPU did not come back"
-	mark
 }
 
 insmod "${TRACERIG_MODULES}/awake/awake.ko"
@@ -92,27 +91,26 @@ done
 check_samples "${each[@]}"
 for level in freezer devices platform; do
 	suspend freeze $level
-	check_samples "${each[@]}"
 done
-for level in freezer devices platform processors core; do
+for level in platform processors core; do
 	suspend mem $level
 	check_samples "${each[@]}"
 done
 # A CPU that was off before stays so
-echo 0 >/sys/devices/system/cpu/cpu$last/online
+echo 0 >/sys/devices/system/cpu/cpu"$last"/online
 cpus=$last
 suspend mem processors
-echo 1 >/sys/devices/system/cpu/cpu$last/online
+echo 1 >/sys/devices/system/cpu/cpu"$last"/online
 cpus=$all
 check_samples "${each[@]}"
 echo 0 >$samples/enable
 
 # --- only one that goes; others from one suspend to the next
 for cpu in 1 "$last" 0; do
-	echo $cpu >$sampler/cpus
+	echo "$cpu" >$sampler/cpus
 	echo 1 >$samples/enable
 	suspend mem processors
-	check_samples $cpu
+	check_samples "$cpu"
 	echo 0 >$samples/enable
 done
 # All changes at once, while it suspends: writers are frozen wherever they are
@@ -141,6 +139,7 @@ suspend mem core
 check_samples "${each[@]}"
 echo 0 >$samples/enable
 grep -q '^state: off' $sampler/status || die "the sampler is on: $(cat $sampler/status)"
+mark
 
 stop
 made=$(number generated $target/ledger)
