@@ -22,7 +22,8 @@ static int set_awake(bool awake)
 	struct pci_dev *dev = NULL;
 	int n = 0;
 
-	while ((dev = pci_get_device(PCI_VENDOR_ID_REDHAT_QUMRANET, PCI_ANY_ID, dev))) {
+	while ((dev = pci_get_device(PCI_VENDOR_ID_REDHAT_QUMRANET, PCI_ANY_ID,
+				     dev))) {
 		if (!is_9p(dev))
 			continue;
 		dev_pm_syscore_device(&dev->dev, awake);
