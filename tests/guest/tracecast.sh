@@ -5,7 +5,8 @@
 # tracecast to a collector on the same machine, over a network that loses, reorders and
 # duplicates datagrams: everything arrives, and both ledgers agree. So it does when an event gets
 # the type of another one that was removed, when more records than a header can count would fit
-# into a datagram, and when pages of the ring are larger than those of memory.
+# into a datagram, and when pages of the ring are larger than those of memory. A task whose only
+# record is larger than a datagram has its name.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 . "$TRACERIG_TOP/tests/guest/tracecast_functions"
 
@@ -199,10 +200,13 @@ large() {
 	local text
 	mkdir $tracing/instances/large
 	echo 8 >$tracing/instances/large/buffer_subbuf_size_kb
+	# Names are noted at task switches while an event is on, here one that never comes
+	echo 'sig == 99' >$tracing/instances/large/events/signal/signal_generate/filter
+	echo 1 >$tracing/instances/large/events/signal/signal_generate/enable
 	text=$(printf '%4068s' '' | tr ' ' x)
 	collect 127.0.0.1
-	start large 127.0.0.1 flush=100
-	python3 -c 'import os, sys; os.write(os.open(sys.argv[1], os.O_WRONLY), sys.argv[2].encode())' \
+	start large 127.0.0.1 flush=60000
+	python3 -c 'import os, sys, time; os.write(os.open(sys.argv[1], os.O_WRONLY), sys.argv[2].encode()); time.sleep(.1)' \
 		$tracing/instances/large/trace_marker "$text"
 	[ "$(number generated $target/ledger)" = 1 ] || die "it is not one record"
 	stop
@@ -210,6 +214,8 @@ large() {
 	trace-cmd report collected/*.dat >large.txt 2>report.err || die "report: $(cat report.err)"
 	# trace-cmd prints no more than 4096 bytes of it
 	grep -q "print: .* ${text:0:4000}" large.txt || die "the record is not in the file"
+	# Its task made no other, but has a name
+	grep -q '^ *python3-[0-9]* ' large.txt || die "the task has no name: $(cut -c -100 large.txt)"
 	rmdir $target
 	rmdir $tracing/instances/large
 }

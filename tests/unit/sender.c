@@ -154,16 +154,18 @@ static void put_parts(struct stream *s, unsigned int cpu,
 	uint32_t done = 0, len, piece = 0;
 
 	for (; done < r->len; done += len) {
+		/* Zeros, no name */
+		uint32_t task = piece ? 0 : TRACECAST_TASK;
+		uint32_t room = ROOM - TRACECAST_DATA_HEADER - task;
 		struct datagram *d = new_datagram(s);
 		bool last;
 
-		len = r->len - done < ROOM - TRACECAST_DATA_HEADER ?
-			      r->len - done :
-			      ROOM - TRACECAST_DATA_HEADER;
+		len = r->len - done < room ? r->len - done : room;
 		last = done + len == r->len;
-		memcpy(d->bytes + TRACECAST_DATA_HEADER, r->bytes + done, len);
+		memcpy(d->bytes + TRACECAST_DATA_HEADER + task, r->bytes + done,
+		       len);
 		end_datagram(s, cpu, last ? TRACECAST_END : TRACECAST_PART,
-			     r->time, len, piece++);
+			     r->time, task + len, piece++);
 	}
 }
 

@@ -90,18 +90,29 @@ static void forge_beat(uint64_t session, unsigned int cpu, unsigned int nr,
 	arrive(forged, TRACECAST_BEAT_HEADER + nr * TRACECAST_BEAT_ENTRY);
 }
 
+/* Where the bytes of a piece go. There is no name before the first */
+static uint8_t *begin_piece(unsigned int piece)
+{
+	uint8_t *body = forged + TRACECAST_DATA_HEADER;
+
+	if (piece)
+		return body;
+	memset(body, 0, TRACECAST_TASK);
+	return body + TRACECAST_TASK;
+}
+
 /* @n bytes of a record of TD_ID_WAKING */
 static void forge_piece(uint64_t session, enum tracecast_kind kind,
 			const struct tracecast_data *h, char byte,
 			unsigned int n)
 {
-	uint8_t *body = forged + TRACECAST_DATA_HEADER;
+	uint8_t *body = begin_piece(h->piece);
 
 	tracecast_put_data(forged, kind, session, h);
 	memset(body, byte, n);
 	body[0] = TD_ID_WAKING & 0xff;
 	body[1] = TD_ID_WAKING >> 8;
-	arrive(forged, TRACECAST_DATA_HEADER + n);
+	arrive(forged, body + n - forged);
 }
 
 /* A record of @len bytes, in parts */
@@ -112,6 +123,7 @@ static void forge_record(uint64_t session, uint64_t seq, uint64_t before,
 					       TD_ID_WAKING >> 8 };
 	struct tracecast_data h = { .seq = seq, .before = before, .time = 1 };
 	unsigned int done, n;
+	uint8_t *body;
 
 	for (done = 0; done < len; done += n) {
 		n = len - done < 4000 ? len - done : 4000;
@@ -119,9 +131,9 @@ static void forge_record(uint64_t session, uint64_t seq, uint64_t before,
 				   done + n == len ? TRACECAST_END :
 						     TRACECAST_PART,
 				   session, &h);
-		h.piece++;
-		memcpy(forged + TRACECAST_DATA_HEADER, record + done, n);
-		arrive(forged, TRACECAST_DATA_HEADER + n);
+		body = begin_piece(h.piece++);
+		memcpy(body, record + done, n);
+		arrive(forged, body + n - forged);
 		h.seq++;
 	}
 }
@@ -456,6 +468,51 @@ START_TEST(numbers_have_successors)
 }
 END_TEST
 
+/* Before a record in parts is the name of its task, in the first of them */
+START_TEST(records_in_parts_have_a_task)
+{
+	static const char comm[TRACECAST_COMM_LEN] = "alone";
+	uint8_t *body = forged + TRACECAST_DATA_HEADER;
+	struct tracecast_data h = { .time = 1 };
+	struct tracecmd_input *in;
+	struct collector_ledger l;
+
+	begin(false);
+	hostile = true;
+	forge_meta(1, 1, 4096);
+	forge_beat(1, 0, 1, 0, TRACECAST_GOES_ON);
+	/* Not all of it is there */
+	tracecast_put_data(forged, TRACECAST_END, 1, &h);
+	memset(body, 0, TRACECAST_TASK);
+	arrive(forged, TRACECAST_DATA_HEADER + TRACECAST_TASK - 1);
+	h.seq++;
+	h.before++;
+	tracecast_put_data(forged, TRACECAST_PART, 1, &h);
+	tracecast_put_task(body, 77, comm);
+	memset(body + TRACECAST_TASK, 0, 1000);
+	body[TRACECAST_TASK] = TD_ID_WAKING & 0xff;
+	body[TRACECAST_TASK + 1] = TD_ID_WAKING >> 8;
+	arrive(forged, TRACECAST_DATA_HEADER + TRACECAST_TASK + 1000);
+	h.seq++;
+	h.piece++;
+	forge_piece(1, TRACECAST_END, &h, 0, 500);
+	ck_assert(collector_sync(collector));
+	get_ledger(&l);
+	ck_assert_uint_eq(l.delivered, 1);
+	ck_assert_uint_eq(l.damaged, 1);
+	ck_assert_uint_eq(l.wire_lost, 1);
+	find_files();
+	ck_assert_uint_eq(nr_paths, 1);
+	in = tracecmd_open(paths[0], TRACECMD_FL_LOAD_NO_PLUGINS);
+	ck_assert_ptr_nonnull(in);
+	ck_assert_str_eq(tep_data_comm_from_pid(tracecmd_get_tep(in), 77),
+			 comm);
+	tracecmd_close(in);
+	replace_collector();
+	finish();
+}
+END_TEST
+
 /* Parts of a record that was cleared, or lost one, and those of the next one */
 START_TEST(parts_are_of_one_record)
 {
@@ -706,6 +763,7 @@ int main(void)
 	tcase_add_loop_test(f, dense_datagrams_have_room, 0,
 			    sizeof(dense) / sizeof(*dense));
 	tcase_add_test(f, numbers_have_successors);
+	tcase_add_test(f, records_in_parts_have_a_task);
 	tcase_add_loop_test(f, parts_are_of_one_record, 0, 2);
 	tcase_add_test(f, sources_without_records_leave_places);
 	tcase_add_test(f, notes_are_lines_of_text);

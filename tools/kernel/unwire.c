@@ -42,6 +42,17 @@ bool tracecast_get_data(const u8 *from, size_t len, struct tracecast_data *data)
 }
 
 /**
+ * tracecast_get_task - read whose a record is that comes in pieces
+ * @from: what is before it, TRACECAST_TASK bytes
+ * @taker: who takes the name
+ */
+void tracecast_get_task(const u8 *from, const struct tracecast_taker *taker)
+{
+	if (taker->name)
+		taker->name(get_unaligned_le32(from), from + 4, taker->arg);
+}
+
+/**
  * tracecast_get_meta - read the header of META
  * @from: the datagram, of which tracecast_get_header() said that it is one
  * @len: bytes of it

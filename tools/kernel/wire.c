@@ -73,6 +73,18 @@ void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 	put_unaligned_le64(data->time, to + 40);
 }
 
+/**
+ * tracecast_put_task - say whose a record is that goes in pieces
+ * @to: before it, in the first of them
+ * @pid: the task, 0 if the receiver does not have to hear its name
+ * @comm: its name, TRACECAST_COMM_LEN bytes
+ */
+void tracecast_put_task(u8 *to, s32 pid, const char *comm)
+{
+	put_unaligned_le32(pid, to);
+	memcpy(to + 4, comm, TRACECAST_COMM_LEN);
+}
+
 void tracecast_put_meta(u8 *to, u64 session, const struct tracecast_meta *meta)
 {
 	tracecast_put_header(to, TRACECAST_META, session);

@@ -54,6 +54,9 @@
 #define TRACECAST_META_MAX (16 << 20)
 #define TRACECAST_COMM_LEN 16
 
+/* Bytes before those of a record that is in pieces: its task's pid and name */
+#define TRACECAST_TASK (4 + TRACECAST_COMM_LEN)
+
 /* Bytes of a page of any ring, and numbers of CPUs of any kernel, at most */
 #define TRACECAST_PAGE_MAX 1048576
 #define TRACECAST_CPUS_MAX 8192
@@ -479,6 +482,7 @@ void tracecast_put_header(u8 *to, enum tracecast_kind kind, u64 session);
 void tracecast_put_sender(u8 *to, u8 sender);
 void tracecast_put_data(u8 *to, enum tracecast_kind kind, u64 session,
 			const struct tracecast_data *data);
+void tracecast_put_task(u8 *to, s32 pid, const char *comm);
 void tracecast_put_meta(u8 *to, u64 session, const struct tracecast_meta *meta);
 void tracecast_put_beat(u8 *to, u64 session, const struct tracecast_beat *beat);
 void tracecast_put_beat_entry(u8 *to, const struct tracecast_beat_entry *entry);
@@ -573,6 +577,7 @@ void tracecast_put_ack_entry(u8 *to, const struct tracecast_ack_entry *entry);
 void tracecast_put_ack_range(u8 *to, const struct tracecast_ack_range *range);
 bool tracecast_get_data(const u8 *from, size_t len,
 			struct tracecast_data *data);
+void tracecast_get_task(const u8 *from, const struct tracecast_taker *taker);
 bool tracecast_get_meta(const u8 *from, size_t len,
 			struct tracecast_meta *meta);
 bool tracecast_get_beat(const u8 *from, size_t len,

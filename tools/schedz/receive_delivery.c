@@ -166,16 +166,35 @@ static void put_name(int32_t pid, const uint8_t *comm, void *arg)
 /* The record in the next @n datagrams, into c->whole. Return: bytes of it */
 static uint32_t gather(struct collector *c, struct cpu_stream *st, uint32_t n)
 {
-	uint32_t i, at = 0;
+	uint32_t i, at = 0, from = TRACECAST_DATA_HEADER + TRACECAST_TASK;
 
 	for (i = 0; i < n; i++) {
 		const struct slot *slot = stream_slot(st, st->next + i);
-		uint32_t len = slot->len - TRACECAST_DATA_HEADER;
 
-		memcpy(c->whole + at, slot->data + TRACECAST_DATA_HEADER, len);
-		at += len;
+		memcpy(c->whole + at, slot->data + from, slot->len - from);
+		at += slot->len - from;
+		from = TRACECAST_DATA_HEADER;
 	}
 	return at;
+}
+
+/* Return: 1, -1 if the next @n datagrams, of which @h is the last one's header, are no record */
+static int unpack_pieces(struct collector *c, struct cpu_stream *st, uint32_t n,
+			 const struct tracecast_data *h,
+			 const struct tracecast_taker *taker)
+{
+	const struct slot *slot = stream_slot(st, st->next);
+	uint32_t len;
+
+	/* PART alone, or without what comes before it */
+	if (!h->events || h->piece + 1u != n ||
+	    slot->len < TRACECAST_DATA_HEADER + TRACECAST_TASK)
+		return -1;
+	tracecast_get_task(slot->data + TRACECAST_DATA_HEADER, taker);
+	len = gather(c, st, n);
+	if (taker->record)
+		taker->record(h->time, c->whole, len, taker->arg);
+	return 1;
 }
 
 /*
@@ -188,20 +207,13 @@ static int unpack(struct collector *c, struct cpu_stream *st, uint32_t n,
 {
 	const struct slot *slot = stream_slot(st, st->next);
 	enum tracecast_kind kind = kind_of(slot->data);
-	uint32_t len;
 
-	if (!tracecast_is_piece(kind))
-		return tracecast_unpack(&c->unpacker, kind,
-					slot->data + TRACECAST_DATA_HEADER,
-					slot->len - TRACECAST_DATA_HEADER,
-					h->time, taker);
-	/* PART alone, or without what comes before it */
-	if (!h->events || h->piece + 1u != n)
-		return -1;
-	len = gather(c, st, n);
-	if (taker->record)
-		taker->record(h->time, c->whole, len, taker->arg);
-	return 1;
+	if (tracecast_is_piece(kind))
+		return unpack_pieces(c, st, n, h, taker);
+	return tracecast_unpack(&c->unpacker, kind,
+				slot->data + TRACECAST_DATA_HEADER,
+				slot->len - TRACECAST_DATA_HEADER, h->time,
+				taker);
 }
 
 /*
@@ -227,7 +239,8 @@ static uint32_t count_pieces(const struct session *s, struct cpu_stream *st)
 		len = st->pieces_len + slot->len - TRACECAST_DATA_HEADER;
 		if (!tracecast_is_piece(kind_of(slot->data)) ||
 		    h.piece != st->pieces || h.before != first.before ||
-		    h.lost != first.lost || len > s->info.page_size)
+		    h.lost != first.lost ||
+		    len > s->info.page_size + TRACECAST_TASK)
 			return 1;
 		if (kind_of(slot->data) == TRACECAST_END)
 			return st->pieces + 1;
