@@ -430,8 +430,8 @@ START_TEST(cpus_in_turns)
 				}
 			}
 			cpu = rnd() % CPUS;
-			value[cpu][nr[cpu]++] = c + (cpu - 1) * s / 2 +
-						s * rnd_normal();
+			value[cpu][nr[cpu]++] =
+				c + (cpu - 1) * s / 2 + s * rnd_normal();
 			full = !(nr[cpu] % m.group);
 			expect(ctlchart_rules_add(&r[cpu], &m, lines,
 						  value[cpu][nr[cpu] - 1],
@@ -440,12 +440,13 @@ START_TEST(cpus_in_turns)
 				continue;
 			last = nr[cpu] / m.group - 1;
 			x[cpu][last] = ref_median(value[cpu], nr[cpu], m.group);
-			expect(point == 2 * x[cpu][last],
-			       ": set %d, value %d", set, i);
+			expect(point == 2 * x[cpu][last], ": set %d, value %d",
+			       set, i);
 			ctlchart_rules_check(&r[cpu], &z, point, &v);
 			ref = ref_rules(x[cpu], last, c, s);
-			expect(v.rules == ref, ": set %d, value %d: %#x, not %#x",
-			       set, i, v.rules, ref);
+			expect(v.rules == ref,
+			       ": set %d, value %d: %#x, not %#x", set, i,
+			       v.rules, ref);
 			points++;
 			broken += !!ref;
 		}

@@ -191,7 +191,8 @@ static u32 check_rules(struct desk_chart *d, u64 value, u32 cpu)
 	if (!d->call->rules || !d->result->has_center)
 		return 0;
 	rules = rules_of(d, cpu);
-	if (!ctlchart_rules_add(rules, &d->call->method, d->lines, value, &point))
+	if (!ctlchart_rules_add(rules, &d->call->method, d->lines, value,
+				&point))
 		return 0;
 	ctlchart_rules_check(rules, &d->zones, point, &verdict);
 	broken = verdict.rules & d->call->rules;
