@@ -319,20 +319,18 @@ static void ask(struct answers *a, const struct distribution *d,
 	double ucl = learn(l, d, 1);
 	struct ctlchart_verdict v;
 	struct ctlchart_zones z;
-	struct ctlchart_group g = { 0 };
-	struct ctlchart_rules r;
+	struct ctlchart_rules r = { 0 };
 	int first[QUESTIONS] = { 0 }, i, q;
 
 	ctlchart_phase1_zones(&l->phase1, &z);
-	ctlchart_rules_start(&r);
 	recorded_at = nr_recorded / 2;
 	for (i = 1; i <= STREAM; i++) {
 		double x = d->draw() * factor;
 		u32 broken = 0;
 		u64 point;
 
-		if (ctlchart_group_add(&g, &l->method, 1, x * UNIT, &point)) {
-			ctlchart_rules_add(&r, &z, point, &v);
+		if (ctlchart_rules_add(&r, &l->method, 1, x * UNIT, &point)) {
+			ctlchart_rules_check(&r, &z, point, &v);
 			a->points++;
 			broken = v.rules;
 		}

@@ -166,17 +166,16 @@ static void zones_of(struct ctlchart_zones *z, double c, double s)
 }
 
 /* A value of the only CPU; returns true if it makes a point */
-static bool add(struct ctlchart_group *g, struct ctlchart_rules *r,
-		const struct ctlchart_method *m, const struct ctlchart_zones *z,
-		u64 value, struct ctlchart_verdict *v)
+static bool add(struct ctlchart_rules *r, const struct ctlchart_method *m,
+		const struct ctlchart_zones *z, u64 value,
+		struct ctlchart_verdict *v)
 {
-	bool fills = ctlchart_group_fills(g, m, 1);
 	u64 point;
 
-	ck_assert(ctlchart_group_add(g, m, 1, value, &point) == fills);
-	if (fills)
-		ctlchart_rules_add(r, z, point, v);
-	return fills;
+	if (!ctlchart_rules_add(r, m, 1, value, &point))
+		return false;
+	ctlchart_rules_check(r, z, point, v);
+	return true;
 }
 
 START_TEST(by_hand)
@@ -184,21 +183,19 @@ START_TEST(by_hand)
 	const struct ctlchart_method m = { .scale = CTLCHART_LINEAR,
 					   .group = 2,
 					   .groups = 20 };
-	struct ctlchart_group g = { 0 };
+	struct ctlchart_rules r = { 0 };
 	struct ctlchart_verdict v;
 	struct ctlchart_zones z;
-	struct ctlchart_rules r;
 	double x[20];
 	int i, last;
 
 	zones_of(&z, 100, 10);
-	ctlchart_rules_start(&r);
 	for (last = 0; last < 19 && cases[_i].point[last + 1]; last++)
 		;
 	for (i = 0; i <= last; i++) {
 		x[i] = cases[_i].point[i];
-		ck_assert(!add(&g, &r, &m, &z, x[i] - 3, &v));
-		ck_assert(add(&g, &r, &m, &z, x[i] + 3, &v));
+		ck_assert(!add(&r, &m, &z, x[i] - 3, &v));
+		ck_assert(add(&r, &m, &z, x[i] + 3, &v));
 		if (i < last)
 			ck_assert_uint_eq(v.rules, 0);
 		ck_assert_uint_eq(v.rules, ref_rules(x, i, 100, 10));
@@ -288,13 +285,11 @@ START_TEST(random_sequences)
 		double c = 1000 + (rnd() % 4096) / 16.0;
 		double s = 20 + (rnd() % 1024) / 16.0;
 		double x[POINTS];
-		struct ctlchart_group g = { 0 };
+		struct ctlchart_rules r = { 0 };
 		struct ctlchart_zones z;
-		struct ctlchart_rules r;
 		int i, j;
 
 		zones_of(&z, c, s);
-		ctlchart_rules_start(&r);
 		for (i = 0; i < POINTS; i++, points++) {
 			struct ctlchart_verdict v;
 			u64 group[10];
@@ -303,7 +298,7 @@ START_TEST(random_sequences)
 			x[i] = spread_group(group, m.group,
 					    floor(next_point(kind, i, c, s)));
 			for (j = 0; j < m.group; j++)
-				expect(add(&g, &r, &m, &z, group[j], &v) ==
+				expect(add(&r, &m, &z, group[j], &v) ==
 				       (j == m.group - 1));
 			ref = ref_rules(x, i, c, s);
 			expect(v.rules == ref,
@@ -335,10 +330,9 @@ START_TEST(log_scale)
 		uint64_t v[10 * 31];
 		struct ref_limits ref;
 		struct ctlchart_phase1 p;
-		struct ctlchart_group running = { 0 };
+		struct ctlchart_rules r = { 0 };
 		struct ctlchart_verdict verdict;
 		struct ctlchart_zones z;
-		struct ctlchart_rules r;
 		double c, s, shift = rnd_normal() / 2;
 		u64 room[512];
 		int i, j, k;
@@ -350,7 +344,6 @@ START_TEST(log_scale)
 			ctlchart_phase1_add(&p, v[i]);
 		}
 		ctlchart_phase1_zones(&p, &z);
-		ctlchart_rules_start(&r);
 		ref = ref_chart(v, m.group, m.groups, 1, 1, 1);
 		c = log2l(ref.center);
 		s = (log2l(ref.ucl) - c) / 3;
@@ -360,7 +353,7 @@ START_TEST(log_scale)
 			for (j = 0; j < m.group; j++) {
 				group[j] =
 					level * exp(rnd_normal() + shift) + 1;
-				add(&running, &r, &m, &z, group[j], &verdict);
+				add(&r, &m, &z, group[j], &verdict);
 			}
 			qsort(group, m.group, sizeof(*group), ref_compare);
 			x[i] = (log2(group[(m.group - 1) / 2]) +
@@ -387,43 +380,49 @@ START_TEST(log_scale)
 }
 END_TEST
 
-/* ---- groups of several CPUs ---- */
+/* ---- several CPUs ---- */
 
 enum { CPUS = 3 };
 
-/* Twice the median of the last @n of @nr values */
-static u64 ref_point(const u64 *value, int nr, int n)
+/* The median of the last @n of @nr values */
+static double ref_median(const u64 *value, int nr, int n)
 {
 	u64 sorted[10];
 
 	memcpy(sorted, value + nr - n, sizeof(*value) * n);
 	qsort(sorted, n, sizeof(*sorted), ref_compare);
-	return sorted[(n - 1) / 2] + sorted[n / 2];
+	return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
 }
 
 /*
- * Values of CPUs in turns: a group is of one CPU, and of values since the lines changed.
- * The reference keeps all values of each CPU since then, and counts.
+ * Values of CPUs in turns: groups and points are of one CPU, and of values since the
+ * lines changed. The reference keeps all values and points of each CPU since then.
  */
-START_TEST(groups_of_cpus)
+START_TEST(cpus_in_turns)
 {
-	long points = 0, dropped = 0;
+	long points = 0, dropped = 0, broken = 0;
 	int set;
 
 	for (set = 0; set < 2000; set++) {
 		struct ctlchart_method m = { .scale = CTLCHART_LINEAR,
 					     .group = 2 + rnd() % 9,
 					     .groups = 20 };
-		struct ctlchart_group g[CPUS] = { 0 };
-		u64 value[CPUS][300], point;
+		struct ctlchart_rules r[CPUS] = { 0 };
+		double x[CPUS][300], c = 1000, s = 64;
+		u64 value[CPUS][600], point;
 		int nr[CPUS] = { 0 }, i, cpu;
+		struct ctlchart_zones z;
 		/* also where the number begins anew */
 		u32 lines = -(u32)(rnd() % 3);
 
-		for (i = 0; i < 300; i++) {
+		zones_of(&z, c, s);
+		for (i = 0; i < 600; i++) {
+			struct ctlchart_verdict v;
 			bool full;
+			int last;
+			u32 ref;
 
-			if (!(rnd() % 40)) {
+			if (!(rnd() % 200)) {
 				lines++;
 				for (cpu = 0; cpu < CPUS; cpu++) {
 					dropped += nr[cpu] % m.group;
@@ -431,26 +430,31 @@ START_TEST(groups_of_cpus)
 				}
 			}
 			cpu = rnd() % CPUS;
-			value[cpu][nr[cpu]++] = rnd() >> (1 + rnd() % 60);
+			value[cpu][nr[cpu]++] =
+				c + (cpu - 1) * s / 2 + s * rnd_normal();
 			full = !(nr[cpu] % m.group);
-			expect(ctlchart_group_fills(&g[cpu], &m, lines) ==
-			       full);
-			expect(ctlchart_group_add(&g[cpu], &m, lines,
+			expect(ctlchart_rules_add(&r[cpu], &m, lines,
 						  value[cpu][nr[cpu] - 1],
 						  &point) == full);
 			if (!full)
 				continue;
-			expect(!ctlchart_group_is_newer(&g[cpu], lines));
-			expect(!ctlchart_group_is_newer(&g[cpu], lines + 1));
-			expect(ctlchart_group_is_newer(&g[cpu], lines - 1));
+			last = nr[cpu] / m.group - 1;
+			x[cpu][last] = ref_median(value[cpu], nr[cpu], m.group);
+			expect(point == 2 * x[cpu][last], ": set %d, value %d",
+			       set, i);
+			ctlchart_rules_check(&r[cpu], &z, point, &v);
+			ref = ref_rules(x[cpu], last, c, s);
+			expect(v.rules == ref,
+			       ": set %d, value %d: %#x, not %#x", set, i,
+			       v.rules, ref);
 			points++;
-			expect(point == ref_point(value[cpu], nr[cpu], m.group),
-			       ": set %d, value %d", set, i);
+			broken += !!ref;
 		}
 	}
-	printf("test_rules: %ld points of %d CPUs; %ld values had no time to make one\n",
-	       points, CPUS, dropped);
+	printf("test_rules: %ld points of %d CPUs, %ld of them break a rule; %ld values had no time to make one\n",
+	       points, CPUS, broken, dropped);
 	ck_assert_int_gt(points, 10000);
+	ck_assert_int_gt(broken, 1000);
 	ck_assert_int_gt(dropped, 1000);
 }
 END_TEST
@@ -522,7 +526,7 @@ int main(void)
 	tcase_add_loop_test(tc, by_hand, 0, ARRAY_SIZE(cases));
 	tcase_add_test(tc, random_sequences);
 	tcase_add_test(tc, log_scale);
-	tcase_add_test(tc, groups_of_cpus);
+	tcase_add_test(tc, cpus_in_turns);
 	tcase_add_test(tc, zones);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

@@ -249,6 +249,36 @@ START_TEST(values_of_cpus)
 }
 END_TEST
 
+/*
+ * rules=2: nine points in a row are of one CPU. Those of CPU 0 are above the centre, in turns
+ * with those of CPU 1, which are below it: each CPU has its own ninth.
+ */
+START_TEST(points_of_cpus)
+{
+	static const int phase1[] = { 90,  95,	100, 105, 110,
+				      110, 105, 100, 95,  90 };
+	int ms = 0, i, cpu;
+
+	sc_formats(&td, false);
+	sc_value_format(&td);
+	for (i = 0; i < 10; i++)
+		told(&ms, "lat.lat", phase1[i], i + 1, 1, 0);
+	for (i = 0; i < 9 * 5 * 2; i++) {
+		cpu = i / 5 % 2;
+		ms += (ms ^ cpu) & 1;
+		told(&ms, "lat.lat", cpu ? 99 : 101, 11 + i, 1, 125);
+	}
+	report("-e lat -f 'ctlchart(lat, learn=0, samples=10, scale=linear, rules=2)'");
+	ck_assert_uint_eq(uint_at(chart(0), "values"), 90);
+	ck_assert_uint_eq(uint_at(chart(0), "alarms"), 2);
+	ck_assert_uint_eq(uint_at(worst(0), "duration"), 101);
+	ck_assert_str_eq(string_at(worst(0), "rules"), "rule2");
+	ck_assert_uint_eq(uint_at(worst(1), "duration"), 99);
+	ck_assert_str_eq(string_at(worst(1), "rules"), "rule2+below");
+	ck_assert_str_eq(message(), "");
+}
+END_TEST
+
 /* Bytes of an event in the ring: its fields, and the word before them */
 #define BIO_QUEUE_BYTES (56 + 4)
 #define RQ_COMPLETE_BYTES (52 + 4)
@@ -479,6 +509,7 @@ int main(void)
 	tcase_add_test(tc, values_lost);
 	tcase_add_test(tc, values_by);
 	tcase_add_test(tc, values_of_cpus);
+	tcase_add_test(tc, points_of_cpus);
 	tcase_add_test(tc, values_of_pairs);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

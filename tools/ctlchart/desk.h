@@ -14,13 +14,13 @@
 #define KEYS_LEN 192
 
 /**
- * struct desk_group - the running group of a chart on a CPU
+ * struct desk_rules - group and points of a chart on a CPU
  * @cpu:	the CPU
- * @group:	the group
+ * @rules:	its state
  */
-struct desk_group {
+struct desk_rules {
 	u32 cpu;
-	struct ctlchart_group group;
+	struct ctlchart_rules rules;
 };
 
 /**
@@ -47,8 +47,7 @@ struct desk_group {
  * @relearn:	selects the values of the next sample
  * @zones:	lines of the run rules
  * @lines:	number of these lines
- * @groups:	groups of the CPUs, struct desk_group
- * @rules:	points of the run rules
+ * @rules:	groups and points of the CPUs, struct desk_rules
  * @learning:	there is no limit yet
  * @before_ucl:	the limit before the one in force
  * @by:		field of by=
@@ -82,8 +81,7 @@ struct desk_chart {
 	struct ctlchart_relearn relearn;
 	struct ctlchart_zones zones;
 	u32 lines;
-	struct hash groups;
-	struct ctlchart_rules rules;
+	struct hash rules;
 	bool learning;
 	u64 before_ucl;
 	struct field by;

@@ -57,7 +57,7 @@ void desk_start(struct desk_chart *d)
 void desk_free_values(struct desk_chart *d)
 {
 	free(d->room);
-	hash_free(&d->groups);
+	hash_free(&d->rules);
 }
 
 static size_t print_number(const struct field *key, u64 value,
@@ -147,7 +147,6 @@ static void draw_limits(struct desk_chart *d, u64 now)
 	ctlchart_phase1_limits(&d->phase1, &c->limits);
 	ctlchart_phase1_zones(&d->phase1, &d->zones);
 	d->lines++;
-	ctlchart_rules_start(&d->rules);
 	c->shape = ctlchart_phase1_shape(&d->phase1);
 	c->has_center = true;
 	c->zones = d->zones;
@@ -166,33 +165,36 @@ static void draw_limits(struct desk_chart *d, u64 now)
 				       d->call->relearn, d->call->relearn_time);
 }
 
-static struct ctlchart_group *group_of(struct desk_chart *d, u32 cpu)
+static struct ctlchart_rules *rules_of(struct desk_chart *d, u32 cpu)
 {
 	u64 hash = hash_u64(cpu);
-	struct desk_group *g;
+	struct desk_rules *r;
 
-	hash_for_each_possible_entry(&d->groups, hash, g) {
-		if (g->cpu == cpu)
-			return &g->group;
+	hash_for_each_possible_entry(&d->rules, hash, r) {
+		if (r->cpu == cpu)
+			return &r->rules;
 	}
-	g = hash_new(&d->groups, hash, sizeof(*g));
-	g->cpu = cpu;
-	return &g->group;
+	r = hash_new(&d->rules, hash, sizeof(*r));
+	r->cpu = cpu;
+	return &r->rules;
 }
 
 /* Nelson's rules; returns RULE_* */
 static u32 check_rules(struct desk_chart *d, u64 value, u32 cpu)
 {
 	struct ctlchart_verdict verdict;
+	struct ctlchart_rules *rules;
 	u64 point;
 	u32 broken;
 	int i;
 
-	if (!d->call->rules || !d->result->has_center ||
-	    !ctlchart_group_add(group_of(d, cpu), &d->call->method, d->lines,
-				value, &point))
+	if (!d->call->rules || !d->result->has_center)
 		return 0;
-	ctlchart_rules_add(&d->rules, &d->zones, point, &verdict);
+	rules = rules_of(d, cpu);
+	if (!ctlchart_rules_add(rules, &d->call->method, d->lines, value,
+				&point))
+		return 0;
+	ctlchart_rules_check(rules, &d->zones, point, &verdict);
 	broken = verdict.rules & d->call->rules;
 	if (!broken)
 		return 0;

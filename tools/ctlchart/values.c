@@ -6,9 +6,9 @@
  *
  * For each chart (or part of one, with by=), values that the kernel learnt from or checked
  * by rules= are numbered from 1 on. The other values have the number of the last one
- * before them. Numbers count modulo 2^32. With rules=, values that joined their CPU's group
- * without the chart's lock, while the event was not enabled, have no number, but are counted
- * with the next one of the CPU that has.
+ * before them. Numbers count modulo 2^32. With rules=, values that were checked without the
+ * chart's lock, while the event was not enabled, have no number, but are counted with the
+ * next one of the CPU that has.
  */
 #include <stdlib.h>
 #include <string.h>

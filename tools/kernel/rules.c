@@ -6,11 +6,12 @@
  * common. Values that follow each other on one CPU make a group of n, and the
  * median of each group is a point. Shewhart's rational subgroups ("Economic
  * Control of Quality of Manufactured Product", 1931) are of values that have as
- * many conditions in common as possible: a CPU is one, and only every n-th value
- * is then a matter of all CPUs. The points of all CPUs, in the order in which
- * they come, are one chart. Lloyd S. Nelson ("The Shewhart Control Chart - Tests
- * for Special Causes", Journal of Quality Technology 16, 1984; ISO 7870-2) tests
- * each point, with sigma of the points:
+ * many conditions in common as possible: a CPU is one. The points of each CPU are
+ * a sequence of their own, as those of each stream are in group control charts
+ * (Boyd, Industrial Quality Control 7, 1950), and CPUs share nothing but the
+ * lines. Lloyd S. Nelson ("The Shewhart Control Chart - Tests for Special
+ * Causes", Journal of Quality Technology 16, 1984; ISO 7870-2) tests each point,
+ * with sigma of the points:
  *
  *	1  Is it more than three sigma from the centre?
  *	2  Is it the ninth in a row on one side of the centre?
@@ -32,12 +33,12 @@
  * Invariant: a point is twice a median, so that it is a whole number, and the
  * zones' lines are rounded such that comparing whole numbers with them is exact.
  *
- * Invariant: the values of a group came while the same lines were in force. A
- * group has their number, so that no one has to empty the groups of all CPUs when
- * the lines change: a group with another number counts as empty.
+ * Invariant: group and points are of values that came while the same lines were in
+ * force. Each CPU has the number of these, so that no one has to empty the groups of
+ * all CPUs when the lines change: a value of other lines begins anew.
  *
- * Pure functions of their arguments: any context. The caller serialises access,
- * to each group and to the state of a chart.
+ * Pure functions of their arguments: any context. The caller serialises access to
+ * each CPU's state.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -45,16 +46,11 @@
 
 #include "rules.h"
 
-static unsigned int filled(const struct ctlchart_group *g, u32 lines)
-{
-	return g->lines == lines ? g->filled : 0;
-}
-
 /* Twice the median of the full group, on the method's scale */
-static u64 median(const struct ctlchart_group *g,
+static u64 median(const struct ctlchart_rules *r,
 		  const struct ctlchart_method *m)
 {
-	u64 a = g->value[(m->group - 1) / 2], b = g->value[m->group / 2];
+	u64 a = r->value[(m->group - 1) / 2], b = r->value[m->group / 2];
 
 	if (m->scale == CTLCHART_LOG)
 		return (u64)ctlchart_log2(a) + ctlchart_log2(b);
@@ -62,69 +58,35 @@ static u64 median(const struct ctlchart_group *g,
 }
 
 /**
- * ctlchart_group_is_newer - did its last value come after newer lines?
- * @g: the group
- * @lines: number of lines that may no longer be in force; fewer than 2^31 came between
- *
- * Return: true if a value of these lines would empty it of values of newer ones.
- */
-bool ctlchart_group_is_newer(const struct ctlchart_group *g, u32 lines)
-{
-	return (s32)(lines - g->lines) < 0;
-}
-
-/**
- * ctlchart_group_fills - would another value make a point?
- * @g: the group
- * @m: valid method of the chart
- * @lines: as for ctlchart_group_add()
- *
- * Return: what ctlchart_group_add() would return.
- */
-bool ctlchart_group_fills(const struct ctlchart_group *g,
-			  const struct ctlchart_method *m, u32 lines)
-{
-	return filled(g, lines) + 1 == m->group;
-}
-
-/**
- * ctlchart_group_add - take one value
- * @g: the group of the CPU that the value is of; all zeroes before its first one
+ * ctlchart_rules_add - take one value
+ * @r: the state of the CPU that the value is of
  * @m: valid method of the chart, always the same: group size and scale are used
- * @lines: number of the lines in force; values that came with another number are
- *	forgotten
+ * @lines: number of the lines in force; what came with another number is forgotten
  * @value: the value
  * @point: where to put the point if there is one
  *
  * On a linear scale values above 2^63 - 1 count as that.
  *
- * Return: true if the value fills the group, which makes a point, and begins anew.
+ * Return: true if the value fills the group. ctlchart_rules_check() is then due.
  */
-bool ctlchart_group_add(struct ctlchart_group *g,
+bool ctlchart_rules_add(struct ctlchart_rules *r,
 			const struct ctlchart_method *m, u32 lines, u64 value,
 			u64 *point)
 {
 	int i;
 
-	g->filled = filled(g, lines);
-	g->lines = lines;
-	for (i = g->filled; i > 0 && g->value[i - 1] > value; i--)
-		g->value[i] = g->value[i - 1];
-	g->value[i] = value;
-	if (++g->filled < m->group)
+	if (r->lines != lines) {
+		memset(r, 0, sizeof(*r));
+		r->lines = lines;
+	}
+	for (i = r->filled; i > 0 && r->value[i - 1] > value; i--)
+		r->value[i] = r->value[i - 1];
+	r->value[i] = value;
+	if (++r->filled < m->group)
 		return false;
-	g->filled = 0;
-	*point = median(g, m);
+	r->filled = 0;
+	*point = median(r, m);
 	return true;
-}
-
-/**
- * ctlchart_rules_start - begin with no points
- * @r: state; whatever it held is forgotten
- */
-void ctlchart_rules_start(struct ctlchart_rules *r)
-{
-	memset(r, 0, sizeof(*r));
 }
 
 /* The number of points in a row, if this one is another one */
@@ -211,15 +173,15 @@ static u32 broken(const struct ctlchart_rules *r,
 }
 
 /**
- * ctlchart_rules_add - take one point
- * @r: state
- * @z: zones of the chart; ctlchart_rules_start() is due when they change
- * @point: the point, of any group
+ * ctlchart_rules_check - what the rules say of a point
+ * @r: the state that made the point
+ * @z: zones of the lines that were passed with its values
+ * @point: the point
  * @v: where to put the verdict
  */
-void ctlchart_rules_add(struct ctlchart_rules *r,
-			const struct ctlchart_zones *z, u64 point,
-			struct ctlchart_verdict *v)
+void ctlchart_rules_check(struct ctlchart_rules *r,
+			  const struct ctlchart_zones *z, u64 point,
+			  struct ctlchart_verdict *v)
 {
 	follow(r, point);
 	place(r, z, point);

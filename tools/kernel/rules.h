@@ -19,20 +19,11 @@
 #define CTLCHART_NELSON_ALL (CTLCHART_NELSON(CTLCHART_RULES + 1) - 1)
 
 /**
- * struct ctlchart_group - the running group of a chart on a CPU, private to rules.c
+ * struct ctlchart_rules - one CPU's group and points, private to rules.c
  * @lines:	number of the lines that were in force when its values came
- * @filled:	number of its values
- * @value:	these, ascending
- */
-struct ctlchart_group {
-	u32 lines;
-	u8 filled;
-	u64 value[CTLCHART_GROUP_MAX];
-};
-
-/**
- * struct ctlchart_rules - the points of a chart, private to rules.c
+ * @filled:	number of values in the running group
  * @points:	group medians so far, up to 1
+ * @value:	the group's values, ascending
  * @last:	twice the last one, on the method's scale
  * @rising:	number of points in a row, each greater than the one before
  * @falling:	the same, each less
@@ -47,10 +38,13 @@ struct ctlchart_group {
  * @high2:	more than two sigma above it
  * @low2:	more than two sigma below it
  *
- * Numbers of points in a row stay at 255 once they are there.
+ * Numbers of points in a row stay at 255 once they are there. All zeroes: none so far.
  */
 struct ctlchart_rules {
+	u32 lines;
+	u8 filled;
 	u8 points;
+	u64 value[CTLCHART_GROUP_MAX];
 	u64 last;
 	u8 rising;
 	u8 falling;
@@ -75,16 +69,11 @@ struct ctlchart_verdict {
 	bool below;
 };
 
-bool ctlchart_group_is_newer(const struct ctlchart_group *g, u32 lines);
-bool ctlchart_group_fills(const struct ctlchart_group *g,
-			  const struct ctlchart_method *m, u32 lines);
-bool ctlchart_group_add(struct ctlchart_group *g,
+bool ctlchart_rules_add(struct ctlchart_rules *r,
 			const struct ctlchart_method *m, u32 lines, u64 value,
 			u64 *point);
-
-void ctlchart_rules_start(struct ctlchart_rules *r);
-void ctlchart_rules_add(struct ctlchart_rules *r,
-			const struct ctlchart_zones *z, u64 point,
-			struct ctlchart_verdict *v);
+void ctlchart_rules_check(struct ctlchart_rules *r,
+			  const struct ctlchart_zones *z, u64 point,
+			  struct ctlchart_verdict *v);
 
 #endif /* _CTLCHART_RULES_H */
