@@ -3,8 +3,8 @@
 # timeout: 120
 #
 # Heartbeats of tracecast that nothing answers come later and later, although records wait, and
-# as before once something answers. The first answer, of which nobody knows to which heartbeat it
-# is, is not taken for a short round trip.
+# as before once something answers. The first answer may be to any of them, so it is not taken for
+# a short round trip.
 . "$TRACERIG_TOP/tests/guest/schedz-both-ways"
 
 target=/sys/kernel/config/tracecast/rig
