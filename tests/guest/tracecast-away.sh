@@ -196,6 +196,17 @@ timeout $((30 * scale)) ip link delete dummy7 || die "the interface cannot go"
 until_true 30 not_through
 dummy
 until_true 30 through 10.8.0.1
+
+# Part of a bridge it cannot be used, but afterwards
+part() { grep -q '^panic: nothing would be sent: the interface is part of another one' $target/ledger; }
+ip link add bridge7 type bridge
+ip link set dummy7 master bridge7
+until_true 30 part
+sleep 2
+part || die "the ledger does not say that it is part of a bridge"
+ip link set dummy7 nomaster
+until_true 30 through 10.8.0.1
+ip link delete bridge7
 echo 0 >$target/enabled
 echo fd08::2 >$target/remote_ip
 echo 1 >$target/enabled

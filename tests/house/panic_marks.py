@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""usage: panic_marks.py COUNT
+"""usage: panic_marks.py COUNT [MODULE]
 
-In a guest: write COUNT marks, the last ones just before it panics.
+In a guest: write COUNT marks, the last ones just before it panics, on its own or, with MODULE,
+when the next packet arrives after that is loaded.
 """
-import os, resource, sys, time
+import os, resource, subprocess, sys, time
 tracing, count = "/sys/kernel/tracing", int(sys.argv[1])
 marker = os.open(tracing + "/trace_marker", os.O_WRONLY)
 ledger = "/sys/kernel/config/tracecast/rig/ledger"
@@ -28,5 +29,9 @@ def switches():
 before = switches()
 while switches() == before:
     time.sleep(0.001)
+if len(sys.argv) > 2:
+    subprocess.run(["insmod", sys.argv[2]], check=True)
+    time.sleep(60)
+    sys.exit("no packet has arrived")
 with open("/proc/sysrq-trigger", "w") as f:
     f.write("c")
