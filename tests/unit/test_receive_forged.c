@@ -471,8 +471,10 @@ END_TEST
 /* Before a record in parts is the name of its task, in the first of them */
 START_TEST(records_in_parts_have_a_task)
 {
-	static const char comm[TRACECAST_COMM_LEN] = "alone";
-	uint8_t *body = forged + TRACECAST_DATA_HEADER;
+	static const uint8_t task[20] = {
+		0x4d, 0, 0, 0, 'a', 'l', 'o', 'n', 'e'
+	};
+	uint8_t *body = forged + 48;
 	struct tracecast_data h = { .time = 1 };
 	struct tracecmd_input *in;
 	struct collector_ledger l;
@@ -483,31 +485,64 @@ START_TEST(records_in_parts_have_a_task)
 	forge_beat(1, 0, 1, 0, TRACECAST_GOES_ON);
 	/* Not all of it is there */
 	tracecast_put_data(forged, TRACECAST_END, 1, &h);
-	memset(body, 0, TRACECAST_TASK);
-	arrive(forged, TRACECAST_DATA_HEADER + TRACECAST_TASK - 1);
+	memset(body, 0, 20);
+	arrive(forged, 48 + 19);
+	/* Nothing is behind it */
+	h.seq++;
+	h.before++;
+	forge_piece(1, TRACECAST_END, &h, 0, 0);
 	h.seq++;
 	h.before++;
 	tracecast_put_data(forged, TRACECAST_PART, 1, &h);
-	tracecast_put_task(body, 77, comm);
-	memset(body + TRACECAST_TASK, 0, 1000);
-	body[TRACECAST_TASK] = TD_ID_WAKING & 0xff;
-	body[TRACECAST_TASK + 1] = TD_ID_WAKING >> 8;
-	arrive(forged, TRACECAST_DATA_HEADER + TRACECAST_TASK + 1000);
+	memcpy(body, task, sizeof(task));
+	memset(body + 20, 0, 1000);
+	body[20] = TD_ID_WAKING & 0xff;
+	body[21] = TD_ID_WAKING >> 8;
+	arrive(forged, 48 + 20 + 1000);
 	h.seq++;
 	h.piece++;
 	forge_piece(1, TRACECAST_END, &h, 0, 500);
 	ck_assert(collector_sync(collector));
 	get_ledger(&l);
 	ck_assert_uint_eq(l.delivered, 1);
-	ck_assert_uint_eq(l.damaged, 1);
-	ck_assert_uint_eq(l.wire_lost, 1);
+	ck_assert_uint_eq(l.damaged, 2);
+	ck_assert_uint_eq(l.wire_lost, 2);
 	find_files();
 	ck_assert_uint_eq(nr_paths, 1);
 	in = tracecmd_open(paths[0], TRACECMD_FL_LOAD_NO_PLUGINS);
 	ck_assert_ptr_nonnull(in);
 	ck_assert_str_eq(tep_data_comm_from_pid(tracecmd_get_tep(in), 77),
-			 comm);
+			 "alone");
 	tracecmd_close(in);
+	replace_collector();
+	finish();
+}
+END_TEST
+
+/* Of a record in parts, a page's bytes are gathered, and no more. The name is not one of them */
+START_TEST(parts_are_gathered_up_to_a_page)
+{
+	struct tracecast_data h = { .time = 1 };
+	struct collector_ledger l;
+
+	begin(false);
+	hostile = true;
+	forge_meta(1, 1, 4096);
+	forge_beat(1, 0, 1, 0, TRACECAST_GOES_ON);
+	forge_piece(1, TRACECAST_PART, &h, 0, 4000);
+	h.seq++;
+	h.piece++;
+	forge_piece(1, TRACECAST_END, &h, 0, 96 + _i);
+	h.seq++;
+	h.before++;
+	h.piece = 0;
+	forge_piece(1, TRACECAST_END, &h, 0, 8);
+	ck_assert(collector_sync(collector));
+	get_ledger(&l);
+	/* A record that no page can have, or pieces that are none: one is lost */
+	ck_assert_uint_eq(l.damaged, 1);
+	ck_assert_uint_eq(l.wire_lost, 1);
+	ck_assert_uint_eq(l.delivered, 1);
 	replace_collector();
 	finish();
 }
@@ -764,6 +799,7 @@ int main(void)
 			    sizeof(dense) / sizeof(*dense));
 	tcase_add_test(f, numbers_have_successors);
 	tcase_add_test(f, records_in_parts_have_a_task);
+	tcase_add_loop_test(f, parts_are_gathered_up_to_a_page, 0, 2);
 	tcase_add_loop_test(f, parts_are_of_one_record, 0, 2);
 	tcase_add_test(f, sources_without_records_leave_places);
 	tcase_add_test(f, notes_are_lines_of_text);
