@@ -142,6 +142,25 @@ if "$ctlchart" load few.limits >out 2>err; then die "loaded two parts into one";
 grep -q 'no chart is left for sched_stat_iowait.delay\[pid=2\]: charts=' err || die "$(cat err)"
 echo 0 >$tracing/events/$wait/filter
 
+# --- names of parts from a plain trace are spelt as the kernel spells them
+echo 1 >$tracing/tracing_on
+: >$tracing/trace
+for comm in 'B\303\274cher' 'a]b' 'a\\b' 'a b'; do
+	for value in 90 95 100 105 110 110 105 100 95 90; do
+		printf "pid=1 comm=\"$comm\" delay=$value" >$tracing/events/$wait/inject
+	done
+done
+trace-cmd extract -o odd.dat >log 2>&1 || die "$(cat log)"
+odd='ctlchart(delay, learn=0, samples=10, group=5, by=comm)'
+"$ctlchart" save -e sched:sched_stat_iowait -f "$odd" -o odd.limits odd.dat
+"$ctlchart" load odd.limits
+printf 'part: sched_stat_iowait.delay[comm=%s]\n' 'B\xc3\xbccher' 'a\x5db' 'a\x5cb' 'a b' >wanted
+parts | grep ^part: | diff wanted - || die "not the parts of the trace: $(cat odd.limits)"
+# The same processes have these charts
+printf 'pid=1 comm="B\303\274cher" delay=5' >$tracing/events/$wait/inject
+parts | grep ^part: | diff wanted -
+echo 0 >$tracing/events/$wait/filter
+
 # --- errors of the kernel
 refused() { # pattern line...
 	local pattern=$1
@@ -164,6 +183,15 @@ refused 'bad.limits:1: sched:sched_stat_iowait has no chart x, and no filter' \
 refused 'this kernel has no event no:such$' 'event: no:such' 'filter: x' 'chart: x' 'limit: 5'
 refused "no trace instance none: mkdir $tracing/instances/none" \
 	'event: sched:sched_stat_iowait' 'instance: none' 'filter: x' 'chart: x' 'limit: 5'
+refused 'bad.limits:1: no value of the field here is written as in sched_stat_iowait.delay\[pid=\+7\]$' \
+	'event: sched:sched_stat_iowait' 'filter: ctlchart(delay, by=pid)' \
+	'chart: sched_stat_iowait.delay[pid=+7]' 'limit: 5'
+echo 0 >$tracing/events/$wait/filter
+# That of a CPU that only the other machine has is loaded
+printf '%s\n' 'event: sched:sched_stat_iowait' 'filter: ctlchart(delay, by=cpu)' \
+	'chart: sched_stat_iowait.delay[cpu=4095]' 'center: 3' 'limit: 5' >cpu.limits
+"$ctlchart" load cpu.limits
+echo 0 >$tracing/events/$wait/filter
 cp pairs.limits /tmp/pairs.limits
 chmod 644 /tmp/pairs.limits
 if setpriv --reuid=65534 --regid=65534 --clear-groups "$ctlchart" load /tmp/pairs.limits >out 2>err; then

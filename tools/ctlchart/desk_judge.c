@@ -339,6 +339,30 @@ static struct desk_chart *find_part(struct desk_chart *d, u64 value)
 	return i == d->call->charts ? d : NULL;
 }
 
+/*
+ * "field=value" as the kernel names a part: ] and \, and what is not printable ASCII, as
+ * \xHH. The kernel takes no other spelling back.
+ */
+static void print_part(struct input *in, const struct field *by,
+		       const struct record *rec, char *buf, size_t size)
+{
+	const char *s;
+	size_t len, pos, i;
+
+	if (!field_is_string(by) || !field_string(by, in, rec, &s, &len)) {
+		desk_print_keys(in, by, 1, rec, buf, size);
+		return;
+	}
+	pos = snprintf(buf, size, "%s=", field_name(by));
+	for (i = 0; i < len && pos < size; i++) {
+		unsigned char c = s[i];
+		bool plain = c >= ' ' && c < 0x7f && c != ']' && c != '\\';
+
+		pos += snprintf(buf + pos, size - pos, plain ? "%c" : "\\x%02x",
+				c);
+	}
+}
+
 /* by=: the chart of the field's value, or the one that the rest shares */
 static struct desk_chart *part_of(struct input *in, struct desk_chart *d,
 				  const struct record *rec)
@@ -362,7 +386,7 @@ static struct desk_chart *part_of(struct input *in, struct desk_chart *d,
 	part = find_part(d, value);
 	if (part)
 		return part;
-	desk_print_keys(in, &d->by, 1, rec, key, sizeof(key));
+	print_part(in, &d->by, rec, key, sizeof(key));
 	return add_part(in, d, value, key, rec->ts);
 }
 

@@ -303,6 +303,11 @@ static int write_limits(struct guard *g, struct tracefs_instance *instance,
 			g, l->line,
 			"no chart is left for %s: charts= in its filter must be larger",
 			l->chart);
+	if (errno == EDOM)
+		return guard_fail(
+			g, l->line,
+			"no value of the field here is written as in %s",
+			l->chart);
 	return fail_write(g, l, "ctlchart", errno);
 }
 

@@ -8,7 +8,9 @@
  * by rules= are numbered from 1 on. The other values have the number of the last one
  * before them. Numbers count modulo 2^32. With rules=, values that were checked without the
  * chart's lock, while the event was not enabled, have no number, but are counted with the
- * next one of the CPU that has.
+ * next one of the CPU that has: at most 2^31 of all CPUs. So the first value of each CPU
+ * after the event is enabled can be counted behind values from before, as if some were
+ * missing.
  */
 #include <stdlib.h>
 #include <string.h>
