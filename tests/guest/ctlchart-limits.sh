@@ -147,7 +147,7 @@ echo 1 >$tracing/tracing_on
 : >$tracing/trace
 for comm in 'B\303\274cher' 'a]b' 'a\\b' 'a b'; do
 	for value in 90 95 100 105 110 110 105 100 95 90; do
-		printf "pid=1 comm=\"$comm\" delay=$value" >$tracing/events/$wait/inject
+		printf 'pid=1 comm="%b" delay=%s' "$comm" "$value" >$tracing/events/$wait/inject
 	done
 done
 trace-cmd extract -o odd.dat >log 2>&1 || die "$(cat log)"
