@@ -63,3 +63,39 @@ received() {
 	wait $collector || die "the collector failed"
 	trace-cmd report collected/*.0.dat >report.txt 2>/dev/null
 }
+
+# panics REASON MARKS [MODULE]: a guest that writes MARKS panics for REASON, on its own or by
+# MODULE of out.d, while a collector receives its trace: all of it arrives. If the panic stops
+# the interface while it sends, nothing can, which the kernel says: then once more.
+panics() {
+	local reason=$1 marks=$2 module=${3-} pid try
+	for try in 1 2 3; do
+		rm -rf collected
+		# shellcheck disable=SC2119 # without options
+		collect
+		in_guest 125 --net host --append panic=5 <<-END
+			set -e
+			cd /sys/kernel/config/tracecast
+			mkdir rig
+			echo 10.0.2.2 >rig/remote_ip
+			echo $port >rig/remote_port
+			echo 2 >rig/senders
+			echo 1 >rig/enabled
+			echo 1 >/sys/kernel/tracing/events/schedz/schedz_block/enable
+			exec python3 "\$TRACERIG_TOP/tests/house/panic_marks.py" $marks ${module:+"\$TRACERIG_OUTPUT/$module"}
+		END
+		has err "the guest panicked: .*$reason"
+		pid=$(head -n 1 out)
+		[ "$pid" -gt 1 ] || die "the guest did not come to its panic: $(cat out err)"
+		grep -q 'sends nothing in this panic: the panic stopped the interface' \
+			out.d/console.log || break
+		kill $collector
+		wait $collector || die "the collector failed"
+		[ "$try" -lt 3 ] || die "three panics stopped the interface while it was sending"
+	done
+	received
+	has notes 'a panic'
+	"$schedz" decode --format=json -o events.json collected/*.0.dat
+	python3 -B "$TRACERIG_TOP/tests/house/panic_check.py" report.txt events.json ledger "$marks" "$pid" ||
+		die "$(cat ledger notes)"
+}
