@@ -95,7 +95,7 @@ def check(said, report):
         if "name_asked" in line or field(line, "dev") == "0:0":
             sys.exit(f"an O_PATH descriptor is not a file: {line}")
     sent, fd = words["syn"]
-    line = one([c for c in calls if "sendto" in c and f"fd={fd} " in c and "bytes=5" in c], "the SYN")
+    line = one([c for c in calls if " sendto=5 bytes=5 " in c and f" fd={fd} " in c], "the SYN")
     if sent != "5" or "stream=0 5 " not in line or "isn_known" in line:
         sys.exit(f"data with the SYN: {line}")
     tid, fd = words["connect"]

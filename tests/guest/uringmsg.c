@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#define SIZE	256
-#define BUFFERS	4
+#define SIZE 256
+#define BUFFERS 4
 
-#define CHECK(x)	do {						\
-	if (!(x)) {							\
-		fprintf(stderr, "line %d: %s\n", __LINE__, #x);		\
-		exit(1);						\
-	}								\
-} while (0)
+#define CHECK(x)                                                        \
+	do {                                                            \
+		if (!(x)) {                                             \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #x); \
+			exit(1);                                        \
+		}                                                       \
+	} while (0)
 
 static char buffer[BUFFERS][SIZE];
 
@@ -32,7 +33,8 @@ int main(void)
 	CHECK(!io_uring_queue_init(8, &ring, 0));
 	sqe = io_uring_get_sqe(&ring);
 	io_uring_prep_provide_buffers(sqe, buffer, SIZE, BUFFERS, 0, 0);
-	CHECK(io_uring_submit_and_wait(&ring, 1) == 1 && !io_uring_wait_cqe(&ring, &cqe));
+	CHECK(io_uring_submit_and_wait(&ring, 1) == 1 &&
+	      !io_uring_wait_cqe(&ring, &cqe));
 	CHECK(cqe->res >= 0);
 	io_uring_cqe_seen(&ring, cqe);
 	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM, 0, ends));
