@@ -9,9 +9,9 @@ import threading
 import time
 
 
-def asleep(tid):
-    with open(f"/proc/self/task/{tid}/stat", encoding="ascii") as stat:
-        return stat.read().rsplit(")", 1)[1].split()[0] == "S"
+def in_connect(tid):
+    with open(f"/proc/self/task/{tid}/syscall", encoding="ascii") as syscall:
+        return syscall.read().startswith("42 ")
 
 
 def socket_file(path):
@@ -50,9 +50,8 @@ def replaced(path):
         fd = client.fileno()
         thread = threading.Thread(target=client.connect, args=(path,))
         thread.start()
-        while not asleep(thread.native_id):
+        while not in_connect(thread.native_id):
             time.sleep(0.01)
-        time.sleep(0.2)
         print("connect", thread.native_id, fd)
         os.dup2(other.fileno(), fd)
         listener.accept()
